@@ -1,0 +1,120 @@
+// Package learners defines what an online learner is and how a batch learner
+// answers. The families live below it: pairs (labelled pairs), labels (class
+// labels), triplets (relative comparisons), mapping (assignment costs); so do
+// classify and cluster, which use what was learned.
+//
+// An online learner is a small state machine. In each round it predicts,
+// suffers a loss and updates; Step does all three, and its Outcome describes
+// the hypothesis held before the update, so that cumulative loss and regret
+// are those of the theorems.
+package learners
+
+import (
+	"iter"
+
+	"metriclab/pkg/metric"
+)
+
+// Online is a learner that receives one round of feedback F at a time and
+// predicts P. All hypotheses are deterministic between steps: a learner that
+// draws does so at construction and at the end of Step, never in Predict.
+type Online[F, P any] interface {
+	// Predict returns the prediction of the current hypothesis for f. It
+	// ignores the label or cost in f, and changes nothing.
+	Predict(f F) P
+	// Loss returns the loss of the current hypothesis on f, and changes nothing.
+	Loss(f F) float64
+	// Step predicts, suffers the loss and updates. It keeps no reference to f.
+	// If it returns an error, f was invalid and nothing has changed.
+	Step(f F) (Outcome[P], error)
+}
+
+// Outcome reports one round. Prediction, Loss and Mistake belong to the
+// hypothesis held before the update.
+type Outcome[P any] struct {
+	Prediction P
+	Loss       float64
+	StepSize   float64 // signed length of the update; 0 if there was none
+	Mistake    bool    // the prediction was wrong, by the learner's own rule
+	Updated    bool    // the hypothesis changed
+	// Projections counts the eigenpairs that the update removed to return to
+	// the positive semi-definite cone.
+	Projections int
+}
+
+// PairPrediction is what pair learners predict.
+type PairPrediction struct {
+	SqDist  float64 // squared distance under the current metric
+	Similar bool    // SqDist ≤ threshold
+}
+
+// TripletPrediction is what triplet learners predict: two squared distances,
+// from A to Near and from A to Far.
+type TripletPrediction struct{ SqNear, SqFar float64 }
+
+// Pair is an online learner of a metric and a threshold from labelled pairs.
+type Pair interface {
+	Online[metric.Pair, PairPrediction]
+	// Dim returns the dimension of the vectors.
+	Dim() int
+	// Metric returns a snapshot of the metric, always positive semi-definite,
+	// which later steps do not change.
+	Metric() *metric.Mahalanobis
+	// Threshold returns b: a pair is predicted similar iff d² ≤ b.
+	Threshold() float64
+}
+
+// Run feeds rounds to l and yields each outcome. It stops at the first error,
+// yielding it last.
+func Run[F, P any](l Online[F, P], rounds iter.Seq[F]) iter.Seq2[Outcome[P], error] {
+	return func(yield func(Outcome[P], error) bool) {
+		for f := range rounds {
+			o, err := l.Step(f)
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Status says why a batch fit stopped.
+type Status int
+
+const (
+	// NotRun is the zero value: no fit has been made.
+	NotRun Status = iota
+	// Converged: the stated residual fell below the stated tolerance.
+	Converged
+	// Closed: the answer is in closed form; no iteration was needed.
+	Closed
+	// IterationCap: the cap on iterations was reached first.
+	IterationCap
+	// NoProgress: no step improved the objective, and the residual is above
+	// the tolerance.
+	NoProgress
+)
+
+// String returns the status in words.
+func (s Status) String() string {
+	switch s {
+	case NotRun:
+		return "not run"
+	case Converged:
+		return "converged"
+	case Closed:
+		return "closed form"
+	case IterationCap:
+		return "iteration cap"
+	case NoProgress:
+		return "no progress"
+	}
+	return "unknown status"
+}
+
+// Result is what a batch learner of a metric returns.
+type Result struct {
+	Metric     *metric.Mahalanobis
+	Status     Status
+	Iterations int
+	Residual   float64 // of the stopping rule, in the units it states; 0 for a closed form
+}

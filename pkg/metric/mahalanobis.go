@@ -1,0 +1,280 @@
+package metric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Mahalanobis is the squared distance
+//
+//	d(x, y)² = (x−y)ᵀ M (x−y) = ‖L(x−y)‖²,  M = LᵀL ⪰ 0,
+//
+// with M a d×d precision (units 1/feature²). It is kept as L, r×d with r the
+// rank, so that it embeds: x ↦ Lx is a map to R^r in which the metric is
+// Euclidean. A Mahalanobis is immutable and safe for concurrent use.
+type Mahalanobis struct {
+	dim int
+	l   *mat.Dense // r×d; nil if r = 0, since gonum has no 0×d matrix
+}
+
+// PSDTolerance is the relative size of a negative eigenvalue that
+// NewMahalanobis takes for round-off: it refuses λ_min < −PSDTolerance·λ_max.
+const PSDTolerance = 1e-10
+
+// ErrNotPSD is returned, wrapped, for a matrix with a negative eigenvalue.
+var ErrNotPSD = errors.New("not positive semi-definite")
+
+// NewMahalanobis returns the metric of the symmetric matrix m. Eigenvalues
+// within PSDTolerance·λ_max of zero are taken to be zero. It returns an error
+// that wraps ErrNotPSD and says how far, if m has a negative eigenvalue, and an
+// error if an entry is NaN or infinite. It panics if m is nil or 0×0.
+func NewMahalanobis(m mat.Symmetric) (*Mahalanobis, error) {
+	n := m.SymmetricDim()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	values, vectors, err := eigenSym(m)
+	if err != nil {
+		return nil, err
+	}
+	top := values[n-1]
+	if values[0] < -PSDTolerance*math.Max(top, 0) || top < 0 {
+		return nil, fmt.Errorf("metric: matrix is %w: smallest eigenvalue %g, largest %g", ErrNotPSD, values[0], top)
+	}
+	return fromEigen(n, values, vectors, PSDTolerance*top), nil
+}
+
+// FromFactor returns the metric of M = LᵀL for an r×d matrix l, which is
+// copied. It panics if l is nil or has no column.
+func FromFactor(l mat.Matrix) *Mahalanobis {
+	_, d := l.Dims()
+	if d == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	return &Mahalanobis{dim: d, l: mat.DenseCopyOf(l)}
+}
+
+// Zero returns the metric of M = 0 in d dimensions, under which all points
+// coincide. It panics if d < 1.
+func Zero(d int) *Mahalanobis {
+	if d < 1 {
+		panic(mat.ErrZeroLength)
+	}
+	return &Mahalanobis{dim: d}
+}
+
+// Identity returns the Euclidean metric in d dimensions. It panics if d < 1.
+func Identity(d int) *Mahalanobis {
+	l := mat.NewDense(d, d, nil)
+	for i := range d {
+		l.Set(i, i, 1)
+	}
+	return &Mahalanobis{dim: d, l: l}
+}
+
+// ProjectPSD returns the positive semi-definite matrix nearest to m in
+// Frobenius norm, Σ_{λᵢ>0} λᵢuᵢuᵢᵀ (Golub & Van Loan 1989), and the number of
+// negative eigenvalues removed. It costs a full eigendecomposition. It returns
+// an error if an entry of m is NaN or infinite.
+func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
+	n := m.SymmetricDim()
+	values, vectors, err := eigenSym(m)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := mat.NewSymDense(n, nil)
+	negative := 0
+	u := mat.NewVecDense(n, nil)
+	for k, v := range values {
+		if v < 0 {
+			negative++
+			continue
+		}
+		u.CopyVec(vectors.ColView(k))
+		out.SymRankOne(out, v, u)
+	}
+	return out, negative, nil
+}
+
+func eigenSym(m mat.Symmetric) (values []float64, vectors *mat.Dense, err error) {
+	n := m.SymmetricDim()
+	for i := range n {
+		for j := i; j < n; j++ {
+			if a := m.At(i, j); math.IsNaN(a) || math.IsInf(a, 0) {
+				return nil, nil, fmt.Errorf("metric: entry (%d, %d) is %v, want a finite number", i, j, a)
+			}
+		}
+	}
+	var eig mat.EigenSym
+	if !eig.Factorize(m, true) {
+		return nil, nil, errors.New("metric: eigendecomposition did not converge")
+	}
+	vectors = new(mat.Dense)
+	eig.VectorsTo(vectors)
+	return eig.Values(nil), vectors, nil
+}
+
+// fromEigen keeps the eigenpairs above tol, largest first. values ascend.
+func fromEigen(n int, values []float64, vectors *mat.Dense, tol float64) *Mahalanobis {
+	r := 0
+	for _, v := range values {
+		if v > tol {
+			r++
+		}
+	}
+	if r == 0 {
+		return Zero(n)
+	}
+	l := mat.NewDense(r, n, nil)
+	for k := range r {
+		c := n - 1 - k
+		row := l.RawRowView(k)
+		mat.Col(row, c, vectors)
+		floats.Scale(math.Sqrt(values[c]), row)
+	}
+	return &Mahalanobis{dim: n, l: l}
+}
+
+// Dim returns d, the dimension of the vectors it compares.
+func (m *Mahalanobis) Dim() int { return m.dim }
+
+// Rows returns r, the number of rows of the factor L: the dimension of the
+// embedding, and an upper bound on the rank of M.
+func (m *Mahalanobis) Rows() int {
+	if m.l == nil {
+		return 0
+	}
+	r, _ := m.l.Dims()
+	return r
+}
+
+// SqDist returns d(x, y)² = ‖L(x−y)‖². It panics if x or y does not have
+// length Dim.
+func (m *Mahalanobis) SqDist(x, y []float64) float64 {
+	if len(x) != m.dim || len(y) != m.dim {
+		panic(mat.ErrShape)
+	}
+	v := Sub(nil, x, y)
+	var s float64
+	for i := range m.Rows() {
+		p := floats.Dot(m.l.RawRowView(i), v)
+		s += p * p
+	}
+	return s
+}
+
+// M returns a copy of the d×d matrix LᵀL.
+func (m *Mahalanobis) M() *mat.SymDense {
+	out := mat.NewSymDense(m.dim, nil)
+	if m.l != nil {
+		out.SymOuterK(1, m.l.T())
+	}
+	return out
+}
+
+// Factor returns a copy of the r×d factor L, M = LᵀL, or nil if r = 0.
+func (m *Mahalanobis) Factor() *mat.Dense {
+	if m.l == nil {
+		return nil
+	}
+	return mat.DenseCopyOf(m.l)
+}
+
+// Embed returns Lx, the image of x in R^r. It panics if x does not have length
+// Dim.
+func (m *Mahalanobis) Embed(x []float64) []float64 {
+	if len(x) != m.dim {
+		panic(mat.ErrShape)
+	}
+	out := make([]float64, m.Rows())
+	for i := range out {
+		out[i] = floats.Dot(m.l.RawRowView(i), x)
+	}
+	return out
+}
+
+// EmbedRows returns the n×r matrix XLᵀ whose rows are the images of the rows
+// of the n×d matrix x; for a metric of rank 0 it is n×1 and zero, so that
+// distances between its rows are always those of the metric. It panics if x
+// does not have Dim columns.
+func (m *Mahalanobis) EmbedRows(x *mat.Dense) *mat.Dense {
+	n, d := x.Dims()
+	if d != m.dim {
+		panic(mat.ErrShape)
+	}
+	if m.l == nil {
+		return mat.NewDense(n, 1, nil)
+	}
+	var out mat.Dense
+	out.Mul(x, m.l.T())
+	return &out
+}
+
+// Principal returns the k largest eigenvalues of M, in descending order, and
+// the corresponding unit eigenvectors as the rows of a k×d matrix. The sign of
+// each is fixed by making its entry of largest magnitude positive (the first
+// such entry). It costs an eigendecomposition of the smaller of LLᵀ and LᵀL.
+// It panics unless 1 ≤ k ≤ Rows.
+func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
+	r := m.Rows()
+	if k < 1 || k > r {
+		panic(fmt.Sprintf("metric: Principal(%d) of a metric with %d rows", k, r))
+	}
+	var eig mat.EigenSym
+	small := r < m.dim
+	gram := mat.NewSymDense(min(r, m.dim), nil)
+	if small {
+		gram.SymOuterK(1, m.l)
+	} else {
+		gram.SymOuterK(1, m.l.T())
+	}
+	if !eig.Factorize(gram, true) {
+		panic("metric: eigendecomposition of a finite matrix did not converge")
+	}
+	all := eig.Values(nil)
+	var q mat.Dense
+	eig.VectorsTo(&q)
+	n := len(all)
+	if k > n {
+		panic(fmt.Sprintf("metric: Principal(%d) in %d dimensions", k, m.dim))
+	}
+	values = make([]float64, k)
+	vectors = mat.NewDense(k, m.dim, nil)
+	for i := range k {
+		c := n - 1 - i
+		values[i] = math.Max(all[c], 0)
+		row := vectors.RawRowView(i)
+		if small { // u = Lᵀq/‖Lᵀq‖
+			qc := mat.Col(nil, c, &q)
+			for j, a := range qc {
+				floats.AddScaled(row, a, m.l.RawRowView(j))
+			}
+			if nrm := blas64.Nrm2(blas64.Vector{N: len(row), Inc: 1, Data: row}); nrm > 0 {
+				floats.Scale(1/nrm, row)
+			}
+		} else {
+			mat.Col(row, c, &q)
+		}
+		FixSign(row)
+	}
+	return values, vectors
+}
+
+// FixSign negates v in place if its entry of largest magnitude (the first such
+// entry) is negative: the convention that makes eigenvectors reproducible.
+func FixSign(v []float64) {
+	best := 0
+	for i, a := range v {
+		if math.Abs(a) > math.Abs(v[best]) {
+			best = i
+		}
+	}
+	if len(v) > 0 && v[best] < 0 {
+		floats.Scale(-1, v)
+	}
+}

@@ -1,0 +1,140 @@
+// Package metric holds the vocabulary that every learner shares: the three
+// kinds of feedback (labelled pairs, relative comparisons, assignment costs),
+// squared distances, and the Mahalanobis metric.
+//
+// Distances are squared distances everywhere, and say so in their name. A
+// Mahalanobis matrix is a precision (units 1/feature²), never a covariance.
+// Rows are samples.
+//
+// A function panics when the call itself is wrong (vectors of different
+// length, a nil matrix); it returns an error when the data are (a matrix that
+// is not positive semi-definite).
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Label says whether a pair is similar. Its zero value is invalid, so that a
+// forgotten label is an error and not a class.
+type Label int8
+
+const (
+	Dissimilar Label = -1
+	Similar    Label = +1
+)
+
+// Valid reports whether l is Similar or Dissimilar.
+func (l Label) Valid() bool { return l == Similar || l == Dissimilar }
+
+// String returns "similar", "dissimilar" or "invalid label n".
+func (l Label) String() string {
+	switch l {
+	case Similar:
+		return "similar"
+	case Dissimilar:
+		return "dissimilar"
+	}
+	return fmt.Sprintf("invalid label %d", int8(l))
+}
+
+// SameClass returns Similar if same is true, and Dissimilar otherwise.
+func SameClass(same bool) Label {
+	if same {
+		return Similar
+	}
+	return Dissimilar
+}
+
+// Link is a labelled pair by reference: rows I and J of a data set. It is
+// what samplers yield.
+type Link struct {
+	I, J  int
+	Label Label
+}
+
+// Pair is a labelled pair by value: two vectors of equal length.
+type Pair struct {
+	X, Y  []float64
+	Label Label
+}
+
+// Check returns an error unless p is a valid round for a learner of
+// dim-dimensional vectors: both vectors of length dim, every entry finite,
+// the label Similar or Dissimilar. The error names field, index and value.
+func (p Pair) Check(dim int) error {
+	if !p.Label.Valid() {
+		return fmt.Errorf("label: %d is not allowed, want 1 (similar) or -1 (dissimilar)", int8(p.Label))
+	}
+	return p.CheckVectors(dim)
+}
+
+// CheckVectors is Check without the label, for a pair that only asks for a
+// prediction.
+func (p Pair) CheckVectors(dim int) error {
+	if err := checkVector("x", p.X, dim); err != nil {
+		return err
+	}
+	return checkVector("y", p.Y, dim)
+}
+
+func checkVector(name string, v []float64, dim int) error {
+	if len(v) != dim {
+		return fmt.Errorf("%s: has %d numbers, want %d", name, len(v), dim)
+	}
+	for i, a := range v {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return fmt.Errorf("%s[%d]: %v is not allowed, want a finite number", name, i, a)
+		}
+	}
+	return nil
+}
+
+// Triplet is a relative comparison: object A is closer to Near than to Far.
+type Triplet struct{ A, Near, Far int }
+
+// CostRound is one round of map learning: Cost is A×B with entries in [0, 1],
+// the cost of assigning object i to prototype j in this round.
+type CostRound struct{ Cost mat.Matrix }
+
+// SqDister is anything that measures a squared distance between two vectors.
+// Kernel metrics have no matrix, so this is what nearest neighbours ask for.
+type SqDister interface {
+	// SqDist returns d(x, y)² ≥ 0. It panics if x and y differ in length, or
+	// from the dimension of the metric.
+	SqDist(x, y []float64) float64
+}
+
+// Euclidean is the squared Euclidean distance ‖x−y‖² in any dimension.
+type Euclidean struct{}
+
+// SqDist returns ‖x−y‖². It panics if x and y differ in length.
+func (Euclidean) SqDist(x, y []float64) float64 {
+	if len(x) != len(y) {
+		panic(mat.ErrShape)
+	}
+	var s float64
+	for i, a := range x {
+		d := a - y[i]
+		s += d * d
+	}
+	return s
+}
+
+// Sub sets dst to x − y and returns it; dst is allocated if it is nil.
+// It panics if the lengths differ.
+func Sub(dst, x, y []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, len(x))
+	}
+	if len(x) != len(y) || len(dst) != len(x) {
+		panic(mat.ErrShape)
+	}
+	for i, a := range x {
+		dst[i] = a - y[i]
+	}
+	return dst
+}
