@@ -1,0 +1,118 @@
+// Package experiment is the harness: it declares what an experiment is, runs
+// its jobs in parallel, keeps each finished job in a store that survives a
+// kill at any moment, draws the views, grades the claims and writes the
+// report. It knows no learner and no paper.
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Scale is how large an experiment is run.
+type Scale string
+
+const (
+	// Smoke runs on built-in data in seconds. Its figures are watermarked and
+	// its claims are not graded.
+	Smoke Scale = "smoke"
+	// Full is the paper's protocol.
+	Full Scale = "full"
+)
+
+// ParseScale returns the scale of that name, or an error that lists the names.
+func ParseScale(s string) (Scale, error) {
+	switch Scale(s) {
+	case Smoke, Full:
+		return Scale(s), nil
+	}
+	return "", fmt.Errorf("scale %q is not allowed, want %s or %s", s, Smoke, Full)
+}
+
+// Spec declares one experiment. The command, the notebooks, the tests, a
+// cluster's array and the scorecard all use this one value.
+type Spec struct {
+	// ID is "<paper>/<experiment>", for example "pola2004/fig3".
+	ID string
+	// Title says in one line what is measured.
+	Title string
+	// Source is where the paper describes it, for example "Section 7, Fig. 3".
+	Source string
+	// Version is bumped by hand when the trial's own computation changes;
+	// changes inside a method are the method's version in Cell.Methods.
+	Version int
+
+	// Cells lists the cells of a scale in a fixed order.
+	Cells func(Scale) []Cell
+	// Trials is the default number of trials per cell at a scale.
+	Trials func(Scale) int
+	// Index and Values are the columns of the table that Trial returns.
+	Index, Values []string
+	// Trial runs one job. It is a pure function of its arguments: the same cell
+	// and seed give the same rows. It returns ctx.Err() soon after ctx is done.
+	Trial func(ctx context.Context, env *Env, cell Cell, seed Seed) (*table.Table, error)
+
+	// Views are the figures and tables drawn from the one table.
+	Views []View
+	// Claims are what the paper asserts about it.
+	Claims []Claim
+	// Timing marks an experiment whose result is time: its jobs run one by one.
+	Timing bool
+	// Ours marks an experiment that the paper does not have.
+	Ours bool
+	// Cost is the expected CPU time of one job at full scale, for the plan and
+	// the first ETA.
+	Cost time.Duration
+}
+
+// Cell is one point of an experiment's design. All its fields enter the job's
+// key, so that changing one makes a new job.
+type Cell struct {
+	// Name is unique within the experiment, for example "0-8".
+	Name string
+	// Dataset is the name in the data registry, or a built-in generator's.
+	Dataset string
+	// Params are the settings that differ between cells.
+	Params map[string]string
+	// Methods maps each method used to its version.
+	Methods map[string]int
+}
+
+// Env is what a trial may use of the world.
+type Env struct {
+	Scale Scale
+	// Data opens data sets. It is shared by all jobs and safe for concurrent use.
+	Data *datasets.Store
+	// Lap starts a named phase and returns the function that ends it. The phases'
+	// wall and CPU times go to the timing table, never into rows.
+	Lap func(phase string) (end func())
+}
+
+// View is one figure or table of an experiment.
+type View struct {
+	// Name is the file name without extension, for example "fig3a".
+	Name string
+	// Title names it for a reader, for example "Fig. 3, top left: POLA against Euclidean".
+	Title string
+	// Draw draws what the table has and notes what is missing. The table has the
+	// columns of Columns.
+	Draw func(t *table.Table) (plots.Drawing, error)
+}
+
+// Columns returns the columns of the experiment's table: job, cell and trial,
+// then Spec.Index; and Spec.Values.
+func (s Spec) Columns() (index, values []string) {
+	return append([]string{"job", "cell", "trial"}, s.Index...), s.Values
+}
+
+// Paper groups the experiments of one paper.
+type Paper struct {
+	Key         string // "pola2004"
+	Citation    string // authors, title, venue, year
+	Experiments []Spec
+}

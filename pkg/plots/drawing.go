@@ -1,0 +1,138 @@
+// Package plots draws the figures and tables of the experiments: marks on
+// gonum/plot, arranged in grids. It sees tables and numbers, never learners.
+package plots
+
+// Drawing is a figure (a grid of panels) or a text table, with a caption that
+// stands alone.
+type Drawing struct {
+	// Caption says what is shown, the settings, the number of trials and what
+	// error bars mean.
+	Caption string
+	// Notes are warnings and what is missing, printed below the caption.
+	Notes []string
+
+	// Panels are laid out row by row in Columns columns (0 means 1).
+	Panels  []Panel
+	Columns int
+	// Text is a table instead of, or below, the panels; nil if there is none.
+	Text *TextTable
+}
+
+// TextTable is a table of formatted cells. The first row of Rows is data;
+// Head names the columns.
+type TextTable struct {
+	Head []string
+	Rows [][]string
+}
+
+// Panel is one set of axes with its marks.
+type Panel struct {
+	Title, XLabel, YLabel string
+	XLog, YLog            bool
+	// Equal makes both axes share range and length, for scatters against a
+	// diagonal.
+	Equal bool
+	// XMin..YMax fix the range of an axis if XMin < XMax (YMin < YMax).
+	XMin, XMax, YMin, YMax float64
+	// HideAxes draws no axes, for images.
+	HideAxes bool
+	Marks    []Mark
+}
+
+// Mark is something drawn in a panel. The marks of this package are the only
+// ones.
+type Mark interface{ mark() }
+
+// Points is a scatter with optional error bars. XErr and YErr hold half-widths
+// of intervals, one per point, or nil.
+type Points struct {
+	Name       string // legend; "" for none
+	X, Y       []float64
+	XErr, YErr []float64
+	Labels     []string // drawn beside the points if not nil; "" for none
+	Color      int      // index into the palette that colour-blind readers can tell apart
+	Shape      int      // index into the glyph shapes
+}
+
+// Line is a polyline, with an optional band Lo..Hi.
+type Line struct {
+	Name   string
+	X, Y   []float64
+	Lo, Hi []float64 // nil for no band
+	Color  int
+	Dashed bool
+}
+
+// Diagonal is the line y = x, where two methods are equal.
+type Diagonal struct{ Name string }
+
+// Reference is a horizontal (or vertical) line at a value, such as a paper's
+// printed value or a bound.
+type Reference struct {
+	Name     string
+	At       float64
+	Vertical bool
+	Color    int
+}
+
+// Heat is a matrix in colours with a colour bar. Z[i][j] is row i from the top.
+type Heat struct {
+	Z          [][]float64
+	Min, Max   float64 // the colour range; equal means from the data
+	BarLabel   string
+	XTicks     []Tick
+	YTicks     []Tick
+	Separators []int // rows and columns before which a thin line is drawn
+}
+
+// Tick is a labelled position on an axis.
+type Tick struct {
+	At    float64
+	Label string
+}
+
+// Images is a grid of small grey images, each H×W, row-major. Values are mapped from Min (white)
+// to Max (black); equal means from the data, all images alike.
+type Images struct {
+	H, W     int
+	Pix      [][]float64
+	Columns  int
+	Min, Max float64
+}
+
+// Ellipse is the set {c + t : tᵀMt = 1} of a 2×2 positive definite matrix M: the points at
+// distance 1 from the centre under a metric. A direction in which M is zero is
+// cut at the panel's edge.
+type Ellipse struct {
+	Name   string
+	Center [2]float64
+	M      [2][2]float64
+	Color  int
+	Dashed bool
+}
+
+// Arrow is a segment with a head, such as an eigenvector or a pair's difference.
+type Arrow struct {
+	Name           string
+	X0, Y0, X1, Y1 float64
+	Color          int
+	Dashed         bool
+}
+
+// Intervals is a dot plot: one row per label, a dot with an interval on the x axis.
+type Intervals struct {
+	Name   string
+	Labels []string
+	X, Err []float64
+	Color  int
+}
+
+func (Points) mark()    {}
+func (Line) mark()      {}
+func (Diagonal) mark()  {}
+func (Reference) mark() {}
+func (Heat) mark()      {}
+func (Images) mark()    {}
+func (Ellipse) mark()   {}
+func (Arrow) mark()     {}
+func (Intervals) mark() {}

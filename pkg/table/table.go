@@ -1,0 +1,259 @@
+// Package table is the tidy table that trials fill and views draw: a few named
+// index columns of strings that say what was measured, a few named value
+// columns of float64 that hold the measurement, one observation per row.
+//
+// A value that does not apply to a row is NaN, written as an empty cell. Rows
+// keep the order in which they were added. Written tables are byte-stable:
+// numbers are the shortest decimal that reads back to the same float64.
+package table
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Table is a tidy table. The zero value is unusable; use New or ReadCSV.
+type Table struct {
+	indexNames, valueNames []string
+	index                  [][]string  // by column
+	values                 [][]float64 // by column
+	n                      int
+}
+
+// New returns an empty table with the given index and value columns. It panics
+// if a name is empty or occurs twice.
+func New(index, values []string) *Table {
+	seen := map[string]bool{}
+	for _, name := range slices.Concat(index, values) {
+		if name == "" || seen[name] {
+			panic(fmt.Sprintf("table: column name %q is empty or occurs twice", name))
+		}
+		seen[name] = true
+	}
+	return &Table{
+		indexNames: slices.Clone(index),
+		valueNames: slices.Clone(values),
+		index:      make([][]string, len(index)),
+		values:     make([][]float64, len(values)),
+	}
+}
+
+// IndexNames returns the names of the index columns.
+func (t *Table) IndexNames() []string { return slices.Clone(t.indexNames) }
+
+// ValueNames returns the names of the value columns.
+func (t *Table) ValueNames() []string { return slices.Clone(t.valueNames) }
+
+// Len returns the number of rows.
+func (t *Table) Len() int { return t.n }
+
+// Key holds the index cells of a new row by column name; a missing column is "".
+type Key map[string]string
+
+// Values holds the value cells of a new row by column name; a missing column
+// is NaN.
+type Values map[string]float64
+
+// Add appends a row. It panics on a name that is not a column of the table.
+func (t *Table) Add(key Key, values Values) {
+	for name := range key {
+		if !slices.Contains(t.indexNames, name) {
+			panic(fmt.Sprintf("table: no index column %q among %q", name, t.indexNames))
+		}
+	}
+	for name := range values {
+		if !slices.Contains(t.valueNames, name) {
+			panic(fmt.Sprintf("table: no value column %q among %q", name, t.valueNames))
+		}
+	}
+	for c, name := range t.indexNames {
+		t.index[c] = append(t.index[c], key[name])
+	}
+	for c, name := range t.valueNames {
+		v, ok := values[name]
+		if !ok {
+			v = math.NaN()
+		}
+		t.values[c] = append(t.values[c], v)
+	}
+	t.n++
+}
+
+// Append appends the rows of u. It returns an error unless both tables have
+// the same columns in the same order.
+func (t *Table) Append(u *Table) error {
+	if !slices.Equal(t.indexNames, u.indexNames) || !slices.Equal(t.valueNames, u.valueNames) {
+		return fmt.Errorf("table: columns %q %q do not match %q %q", u.indexNames, u.valueNames, t.indexNames, t.valueNames)
+	}
+	for c := range t.index {
+		t.index[c] = append(t.index[c], u.index[c]...)
+	}
+	for c := range t.values {
+		t.values[c] = append(t.values[c], u.values[c]...)
+	}
+	t.n += u.n
+	return nil
+}
+
+// Has reports whether name is a column.
+func (t *Table) Has(name string) bool {
+	return slices.Contains(t.indexNames, name) || slices.Contains(t.valueNames, name)
+}
+
+// Index returns the cells of an index column, one per row; the caller must not
+// change them. It panics if there is no such column.
+func (t *Table) Index(name string) []string {
+	c := slices.Index(t.indexNames, name)
+	if c < 0 {
+		panic(fmt.Sprintf("table: no index column %q among %q", name, t.indexNames))
+	}
+	return t.index[c]
+}
+
+// Values returns the cells of a value column, one per row; the caller must not
+// change them. It panics if there is no such column.
+func (t *Table) Values(name string) []float64 {
+	c := slices.Index(t.valueNames, name)
+	if c < 0 {
+		panic(fmt.Sprintf("table: no value column %q among %q", name, t.valueNames))
+	}
+	return t.values[c]
+}
+
+// Where returns the rows whose index cells equal the given values, as
+// alternating names and values: t.Where("method", "POLA", "trial", "0"). It
+// panics on an odd number of arguments or an unknown column.
+func (t *Table) Where(nameValue ...string) *Table {
+	if len(nameValue)%2 != 0 {
+		panic("table: Where takes pairs of a column name and a value")
+	}
+	return t.filter(func(row int) bool {
+		for i := 0; i < len(nameValue); i += 2 {
+			if t.Index(nameValue[i])[row] != nameValue[i+1] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (t *Table) filter(keep func(row int) bool) *Table {
+	out := New(t.indexNames, t.valueNames)
+	for row := range t.n {
+		if !keep(row) {
+			continue
+		}
+		for c := range t.index {
+			out.index[c] = append(out.index[c], t.index[c][row])
+		}
+		for c := range t.values {
+			out.values[c] = append(out.values[c], t.values[c][row])
+		}
+		out.n++
+	}
+	return out
+}
+
+// Unique returns the distinct cells of an index column in order of first
+// appearance. It panics if there is no such column.
+func (t *Table) Unique(name string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range t.Index(name) {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Group yields the rows of each distinct cell of an index column, in order of
+// first appearance. It panics if there is no such column.
+func (t *Table) Group(name string) iter.Seq2[string, *Table] {
+	return func(yield func(string, *Table) bool) {
+		for _, v := range t.Unique(name) {
+			if !yield(v, t.Where(name, v)) {
+				return
+			}
+		}
+	}
+}
+
+// WriteCSV writes the table as CSV with a header line: the index columns, then
+// the value columns. NaN is an empty cell.
+func (t *Table) WriteCSV(w io.Writer) error {
+	cw := csv.NewWriter(w)
+	if err := cw.Write(slices.Concat(t.indexNames, t.valueNames)); err != nil {
+		return err
+	}
+	rec := make([]string, 0, len(t.index)+len(t.values))
+	for row := range t.n {
+		rec = rec[:0]
+		for c := range t.index {
+			rec = append(rec, t.index[c][row])
+		}
+		for c := range t.values {
+			rec = append(rec, Format(t.values[c][row]))
+		}
+		if err := cw.Write(rec); err != nil {
+			return err
+		}
+	}
+	cw.Flush()
+	return cw.Error()
+}
+
+// Format returns the shortest decimal that reads back as v, and "" for NaN.
+func Format(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// ReadCSV reads a table written by WriteCSV whose columns are the given ones,
+// in that order. name is used in errors, which name line and column.
+func ReadCSV(r io.Reader, name string, index, values []string) (*Table, error) {
+	cr := csv.NewReader(r)
+	cr.ReuseRecord = true
+	want := slices.Concat(index, values)
+	head, err := cr.Read()
+	if err != nil {
+		return nil, fmt.Errorf("table: %s:1: %w", name, err)
+	}
+	if !slices.Equal(head, want) {
+		return nil, fmt.Errorf("table: %s:1: columns are %s, want %s", name, strings.Join(head, ","), strings.Join(want, ","))
+	}
+	t := New(index, values)
+	for {
+		rec, err := cr.Read()
+		if err == io.EOF {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("table: %s: %w", name, err)
+		}
+		for c := range index {
+			t.index[c] = append(t.index[c], rec[c])
+		}
+		for c := range values {
+			cell := rec[len(index)+c]
+			v := math.NaN()
+			if cell != "" {
+				if v, err = strconv.ParseFloat(cell, 64); err != nil {
+					line, _ := cr.FieldPos(len(index) + c)
+					return nil, fmt.Errorf("table: %s:%d: column %s: %q is not a number", name, line, values[c], cell)
+				}
+			}
+			t.values[c] = append(t.values[c], v)
+		}
+		t.n++
+	}
+}
