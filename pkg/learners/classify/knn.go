@@ -1,0 +1,567 @@
+// Package classify predicts class labels: nearest neighbours under any metric,
+// and a test of linear separability. Rows are samples.
+package classify
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// KNNVersion changes whenever KNN gives other answers for the same input.
+const KNNVersion = 1
+
+// TieTolerance is the relative difference within which two squared distances
+// count as equal.
+const TieTolerance = 1e-12
+
+// VoteTie says which class wins if several have the same number of votes.
+type VoteTie int
+
+const (
+	// NearestOfTied: of the tied classes, that of the nearest neighbour. The
+	// default.
+	NearestOfTied VoteTie = iota
+	// SmallerK: drop the farthest neighbour until one class is ahead.
+	SmallerK
+	// LowestLabel: the smallest label of the tied classes.
+	LowestLabel
+)
+
+// String returns the rule in words.
+func (v VoteTie) String() string {
+	switch v {
+	case NearestOfTied:
+		return "nearest of tied"
+	case SmallerK:
+		return "smaller k"
+	case LowestLabel:
+		return "lowest label"
+	}
+	return fmt.Sprintf("unknown vote tie rule %d", int(v))
+}
+
+// KNNOptions are the rules of a KNN.
+type KNNOptions struct {
+	// VoteTie is the rule for tied votes; the zero value is NearestOfTied.
+	VoteTie VoteTie
+}
+
+// Neighbour is a row of the training set and its squared distance.
+type Neighbour struct {
+	Index  int
+	SqDist float64
+}
+
+// KNN is the k-nearest-neighbour classifier under a given metric. Every answer
+// to a query is independent of the other queries, and of GOMAXPROCS, to the bit.
+//
+// Order of neighbours: by squared distance, with equal distances in the order of
+// the training set. Two are equal if within TieTolerance of each other; because
+// this relation is not transitive, groups are formed from the nearest on, each
+// holding all distances within TieTolerance of its first.
+//
+// For metric.Euclidean and *metric.Mahalanobis the rows are embedded once,
+// x ↦ Lx, and the squared distances are those of metric.Euclidean between the
+// images. Candidates come from inner products in blocks, with a rigorous bound
+// on their round-off; the order is decided on the squared distances themselves.
+// Any other metric is called once per query and training row, from one goroutine.
+//
+// Memory beyond the embedded training set is one block of queries per core. A
+// KNN is immutable; it is safe for concurrent use if its metric is.
+type KNN struct {
+	metric metric.SqDister
+	dim    int
+	labels []int
+	opts   KNNOptions
+
+	points *mat.Dense // training rows, embedded on the fast path
+	factor *mat.Dense // L; nil if rows are their own image
+	flat   bool       // a metric of rank 0: all points coincide
+	fast   bool
+	centre []float64 // mean of points
+	sq     []float64 // ‖points[i]−centre‖²
+}
+
+// NewKNN returns a classifier with the rows of the n×d matrix x, which is
+// copied, as training set, and y as their labels; any integers are labels. It
+// returns an error if x is empty, if y does not have length n, if an entry is
+// NaN or infinite or so large that squared distances overflow, if x does not
+// have the dimension of a Mahalanobis metric, or if o names no rule. It panics
+// if m or x is nil.
+func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error) {
+	if m == nil {
+		panic("classify: nil metric")
+	}
+	if o.VoteTie < NearestOfTied || o.VoteTie > LowestLabel {
+		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, NearestOfTied, LowestLabel)
+	}
+	n, d := x.Dims()
+	if n == 0 {
+		return nil, errors.New("knn: training set is empty")
+	}
+	if len(y) != n {
+		return nil, fmt.Errorf("knn: %d labels for %d rows", len(y), n)
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("knn: training set: %w", err)
+	}
+	c := &KNN{metric: m, dim: d, labels: slices.Clone(y), opts: o}
+	switch m := m.(type) {
+	case metric.Euclidean:
+		c.fast = true
+	case *metric.Mahalanobis:
+		if m.Dim() != d {
+			return nil, fmt.Errorf("knn: training set has %d columns, the metric has dimension %d", d, m.Dim())
+		}
+		c.fast = true
+		c.factor = m.Factor()
+		c.flat = c.factor == nil
+	}
+	c.points = c.embed(x)
+	if !c.fast {
+		return c, nil
+	}
+	r := c.width()
+	c.centre = make([]float64, r)
+	for i := range n {
+		floats.AddScaled(c.centre, 1/float64(n), c.points.RawRowView(i))
+	}
+	c.sq = make([]float64, n)
+	dev := make([]float64, r)
+	for i := range n {
+		floats.SubTo(dev, c.points.RawRowView(i), c.centre)
+		c.sq[i] = floats.Dot(dev, dev)
+		if !representable(c.sq[i]) {
+			return nil, fmt.Errorf("knn: training set: row %d: squared distances overflow float64: rescale the features", i)
+		}
+	}
+	return c, nil
+}
+
+// representable leaves room for the sums that distances are made of.
+func representable(sq float64) bool { return sq <= math.MaxFloat64/16 }
+
+func (c *KNN) width() int { _, r := c.points.Dims(); return r }
+
+// embed returns a new matrix with the image of each row of x.
+func (c *KNN) embed(x *mat.Dense) *mat.Dense {
+	n, _ := x.Dims()
+	if c.flat {
+		return mat.NewDense(n, 1, nil)
+	}
+	if c.factor == nil {
+		return mat.DenseCopyOf(x)
+	}
+	r, d := c.factor.Dims()
+	out := mat.NewDense(n, r, nil)
+	// One inner product per entry, as in Mahalanobis.Embed: a matrix product
+	// adds in an order that depends on the number of rows.
+	tile := tileRows(d)
+	parallel(n, queryBlock, func(lo, hi int) {
+		for t := 0; t < r; t += tile {
+			for i := lo; i < hi; i++ {
+				row, dst := x.RawRowView(i), out.RawRowView(i)
+				for j := t; j < min(t+tile, r); j++ {
+					dst[j] = floats.Dot(c.factor.RawRowView(j), row)
+				}
+			}
+		}
+	})
+	return out
+}
+
+const queryBlock = 128
+
+// tileRows returns how many training rows of width r are compared with a block
+// of queries at a time: about 24 KiB, which stay in the first-level cache.
+func tileRows(r int) int { return min(max(3072/r, 4), 512) }
+
+// parallel calls f for the blocks of [0, n) from up to GOMAXPROCS goroutines.
+func parallel(n, block int, f func(lo, hi int)) {
+	blocks := (n + block - 1) / block
+	workers := min(runtime.GOMAXPROCS(0), blocks)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for {
+				b := int(next.Add(1)) - 1
+				if b >= blocks {
+					return
+				}
+				f(b*block, min((b+1)*block, n))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Neighbours returns, for each row of the matrix queries, its k nearest
+// training rows, nearest first. It returns an error unless 1 ≤ k ≤ n, or if
+// queries is empty, does not have the columns of the training set, or has an
+// entry that is NaN or infinite or so large that squared distances overflow.
+// It panics if queries is nil.
+func (c *KNN) Neighbours(queries *mat.Dense, k int) ([][]Neighbour, error) {
+	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
+		return nil, err
+	}
+	m, err := c.checkQueries(queries)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Neighbour, m)
+	err = c.search(queries, k, func(i int, found []Neighbour) { out[i] = slices.Clone(found) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Classify returns the majority label of the k nearest training rows of each
+// row of queries. Its errors and panics are those of Neighbours.
+func (c *KNN) Classify(queries *mat.Dense, k int) ([]int, error) {
+	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
+		return nil, err
+	}
+	m, err := c.checkQueries(queries)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, m)
+	err = c.search(queries, k, func(i int, found []Neighbour) { out[i] = c.vote(found) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Errors returns, for each k of ks, the number of rows of queries that Classify
+// gives another label than want, from one computation of distances. Its errors
+// and panics are those of Neighbours; ks must not be empty, and want must have
+// one label per query.
+func (c *KNN) Errors(queries *mat.Dense, want []int, ks []int) ([]int, error) {
+	top, err := c.checkKs(ks, len(c.labels), "the number of training rows")
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.checkQueries(queries)
+	if err != nil {
+		return nil, err
+	}
+	if len(want) != m {
+		return nil, fmt.Errorf("knn: %d labels for %d queries", len(want), m)
+	}
+	wrong := make([][]bool, m)
+	err = c.search(queries, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, want[i], ks) })
+	if err != nil {
+		return nil, err
+	}
+	return count(wrong, len(ks)), nil
+}
+
+// LeaveOneOut returns, for each k of ks, the number of training rows whose label
+// differs from the majority of their k nearest other training rows, from one
+// computation of distances. A row is never its own neighbour, but its duplicates
+// can be. It returns an error if ks is empty or unless 1 ≤ k ≤ n−1.
+func (c *KNN) LeaveOneOut(ks []int) ([]int, error) {
+	top, err := c.checkKs(ks, len(c.labels)-1, "the number of other training rows")
+	if err != nil {
+		return nil, err
+	}
+	wrong := make([][]bool, len(c.labels))
+	err = c.search(nil, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, c.labels[i], ks) })
+	if err != nil {
+		return nil, err
+	}
+	return count(wrong, len(ks)), nil
+}
+
+func (c *KNN) checkK(k, most int, what string) error {
+	if k < 1 || k > most {
+		return fmt.Errorf("knn: k: %d is not allowed, want 1 to %d, %s", k, most, what)
+	}
+	return nil
+}
+
+func (c *KNN) checkKs(ks []int, most int, what string) (top int, err error) {
+	if len(ks) == 0 {
+		return 0, errors.New("knn: k: none given, want at least one")
+	}
+	for _, k := range ks {
+		if err := c.checkK(k, most, what); err != nil {
+			return 0, err
+		}
+	}
+	return slices.Max(ks), nil
+}
+
+func (c *KNN) checkQueries(queries *mat.Dense) (int, error) {
+	m, d := queries.Dims()
+	if m == 0 {
+		return 0, errors.New("knn: no queries")
+	}
+	if d != c.dim {
+		return 0, fmt.Errorf("knn: queries have %d columns, the training set has %d", d, c.dim)
+	}
+	if err := metric.CheckFinite(queries); err != nil {
+		return 0, fmt.Errorf("knn: queries: %w", err)
+	}
+	return m, nil
+}
+
+// sweep reports for each k whether the vote of the first k found is not want.
+func (c *KNN) sweep(found []Neighbour, want int, ks []int) []bool {
+	out := make([]bool, len(ks))
+	for i, k := range ks {
+		out[i] = c.vote(found[:k]) != want
+	}
+	return out
+}
+
+func count(wrong [][]bool, n int) []int {
+	out := make([]int, n)
+	for _, w := range wrong {
+		for i, bad := range w {
+			if bad {
+				out[i]++
+			}
+		}
+	}
+	return out
+}
+
+// vote returns the label that the neighbours elect.
+func (c *KNN) vote(found []Neighbour) int {
+	type tally struct{ label, votes int }
+	var few [16]tally // in order of first appearance, so nearest first
+	tallies := few[:0]
+	for _, f := range found {
+		label := c.labels[f.Index]
+		i := slices.IndexFunc(tallies, func(t tally) bool { return t.label == label })
+		if i < 0 {
+			i = len(tallies)
+			tallies = append(tallies, tally{label: label})
+		}
+		tallies[i].votes++
+	}
+	for last := len(found) - 1; ; last-- {
+		best, tied := tallies[0], false
+		for _, t := range tallies[1:] {
+			switch {
+			case t.votes > best.votes:
+				best, tied = t, false
+			case t.votes == best.votes:
+				tied = true
+				if c.opts.VoteTie == LowestLabel && t.label < best.label {
+					best = t
+				}
+			}
+		}
+		if !tied || c.opts.VoteTie != SmallerK {
+			return best.label
+		}
+		dropped := c.labels[found[last].Index]
+		tallies[slices.IndexFunc(tallies, func(t tally) bool { return t.label == dropped })].votes--
+	}
+}
+
+// search calls f for each query with its k nearest training rows, which f must
+// not keep; from several goroutines, once per query. Queries nil are the
+// training rows, each without itself.
+func (c *KNN) search(queries *mat.Dense, k int, f func(i int, found []Neighbour)) error {
+	self := queries == nil
+	points := c.points
+	m := len(c.labels)
+	if !self {
+		m, _ = queries.Dims()
+	}
+	if !c.fast {
+		return c.searchAny(queries, m, k, f)
+	}
+	if !self {
+		points = c.embed(queries)
+	}
+	bad := make([]bool, m)
+	parallel(m, queryBlock, func(lo, hi int) { c.searchBlock(points, self, lo, hi, k, f, bad) })
+	if i := slices.Index(bad, true); i >= 0 {
+		return fmt.Errorf("knn: queries: row %d: squared distances overflow float64: rescale the features", i)
+	}
+	return nil
+}
+
+// searchAny is search for a metric that is only a function.
+func (c *KNN) searchAny(queries *mat.Dense, m, k int, f func(int, []Neighbour)) error {
+	self := queries == nil
+	if self {
+		queries = c.points
+	}
+	best := newBest(k)
+	for i := range m {
+		best.reset()
+		q := queries.RawRowView(i)
+		for j := range c.labels {
+			if self && j == i {
+				continue
+			}
+			sq := c.metric.SqDist(q, c.points.RawRowView(j))
+			if math.IsNaN(sq) || math.IsInf(sq, 0) || sq < 0 {
+				return fmt.Errorf("knn: squared distance of query %d and training row %d is %v, want a finite number ≥ 0", i, j, sq)
+			}
+			best.offer(j, sq, sq)
+		}
+		f(i, best.nearest(func(j int) float64 { return c.metric.SqDist(q, c.points.RawRowView(j)) }))
+	}
+	return nil
+}
+
+// searchBlock answers queries lo to hi of points. With u = 2⁻⁵³, a = q−centre
+// and b = x−centre, all of width r and as rounded, the squared distance of q and
+// x that the inner product gives, and the one that metric.Euclidean computes,
+// each differ from the true one by at most 2(r+4)u·(‖a‖²+‖b‖²) to first order.
+// That yields a lower and an upper bound on what Euclidean would compute.
+func (c *KNN) searchBlock(points *mat.Dense, self bool, lo, hi, k int, f func(int, []Neighbour), bad []bool) {
+	n, r := len(c.labels), c.width()
+	eps := 4 * float64(r+8) * 0x1p-53
+	rows := hi - lo
+	queries := make([]float64, rows*r)
+	sq := make([]float64, rows)
+	best := make([]*best, rows)
+	for i := range rows {
+		q := queries[i*r : (i+1)*r]
+		floats.SubTo(q, points.RawRowView(lo+i), c.centre)
+		sq[i] = floats.Dot(q, q)
+		if !representable(sq[i]) {
+			bad[lo+i] = true
+			return
+		}
+		best[i] = newBest(k)
+	}
+	height := tileRows(r)
+	tile := make([]float64, height*r)
+	for t := 0; t < n; t += height {
+		h := min(height, n-t)
+		for j := range h {
+			floats.SubTo(tile[j*r:(j+1)*r], c.points.RawRowView(t+j), c.centre)
+		}
+		for i := range rows {
+			q := queries[i*r : (i+1)*r]
+			b := best[i]
+			for j := range h {
+				inner := floats.Dot(q, tile[j*r:(j+1)*r])
+				norms := sq[i] + c.sq[t+j]
+				mid, slack := norms-2*inner, eps*norms
+				if mid-slack <= b.limit && !(self && t+j == lo+i) {
+					b.offer(t+j, mid-slack, mid+slack)
+				}
+			}
+		}
+	}
+	for i := range rows {
+		q := points.RawRowView(lo + i)
+		f(lo+i, best[i].nearest(func(j int) float64 { return metric.Euclidean{}.SqDist(q, c.points.RawRowView(j)) }))
+	}
+}
+
+// best collects the candidates for the k nearest of one query from bounds on
+// their distances.
+type best struct {
+	k          int
+	limit      float64   // no row whose lower bound is above is among the k nearest
+	upper      []float64 // max-heap of the k smallest upper bounds
+	candidates []candidate
+	room       int // compact when there are as many candidates
+	found      []Neighbour
+}
+
+type candidate struct {
+	index int
+	lower float64
+}
+
+func newBest(k int) *best {
+	b := &best{k: k}
+	b.reset()
+	return b
+}
+
+func (b *best) reset() {
+	b.limit = math.Inf(1)
+	b.upper = b.upper[:0]
+	b.candidates = b.candidates[:0]
+	b.room = 4*b.k + 32
+}
+
+// offer considers a training row whose squared distance lies in [lower, upper].
+func (b *best) offer(index int, lower, upper float64) {
+	if lower > b.limit {
+		return
+	}
+	if len(b.candidates) == b.room {
+		b.candidates = slices.DeleteFunc(b.candidates, func(c candidate) bool { return c.lower > b.limit })
+		b.room = max(b.room, 2*len(b.candidates)) // ties can be many
+	}
+	b.candidates = append(b.candidates, candidate{index, lower})
+	switch {
+	case len(b.upper) < b.k:
+		b.upper = append(b.upper, upper)
+		for i := len(b.upper) - 1; i > 0 && b.upper[(i-1)/2] < b.upper[i]; i = (i - 1) / 2 {
+			b.upper[(i-1)/2], b.upper[i] = b.upper[i], b.upper[(i-1)/2]
+		}
+	case upper < b.upper[0]:
+		b.upper[0] = upper
+		for i := 0; ; {
+			top := i
+			for _, c := range []int{2*i + 1, 2*i + 2} {
+				if c < b.k && b.upper[c] > b.upper[top] {
+					top = c
+				}
+			}
+			if top == i {
+				break
+			}
+			b.upper[i], b.upper[top] = b.upper[top], b.upper[i]
+			i = top
+		}
+	}
+	if len(b.upper) == b.k {
+		// The k-th smallest distance is at most upper[0]; rows equal to it within
+		// TieTolerance can still come before it.
+		b.limit = b.upper[0] + 2*TieTolerance*math.Abs(b.upper[0])
+	}
+}
+
+// nearest returns the k nearest by their true squared distances, in the order
+// of KNN. The slice is valid until the next call.
+func (b *best) nearest(sqDist func(index int) float64) []Neighbour {
+	b.found = b.found[:0]
+	for _, c := range b.candidates {
+		if c.lower <= b.limit {
+			b.found = append(b.found, Neighbour{c.index, sqDist(c.index)})
+		}
+	}
+	slices.SortFunc(b.found, func(x, y Neighbour) int {
+		return cmp.Or(cmp.Compare(x.SqDist, y.SqDist), cmp.Compare(x.Index, y.Index))
+	})
+	for lo := 0; lo < min(b.k, len(b.found)); {
+		hi := lo + 1
+		for hi < len(b.found) && b.found[hi].SqDist <= b.found[lo].SqDist*(1+TieTolerance) {
+			hi++
+		}
+		if hi-lo > 1 {
+			slices.SortFunc(b.found[lo:hi], func(x, y Neighbour) int { return cmp.Compare(x.Index, y.Index) })
+		}
+		lo = hi
+	}
+	return b.found[:b.k]
+}

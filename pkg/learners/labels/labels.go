@@ -1,0 +1,54 @@
+// Package labels learns projections and metrics from a whole data set with
+// class labels (FDA) or without (PCA). Rows are samples.
+package labels
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// meanOf returns the mean of the given rows of x. It is taken about the first of
+// them, so that a constant feature has exactly its value as mean and deviations
+// that are exactly zero.
+func meanOf(x *mat.Dense, rows []int) []float64 {
+	_, d := x.Dims()
+	first := x.RawRowView(rows[0])
+	mean := make([]float64, d)
+	dev := make([]float64, d)
+	for _, i := range rows {
+		floats.SubTo(dev, x.RawRowView(i), first)
+		floats.AddScaled(mean, 1/float64(len(rows)), dev)
+	}
+	floats.Add(mean, first)
+	return mean
+}
+
+// upTo returns 0, 1, …, n−1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// project returns (x − mean)Wᵀ, n×k.
+func project(x *mat.Dense, mean []float64, w *mat.Dense) *mat.Dense {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	if d != len(mean) {
+		panic(mat.ErrShape)
+	}
+	k, _ := w.Dims()
+	out := mat.NewDense(n, k, nil)
+	row := make([]float64, d)
+	for i := range n {
+		floats.SubTo(row, x.RawRowView(i), mean)
+		for c := range k {
+			out.Set(i, c, floats.Dot(w.RawRowView(c), row))
+		}
+	}
+	return out
+}

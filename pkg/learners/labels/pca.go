@@ -1,0 +1,153 @@
+package labels
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// PCAVersion changes whenever FitPCA gives other numbers for the same input.
+const PCAVersion = 1
+
+// PCA is principal component analysis: the k orthonormal directions of largest
+// variance about the mean. It is immutable and safe for concurrent use.
+type PCA struct {
+	mean      []float64
+	w         *mat.Dense // k×d
+	variances []float64
+}
+
+// FitPCA returns the k principal components of the n×d matrix x: the
+// eigenvectors of its k largest eigenvalues of
+//
+//	C = (1/n) Σ (xᵢ−μ)(xᵢ−μ)ᵀ,  μ = (1/n) Σ xᵢ
+//
+// (Hotelling 1933). The sign of each is that of metric.FixSign. Components
+// without variance, which exist if the data span fewer than k directions, are
+// some orthonormal completion. Eigenvalues are accurate to 1e-10 of the largest.
+//
+// It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite,
+// or if the variance overflows. It panics if x is nil or empty.
+//
+// The cost is one symmetric matrix product and the top of the spectrum of the
+// smaller of covariance and Gram matrix: Lanczos certified by one Cholesky
+// factorisation, or a full decomposition where that is cheaper.
+func FitPCA(x *mat.Dense, k int) (*PCA, error) {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	if k < 1 || k > min(n, d) {
+		return nil, fmt.Errorf("pca: k: %d is not allowed, want 1 to min(n, d) = %d", k, min(n, d))
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
+	}
+	mean := meanOf(x, upTo(n))
+	dev := mat.NewDense(n, d, nil)
+	var total float64
+	for i := range n {
+		r := dev.RawRowView(i)
+		floats.SubTo(r, x.RawRowView(i), mean)
+		total += floats.Dot(r, r)
+	}
+	if math.IsInf(total, 0) || math.IsNaN(total) {
+		return nil, errors.New("pca: the variance of the data overflows float64: rescale the features")
+	}
+	dual := n < d
+	sym := mat.NewSymDense(min(n, d), nil)
+	if dual {
+		sym.SymOuterK(1/float64(n), dev)
+	} else {
+		sym.SymOuterK(1/float64(n), dev.T())
+	}
+	values, w, err := topEigen(sym, k)
+	if err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
+	}
+	if dual { // the component of eigenvector q of the Gram matrix is Xᵀq/‖Xᵀq‖
+		q := w
+		w = new(mat.Dense)
+		w.Mul(q, dev)
+		for i := range k {
+			r := w.RawRowView(i)
+			if s := math.Sqrt(float64(n) * values[i]); s > 0 {
+				floats.Scale(1/s, r)
+			}
+		}
+	}
+	orthonormalise(w)
+	for i := range k {
+		values[i] = max(values[i], 0)
+		metric.FixSign(w.RawRowView(i))
+	}
+	return &PCA{mean: mean, w: w, variances: values}, nil
+}
+
+// Mean returns a copy of μ, length d.
+func (p *PCA) Mean() []float64 { return slices.Clone(p.mean) }
+
+// Components returns a copy of the k×d matrix W of orthonormal rows, largest
+// variance first.
+func (p *PCA) Components() *mat.Dense { return mat.DenseCopyOf(p.w) }
+
+// Variances returns a copy of the k eigenvalues of C, in descending order, in
+// feature².
+func (p *PCA) Variances() []float64 { return slices.Clone(p.variances) }
+
+// Transform returns the n×k scores (X − μ)Wᵀ of the rows of the n×d matrix x.
+// It panics if x is nil or empty or does not have d columns.
+func (p *PCA) Transform(x *mat.Dense) *mat.Dense { return project(x, p.mean, p.w) }
+
+// Reconstruct returns the n×d matrix whose rows are the nearest points of the
+// affine subspace of the components, μ + WᵀW(xᵢ−μ). It panics if x is nil or
+// empty or does not have d columns.
+func (p *PCA) Reconstruct(x *mat.Dense) *mat.Dense {
+	var out mat.Dense
+	out.Mul(p.Transform(x), p.w)
+	n, _ := out.Dims()
+	for i := range n {
+		floats.Add(out.RawRowView(i), p.mean)
+	}
+	return &out
+}
+
+// Metric returns the projection metric M = WᵀW: the Euclidean distance between
+// scores.
+func (p *PCA) Metric() *metric.Mahalanobis { return metric.FromFactor(p.w) }
+
+// orthonormalise makes the rows of w orthonormal in order (Gram–Schmidt,
+// twice). A row that lies in the span of those before it is replaced by the
+// first unit vector that does not.
+func orthonormalise(w *mat.Dense) {
+	k, d := w.Dims()
+	// A unit row keeps at least this much of its length unless it is dependent
+	// up to round-off; among d unit vectors one keeps √((d−i)/d).
+	const dependent = 1e-3
+	next := 0
+	for i := range k {
+		r := w.RawRowView(i)
+		for {
+			before := floats.Norm(r, 2)
+			for range 2 {
+				for j := range i {
+					o := w.RawRowView(j)
+					floats.AddScaled(r, -floats.Dot(o, r), o)
+				}
+			}
+			if after := floats.Norm(r, 2); after > dependent*before && before > 0.5 {
+				floats.Scale(1/after, r)
+				break
+			}
+			clear(r)
+			r[next%d] = 1
+			next++
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package metric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// RankTolerance is the relative size below which InverseScatter, without a
+// ridge, takes an eigenvalue of the scatter matrix for zero: λ ≤
+// RankTolerance·λ_max.
+const RankTolerance = 1e-10
+
+// ErrNoScatter is returned, wrapped, when all deviations are zero.
+var ErrNoScatter = errors.New("all deviations are zero, so no scale can be learned")
+
+// CheckFinite returns an error that names row, column and value of the first
+// entry of x that is NaN or infinite. It panics if x is nil.
+func CheckFinite(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, column %d: %v is not allowed, want a finite number", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// InverseScatter returns the metric of
+//
+//	M = (S + ridge·s·I)⁻¹,  S = DᵀD/n,  s = tr(S)/d,
+//
+// for the q×d matrix D whose rows are deviations (samples minus the mean of
+// their group, or contrasts with the same scatter) and a weight n > 0. The
+// ridge is relative to the mean variance s, so that the result scales with the
+// data. It is the common last step of RCA, of FDA and of an inverse covariance.
+//
+// With ridge > 0 every direction without scatter, such as a constant feature,
+// has weight 1/(ridge·s), and the cost is one Cholesky factorisation, d³/3.
+// With ridge = 0 the inverse is the pseudo-inverse: a direction without scatter
+// (see RankTolerance) has weight 0, and the cost is an eigendecomposition of
+// the smaller of DᵀD and DDᵀ. Neither gives NaN.
+//
+// It returns an error if ridge is negative or not finite, if a deviation is not
+// finite, if the scatter overflows, if D = 0 (ErrNoScatter), or if ridge is
+// positive but so small that S + ridge·s·I is singular to working precision.
+// It panics if dev is nil or empty or n ≤ 0.
+func InverseScatter(dev *mat.Dense, n, ridge float64) (*Mahalanobis, error) {
+	q, d := dev.Dims()
+	if q == 0 || d == 0 || !(n > 0) {
+		panic(mat.ErrZeroLength)
+	}
+	if !(ridge >= 0) || math.IsInf(ridge, 1) {
+		return nil, fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", ridge)
+	}
+	if err := CheckFinite(dev); err != nil {
+		return nil, fmt.Errorf("deviations: %w", err)
+	}
+	var trace float64
+	for i := range q {
+		row := dev.RawRowView(i)
+		trace += floats.Dot(row, row)
+	}
+	trace /= n
+	if math.IsInf(trace, 1) {
+		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
+	}
+	if trace == 0 {
+		return nil, ErrNoScatter
+	}
+	if ridge > 0 {
+		return ridgeInverse(dev, n, ridge*trace/float64(d))
+	}
+	return pseudoInverse(dev, n)
+}
+
+func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
+	_, d := dev.Dims()
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/n, dev.T())
+	for i := range d {
+		s.SetSym(i, i, s.At(i, i)+shift)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(s) {
+		return nil, fmt.Errorf("ridge: %g on the diagonal is lost in round-off, want a larger one", shift)
+	}
+	// S + shift·I = RᵀR, so M = R⁻¹R⁻ᵀ = LᵀL with L = R⁻ᵀ.
+	var r, inv mat.TriDense
+	chol.UTo(&r)
+	if err := inv.InverseTri(&r); err != nil {
+		if c, ok := errors.AsType[mat.Condition](err); !ok || math.IsInf(float64(c), 1) {
+			return nil, fmt.Errorf("ridge: %g on the diagonal is lost in round-off: %w", shift, err)
+		}
+	}
+	return FromFactor(inv.T()), nil
+}
+
+func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
+	q, d := dev.Dims()
+	small := q < d
+	gram := mat.NewSymDense(min(q, d), nil)
+	if small {
+		gram.SymOuterK(1, dev)
+	} else {
+		gram.SymOuterK(1, dev.T())
+	}
+	values, vectors, err := eigenSym(gram)
+	if err != nil {
+		return nil, err
+	}
+	m := len(values)
+	first := 0
+	for values[first] <= RankTolerance*values[m-1] {
+		first++
+	}
+	l := mat.NewDense(m-first, d, nil)
+	col := make([]float64, m)
+	for i := range m - first { // smallest scatter, and so largest weight, first
+		row := l.RawRowView(i)
+		lambda := values[first+i]
+		mat.Col(col, first+i, vectors)
+		if !small {
+			copy(row, col)
+			floats.Scale(math.Sqrt(n/lambda), row)
+			continue
+		}
+		// The eigenvector of DᵀD is u = Dᵀq/√λ.
+		for j, a := range col {
+			floats.AddScaled(row, a, dev.RawRowView(j))
+		}
+		floats.Scale(math.Sqrt(n)/lambda, row)
+	}
+	return &Mahalanobis{dim: d, l: l}, nil
+}
