@@ -1,0 +1,218 @@
+package datasets
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// RandomLinks draws n pairs of distinct rows, uniformly and with replacement,
+// and labels each by whether y agrees: how Shalev-Shwartz, Singer and Ng (2004),
+// Section 7, "randomly chose 1,000 pairs of instances". It returns an error if
+// n < 0 or y has fewer than 2 entries.
+func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
+	if err := checkCount("n", n); err != nil {
+		return nil, err
+	}
+	if len(y) < 2 {
+		return nil, fmt.Errorf("datasets: RandomLinks: %d point(s), want at least 2", len(y))
+	}
+	out := make([]metric.Link, n)
+	for k := range out {
+		i, j := twoOf(rng, len(y))
+		out[k] = metric.Link{I: i, J: j, Label: metric.SameClass(y[i] == y[j])}
+	}
+	return out, nil
+}
+
+// BalancedLinks draws n pairs of distinct rows with replacement, ⌈n/2⌉ similar
+// and ⌊n/2⌋ dissimilar, in random order. A similar pair is uniform among all
+// pairs of rows with equal labels, a dissimilar one among all pairs with
+// different labels. It returns an error if n < 0, if similar pairs are wanted
+// and no class has 2 points, or if dissimilar ones are wanted and there is only
+// one class.
+func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
+	if err := checkCount("n", n); err != nil {
+		return nil, err
+	}
+	same := (n + 1) / 2
+	classes, members := byClass(y)
+	largest := 0
+	for _, m := range members {
+		largest = max(largest, len(m))
+	}
+	if same > 0 && largest < 2 {
+		return nil, fmt.Errorf("datasets: BalancedLinks: %d points in %d classes, want a class with at least 2 points", len(y), len(classes))
+	}
+	if n > same && len(classes) < 2 {
+		return nil, fmt.Errorf("datasets: BalancedLinks: %d class(es), want at least 2 for dissimilar pairs", len(classes))
+	}
+	// Rejection would be slow for rare classes: draw the class of a similar
+	// pair by its number of pairs, and the first point of a dissimilar pair by
+	// its number of partners.
+	pairs := make([]int, len(members))
+	partners := make([]int, len(members))
+	for c, m := range members {
+		pairs[c] = len(m) * (len(m) - 1)
+		partners[c] = len(m) * (len(y) - len(m))
+	}
+	out := make([]metric.Link, n)
+	for k := range out {
+		if k < same {
+			m := members[pick(rng, pairs)]
+			i, j := twoOf(rng, len(m))
+			out[k] = metric.Link{I: m[i], J: m[j], Label: metric.Similar}
+			continue
+		}
+		c := pick(rng, partners)
+		i := members[c][rng.IntN(len(members[c]))]
+		// The r-th row of another class: step over the members of c, which ascend.
+		j := rng.IntN(len(y) - len(members[c]))
+		for _, skip := range members[c] {
+			if skip > j {
+				break
+			}
+			j++
+		}
+		out[k] = metric.Link{I: i, J: j, Label: metric.Dissimilar}
+	}
+	rng.Shuffle(n, func(a, b int) { out[a], out[b] = out[b], out[a] })
+	return out, nil
+}
+
+// PerClassLinks draws, for every class, similar pairs of distinct rows of that
+// class and, for every two classes, dissimilar pairs of one row of each, with
+// replacement and in random order. With c classes that makes
+// c·similar + c(c−1)/2·dissimilar links. The classes are 0..classes−1; it
+// returns an error if a count is negative, a label is outside that range, a
+// class is empty, a class has one point and similar > 0, or there is one class
+// and dissimilar > 0.
+func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([]metric.Link, error) {
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"similar", similar}, {"dissimilar", dissimilar}} {
+		if err := checkCount(c.name, c.n); err != nil {
+			return nil, err
+		}
+	}
+	if classes < 1 {
+		return nil, fmt.Errorf("datasets: classes: %d is not allowed, want at least 1", classes)
+	}
+	members := make([][]int, classes)
+	for i, c := range y {
+		if c < 0 || c >= classes {
+			return nil, fmt.Errorf("datasets: PerClassLinks: y[%d] = %d is not allowed, want 0 to %d", i, c, classes-1)
+		}
+		members[c] = append(members[c], i)
+	}
+	for c, m := range members {
+		if len(m) == 0 {
+			return nil, fmt.Errorf("datasets: PerClassLinks: class %d is empty", c)
+		}
+		if len(m) < 2 && similar > 0 {
+			return nil, fmt.Errorf("datasets: PerClassLinks: class %d has 1 point, want at least 2 for similar pairs", c)
+		}
+	}
+	if classes < 2 && dissimilar > 0 {
+		return nil, fmt.Errorf("datasets: PerClassLinks: 1 class, want at least 2 for dissimilar pairs")
+	}
+	var out []metric.Link
+	for a, ma := range members {
+		for range similar {
+			i, j := twoOf(rng, len(ma))
+			out = append(out, metric.Link{I: ma[i], J: ma[j], Label: metric.Similar})
+		}
+		for _, mb := range members[a+1:] {
+			for range dissimilar {
+				out = append(out, metric.Link{I: ma[rng.IntN(len(ma))], J: mb[rng.IntN(len(mb))], Label: metric.Dissimilar})
+			}
+		}
+	}
+	rng.Shuffle(len(out), func(a, b int) { out[a], out[b] = out[b], out[a] })
+	return out, nil
+}
+
+// Pairs yields the links as pairs of rows of x, n×d. The vectors are views:
+// they must not be changed. It panics, when iterated, if an index is out of
+// range.
+func Pairs(x *mat.Dense, links []metric.Link) iter.Seq[metric.Pair] {
+	return func(yield func(metric.Pair) bool) {
+		for _, l := range links {
+			if !yield(metric.Pair{X: x.RawRowView(l.I), Y: x.RawRowView(l.J), Label: l.Label}) {
+				return
+			}
+		}
+	}
+}
+
+// Choose returns k different numbers of 0..n−1 in random order: every ordered
+// choice is equally likely, so that each prefix is itself a uniform choice. It
+// panics unless 0 ≤ k ≤ n.
+func Choose(rng *rand.Rand, n, k int) []int {
+	if k < 0 || k > n {
+		panic(fmt.Sprintf("datasets: Choose %d of %d", k, n))
+	}
+	// Fisher-Yates, stopped after k swaps.
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	for i := range k {
+		j := i + rng.IntN(n-i)
+		all[i], all[j] = all[j], all[i]
+	}
+	return slices.Clip(all[:k])
+}
+
+func checkCount(name string, n int) error {
+	if n < 0 {
+		return fmt.Errorf("datasets: %s: %d is not allowed, want at least 0", name, n)
+	}
+	return nil
+}
+
+// twoOf returns two different numbers of 0..n−1, every ordered pair equally
+// likely.
+func twoOf(rng *rand.Rand, n int) (i, j int) {
+	i, j = rng.IntN(n), rng.IntN(n-1)
+	if j >= i {
+		j++
+	}
+	return i, j
+}
+
+// pick returns an index with probability proportional to its weight.
+func pick(rng *rand.Rand, weights []int) int {
+	total := 0
+	for _, w := range weights {
+		total += w
+	}
+	r := rng.IntN(total)
+	for i, w := range weights {
+		if r < w {
+			return i
+		}
+		r -= w
+	}
+	panic("unreachable: r < total")
+}
+
+// byClass returns the distinct labels in ascending order and the rows of each,
+// ascending.
+func byClass(y []int) (classes []int, members [][]int) {
+	classes = slices.Clone(y)
+	slices.Sort(classes)
+	classes = slices.Compact(classes)
+	members = make([][]int, len(classes))
+	for i, c := range y {
+		k, _ := slices.BinarySearch(classes, c)
+		members[k] = append(members[k], i)
+	}
+	return classes, members
+}

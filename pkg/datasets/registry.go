@@ -1,0 +1,247 @@
+package datasets
+
+import (
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// registryTSV is also read by download.sh; its own head explains the columns.
+//
+//go:embed registry.tsv
+var registryTSV string
+
+// Entry is what the registry knows about a data set.
+type Entry struct {
+	Name     string
+	Default  bool   // download.sh fetches it when asked for nothing else
+	Shape    string // in words
+	Licence  string
+	Citation string
+	Files    []File
+}
+
+// Bytes returns the size of all files.
+func (e Entry) Bytes() int64 {
+	var n int64
+	for _, f := range e.Files {
+		n += f.Bytes
+	}
+	return n
+}
+
+// File is one file of a data set.
+type File struct {
+	Dataset string
+	Path    string // below the data folder and below a mirror, with slashes
+	Bytes   int64  // size of the known copy
+	SHA256  string // of the known copy, 64 hexadecimal digits
+	// Comparable says that the official file has this SHA-256 too, so that a
+	// download must match it. A copy from a mirror must always match it.
+	Comparable bool
+	Sources    []Source // official, in order of preference; may be empty
+	Note       string   // why it is not comparable, or ""
+}
+
+// Source is where a file comes from.
+type Source struct {
+	URL    string
+	Member string // path inside the zip or tar.gz at URL; "" if URL is the file
+}
+
+// String returns URL, or URL#Member.
+func (s Source) String() string {
+	if s.Member == "" {
+		return s.URL
+	}
+	return s.URL + "#" + s.Member
+}
+
+// registry is parsed once, when the package is initialised, and not changed.
+var registry = mustRegistry(registryTSV)
+
+func mustRegistry(tsv string) []Entry {
+	entries, err := parseRegistry("registry.tsv", tsv)
+	if err != nil {
+		panic(err)
+	}
+	return entries
+}
+
+// Registry returns all data sets, in the registry's order.
+func Registry() []Entry { return slices.Clone(registry) }
+
+// Lookup returns the data set of that name, or an *UnknownError.
+func Lookup(name string) (Entry, error) { return lookup(registry, name) }
+
+func lookup(entries []Entry, name string) (Entry, error) {
+	for _, e := range entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	unknown := &UnknownError{Name: name}
+	best := 1 + max(1, len(name)/3)
+	for _, e := range entries {
+		unknown.Known = append(unknown.Known, e.Name)
+		if d := editDistance(strings.ToLower(name), e.Name); d < best {
+			unknown.Suggestion, best = e.Name, d
+		}
+	}
+	return Entry{}, unknown
+}
+
+// UnknownError is returned for a name that is not in the registry.
+type UnknownError struct {
+	Name       string
+	Suggestion string // the closest known name, or "" if none is close
+	Known      []string
+}
+
+func (e *UnknownError) Error() string {
+	msg := fmt.Sprintf("datasets: unknown data set %q", e.Name)
+	if e.Suggestion != "" {
+		return msg + fmt.Sprintf("; did you mean %q?", e.Suggestion)
+	}
+	return msg + "; known are " + strings.Join(e.Known, ", ")
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// parseRegistry reads the registry and checks all that its users rely on.
+func parseRegistry(name, tsv string) ([]Entry, error) {
+	var entries []Entry
+	paths := map[string]bool{}
+	for i, line := range strings.Split(strings.TrimSuffix(tsv, "\n"), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(line, "\t")
+		var err error
+		switch {
+		case slices.Contains(fields, ""):
+			err = errors.New(`empty field, want "-"`)
+		case fields[0] == "set" && len(fields) == 6:
+			var e Entry
+			if e, err = parseSet(fields); err == nil && slices.ContainsFunc(entries, func(o Entry) bool { return o.Name == e.Name }) {
+				err = fmt.Errorf("set %q stands twice", e.Name)
+			}
+			entries = append(entries, e)
+		case fields[0] == "file" && len(fields) == 8:
+			var f File
+			if f, err = parseFile(fields); err == nil {
+				switch last := len(entries) - 1; {
+				case last < 0 || entries[last].Name != f.Dataset:
+					err = fmt.Errorf("file of %q does not follow its set line", f.Dataset)
+				case paths[f.Path]:
+					err = fmt.Errorf("path %q stands twice", f.Path)
+				default:
+					paths[f.Path] = true
+					entries[last].Files = append(entries[last].Files, f)
+				}
+			}
+		default:
+			err = fmt.Errorf(`%q with %d fields, want "set" with 6 or "file" with 8`, fields[0], len(fields))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %s:%d: %w", name, i+1, err)
+		}
+	}
+	for _, e := range entries {
+		if len(e.Files) == 0 {
+			return nil, fmt.Errorf("datasets: %s: set %q has no file", name, e.Name)
+		}
+	}
+	return entries, nil
+}
+
+func parseSet(f []string) (Entry, error) {
+	def, err := yesNo("default", f[2])
+	return Entry{Name: f[1], Default: def, Shape: f[3], Licence: f[4], Citation: f[5]}, err
+}
+
+func parseFile(f []string) (File, error) {
+	out := File{Dataset: f[1], Path: f[2], SHA256: f[4]}
+	if path.Clean(out.Path) != out.Path || path.IsAbs(out.Path) || strings.HasPrefix(out.Path, "..") || strings.ContainsAny(out.Path, `\: `) {
+		return out, fmt.Errorf("path: %q is not allowed, want a clean relative path", out.Path)
+	}
+	var err1, err2 error
+	out.Bytes, err1 = strconv.ParseInt(f[3], 10, 64)
+	if err1 == nil && out.Bytes < 1 {
+		err1 = fmt.Errorf("bytes: %d is not allowed, want at least 1", out.Bytes)
+	}
+	out.Comparable, err2 = yesNo("comparable", f[5])
+	if err := cmp.Or(err1, err2); err != nil {
+		return out, err
+	}
+	if raw, err := hex.DecodeString(out.SHA256); err != nil || len(raw) != sha256.Size || strings.ToLower(out.SHA256) != out.SHA256 {
+		return out, fmt.Errorf("sha256: %q is not allowed, want 64 lower-case hexadecimal digits", out.SHA256)
+	}
+	if f[6] != "-" {
+		for _, s := range strings.Split(f[6], " ") {
+			address, member, _ := strings.Cut(s, "#")
+			u, err := url.Parse(address)
+			if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+				return out, fmt.Errorf("sources: %q is not allowed, want an http or https URL", s)
+			}
+			if member != "" && archiveKind(address) == "" {
+				return out, fmt.Errorf("sources: %q is not allowed, want a zip, tar.gz or tgz before #", s)
+			}
+			out.Sources = append(out.Sources, Source{URL: address, Member: member})
+		}
+	}
+	if f[7] != "-" {
+		out.Note = f[7]
+	}
+	if !out.Comparable && out.Note == "" {
+		return out, errors.New("note: empty, want the reason why the file is not comparable")
+	}
+	return out, nil
+}
+
+func yesNo(field, s string) (bool, error) {
+	switch s {
+	case "yes":
+		return true, nil
+	case "no":
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: %q is not allowed, want yes or no", field, s)
+}
+
+// archiveKind returns "zip", "tar.gz" or "" for an address, by how it ends.
+func archiveKind(address string) string {
+	switch {
+	case strings.HasSuffix(address, ".zip"):
+		return "zip"
+	case strings.HasSuffix(address, ".tar.gz"), strings.HasSuffix(address, ".tgz"):
+		return "tar.gz"
+	}
+	return ""
+}

@@ -1,0 +1,284 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Store is a folder of data files laid out as the registry says. It loads each
+// data set at most once and is safe for concurrent use.
+type Store struct {
+	dir     string
+	entries []Entry
+	mnist   func() ([2]*Images, error)
+	getting sync.Mutex // one download at a time: two would share a part file
+
+	mu   sync.Mutex
+	sums map[string]string // data set -> Checksum
+}
+
+// Open returns the store on a folder, which need not exist yet. Nothing is
+// read before it is asked for.
+func Open(dir string) *Store { return open(dir, registry) }
+
+func open(dir string, entries []Entry) *Store {
+	s := &Store{dir: dir, entries: entries, sums: map[string]string{}}
+	s.mnist = sync.OnceValues(s.loadMNIST)
+	return s
+}
+
+// Dir returns the folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Path returns where the file of that registry path lies.
+func (s *Store) Path(file string) string { return filepath.Join(s.dir, filepath.FromSlash(file)) }
+
+// MNIST returns the 60000 training and 10000 test images of 28×28 pixels
+// (LeCun, Bottou, Bengio, Haffner 1998), which all callers share and must not
+// change. The files are read on the first call; later calls return the same
+// images or the same error. The error is a *MissingError if a file is missing,
+// and a *FormatError if one is damaged or the two parts differ in shape.
+func (s *Store) MNIST() (train, test *Images, err error) {
+	parts, err := s.mnist()
+	return parts[0], parts[1], err
+}
+
+func (s *Store) loadMNIST() (parts [2]*Images, err error) {
+	var files [2][2]string
+	for p, part := range []string{"train", "t10k"} {
+		for k, kind := range []string{"images-idx3", "labels-idx1"} {
+			file := "mnist/" + part + "-" + kind + "-ubyte.gz"
+			files[p][k] = s.Path(file)
+			if _, err := os.Stat(files[p][k]); errors.Is(err, fs.ErrNotExist) {
+				return parts, &MissingError{Dataset: "mnist", Path: files[p][k]}
+			}
+		}
+	}
+	for p, name := range []string{"mnist-train", "mnist-test"} {
+		m, err := LoadImages(files[p][0], files[p][1])
+		if err != nil {
+			return [2]*Images{}, err
+		}
+		m.Name = name
+		parts[p] = m
+	}
+	if a, b := parts[0], parts[1]; a.H != b.H || a.W != b.W {
+		return [2]*Images{}, &FormatError{files[1][0], 8, "size of an image", fmt.Sprintf("%d×%d", b.H, b.W),
+			fmt.Sprintf("%d×%d, as in %s", a.H, a.W, files[0][0]), nil}
+	}
+	return parts, nil
+}
+
+// MissingError is returned when a data set is needed whose file is missing. It
+// says which command fetches it.
+type MissingError struct {
+	Dataset string
+	Path    string // the first missing file
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("datasets: %s is missing; get it with: metriclab data get %s   (or ./download.sh %s)", e.Path, e.Dataset, e.Dataset)
+}
+
+// Is reports that a MissingError is fs.ErrNotExist.
+func (e *MissingError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// State says how a file in a store compares with the registry.
+type State int
+
+const (
+	// Missing: there is no such file.
+	Missing State = iota
+	// WrongSize: the size differs from the registry's, in a file that is comparable.
+	WrongSize
+	// WrongChecksum: the SHA-256 differs, in a file that is comparable.
+	WrongChecksum
+	// Unconfirmed: the file differs from the known copy, but its official
+	// source may too (File.Comparable is false), so that nobody can say.
+	Unconfirmed
+	// Present: the size is right; the content has not been read.
+	Present
+	// OK: size and SHA-256 are right.
+	OK
+)
+
+var stateNames = []string{"missing", "wrong size", "wrong checksum", "unconfirmed", "present", "ok"}
+
+// String returns the state in words.
+func (s State) String() string {
+	if s < 0 || int(s) >= len(stateNames) {
+		return fmt.Sprintf("State(%d)", int(s))
+	}
+	return stateNames[s]
+}
+
+// Usable reports whether the file can be worked with: OK, Present or
+// Unconfirmed.
+func (s State) Usable() bool { return s >= Unconfirmed }
+
+// FileStatus is the state of one file.
+type FileStatus struct {
+	File
+	State State
+	Size  int64  // found; 0 if missing
+	Sum   string // SHA-256 found; "" if the content has not been read
+}
+
+// Status compares the sizes of a data set's files with the registry; it reads
+// no content, so that its best answer is Present. It returns an *UnknownError
+// for an unknown name, and an error if a file cannot be looked at.
+func (s *Store) Status(name string) ([]FileStatus, error) {
+	e, err := lookup(s.entries, name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]FileStatus, len(e.Files))
+	for i, f := range e.Files {
+		if out[i], err = s.statusOf(f); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) statusOf(f File) (FileStatus, error) {
+	st := FileStatus{File: f}
+	info, err := os.Stat(s.Path(f.Path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return st, nil
+	case err != nil:
+		return st, fmt.Errorf("datasets: %w", err)
+	case !info.Mode().IsRegular():
+		return st, fmt.Errorf("datasets: %s is not a regular file", s.Path(f.Path))
+	}
+	st.Size = info.Size()
+	switch {
+	case st.Size == f.Bytes:
+		st.State = Present
+	case f.Comparable:
+		st.State = WrongSize
+	default:
+		st.State = Unconfirmed
+	}
+	return st, nil
+}
+
+// Verify is Status with the content read and its SHA-256 compared. It returns
+// ctx.Err() if ctx ends first.
+func (s *Store) Verify(ctx context.Context, name string) ([]FileStatus, error) {
+	out, err := s.Status(name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if err := s.verify(ctx, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) verify(ctx context.Context, st *FileStatus) error {
+	if st.State == Missing || st.State == WrongSize {
+		return nil
+	}
+	sum, err := sumFile(ctx, s.Path(st.Path))
+	if err != nil {
+		return err
+	}
+	st.Sum = sum
+	switch {
+	case sum == st.SHA256:
+		st.State = OK
+	case st.Comparable:
+		st.State = WrongChecksum
+	default:
+		st.State = Unconfirmed
+	}
+	return nil
+}
+
+// Checksum returns one SHA-256 for the data set as it lies in the store: that
+// of the lines "<sha256>  <path>\n" of its files in the registry's order. The
+// files are read on the first successful call. It returns a *MissingError if a
+// file is missing and a *ChecksumError if one is wrong.
+func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sum, ok := s.sums[name]; ok {
+		return sum, nil
+	}
+	files, err := s.Verify(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	var lines strings.Builder
+	for _, f := range files {
+		switch {
+		case f.State == Missing:
+			return "", &MissingError{Dataset: name, Path: s.Path(f.Path)}
+		case !f.State.Usable():
+			return "", &ChecksumError{File: s.Path(f.Path), Size: f.Size, WantSize: f.Bytes, Got: f.Sum, Want: f.SHA256}
+		}
+		fmt.Fprintf(&lines, "%s  %s\n", f.Sum, f.Path)
+	}
+	sum := sha256.Sum256([]byte(lines.String()))
+	s.sums[name] = hex.EncodeToString(sum[:])
+	return s.sums[name], nil
+}
+
+// ChecksumError is returned for a file whose content is not what the registry
+// says.
+type ChecksumError struct {
+	File           string // where the file is, or was to be
+	URL            string // where it came from; "" if it lay there
+	Size, WantSize int64  // in bytes
+	Got, Want      string // SHA-256; Got is "" if the size settled it
+}
+
+func (e *ChecksumError) Error() string {
+	msg := "datasets: " + e.File
+	if e.URL != "" {
+		msg += " from " + e.URL
+	}
+	if e.Got == "" {
+		return fmt.Sprintf("%s: %d bytes, want %d", msg, e.Size, e.WantSize)
+	}
+	return fmt.Sprintf("%s: SHA-256 is %s, want %s (%d bytes, want %d)", msg, e.Got, e.Want, e.Size, e.WantSize)
+}
+
+func sumFile(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, &ctxReader{ctx, f}); err != nil {
+		return "", fmt.Errorf("datasets: %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// ctxReader is a reader that fails once its context is done.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
