@@ -278,3 +278,18 @@ func FixSign(v []float64) {
 		floats.Scale(-1, v)
 	}
 }
+
+// SqNorm returns ‖M‖²_F, the squared Frobenius norm of M.
+func (m *Mahalanobis) SqNorm() float64 {
+	if m.l == nil {
+		return 0
+	}
+	var gram mat.SymDense // ‖LᵀL‖ = ‖LLᵀ‖: take the smaller
+	if m.Rows() < m.dim {
+		gram.SymOuterK(1, m.l)
+	} else {
+		gram.SymOuterK(1, m.l.T())
+	}
+	n := mat.Norm(&gram, 2)
+	return n * n
+}
