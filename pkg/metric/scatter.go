@@ -43,7 +43,7 @@ func CheckFinite(x *mat.Dense) error {
 // With ridge > 0 every direction without scatter, such as a constant feature,
 // has weight 1/(ridge·s), and the cost is one Cholesky factorisation, d³/3.
 // With ridge = 0 the inverse is the pseudo-inverse: a direction without scatter
-// (see RankTolerance) has weight 0, and the cost is an eigendecomposition of
+// (see RankTolerance) has weight 0 up to round-off, and the cost is an eigendecomposition of
 // the smaller of DᵀD and DDᵀ. Neither gives NaN.
 //
 // It returns an error if ridge is negative or not finite, if a deviation is not

@@ -129,6 +129,9 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 		c.flat = c.factor == nil
 	}
 	c.points = c.embed(x)
+	if c.points == x {
+		c.points = mat.DenseCopyOf(x)
+	}
 	if !c.fast {
 		return c, nil
 	}
@@ -154,26 +157,28 @@ func representable(sq float64) bool { return sq <= math.MaxFloat64/16 }
 
 func (c *KNN) width() int { _, r := c.points.Dims(); return r }
 
-// embed returns a new matrix with the image of each row of x.
+// embed returns the image of each row of x: x itself, if rows are their own.
 func (c *KNN) embed(x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	if c.flat {
 		return mat.NewDense(n, 1, nil)
 	}
 	if c.factor == nil {
-		return mat.DenseCopyOf(x)
+		return x
 	}
 	r, d := c.factor.Dims()
 	out := mat.NewDense(n, r, nil)
 	// One inner product per entry, as in Mahalanobis.Embed: a matrix product
 	// adds in an order that depends on the number of rows.
 	tile := tileRows(d)
-	parallel(n, queryBlock, func(lo, hi int) {
-		for t := 0; t < r; t += tile {
-			for i := lo; i < hi; i++ {
-				row, dst := x.RawRowView(i), out.RawRowView(i)
-				for j := t; j < min(t+tile, r); j++ {
-					dst[j] = floats.Dot(c.factor.RawRowView(j), row)
+	parallel(n, queryBlock, func() func(lo, hi int) {
+		return func(lo, hi int) {
+			for t := 0; t < r; t += tile {
+				for i := lo; i < hi; i++ {
+					row, dst := x.RawRowView(i), out.RawRowView(i)
+					for j := t; j < min(t+tile, r); j++ {
+						dst[j] = floats.Dot(c.factor.RawRowView(j), row)
+					}
 				}
 			}
 		}
@@ -187,20 +192,22 @@ const queryBlock = 128
 // of queries at a time: about 24 KiB, which stay in the first-level cache.
 func tileRows(r int) int { return min(max(3072/r, 4), 512) }
 
-// parallel calls f for the blocks of [0, n) from up to GOMAXPROCS goroutines.
-func parallel(n, block int, f func(lo, hi int)) {
+// parallel does the blocks of [0, n) on up to GOMAXPROCS goroutines, each with
+// its own worker.
+func parallel(n, block int, newWorker func() func(lo, hi int)) {
 	blocks := (n + block - 1) / block
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
+			work := newWorker()
 			for {
 				b := int(next.Add(1)) - 1
 				if b >= blocks {
 					return
 				}
-				f(b*block, min((b+1)*block, n))
+				work(b*block, min((b+1)*block, n))
 			}
 		})
 	}
@@ -393,7 +400,10 @@ func (c *KNN) search(queries *mat.Dense, k int, f func(i int, found []Neighbour)
 		points = c.embed(queries)
 	}
 	bad := make([]bool, m)
-	parallel(m, queryBlock, func(lo, hi int) { c.searchBlock(points, self, lo, hi, k, f, bad) })
+	parallel(m, queryBlock, func() func(lo, hi int) {
+		w := newSearcher(c, points, self, k)
+		return func(lo, hi int) { w.block(lo, hi, f, bad) }
+	})
 	if i := slices.Index(bad, true); i >= 0 {
 		return fmt.Errorf("knn: queries: row %d: squared distances overflow float64: rescale the features", i)
 	}
@@ -420,56 +430,84 @@ func (c *KNN) searchAny(queries *mat.Dense, m, k int, f func(int, []Neighbour)) 
 			}
 			best.offer(j, sq, sq)
 		}
-		f(i, best.nearest(func(j int) float64 { return c.metric.SqDist(q, c.points.RawRowView(j)) }))
+		f(i, best.nearest(func(x candidate) float64 { return x.lower }))
 	}
 	return nil
 }
 
-// searchBlock answers queries lo to hi of points. With u = 2⁻⁵³, a = q−centre
-// and b = x−centre, all of width r and as rounded, the squared distance of q and
-// x that the inner product gives, and the one that metric.Euclidean computes,
-// each differ from the true one by at most 2(r+4)u·(‖a‖²+‖b‖²) to first order.
-// That yields a lower and an upper bound on what Euclidean would compute.
-func (c *KNN) searchBlock(points *mat.Dense, self bool, lo, hi, k int, f func(int, []Neighbour), bad []bool) {
+// searcher answers blocks of queries with buffers of its own.
+type searcher struct {
+	c       *KNN
+	points  *mat.Dense // embedded queries
+	self    bool       // they are the training rows
+	queries []float64  // of the block, minus centre
+	sq      []float64  // their squared norms
+	tile    []float64  // training rows minus centre
+	best    []*best
+}
+
+func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
+	m, r := points.Dims()
+	rows := min(queryBlock, m)
+	s := &searcher{
+		c: c, points: points, self: self,
+		queries: make([]float64, rows*r),
+		sq:      make([]float64, rows),
+		tile:    make([]float64, tileRows(r)*r),
+		best:    make([]*best, rows),
+	}
+	for i := range s.best {
+		s.best[i] = newBest(k)
+	}
+	return s
+}
+
+// block answers queries lo to hi, and marks in bad a query that is too large.
+//
+// With u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded,
+// the squared distance of q and x that the inner product gives differs from the
+// true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order, and the one that
+// metric.Euclidean computes by (2r+4)u·(‖a‖²+‖b‖²); 4(r+8)u·(‖a‖²+‖b‖²) bounds
+// the two from each other.
+func (s *searcher) block(lo, hi int, f func(i int, found []Neighbour), bad []bool) {
+	c := s.c
 	n, r := len(c.labels), c.width()
 	eps := 4 * float64(r+8) * 0x1p-53
 	rows := hi - lo
-	queries := make([]float64, rows*r)
-	sq := make([]float64, rows)
-	best := make([]*best, rows)
 	for i := range rows {
-		q := queries[i*r : (i+1)*r]
-		floats.SubTo(q, points.RawRowView(lo+i), c.centre)
-		sq[i] = floats.Dot(q, q)
-		if !representable(sq[i]) {
+		q := s.queries[i*r : (i+1)*r]
+		floats.SubTo(q, s.points.RawRowView(lo+i), c.centre)
+		s.sq[i] = floats.Dot(q, q)
+		if !representable(s.sq[i]) {
 			bad[lo+i] = true
 			return
 		}
-		best[i] = newBest(k)
+		s.best[i].reset()
 	}
 	height := tileRows(r)
-	tile := make([]float64, height*r)
 	for t := 0; t < n; t += height {
 		h := min(height, n-t)
 		for j := range h {
-			floats.SubTo(tile[j*r:(j+1)*r], c.points.RawRowView(t+j), c.centre)
+			floats.SubTo(s.tile[j*r:(j+1)*r], c.points.RawRowView(t+j), c.centre)
 		}
 		for i := range rows {
-			q := queries[i*r : (i+1)*r]
-			b := best[i]
+			q := s.queries[i*r : (i+1)*r]
+			b := s.best[i]
 			for j := range h {
-				inner := floats.Dot(q, tile[j*r:(j+1)*r])
-				norms := sq[i] + c.sq[t+j]
+				inner := floats.Dot(q, s.tile[j*r:(j+1)*r])
+				norms := s.sq[i] + c.sq[t+j]
 				mid, slack := norms-2*inner, eps*norms
-				if mid-slack <= b.limit && !(self && t+j == lo+i) {
+				if mid-slack <= b.limit && !(s.self && t+j == lo+i) {
 					b.offer(t+j, mid-slack, mid+slack)
 				}
 			}
 		}
 	}
 	for i := range rows {
-		q := points.RawRowView(lo + i)
-		f(lo+i, best[i].nearest(func(j int) float64 { return metric.Euclidean{}.SqDist(q, c.points.RawRowView(j)) }))
+		q := s.points.RawRowView(lo + i)
+		f(lo+i, s.best[i].nearest(func(x candidate) float64 {
+			return metric.Euclidean{}.SqDist(q, c.points.RawRowView(x.index))
+		}))
 	}
 }
 
@@ -543,11 +581,11 @@ func (b *best) offer(index int, lower, upper float64) {
 
 // nearest returns the k nearest by their true squared distances, in the order
 // of KNN. The slice is valid until the next call.
-func (b *best) nearest(sqDist func(index int) float64) []Neighbour {
+func (b *best) nearest(sqDist func(candidate) float64) []Neighbour {
 	b.found = b.found[:0]
 	for _, c := range b.candidates {
 		if c.lower <= b.limit {
-			b.found = append(b.found, Neighbour{c.index, sqDist(c.index)})
+			b.found = append(b.found, Neighbour{c.index, sqDist(c)})
 		}
 	}
 	slices.SortFunc(b.found, func(x, y Neighbour) int {
