@@ -19,8 +19,10 @@ import (
 type Store struct {
 	dir     string
 	entries []Entry
-	mnist   func() ([2]*Images, error)
 	getting sync.Mutex // one download at a time: two would share a part file
+
+	mnistMu sync.Mutex
+	mnist   *[2]*Images // nil until loaded
 
 	mu   sync.Mutex
 	sums map[string]string // data set -> Checksum
@@ -31,9 +33,7 @@ type Store struct {
 func Open(dir string) *Store { return open(dir, registry) }
 
 func open(dir string, entries []Entry) *Store {
-	s := &Store{dir: dir, entries: entries, sums: map[string]string{}}
-	s.mnist = sync.OnceValues(s.loadMNIST)
-	return s
+	return &Store{dir: dir, entries: entries, sums: map[string]string{}}
 }
 
 // Dir returns the folder.
@@ -44,12 +44,21 @@ func (s *Store) Path(file string) string { return filepath.Join(s.dir, filepath.
 
 // MNIST returns the 60000 training and 10000 test images of 28×28 pixels
 // (LeCun, Bottou, Bengio, Haffner 1998), which all callers share and must not
-// change. The files are read on the first call; later calls return the same
-// images or the same error. The error is a *MissingError if a file is missing,
-// and a *FormatError if one is damaged or the two parts differ in shape.
+// change. The first call that succeeds reads the files, while other callers
+// wait; a failure is not remembered, so that a caller may Get and try again.
+// The error is a *MissingError if a file is missing, and a *FormatError if one
+// is damaged or the two parts differ in shape.
 func (s *Store) MNIST() (train, test *Images, err error) {
-	parts, err := s.mnist()
-	return parts[0], parts[1], err
+	s.mnistMu.Lock()
+	defer s.mnistMu.Unlock()
+	if s.mnist == nil {
+		parts, err := s.loadMNIST()
+		if err != nil {
+			return nil, nil, err
+		}
+		s.mnist = &parts
+	}
+	return s.mnist[0], s.mnist[1], nil
 }
 
 func (s *Store) loadMNIST() (parts [2]*Images, err error) {

@@ -1,0 +1,542 @@
+package datasets
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Options says how Get reaches the world. The zero value downloads from the
+// official sources, silently.
+type Options struct {
+	// Mirror is a folder, or an http(s) address, with the files under their
+	// registry paths. It is tried before the official sources. "" means none.
+	Mirror string
+	// Client makes the requests; nil means a client that waits at most a minute
+	// for a server to answer, and then as long as data take.
+	Client *http.Client
+	// Progress, if not nil, is called as bytes arrive, with the total or −1. For
+	// an archive, file is its address.
+	Progress func(file string, done, total int64)
+	// Warn, if not nil, is called for a file that was accepted although nothing
+	// can confirm it.
+	Warn func(file, message string)
+}
+
+const (
+	// maxArchive bounds an archive, whose size the registry does not know; the
+	// largest today has about 8 MB.
+	maxArchive = 256 << 20
+	// maxUnpacked bounds what is read while searching a tar.gz.
+	maxUnpacked = 8 * maxArchive
+	answerWait  = time.Minute
+)
+
+var defaultClient = func() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = answerWait
+	return &http.Client{Transport: t}
+}()
+
+// Get fetches the files of a data set that are missing or wrong. Each file
+// comes from the mirror or else from the first official source that delivers
+// it, is checked, and only then takes its place by a rename: a file under its
+// final name is complete, and a good one is never touched.
+//
+// What has arrived of an interrupted download stays beside the file as
+// "<name>.part" (of an archive in the folder ".archives") and the next Get
+// continues it. A download that fails its check is deleted.
+//
+// A file whose checksum is not comparable is accepted from its official source
+// as it comes, with a warning. Get goes on with the other files when one
+// fails, except after a local error (full disk) or the end of ctx. The error
+// joins one per file: *UnknownError, *ChecksumError, *UnavailableError,
+// ctx.Err(), or what the network or disk reports.
+func (s *Store) Get(ctx context.Context, name string, opts Options) error {
+	e, err := lookup(s.entries, name)
+	if err != nil {
+		return err
+	}
+	s.getting.Lock()
+	defer s.getting.Unlock()
+	g := &getter{store: s, opts: opts, client: opts.Client, archives: map[string]string{}}
+	if g.client == nil {
+		g.client = defaultClient
+	}
+	defer g.removeArchives()
+	defer s.forget(name)
+	var errs []error
+	for _, f := range e.Files {
+		st, err := s.statusOf(f)
+		if err == nil {
+			err = s.verify(ctx, &st)
+		}
+		if err == nil && !st.State.Usable() {
+			err = g.get(ctx, f)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if stops(ctx, err) {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget drops what was computed from files that Get may have replaced.
+func (s *Store) forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sums, name)
+}
+
+// UnavailableError is returned for a file that no official URL yields and no
+// mirror delivered.
+type UnavailableError struct{ File File }
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("datasets: %s can only be copied from a mirror: %s", e.File.Path, e.File.Note)
+}
+
+// localError marks an error of this machine, after which other sources are of
+// no use.
+type localError struct{ error }
+
+func (e localError) Unwrap() error { return e.error }
+
+func local(err error) error {
+	if err == nil {
+		return nil
+	}
+	return localError{fmt.Errorf("datasets: %w", err)}
+}
+
+func stops(ctx context.Context, err error) bool {
+	var l localError
+	return err != nil && (ctx.Err() != nil || errors.As(err, &l))
+}
+
+type getter struct {
+	store    *Store
+	opts     Options
+	client   *http.Client
+	archives map[string]string // URL -> complete local copy
+}
+
+func (g *getter) get(ctx context.Context, f File) error {
+	if err := os.MkdirAll(filepath.Dir(g.store.Path(f.Path)), 0o755); err != nil {
+		return local(err)
+	}
+	var tries []func() error
+	if m := g.opts.Mirror; strings.HasPrefix(m, "http://") || strings.HasPrefix(m, "https://") {
+		tries = append(tries, func() error { return g.direct(ctx, f, strings.TrimSuffix(m, "/")+"/"+f.Path, true) })
+	} else if m != "" {
+		tries = append(tries, func() error { return g.copyFrom(ctx, f, m) })
+	}
+	for _, src := range f.Sources {
+		if src.Member != "" {
+			tries = append(tries, func() error { return g.member(ctx, f, src) })
+		} else {
+			tries = append(tries, func() error { return g.direct(ctx, f, src.URL, f.Comparable) })
+		}
+	}
+	var errs []error
+	for _, try := range tries {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+		if stops(ctx, err) {
+			break
+		}
+	}
+	if len(f.Sources) == 0 {
+		errs = append(errs, &UnavailableError{f})
+	}
+	return errors.Join(errs...)
+}
+
+// copyFrom copies a file from a mirror folder.
+func (g *getter) copyFrom(ctx context.Context, f File, mirror string) error {
+	from := filepath.Join(mirror, filepath.FromSlash(f.Path))
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("datasets: mirror: %w", err)
+	}
+	defer in.Close()
+	return g.place(ctx, f, in, from, true)
+}
+
+// place writes what r yields under the file's final name, if it passes.
+func (g *getter) place(ctx context.Context, f File, r io.Reader, from string, comparable bool) error {
+	dst := g.store.Path(f.Path)
+	out, err := renameio.NewPendingFile(dst, renameio.WithTempDir(filepath.Dir(dst)), renameio.WithStaticPermissions(0o644))
+	if err != nil {
+		return local(err)
+	}
+	defer out.Cleanup()
+	h := sha256.New()
+	n, err := g.copy(ctx, io.MultiWriter(out, h), r, f.Path, 0, f.Bytes, sizeLimit(f, comparable))
+	if err != nil {
+		return fromError(from, err)
+	}
+	if err := g.accept(f, from, n, hex.EncodeToString(h.Sum(nil)), comparable); err != nil {
+		return err
+	}
+	if err := out.CloseAtomicallyReplace(); err != nil {
+		return local(err)
+	}
+	syncDir(filepath.Dir(dst))
+	return nil
+}
+
+// accept decides on a complete file of n bytes.
+func (g *getter) accept(f File, from string, n int64, sum string, comparable bool) error {
+	if sum == f.SHA256 {
+		return nil
+	}
+	if comparable {
+		return &ChecksumError{File: g.store.Path(f.Path), URL: from, Size: n, WantSize: f.Bytes, Got: sum, Want: f.SHA256}
+	}
+	if g.opts.Warn != nil {
+		g.opts.Warn(f.Path, fmt.Sprintf("checksum not comparable: %s delivers SHA-256 %s, the known copy has %s (%s)", from, sum, f.SHA256, f.Note))
+	}
+	return nil
+}
+
+// sizeLimit is the most that is read of a file: what is not comparable may have
+// grown.
+func sizeLimit(f File, comparable bool) int64 {
+	if comparable {
+		return f.Bytes
+	}
+	return 4*f.Bytes + 1<<20
+}
+
+// direct downloads a file that lies at an address as it is.
+func (g *getter) direct(ctx context.Context, f File, address string, comparable bool) error {
+	dst := g.store.Path(f.Path)
+	part := dst + ".part"
+	if !comparable {
+		// Nothing could tell whether two halves belong together.
+		if err := remove(part); err != nil {
+			return err
+		}
+	}
+	want := int64(-1)
+	if comparable {
+		want = f.Bytes
+	}
+	for {
+		resumed, err := g.download(ctx, address, part, f.Path, want, sizeLimit(f, comparable))
+		if err != nil {
+			return err
+		}
+		sum, err := sumFile(ctx, part)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(part)
+		if err != nil {
+			return local(err)
+		}
+		err = g.accept(f, address, info.Size(), sum, comparable)
+		if err == nil {
+			return finish(part, dst)
+		}
+		if err := remove(part); err != nil {
+			return err
+		}
+		if !resumed {
+			return err
+		}
+		// The fault may lie in what was resumed: once more from the start.
+	}
+}
+
+// finish makes a part file durable and gives it its final name.
+func finish(part, dst string) error {
+	f, err := os.OpenFile(part, os.O_WRONLY, 0)
+	if err != nil {
+		return local(err)
+	}
+	err = errors.Join(f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(part, dst)
+	}
+	if err != nil {
+		return local(err)
+	}
+	syncDir(filepath.Dir(dst))
+	return nil
+}
+
+// syncDir makes a rename durable. Some network file systems refuse it, and the
+// readers check what they read, so that its error is of no use.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
+
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return local(err)
+	}
+	return nil
+}
+
+// download brings the part file to completion and reports whether it used what
+// was already there. want is the size, or −1 if it is unknown.
+func (g *getter) download(ctx context.Context, address, part, label string, want, limit int64) (resumed bool, err error) {
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return false, local(err)
+	}
+	defer func() {
+		info, serr := out.Stat()
+		if cerr := out.Close(); err == nil {
+			err = local(cerr)
+		}
+		if err != nil && serr == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			_ = os.Remove(part) // nothing to continue from
+		}
+	}()
+	off, err := out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, local(err)
+	}
+	if want >= 0 && off == want {
+		return true, nil
+	}
+	if off > limit {
+		off = 0
+	}
+	resp, err := g.request(ctx, address, off)
+	if err == nil && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && off > 0 {
+		resp.Body.Close()
+		off = 0
+		resp, err = g.request(ctx, address, 0)
+	}
+	if err != nil {
+		return false, fromError(address, err)
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+		off = 0 // the server sends the whole file, asked for a range or not
+	case http.StatusPartialContent:
+		var start int64
+		if _, err := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-", &start); err != nil || start != off {
+			return false, fmt.Errorf("datasets: %s: Content-Range is %q, want it to start at byte %d", address, resp.Header.Get("Content-Range"), off)
+		}
+	default:
+		return false, fmt.Errorf("datasets: %s: HTTP status %s", address, resp.Status)
+	}
+	total := int64(-1)
+	if resp.ContentLength >= 0 {
+		total = off + resp.ContentLength
+		if want >= 0 && total != want {
+			return false, &ChecksumError{File: strings.TrimSuffix(part, ".part"), URL: address, Size: total, WantSize: want}
+		}
+	}
+	// A part file may also be a device, which has no length to cut: that is how
+	// a full disk is tested.
+	if info, err := out.Stat(); err != nil || info.Mode().IsRegular() {
+		if err := errors.Join(err, out.Truncate(off)); err != nil {
+			return false, local(err)
+		}
+	}
+	if _, err := out.Seek(off, io.SeekStart); err != nil {
+		return false, local(err)
+	}
+	n, err := g.copy(ctx, out, resp.Body, label, off, max(total, want), limit)
+	if err != nil {
+		return off > 0, fromError(address, err)
+	}
+	if want >= 0 && off+n < want {
+		return off > 0, fmt.Errorf("datasets: %s: ended after %d of %d bytes", address, off+n, want)
+	}
+	return off > 0, nil
+}
+
+func (g *getter) request(ctx context.Context, address string, off int64) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	// Without this the client would unpack .gz files that a server labels so.
+	req.Header.Set("Accept-Encoding", "identity")
+	if off > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", off))
+	}
+	return g.client.Do(req)
+}
+
+// fromError adds where the data came from, unless the error is local or says so.
+func fromError(from string, err error) error {
+	var l localError
+	if errors.As(err, &l) {
+		return err
+	}
+	return fmt.Errorf("datasets: %s: %w", from, err)
+}
+
+// copy is io.Copy with progress, a limit, the context, and write errors marked
+// as local. off bytes were there before.
+func (g *getter) copy(ctx context.Context, w io.Writer, r io.Reader, label string, off, total, limit int64) (int64, error) {
+	var n int64
+	buf := make([]byte, 64<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		k, rerr := r.Read(buf)
+		if k > 0 {
+			if off+n+int64(k) > limit {
+				return n, fmt.Errorf("more than %d bytes", limit)
+			}
+			if _, err := w.Write(buf[:k]); err != nil {
+				return n, local(err)
+			}
+			n += int64(k)
+			if g.opts.Progress != nil {
+				g.opts.Progress(label, off+n, total)
+			}
+		}
+		switch rerr {
+		case nil:
+		case io.EOF:
+			return n, nil
+		default:
+			if err := ctx.Err(); err != nil {
+				return n, err
+			}
+			return n, rerr
+		}
+	}
+}
+
+// member takes a file out of an archive, which is downloaded once for all its
+// members.
+func (g *getter) member(ctx context.Context, f File, src Source) error {
+	for {
+		archive, resumed, err := g.archive(ctx, src.URL)
+		if err != nil {
+			return err
+		}
+		err = g.extract(ctx, f, src, archive)
+		if err == nil || stops(ctx, err) {
+			return err
+		}
+		if !resumed {
+			return err
+		}
+		// The fault may lie in what was resumed: once more from the start.
+		delete(g.archives, src.URL)
+		if err := remove(archive); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *getter) archiveDir() string { return filepath.Join(g.store.dir, ".archives") }
+
+func (g *getter) archive(ctx context.Context, address string) (file string, resumed bool, err error) {
+	if file, ok := g.archives[address]; ok {
+		return file, false, nil
+	}
+	if err := os.MkdirAll(g.archiveDir(), 0o755); err != nil {
+		return "", false, local(err)
+	}
+	// Different archives may have the same base name.
+	id := sha256.Sum256([]byte(address))
+	file = filepath.Join(g.archiveDir(), hex.EncodeToString(id[:8])+"-"+path.Base(address))
+	resumed, err = g.download(ctx, address, file+".part", address, -1, maxArchive)
+	if err != nil {
+		return "", false, err
+	}
+	if err := finish(file+".part", file); err != nil {
+		return "", false, err
+	}
+	g.archives[address] = file
+	return file, resumed, nil
+}
+
+// removeArchives deletes the complete archives; halves stay to be continued.
+func (g *getter) removeArchives() {
+	for _, file := range g.archives {
+		_ = os.Remove(file)
+	}
+	_ = os.Remove(g.archiveDir()) // fails if a half is left
+}
+
+func (g *getter) extract(ctx context.Context, f File, src Source, archive string) error {
+	from := src.String()
+	if archiveKind(src.URL) == "zip" {
+		z, err := zip.OpenReader(archive)
+		if err != nil {
+			return fromError(from, err)
+		}
+		defer z.Close()
+		for _, m := range z.File {
+			if isMember(m.Name, src.Member) {
+				r, err := m.Open()
+				if err != nil {
+					return fromError(from, err)
+				}
+				defer r.Close()
+				return g.place(ctx, f, r, from, f.Comparable)
+			}
+		}
+		return fmt.Errorf("datasets: %s: the archive has no such member", from)
+	}
+
+	in, err := os.Open(archive)
+	if err != nil {
+		return local(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return fromError(from, err)
+	}
+	t := tar.NewReader(&ctxReader{ctx, io.LimitReader(z, maxUnpacked)})
+	for {
+		h, err := t.Next()
+		if err == io.EOF {
+			return fmt.Errorf("datasets: %s: the archive has no such member", from)
+		}
+		if err != nil {
+			return fromError(from, err)
+		}
+		if h.Typeflag == tar.TypeReg && isMember(h.Name, src.Member) {
+			return g.place(ctx, f, t, from, f.Comparable)
+		}
+	}
+}
+
+// isMember reports whether an archive's entry is the wanted one; archives often
+// add a folder in front.
+func isMember(name, member string) bool {
+	name = path.Clean(name)
+	return name == member || strings.HasSuffix(name, "/"+member)
+}
