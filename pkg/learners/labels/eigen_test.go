@@ -1,0 +1,110 @@
+package labels
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// withSpectrum returns QᵀDQ for a random rotation Q.
+func withSpectrum(rng *rand.Rand, values []float64) *mat.SymDense {
+	n := len(values)
+	var qr mat.QR
+	qr.Factorize(normal(rng, n, n))
+	var q mat.Dense
+	qr.QTo(&q)
+	out := mat.NewSymDense(n, nil)
+	for i, v := range values {
+		out.SymRankOne(out, v, q.ColView(i))
+	}
+	return out
+}
+
+// TestTopEigen compares with a known spectrum, on spectra where Lanczos converges
+// and on those where it sees too few copies of a multiple eigenvalue.
+func TestTopEigen(t *testing.T) {
+	const n, k = 160, 12
+	spectrum := func(f func(i int) float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = f(i)
+		}
+		return out
+	}
+	rng := rand.New(rand.NewPCG(7, 1))
+	for name, c := range map[string]struct {
+		values  []float64
+		lanczos bool // must be accepted; otherwise it may be refused
+	}{
+		"decaying": {spectrum(func(i int) float64 { return 1 / float64(1+i*i) }), true},
+		"rank 5":   {spectrum(func(i int) float64 { return float64(max(5-i, 0)) }), false},
+		"all one":  {spectrum(func(int) float64 { return 1 }), false},
+		"zero":     {spectrum(func(int) float64 { return 0 }), false},
+		"two values": {spectrum(func(i int) float64 {
+			if i < 15 {
+				return 2
+			}
+			return 1
+		}), false},
+		"a pair on top": {spectrum(func(i int) float64 { return 1 / float64(1+max(i, 1)) }), false},
+		"clustered":     {spectrum(func(i int) float64 { return 1 + 1e-9*float64(n-i) }), false},
+	} {
+		a := withSpectrum(rng, c.values)
+		slices.Sort(c.values)
+		slices.Reverse(c.values)
+		values, w, err := topEigen(a, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range k {
+			if d := values[i] - c.values[i]; d > pcaTol || d < -topTolerance*c.values[0]-pcaTol {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", name, i, values[i], c.values[i])
+			}
+			var r mat.VecDense
+			r.MulVec(a, w.RowView(i))
+			r.AddScaledVec(&r, -values[i], w.RowView(i))
+			if mat.Norm(&r, 2) > pcaTol {
+				t.Errorf("%s: eigenpair %d has residual %g", name, i, mat.Norm(&r, 2))
+			}
+		}
+		if !mat.EqualApprox(gramRows(w), identity(k), pcaTol) {
+			t.Errorf("%s: vectors are not orthonormal", name)
+		}
+		if c.lanczos {
+			if v, w, ok := lanczosTop(a, k); !ok || !certify(a, v, w) {
+				t.Errorf("%s: Lanczos was not accepted", name)
+			}
+		}
+	}
+}
+
+// TestCertifyRefuses: the certificate must notice a missing copy of an eigenvalue,
+// which residuals cannot show.
+func TestCertifyRefuses(t *testing.T) {
+	values := []float64{3, 3, 2, 1, 0, 0}
+	a := mat.NewSymDense(6, nil)
+	for i, v := range values {
+		a.SetSym(i, i, v)
+	}
+	unit := func(is ...int) *mat.Dense {
+		w := mat.NewDense(len(is), 6, nil)
+		for k, i := range is {
+			w.Set(k, i, 1)
+		}
+		return w
+	}
+	if !certify(a, []float64{3, 3, 2}, unit(0, 1, 2)) {
+		t.Error("refused the true top")
+	}
+	if !certify(a, []float64{3}, unit(1)) {
+		t.Error("refused one of two equal eigenvectors")
+	}
+	if certify(a, []float64{3, 2}, unit(0, 2)) {
+		t.Error("accepted a top that misses one copy of 3")
+	}
+	if certify(a, []float64{2, 1}, unit(2, 3)) {
+		t.Error("accepted a top without the largest eigenvalue")
+	}
+}

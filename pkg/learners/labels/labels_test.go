@@ -1,0 +1,88 @@
+package labels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func normal(rng *rand.Rand, n, d int) *mat.Dense {
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+// stretched has features of very different variance, mixed and shifted.
+func stretched(rng *rand.Rand, n, d int) *mat.Dense {
+	x, mix := normal(rng, n, d), normal(rng, d, d)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, x.At(i, j)*math.Pow(0.8, float64(j)))
+		}
+	}
+	var out mat.Dense
+	out.Mul(x, mix)
+	out.Apply(func(_, j int, v float64) float64 { return v + float64(j) }, &out)
+	return &out
+}
+
+// covariance is (1/n) Σ (xᵢ−μ)(xᵢ−μ)ᵀ over the given rows, about their mean.
+func covariance(x *mat.Dense, rows []int) (*mat.SymDense, *mat.VecDense) {
+	_, d := x.Dims()
+	mean := mat.NewVecDense(d, nil)
+	for _, i := range rows {
+		mean.AddScaledVec(mean, 1/float64(len(rows)), x.RowView(i))
+	}
+	c := mat.NewSymDense(d, nil)
+	for _, i := range rows {
+		var v mat.VecDense
+		v.SubVec(x.RowView(i), mean)
+		c.SymRankOne(c, 1/float64(len(rows)), &v)
+	}
+	return c, mean
+}
+
+func identity(n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	return out
+}
+
+func gramRows(w *mat.Dense) *mat.Dense {
+	var g mat.Dense
+	g.Mul(w, w.T())
+	return &g
+}
+
+// TestMeanOfConstants: a constant feature must have deviations that are zero, not
+// round-off, or learners would divide by it.
+func TestMeanOfConstants(t *testing.T) {
+	x := mat.NewDense(7, 1, nil)
+	for i := range 7 {
+		x.Set(i, 0, 0.1)
+	}
+	if got := meanOf(x, upTo(7))[0]; got != 0.1 {
+		t.Errorf("mean of seven times 0.1 is %v", got)
+	}
+	if got := meanOf(mat.NewDense(3, 1, []float64{1, 2, 6}), []int{0, 2})[0]; got != 3.5 {
+		t.Errorf("mean of 1 and 6 is %v", got)
+	}
+}
+
+func mustPanic(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	f()
+}
