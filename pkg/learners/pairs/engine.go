@@ -1,0 +1,96 @@
+// Package pairs holds learners of a Mahalanobis metric from labelled pairs.
+//
+// The online learners are one engine with different parts: a rate rule (how
+// far one pair moves the hypothesis), a form (how the matrix is kept, and so
+// when it is projected back onto the positive semi-definite cone), and a start
+// threshold.
+package pairs
+
+import (
+	"fmt"
+	"math"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// minThreshold is the smallest admissible b: below it a similar pair has a
+// positive loss even at distance zero (Shalev-Shwartz et al. 2004, Section 3).
+const minThreshold = 1
+
+// rate is a rate rule: it returns τ, the signed step along (−y·vvᵀ, y), from
+// the slack 1 + y(d² − b), of which the hinge loss is the positive part, and
+// from ‖v‖⁴. No update is made if τ = 0.
+type rate func(slack, norm4 float64) float64
+
+// engine is an online pair learner: hypothesis (A, b), one rank-one step per
+// pair,
+//
+//	v = x − y,  A ← A − y·τ·vvᵀ,  b ← b + y·τ,
+//
+// then A projected onto the cone by the form and b onto [1, ∞).
+type engine struct {
+	name string // prefix of errors
+	rate rate
+	b    float64
+	a    *form
+	v    []float64 // scratch of Step
+}
+
+func newEngine(name string, dim int, r rate, b float64) engine {
+	return engine{name: name, rate: r, b: b, a: newForm(dim), v: make([]float64, dim)}
+}
+
+// stackDim is the dimension up to which Predict and Loss use an array on the
+// stack, so that they neither allocate nor share memory.
+const stackDim = 64
+
+func (e *engine) sqDist(f metric.Pair) float64 {
+	var buf [stackDim]float64
+	v := buf[:]
+	if e.a.dim > stackDim {
+		v = make([]float64, e.a.dim)
+	}
+	v = metric.Sub(v[:e.a.dim], f.X, f.Y)
+	return e.a.sqNorm(v)
+}
+
+func (e *engine) predict(f metric.Pair) learners.PairPrediction {
+	q := e.sqDist(f)
+	return learners.PairPrediction{SqDist: q, Similar: q <= e.b}
+}
+
+func (e *engine) loss(f metric.Pair) float64 {
+	return math.Max(0, 1+float64(f.Label)*(e.sqDist(f)-e.b))
+}
+
+func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	var o learners.Outcome[learners.PairPrediction]
+	if err := f.Check(e.a.dim); err != nil {
+		return o, fmt.Errorf("%s: %w", e.name, err)
+	}
+	v := metric.Sub(e.v, f.X, f.Y)
+	norm2 := dot(v, v)
+	norm4 := norm2 * norm2
+	q := e.a.sqNorm(v)
+	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
+		return o, fmt.Errorf("%s: x and y: ‖x−y‖⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, norm4, q)
+	}
+	y := float64(f.Label)
+	slack := 1 + y*(q-e.b)
+	o.Prediction = learners.PairPrediction{SqDist: q, Similar: q <= e.b}
+	o.Mistake = o.Prediction.Similar != (f.Label == metric.Similar)
+	o.Loss = math.Max(0, slack)
+	tau := e.rate(slack, norm4)
+	if tau == 0 {
+		return o, nil
+	}
+	o.StepSize = y * tau
+	if norm2 > 0 {
+		o.Projections = e.a.add(v, norm2, -y*tau)
+	}
+	b := math.Max(e.b+y*tau, minThreshold)
+	o.Updated = norm2 > 0 || b != e.b
+	e.b = b
+	return o, nil
+}

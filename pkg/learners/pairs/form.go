@@ -1,0 +1,335 @@
+package pairs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// form is a positive semi-definite quadratic form on R^dim that takes rank-one
+// updates and is projected back onto the cone after each of them. It starts at
+// zero.
+//
+// It is kept as A = UCUᵀ, U dim×n with orthonormal columns, C of order n. An
+// added term grows the core by at most one. A subtracted term −cvvᵀ whose v
+// leaves the range of U always makes one eigenvalue negative; setting it to
+// zero makes its eigenvector an exact null vector of the extended core, and a
+// Householder reflection that maps this vector onto the last coordinate drops
+// it, so that n does not grow ("trim").
+type form struct {
+	dim int
+	n   int       // order of the core
+	u   []float64 // the columns of U, one after the other; nil if U = I, n = dim
+	c   sym       // C
+	res resolvent
+	// turns counts the reflections since U was last orthonormalised.
+	turns int
+
+	// Scratch of add; w and the vectors of the solver have n entries.
+	w, q []float64
+	eig  eigenpair
+	ws   workspace
+}
+
+// Choices of representation and thresholds.
+const (
+	// directOrder is the largest order at which an eigenpair comes from
+	// Cholesky factors at each trial shift. Above it Lanczos on a maintained
+	// resolvent is cheaper. A form of this dimension or less starts as dense.
+	directOrder = 32
+	// insideEps·dim·ε·‖v‖ is the distance from the range of U below which v
+	// counts as inside: the round-off of dim products.
+	insideEps = 4
+	// reorthogonalise: a remainder shorter than this share of v has lost a
+	// digit of orthogonality and is projected a second time; two passes
+	// suffice (Kahan; Parlett 1980, Section 6-9).
+	reorthogonalise = 0.1
+	// turnsPerQR is the number of reflections after which U is
+	// orthonormalised; each costs it about one ε.
+	turnsPerQR = 4096
+	eps        = 0x1p-52
+)
+
+// denseOrder returns the order of the core from which on a dense A is cheaper:
+// the work on U, 8·dim·n per update, then exceeds what the smaller core saves.
+func denseOrder(dim int) int { return dim - dim/8 }
+
+func newForm(dim int) *form {
+	f := &form{dim: dim}
+	if dim <= directOrder {
+		f.n = dim
+		f.c = make(sym, dim*(dim+1)/2)
+	}
+	f.size()
+	return f
+}
+
+// size makes the scratch fit the order n.
+func (f *form) size() {
+	if cap(f.w) < f.n+1 {
+		f.w = make([]float64, f.n+1, 2*(f.n+1))
+	}
+	f.w = f.w[:f.n+1]
+	if f.q == nil {
+		f.q = make([]float64, f.dim)
+	}
+	f.eig.size(f.n)
+	f.ws.size(f.n)
+}
+
+// col returns column i of U.
+func (f *form) col(i int) []float64 { return f.u[i*f.dim : (i+1)*f.dim] }
+
+// sqNorm returns vᵀAv, at least 0. It uses no scratch of f.
+func (f *form) sqNorm(v []float64) float64 {
+	if f.u == nil {
+		if f.n == 0 {
+			return 0
+		}
+		return math.Max(0, f.c.quad(v))
+	}
+	w := make([]float64, f.n)
+	for i := range w {
+		w[i] = dot(f.col(i), v)
+	}
+	return math.Max(0, f.c.quad(w))
+}
+
+// add sets A to the projection of A + c·vvᵀ onto the cone and returns the
+// number of eigenvalues that were negative, 0 or 1. norm2 is ‖v‖² > 0.
+func (f *form) add(v []float64, norm2, c float64) int {
+	norm := math.Sqrt(norm2)
+	c *= norm2
+	w, rho := f.split(v, norm)
+	if c > 0 {
+		f.plus(c, w, rho)
+		return 0
+	}
+	c = -c
+	if f.n == 0 {
+		return 1 // A = 0: the term is all there is
+	}
+	floor := negligible*c + roundOff*f.c.trace(f.n)
+	if !f.solve(c, w, rho, floor) {
+		f.plus(-c, w, rho) // nothing to project
+		return 0
+	}
+	f.minus(c, w, rho)
+	return 1
+}
+
+// split writes v/‖v‖ = Uw + ρq, w in f.w and the unit vector q in f.q. A
+// remainder that is round-off gives ρ = 0.
+func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
+	w = f.w[:f.n]
+	q := f.q
+	for i, a := range v {
+		q[i] = a / norm
+	}
+	if f.u == nil && f.n > 0 {
+		copy(w, q)
+		return w, 0
+	}
+	for i := range w {
+		u := f.col(i)
+		w[i] = dot(u, q)
+		axpy(q, -w[i], u)
+	}
+	rho = math.Sqrt(dot(q, q))
+	if rho < reorthogonalise {
+		for i := range w {
+			u := f.col(i)
+			d := dot(u, q)
+			w[i] += d
+			axpy(q, -d, u)
+		}
+		rho = math.Sqrt(dot(q, q))
+	}
+	if rho <= insideEps*eps*float64(f.dim) {
+		return w, 0
+	}
+	for i := range q {
+		q[i] /= rho
+	}
+	return w, rho
+}
+
+// plus adds c(w, ρ)(w, ρ)ᵀ to the core, extended by q if ρ > 0. The result is
+// known to be positive semi-definite, up to round-off.
+func (f *form) plus(c float64, w []float64, rho float64) {
+	f.res.plus(&f.ws, c, w, rho)
+	f.c.rankOne(c, w)
+	if rho == 0 {
+		return
+	}
+	for _, a := range w {
+		f.c = append(f.c, c*rho*a)
+	}
+	f.c = append(f.c, c*rho*rho)
+	f.u = append(f.u, f.q...)
+	f.n++
+	if f.n >= denseOrder(f.dim) {
+		f.densify()
+	}
+	f.size()
+}
+
+// minus sets the core to that of A − c·vvᵀ + s·ppᵀ, where (−s, p) in f.eig is
+// the negative eigenpair, p = (a, p_last) in the basis (U, q).
+//
+// With M = C − c(w,ρ)(w,ρ)ᵀ + s·ppᵀ, Mp = 0, h = p + e_last and the reflection
+// H = I − t·hhᵀ, t = 1/(1 + p_last), which maps p onto −e_last, the last row of
+// HMH vanishes and its leading block is
+//
+//	C − c(ww ᵀ − tρ(awᵀ + waᵀ)) + t²(s − cρ²)aaᵀ.
+func (f *form) minus(c float64, w []float64, rho float64) {
+	p := &f.eig
+	f.res.minus(&f.ws, p, rho > 0)
+	if rho == 0 {
+		f.c.rankTwo(-c, 0, p.s, w, p.a)
+		return
+	}
+	t := 1 / (1 + p.last)
+	f.c.rankTwo(-c, c*t*rho, t*t*(p.s-c*rho*rho), w, p.a)
+	g := f.q // (U, q)h
+	for i := range g {
+		g[i] *= 1 + p.last
+	}
+	for i, a := range p.a {
+		axpy(g, a, f.col(i))
+	}
+	for i, a := range p.a {
+		axpy(f.col(i), -t*a, g)
+	}
+	if f.turns++; f.turns >= turnsPerQR {
+		f.orthonormalise()
+	}
+}
+
+// orthonormalise removes from U the round-off that reflections have left, by
+// modified Gram–Schmidt. C stays: what changes is of the size of that
+// round-off.
+func (f *form) orthonormalise() {
+	f.turns = 0
+	for i := range f.n {
+		u := f.col(i)
+		for j := range i {
+			axpy(u, -dot(f.col(j), u), f.col(j))
+		}
+		nrm := math.Sqrt(dot(u, u))
+		for k := range u {
+			u[k] /= nrm
+		}
+	}
+}
+
+// densify changes to U = I.
+func (f *form) densify() {
+	n, d := f.n, f.dim
+	u := blas64.General{Rows: n, Cols: d, Stride: d, Data: f.u}
+	cu := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
+	blas64.Symm(blas.Left, 1, f.c.dense(0, n), u, 0, cu)
+	a := blas64.General{Rows: d, Cols: d, Stride: d, Data: make([]float64, d*d)}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, u, cu, 0, a)
+	f.u, f.n = nil, d
+	f.c = make(sym, d*(d+1)/2)
+	for i := range d {
+		row := f.c.row(i)
+		for j := range row {
+			row[j] = (a.Data[i*d+j] + a.Data[j*d+i]) / 2
+		}
+	}
+	f.res.drop()
+}
+
+// metric returns a snapshot: C = GᵀG by Cholesky with complete pivoting, L =
+// GUᵀ.
+func (f *form) metric() *metric.Mahalanobis {
+	if f.c.trace(f.n) <= 0 {
+		return metric.Zero(f.dim)
+	}
+	s := mat.NewSymDense(f.n, nil)
+	for i := range f.n {
+		for j, a := range f.c.row(i) {
+			s.SetSym(i, j, a)
+		}
+	}
+	var ch mat.PivotedCholesky
+	ch.Factorize(s, -1) // false only says that the rank is below n
+	rank := ch.Rank()
+	r := ch.RawU().(*mat.TriDense)
+	g := mat.NewDense(rank, f.n, nil)
+	for j, col := range ch.ColumnPivots(nil) {
+		for i := range min(j+1, rank) {
+			g.Set(i, col, r.At(i, j))
+		}
+	}
+	if f.u == nil {
+		return metric.FromFactor(g)
+	}
+	var l mat.Dense
+	l.Mul(g, mat.NewDense(f.n, f.dim, f.u[:f.n*f.dim]))
+	return metric.FromFactor(&l)
+}
+
+// formState is a saved form: every number that later steps depend on.
+type formState struct {
+	Dim       int            `json:"dim"`
+	Order     int            `json:"order"`
+	Basis     persist.Floats `json:"basis,omitempty"`
+	Core      persist.Floats `json:"core"`
+	Resolvent persist.Floats `json:"resolvent,omitempty"`
+	Shift     float64        `json:"shift"`
+	LogShift  float64        `json:"log_shift"`
+	Seen      int            `json:"seen"`
+	Age       int            `json:"age"`
+	Turns     int            `json:"turns"`
+}
+
+func (f *form) state() formState {
+	return formState{f.dim, f.n, persist.Floats(f.u), persist.Floats(f.c), persist.Floats(f.res.r),
+		f.res.shift, f.res.logShift, f.res.seen, f.res.age, f.turns}
+}
+
+// form returns the saved form, or an error if the parts do not fit.
+func (s formState) form() (*form, error) {
+	if s.Dim < 1 || s.Order < 0 || s.Order > s.Dim {
+		return nil, fmt.Errorf("order %d in %d dimensions", s.Order, s.Dim)
+	}
+	packed := s.Order * (s.Order + 1) / 2
+	dense := s.Dim <= directOrder || s.Order >= denseOrder(s.Dim)
+	basis := s.Order * s.Dim
+	if dense {
+		basis = 0
+		if s.Order != s.Dim {
+			return nil, fmt.Errorf("order %d in %d dimensions, want %d", s.Order, s.Dim, s.Dim)
+		}
+	}
+	if len(s.Core) != packed || len(s.Basis) != basis || (len(s.Resolvent) != 0 && len(s.Resolvent) != packed) {
+		return nil, fmt.Errorf("arrays of %d, %d and %d numbers do not fit order %d in %d dimensions",
+			len(s.Core), len(s.Basis), len(s.Resolvent), s.Order, s.Dim)
+	}
+	for _, a := range slices.Concat(s.Core, s.Basis, s.Resolvent, []float64{s.Shift, s.LogShift}) {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return nil, errors.New("NaN or Inf in an array")
+		}
+	}
+	if len(s.Resolvent) != 0 && !(s.Shift > 0) {
+		return nil, fmt.Errorf("shift: %v, want a number > 0", s.Shift)
+	}
+	f := &form{dim: s.Dim, n: s.Order, c: sym(s.Core), turns: s.Turns}
+	if !dense && s.Order > 0 {
+		f.u = s.Basis
+	}
+	f.res = resolvent{r: sym(s.Resolvent), shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
+	f.size()
+	return f, nil
+}

@@ -1,0 +1,170 @@
+package pairs
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// POLAVersion counts the changes of the values that POLA computes.
+const POLAVersion = 1
+
+// polaKind is the kind of a saved POLA.
+const polaKind = "pairs/pola"
+
+// POLAParams are the parameters of POLA.
+type POLAParams struct {
+	// B1 is the start threshold b₁, any finite number; nil means 1. A value is
+	// given as new(0.5). From the first update on, b ≥ 1 whatever b₁ is.
+	B1 *float64 `json:"b1"`
+	// Gamma is the relaxation γ ≥ 0 of Eq. 12 for inseparable data; 0 is the
+	// algorithm of Fig. 1.
+	Gamma float64 `json:"gamma"`
+}
+
+// Resolved returns p with its defaults filled in: B1 = 1.
+func (p POLAParams) Resolved() POLAParams {
+	if p.B1 == nil {
+		p.B1 = new(1.0)
+	} else {
+		p.B1 = new(*p.B1) // a copy, so that the caller's variable is not kept
+	}
+	return p
+}
+
+func (p POLAParams) check() error {
+	if b := *p.B1; math.IsNaN(b) || math.IsInf(b, 0) {
+		return fmt.Errorf("pola: b1: %v is not allowed, want a finite number", b)
+	}
+	if g := p.Gamma; !(g >= 0) || math.IsInf(g, 0) {
+		return fmt.Errorf("pola: gamma: %v is not allowed, want a finite number ≥ 0", g)
+	}
+	return nil
+}
+
+// POLA is the pseudo-metric online learning algorithm
+//
+//	v = x − y,  d² = vᵀAv,  predict similar iff d² ≤ b
+//	ℓ = max(0, y(d² − b) + 1),  α = ℓ/(‖v‖⁴ + 1 + γ)
+//	Â = A − y·α·vvᵀ,  b̂ = b + y·α
+//	A ← Â with its negative eigenvalue set to zero,  b ← max(b̂, 1)
+//
+// starting from A = 0 and b = b₁, where y = ±1 is the label. Source:
+// Shalev-Shwartz, Singer, Ng, Online and Batch Learning of Pseudo-Metrics,
+// ICML 2004, Fig. 1 (γ = 0) and Eq. 12 (γ > 0). Fig. 1 omits the maximum after
+// similar pairs; it is applied here after every update, as Section 3.2 defines
+// the projection. Â has at most one negative eigenvalue, so that Projections
+// of an outcome is 0 or 1.
+//
+// A pair with x = y updates b only. A step which the projection undoes as a
+// whole (x = y dissimilar at b = 1) reports its StepSize and Updated = false.
+//
+// A is kept as UCUᵀ with U orthonormal and a core C that is, on generic data,
+// of order r, the number of dissimilar updates so far, at most d: memory is
+// O(dr) and bounded by O(d²). For d ≤ 32, and once r nears d, U = I.
+//
+// Predict and Loss may be called concurrently; Step may not.
+type POLA struct {
+	e engine
+	p POLAParams
+}
+
+var _ learners.Pair = (*POLA)(nil)
+
+// NewPOLA returns a POLA for vectors of length dim. It returns an error unless
+// dim ≥ 1, B1 is finite and Gamma is finite and not negative.
+func NewPOLA(dim int, p POLAParams) (*POLA, error) {
+	if dim < 1 {
+		return nil, fmt.Errorf("pola: dim: %d is not allowed, want at least 1", dim)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &POLA{e: newEngine("pola", dim, polaRate(p.Gamma), *p.B1), p: p}, nil
+}
+
+// polaRate is the rate of Eq. 12, and of Eq. 4 for gamma = 0.
+func polaRate(gamma float64) rate {
+	return func(slack, norm4 float64) float64 {
+		if slack <= 0 {
+			return 0
+		}
+		return slack / (norm4 + 1 + gamma)
+	}
+}
+
+// Dim returns the dimension of the vectors.
+func (l *POLA) Dim() int { return l.e.a.dim }
+
+// Threshold returns b.
+func (l *POLA) Threshold() float64 { return l.e.b }
+
+// Params returns the resolved parameters.
+func (l *POLA) Params() POLAParams { return l.p.Resolved() }
+
+// Predict returns d² and whether d² ≤ b. It ignores the label. It panics
+// unless both vectors have length Dim.
+func (l *POLA) Predict(f metric.Pair) learners.PairPrediction { return l.e.predict(f) }
+
+// Loss returns the hinge loss max(0, y(d² − b) + 1). It panics unless both
+// vectors have length Dim.
+func (l *POLA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
+
+// Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
+// returns an error, and changes nothing, if the label is neither 1 nor -1, a
+// vector is not of length Dim, an entry is NaN or infinite, or ‖x−y‖⁴ or d²
+// overflows.
+func (l *POLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	return l.e.step(f)
+}
+
+// Metric returns a snapshot of A, by a pivoted Cholesky decomposition of its
+// core: O(r²d).
+func (l *POLA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
+
+// polaState is what Save writes beside the parameters.
+type polaState struct {
+	Threshold float64   `json:"threshold"`
+	Form      formState `json:"form"`
+}
+
+// Save writes the learner in the format of package persist, kind "pairs/pola".
+// A learner loaded from it continues bit for bit.
+func (l *POLA) Save(w io.Writer) error {
+	return persist.Write(w, polaKind, l.p, polaState{l.e.b, l.e.a.state()})
+}
+
+// LoadPOLA reads a learner that Save wrote. Its errors wrap those of package
+// persist if the file is foreign, newer, damaged or of another kind.
+func LoadPOLA(r io.Reader) (*POLA, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(polaKind); err != nil {
+		return nil, err
+	}
+	var p POLAParams
+	var s polaState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, err
+	}
+	a, err := s.Form.form()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, polaKind, err)
+	}
+	if math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0) {
+		return nil, fmt.Errorf("%w: %s: threshold: %v, want a finite number", persist.ErrDamaged, polaKind, s.Threshold)
+	}
+	l, err := NewPOLA(a.dim, p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, polaKind, err)
+	}
+	l.e.a, l.e.b = a, s.Threshold
+	return l, nil
+}

@@ -1,0 +1,146 @@
+package pairs
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// sym is the lower triangle of a symmetric matrix, packed by rows: row i has
+// i+1 entries and starts at i(i+1)/2. A row is added by append.
+type sym []float64
+
+func (s sym) row(i int) []float64 { k := i * (i + 1) / 2; return s[k : k+i+1] }
+
+// mulTo sets dst to Sx; both have n entries.
+func (s sym) mulTo(dst, x []float64) {
+	for i, k := 0, 0; i < len(x); i, k = i+1, k+i+1 {
+		row := s[k : k+i]
+		dst[i] = dot(row, x[:i]) + s[k+i]*x[i]
+		axpy(dst[:i], x[i], row)
+	}
+}
+
+// quad returns xᵀSx.
+func (s sym) quad(x []float64) float64 {
+	var q float64
+	for i, k := 0, 0; i < len(x); i, k = i+1, k+i+1 {
+		q += x[i] * (2*dot(s[k:k+i], x[:i]) + s[k+i]*x[i])
+	}
+	return q
+}
+
+// rankOne adds c·xxᵀ.
+func (s sym) rankOne(c float64, x []float64) {
+	for i := range x {
+		axpy(s.row(i), c*x[i], x[:i+1])
+	}
+}
+
+// rankTwo adds cxx·xxᵀ + cxy·(xyᵀ + yxᵀ) + cyy·yyᵀ.
+func (s sym) rankTwo(cxx, cxy, cyy float64, x, y []float64) {
+	for i := range x {
+		row := s.row(i)
+		axpy(row, cxx*x[i]+cxy*y[i], x[:i+1])
+		axpy(row, cxy*x[i]+cyy*y[i], y[:i+1])
+	}
+}
+
+// trace returns the sum of the n diagonal entries.
+func (s sym) trace(n int) float64 {
+	var t float64
+	for i := range n {
+		t += s[i*(i+1)/2+i]
+	}
+	return t
+}
+
+// cholesky sets dst to the packed lower factor of S + shift·I, and reports
+// whether all pivots were positive. dst and s may not overlap.
+func (s sym) cholesky(dst sym, shift float64, n int) bool {
+	for i := range n {
+		si, li := s.row(i), dst.row(i)
+		for j := range i {
+			lj := dst.row(j)
+			li[j] = (si[j] - dot(li[:j], lj[:j])) / lj[j]
+		}
+		p := si[i] + shift - dot(li[:i], li[:i])
+		if !(p > 0) {
+			return false
+		}
+		li[i] = math.Sqrt(p)
+	}
+	return true
+}
+
+// solve overwrites x by (LLᵀ)⁻¹x, where s is the packed lower factor L.
+func (s sym) solve(x []float64) {
+	for i := range x {
+		row := s.row(i)
+		x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		row := s.row(i)
+		x[i] /= row[i]
+		axpy(x[:i], -x[i], row[:i])
+	}
+}
+
+// dense returns the lower triangle as a blas64.Symmetric, with shift added to
+// the diagonal.
+func (s sym) dense(shift float64, n int) blas64.Symmetric {
+	a := blas64.Symmetric{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Lower}
+	for i := range n {
+		copy(a.Data[i*n:], s.row(i))
+		a.Data[i*n+i] += shift
+	}
+	return a
+}
+
+// inverse sets dst to (S + shift·I)⁻¹ and reports whether that matrix was
+// positive definite.
+func (s sym) inverse(dst sym, shift float64, n int) bool {
+	t, ok := lapack64.Potrf(s.dense(shift, n))
+	if !ok {
+		return false
+	}
+	a, ok := lapack64.Potri(t)
+	if !ok {
+		return false
+	}
+	for i := range n {
+		copy(dst.row(i), a.Data[i*n:])
+	}
+	return true
+}
+
+// short is the length below which a plain loop beats a call of gonum's kernel.
+const short = 12
+
+// dot returns xᵀy; x and y have the same length.
+func dot(x, y []float64) float64 {
+	if len(x) >= short {
+		return floats.Dot(x, y)
+	}
+	var s float64
+	y = y[:len(x)]
+	for i, a := range x {
+		s += a * y[i]
+	}
+	return s
+}
+
+// axpy adds c·x to dst; both have the same length.
+func axpy(dst []float64, c float64, x []float64) {
+	if len(x) >= short {
+		floats.AddScaled(dst, c, x)
+		return
+	}
+	dst = dst[:len(x)]
+	for i, a := range x {
+		dst[i] += c * a
+	}
+}
