@@ -34,6 +34,8 @@ type Claim struct {
 	Theirs string
 	// Predicate says in words what Grade tests.
 	Predicate string
+	// View names the view that shows it; "" means the experiment's first.
+	View string
 	// Grade compares the statement with a complete table.
 	Grade func(t *table.Table) (Finding, error)
 }

@@ -4,193 +4,284 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// MinTrials is the least number of trials for which an interval is given.
+// MinTrials is the smallest number of trials that gets a 95 % interval.
 const MinTrials = 6
 
-// Summary is a mean over trials with its 95 % t interval.
+// FewTrials is the warning that a summary of fewer than MinTrials trials
+// carries. It belongs into the caption.
+const FewTrials = "fewer than 6 trials: no 95 % interval"
+
+// coverage is the two-sided quantile of a 95 % interval.
+const coverage = 0.975
+
+// forShare is the share of units that must be for a claim that is reproduced.
+const forShare = 0.9
+
+// maxMore bounds the number of trials that an undecided claim asks for.
+const maxMore = 1000
+
+// Summary is the mean of some trials with its 95 % interval Mean ± Half.
 type Summary struct {
 	N           int
-	Mean        float64
-	Half        float64 // half-width; 0 if there is no interval
-	HasInterval bool    // N ≥ MinTrials
+	Mean        float64 // NaN without values
+	Half        float64 // half-width of the interval; NaN if HasInterval is false
+	HasInterval bool
+	Warnings    []string
 }
 
-// Summarize returns the mean of values and, from MinTrials values on, the
-// half-width of the 95 % interval t_{0.975, n−1}·s/√n.
+// Summarize returns the mean of one value per trial and the half-width
+// t(0.975, n−1)·s/√n of its 95 % interval (Student 1908), where s is the sample
+// standard deviation with divisor n−1. Fewer than MinTrials trials get a
+// warning and no interval. Equal values have the interval of width 0.
 func Summarize(values []float64) Summary {
-	s := Summary{N: len(values)}
-	if s.N == 0 {
-		s.Mean = math.NaN()
+	s := Summary{N: len(values), Mean: math.NaN(), Half: math.NaN()}
+	if s.N > 0 {
+		// The mean of equal values is that value, without round-off, so that
+		// a difference that is always 0 is never for or against.
+		s.Mean = values[0]
+		if slices.Max(values) != slices.Min(values) {
+			s.Mean = stat.Mean(values, nil)
+		}
+	}
+	if s.N < MinTrials {
+		s.Warnings = []string{FewTrials}
 		return s
 	}
-	mean, std := stat.MeanStdDev(values, nil)
-	s.Mean = mean
-	if s.N >= MinTrials {
-		s.HasInterval = true
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(s.N - 1)}
-		s.Half = t.Quantile(0.975) * std / math.Sqrt(float64(s.N))
-	}
+	s.HasInterval = true
+	s.Half = quantile(s.N) * sd(values) / math.Sqrt(float64(s.N))
 	return s
 }
 
-// Unit is what a claim quantifies over: a data set, a problem or a curve. Diffs
-// holds one paired difference per trial, positive in the direction claimed.
-type Unit struct {
-	Name  string
-	Diffs []float64
+// quantile returns t(0.975, n−1).
+func quantile(n int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(coverage)
 }
 
-// Evidence is what the trials of one unit, or of all, say about a claim.
-type Evidence int
+// sd is the sample standard deviation, exactly 0 for equal values.
+func sd(values []float64) float64 {
+	if slices.Max(values) == slices.Min(values) {
+		return 0
+	}
+	return stat.StdDev(values, nil)
+}
 
-// The kinds of evidence: the interval of the mean difference lies above zero,
-// below zero, or contains it. No interval, no evidence.
+// Side says on which side of zero the interval of a mean difference lies.
+type Side string
+
+// The sides. An interval that touches zero, and a missing one, is Open.
 const (
-	Open Evidence = iota
-	For
-	Against
+	For     Side = "for"
+	Against Side = "against"
+	Open    Side = "open"
 )
 
-// Evidence returns what the paired differences say.
-func (s Summary) Evidence() Evidence {
+// Side returns For if the whole interval is above zero, Against if it is below.
+func (s Summary) Side() Side {
 	switch {
-	case !s.HasInterval:
-		return Open
-	case s.Mean-s.Half > 0:
+	case s.HasInterval && s.Mean-s.Half > 0:
 		return For
-	case s.Mean+s.Half < 0:
+	case s.HasInterval && s.Mean+s.Half < 0:
 		return Against
 	}
 	return Open
 }
 
-// UnitRule adjusts GradeUnits to the claim.
-type UnitRule struct {
-	// Exceptions is the number of units that the statement itself excepts, as in
-	// "all but one".
-	Exceptions int
-	// Scale multiplies the differences, and Unit names the result, in Finding.Ours.
-	// 0 means 1.
-	Scale float64
-	Unit  string
+// Unit is one data set, problem or curve that a claim speaks of.
+type Unit struct {
+	Name string
+	// Diffs holds one paired difference per trial, positive in the direction
+	// that the paper claims.
+	Diffs []float64
 }
 
-// GradeUnits grades "in every unit (but some exceptions) the difference is
-// positive" by the rule of docs/design.md:
+// UnitRule adapts GradeUnits to a claim.
+type UnitRule struct {
+	// Exceptions is the number of units that the statement itself excepts, as
+	// "all but one" does. The units with the smallest mean differences are taken.
+	Exceptions int
+	// Scale multiplies the printed numbers, for example 100 for per cent; 0 means 1.
+	Scale float64
+	// Unit is the unit of the printed numbers after scaling, for example "points".
+	Unit string
+}
+
+// GradeUnits grades a claim that a difference is positive in every unit. All
+// units must have the same trials, in the same order: the overall interval is
+// that of the mean over units, taken per trial.
 //
-//   - reproduced: the mean is positive in every unit, the paired interval is for
-//     in at least 90 % of them and against in none (Exceptions units may fail);
-//   - partly: not so, but the mean over units is for;
-//   - not reproduced: the mean over units is against;
-//   - undecided: otherwise, with the number of trials it would take.
+//   - Reproduced: apart from the excepted units, the mean difference is positive
+//     in every unit, at least 90 % of the units are for, none is against.
+//   - Partly: otherwise, if the mean over all units is for.
+//   - NotReproduced: if the mean over all units is against.
+//   - Undecided: otherwise; the reason estimates how many trials would decide.
 //
-// The mean over units is taken per trial, and its interval over trials. It
-// returns an error unless every unit has the same positive number of trials.
+// Errors: no unit, no trial, units with different numbers of trials, a
+// difference that is not finite, exceptions outside 0..len(units)−1.
 func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
-	if len(units) == 0 {
-		return Finding{}, errors.New("experiment: no units to grade")
+	overall, err := meanOverUnits(units)
+	if err != nil {
+		return Finding{}, err
 	}
-	trials := len(units[0].Diffs)
-	overall := make([]float64, trials)
-	positive, nFor, nAgainst := 0, 0, 0
-	var failing []string
-	for _, u := range units {
-		if len(u.Diffs) != trials || trials == 0 {
-			return Finding{}, fmt.Errorf("experiment: unit %s has %d trials, want %d > 0", u.Name, len(u.Diffs), trials)
+	if rule.Exceptions < 0 || rule.Exceptions >= len(units) {
+		return Finding{}, fmt.Errorf("experiment: %d exceptions among %d units, want 0 to %d", rule.Exceptions, len(units), len(units)-1)
+	}
+	sums := make([]Summary, len(units))
+	order := make([]int, len(units)) // of units, by mean difference
+	for i, u := range units {
+		sums[i], order[i] = Summarize(u.Diffs), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case sums[i].Mean < sums[j].Mean:
+			return -1
+		case sums[i].Mean > sums[j].Mean:
+			return 1
 		}
-		for i, d := range u.Diffs {
-			overall[i] += d / float64(len(units))
+		return 0
+	})
+
+	var wrong, against []string // units that contradict, worst first
+	positive, isFor := 0, 0
+	for _, i := range order[rule.Exceptions:] {
+		switch sums[i].Side() {
+		case For:
+			isFor++
+		case Against:
+			against = append(against, units[i].Name)
 		}
-		s := Summarize(u.Diffs)
-		if s.Mean > 0 {
+		if sums[i].Mean > 0 {
 			positive++
 		} else {
-			failing = append(failing, u.Name)
-		}
-		switch s.Evidence() {
-		case For:
-			nFor++
-		case Against:
-			nAgainst++
+			wrong = append(wrong, units[i].Name)
 		}
 	}
-	all := Summarize(overall)
-	scale := rule.Scale
-	if scale == 0 {
-		scale = 1
+	counted := len(units) - rule.Exceptions
+	total := Summarize(overall)
+	f := Finding{Ours: "mean difference " + rule.format(total)}
+	except := ""
+	if rule.Exceptions > 0 {
+		except = fmt.Sprintf(" (apart from %d excepted)", rule.Exceptions)
 	}
-	f := Finding{Ours: fmt.Sprintf("%d of %d positive; %d for, %d open, %d against; mean difference %s",
-		positive, len(units), nFor, len(units)-nFor-nAgainst, nAgainst, all.format(scale, rule.Unit))}
-	if len(units) == 1 {
-		f.Ours = "difference " + all.format(scale, rule.Unit)
+	counts := ""
+	if len(units) > 1 {
+		counts = fmt.Sprintf("Positive in %d of %d units%s: %d for, %d against, %d open.", positive, counted, except, isFor, len(against), counted-isFor-len(against))
 	}
-	enoughFor := math.Ceil(0.9 * float64(len(units)-rule.Exceptions))
+	var why string
 	switch {
-	case !all.HasInterval:
+	case !total.HasInterval:
 		f.Verdict = Undecided
-		f.Reason = fmt.Sprintf("%d trial(s); an interval needs at least %d.", trials, MinTrials)
-	case positive >= len(units)-rule.Exceptions && float64(nFor) >= enoughFor && nAgainst <= rule.Exceptions:
+		why = fmt.Sprintf("Only %d trial(s); %d are needed for an interval.", total.N, MinTrials)
+	case positive == counted && len(against) == 0 && float64(isFor) >= forShare*float64(counted):
 		f.Verdict = Reproduced
-		f.Reason = "The claimed sign holds in every unit that the statement names, and the paired intervals support it."
-	case all.Evidence() == For:
+		if len(units) == 1 {
+			why = "The whole 95 % interval is above zero."
+		}
+	case total.Side() == For:
 		f.Verdict = Partly
-		f.Reason = "The mean over units supports it, but not every unit does: " + quantifier(failing, nFor, nAgainst, len(units)) + "."
-	case all.Evidence() == Against:
+		switch {
+		case len(wrong) > 0:
+			why = "The mean over units is for, but not every unit: " + some(wrong) + "."
+		case len(against) > 0:
+			why = "The mean over units is for, but units are against: " + some(against) + "."
+		default:
+			why = "The mean over units is for, but fewer than 90 % of the units are."
+		}
+	case total.Side() == Against:
 		f.Verdict = NotReproduced
-		f.Reason = "The mean over units is against it."
+		why = "The mean over units is against."
+		if len(units) == 1 {
+			why = "The whole 95 % interval is below zero."
+		}
 	default:
 		f.Verdict = Undecided
-		f.Reason = fmt.Sprintf("The interval of the mean over units contains zero; at this spread it would take about %d trials.", trialsNeeded(all))
+		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall) + "."
 	}
+	f.Reason = strings.TrimSpace(counts + " " + why)
 	return f, nil
 }
 
-func quantifier(failing []string, nFor, nAgainst, n int) string {
-	var parts []string
-	if len(failing) > 0 {
-		shown := failing
-		more := ""
-		if len(shown) > 8 {
-			shown, more = shown[:8], fmt.Sprintf(" and %d more", len(failing)-8)
+// meanOverUnits returns, per trial, the mean of the units' differences.
+func meanOverUnits(units []Unit) ([]float64, error) {
+	if len(units) == 0 {
+		return nil, errors.New("experiment: no units to grade")
+	}
+	n := len(units[0].Diffs)
+	if n == 0 {
+		return nil, fmt.Errorf("experiment: unit %s has no trials", units[0].Name)
+	}
+	mean := make([]float64, n)
+	for _, u := range units {
+		if len(u.Diffs) != n {
+			return nil, fmt.Errorf("experiment: unit %s has %d trials, unit %s has %d", u.Name, len(u.Diffs), units[0].Name, n)
 		}
-		parts = append(parts, "the mean has the other sign (or is zero) in "+strings.Join(shown, ", ")+more)
+		for i, d := range u.Diffs {
+			if math.IsNaN(d) || math.IsInf(d, 0) {
+				return nil, fmt.Errorf("experiment: unit %s, trial %d: difference %g is not finite", u.Name, i, d)
+			}
+			mean[i] += d / float64(len(units))
+		}
 	}
-	if nAgainst > 0 {
-		parts = append(parts, fmt.Sprintf("%d against", nAgainst))
-	}
-	return strings.Join(append(parts, fmt.Sprintf("%d of %d have an interval above zero", nFor, n)), "; ")
+	return mean, nil
 }
 
-// trialsNeeded extrapolates, with half-widths shrinking like 1/√n, when the
-// interval would leave zero.
-func trialsNeeded(s Summary) int {
-	if s.Mean == 0 {
-		return math.MaxInt32
+func (r UnitRule) format(s Summary) string {
+	scale := r.Scale
+	if scale == 0 {
+		scale = 1
 	}
-	r := s.Half / math.Abs(s.Mean)
-	return int(math.Ceil(math.Min(float64(s.N)*r*r, math.MaxInt32)))
+	out := fmt.Sprintf("%.3g", scale*s.Mean)
+	if s.HasInterval {
+		out += fmt.Sprintf(" ± %.2g", scale*s.Half)
+	}
+	if r.Unit != "" {
+		out += " " + r.Unit
+	}
+	return out
 }
 
-func (s Summary) format(scale float64, unit string) string {
-	if unit != "" {
-		unit = " " + unit
+// moreTrials estimates how many trials in all would take the interval of the
+// mean off zero if mean and deviation stayed as they are.
+func moreTrials(values []float64) string {
+	m, s := math.Abs(Summarize(values).Mean), sd(values)
+	if m == 0 || s == 0 {
+		return "the mean difference is zero, more trials would not help"
 	}
-	if !s.HasInterval {
-		return fmt.Sprintf("%.3g%s (no interval)", scale*s.Mean, unit)
+	for n := len(values) + 1; n <= maxMore; n++ {
+		if quantile(n)*s/math.Sqrt(float64(n)) < m {
+			return fmt.Sprintf("about %d trials instead of %d might decide", n, len(values))
+		}
 	}
-	return fmt.Sprintf("%.3g%s [%.3g, %.3g]", scale*s.Mean, unit, scale*(s.Mean-s.Half), scale*(s.Mean+s.Half))
+	return fmt.Sprintf("even %d trials would not decide", maxMore)
 }
 
-// GradeAlways grades a statement that is true or false in each trial: reproduced
-// if it holds in all, partly if in more than half, else not reproduced; undecided
-// with fewer than MinTrials trials. It returns an error if there is no trial.
+// some names at most five of many.
+func some(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// GradeAlways grades a statement that is true or false in each trial.
+//
+//   - Reproduced: it holds in every trial.
+//   - Partly: it holds in more than half of them.
+//   - NotReproduced: otherwise.
+//   - Undecided: there are fewer than MinTrials trials.
+//
+// It returns an error if there is no trial.
 func GradeAlways(holds []bool) (Finding, error) {
+	if len(holds) == 0 {
+		return Finding{}, errors.New("experiment: no trials to grade")
+	}
 	n := 0
 	for _, h := range holds {
 		if h {
@@ -199,47 +290,89 @@ func GradeAlways(holds []bool) (Finding, error) {
 	}
 	f := Finding{Ours: fmt.Sprintf("holds in %d of %d trials", n, len(holds))}
 	switch {
-	case len(holds) == 0:
-		return Finding{}, errors.New("experiment: no trials to grade")
 	case len(holds) < MinTrials:
-		f.Verdict, f.Reason = Undecided, fmt.Sprintf("Fewer than %d trials.", MinTrials)
+		f.Verdict, f.Reason = Undecided, fmt.Sprintf("Only %d trial(s); %d are needed.", len(holds), MinTrials)
 	case n == len(holds):
-		f.Verdict, f.Reason = Reproduced, "The predicate holds in every trial."
+		f.Verdict, f.Reason = Reproduced, "It holds in every trial."
 	case 2*n > len(holds):
-		f.Verdict, f.Reason = Partly, "The predicate holds in most trials, not in all."
+		f.Verdict, f.Reason = Partly, "It holds in most trials, not in all."
 	default:
-		f.Verdict, f.Reason = NotReproduced, "The predicate fails in at least half of the trials."
+		f.Verdict, f.Reason = NotReproduced, "It does not hold in most trials."
 	}
 	return f, nil
 }
 
-// Reading is a finding under one declared reading of an ambiguous statement.
+// GradeNumber grades a printed number: Reproduced if the mean over trials is
+// within max(half-width of its 95 % interval, tolerance) of it, otherwise
+// NotReproduced; Undecided with fewer than MinTrials trials. The error is
+// non-nil if a value is not finite, there is none, or the tolerance is
+// negative.
+func GradeNumber(theirs float64, ours []float64, tolerance float64) (Finding, error) {
+	if len(ours) == 0 {
+		return Finding{}, errors.New("experiment: no trials to grade")
+	}
+	if !(tolerance >= 0) {
+		return Finding{}, fmt.Errorf("experiment: tolerance %g, want at least 0", tolerance)
+	}
+	for i, v := range append([]float64{theirs}, ours...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Finding{}, fmt.Errorf("experiment: value %d is %g, want a finite number", i, v)
+		}
+	}
+	s := Summarize(ours)
+	f := Finding{Ours: UnitRule{}.format(s)}
+	if !s.HasInterval {
+		f.Verdict, f.Reason = Undecided, fmt.Sprintf("Only %d trial(s); %d are needed for an interval.", s.N, MinTrials)
+		return f, nil
+	}
+	off, allowed := math.Abs(s.Mean-theirs), math.Max(s.Half, tolerance)
+	if off <= allowed {
+		f.Verdict = Reproduced
+		f.Reason = fmt.Sprintf("Differs by %.2g from %g, allowed is %.2g.", off, theirs, allowed)
+	} else {
+		f.Verdict = NotReproduced
+		f.Reason = fmt.Sprintf("Differs by %.2g from %g, more than %.2g.", off, theirs, allowed)
+	}
+	return f, nil
+}
+
+// Reading is the finding of a claim under one way to read the paper.
 type Reading struct {
 	Name    string
 	Finding Finding
 }
 
-// AllReadings combines the readings of one statement: the common verdict if
-// they agree; partly if it holds, wholly or partly, under some of them only;
-// otherwise (undecided here, not reproduced there) undecided. It panics without
-// readings.
-func AllReadings(rs []Reading) Finding {
-	var ours, reason []string
-	same, holds := true, false
-	for _, r := range rs {
-		ours = append(ours, r.Name+": "+r.Finding.Ours)
-		reason = append(reason, fmt.Sprintf("%s: %s. %s", r.Name, r.Finding.Verdict, r.Finding.Reason))
-		same = same && r.Finding.Verdict == rs[0].Finding.Verdict
-		holds = holds || r.Finding.Verdict == Reproduced || r.Finding.Verdict == Partly
+// AllReadings combines the findings under all declared readings of a claim.
+//
+//   - NotGraded, Untestable: if any reading is so.
+//   - Reproduced, NotReproduced: if all readings are so.
+//   - Partly: otherwise, if at least one reading is Reproduced or Partly.
+//   - Undecided: otherwise.
+//
+// It panics if there is no reading.
+func AllReadings(readings []Reading) Finding {
+	if len(readings) == 0 {
+		panic("experiment: AllReadings without a reading")
 	}
-	f := Finding{Ours: strings.Join(ours, ". "), Reason: strings.Join(reason, " ")}
+	count := map[Verdict]int{}
+	var ours, reasons []string
+	for _, r := range readings {
+		count[r.Finding.Verdict]++
+		ours = append(ours, r.Name+": "+r.Finding.Ours)
+		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", r.Name, r.Finding.Verdict, r.Finding.Reason))
+	}
+	f := Finding{Verdict: Undecided, Ours: strings.Join(ours, "; "), Reason: strings.Join(reasons, " ")}
 	switch {
-	case same:
-		f.Verdict = rs[0].Finding.Verdict
-	case holds:
+	case count[NotGraded] > 0:
+		f.Verdict = NotGraded
+	case count[Untestable] > 0:
+		f.Verdict = Untestable
+	case count[Reproduced] == len(readings):
+		f.Verdict = Reproduced
+	case count[NotReproduced] == len(readings):
+		f.Verdict = NotReproduced
+	case count[Reproduced]+count[Partly] > 0:
 		f.Verdict = Partly
-	default:
-		f.Verdict = Undecided
 	}
 	return f
 }

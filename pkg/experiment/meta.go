@@ -1,0 +1,239 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"metriclab/pkg/table"
+)
+
+// The states of Meta.
+const (
+	statePublished = "published"
+	stateDraft     = "draft"
+)
+
+// Meta is the provenance of a table: meta.json beside it. It holds no path and
+// no name of a machine.
+type Meta struct {
+	Schema      int    `json:"schema"`
+	Experiment  string `json:"experiment"`
+	Title       string `json:"title"`
+	Source      string `json:"source"`
+	Scale       Scale  `json:"scale"`
+	State       string `json:"state"` // "published" or "draft"
+	Command     string `json:"command"`
+	Version     int    `json:"version"`
+	Seed        uint64 `json:"seed"`
+	SeedScheme  int    `json:"seed_scheme"`
+	Trials      int    `json:"trials"`
+	Jobs        int    `json:"jobs"`
+	JobsDone    int    `json:"jobs_done"`
+	TableSHA256 string `json:"table_sha256"`
+	// Datasets maps each registered data set to the digest of its files.
+	Datasets map[string]string `json:"datasets"`
+	// Params and Methods are shared by all cells; a cell lists what is its own.
+	Params  map[string]string `json:"params"`
+	Methods map[string]int    `json:"methods"`
+	Cells   []MetaCell        `json:"cells"`
+	// WallS and CPUS sum over the jobs; parallel jobs count in full.
+	WallS float64   `json:"wall_s"`
+	CPUS  float64   `json:"cpu_s"`
+	Runs  []MetaRun `json:"runs"`
+}
+
+// MetaCell is one cell of a Meta.
+type MetaCell struct {
+	Name    string            `json:"name"`
+	Dataset string            `json:"dataset"`
+	Params  map[string]string `json:"params,omitempty"`
+	Methods map[string]int    `json:"methods,omitempty"`
+}
+
+// MetaRun sums up the jobs that one build ran on one kind of machine.
+type MetaRun struct {
+	Build
+	Jobs       int       `json:"jobs"`
+	WallS      float64   `json:"wall_s"`
+	CPUS       float64   `json:"cpu_s"`
+	PeakRSSKiB int64     `json:"process_peak_rss_kib"`
+	First      time.Time `json:"first"` // start of the first job, UTC
+	Last       time.Time `json:"last"`  // end of the last job, UTC
+}
+
+func readMeta(dir string) (*Meta, error) {
+	data, err := os.ReadFile(filepath.Join(dir, metaFile))
+	if err != nil {
+		return nil, err
+	}
+	m := new(Meta)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("experiment: %s: %w", filepath.Join(dir, metaFile), err)
+	}
+	return m, nil
+}
+
+// command is the command line that makes a table, without paths.
+func (p *plan) command() string {
+	trials := p.requested
+	if p.obstacle() == "" {
+		trials = p.trials()
+	}
+	if trials == p.standard {
+		trials = 0
+	}
+	c := "metriclab run " + p.Spec.ID + flags(p.cfg.Scale, trials, p.cfg.seed())
+	for _, name := range p.cfg.Cells {
+		c += " --cell " + quote(name)
+	}
+	return c
+}
+
+// flags are the flags of scale, trials (0 for the default) and seed that are
+// not defaults.
+func flags(scale Scale, trials int, seed uint64) string {
+	s := ""
+	if scale != Smoke {
+		s += " --scale " + string(scale)
+	}
+	if trials > 0 {
+		s += " --trials " + strconv.Itoa(trials)
+	}
+	if seed != 1 {
+		s += " --seed " + strconv.FormatUint(seed, 10)
+	}
+	return s
+}
+
+// quote makes a name one word of a shell's command line.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.,/:=+@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// meta builds the provenance of the current rows.
+func (p *plan) meta(state, tableSHA string) *Meta {
+	m := &Meta{
+		Schema: KeySchema, Experiment: p.Spec.ID, Title: p.Spec.Title, Source: p.Spec.Source,
+		Scale: p.cfg.Scale, State: state, Command: p.command(), Version: p.Spec.Version,
+		Seed: p.cfg.seed(), SeedScheme: SeedScheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
+		Datasets: map[string]string{},
+	}
+	cells := p.Spec.Cells(p.cfg.Scale)
+	m.Trials = p.trials()
+	m.Params, m.Methods = common(cells, func(c Cell) map[string]string { return c.Params }), common(cells, func(c Cell) map[string]int { return c.Methods })
+	for _, c := range cells {
+		m.Cells = append(m.Cells, MetaCell{c.Name, c.Dataset, without(c.Params, m.Params), without(c.Methods, m.Methods)})
+	}
+	for _, job := range p.jobs {
+		if job.Key.DatasetSHA256 != "" {
+			m.Datasets[job.Cell.Dataset] = job.Key.DatasetSHA256
+		}
+	}
+
+	old := p.published.meta
+	if !p.fromPublished() || old == nil {
+		old = &Meta{}
+	}
+	// Rows without a cell file come from the published table, and so does their
+	// provenance; a meta.json that a kill left behind its table lacks the jobs
+	// that ended later.
+	m.Runs = slices.Clone(old.Runs)
+	for _, job := range p.jobs {
+		rec, ok := p.records[job.ID]
+		counted := old.Runs != nil && p.published.rows[job.ID] != nil && (old.TableSHA256 == p.published.sha256 || !rec.endsAfter(old.Runs))
+		if ok && !counted {
+			m.addRun(rec.Run)
+		}
+	}
+	for _, r := range m.Runs {
+		m.WallS += r.WallS
+		m.CPUS += r.CPUS
+	}
+	return m
+}
+
+func (r *Record) endsAfter(runs []MetaRun) bool {
+	return r != nil && !slices.ContainsFunc(runs, func(x MetaRun) bool { return !r.Run.End.After(x.Last) })
+}
+
+// fromPublished reports whether some rows have no cell file.
+func (p *plan) fromPublished() bool { return len(p.records) < len(p.rows) }
+
+func (m *Meta) addRun(r RunInfo) {
+	i := slices.IndexFunc(m.Runs, func(x MetaRun) bool { return x.Build == r.Build })
+	if i < 0 {
+		i = len(m.Runs)
+		m.Runs = append(m.Runs, MetaRun{Build: r.Build, First: r.Start, Last: r.End})
+	}
+	x := &m.Runs[i]
+	x.Jobs++
+	x.WallS += r.WallS
+	x.CPUS += r.CPUS
+	x.PeakRSSKiB = max(x.PeakRSSKiB, r.PeakRSSKiB)
+	if r.Start.Before(x.First) {
+		x.First = r.Start
+	}
+	if r.End.After(x.Last) {
+		x.Last = r.End
+	}
+}
+
+// common returns the entries that the maps of all cells share.
+func common[V comparable](cells []Cell, get func(Cell) map[string]V) map[string]V {
+	out := map[string]V{}
+	maps.Copy(out, get(cells[0]))
+	for _, c := range cells[1:] {
+		m := get(c)
+		maps.DeleteFunc(out, func(k string, v V) bool { w, ok := m[k]; return !ok || w != v })
+	}
+	return out
+}
+
+// without returns the entries of m that are not in shared.
+func without[V comparable](m, shared map[string]V) map[string]V {
+	out := map[string]V{}
+	maps.Copy(out, m)
+	maps.DeleteFunc(out, func(k string, _ V) bool { _, ok := shared[k]; return ok })
+	return out
+}
+
+// The columns of timing.csv.
+var (
+	timingIndex  = []string{"job", "cell", "trial", "phase"}
+	timingValues = []string{"wall_s", "cpu_s"}
+)
+
+// totalPhase is the phase in timing.csv that stands for the whole job.
+const totalPhase = "total"
+
+// timing returns the times of all done jobs: those of cell files, else those
+// of the published timing table.
+func (p *plan) timing() *table.Table {
+	t := table.New(timingIndex, timingValues)
+	for _, job := range p.jobs {
+		phases := p.published.timing[job.ID]
+		if rec, ok := p.records[job.ID]; ok {
+			phases = append(slices.Clone(rec.Run.Phases), Phase{totalPhase, rec.Run.WallS, rec.Run.CPUS})
+		} else if p.rows[job.ID] == nil {
+			continue
+		}
+		for _, ph := range phases {
+			t.Add(table.Key{"job": job.ID, "cell": job.Cell.Name, "trial": strconv.Itoa(job.Key.Trial), "phase": ph.Name},
+				table.Values{"wall_s": ph.WallS, "cpu_s": ph.CPUS})
+		}
+	}
+	return t
+}

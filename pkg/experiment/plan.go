@@ -1,0 +1,395 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/table"
+)
+
+// Folders says where the results of a scale lie.
+type Folders struct {
+	// Store holds .cells, .failures and .runs.
+	Store string
+	// Published holds <paper>/<experiment>/ of complete full-scale runs; "" at
+	// other scales, where nothing is published.
+	Published string
+	// Drafts holds <paper>/<experiment>/ of everything else.
+	Drafts string
+	// Report is the HTML report.
+	Report string
+}
+
+// FoldersFor returns the folders of a scale. dir replaces the default ones if
+// it is not empty:
+//
+//	scale   store         published     drafts        report
+//	smoke   out/smoke     -             out/smoke     out/smoke/report.html
+//	full    results       results       out/full      out/full/report.html
+//	smoke   dir           -             dir           dir/report.html
+//	full    dir           dir           dir/draft     dir/report.html
+func FoldersFor(scale Scale, dir string) Folders {
+	out := filepath.Join("out", string(scale))
+	switch {
+	case scale == Full && dir == "":
+		return Folders{Store: "results", Published: "results", Drafts: out, Report: filepath.Join(out, "report.html")}
+	case scale == Full:
+		return Folders{Store: dir, Published: dir, Drafts: filepath.Join(dir, "draft"), Report: filepath.Join(dir, "report.html")}
+	case dir == "":
+		dir = out
+	}
+	return Folders{Store: dir, Drafts: dir, Report: filepath.Join(dir, "report.html")}
+}
+
+// Config says what to run and where. It carries all that the harness may know
+// of the world: this package reads no clock and no environment.
+type Config struct {
+	Scale   Scale
+	Trials  int      // 0 means each experiment's default
+	Seed    uint64   // base seed; 0 means 1
+	Cells   []string // run only these cells; empty means all
+	Force   bool     // run jobs that are done, too
+	Workers int      // parallel jobs; 0 means 1
+
+	Folders Folders
+	Data    *datasets.Store
+	World   World
+	// Papers are all papers: those that are not selected are in the report and
+	// the scorecard too. nil means that there is no scorecard and the report
+	// has the selected experiments only.
+	Papers []Paper
+	// Progress receives events, one at a time; nil for none.
+	Progress func(Event)
+}
+
+// World is what the command lets the harness see of clock, machine and
+// program. Nil functions read 0.
+type World struct {
+	Now        func() time.Time
+	ThreadCPU  func() time.Duration // of the calling thread
+	ProcessCPU func() time.Duration
+	PeakRSSKiB func() int64 // of the process
+	Build      Build
+	Host       string
+	PID        int
+	Args       []string // the command line
+}
+
+func (w World) now() time.Time {
+	if w.Now == nil {
+		return time.Time{}
+	}
+	return w.Now()
+}
+
+func (w World) threadCPU() time.Duration {
+	if w.ThreadCPU == nil {
+		return 0
+	}
+	return w.ThreadCPU()
+}
+
+func (w World) processCPU() time.Duration {
+	if w.ProcessCPU == nil {
+		return 0
+	}
+	return w.ProcessCPU()
+}
+
+func (w World) peakRSSKiB() int64 {
+	if w.PeakRSSKiB == nil {
+		return 0
+	}
+	return w.PeakRSSKiB()
+}
+
+func (c Config) seed() uint64 { return max(c.Seed, 1) }
+
+// trials returns the number of trials to run and the experiment's default.
+func (c Config) trials(s Spec) (requested, standard int) {
+	standard = s.Trials(c.Scale)
+	if c.Trials > 0 {
+		return c.Trials, standard
+	}
+	return standard, standard
+}
+
+func (c Config) check(sel []Selected) error {
+	if c.Trials < 0 {
+		return fmt.Errorf("experiment: trials %d, want at least 1", c.Trials)
+	}
+	var names []string
+	for _, s := range sel {
+		for _, cell := range s.Spec.Cells(c.Scale) {
+			names = append(names, cell.Name)
+		}
+	}
+	for _, name := range c.Cells {
+		if !slices.Contains(names, name) {
+			return &UnknownError{Kind: "cell", Name: name, Nearest: nearest(name, names)}
+		}
+	}
+	if c.Folders.Published == "" {
+		if meta := publishedIn(c.Folders.Drafts); meta != "" {
+			return fmt.Errorf("experiment: %s holds published full-scale results (%s); choose another folder for scale %s", c.Folders.Drafts, meta, c.Scale)
+		}
+	}
+	return nil
+}
+
+// publishedIn returns the path of some meta.json of published results in a
+// folder, "" if there is none.
+func publishedIn(dir string) string {
+	paths, _ := filepath.Glob(filepath.Join(dir, "*", "*", metaFile)) // the pattern is well-formed
+	for _, p := range paths {
+		if m, err := readMeta(filepath.Dir(p)); err == nil && m.State == statePublished {
+			return p
+		}
+	}
+	return ""
+}
+
+// plan is what is known of one experiment before it runs: its jobs, and the
+// rows of those that are done.
+type plan struct {
+	Selected
+	cfg   *Config
+	store *Store
+	jobs  []Job // of the table: at least the default number of trials
+	todo  []int // jobs to run, ascending
+
+	records   map[string]*Record // done jobs with a cell file, by id
+	rows      map[string]*table.Table
+	published published
+	expected  time.Duration // of one job, from earlier ones
+	requested int           // trials
+	standard  int           // default trials
+}
+
+// published is what the published folder holds of an experiment.
+type published struct {
+	table  *table.Table            // nil if there is none
+	rows   map[string]*table.Table // its rows with Spec columns, by job id
+	timing map[string][]Phase      // by job id
+	meta   *Meta                   // nil if there is none
+	sha256 string                  // of table.csv
+	err    error                   // why the table cannot be used; nil if there is none
+}
+
+func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
+	p := &plan{
+		Selected: s, cfg: c, store: OpenStore(c.Folders.Store),
+		records: map[string]*Record{}, rows: map[string]*table.Table{},
+	}
+	digests := map[string]string{}
+	for _, cell := range s.Spec.Cells(c.Scale) {
+		if _, ok := digests[cell.Dataset]; !ok {
+			d, err := digest(ctx, c.Data, cell.Dataset)
+			if err != nil {
+				return nil, err
+			}
+			digests[cell.Dataset] = d
+		}
+	}
+	look := func(name string) string { return digests[name] }
+
+	p.requested, p.standard = c.trials(s.Spec)
+	trials := max(p.requested, p.standard)
+	if c.Folders.Published != "" {
+		p.published = readPublished(p.publishedDir(), s.Spec)
+		// Trials beyond the default that are published stay published.
+		for len(p.published.rows) > 0 && p.hasTrial(trials, look) {
+			trials++
+		}
+	}
+	p.jobs = s.Spec.Jobs(c.Scale, trials, c.seed(), look)
+
+	var wall float64
+	for i, job := range p.jobs {
+		if rec, ok := p.store.Get(job, s.Spec.Index, s.Spec.Values); ok {
+			p.records[job.ID], p.rows[job.ID] = rec, rec.Rows
+			wall += rec.Run.WallS
+		} else if rows, ok := p.published.rows[job.ID]; ok {
+			p.rows[job.ID] = rows
+		}
+		wanted := job.Key.Trial < p.requested && (len(c.Cells) == 0 || slices.Contains(c.Cells, job.Cell.Name))
+		if wanted && (c.Force || p.rows[job.ID] == nil) {
+			p.todo = append(p.todo, i)
+		}
+	}
+	switch {
+	case len(p.records) > 0:
+		p.expected = time.Duration(wall / float64(len(p.records)) * float64(time.Second))
+	case c.Scale == Full:
+		p.expected = s.Spec.Cost
+	}
+	return p, nil
+}
+
+// hasTrial reports whether all cells of a trial are published.
+func (p *plan) hasTrial(trial int, look func(string) string) bool {
+	for _, job := range p.Spec.Jobs(p.cfg.Scale, trial+1, p.cfg.seed(), look) {
+		if job.Key.Trial == trial && p.published.rows[job.ID] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *plan) dir(root string) string { return filepath.Join(root, filepath.FromSlash(p.Spec.ID)) }
+
+func (p *plan) publishedDir() string { return p.dir(p.cfg.Folders.Published) }
+
+func (p *plan) draftDir() string { return p.dir(p.cfg.Folders.Drafts) }
+
+// done counts the jobs that have rows.
+func (p *plan) done() int { return len(p.rows) }
+
+// trials is the number of trials in the table.
+func (p *plan) trials() int { return p.jobs[len(p.jobs)-1].Key.Trial + 1 }
+
+func (p *plan) complete() bool { return p.done() == len(p.jobs) }
+
+// obstacle says why the table would not be published even if it were
+// complete; "" if it would.
+func (p *plan) obstacle() string {
+	switch {
+	case p.cfg.Scale != Full:
+		return string(p.cfg.Scale) + " scale, not a result"
+	case p.cfg.seed() != 1:
+		return fmt.Sprintf("base seed %d", p.cfg.seed())
+	case p.requested < p.standard:
+		return fmt.Sprintf("%d of %d trials", p.requested, p.standard)
+	case len(p.cfg.Cells) > 0:
+		return "cells " + strings.Join(p.cfg.Cells, ", ") + " only"
+	}
+	return ""
+}
+
+// watermark is what the figures carry; "" if the table is to be published.
+func (p *plan) watermark() string {
+	var parts []string
+	if s := p.obstacle(); s != "" {
+		parts = append(parts, s)
+	}
+	if !p.complete() {
+		parts = append(parts, fmt.Sprintf("incomplete: %d of %d jobs", p.done(), len(p.jobs)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// table returns the rows of all done jobs in the order of the jobs.
+func (p *plan) table() *table.Table {
+	index, values := p.Spec.Columns()
+	t := table.New(index, values)
+	for _, job := range p.jobs {
+		rows, ok := p.rows[job.ID]
+		if !ok {
+			continue
+		}
+		addRows(t, rows, job.indexCells())
+	}
+	return t
+}
+
+// indexCells are the cells of a row that name its job.
+func (j Job) indexCells() table.Key {
+	return table.Key{"job": j.ID, "cell": j.Cell.Name, "trial": strconv.Itoa(j.Key.Trial)}
+}
+
+// addRows appends the rows of src to dst, with further index cells.
+func addRows(dst, src *table.Table, with table.Key) {
+	for i := range src.Len() {
+		key, values := table.Key{}, table.Values{}
+		for name, v := range with {
+			key[name] = v
+		}
+		for _, name := range src.IndexNames() {
+			key[name] = src.Index(name)[i]
+		}
+		for _, name := range src.ValueNames() {
+			values[name] = src.Values(name)[i]
+		}
+		dst.Add(key, values)
+	}
+}
+
+// The files of an experiment's folder beside the views'.
+const (
+	tableFile  = "table.csv"
+	timingFile = "timing.csv"
+	metaFile   = "meta.json"
+)
+
+// ReadTable reads the table.csv of an experiment's folder, such as
+// results/pola2004/fig3, with the columns of s.Columns.
+func (s Spec) ReadTable(dir string) (*table.Table, error) {
+	data, err := os.ReadFile(filepath.Join(dir, tableFile))
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s has no table: %w", s.ID, err)
+	}
+	return s.parseTable(dir, data)
+}
+
+func (s Spec) parseTable(dir string, data []byte) (*table.Table, error) {
+	index, values := s.Columns()
+	return table.ReadCSV(bytes.NewReader(data), filepath.Join(dir, tableFile), index, values)
+}
+
+// sum returns the SHA-256 of data in hexadecimal digits.
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+func readPublished(dir string, s Spec) published {
+	p := published{rows: map[string]*table.Table{}, timing: map[string][]Phase{}}
+	if m, err := readMeta(dir); err == nil {
+		p.meta = m
+	}
+	data, err := os.ReadFile(filepath.Join(dir, tableFile))
+	if err != nil {
+		return p // nothing is published
+	}
+	p.sha256 = sum(data)
+	t, err := s.parseTable(dir, data)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	p.table = t
+	jobs := t.Index("job")
+	for i, id := range jobs {
+		rows, ok := p.rows[id]
+		if !ok {
+			rows = table.New(s.Index, s.Values)
+			p.rows[id] = rows
+		}
+		key, values := table.Key{}, table.Values{}
+		for _, name := range s.Index {
+			key[name] = t.Index(name)[i]
+		}
+		for _, name := range s.Values {
+			values[name] = t.Values(name)[i]
+		}
+		rows.Add(key, values)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, timingFile)); err == nil {
+		if t, err := table.ReadCSV(bytes.NewReader(data), timingFile, timingIndex, timingValues); err == nil {
+			for i, id := range t.Index("job") {
+				p.timing[id] = append(p.timing[id], Phase{t.Index("phase")[i], t.Values("wall_s")[i], t.Values("cpu_s")[i]})
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,141 @@
+package experiment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// DrawnView is a view with what its Draw returned, rendered.
+type DrawnView struct {
+	View
+	Drawing plots.Drawing
+	// Notes are the drawing's notes and what could not be drawn.
+	Notes []string
+	Files []plots.File
+}
+
+// GradedClaim is a claim with its finding.
+type GradedClaim struct {
+	Claim
+	Finding Finding
+}
+
+// finish draws and writes what an experiment has, published or as a draft.
+//
+// The files of a published experiment are written one by one, meta.json last:
+// it carries the table's SHA-256, so that a kill in between leaves no meta.json
+// that matches a table it does not describe. The next run writes what is
+// missing or differs.
+func (r *runner) finish(p *plan, o *Outcome) {
+	o.Jobs, o.Done = len(p.jobs), p.done()
+	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
+	if p.published.err != nil && !p.complete() {
+		o.Err = fmt.Errorf("the published table cannot be used: %w", p.published.err)
+	}
+	if p.done() == 0 {
+		o.Watermark = p.watermark()
+		return
+	}
+	o.Watermark = p.watermark()
+	o.Published = o.Watermark == ""
+	o.Table = p.table()
+
+	var failed []error
+	for _, v := range p.Spec.Views {
+		d, err := v.render(o.Table, o.Watermark)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("view %s: %w", v.Name, err))
+		}
+		o.Views = append(o.Views, d)
+	}
+	for _, c := range p.Spec.Claims {
+		f, err := c.graded(o.Table, o.Watermark)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		o.Claims = append(o.Claims, GradedClaim{c, f})
+	}
+	if len(failed) > 0 && o.Published {
+		// What is published stays; what is there now goes to the drafts.
+		o.Published, o.Watermark = false, "views or claims failed"
+	}
+	o.Dir = p.draftDir()
+	state := stateDraft
+	if o.Published {
+		o.Dir, state = p.publishedDir(), statePublished
+	}
+
+	var csv, timing bytes.Buffer
+	if err := errors.Join(o.Table.WriteCSV(&csv), p.timing().WriteCSV(&timing)); err != nil {
+		panic(err) // a bytes.Buffer does not fail
+	}
+	o.Meta = p.meta(state, sum(csv.Bytes()))
+	meta, err := indentJSON(o.Meta)
+	if err != nil {
+		failed = append(failed, err)
+	}
+	files := []plots.File{{Name: tableFile, Data: csv.Bytes()}, {Name: timingFile, Data: timing.Bytes()}}
+	for _, v := range o.Views {
+		files = append(files, v.Files...)
+	}
+	files = append(files, plots.File{Name: metaFile, Data: meta})
+	for _, f := range files {
+		if err := r.store.writeChanged(filepath.Join(o.Dir, f.Name), f.Data); err != nil {
+			failed = append(failed, err)
+			break
+		}
+	}
+	o.Err = errors.Join(append(failed, o.Err)...)
+}
+
+// render draws a view; a panic in Draw is an error.
+func (v View) render(t *table.Table, watermark string) (d DrawnView, err error) {
+	d.View = v
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			d.Drawing = plots.Drawing{Caption: "This view could not be drawn: " + firstLine(err.Error())}
+			d.Notes, d.Files = nil, nil
+		}
+	}()
+	if d.Drawing, err = v.Draw(t); err != nil {
+		return d, err
+	}
+	if d.Notes, err = d.Drawing.Warnings(); err != nil {
+		return d, err
+	}
+	d.Files, err = d.Drawing.Render(v.Name, plots.Options{Watermark: watermark})
+	return d, err
+}
+
+// graded grades a claim; with a watermark it is not graded.
+func (c Claim) graded(t *table.Table, watermark string) (f Finding, err error) {
+	if watermark != "" {
+		return Finding{Verdict: NotGraded, Reason: "Graded on a complete full-scale table only; this one: " + watermark + "."}, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("claim %s: panic: %v\n%s", c.ID, p, debug.Stack())
+		}
+		if err != nil {
+			f = Finding{Verdict: NotGraded, Reason: "The grading failed: " + firstLine(err.Error())}
+		}
+	}()
+	if f, err = c.Grade(t); err != nil {
+		err = fmt.Errorf("claim %s: %w", c.ID, err)
+	}
+	return f, err
+}
+
+func firstLine(s string) string {
+	line, _, _ := bytes.Cut([]byte(s), []byte("\n"))
+	return string(line)
+}

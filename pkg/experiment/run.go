@@ -1,0 +1,519 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"metriclab/pkg/table"
+)
+
+// EventKind says what an Event reports.
+type EventKind string
+
+// The kinds of events.
+const (
+	// Planned comes once, before the first job; Total is the number of jobs to run.
+	Planned EventKind = "planned"
+	// Started, Finished and Failed concern one job.
+	Started  EventKind = "started"
+	Finished EventKind = "finished"
+	Failed   EventKind = "failed"
+	// Drawn comes when the last job of an experiment has ended and its files are written.
+	Drawn EventKind = "drawn"
+)
+
+// Event is one step of a run.
+type Event struct {
+	Kind       EventKind
+	Experiment string        // not set when Planned
+	Cell       string        // of Started, Finished, Failed
+	Trial      int           // of Started, Finished, Failed
+	Err        error         // of Failed
+	Outcome    *Outcome      // of Drawn
+	Ended      int           // jobs that have ended, whatever way
+	Total      int           // jobs to run
+	Left       time.Duration // expected time to the end; 0 if unknown
+}
+
+// Outcome is what became of one experiment.
+type Outcome struct {
+	Paper Paper
+	Spec  Spec
+	// Jobs of the table, how many have rows, how many ran and failed now.
+	Jobs, Done, Ran, Failed int
+	// Published says that the results folder holds the complete table; else Dir
+	// holds a draft, with Watermark, or is "" if there is nothing to draw.
+	Published bool
+	Watermark string
+	Dir       string
+	Table     *table.Table
+	Meta      *Meta
+	Views     []DrawnView
+	Claims    []GradedClaim
+	// Err says what went wrong in drawing, grading or writing.
+	Err error
+}
+
+// FailedJob is one job that failed in this run.
+type FailedJob struct {
+	Experiment, Cell string
+	Trial            int
+	ID               string
+	Err              error
+	Stack            string // of a panic; else ""
+}
+
+// Result is what Run did.
+type Result struct {
+	Outcomes []*Outcome
+	Failed   []FailedJob
+	// NotRun counts the jobs that were not run, or not to their end, because
+	// the run was interrupted or the store could not be written.
+	NotRun int
+	// Interrupted says that the context ended the run.
+	Interrupted bool
+	// StoreErr is the write error that ended the run.
+	StoreErr error
+	// Report is the path of the HTML report; "" if none was written.
+	Report string
+}
+
+// OK reports whether everything that was asked for is there.
+func (s *Result) OK() bool {
+	return len(s.Failed) == 0 && s.NotRun == 0 && s.StoreErr == nil &&
+		!slices.ContainsFunc(s.Outcomes, func(o *Outcome) bool { return o.Err != nil })
+}
+
+// RerunCommands returns one command line per experiment with failed jobs, which
+// runs the cells that failed again.
+func (s *Result) RerunCommands(cfg Config) []string {
+	var out []string
+	for _, o := range s.Outcomes {
+		var cells []string
+		for _, f := range s.Failed {
+			if f.Experiment == o.Spec.ID && !slices.Contains(cells, f.Cell) {
+				cells = append(cells, f.Cell)
+			}
+		}
+		if len(cells) == 0 {
+			continue
+		}
+		c := "metriclab run " + o.Spec.ID + flags(cfg.Scale, cfg.Trials, cfg.seed())
+		for _, cell := range cells {
+			c += " --cell " + quote(cell)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Run runs the jobs of the selected experiments that are not done, in parallel,
+// keeps each as it finishes, draws the views and writes the report.
+//
+// A job that fails, or panics, does not stop the others. When ctx ends, no
+// further job starts, running ones are told, and what has finished is kept. A
+// write error of the store (a full disk) ends the run, since nothing that
+// follows could be kept. Everything is in the Result; the error is for what is
+// wrong before any job runs: a bad Config, a folder that cannot be written,
+// missing data.
+func Run(ctx context.Context, sel []Selected, cfg Config) (*Result, error) {
+	return run(ctx, sel, cfg, true)
+}
+
+// Report draws and reports what is done, as Run does, without running jobs.
+func Report(ctx context.Context, sel []Selected, cfg Config) (*Result, error) {
+	return run(ctx, sel, cfg, false)
+}
+
+// task is a job on its way through the runner.
+type task struct {
+	plan *plan
+	job  Job
+}
+
+// ended is what became of a task.
+type ended struct {
+	task
+	rec         *Record
+	err         error
+	stack       string
+	interrupted bool
+	storeErr    error
+}
+
+type runner struct {
+	cfg    *Config
+	store  *Store
+	result *Result
+	total  int
+
+	mu    sync.Mutex // guards what follows, and orders events
+	ended int
+	left  map[*plan]int // jobs not yet ended
+	wall  map[*plan]time.Duration
+	count map[*plan]int
+}
+
+func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result, error) {
+	if err := cfg.check(sel); err != nil {
+		return nil, err
+	}
+	cfg.Workers = max(cfg.Workers, 1)
+	plans := make([]*plan, len(sel))
+	for i, s := range sel {
+		p, err := cfg.plan(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if !execute {
+			p.todo = nil
+		}
+		plans[i] = p
+	}
+	for _, dir := range cfg.writtenDirs() {
+		if err := checkWritable(dir); err != nil {
+			return nil, err
+		}
+		sweep(dir, cfg.World.now())
+	}
+	if err := checkData(ctx, cfg.Data, needed(plans)); err != nil {
+		return nil, err
+	}
+
+	r := &runner{
+		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{},
+		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
+	}
+	var parallel, single []task
+	for _, p := range plans {
+		for _, i := range p.todo {
+			if p.Spec.Timing {
+				single = append(single, task{p, p.jobs[i]})
+			} else {
+				parallel = append(parallel, task{p, p.jobs[i]})
+			}
+		}
+		r.left[p] = len(p.todo)
+		r.total += len(p.todo)
+	}
+	start := cfg.World.now()
+	outcomes := map[*plan]*Outcome{}
+	for _, p := range plans {
+		outcomes[p] = &Outcome{Paper: p.Paper, Spec: p.Spec, Jobs: len(p.jobs)}
+		r.result.Outcomes = append(r.result.Outcomes, outcomes[p])
+	}
+	r.emit(Event{Kind: Planned})
+	for _, p := range plans {
+		if len(p.todo) == 0 {
+			r.finish(p, outcomes[p])
+		}
+	}
+	r.pool(ctx, parallel, cfg.Workers, outcomes)
+	r.pool(ctx, single, 1, outcomes)
+
+	s := r.result
+	s.Interrupted = ctx.Err() != nil
+	if execute {
+		r.manifest(sel, start)
+	}
+	if s.Interrupted || s.StoreErr != nil {
+		return s, nil
+	}
+	path, err := r.report(sel, outcomes, plans)
+	if err != nil {
+		s.StoreErr = err
+	}
+	s.Report = path
+	return s, nil
+}
+
+// writtenDirs lists the folders that a run writes to.
+func (c *Config) writtenDirs() []string {
+	var out []string
+	for _, dir := range []string{c.Folders.Store, filepath.Join(c.Folders.Store, ".cells"), c.Folders.Published, c.Folders.Drafts, filepath.Dir(c.Folders.Report)} {
+		if dir != "" && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// needed lists the data sets of the jobs to run.
+func needed(plans []*plan) []string {
+	var out []string
+	for _, p := range plans {
+		for _, i := range p.todo {
+			if name := p.jobs[i].Cell.Dataset; !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// pool runs tasks on n workers and takes their results, in whatever order they
+// come; the table takes them in the order of the jobs.
+func (r *runner) pool(ctx context.Context, tasks []task, n int, outcomes map[*plan]*Outcome) {
+	if len(tasks) == 0 {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx) // also ends the pool when the store fails
+	defer stop()
+	feed := make(chan task)
+	results := make(chan ended, len(tasks))
+	go func() {
+		defer close(feed)
+		for _, t := range tasks {
+			if ctx.Err() != nil {
+				return
+			}
+			select {
+			case feed <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range min(n, len(tasks)) {
+		workers.Go(func() {
+			runtime.LockOSThread() // so that the CPU time of the thread is the job's
+			defer runtime.UnlockOSThread()
+			for t := range feed {
+				results <- r.do(ctx, t)
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(results)
+	}()
+	got := 0
+	for e := range results {
+		if r.take(e, outcomes[e.plan]) {
+			got++
+		}
+		if e.storeErr != nil {
+			stop()
+		}
+	}
+	r.result.NotRun += len(tasks) - got
+}
+
+// take books the result of a job and reports whether the job came to an end.
+func (r *runner) take(e ended, o *Outcome) bool {
+	event := Event{Kind: Finished, Experiment: e.plan.Spec.ID, Cell: e.job.Cell.Name, Trial: e.job.Key.Trial}
+	switch {
+	case e.storeErr != nil:
+		event.Kind, event.Err = Failed, e.storeErr
+		if r.result.StoreErr == nil {
+			r.result.StoreErr = e.storeErr
+		}
+	case e.interrupted:
+		return false
+	case e.err != nil:
+		event.Kind, event.Err = Failed, e.err
+	}
+	if event.Err != nil {
+		o.Failed++
+		r.result.Failed = append(r.result.Failed, FailedJob{
+			Experiment: event.Experiment, Cell: event.Cell, Trial: event.Trial, ID: e.job.ID, Err: event.Err, Stack: e.stack,
+		})
+	} else {
+		o.Ran++
+		e.plan.records[e.job.ID], e.plan.rows[e.job.ID] = e.rec, e.rec.Rows
+	}
+	r.mu.Lock()
+	r.ended++
+	r.left[e.plan]--
+	last := r.left[e.plan] == 0
+	if e.rec != nil {
+		r.wall[e.plan] += e.rec.Run.End.Sub(e.rec.Run.Start)
+		r.count[e.plan]++
+	}
+	r.mu.Unlock()
+	r.emit(event)
+	if last && e.storeErr == nil {
+		r.finish(e.plan, o)
+	}
+	return true
+}
+
+// emit sends an event with the counts of the moment.
+func (r *runner) emit(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cfg.Progress == nil {
+		return
+	}
+	e.Ended, e.Total = r.ended, r.total
+	for p, n := range r.left {
+		each := p.expected
+		if c := r.count[p]; c > 0 {
+			each = r.wall[p] / time.Duration(c)
+		}
+		workers := r.cfg.Workers
+		if p.Spec.Timing {
+			workers = 1
+		}
+		e.Left += each * time.Duration(n) / time.Duration(workers)
+	}
+	r.cfg.Progress(e)
+}
+
+// do runs one job and stores what comes of it.
+func (r *runner) do(ctx context.Context, t task) ended {
+	e := ended{task: t}
+	if ctx.Err() != nil {
+		e.interrupted = true
+		return e
+	}
+	r.emit(Event{Kind: Started, Experiment: t.plan.Spec.ID, Cell: t.job.Cell.Name, Trial: t.job.Key.Trial})
+	w := r.cfg.World
+	laps := &laps{world: w}
+	env := &Env{Scale: r.cfg.Scale, Data: r.cfg.Data, Lap: laps.start}
+	start, cpu := w.now(), w.threadCPU()
+	rows, err, stack := trial(ctx, t.plan.Spec, env, t.job)
+	end, used := w.now(), w.threadCPU()-cpu
+	if err != nil && ctx.Err() != nil {
+		e.interrupted = true
+		return e
+	}
+	if err != nil {
+		e.err, e.stack = err, stack
+		if err := r.store.PutFailure(Failure{ID: t.job.ID, Key: t.job.Key, Error: err.Error(), Stack: stack, Time: end.UTC(), Host: w.Host}); err != nil {
+			e.storeErr = fmt.Errorf("%w; its note could not be stored: %w", e.err, err)
+		}
+		return e
+	}
+	rec := &Record{Key: t.job.Key, Rows: rows, Run: RunInfo{
+		Build: w.Build, Host: w.Host, PID: w.PID, Start: start.UTC(), End: end.UTC(),
+		WallS: end.Sub(start).Seconds(), CPUS: used.Seconds(), PeakRSSKiB: w.peakRSSKiB(),
+		Phases: laps.phases, Args: w.Args,
+	}}
+	if err := r.store.Put(rec); err != nil {
+		e.storeErr = fmt.Errorf("finished, but could not be stored: %w", err)
+		return e
+	}
+	r.store.ClearFailure(t.job.ID)
+	e.rec = rec
+	return e
+}
+
+// trial calls Spec.Trial, turns a panic into an error with its stack, and
+// checks what comes back.
+func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, err error, stack string) {
+	defer func() {
+		if p := recover(); p != nil {
+			rows, err, stack = nil, fmt.Errorf("panic: %v", p), string(debug.Stack())
+		}
+	}()
+	rows, err = s.Trial(ctx, env, job.Cell, job.Seed)
+	switch {
+	case err != nil:
+		return nil, err, ""
+	case rows == nil || rows.Len() == 0:
+		return nil, errors.New("the trial returned no rows"), ""
+	case !slices.Equal(rows.IndexNames(), s.Index) || !slices.Equal(rows.ValueNames(), s.Values):
+		return nil, fmt.Errorf("the trial returned the columns %s, want %s",
+			strings.Join(slices.Concat(rows.IndexNames(), rows.ValueNames()), ","), strings.Join(slices.Concat(s.Index, s.Values), ",")), ""
+	}
+	return rows, nil, ""
+}
+
+// laps measures the phases of one job. A phase that occurs again is added up.
+type laps struct {
+	world  World
+	mu     sync.Mutex
+	phases []Phase
+}
+
+func (l *laps) start(phase string) func() {
+	wall, cpu := l.world.now(), l.world.threadCPU()
+	return func() {
+		w, c := l.world.now().Sub(wall), l.world.threadCPU()-cpu
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		i := slices.IndexFunc(l.phases, func(p Phase) bool { return p.Name == phase })
+		if i < 0 {
+			i = len(l.phases)
+			l.phases = append(l.phases, Phase{Name: phase})
+		}
+		l.phases[i].WallS += w.Seconds()
+		l.phases[i].CPUS += c.Seconds()
+	}
+}
+
+// Manifest describes one invocation of Run.
+type Manifest struct {
+	Build
+	Host        string    `json:"host"`
+	PID         int       `json:"pid"`
+	Args        []string  `json:"args"`
+	Start       time.Time `json:"start"`
+	End         time.Time `json:"end"`
+	WallS       float64   `json:"wall_s"`
+	CPUS        float64   `json:"process_cpu_s"`
+	PeakRSSKiB  int64     `json:"process_peak_rss_kib"`
+	Scale       Scale     `json:"scale"`
+	Seed        uint64    `json:"seed"`
+	Workers     int       `json:"workers"`
+	Experiments []string  `json:"experiments"`
+	Ran         int       `json:"ran"`
+	Failed      []string  `json:"failed"` // ids
+	NotRun      int       `json:"not_run"`
+	Interrupted bool      `json:"interrupted"`
+}
+
+func (r *runner) manifest(sel []Selected, start time.Time) {
+	w, s := r.cfg.World, r.result
+	m := Manifest{
+		Build: w.Build, Host: w.Host, PID: w.PID, Args: w.Args, Start: start.UTC(), End: w.now().UTC(),
+		CPUS: w.processCPU().Seconds(), PeakRSSKiB: w.peakRSSKiB(), Scale: r.cfg.Scale, Seed: r.cfg.seed(), Workers: r.cfg.Workers,
+		NotRun: s.NotRun, Interrupted: s.Interrupted, Failed: []string{},
+	}
+	m.WallS = m.End.Sub(m.Start).Seconds()
+	for _, x := range sel {
+		m.Experiments = append(m.Experiments, x.Spec.ID)
+	}
+	for _, o := range s.Outcomes {
+		m.Ran += o.Ran
+	}
+	for _, f := range s.Failed {
+		m.Failed = append(m.Failed, f.ID)
+	}
+	name := fmt.Sprintf("%s-%s-%d", m.Start.Format("20060102T150405Z"), w.Host, w.PID)
+	if err := r.store.PutManifest(name, m); err != nil && s.StoreErr == nil {
+		s.StoreErr = fmt.Errorf("the manifest of the run could not be stored: %w", err)
+	}
+}
+
+// Collect runs all jobs of an experiment one after another in memory and
+// returns its table, for notebooks and tests. trials 0 means the default.
+func Collect(ctx context.Context, s Spec, env *Env, trials int, base uint64) (*table.Table, error) {
+	if trials == 0 {
+		trials = s.Trials(env.Scale)
+	}
+	e := *env
+	if e.Lap == nil {
+		e.Lap = func(string) func() { return func() {} }
+	}
+	index, values := s.Columns()
+	t := table.New(index, values)
+	for _, job := range s.Jobs(e.Scale, trials, base, nil) {
+		rows, err, _ := trial(ctx, s, &e, job)
+		if err != nil {
+			return nil, fmt.Errorf("experiment: %s, cell %s, trial %d: %w", s.ID, job.Cell.Name, job.Key.Trial, err)
+		}
+		addRows(t, rows, job.indexCells())
+	}
+	return t, nil
+}

@@ -1,0 +1,127 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Selected is one experiment of one paper.
+type Selected struct {
+	Paper Paper
+	Spec  Spec
+}
+
+// UnknownError says that a name is not known and what may have been meant.
+type UnknownError struct {
+	Kind    string // "experiment", "cell"
+	Name    string
+	Nearest []string // at most three, the nearest first; may be empty
+}
+
+func (e *UnknownError) Error() string {
+	s := fmt.Sprintf("unknown %s %q", e.Kind, e.Name)
+	if len(e.Nearest) > 0 {
+		s += ": did you mean " + strings.Join(e.Nearest, " or ") + "?"
+	}
+	return s
+}
+
+// Select returns the experiments of the given names in the order of papers. A
+// name is a paper's key, an experiment's ID, or the ID's part after the slash
+// if only one experiment has it. No names select everything. An unknown name
+// gives an *UnknownError.
+func Select(papers []Paper, names []string) ([]Selected, error) {
+	var all []Selected
+	var known []string
+	short := map[string]int{}
+	for _, p := range papers {
+		known = append(known, p.Key)
+		for _, s := range p.Experiments {
+			all = append(all, Selected{p, s})
+			known = append(known, s.ID)
+			short[shortName(s.ID)]++
+		}
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	chosen := make([]bool, len(all))
+	for _, name := range names {
+		found := false
+		for i, s := range all {
+			if name == s.Paper.Key || name == s.Spec.ID || name == shortName(s.Spec.ID) && short[name] == 1 {
+				chosen[i], found = true, true
+			}
+		}
+		if !found {
+			for s := range short {
+				known = append(known, s)
+			}
+			return nil, &UnknownError{Kind: "experiment", Name: name, Nearest: nearest(name, known)}
+		}
+	}
+	var out []Selected
+	for i, s := range all {
+		if chosen[i] {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func shortName(id string) string {
+	_, name, _ := strings.Cut(id, "/")
+	return name
+}
+
+// nearest returns at most three of the known names within an edit distance
+// of a third of the longer name, at least 2, or of which name is a part;
+// sorted by distance, then by name.
+func nearest(name string, known []string) []string {
+	type candidate struct {
+		name string
+		d    int
+	}
+	var c []candidate
+	for _, k := range known {
+		d := editDistance(strings.ToLower(name), strings.ToLower(k))
+		if d <= max(2, max(len(name), len(k))/3) || len(name) > 2 && strings.Contains(k, name) {
+			c = append(c, candidate{k, d})
+		}
+	}
+	slices.SortFunc(c, func(a, b candidate) int {
+		if a.d != b.d {
+			return a.d - b.d
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	var out []string
+	for _, x := range c {
+		if len(out) < 3 && !slices.Contains(out, x.name) {
+			out = append(out, x.name)
+		}
+	}
+	return out
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,356 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"metriclab/pkg/table"
+)
+
+// Build describes the program and the machine that ran a job.
+type Build struct {
+	Revision   string `json:"revision"` // commit, or "unknown"
+	Dirty      bool   `json:"dirty"`    // the source differed from the commit
+	Version    string `json:"version"`  // of the module
+	Go         string `json:"go"`
+	GOOS       string `json:"goos"`
+	GOARCH     string `json:"goarch"`
+	GOAMD64    string `json:"goamd64,omitempty"`
+	CPU        string `json:"cpu"`
+	Cores      int    `json:"cores"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+}
+
+// RunInfo is the provenance of one finished job. It is never compared.
+type RunInfo struct {
+	Build
+	Host  string    `json:"host"`
+	PID   int       `json:"pid"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	WallS float64   `json:"wall_s"`
+	// CPUS is the CPU time of the job's thread: goroutines that the job starts,
+	// and the garbage collector, are not in it.
+	CPUS float64 `json:"cpu_s"`
+	// PeakRSSKiB is that of the whole process so far, with all its parallel jobs.
+	PeakRSSKiB int64    `json:"process_peak_rss_kib"`
+	Phases     []Phase  `json:"phases"`
+	Args       []string `json:"args"`
+}
+
+// Phase is the time that one named phase of a job took.
+type Phase struct {
+	Name  string  `json:"name"`
+	WallS float64 `json:"wall_s"`
+	CPUS  float64 `json:"cpu_s"`
+}
+
+// Record is one finished job: its rows and where they come from.
+type Record struct {
+	Key  Key
+	Rows *table.Table // columns Spec.Index and Spec.Values
+	Run  RunInfo
+}
+
+// Failure is one failed job.
+type Failure struct {
+	ID      string    `json:"id"`
+	Key     Key       `json:"key"`
+	Error   string    `json:"error"`
+	Stack   string    `json:"stack,omitempty"`
+	Attempt int       `json:"attempt"`
+	Time    time.Time `json:"time"`
+	Host    string    `json:"host"`
+}
+
+// cellFile is the JSON of a Record. Rows are strings, as in the CSV, because
+// JSON has no NaN and no infinity.
+type cellFile struct {
+	Key    Key `json:"key"`
+	Values struct {
+		Index  []string   `json:"index"`
+		Values []string   `json:"values"`
+		Rows   [][]string `json:"rows"`
+	} `json:"values"`
+	Run RunInfo `json:"run"`
+}
+
+// Store keeps finished and failed jobs below a folder:
+//
+//	.cells/<paper>/<experiment>/<first two digits of id>/<id>.json
+//	.failures/<id>.json
+//	.runs/<utc>-<host>-<pid>.json
+//
+// A file appears complete or not at all. Reading checks it, and treats what is
+// damaged as missing: the job runs again.
+type Store struct {
+	dir   string
+	write func(path string, data []byte) error
+}
+
+// OpenStore returns the store below a folder, which need not exist.
+func OpenStore(dir string) *Store { return &Store{dir: dir, write: WriteFile} }
+
+func (s *Store) cellsDir(experiment string) string {
+	return filepath.Join(s.dir, ".cells", filepath.FromSlash(experiment))
+}
+
+func (s *Store) cellPath(experiment, id string) string {
+	return filepath.Join(s.cellsDir(experiment), id[:2], id+".json")
+}
+
+func (s *Store) failurePath(id string) string {
+	return filepath.Join(s.dir, ".failures", id+".json")
+}
+
+// Get returns the record of a job if the store has a valid one with the given
+// columns.
+func (s *Store) Get(job Job, index, values []string) (*Record, bool) {
+	data, err := os.ReadFile(s.cellPath(job.Key.Experiment, job.ID))
+	if err != nil {
+		return nil, false
+	}
+	rec, err := decodeCell(data)
+	if err != nil || rec.Key.ID() != job.ID ||
+		!slices.Equal(rec.Rows.IndexNames(), index) || !slices.Equal(rec.Rows.ValueNames(), values) {
+		return nil, false
+	}
+	return rec, true
+}
+
+// Put stores a record.
+func (s *Store) Put(rec *Record) error {
+	data, err := encodeCell(rec)
+	if err != nil {
+		return err
+	}
+	return s.write(s.cellPath(rec.Key.Experiment, rec.Key.ID()), data)
+}
+
+// IDs lists the ids of the valid cell files of an experiment, in order.
+func (s *Store) IDs(experiment string) []string {
+	paths, _ := filepath.Glob(filepath.Join(s.cellsDir(experiment), "[0-9a-f][0-9a-f]", "*.json")) // the pattern is well-formed
+	var ids []string
+	for _, p := range paths {
+		id := filepath.Base(p[:len(p)-len(".json")])
+		if data, err := os.ReadFile(p); err == nil {
+			if rec, err := decodeCell(data); err == nil && rec.Key.ID() == id {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// Failure returns the stored failure of a job, if there is one.
+func (s *Store) Failure(id string) (*Failure, bool) {
+	data, err := os.ReadFile(s.failurePath(id))
+	if err != nil {
+		return nil, false
+	}
+	var f Failure
+	if json.Unmarshal(data, &f) != nil || f.ID != id {
+		return nil, false
+	}
+	return &f, true
+}
+
+// PutFailure stores a failure and counts the attempts.
+func (s *Store) PutFailure(f Failure) error {
+	f.Attempt = 1
+	if old, ok := s.Failure(f.ID); ok {
+		f.Attempt = old.Attempt + 1
+	}
+	data, err := indentJSON(f)
+	if err != nil {
+		return err
+	}
+	return s.write(s.failurePath(f.ID), data)
+}
+
+// ClearFailure removes the failure of a job that has now succeeded.
+func (s *Store) ClearFailure(id string) {
+	_ = os.Remove(s.failurePath(id)) // it usually does not exist, and is only a note
+}
+
+// PutManifest stores the manifest of one invocation.
+func (s *Store) PutManifest(name string, manifest any) error {
+	data, err := indentJSON(manifest)
+	if err != nil {
+		return err
+	}
+	return s.write(filepath.Join(s.dir, ".runs", name+".json"), data)
+}
+
+func encodeCell(rec *Record) ([]byte, error) {
+	var c cellFile
+	c.Key, c.Run = rec.Key, rec.Run
+	c.Values.Index, c.Values.Values = rec.Rows.IndexNames(), rec.Rows.ValueNames()
+	c.Values.Rows = rowStrings(rec.Rows)
+	return indentJSON(c)
+}
+
+func decodeCell(data []byte) (*Record, error) {
+	var c cellFile
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, err
+	}
+	if err := checkColumns(c.Values.Index, c.Values.Values); err != nil {
+		return nil, err
+	}
+	rows := table.New(c.Values.Index, c.Values.Values)
+	for i, row := range c.Values.Rows {
+		if len(row) != len(c.Values.Index)+len(c.Values.Values) {
+			return nil, fmt.Errorf("row %d has %d cells, want %d", i, len(row), len(c.Values.Index)+len(c.Values.Values))
+		}
+		key, values := table.Key{}, table.Values{}
+		for j, name := range c.Values.Index {
+			key[name] = row[j]
+		}
+		for j, name := range c.Values.Values {
+			v := math.NaN()
+			if cell := row[len(c.Values.Index)+j]; cell != "" {
+				var err error
+				if v, err = strconv.ParseFloat(cell, 64); err != nil {
+					return nil, fmt.Errorf("row %d, column %s: %w", i, name, err)
+				}
+			}
+			values[name] = v
+		}
+		rows.Add(key, values)
+	}
+	if rows.Len() == 0 {
+		return nil, errors.New("no rows")
+	}
+	return &Record{Key: c.Key, Rows: rows, Run: c.Run}, nil
+}
+
+// checkColumns returns an error where table.New would panic.
+func checkColumns(index, values []string) error {
+	seen := map[string]bool{}
+	for _, name := range slices.Concat(index, values) {
+		if name == "" || seen[name] {
+			return fmt.Errorf("column name %q is empty or occurs twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// rowStrings formats the rows of a table as its CSV does.
+func rowStrings(t *table.Table) [][]string {
+	rows := make([][]string, t.Len())
+	for _, name := range t.IndexNames() {
+		for i, s := range t.Index(name) {
+			rows[i] = append(rows[i], s)
+		}
+	}
+	for _, name := range t.ValueNames() {
+		for i, v := range t.Values(name) {
+			rows[i] = append(rows[i], table.Format(v))
+		}
+	}
+	return rows
+}
+
+func indentJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// WriteFile writes a file so that it is complete or unchanged after a kill or
+// a power cut at any moment: temporary file in the same folder, sync, mode
+// 0644, rename, sync of the folder. Missing folders are made.
+func WriteFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644))
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup()
+	if _, err := f.Write(data); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+	}
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	// Some network and FUSE file systems refuse to sync a folder; the rename
+	// has happened all the same.
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+	return nil
+}
+
+// writeChanged writes a file unless it has this content already, so that
+// nothing changes where nothing has changed.
+func (s *Store) writeChanged(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return s.write(path, data)
+}
+
+// checkWritable returns an error unless files can be made in a folder.
+func checkWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("experiment: results folder: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".probe")
+	if err != nil {
+		return fmt.Errorf("experiment: results folder is not writable: %w", err)
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
+}
+
+// strayAge is how old a temporary file must be before it is taken for one that
+// a killed process left.
+const strayAge = time.Hour
+
+// tempName matches the temporary names of WriteFile and checkWritable.
+var tempName = regexp.MustCompile(`^\..*\d+$`)
+
+// strays lists the temporary files below a folder that are older than strayAge.
+func strays(dir string, now time.Time) []string {
+	var out []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !tempName.MatchString(d.Name()) {
+			return nil // what cannot be read cannot be swept
+		}
+		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > strayAge {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out
+}
+
+// sweep removes the strays below a folder.
+func sweep(dir string, now time.Time) {
+	for _, path := range strays(dir, now) {
+		_ = os.Remove(path) // the next run tries again
+	}
+}
