@@ -41,7 +41,15 @@ type Panel struct {
 
 // Mark is something drawn in a panel. The marks of this package are the only
 // ones.
-type Mark interface{ mark() }
+type Mark interface {
+	// clean checks the mark and returns a copy without what cannot be drawn,
+	// noted in n; nil if nothing is left.
+	clean(p *Panel, n *notes) (Mark, error)
+	// extent returns the range of a clean mark's data; empty if it has none.
+	extent(p *Panel) (x, y span)
+	draw(f *frame)
+	legend() []entry
+}
 
 // Points is a scatter with optional error bars. XErr and YErr hold half-widths
 // of intervals, one per point, or nil.
@@ -125,14 +133,6 @@ type Intervals struct {
 	Labels []string
 	X, Err []float64
 	Color  int
-}
 
-func (Points) mark()    {}
-func (Line) mark()      {}
-func (Diagonal) mark()  {}
-func (Reference) mark() {}
-func (Heat) mark()      {}
-func (Images) mark()    {}
-func (Ellipse) mark()   {}
-func (Arrow) mark()     {}
-func (Intervals) mark() {}
+	which, among int // place among the panel's Intervals
+}

@@ -1,0 +1,292 @@
+package plots
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/cmpimg"
+)
+
+// golden are the drawings whose images are kept in testdata; one per mark and
+// some for the layout. After a wanted change run
+//
+//	go test ./pkg/plots -run Golden -regen
+//
+// and look at the images.
+var golden = []struct {
+	name    string
+	options Options
+	drawing func() Drawing
+}{
+	{"points", Options{}, drawPoints},
+	{"line", Options{}, drawLine},
+	{"reference", Options{}, drawReference},
+	{"heat", Options{}, drawHeat},
+	{"images", Options{Watermark: "smoke scale: not a result"}, drawImages},
+	{"ellipse", Options{}, drawEllipse},
+	{"arrow", Options{}, drawArrows},
+	{"intervals", Options{}, drawIntervals},
+	{"log", Options{}, drawLog},
+	{"grid", Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
+	{"empty", Options{}, drawEmpty},
+}
+
+func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+func drawPoints() Drawing {
+	rng := random()
+	a := Points{Name: "POLA against Euclidean"}
+	b := Points{Name: "POLA against RCA", Color: 1, Shape: 1}
+	for i := range 20 {
+		x := 0.2 + 4*rng.Float64()
+		a.X, a.Y = append(a.X, x), append(a.Y, x*(0.4+0.4*rng.Float64()))
+		a.XErr, a.YErr = append(a.XErr, 0.1+0.2*rng.Float64()), append(a.YErr, 0.1+0.2*rng.Float64())
+		b.X, b.Y = append(b.X, x*1.2), append(b.Y, x*(0.5+0.6*rng.Float64()))
+		label := ""
+		if i%5 == 0 {
+			label = string(rune('0'+i%10)) + " vs 8"
+		}
+		a.Labels = append(a.Labels, label)
+	}
+	return Drawing{
+		Caption: "Error of two methods.",
+		Panels: []Panel{{
+			Title: "Test error on pairs of digits", XLabel: "error of the other method (%)", YLabel: "error of POLA (%)",
+			Equal: true, Marks: []Mark{Diagonal{Name: "equal error"}, a, b},
+		}},
+	}
+}
+
+func drawLine() Drawing {
+	var a, b, c Line
+	a = Line{Name: "cumulative squared loss (mean, 95 % interval)", Color: 0}
+	b = Line{Name: "bound of Theorem 1", Color: 1, Dashed: true}
+	c = Line{Name: "broken where the data are missing", Color: 2}
+	for i := range 41 {
+		x := 250 * float64(i)
+		y := 30 * (1 - math.Exp(-x/2500))
+		a.X, a.Y, a.Lo, a.Hi = append(a.X, x), append(a.Y, y), append(a.Lo, y*0.85), append(a.Hi, y*1.1)
+		b.X, b.Y = append(b.X, x), append(b.Y, 45)
+		z := 10 + x/1000
+		if i > 15 && i < 20 || i == 21 {
+			z = math.NaN()
+		}
+		c.X, c.Y = append(c.X, x), append(c.Y, z)
+	}
+	return Drawing{Panels: []Panel{{XLabel: "pairs seen", YLabel: "squared loss", Marks: []Mark{a, b, c}}}}
+}
+
+func drawReference() Drawing {
+	return Drawing{Panels: []Panel{{
+		Title: "Reference lines", XLabel: "k", YLabel: "error (%)", YMin: 0, YMax: 8, XMin: 0, XMax: 20,
+		Marks: []Mark{
+			Line{Name: "measured", X: []float64{1, 3, 5, 9, 15, 19}, Y: []float64{5, 4, 3.6, 3.9, 4.4, 5}},
+			Reference{Name: "the paper's value", At: 3.2, Color: 1},
+			Reference{Name: "chosen k", At: 5, Vertical: true, Color: Grey},
+		},
+	}}}
+}
+
+func drawHeat() Drawing {
+	z := make([][]float64, 16)
+	rng := random()
+	for i := range z {
+		z[i] = make([]float64, 16)
+		for j := range z[i] {
+			z[i][j] = 0.4 * rng.Float64()
+			if (i < 6) != (j < 6) {
+				z[i][j]++
+			}
+		}
+	}
+	z[3][12] = math.NaN()
+	return Drawing{Panels: []Panel{{
+		Title: "Distances between noisy digits", XLabel: "image", YLabel: "image",
+		Marks: []Mark{Heat{
+			Z: z, BarLabel: "distance", Separators: []int{6},
+			XTicks: []Tick{{2.5, "digit 2"}, {10.5, "digit 5"}}, YTicks: []Tick{{2.5, "digit 2"}, {10.5, "digit 5"}},
+		}},
+	}}}
+}
+
+func drawImages() Drawing {
+	rng := random()
+	m := Images{H: 8, W: 8, Columns: 7}
+	for k := range 17 {
+		pix := make([]float64, 64)
+		for i := range pix {
+			x, y := float64(i%8)-3.5, float64(i/8)-3.5
+			if r := math.Hypot(x, y); r > 1.5 && r < 3.6 && (k%2 == 0 || x > 0) {
+				pix[i] = 1
+			}
+			pix[i] += 0.3 * rng.Float64()
+		}
+		m.Pix = append(m.Pix, pix)
+	}
+	m.Pix[3][9] = math.Inf(1)
+	return Drawing{Panels: []Panel{{Title: "Noisy images", HideAxes: true, Marks: []Mark{m}}}}
+}
+
+func drawEllipse() Drawing {
+	rng := random()
+	p := Points{Name: "data", Color: Grey}
+	for range 40 {
+		p.X, p.Y = append(p.X, 2*rng.NormFloat64()), append(p.Y, 1.5*rng.NormFloat64())
+	}
+	return Drawing{Panels: []Panel{{
+		Title: "Points at distance 1", XLabel: "x₁", YLabel: "x₂", Equal: true,
+		Marks: []Mark{
+			p,
+			Ellipse{Name: "before: the unit circle", M: [2][2]float64{{1, 0}, {0, 1}}, Dashed: true},
+			Ellipse{Name: "after 10 pairs", M: [2][2]float64{{0.5, 0.3}, {0.3, 0.4}}, Color: 1},
+			Ellipse{Name: "rank one, cut at the edge", M: [2][2]float64{{0.08, -0.08}, {-0.08, 0.08}}, Color: 2},
+		},
+	}}}
+}
+
+func drawArrows() Drawing {
+	return Drawing{Panels: []Panel{{
+		Title: "Eigenvectors", XLabel: "x₁", YLabel: "x₂", Equal: true,
+		Marks: []Mark{
+			Points{Name: "pair", X: []float64{-1, 1.5}, Y: []float64{0.5, 1.4}, Labels: []string{"x", "x′"}},
+			Arrow{Name: "√λ₁ u₁", X1: 1.8, Y1: -0.9, Color: 1},
+			Arrow{Name: "√λ₂ u₂", X1: 0.4, Y1: 0.8, Color: 2},
+			Arrow{Name: "difference of the pair", X0: -1, Y0: 0.5, X1: 1.5, Y1: 1.4, Color: Grey, Dashed: true},
+		},
+	}}}
+}
+
+func drawIntervals() Drawing {
+	labels := []string{"k-nearest neighbours, Euclidean", "RCA after PCA-40", "RCA", "POLA"}
+	return Drawing{Panels: []Panel{{
+		Title: "Mean test error over 45 pairs", XLabel: "error (%)",
+		Marks: []Mark{
+			Intervals{Name: "10,000 images", Labels: labels, X: []float64{1.4, 1.3, 4.1, 0.9}, Err: []float64{0.1, 0.15, 0.6, 0.1}},
+			Intervals{Name: "1,000 images", Labels: labels, X: []float64{2.4, 2.6, math.NaN(), 1.6}, Err: []float64{0.2, 0.4, 0, 0.2}, Color: 1},
+			Reference{Name: "printed value", At: 0.7, Vertical: true, Color: Grey},
+		},
+	}}}
+}
+
+func drawLog() Drawing {
+	var a Line
+	p := Points{Name: "measured", Color: 1}
+	a.Name = "1/√T"
+	for e := -2.0; e <= 6; e += 0.5 {
+		x := math.Pow(10, e)
+		a.X, a.Y = append(a.X, x), append(a.Y, 1/math.Sqrt(x))
+		p.X, p.Y = append(p.X, x), append(p.Y, 1.3/math.Sqrt(x))
+		p.YErr = append(p.YErr, 0.5/math.Sqrt(x))
+	}
+	p.X, p.Y, p.YErr = append(p.X, 0), append(p.Y, 1), append(p.YErr, 0)
+	near := Points{Name: "near", X: []float64{1.5, 3, 20}, Y: []float64{0.02, 0.1, 0.4}}
+	return Drawing{Columns: 2, Panels: []Panel{
+		{Title: "Many decades", XLabel: "rounds T", YLabel: "mean loss", XLog: true, YLog: true, Marks: []Mark{a, p}},
+		{Title: "Few decades", XLabel: "k", YLabel: "error", XLog: true, YLog: true, Marks: []Mark{near}},
+	}}
+}
+
+func drawGridOfPanels() Drawing {
+	rng := random()
+	d := Drawing{Columns: 2}
+	for _, title := range []string{"PCA, training images", "POLA, training images", "PCA, test images", "POLA, test images"} {
+		p := Panel{Title: title, XLabel: "first eigenvector", YLabel: "second eigenvector"}
+		for c := range 2 {
+			m := Points{Name: []string{"digit 0", "digit 8"}[c], Color: c, Shape: c}
+			for range 60 {
+				m.X, m.Y = append(m.X, float64(3*c)+rng.NormFloat64()), append(m.Y, rng.NormFloat64())
+			}
+			p.Marks = append(p.Marks, m)
+		}
+		d.Panels = append(d.Panels, p)
+	}
+	return d
+}
+
+func drawEmpty() Drawing {
+	return Drawing{Panels: []Panel{{Title: "Nothing measured yet", XLabel: "x", YLabel: "y", Equal: true, Marks: []Mark{
+		Diagonal{Name: "equal error"}, Points{Name: "POLA", X: []float64{math.NaN()}, Y: []float64{1}},
+	}}}}
+}
+
+func regen() bool { return flag.Lookup("regen").Value.String() == "true" }
+
+// maxGolden keeps the repository small.
+const maxGolden = 60 << 10
+
+func TestGolden(t *testing.T) {
+	for _, g := range golden {
+		t.Run(g.name, func(t *testing.T) {
+			got, err := g.drawing().PNG(g.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) > maxGolden {
+				t.Errorf("%d bytes, want at most %d", len(got), maxGolden)
+			}
+			path := filepath.Join("testdata", g.name+"_golden.png")
+			if regen() {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Other processors round differently (fused multiply-add), which moves
+			// the shade of single edge pixels a little.
+			const delta = 0.05
+			ok, err := cmpimg.EqualApprox("png", got, want, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				file := filepath.Join(t.ArtifactDir(), g.name+".png")
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				t.Errorf("the image differs from %s; with -artifacts it is kept in %s", path, file)
+			}
+		})
+	}
+}
+
+// Every golden drawing must give the same bytes again, and an SVG that is
+// self-contained.
+func TestBytesAreStable(t *testing.T) {
+	for _, g := range golden {
+		t.Run(g.name, func(t *testing.T) {
+			first, err := g.drawing().Render("fig", g.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := g.drawing().Render("fig", g.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(first) != 3 {
+				t.Fatalf("got %d files, want 3", len(first))
+			}
+			for i, f := range first {
+				if f.Name != second[i].Name || !bytes.Equal(f.Data, second[i].Data) {
+					t.Errorf("%s: bytes differ between two renderings", f.Name)
+				}
+			}
+			svg := string(first[0].Data)
+			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+				t.Errorf("the SVG has coordinates that are not finite")
+			}
+			if strings.Contains(svg, `href="http`) {
+				t.Errorf("the SVG refers to another file")
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// check refuses rows of the wrong length.
+func (t TextTable) check() error {
+	if len(t.Head) == 0 {
+		return fmt.Errorf("Head is empty, want at least one column")
+	}
+	for i, row := range t.Rows {
+		if len(row) != len(t.Head) {
+			return fmt.Errorf("Rows[%d] has %d cells, Head has %d", i, len(row), len(t.Head))
+		}
+	}
+	return nil
+}
+
+// Markdown returns the table in GitHub's Markdown, columns of numbers to the
+// right. Cells are plain text: characters with a meaning in Markdown are
+// escaped. Short rows are filled with empty cells; it panics if a row is
+// longer than Head.
+func (t TextTable) Markdown() string {
+	n := len(t.Head)
+	lines := [][]string{make([]string, n)}
+	for c, s := range t.Head {
+		lines[0][c] = escapeCell(s)
+	}
+	right := make([]bool, n)
+	for c := range right {
+		right[c] = len(t.Rows) > 0
+	}
+	for i, row := range t.Rows {
+		if len(row) > n {
+			panic(fmt.Sprintf("plots: Rows[%d] has %d cells, Head has %d", i, len(row), n))
+		}
+		line := make([]string, n)
+		for c, s := range row {
+			line[c] = escapeCell(s)
+		}
+		for c := range right {
+			right[c] = right[c] && (line[c] == "" || numeric(line[c]))
+		}
+		lines = append(lines, line)
+	}
+	width := make([]int, n)
+	for c := range width {
+		width[c] = 3
+		for _, line := range lines {
+			width[c] = max(width[c], utf8.RuneCountInString(line[c]))
+		}
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		for c, s := range line {
+			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(s))
+			if right[c] {
+				s = pad + s
+			} else {
+				s += pad
+			}
+			b.WriteString("| " + s + " ")
+		}
+		b.WriteString("|\n")
+		if i > 0 {
+			continue
+		}
+		for c := range line {
+			if right[c] {
+				b.WriteString("| " + strings.Repeat("-", width[c]-1) + ": ")
+			} else {
+				b.WriteString("| " + strings.Repeat("-", width[c]) + " ")
+			}
+		}
+		b.WriteString("|\n")
+	}
+	return b.String()
+}
+
+// numeric reports whether a cell starts with a number, as "12.5" and
+// "1.2 ± 0.3" do.
+func numeric(cell string) bool {
+	first, _, _ := strings.Cut(cell, " ")
+	first = strings.TrimSuffix(strings.Replace(first, "−", "-", 1), "%")
+	_, err := strconv.ParseFloat(first, 64)
+	return err == nil
+}
+
+// escaper makes characters literal that Markdown would take as mark-up.
+var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;", "|", `\|`, "~", `\~`, "$", `\$`)
+
+func escapeText(s string) string { return escaper.Replace(s) }
+
+func escapeCell(s string) string {
+	return strings.ReplaceAll(escapeText(strings.TrimSpace(s)), "\n", "<br>")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// markdown returns the text that goes with the images.
+func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
+	var blocks []string
+	if o.Watermark != "" {
+		blocks = append(blocks, "> "+escapeText(oneLine(o.Watermark)))
+	}
+	if len(d.Panels) > 0 {
+		alt := oneLine(d.Caption)
+		if i := strings.Index(alt, ". "); i >= 0 {
+			alt = alt[:i+1]
+		}
+		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(alt), name))
+	}
+	if d.Caption != "" {
+		blocks = append(blocks, escapeText(oneLine(d.Caption)))
+	}
+	var list []string
+	for _, w := range warnings {
+		list = append(list, "- "+escapeText(oneLine(w)))
+	}
+	if list != nil {
+		blocks = append(blocks, strings.Join(list, "\n"))
+	}
+	if d.Text != nil {
+		blocks = append(blocks, strings.TrimSuffix(d.Text.Markdown(), "\n"))
+	}
+	return []byte(strings.Join(blocks, "\n\n") + "\n")
+}

@@ -1,0 +1,629 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// kind tells panels that are laid out differently.
+type kind int
+
+const (
+	axesPanel kind = iota
+	heatPanel
+	imagesPanel
+	intervalsPanel
+)
+
+// prepared is a panel with clean marks and known axes.
+type prepared struct {
+	Panel
+	kind   kind
+	marks  []Mark
+	x, y   axis
+	rows   []string // of an intervals panel
+	noData bool
+	legend []entry
+	shared bool // the legend is drawn once for the whole figure
+}
+
+// prepare checks a panel, drops what cannot be drawn and finds the axes.
+func (p Panel) prepare(n *notes) (*prepared, error) {
+	out := &prepared{Panel: p}
+	for _, c := range []struct {
+		lo, hi         float64
+		log            bool
+		min, max, logs string
+	}{{p.XMin, p.XMax, p.XLog, "XMin", "XMax", "XLog"}, {p.YMin, p.YMax, p.YLog, "YMin", "YMax", "YLog"}} {
+		switch {
+		case !isFinite(c.lo, c.hi):
+			return nil, fmt.Errorf("%s is %v, %s is %v, want finite numbers", c.min, c.lo, c.max, c.hi)
+		case c.log && c.lo < c.hi && c.lo <= 0:
+			return nil, fmt.Errorf("%s is %v, want more than 0 since %s is true", c.min, c.lo, c.logs)
+		}
+	}
+	if p.Equal && p.XLog != p.YLog {
+		return nil, fmt.Errorf("equal axes must both be linear or both logarithmic: XLog is %t, YLog is %t", p.XLog, p.YLog)
+	}
+	for i, m := range p.Marks {
+		clean, err := checked(i, m, &p, n)
+		if err != nil {
+			return nil, err
+		}
+		switch m := clean.(type) {
+		case nil:
+			continue
+		case Heat:
+			out.kind = heatPanel
+		case Images:
+			out.kind = imagesPanel
+		case Intervals:
+			out.kind = intervalsPanel
+			for _, l := range m.Labels {
+				if !slices.Contains(out.rows, l) {
+					out.rows = append(out.rows, l)
+				}
+			}
+		}
+		out.marks = append(out.marks, clean)
+	}
+	if err := out.checkCompany(); err != nil {
+		return nil, err
+	}
+	out.findAxes(n)
+	for _, m := range out.marks {
+		out.legend = append(out.legend, m.legend()...)
+	}
+	return out, nil
+}
+
+// checked cleans mark i and names it in errors.
+func checked(i int, m Mark, p *Panel, n *notes) (Mark, error) {
+	var name string
+	switch m.(type) {
+	case Points, Line, Diagonal, Reference, Heat, Images, Ellipse, Arrow, Intervals:
+		name = fmt.Sprintf("%T", m)[len("plots."):]
+	default:
+		return nil, fmt.Errorf("mark %d is a %T, want one of the marks of this package, not a pointer", i, m)
+	}
+	clean, err := m.clean(p, n)
+	if err != nil {
+		return nil, fmt.Errorf("mark %d (%s): %w", i, name, err)
+	}
+	return clean, nil
+}
+
+// checkCompany refuses marks that cannot share axes, and numbers intervals.
+func (p *prepared) checkCompany() error {
+	among, which := 0, 0
+	for _, m := range p.marks {
+		switch m.(type) {
+		case Intervals:
+			among++
+		case Reference:
+		default:
+			if p.kind == intervalsPanel {
+				return fmt.Errorf("a panel with Intervals may else have only Reference, has %T", m)
+			}
+		}
+	}
+	if (p.kind == heatPanel || p.kind == imagesPanel) && len(p.marks) > 1 {
+		return fmt.Errorf("a Heat or Images must be the only mark of its panel, it is one of %d", len(p.marks))
+	}
+	for i, m := range p.marks {
+		if m, ok := m.(Intervals); ok {
+			m.which, m.among = which, among
+			p.marks[i] = m
+			which++
+		}
+	}
+	return nil
+}
+
+func (p *prepared) findAxes(n *notes) {
+	x, y := emptySpan, emptySpan
+	p.noData = true
+	for _, m := range p.marks {
+		switch m := m.(type) {
+		case Ellipse:
+			p.noData = false
+			continue // below: it must not dwarf the data
+		case Points:
+			p.noData = p.noData && len(m.X) == 0
+		case Line:
+			p.noData = p.noData && !slices.ContainsFunc(m.X, func(v float64) bool { return isFinite(v) })
+		case Intervals:
+			p.noData = p.noData && !slices.ContainsFunc(m.X, func(v float64) bool { return isFinite(v) })
+		case Heat, Images, Arrow:
+			p.noData = false
+		}
+		mx, my := m.extent(&p.Panel)
+		x, y = x.union(mx), y.union(my)
+	}
+	x, y = p.withEllipses(x, y)
+	if p.Equal && !p.fixedX() && !p.fixedY() {
+		x = x.union(y)
+		y = x
+	}
+	p.x, p.y = newAxis(x, p.XLog), newAxis(y, p.YLog)
+	switch p.kind {
+	case heatPanel, imagesPanel:
+		p.x, p.y = axis{lo: x.lo, hi: x.hi}, axis{lo: y.lo, hi: y.hi}
+	default:
+		if p.fixedX() {
+			p.x = axis{p.XMin, p.XMax, p.XLog}
+		}
+		if p.fixedY() {
+			p.y = axis{p.YMin, p.YMax, p.YLog}
+		}
+		if p.Equal && p.fixedX() && !p.fixedY() {
+			p.y = p.x
+		}
+		if p.Equal && p.fixedY() && !p.fixedX() {
+			p.x = p.y
+		}
+	}
+	if p.noData {
+		n.add("There are no data to draw.")
+	}
+	for _, m := range p.marks {
+		switch m := m.(type) {
+		case Points:
+			k := m.outside(p.x, p.y)
+			n.count(k, "point", "points", of(m.Name)+outside(k))
+		case Intervals:
+			k := m.outside(p.x)
+			n.count(k, "value", "values", of(m.Name)+outside(k))
+		}
+	}
+}
+
+func outside(k int) string {
+	if k == 1 {
+		return "lies outside the axes and is not drawn"
+	}
+	return "lie outside the axes and are not drawn"
+}
+
+func (p *prepared) fixedX() bool { return p.XMin < p.XMax }
+func (p *prepared) fixedY() bool { return p.YMin < p.YMax }
+
+// withEllipses widens the data's range by the ellipses, each cut to the size
+// of the data on every side: a nearly flat metric would else shrink the data
+// to a dot.
+func (p *prepared) withEllipses(x, y span) (span, span) {
+	dataX, dataY := x, y
+	for _, m := range p.marks {
+		e, ok := m.(Ellipse)
+		if !ok {
+			continue
+		}
+		ex, ey := e.extent(&p.Panel)
+		short, _ := e.axes()
+		r := 4 * math.Hypot(short[0], short[1])
+		cut := func(s, data span, center float64) span {
+			room := r
+			if !data.empty() {
+				room = max(room, data.hi-data.lo)
+			}
+			return span{max(s.lo, center-room), min(s.hi, center+room)}
+		}
+		x, y = x.union(cut(ex, dataX, e.Center[0])), y.union(cut(ey, dataY, e.Center[1]))
+	}
+	return x, y
+}
+
+// aspect returns height over width of the data area.
+func (p *prepared) aspect() float64 {
+	switch {
+	case p.kind == heatPanel:
+		z := p.marks[0].(Heat).Z
+		return float64(len(z)) / float64(len(z[0]))
+	case p.kind == imagesPanel:
+		w, h := p.marks[0].(Images).size()
+		return float64(h) / float64(w)
+	case p.Equal:
+		return 1
+	}
+	return 0.8
+}
+
+// Lengths of the layout.
+const (
+	tickLength  = 3.5
+	labelGap    = 4 // between ticks, labels and frame
+	iconWidth   = 20
+	iconHeight  = 8
+	entryGap    = 16
+	barWidth    = 9
+	barGap      = 8
+	minDataSize = 3 * vg.Centimeter
+)
+
+// dataSize returns the size of the data area in a column that has the given
+// room for it.
+func (p *prepared) dataSize(room vg.Length) (w, h vg.Length) {
+	w = max(room, minDataSize)
+	switch p.kind {
+	case intervalsPanel:
+		series := 0
+		for _, m := range p.marks {
+			if _, ok := m.(Intervals); ok {
+				series++
+			}
+		}
+		row := max(16, vg.Length(9*series))
+		return w, min(max(row*vg.Length(max(len(p.rows), 3)), minDataSize), 20*vg.Centimeter)
+	case imagesPanel:
+		// Small sets are not blown up: at most 1.6 cm per image.
+		w = min(w, max(vg.Length(p.marks[0].(Images).Columns)*1.6*vg.Centimeter, minDataSize))
+	}
+	h = w * vg.Length(p.aspect())
+	if most := 1.4 * w; h > most && p.kind != imagesPanel {
+		return w * most / h, most
+	}
+	if most := 22 * vg.Centimeter; h > most {
+		return w * most / h, most
+	}
+	return w, h
+}
+
+// side holds the room around the data area.
+type sides struct{ left, right, top, bottom vg.Length }
+
+// measured is a panel with all sizes and broken lines.
+type measured struct {
+	*prepared
+	w, h           vg.Length // data area
+	room           sides
+	title          []string
+	xTicks, yTicks []tick
+	turned         bool // the x tick labels stand upright
+	xLabel, yLabel []string
+	barTicks       []tick
+	barLabel       []string
+	legendRows     [][]legendCell
+	footer         []string // watermark of an image
+}
+
+// measure finds the room around a data area of the given size.
+func (p *prepared) measure(w, h vg.Length, o Options) *measured {
+	m := &measured{prepared: p, w: w, h: h}
+	m.room.right = labelGap
+	m.room.top = labelGap
+
+	axes := !p.HideAxes && p.kind != imagesPanel
+	switch {
+	case !axes:
+	case p.kind == heatPanel:
+		heat := p.marks[0].(Heat)
+		for _, t := range heat.XTicks {
+			m.xTicks = append(m.xTicks, tick{t.At, t.Label})
+		}
+		rows := float64(len(heat.Z))
+		for _, t := range heat.YTicks {
+			m.yTicks = append(m.yTicks, tick{rows - 1 - t.At, t.Label}) // row 0 is at the top
+		}
+		m.turned = touching(m.xTicks, p.x, w)
+	case p.kind == intervalsPanel:
+		m.xTicks = p.x.fittingTicks(w)
+		n := float64(len(p.rows))
+		p.y = axis{lo: 0, hi: max(n, 1)}
+		for i, l := range p.rows {
+			m.yTicks = append(m.yTicks, tick{n - 0.5 - float64(i), l})
+		}
+	default:
+		m.xTicks = p.x.fittingTicks(w)
+		m.yTicks = p.y.ticks(max(2, int(h/(1.2*vg.Centimeter))))
+		if p.Equal {
+			m.yTicks = m.xTicks
+		}
+	}
+	var widest, highest vg.Length
+	for _, t := range m.yTicks {
+		widest = max(widest, tickText.width(t.label))
+	}
+	for _, t := range m.xTicks {
+		half := tickText.width(t.label) / 2
+		high := tickText.height(1)
+		if m.turned {
+			half, high = tickText.height(1)/2, tickText.width(t.label)
+		}
+		highest = max(highest, high)
+		at := vg.Length(p.x.norm(t.at)) * w
+		m.room.right = max(m.room.right, at+half-w+2)
+		m.room.left = max(m.room.left, half-at)
+	}
+	if len(m.yTicks) > 0 {
+		m.room.left = max(m.room.left, tickLength+labelGap/2+widest)
+	}
+	if len(m.xTicks) > 0 {
+		m.room.bottom = tickLength + labelGap/2 + highest
+	}
+	if p.YLabel != "" {
+		m.yLabel = labelText.wrap(p.YLabel, max(h, 4*vg.Centimeter))
+		m.room.left += labelGap + labelText.height(len(m.yLabel))
+	}
+	if p.XLabel != "" {
+		m.xLabel = labelText.wrap(p.XLabel, w+m.room.right)
+		m.room.bottom += labelGap + labelText.height(len(m.xLabel))
+		m.room.right = max(m.room.right, (labelText.maxWidth(m.xLabel)-w)/2)
+	}
+	if p.kind == heatPanel {
+		heat := p.marks[0].(Heat)
+		m.barTicks = linearTicks(heat.Min, heat.Max, max(2, int(h/(1.2*vg.Centimeter))))
+		widest = 0
+		for _, t := range m.barTicks {
+			widest = max(widest, tickText.width(t.label))
+		}
+		m.room.right = max(m.room.right, barGap+barWidth+tickLength+labelGap/2+widest)
+		if heat.BarLabel != "" {
+			m.barLabel = labelText.wrap(heat.BarLabel, max(h, 4*vg.Centimeter))
+			m.room.right += labelGap + labelText.height(len(m.barLabel))
+		}
+	}
+	if o.Watermark != "" && (p.kind == heatPanel || p.kind == imagesPanel) {
+		m.footer = footStyle.wrap(o.Watermark, m.room.left+w+m.room.right)
+		m.room.bottom += labelGap + footStyle.height(len(m.footer))
+	}
+	if len(p.legend) > 0 && !p.shared {
+		m.legendRows = flowLegend(p.legend, m.room.left+w+m.room.right)
+		m.room.bottom += 2*labelGap + legendHeight(m.legendRows)
+	}
+	if p.Title != "" {
+		m.title = titleText.wrap(p.Title, m.room.left+w+m.room.right)
+		m.room.top += 2 + titleText.height(len(m.title))
+	}
+	return m
+}
+
+var footStyle = textStyle{size: 9, color: footText}
+
+// touching reports whether labels run into each other on a horizontal axis.
+func touching(ticks []tick, a axis, length vg.Length) bool {
+	sorted := slices.Clone(ticks)
+	slices.SortStableFunc(sorted, func(s, t tick) int {
+		switch {
+		case s.at < t.at:
+			return -1
+		case s.at > t.at:
+			return 1
+		}
+		return 0
+	})
+	end := vg.Length(math.Inf(-1))
+	for _, t := range sorted {
+		x, w := vg.Length(a.norm(t.at))*length, tickText.width(t.label)
+		if x-w/2 < end+2 {
+			return true
+		}
+		end = x + w/2
+	}
+	return false
+}
+
+// A legend is rows of cells, each an icon and its wrapped name.
+
+type legendCell struct {
+	entry
+	lines []string
+	x, w  vg.Length
+}
+
+func flowLegend(entries []entry, width vg.Length) [][]legendCell {
+	var out [][]legendCell
+	x := vg.Length(0)
+	for _, e := range entries {
+		lines := legendText.wrap(e.name, width-iconWidth-labelGap)
+		w := iconWidth + labelGap + legendText.maxWidth(lines)
+		if len(out) == 0 || x+w > width {
+			out = append(out, nil)
+			x = 0
+		}
+		out[len(out)-1] = append(out[len(out)-1], legendCell{e, lines, x, w})
+		x += w + entryGap
+	}
+	return out
+}
+
+func rowHeight(row []legendCell) vg.Length {
+	n := 0
+	for _, c := range row {
+		n = max(n, len(c.lines))
+	}
+	return legendText.height(n)
+}
+
+func legendHeight(rows [][]legendCell) vg.Length {
+	h := vg.Length(0)
+	for i, row := range rows {
+		if i > 0 {
+			h += labelGap
+		}
+		h += rowHeight(row)
+	}
+	return h
+}
+
+// drawLegend draws rows downwards from top, centred at its x.
+func drawLegend(c draw.Canvas, top vg.Point, rows [][]legendCell) {
+	y := top.Y
+	var width vg.Length
+	for _, row := range rows {
+		last := row[len(row)-1]
+		width = max(width, last.x+last.w)
+	}
+	for _, row := range rows {
+		for _, cell := range row {
+			x := top.X - width/2 + cell.x
+			mid := y - legendText.size*capHeight/2
+			icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+				Min: vg.Point{X: x, Y: mid - iconHeight/2}, Max: vg.Point{X: x + iconWidth, Y: mid + iconHeight/2},
+			}}
+			cell.icon(&icon)
+			legendText.drawLines(c, vg.Point{X: x + iconWidth + labelGap, Y: y}, cell.lines, 0)
+		}
+		y -= rowHeight(row) + labelGap
+	}
+}
+
+// draw draws the panel; corner is the lower left of its data area, left and
+// right are the room its column has.
+func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
+	data := vg.Rectangle{Min: corner, Max: vg.Point{X: corner.X + m.w, Y: corner.Y + m.h}}
+	f := &frame{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: data}, x: m.x, y: m.y, rows: m.rows}
+	midX := f.Center().X
+	// Text wider than the data area is centred in the whole panel.
+	center := func(w vg.Length) vg.Length {
+		if w <= m.w {
+			return midX
+		}
+		return (data.Min.X - m.room.left + data.Max.X + m.room.right) / 2
+	}
+
+	titleText.drawLines(c, vg.Point{X: center(titleText.maxWidth(m.title)), Y: data.Max.Y + m.room.top}, m.title, 0.5)
+	covered := m.kind == heatPanel || m.kind == imagesPanel
+	if !covered {
+		m.drawGrid(f)
+		if o.Watermark != "" {
+			drawWatermark(f, o.Watermark)
+		}
+	}
+	box := data.Path()
+	if !covered && !m.HideAxes {
+		f.SetLineStyle(lineStyle(greyLine, 0.7, false))
+		f.Stroke(box)
+	}
+	for _, mark := range m.marks {
+		mark.draw(f)
+	}
+	if m.kind == heatPanel {
+		f.SetLineStyle(lineStyle(greyLine, 0.7, false))
+		f.Stroke(box)
+		m.drawBar(f)
+	}
+	if m.noData {
+		s := textStyle{size: 11, color: footText}
+		s.draw(c, f.Center(), "no data", 0.5, 0)
+	}
+	y := m.drawAxes(f)
+	for _, block := range []struct {
+		lines []string
+		style textStyle
+	}{{m.xLabel, labelText}, {m.footer, footStyle}} {
+		if len(block.lines) > 0 {
+			y -= labelGap
+			block.style.drawLines(c, vg.Point{X: center(block.style.maxWidth(block.lines)), Y: y}, block.lines, 0.5)
+			y -= block.style.height(len(block.lines))
+		}
+	}
+	if len(m.legendRows) > 0 {
+		var width vg.Length
+		for _, row := range m.legendRows {
+			width = max(width, row[len(row)-1].x+row[len(row)-1].w)
+		}
+		drawLegend(c, vg.Point{X: center(width), Y: y - 2*labelGap}, m.legendRows)
+	}
+}
+
+func (m *measured) drawGrid(f *frame) {
+	if m.HideAxes {
+		return
+	}
+	s := lineStyle(gridLine, 0.6, false)
+	for _, t := range m.xTicks {
+		if x := f.X(m.x.norm(t.at)); t.label != "" {
+			f.StrokeLine2(s, x, f.Min.Y, x, f.Max.Y)
+		}
+	}
+	for _, t := range m.yTicks {
+		if y := f.Y(m.y.norm(t.at)); t.label != "" {
+			f.StrokeLine2(s, f.Min.X, y, f.Max.X, y)
+		}
+	}
+}
+
+// drawAxes draws ticks and labels and returns the height below the x axis'
+// ticks.
+func (m *measured) drawAxes(f *frame) vg.Length {
+	s := lineStyle(greyLine, 0.7, false)
+	low := vg.Length(0)
+	for _, t := range m.xTicks {
+		x, length := f.X(m.x.norm(t.at)), vg.Length(tickLength)
+		if t.label == "" {
+			length /= 2
+		}
+		f.StrokeLine2(s, x, f.Min.Y, x, f.Min.Y-length)
+		top := vg.Point{X: x, Y: f.Min.Y - tickLength - labelGap/2}
+		if m.turned {
+			top.X += tickText.size * capHeight / 2
+			tickText.draw(f, top, t.label, 1, math.Pi/2)
+			low = max(low, tickText.width(t.label))
+		} else {
+			tickText.drawLines(f, top, []string{t.label}, 0.5)
+			low = max(low, tickText.height(1))
+		}
+	}
+	widest := vg.Length(0)
+	for _, t := range m.yTicks {
+		y, length := f.Y(m.y.norm(t.at)), vg.Length(tickLength)
+		if t.label == "" {
+			length /= 2
+		}
+		f.StrokeLine2(s, f.Min.X, y, f.Min.X-length, y)
+		tickText.draw(f, vg.Point{X: f.Min.X - tickLength - labelGap/2, Y: y - tickText.size*capHeight/2}, t.label, 1, 0)
+		widest = max(widest, tickText.width(t.label))
+	}
+	if len(m.yLabel) > 0 {
+		x := f.Min.X - m.room.left + labelText.size*capHeight
+		for i, l := range m.yLabel {
+			labelText.draw(f, vg.Point{X: x + vg.Length(i)*labelText.lineHeight(), Y: f.Center().Y}, l, 0.5, math.Pi/2)
+		}
+	}
+	if len(m.xTicks) == 0 {
+		return f.Min.Y
+	}
+	return f.Min.Y - tickLength - labelGap/2 - low
+}
+
+// drawBar draws the colour bar right of the data.
+func (m *measured) drawBar(f *frame) {
+	heat := m.marks[0].(Heat)
+	bar := draw.Canvas{Canvas: f.Canvas.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: f.Max.X + barGap, Y: f.Min.Y}, Max: vg.Point{X: f.Max.X + barGap + barWidth, Y: f.Max.Y},
+	}}
+	bar.DrawImage(bar.Rectangle, barImage())
+	s := lineStyle(greyLine, 0.7, false)
+	bar.SetLineStyle(s)
+	bar.Stroke(bar.Path())
+	a := axis{lo: heat.Min, hi: heat.Max}
+	widest := vg.Length(0)
+	for _, t := range m.barTicks {
+		y := bar.Y(a.norm(t.at))
+		bar.StrokeLine2(s, bar.Max.X, y, bar.Max.X+tickLength, y)
+		tickText.draw(bar, vg.Point{X: bar.Max.X + tickLength + labelGap/2, Y: y - tickText.size*capHeight/2}, t.label, 0, 0)
+		widest = max(widest, tickText.width(t.label))
+	}
+	x := bar.Max.X + tickLength + labelGap/2 + widest + labelGap + labelText.size*capHeight
+	for i, l := range m.barLabel {
+		labelText.draw(bar, vg.Point{X: x + vg.Length(i)*labelText.lineHeight(), Y: bar.Center().Y}, l, 0.5, math.Pi/2)
+	}
+}
+
+// drawWatermark writes text in faint letters along the rising diagonal; the
+// data are drawn over it.
+func drawWatermark(f *frame, txt string) {
+	size := f.Size()
+	angle := math.Atan2(float64(size.Y), float64(size.X))
+	s := textStyle{size: 10, bold: true, color: faintText}
+	room := 0.8 * vg.Length(math.Hypot(float64(size.X), float64(size.Y)))
+	s.size = min(26, s.size*room/s.width(txt))
+	sin, cos := math.Sincos(angle)
+	p := f.Center()
+	half := s.size * capHeight / 2
+	s.draw(f, vg.Point{X: p.X + half*vg.Length(sin), Y: p.Y - half*vg.Length(cos)}, txt, 0.5, angle)
+}

@@ -1,0 +1,301 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// File is a rendered file in memory.
+type File struct {
+	Name string // no folder
+	Data []byte
+}
+
+// Options say how a Drawing is rendered. The zero value is the default.
+type Options struct {
+	// Watermark is written faintly into every panel and above the caption,
+	// such as "smoke scale: not a result".
+	Watermark string
+}
+
+// figureWidth is the widest figure that keeps text readable on a page; gaps
+// and margin are those between and around panels. dpi is the resolution of
+// PNG.
+const (
+	figureWidth = 20 * vg.Centimeter
+	oneColumn   = 9.5 * vg.Centimeter // data width of a figure with one column
+	manyColumns = 7.5 * vg.Centimeter // at most, with more columns
+	columnGap   = 16
+	rowGap      = 16
+	margin      = 6
+	dpi         = 150
+)
+
+// Render returns name.svg and name.png (150 dpi) if the drawing has panels,
+// and name.md always: image link, caption, notes and text table, without a
+// title. Equal drawings give equal bytes.
+//
+// Data that cannot be drawn are left out and counted in the notes of name.md:
+// NaN and infinities, values that are not positive on a log axis, points
+// outside a fixed axis. Render returns an error, which names panel, mark and
+// field, for slices of different lengths, empty images and matrices, marks
+// that cannot share a panel, and a drawing with nothing in it.
+func (d Drawing) Render(name string, o Options) ([]File, error) {
+	if name == "" || strings.ContainsAny(name, "/\\ ") {
+		return nil, fmt.Errorf("plots: name %q, want a file name without folder, blank and extension", name)
+	}
+	panels, warnings, err := d.prepare()
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	if len(panels) > 0 {
+		fig := d.layout(panels, o)
+		svg, err := fig.svg()
+		if err != nil {
+			return nil, err
+		}
+		img, err := fig.png()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{name + ".svg", svg}, File{name + ".png", img})
+	}
+	return append(files, File{name + ".md", d.markdown(name, warnings, o)}), nil
+}
+
+// PNG returns the panels as a PNG image of 150 dpi, for notebooks. It returns
+// an error if the drawing has no panels, and the errors of Render.
+func (d Drawing) PNG(o Options) ([]byte, error) {
+	panels, _, err := d.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if len(panels) == 0 {
+		return nil, fmt.Errorf("plots: the drawing has no panels")
+	}
+	return d.layout(panels, o).png()
+}
+
+// Warnings returns Notes and what Render adds to them: what the panels leave
+// out and why. Its errors are those of Render.
+func (d Drawing) Warnings() ([]string, error) {
+	_, warnings, err := d.prepare()
+	return warnings, err
+}
+
+// prepare checks the whole drawing and returns its notes with what is left
+// out.
+func (d Drawing) prepare() ([]*prepared, []string, error) {
+	if len(d.Panels) == 0 && d.Text == nil {
+		return nil, nil, fmt.Errorf("plots: the drawing has neither Panels nor Text")
+	}
+	if d.Columns < 0 {
+		return nil, nil, fmt.Errorf("plots: Columns is %d, want at least 0", d.Columns)
+	}
+	if d.Text != nil {
+		if err := d.Text.check(); err != nil {
+			return nil, nil, fmt.Errorf("plots: Text: %w", err)
+		}
+	}
+	warnings := slices.Clone(d.Notes)
+	var out []*prepared
+	for i, p := range d.Panels {
+		n := notes{}
+		if len(d.Panels) > 1 {
+			n.where = fmt.Sprintf("Panel %d: ", i+1)
+			if p.Title != "" {
+				n.where = fmt.Sprintf("Panel %q: ", oneLine(p.Title))
+			}
+		}
+		q, err := p.prepare(&n)
+		if err != nil {
+			return nil, nil, fmt.Errorf("plots: panel %d (%q): %w", i, p.Title, err)
+		}
+		if miss := lacking(q.allText()); miss != "" {
+			n.add("The figure's font lacks %s.", strings.Join(strings.Split(miss, ""), " "))
+		}
+		out = append(out, q)
+		warnings = append(warnings, n.list...)
+	}
+	shareLegend(out)
+	return out, warnings, nil
+}
+
+// allText returns all text that is drawn in the panel.
+func (p *prepared) allText() string {
+	parts := []string{p.Title, p.XLabel, p.YLabel}
+	parts = append(parts, p.rows...)
+	for _, e := range p.legend {
+		parts = append(parts, e.name)
+	}
+	for _, m := range p.marks {
+		switch m := m.(type) {
+		case Points:
+			parts = append(parts, m.Labels...)
+		case Heat:
+			parts = append(parts, m.BarLabel)
+			for _, t := range slices.Concat(m.XTicks, m.YTicks) {
+				parts = append(parts, t.Label)
+			}
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// shareLegend marks the legends if all panels that have one have the same.
+func shareLegend(panels []*prepared) {
+	var with []*prepared
+	for _, p := range panels {
+		if len(p.legend) > 0 {
+			with = append(with, p)
+		}
+	}
+	if len(with) < 2 {
+		return
+	}
+	for _, p := range with[1:] {
+		if !slices.EqualFunc(p.legend, with[0].legend, func(a, b entry) bool { return a.name == b.name && a.key == b.key }) {
+			return
+		}
+	}
+	for _, p := range with {
+		p.shared = true
+	}
+}
+
+// figure is a laid out drawing.
+type figure struct {
+	w, h   vg.Length
+	panels []*measured
+	at     []vg.Point // lower left corner of each data area
+	legend [][]legendCell
+	o      Options
+}
+
+// layout finds sizes and places. The data areas of a row share their top,
+// those of a column their left.
+func (d Drawing) layout(panels []*prepared, o Options) *figure {
+	cols := min(max(d.Columns, 1), len(panels))
+	rows := (len(panels) + cols - 1) / cols
+
+	room := manyColumns
+	if cols == 1 {
+		room = oneColumn
+		if panels[0].kind == imagesPanel {
+			room = figureWidth - 2*margin
+		}
+	}
+	// Room around the data depends on tick labels, these on the size of the
+	// data area: two passes are enough since labels change little.
+	var all []*measured
+	var column []sides
+	var width []vg.Length
+	for range 3 {
+		all, column, width = nil, make([]sides, cols), make([]vg.Length, cols)
+		for i, p := range panels {
+			w, h := p.dataSize(room)
+			m := p.measure(w, h, o)
+			all = append(all, m)
+			c := &column[i%cols]
+			c.left, c.right = max(c.left, m.room.left), max(c.right, m.room.right)
+			width[i%cols] = max(width[i%cols], w)
+		}
+		total := vg.Length(2*margin) + columnGap*vg.Length(cols-1)
+		for c := range cols {
+			total += column[c].left + width[c] + column[c].right
+		}
+		if total <= figureWidth {
+			break
+		}
+		room -= (total - figureWidth) / vg.Length(cols)
+	}
+
+	f := &figure{panels: all, at: make([]vg.Point, len(all)), o: o}
+	x := make([]vg.Length, cols)
+	f.w = margin
+	for c := range cols {
+		if c > 0 {
+			f.w += columnGap
+		}
+		x[c] = f.w + column[c].left
+		f.w = x[c] + width[c] + column[c].right
+	}
+	f.w += margin
+
+	// Heights are counted from the top and turned round at the end.
+	y := vg.Length(margin)
+	for r := range rows {
+		row := all[r*cols : min((r+1)*cols, len(all))]
+		var top, below vg.Length
+		for _, m := range row {
+			top = max(top, m.room.top)
+			below = max(below, m.h+m.room.bottom)
+		}
+		if r > 0 {
+			y += rowGap
+		}
+		y += top
+		for c, m := range row {
+			f.at[r*cols+c] = vg.Point{X: x[c] + (width[c]-m.w)/2, Y: y + m.h}
+		}
+		y += below
+	}
+	for _, p := range panels {
+		if p.shared {
+			f.legend = flowLegend(p.legend, f.w-2*margin)
+			y += rowGap + legendHeight(f.legend)
+			break
+		}
+	}
+	f.h = y + margin
+	for i := range f.at {
+		f.at[i].Y = f.h - f.at[i].Y
+	}
+	return f
+}
+
+func (f *figure) draw(c vg.CanvasSizer) {
+	dc := draw.New(c)
+	dc.SetColor(image.White.C)
+	dc.Fill(dc.Path())
+	for i, m := range f.panels {
+		m.draw(dc, f.at[i], f.o)
+	}
+	if len(f.legend) > 0 {
+		drawLegend(dc, vg.Point{X: f.w / 2, Y: margin + legendHeight(f.legend)}, f.legend)
+	}
+}
+
+func (f *figure) png() ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(f.w, f.h), vgimg.UseDPI(dpi))
+	f.draw(c)
+	var buf bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := enc.Encode(&buf, c.Image()); err != nil {
+		return nil, fmt.Errorf("plots: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (f *figure) svg() ([]byte, error) {
+	c := vgsvg.New(f.w, f.h)
+	f.draw(c)
+	var buf bytes.Buffer
+	if _, err := c.WriteTo(&buf); err != nil {
+		return nil, fmt.Errorf("plots: %w", err)
+	}
+	// Few readers have the Liberation fonts; Arial has the same widths. The
+	// embedded images are PNG, whatever the back-end says.
+	data := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
+	return bytes.ReplaceAll(data, []byte(`xlink:href="data:image/jpg;base64,`), []byte(`xlink:href="data:image/png;base64,`)), nil
+}
