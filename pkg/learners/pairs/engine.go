@@ -72,7 +72,7 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 	v := metric.Sub(e.v, f.X, f.Y)
 	norm2 := dot(v, v)
 	norm4 := norm2 * norm2
-	q := e.a.sqNorm(v)
+	q := e.a.look(v)
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
 		return o, fmt.Errorf("%s: x and y: ‖x−y‖⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, norm4, q)
 	}

@@ -81,34 +81,58 @@ func (f *form) size() {
 	if f.q == nil {
 		f.q = make([]float64, f.dim)
 	}
-	f.eig.size(f.n)
+	f.eig.a = fit(f.eig.a, f.n)
 	f.ws.size(f.n)
 }
 
 // col returns column i of U.
 func (f *form) col(i int) []float64 { return f.u[i*f.dim : (i+1)*f.dim] }
 
+// ut returns Uᵀ; n > 0 and U is not I.
+func (f *form) ut() blas64.General {
+	return blas64.General{Rows: f.n, Cols: f.dim, Stride: f.dim, Data: f.u}
+}
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// full reports whether U = I.
+func (f *form) full() bool { return f.n == f.dim }
+
+// coords returns Uᵀv, in w unless U = I.
+func (f *form) coords(w, v []float64) []float64 {
+	if f.full() {
+		return v
+	}
+	if f.n > 0 {
+		blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(v), 0, vec(w))
+	}
+	return w[:f.n]
+}
+
 // sqNorm returns vᵀAv, at least 0. It uses no scratch of f.
 func (f *form) sqNorm(v []float64) float64 {
-	if f.u == nil {
-		if f.n == 0 {
-			return 0
-		}
-		return math.Max(0, f.c.quad(v))
+	var w []float64
+	if !f.full() {
+		w = make([]float64, f.n)
 	}
-	w := make([]float64, f.n)
-	for i := range w {
-		w[i] = dot(f.col(i), v)
+	return math.Max(0, f.c.quad(f.coords(w, v)))
+}
+
+// look returns vᵀAv with the bits of sqNorm, and keeps Uᵀv for add.
+func (f *form) look(v []float64) float64 {
+	w := f.coords(f.w, v)
+	if f.full() {
+		copy(f.w, w)
 	}
 	return math.Max(0, f.c.quad(w))
 }
 
 // add sets A to the projection of A + c·vvᵀ onto the cone and returns the
-// number of eigenvalues that were negative, 0 or 1. norm2 is ‖v‖² > 0.
+// number of eigenvalues that were negative, 0 or 1. norm2 is ‖v‖² > 0. It must
+// follow look(v).
 func (f *form) add(v []float64, norm2, c float64) int {
-	norm := math.Sqrt(norm2)
 	c *= norm2
-	w, rho := f.split(v, norm)
+	w, rho := f.split(v, math.Sqrt(norm2))
 	if c > 0 {
 		f.plus(c, w, rho)
 		return 0
@@ -126,31 +150,29 @@ func (f *form) add(v []float64, norm2, c float64) int {
 	return 1
 }
 
-// split writes v/‖v‖ = Uw + ρq, w in f.w and the unit vector q in f.q. A
-// remainder that is round-off gives ρ = 0.
+// split writes v/‖v‖ = Uw + ρq, w in f.w, which holds Uᵀv, and the unit vector
+// q in f.q. A remainder that is round-off gives ρ = 0.
 func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 	w = f.w[:f.n]
+	for i := range w {
+		w[i] /= norm
+	}
+	if f.full() {
+		return w, 0
+	}
 	q := f.q
 	for i, a := range v {
 		q[i] = a / norm
 	}
-	if f.u == nil && f.n > 0 {
-		copy(w, q)
-		return w, 0
-	}
-	for i := range w {
-		u := f.col(i)
-		w[i] = dot(u, q)
-		axpy(q, -w[i], u)
+	if f.n > 0 {
+		blas64.Gemv(blas.Trans, -1, f.ut(), vec(w), 1, vec(q))
 	}
 	rho = math.Sqrt(dot(q, q))
-	if rho < reorthogonalise {
-		for i := range w {
-			u := f.col(i)
-			d := dot(u, q)
-			w[i] += d
-			axpy(q, -d, u)
-		}
+	if f.n > 0 && rho < reorthogonalise {
+		d := f.ws.y
+		blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(q), 0, vec(d))
+		blas64.Gemv(blas.Trans, -1, f.ut(), vec(d), 1, vec(q))
+		axpy(w, 1, d)
 		rho = math.Sqrt(dot(q, q))
 	}
 	if rho <= insideEps*eps*float64(f.dim) {
@@ -203,12 +225,8 @@ func (f *form) minus(c float64, w []float64, rho float64) {
 	for i := range g {
 		g[i] *= 1 + p.last
 	}
-	for i, a := range p.a {
-		axpy(g, a, f.col(i))
-	}
-	for i, a := range p.a {
-		axpy(f.col(i), -t*a, g)
-	}
+	blas64.Gemv(blas.Trans, 1, f.ut(), vec(p.a), 1, vec(g))
+	blas64.Ger(-t, vec(p.a), vec(g), f.ut())
 	if f.turns++; f.turns >= turnsPerQR {
 		f.orthonormalise()
 	}
@@ -234,7 +252,7 @@ func (f *form) orthonormalise() {
 // densify changes to U = I.
 func (f *form) densify() {
 	n, d := f.n, f.dim
-	u := blas64.General{Rows: n, Cols: d, Stride: d, Data: f.u}
+	u := f.ut()
 	cu := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
 	blas64.Symm(blas.Left, 1, f.c.dense(0, n), u, 0, cu)
 	a := blas64.General{Rows: d, Cols: d, Stride: d, Data: make([]float64, d*d)}
@@ -272,7 +290,7 @@ func (f *form) metric() *metric.Mahalanobis {
 			g.Set(i, col, r.At(i, j))
 		}
 	}
-	if f.u == nil {
+	if f.full() {
 		return metric.FromFactor(g)
 	}
 	var l mat.Dense
@@ -295,7 +313,7 @@ type formState struct {
 }
 
 func (f *form) state() formState {
-	return formState{f.dim, f.n, persist.Floats(f.u), persist.Floats(f.c), persist.Floats(f.res.r),
+	return formState{f.dim, f.n, f.u, persist.Floats(f.c), f.res.compact(),
 		f.res.shift, f.res.logShift, f.res.seen, f.res.age, f.turns}
 }
 
@@ -313,7 +331,7 @@ func (s formState) form() (*form, error) {
 			return nil, fmt.Errorf("order %d in %d dimensions, want %d", s.Order, s.Dim, s.Dim)
 		}
 	}
-	if len(s.Core) != packed || len(s.Basis) != basis || (len(s.Resolvent) != 0 && len(s.Resolvent) != packed) {
+	if len(s.Core) != packed || len(s.Basis) != basis || (len(s.Resolvent) != 0 && len(s.Resolvent) != s.Order*s.Order) {
 		return nil, fmt.Errorf("arrays of %d, %d and %d numbers do not fit order %d in %d dimensions",
 			len(s.Core), len(s.Basis), len(s.Resolvent), s.Order, s.Dim)
 	}
@@ -329,7 +347,10 @@ func (s formState) form() (*form, error) {
 	if !dense && s.Order > 0 {
 		f.u = s.Basis
 	}
-	f.res = resolvent{r: sym(s.Resolvent), shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
+	f.res = resolvent{shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
+	if len(s.Resolvent) > 0 {
+		f.res.r, f.res.n, f.res.stride = s.Resolvent, s.Order, s.Order
+	}
 	f.size()
 	return f, nil
 }

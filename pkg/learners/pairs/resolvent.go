@@ -1,13 +1,24 @@
 package pairs
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
 
 // resolvent is R = (C + s₀I)⁻¹, maintained by rank-one and rank-two corrections
 // while C changes. It exists only above directOrder, from the first time it is
 // needed. The nearer s₀ is to the root s of the secular equation, the fewer
 // Lanczos steps: the error falls by (√κ−1)/(√κ+1) per step, κ = max(s/s₀, s₀/s).
+//
+// It is stored as a full square, since a product with it, of which a step makes
+// ten to twenty, then runs twice as fast as with a triangle.
 type resolvent struct {
-	r        sym // nil if there is none
+	r        []float64 // rows of length stride; nil if there is none
+	n        int       // order
+	stride   int
 	shift    float64
 	logShift float64 // running mean of log s
 	seen     int     // roots in that mean
@@ -32,30 +43,80 @@ func (r *resolvent) note(s float64) {
 }
 
 func (r *resolvent) stale() bool {
-	return r.r != nil && r.age >= staleAge && math.Abs(r.logShift-math.Log(r.shift)) > math.Log(staleRatio)
+	return r.ready() && r.age >= staleAge && math.Abs(r.logShift-math.Log(r.shift)) > math.Log(staleRatio)
 }
 
-func (r *resolvent) drop() { r.r = nil }
+func (r *resolvent) ready() bool { return r.r != nil }
+
+func (r *resolvent) drop() { r.r, r.n, r.stride = nil, 0, 0 }
+
+func (r *resolvent) general() blas64.General {
+	return blas64.General{Rows: r.n, Cols: r.n, Stride: r.stride, Data: r.r}
+}
+
+// mulTo sets dst to Rx.
+func (r *resolvent) mulTo(dst, x []float64) {
+	blas64.Gemv(blas.NoTrans, 1, r.general(), vec(x), 0, vec(dst))
+}
+
+// compact returns the n² entries of R without gaps.
+func (r *resolvent) compact() []float64 {
+	var out []float64
+	for i := range r.n {
+		out = append(out, r.r[i*r.stride:i*r.stride+r.n]...)
+	}
+	return out
+}
+
+// border appends a row and a column: k·z and the corner.
+func (r *resolvent) border(k float64, z []float64, corner float64) {
+	n := r.n
+	if n == r.stride {
+		stride := 2 * (n + 1)
+		wider := make([]float64, stride*stride)
+		for i := range n {
+			copy(wider[i*stride:], r.r[i*n:(i+1)*n])
+		}
+		r.r, r.stride = wider, stride
+	}
+	last := r.r[n*r.stride:]
+	for i, a := range z {
+		last[i] = k * a
+		r.r[i*r.stride+n] = k * a
+	}
+	last[n] = corner
+	r.n++
+}
 
 // build computes R from C with s₀ at the mean root.
 func (r *resolvent) build(c sym, n int) bool {
 	r.shift = math.Exp(r.logShift)
 	r.age = 0
-	m := make(sym, len(c))
-	if !c.inverse(m, r.shift, n) {
+	m := c.dense(r.shift, n)
+	t, ok := lapack64.Potrf(m)
+	if ok {
+		m, ok = lapack64.Potri(t)
+	}
+	if !ok {
+		r.drop()
 		return false
 	}
-	r.r = m
+	for i := range n {
+		for j := range i {
+			m.Data[j*n+i] = m.Data[i*n+j]
+		}
+	}
+	r.r, r.n, r.stride = m.Data, n, n
 	return true
 }
 
 // plus follows C ← [C 0; 0 0] + c(w, ρ)(w, ρ)ᵀ (Sherman–Morrison).
 func (r *resolvent) plus(ws *workspace, c float64, w []float64, rho float64) {
-	if r.r == nil {
+	if !r.ready() {
 		return
 	}
 	z := ws.y
-	r.r.mulTo(z, w)
+	r.mulTo(z, w)
 	last := rho / r.shift
 	den := 1 + c*(dot(w, z)+rho*last)
 	if !(den > minDenominator) {
@@ -63,12 +124,9 @@ func (r *resolvent) plus(ws *workspace, c float64, w []float64, rho float64) {
 		return
 	}
 	k := -c / den
-	r.r.rankOne(k, z)
+	blas64.Ger(k, vec(z), vec(z), r.general())
 	if rho > 0 {
-		for _, a := range z {
-			r.r = append(r.r, k*last*a)
-		}
-		r.r = append(r.r, 1/r.shift+k*last*last)
+		r.border(k*last, z, 1/r.shift+k*last*last)
 	}
 }
 
@@ -85,13 +143,13 @@ const minDenominator = 1e-6
 // together so that their common pole at s = s₀ cancels. If trim is set, the
 // reflection of form.minus follows, which adds multiples of aaᵀ and ayᵀ.
 func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
-	if r.r == nil {
+	if !r.ready() {
 		return
 	}
 	inv := 1 / r.shift
 	b, m := p.last, p.last*inv
 	y := ws.y
-	r.r.mulTo(y, p.a)
+	r.mulTo(y, p.a)
 	yu := dot(y, p.a) + b*m
 	delta := p.s - r.shift
 	zeta := 1 + delta*yu
@@ -107,5 +165,11 @@ func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
 		uu += -2*t*(inv+na) + t*t*(inv+2*b*inv+corner)
 		uy += -t * ny
 	}
-	r.r.rankTwo(uu, uy, yy, p.a, y)
+	fa, fy := ws.x, ws.z
+	for i, a := range p.a {
+		fa[i] = uu*a + uy*y[i]
+		fy[i] = uy*a + yy*y[i]
+	}
+	blas64.Ger(1, vec(p.a), vec(fa), r.general())
+	blas64.Ger(1, vec(y), vec(fy), r.general())
 }

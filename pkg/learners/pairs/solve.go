@@ -24,8 +24,6 @@ type eigenpair struct {
 	last float64
 }
 
-func (p *eigenpair) size(n int) { p.a = fit(p.a, n) }
-
 // fit returns a slice of length n that reuses the memory of x if it can.
 func fit(x []float64, n int) []float64 {
 	if cap(x) < n {
@@ -53,17 +51,18 @@ const (
 
 // workspace is the scratch of the solvers.
 type workspace struct {
-	n     int
-	x, y  []float64
-	basis [][]float64 // Lanczos vectors
-	tri   tridiagonal
-	chol  sym
+	n       int
+	x, y, z []float64
+	basis   [][]float64 // Lanczos vectors
+	tri     tridiagonal
+	chol    sym
 }
 
 func (ws *workspace) size(n int) {
 	ws.n = n
 	ws.x = fit(ws.x, n)
 	ws.y = fit(ws.y, n)
+	ws.z = fit(ws.z, n)
 }
 
 // vector returns Lanczos vector k.
@@ -78,7 +77,8 @@ func (ws *workspace) vector(k int) []float64 {
 // solve finds the negative eigenpair and reports whether there is one below
 // −floor.
 func (f *form) solve(c float64, w []float64, rho, floor float64) bool {
-	tol := residualTol*c + roundOff*f.c.trace(f.n)
+	tr := f.c.trace(f.n)
+	tol := residualTol*(c+tr/float64(f.n)) + roundOff*tr
 	found := false
 	switch {
 	case dot(w, w) == 0: // v ⟂ range(A)
@@ -175,7 +175,7 @@ func (f *form) iterative(c float64, w []float64, rho, floor, tol float64) bool {
 		f.res.drop()
 	}
 	for range 2 {
-		if f.res.r == nil && !f.res.build(f.c, f.n) {
+		if !f.res.ready() && !f.res.build(f.c, f.n) {
 			break
 		}
 		if found, ok := f.lanczos(c, w, rho, floor, tol); ok {
@@ -208,7 +208,7 @@ func (f *form) lanczos(c float64, w []float64, rho, floor, tol float64) (found, 
 	for k := 1; k <= min(f.n, maxLanczos); k++ {
 		q := ws.basis[k-1]
 		z := ws.vector(k)
-		f.res.r.mulTo(z, q)
+		f.res.mulTo(z, q)
 		size := math.Sqrt(dot(z, z))
 		var alpha float64
 		for j := k - 1; j >= 0; j-- {

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // sym is the lower triangle of a symmetric matrix, packed by rows: row i has
@@ -98,23 +97,6 @@ func (s sym) dense(shift float64, n int) blas64.Symmetric {
 		a.Data[i*n+i] += shift
 	}
 	return a
-}
-
-// inverse sets dst to (S + shift·I)⁻¹ and reports whether that matrix was
-// positive definite.
-func (s sym) inverse(dst sym, shift float64, n int) bool {
-	t, ok := lapack64.Potrf(s.dense(shift, n))
-	if !ok {
-		return false
-	}
-	a, ok := lapack64.Potri(t)
-	if !ok {
-		return false
-	}
-	for i := range n {
-		copy(dst.row(i), a.Data[i*n:])
-	}
-	return true
 }
 
 // short is the length below which a plain loop beats a call of gonum's kernel.
