@@ -218,12 +218,13 @@ func (m *Mahalanobis) EmbedRows(x *mat.Dense) *mat.Dense {
 // Principal returns the k largest eigenvalues of M, in descending order, and
 // the corresponding unit eigenvectors as the rows of a k×d matrix. The sign of
 // each is fixed by making its entry of largest magnitude positive (the first
-// such entry). It costs an eigendecomposition of the smaller of LLᵀ and LᵀL.
-// It panics unless 1 ≤ k ≤ Rows.
+// such entry). The eigenvectors are orthonormal, also where L has dependent rows
+// and an eigenvalue is 0. It costs an eigendecomposition of the smaller of LLᵀ
+// and LᵀL. It panics unless 1 ≤ k ≤ min(Rows, Dim).
 func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	r := m.Rows()
-	if k < 1 || k > r {
-		panic(fmt.Sprintf("metric: Principal(%d) of a metric with %d rows", k, r))
+	if k < 1 || k > min(r, m.dim) {
+		panic(fmt.Sprintf("metric: Principal(%d) of a metric with %d rows in %d dimensions", k, r, m.dim))
 	}
 	var eig mat.EigenSym
 	small := r < m.dim
@@ -240,9 +241,6 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	var q mat.Dense
 	eig.VectorsTo(&q)
 	n := len(all)
-	if k > n {
-		panic(fmt.Sprintf("metric: Principal(%d) in %d dimensions", k, m.dim))
-	}
 	values = make([]float64, k)
 	vectors = mat.NewDense(k, m.dim, nil)
 	for i := range k {
@@ -260,7 +258,10 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 		} else {
 			mat.Col(row, c, &q)
 		}
-		FixSign(row)
+	}
+	Orthonormalise(vectors)
+	for i := range k {
+		FixSign(vectors.RawRowView(i))
 	}
 	return values, vectors
 }

@@ -82,7 +82,7 @@ func FitPCA(x *mat.Dense, k int) (*PCA, error) {
 			}
 		}
 	}
-	orthonormalise(w)
+	metric.Orthonormalise(w)
 	for i := range k {
 		values[i] = max(values[i], 0)
 		metric.FixSign(w.RawRowView(i))
@@ -121,33 +121,3 @@ func (p *PCA) Reconstruct(x *mat.Dense) *mat.Dense {
 // Metric returns the projection metric M = WᵀW: the Euclidean distance between
 // scores.
 func (p *PCA) Metric() *metric.Mahalanobis { return metric.FromFactor(p.w) }
-
-// orthonormalise makes the rows of w orthonormal in order (Gram–Schmidt,
-// twice). A row that lies in the span of those before it is replaced by the
-// first unit vector that does not.
-func orthonormalise(w *mat.Dense) {
-	k, d := w.Dims()
-	// A unit row keeps at least this much of its length unless it is dependent
-	// up to round-off; among d unit vectors one keeps √((d−i)/d).
-	const dependent = 1e-3
-	next := 0
-	for i := range k {
-		r := w.RawRowView(i)
-		for {
-			before := floats.Norm(r, 2)
-			for range 2 {
-				for j := range i {
-					o := w.RawRowView(j)
-					floats.AddScaled(r, -floats.Dot(o, r), o)
-				}
-			}
-			if after := floats.Norm(r, 2); after > dependent*before && before > 0.5 {
-				floats.Scale(1/after, r)
-				break
-			}
-			clear(r)
-			r[next%d] = 1
-			next++
-		}
-	}
-}

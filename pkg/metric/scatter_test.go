@@ -1,0 +1,91 @@
+package metric_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// TestInverseScatter compares with the inverse from the definition, and without a
+// ridge checks the Moore–Penrose conditions.
+func TestInverseScatter(t *testing.T) {
+	const tol = 1e-8 // d·ε·κ², κ ≤ 1e3
+	rng := rand.New(rand.NewPCG(4, 1))
+	for _, c := range []struct {
+		q, d  int
+		ridge float64
+	}{{9, 4, 0}, {9, 4, 0.1}, {4, 9, 0}, {4, 9, 1e-3}, {1, 1, 0}, {6, 6, 2}} {
+		dev := normal(rng, c.q, c.d)
+		const n = 7
+		m, err := metric.InverseScatter(dev, n, c.ridge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := mat.NewSymDense(c.d, nil)
+		s.SymOuterK(1.0/n, dev.T())
+		shift := c.ridge * mat.Trace(s) / float64(c.d)
+		for i := range c.d {
+			s.SetSym(i, i, s.At(i, i)+shift)
+		}
+		got := m.M()
+		var sms, msm mat.Dense
+		sms.Product(s, got, s)
+		msm.Product(got, s, got)
+		if !mat.EqualApprox(&sms, s, tol*mat.Norm(s, 2)) || !mat.EqualApprox(&msm, got, tol*mat.Norm(got, 2)) {
+			t.Errorf("%+v: M is not the pseudo-inverse of S + ridge", c)
+		}
+		var sm, ms mat.Dense
+		sm.Mul(s, got)
+		ms.Mul(got, s)
+		if !mat.EqualApprox(&sm, ms.T(), tol) {
+			t.Errorf("%+v: SM and MS are not each other's transpose", c)
+		}
+		if want := min(c.q, c.d); c.ridge == 0 && m.Rows() != want {
+			t.Errorf("%+v: %d rows, want %d", c, m.Rows(), want)
+		}
+	}
+}
+
+func TestInverseScatterErrors(t *testing.T) {
+	one := mat.NewDense(1, 2, []float64{1, 1})
+	scatter := func(dev *mat.Dense, ridge float64) error { _, err := metric.InverseScatter(dev, 1, ridge); return err }
+	for want, err := range map[string]error{
+		"ridge: -1 is not allowed":     scatter(one, -1),
+		"ridge: NaN is not allowed":    scatter(one, math.NaN()),
+		"ridge: +Inf is not allowed":   scatter(one, math.Inf(1)),
+		"is lost in round-off":         scatter(one, 1e-20),
+		"row 0, column 1: NaN":         scatter(mat.NewDense(1, 2, []float64{0, math.NaN()}), 0),
+		"the scatter of the data over": scatter(mat.NewDense(1, 1, []float64{1e200}), 0),
+		"all deviations are zero":      scatter(mat.NewDense(2, 2, nil), 1),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+	if err := scatter(mat.NewDense(2, 2, nil), 0); !errors.Is(err, metric.ErrNoScatter) {
+		t.Errorf("got %v, want ErrNoScatter", err)
+	}
+	mustPanic(t, "no deviations", func() { metric.InverseScatter(&mat.Dense{}, 1, 0) })
+	mustPanic(t, "weight 0", func() { metric.InverseScatter(one, 0, 0) })
+}
+
+func TestCheckFinite(t *testing.T) {
+	x := mat.NewDense(2, 3, nil)
+	if err := metric.CheckFinite(x); err != nil {
+		t.Error(err)
+	}
+	x.Set(1, 2, math.Inf(-1))
+	if err := metric.CheckFinite(x); err == nil || !strings.Contains(err.Error(), "row 1, column 2: -Inf") {
+		t.Errorf("got %v, want an error that names row and column", err)
+	}
+	// A view must not be checked beyond its columns.
+	if err := metric.CheckFinite(x.Slice(0, 2, 0, 2).(*mat.Dense)); err != nil {
+		t.Errorf("view: %v", err)
+	}
+}
