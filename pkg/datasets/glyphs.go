@@ -225,7 +225,7 @@ func GlyphDigits(rng *rand.Rand, nTrain, nTest int) (train, test *Images) {
 // by Euclidean distance err on a few per cent of the images of two digits.
 const (
 	glyphInkMin, glyphInkMax = 80, 255
-	glyphNoise               = 90
+	glyphNoise               = 75
 )
 
 func glyphImages(rng *rand.Rand, name string, n int) *Images {

@@ -89,10 +89,15 @@ func lookup(entries []Entry, name string) (Entry, error) {
 		}
 	}
 	unknown := &UnknownError{Name: name}
-	best := 1 + max(1, len(name)/3)
+	lower := strings.ToLower(name)
+	best := 1 + max(2, len(name)/3) // 2 allows for two letters swapped
 	for _, e := range entries {
 		unknown.Known = append(unknown.Known, e.Name)
-		if d := editDistance(strings.ToLower(name), e.Name); d < best {
+		d := editDistance(lower, e.Name)
+		if len(name) > 2 && strings.HasPrefix(e.Name, lower) {
+			d = 1
+		}
+		if d < best {
 			unknown.Suggestion, best = e.Name, d
 		}
 	}

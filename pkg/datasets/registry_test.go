@@ -1,0 +1,155 @@
+package datasets
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestRegistry(t *testing.T) {
+	entries := Registry()
+	want := []string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "usps", "nist16",
+		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos"}
+	if len(entries) != len(want) {
+		t.Errorf("%d data sets, want %d", len(entries), len(want))
+	}
+	files := 0
+	for _, name := range want {
+		e, err := Lookup(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		files += len(e.Files)
+		if e.Shape == "" || e.Licence == "" || e.Citation == "" || e.Bytes() == 0 {
+			t.Errorf("%s lacks shape, licence, citation or size: %+v", name, e)
+		}
+		if e.Default != (name == "mnist") {
+			t.Errorf("%s: default is %v", name, e.Default)
+		}
+		for _, f := range e.Files {
+			if f.Comparable && len(f.Sources) == 0 {
+				t.Errorf("%s is comparable to nothing", f.Path)
+			}
+		}
+	}
+	if files != 62 {
+		t.Errorf("%d files, want 62", files)
+	}
+
+	// Rows that must not gate a download, one of each kind, and some that must.
+	comparable := map[string]bool{
+		"mnist/train-images-idx3-ubyte.gz": true, "reuters21578/reut2-000.sgm": true, "classic3/MED.ALL": true,
+		"nist16/nist16.mat": false, "mfeat/mfeat-fou.mat": false, "20news/20news-bydate-repacked.tar.gz": false,
+		"triplets/zappos/cnn_feats_85x4096.csv.gz": false, "triplets/music/music_triplets.mat": false,
+	}
+	for _, e := range entries {
+		for _, f := range e.Files {
+			if want, ok := comparable[f.Path]; ok && f.Comparable != want {
+				t.Errorf("%s: comparable is %v, want %v", f.Path, f.Comparable, want)
+			}
+		}
+	}
+	mnist, _ := Lookup("mnist")
+	for _, f := range mnist.Files { // which refuses downloads
+		if n := len(f.Sources); n != 3 || !strings.Contains(f.Sources[n-1].URL, "yann.lecun.com") {
+			t.Errorf("%s: sources %v, want yann.lecun.com last of 3", f.Path, f.Sources)
+		}
+	}
+}
+
+func TestRegistryIsACopy(t *testing.T) {
+	Registry()[0].Name = "changed"
+	if name := Registry()[0].Name; name != "mnist" {
+		t.Errorf("the registry now starts with %q", name)
+	}
+}
+
+func TestLookupSuggests(t *testing.T) {
+	for name, want := range map[string]string{"minst": "mnist", "MNIST": "mnist", "pendigit": "pendigits", "reuters": "reuters21578", "zapos": "zappos", "xyzzy": "", "": ""} {
+		_, err := Lookup(name)
+		var unknown *UnknownError
+		if !errors.As(err, &unknown) || unknown.Name != name {
+			t.Errorf("Lookup(%q): %v", name, err)
+			continue
+		}
+		if unknown.Suggestion != want {
+			t.Errorf("Lookup(%q) suggests %q, want %q", name, unknown.Suggestion, want)
+		}
+		if want != "" && !strings.Contains(err.Error(), `did you mean "`+want+`"?`) {
+			t.Errorf("Lookup(%q): %v", name, err)
+		}
+		if want == "" && !strings.Contains(err.Error(), "mnist, wine") {
+			t.Errorf("Lookup(%q) does not list the names: %v", name, err)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"wine", "wine", 0}, {"minst", "mnist", 2}} {
+		if got := editDistance(tc.a, tc.b); got != tc.want {
+			t.Errorf("editDistance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
+
+const (
+	goodSum  = "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
+	goodSet  = "set\ta\tno\tshape\tlicence\tcitation\n"
+	goodFile = "file\ta\ta/x\t5\t" + goodSum + "\tyes\thttp://h/x\t-\n"
+)
+
+func TestParseRegistryRefuses(t *testing.T) {
+	if _, err := parseRegistry("r.tsv", "# comment\n\n"+goodSet+goodFile); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(from, to string) string { return goodSet + strings.Replace(goodFile, from, to, 1) }
+	for name, tc := range map[string]struct{ tsv, want string }{
+		"no file":          {goodSet, `"a" has no file`},
+		"file first":       {goodFile, "r.tsv:1: file of"},
+		"other set":        {edit("\ta\t", "\tb\t"), `r.tsv:2: file of "b"`},
+		"set twice":        {goodSet + goodFile + goodSet, "r.tsv:3: set \"a\" stands twice"},
+		"path twice":       {goodSet + goodFile + goodFile, "r.tsv:3: path"},
+		"default":          {strings.Replace(goodSet, "no", "No", 1), "r.tsv:1: default"},
+		"empty field":      {edit("\t-", "\t"), "r.tsv:2: empty field"},
+		"columns":          {edit("\t-", ""), "r.tsv:2: \"file\" with 7 fields"},
+		"kind":             {"sett\ta\n", "r.tsv:1: \"sett\""},
+		"path up":          {edit("a/x", "../x"), "r.tsv:2: path"},
+		"path up inside":   {edit("a/x", "a/../../x"), "r.tsv:2: path"},
+		"path absolute":    {edit("a/x", "/x"), "r.tsv:2: path"},
+		"path with blank":  {edit("a/x", "a/ x"), "r.tsv:2: path"},
+		"bytes":            {edit("\t5\t", "\t5.0\t"), "r.tsv:2: strconv"},
+		"no bytes":         {edit("\t5\t", "\t0\t"), "r.tsv:2: bytes"},
+		"short sum":        {edit(goodSum, goodSum[2:]), "r.tsv:2: sha256"},
+		"upper sum":        {edit(goodSum, strings.ToUpper(goodSum)), "r.tsv:2: sha256"},
+		"comparable":       {edit("yes", "maybe"), "r.tsv:2: comparable"},
+		"scheme":           {edit("http://", "ftp://"), "r.tsv:2: sources"},
+		"member of a file": {edit("http://h/x", "http://h/x#m"), "r.tsv:2: sources"},
+		"no reason":        {edit("yes", "no"), "r.tsv:2: note"},
+	} {
+		if _, err := parseRegistry("r.tsv", tc.tsv); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v does not say %q", name, err, tc.want)
+		}
+	}
+}
+
+func FuzzParseRegistry(f *testing.F) {
+	f.Add(goodSet + goodFile)
+	f.Add(registryTSV)
+	f.Fuzz(func(t *testing.T, tsv string) {
+		entries, err := parseRegistry("fuzz", tsv)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			for _, file := range e.Files {
+				if strings.HasPrefix(file.Path, "/") || strings.Contains("/"+file.Path+"/", "/../") || len(file.SHA256) != 64 {
+					t.Fatalf("accepted %+v", file)
+				}
+			}
+		}
+	})
+}
