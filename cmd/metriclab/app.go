@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+)
+
+// The exit codes; documented in the root command's help.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// app is what the commands share: the papers and the world. Tests put their
+// own in its place.
+type app struct {
+	papers   []experiment.Paper
+	out, err io.Writer
+	terminal bool // err is one
+	mirror   string
+	world    experiment.World
+	every    time.Duration // between lines of progress when piped
+}
+
+func newApp(papers []experiment.Paper) *app {
+	return &app{
+		papers: papers, out: os.Stdout, err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		mirror: os.Getenv("METRICLAB_MIRROR"), world: world(), every: 30 * time.Second,
+	}
+}
+
+// usageError is an error of whoever wrote the command line: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// exitError ends the program with a code; what there was to say is said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// execute runs a command line and returns the exit code.
+func execute(ctx context.Context, a *app, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var exit exitError
+	var usage usageError
+	var unknown *experiment.UnknownError
+	var unknownData *datasets.UnknownError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit):
+		return int(exit)
+	case ctx.Err() != nil:
+		fmt.Fprintln(a.err, "metriclab: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintln(a.err, "metriclab:", err)
+	if errors.As(err, &usage) || errors.As(err, &unknown) || errors.As(err, &unknownData) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// interruptible returns a context that ends at the first interrupt or
+// termination signal; the second one kills.
+func interruptible(errs io.Writer) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-c:
+			signal.Stop(c) // the next one has its default effect
+			fmt.Fprintln(errs, "metriclab: interrupted; finished jobs are kept; interrupt again to kill")
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "metriclab",
+		Short: "Regenerate the figures of five papers on metric learning and grade their claims",
+		Long: `metriclab regenerates the figures and tables of papers on metric learning,
+grades each of their claims against what it measured, and writes a report.
+
+Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
+2 the command line is wrong; 130 interrupted.`,
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.out, overview)
+			return err
+		},
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // --help is enough
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand())
+	return root
+}
+
+const overview = `metriclab: papers on metric learning, run again and graded. What it can do:
+  metriclab run                      run everything on built-in data (seconds), end with a report
+  metriclab run --scale full         the papers' protocols; resumes where it was stopped
+  metriclab run pola2004/fig3        one experiment; --dry-run says what would run
+  metriclab list                     the papers, experiments and figures
+  metriclab status                   what is done, missing, failed
+  metriclab report --scale full      the report and the scorecard from what is there
+  metriclab data get                 fetch the data that full scale needs
+  metriclab version                  what this program was built from
+Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 130 interrupted.
+`
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	msg := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if s := c.SuggestionsFor(args[0]); len(s) > 0 {
+		msg += ": did you mean " + strings.Join(s, " or ") + "?"
+	}
+	return usageError{errors.New(msg)}
+}
+
+// flags are those that choose experiments and folders.
+type flags struct {
+	scale   string
+	results string
+	data    string
+}
+
+func (f *flags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.scale, "scale", string(experiment.Smoke), "smoke (built-in data, seconds) or full (the papers' protocols)")
+	c.Flags().StringVar(&f.results, "results", "", "folder of results instead of results/ (full) or out/smoke/ (smoke)")
+	addData(c, &f.data)
+}
+
+func addData(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "data", "data", "folder of data sets")
+}
+
+// config turns flags into a Config.
+func (a *app) config(f *flags) (experiment.Config, error) {
+	scale, err := experiment.ParseScale(f.scale)
+	if err != nil {
+		return experiment.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
+	}
+	return experiment.Config{
+		Scale: scale, Folders: experiment.FoldersFor(scale, f.results), Workers: runtime.GOMAXPROCS(0),
+		Data: datasets.Open(f.data), World: a.world, Papers: a.papers,
+	}, nil
+}
+
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// plural returns "1 job", "2 jobs".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// about rounds a duration for people.
+func about(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than 1s"
+	case d < 10*time.Minute:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}

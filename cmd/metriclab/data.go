@@ -1,0 +1,226 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+)
+
+func (a *app) dataCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "data",
+		Short: "List, fetch and check data sets",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.dataListCommand(), a.dataGetCommand(), a.dataVerifyCommand())
+	return c
+}
+
+// needed lists the registered data sets that the experiments use at full scale.
+func (a *app) needed() []string {
+	var out []string
+	for _, p := range a.papers {
+		for _, s := range p.Experiments {
+			for _, c := range s.Cells(experiment.Full) {
+				if _, err := datasets.Lookup(c.Dataset); err == nil && !slices.Contains(out, c.Dataset) {
+					out = append(out, c.Dataset)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// listedData is one data set in the JSON of data list and data verify.
+type listedData struct {
+	Name     string       `json:"name"`
+	Shape    string       `json:"shape"`
+	Licence  string       `json:"licence"`
+	Citation string       `json:"citation"`
+	Bytes    int64        `json:"bytes"`
+	Needed   bool         `json:"needed"` // by an experiment
+	Usable   bool         `json:"usable"` // all files are there, and right as far as was looked
+	Files    []listedFile `json:"files"`
+}
+
+type listedFile struct {
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	State  string `json:"state"`
+}
+
+func listData(name string, needed []string, files []datasets.FileStatus) (listedData, error) {
+	e, err := datasets.Lookup(name)
+	if err != nil {
+		return listedData{}, err
+	}
+	l := listedData{
+		Name: e.Name, Shape: e.Shape, Licence: e.Licence, Citation: e.Citation, Bytes: e.Bytes(),
+		Needed: slices.Contains(needed, e.Name), Usable: true,
+	}
+	for _, f := range files {
+		l.Files = append(l.Files, listedFile{f.Path, f.Bytes, f.SHA256, f.State.String()})
+		l.Usable = l.Usable && f.State.Usable()
+	}
+	return l, nil
+}
+
+// state sums up the states of the files.
+func (l listedData) state() string {
+	var states []string
+	for _, f := range l.Files {
+		if !slices.Contains(states, f.State) {
+			states = append(states, f.State)
+		}
+	}
+	if len(states) == 1 {
+		return states[0]
+	}
+	if l.Usable {
+		return "present"
+	}
+	return "incomplete"
+}
+
+func (a *app) dataListCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the data sets, what they are and whether they are here",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, needed := datasets.Open(dir), a.needed()
+			var all []listedData
+			for _, e := range datasets.Registry() {
+				files, err := store.Status(e.Name)
+				if err != nil {
+					return err
+				}
+				l, err := listData(e.Name, needed, files)
+				if err != nil {
+					return err
+				}
+				all = append(all, l)
+			}
+			if asJSON {
+				return a.printJSON(all)
+			}
+			w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "name\tstate\tneeded\tMB\tshape\tlicence")
+			for _, l := range all {
+				need := ""
+				if l.Needed {
+					need = "yes"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\t%s\n", l.Name, l.state(), need, float64(l.Bytes)/1e6, l.Shape, l.Licence)
+			}
+			return w.Flush()
+		},
+	}
+	addData(c, &dir)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) dataGetCommand() *cobra.Command {
+	var dir string
+	mirror := a.mirror
+	c := &cobra.Command{
+		Use:   "get [name ...]",
+		Short: "Fetch data sets (default: those that the experiments need)",
+		Long: `Fetch the files of data sets that are missing or wrong, from the mirror if there
+is one, else from their official sources, and check them. An interrupted download
+goes on where it was. METRICLAB_MIRROR in the environment sets the mirror, too.`,
+		RunE: func(c *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				names = a.needed()
+			}
+			store := datasets.Open(dir)
+			for _, name := range names {
+				if _, err := datasets.Lookup(name); err != nil {
+					return err
+				}
+			}
+			var failed []error
+			for _, name := range names {
+				fmt.Fprintf(a.err, "getting %s\n", name)
+				opts := datasets.Options{
+					Mirror: mirror,
+					Warn:   func(file, message string) { fmt.Fprintf(a.err, "warning: %s: %s\n", file, message) },
+				}
+				bars := a.downloadBars(&opts)
+				err := store.Get(c.Context(), name, opts)
+				bars()
+				if err != nil {
+					failed = append(failed, err)
+					if c.Context().Err() != nil {
+						break
+					}
+					continue
+				}
+				fmt.Fprintf(a.out, "%s is complete in %s\n", name, dir)
+			}
+			return errors.Join(failed...)
+		},
+	}
+	addData(c, &dir)
+	c.Flags().StringVar(&mirror, "mirror", a.mirror, "folder or http(s) address with the files under their paths below the data folder")
+	return c
+}
+
+func (a *app) dataVerifyCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "verify [name ...]",
+		Short: "Compare the files of data sets with their checksums (default: those that the experiments need)",
+		RunE: func(c *cobra.Command, names []string) error {
+			needed := a.needed()
+			if len(names) == 0 {
+				names = needed
+			}
+			store := datasets.Open(dir)
+			var all []listedData
+			ok := true
+			for _, name := range names {
+				files, err := store.Verify(c.Context(), name)
+				if err != nil {
+					return err
+				}
+				l, err := listData(name, needed, files)
+				if err != nil {
+					return err
+				}
+				ok = ok && l.Usable
+				all = append(all, l)
+			}
+			if asJSON {
+				if err := a.printJSON(all); err != nil {
+					return err
+				}
+			} else {
+				for _, l := range all {
+					for _, f := range l.Files {
+						fmt.Fprintf(a.out, "%s: %s\n", f.Path, f.State)
+					}
+				}
+			}
+			if !ok {
+				return errors.New("data are missing or wrong; get them with: metriclab data get")
+			}
+			return nil
+		},
+	}
+	addData(c, &dir)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/pkg/experiment"
+)
+
+// listed is one experiment in the JSON of list.
+type listed struct {
+	Experiment string       `json:"experiment"`
+	Title      string       `json:"title"`
+	Source     string       `json:"source"`
+	Ours       bool         `json:"ours"`
+	Scale      string       `json:"scale"`
+	Cells      []listedCell `json:"cells"`
+	Trials     int          `json:"trials"`
+	Jobs       int          `json:"jobs"`
+	Views      []listedView `json:"views"`
+	Claims     int          `json:"claims"`
+	// ExpectedS is the expected time of all jobs on all cores at full scale.
+	ExpectedS float64 `json:"expected_s,omitempty"`
+}
+
+type listedCell struct {
+	Name    string            `json:"name"`
+	Dataset string            `json:"dataset"`
+	Params  map[string]string `json:"params"`
+	Methods map[string]int    `json:"methods"`
+}
+
+type listedView struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+}
+
+type listedPaper struct {
+	Paper       string   `json:"paper"`
+	Citation    string   `json:"citation"`
+	Experiments []listed `json:"experiments"`
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var scaleName string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List papers, experiments, views, cells, jobs and expected times",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			scale, err := experiment.ParseScale(scaleName)
+			if err != nil {
+				return usageError{fmt.Errorf("flag --scale: %w", err)}
+			}
+			list := a.list(scale)
+			if asJSON {
+				return a.printJSON(list)
+			}
+			return a.printList(list)
+		},
+	}
+	c.Flags().StringVar(&scaleName, "scale", string(experiment.Smoke), "smoke or full")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) list(scale experiment.Scale) []listedPaper {
+	var out []listedPaper
+	for _, p := range a.papers {
+		lp := listedPaper{Paper: p.Key, Citation: p.Citation, Experiments: []listed{}}
+		for _, s := range p.Experiments {
+			l := listed{
+				Experiment: s.ID, Title: s.Title, Source: s.Source, Ours: s.Ours, Scale: string(scale),
+				Trials: s.Trials(scale), Claims: len(s.Claims), Views: []listedView{},
+			}
+			for _, cell := range s.Cells(scale) {
+				l.Cells = append(l.Cells, listedCell{cell.Name, cell.Dataset, cell.Params, cell.Methods})
+			}
+			l.Jobs = len(l.Cells) * l.Trials
+			for _, v := range s.Views {
+				l.Views = append(l.Views, listedView{v.Name, v.Title})
+			}
+			if scale == experiment.Full {
+				workers := runtime.GOMAXPROCS(0)
+				if s.Timing {
+					workers = 1
+				}
+				l.ExpectedS = (s.Cost * time.Duration(l.Jobs) / time.Duration(workers)).Seconds()
+			}
+			lp.Experiments = append(lp.Experiments, l)
+		}
+		out = append(out, lp)
+	}
+	return out
+}
+
+func (a *app) printList(list []listedPaper) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for i, p := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s: %s\n", p.Paper, p.Citation)
+		for _, s := range p.Experiments {
+			expected := ""
+			if s.ExpectedS > 0 {
+				expected = ", about " + about(time.Duration(s.ExpectedS*float64(time.Second)))
+			}
+			fmt.Fprintf(w, "  %s: %s (%s)\n", s.Experiment, s.Title, s.Source)
+			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural(len(s.Cells), "cell"), plural(s.Trials, "trial"), plural(s.Jobs, "job"), plural(s.Claims, "claim"), expected)
+			for _, v := range s.Views {
+				fmt.Fprintf(w, "    view %s\t%s\n", v.Name, v.Title)
+			}
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,20 @@
+// Metriclab regenerates the figures and tables of five papers on metric
+// learning and grades their claims. Run it without arguments for an overview.
+package main
+
+import (
+	"os"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/papers/pola2004"
+)
+
+// papers lists what the command knows, in the order of publication.
+var papers = []experiment.Paper{pola2004.Paper}
+
+func main() {
+	ctx, stop := interruptible(os.Stderr)
+	code := execute(ctx, newApp(papers), os.Args[1:])
+	stop()
+	os.Exit(code)
+}

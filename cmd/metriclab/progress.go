@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"metriclab/pkg/experiment"
+)
+
+// progress shows events on stderr: a bar on a terminal, else a line per
+// finished experiment, per failure, and one every now and then.
+type progress struct {
+	mu   sync.Mutex
+	w    io.Writer // for lines
+	last experiment.Event
+	bars *mpb.Progress
+	bar  *mpb.Bar
+	done chan struct{}
+	wait sync.WaitGroup
+}
+
+func (a *app) progress() *progress {
+	p := &progress{w: a.err, done: make(chan struct{})}
+	if a.terminal {
+		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(48))
+		p.w = p.bars
+		return p
+	}
+	p.wait.Go(func() {
+		tick := time.NewTicker(a.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.mu.Lock()
+				if p.last.Total > 0 {
+					fmt.Fprintln(p.w, p.counts())
+				}
+				p.mu.Unlock()
+			case <-p.done:
+				return
+			}
+		}
+	})
+	return p
+}
+
+// counts describes where the run is. The caller holds mu.
+func (p *progress) counts() string {
+	s := fmt.Sprintf("%d of %s", p.last.Ended, plural(p.last.Total, "job"))
+	if p.last.Left > 0 {
+		s += ", about " + about(p.last.Left) + " left"
+	}
+	return s
+}
+
+func (p *progress) event(e experiment.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Kind != experiment.Drawn {
+		p.last = e
+	}
+	switch e.Kind {
+	case experiment.Planned:
+		left := ""
+		if e.Left > 0 {
+			left = ", about " + about(e.Left)
+		}
+		fmt.Fprintf(p.w, "%s to run%s\n", plural(e.Total, "job"), left)
+		if p.bars != nil && e.Total > 0 {
+			p.bar = p.bars.AddBar(int64(e.Total),
+				mpb.PrependDecorators(decor.CountersNoUnit("%d of %d jobs ")),
+				mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.remaining() })),
+				mpb.BarRemoveOnComplete())
+		}
+	case experiment.Failed:
+		fmt.Fprintf(p.w, "failed: %s, cell %s, trial %d: %v\n", e.Experiment, e.Cell, e.Trial, e.Err)
+	case experiment.Drawn:
+		if e.Outcome.Ran+e.Outcome.Failed > 0 {
+			fmt.Fprintf(p.w, "%s: %s run, %d failed, %d of %d done\n", e.Experiment, plural(e.Outcome.Ran+e.Outcome.Failed, "job"), e.Outcome.Failed, e.Outcome.Done, e.Outcome.Jobs)
+		}
+	}
+	if p.bar != nil {
+		p.bar.SetCurrent(int64(e.Ended))
+	}
+}
+
+// remaining is the text after the bar.
+func (p *progress) remaining() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := ""
+	if p.last.Left > 0 {
+		s = "about " + about(p.last.Left) + " left"
+	}
+	if p.last.Experiment != "" {
+		s += "  " + p.last.Experiment + " " + p.last.Cell
+	}
+	return s
+}
+
+// close ends the display.
+func (p *progress) close() {
+	close(p.done)
+	p.wait.Wait()
+	if p.bars != nil {
+		if p.bar != nil {
+			p.bar.Abort(true)
+		}
+		p.bars.Wait()
+	}
+}

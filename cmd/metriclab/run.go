@@ -1,0 +1,287 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/pkg/experiment"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var f flags
+	var trials, jobs int
+	var seed uint64
+	var cells []string
+	var force, dry bool
+	c := &cobra.Command{
+		Use:   "run [paper|experiment ...]",
+		Short: "Run experiments, draw their figures, grade their claims, write the report",
+		Long: `Run the jobs of the named experiments (all, if none is named) that are not done,
+in parallel, then draw the figures and write the report, whose path is printed
+last. A job is one trial of one cell. A finished job is stored at once: a run
+that was interrupted or killed goes on where it was.
+
+At smoke scale everything goes to out/smoke. At full scale the complete table of
+an experiment, with its figures and graded claims, goes to results/<experiment>;
+everything else is a draft, watermarked, in out/full/<experiment>: an incomplete
+table, fewer trials than the default, some cells only, another base seed.
+
+Exit codes: 0 all is well; 1 some job, figure or claim failed; 2 the command line
+is wrong; 130 interrupted.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.config(&f)
+			if err != nil {
+				return err
+			}
+			if err := atLeastOne(c, "trials", trials, "jobs", jobs); err != nil {
+				return err
+			}
+			if seed == 0 {
+				return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
+			}
+			sel, err := experiment.Select(a.papers, args)
+			if err != nil {
+				return err
+			}
+			cfg.Trials, cfg.Seed, cfg.Cells, cfg.Force = trials, seed, cells, force
+			if jobs > 0 {
+				cfg.Workers = jobs
+			}
+			if dry {
+				return a.dryRun(c, sel, cfg)
+			}
+			p := a.progress()
+			cfg.Progress = p.event
+			res, err := experiment.Run(c.Context(), sel, cfg)
+			p.close()
+			if err != nil {
+				return err
+			}
+			return a.printRun(res, cfg)
+		},
+	}
+	f.add(c)
+	c.Flags().IntVar(&trials, "trials", 0, "trials per cell (default: each experiment's own number)")
+	c.Flags().IntVar(&jobs, "jobs", 0, "jobs that run at the same time (default: all cores)")
+	c.Flags().Uint64Var(&seed, "seed", 1, "base seed of all random streams")
+	c.Flags().StringArrayVar(&cells, "cell", nil, "run only this cell; may be repeated (list --json names the cells)")
+	c.Flags().BoolVar(&force, "force", false, "run jobs that are done, too")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would run and why, and run nothing")
+	return c
+}
+
+// atLeastOne checks flags, given as name and value, that were set.
+func atLeastOne(c *cobra.Command, nameValue ...any) error {
+	for i := 0; i < len(nameValue); i += 2 {
+		name, value := nameValue[i].(string), nameValue[i+1].(int)
+		if c.Flags().Changed(name) && value < 1 {
+			return usageError{fmt.Errorf("flag --%s: %d is not allowed, want at least 1", name, value)}
+		}
+	}
+	return nil
+}
+
+func (a *app) reportCommand() *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "report [paper|experiment ...]",
+		Short: "Draw and report what is done, without running anything",
+		Long: `Draw the figures of what is done, grade the claims of what is complete and write
+the report, without running jobs. At full scale also write the scorecard,
+results/README.md. The path of the report is printed last.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.config(&f)
+			if err != nil {
+				return err
+			}
+			sel, err := experiment.Select(a.papers, args)
+			if err != nil {
+				return err
+			}
+			res, err := experiment.Report(c.Context(), sel, cfg)
+			if err != nil {
+				return err
+			}
+			return a.printRun(res, cfg)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// printRun prints the results to stdout and what went wrong to stderr.
+func (a *app) printRun(res *experiment.Result, cfg experiment.Config) error {
+	for _, o := range res.Outcomes {
+		if o.Err != nil {
+			fmt.Fprintf(a.err, "%s: %v\n", o.Spec.ID, o.Err)
+		}
+	}
+	const shown = 20
+	for i, f := range res.Failed {
+		if i == shown {
+			fmt.Fprintf(a.err, "and %d more\n", len(res.Failed)-shown)
+			break
+		}
+		fmt.Fprintf(a.err, "failed: %s, cell %s, trial %d: %v\n", f.Experiment, f.Cell, f.Trial, f.Err)
+	}
+	if res.StoreErr != nil {
+		fmt.Fprintf(a.err, "metriclab: stopped, because results cannot be written: %v\n", res.StoreErr)
+	}
+	if n := len(res.Failed); n > 0 {
+		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. To run them again:\n", plural(n, "job"), cfg.Folders.Store)
+		for _, line := range res.RerunCommands(cfg) {
+			fmt.Fprintln(a.err, "  "+line+a.folderFlags(cfg))
+		}
+	}
+	if res.NotRun > 0 {
+		fmt.Fprintf(a.err, "%s did not run; the same command goes on with them.\n", plural(res.NotRun, "job"))
+	}
+	if res.Interrupted {
+		return exitError(exitInterrupted)
+	}
+	if res.Report != "" {
+		if err := a.printOutcomes(res); err != nil {
+			return err
+		}
+	}
+	if !res.OK() {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// folderFlags repeats the folders that are not the default.
+func (a *app) folderFlags(cfg experiment.Config) string {
+	s := ""
+	if def := experiment.FoldersFor(cfg.Scale, ""); def.Store != cfg.Folders.Store {
+		s += " --results " + cfg.Folders.Store
+	}
+	if cfg.Data != nil && cfg.Data.Dir() != "data" {
+		s += " --data " + cfg.Data.Dir()
+	}
+	return s
+}
+
+func (a *app) printOutcomes(res *experiment.Result) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	count := map[experiment.Verdict]int{}
+	for _, o := range res.Outcomes {
+		state := "draft: " + o.Watermark
+		if o.Published {
+			state = "published"
+		}
+		dir := o.Dir
+		if dir == "" {
+			dir = "-"
+		}
+		fmt.Fprintf(w, "%s\t%d of %d jobs\t%s\t%s\n", o.Spec.ID, o.Done, o.Jobs, state, dir)
+		for _, c := range o.Claims {
+			count[c.Finding.Verdict]++
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	var parts []string
+	for _, v := range []experiment.Verdict{experiment.Reproduced, experiment.Partly, experiment.NotReproduced, experiment.Undecided, experiment.Untestable, experiment.NotGraded} {
+		if count[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(a.out, "claims: "+strings.Join(parts, ", "))
+	}
+	_, err := fmt.Fprintln(a.out, "report: "+res.Report)
+	return err
+}
+
+// dryRun says per experiment what would run, what is done and why.
+func (a *app) dryRun(c *cobra.Command, sel []experiment.Selected, cfg experiment.Config) error {
+	all, err := experiment.Stand(c.Context(), sel, cfg)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		expected := ""
+		if s.ToRun > 0 && s.Expected > 0 {
+			expected = ", about " + about(s.Expected)
+		}
+		fmt.Fprintf(a.out, "%s: would run %s%s: %s\n", s.Experiment, plural(s.ToRun, "job"), expected, why(s, cfg))
+	}
+	return nil
+}
+
+// why explains the number of jobs to run.
+func why(s experiment.Status, cfg experiment.Config) string {
+	parts := []string{fmt.Sprintf("%d of %d are done", s.Done, s.Jobs)}
+	if s.FromTable > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them in the published table only", s.FromTable))
+	}
+	if s.Failed > 0 {
+		parts = append(parts, plural(s.Failed, "job")+" failed before")
+	}
+	if cfg.Force {
+		parts = append(parts, "--force runs done ones too")
+	}
+	if s.Stray > 0 {
+		parts = append(parts, plural(s.Stray, "stored job")+" of other settings or versions not used")
+	}
+	if s.Obstacle != "" {
+		parts = append(parts, "would stay a draft: "+s.Obstacle)
+	}
+	if s.Problem != "" {
+		parts = append(parts, "published table not usable: "+s.Problem)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	var f flags
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status [paper|experiment ...]",
+		Short: "Say what is done, missing and failed",
+		Long: `Count the jobs of each experiment: done, missing, failed; done by another commit
+than this program's; and stored jobs that belong to other settings or versions
+(stray). Published says whether the published table is complete and current.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := a.config(&f)
+			if err != nil {
+				return err
+			}
+			sel, err := experiment.Select(a.papers, args)
+			if err != nil {
+				return err
+			}
+			all, err := experiment.Stand(c.Context(), sel, cfg)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(all)
+			}
+			w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "experiment\tjobs\tdone\tmissing\tfailed\tother commit\tstray\tpublished")
+			for _, s := range all {
+				published := "no"
+				if s.Published {
+					published = "yes"
+				}
+				fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Experiment, s.Jobs, s.Done, s.Missing, s.Failed, s.OtherCommit, s.Stray, published)
+			}
+			for _, s := range all {
+				if s.Problem != "" {
+					fmt.Fprintf(w, "%s: the published table cannot be used: %s\n", s.Experiment, s.Problem)
+				}
+			}
+			return w.Flush()
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

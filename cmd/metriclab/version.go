@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Say what this program was built from",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := a.world.Build
+			if asJSON {
+				return a.printJSON(b)
+			}
+			dirty := ""
+			if b.Dirty {
+				dirty = " with changes"
+			}
+			level := ""
+			if b.GOAMD64 != "" {
+				level = " " + b.GOAMD64
+			}
+			_, err := fmt.Fprintf(a.out, "metriclab %s\nrevision %s%s\n%s %s/%s%s\n", b.Version, b.Revision, dirty, b.Go, b.GOOS, b.GOARCH, level)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
