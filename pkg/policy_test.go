@@ -1,0 +1,169 @@
+// Package pkg_test holds the rules that all packages below pkg/ obey.
+package pkg_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// forbiddenImports: the first generation of math/rand, and logging.
+var forbiddenImports = []string{"math/rand", "log", "log/slog"}
+
+// forbidden lists, per package, the names that a library must not use: the clock,
+// the environment, the standard streams, and the end of the process. A trailing *
+// stands for any ending.
+var forbidden = map[string][]string{
+	"time": {"Now", "Since", "Until"},
+	"os":   {"Exit", "Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Stdout", "Stderr", "Stdin"},
+	"fmt":  {"Print*", "Scan", "Scanf", "Scanln"},
+}
+
+// allowedRand lists what of math/rand/v2 draws nothing from the global source.
+var allowedRand = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "ChaCha8", "Zipf", "Source"}
+
+// violations returns the rules that one package's files break, with positions.
+func violations(fset *token.FileSet, files []*ast.File) []string {
+	var out []string
+	say := func(pos token.Pos, format string, args ...any) {
+		out = append(out, fmt.Sprintf("%v: %s", fset.Position(pos), fmt.Sprintf(format, args...)))
+	}
+	// Type-checking tells an import from a variable of the same name. Imports
+	// themselves can stay empty, so errors about their content are ignored.
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	conf := types.Config{Importer: emptyImporter{}, Error: func(error) {}}
+	conf.Check("p", fset, files, info)
+	for _, f := range files {
+		for _, im := range f.Imports {
+			p, _ := strconv.Unquote(im.Path.Value)
+			if slices.Contains(forbiddenImports, p) {
+				say(im.Pos(), "imports %s", p)
+			}
+			if im.Name != nil && im.Name.Name == "." {
+				say(im.Pos(), "dot-imports %s, which hides where names come from", p)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				id, ok := n.X.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				pkg, ok := info.Uses[id].(*types.PkgName)
+				if !ok {
+					return true
+				}
+				p, name := pkg.Imported().Path(), n.Sel.Name
+				for _, bad := range forbidden[p] {
+					if ok, _ := path.Match(bad, name); ok {
+						say(n.Pos(), "uses %s.%s", p, name)
+					}
+				}
+				if p == "math/rand/v2" && !slices.Contains(allowedRand, name) {
+					say(n.Pos(), "uses %s.%s, the global source of randomness", p, name)
+				}
+			case *ast.Ident:
+				if b, ok := info.Uses[n].(*types.Builtin); ok && strings.HasPrefix(b.Name(), "print") {
+					say(n.Pos(), "uses the built-in %s", b.Name())
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// emptyImporter imports every package as an empty one.
+type emptyImporter struct{}
+
+func (emptyImporter) Import(p string) (*types.Package, error) {
+	name := path.Base(p)
+	if dir := path.Dir(p); len(name) > 1 && name[0] == 'v' && name[1] >= '0' && name[1] <= '9' {
+		name = path.Base(dir)
+	}
+	pkg := types.NewPackage(p, name)
+	pkg.MarkComplete()
+	return pkg, nil
+}
+
+func TestPolicy(t *testing.T) {
+	fset := token.NewFileSet()
+	dirs := map[string][]*ast.File{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dirs[filepath.Dir(name)] = append(dirs[filepath.Dir(name)], f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) < 5 {
+		t.Fatalf("found %d packages: the test does not see pkg/", len(dirs))
+	}
+	for _, files := range dirs {
+		for _, v := range violations(fset, files) {
+			t.Error("pkg/" + v)
+		}
+	}
+}
+
+// TestPolicySees feeds the test's own rules, so that it cannot pass by blindness.
+func TestPolicySees(t *testing.T) {
+	for _, c := range []struct{ imports, body, want string }{
+		{`"math/rand"`, `rand.Int()`, "imports math/rand"},
+		{`l "log"`, `l.Print()`, "imports log"},
+		{`"log/slog"`, `slog.Info("")`, "imports log/slog"},
+		{`"math/rand/v2"`, `rand.IntN(3)`, "uses math/rand/v2.IntN"},
+		{`"math/rand/v2"`, `f := rand.Shuffle; _ = f`, "uses math/rand/v2.Shuffle"},
+		{`r "math/rand/v2"`, `r.N(3)`, "uses math/rand/v2.N"},
+		{`. "math/rand/v2"`, `IntN(3)`, "dot-imports math/rand/v2"},
+		{`"time"`, `time.Now()`, "uses time.Now"},
+		{`clock "time"`, `_ = clock.Since`, "uses time.Since"},
+		{`"os"`, `os.Exit(1)`, "uses os.Exit"},
+		{`"os"`, `os.Getenv("")`, "uses os.Getenv"},
+		{`"os"; "fmt"`, `fmt.Fprintln(os.Stderr)`, "uses os.Stderr"},
+		{`"fmt"`, `fmt.Println()`, "uses fmt.Println"},
+		{`"fmt"`, `fmt.Print()`, "uses fmt.Print"},
+		{`"fmt"`, `println()`, "uses the built-in println"},
+		// Allowed.
+		{`"math/rand/v2"`, `r := rand.New(rand.NewPCG(1, 2)); r.IntN(3)`, ""},
+		{`"math/rand/v2"`, `f := func(rand *rand.Rand) int { return rand.IntN(3) }; _ = f`, ""},
+		{`"fmt"`, `_ = fmt.Sprint(); _ = fmt.Errorf("")`, ""},
+		{`"time"`, `var d time.Duration; _ = d`, ""},
+		{`"os"`, `os.ReadFile("x")`, ""},
+		{`"fmt"`, `println := func() {}; println()`, ""},
+	} {
+		fset := token.NewFileSet()
+		src := fmt.Sprintf("package p\nimport (%s)\nfunc f() { %s }", c.imports, c.body)
+		f, err := parser.ParseFile(fset, "p.go", src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		got := strings.Join(violations(fset, []*ast.File{f}), "\n")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("import %s; %s: found %q, want %q", c.imports, c.body, got, c.want)
+		}
+	}
+}
