@@ -147,11 +147,12 @@ func linearTicks(lo, hi float64, n int) []tick {
 	return out
 }
 
-// niceStep rounds up to 1, 2, 2.5 or 5 times a power of ten.
+// niceStep returns 1, 2, 2.5 or 5 times a power of ten near raw.
 func niceStep(raw float64) float64 {
+	const below = 0.75 // a step a little too small gives a few ticks more
 	base := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 2.5, 5} {
-		if m*base >= raw*(1-1e-9) {
+		if m*base >= raw*below {
 			return m * base
 		}
 	}

@@ -57,9 +57,9 @@ type Points struct {
 	Name       string // legend; "" for none
 	X, Y       []float64
 	XErr, YErr []float64
-	Labels     []string // drawn beside the points if not nil; "" for none
-	Color      int      // index into the palette that colour-blind readers can tell apart
-	Shape      int      // index into the glyph shapes
+	Labels     []string // drawn beside the points if not nil and where there is room; "" for none
+	Color      int      // index into the palette that colour-blind readers can tell apart, or Grey
+	Shape      int      // index into the eight glyph shapes
 }
 
 // Line is a polyline, with an optional band Lo..Hi.

@@ -21,20 +21,22 @@ import (
 // and look at the images.
 var golden = []struct {
 	name    string
+	dpi     int // less than that of Render where the file would be large
 	options Options
 	drawing func() Drawing
 }{
-	{"points", Options{}, drawPoints},
-	{"line", Options{}, drawLine},
-	{"reference", Options{}, drawReference},
-	{"heat", Options{}, drawHeat},
-	{"images", Options{Watermark: "smoke scale: not a result"}, drawImages},
-	{"ellipse", Options{}, drawEllipse},
-	{"arrow", Options{}, drawArrows},
-	{"intervals", Options{}, drawIntervals},
-	{"log", Options{}, drawLog},
-	{"grid", Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
-	{"empty", Options{}, drawEmpty},
+	{"points", dpi, Options{}, drawPoints},
+	{"line", dpi, Options{}, drawLine},
+	{"reference", dpi, Options{}, drawReference},
+	{"heat", dpi, Options{}, drawHeat},
+	{"images", dpi, Options{Watermark: "smoke scale: not a result"}, drawImages},
+	{"ellipse", dpi, Options{}, drawEllipse},
+	{"arrow", dpi, Options{}, drawArrows},
+	{"intervals", dpi, Options{}, drawIntervals},
+	{"log", 100, Options{}, drawLog},
+	{"grid", 75, Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
+	{"figure2", 60, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
+	{"empty", dpi, Options{}, drawEmpty},
 }
 
 func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
@@ -163,7 +165,7 @@ func drawArrows() Drawing {
 }
 
 func drawIntervals() Drawing {
-	labels := []string{"k-nearest neighbours, Euclidean", "RCA after PCA-40", "RCA", "POLA"}
+	labels := []string{"k-nearest neighbours with the Euclidean metric", "RCA after PCA-40", "RCA", "POLA"}
 	return Drawing{Panels: []Panel{{
 		Title: "Mean test error over 45 pairs", XLabel: "error (%)",
 		Marks: []Mark{
@@ -195,15 +197,30 @@ func drawLog() Drawing {
 func drawGridOfPanels() Drawing {
 	rng := random()
 	d := Drawing{Columns: 2}
-	for _, title := range []string{"PCA, training images", "POLA, training images", "PCA, test images", "POLA, test images"} {
+	for _, title := range []string{"PCA, training images", "POLA, training images", "POLA, held-out images that it has never seen, a title of two lines"} {
 		p := Panel{Title: title, XLabel: "first eigenvector", YLabel: "second eigenvector"}
 		for c := range 2 {
 			m := Points{Name: []string{"digit 0", "digit 8"}[c], Color: c, Shape: c}
-			for range 60 {
+			for range 12 {
 				m.X, m.Y = append(m.X, float64(3*c)+rng.NormFloat64()), append(m.Y, rng.NormFloat64())
 			}
 			p.Marks = append(p.Marks, m)
 		}
+		d.Panels = append(d.Panels, p)
+	}
+	return d
+}
+
+func drawImagesAndHeats() Drawing {
+	d := Drawing{Columns: 3}
+	for range 3 {
+		p := drawImages().Panels[0]
+		p.Title = "images"
+		d.Panels = append(d.Panels, p)
+	}
+	for range 3 {
+		p := drawHeat().Panels[0]
+		p.Title = "distances"
 		d.Panels = append(d.Panels, p)
 	}
 	return d
@@ -223,7 +240,12 @@ const maxGolden = 60 << 10
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
-			got, err := g.drawing().PNG(g.options)
+			d := g.drawing()
+			panels, _, err := d.prepare()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := d.layout(panels, g.options).png(g.dpi)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,6 +30,7 @@ func (f *frame) stroke(s draw.LineStyle, pts ...vg.Point) {
 // entry is a line of the legend. key tells equal entries of two panels.
 type entry struct {
 	name, key string
+	glyph     bool                 // the icon is a glyph, which needs less room
 	icon      func(c *draw.Canvas) // fills a canvas of the icon's size
 }
 
@@ -250,15 +251,29 @@ func (m Points) draw(f *frame) {
 			}
 		}
 	}
-	m.drawLabels(f, r)
 }
 
-// drawLabels puts each label at the corner of its point where it covers least:
-// other labels first, then points.
-func (m Points) drawLabels(f *frame, r vg.Length) {
-	var taken []vg.Rectangle
+// drawLabels puts each label beside its point where it covers least of points
+// and error bars. A label that would run into another one, or hide mostly
+// other things, is left out: in a crowd none could be read.
+func (m Points) drawLabels(f *frame) {
+	if m.Labels == nil {
+		return
+	}
+	r, _ := m.style()
+	var taken, labels []vg.Rectangle
 	for i := range m.X {
-		taken = append(taken, around(f.at(m.X[i], m.Y[i]), r))
+		p := f.at(m.X[i], m.Y[i])
+		taken = append(taken, around(p, r))
+		const thick = 1.5 // of a bar and its surroundings
+		if m.XErr != nil {
+			half := f.at(m.X[i]+m.XErr[i], m.Y[i]).X - p.X
+			taken = append(taken, vg.Rectangle{Min: vg.Point{X: p.X - half, Y: p.Y - thick}, Max: vg.Point{X: p.X + half, Y: p.Y + thick}})
+		}
+		if m.YErr != nil {
+			half := f.at(m.X[i], m.Y[i]+m.YErr[i]).Y - p.Y
+			taken = append(taken, vg.Rectangle{Min: vg.Point{X: p.X - thick, Y: p.Y - half}, Max: vg.Point{X: p.X + thick, Y: p.Y + half}})
+		}
 	}
 	s := pointText
 	for i, label := range m.Labels {
@@ -267,7 +282,7 @@ func (m Points) drawLabels(f *frame, r vg.Length) {
 			continue
 		}
 		w, h := s.width(label), s.size*capHeight
-		gap := r + 2
+		gap := r + 2.5
 		var best vg.Rectangle
 		cost := math.Inf(1)
 		for k, q := range []vg.Point{
@@ -275,16 +290,24 @@ func (m Points) drawLabels(f *frame, r vg.Length) {
 			{X: p.X - w/2, Y: p.Y + gap}, {X: p.X - w/2, Y: p.Y - gap - h},
 		} {
 			box := vg.Rectangle{Min: q, Max: vg.Point{X: q.X + w, Y: q.Y + h}}
-			c := float64(k) * 1e-3
+			c := float64(k) * 1e-3                               // the first places look best
+			c += 10 * (float64(w*h) - overlap(box, f.Rectangle)) // off the frame
 			for _, o := range taken {
 				c += overlap(box, o)
 			}
-			c += 10 * (float64(w*h) - overlap(box, f.Rectangle)) // off the frame
+			for _, o := range labels {
+				if overlap(box, o) > 0 {
+					c = math.Inf(1)
+				}
+			}
 			if c < cost {
 				best, cost = box, c
 			}
 		}
-		taken = append(taken, best)
+		if cost > 0.6*float64(w*h) {
+			continue
+		}
+		labels = append(labels, best)
 		s.draw(f, best.Min, label, 0, 0)
 	}
 }
@@ -308,7 +331,7 @@ func (m Points) legend() []entry {
 		return nil
 	}
 	bars := m.XErr != nil || m.YErr != nil
-	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), true, func(c *draw.Canvas) {
 		col, p := paint(m.Color), c.Center()
 		if bars {
 			s := lineStyle(fade(col, 0.6), 0.8, false)
@@ -436,7 +459,7 @@ func (m Line) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("line %d %t %t", m.Color, m.Dashed, m.Lo != nil), func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("line %d %t %t", m.Color, m.Dashed, m.Lo != nil), false, func(c *draw.Canvas) {
 		if m.Lo != nil {
 			c.FillPolygon(fade(paint(m.Color), 0.2), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 		}
@@ -473,7 +496,7 @@ func (m Diagonal) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, "diagonal", func(c *draw.Canvas) { c.StrokeLine2(diagonalStyle, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y) }}}
+	return []entry{{m.Name, "diagonal", false, func(c *draw.Canvas) { c.StrokeLine2(diagonalStyle, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y) }}}
 }
 
 // Reference
@@ -523,7 +546,7 @@ func (m Reference) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("reference %d", m.Color), func(c *draw.Canvas) { lineIcon(c, m.style()) }}}
+	return []entry{{m.Name, fmt.Sprintf("reference %d", m.Color), false, func(c *draw.Canvas) { lineIcon(c, m.style()) }}}
 }
 
 // Heat
@@ -711,7 +734,7 @@ func (m Images) clean(_ *Panel, n *notes) (Mark, error) {
 func (m Images) rows() int { return (len(m.Pix) + m.Columns - 1) / m.Columns }
 
 // gap is the number of pixels between two images.
-func (m Images) gap() int { return 1 }
+func (m Images) gap() int { return max(1, m.W/12) }
 
 // size returns the number of pixels of the whole grid.
 func (m Images) size() (w, h int) {
@@ -721,41 +744,48 @@ func (m Images) size() (w, h int) {
 func (m Images) extent(*Panel) (x, y span) { return span{0, 1}, span{0, 1} }
 
 const (
-	greyLevels = 254
-	gapLevel   = 254
+	greyLevels = 255
 	pinkLevel  = 255
-	blankLevel = 0
 )
 
+// greyPalette runs from white to black and ends with the colour of pixels
+// that are not finite.
 func greyPalette() color.Palette {
-	p := make(color.Palette, 0, 256)
+	p := make(color.Palette, 0, greyLevels+1)
 	for i := range greyLevels {
 		p = append(p, color.Gray{Y: uint8(255 - math.Round(255*float64(i)/(greyLevels-1)))})
 	}
-	return append(p, color.Gray{Y: 0xc8}, badPixel)
+	return append(p, badPixel)
 }
 
 func (m Images) draw(f *frame) {
 	w, h := m.size()
 	img := image.NewPaletted(image.Rect(0, 0, w, h), greyPalette())
-	for i := range img.Pix {
-		img.Pix[i] = gapLevel
+	corner := func(k int) (x, y int) {
+		return m.gap() + (k%m.Columns)*(m.W+m.gap()), m.gap() + (k/m.Columns)*(m.H+m.gap())
 	}
-	for k := range m.rows() * m.Columns {
-		x0, y0 := m.gap()+(k%m.Columns)*(m.W+m.gap()), m.gap()+(k/m.Columns)*(m.H+m.gap())
-		for i := range m.H * m.W {
-			level := uint8(blankLevel)
-			if k < len(m.Pix) {
-				level = pinkLevel
-				if v := m.Pix[k][i]; isFinite(v) {
-					u := min(max((v-m.Min)/(m.Max-m.Min), 0), 1)
-					level = uint8(math.Round(u * (greyLevels - 1)))
-				}
+	for k, pix := range m.Pix {
+		x, y := corner(k)
+		for i, v := range pix {
+			level := uint8(pinkLevel)
+			if isFinite(v) {
+				u := min(max((v-m.Min)/(m.Max-m.Min), 0), 1)
+				level = uint8(math.Round(u * (greyLevels - 1)))
 			}
-			img.SetColorIndex(x0+i%m.W, y0+i/m.W, level)
+			img.SetColorIndex(x+i%m.W, y+i/m.W, level)
 		}
 	}
 	f.DrawImage(f.Rectangle, enlarge(img))
+	// Frames show where white images end.
+	f.SetLineStyle(lineStyle(color.Gray{Y: 0xb0}, 0.4, false))
+	for k := range m.Pix {
+		x, y := corner(k)
+		box := vg.Rectangle{
+			Min: vg.Point{X: f.X(float64(x) / float64(w)), Y: f.Y(1 - float64(y+m.H)/float64(h))},
+			Max: vg.Point{X: f.X(float64(x+m.W) / float64(w)), Y: f.Y(1 - float64(y)/float64(h))},
+		}
+		f.Stroke(box.Path())
+	}
 }
 
 func (m Images) legend() []entry { return nil }
@@ -851,7 +881,7 @@ func (m Ellipse) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("ellipse %d %t", m.Color, m.Dashed), func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("ellipse %d %t", m.Color, m.Dashed), false, func(c *draw.Canvas) {
 		p, w, h := c.Center(), c.Size().X/2, c.Size().Y/2
 		pts := make([]vg.Point, 33)
 		for i := range pts {
@@ -912,7 +942,7 @@ func (m Arrow) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("arrow %d %t", m.Color, m.Dashed), func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("arrow %d %t", m.Color, m.Dashed), false, func(c *draw.Canvas) {
 		y := c.Center().Y
 		drawArrow(c, m, vg.Point{X: c.Min.X, Y: y}, vg.Point{X: c.Max.X, Y: y})
 	}}}
@@ -1025,7 +1055,7 @@ func (m Intervals) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
 		if m.Err != nil {
 			lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
 		}

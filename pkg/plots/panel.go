@@ -2,8 +2,10 @@ package plots
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -257,6 +259,9 @@ func (p *prepared) dataSize(room vg.Length) (w, h vg.Length) {
 			}
 		}
 		row := max(16, vg.Length(9*series))
+		for _, l := range p.rows {
+			row = max(row, 4+tickText.height(1+strings.Count(wrapRow(l), "\n")))
+		}
 		return w, min(max(row*vg.Length(max(len(p.rows), 3)), minDataSize), 20*vg.Centimeter)
 	case imagesPanel:
 		// Small sets are not blown up: at most 1.6 cm per image.
@@ -272,7 +277,12 @@ func (p *prepared) dataSize(room vg.Length) (w, h vg.Length) {
 	return w, h
 }
 
-// side holds the room around the data area.
+// wrapRow breaks the label of a row of intervals.
+func wrapRow(label string) string {
+	return strings.Join(tickText.wrap(label, 4.5*vg.Centimeter), "\n")
+}
+
+// sides holds the room around the data area.
 type sides struct{ left, right, top, bottom vg.Length }
 
 // measured is a panel with all sizes and broken lines.
@@ -314,7 +324,7 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 		n := float64(len(p.rows))
 		p.y = axis{lo: 0, hi: max(n, 1)}
 		for i, l := range p.rows {
-			m.yTicks = append(m.yTicks, tick{n - 0.5 - float64(i), l})
+			m.yTicks = append(m.yTicks, tick{n - 0.5 - float64(i), wrapRow(l)})
 		}
 	default:
 		m.xTicks = p.x.fittingTicks(w)
@@ -325,7 +335,7 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 	}
 	var widest, highest vg.Length
 	for _, t := range m.yTicks {
-		widest = max(widest, tickText.width(t.label))
+		widest = max(widest, tickText.maxWidth(strings.Split(t.label, "\n")))
 	}
 	for _, t := range m.xTicks {
 		half := tickText.width(t.label) / 2
@@ -355,7 +365,7 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 	}
 	if p.kind == heatPanel {
 		heat := p.marks[0].(Heat)
-		m.barTicks = linearTicks(heat.Min, heat.Max, max(2, int(h/(1.2*vg.Centimeter))))
+		m.barTicks = linearTicks(heat.Min, heat.Max, max(3, int(h/(1.2*vg.Centimeter))))
 		widest = 0
 		for _, t := range m.barTicks {
 			widest = max(widest, tickText.width(t.label))
@@ -410,21 +420,27 @@ func touching(ticks []tick, a axis, length vg.Length) bool {
 
 type legendCell struct {
 	entry
-	lines []string
-	x, w  vg.Length
+	lines       []string
+	x, w, iconW vg.Length
 }
 
 func flowLegend(entries []entry, width vg.Length) [][]legendCell {
+	iconW := vg.Length(iconHeight)
+	for _, e := range entries {
+		if !e.glyph {
+			iconW = iconWidth
+		}
+	}
 	var out [][]legendCell
 	x := vg.Length(0)
 	for _, e := range entries {
-		lines := legendText.wrap(e.name, width-iconWidth-labelGap)
-		w := iconWidth + labelGap + legendText.maxWidth(lines)
+		lines := legendText.wrap(e.name, width-iconW-labelGap)
+		w := iconW + labelGap + legendText.maxWidth(lines)
 		if len(out) == 0 || x+w > width {
 			out = append(out, nil)
 			x = 0
 		}
-		out[len(out)-1] = append(out[len(out)-1], legendCell{e, lines, x, w})
+		out[len(out)-1] = append(out[len(out)-1], legendCell{e, lines, x, w, iconW})
 		x += w + entryGap
 	}
 	return out
@@ -462,10 +478,10 @@ func drawLegend(c draw.Canvas, top vg.Point, rows [][]legendCell) {
 			x := top.X - width/2 + cell.x
 			mid := y - legendText.size*capHeight/2
 			icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-				Min: vg.Point{X: x, Y: mid - iconHeight/2}, Max: vg.Point{X: x + iconWidth, Y: mid + iconHeight/2},
+				Min: vg.Point{X: x, Y: mid - iconHeight/2}, Max: vg.Point{X: x + cell.iconW, Y: mid + iconHeight/2},
 			}}
 			cell.icon(&icon)
-			legendText.drawLines(c, vg.Point{X: x + iconWidth + labelGap, Y: y}, cell.lines, 0)
+			legendText.drawLines(c, vg.Point{X: x + cell.iconW + labelGap, Y: y}, cell.lines, 0)
 		}
 		y -= rowHeight(row) + labelGap
 	}
@@ -506,9 +522,18 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 		f.Stroke(box)
 		m.drawBar(f)
 	}
+	for _, mark := range m.marks {
+		if p, ok := mark.(Points); ok {
+			p.drawLabels(f)
+		}
+	}
 	if m.noData {
 		s := textStyle{size: 11, color: footText}
-		s.draw(c, f.Center(), "no data", 0.5, 0)
+		p, half := f.Center(), s.width("no data")/2+3
+		f.FillPolygon(color.White, []vg.Point{
+			{X: p.X - half, Y: p.Y - 6}, {X: p.X + half, Y: p.Y - 6}, {X: p.X + half, Y: p.Y + 12}, {X: p.X - half, Y: p.Y + 12},
+		})
+		s.draw(c, p, "no data", 0.5, 0)
 	}
 	y := m.drawAxes(f)
 	for _, block := range []struct {
@@ -568,15 +593,15 @@ func (m *measured) drawAxes(f *frame) vg.Length {
 			low = max(low, tickText.height(1))
 		}
 	}
-	widest := vg.Length(0)
 	for _, t := range m.yTicks {
 		y, length := f.Y(m.y.norm(t.at)), vg.Length(tickLength)
 		if t.label == "" {
 			length /= 2
 		}
 		f.StrokeLine2(s, f.Min.X, y, f.Min.X-length, y)
-		tickText.draw(f, vg.Point{X: f.Min.X - tickLength - labelGap/2, Y: y - tickText.size*capHeight/2}, t.label, 1, 0)
-		widest = max(widest, tickText.width(t.label))
+		lines := strings.Split(t.label, "\n")
+		top := y + (vg.Length(len(lines)-1)*tickText.lineHeight()+tickText.size*capHeight)/2
+		tickText.drawLines(f, vg.Point{X: f.Min.X - tickLength - labelGap/2, Y: top}, lines, 1)
 	}
 	if len(m.yLabel) > 0 {
 		x := f.Min.X - m.room.left + labelText.size*capHeight

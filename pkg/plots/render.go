@@ -64,7 +64,7 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		img, err := fig.png()
+		img, err := fig.png(dpi)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func (d Drawing) PNG(o Options) ([]byte, error) {
 	if len(panels) == 0 {
 		return nil, fmt.Errorf("plots: the drawing has no panels")
 	}
-	return d.layout(panels, o).png()
+	return d.layout(panels, o).png(dpi)
 }
 
 // Warnings returns Notes and what Render adds to them: what the panels leave
@@ -210,6 +210,14 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 			c.left, c.right = max(c.left, m.room.left), max(c.right, m.room.right)
 			width[i%cols] = max(width[i%cols], w)
 		}
+		// Images have no axes and fill the room of those above or below.
+		for i, p := range panels {
+			if p.kind == imagesPanel && p.YLabel == "" {
+				c := column[i%cols]
+				w, h := p.dataSize(c.left + width[i%cols] + c.right - 2*labelGap)
+				all[i] = p.measure(w, h, o)
+			}
+		}
 		total := vg.Length(2*margin) + columnGap*vg.Length(cols-1)
 		for c := range cols {
 			total += column[c].left + width[c] + column[c].right
@@ -246,7 +254,11 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 		}
 		y += top
 		for c, m := range row {
-			f.at[r*cols+c] = vg.Point{X: x[c] + (width[c]-m.w)/2, Y: y + m.h}
+			left := x[c] + (width[c]-m.w)/2
+			if m.w > width[c] {
+				left = x[c] + (width[c]+column[c].right-column[c].left-m.w)/2
+			}
+			f.at[r*cols+c] = vg.Point{X: left, Y: y + m.h}
 		}
 		y += below
 	}
@@ -276,7 +288,7 @@ func (f *figure) draw(c vg.CanvasSizer) {
 	}
 }
 
-func (f *figure) png() ([]byte, error) {
+func (f *figure) png(dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(f.w, f.h), vgimg.UseDPI(dpi))
 	f.draw(c)
 	var buf bytes.Buffer
@@ -295,7 +307,8 @@ func (f *figure) svg() ([]byte, error) {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
 	// Few readers have the Liberation fonts; Arial has the same widths. The
-	// embedded images are PNG, whatever the back-end says.
+	// embedded images are PNG, whatever the back-end says, and must fill their
+	// rectangle as they do in PNG.
 	data := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
-	return bytes.ReplaceAll(data, []byte(`xlink:href="data:image/jpg;base64,`), []byte(`xlink:href="data:image/png;base64,`)), nil
+	return bytes.ReplaceAll(data, []byte(`xlink:href="data:image/jpg;base64,`), []byte(`preserveAspectRatio="none" xlink:href="data:image/png;base64,`)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -323,6 +324,9 @@ func lacking(txt string) string {
 	var out []rune
 	for _, r := range runs(strings.ReplaceAll(txt, "\n", " ")) {
 		for _, c := range r.text {
+			if slices.Contains(out, c) {
+				continue
+			}
 			if g, err := face.Face.GlyphIndex(&glyphBuffer.Buffer, c); err != nil || g == 0 {
 				out = append(out, c)
 			}
