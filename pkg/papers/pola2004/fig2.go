@@ -1,0 +1,355 @@
+package pola2004
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+const (
+	fig2Noisy = "noisy images"
+	fig2Side  = datasets.GlyphSide
+	// fig2PerGroup images per digit and noise pattern make 64 in all.
+	fig2PerGroup = 16
+)
+
+// Thresholds of Fig. 2's qualitative words, fixed before the first full run.
+const (
+	fig2Block        = 0.95 // "clear block structure": order probability at least
+	fig2Random       = 0.75 // "rather random", "do not clearly show": at most
+	fig2Intelligible = 0.9  // "most, if not all, look intelligible": nearest-prototype accuracy at least
+	fig2Unclear      = 0.75 // "not possible in most cases": accuracy at most, half-way from chance to certainty
+)
+
+// Fig2 reconstructs 64 noisy images of "2" and "5" from one direction: the
+// first principal component, or the largest eigenvector of POLA's matrix.
+var Fig2 = experiment.Spec{
+	ID:      "pola2004/fig2",
+	Title:   "Reconstruction of noisy digits from one direction, by PCA and by POLA",
+	Source:  "Section 7, Fig. 2",
+	Version: 1,
+	Cells: func(experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, r := range noiseReadings {
+			cells = append(cells, experiment.Cell{
+				Name: r.String(), Dataset: "glyphs",
+				Params:  map[string]string{"noise": r.String()},
+				Methods: map[string]int{"POLA": pairs.POLAVersion, "PCA": labels.PCAVersion},
+			})
+		}
+		return cells
+	},
+	Trials: func(scale experiment.Scale) int {
+		if scale == experiment.Smoke {
+			return 2
+		}
+		return 20
+	},
+	Index:  fig2Index,
+	Values: fig2Values,
+	Trial:  fig2Trial,
+	Views: []experiment.View{
+		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(datasets.PerImage)},
+		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(datasets.PerLine)},
+		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(datasets.PerPixel)},
+		{Name: "fig2-measures", Title: "Fig. 2 in numbers", Draw: drawFig2Measures},
+	},
+	Claims: fig2Claims,
+	Cost:   time.Second,
+}
+
+var (
+	fig2Index  = []string{"kind", "method", "label"}
+	fig2Values = append([]string{"value"}, pixelColumns()...)
+
+	noiseReadings = []datasets.NoiseReading{datasets.PerImage, datasets.PerLine, datasets.PerPixel}
+	describeNoise = map[datasets.NoiseReading]string{
+		datasets.PerImage: "one value per image",
+		datasets.PerLine:  "one value per odd line",
+		datasets.PerPixel: "one value per pixel of the odd lines",
+	}
+)
+
+func pixelColumns() []string {
+	out := make([]string, fig2Side*fig2Side)
+	for i := range out {
+		out[i] = "p" + strconv.Itoa(i)
+	}
+	return out
+}
+
+func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	reading, err := datasets.ParseNoiseReading(cell.Params["noise"])
+	if err != nil {
+		return nil, err
+	}
+	set, err := datasets.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, reading, 1)
+	if err != nil {
+		return nil, err
+	}
+	// One factor for all images brings the clean prototypes to unit norm on
+	// average, the scale at which POLA's margin of 1 is of the size of the distances.
+	prototypes := [][]float64{datasets.Glyph(2), datasets.Glyph(5)}
+	scale := 2 / (floats.Norm(prototypes[0], 2) + floats.Norm(prototypes[1], 2))
+	set.X.Scale(scale, set.X)
+	for _, p := range prototypes {
+		floats.Scale(scale, p)
+	}
+
+	rows := table.New(fig2Index, fig2Values)
+	n := set.N()
+	image := func(kind, method, label string, v []float64) {
+		if seed.Trial != 0 {
+			return // images of the first trial are enough to draw
+		}
+		vals := table.Values{}
+		for i, p := range v {
+			vals["p"+strconv.Itoa(i)] = p
+		}
+		rows.Add(table.Key{"kind": kind, "method": method, "label": label}, vals)
+	}
+	judge := func(method string, x *mat.Dense) {
+		right := 0
+		for i, y := range set.Y {
+			e := metric.Euclidean{}
+			if (e.SqDist(x.RawRowView(i), prototypes[0]) < e.SqDist(x.RawRowView(i), prototypes[1])) == (y == 2) {
+				right++
+			}
+		}
+		rows.Add(table.Key{"kind": "accuracy", "method": method}, table.Values{"value": float64(right) / float64(n)})
+		rows.Add(table.Key{"kind": "order", "method": method}, table.Values{"value": orderProbability(x, set.Y)})
+		for i, y := range set.Y {
+			image("image", method, strconv.Itoa(y), x.RawRowView(i))
+		}
+	}
+	judge(fig2Noisy, set.X)
+
+	pca, err := labels.FitPCA(set.X, 1)
+	if err != nil {
+		return nil, err
+	}
+	judge("PCA", pca.Reconstruct(set.X))
+
+	l, err := pairs.NewPOLA(set.Dim(), pairs.POLAParams{})
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range learners.Run(l, datasets.Pairs(set.X, allLinks(seed, cell.Name, set.Y))) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	_, top := l.Metric().Principal(1)
+	judge(pola, reconstruct(set.X, pca.Mean(), top.RawRowView(0)))
+	return rows, nil
+}
+
+// allLinks returns every pair of images once, in random order.
+func allLinks(seed experiment.Seed, cell string, y []int) []metric.Link {
+	var links []metric.Link
+	for i := range y {
+		for j := i + 1; j < len(y); j++ {
+			links = append(links, metric.Link{I: i, J: j, Label: metric.SameClass(y[i] == y[j])})
+		}
+	}
+	seed.Stream("order "+cell).Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
+	return links
+}
+
+// reconstruct returns μ + u uᵀ(x−μ) for each row x and the unit vector u.
+func reconstruct(x *mat.Dense, mu, u []float64) *mat.Dense {
+	n, d := x.Dims()
+	out := mat.NewDense(n, d, nil)
+	for i := range n {
+		row := out.RawRowView(i)
+		c := floats.Dot(u, metric.Sub(nil, x.RawRowView(i), mu))
+		copy(row, mu)
+		floats.AddScaled(row, c, u)
+	}
+	return out
+}
+
+// orderProbability is the probability that a random pair of images of different
+// digits is farther apart than a random pair of the same digit, a tie counting
+// one half: 1 for a perfect block structure, ½ for none.
+func orderProbability(x *mat.Dense, y []int) float64 {
+	type pair struct {
+		d    float64
+		same bool
+	}
+	var ps []pair
+	for i := range y {
+		for j := i + 1; j < len(y); j++ {
+			ps = append(ps, pair{metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(j)), y[i] == y[j]})
+		}
+	}
+	sort.SliceStable(ps, func(i, j int) bool { return ps[i].d < ps[j].d })
+	var same, different, below float64
+	for i := 0; i < len(ps); {
+		j, s, d := i, 0.0, 0.0
+		for ; j < len(ps) && ps[j].d == ps[i].d; j++ {
+			if ps[j].same {
+				s++
+			} else {
+				d++
+			}
+		}
+		below += d * (same + s/2)
+		same, different = same+s, different+d
+		i = j
+	}
+	return below / (same * different)
+}
+
+var fig2Methods = []string{fig2Noisy, "PCA", pola}
+
+func drawFig2(reading datasets.NoiseReading) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		images := t.Where("cell", reading.String(), "kind", "image")
+		if images.Len() == 0 {
+			return missing("images of the first trial under the reading " + reading.String()), nil
+		}
+		d := plots.Drawing{Columns: 3, Caption: fmt.Sprintf(
+			"64 noisy 12×12 images of 2 (first half) and 5 (first trial). Noise reading: %s; 0 dB. Top: the images, and each image rebuilt from its mean and one "+
+				"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances "+
+				"between the images above, in units of the clean digits' norm; a block structure separates the digits. Grey values run over the range of each panel.", describeNoise[reading])}
+		var bottom []plots.Panel
+		for _, method := range fig2Methods {
+			g := images.Where("method", method)
+			pix := make([][]float64, g.Len())
+			for i := range pix {
+				pix[i] = make([]float64, fig2Side*fig2Side)
+				for j := range pix[i] {
+					pix[i][j] = g.Values("p" + strconv.Itoa(j))[i]
+				}
+			}
+			order := make([]int, len(pix))
+			for i := range order {
+				order[i] = i
+			}
+			label := g.Index("label")
+			sort.SliceStable(order, func(i, j int) bool { return label[order[i]] < label[order[j]] })
+			sorted := make([][]float64, len(pix))
+			twos := 0
+			for i, o := range order {
+				sorted[i] = pix[o]
+				if label[o] == "2" {
+					twos++
+				}
+			}
+			z := make([][]float64, len(sorted))
+			for i := range z {
+				z[i] = make([]float64, len(sorted))
+				for j := range z[i] {
+					z[i][j] = math.Sqrt(metric.Euclidean{}.SqDist(sorted[i], sorted[j]))
+				}
+			}
+			title := method
+			if method != fig2Noisy {
+				title = "rebuilt by " + method
+			}
+			d.Panels = append(d.Panels, plots.Panel{Title: title, HideAxes: true,
+				Marks: []plots.Mark{plots.Images{H: fig2Side, W: fig2Side, Pix: sorted, Columns: 8}}})
+			bottom = append(bottom, plots.Panel{Title: "distances, " + method, XLabel: "image", YLabel: "image",
+				Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "distance", Separators: []int{twos},
+					XTicks: []plots.Tick{{At: float64(twos) / 2, Label: "2"}, {At: float64(twos+len(z)) / 2, Label: "5"}},
+					YTicks: []plots.Tick{{At: float64(twos) / 2, Label: "2"}, {At: float64(twos+len(z)) / 2, Label: "5"}}}}})
+		}
+		d.Panels = append(d.Panels, bottom...)
+		return d, nil
+	}
+}
+
+func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
+	text := &plots.TextTable{Head: []string{"noise", "images", "nearest-prototype accuracy (%)", "order probability of distances (%)"}}
+	for _, r := range noiseReadings {
+		for _, m := range fig2Methods {
+			g := t.Where("cell", r.String(), "method", m)
+			if g.Len() == 0 {
+				continue
+			}
+			text.Rows = append(text.Rows, []string{describeNoise[r], m,
+				percent(mean(g.Where("kind", "accuracy").Values("value"))),
+				percent(mean(g.Where("kind", "order").Values("value")))})
+		}
+	}
+	return plots.Drawing{Text: text, Caption: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit. Order probability: " +
+		"the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure). " + trialsNote(t)}, nil
+}
+
+var fig2Claims = []experiment.Claim{
+	{
+		ID:        "fig2-noisy-distances",
+		Statement: "The distances between the original noisy images are rather random and do not reflect the identity of the underlying prototypes.",
+		Where:     "Section 7, Fig. 2 bottom left", Theirs: experiment.FigureOnly,
+		Predicate: "Order probability of the distances ≤ 0.75, under each reading of the noise.",
+		Grade:     fig2Grade("order", fig2Noisy, fig2Random, -1),
+	},
+	{
+		ID:        "fig2-pca-images",
+		Statement: "From the PCA reconstructions it is in most cases not possible to reveal whether an image represents 2 or 5.",
+		Where:     "Section 7, Fig. 2 top middle", Theirs: experiment.FigureOnly,
+		Predicate: "Nearest-prototype accuracy ≤ 0.75, half-way from chance to certainty, under each reading of the noise.",
+		Grade:     fig2Grade("accuracy", "PCA", fig2Unclear, -1),
+	},
+	{
+		ID:        "fig2-pca-distances",
+		Statement: "The distances between PCA reconstructions do not clearly show the underlying two-class structure.",
+		Where:     "Section 7, Fig. 2 bottom middle", Theirs: experiment.FigureOnly,
+		Predicate: "Order probability of the distances ≤ 0.75, under each reading of the noise.",
+		Grade:     fig2Grade("order", "PCA", fig2Random, -1),
+	},
+	{
+		ID:        "fig2-pola-images",
+		Statement: "Most, if not all, of the images reconstructed by POLA look intelligible and reveal the original digit.",
+		Where:     "Section 7, Fig. 2 top right", Theirs: experiment.FigureOnly,
+		Predicate: "Nearest-prototype accuracy ≥ 0.9, under each reading of the noise.",
+		Grade:     fig2Grade("accuracy", pola, fig2Intelligible, 1),
+	},
+	{
+		ID:        "fig2-pola-distances",
+		Statement: "The distance matrix of POLA's reconstructions exhibits a clear block structure corresponding to the two classes.",
+		Where:     "Section 7, Fig. 2 bottom right", Theirs: experiment.FigureOnly,
+		Predicate: "Order probability of the distances ≥ 0.95, under each reading of the noise.",
+		Grade:     fig2Grade("order", pola, fig2Block, 1),
+	},
+}
+
+// fig2Grade grades sign·(measure − bound) > 0 under each reading of the noise.
+func fig2Grade(kind, method string, bound, sign float64) func(*table.Table) (experiment.Finding, error) {
+	return func(t *table.Table) (experiment.Finding, error) {
+		var names []string
+		for _, r := range noiseReadings {
+			names = append(names, r.String())
+		}
+		return readings(t, names, func(cell string) (experiment.Finding, error) {
+			v := t.Where("cell", cell, "kind", kind, "method", method).Values("value")
+			d := make([]float64, len(v))
+			for i := range d {
+				d[i] = sign * (v[i] - bound)
+			}
+			f, err := experiment.GradeUnits([]experiment.Unit{{Name: cell, Diffs: d}}, experiment.UnitRule{Scale: 100, Unit: "points"})
+			m, half := mean(v)
+			f.Ours = percent(m, half) + " %"
+			return f, err
+		})
+	}
+}

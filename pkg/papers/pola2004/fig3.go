@@ -1,0 +1,400 @@
+package pola2004
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Methods of Fig. 3, as the table names them.
+const (
+	euclidean   = "Euclidean"
+	pola        = "POLA"
+	polaTop     = "POLA, first eigenvector"
+	fdaPlain    = "FDA, no ridge"
+	fdaRidge    = "FDA, validated ridge"
+	rcaPlain    = "RCA, no ridge"
+	rcaRidge    = "RCA, validated ridge"
+	rcaPCA      = "RCA after PCA"
+	embedPCA    = "PCA"
+	onTraining  = "training images"
+	onHeldOut   = "held-out images"
+	fig3Plotted = 100 // images in the two-dimensional plots
+)
+
+// Fig3 is one run for all panels of Fig. 3: per digit pair, kNN error on the
+// test images under six metrics learned from the same pairs or labels.
+var Fig3 = experiment.Spec{
+	ID:      "pola2004/fig3",
+	Title:   "kNN error on the 45 MNIST digit pairs under POLA, Euclidean, FDA and RCA metrics",
+	Source:  "Section 7, Fig. 3",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		problems := allDigitPairs()
+		if scale == experiment.Smoke {
+			problems = []string{"0-8", "3-5", "4-9"}
+		}
+		cells := make([]experiment.Cell, len(problems))
+		for i, digits := range problems {
+			cells[i] = experiment.Cell{
+				Name: digits, Dataset: digitDataset(scale), Methods: digitMethods,
+				Params: mainSettings.at(scale).params(),
+			}
+		}
+		return cells
+	},
+	Trials: func(scale experiment.Scale) int {
+		if scale == experiment.Smoke {
+			return 2
+		}
+		return 8
+	},
+	Index:  fig3Index,
+	Values: fig3Values,
+	Trial:  fig3Trial,
+	Views:  fig3Views,
+	Claims: fig3Claims,
+	Cost:   10 * time.Second,
+}
+
+var (
+	fig3Index  = []string{"kind", "method", "split", "label"}
+	fig3Values = []string{"error", "k", "n", "value", "x", "y"}
+)
+
+func allDigitPairs() []string {
+	var out []string
+	for a := range 10 {
+		for b := a + 1; b < 10; b++ {
+			out = append(out, fmt.Sprintf("%d-%d", a, b))
+		}
+	}
+	return out
+}
+
+// params puts the settings into a cell's key.
+func (s settings) params() map[string]string {
+	return map[string]string{
+		"scaling": s.Scaling.String(), "b1": table.Format(s.B1), "gamma": table.Format(s.Gamma), "passes": strconv.Itoa(s.Passes), "balanced": strconv.FormatBool(s.Balanced),
+		"images": strconv.Itoa(s.Images), "pairs": strconv.Itoa(s.Pairs), "pca-dim": strconv.Itoa(s.PCADim),
+		"rca-ridge": table.Format(s.RCARidge), "fda-ridge": table.Format(s.FDARidge),
+		"k-candidates": fmt.Sprint(s.Candidates),
+	}
+}
+
+// candidate is a metric to be judged, with the phase it is timed under.
+type candidate struct {
+	name  string
+	learn func() (metric.SqDister, error)
+}
+
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := mainSettings.at(env.Scale)
+	p, err := load(env, seed, cell.Name, s)
+	if err != nil {
+		return nil, err
+	}
+	rows := table.New(fig3Index, fig3Values)
+
+	end := env.Lap("choose k")
+	k, err := p.chooseK(s.Candidates)
+	end()
+	if err != nil {
+		return nil, err
+	}
+	end = env.Lap("learn POLA")
+	learned, err := p.learnPOLA(s)
+	end()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		label string
+		n     int
+	}{{"mistakes", learned.mistakes}, {"updates", learned.updates}, {"eigenpairs removed", learned.projections}} {
+		rows.Add(table.Key{"kind": "stream", "method": pola, "label": c.label}, table.Values{"value": float64(c.n), "n": float64(len(p.links))})
+	}
+	mp := learned.learner.Metric()
+	pca, err := labels.FitPCA(p.train.x, s.PCADim)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, c := range []candidate{
+		{euclidean, func() (metric.SqDister, error) { return metric.Euclidean{}, nil }},
+		{pola, func() (metric.SqDister, error) { return mp, nil }},
+		{polaTop, func() (metric.SqDister, error) { return topDirections(mp, 1), nil }},
+		{fdaPlain, func() (metric.SqDister, error) { return p.fda(0) }},
+		{fdaRidge, func() (metric.SqDister, error) { return p.fda(s.FDARidge) }},
+		{rcaPlain, func() (metric.SqDister, error) { return p.rca(0) }},
+		{rcaRidge, func() (metric.SqDister, error) { return p.rca(s.RCARidge) }},
+		{rcaPCA, func() (metric.SqDister, error) { return p.rcaAfterPCA(pca) }},
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		end := env.Lap(c.name)
+		m, err := c.learn()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		e, err := errorsOn(m, p.train, p.test, []int{k})
+		end()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		rows.Add(table.Key{"kind": "error", "method": c.name},
+			table.Values{"error": e[0], "k": float64(k), "n": float64(len(p.test.y))})
+	}
+
+	if cell.Name == "0-8" {
+		err = p.twoDimensions(rows, seed, mp, pca)
+	}
+	return rows, err
+}
+
+// errorsOn returns the kNN error on test for each k, with train as neighbours.
+func errorsOn(m metric.SqDister, train, test part, ks []int) ([]float64, error) {
+	knn, err := classify.NewKNN(m, train.x, train.y, classify.KNNOptions{})
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := knn.Errors(test.x, test.y, ks)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(wrong))
+	for i, n := range wrong {
+		out[i] = float64(n) / float64(len(test.y))
+	}
+	return out, nil
+}
+
+// chooseK returns the candidate with the least leave-one-out error on the
+// training images under the Euclidean metric; the smaller of equals.
+func (p *problem) chooseK(candidates []int) (int, error) {
+	knn, err := classify.NewKNN(metric.Euclidean{}, p.train.x, p.train.y, classify.KNNOptions{})
+	if err != nil {
+		return 0, err
+	}
+	wrong, err := knn.LeaveOneOut(candidates)
+	if err != nil {
+		return 0, err
+	}
+	return candidates[slices.Index(wrong, slices.Min(wrong))], nil
+}
+
+func (p *problem) fda(ridge float64) (metric.SqDister, error) {
+	f, err := labels.FitFDA(p.train.x, p.train.y, labels.FDAParams{K: 1, Ridge: ridge})
+	if err != nil {
+		return nil, err
+	}
+	return f.Metric(), nil
+}
+
+func (p *problem) rca(ridge float64) (metric.SqDister, error) {
+	r, err := pairs.FitRCA(p.train.x, p.links, pairs.RCAParams{Ridge: ridge})
+	if err != nil {
+		return nil, err
+	}
+	return r.Metric, nil
+}
+
+// rcaAfterPCA learns RCA in the space of the components and returns the metric
+// of the composed map x ↦ L_RCA·V·x in the original space.
+func (p *problem) rcaAfterPCA(pca *labels.PCA) (metric.SqDister, error) {
+	r, err := pairs.FitRCA(pca.Transform(p.train.x), p.links, pairs.RCAParams{})
+	if err != nil {
+		return nil, err
+	}
+	var l mat.Dense
+	l.Mul(r.Metric.Factor(), pca.Components())
+	return metric.FromFactor(&l), nil
+}
+
+// topDirections is the Euclidean metric on the k leading eigenvectors of m (on
+// all of them if m has fewer): only the directions count, not the eigenvalues.
+func topDirections(m *metric.Mahalanobis, k int) *metric.Mahalanobis {
+	if m.Rows() == 0 {
+		return m
+	}
+	_, v := m.Principal(min(k, m.Rows()))
+	return metric.FromFactor(v)
+}
+
+// twoDimensions adds the bottom row of Fig. 3: random images of the two digits
+// in the plane of the two leading eigenvectors of PCA and of POLA, and whether
+// a line separates them.
+func (p *problem) twoDimensions(rows *table.Table, seed experiment.Seed, m *metric.Mahalanobis, pca *labels.PCA) error {
+	maps := []struct {
+		name string
+		l    *metric.Mahalanobis
+	}{
+		{embedPCA, metric.FromFactor(pca.Components().Slice(0, 2, 0, m.Dim()))},
+		{pola, topDirections(m, 2)},
+	}
+	for _, split := range []struct {
+		name string
+		part part
+	}{{onTraining, p.train}, {onHeldOut, p.test}} {
+		idx := seed.Stream("plotted " + split.name).Perm(len(split.part.y))
+		shown := split.part.rows(idx[:min(fig3Plotted, len(idx))])
+		for _, mp := range maps {
+			z := mp.l.EmbedRows(shown.x)
+			if _, c := z.Dims(); c != 2 {
+				return fmt.Errorf("pola2004: %s has %d directions, want 2", mp.name, c)
+			}
+			for i, y := range shown.y {
+				rows.Add(table.Key{"kind": "point", "method": mp.name, "split": split.name, "label": strconv.Itoa(y)},
+					table.Values{"x": z.At(i, 0), "y": z.At(i, 1)})
+			}
+			ok, _, err := classify.LinearlySeparable(z, shown.y)
+			if err != nil {
+				return err
+			}
+			sep := 0.0
+			if ok {
+				sep = 1
+			}
+			rows.Add(table.Key{"kind": "separable", "method": mp.name, "split": split.name},
+				table.Values{"value": sep, "n": float64(len(shown.y))})
+		}
+	}
+	return nil
+}
+
+var fig3Views = []experiment.View{
+	{Name: "fig3-euclidean", Title: "Fig. 3, top left: POLA against the Euclidean metric", Draw: scatter(pola, euclidean)},
+	{Name: "fig3-fda", Title: "Fig. 3, top right: POLA's first eigenvector against FDA", Draw: scatter(polaTop, fdaPlain, fdaRidge)},
+	{Name: "fig3-rca", Title: "Fig. 3, middle left: POLA against RCA without PCA", Draw: scatter(pola, rcaPlain, rcaRidge)},
+	{Name: "fig3-rca-pca", Title: "Fig. 3, middle right: POLA against RCA after PCA", Draw: scatter(pola, rcaPCA)},
+	{Name: "fig3-0-8", Title: "Fig. 3, bottom: 0 and 8 in two dimensions", Draw: drawTwoDimensions},
+	{Name: "fig3-errors", Title: "All errors of Fig. 3 as a table", Draw: drawErrors},
+}
+
+// protocol describes the settings in captions.
+func protocol(t *table.Table) string {
+	return fmt.Sprintf("Each problem: the two digits among 10,000 random training images (≈ 2,000, all kept as neighbours), 1,000 uniformly random pairs, one pass; "+
+		"error on all test images of the two digits; images at %s; b₁ = %s; k by leave-one-out on the training images under the Euclidean metric, the same for all methods. %s",
+		mainSettings.Scaling, table.Format(mainSettings.B1), trialsNote(t))
+}
+
+// scatter draws y's error against the error of one or more others, a point
+// per problem.
+func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		errs := t.Where("kind", "error")
+		if errs.Len() == 0 {
+			return missing("errors of any problem"), nil
+		}
+		p := plots.Panel{
+			XLabel: "error of " + others[0] + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
+			Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}},
+		}
+		if len(others) > 1 {
+			p.XLabel = "error of the other method (%)"
+		}
+		below := ""
+		for i, x := range others {
+			pts := plots.Points{Name: x, Color: i, Shape: i}
+			wins, n := 0, 0
+			for _, g := range errs.Group("cell") {
+				xm, xh := mean(g.Where("method", x).Values("error"))
+				ym, yh := mean(g.Where("method", y).Values("error"))
+				pts.X, pts.XErr = append(pts.X, 100*xm), append(pts.XErr, 100*xh)
+				pts.Y, pts.YErr = append(pts.Y, 100*ym), append(pts.YErr, 100*yh)
+				n++
+				if ym < xm {
+					wins++
+				}
+			}
+			p.Marks = append(p.Marks, pts)
+			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, wins, n, x)
+		}
+		return plots.Drawing{
+			Caption: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s %s",
+				y, joinOr(others), y, below, protocol(t)),
+			Panels: []plots.Panel{p},
+		}, nil
+	}
+}
+
+func joinOr(names []string) string {
+	out := names[0]
+	for _, n := range names[1:] {
+		out += " and " + n
+	}
+	return out
+}
+
+func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
+	points := t.Where("kind", "point")
+	if points.Len() == 0 {
+		return missing("the problem 0-8"), nil
+	}
+	d := plots.Drawing{Columns: 2}
+	share := ""
+	first := points.Where("trial", points.Index("trial")[0])
+	for _, split := range []string{onTraining, onHeldOut} {
+		for _, method := range []string{embedPCA, pola} {
+			g := first.Where("method", method, "split", split)
+			p := plots.Panel{Title: method + ", " + split, XLabel: "first eigenvector", YLabel: "second eigenvector"}
+			for i, digit := range []string{"0", "8"} {
+				c := g.Where("label", digit)
+				p.Marks = append(p.Marks, plots.Points{Name: "digit " + digit, X: c.Values("x"), Y: c.Values("y"), Color: i, Shape: i})
+			}
+			d.Panels = append(d.Panels, p)
+			sep := t.Where("kind", "separable", "method", method, "split", split).Values("value")
+			share += fmt.Sprintf(" %s, %s: %g of %d.", method, split, floats.Sum(sep), len(sep))
+		}
+	}
+	d.Caption = fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
+		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Units: %s pixels.",
+		fig3Plotted, share, mainSettings.Scaling)
+	return d, nil
+}
+
+func drawErrors(t *table.Table) (plots.Drawing, error) {
+	errs := t.Where("kind", "error")
+	methods := errs.Unique("method")
+	text := &plots.TextTable{Head: append([]string{"digits"}, methods...)}
+	sums := make([]float64, len(methods))
+	problems := errs.Unique("cell")
+	for _, cell := range problems {
+		row := []string{cell}
+		for j, m := range methods {
+			v, half := mean(errs.Where("cell", cell, "method", m).Values("error"))
+			sums[j] += v
+			row = append(row, percent(v, half))
+		}
+		text.Rows = append(text.Rows, row)
+	}
+	last := []string{"mean"}
+	for _, s := range sums {
+		last = append(last, fmt.Sprintf("%.2f", 100*s/math.Max(1, float64(len(problems)))))
+	}
+	text.Rows = append(text.Rows, last)
+	return plots.Drawing{Caption: "kNN test error in per cent. " + protocol(t), Text: text}, nil
+}
+
+// percent formats a share and the half-width of its interval, if there is one.
+func percent(v, half float64) string {
+	if half == 0 {
+		return fmt.Sprintf("%.2f", 100*v)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*v, 100*half)
+}
