@@ -14,7 +14,7 @@ import (
 // five times MNIST's training images.
 const MaxIDXBytes = 256 << 20
 
-// maxIDXSide bounds an image's height and width.
+// maxIDXSide bounds every size but the first: an image's height and width.
 const maxIDXSide = 1 << 12
 
 // FormatError says what is wrong with a file, where, and what is allowed there.
@@ -51,9 +51,9 @@ type IDX struct {
 //
 // The header is checked before anything is allocated, and memory grows only
 // with the data that arrive, to at most twice MaxIDXBytes. The error is a
-// *FormatError, which carries name, for a wrong magic, a size of zero, more than MaxIDXBytes in
-// all, fewer bytes than announced or bytes after the end. It panics unless
-// 1 ≤ dims ≤ 3.
+// *FormatError, which carries name: for a wrong magic, a size of zero, a height
+// or width above 4096, more than MaxIDXBytes in all, fewer bytes than announced,
+// or bytes after the end. It panics unless 1 ≤ dims ≤ 3.
 func ReadIDX(name string, r io.Reader, dims int) (*IDX, error) {
 	if dims < 1 || dims > 3 {
 		panic(fmt.Sprintf("datasets: ReadIDX with %d dimensions", dims))
