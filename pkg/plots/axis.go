@@ -126,9 +126,6 @@ func linearTicks(lo, hi float64, n int) []tick {
 		return nil
 	}
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	if f := step * math.Pow(10, float64(digits)); math.Abs(f-math.Round(f)) > 1e-6 {
-		digits++ // 2.5
-	}
 	big := max(math.Abs(first), math.Abs(last)) * step
 	var out []tick
 	for k := first; k <= last; k++ {
@@ -147,11 +144,11 @@ func linearTicks(lo, hi float64, n int) []tick {
 	return out
 }
 
-// niceStep returns 1, 2, 2.5 or 5 times a power of ten near raw.
+// niceStep returns 1, 2 or 5 times a power of ten near raw.
 func niceStep(raw float64) float64 {
 	const below = 0.75 // a step a little too small gives a few ticks more
 	base := math.Pow(10, math.Floor(math.Log10(raw)))
-	for _, m := range []float64{1, 2, 2.5, 5} {
+	for _, m := range []float64{1, 2, 5} {
 		if m*base >= raw*below {
 			return m * base
 		}
@@ -164,9 +161,6 @@ func scientific(v, big, step float64) string {
 	e := math.Floor(math.Log10(big) + 1e-9)
 	unit := math.Pow(10, e)
 	digits := max(0, -int(math.Floor(math.Log10(step/unit)+1e-9)))
-	if f := step / unit * math.Pow(10, float64(digits)); math.Abs(f-math.Round(f)) > 1e-6 {
-		digits++
-	}
 	return strconv.FormatFloat(v/unit, 'f', digits, 64) + "×" + power(int(e))
 }
 

@@ -6,12 +6,14 @@ package plots
 // stands alone.
 type Drawing struct {
 	// Caption says what is shown, the settings, the number of trials and what
-	// error bars mean.
+	// error bars mean. It and all other text is plain, not Markdown; figures
+	// set superscripts and subscripts such as 10⁻³, λ₁ and Aᵀ.
 	Caption string
 	// Notes are warnings and what is missing, printed below the caption.
 	Notes []string
 
-	// Panels are laid out row by row in Columns columns (0 means 1).
+	// Panels are laid out row by row in Columns columns (0 means 1). Legends
+	// are drawn below the panels, once if all panels have the same.
 	Panels  []Panel
 	Columns int
 	// Text is a table instead of, or below, the panels; nil if there is none.
@@ -32,15 +34,21 @@ type Panel struct {
 	// Equal makes both axes share range and length, for scatters against a
 	// diagonal.
 	Equal bool
-	// XMin..YMax fix the range of an axis if XMin < XMax (YMin < YMax).
+	// XMin..YMax fix the range of an axis if XMin < XMax (YMin < YMax); both
+	// zero means the data's range.
 	XMin, XMax, YMin, YMax float64
-	// HideAxes draws no axes, for images.
+	// HideAxes draws no frame and ticks; the labels stay. Images have none
+	// anyway.
 	HideAxes bool
-	Marks    []Mark
+	// Marks are drawn in this order. A Heat or Images must be alone;
+	// Intervals may have only Intervals and Reference beside them.
+	Marks []Mark
 }
 
 // Mark is something drawn in a panel. The marks of this package are the only
-// ones.
+// ones; they are used as values, not pointers. NaN, infinities and values that
+// are not positive on a log axis are left out, and Render counts them in the
+// notes.
 type Mark interface {
 	// clean checks the mark and returns a copy without what cannot be drawn,
 	// noted in n; nil if nothing is left.
@@ -62,7 +70,8 @@ type Points struct {
 	Shape      int      // index into the eight glyph shapes
 }
 
-// Line is a polyline, with an optional band Lo..Hi.
+// Line is a polyline, with an optional band Lo..Hi. It is broken where a point
+// is left out.
 type Line struct {
 	Name   string
 	X, Y   []float64
@@ -83,14 +92,15 @@ type Reference struct {
 	Color    int
 }
 
-// Heat is a matrix in colours with a colour bar. Z[i][j] is row i from the top.
+// Heat is a matrix in colours with a colour bar. Z[i][j] is row i from the
+// top; the panel has the matrix' shape. Cells that are not finite are grey.
 type Heat struct {
 	Z          [][]float64
 	Min, Max   float64 // the colour range; equal means from the data
 	BarLabel   string
-	XTicks     []Tick
-	YTicks     []Tick
-	Separators []int // rows and columns before which a thin line is drawn
+	XTicks     []Tick // At j is the middle of column j
+	YTicks     []Tick // At i is the middle of row i, from the top
+	Separators []int  // rows and columns before which a thin line is drawn
 }
 
 // Tick is a labelled position on an axis.
@@ -99,18 +109,19 @@ type Tick struct {
 	Label string
 }
 
-// Images is a grid of small grey images, each H×W, row-major. Values are mapped from Min (white)
-// to Max (black); equal means from the data, all images alike.
+// Images is a grid of small grey images, each H×W, row-major. Values are
+// mapped from Min (white) to Max (black); equal means from the data, all
+// images alike. Pixels that are not finite are pink.
 type Images struct {
 	H, W     int
 	Pix      [][]float64
-	Columns  int
+	Columns  int // 0 means as square as possible
 	Min, Max float64
 }
 
-// Ellipse is the set {c + t : tᵀMt = 1} of a 2×2 positive definite matrix M: the points at
-// distance 1 from the centre under a metric. A direction in which M is zero is
-// cut at the panel's edge.
+// Ellipse is the set {c + t : tᵀMt = 1} of a 2×2 symmetric matrix M ⪰ 0: the
+// points at distance 1 from the centre under a metric. A direction in which M
+// is zero, or nearly so beside the data, is cut at the panel's edge.
 type Ellipse struct {
 	Name   string
 	Center [2]float64
@@ -127,10 +138,12 @@ type Arrow struct {
 	Dashed         bool
 }
 
-// Intervals is a dot plot: one row per label, a dot with an interval on the x axis.
+// Intervals is a dot plot: one row per label from the top, a dot with an
+// interval X ± Err on the x axis. Several in one panel share the rows of equal
+// labels.
 type Intervals struct {
 	Name   string
-	Labels []string
+	Labels []string // distinct
 	X, Err []float64
 	Color  int
 

@@ -10,11 +10,11 @@ import (
 // check refuses rows of the wrong length.
 func (t TextTable) check() error {
 	if len(t.Head) == 0 {
-		return fmt.Errorf("Head is empty, want at least one column")
+		return fmt.Errorf("field Head is empty, want at least one column")
 	}
 	for i, row := range t.Rows {
 		if len(row) != len(t.Head) {
-			return fmt.Errorf("Rows[%d] has %d cells, Head has %d", i, len(row), len(t.Head))
+			return fmt.Errorf("field Rows[%d] has %d cells, Head has %d", i, len(row), len(t.Head))
 		}
 	}
 	return nil

@@ -44,12 +44,17 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 		switch {
 		case !isFinite(c.lo, c.hi):
 			return nil, fmt.Errorf("%s is %v, %s is %v, want finite numbers", c.min, c.lo, c.max, c.hi)
+		case c.lo > c.hi:
+			return nil, fmt.Errorf("%s is %v, %s is %v, want %s < %s, or both 0 for the data's range", c.min, c.lo, c.max, c.hi, c.min, c.max)
 		case c.log && c.lo < c.hi && c.lo <= 0:
 			return nil, fmt.Errorf("%s is %v, want more than 0 since %s is true", c.min, c.lo, c.logs)
 		}
 	}
 	if p.Equal && p.XLog != p.YLog {
 		return nil, fmt.Errorf("equal axes must both be linear or both logarithmic: XLog is %t, YLog is %t", p.XLog, p.YLog)
+	}
+	if p.Equal && p.XMin < p.XMax && p.YMin < p.YMax && (p.XMin != p.YMin || p.XMax != p.YMax) {
+		return nil, fmt.Errorf("equal axes must have one range: x is %v to %v, y is %v to %v", p.XMin, p.XMax, p.YMin, p.YMax)
 	}
 	for i, m := range p.Marks {
 		clean, err := checked(i, m, &p, n)
@@ -639,11 +644,11 @@ func (m *measured) drawBar(f *frame) {
 	}
 }
 
-// drawWatermark writes text in faint letters along the rising diagonal; the
-// data are drawn over it.
+// drawWatermark writes text in faint letters along the falling diagonal, since
+// many data rise; they are drawn over it.
 func drawWatermark(f *frame, txt string) {
 	size := f.Size()
-	angle := math.Atan2(float64(size.Y), float64(size.X))
+	angle := -math.Atan2(float64(size.Y), float64(size.X))
 	s := textStyle{size: 10, bold: true, color: faintText}
 	room := 0.8 * vg.Length(math.Hypot(float64(size.X), float64(size.Y)))
 	s.size = min(26, s.size*room/s.width(txt))

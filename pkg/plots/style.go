@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/image/font/sfnt"
-	"gonum.org/v1/plot" // also registers the Liberation fonts
+	_ "gonum.org/v1/plot" // its init function fills the font cache
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -59,7 +58,7 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 
 func checkColor(index int) error {
 	if index < Grey {
-		return fmt.Errorf("Color is %d, want an index from 0 or Grey (%d)", index, Grey)
+		return fmt.Errorf("field Color is %d, want an index from 0 or Grey (%d)", index, Grey)
 	}
 	return nil
 }
@@ -311,15 +310,9 @@ func (s textStyle) wrap(txt string, width vg.Length) []string {
 	return out
 }
 
-var glyphBuffer struct {
-	sync.Mutex
-	sfnt.Buffer
-}
-
 // lacking returns the characters of txt that the figures' font cannot draw.
 func lacking(txt string) string {
-	glyphBuffer.Lock()
-	defer glyphBuffer.Unlock()
+	var buf sfnt.Buffer
 	face := labelText.face(0)
 	var out []rune
 	for _, r := range runs(strings.ReplaceAll(txt, "\n", " ")) {
@@ -327,13 +320,10 @@ func lacking(txt string) string {
 			if slices.Contains(out, c) {
 				continue
 			}
-			if g, err := face.Face.GlyphIndex(&glyphBuffer.Buffer, c); err != nil || g == 0 {
+			if g, err := face.Face.GlyphIndex(&buf, c); err != nil || g == 0 {
 				out = append(out, c)
 			}
 		}
 	}
 	return string(out)
 }
-
-// The font cache is filled by an init function of gonum/plot.
-var _ = plot.DefaultTextHandler

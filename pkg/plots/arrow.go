@@ -1,0 +1,63 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+func (m Arrow) clean(p *Panel, n *notes) (Mark, error) {
+	if err := checkColor(m.Color); err != nil {
+		return nil, err
+	}
+	switch {
+	case !isFinite(m.X0, m.Y0, m.X1, m.Y1):
+		n.add("The arrow %sis not finite and is not drawn.", of(m.Name))
+		return nil, nil
+	case p.XLog && min(m.X0, m.X1) <= 0 || p.YLog && min(m.Y0, m.Y1) <= 0:
+		n.add("The arrow %sis not positive and is not drawn on the log axis.", of(m.Name))
+		return nil, nil
+	}
+	return m, nil
+}
+
+func (m Arrow) extent(*Panel) (x, y span) {
+	return emptySpan.with(m.X0, m.X1), emptySpan.with(m.Y0, m.Y1)
+}
+
+func (m Arrow) draw(f *frame) {
+	drawArrow(&f.Canvas, m, f.at(m.X0, m.Y0), f.at(m.X1, m.Y1))
+}
+
+func drawArrow(c *draw.Canvas, m Arrow, from, to vg.Point) {
+	const head, half = 6.5, 2.6
+	s := lineStyle(paint(m.Color), 1.4, m.Dashed)
+	d := to.Sub(from)
+	n := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
+	if n == 0 {
+		if c.Contains(to) {
+			glyph(c, 0, s.Color, 1.8, to, false)
+		}
+		return
+	}
+	u := d.Scale(1 / n)
+	h := min(vg.Length(head), n)
+	neck := to.Sub(u.Scale(h))
+	c.StrokeLines(s, c.ClipLinesXY([]vg.Point{from, neck})...)
+	side := vg.Point{X: -u.Y, Y: u.X}.Scale(half)
+	if c.Contains(to) {
+		c.FillPolygon(s.Color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
+	}
+}
+
+func (m Arrow) legend() []entry {
+	if m.Name == "" {
+		return nil
+	}
+	return []entry{{m.Name, fmt.Sprintf("arrow %d %t", m.Color, m.Dashed), false, func(c *draw.Canvas) {
+		y := c.Center().Y
+		drawArrow(c, m, vg.Point{X: c.Min.X, Y: y}, vg.Point{X: c.Max.X, Y: y})
+	}}}
+}

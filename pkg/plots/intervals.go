@@ -1,0 +1,123 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
+	for _, err := range []error{
+		sameLength("Labels", len(m.Labels), "X", len(m.X), false),
+		sameLength("Labels", len(m.Labels), "Err", len(m.Err), m.Err == nil),
+		checkHalfWidths("Err", m.Err), checkColor(m.Color),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	seen := map[string]bool{}
+	for i, l := range m.Labels {
+		if seen[l] {
+			return nil, fmt.Errorf("field Labels[%d] is %q for the second time, want distinct labels", i, l)
+		}
+		seen[l] = true
+	}
+	if p.YLog {
+		return nil, fmt.Errorf("YLog is true, want false: the y axis holds the labels")
+	}
+	// Rows stay even if their value cannot be drawn: an empty row shows that it
+	// is missing.
+	out := m
+	out.X, out.Err = slices.Clone(m.X), slices.Clone(m.Err)
+	var bad, neg, badBars int
+	for i, x := range m.X {
+		switch {
+		case !isFinite(x):
+			bad++
+			out.X[i] = math.NaN()
+		case p.XLog && x <= 0:
+			neg++
+			out.X[i] = math.NaN()
+		case m.Err != nil && !isFinite(m.Err[i]):
+			badBars++
+		}
+		if m.Err != nil && !isFinite(m.Err[i]) {
+			out.Err[i] = 0
+		}
+	}
+	n.count(bad, "value", "values", of(m.Name)+areNot(bad)+" finite and "+areNot(bad)+" drawn")
+	n.count(neg, "value", "values", of(m.Name)+areNot(neg)+" positive and "+areNot(neg)+" drawn on the log axis")
+	n.count(badBars, "value", "values", of(m.Name)+haveNo(badBars)+" finite interval")
+	return out, nil
+}
+
+func (m Intervals) extent(p *Panel) (x, y span) {
+	var xs, errs []float64
+	for i, v := range m.X {
+		if isFinite(v) {
+			xs = append(xs, v)
+			if m.Err != nil {
+				errs = append(errs, m.Err[i])
+			}
+		}
+	}
+	return barSpan(xs, errs, p.XLog), emptySpan
+}
+
+func (m Intervals) outside(x axis) int {
+	k := 0
+	for _, v := range m.X {
+		if isFinite(v) && !x.contains(v) {
+			k++
+		}
+	}
+	return k
+}
+
+// draw puts row r of n at the height (r+1/2)/n from the top; several marks
+// share a row side by side.
+func (m Intervals) draw(f *frame) {
+	col := paint(m.Color)
+	s := lineStyle(col, 1.2, false)
+	n := float64(len(f.rows))
+	for i, v := range m.X {
+		if !isFinite(v) || !f.x.contains(v) {
+			continue
+		}
+		row := float64(slices.Index(f.rows, m.Labels[i])) + 0.5
+		if m.among > 1 {
+			row += 0.6 * ((float64(m.which)+0.5)/float64(m.among) - 0.5)
+		}
+		p := vg.Point{X: f.X(f.x.norm(v)), Y: f.Y(1 - row/n)}
+		if m.Err != nil && m.Err[i] > 0 {
+			lo := v - m.Err[i]
+			if f.x.log && lo <= 0 {
+				lo = f.x.lo
+			}
+			a, b := f.X(f.x.norm(lo)), f.X(f.x.norm(v+m.Err[i]))
+			f.stroke(s, vg.Point{X: a, Y: p.Y}, vg.Point{X: b, Y: p.Y})
+			for _, x := range []vg.Length{a, b} {
+				if f.ContainsX(x) {
+					f.StrokeLine2(s, x, p.Y-2.5, x, p.Y+2.5)
+				}
+			}
+		}
+		glyph(&f.Canvas, m.which, col, 2.8, p, true)
+	}
+}
+
+func (m Intervals) legend() []entry {
+	if m.Name == "" {
+		return nil
+	}
+	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
+		if m.Err != nil {
+			lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
+		}
+		glyph(c, m.which, paint(m.Color), 2.8, c.Center(), true)
+	}}}
+}

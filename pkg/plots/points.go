@@ -1,0 +1,270 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+func (m Points) clean(p *Panel, n *notes) (Mark, error) {
+	for _, err := range []error{
+		sameLength("X", len(m.X), "Y", len(m.Y), false),
+		sameLength("X", len(m.X), "XErr", len(m.XErr), m.XErr == nil),
+		sameLength("X", len(m.X), "YErr", len(m.YErr), m.YErr == nil),
+		sameLength("X", len(m.X), "Labels", len(m.Labels), m.Labels == nil),
+		checkHalfWidths("XErr", m.XErr), checkHalfWidths("YErr", m.YErr), checkColor(m.Color),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if m.Shape < 0 {
+		return nil, fmt.Errorf("field Shape is %d, want an index from 0", m.Shape)
+	}
+	out := Points{Name: m.Name, Color: m.Color, Shape: m.Shape}
+	var bad, neg, badBars int
+	for i, x := range m.X {
+		y := m.Y[i]
+		switch {
+		case !isFinite(x, y):
+			bad++
+			continue
+		case p.XLog && x <= 0 || p.YLog && y <= 0:
+			neg++
+			continue
+		}
+		out.X, out.Y = append(out.X, x), append(out.Y, y)
+		if m.Labels != nil {
+			out.Labels = append(out.Labels, m.Labels[i])
+		}
+		finite := true
+		bar := func(errs []float64) float64 {
+			if isFinite(errs[i]) {
+				return errs[i]
+			}
+			finite = false
+			return 0
+		}
+		if m.XErr != nil {
+			out.XErr = append(out.XErr, bar(m.XErr))
+		}
+		if m.YErr != nil {
+			out.YErr = append(out.YErr, bar(m.YErr))
+		}
+		if !finite {
+			badBars++
+		}
+	}
+	n.count(bad, "point", "points", of(m.Name)+areNot(bad)+" finite and "+areNot(bad)+" drawn")
+	n.count(neg, "point", "points", of(m.Name)+areNot(neg)+" positive and "+areNot(neg)+" drawn on the log axis")
+	n.count(badBars, "point", "points", of(m.Name)+haveNo(badBars)+" finite error bar")
+	return out, nil
+}
+
+func areNot(k int) string {
+	if k == 1 {
+		return "is not"
+	}
+	return "are not"
+}
+
+func haveNo(k int) string {
+	if k == 1 {
+		return "has no"
+	}
+	return "have no"
+}
+
+func checkHalfWidths(field string, errs []float64) error {
+	for i, e := range errs {
+		if e < 0 {
+			return fmt.Errorf("%s[%d] is %v, want a half-width of at least 0", field, i, e)
+		}
+	}
+	return nil
+}
+
+func (m Points) extent(p *Panel) (x, y span) {
+	return barSpan(m.X, m.XErr, p.XLog), barSpan(m.Y, m.YErr, p.YLog)
+}
+
+// barSpan covers values and their error bars; on a log axis a bar that reaches
+// zero is cut at the axis.
+func barSpan(vs, errs []float64, log bool) span {
+	s := emptySpan
+	for i, v := range vs {
+		s = s.with(v)
+		if errs != nil {
+			s = s.with(v + errs[i])
+			if lo := v - errs[i]; !log || lo > 0 {
+				s = s.with(lo)
+			}
+		}
+	}
+	return s
+}
+
+func (m Points) outside(x, y axis) int {
+	k := 0
+	for i := range m.X {
+		if !x.contains(m.X[i]) || !y.contains(m.Y[i]) {
+			k++
+		}
+	}
+	return k
+}
+
+// style returns radius and outline of the glyphs; crowds get smaller ones.
+func (m Points) style() (r vg.Length, outline bool) {
+	switch n := len(m.X); {
+	case n > 1000:
+		return 1.2, false
+	case n > 200:
+		return 1.6, false
+	}
+	return 2.8, true
+}
+
+func (m Points) draw(f *frame) {
+	col := paint(m.Color)
+	bar := lineStyle(fade(col, 0.6), 0.8, false)
+	const cap = 2
+	end := func(v float64, a axis) float64 {
+		if a.log && v <= 0 {
+			return a.lo
+		}
+		return v
+	}
+	for i := range m.X {
+		p := f.at(m.X[i], m.Y[i])
+		if !f.Contains(p) {
+			continue
+		}
+		if m.XErr != nil && m.XErr[i] > 0 {
+			lo, hi := f.at(end(m.X[i]-m.XErr[i], f.x), m.Y[i]), f.at(m.X[i]+m.XErr[i], m.Y[i])
+			f.stroke(bar, lo, hi)
+			for _, q := range []vg.Point{lo, hi} {
+				if f.Contains(q) {
+					f.StrokeLine2(bar, q.X, q.Y-cap, q.X, q.Y+cap)
+				}
+			}
+		}
+		if m.YErr != nil && m.YErr[i] > 0 {
+			lo, hi := f.at(m.X[i], end(m.Y[i]-m.YErr[i], f.y)), f.at(m.X[i], m.Y[i]+m.YErr[i])
+			f.stroke(bar, lo, hi)
+			for _, q := range []vg.Point{lo, hi} {
+				if f.Contains(q) {
+					f.StrokeLine2(bar, q.X-cap, q.Y, q.X+cap, q.Y)
+				}
+			}
+		}
+	}
+	r, outline := m.style()
+	if s := m.Shape % shapeCount; s == 0 && !outline {
+		// One path for a crowd of dots keeps the SVG small.
+		var all vg.Path
+		for i := range m.X {
+			if p := f.at(m.X[i], m.Y[i]); f.Contains(p) {
+				all = append(all, circle(p, r)...)
+			}
+		}
+		f.SetColor(col)
+		f.Fill(all)
+	} else {
+		for i := range m.X {
+			if p := f.at(m.X[i], m.Y[i]); f.Contains(p) {
+				glyph(&f.Canvas, m.Shape, col, r, p, outline)
+			}
+		}
+	}
+}
+
+// drawLabels puts each label beside its point where it covers least of points
+// and error bars. A label that would run into another one, or hide mostly
+// other things, is left out: in a crowd none could be read.
+func (m Points) drawLabels(f *frame) {
+	if m.Labels == nil {
+		return
+	}
+	r, _ := m.style()
+	var taken, labels []vg.Rectangle
+	for i := range m.X {
+		p := f.at(m.X[i], m.Y[i])
+		taken = append(taken, around(p, r))
+		const thick = 1.5 // of a bar and its surroundings
+		if m.XErr != nil {
+			half := f.at(m.X[i]+m.XErr[i], m.Y[i]).X - p.X
+			taken = append(taken, vg.Rectangle{Min: vg.Point{X: p.X - half, Y: p.Y - thick}, Max: vg.Point{X: p.X + half, Y: p.Y + thick}})
+		}
+		if m.YErr != nil {
+			half := f.at(m.X[i], m.Y[i]+m.YErr[i]).Y - p.Y
+			taken = append(taken, vg.Rectangle{Min: vg.Point{X: p.X - thick, Y: p.Y - half}, Max: vg.Point{X: p.X + thick, Y: p.Y + half}})
+		}
+	}
+	s := pointText
+	for i, label := range m.Labels {
+		p := f.at(m.X[i], m.Y[i])
+		if label == "" || !f.Contains(p) {
+			continue
+		}
+		w, h := s.width(label), s.size*capHeight
+		gap := r + 2.5
+		var best vg.Rectangle
+		cost := math.Inf(1)
+		for k, q := range []vg.Point{
+			{X: p.X + gap, Y: p.Y + 1}, {X: p.X - gap - w, Y: p.Y + 1}, {X: p.X + gap, Y: p.Y - 1 - h}, {X: p.X - gap - w, Y: p.Y - 1 - h},
+			{X: p.X - w/2, Y: p.Y + gap}, {X: p.X - w/2, Y: p.Y - gap - h},
+		} {
+			box := vg.Rectangle{Min: q, Max: vg.Point{X: q.X + w, Y: q.Y + h}}
+			c := float64(k) * 1e-3                               // the first places look best
+			c += 10 * (float64(w*h) - overlap(box, f.Rectangle)) // off the frame
+			for _, o := range taken {
+				c += overlap(box, o)
+			}
+			for _, o := range labels {
+				if overlap(box, o) > 0 {
+					c = math.Inf(1)
+				}
+			}
+			if c < cost {
+				best, cost = box, c
+			}
+		}
+		if cost > 0.6*float64(w*h) {
+			continue
+		}
+		labels = append(labels, best)
+		s.draw(f, best.Min, label, 0, 0)
+	}
+}
+
+func around(p vg.Point, r vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: p.X - r, Y: p.Y - r}, Max: vg.Point{X: p.X + r, Y: p.Y + r}}
+}
+
+// overlap returns the common area of two rectangles.
+func overlap(a, b vg.Rectangle) float64 {
+	w := min(a.Max.X, b.Max.X) - max(a.Min.X, b.Min.X)
+	h := min(a.Max.Y, b.Max.Y) - max(a.Min.Y, b.Min.Y)
+	if w <= 0 || h <= 0 {
+		return 0
+	}
+	return float64(w * h)
+}
+
+func (m Points) legend() []entry {
+	if m.Name == "" {
+		return nil
+	}
+	bars := m.XErr != nil || m.YErr != nil
+	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), true, func(c *draw.Canvas) {
+		col, p := paint(m.Color), c.Center()
+		if bars {
+			s := lineStyle(fade(col, 0.6), 0.8, false)
+			c.StrokeLine2(s, p.X, c.Min.Y, p.X, c.Max.Y)
+		}
+		glyph(c, m.Shape, col, 2.8, p, true)
+	}}}
+}
