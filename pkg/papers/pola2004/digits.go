@@ -47,6 +47,12 @@ var mainSettings = settings{
 	Candidates: []int{1, 3, 5, 7, 9, 11},
 }
 
+var describeScaling = map[datasets.Scaling]string{
+	datasets.Raw:      "pixels 0 to 255",
+	datasets.Unit01:   "pixels 0 to 1",
+	datasets.UnitNorm: "each image scaled to unit norm",
+}
+
 // at returns the settings at a scale: smoke has fewer images, pairs and
 // dimensions.
 func (s settings) at(scale experiment.Scale) settings {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/classify"
@@ -34,6 +35,11 @@ const (
 	onTraining  = "training images"
 	onHeldOut   = "held-out images"
 	fig3Plotted = 100 // images in the two-dimensional plots
+
+	sizeDrawn = "images drawn"
+	sizeTrain = "training images"
+	sizeTest  = "test images"
+	sizePairs = "pairs"
 )
 
 // Fig3 is one run for all panels of Fig. 3: per digit pair, kNN error on the
@@ -73,7 +79,7 @@ var Fig3 = experiment.Spec{
 
 var (
 	fig3Index  = []string{"kind", "method", "split", "label"}
-	fig3Values = []string{"error", "k", "n", "value", "x", "y"}
+	fig3Values = []string{"error", "k", "value", "x", "y"}
 )
 
 func allDigitPairs() []string {
@@ -123,10 +129,13 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 	for _, c := range []struct {
-		label string
-		n     int
-	}{{"mistakes", learned.mistakes}, {"updates", learned.updates}, {"eigenpairs removed", learned.projections}} {
-		rows.Add(table.Key{"kind": "stream", "method": pola, "label": c.label}, table.Values{"value": float64(c.n), "n": float64(len(p.links))})
+		kind, label string
+		n           int
+	}{
+		{"size", sizeDrawn, s.Images}, {"size", sizeTrain, len(p.train.y)}, {"size", sizeTest, len(p.test.y)}, {"size", sizePairs, len(p.links)},
+		{"stream", "mistakes", learned.mistakes}, {"stream", "updates", learned.updates}, {"stream", "eigenpairs removed", learned.projections},
+	} {
+		rows.Add(table.Key{"kind": c.kind, "method": pola, "label": c.label}, table.Values{"value": float64(c.n)})
 	}
 	mp := learned.learner.Metric()
 	pca, err := labels.FitPCA(p.train.x, s.PCADim)
@@ -158,7 +167,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 		rows.Add(table.Key{"kind": "error", "method": c.name},
-			table.Values{"error": e[0], "k": float64(k), "n": float64(len(p.test.y))})
+			table.Values{"error": e[0], "k": float64(k)})
 	}
 
 	if cell.Name == "0-8" {
@@ -271,7 +280,7 @@ func (p *problem) twoDimensions(rows *table.Table, seed experiment.Seed, m *metr
 				sep = 1
 			}
 			rows.Add(table.Key{"kind": "separable", "method": mp.name, "split": split.name},
-				table.Values{"value": sep, "n": float64(len(shown.y))})
+				table.Values{"value": sep})
 		}
 	}
 	return nil
@@ -288,9 +297,12 @@ var fig3Views = []experiment.View{
 
 // protocol describes the settings in captions.
 func protocol(t *table.Table) string {
-	return fmt.Sprintf("Each problem: the two digits among 10,000 random training images (≈ 2,000, all kept as neighbours), 1,000 uniformly random pairs, one pass; "+
-		"error on all test images of the two digits; images at %s; b₁ = %s; k by leave-one-out on the training images under the Euclidean metric, the same for all methods. %s",
-		mainSettings.Scaling, table.Format(mainSettings.B1), trialsNote(t))
+	size := func(label string) float64 {
+		return stat.Mean(t.Where("kind", "size", "label", label).Values("value"), nil)
+	}
+	return fmt.Sprintf("Each problem: the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), %.0f uniformly random pairs, one pass; "+
+		"error on all %.0f (on average) test images of the two digits; %s; b₁ = %s; k by leave-one-out on the training images under the Euclidean metric, the same for all methods. %s",
+		size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), trialsNote(t))
 }
 
 // scatter draws y's error against the error of one or more others, a point
@@ -363,8 +375,8 @@ func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
-		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Units: %s pixels.",
-		fig3Plotted, share, mainSettings.Scaling)
+		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images; %s.",
+		fig3Plotted, share, describeScaling[mainSettings.Scaling])
 	return d, nil
 }
 
