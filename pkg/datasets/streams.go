@@ -61,15 +61,6 @@ type PairStream struct {
 	MaxNorm   float64             // ‖x−x'‖₂ is at most this, up to round-off
 }
 
-// SqNorm returns ‖A*‖², the squared Frobenius norm.
-func (s *PairStream) SqNorm() float64 {
-	l := s.Metric.Factor()
-	var gram mat.Dense // ‖LᵀL‖ = ‖LLᵀ‖, and LLᵀ is small
-	gram.Mul(l, l.T())
-	norm := mat.Norm(&gram, 2)
-	return norm * norm
-}
-
 // SeparablePairs draws a stream as Theorem 1 of Shalev-Shwartz, Singer and Ng
 // (2004) assumes it: there are A* ⪰ 0 and b* ≥ 1 with zero hinge loss on every
 // pair. With R = MaxNorm, μ = Margin and U a random r×d matrix with orthonormal

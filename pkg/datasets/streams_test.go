@@ -67,7 +67,7 @@ func TestSeparablePairs(t *testing.T) {
 		want := 8 * c.Margin * math.Sqrt(float64(c.Rank)) / (c.MaxNorm * c.MaxNorm)
 		// Orthonormal rows are so to about d·ε.
 		const tol = 1e-12
-		if got := math.Sqrt(s.SqNorm()); !scalar.EqualWithinRel(got, want, tol) {
+		if got := math.Sqrt(s.Metric.SqNorm()); !scalar.EqualWithinRel(got, want, tol) {
 			t.Errorf("%s: ‖A*‖ = %v, want %v", name, got, want)
 		}
 		if cfg.Dim < 100 {
@@ -106,7 +106,7 @@ func TestEmbeddingsKeepTheStream(t *testing.T) {
 			t.Fatalf("rotated pair %d: d² = %v, want %v", i, got, want)
 		}
 	}
-	if a, b, c := s.SqNorm(), padded.SqNorm(), turned.SqNorm(); !scalar.EqualWithinRel(a, b, 1e-12) || !scalar.EqualWithinRel(a, c, 1e-12) {
+	if a, b, c := s.Metric.SqNorm(), padded.Metric.SqNorm(), turned.Metric.SqNorm(); !scalar.EqualWithinRel(a, b, 1e-12) || !scalar.EqualWithinRel(a, c, 1e-12) {
 		t.Errorf("‖A*‖² = %v, padded %v, rotated %v", a, b, c)
 	}
 	defer func() {

@@ -99,7 +99,7 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 	if err != nil {
 		return nil, err
 	}
-	normA := s.SqNorm()
+	normA := s.Metric.SqNorm()
 	// Both constants of the bound are those of the whole stream.
 	r := 1.0
 	for _, p := range s.Pairs {
