@@ -1,0 +1,243 @@
+package learnertest
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// Pairs checks an online learner of pairs on streams that it draws itself, in
+// several dimensions: the laws of Suite, and
+//
+//   - d(x, y) = d(y, x) ≥ 0, d(x, x) = 0, and similar means d² ≤ Threshold.
+//   - Metric is positive semi-definite, has dimension Dim, and measures the
+//     distances that Predict reports, after every step.
+//   - Threshold is at least MinThreshold after every update.
+//   - A pair with x = y is accepted and leaves the metric as it is.
+//   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose
+//     squared distance overflows are errors.
+type Pairs struct {
+	// New returns a learner at its start.
+	New func(dim int) (learners.Pair, error)
+	// Load reads what the learner's Save(io.Writer) error wrote. nil: it
+	// cannot be saved.
+	Load func(r io.Reader) (learners.Pair, error)
+	// MinThreshold is what the learner promises after every update; −Inf if
+	// nothing.
+	MinThreshold float64
+	// Deferred says that the learner projects only what Metric returns, so
+	// that Predict may differ from it and report negative squared distances.
+	Deferred bool
+}
+
+// saver is what a learner that can be saved implements.
+type saver interface{ Save(io.Writer) error }
+
+// metricTol bounds the difference between Predict and Metric relative to
+// tr(M)·‖x−y‖², an upper bound of the squared distance, with the largest M so
+// far: the metric is a new factorisation of the matrix, exact to some d·ε of its
+// norm, and what cancels in an update leaves round-off of the size before.
+const metricTol = 1e-10
+
+// Run runs all checks.
+func (s Pairs) Run(t TB) {
+	t.Helper()
+	for _, c := range []struct {
+		dim, rounds int
+		scale       float64
+	}{{1, 30, 1}, {2, 60, 1}, {5, 80, 3}, {40, 80, 1}, {40, 80, 0.05}} {
+		t := within{t, fmt.Sprintf("dim %d, scale %g: ", c.dim, c.scale)}
+		rounds := PairStream(rand.New(rand.NewPCG(uint64(c.dim), uint64(c.rounds))), c.dim, c.rounds, c.scale)
+		if _, err := s.New(c.dim); err != nil {
+			t.Errorf("New: %v", err)
+			return
+		}
+		s.suite(t, c.dim, rounds).Run(t)
+		s.laws(t, c.dim, rounds)
+	}
+}
+
+// within prefixes messages with the case.
+type within struct {
+	TB
+	prefix string
+}
+
+func (w within) Errorf(format string, args ...any) {
+	w.Helper()
+	w.TB.Errorf("%s%s", w.prefix, fmt.Sprintf(format, args...))
+}
+
+func (s Pairs) start(t TB, dim int) learners.Pair {
+	t.Helper()
+	l, err := s.New(dim)
+	if err != nil {
+		t.Errorf("New: %v", err)
+	}
+	return l
+}
+
+func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, learners.PairPrediction, learners.Pair] {
+	set := func(change func(p *metric.Pair)) metric.Pair {
+		p := clonePair(rounds[0])
+		change(&p)
+		return p
+	}
+	u := Suite[metric.Pair, learners.PairPrediction, learners.Pair]{
+		New:    func() learners.Pair { return s.start(t, dim) },
+		Rounds: rounds,
+		Bad: map[string]metric.Pair{
+			"label 0": set(func(p *metric.Pair) { p.Label = 0 }),
+			"label 2": set(func(p *metric.Pair) { p.Label = 2 }),
+			"short x": set(func(p *metric.Pair) { p.X = p.X[1:] }),
+			"long y":  set(func(p *metric.Pair) { p.Y = append(p.Y, 1) }),
+			"no x":    set(func(p *metric.Pair) { p.X = nil }),
+			"NaN":     set(func(p *metric.Pair) { p.X[dim-1] = math.NaN() }),
+			"+Inf":    set(func(p *metric.Pair) { p.Y[0] = math.Inf(1) }),
+			"-Inf":    set(func(p *metric.Pair) { p.X[0] = math.Inf(-1) }),
+			"overflow": set(func(p *metric.Pair) {
+				p.X[0], p.Y[0] = math.MaxFloat64, -math.MaxFloat64
+			}),
+		},
+		Clone: clonePair,
+		Scramble: func(p metric.Pair) {
+			for i := range p.X {
+				p.X[i], p.Y[i] = math.NaN(), 1e6
+			}
+		},
+		Relabel: func(p metric.Pair) metric.Pair { p.Label = -p.Label; return p },
+		Snapshot: func(l learners.Pair) func() []float64 {
+			m := l.Metric()
+			return func() []float64 { return m.M().RawSymmetric().Data }
+		},
+	}
+	if s.Load != nil {
+		u.Load = s.Load
+		u.Save = func(l learners.Pair, w io.Writer) error {
+			v, ok := l.(saver)
+			if !ok {
+				return fmt.Errorf("%T has no method Save(io.Writer) error", l)
+			}
+			return v.Save(w)
+		}
+	}
+	return u
+}
+
+func clonePair(p metric.Pair) metric.Pair {
+	return metric.Pair{X: slices.Clone(p.X), Y: slices.Clone(p.Y), Label: p.Label}
+}
+
+// laws checks what holds for metrics and thresholds, after every step.
+func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
+	t.Helper()
+	l := s.start(t, dim)
+	var top float64 // largest trace so far
+	if l.Dim() != dim {
+		t.Errorf("Dim = %d, want %d", l.Dim(), dim)
+		return
+	}
+	for i, f := range rounds {
+		o, err := l.Step(f)
+		if err != nil {
+			t.Errorf("round %d: %v", i, err)
+			return
+		}
+		if b := l.Threshold(); o.Updated && !(b >= s.MinThreshold) {
+			t.Errorf("round %d: threshold %v after an update, want at least %v", i, b, s.MinThreshold)
+		}
+		m := l.Metric()
+		if m.Dim() != dim {
+			t.Errorf("round %d: metric of dimension %d, want %d", i, m.Dim(), dim)
+			return
+		}
+		var trace float64
+		a := m.M()
+		for j := range dim {
+			trace += a.At(j, j)
+		}
+		if math.IsNaN(trace) || math.IsInf(trace, 0) {
+			t.Errorf("round %d: the metric is not finite", i)
+			return
+		}
+		g := rounds[(i+1)%len(rounds)]
+		p, q := l.Predict(g), l.Predict(metric.Pair{X: g.Y, Y: g.X})
+		if p != q {
+			t.Errorf("round %d: d(x, y) and d(y, x) give %v and %v", i, p, q)
+			return
+		}
+		if p.Similar != (p.SqDist <= l.Threshold()) {
+			t.Errorf("round %d: d² = %v, threshold %v, predicted similar %v", i, p.SqDist, l.Threshold(), p.Similar)
+		}
+		if z := l.Predict(metric.Pair{X: g.X, Y: g.X}); z.SqDist != 0 {
+			t.Errorf("round %d: d²(x, x) = %v", i, z.SqDist)
+		}
+		if s.Deferred {
+			continue
+		}
+		if p.SqDist < 0 {
+			t.Errorf("round %d: d² = %v", i, p.SqDist)
+		}
+		top = max(top, trace)
+		size := top * metric.Euclidean{}.SqDist(g.X, g.Y)
+		if d := m.SqDist(g.X, g.Y); math.Abs(d-p.SqDist) > metricTol*size {
+			t.Errorf("round %d: Metric measures d² = %v, Predict %v; largest tr(M) so far, times ‖x−y‖², %v", i, d, p.SqDist, size)
+			return
+		}
+	}
+	s.coincident(t, l, rounds[0].X)
+}
+
+// coincident steps on x = y with both labels.
+func (s Pairs) coincident(t TB, l learners.Pair, x []float64) {
+	t.Helper()
+	for _, y := range []metric.Label{metric.Similar, metric.Dissimilar} {
+		before := l.Metric().M()
+		if _, err := l.Step(metric.Pair{X: x, Y: slices.Clone(x), Label: y}); err != nil {
+			t.Errorf("x = y, %v: %v", y, err)
+			return
+		}
+		after := l.Metric().M()
+		for i := range l.Dim() {
+			for j := range i + 1 {
+				if !same(before.At(i, j), after.At(i, j)) {
+					t.Errorf("x = y, %v: the metric changed", y)
+					return
+				}
+			}
+		}
+	}
+}
+
+// PairStream draws n pairs of points around two centres in dim dimensions:
+// similar iff of the same centre, both labels equally likely, the first pair
+// dissimilar; coordinates are of the order of scale/√dim. The classes overlap,
+// so that learners go on making updates. One pair in ten repeats the one before.
+func PairStream(rng *rand.Rand, dim, n int, scale float64) []metric.Pair {
+	size := scale / math.Sqrt(float64(dim))
+	draw := func(k int) []float64 {
+		x := make([]float64, dim)
+		for i := range x {
+			x[i] = size * rng.NormFloat64()
+		}
+		x[0] += 2 * size * float64(k)
+		return x
+	}
+	out := make([]metric.Pair, n)
+	for i := range out {
+		j, k := rng.IntN(2), rng.IntN(2)
+		if i == 0 {
+			j, k = 0, 1
+		}
+		out[i] = metric.Pair{X: draw(j), Y: draw(k), Label: metric.SameClass(j == k)}
+		if i%10 == 9 {
+			out[i] = clonePair(out[i-1])
+		}
+	}
+	return out
+}

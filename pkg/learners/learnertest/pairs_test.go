@@ -1,0 +1,199 @@
+package learnertest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/learnertest"
+	"metriclab/pkg/metric"
+)
+
+// scaled is a made-up pair learner: M = W·I, and a step multiplies W.
+type scaled struct {
+	N     int
+	W, B  float64
+	fault string
+}
+
+func (l *scaled) Dim() int {
+	if l.fault == "Dim" {
+		return l.N + 1
+	}
+	return l.N
+}
+
+func (l *scaled) Threshold() float64 { return l.B }
+
+func (l *scaled) Metric() *metric.Mahalanobis {
+	f := mat.NewDense(l.N, l.N, nil)
+	w := l.W
+	if l.fault == "Metric disagrees" {
+		w *= 1.01
+	}
+	if l.fault == "Metric not finite" {
+		w = math.Inf(1)
+	}
+	for i := range l.N {
+		f.Set(i, i, math.Sqrt(w))
+	}
+	return metric.FromFactor(f)
+}
+
+func (l *scaled) Predict(f metric.Pair) learners.PairPrediction {
+	q := l.W * metric.Euclidean{}.SqDist(f.X, f.Y)
+	if l.fault == "asymmetric" && f.X[0] > f.Y[0] {
+		q *= 1.5
+	}
+	if l.fault == "d(x, x) > 0" {
+		q += 1e-9
+	}
+	if l.fault == "negative" {
+		q = -q
+	}
+	p := learners.PairPrediction{SqDist: q, Similar: q <= l.B}
+	if l.fault == "wrong side" {
+		p.Similar = !p.Similar
+	}
+	return p
+}
+
+func (l *scaled) Loss(f metric.Pair) float64 {
+	return math.Max(0, 1+float64(f.Label)*(l.Predict(f).SqDist-l.B))
+}
+
+func (l *scaled) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	var o learners.Outcome[learners.PairPrediction]
+	if l.fault != "no check" {
+		if err := f.Check(l.N); err != nil {
+			return o, err
+		}
+		if q := l.Predict(f).SqDist; math.IsInf(q, 0) || math.IsNaN(q) {
+			return o, errors.New("overflow")
+		}
+	}
+	o.Prediction, o.Loss = l.Predict(f), l.Loss(f)
+	o.Mistake = o.Prediction.Similar != (f.Label == metric.Similar)
+	same := metric.Euclidean{}.SqDist(f.X, f.Y) == 0
+	if l.fault == "refuses x = y" && same {
+		return o, errors.New("x = y")
+	}
+	if o.Loss > 0 && (!same || l.fault == "x = y changes M") {
+		o.Updated, o.StepSize = true, float64(f.Label)*0.1
+		l.W *= 1 - 0.1*float64(f.Label)
+		l.B = math.Max(1, l.B+0.1*float64(f.Label))
+		if l.fault == "low threshold" {
+			l.B = 0.5
+		}
+	}
+	return o, nil
+}
+
+// Save writes the learner; the fault stays behind.
+func (l *scaled) Save(w io.Writer) error { return json.NewEncoder(w).Encode(l) }
+
+func scaledPairs(fault string) learnertest.Pairs {
+	return learnertest.Pairs{
+		New: func(dim int) (learners.Pair, error) {
+			if fault == "New fails" {
+				return nil, errors.New("no")
+			}
+			return &scaled{N: dim, W: 1, B: 1, fault: fault}, nil
+		},
+		Load: func(r io.Reader) (learners.Pair, error) {
+			l := &scaled{fault: fault}
+			err := json.NewDecoder(r).Decode(l)
+			return l, err
+		},
+		MinThreshold: 1,
+	}
+}
+
+func TestPairLearnerFits(t *testing.T) { scaledPairs("").Run(t) }
+
+func TestPairFaultsAreCaught(t *testing.T) {
+	for fault, message := range map[string]string{
+		"New fails":         "New: no",
+		"Dim":               "Dim = ",
+		"Metric disagrees":  "Metric measures",
+		"Metric not finite": "not finite",
+		"asymmetric":        "d(y, x) give",
+		"d(x, x) > 0":       "d²(x, x) =",
+		"negative":          "d² = -",
+		"wrong side":        "predicted similar",
+		"refuses x = y":     "x = y, similar: x = y",
+		"x = y changes M":   "the metric changed",
+		"low threshold":     "threshold 0.5 after an update",
+		"no check":          "label 0: accepted",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			defer func() { // a learner that checks nothing panics on the wrong length
+				if p := recover(); p != nil && fault != "no check" {
+					panic(p)
+				}
+			}()
+			var r recorder
+			s := scaledPairs(fault)
+			if fault == "no check" {
+				s = scaledPairs("")
+				s.New = func(dim int) (learners.Pair, error) { return &unchecked{scaled{N: dim, W: 1, B: 1}}, nil }
+			}
+			s.Run(&r)
+			r.wantViolation(t, message)
+		})
+	}
+}
+
+// unchecked takes every label.
+type unchecked struct{ scaled }
+
+func (l *unchecked) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	if !f.Label.Valid() {
+		f.Label = metric.Similar
+	}
+	return l.scaled.Step(f)
+}
+
+// A learner that cannot be saved, or has no Save method, is told apart.
+func TestPairsSaving(t *testing.T) {
+	s := scaledPairs("")
+	s.Load = nil
+	s.Run(t)
+	var r recorder
+	s = scaledPairs("")
+	plain := s.New
+	s.New = func(dim int) (learners.Pair, error) {
+		l, err := plain(dim)
+		return struct{ learners.Pair }{l}, err
+	}
+	s.Run(&r)
+	r.wantViolation(t, "has no method Save")
+}
+
+// The deferred learners of the future report negative squared distances.
+func TestDeferred(t *testing.T) {
+	s := scaledPairs("negative")
+	s.Deferred = true
+	s.Load = nil
+	s.Run(t)
+}
+
+func TestPairStream(t *testing.T) {
+	a := learnertest.PairStream(rand.New(rand.NewPCG(1, 1)), 3, 50, 1)
+	count := map[metric.Label]int{}
+	for _, p := range a {
+		if err := p.Check(3); err != nil {
+			t.Fatal(err)
+		}
+		count[p.Label]++
+	}
+	if count[metric.Similar] < 10 || count[metric.Dissimilar] < 10 || a[0].Label != metric.Dissimilar {
+		t.Errorf("labels %v, the first %v", count, a[0].Label)
+	}
+}
