@@ -138,10 +138,11 @@ func (f *form) add(v []float64, norm2, c float64) int {
 		return 0
 	}
 	c = -c
-	if f.n == 0 {
-		return 1 // A = 0: the term is all there is
+	trace := f.c.trace(f.n)
+	if trace == 0 {
+		return 1 // A = 0, and stays so
 	}
-	floor := negligible*c + roundOff*f.c.trace(f.n)
+	floor := negligible*c + roundOff*trace
 	if !f.solve(c, w, rho, floor) {
 		f.plus(-c, w, rho) // nothing to project
 		return 0
