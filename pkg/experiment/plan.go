@@ -329,6 +329,9 @@ const (
 	tableFile  = "table.csv"
 	timingFile = "timing.csv"
 	metaFile   = "meta.json"
+	// publishingFile holds the SHA-256 of the table of a publication that is
+	// not finished.
+	publishingFile = ".publishing"
 )
 
 // ReadTable reads the table.csv of an experiment's folder, such as
@@ -362,6 +365,13 @@ func readPublished(dir string, s Spec) published {
 		return p // nothing is published
 	}
 	p.sha256 = sum(data)
+	// A table that is not the one that was written (edited, cut, a merge of two)
+	// would give jobs wrong rows.
+	journal, _ := os.ReadFile(filepath.Join(dir, publishingFile)) // usually there is none
+	if p.sha256 != string(journal) && (p.meta == nil || p.sha256 != p.meta.TableSHA256) {
+		p.err = fmt.Errorf("experiment: %s is not the table that %s describes", filepath.Join(dir, tableFile), metaFile)
+		return p
+	}
 	t, err := s.parseTable(dir, data)
 	if err != nil {
 		p.err = err

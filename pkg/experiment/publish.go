@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 
@@ -30,19 +31,16 @@ type GradedClaim struct {
 //
 // The files of a published experiment are written one by one, meta.json last:
 // it carries the table's SHA-256, so that a kill in between leaves no meta.json
-// that matches a table it does not describe. The next run writes what is
-// missing or differs.
+// that matches a table it does not describe; until then the hidden file
+// .publishing vouches for the new table. The next run writes what is missing or
+// differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done = len(p.jobs), p.done()
 	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
-	if p.published.err != nil && !p.complete() {
-		o.Err = fmt.Errorf("the published table cannot be used: %w", p.published.err)
-	}
+	o.Watermark = p.watermark()
 	if p.done() == 0 {
-		o.Watermark = p.watermark()
 		return
 	}
-	o.Watermark = p.watermark()
 	o.Published = o.Watermark == ""
 	o.Table = p.table()
 
@@ -85,13 +83,25 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		files = append(files, v.Files...)
 	}
 	files = append(files, plots.File{Name: metaFile, Data: meta})
+	if o.Published && o.Meta.TableSHA256 != p.published.sha256 {
+		files = append([]plots.File{{Name: publishingFile, Data: []byte(o.Meta.TableSHA256)}}, files...)
+	}
+	if err := r.writeAll(o.Dir, files); err != nil {
+		failed = append(failed, err)
+	} else if o.Published {
+		_ = os.Remove(filepath.Join(o.Dir, publishingFile)) // left over, it says what meta.json says
+	}
+	o.Err = errors.Join(failed...)
+}
+
+// writeAll writes the files that differ, in order, and stops at the first error.
+func (r *runner) writeAll(dir string, files []plots.File) error {
 	for _, f := range files {
-		if err := r.store.writeChanged(filepath.Join(o.Dir, f.Name), f.Data); err != nil {
-			failed = append(failed, err)
-			break
+		if err := r.store.writeChanged(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return err
 		}
 	}
-	o.Err = errors.Join(append(failed, o.Err)...)
+	return nil
 }
 
 // render draws a view; a panic in Draw is an error.

@@ -211,13 +211,12 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		r.result.Outcomes = append(r.result.Outcomes, outcomes[p])
 	}
 	r.emit(Event{Kind: Planned})
-	for _, p := range plans {
-		if len(p.todo) == 0 {
-			r.finish(p, outcomes[p])
-		}
-	}
 	r.pool(ctx, parallel, cfg.Workers, outcomes)
-	r.pool(ctx, single, 1, outcomes)
+	if r.result.StoreErr == nil {
+		r.pool(ctx, single, 1, outcomes)
+	} else {
+		r.result.NotRun += len(single)
+	}
 
 	s := r.result
 	s.Interrupted = ctx.Err() != nil
@@ -226,6 +225,11 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 	if s.Interrupted || s.StoreErr != nil {
 		return s, nil
+	}
+	for _, p := range plans {
+		if len(p.todo) == 0 {
+			r.finish(p, outcomes[p])
+		}
 	}
 	path, err := r.report(sel, outcomes, plans)
 	if err != nil {

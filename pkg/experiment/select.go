@@ -55,8 +55,10 @@ func Select(papers []Paper, names []string) ([]Selected, error) {
 			}
 		}
 		if !found {
-			for s := range short {
-				known = append(known, s)
+			for s, n := range short {
+				if n == 1 {
+					known = append(known, s)
+				}
 			}
 			return nil, &UnknownError{Kind: "experiment", Name: name, Nearest: nearest(name, known)}
 		}

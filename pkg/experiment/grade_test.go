@@ -1,0 +1,255 @@
+package experiment
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+)
+
+// t5 is t(0.975, 5), from printed tables (2.571) with more digits.
+const t5 = 2.5705818366147395
+
+// tolT is how exactly gonum's quantile meets the table above.
+const tolT = 1e-9
+
+func TestSummarize(t *testing.T) {
+	// 1..6: mean 3.5, squared deviations 2·(6.25+2.25+0.25) = 17.5, s² = 3.5,
+	// half-width t5·√(3.5/6).
+	s := Summarize([]float64{1, 2, 3, 4, 5, 6})
+	if s.N != 6 || s.Mean != 3.5 || !s.HasInterval || len(s.Warnings) != 0 {
+		t.Errorf("got %+v", s)
+	}
+	if want := t5 * math.Sqrt(3.5/6); !scalar.EqualWithinRel(s.Half, want, tolT) {
+		t.Errorf("half-width %v, want %v", s.Half, want)
+	}
+
+	few := Summarize([]float64{1, 2, 3, 4, 5})
+	if few.Mean != 3 || few.HasInterval || !math.IsNaN(few.Half) || len(few.Warnings) != 1 || few.Warnings[0] != FewTrials {
+		t.Errorf("five trials: got %+v", few)
+	}
+	equal := Summarize([]float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1})
+	if equal.Mean != 0.1 || equal.Half != 0 || !equal.HasInterval {
+		t.Errorf("equal values: got %+v", equal)
+	}
+	if none := Summarize(nil); !math.IsNaN(none.Mean) || none.HasInterval {
+		t.Errorf("no values: got %+v", none)
+	}
+}
+
+func TestSide(t *testing.T) {
+	tests := []struct {
+		name   string
+		values []float64
+		want   Side
+	}{
+		// 1..6 shifted: the interval is mean ± 1.963.
+		{"above zero", []float64{0, 1, 2, 3, 4, 5}, For},
+		{"reaches zero", []float64{-1, 0, 1, 2, 3, 4}, Open},
+		{"below zero", []float64{-5, -4, -3, -2, -1, 0}, Against},
+		{"always positive", []float64{1, 1, 1, 1, 1, 1}, For},
+		{"always negative", []float64{-1, -1, -1, -1, -1, -1}, Against},
+		{"always zero", []float64{0, 0, 0, 0, 0, 0}, Open},
+		{"too few", []float64{5, 5, 5}, Open},
+	}
+	for _, tt := range tests {
+		if got := Summarize(tt.values).Side(); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The differences of the units below, by what their interval says.
+var (
+	isFor     = []float64{9, 10, 11, 9, 10, 11} // mean 10
+	isAgainst = []float64{-9, -10, -11, -9, -10, -11}
+	openPlus  = []float64{-4, 5, -3, 5, -4, 7} // mean 1, s ≈ 5.2, half-width ≈ 5.5
+	openMinus = []float64{4, -5, 3, -5, 4, -7} // mean −1
+	zero      = []float64{0, 0, 0, 0, 0, 0}
+	slightly  = []float64{1, 1, 1, 1, 1, 1}
+	negative1 = []float64{-1, -1, -1, -1, -1, -1}
+)
+
+// units repeats differences.
+func units(groups ...any) []Unit {
+	var out []Unit
+	for i := 0; i < len(groups); i += 2 {
+		for range groups[i].(int) {
+			out = append(out, Unit{Name: "u" + string(rune('A'+len(out))), Diffs: groups[i+1].([]float64)})
+		}
+	}
+	return out
+}
+
+func TestGradeUnits(t *testing.T) {
+	tests := []struct {
+		name   string
+		units  []Unit
+		rule   UnitRule
+		want   Verdict
+		reason string
+	}{
+		{"all for", units(3, isFor), UnitRule{}, Reproduced, "Positive in 3 of 3 units: 3 for, 0 against, 0 open."},
+		{"exactly 90 % for, none against", units(9, isFor, 1, openPlus), UnitRule{}, Reproduced, "9 for, 0 against, 1 open"},
+		{"less than 90 % for", units(8, isFor, 2, openPlus), UnitRule{}, Partly, "fewer than 90 %"},
+		{"an open unit with the wrong sign", units(9, isFor, 1, openMinus), UnitRule{}, Partly, "not every unit: uJ."},
+		{"a unit that is always equal", units(9, isFor, 1, zero), UnitRule{}, Partly, "not every unit: uJ."},
+		{"one against", units(9, isFor, 1, negative1), UnitRule{}, Partly, "1 against"},
+		{"one against, excepted", units(9, isFor, 1, negative1), UnitRule{Exceptions: 1}, Reproduced, "9 of 9 units (apart from 1 excepted)"},
+		{"two against, one excepted", units(8, isFor, 2, negative1), UnitRule{Exceptions: 1}, Partly, "1 against"},
+		{"the mean is against", units(2, isFor, 3, isAgainst), UnitRule{}, NotReproduced, "The mean over units is against."},
+		{"balanced", units(1, isFor, 1, isAgainst), UnitRule{}, Undecided, "more trials would not help"},
+		{"too few trials", []Unit{{"u", []float64{1, 1, 1, 1, 1}}}, UnitRule{}, Undecided, "Only 5 trial(s); 6 are needed"},
+		{"one unit for", units(1, slightly), UnitRule{}, Reproduced, "The whole 95 % interval is above zero."},
+		{"one unit against", units(1, negative1), UnitRule{}, NotReproduced, "below zero"},
+		{"one unit open", units(1, openPlus), UnitRule{}, Undecided, "might decide"},
+	}
+	for _, tt := range tests {
+		f, err := GradeUnits(tt.units, tt.rule)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if f.Verdict != tt.want || !strings.Contains(f.Reason, tt.reason) {
+			t.Errorf("%s: got %q because %q, want %q with %q", tt.name, f.Verdict, f.Reason, tt.want, tt.reason)
+		}
+	}
+}
+
+func TestGradeUnitsOurs(t *testing.T) {
+	// Per trial the mean over the two units is 2, 3, 4, 5, 6, 7: mean 4.5,
+	// half-width t5·√(3.5/6) = 1.963, in per cent 450 and 200 (two digits).
+	u := []Unit{{"a", []float64{1, 2, 3, 4, 5, 6}}, {"b", []float64{3, 4, 5, 6, 7, 8}}}
+	f, err := GradeUnits(u, UnitRule{Scale: 100, Unit: "points"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "mean difference 450 ± 2e+02 points"; f.Ours != want {
+		t.Errorf("got %q, want %q", f.Ours, want)
+	}
+}
+
+func TestGradeUnitsErrors(t *testing.T) {
+	for name, g := range map[string]struct {
+		units []Unit
+		rule  UnitRule
+	}{
+		"no units":         {},
+		"no trials":        {units: []Unit{{Name: "u"}}},
+		"unequal trials":   {units: []Unit{{"u", isFor}, {"v", isFor[:5]}}},
+		"NaN":              {units: []Unit{{"u", []float64{1, math.NaN()}}}},
+		"Inf":              {units: []Unit{{"u", []float64{1, math.Inf(1)}}}},
+		"all excepted":     {units: units(2, isFor), rule: UnitRule{Exceptions: 2}},
+		"negative excepts": {units: units(2, isFor), rule: UnitRule{Exceptions: -1}},
+	} {
+		if f, err := GradeUnits(g.units, g.rule); err == nil {
+			t.Errorf("%s: no error, but %+v", name, f)
+		}
+	}
+}
+
+func TestMoreTrials(t *testing.T) {
+	// Mean 1, s = 2 (deviations ±2·√(5/6) around the mean have s² = 4):
+	// t(0.975, n−1)·2/√n < 1 first at n = 18: 2.1098·2/√18 = 0.9946, while at
+	// n = 17 it is 2.1199·2/√17 = 1.0283.
+	d := 2 * math.Sqrt(5.0/6)
+	values := []float64{1 + d, 1 - d, 1 + d, 1 - d, 1 + d, 1 - d}
+	if got, want := moreTrials(values), "about 18 trials instead of 6 might decide"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}); !strings.HasPrefix(got, "even 1000") {
+		t.Errorf("a mean of almost zero: got %q", got)
+	}
+}
+
+func TestGradeAlways(t *testing.T) {
+	tests := []struct {
+		yes, no int
+		want    Verdict
+	}{{6, 0, Reproduced}, {5, 0, Undecided}, {5, 1, Partly}, {4, 3, Partly}, {3, 3, NotReproduced}, {0, 6, NotReproduced}}
+	for _, tt := range tests {
+		holds := make([]bool, tt.yes+tt.no)
+		for i := range tt.yes {
+			holds[i] = true
+		}
+		f, err := GradeAlways(holds)
+		if err != nil || f.Verdict != tt.want {
+			t.Errorf("%d yes, %d no: got %q, %v, want %q", tt.yes, tt.no, f.Verdict, err, tt.want)
+		}
+	}
+	if _, err := GradeAlways(nil); err == nil {
+		t.Error("no trials: no error")
+	}
+}
+
+func TestGradeNumber(t *testing.T) {
+	six := []float64{1, 2, 3, 4, 5, 6} // 3.5 ± 1.963
+	tests := []struct {
+		name      string
+		theirs    float64
+		ours      []float64
+		tolerance float64
+		want      Verdict
+	}{
+		{"inside the interval", 5.4, six, 0, Reproduced},
+		{"outside the interval", 5.5, six, 0, NotReproduced},
+		{"inside the tolerance", 5.5, six, 2, Reproduced},
+		{"at the tolerance", 1.5, []float64{1, 1, 1, 1, 1, 1}, 0.5, Reproduced},
+		{"too few trials", 3, six[:5], 10, Undecided},
+	}
+	for _, tt := range tests {
+		f, err := GradeNumber(tt.theirs, tt.ours, tt.tolerance)
+		if err != nil || f.Verdict != tt.want {
+			t.Errorf("%s: got %q, %v, want %q", tt.name, f.Verdict, err, tt.want)
+		}
+	}
+	for name, call := range map[string]func() (Finding, error){
+		"no trials":          func() (Finding, error) { return GradeNumber(1, nil, 0) },
+		"negative tolerance": func() (Finding, error) { return GradeNumber(1, six, -1) },
+		"NaN tolerance":      func() (Finding, error) { return GradeNumber(1, six, math.NaN()) },
+		"infinite value":     func() (Finding, error) { return GradeNumber(1, []float64{math.Inf(1)}, 0) },
+		"theirs is NaN":      func() (Finding, error) { return GradeNumber(math.NaN(), six, 0) },
+	} {
+		if f, err := call(); err == nil {
+			t.Errorf("%s: no error, but %+v", name, f)
+		}
+	}
+}
+
+func TestAllReadings(t *testing.T) {
+	tests := []struct {
+		verdicts []Verdict
+		want     Verdict
+	}{
+		{[]Verdict{Reproduced, Reproduced}, Reproduced},
+		{[]Verdict{NotReproduced, NotReproduced}, NotReproduced},
+		{[]Verdict{Reproduced, NotReproduced}, Partly},
+		{[]Verdict{Reproduced, Undecided}, Partly},
+		{[]Verdict{Partly, NotReproduced}, Partly},
+		{[]Verdict{Partly, Partly}, Partly},
+		{[]Verdict{NotReproduced, Undecided}, Undecided},
+		{[]Verdict{Undecided}, Undecided},
+		{[]Verdict{Reproduced, Untestable}, Untestable},
+		{[]Verdict{Reproduced, Untestable, NotGraded}, NotGraded},
+	}
+	for _, tt := range tests {
+		var readings []Reading
+		for i, v := range tt.verdicts {
+			readings = append(readings, Reading{string(rune('a' + i)), Finding{v, "1", "why."}})
+		}
+		f := AllReadings(readings)
+		if f.Verdict != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.verdicts, f.Verdict, tt.want)
+		}
+		if !strings.Contains(f.Reason, "a: "+string(tt.verdicts[0])+". why.") || !strings.HasPrefix(f.Ours, "a: 1") {
+			t.Errorf("%q: ours %q, reason %q", tt.verdicts, f.Ours, f.Reason)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no readings: no panic")
+		}
+	}()
+	AllReadings(nil)
+}

@@ -1,0 +1,74 @@
+package experiment
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+func selectPapers() []Paper {
+	return []Paper{
+		{Key: "one2001", Experiments: []Spec{{ID: "one2001/fig1"}, {ID: "one2001/table2"}}},
+		{Key: "two2002", Experiments: []Spec{{ID: "two2002/fig1"}}},
+	}
+}
+
+func TestSelect(t *testing.T) {
+	tests := []struct {
+		names []string
+		want  []string
+	}{
+		{nil, []string{"one2001/fig1", "one2001/table2", "two2002/fig1"}},
+		{[]string{"one2001"}, []string{"one2001/fig1", "one2001/table2"}},
+		{[]string{"two2002/fig1", "one2001/fig1"}, []string{"one2001/fig1", "two2002/fig1"}}, // in the papers' order
+		{[]string{"table2"}, []string{"one2001/table2"}},
+		{[]string{"table2", "one2001", "table2"}, []string{"one2001/fig1", "one2001/table2"}},
+	}
+	for _, tt := range tests {
+		sel, err := Select(selectPapers(), tt.names)
+		if err != nil {
+			t.Errorf("%q: %v", tt.names, err)
+			continue
+		}
+		var got []string
+		for _, s := range sel {
+			got = append(got, s.Spec.ID)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q: got %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}
+
+func TestSelectUnknown(t *testing.T) {
+	for name, want := range map[string]string{
+		"one2001/fig2":   `unknown experiment "one2001/fig2": did you mean one2001/fig1?`,
+		"tabel2":         `unknown experiment "tabel2": did you mean table2?`,
+		"fig1":           `unknown experiment "fig1": did you mean one2001/fig1 or two2002/fig1?`,
+		"something else": `unknown experiment "something else"`,
+	} {
+		_, err := Select(selectPapers(), []string{name})
+		var unknown *UnknownError
+		if !errors.As(err, &unknown) {
+			t.Errorf("%s: got %v", name, err)
+			continue
+		}
+		if err.Error() != want {
+			t.Errorf("got  %s\nwant %s", err, want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}, {"ab", "ba", 2}} {
+		if got := editDistance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q %q: got %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+		if got := editDistance(tt.b, tt.a); got != tt.want {
+			t.Errorf("%q %q: not symmetric", tt.a, tt.b)
+		}
+	}
+}
