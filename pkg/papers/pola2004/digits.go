@@ -42,7 +42,7 @@ var mainSettings = settings{
 	Images:     10000,
 	Pairs:      1000,
 	PCADim:     40,
-	RCARidge:   1,
+	RCARidge:   100,
 	FDARidge:   1e-1,
 	Candidates: []int{1, 3, 5, 7, 9, 11},
 }
