@@ -13,8 +13,8 @@ import (
 // POLAVersion counts the changes of the values that POLA computes.
 const POLAVersion = 1
 
-// polaKind is the kind of a saved POLA.
-const polaKind = "pairs/pola"
+// POLAKind is the kind under which package persist stores a POLA.
+const POLAKind = "pairs/pola"
 
 // POLAParams are the parameters of POLA.
 type POLAParams struct {
@@ -136,7 +136,7 @@ type polaState struct {
 // Save writes the learner in the format of package persist, kind "pairs/pola".
 // A learner loaded from it continues bit for bit.
 func (l *POLA) Save(w io.Writer) error {
-	return persist.Write(w, polaKind, l.p, polaState{l.e.b, l.e.a.state()})
+	return persist.Write(w, POLAKind, l.p, polaState{l.e.b, l.e.a.state()})
 }
 
 // LoadPOLA reads a learner that Save wrote. Its errors wrap those of package
@@ -146,7 +146,7 @@ func LoadPOLA(r io.Reader) (*POLA, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := env.Expect(polaKind); err != nil {
+	if err := env.Expect(POLAKind); err != nil {
 		return nil, err
 	}
 	var p POLAParams
@@ -156,14 +156,14 @@ func LoadPOLA(r io.Reader) (*POLA, error) {
 	}
 	a, err := s.Form.form()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, polaKind, err)
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, POLAKind, err)
 	}
 	if math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0) {
-		return nil, fmt.Errorf("%w: %s: threshold: %v, want a finite number", persist.ErrDamaged, polaKind, s.Threshold)
+		return nil, fmt.Errorf("%w: %s: threshold: %v, want a finite number", persist.ErrDamaged, POLAKind, s.Threshold)
 	}
 	l, err := NewPOLA(a.dim, p)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, polaKind, err)
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, POLAKind, err)
 	}
 	l.e.a, l.e.b = a, s.Threshold
 	return l, nil

@@ -1,8 +1,8 @@
 package pairs_test
 
 import (
-	"testing"
 	"io"
+	"testing"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"

@@ -1,0 +1,108 @@
+// Package catalog is the one explicit list of learners: what a program needs to
+// offer them by name, with parameters as text. The command, the conformance
+// test and the documentation iterate it; a new learner joins by a line here.
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// Feedback says what a learner learns from.
+type Feedback string
+
+// The kinds of feedback.
+const (
+	// Pairs: one labelled pair of vectors at a time, online.
+	Pairs Feedback = "labelled pairs, online"
+	// Links: a data set and labelled pairs of its rows, in one batch.
+	Links Feedback = "data set and labelled pairs of rows"
+	// Classes: a data set with a class per row, in one batch.
+	Classes Feedback = "data set and class labels"
+	// Data: a data set alone, in one batch.
+	Data Feedback = "data set"
+)
+
+// Entry describes one learner. Of the constructors, those of its Feedback are
+// set and the others are nil:
+//
+//	Pairs    NewPair, LoadPair, Kind
+//	Links    FitLinks
+//	Classes  FitData, which needs labels
+//	Data     FitData, which ignores labels
+type Entry struct {
+	Name        string // as typed by a user
+	Doc         string // one line
+	Source      string // authors, title, where, year
+	Feedback    Feedback
+	Params      []Param
+	Version     int    // of the values it computes
+	Constructor string // the exported Go function behind it, package.Name
+
+	// Bounded says that memory stays bounded over an endless stream. A batch
+	// learner holds what its data set needs and is not marked.
+	Bounded bool
+
+	// Kind is the kind under which package persist stores the learner.
+	Kind string
+	// NewPair returns a learner for vectors of length dim.
+	NewPair func(dim int, v Values) (learners.Pair, error)
+	// LoadPair reads a learner of this Kind.
+	LoadPair func(r io.Reader) (learners.Pair, error)
+	// FitLinks learns from the rows of x and links between them.
+	FitLinks func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error)
+	// FitData learns from the rows of x and, if Feedback is Classes, one class
+	// per row.
+	FitData func(x *mat.Dense, y []int, v Values) (learners.Result, error)
+}
+
+// All returns the catalog, in the order in which to show it.
+func All() []Entry { return slices.Clone(entries) }
+
+// Find returns the entry of the given name. The error for an unknown name lists
+// the names there are.
+func Find(name string) (Entry, error) {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		if e.Name == name {
+			return e, nil
+		}
+		names[i] = e.Name
+	}
+	return Entry{}, fmt.Errorf("unknown learner %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// LoadPair reads a saved online learner of pairs of any kind in the catalog, and
+// returns its entry. Its errors wrap those of package persist; a kind that is
+// not in the catalog wraps persist.ErrKind.
+func LoadPair(r io.Reader) (learners.Pair, Entry, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, Entry{}, fmt.Errorf("catalog: %w", err)
+	}
+	env, err := persist.Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, Entry{}, err
+	}
+	var kinds []string
+	for _, e := range entries {
+		if e.LoadPair == nil {
+			continue
+		}
+		if e.Kind == env.Kind {
+			l, err := e.LoadPair(bytes.NewReader(raw))
+			return l, e, err
+		}
+		kinds = append(kinds, e.Kind)
+	}
+	return nil, Entry{}, fmt.Errorf("catalog: file is %w: it holds %q, want one of %s", persist.ErrKind, env.Kind, strings.Join(kinds, ", "))
+}

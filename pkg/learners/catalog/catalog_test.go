@@ -1,0 +1,219 @@
+package catalog_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// families are the folders whose learners the catalog lists.
+var families = []string{"pairs", "labels"}
+
+// Every exported function NewX or FitX of a family is the constructor of one
+// entry, and every entry has one.
+func TestEveryLearnerIsListed(t *testing.T) {
+	listed := map[string]bool{}
+	for _, e := range catalog.All() {
+		if listed[e.Constructor] {
+			t.Errorf("%s: %s is listed twice", e.Name, e.Constructor)
+		}
+		listed[e.Constructor] = true
+	}
+	found := map[string]bool{}
+	for _, family := range families {
+		files, err := filepath.Glob(filepath.Join("..", family, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, error %v", family, len(files), err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "New") && !strings.HasPrefix(fn.Name.Name, "Fit") {
+					continue
+				}
+				name := family + "." + fn.Name.Name
+				found[name] = true
+				if !listed[name] {
+					t.Errorf("%s is exported but not in the catalog", name)
+				}
+			}
+		}
+	}
+	for name := range listed {
+		if !found[name] {
+			t.Errorf("the catalog lists %s, which does not exist", name)
+		}
+	}
+}
+
+// Entries are complete: texts, and the constructors of their feedback only.
+func TestEntriesAreComplete(t *testing.T) {
+	names := map[string]bool{}
+	for _, e := range catalog.All() {
+		if e.Name == "" || e.Doc == "" || e.Source == "" || e.Version < 1 || strings.Contains(e.Doc, "\n") {
+			t.Errorf("%q: incomplete: %+v", e.Name, e)
+		}
+		if names[e.Name] {
+			t.Errorf("two learners are called %q", e.Name)
+		}
+		names[e.Name] = true
+		want := map[catalog.Feedback][4]bool{
+			catalog.Pairs:   {true, true, false, false},
+			catalog.Links:   {false, false, true, false},
+			catalog.Classes: {false, false, false, true},
+			catalog.Data:    {false, false, false, true},
+		}
+		got := [4]bool{e.NewPair != nil, e.LoadPair != nil && e.Kind != "", e.FitLinks != nil, e.FitData != nil}
+		if got != want[e.Feedback] {
+			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
+		}
+		v, err := e.Parse(nil)
+		if err != nil {
+			t.Errorf("%s: the defaults are not allowed: %v", e.Name, err)
+		}
+		for _, p := range e.Params {
+			if p.Name == "" || p.Doc == "" || p.Allowed == "" {
+				t.Errorf("%s: parameter %+v is incomplete", e.Name, p)
+			}
+			if got := fmt.Sprint(v.Float(p.Name)); got != p.Default {
+				t.Errorf("%s: %s: default %q parsed as %s", e.Name, p.Name, p.Default, got)
+			}
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	e, err := catalog.Find("pola")
+	if err != nil || e.Name != "pola" {
+		t.Errorf("Find(pola) = %q, %v", e.Name, err)
+	}
+	_, err = catalog.Find("polo")
+	for _, e := range catalog.All() {
+		if err == nil || !strings.Contains(err.Error(), e.Name) {
+			t.Errorf("error %v does not list %s", err, e.Name)
+		}
+	}
+}
+
+// All returns a copy of the list.
+func TestAllIsACopy(t *testing.T) {
+	all := catalog.All()
+	all[0].Name = "changed"
+	if catalog.All()[0].Name == "changed" {
+		t.Error("a caller can change the catalog")
+	}
+}
+
+// Every online learner of pairs is saved and found again by its kind.
+func TestLoadPair(t *testing.T) {
+	for _, e := range catalog.All() {
+		if e.NewPair == nil {
+			continue
+		}
+		v, _ := e.Parse(nil)
+		l, err := e.NewPair(3, v)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		if _, err := l.Step(metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		var file bytes.Buffer
+		if err := l.(interface{ Save(io.Writer) error }).Save(&file); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		got, entry, err := catalog.LoadPair(&file)
+		if err != nil || entry.Name != e.Name || !mat.Equal(got.Metric().M(), l.Metric().M()) {
+			t.Errorf("%s: loaded as %q, error %v", e.Name, entry.Name, err)
+		}
+	}
+}
+
+func TestLoadPairErrors(t *testing.T) {
+	var file bytes.Buffer
+	if err := persist.Write(&file, "pairs/nobody", struct{}{}, struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := catalog.LoadPair(&file)
+	if !errors.Is(err, persist.ErrKind) || !strings.Contains(err.Error(), "pairs/pola") {
+		t.Errorf("unknown kind: %v", err)
+	}
+	if _, _, err := catalog.LoadPair(strings.NewReader("hello")); !errors.Is(err, persist.ErrForeign) {
+		t.Errorf("foreign file: %v", err)
+	}
+}
+
+// The batch learners fit a small data set through the catalog.
+func TestFit(t *testing.T) {
+	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
+	y := []int{0, 0, 0, 1, 1, 1}
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}}
+	for _, e := range catalog.All() {
+		v, _ := e.Parse(nil)
+		var r learners.Result
+		var err error
+		switch {
+		case e.FitLinks != nil:
+			r, err = e.FitLinks(x, links, v)
+		case e.FitData != nil:
+			r, err = e.FitData(x, y, v)
+		default:
+			continue
+		}
+		if err != nil || r.Metric == nil || r.Metric.Dim() != 2 || r.Status == learners.NotRun {
+			t.Errorf("%s: result %+v, error %v", e.Name, r, err)
+		}
+		if e.FitData != nil { // errors of the learner come through
+			if _, err := e.FitData(mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, map[string]string{"dim": "7"})); err == nil {
+				t.Errorf("%s: dim = 7 in 2 dimensions was accepted", e.Name)
+			}
+		}
+	}
+}
+
+func mustParse(t *testing.T, e catalog.Entry, given map[string]string) catalog.Values {
+	t.Helper()
+	v, err := e.Parse(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func ExampleAll() {
+	for _, e := range catalog.All() {
+		var params []string
+		for _, p := range e.Params {
+			params = append(params, p.Name+"="+p.Default)
+		}
+		slices.Sort(params)
+		fmt.Printf("%-5s%-37s%s\n", e.Name, e.Feedback, strings.Join(params, " "))
+	}
+	// Output:
+	// pola labelled pairs, online               b1=1 gamma=0
+	// rca  data set and labelled pairs of rows  ridge=0
+	// pca  data set                             dim=2
+	// fda  data set and class labels            dim=0 ridge=0
+}

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"io"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+)
+
+// entries is the list. Defaults come from the Resolved method of the parameters
+// where there is one.
+var entries = []Entry{
+	{
+		Name:        "pola",
+		Doc:         "POLA: online projections onto the last pair's constraint and the positive semi-definite cone",
+		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Fig. 1 and Eq. 12",
+		Feedback:    Pairs,
+		Version:     pairs.POLAVersion,
+		Constructor: "pairs.NewPOLA",
+		Params: []Param{
+			{
+				Name: "b1", Doc: "start threshold; from the first update on it is at least 1", Type: Number,
+				Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: "a finite number", min: math.Inf(-1),
+			},
+			{
+				Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1", Type: Number,
+				Default: number(pairs.POLAParams{}.Resolved().Gamma), Allowed: "a finite number ≥ 0",
+			},
+		},
+		Bounded: true,
+		Kind:    pairs.POLAKind,
+		NewPair: func(dim int, v Values) (learners.Pair, error) {
+			return pairs.NewPOLA(dim, pairs.POLAParams{B1: new(v.Float("b1")), Gamma: v.Float("gamma")})
+		},
+		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPOLA(r) },
+	},
+	{
+		Name:        "rca",
+		Doc:         "relevant component analysis: the inverse covariance within chunklets of similar rows",
+		Source:      "Shental, Hertz, Weinshall, Pavel. Adjustment Learning and Relevant Component Analysis. ECCV 2002",
+		Feedback:    Links,
+		Version:     pairs.RCAVersion,
+		Constructor: "pairs.FitRCA",
+		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
+		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
+			return pairs.FitRCA(x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
+		},
+	},
+	{
+		Name:        "pca",
+		Doc:         "principal component analysis: the directions of largest variance",
+		Source:      "Hotelling. Analysis of a complex of statistical variables into principal components. J. Educ. Psychol. 24, 1933",
+		Feedback:    Data,
+		Version:     labels.PCAVersion,
+		Constructor: "labels.FitPCA",
+		Params: []Param{{
+			Name: "dim", Doc: "number of components", Type: Count,
+			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
+		}},
+		FitData: func(x *mat.Dense, _ []int, v Values) (learners.Result, error) {
+			p, err := labels.FitPCA(x, v.Int("dim"))
+			if err != nil {
+				return learners.Result{}, err
+			}
+			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
+		},
+	},
+	{
+		Name:        "fda",
+		Doc:         "Fisher's discriminant analysis: the directions that separate class means best",
+		Source:      "Fisher. The use of multiple measurements in taxonomic problems. Ann. Eugen. 7, 1936; Rao, J. R. Stat. Soc. B 10, 1948",
+		Feedback:    Classes,
+		Version:     labels.FDAVersion,
+		Constructor: "labels.FitFDA",
+		Params: []Param{
+			{
+				Name: "dim", Doc: "number of directions; 0 means all that separate class means", Type: Count,
+				Default: strconv.Itoa(labels.FDAParams{}.Resolved().K), Allowed: "0, or an integer from 1 to the number of classes minus one",
+			},
+			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
+		},
+		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+			p, err := labels.FitFDA(x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
+			if err != nil {
+				return learners.Result{}, err
+			}
+			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
+		},
+	},
+}
+
+func ridge(byDefault float64, within string) Param {
+	return Param{
+		Name: "ridge", Doc: "regularisation, relative to the mean variance within " + within, Type: Number,
+		Default: number(byDefault), Allowed: "a finite number ≥ 0",
+	}
+}

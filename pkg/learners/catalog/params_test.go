@@ -1,0 +1,71 @@
+package catalog_test
+
+import (
+	"strings"
+	"testing"
+
+	"metriclab/pkg/learners/catalog"
+)
+
+func TestParse(t *testing.T) {
+	pola, err := catalog.Find("pola")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := pola.Parse(map[string]string{"b1": "-2.5"})
+	if err != nil || v.Float("b1") != -2.5 || v.Float("gamma") != 0 {
+		t.Errorf("b1 = %v, gamma = %v, error %v", v.Float("b1"), v.Float("gamma"), err)
+	}
+	l, err := pola.NewPair(2, v)
+	if err != nil || l.Threshold() != -2.5 || l.Dim() != 2 {
+		t.Errorf("learner %v, error %v", l, err)
+	}
+	fda, err := catalog.Find("fda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := fda.Parse(map[string]string{"dim": "3"}); err != nil || v.Int("dim") != 3 {
+		t.Errorf("dim = %v, error %v", v.Int("dim"), err)
+	}
+	for _, c := range []struct {
+		entry       catalog.Entry
+		name, value string
+		want        []string // in the error
+	}{
+		{pola, "c", "1", []string{`"c"`, "b1", "gamma"}},
+		{pola, "b1", "one", []string{"b1", `"one"`, "finite number"}},
+		{pola, "b1", "NaN", []string{"b1", "finite number"}},
+		{pola, "b1", "-Inf", []string{"b1", "finite number"}},
+		{pola, "b1", "1e999", []string{"b1", "finite number"}},
+		{pola, "gamma", "-0.1", []string{"gamma", `"-0.1"`, "≥ 0"}},
+		{pola, "gamma", "", []string{"gamma", "≥ 0"}},
+		{fda, "dim", "1.5", []string{"dim", "integer"}},
+		{fda, "dim", "-1", []string{"dim", "integer"}},
+	} {
+		_, err := c.entry.Parse(map[string]string{c.name: c.value})
+		if err == nil {
+			t.Errorf("%s=%s: no error", c.name, c.value)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s=%s: error %q does not contain %q", c.name, c.value, err, w)
+			}
+		}
+	}
+	none := catalog.Entry{Name: "none"}
+	if _, err := none.Parse(map[string]string{"x": "1"}); err == nil || !strings.Contains(err.Error(), "no parameters") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestValuesPanicOnUnknownName(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	pola, _ := catalog.Find("pola")
+	v, _ := pola.Parse(nil)
+	v.Float("b2")
+}
