@@ -208,7 +208,7 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
 		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
-		"as many other training images, which are never trained on (validation), by which the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s) were chosen. "+
+		"as many other images of the training set, which this run does not train on (validation), by which the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s) were chosen. "+
 		"One seed: no intervals.",
 		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
 		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))
