@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// expected is the least number of figures (outputs of type image/png) of each
+// notebook. A notebook that is not listed here fails.
+var expected = map[string]int{
+	"00_start_here.ipynb": 3,
+	"01_pola2004.ipynb":   16,
+}
+
+// maxBytes is the largest size of a notebook that a browser still opens quickly.
+const maxBytes = 3 << 19 // 1.5 MiB
+
+// setup is the first code cell of every notebook.
+const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"
+
+// machinePath finds paths that hold on one machine only.
+var machinePath = regexp.MustCompile(`(?:^|[\s"'(=:])(/(?:tmp|root|home|work|usr/local|Users)/[^\s"')]*)`)
+
+type notebook struct {
+	Cells []cell `json:"cells"`
+
+	size int
+}
+
+type cell struct {
+	Type    string   `json:"cell_type"`
+	Source  text     `json:"source"`
+	Count   *int     `json:"execution_count"`
+	Outputs []output `json:"outputs"`
+}
+
+type output struct {
+	Type  string                     `json:"output_type"`
+	Name  string                     `json:"name"` // of a stream
+	Text  text                       `json:"text"` // of a stream
+	Data  map[string]json.RawMessage `json:"data"`
+	Error string                     `json:"ename"`
+	Value string                     `json:"evalue"`
+}
+
+// text is a string that the format may also write as a list of lines.
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	var lines []string
+	if err := json.Unmarshal(b, &lines); err == nil {
+		*t = text(strings.Join(lines, ""))
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+func read(path string) (*notebook, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	nb, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return nb, nil
+}
+
+func parse(raw []byte) (*notebook, error) {
+	nb := &notebook{size: len(raw)}
+	if err := json.Unmarshal(raw, nb); err != nil {
+		return nil, err
+	}
+	return nb, nil
+}
+
+func (nb *notebook) codeCells() int {
+	n := 0
+	for _, c := range nb.Cells {
+		if c.Type == "code" {
+			n++
+		}
+	}
+	return n
+}
+
+func (nb *notebook) figures() int {
+	n := 0
+	for _, c := range nb.Cells {
+		for _, o := range c.Outputs {
+			if _, ok := o.Data["image/png"]; ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// problems lists what is wrong with an executed notebook by itself. A Go
+// program that fails in a cell writes an error output, a shell line that
+// fails only "exit status N" to stderr; a sound cell writes nothing there.
+func (nb *notebook) problems(name string) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if nb.size > maxBytes {
+		add("has %d bytes, want at most %d", nb.size, maxBytes)
+	}
+	if len(nb.Cells) == 0 || nb.Cells[0].Type != "markdown" || !strings.HasPrefix(string(nb.Cells[0].Source), "# ") {
+		add("the first cell is not a title (# ...)")
+	}
+	first := slices.IndexFunc(nb.Cells, func(c cell) bool { return c.Type == "code" })
+	if first < 0 {
+		add("has no code cell")
+	} else if got := strings.TrimSpace(string(nb.Cells[first].Source)); got != setup {
+		add("cell %d: the first code cell is not the set-up cell:\n%s", first+1, setup)
+	}
+	for i, c := range nb.Cells {
+		if p := machinePath.FindStringSubmatch(string(c.Source)); p != nil {
+			add("cell %d: its source has the path %s", i+1, p[1])
+		}
+		if c.Type != "code" {
+			continue
+		}
+		if c.Count == nil {
+			add("cell %d: was not executed", i+1)
+		}
+		for _, o := range c.Outputs {
+			if o.Type == "error" {
+				add("cell %d: %s: %s", i+1, o.Error, firstLine(o.Value))
+			}
+			if o.Type == "stream" && o.Name == "stderr" {
+				add("cell %d: wrote to stderr: %s", i+1, firstLine(string(o.Text)))
+			}
+			for _, s := range append(o.texts(), string(o.Text)) {
+				if p := machinePath.FindStringSubmatch(s); p != nil {
+					add("cell %d: its output has the path %s", i+1, p[1])
+				}
+			}
+		}
+	}
+	want, listed := expected[name]
+	if !listed {
+		add("is not listed in check.go with its number of figures")
+	} else if got := nb.figures(); got < want {
+		add("has %d figures, want at least %d", got, want)
+	}
+	return out
+}
+
+// texts returns the outputs that are text.
+func (o output) texts() []string {
+	var out []string
+	for kind, raw := range o.Data {
+		if strings.HasPrefix(kind, "text/") {
+			var t text
+			if json.Unmarshal(raw, &t) == nil {
+				out = append(out, string(t))
+			}
+		}
+	}
+	return out
+}
+
+// differences lists where the executed notebook differs from the committed one.
+func (nb *notebook) differences(committed *notebook) []string {
+	const advice = "; if the change is meant, run: make notebooks-update"
+	if len(nb.Cells) != len(committed.Cells) {
+		return []string{fmt.Sprintf("has %d cells, the committed notebook %d"+advice, len(nb.Cells), len(committed.Cells))}
+	}
+	var out []string
+	for i, c := range nb.Cells {
+		if d := c.difference(committed.Cells[i]); d != "" {
+			out = append(out, fmt.Sprintf("cell %d: %s"+advice, i+1, d))
+		}
+	}
+	return out
+}
+
+// difference says how a cell differs from the committed one; "" if it does not.
+func (c cell) difference(committed cell) string {
+	if c.Type != committed.Type || c.Source != committed.Source {
+		return "the source differs from the committed one"
+	}
+	got, want := joinStreams(c.Outputs), joinStreams(committed.Outputs)
+	if len(got) != len(want) {
+		return fmt.Sprintf("has %d outputs, the committed cell %d", len(got), len(want))
+	}
+	for i, o := range got {
+		w := want[i]
+		if o.Type != w.Type || o.Name != w.Name {
+			return fmt.Sprintf("output %d is %s %s, the committed one %s %s", i+1, o.Type, o.Name, w.Type, w.Name)
+		}
+		if o.Text != w.Text {
+			return fmt.Sprintf("output %d differs: %s", i+1, lineDifference(string(o.Text), string(w.Text)))
+		}
+		if len(o.Data) != len(w.Data) {
+			return fmt.Sprintf("output %d has other types than the committed one", i+1)
+		}
+		for kind, raw := range o.Data {
+			if d := dataDifference(kind, raw, w.Data[kind]); d != "" {
+				return fmt.Sprintf("output %d (%s) differs: %s", i+1, kind, d)
+			}
+		}
+	}
+	return ""
+}
+
+// joinStreams joins neighbouring pieces of one stream, which are cut at random.
+func joinStreams(outputs []output) []output {
+	var out []output
+	for _, o := range outputs {
+		if n := len(out); n > 0 && o.Type == "stream" && out[n-1].Type == "stream" && out[n-1].Name == o.Name {
+			out[n-1].Text += o.Text
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func dataDifference(kind string, got, want json.RawMessage) string {
+	if want == nil {
+		return "the committed output has no such type"
+	}
+	var g, w text
+	if json.Unmarshal(got, &g) != nil || json.Unmarshal(want, &w) != nil {
+		if !bytes.Equal(got, want) {
+			return "the values are not equal"
+		}
+		return ""
+	}
+	switch {
+	case g == w:
+		return ""
+	case kind == "image/png":
+		return imageDifference(string(g), string(w))
+	}
+	return lineDifference(string(g), string(w))
+}
+
+// Images are equal if at most maxShare of the pixels differ by more than
+// maxStep of 65535 in a channel: the last bit of a number, which another
+// processor may round differently, moves the edge of a line by less.
+const (
+	maxShare = 0.001
+	maxStep  = 0x0a00
+)
+
+func imageDifference(got, want string) string {
+	g, err := decodePNG(got)
+	if err != nil {
+		return err.Error()
+	}
+	w, err := decodePNG(want)
+	if err != nil {
+		return "the committed image: " + err.Error()
+	}
+	if g.Bounds() != w.Bounds() {
+		return fmt.Sprintf("the image has size %v, the committed one %v", g.Bounds().Size(), w.Bounds().Size())
+	}
+	b := g.Bounds()
+	other := 0
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			r1, g1, b1, a1 := g.At(x, y).RGBA()
+			r2, g2, b2, a2 := w.At(x, y).RGBA()
+			if apart(r1, r2) || apart(g1, g2) || apart(b1, b2) || apart(a1, a2) {
+				other++
+			}
+		}
+	}
+	if float64(other) > maxShare*float64(b.Dx()*b.Dy()) {
+		return fmt.Sprintf("%d of %d pixels", other, b.Dx()*b.Dy())
+	}
+	return ""
+}
+
+func apart(a, b uint32) bool { return max(a, b)-min(a, b) > maxStep }
+
+func decodePNG(s string) (image.Image, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(s, "\n", ""))
+	if err != nil {
+		return nil, fmt.Errorf("not base64: %w", err)
+	}
+	img, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("not a PNG: %w", err)
+	}
+	return img, nil
+}
+
+// lineDifference shows the first line that differs.
+func lineDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "no line", "no line"
+		if i < len(g) {
+			a = fmt.Sprintf("%q", g[i])
+		}
+		if i < len(w) {
+			b = fmt.Sprintf("%q", w[i])
+		}
+		if a != b {
+			return fmt.Sprintf("line %d is %s, the committed one %s", i+1, a, b)
+		}
+	}
+	return ""
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,73 @@
+// Package nb is what the notebooks' cells share: errors as panics, figures as
+// PNG, tables as Markdown, the results of the experiments, and the curves of
+// the lessons in the plane. It displays through GoNB; outside a notebook the
+// display functions do nothing.
+package nb
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/janpfeifer/gonb/gonbui"
+
+	"metriclab/pkg/plots"
+)
+
+// Must returns v, and panics if err is not nil.
+func Must[T any](v T, err error) T {
+	Check(err)
+	return v
+}
+
+// Check panics if err is not nil.
+func Check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Show displays a drawing: the figure as PNG, then the text that belongs to
+// it. It panics on a drawing that cannot be drawn.
+func Show(d plots.Drawing) { show(d, "") }
+
+// show is Show with a watermark in the figure and above the text.
+func show(d plots.Drawing, watermark string) {
+	img, text, err := render(d, watermark)
+	Check(err)
+	if img != nil {
+		gonbui.DisplayPNG(img)
+	}
+	if text != "" {
+		gonbui.DisplayMarkdown(text)
+	}
+}
+
+// Markdown displays text that is formatted as by fmt.Sprintf.
+func Markdown(format string, args ...any) {
+	gonbui.DisplayMarkdown(fmt.Sprintf(format, args...))
+}
+
+// render returns the figure, nil without panels, and the text of a drawing.
+func render(d plots.Drawing, watermark string) (img []byte, text string, err error) {
+	const name = "figure"
+	files, err := d.Render(name, plots.Options{Watermark: watermark})
+	if err != nil {
+		return nil, "", err
+	}
+	for _, f := range files {
+		switch f.Name {
+		case name + ".png":
+			img = f.Data
+		case name + ".md":
+			text = string(f.Data)
+		}
+	}
+	// The file's text shows the figure by a link; here it stands above.
+	var blocks []string
+	for _, b := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if !strings.HasPrefix(b, "![") {
+			blocks = append(blocks, b)
+		}
+	}
+	return img, strings.Join(blocks, "\n\n"), nil
+}

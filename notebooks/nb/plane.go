@@ -1,0 +1,135 @@
+package nb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+)
+
+// Level is the curve {v : vᵀMv = b} in the square |v₁|, |v₂| ≤ half: an ellipse
+// if M is positive definite, a strip's two edges if it has rank one, a hyperbola
+// if one eigenvalue is negative, and nothing if no v has vᵀMv > 0. Inside,
+// nearer to the origin, a pair with difference v is predicted similar. It panics
+// unless M is 2×2, b > 0 and half > 0.
+func Level(name string, m mat.Symmetric, b, half float64) plots.Line {
+	if n := m.SymmetricDim(); n != 2 {
+		panic(fmt.Sprintf("nb: Level of a %d×%d matrix, want 2×2", n, n))
+	}
+	if !(b > 0 && half > 0) {
+		panic(fmt.Sprintf("nb: Level at b = %g in a square of half-width %g, want both positive", b, half))
+	}
+	// Each ray from the origin meets the curve once or never. Without an end
+	// the curve is left out where it leaves the square; NaN breaks the line.
+	const rays = 1440
+	line := plots.Line{Name: name}
+	out := true // the last point lay outside
+	for k := range rays + 1 {
+		s, c := math.Sincos(2 * math.Pi * float64(k) / rays)
+		q := m.At(0, 0)*c*c + 2*m.At(0, 1)*c*s + m.At(1, 1)*s*s
+		r := math.Inf(1)
+		if q > 0 {
+			r = math.Sqrt(b / q)
+		}
+		if r*max(math.Abs(c), math.Abs(s)) > half {
+			if !out {
+				line.X, line.Y = append(line.X, math.NaN()), append(line.Y, math.NaN())
+			}
+			out = true
+			continue
+		}
+		out = false
+		line.X, line.Y = append(line.X, r*c), append(line.Y, r*s)
+	}
+	return line
+}
+
+// Square returns a panel with axes from −half to half and equal units, for
+// differences v = x − x′.
+func Square(title string, half float64, marks ...plots.Mark) plots.Panel {
+	return plots.Panel{
+		Title: title, XLabel: "v₁", YLabel: "v₂", Equal: true,
+		XMin: -half, XMax: half, YMin: -half, YMax: half, Marks: marks,
+	}
+}
+
+// Differences are the differences v = x − x′ of pairs, similar ones in the
+// first mark and dissimilar ones in the second. A mark without points is left out.
+func Differences(pairs []metric.Pair) []plots.Mark {
+	similar := plots.Points{Name: "similar pair", Color: 0}
+	dissimilar := plots.Points{Name: "dissimilar pair", Color: 1, Shape: 1}
+	for _, p := range pairs {
+		at := &similar
+		if p.Label == metric.Dissimilar {
+			at = &dissimilar
+		}
+		v := metric.Sub(nil, p.X, p.Y)
+		at.X, at.Y = append(at.X, v[0]), append(at.Y, v[1])
+	}
+	var marks []plots.Mark
+	for _, m := range []plots.Points{similar, dissimilar} {
+		if len(m.X) > 0 {
+			marks = append(marks, m)
+		}
+	}
+	return marks
+}
+
+// Classes draws the rows of the n×2 matrix x, a colour and shape per label of y.
+func Classes(x *mat.Dense, y []int) []plots.Mark {
+	at := map[int]*plots.Points{}
+	var order []int
+	for i, label := range y {
+		p := at[label]
+		if p == nil {
+			p = &plots.Points{Name: fmt.Sprintf("class %d", label)}
+			at[label] = p
+			order = append(order, label)
+		}
+		p.X, p.Y = append(p.X, x.At(i, 0)), append(p.Y, x.At(i, 1))
+	}
+	slices.Sort(order)
+	var marks []plots.Mark
+	for k, label := range order {
+		at[label].Color, at[label].Shape = k, k
+		marks = append(marks, *at[label])
+	}
+	return marks
+}
+
+// BestThreshold returns the b ≥ 0 for which "similar iff d² ≤ b" is wrong on the
+// fewest pairs, and on how many. Of equals it takes the smallest, half-way
+// between two neighbouring squared distances. It panics without pairs.
+func BestThreshold(d metric.SqDister, pairs []metric.Pair) (b float64, mistakes int) {
+	if len(pairs) == 0 {
+		panic("nb: BestThreshold without pairs")
+	}
+	dist := make([]float64, len(pairs))
+	for i, p := range pairs {
+		dist[i] = d.SqDist(p.X, p.Y)
+	}
+	sorted := append([]float64{0}, dist...)
+	slices.Sort(sorted)
+	mistakes = len(pairs) + 1
+	for i, low := range sorted {
+		high := low
+		if i+1 < len(sorted) {
+			high = sorted[i+1]
+		}
+		try := (low + high) / 2
+		wrong := 0
+		for j, p := range pairs {
+			if (dist[j] <= try) != (p.Label == metric.Similar) {
+				wrong++
+			}
+		}
+		if wrong < mistakes {
+			b, mistakes = try, wrong
+		}
+	}
+	return b, mistakes
+}

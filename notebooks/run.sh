@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Runs the notebooks without a browser, or opens them in one. See README.md.
+set -euo pipefail
+
+usage() {
+	cat <<'END'
+usage: notebooks/run.sh kernel            build GoNB into .bin and install its kernel into .jupyter
+       notebooks/run.sh execute [NAME...] execute into notebooks/.executed and check, also against the committed outputs
+       notebooks/run.sh update [NAME...]  execute, check, and replace the committed notebooks
+       notebooks/run.sh open              start Jupyter Notebook here
+
+NAME is a file without folder, such as 00_start_here.ipynb; none means all.
+END
+}
+
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname -- "$here")
+
+# The cells use a go.work of their own, which both settings would break.
+unset GOWORK
+export GOFLAGS=-buildvcs=false
+export PATH="$root/.bin:$PATH"
+export JUPYTER_PATH="$root/.jupyter"
+
+kernel() {
+	mkdir -p "$root/.bin"
+	GOBIN="$root/.bin" go -C "$here" install tool
+	go -C "$here" build ./... # so that cells download and compile little
+	JUPYTER_DATA_DIR="$root/.jupyter" "$root/.bin/gonb" --install --force_deps --raw_error 2>"$root/.jupyter.log" || {
+		cat "$root/.jupyter.log" >&2
+		exit 1
+	}
+	rm -f "$root/.jupyter.log"
+}
+
+need() {
+	command -v jupyter >/dev/null && jupyter "$1" --version >/dev/null 2>&1 || {
+		echo "notebooks/run.sh: jupyter $1 is not installed; on Debian: apt-get install --no-install-recommends $2" >&2
+		exit 1
+	}
+}
+
+execute() { # check's flags, then names
+	local flags=() names=()
+	while [[ ${1-} == -* ]]; do flags+=("$1"); shift; done
+	names=("$@")
+	cd -- "$here"
+	[[ ${#names[@]} -gt 0 ]] || names=(*.ipynb)
+	need nbconvert jupyter-nbconvert
+	kernel
+	# Values that an earlier version of the code left would hide a change.
+	rm -rf "$root/out/notebooks" .executed
+	local name start
+	for name in "${names[@]}"; do
+		start=$SECONDS
+		mkdir -p .executed
+		jupyter nbconvert --to notebook --execute --allow-errors --log-level=WARN \
+			--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
+			--output-dir .executed "$name" >".executed/$name.log" 2>&1 || {
+			cat ".executed/$name.log" # GoNB logs much; it matters only here
+			echo "notebooks/run.sh: jupyter nbconvert failed on $name" >&2
+			exit 1
+		}
+		echo "executed $name in $((SECONDS - start)) s"
+	done
+	go run ./check "${flags[@]}" "${names[@]}"
+}
+
+command=${1-}
+[[ $# -gt 0 ]] && shift
+case $command in
+kernel) kernel ;;
+execute) execute "$@" ;;
+update)
+	execute -compare=false "$@"
+	cd -- "$here"
+	cp .executed/*.ipynb .
+	;;
+open)
+	need notebook jupyter-notebook
+	kernel
+	cd -- "$here"
+	exec jupyter notebook "$@"
+	;;
+*)
+	usage >&2
+	exit 2
+	;;
+esac
