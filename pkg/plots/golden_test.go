@@ -25,17 +25,17 @@ var golden = []struct {
 	options Options
 	drawing func() Drawing
 }{
-	{"points", dpi, Options{}, drawPoints},
-	{"line", dpi, Options{}, drawLine},
+	{"points", 110, Options{}, drawPoints},
+	{"line", 110, Options{}, drawLine},
 	{"reference", dpi, Options{}, drawReference},
 	{"heat", dpi, Options{}, drawHeat},
 	{"images", dpi, Options{Watermark: "smoke scale: not a result"}, drawImages},
-	{"ellipse", dpi, Options{}, drawEllipse},
+	{"ellipse", 110, Options{}, drawEllipse},
 	{"arrow", dpi, Options{}, drawArrows},
 	{"intervals", dpi, Options{}, drawIntervals},
 	{"log", 100, Options{}, drawLog},
 	{"grid", 75, Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
-	{"figure2", 60, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
+	{"figure2", 75, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
 	{"empty", dpi, Options{}, drawEmpty},
 }
 
@@ -212,13 +212,13 @@ func drawGridOfPanels() Drawing {
 }
 
 func drawImagesAndHeats() Drawing {
-	d := Drawing{Columns: 3}
-	for range 3 {
+	d := Drawing{Columns: 2}
+	for range 2 {
 		p := drawImages().Panels[0]
 		p.Title = "images"
 		d.Panels = append(d.Panels, p)
 	}
-	for range 3 {
+	for range 2 {
 		p := drawHeat().Panels[0]
 		p.Title = "distances"
 		d.Panels = append(d.Panels, p)

@@ -96,7 +96,8 @@ var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "
 func escapeText(s string) string { return escaper.Replace(s) }
 
 func escapeCell(s string) string {
-	return strings.ReplaceAll(escapeText(strings.TrimSpace(s)), "\n", "<br>")
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n")
+	return strings.NewReplacer("\n", "<br>", "\r", "<br>").Replace(escapeText(s))
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -59,9 +59,12 @@ func of(name string) string {
 	return fmt.Sprintf("of %q ", name)
 }
 
+// isFinite reports whether all values can be drawn. Differences of numbers
+// near the largest float overflow, so these count as infinite.
 func isFinite(vs ...float64) bool {
+	const largest = 1e300
 	for _, v := range vs {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !(math.Abs(v) <= largest) {
 			return false
 		}
 	}

@@ -292,8 +292,7 @@ func (f *figure) png(dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(f.w, f.h), vgimg.UseDPI(dpi))
 	f.draw(c)
 	var buf bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := enc.Encode(&buf, c.Image()); err != nil {
+	if err := png.Encode(&buf, c.Image()); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
 	return buf.Bytes(), nil

@@ -133,9 +133,13 @@ func (t *Table) Where(nameValue ...string) *Table {
 	if len(nameValue)%2 != 0 {
 		panic("table: Where takes pairs of a column name and a value")
 	}
+	var columns [][]string
+	for i := 0; i < len(nameValue); i += 2 {
+		columns = append(columns, t.Index(nameValue[i]))
+	}
 	return t.filter(func(row int) bool {
-		for i := 0; i < len(nameValue); i += 2 {
-			if t.Index(nameValue[i])[row] != nameValue[i+1] {
+		for i, column := range columns {
+			if column[row] != nameValue[2*i+1] {
 				return false
 			}
 		}
@@ -187,7 +191,9 @@ func (t *Table) Group(name string) iter.Seq2[string, *Table] {
 }
 
 // WriteCSV writes the table as CSV with a header line: the index columns, then
-// the value columns. NaN is an empty cell.
+// the value columns. NaN is an empty cell. It returns w's errors, and an error
+// for an index cell with a carriage return before a newline, which readers of
+// CSV drop.
 func (t *Table) WriteCSV(w io.Writer) error {
 	cw := csv.NewWriter(w)
 	if err := cw.Write(slices.Concat(t.indexNames, t.valueNames)); err != nil {
@@ -197,10 +203,22 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	for row := range t.n {
 		rec = rec[:0]
 		for c := range t.index {
-			rec = append(rec, t.index[c][row])
+			cell := t.index[c][row]
+			if strings.Contains(cell, "\r\n") {
+				return fmt.Errorf("table: row %d: column %s: %q has a carriage return before a newline", row, t.indexNames[c], cell)
+			}
+			rec = append(rec, cell)
 		}
 		for c := range t.values {
 			rec = append(rec, Format(t.values[c][row]))
+		}
+		if len(rec) == 1 && rec[0] == "" {
+			// Readers skip empty lines; csv.Writer does not quote this cell.
+			cw.Flush()
+			if _, err := io.WriteString(w, "\"\"\n"); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := cw.Write(rec); err != nil {
 			return err

@@ -1,0 +1,78 @@
+package plots
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMarkdownTable(t *testing.T) {
+	table := TextTable{
+		Head: []string{"method", "error (%)", "remark"},
+		Rows: [][]string{{"a_b", "1.2 ± 0.3", "x|y"}, {"*c*", "−12", "two\nlines"}, {"short"}},
+	}
+	want := strings.Join([]string{
+		`| method | error (%) | remark       |`,
+		`| ------ | --------: | ------------ |`,
+		`| a\_b   | 1.2 ± 0.3 | x\|y         |`,
+		`| \*c\*  |       −12 | two<br>lines |`,
+		`| short  |           |              |`,
+		``,
+	}, "\n")
+	if got := table.Markdown(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// A cell must not be able to end its cell, its row or the table.
+func TestMarkdownCellsStayCells(t *testing.T) {
+	nasty := []string{"|", "a\nb", "\r\n", `\`, `\|`, "`|`", "<td>", "[x](y)", "&#124;"}
+	got := TextTable{Head: []string{"nasty", "second"}, Rows: func() (rows [][]string) {
+		for _, s := range nasty {
+			rows = append(rows, []string{s, "end"})
+		}
+		return rows
+	}()}.Markdown()
+	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	if len(lines) != len(nasty)+2 {
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), len(nasty)+2, got)
+	}
+	for i, l := range lines {
+		l = strings.ReplaceAll(l, `\\`, "")
+		if n := strings.Count(l, "|") - strings.Count(l, `\|`); n != 3 {
+			t.Errorf("line %d has %d cell borders, want 3: %s", i, n, l)
+		}
+		if i >= 2 && strings.Contains(l, "<td>") {
+			t.Errorf("line %d has mark-up: %s", i, l)
+		}
+	}
+}
+
+func TestMarkdownRefusesLongRows(t *testing.T) {
+	table := TextTable{Head: []string{"a"}, Rows: [][]string{{"1", "2"}}}
+	_, err := Drawing{Text: &table}.Render("x", Options{})
+	if err == nil || !strings.Contains(err.Error(), "Rows[0] has 2 cells, Head has 1") {
+		t.Errorf("Render: got error %v", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Markdown did not panic")
+		}
+	}()
+	table.Markdown()
+}
+
+// A drawing with only text has only the Markdown file, without an image.
+func TestTextOnly(t *testing.T) {
+	d := Drawing{Caption: "A [caption].", Notes: []string{"One\nnote."}, Text: &TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}}}
+	files, err := d.Render("x", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "A \\[caption\\].\n\n- One note.\n\n|   a |\n| --: |\n|   1 |\n"
+	if len(files) != 1 || files[0].Name != "x.md" || string(files[0].Data) != want {
+		t.Errorf("got %d files, %s:\n%s\nwant x.md:\n%s", len(files), files[0].Name, files[0].Data, want)
+	}
+	if _, err := d.PNG(Options{}); err == nil {
+		t.Error("PNG of a drawing without panels: no error")
+	}
+}
