@@ -75,7 +75,7 @@ func TestDraftsOfFull(t *testing.T) {
 				t.Errorf("%s: wrote %s", name, file)
 			}
 		}
-		if md := mustRead(t, o.Dir, "plot.md"); !strings.Contains(md, tt.watermark) {
+		if md := mustRead(t, o.Dir, "text.md"); !strings.Contains(md, tt.watermark) {
 			t.Errorf("%s: no watermark in\n%s", name, md)
 		}
 		// The plain run goes on from there and publishes.

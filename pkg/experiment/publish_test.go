@@ -35,7 +35,7 @@ func TestBrokenViewOrClaim(t *testing.T) {
 		}, "claim positive: panic: no mean"},
 	} {
 		dir := t.TempDir()
-		s := toySpec(nil)
+		s := withPlot(toySpec(nil))
 		tt.change(&s)
 		p := toyPaper(s)
 		res, err := Run(t.Context(), selected(p), toyConfig(dir, Full, p))

@@ -12,7 +12,7 @@ import (
 
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
-	s := toySpec(nil)
+	s := withPlot(toySpec(nil))
 	p := toyPaper(s)
 	res := mustRun(t, toyConfig(dir, Full, p))
 	html := mustRead(t, res.Report)
@@ -87,8 +87,8 @@ func TestReportShowsWhatWasNotSelected(t *testing.T) {
 // TestReportStale shows the published figures of an earlier version, marked.
 func TestReportStale(t *testing.T) {
 	dir := t.TempDir()
-	mustRun(t, toyConfig(dir, Full, toyPaper(toySpec(nil))))
-	s := toySpec(nil)
+	mustRun(t, toyConfig(dir, Full, toyPaper(withPlot(toySpec(nil)))))
+	s := withPlot(toySpec(nil))
 	s.Version = 2
 	p := toyPaper(s)
 	res, err := Report(t.Context(), selected(p), toyConfig(dir, Full, p))

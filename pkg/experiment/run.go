@@ -385,7 +385,7 @@ func (r *runner) do(ctx context.Context, t task) ended {
 	laps := &laps{world: w}
 	env := &Env{Scale: r.cfg.Scale, Data: r.cfg.Data, Lap: laps.start}
 	start, cpu := w.now(), w.threadCPU()
-	rows, err, stack := trial(ctx, t.plan.Spec, env, t.job)
+	rows, stack, err := trial(ctx, t.plan.Spec, env, t.job)
 	end, used := w.now(), w.threadCPU()-cpu
 	if err != nil && ctx.Err() != nil {
 		e.interrupted = true
@@ -414,23 +414,23 @@ func (r *runner) do(ctx context.Context, t task) ended {
 
 // trial calls Spec.Trial, turns a panic into an error with its stack, and
 // checks what comes back.
-func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, err error, stack string) {
+func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, stack string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			rows, err, stack = nil, fmt.Errorf("panic: %v", p), string(debug.Stack())
+			rows, stack, err = nil, string(debug.Stack()), fmt.Errorf("panic: %v", p)
 		}
 	}()
 	rows, err = s.Trial(ctx, env, job.Cell, job.Seed)
 	switch {
 	case err != nil:
-		return nil, err, ""
+		return nil, "", err
 	case rows == nil || rows.Len() == 0:
-		return nil, errors.New("the trial returned no rows"), ""
+		return nil, "", errors.New("the trial returned no rows")
 	case !slices.Equal(rows.IndexNames(), s.Index) || !slices.Equal(rows.ValueNames(), s.Values):
-		return nil, fmt.Errorf("the trial returned the columns %s, want %s",
-			strings.Join(slices.Concat(rows.IndexNames(), rows.ValueNames()), ","), strings.Join(slices.Concat(s.Index, s.Values), ",")), ""
+		return nil, "", fmt.Errorf("the trial returned the columns %s, want %s",
+			strings.Join(slices.Concat(rows.IndexNames(), rows.ValueNames()), ","), strings.Join(slices.Concat(s.Index, s.Values), ","))
 	}
-	return rows, nil, ""
+	return rows, "", nil
 }
 
 // laps measures the phases of one job. A phase that occurs again is added up.
@@ -513,7 +513,7 @@ func Collect(ctx context.Context, s Spec, env *Env, trials int, base uint64) (*t
 	index, values := s.Columns()
 	t := table.New(index, values)
 	for _, job := range s.Jobs(e.Scale, trials, base, nil) {
-		rows, err, _ := trial(ctx, s, &e, job)
+		rows, _, err := trial(ctx, s, &e, job)
 		if err != nil {
 			return nil, fmt.Errorf("experiment: %s, cell %s, trial %d: %w", s.ID, job.Cell.Name, job.Key.Trial, err)
 		}

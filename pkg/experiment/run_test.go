@@ -51,7 +51,7 @@ func child(dir string) int {
 			return 3
 		}
 	}
-	p := toyPaper(slow)
+	p := toyPaper(withPlot(slow))
 	res, err := Run(context.Background(), selected(p), toyConfig(dir, Full, p))
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func childCommand(t *testing.T, dir string, env ...string) *exec.Cmd {
 
 func TestRunSmoke(t *testing.T) {
 	dir := t.TempDir()
-	p := toyPaper(toySpec(nil))
+	p := toyPaper(withPlot(toySpec(nil)))
 	res := mustRun(t, toyConfig(dir, Smoke, p))
 	o := res.Outcomes[0]
 	if o.Published || o.Jobs != 8 || o.Done != 8 || o.Ran != 8 || o.Watermark != "smoke scale, not a result" {
@@ -276,7 +276,7 @@ func TestRunInterrupted(t *testing.T) {
 
 func TestRunKilled(t *testing.T) {
 	whole := t.TempDir()
-	mustRun(t, toyConfig(whole, Full, toyPaper(toySpec(nil))))
+	mustRun(t, toyConfig(whole, Full, toyPaper(withPlot(toySpec(nil)))))
 	want := snapshot(t, whole)
 
 	// The moments to kill at: as soon as so many cells are stored, or as soon as
@@ -315,7 +315,7 @@ func TestRunKilled(t *testing.T) {
 			_ = c.Wait() // killed, or done already
 
 			// Whatever is there is complete.
-			s := toySpec(nil)
+			s := withPlot(toySpec(nil))
 			st := OpenStore(dir)
 			cells, err := filepath.Glob(filepath.Join(dir, ".cells", "*", "*", "*", "*.json"))
 			if err != nil || len(st.IDs(s.ID)) != len(cells) {
@@ -348,7 +348,7 @@ func TestRunFullDisk(t *testing.T) {
 	if left := snapshotAll(t, dir); len(left) != 0 {
 		t.Errorf("left over: %q", left)
 	}
-	if res := mustRun(t, toyConfig(dir, Full, toyPaper(toySpec(nil)))); !res.Outcomes[0].Published {
+	if res := mustRun(t, toyConfig(dir, Full, toyPaper(withPlot(toySpec(nil))))); !res.Outcomes[0].Published {
 		t.Error("not published after the limit was lifted")
 	}
 }

@@ -25,7 +25,7 @@ func TestScorecard(t *testing.T) {
 }
 
 func TestClaimView(t *testing.T) {
-	s := toySpec(nil)
+	s := withPlot(toySpec(nil))
 	if got := (Claim{}).view(s); got != "plot" {
 		t.Errorf("default view %q, want the first", got)
 	}

@@ -14,7 +14,7 @@ import (
 
 func toyRecord(t *testing.T, s Spec, job Job) *Record {
 	t.Helper()
-	rows, err, _ := trial(t.Context(), s, &Env{Scale: job.Key.Scale, Lap: func(string) func() { return func() {} }}, job)
+	rows, _, err := trial(t.Context(), s, &Env{Scale: job.Key.Scale, Lap: func(string) func() { return func() {} }}, job)
 	if err != nil {
 		t.Fatal(err)
 	}
