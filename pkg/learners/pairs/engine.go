@@ -38,7 +38,7 @@ type engine struct {
 }
 
 func newEngine(name string, dim int, r rate, b float64) engine {
-	return engine{name: name, rate: r, b: b, a: newForm(dim), v: make([]float64, dim)}
+	return engine{name: name, rate: r, b: b, a: newForm(dim)}
 }
 
 // stackDim is the dimension up to which Predict and Loss use an array on the
@@ -69,6 +69,7 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 	if err := f.Check(e.a.dim); err != nil {
 		return o, fmt.Errorf("%s: %w", e.name, err)
 	}
+	e.v = fit(e.v, e.a.dim)
 	v := metric.Sub(e.v, f.X, f.Y)
 	norm2 := dot(v, v)
 	norm4 := norm2 * norm2

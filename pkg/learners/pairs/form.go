@@ -33,7 +33,8 @@ type form struct {
 	// turns counts the reflections since U was last orthonormalised.
 	turns int
 
-	// Scratch of add; w and the vectors of the solver have n entries.
+	// Scratch. w, which look fills for add, and the vectors of the solver have n
+	// entries; q has dim, from its first use on.
 	w, q []float64
 	eig  eigenpair
 	ws   workspace
@@ -74,13 +75,7 @@ func newForm(dim int) *form {
 
 // size makes the scratch fit the order n.
 func (f *form) size() {
-	if cap(f.w) < f.n+1 {
-		f.w = make([]float64, f.n+1, 2*(f.n+1))
-	}
-	f.w = f.w[:f.n+1]
-	if f.q == nil {
-		f.q = make([]float64, f.dim)
-	}
+	f.w = fit(f.w, f.n)
 	f.eig.a = fit(f.eig.a, f.n)
 	f.ws.size(f.n)
 }
@@ -154,13 +149,14 @@ func (f *form) add(v []float64, norm2, c float64) int {
 // split writes v/‖v‖ = Uw + ρq, w in f.w, which holds Uᵀv, and the unit vector
 // q in f.q. A remainder that is round-off gives ρ = 0.
 func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
-	w = f.w[:f.n]
+	w = f.w
 	for i := range w {
 		w[i] /= norm
 	}
 	if f.full() {
 		return w, 0
 	}
+	f.q = fit(f.q, f.dim)
 	q := f.q
 	for i, a := range v {
 		q[i] = a / norm
@@ -320,21 +316,24 @@ func (f *form) state() formState {
 
 // form returns the saved form, or an error if the parts do not fit.
 func (s formState) form() (*form, error) {
-	if s.Dim < 1 || s.Order < 0 || s.Order > s.Dim {
-		return nil, fmt.Errorf("order %d in %d dimensions", s.Order, s.Dim)
+	n, d := s.Order, s.Dim
+	// An order is bounded by the numbers that are there, before it is squared.
+	if d < 1 || n < 0 || n > d || n > len(s.Core) {
+		return nil, fmt.Errorf("order %d in %d dimensions with a core of %d numbers", n, d, len(s.Core))
 	}
-	packed := s.Order * (s.Order + 1) / 2
-	dense := s.Dim <= directOrder || s.Order >= denseOrder(s.Dim)
-	basis := s.Order * s.Dim
-	if dense {
-		basis = 0
-		if s.Order != s.Dim {
-			return nil, fmt.Errorf("order %d in %d dimensions, want %d", s.Order, s.Dim, s.Dim)
-		}
+	dense := d <= directOrder || n >= denseOrder(d)
+	if dense && n != d {
+		return nil, fmt.Errorf("order %d in %d dimensions, want %d", n, d, d)
 	}
-	if len(s.Core) != packed || len(s.Basis) != basis || (len(s.Resolvent) != 0 && len(s.Resolvent) != s.Order*s.Order) {
+	fits := len(s.Core) == n*(n+1)/2 && (len(s.Resolvent) == 0 || len(s.Resolvent) == n*n)
+	if dense || n == 0 {
+		fits = fits && len(s.Basis) == 0
+	} else {
+		fits = fits && len(s.Basis)%n == 0 && len(s.Basis)/n == d
+	}
+	if !fits {
 		return nil, fmt.Errorf("arrays of %d, %d and %d numbers do not fit order %d in %d dimensions",
-			len(s.Core), len(s.Basis), len(s.Resolvent), s.Order, s.Dim)
+			len(s.Core), len(s.Basis), len(s.Resolvent), n, d)
 	}
 	for _, a := range slices.Concat(s.Core, s.Basis, s.Resolvent, []float64{s.Shift, s.LogShift}) {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
@@ -344,13 +343,10 @@ func (s formState) form() (*form, error) {
 	if len(s.Resolvent) != 0 && !(s.Shift > 0) {
 		return nil, fmt.Errorf("shift: %v, want a number > 0", s.Shift)
 	}
-	f := &form{dim: s.Dim, n: s.Order, c: sym(s.Core), turns: s.Turns}
-	if !dense && s.Order > 0 {
-		f.u = s.Basis
-	}
+	f := &form{dim: d, n: n, c: sym(s.Core), u: s.Basis, turns: s.Turns}
 	f.res = resolvent{shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
 	if len(s.Resolvent) > 0 {
-		f.res.r, f.res.n, f.res.stride = s.Resolvent, s.Order, s.Order
+		f.res.r, f.res.n, f.res.stride = s.Resolvent, n, n
 	}
 	f.size()
 	return f, nil
