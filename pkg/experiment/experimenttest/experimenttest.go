@@ -1,0 +1,316 @@
+// Package experimenttest tests the experiments of a paper at smoke scale. A
+// paper's test is one line:
+//
+//	func TestSmoke(t *testing.T) { experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins") }
+package experimenttest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// update is shared with other flags of that name in the test binary.
+var update = func() *bool {
+	if f := flag.Lookup("update"); f != nil {
+		panic("experimenttest: the test binary has a flag -update of its own; use experimenttest.Update")
+	}
+	return flag.Bool("update", false, "rewrite golden files")
+}()
+
+// Update reports whether the flag -update is set, with which a test rewrites
+// its golden files. Tests that import this package use this flag.
+func Update() bool { return *update }
+
+// pinnedTrials is the number of trials that a pin covers.
+const pinnedTrials = 1
+
+// testing.TB as far as it is used, so that this package can be tested.
+type tb interface {
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	TempDir() string
+	Context() context.Context
+}
+
+// PinSmoke runs every experiment of a paper at smoke scale, one trial per cell,
+// and fails unless
+//
+//   - the Spec is well-formed: IDs below the paper's key, unique names of views,
+//     claims and columns, versions of at least 1, and all texts that a reader sees;
+//   - each trial returns rows with the declared columns;
+//   - every view renders and every claim grades without error (the verdict means
+//     nothing at this scale);
+//   - a second run, in parallel and through the store, gives the same table;
+//   - the values equal the pin: a hash per experiment in the file, beside the
+//     versions of the experiment and its methods. Values that differ while all
+//     versions are the pinned ones mean that a change of the code needs a new
+//     version, since finished jobs would not run again.
+//
+// With -update the file is rewritten. Pins are made on amd64 and compared only
+// there: other machines round differently (fused multiply-add).
+func PinSmoke(t *testing.T, p experiment.Paper, file string) {
+	t.Helper()
+	pinSmoke(t, p, file, *update, runtime.GOARCH)
+}
+
+func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) {
+	t.Helper()
+	if !checkPaper(t, p) {
+		return
+	}
+	pins, err := readPins(file)
+	if err != nil && !(rewrite && errors.Is(err, os.ErrNotExist)) {
+		t.Fatalf("%v; make the file with: go test -update", err)
+	}
+	var now []pin
+	for _, s := range p.Experiments {
+		tab := collect(t, s)
+		if tab == nil {
+			continue
+		}
+		draw(t, s, tab)
+		throughStore(t, p, s, tab)
+		x := newPin(s, tab)
+		now = append(now, x)
+		i := slices.IndexFunc(pins, func(q pin) bool { return q.id == x.id })
+		switch {
+		case rewrite:
+		case i < 0:
+			t.Errorf("%s is not pinned in %s; add it with: go test -update", s.ID, file)
+		case pins[i].versions != x.versions:
+			t.Errorf("%s: versions are %q, pinned are %q; pin them with: go test -update", s.ID, x.versions, pins[i].versions)
+		case arch != "amd64":
+			t.Logf("%s: the pin is not compared on %s", s.ID, arch)
+		case pins[i].hash != x.hash:
+			t.Errorf("%s: the values have changed, but no version: bump the version of what has changed (%s), "+
+				"so that finished jobs run again; then go test -update", s.ID, x.versions)
+		}
+	}
+	for _, q := range pins {
+		if !rewrite && !slices.ContainsFunc(p.Experiments, func(s experiment.Spec) bool { return s.ID == q.id }) {
+			t.Errorf("%s pins %s, which is no experiment; remove it with: go test -update", file, q.id)
+		}
+	}
+	if rewrite {
+		if arch != "amd64" {
+			t.Fatalf("pins are made on amd64, not on %s", arch)
+		}
+		if err := writePins(file, now); err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+}
+
+// checkPaper reports whether the declarations are well-formed.
+func checkPaper(t tb, p experiment.Paper) bool {
+	t.Helper()
+	ok := true
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Errorf(format, args...)
+		ok = false
+	}
+	if p.Key == "" || p.Citation == "" {
+		fail("the paper lacks a key or a citation")
+	}
+	ids, claims := map[string]bool{}, map[string]bool{}
+	for _, s := range p.Experiments {
+		if ids[s.ID] || !strings.HasPrefix(s.ID, p.Key+"/") {
+			fail("experiment %q: the ID occurs twice or does not begin with %s/", s.ID, p.Key)
+		}
+		ids[s.ID] = true
+		if s.Title == "" || s.Source == "" || s.Version < 1 || len(s.Views) == 0 {
+			fail("%s: want a title, a source, a version of at least 1 and a view", s.ID)
+		}
+		index, values := s.Columns()
+		columns := map[string]bool{}
+		for _, name := range slices.Concat(index, values) {
+			if name == "" || columns[name] {
+				fail("%s: column name %q is empty or occurs twice", s.ID, name)
+			}
+			columns[name] = true
+		}
+		views := map[string]bool{}
+		for _, v := range s.Views {
+			if v.Name == "" || views[v.Name] || v.Title == "" {
+				fail("%s: view %q has no title, or its name is empty or occurs twice", s.ID, v.Name)
+			}
+			views[v.Name] = true
+		}
+		for _, c := range s.Claims {
+			if c.ID == "" || claims[c.ID] {
+				fail("%s: claim ID %q is empty or occurs twice", s.ID, c.ID)
+			}
+			claims[c.ID] = true
+			if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
+				fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
+			}
+			if c.View != "" && !views[c.View] {
+				fail("%s: claim %s: there is no view %s", s.ID, c.ID, c.View)
+			}
+		}
+		for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
+			if n := s.Trials(scale); n < 1 {
+				fail("%s: %d trials at scale %s", s.ID, n, scale)
+			}
+			cells := map[string]bool{}
+			for _, c := range s.Cells(scale) {
+				if c.Name == "" || cells[c.Name] {
+					fail("%s: cell name %q is empty or occurs twice at scale %s", s.ID, c.Name, scale)
+				}
+				cells[c.Name] = true
+				for name, v := range c.Methods {
+					if v < 1 {
+						fail("%s: cell %s: version %d of %s, want at least 1", s.ID, c.Name, v, name)
+					}
+				}
+				if _, err := datasets.Lookup(c.Dataset); err == nil && scale == experiment.Smoke {
+					fail("%s: cell %s needs the data set %s at smoke scale, which must run on built-in data", s.ID, c.Name, c.Dataset)
+				}
+			}
+			if len(cells) == 0 {
+				fail("%s: no cells at scale %s", s.ID, scale)
+			}
+		}
+	}
+	return ok
+}
+
+// collect returns the table of a run in memory, nil if it fails.
+func collect(t tb, s experiment.Spec) *table.Table {
+	t.Helper()
+	env := &experiment.Env{Scale: experiment.Smoke, Data: datasets.Open(t.TempDir())}
+	tab, err := experiment.Collect(t.Context(), s, env, pinnedTrials, 1)
+	if err != nil {
+		t.Errorf("%v", err)
+		return nil
+	}
+	return tab
+}
+
+func draw(t tb, s experiment.Spec, tab *table.Table) {
+	t.Helper()
+	for _, v := range s.Views {
+		d, err := v.Draw(tab)
+		if err == nil {
+			_, err = d.Render(v.Name, plots.Options{Watermark: "smoke scale"})
+		}
+		if err != nil {
+			t.Errorf("%s: view %s: %v", s.ID, v.Name, err)
+		} else if d.Caption == "" {
+			t.Errorf("%s: view %s has no caption", s.ID, v.Name)
+		}
+	}
+	for _, c := range s.Claims {
+		if _, err := c.Grade(tab); err != nil {
+			t.Errorf("%s: claim %s: %v", s.ID, c.ID, err)
+		}
+	}
+}
+
+// throughStore runs the experiment as the command does, in parallel.
+func throughStore(t tb, p experiment.Paper, s experiment.Spec, want *table.Table) {
+	t.Helper()
+	s.Views, s.Claims = nil, nil // these have been tested
+	dir := t.TempDir()
+	cfg := experiment.Config{
+		Scale: experiment.Smoke, Trials: pinnedTrials, Workers: 2, Data: datasets.Open(t.TempDir()),
+		Folders: experiment.FoldersFor(experiment.Smoke, dir),
+	}
+	s.Trials = func(experiment.Scale) int { return pinnedTrials }
+	res, err := experiment.Run(t.Context(), []experiment.Selected{{Paper: p, Spec: s}}, cfg)
+	if err != nil || !res.OK() {
+		t.Errorf("%s: run: %v %+v", s.ID, err, res)
+		return
+	}
+	got, err := s.ReadTable(filepath.Join(dir, filepath.FromSlash(s.ID)))
+	if err != nil {
+		t.Errorf("%v", err)
+	} else if csvOf(got) != csvOf(want) {
+		t.Errorf("%s: two runs of the same jobs differ", s.ID)
+	}
+}
+
+func csvOf(t *table.Table) string {
+	var b bytes.Buffer
+	if err := t.WriteCSV(&b); err != nil {
+		panic(err) // a bytes.Buffer does not fail
+	}
+	return b.String()
+}
+
+// pin is one line of the file: experiment, versions and hash, separated by tabs.
+type pin struct{ id, versions, hash string }
+
+// newPin hashes the table without the column job: an id changes with every
+// version, whether the values do or not.
+func newPin(s experiment.Spec, tab *table.Table) pin {
+	h := sha256.New()
+	for _, name := range tab.IndexNames() {
+		if name != "job" {
+			fmt.Fprintf(h, "%s: %q\n", name, tab.Index(name))
+		}
+	}
+	for _, name := range tab.ValueNames() {
+		fmt.Fprintf(h, "%s:", name)
+		for _, v := range tab.Values(name) {
+			fmt.Fprintf(h, " %s", table.Format(v))
+		}
+		fmt.Fprintln(h)
+	}
+	methods := map[string]int{}
+	for _, c := range s.Cells(experiment.Smoke) {
+		maps.Copy(methods, c.Methods)
+	}
+	versions := fmt.Sprintf("experiment %d", s.Version)
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		versions += fmt.Sprintf(", %s %d", name, methods[name])
+	}
+	return pin{s.ID, versions, hex.EncodeToString(h.Sum(nil))}
+}
+
+func readPins(file string) ([]pin, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var pins []pin
+	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 3 {
+			return nil, fmt.Errorf("%s:%d: %d fields, want experiment, versions and hash separated by tabs", file, i+1, len(f))
+		}
+		pins = append(pins, pin{f[0], f[1], f[2]})
+	}
+	return pins, nil
+}
+
+func writePins(file string, pins []pin) error {
+	var b strings.Builder
+	for _, p := range pins {
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", p.id, p.versions, p.hash)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(b.String()), 0o644)
+}

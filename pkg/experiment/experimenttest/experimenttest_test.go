@@ -1,0 +1,178 @@
+package experimenttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// recorder is a tb that records what a test reports.
+type recorder struct {
+	*testing.T
+	errs, logs []string
+}
+
+type stopped struct{}
+
+func (r *recorder) Logf(format string, args ...any) {
+	r.logs = append(r.logs, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	panic(stopped{})
+}
+
+func record(t *testing.T, p experiment.Paper, file string, rewrite bool, arch string) (r *recorder) {
+	t.Helper()
+	r = &recorder{T: t}
+	defer func() {
+		if e := recover(); e != nil {
+			if _, ok := e.(stopped); !ok {
+				panic(e)
+			}
+		}
+	}()
+	pinSmoke(r, p, file, rewrite, arch)
+	return r
+}
+
+func toy() experiment.Paper {
+	return experiment.Paper{Key: "toy", Citation: "A. Toy.", Experiments: []experiment.Spec{{
+		ID: "toy/one", Title: "One", Source: "nowhere", Version: 1,
+		Cells: func(experiment.Scale) []experiment.Cell {
+			return []experiment.Cell{{Name: "a", Dataset: "toy", Methods: map[string]int{"m": 1}}, {Name: "b", Dataset: "toy", Methods: map[string]int{"n": 3}}}
+		},
+		Trials: func(experiment.Scale) int { return 2 },
+		Values: []string{"y"},
+		Trial: func(_ context.Context, _ *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+			t := table.New(nil, []string{"y"})
+			t.Add(nil, table.Values{"y": seed.Stream(c.Name).Float64()})
+			return t, nil
+		},
+		Views: []experiment.View{{Name: "v", Title: "V", Draw: func(*table.Table) (plots.Drawing, error) {
+			return plots.Drawing{Caption: "C", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+		}}},
+		Claims: []experiment.Claim{{ID: "c", Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Grade: func(*table.Table) (experiment.Finding, error) {
+			return experiment.Finding{Verdict: experiment.Undecided}, nil
+		}}},
+	}}}
+}
+
+func TestPinSmoke(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "testdata", "pins")
+	if r := record(t, toy(), file, true, "amd64"); len(r.errs) != 0 {
+		t.Fatalf("a sound paper: %q", r.errs)
+	}
+	if r := record(t, toy(), file, false, "amd64"); len(r.errs) != 0 || len(r.logs) != 0 {
+		t.Errorf("the same again: %q %q", r.errs, r.logs)
+	}
+	PinSmoke(t, toy(), file)
+}
+
+// TestPinSmokeFails changes the sound paper in every way that must be noticed.
+func TestPinSmokeFails(t *testing.T) {
+	spec := func(f func(*experiment.Spec)) func(*experiment.Paper) {
+		return func(p *experiment.Paper) { f(&p.Experiments[0]) }
+	}
+	cells := func(cells ...experiment.Cell) func(*experiment.Paper) {
+		return spec(func(s *experiment.Spec) { s.Cells = func(experiment.Scale) []experiment.Cell { return cells } })
+	}
+	calls := 0
+	offset := func(by func() float64) func(*experiment.Paper) {
+		return spec(func(s *experiment.Spec) {
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+				t := table.New(nil, []string{"y"})
+				t.Add(nil, table.Values{"y": by()})
+				return t, nil
+			}
+		})
+	}
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		change func(*experiment.Paper)
+		want   string
+	}{
+		"new values":         {offset(func() float64 { return 7 }), "bump the version of what has changed (experiment 1, m 1, n 3)"},
+		"not deterministic":  {offset(func() float64 { calls++; return float64(calls) }), "two runs of the same jobs differ"},
+		"new version":        {spec(func(s *experiment.Spec) { s.Version = 2 }), `versions are "experiment 2, m 1, n 3"`},
+		"new method version": {cells(experiment.Cell{Name: "a", Methods: map[string]int{"m": 2}}), "pinned are"},
+		"new ID":             {spec(func(s *experiment.Spec) { s.ID = "toy/two" }), "toy/two is not pinned"},
+		"removed":            {func(p *experiment.Paper) { p.Experiments = nil }, "which is no experiment"},
+		"trial fails": {spec(func(s *experiment.Spec) {
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+				return nil, broken
+			}
+		}), "broken"},
+		"undeclared column": {spec(func(s *experiment.Spec) { s.Values = []string{"y", "z"} }), "want y,z"},
+		"view fails": {spec(func(s *experiment.Spec) {
+			s.Views[0].Draw = func(*table.Table) (plots.Drawing, error) { return plots.Drawing{}, broken }
+		}), "view v: broken"},
+		"no caption": {spec(func(s *experiment.Spec) {
+			s.Views[0].Draw = func(*table.Table) (plots.Drawing, error) {
+				return plots.Drawing{Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+			}
+		}), "no caption"},
+		"claim fails": {spec(func(s *experiment.Spec) {
+			s.Claims[0].Grade = func(*table.Table) (experiment.Finding, error) { return experiment.Finding{}, broken }
+		}), "claim c: broken"},
+		"no statement":       {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "" }), "want statement"},
+		"claim of no view":   {spec(func(s *experiment.Spec) { s.Claims[0].View = "w" }), "there is no view w"},
+		"claim twice":        {spec(func(s *experiment.Spec) { s.Claims = append(s.Claims, s.Claims[0]) }), `claim ID "c"`},
+		"view twice":         {spec(func(s *experiment.Spec) { s.Views = append(s.Views, s.Views[0]) }), `view "v"`},
+		"column twice":       {spec(func(s *experiment.Spec) { s.Index = []string{"cell"} }), `column name "cell"`},
+		"version 0":          {spec(func(s *experiment.Spec) { s.Version = 0 }), "a version of at least 1"},
+		"other paper's ID":   {spec(func(s *experiment.Spec) { s.ID = "tot/one" }), "does not begin with toy/"},
+		"no trials":          {spec(func(s *experiment.Spec) { s.Trials = func(experiment.Scale) int { return 0 } }), "0 trials"},
+		"cell twice":         {cells(experiment.Cell{Name: "a"}, experiment.Cell{Name: "a"}), `cell name "a"`},
+		"no cells":           {cells(), "no cells"},
+		"method version 0":   {cells(experiment.Cell{Name: "a", Methods: map[string]int{"m": 0}}), "version 0 of m"},
+		"real data at smoke": {cells(experiment.Cell{Name: "a", Dataset: "mnist"}), "must run on built-in data"},
+		"no citation":        {func(p *experiment.Paper) { p.Citation = "" }, "citation"},
+	} {
+		file := filepath.Join(t.TempDir(), "pins")
+		if r := record(t, toy(), file, true, "amd64"); len(r.errs) != 0 {
+			t.Fatalf("a sound paper: %q", r.errs)
+		}
+		p := toy()
+		tt.change(&p)
+		r := record(t, p, file, false, "amd64")
+		if all := strings.Join(r.errs, "\n"); !strings.Contains(all, tt.want) {
+			t.Errorf("%s: got %q, want %q", name, all, tt.want)
+		}
+	}
+}
+
+func TestPinSmokeElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pins")
+	if r := record(t, toy(), file, false, "amd64"); len(r.errs) != 1 || !strings.Contains(r.errs[0], "go test -update") {
+		t.Errorf("no file: %q", r.errs)
+	}
+	if r := record(t, toy(), file, true, "arm64"); len(r.errs) != 1 || !strings.Contains(r.errs[0], "made on amd64") {
+		t.Errorf("update on arm64: %q", r.errs)
+	}
+	if err := os.WriteFile(file, []byte("toy/one\texperiment 1, m 1, n 3\tanother hash\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := record(t, toy(), file, false, "arm64"); len(r.errs) != 0 || len(r.logs) != 1 {
+		t.Errorf("other values on arm64: %q %q", r.errs, r.logs)
+	}
+	if err := os.WriteFile(file, []byte("toy/one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := record(t, toy(), file, false, "amd64"); len(r.errs) != 1 || !strings.Contains(r.errs[0], "pins:1: 1 fields") {
+		t.Errorf("damaged file: %q", r.errs)
+	}
+}
