@@ -16,7 +16,7 @@ func (m Arrow) clean(p *Panel, n *notes) (Mark, error) {
 	case !isFinite(m.X0, m.Y0, m.X1, m.Y1):
 		n.add("The arrow %sis not finite and is not drawn.", of(m.Name))
 		return nil, nil
-	case p.XLog && min(m.X0, m.X1) <= 0 || p.YLog && min(m.Y0, m.Y1) <= 0:
+	case p.XLog && !isPositive(min(m.X0, m.X1)) || p.YLog && !isPositive(min(m.Y0, m.Y1)):
 		n.add("The arrow %sis not positive and is not drawn on the log axis.", of(m.Name))
 		return nil, nil
 	}

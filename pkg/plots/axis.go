@@ -66,7 +66,7 @@ func newAxis(data span, log bool) axis {
 		}
 		f := math.Pow(data.hi/data.lo, pad)
 		return axis{data.lo / f, data.hi * f, true}
-	case data.lo == data.hi:
+	case data.hi-data.lo < 1/largest:
 		d := max(math.Abs(data.lo)/2, 0.5)
 		if data.lo > 0 {
 			return axis{max(0, data.lo-d), data.hi + d, false}
@@ -119,6 +119,9 @@ func (a axis) fittingTicks(length vg.Length) []tick {
 }
 
 func linearTicks(lo, hi float64, n int) []tick {
+	if hi-lo < 1/largest {
+		return nil
+	}
 	step := niceStep((hi - lo) / float64(max(n, 1)))
 	first, last := math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
 	// A range at the limit of the precision has no round numbers inside.

@@ -46,9 +46,9 @@ type Panel struct {
 }
 
 // Mark is something drawn in a panel. The marks of this package are the only
-// ones; they are used as values, not pointers. NaN, infinities and values that
-// are not positive on a log axis are left out, and Render counts them in the
-// notes.
+// ones; they are used as values, not pointers. NaN, infinities (any number
+// beyond 1e150) and values that are not positive on a log axis are left out,
+// and Render counts them in the notes.
 type Mark interface {
 	// clean checks the mark and returns a copy without what cannot be drawn,
 	// noted in n; nil if nothing is left.

@@ -39,7 +39,7 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 		case !isFinite(x):
 			bad++
 			out.X[i] = math.NaN()
-		case p.XLog && x <= 0:
+		case p.XLog && !isPositive(x):
 			neg++
 			out.X[i] = math.NaN()
 		case m.Err != nil && !isFinite(m.Err[i]):

@@ -33,7 +33,7 @@ func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 		case !isFinite(x, y):
 			bad++
 			out.X[i], out.Y[i] = math.NaN(), math.NaN()
-		case p.XLog && x <= 0 || p.YLog && y <= 0:
+		case p.XLog && !isPositive(x) || p.YLog && !isPositive(y):
 			neg++
 			out.X[i], out.Y[i] = math.NaN(), math.NaN()
 		}
@@ -43,7 +43,7 @@ func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 		if m.Lo[i] > m.Hi[i] {
 			return nil, fmt.Errorf("field Lo[%d] = %v is above Hi[%d] = %v", i, m.Lo[i], i, m.Hi[i])
 		}
-		if !isFinite(out.X[i]) || !isFinite(m.Lo[i], m.Hi[i]) || p.YLog && m.Hi[i] <= 0 {
+		if !isFinite(out.X[i]) || !isFinite(m.Lo[i], m.Hi[i]) || p.YLog && !isPositive(m.Hi[i]) {
 			if isFinite(out.X[i]) {
 				badBand++
 			}
@@ -65,7 +65,7 @@ func (m Line) extent(p *Panel) (x, y span) {
 		x, y = x.with(m.X[i]), y.with(m.Y[i])
 		if m.Lo != nil && isFinite(m.Lo[i]) {
 			y = y.with(m.Hi[i])
-			if !p.YLog || m.Lo[i] > 0 {
+			if !p.YLog || isPositive(m.Lo[i]) {
 				y = y.with(m.Lo[i])
 			}
 		}
@@ -171,7 +171,7 @@ func (m Reference) clean(p *Panel, n *notes) (Mark, error) {
 	case !isFinite(m.At):
 		n.add("The reference line %sis not finite and is not drawn.", of(m.Name))
 		return nil, nil
-	case m.At <= 0 && (m.Vertical && p.XLog || !m.Vertical && p.YLog):
+	case !isPositive(m.At) && (m.Vertical && p.XLog || !m.Vertical && p.YLog):
 		n.add("The reference line %sis at %v, not positive, and is not drawn on the log axis.", of(m.Name), m.At)
 		return nil, nil
 	}

@@ -59,10 +59,12 @@ func of(name string) string {
 	return fmt.Sprintf("of %q ", name)
 }
 
-// isFinite reports whether all values can be drawn. Differences of numbers
-// near the largest float overflow, so these count as infinite.
+// Numbers are drawn up to largest, and from 1/largest on a log axis, so that
+// differences and ratios do not overflow.
+const largest = 1e150
+
+// isFinite reports whether all values can be drawn on a linear axis.
 func isFinite(vs ...float64) bool {
-	const largest = 1e300
 	for _, v := range vs {
 		if !(math.Abs(v) <= largest) {
 			return false
@@ -70,6 +72,9 @@ func isFinite(vs ...float64) bool {
 	}
 	return true
 }
+
+// isPositive reports whether a finite value can be drawn on a log axis.
+func isPositive(v float64) bool { return v >= 1/largest }
 
 func sameLength(want string, n int, field string, got int, isNil bool) error {
 	if isNil || got == n {

@@ -46,7 +46,7 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 			return nil, fmt.Errorf("%s is %v, %s is %v, want finite numbers", c.min, c.lo, c.max, c.hi)
 		case c.lo > c.hi:
 			return nil, fmt.Errorf("%s is %v, %s is %v, want %s < %s, or both 0 for the data's range", c.min, c.lo, c.max, c.hi, c.min, c.max)
-		case c.log && c.lo < c.hi && c.lo <= 0:
+		case c.log && c.lo < c.hi && !isPositive(c.lo):
 			return nil, fmt.Errorf("%s is %v, want more than 0 since %s is true", c.min, c.lo, c.logs)
 		}
 	}

@@ -31,7 +31,7 @@ func (m Points) clean(p *Panel, n *notes) (Mark, error) {
 		case !isFinite(x, y):
 			bad++
 			continue
-		case p.XLog && x <= 0 || p.YLog && y <= 0:
+		case p.XLog && !isPositive(x) || p.YLog && !isPositive(y):
 			neg++
 			continue
 		}
@@ -98,7 +98,7 @@ func barSpan(vs, errs []float64, log bool) span {
 		s = s.with(v)
 		if errs != nil {
 			s = s.with(v + errs[i])
-			if lo := v - errs[i]; !log || lo > 0 {
+			if lo := v - errs[i]; !log || isPositive(lo) {
 				s = s.with(lo)
 			}
 		}
