@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
@@ -82,35 +84,44 @@ func randn(rng *rand.Rand, n int) []float64 {
 func matrix(l *POLA) *mat.SymDense { return l.Metric().M() }
 
 // krylov is POLA with a dense A whose negative eigenpair comes from Lanczos
-// started at v: the reference of the benchmarks, and of large dimensions.
+// started at v: the reference of the benchmarks, and of large dimensions. A is a
+// full square, on which products are fastest.
 type krylov struct {
-	a *mat.SymDense
+	a blas64.General
 	b float64
 }
 
-func newKrylov(dim int) *krylov { return &krylov{a: mat.NewSymDense(dim, nil), b: 1} }
+func newKrylov(dim int) *krylov {
+	return &krylov{a: blas64.General{Rows: dim, Cols: dim, Stride: dim, Data: make([]float64, dim*dim)}, b: 1}
+}
+
+func (l *krylov) mul(dst, x []float64) { blas64.Gemv(blas.NoTrans, 1, l.a, vec(x), 0, vec(dst)) }
 
 func (l *krylov) step(t testing.TB, f metric.Pair) {
 	t.Helper()
 	d := len(f.X)
-	v := mat.NewVecDense(d, metric.Sub(nil, f.X, f.Y))
+	v := metric.Sub(nil, f.X, f.Y)
+	av := make([]float64, d)
+	l.mul(av, v)
 	y := float64(f.Label)
-	loss := y*(mat.Inner(v, l.a, v)-l.b) + 1
+	loss := y*(dot(v, av)-l.b) + 1
 	if loss <= 0 {
 		return
 	}
-	alpha := loss / (1 + math.Pow(mat.Dot(v, v), 2))
-	l.a.SymRankOne(l.a, -y*alpha, v)
+	alpha := loss / (1 + math.Pow(dot(v, v), 2))
+	blas64.Ger(-y*alpha, vec(v), vec(v), l.a)
 	l.b = math.Max(1, l.b+y*alpha)
 	if y < 0 {
 		return
 	}
-	r := spectral.Smallest(spectral.Matrix(l.a), 1, spectral.Options{Start: v.RawVector().Data, StartOnly: true, Tol: 1e-12})
+	op := spectral.Func{N: d, Mul: l.mul}
+	r := spectral.Smallest(op, 1, spectral.Options{Start: v, StartOnly: true})
 	if r.Status == spectral.ProductCap {
 		t.Fatalf("reference: %v", r.Status)
 	}
 	if r.Values[0] < 0 {
-		l.a.SymRankOne(l.a, -r.Values[0], r.Vectors.RowView(0))
+		u := vec(r.Vectors.RawRowView(0))
+		blas64.Ger(-r.Values[0], u, u, l.a)
 	}
 }
 
