@@ -9,24 +9,29 @@ import (
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// panelOf renders marks in one panel and returns the notes.
+// panelOf draws marks in one panel, as SVG since PNG is slow, and returns the
+// notes.
 func panelOf(t *testing.T, p Panel) ([]string, error) {
 	t.Helper()
 	d := Drawing{Panels: []Panel{p}}
-	files, err := d.Render("x", Options{})
+	panels, list, err := d.prepare()
 	if err != nil {
 		return nil, err
 	}
-	if svg := string(files[0].Data); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+	svg, err := d.layout(panels, Options{}).svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
 		t.Errorf("the SVG has coordinates that are not finite")
 	}
-	list, err := d.Warnings()
+	text := string(d.markdown("x", list, Options{}))
 	for _, n := range list {
-		if !strings.Contains(string(files[2].Data), escapeText(n)) {
+		if !strings.Contains(text, escapeText(n)) {
 			t.Errorf("the Markdown lacks the note %q", n)
 		}
 	}
-	return list, err
+	return list, nil
 }
 
 // What cannot be drawn is left out and counted.
