@@ -115,7 +115,7 @@ func (m Intervals) legend() []entry {
 		return nil
 	}
 	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
-		if m.Err != nil {
+		if slices.ContainsFunc(m.Err, func(e float64) bool { return e > 0 }) {
 			lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
 		}
 		glyph(c, m.which, paint(m.Color), 2.8, c.Center(), true)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -102,6 +103,17 @@ func escapeCell(s string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// firstSentence ends at a full stop before a capital, which that of "Fig. 3"
+// is not.
+func firstSentence(s string) string {
+	for i := 0; i+2 < len(s); i++ {
+		if r, _ := utf8.DecodeRuneInString(s[i+2:]); s[i:i+2] == ". " && unicode.IsUpper(r) {
+			return s[:i+1]
+		}
+	}
+	return s
+}
+
 // markdown returns the text that goes with the images.
 func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 	var blocks []string
@@ -109,11 +121,7 @@ func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 		blocks = append(blocks, "> "+escapeText(oneLine(o.Watermark)))
 	}
 	if len(d.Panels) > 0 {
-		alt := oneLine(d.Caption)
-		if i := strings.Index(alt, ". "); i >= 0 {
-			alt = alt[:i+1]
-		}
-		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(alt), name))
+		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(firstSentence(oneLine(d.Caption))), name))
 	}
 	if d.Caption != "" {
 		blocks = append(blocks, escapeText(oneLine(d.Caption)))

@@ -76,3 +76,13 @@ func TestTextOnly(t *testing.T) {
 		t.Error("PNG of a drawing without panels: no error")
 	}
 }
+
+func TestFirstSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "One": "One", "As in Fig. 3 of it. Then more.": "As in Fig. 3 of it.", "One. ": "One. ", "Fehler. Über": "Fehler.",
+	} {
+		if got := firstSentence(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -258,7 +259,8 @@ func (m Points) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	bars := m.XErr != nil || m.YErr != nil
+	positive := func(e float64) bool { return e > 0 }
+	bars := slices.ContainsFunc(m.XErr, positive) || slices.ContainsFunc(m.YErr, positive)
 	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), true, func(c *draw.Canvas) {
 		col, p := paint(m.Color), c.Center()
 		if bars {

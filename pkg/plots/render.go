@@ -210,11 +210,15 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 			c.left, c.right = max(c.left, m.room.left), max(c.right, m.room.right)
 			width[i%cols] = max(width[i%cols], w)
 		}
-		// Images have no axes and fill the room of those above or below.
+		// Images have no axes and fill the room of those above or below, all
+		// alike.
+		least := figureWidth
+		for c := range cols {
+			least = min(least, column[c].left+width[c]+column[c].right)
+		}
 		for i, p := range panels {
 			if p.kind == imagesPanel && p.YLabel == "" {
-				c := column[i%cols]
-				w, h := p.dataSize(c.left + width[i%cols] + c.right - 2*labelGap)
+				w, h := p.dataSize(least - 2*labelGap)
 				all[i] = p.measure(w, h, o)
 			}
 		}
