@@ -98,7 +98,7 @@ func BenchmarkStream(b *testing.B) {
 // BenchmarkStep is one step of an endless stream on which about two steps in
 // three update.
 func BenchmarkStep(b *testing.B) {
-	for _, dim := range []int{2, 10, 32, 100} {
+	for _, dim := range []int{2, 10, 12, 13, 32, 100} {
 		rounds := randomLabels(rand.New(rand.NewPCG(1, uint64(dim))), dim, 1000)
 		l := mustPOLA(b, dim, POLAParams{Gamma: 1})
 		for _, f := range rounds {

@@ -45,7 +45,7 @@ const (
 	// directOrder is the largest order at which an eigenpair comes from
 	// Cholesky factors at each trial shift. Above it Lanczos on a maintained
 	// resolvent is cheaper. A form of this dimension or less starts as dense.
-	directOrder = 32
+	directOrder = 12
 	// insideEps·dim·ε·‖v‖ is the distance from the range of U below which v
 	// counts as inside: the round-off of dim products.
 	insideEps = 4

@@ -65,7 +65,7 @@ func (p POLAParams) check() error {
 //
 // A is kept as UCUᵀ with U orthonormal and a core C that is, on generic data,
 // of order r, the number of dissimilar updates so far, at most d: memory is
-// O(dr) and bounded by O(d²). For d ≤ 32, and once r nears d, U = I.
+// O(dr) and bounded by O(d²). For d ≤ 12, and once r nears d, U = I.
 //
 // Predict and Loss may be called concurrently; Step may not.
 type POLA struct {

@@ -62,7 +62,7 @@ func streams() []stream {
 		out = append(out, stream{fmt.Sprintf("%s/dim=%d", name, dim), dim, p, rounds})
 	}
 	rng := func(i int) *rand.Rand { return rand.New(rand.NewPCG(5, uint64(i))) }
-	for _, d := range []int{1, 2, 3, 10, 32, 33, 50} {
+	for _, d := range []int{1, 2, 3, 12, 13, 33, 50} {
 		add("overlapping", d, POLAParams{}, gaussianPairs(rng(d), d, 300, 1))
 		add("random labels", d, POLAParams{}, randomLabels(rng(d), d, 300))
 	}

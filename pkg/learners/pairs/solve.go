@@ -1,9 +1,6 @@
 package pairs
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // eigenpair is the negative eigenpair (−s, p) of
 //
@@ -373,6 +370,7 @@ func (t *tridiagonal) root(s, floor, tol float64) (root, res float64, ok bool) {
 
 // radau returns an upper bound of f(s) for s < s₀: the Gauss–Radau rule with a
 // node at 1/s₀, the largest eigenvalue that R can have (Golub & Meurant 1994).
+// It overwrites p and Tp.
 func (t *tridiagonal) radau(s float64) (upper float64, ok bool) {
 	n := len(t.a)
 	node := 1 / t.s0
@@ -386,8 +384,8 @@ func (t *tridiagonal) radau(s float64) (upper float64, ok bool) {
 	if !(d < 0) {
 		return 0, false
 	}
-	r := tridiagonal{c: t.c, wn: t.wn, rho: t.rho, s0: t.s0, a: slices.Clone(t.a), b: slices.Clone(t.b)}
-	r.extend(node+t.b[n-1]*t.b[n-1]/d, 0)
-	upper, _, ok = r.eval(s)
+	t.extend(node+t.b[n-1]*t.b[n-1]/d, 0)
+	upper, _, ok = t.eval(s)
+	t.a, t.b = t.a[:n], t.b[:n]
 	return upper, ok
 }
