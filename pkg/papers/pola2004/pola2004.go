@@ -8,6 +8,7 @@ package pola2004
 
 import (
 	"fmt"
+	"strings"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
@@ -43,6 +44,10 @@ func mean(values []float64) (center, half float64) {
 	}
 	return s.Mean, s.Half
 }
+
+// symbols turns the names of cells and settings, which are keys, into what a
+// reader sees.
+var symbols = strings.NewReplacer("b1 =", "b₁ =", "gamma =", "γ =")
 
 // trialsNote describes the error bars of a table.
 func trialsNote(t *table.Table) string {

@@ -198,8 +198,8 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 				}
 				c := g.Where("setting", setting)
 				e := 100 * stat.Mean(c.Values("error"), nil)
-				mark.Labels, mark.X = append(mark.Labels, setting), append(mark.X, e)
-				d.Text.Rows = append(d.Text.Rows, []string{setting, method, fmt.Sprintf("%.2f", e),
+				mark.Labels, mark.X = append(mark.Labels, symbols.Replace(setting)), append(mark.X, e)
+				d.Text.Rows = append(d.Text.Rows, []string{symbols.Replace(setting), method, fmt.Sprintf("%.2f", e),
 					fmt.Sprintf("%.2f", 100*stat.Mean(c.Values("validation"), nil)), strconv.Itoa(len(c.Unique("digits")))})
 			}
 			p.Marks = append(p.Marks, mark)

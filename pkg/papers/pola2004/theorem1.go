@@ -145,18 +145,21 @@ func drawTheorem1(t *table.Table) (plots.Drawing, error) {
 		return missing("any stream"), nil
 	}
 	d := plots.Drawing{Columns: 2, Caption: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
-		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin. The number of mistakes lies below the loss. " +
+		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss. " +
 		"d = 200 is the stream of d = 10 padded with zeros and rotated."}
 	for cell, g := range t.Group("cell") {
-		p := plots.Panel{Title: cell, XLabel: "round", YLabel: "cumulative squared loss", XLog: true, YLog: true}
-		loss := plots.Line{Name: "squared loss", Color: 0}
-		wrong := plots.Line{Name: "mistakes", Color: 2, Dashed: true}
+		p := plots.Panel{Title: symbols.Replace(cell), XLabel: "round", YLabel: "squared loss, mistakes (cumulative)", XLog: true, YLog: true}
+		loss := plots.Line{Name: "squared loss of POLA", Color: 0}
+		wrong := plots.Line{Name: "mistakes of POLA", Color: 2, Dashed: true}
 		bound := math.Inf(1)
 		for _, row := range groupRounds(g) {
+			bound = min(bound, row.bound)
+			if row.min <= 0 || row.mistakes <= 0 {
+				continue // not on a log axis
+			}
 			loss.X, loss.Y = append(loss.X, row.round), append(loss.Y, row.mean)
 			loss.Lo, loss.Hi = append(loss.Lo, row.min), append(loss.Hi, row.max)
 			wrong.X, wrong.Y = append(wrong.X, row.round), append(wrong.Y, row.mistakes)
-			bound = min(bound, row.bound)
 		}
 		p.Marks = []plots.Mark{loss, wrong, plots.Reference{Name: "bound of Theorem 1", At: bound, Color: 1}}
 		d.Panels = append(d.Panels, p)
@@ -191,7 +194,7 @@ func groupRounds(g *table.Table) []roundSummary {
 func drawLemma3(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"stream", "printed: largest left/right", "corrected: largest left/right"}}
 	for cell, g := range t.Group("cell") {
-		text.Rows = append(text.Rows, []string{cell,
+		text.Rows = append(text.Rows, []string{symbols.Replace(cell),
 			fmt.Sprintf("%.3g", largest(g, "printed_left", "printed_right")),
 			fmt.Sprintf("%.3g", largest(g, "lemma_left", "lemma_right"))})
 	}
