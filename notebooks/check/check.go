@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ var expected = map[string]int{
 }
 
 // maxBytes is the largest size of a notebook that a browser still opens quickly.
-const maxBytes = 3 << 19 // 1.5 MiB
+const maxBytes = 1_500_000
 
 // setup is the first code cell of every notebook.
 const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"
@@ -190,7 +191,7 @@ func (c cell) difference(committed cell) string {
 	if c.Type != committed.Type || c.Source != committed.Source {
 		return "the source differs from the committed one"
 	}
-	got, want := joinStreams(c.Outputs), joinStreams(committed.Outputs)
+	got, want := ordered(c.Outputs), ordered(committed.Outputs)
 	if len(got) != len(want) {
 		return fmt.Sprintf("has %d outputs, the committed cell %d", len(got), len(want))
 	}
@@ -214,17 +215,22 @@ func (c cell) difference(committed cell) string {
 	return ""
 }
 
-// joinStreams joins neighbouring pieces of one stream, which are cut at random.
-func joinStreams(outputs []output) []output {
-	var out []output
+// ordered returns what is displayed and then the text of each stream in one
+// piece: the kernel cuts streams at random, and between displays also.
+func ordered(outputs []output) []output {
+	var displays []output
+	streams := map[string]text{}
 	for _, o := range outputs {
-		if n := len(out); n > 0 && o.Type == "stream" && out[n-1].Type == "stream" && out[n-1].Name == o.Name {
-			out[n-1].Text += o.Text
-			continue
+		if o.Type == "stream" {
+			streams[o.Name] += o.Text
+		} else {
+			displays = append(displays, o)
 		}
-		out = append(out, o)
 	}
-	return out
+	for _, name := range slices.Sorted(maps.Keys(streams)) {
+		displays = append(displays, output{Type: "stream", Name: name, Text: streams[name]})
+	}
+	return displays
 }
 
 func dataDifference(kind string, got, want json.RawMessage) string {

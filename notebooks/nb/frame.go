@@ -6,8 +6,6 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/go-gota/gota/series"
-	"github.com/janpfeifer/gonb/gonbui"
-
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -34,7 +32,7 @@ func Frame(t *table.Table) dataframe.DataFrame {
 func ShowFrame(df dataframe.DataFrame) {
 	text, err := frameMarkdown(df)
 	Check(err)
-	gonbui.DisplayMarkdown(text)
+	displayMarkdown(text)
 }
 
 // frameMarkdown formats numbers with four significant digits and NaN as an

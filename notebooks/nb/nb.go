@@ -35,16 +35,28 @@ func show(d plots.Drawing, watermark string) {
 	img, text, err := render(d, watermark)
 	Check(err)
 	if img != nil {
-		gonbui.DisplayPNG(img)
+		display(func() { gonbui.DisplayPNG(img) })
 	}
 	if text != "" {
-		gonbui.DisplayMarkdown(text)
+		displayMarkdown(text)
 	}
 }
 
+// display sends something to the notebook and waits until it is there. Without
+// the wait it is lost if the program ends at once, and lines that are printed
+// next can overtake it. What is printed before can still come later: a cell
+// displays first and prints afterwards.
+func display(send func()) {
+	send()
+	gonbui.Sync()
+	Check(gonbui.Error())
+}
+
+func displayMarkdown(text string) { display(func() { gonbui.DisplayMarkdown(text) }) }
+
 // Markdown displays text that is formatted as by fmt.Sprintf.
 func Markdown(format string, args ...any) {
-	gonbui.DisplayMarkdown(fmt.Sprintf(format, args...))
+	displayMarkdown(fmt.Sprintf(format, args...))
 }
 
 // render returns the figure, nil without panels, and the text of a drawing.
@@ -57,7 +69,9 @@ func render(d plots.Drawing, watermark string) (img []byte, text string, err err
 	for _, f := range files {
 		switch f.Name {
 		case name + ".png":
-			img = f.Data
+			if img, err = compact(f.Data); err != nil {
+				return nil, "", err
+			}
 		case name + ".md":
 			text = string(f.Data)
 		}

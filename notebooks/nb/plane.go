@@ -11,41 +11,40 @@ import (
 	"metriclab/pkg/plots"
 )
 
-// Level is the curve {v : vᵀMv = b} in the square |v₁|, |v₂| ≤ half: an ellipse
-// if M is positive definite, a strip's two edges if it has rank one, a hyperbola
-// if one eigenvalue is negative, and nothing if no v has vᵀMv > 0. Inside,
-// nearer to the origin, a pair with difference v is predicted similar. It panics
-// unless M is 2×2, b > 0 and half > 0.
-func Level(name string, m mat.Symmetric, b, half float64) plots.Line {
+// Level is the curve {v : vᵀMv = b} in the square |v₁|, |v₂| ≤ half, b ≠ 0: an
+// ellipse if M is positive definite, a strip's two edges if it has rank one, a
+// hyperbola if its eigenvalues have different signs. Where it leaves the square
+// it is cut, so that it has several lines, or none. All take their name, colour
+// and dashes from style. It panics unless M is 2×2 and half > 0.
+func Level(style plots.Line, m mat.Symmetric, b, half float64) []plots.Mark {
 	if n := m.SymmetricDim(); n != 2 {
 		panic(fmt.Sprintf("nb: Level of a %d×%d matrix, want 2×2", n, n))
 	}
-	if !(b > 0 && half > 0) {
-		panic(fmt.Sprintf("nb: Level at b = %g in a square of half-width %g, want both positive", b, half))
+	if !(half > 0) {
+		panic(fmt.Sprintf("nb: Level in a square of half-width %g, want a positive one", half))
 	}
-	// Each ray from the origin meets the curve once or never. Without an end
-	// the curve is left out where it leaves the square; NaN breaks the line.
-	const rays = 1440
-	line := plots.Line{Name: name}
-	out := true // the last point lay outside
+	const rays = 1440 // each meets the curve once or never
+	var marks []plots.Mark
+	line := style
+	end := func() {
+		if len(line.X) > 1 {
+			marks = append(marks, line)
+			style.Name = "" // one entry in the legend
+		}
+		line = style
+	}
 	for k := range rays + 1 {
 		s, c := math.Sincos(2 * math.Pi * float64(k) / rays)
 		q := m.At(0, 0)*c*c + 2*m.At(0, 1)*c*s + m.At(1, 1)*s*s
-		r := math.Inf(1)
-		if q > 0 {
-			r = math.Sqrt(b / q)
+		r := math.Sqrt(b / q) // NaN if b and q have different signs
+		if r > 0 && r*max(math.Abs(c), math.Abs(s)) <= half {
+			line.X, line.Y = append(line.X, r*c), append(line.Y, r*s)
+		} else {
+			end()
 		}
-		if r*max(math.Abs(c), math.Abs(s)) > half {
-			if !out {
-				line.X, line.Y = append(line.X, math.NaN()), append(line.Y, math.NaN())
-			}
-			out = true
-			continue
-		}
-		out = false
-		line.X, line.Y = append(line.X, r*c), append(line.Y, r*s)
 	}
-	return line
+	end()
+	return marks
 }
 
 // Square returns a panel with axes from −half to half and equal units, for

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/janpfeifer/gonb/gonbui"
-
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
@@ -101,7 +99,7 @@ func showMissing(err error) bool {
 	if !errors.As(err, &m) {
 		return false
 	}
-	gonbui.DisplayMarkdown("> **Missing**: no full-scale results of " + m.experiment + " here. In the project's folder run\n>\n> `go run ./cmd/metriclab run " + m.experiment + " --scale full`")
+	displayMarkdown("> **Missing**: no full-scale results of " + m.experiment + " here. In the project's folder run\n>\n> `go run ./cmd/metriclab run " + m.experiment + " --scale full`")
 	return true
 }
 
@@ -113,7 +111,7 @@ func ShowClaims(specs []experiment.Spec, scale string) {
 	root := Must(projectRoot())
 	t, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
 	Check(err)
-	gonbui.DisplayMarkdown(t.Markdown())
+	displayMarkdown(t.Markdown())
 }
 
 // claims lists the claims; skip says whether an experiment without a table is
