@@ -52,16 +52,23 @@ type PairPrediction struct {
 // from A to Near and from A to Far.
 type TripletPrediction struct{ SqNear, SqFar float64 }
 
-// Pair is an online learner of a metric and a threshold from labelled pairs.
+// Pair is an online learner of a squared distance and a threshold from labelled
+// pairs.
 type Pair interface {
 	Online[metric.Pair, PairPrediction]
 	// Dim returns the dimension of the vectors.
 	Dim() int
+	// Threshold returns b: a pair is predicted similar iff d² ≤ b.
+	Threshold() float64
+}
+
+// PairMetric is a Pair whose squared distance is that of a Mahalanobis metric. A
+// kernel learner, whose distance has no matrix, is a Pair only.
+type PairMetric interface {
+	Pair
 	// Metric returns a snapshot of the metric, always positive semi-definite,
 	// which later steps do not change.
 	Metric() *metric.Mahalanobis
-	// Threshold returns b: a pair is predicted similar iff d² ≤ b.
-	Threshold() float64
 }
 
 // Run feeds rounds to l and yields each outcome. It stops at the first error,

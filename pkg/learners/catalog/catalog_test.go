@@ -145,7 +145,7 @@ func TestLoadPair(t *testing.T) {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		got, entry, err := catalog.LoadPair(&file)
-		if err != nil || entry.Name != e.Name || !mat.Equal(got.Metric().M(), l.Metric().M()) {
+		if err != nil || entry.Name != e.Name || !mat.Equal(got.(learners.PairMetric).Metric().M(), l.(learners.PairMetric).Metric().M()) {
 			t.Errorf("%s: loaded as %q, error %v", e.Name, entry.Name, err)
 		}
 	}

@@ -128,7 +128,7 @@ func TestPairFaultsAreCaught(t *testing.T) {
 		"negative":          "d² = -",
 		"wrong side":        "predicted similar",
 		"refuses x = y":     "x = y, similar: x = y",
-		"x = y changes M":   "the metric changed",
+		"x = y changes M":   "a distance changed",
 		"low threshold":     "threshold 0.5 after an update",
 		"no check":          "label 0: accepted",
 	} {

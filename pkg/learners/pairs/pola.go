@@ -73,7 +73,7 @@ type POLA struct {
 	p POLAParams
 }
 
-var _ learners.Pair = (*POLA)(nil)
+var _ learners.PairMetric = (*POLA)(nil)
 
 // NewPOLA returns a POLA for vectors of length dim. It returns an error unless
 // dim ≥ 1, B1 is finite and Gamma is finite and not negative.
