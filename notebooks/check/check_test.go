@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const name = "00_start_here.ipynb" // listed, with at least 3 figures
+
+// picture returns a white PNG whose first n pixels are black, as in a notebook.
+func picture(t *testing.T, n int) json.RawMessage {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 100, 50))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	for i := range n {
+		img.SetGray(i%100, i/100, color.Gray{})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return quote(t, base64.StdEncoding.EncodeToString(b.Bytes())+"\n")
+}
+
+func quote(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// sound is a notebook without a fault.
+func sound(t *testing.T) *notebook {
+	one := 1
+	figure := output{Type: "display_data", Data: map[string]json.RawMessage{"image/png": picture(t, 0)}}
+	note := output{Type: "display_data", Data: map[string]json.RawMessage{"text/markdown": quote(t, []string{"one\n", "two"})}}
+	return &notebook{size: 1000, Cells: []cell{
+		{Type: "markdown", Source: "# Title\n\ntext"},
+		{Type: "code", Source: setup, Count: &one},
+		{Type: "code", Source: "%%\nfmt.Println(1)", Count: &one, Outputs: []output{
+			{Type: "stream", Name: "stdout", Text: "1\n2\n"}, figure, note, figure, figure,
+		}},
+	}}
+}
+
+func TestSoundNotebook(t *testing.T) {
+	if got := sound(t).problems(name); got != nil {
+		t.Errorf("problems = %q, want none", got)
+	}
+	if got := sound(t).differences(sound(t)); got != nil {
+		t.Errorf("differences = %q, want none", got)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		name  string
+		spoil func(*notebook)
+		want  string
+	}{
+		{"error output", name, func(nb *notebook) {
+			nb.Cells[2].Outputs = append(nb.Cells[2].Outputs, output{Type: "error", Error: "panic", Value: "runtime error\nstack"})
+		}, "cell 3: panic: runtime error"},
+		{"shell line that fails", name, func(nb *notebook) {
+			nb.Cells[1].Outputs = []output{{Type: "stream", Name: "stderr", Text: "exit status 3\n"}}
+		}, "cell 2: wrote to stderr: exit status 3"},
+		{"missing figure", name, func(nb *notebook) {
+			nb.Cells[2].Outputs = nb.Cells[2].Outputs[:4]
+		}, "has 2 figures, want at least 3"},
+		{"not executed", name, func(nb *notebook) { nb.Cells[2].Count = nil }, "cell 3: was not executed"},
+		{"not listed", "99_new.ipynb", func(*notebook) {}, "is not listed in check.go"},
+		{"other set-up cell", name, func(nb *notebook) { nb.Cells[1].Source = "!pwd" }, "cell 2: the first code cell is not the set-up cell"},
+		{"no code", name, func(nb *notebook) { nb.Cells = nb.Cells[:1] }, "has no code cell"},
+		{"no title", name, func(nb *notebook) { nb.Cells[0].Source = "text" }, "the first cell is not a title"},
+		{"path in the source", name, func(nb *notebook) { nb.Cells[0].Source += ` "/home/me/x"` }, "cell 1: its source has the path /home/me/x"},
+		{"path in a stream", name, func(nb *notebook) { nb.Cells[2].Outputs[0].Text = "at /tmp/gonb_1/x.go" }, "cell 3: its output has the path /tmp/gonb_1/x.go"},
+		{"path in Markdown", name, func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/root/x)"`)
+		}, "cell 3: its output has the path /root/x"},
+		{"too large", name, func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 1500000"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			nb := sound(t)
+			c.spoil(nb)
+			if got := strings.Join(nb.problems(c.name), "\n"); !strings.Contains(got, c.want) {
+				t.Errorf("problems = %q, want one with %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(*notebook)
+		want   string // "" means no difference
+	}{
+		{"source", func(nb *notebook) { nb.Cells[2].Source += " " }, "cell 3: the source differs"},
+		{"number of cells", func(nb *notebook) { nb.Cells = nb.Cells[:2] }, "has 2 cells, the committed notebook 3"},
+		{"number of outputs", func(nb *notebook) { nb.Cells[2].Outputs = nb.Cells[2].Outputs[:4] }, "has 4 outputs, the committed cell 5"},
+		{"stream", func(nb *notebook) { nb.Cells[2].Outputs[0].Text = "1\n3\n" }, `line 2 is "3", the committed one "2"`},
+		{"stream in other pieces and places", func(nb *notebook) {
+			o := nb.Cells[2].Outputs
+			nb.Cells[2].Outputs = []output{o[1], {Type: "stream", Name: "stdout", Text: "1\n"}, o[2], {Type: "stream", Name: "stdout", Text: "2\n"}, o[3], o[4]}
+		}, ""},
+		{"stderr for stdout", func(nb *notebook) { nb.Cells[2].Outputs[0].Name = "stderr" }, "is stream stderr, the committed one stream stdout"},
+		{"Markdown", func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"one\ntoo"`)
+		}, `line 2 is "too", the committed one "two"`},
+		{"Markdown as one string", func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"one\ntwo"`)
+		}, ""},
+		{"type", func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data = map[string]json.RawMessage{"text/html": json.RawMessage(`"one"`)}
+		}, "the committed output has no such type"},
+		{"more types", func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data["text/html"] = json.RawMessage(`"one"`)
+		}, "has other types than"},
+		{"value that is not text", func(nb *notebook) {
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`{"a":1}`)
+		}, "the values are not equal"},
+		{"image within round-off", func(nb *notebook) { nb.Cells[2].Outputs[1].Data["image/png"] = picture(t, 5) }, ""},
+		{"image", func(nb *notebook) { nb.Cells[2].Outputs[1].Data["image/png"] = picture(t, 6) }, "6 of 5000 pixels"},
+		{"damaged image", func(nb *notebook) { nb.Cells[2].Outputs[1].Data["image/png"] = json.RawMessage(`"AAAA"`) }, "not a PNG"},
+		{"no base64", func(nb *notebook) { nb.Cells[2].Outputs[1].Data["image/png"] = json.RawMessage(`"?"`) }, "not base64"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			nb := sound(t)
+			c.change(nb)
+			got := strings.Join(nb.differences(sound(t)), "\n")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("differences = %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestImageOfOtherSize(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 4))); err != nil {
+		t.Fatal(err)
+	}
+	nb := sound(t)
+	nb.Cells[2].Outputs[1].Data["image/png"] = quote(t, base64.StdEncoding.EncodeToString(b.Bytes()))
+	if got := strings.Join(nb.differences(sound(t)), ""); !strings.Contains(got, "size (3,4), the committed one (100,50)") {
+		t.Errorf("differences = %q, want the two sizes", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	nb, err := parse([]byte(`{"cells":[{"cell_type":"markdown","source":["# A\n","b"]},{"cell_type":"code","source":"x","execution_count":2,
+		"outputs":[{"output_type":"stream","name":"stdout","text":["1\n","2\n"]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := nb.Cells[0].Source; got != "# A\nb" {
+		t.Errorf("source = %q, want the lines joined", got)
+	}
+	if c := nb.Cells[1]; c.Source != "x" || *c.Count != 2 || c.Outputs[0].Text != "1\n2\n" {
+		t.Errorf("code cell = %+v", c)
+	}
+	if _, err := parse([]byte(`{"cells":[{"source":3}]}`)); err == nil {
+		t.Error("a source that is a number gives no error")
+	}
+}
+
+// TestCommittedNotebooks checks what is in the folder: every notebook is
+// listed, and its committed outputs are those of a sound run.
+func TestCommittedNotebooks(t *testing.T) {
+	files, err := filepath.Glob("../*.ipynb")
+	if err != nil || len(files) != len(expected) {
+		t.Fatalf("%d notebooks (error %v), %d are listed", len(files), err, len(expected))
+	}
+	for _, f := range files {
+		nb, err := read(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range nb.problems(filepath.Base(f)) {
+			t.Errorf("%s: %s", filepath.Base(f), p)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.ipynb")
+	if _, err := read(path); err == nil {
+		t.Error("a missing file gives no error")
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v does not name the file", err)
+	}
+}

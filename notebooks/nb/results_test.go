@@ -1,0 +1,173 @@
+package nb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// toy is an experiment of one job that counts how often it runs.
+func toy(runs *int) experiment.Spec {
+	return experiment.Spec{
+		ID: "toy/count", Title: "t", Source: "s", Version: 1,
+		Cells:  func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "c", Dataset: "built-in"}} },
+		Trials: func(experiment.Scale) int { return 1 },
+		Index:  []string{"what"}, Values: []string{"value"},
+		Trial: func(_ context.Context, _ *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
+			*runs++
+			if *runs < 0 {
+				return nil, errors.New("trial failed")
+			}
+			t := table.New([]string{"what"}, []string{"value"})
+			t.Add(table.Key{"what": "x"}, table.Values{"value": 5})
+			return t, nil
+		},
+		Views: []experiment.View{{Name: "v", Draw: func(*table.Table) (plots.Drawing, error) {
+			return plots.Drawing{Text: &plots.TextTable{Head: []string{"a"}}}, nil
+		}}},
+		Claims: []experiment.Claim{{
+			ID: "c", Statement: "it is five", Where: "Section 1", Theirs: "5", Predicate: "equal to 5",
+			Grade: func(t *table.Table) (experiment.Finding, error) {
+				if t.Values("value")[0] != 5 {
+					return experiment.Finding{}, errors.New("not five")
+				}
+				return experiment.Finding{Verdict: experiment.Reproduced, Ours: "5", Reason: "It is."}, nil
+			},
+		}},
+	}
+}
+
+// publish writes the table of a full-scale run.
+func publish(t *testing.T, root string, spec experiment.Spec, value float64) {
+	t.Helper()
+	tab := table.New(spec.Columns())
+	tab.Add(table.Key{"job": "j", "cell": "c", "trial": "0", "what": "x"}, table.Values{"value": value})
+	var b bytes.Buffer
+	if err := tab.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "results", "toy", "count")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "table.csv"), b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRowsAtSmokeScaleRunOnce(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	for range 2 {
+		got, err := rows(root, toy(&runs), "smoke")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Len() != 1 || got.Values("value")[0] != 5 {
+			t.Errorf("table has %d rows", got.Len())
+		}
+	}
+	if runs != 1 {
+		t.Errorf("the job ran %d times, want once", runs)
+	}
+	if _, err := os.Stat(filepath.Join(root, "results")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a smoke run wrote to results (%v)", err)
+	}
+}
+
+func TestRowsReportFailures(t *testing.T) {
+	runs := -5
+	if _, err := rows(t.TempDir(), toy(&runs), "smoke"); err == nil || !strings.Contains(err.Error(), "trial failed") {
+		t.Errorf("error %v, want the trial's", err)
+	}
+	if _, err := rows(t.TempDir(), toy(&runs), "huge"); err == nil {
+		t.Error("an unknown scale gives no error")
+	}
+}
+
+func TestRowsAtFullScale(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	spec := toy(&runs)
+	_, err := rows(root, spec, "full")
+	if err == nil || !strings.Contains(err.Error(), "go run ./cmd/metriclab run toy/count --scale full") {
+		t.Errorf("error %v, want the command that makes the results", err)
+	}
+	publish(t, root, spec, 5)
+	got, err := rows(root, spec, "full")
+	if err != nil || got.Len() != 1 || runs != 0 {
+		t.Errorf("table %v, error %v, %d runs", got, err, runs)
+	}
+	if err := os.WriteFile(filepath.Join(root, "results", "toy", "count", "table.csv"), []byte("damaged\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var missing *missingError
+	if _, err = rows(root, spec, "full"); err == nil || errors.As(err, &missing) {
+		t.Errorf("a damaged table: error %v", err)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	specs := []experiment.Spec{toy(&runs)}
+	never := func(error) bool { return false }
+
+	got, err := claims(root, specs, "smoke", never)
+	if err != nil || len(got.Rows) != 1 || got.Rows[0][4] != "not graded" || got.Rows[0][3] != "equal to 5" {
+		t.Errorf("smoke: %v, error %v", got, err)
+	}
+	if _, err := claims(root, specs, "full", never); err == nil {
+		t.Error("missing results give no error")
+	}
+	skipped := 0
+	got, err = claims(root, specs, "full", func(error) bool { skipped++; return true })
+	if err != nil || len(got.Rows) != 0 || skipped != 1 {
+		t.Errorf("skipped: %v, error %v", got, err)
+	}
+	publish(t, root, specs[0], 5)
+	got, err = claims(root, specs, "full", never)
+	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It is." {
+		t.Errorf("full: %v, error %v", got, err)
+	}
+	publish(t, root, specs[0], 6)
+	if _, err = claims(root, specs, "full", never); err == nil {
+		t.Error("a grade that fails gives no error")
+	}
+}
+
+func TestShowViewOfUnknownName(t *testing.T) {
+	defer func() {
+		if got, _ := recover().(error); got == nil || !strings.Contains(got.Error(), "it has v") {
+			t.Errorf("panic %v, want the names there are", got)
+		}
+	}()
+	runs := 0
+	ShowView(toy(&runs), "w", "smoke")
+}
+
+func TestWatermark(t *testing.T) {
+	if watermark("full") != "" || watermark("smoke") == "" {
+		t.Errorf("full %q, smoke %q", watermark("full"), watermark("smoke"))
+	}
+}
+
+func TestProjectRoot(t *testing.T) {
+	root, err := projectRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "notebooks", "nb")); err != nil {
+		t.Error(err)
+	}
+	t.Chdir(t.TempDir())
+	if _, err := projectRoot(); err == nil {
+		t.Error("outside the project there is no error")
+	}
+}
