@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -64,6 +63,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	var exit exitError
 	var usage usageError
 	var unknown *experiment.UnknownError
+	var config *experiment.ConfigError
 	var unknownData *datasets.UnknownError
 	switch {
 	case err == nil:
@@ -75,7 +75,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(a.err, "metriclab:", err)
-	if errors.As(err, &usage) || errors.As(err, &unknown) || errors.As(err, &unknownData) {
+	if errors.As(err, &usage) || errors.As(err, &unknown) || errors.As(err, &config) || errors.As(err, &unknownData) {
 		return exitUsage
 	}
 	return exitFailed
@@ -123,6 +123,8 @@ Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // --help is enough
+	root.SuggestionsMinimumDistance = 2
+	root.DisableAutoGenTag = true // the documentation has no date
 	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand())
 	return root
 }
@@ -142,6 +144,9 @@ Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 130
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if !c.HasSubCommands() {
+		return usageError{fmt.Errorf("%s takes no arguments, got %q", c.CommandPath(), args)}
 	}
 	msg := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if s := c.SuggestionsFor(args[0]); len(s) > 0 {
@@ -174,7 +179,7 @@ func (a *app) config(f *flags) (experiment.Config, error) {
 		return experiment.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
 	}
 	return experiment.Config{
-		Scale: scale, Folders: experiment.FoldersFor(scale, f.results), Workers: runtime.GOMAXPROCS(0),
+		Scale: scale, Folders: experiment.FoldersFor(scale, f.results), Workers: a.world.Build.GOMAXPROCS,
 		Data: datasets.Open(f.data), World: a.world, Papers: a.papers,
 	}, nil
 }
@@ -196,11 +201,20 @@ func plural(n int, noun string) string {
 
 // about rounds a duration for people.
 func about(d time.Duration) string {
-	switch {
-	case d < time.Second:
+	if d < time.Second {
 		return "less than 1s"
-	case d < 10*time.Minute:
-		return d.Round(time.Second).String()
 	}
-	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	if d < 10*time.Minute {
+		d = d.Round(time.Second)
+	} else {
+		d = d.Round(time.Minute)
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

@@ -16,8 +16,8 @@ func (a *app) dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "data",
 		Short: "List, fetch and check data sets",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  noArgs, SuggestionsMinimumDistance: 2,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.dataListCommand(), a.dataGetCommand(), a.dataVerifyCommand())
 	return c

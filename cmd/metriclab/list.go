@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"text/tabwriter"
 	"time"
 
@@ -86,7 +85,7 @@ func (a *app) list(scale experiment.Scale) []listedPaper {
 				l.Views = append(l.Views, listedView{v.Name, v.Title})
 			}
 			if scale == experiment.Full {
-				workers := runtime.GOMAXPROCS(0)
+				workers := a.world.Build.GOMAXPROCS
 				if s.Timing {
 					workers = 1
 				}

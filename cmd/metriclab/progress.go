@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -20,14 +21,17 @@ type progress struct {
 	last experiment.Event
 	bars *mpb.Progress
 	bar  *mpb.Bar
-	done chan struct{}
-	wait sync.WaitGroup
+	// beside is the text after the bar. The bars' own goroutine reads it, and
+	// must not wait for mu: whoever holds mu may wait for that goroutine.
+	beside atomic.Pointer[string]
+	done   chan struct{}
+	wait   sync.WaitGroup
 }
 
 func (a *app) progress() *progress {
 	p := &progress{w: a.err, done: make(chan struct{})}
 	if a.terminal {
-		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(48))
+		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
 		p.w = p.bars
 		return p
 	}
@@ -65,6 +69,8 @@ func (p *progress) event(e experiment.Event) {
 	if e.Kind != experiment.Drawn {
 		p.last = e
 	}
+	beside := p.remaining()
+	p.beside.Store(&beside)
 	switch e.Kind {
 	case experiment.Planned:
 		left := ""
@@ -75,7 +81,7 @@ func (p *progress) event(e experiment.Event) {
 		if p.bars != nil && e.Total > 0 {
 			p.bar = p.bars.AddBar(int64(e.Total),
 				mpb.PrependDecorators(decor.CountersNoUnit("%d of %d jobs ")),
-				mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.remaining() })),
+				mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
 				mpb.BarRemoveOnComplete())
 		}
 	case experiment.Failed:
@@ -90,10 +96,8 @@ func (p *progress) event(e experiment.Event) {
 	}
 }
 
-// remaining is the text after the bar.
+// remaining is the text after the bar. The caller holds mu.
 func (p *progress) remaining() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	s := ""
 	if p.last.Left > 0 {
 		s = "about " + about(p.last.Left) + " left"

@@ -124,9 +124,14 @@ func (c Config) trials(s Spec) (requested, standard int) {
 	return standard, standard
 }
 
+// ConfigError is a Config that cannot be run.
+type ConfigError struct{ Message string }
+
+func (e *ConfigError) Error() string { return "experiment: " + e.Message }
+
 func (c Config) check(sel []Selected) error {
 	if c.Trials < 0 {
-		return fmt.Errorf("experiment: trials %d, want at least 1", c.Trials)
+		return &ConfigError{fmt.Sprintf("trials %d, want at least 1", c.Trials)}
 	}
 	var names []string
 	for _, s := range sel {
@@ -141,7 +146,7 @@ func (c Config) check(sel []Selected) error {
 	}
 	if c.Folders.Published == "" {
 		if meta := publishedIn(c.Folders.Drafts); meta != "" {
-			return fmt.Errorf("experiment: %s holds published full-scale results (%s); choose another folder for scale %s", c.Folders.Drafts, meta, c.Scale)
+			return &ConfigError{fmt.Sprintf("%s holds published full-scale results (%s); choose another folder for scale %s", c.Folders.Drafts, meta, c.Scale)}
 		}
 	}
 	return nil
