@@ -1,0 +1,136 @@
+// Package docs tests what the documents promise: that the README's program and
+// commands work, and that the tests named in the errata exist.
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, elem ...string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, elem...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// blocks returns the contents of the fenced blocks of one language.
+func blocks(text, language string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+func TestErrataNamesTestsThatExist(t *testing.T) {
+	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(read(t, "docs", "errata.md"), -1)
+	if len(names) == 0 {
+		t.Fatal("docs/errata.md names no test")
+	}
+	var all strings.Builder
+	err := filepath.WalkDir(filepath.Join("..", "..", "pkg"), func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			raw, err := os.ReadFile(path)
+			all.Write(raw)
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if !strings.Contains(all.String(), "func "+n[1]+"(") {
+			t.Errorf("docs/errata.md names %s, which does not exist", n[1])
+		}
+	}
+}
+
+// The README's program is built as a reader would: in a module of its own with
+// the require and replace lines shown.
+func TestREADMEProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program: not run under -short")
+	}
+	text := read(t, "README.md")
+	programs, outputs := blocks(text, "go"), blocks(text, "text")
+	if len(programs) != 1 || len(outputs) != 1 {
+		t.Fatalf("README.md has %d go blocks and %d text blocks, want one program and its output", len(programs), len(outputs))
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	module := "module example\n\ngo 1.26\n\nrequire metriclab v0.0.0\n\nreplace metriclab => " + root + "\n"
+	for name, content := range map[string]string{"go.mod": module, "main.go": programs[0]} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"mod", "tidy"}, {"run", "."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := cmd.Output()
+		if err != nil {
+			stderr := ""
+			if e, ok := err.(*exec.ExitError); ok {
+				stderr = string(e.Stderr)
+			}
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr)
+		}
+		if args[0] == "run" && string(out) != outputs[0] {
+			t.Errorf("the program prints\n%s\nREADME.md says\n%s", out, outputs[0])
+		}
+	}
+}
+
+// Every command of the command line that the README shows parses and names
+// experiments that exist: it is run with --dry-run or --help.
+func TestREADMECommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command: not run under -short")
+	}
+	bin := filepath.Join(t.TempDir(), "metriclab")
+	if out, err := exec.Command("go", "build", "-o", bin, "metriclab/cmd/metriclab").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	commands := regexp.MustCompile(`go run \./cmd/metriclab ([^#\n`+"`"+`]*)`).FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(commands) == 0 {
+		t.Fatal("README.md shows no command")
+	}
+	for _, c := range commands {
+		args := append(strings.Fields(c[1]), "--help")
+		if args[0] == "run" {
+			args[len(args)-1] = "--dry-run"
+			args = append(args, "--results", t.TempDir())
+		}
+		if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
+			t.Errorf("metriclab %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// A path that a document links to exists.
+func TestLinksExist(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/errata.md", "results/README.md", "notebooks/README.md"} {
+		for _, m := range link.FindAllStringSubmatch(read(t, filepath.FromSlash(doc)), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			path := filepath.Join("..", "..", filepath.Dir(filepath.FromSlash(doc)), filepath.FromSlash(m[1]))
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s links to %s: %v", doc, m[1], err)
+			}
+		}
+	}
+}
