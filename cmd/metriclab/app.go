@@ -199,7 +199,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// about rounds a duration for people.
+// about rounds a duration for people: "about 5m", "less than 1s".
 func about(d time.Duration) string {
 	if d < time.Second {
 		return "less than 1s"
@@ -216,5 +216,5 @@ func about(d time.Duration) string {
 	if strings.HasSuffix(s, "h0m") {
 		s = strings.TrimSuffix(s, "0m")
 	}
-	return s
+	return "about " + s
 }

@@ -108,7 +108,7 @@ func (a *app) printList(list []listedPaper) error {
 		for _, s := range p.Experiments {
 			expected := ""
 			if s.ExpectedS > 0 {
-				expected = ", about " + about(time.Duration(s.ExpectedS*float64(time.Second)))
+				expected = ", " + about(time.Duration(s.ExpectedS*float64(time.Second)))
 			}
 			fmt.Fprintf(w, "  %s: %s (%s)\n", s.Experiment, s.Title, s.Source)
 			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural(len(s.Cells), "cell"), plural(s.Trials, "trial"), plural(s.Jobs, "job"), plural(s.Claims, "claim"), expected)

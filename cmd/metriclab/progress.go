@@ -58,7 +58,7 @@ func (a *app) progress() *progress {
 func (p *progress) counts() string {
 	s := fmt.Sprintf("%d of %s", p.last.Ended, plural(p.last.Total, "job"))
 	if p.last.Left > 0 {
-		s += ", about " + about(p.last.Left) + " left"
+		s += ", " + about(p.last.Left) + " left"
 	}
 	return s
 }
@@ -75,7 +75,7 @@ func (p *progress) event(e experiment.Event) {
 	case experiment.Planned:
 		left := ""
 		if e.Left > 0 {
-			left = ", about " + about(e.Left)
+			left = ", " + about(e.Left)
 		}
 		fmt.Fprintf(p.w, "%s to run%s\n", plural(e.Total, "job"), left)
 		if p.bars != nil && e.Total > 0 {
@@ -100,7 +100,7 @@ func (p *progress) event(e experiment.Event) {
 func (p *progress) remaining() string {
 	s := ""
 	if p.last.Left > 0 {
-		s = "about " + about(p.last.Left) + " left"
+		s = about(p.last.Left) + " left"
 	}
 	if p.last.Experiment != "" {
 		s += "  " + p.last.Experiment + " " + p.last.Cell

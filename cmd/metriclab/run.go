@@ -208,7 +208,7 @@ func (a *app) dryRun(c *cobra.Command, sel []experiment.Selected, cfg experiment
 	for _, s := range all {
 		expected := ""
 		if s.ToRun > 0 && s.Expected > 0 {
-			expected = ", about " + about(s.Expected)
+			expected = ", " + about(s.Expected)
 		}
 		fmt.Fprintf(a.out, "%s: would run %s%s: %s\n", s.Experiment, plural(s.ToRun, "job"), expected, why(s, cfg))
 	}

@@ -155,6 +155,8 @@ type runner struct {
 	result *Result
 	total  int
 
+	ready chan *plan // whose last job has ended, to be drawn; holds all plans
+
 	mu    sync.Mutex // guards what follows, and orders events
 	ended int
 	left  map[*plan]int // jobs not yet ended
@@ -189,7 +191,7 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 
 	r := &runner{
-		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{},
+		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, ready: make(chan *plan, len(plans)),
 		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
 	}
 	var parallel, single []task
@@ -211,12 +213,20 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		r.result.Outcomes = append(r.result.Outcomes, outcomes[p])
 	}
 	r.emit(Event{Kind: Planned})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		for p := range r.ready {
+			r.finish(p, outcomes[p])
+		}
+	})
 	r.pool(ctx, parallel, cfg.Workers, outcomes)
 	if r.result.StoreErr == nil {
 		r.pool(ctx, single, 1, outcomes)
 	} else {
 		r.result.NotRun += len(single)
 	}
+	close(r.ready)
+	drawing.Wait()
 
 	s := r.result
 	s.Interrupted = ctx.Err() != nil
@@ -346,7 +356,7 @@ func (r *runner) take(e ended, o *Outcome) bool {
 	r.mu.Unlock()
 	r.emit(event)
 	if last && e.storeErr == nil {
-		r.finish(e.plan, o)
+		r.ready <- e.plan // drawn beside the jobs of other experiments
 	}
 	return true
 }
@@ -363,6 +373,10 @@ func (r *runner) emit(e Event) {
 		each := p.expected
 		if c := r.count[p]; c > 0 {
 			each = r.wall[p] / time.Duration(c)
+		}
+		if n > 0 && each == 0 {
+			e.Left = 0
+			break
 		}
 		workers := r.cfg.Workers
 		if p.Spec.Timing {
