@@ -60,6 +60,13 @@ type Job struct {
 	Seed Seed
 }
 
+// shortID is the length of the ids in tables: 64 bits tell the jobs of one
+// table apart, and the full id would be half of its bytes.
+const shortID = 16
+
+// short is the id as it stands in table.csv.
+func (j Job) short() string { return j.ID[:shortID] }
+
 // Jobs lists the jobs of a scale: cell by cell in their order, trial by trial.
 // digest returns the digest of a data set's files, "" for generated data; nil
 // means that all data are generated. It panics if two cells have the same name

@@ -153,7 +153,7 @@ func (p *plan) meta(state, tableSHA string) *Meta {
 	m.Runs = slices.Clone(old.Runs)
 	for _, job := range p.jobs {
 		rec, ok := p.records[job.ID]
-		counted := old.Runs != nil && p.published.rows[job.ID] != nil && (old.TableSHA256 == p.published.sha256 || !rec.endsAfter(old.Runs))
+		counted := old.Runs != nil && p.published.rows[job.short()] != nil && (old.TableSHA256 == p.published.sha256 || !rec.endsAfter(old.Runs))
 		if ok && !counted {
 			m.addRun(rec.Run)
 		}
@@ -224,14 +224,14 @@ const totalPhase = "total"
 func (p *plan) timing() *table.Table {
 	t := table.New(timingIndex, timingValues)
 	for _, job := range p.jobs {
-		phases := p.published.timing[job.ID]
+		phases := p.published.timing[job.short()]
 		if rec, ok := p.records[job.ID]; ok {
 			phases = append(slices.Clone(rec.Run.Phases), Phase{totalPhase, rec.Run.WallS, rec.Run.CPUS})
 		} else if p.rows[job.ID] == nil {
 			continue
 		}
 		for _, ph := range phases {
-			t.Add(table.Key{"job": job.ID, "cell": job.Cell.Name, "trial": strconv.Itoa(job.Key.Trial), "phase": ph.Name},
+			t.Add(table.Key{"job": job.short(), "cell": job.Cell.Name, "trial": strconv.Itoa(job.Key.Trial), "phase": ph.Name},
 				table.Values{"wall_s": ph.WallS, "cpu_s": ph.CPUS})
 		}
 	}

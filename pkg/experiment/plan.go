@@ -184,8 +184,8 @@ type plan struct {
 // published is what the published folder holds of an experiment.
 type published struct {
 	table  *table.Table            // nil if there is none
-	rows   map[string]*table.Table // its rows with Spec columns, by job id
-	timing map[string][]Phase      // by job id
+	rows   map[string]*table.Table // its rows with Spec columns, by short job id
+	timing map[string][]Phase      // by short job id
 	meta   *Meta                   // nil if there is none
 	sha256 string                  // of table.csv
 	err    error                   // why the table cannot be used; nil if there is none
@@ -224,7 +224,7 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 		if rec, ok := p.store.Get(job, s.Spec.Index, s.Spec.Values); ok {
 			p.records[job.ID], p.rows[job.ID] = rec, rec.Rows
 			wall += rec.Run.WallS
-		} else if rows, ok := p.published.rows[job.ID]; ok {
+		} else if rows, ok := p.published.rows[job.short()]; ok {
 			p.rows[job.ID] = rows
 		}
 		wanted := job.Key.Trial < p.requested && (len(c.Cells) == 0 || slices.Contains(c.Cells, job.Cell.Name))
@@ -244,7 +244,7 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 // hasTrial reports whether all cells of a trial are published.
 func (p *plan) hasTrial(trial int, look func(string) string) bool {
 	for _, job := range p.Spec.Jobs(p.cfg.Scale, trial+1, p.cfg.seed(), look) {
-		if job.Key.Trial == trial && p.published.rows[job.ID] == nil {
+		if job.Key.Trial == trial && p.published.rows[job.short()] == nil {
 			return false
 		}
 	}
@@ -309,7 +309,7 @@ func (p *plan) table() *table.Table {
 
 // indexCells are the cells of a row that name its job.
 func (j Job) indexCells() table.Key {
-	return table.Key{"job": j.ID, "cell": j.Cell.Name, "trial": strconv.Itoa(j.Key.Trial)}
+	return table.Key{"job": j.short(), "cell": j.Cell.Name, "trial": strconv.Itoa(j.Key.Trial)}
 }
 
 // addRows appends the rows of src to dst, with further index cells.

@@ -97,7 +97,7 @@ func TestRunSmoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tab.Len() != 8*3 || tab.Index("cell")[0] != "a" || tab.Index("trial")[3] != "1" || tab.Index("job")[0] != p.Experiments[0].Jobs(Smoke, 1, 1, nil)[0].ID {
+	if tab.Len() != 8*3 || tab.Index("cell")[0] != "a" || tab.Index("trial")[3] != "1" || tab.Index("job")[0] != p.Experiments[0].Jobs(Smoke, 1, 1, nil)[0].ID[:16] {
 		t.Errorf("table of %d rows", tab.Len())
 	}
 

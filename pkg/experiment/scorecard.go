@@ -29,7 +29,7 @@ func (p *plan) publishedSection() *section {
 		f, _ := c.graded(t, "") // the finding says what is wrong
 		o.Claims = append(o.Claims, GradedClaim{c, f})
 	}
-	stale := slices.ContainsFunc(p.jobs, func(j Job) bool { return j.Key.Trial < p.standard && p.published.rows[j.ID] == nil })
+	stale := slices.ContainsFunc(p.jobs, func(j Job) bool { return j.Key.Trial < p.standard && p.published.rows[j.short()] == nil })
 	return &section{Outcome: o, Stale: stale}
 }
 

@@ -104,8 +104,8 @@ type View struct {
 	Draw func(t *table.Table) (plots.Drawing, error)
 }
 
-// Columns returns the columns of the experiment's table: job, cell and trial,
-// then Spec.Index; and Spec.Values.
+// Columns returns the columns of the experiment's table: job (the first 16
+// digits of the job's id), cell and trial, then Spec.Index; and Spec.Values.
 func (s Spec) Columns() (index, values []string) {
 	return append([]string{"job", "cell", "trial"}, s.Index...), s.Values
 }

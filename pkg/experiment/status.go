@@ -70,7 +70,7 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 			if rec := p.records[job.ID]; rec != nil && rec.Run.Revision != cfg.World.Build.Revision {
 				st.OtherCommit++
 			}
-			if job.Key.Trial < p.standard && p.published.rows[job.ID] == nil {
+			if job.Key.Trial < p.standard && p.published.rows[job.short()] == nil {
 				st.Published = false
 			}
 		}
