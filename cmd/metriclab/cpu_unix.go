@@ -8,11 +8,9 @@ import (
 )
 
 // processCPU is the user and system time of the process.
-func processCPU() time.Duration { return usage(syscall.RUSAGE_SELF) }
-
-func usage(who int) time.Duration {
+func processCPU() time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(who, &u); err != nil {
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

@@ -22,7 +22,7 @@ func world() experiment.World {
 		host = "unknown"
 	}
 	return experiment.World{
-		Now: time.Now, ThreadCPU: threadCPU, ProcessCPU: processCPU, PeakRSSKiB: peakRSSKiB,
+		Now: time.Now, ProcessCPU: processCPU, PeakRSSKiB: peakRSSKiB,
 		Build: build(), Host: host, PID: os.Getpid(), Args: os.Args,
 	}
 }

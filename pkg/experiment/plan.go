@@ -76,9 +76,8 @@ type Config struct {
 // program. Nil functions read 0.
 type World struct {
 	Now        func() time.Time
-	ThreadCPU  func() time.Duration // of the calling thread
-	ProcessCPU func() time.Duration
-	PeakRSSKiB func() int64 // of the process
+	ProcessCPU func() time.Duration // user and system time so far
+	PeakRSSKiB func() int64         // of the process
 	Build      Build
 	Host       string
 	PID        int
@@ -90,13 +89,6 @@ func (w World) now() time.Time {
 		return time.Time{}
 	}
 	return w.Now()
-}
-
-func (w World) threadCPU() time.Duration {
-	if w.ThreadCPU == nil {
-		return 0
-	}
-	return w.ThreadCPU()
 }
 
 func (w World) processCPU() time.Duration {

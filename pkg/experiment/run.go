@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -154,6 +153,7 @@ type runner struct {
 	store  *Store
 	result *Result
 	total  int
+	meter  *meter
 
 	ready chan *plan // whose last job has ended, to be drawn; holds all plans
 
@@ -191,7 +191,7 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 
 	r := &runner{
-		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, ready: make(chan *plan, len(plans)),
+		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
 		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
 	}
 	var parallel, single []task
@@ -299,8 +299,6 @@ func (r *runner) pool(ctx context.Context, tasks []task, n int, outcomes map[*pl
 	var workers sync.WaitGroup
 	for range min(n, len(tasks)) {
 		workers.Go(func() {
-			runtime.LockOSThread() // so that the CPU time of the thread is the job's
-			defer runtime.UnlockOSThread()
 			for t := range feed {
 				results <- r.do(ctx, t)
 			}
@@ -396,11 +394,12 @@ func (r *runner) do(ctx context.Context, t task) ended {
 	}
 	r.emit(Event{Kind: Started, Experiment: t.plan.Spec.ID, Cell: t.job.Cell.Name, Trial: t.job.Key.Trial})
 	w := r.cfg.World
-	laps := &laps{world: w}
+	account := r.meter.begin()
+	laps := &laps{now: w.now, cpu: func() time.Duration { return r.meter.read(account) }}
 	env := &Env{Scale: r.cfg.Scale, Data: r.cfg.Data, Lap: laps.start}
-	start, cpu := w.now(), w.threadCPU()
+	start := w.now()
 	rows, stack, err := trial(ctx, t.plan.Spec, env, t.job)
-	end, used := w.now(), w.threadCPU()-cpu
+	end, used := w.now(), r.meter.end(account)
 	if err != nil && ctx.Err() != nil {
 		e.interrupted = true
 		return e
@@ -449,15 +448,16 @@ func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, s
 
 // laps measures the phases of one job. A phase that occurs again is added up.
 type laps struct {
-	world  World
+	now    func() time.Time
+	cpu    func() time.Duration
 	mu     sync.Mutex
 	phases []Phase
 }
 
 func (l *laps) start(phase string) func() {
-	wall, cpu := l.world.now(), l.world.threadCPU()
+	wall, cpu := l.now(), l.cpu()
 	return func() {
-		w, c := l.world.now().Sub(wall), l.world.threadCPU()-cpu
+		w, c := l.now().Sub(wall), l.cpu()-cpu
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		i := slices.IndexFunc(l.phases, func(p Phase) bool { return p.Name == phase })

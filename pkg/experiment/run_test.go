@@ -377,7 +377,7 @@ func TestRunStoreFails(t *testing.T) {
 	cfg.Workers = 1
 	full := errors.New("no space left on device")
 	puts := 0
-	r := &runner{cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{}}
+	r := &runner{cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, meter: newMeter(cfg.World.processCPU), left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{}}
 	r.store.write = func(path string, data []byte) error {
 		if puts++; puts == 3 {
 			return full
@@ -488,9 +488,9 @@ func TestRunTimesAndManifest(t *testing.T) {
 	clock, cpu := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), time.Duration(0)
 	var mu sync.Mutex
 	cfg.World = World{
-		Now:       func() time.Time { mu.Lock(); defer mu.Unlock(); clock = clock.Add(time.Second); return clock },
-		ThreadCPU: func() time.Duration { mu.Lock(); defer mu.Unlock(); cpu += time.Second / 2; return cpu },
-		Build:     Build{Revision: "abc", Cores: 2}, Host: "host", PID: 7, Args: []string{"metriclab", "run"},
+		Now:        func() time.Time { mu.Lock(); defer mu.Unlock(); clock = clock.Add(time.Second); return clock },
+		ProcessCPU: func() time.Duration { mu.Lock(); defer mu.Unlock(); cpu += time.Second / 2; return cpu },
+		Build:      Build{Revision: "abc", Cores: 2}, Host: "host", PID: 7, Args: []string{"metriclab", "run"},
 		PeakRSSKiB: func() int64 { return 99 },
 	}
 	mustRun(t, cfg)
@@ -532,7 +532,7 @@ func TestRunTimesAndManifest(t *testing.T) {
 
 func TestLapsAddUp(t *testing.T) {
 	clock := time.Unix(0, 0)
-	l := &laps{world: World{Now: func() time.Time { clock = clock.Add(time.Second); return clock }}}
+	l := &laps{now: func() time.Time { clock = clock.Add(time.Second); return clock }, cpu: func() time.Duration { return 0 }}
 	l.start("a")()
 	end := l.start("b")
 	l.start("a")()

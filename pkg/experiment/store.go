@@ -41,8 +41,8 @@ type RunInfo struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
 	WallS float64   `json:"wall_s"`
-	// CPUS is the CPU time of the job's thread: goroutines that the job starts,
-	// and the garbage collector, are not in it.
+	// CPUS is the job's share of the CPU time of the process: while k jobs run,
+	// each is charged 1/k of it.
 	CPUS float64 `json:"cpu_s"`
 	// PeakRSSKiB is that of the whole process so far, with all its parallel jobs.
 	PeakRSSKiB int64    `json:"process_peak_rss_kib"`
