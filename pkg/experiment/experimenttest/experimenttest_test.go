@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"metriclab/pkg/experiment"
@@ -90,7 +91,7 @@ func TestPinSmokeFails(t *testing.T) {
 	cells := func(cells ...experiment.Cell) func(*experiment.Paper) {
 		return spec(func(s *experiment.Spec) { s.Cells = func(experiment.Scale) []experiment.Cell { return cells } })
 	}
-	calls := 0
+	var calls atomic.Int64 // jobs run in parallel
 	offset := func(by func() float64) func(*experiment.Paper) {
 		return spec(func(s *experiment.Spec) {
 			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
@@ -106,7 +107,7 @@ func TestPinSmokeFails(t *testing.T) {
 		want   string
 	}{
 		"new values":         {offset(func() float64 { return 7 }), "bump the version of what has changed (experiment 1, m 1, n 3)"},
-		"not deterministic":  {offset(func() float64 { calls++; return float64(calls) }), "two runs of the same jobs differ"},
+		"not deterministic":  {offset(func() float64 { return float64(calls.Add(1)) }), "two runs of the same jobs differ"},
 		"new version":        {spec(func(s *experiment.Spec) { s.Version = 2 }), `versions are "experiment 2, m 1, n 3"`},
 		"new method version": {cells(experiment.Cell{Name: "a", Methods: map[string]int{"m": 2}}), "pinned are"},
 		"new ID":             {spec(func(s *experiment.Spec) { s.ID = "toy/two" }), "toy/two is not pinned"},
