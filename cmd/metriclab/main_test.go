@@ -380,25 +380,17 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestDataGetFromMirror fetches a small data set from a folder.
-func TestDataGetFromMirror(t *testing.T) {
+// TestDataGetInterrupted ends before anything is fetched and leaves nothing.
+func TestDataGetInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c := newCommand(toys(nil))
-	// A mirror with a wrong file: refused, and nothing is left under the name.
-	path := filepath.Join("mirror", "mnist", "train-labels-idx1-ubyte.gz")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("wrong"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // so that no official source is asked
+	cancel()
 	code := execute(ctx, c.app, []string{"data", "get", "--mirror", "mirror"})
 	if code != exitInterrupted || !strings.Contains(c.err.String(), "getting mnist") {
 		t.Errorf("exit code %d: %s", code, c.err.String())
 	}
 	if _, err := os.Stat(filepath.Join("data", "mnist", "train-labels-idx1-ubyte.gz")); err == nil {
-		t.Error("a wrong file is there")
+		t.Error("a file is there")
 	}
 }
