@@ -111,7 +111,9 @@ func ShowClaims(specs []experiment.Spec, scale string) {
 	root := Must(projectRoot())
 	t, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
 	Check(err)
-	displayMarkdown(t.Markdown())
+	if len(t.Rows) > 0 {
+		displayMarkdown(t.Markdown())
+	}
 }
 
 // claims lists the claims; skip says whether an experiment without a table is
