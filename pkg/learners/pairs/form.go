@@ -46,13 +46,17 @@ const (
 	// Cholesky factors at each trial shift. Above it Lanczos on a maintained
 	// resolvent is cheaper. A form of this dimension or less starts as dense.
 	directOrder = 12
-	// insideEps·dim·ε·‖v‖ is the distance from the range of U below which v
-	// counts as inside: the round-off of dim products.
-	insideEps = 4
-	// reorthogonalise: a remainder shorter than this share of v has lost a
-	// digit of orthogonality and is projected a second time; two passes
-	// suffice (Kahan; Parlett 1980, Section 6-9).
-	reorthogonalise = 0.1
+	// inside is the distance from the range of U, relative to ‖v‖, below which
+	// v counts as inside. A shorter remainder is mostly round-off; leaving it
+	// out changes A by less than this share of the update.
+	inside = 1e-11
+	// settled: a second projection that leaves less than this share of the
+	// remainder of the first shows that the first left round-off only, so that v
+	// is inside ("twice is enough": Kahan; Parlett 1980, Section 6-9).
+	settled = 0.5
+	// spoilt is the length of the remainder's projection on U, relative to ‖v‖,
+	// which shows that U is orthonormal to fewer than some 12 digits.
+	spoilt = 1e-12
 	// turnsPerQR is the number of reflections after which U is
 	// orthonormalised; each costs it about one ε.
 	turnsPerQR = 4096
@@ -147,7 +151,9 @@ func (f *form) add(v []float64, norm2, c float64) int {
 }
 
 // split writes v/‖v‖ = Uw + ρq, w in f.w, which holds Uᵀv, and the unit vector
-// q in f.q. A remainder that is round-off gives ρ = 0.
+// q in f.q. A remainder that is round-off gives ρ = 0. v is projected twice: a
+// single projection would leave q with the defect of U divided by ρ, which grows
+// from column to column.
 func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 	w = f.w
 	for i := range w {
@@ -161,24 +167,36 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 	for i, a := range v {
 		q[i] = a / norm
 	}
-	if f.n > 0 {
-		blas64.Gemv(blas.Trans, -1, f.ut(), vec(w), 1, vec(q))
+	if f.n == 0 {
+		return w, 1
 	}
+	first, d := f.remainder(q, w)
+	if dot(d, d) > spoilt*spoilt {
+		f.orthonormalise()
+		for i, a := range v {
+			q[i] = a / norm
+		}
+		f.coords(w, q)
+		first, d = f.remainder(q, w)
+	}
+	blas64.Gemv(blas.Trans, -1, f.ut(), vec(d), 1, vec(q))
+	axpy(w, 1, d)
 	rho = math.Sqrt(dot(q, q))
-	if f.n > 0 && rho < reorthogonalise {
-		d := f.ws.y
-		blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(q), 0, vec(d))
-		blas64.Gemv(blas.Trans, -1, f.ut(), vec(d), 1, vec(q))
-		axpy(w, 1, d)
-		rho = math.Sqrt(dot(q, q))
-	}
-	if rho <= insideEps*eps*float64(f.dim) {
+	if rho < settled*first || rho <= inside {
 		return w, 0
 	}
 	for i := range q {
 		q[i] /= rho
 	}
 	return w, rho
+}
+
+// remainder subtracts Uw from q and returns ‖q‖ and Uᵀq, which is round-off if w
+// is Uᵀq of before and U is orthonormal.
+func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
+	blas64.Gemv(blas.Trans, -1, f.ut(), vec(w), 1, vec(q))
+	blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(q), 0, vec(f.ws.y))
+	return math.Sqrt(dot(q, q)), f.ws.y
 }
 
 // plus adds c(w, ρ)(w, ρ)ᵀ to the core, extended by q if ρ > 0. The result is

@@ -177,3 +177,67 @@ func TestNearlyInside(t *testing.T) {
 		}
 	}
 }
+
+// fewPoints returns rounds over all pairs of n points in dim dimensions with
+// random labels: differences of rank n − 1 < dim, so that once U spans them every
+// further v lies in its range up to round-off.
+func fewPoints(rng *rand.Rand, dim, n, rounds int) []metric.Pair {
+	points := make([][]float64, n)
+	class := make([]int, n)
+	for i := range points {
+		points[i], class[i] = randn(rng, dim), rng.IntN(2)
+		for j := range points[i] {
+			points[i][j] /= math.Sqrt(float64(dim))
+		}
+	}
+	out := make([]metric.Pair, rounds)
+	for k := range out {
+		i := rng.IntN(n)
+		j := (i + 1 + rng.IntN(n-1)) % n
+		out[k] = metric.Pair{X: points[i], Y: points[j], Label: metric.SameClass(class[i] == class[j])}
+	}
+	return out
+}
+
+// Once U spans the data, remainders are round-off, whose direction need not be
+// orthogonal to U: U must stay orthonormal and A that of the dense reference, over
+// long streams. (The order may exceed the rank of the data by a few: a column from
+// a short remainder carries its round-off, ε over that length.)
+func TestRankDeficientStreams(t *testing.T) {
+	for _, c := range []struct{ dim, points, rounds int }{{40, 12, 4000}, {48, 20, 4000}, {64, 40, 3000}} {
+		rng := rand.New(rand.NewPCG(31, uint64(c.dim)))
+		l, ref := mustPOLA(t, c.dim, POLAParams{}), newDense(c.dim, 1, 0)
+		for i, f := range fewPoints(rng, c.dim, c.points, c.rounds) {
+			mustStep(t, l, f)
+			ref.step(t, f)
+			if d := orthogonality(l.e.a); d > 1e-12 { // some 1e-15 per reflection
+				t.Fatalf("dim %d, %d points, round %d: ‖UᵀU − I‖ = %v", c.dim, c.points, i, d)
+			}
+		}
+		if d := diff(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+			t.Errorf("dim %d, %d points: ‖A − reference‖ = %v, ‖A‖ = %v", c.dim, c.points, d, mat.Norm(ref.a, 2))
+		}
+	}
+}
+
+// A basis that has lost orthonormality is noticed and mended by the next update.
+func TestSpoiltBasisIsMended(t *testing.T) {
+	rng := rand.New(rand.NewPCG(32, 1))
+	f := newForm(60)
+	step := func(c float64) {
+		v := randn(rng, 60)
+		f.look(v)
+		f.add(v, dot(v, v), c)
+	}
+	for range 8 {
+		step(1)
+	}
+	axpy(f.col(2), 1e-9, f.col(5))
+	if d := orthogonality(f); d < 1e-10 {
+		t.Fatalf("the basis is not spoilt: %v", d)
+	}
+	step(1)
+	if d := orthogonality(f); d > 1e-13 {
+		t.Errorf("‖UᵀU − I‖ = %v after an update", d)
+	}
+}

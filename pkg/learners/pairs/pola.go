@@ -11,7 +11,7 @@ import (
 )
 
 // POLAVersion counts the changes of the values that POLA computes.
-const POLAVersion = 1
+const POLAVersion = 2
 
 // POLAKind is the kind under which package persist stores a POLA.
 const POLAKind = "pairs/pola"
