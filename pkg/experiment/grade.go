@@ -18,8 +18,8 @@ const MinTrials = 6
 // carries. It belongs into the caption.
 const FewTrials = "fewer than 6 trials: no 95 % interval"
 
-// coverage is the two-sided quantile of a 95 % interval.
-const coverage = 0.975
+// level is the chance that a 95 % interval misses.
+const level = 0.05
 
 // forShare is the share of units that must be for a claim that is reproduced.
 const forShare = 0.9
@@ -55,13 +55,18 @@ func Summarize(values []float64) Summary {
 		return s
 	}
 	s.HasInterval = true
-	s.Half = quantile(s.N) * sd(values) / math.Sqrt(float64(s.N))
+	s.Half = halfWidth(values, level)
 	return s
 }
 
-// quantile returns t(0.975, n−1).
-func quantile(n int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(coverage)
+// halfWidth returns t(1−level/2, n−1)·s/√n for n values.
+func halfWidth(values []float64, level float64) float64 {
+	return quantile(len(values), level) * sd(values) / math.Sqrt(float64(len(values)))
+}
+
+// quantile returns t(1−level/2, n−1).
+func quantile(n int, level float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - level/2)
 }
 
 // sd is the sample standard deviation, exactly 0 for equal values.
@@ -119,7 +124,9 @@ type UnitRule struct {
 //   - Reproduced: apart from the excepted units, the mean difference is positive
 //     in every unit, at least 90 % of the units are for, none is against.
 //   - Partly: otherwise, if the mean over all units is for.
-//   - NotReproduced: if the mean over all units is against.
+//   - NotReproduced: if the mean over all units is against, or is open while some
+//     unit is against at the level 0.05/len(units) (Bonferroni, the first step of
+//     Holm 1979): more trials could not save a statement about every unit.
 //   - Undecided: otherwise; the reason estimates how many trials would decide.
 //
 // Errors: no unit, no trial, units with different numbers of trials, a
@@ -147,14 +154,17 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		return 0
 	})
 
-	var wrong, against []string // units that contradict, worst first
-	positive, isFor := 0, 0
+	var wrong, against, refuting []string // units that contradict, worst first
+	positive, isFor, counted := 0, 0, len(units)-rule.Exceptions
 	for _, i := range order[rule.Exceptions:] {
 		switch sums[i].Side() {
 		case For:
 			isFor++
 		case Against:
 			against = append(against, units[i].Name)
+			if sums[i].Mean+halfWidth(units[i].Diffs, level/float64(counted)) < 0 {
+				refuting = append(refuting, units[i].Name)
+			}
 		}
 		if sums[i].Mean > 0 {
 			positive++
@@ -162,7 +172,6 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 			wrong = append(wrong, units[i].Name)
 		}
 	}
-	counted := len(units) - rule.Exceptions
 	total := Summarize(overall)
 	f := Finding{Ours: "mean difference " + rule.format(total)}
 	except := ""
@@ -199,6 +208,9 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		if len(units) == 1 {
 			why = "The whole 95 % interval is below zero."
 		}
+	case len(refuting) > 0:
+		f.Verdict = NotReproduced
+		why = "The interval of the mean over units contains zero, and the statement names every unit, but these are against even after correction for the number of units: " + some(refuting) + "."
 	default:
 		f.Verdict = Undecided
 		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall) + "."
@@ -254,7 +266,7 @@ func moreTrials(values []float64) string {
 		return "the mean difference is zero, more trials would not help"
 	}
 	for n := len(values) + 1; n <= maxMore; n++ {
-		if quantile(n)*s/math.Sqrt(float64(n)) < m {
+		if quantile(n, level)*s/math.Sqrt(float64(n)) < m {
 			return fmt.Sprintf("about %d trials instead of %d might decide", n, len(values))
 		}
 	}

@@ -66,9 +66,11 @@ var (
 	isAgainst = []float64{-9, -10, -11, -9, -10, -11}
 	openPlus  = []float64{-4, 5, -3, 5, -4, 7} // mean 1, s ≈ 5.2, half-width ≈ 5.5
 	openMinus = []float64{4, -5, 3, -5, 4, -7} // mean −1
-	zero      = []float64{0, 0, 0, 0, 0, 0}
-	slightly  = []float64{1, 1, 1, 1, 1, 1}
-	negative1 = []float64{-1, -1, -1, -1, -1, -1}
+	// mean −1, s ≈ 0.70, t ≈ 3.5: beyond 2.57 = t(.975, 5), within 4.77 = t(.9975, 5)
+	weakAgainst = []float64{-1.8, -0.2, -1.5, -0.5, -1.6, -0.4}
+	zero        = []float64{0, 0, 0, 0, 0, 0}
+	slightly    = []float64{1, 1, 1, 1, 1, 1}
+	negative1   = []float64{-1, -1, -1, -1, -1, -1}
 )
 
 // units repeats differences.
@@ -99,7 +101,9 @@ func TestGradeUnits(t *testing.T) {
 		{"one against, excepted", units(9, isFor, 1, negative1), UnitRule{Exceptions: 1}, Reproduced, "9 of 9 units (apart from 1 excepted)"},
 		{"two against, one excepted", units(8, isFor, 2, negative1), UnitRule{Exceptions: 1}, Partly, "1 against"},
 		{"the mean is against", units(2, isFor, 3, isAgainst), UnitRule{}, NotReproduced, "The mean over units is against."},
-		{"balanced", units(1, isFor, 1, isAgainst), UnitRule{}, Undecided, "more trials would not help"},
+		{"balanced", units(1, isFor, 1, isAgainst), UnitRule{}, NotReproduced, "against even after correction for the number of units: uB"},
+		{"open, one weakly against", units(9, openPlus, 1, weakAgainst), UnitRule{}, Undecided, "0 for, 1 against, 9 open"},
+		{"open, none against", units(1, zero), UnitRule{}, Undecided, "more trials would not help"},
 		{"too few trials", []Unit{{"u", []float64{1, 1, 1, 1, 1}}}, UnitRule{}, Undecided, "Only 5 trial(s); 6 are needed"},
 		{"one unit for", units(1, slightly), UnitRule{}, Reproduced, "The whole 95 % interval is above zero."},
 		{"one unit against", units(1, negative1), UnitRule{}, NotReproduced, "below zero"},

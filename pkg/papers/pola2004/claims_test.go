@@ -1,6 +1,7 @@
 package pola2004
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -22,6 +23,17 @@ func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) 
 	}
 	t.Fatalf("no claim %s", id)
 	return ""
+}
+
+// Each claim links to a figure or table of its own experiment that shows it.
+func TestClaimsNameTheirViews(t *testing.T) {
+	for _, spec := range Paper.Experiments {
+		for _, c := range spec.Claims {
+			if !slices.ContainsFunc(spec.Views, func(v experiment.View) bool { return v.Name == c.View }) {
+				t.Errorf("%s: claim %s names view %q, which the experiment does not have", spec.ID, c.ID, c.View)
+			}
+		}
+	}
 }
 
 const madeTrials = 8
@@ -117,7 +129,7 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 				for _, row := range []struct {
 					kind, method string
 					v            float64
-				}{{"order", fig2Noisy, noisyOrder}, {"accuracy", "PCA", pcaAccuracy}, {"order", "PCA", pcaOrder},
+				}{{"order", fig2Noisy, noisyOrder}, {"accuracy", fig2Noisy, pcaAccuracy}, {"accuracy", "PCA", pcaAccuracy}, {"order", "PCA", pcaOrder},
 					{"accuracy", pola, polaAccuracy}, {"order", pola, polaOrder}} {
 					tb.Add(table.Key{"cell": r.String(), "trial": strconv.Itoa(trial), "kind": row.kind, "method": row.method},
 						table.Values{"value": row.v + 1e-4*float64(trial%3)})

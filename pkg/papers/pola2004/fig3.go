@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -46,7 +47,7 @@ const (
 // test images under six metrics learned from the same pairs or labels.
 var Fig3 = experiment.Spec{
 	ID:      "pola2004/fig3",
-	Title:   "kNN error on the 45 MNIST digit pairs under POLA, Euclidean, FDA and RCA metrics",
+	Title:   "kNN error on pairs of digits under POLA, Euclidean, FDA and RCA metrics",
 	Source:  "Section 7, Fig. 3",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
@@ -295,14 +296,29 @@ var fig3Views = []experiment.View{
 	{Name: "fig3-errors", Title: "All errors of Fig. 3 as a table", Draw: drawErrors},
 }
 
-// protocol describes the settings in captions.
+// protocol describes data and settings in captions.
 func protocol(t *table.Table) string {
 	size := func(label string) float64 {
 		return stat.Mean(t.Where("kind", "size", "label", label).Values("value"), nil)
 	}
-	return fmt.Sprintf("Each problem: the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), %.0f uniformly random pairs, one pass; "+
-		"error on all %.0f (on average) test images of the two digits; %s; b₁ = %s; k by leave-one-out on the training images under the Euclidean metric, the same for all methods. %s",
-		size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), trialsNote(t))
+	source := "MNIST"
+	if size(sizeDrawn) < float64(mainSettings.Images) {
+		source = "built-in 12×12 glyphs, a stand-in for MNIST"
+	}
+	return fmt.Sprintf("Data: %s. Each problem: the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), %.0f uniformly random pairs, one pass; "+
+		"error on all %.0f (on average) test images of the two digits; %s; b₁ = %s; k from %s by leave-one-out on the training images under the Euclidean metric, per problem and trial, "+
+		"the same for all methods. %s The test images are the same in all trials, and training draws overlap: the intervals do not cover other test images.",
+		source, size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), strings.ReplaceAll(strings.Trim(fmt.Sprint(mainSettings.Candidates), "[]"), " ", ", "), trialsNote(t))
+}
+
+// rivals explains the methods that need it.
+var rivals = map[string]string{
+	fdaPlain: "FDA sees the labels of all training images; without a ridge it takes the pseudo-inverse of the scatter within classes (rank tolerance 1e-10).",
+	fdaRidge: fmt.Sprintf("The validated ridge of FDA is %s of the mean variance.", table.Format(mainSettings.FDARidge)),
+	rcaPlain: "RCA sees the similar pairs; without a ridge it takes the pseudo-inverse of the scatter within chunklets (rank tolerance 1e-10).",
+	rcaRidge: fmt.Sprintf("The validated ridge of RCA is %s times the mean variance, which makes its metric nearly Euclidean: among the ridges swept, that is where RCA without PCA is best.", table.Format(mainSettings.RCARidge)),
+	rcaPCA:   fmt.Sprintf("PCA to %d dimensions (at full scale: the paper's number, chosen by its authors on the test set), fitted to the problem's training images; then RCA without a ridge.", mainSettings.PCADim),
+	polaTop:  "Of POLA's matrix only the eigenvector of the largest eigenvalue is kept.",
 }
 
 // scatter draws y's error against the error of one or more others, a point
@@ -337,20 +353,18 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 			p.Marks = append(p.Marks, pts)
 			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, wins, n, x)
 		}
+		about := ""
+		for _, m := range append([]string{y}, others...) {
+			if r := rivals[m]; r != "" {
+				about += " " + r
+			}
+		}
 		return plots.Drawing{
-			Caption: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s %s",
-				y, joinOr(others), y, below, protocol(t)),
+			Caption: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
+				y, strings.Join(others, " and "), y, below, about, protocol(t)),
 			Panels: []plots.Panel{p},
 		}, nil
 	}
-}
-
-func joinOr(names []string) string {
-	out := names[0]
-	for _, n := range names[1:] {
-		out += " and " + n
-	}
-	return out
 }
 
 func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
@@ -375,7 +389,7 @@ func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
-		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images; %s.",
+		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.",
 		fig3Plotted, share, describeScaling[mainSettings.Scaling])
 	return d, nil
 }
@@ -389,9 +403,9 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 	for _, cell := range problems {
 		row := []string{cell}
 		for j, m := range methods {
-			v, half := mean(errs.Where("cell", cell, "method", m).Values("error"))
-			sums[j] += v
-			row = append(row, percent(v, half))
+			v := errs.Where("cell", cell, "method", m).Values("error")
+			sums[j] += stat.Mean(v, nil)
+			row = append(row, percent(v))
 		}
 		text.Rows = append(text.Rows, row)
 	}
@@ -401,12 +415,4 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 	}
 	text.Rows = append(text.Rows, last)
 	return plots.Drawing{Caption: "kNN test error in per cent. " + protocol(t), Text: text}, nil
-}
-
-// percent formats a share and the half-width of its interval, if there is one.
-func percent(v, half float64) string {
-	if half == 0 {
-		return fmt.Sprintf("%.2f", 100*v)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", 100*v, 100*half)
 }

@@ -53,9 +53,19 @@ var symbols = strings.NewReplacer("b1 =", "b₁ =", "gamma =", "γ =")
 func trialsNote(t *table.Table) string {
 	n := len(t.Unique("trial"))
 	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are drawn.", n, experiment.MinTrials)
+		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
 	}
-	return fmt.Sprintf("Means over %d trials; bars are 95 %% t intervals over trials.", n)
+	return fmt.Sprintf("Means over %d trials with 95 %% t intervals, which cover the random draws of a trial and nothing else.", n)
+}
+
+// percent formats the mean of shares over trials, with its interval if there is
+// one.
+func percent(values []float64) string {
+	s := experiment.Summarize(values)
+	if !s.HasInterval {
+		return fmt.Sprintf("%.2f", 100*s.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
 }
 
 func missing(what string) plots.Drawing {

@@ -39,12 +39,12 @@ var variants = []struct {
 
 const mainVariant = "main setting"
 
-var sweptRidges = []float64{0, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000}
+var sweptRidges = []float64{0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000}
 
 // Sensitivity sweeps the choices that the paper leaves open.
 var Sensitivity = experiment.Spec{
 	ID:      "pola2004/sensitivity",
-	Title:   "How the open choices of Fig. 3's protocol move its errors, on nine digit pairs",
+	Title:   "How the open choices of Fig. 3's protocol move its errors, on some digit pairs",
 	Source:  "Section 7, Fig. 3; choices that the paper does not state",
 	Ours:    true,
 	Version: 1,
@@ -75,7 +75,7 @@ var Sensitivity = experiment.Spec{
 	Values: sensitivityValues,
 	Trial:  sensitivityTrial,
 	Views: []experiment.View{
-		{Name: "sensitivity", Title: "Open choices: mean error over nine digit pairs", Draw: drawSensitivity},
+		{Name: "sensitivity", Title: "Open choices: mean error over some digit pairs", Draw: drawSensitivity},
 	},
 	Cost: 12 * time.Second,
 }
@@ -178,13 +178,14 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return missing("errors of any problem"), nil
 	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
+	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
 	panels := []struct {
 		title   string
 		keep    func(setting string) bool
 		methods []string
 	}{
 		{"POLA and Euclidean", func(s string) bool { return !strings.HasPrefix(s, "ridge ") }, []string{euclidean, pola}},
+		{"POLA's first eigenvector", func(s string) bool { return !strings.HasPrefix(s, "ridge ") }, []string{polaTop}},
 		{"RCA and FDA: ridge", func(s string) bool { return strings.HasPrefix(s, "ridge ") }, []string{"RCA", "FDA"}},
 	}
 	for _, pn := range panels {
@@ -207,8 +208,8 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
-		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
-		"as many other images of the training set, which this run does not train on (validation), by which the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s) were chosen. "+
+		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. Middle: POLA's first eigenvector alone. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
+		"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s). "+
 		"One seed: no intervals.",
 		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
 		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))
