@@ -102,7 +102,7 @@ func interruptible(errs io.Writer) (context.Context, func()) {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "metriclab",
-		Short: "Regenerate the figures of five papers on metric learning and grade their claims",
+		Short: "Regenerate the figures of papers on metric learning and grade their claims",
 		Long: `metriclab regenerates the figures and tables of papers on metric learning,
 grades each of their claims against what it measured, and writes a report.
 
@@ -122,7 +122,6 @@ Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // --help is enough
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
 	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand())

@@ -1,4 +1,4 @@
-// Metriclab regenerates the figures and tables of five papers on metric
+// Metriclab regenerates the figures and tables of papers on metric
 // learning and grades their claims. Run it without arguments for an overview.
 package main
 

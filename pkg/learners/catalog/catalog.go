@@ -1,6 +1,6 @@
 // Package catalog is the one explicit list of learners: what a program needs to
-// offer them by name, with parameters as text. The command, the conformance
-// test and the documentation iterate it; a new learner joins by a line here.
+// offer them by name, with parameters as text. The conformance test iterates it;
+// a new learner joins by a line here.
 package catalog
 
 import (
