@@ -125,9 +125,10 @@ accept() {
 	complain "warning: $path: checksum not comparable: $2 delivers $got, the known copy has $sha ($note)"
 }
 
-# place FILE: gives FILE its final name.
+# place FILE: gives FILE its final name, and removes the half of an earlier download.
 place() {
 	chmod 644 "$1" && mv -f -- "$1" "$data/$path" || die "cannot write $data/$path"
+	rm -f -- "$data/$path.part"
 }
 
 from_folder() {

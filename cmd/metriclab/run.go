@@ -187,7 +187,7 @@ func (a *app) printOutcomes(res *experiment.Result) error {
 		return err
 	}
 	var parts []string
-	for _, v := range []experiment.Verdict{experiment.Reproduced, experiment.Partly, experiment.NotReproduced, experiment.Undecided, experiment.Untestable, experiment.NotGraded} {
+	for _, v := range experiment.Verdicts {
 		if count[v] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
 		}

@@ -204,7 +204,7 @@ func (g *getter) place(ctx context.Context, f File, r io.Reader, from string, co
 		return local(err)
 	}
 	syncDir(filepath.Dir(dst))
-	return nil
+	return remove(dst + ".part") // the half of an earlier download
 }
 
 // accept decides on a complete file of n bytes.

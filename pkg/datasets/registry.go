@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"metriclab/internal/closest"
 )
 
 // registryTSV is also read by download.sh; its own head explains the columns.
@@ -93,7 +95,7 @@ func lookup(entries []Entry, name string) (Entry, error) {
 	best := 1 + max(2, len(name)/3) // 2 allows for two letters swapped
 	for _, e := range entries {
 		unknown.Known = append(unknown.Known, e.Name)
-		d := editDistance(lower, e.Name)
+		d := closest.Distance(lower, e.Name)
 		if len(name) > 2 && strings.HasPrefix(e.Name, lower) {
 			d = 1
 		}
@@ -117,26 +119,6 @@ func (e *UnknownError) Error() string {
 		return msg + fmt.Sprintf("; did you mean %q?", e.Suggestion)
 	}
 	return msg + "; known are " + strings.Join(e.Known, ", ")
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // parseRegistry reads the registry and checks all that its users rely on.

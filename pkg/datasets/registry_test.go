@@ -85,17 +85,6 @@ func TestLookupSuggests(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"wine", "wine", 0}, {"minst", "mnist", 2}} {
-		if got := editDistance(tc.a, tc.b); got != tc.want {
-			t.Errorf("editDistance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-	}
-}
-
 const (
 	goodSum  = "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
 	goodSet  = "set\ta\tno\tshape\tlicence\tcitation\n"

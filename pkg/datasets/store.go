@@ -237,7 +237,7 @@ func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
 		case f.State == Missing:
 			return "", &MissingError{Dataset: name, Path: s.Path(f.Path)}
 		case !f.State.Usable():
-			return "", &ChecksumError{File: s.Path(f.Path), Size: f.Size, WantSize: f.Bytes, Got: f.Sum, Want: f.SHA256}
+			return "", &ChecksumError{File: s.Path(f.Path), Size: f.Size, WantSize: f.Bytes, Got: f.Sum, Want: f.SHA256, Dataset: name}
 		}
 		fmt.Fprintf(&lines, "%s  %s\n", f.Sum, f.Path)
 	}
@@ -253,6 +253,7 @@ type ChecksumError struct {
 	URL            string // where it came from; "" if it lay there
 	Size, WantSize int64  // in bytes
 	Got, Want      string // SHA-256; Got is "" if the size settled it
+	Dataset        string // whose file it is, if it lay there: how to get it again
 }
 
 func (e *ChecksumError) Error() string {
@@ -261,9 +262,14 @@ func (e *ChecksumError) Error() string {
 		msg += " from " + e.URL
 	}
 	if e.Got == "" {
-		return fmt.Sprintf("%s: %d bytes, want %d", msg, e.Size, e.WantSize)
+		msg = fmt.Sprintf("%s: %d bytes, want %d", msg, e.Size, e.WantSize)
+	} else {
+		msg = fmt.Sprintf("%s: SHA-256 is %s, want %s (%d bytes, want %d)", msg, e.Got, e.Want, e.Size, e.WantSize)
 	}
-	return fmt.Sprintf("%s: SHA-256 is %s, want %s (%d bytes, want %d)", msg, e.Got, e.Want, e.Size, e.WantSize)
+	if e.Dataset != "" {
+		msg += fmt.Sprintf("; get it again with: metriclab data get %s   (or ./download.sh %s)", e.Dataset, e.Dataset)
+	}
+	return msg
 }
 
 func sumFile(ctx context.Context, path string) (string, error) {

@@ -17,6 +17,9 @@ const (
 	NotGraded     Verdict = "not graded"
 )
 
+// Verdicts lists all verdicts, best first.
+var Verdicts = []Verdict{Reproduced, Partly, NotReproduced, Undecided, Untestable, NotGraded}
+
 // FigureOnly is the value of a claim that the paper shows in a figure only.
 const FigureOnly = "figure only, no number"
 

@@ -114,7 +114,7 @@ func renderReport(scale Scale, sections []*section) ([]byte, error) {
 			count[c.Finding.Verdict]++
 		}
 	}
-	for _, v := range verdicts {
+	for _, v := range Verdicts {
 		if count[v] > 0 {
 			data.Tally = append(data.Tally, tally{v, count[v]})
 		}

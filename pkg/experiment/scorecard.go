@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// verdicts lists all verdicts, best first.
-var verdicts = []Verdict{Reproduced, Partly, NotReproduced, Undecided, Untestable, NotGraded}
-
 // section is one experiment in the report or the scorecard.
 type section struct {
 	*Outcome
@@ -49,7 +46,7 @@ func scorecard(sections []*section) []byte {
 		}
 	}
 	b.WriteString("| verdict | claims |\n|---|---|\n")
-	for _, v := range verdicts {
+	for _, v := range Verdicts {
 		if count[v] > 0 {
 			fmt.Fprintf(&b, "| %s | %d |\n", v, count[v])
 		}

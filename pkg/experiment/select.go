@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"metriclab/internal/closest"
 )
 
 // Selected is one experiment of one paper.
@@ -87,7 +89,7 @@ func nearest(name string, known []string) []string {
 	}
 	var c []candidate
 	for _, k := range known {
-		d := editDistance(strings.ToLower(name), strings.ToLower(k))
+		d := closest.Distance(strings.ToLower(name), strings.ToLower(k))
 		if d <= max(2, max(len(name), len(k))/3) || len(name) > 2 && strings.Contains(k, name) {
 			c = append(c, candidate{k, d})
 		}
@@ -105,25 +107,4 @@ func nearest(name string, known []string) []string {
 		}
 	}
 	return out
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

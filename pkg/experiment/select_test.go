@@ -58,17 +58,3 @@ func TestSelectUnknown(t *testing.T) {
 		}
 	}
 }
-
-func TestEditDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}, {"ab", "ba", 2}} {
-		if got := editDistance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%q %q: got %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-		if got := editDistance(tt.b, tt.a); got != tt.want {
-			t.Errorf("%q %q: not symmetric", tt.a, tt.b)
-		}
-	}
-}
