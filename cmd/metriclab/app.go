@@ -40,9 +40,16 @@ type app struct {
 
 func newApp(papers []experiment.Paper) *app {
 	return &app{
-		papers: papers, out: os.Stdout, err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		papers: papers, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
 		mirror: os.Getenv("METRICLAB_MIRROR"), world: world(), every: 30 * time.Second,
 	}
+}
+
+// isTerminal reports whether f is a terminal that can show a bar: one without a
+// size gets lines.
+func isTerminal(f *os.File) bool {
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && width > 0
 }
 
 // usageError is an error of whoever wrote the command line: exit code 2.
@@ -83,7 +90,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 
 // interruptible returns a context that ends at the first interrupt or
 // termination signal; the second one kills.
-func interruptible(errs io.Writer) (context.Context, func()) {
+func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -91,7 +98,6 @@ func interruptible(errs io.Writer) (context.Context, func()) {
 		select {
 		case <-c:
 			signal.Stop(c) // the next one has its default effect
-			fmt.Fprintln(errs, "metriclab: interrupted; finished jobs are kept; interrupt again to kill")
 			cancel()
 		case <-ctx.Done():
 		}

@@ -13,7 +13,7 @@ import (
 var papers = []experiment.Paper{pola2004.Paper}
 
 func main() {
-	ctx, stop := interruptible(os.Stderr)
+	ctx, stop := interruptible()
 	code := execute(ctx, newApp(papers), os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -33,7 +33,7 @@ const asChild = "METRICLAB_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asChild) != "" {
-		ctx, stop := interruptible(os.Stderr)
+		ctx, stop := interruptible()
 		a := newApp([]experiment.Paper{toys(func(ctx context.Context, _ string) error {
 			select {
 			case <-time.After(20 * time.Millisecond):

@@ -96,6 +96,13 @@ func (p *progress) event(e experiment.Event) {
 	}
 }
 
+// interrupted says, above the bar if there is one, what an interrupt does.
+func (p *progress) interrupted() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.w, "metriclab: interrupted; finished jobs are kept; interrupt again to kill")
+}
+
 // remaining is the text after the bar. The caller holds mu.
 func (p *progress) remaining() string {
 	s := ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -56,7 +57,9 @@ is wrong; 130 interrupted.`,
 			}
 			p := a.progress()
 			cfg.Progress = p.event
+			silent := context.AfterFunc(c.Context(), p.interrupted)
 			res, err := experiment.Run(c.Context(), sel, cfg)
+			silent()
 			p.close()
 			if err != nil {
 				return err
