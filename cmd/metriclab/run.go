@@ -124,24 +124,26 @@ func (a *app) printRun(res *experiment.Result, cfg experiment.Config) error {
 		}
 	}
 	const shown = 20
-	for i, f := range res.Failed {
+	failed, lost := res.Failed, 0
+	if res.StoreErr != nil { // nothing is wrong with the jobs: their results could not be kept
+		failed, lost = nil, len(res.Failed)
+		fmt.Fprintf(a.err, "metriclab: stopped, because results cannot be written: %v\n", res.StoreErr)
+	}
+	for i, f := range failed {
 		if i == shown {
-			fmt.Fprintf(a.err, "and %d more\n", len(res.Failed)-shown)
+			fmt.Fprintf(a.err, "and %d more\n", len(failed)-shown)
 			break
 		}
 		fmt.Fprintf(a.err, "failed: %s, cell %s, trial %d: %v\n", f.Experiment, f.Cell, f.Trial, f.Err)
 	}
-	if res.StoreErr != nil {
-		fmt.Fprintf(a.err, "metriclab: stopped, because results cannot be written: %v\n", res.StoreErr)
-	}
-	if n := len(res.Failed); n > 0 {
+	if n := len(failed); n > 0 {
 		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. To run them again:\n", plural(n, "job"), cfg.Folders.Store)
 		for _, line := range res.RerunCommands(cfg) {
 			fmt.Fprintln(a.err, "  "+line+a.folderFlags(cfg))
 		}
 	}
-	if res.NotRun > 0 {
-		fmt.Fprintf(a.err, "%s did not run; the same command goes on with them.\n", plural(res.NotRun, "job"))
+	if n := res.NotRun + lost; n > 0 {
+		fmt.Fprintf(a.err, "%s did not run or could not be kept; the same command goes on with them.\n", plural(n, "job"))
 	}
 	if res.Interrupted {
 		return exitError(exitInterrupted)
