@@ -177,3 +177,29 @@ func TestPinSmokeElsewhere(t *testing.T) {
 		t.Errorf("damaged file: %q", r.errs)
 	}
 }
+
+// An update does not pin new values under old versions.
+func TestUpdateNeedsAVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pins")
+	record(t, toy(), file, true, "amd64")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := toy()
+	trial := p.Experiments[0].Trial
+	p.Experiments[0].Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, s experiment.Seed) (*table.Table, error) {
+		rows, err := trial(ctx, env, c, s)
+		if err == nil {
+			err = rows.Append(rows)
+		}
+		return rows, err
+	}
+	r := record(t, p, file, true, "amd64")
+	if all := strings.Join(r.errs, "\n"); !strings.Contains(all, "the pin is kept") {
+		t.Errorf("got %q", all)
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("the pin changed: %v", err)
+	}
+}
