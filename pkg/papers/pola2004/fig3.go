@@ -329,16 +329,10 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 		if errs.Len() == 0 {
 			return missing("errors of any problem"), nil
 		}
-		p := plots.Panel{
-			XLabel: "error of " + others[0] + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
-			Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}},
-		}
-		if len(others) > 1 {
-			p.XLabel = "error of the other method (%)"
-		}
+		var d plots.Drawing
 		below := ""
-		for i, x := range others {
-			pts := plots.Points{Name: x, Color: i, Shape: i}
+		for _, x := range others {
+			pts := plots.Points{Name: "one pair of digits"}
 			wins, n := 0, 0
 			for _, g := range errs.Group("cell") {
 				xm, xh := mean(g.Where("method", x).Values("error"))
@@ -350,7 +344,14 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 					wins++
 				}
 			}
-			p.Marks = append(p.Marks, pts)
+			p := plots.Panel{
+				XLabel: "error of " + x + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
+				Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}, pts},
+			}
+			if len(others) > 1 {
+				p.Title = "against " + x
+			}
+			d.Panels = append(d.Panels, p)
 			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, wins, n, x)
 		}
 		about := ""
@@ -359,11 +360,10 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 				about += " " + r
 			}
 		}
-		return plots.Drawing{
-			Caption: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
-				y, strings.Join(others, " and "), y, below, about, protocol(t)),
-			Panels: []plots.Panel{p},
-		}, nil
+		d.Columns = len(d.Panels)
+		d.Caption = fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
+			y, strings.Join(others, " and "), y, below, about, protocol(t))
+		return d, nil
 	}
 }
 
