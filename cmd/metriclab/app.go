@@ -177,16 +177,17 @@ func addData(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "data", "data", "folder of data sets")
 }
 
-// config turns flags into a Config.
-func (a *app) config(f *flags) (experiment.Config, error) {
+// selected turns flags into a Config and arguments into experiments.
+func (a *app) selected(f *flags, args []string) ([]experiment.Selected, experiment.Config, error) {
 	scale, err := experiment.ParseScale(f.scale)
 	if err != nil {
-		return experiment.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
+		return nil, experiment.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
 	}
-	return experiment.Config{
+	sel, err := experiment.Select(a.papers, args)
+	return sel, experiment.Config{
 		Scale: scale, Folders: experiment.FoldersFor(scale, f.results), Workers: a.world.Build.GOMAXPROCS,
 		Data: datasets.Open(f.data), World: a.world, Papers: a.papers,
-	}, nil
+	}, err
 }
 
 func (a *app) printJSON(v any) error {

@@ -34,7 +34,7 @@ table, fewer trials than the default, some cells only, another base seed.
 Exit codes: 0 all is well; 1 some job, figure or claim failed; 2 the command line
 is wrong; 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.config(&f)
+			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
 				return err
 			}
@@ -43,10 +43,6 @@ is wrong; 130 interrupted.`,
 			}
 			if seed == 0 {
 				return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
-			}
-			sel, err := experiment.Select(a.papers, args)
-			if err != nil {
-				return err
 			}
 			cfg.Trials, cfg.Seed, cfg.Cells, cfg.Force = trials, seed, cells, force
 			if jobs > 0 {
@@ -97,11 +93,7 @@ func (a *app) reportCommand() *cobra.Command {
 the report, without running jobs. At full scale also write the scorecard,
 results/README.md. The path of the report is printed last.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.config(&f)
-			if err != nil {
-				return err
-			}
-			sel, err := experiment.Select(a.papers, args)
+			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
 				return err
 			}
@@ -254,11 +246,7 @@ func (a *app) statusCommand() *cobra.Command {
 than this program's; and stored jobs that belong to other settings or versions
 (stray). Published says whether the published table is complete and current.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.config(&f)
-			if err != nil {
-				return err
-			}
-			sel, err := experiment.Select(a.papers, args)
+			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
 				return err
 			}

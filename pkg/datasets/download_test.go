@@ -292,6 +292,7 @@ func TestGetFromMirror(t *testing.T) {
 	for _, comparable := range []bool{true, false} {
 		for _, m := range []string{mirror, srv.URL + "/m", srv.URL + "/m/"} {
 			s := open(t.TempDir(), fixture(data, comparable))
+			writeFile(t, s.Path("toy/x.bin")+".part", data[:10]) // an earlier download's half: used or removed
 			opts := Options{Mirror: m, Warn: func(file, msg string) { t.Errorf("warning for %s: %s", file, msg) }}
 			if err := s.Get(t.Context(), "toy", opts); err != nil {
 				t.Fatal(err)

@@ -160,10 +160,10 @@ func publishedIn(dir string) string {
 // rows of those that are done.
 type plan struct {
 	Selected
-	cfg   *Config
-	store *Store
-	jobs  []Job // of the table: at least the default number of trials
-	todo  []int // jobs to run, ascending
+	cfg     *Config
+	store   *Store
+	jobs    []Job // of the table: at least the default number of trials
+	pending []int // jobs to run, ascending
 
 	records   map[string]*Record // done jobs with a cell file, by id
 	rows      map[string]*table.Table
@@ -221,7 +221,7 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 		}
 		wanted := job.Key.Trial < p.requested && (len(c.Cells) == 0 || slices.Contains(c.Cells, job.Cell.Name))
 		if wanted && (c.Force || p.rows[job.ID] == nil) {
-			p.todo = append(p.todo, i)
+			p.pending = append(p.pending, i)
 		}
 	}
 	switch {

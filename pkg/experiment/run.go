@@ -176,18 +176,18 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 			return nil, err
 		}
 		if !execute {
-			p.todo = nil
+			p.pending = nil
 		}
 		plans[i] = p
+	}
+	if err := checkData(ctx, cfg.Data, needed(plans)); err != nil {
+		return nil, err
 	}
 	for _, dir := range cfg.writtenDirs() {
 		if err := checkWritable(dir); err != nil {
 			return nil, err
 		}
 		sweep(dir, cfg.World.now())
-	}
-	if err := checkData(ctx, cfg.Data, needed(plans)); err != nil {
-		return nil, err
 	}
 
 	r := &runner{
@@ -196,15 +196,15 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 	var parallel, single []task
 	for _, p := range plans {
-		for _, i := range p.todo {
+		for _, i := range p.pending {
 			if p.Spec.Timing {
 				single = append(single, task{p, p.jobs[i]})
 			} else {
 				parallel = append(parallel, task{p, p.jobs[i]})
 			}
 		}
-		r.left[p] = len(p.todo)
-		r.total += len(p.todo)
+		r.left[p] = len(p.pending)
+		r.total += len(p.pending)
 	}
 	start := cfg.World.now()
 	outcomes := map[*plan]*Outcome{}
@@ -237,7 +237,7 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		return s, nil
 	}
 	for _, p := range plans {
-		if len(p.todo) == 0 {
+		if len(p.pending) == 0 {
 			r.finish(p, outcomes[p])
 		}
 	}
@@ -264,7 +264,7 @@ func (c *Config) writtenDirs() []string {
 func needed(plans []*plan) []string {
 	var out []string
 	for _, p := range plans {
-		for _, i := range p.todo {
+		for _, i := range p.pending {
 			if name := p.jobs[i].Cell.Dataset; !slices.Contains(out, name) {
 				out = append(out, name)
 			}

@@ -389,7 +389,7 @@ func TestRunStoreFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tasks []task
-	for _, i := range pl.todo {
+	for _, i := range pl.pending {
 		tasks = append(tasks, task{pl, pl.jobs[i]})
 	}
 	o := &Outcome{Spec: pl.Spec}

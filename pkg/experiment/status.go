@@ -48,12 +48,12 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 		}
 		st := Status{
 			Experiment: s.Spec.ID, Scale: cfg.Scale, Cells: len(s.Spec.Cells(cfg.Scale)), Jobs: len(p.jobs), Done: p.done(),
-			ToRun: len(p.todo), Obstacle: p.obstacle(), FromTable: len(p.rows) - len(p.records),
+			ToRun: len(p.pending), Obstacle: p.obstacle(), FromTable: len(p.rows) - len(p.records),
 		}
 		if p.Spec.Timing {
-			st.Expected = p.expected * time.Duration(len(p.todo))
+			st.Expected = p.expected * time.Duration(len(p.pending))
 		} else {
-			st.Expected = p.expected * time.Duration(len(p.todo)) / time.Duration(workers)
+			st.Expected = p.expected * time.Duration(len(p.pending)) / time.Duration(workers)
 		}
 		if p.published.err != nil {
 			st.Problem = p.published.err.Error()
