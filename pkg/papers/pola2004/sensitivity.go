@@ -178,7 +178,7 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return missing("errors of any problem"), nil
 	}
-	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
 	panels := []struct {
 		title   string
 		keep    func(setting string) bool
@@ -199,16 +199,18 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 				}
 				c := g.Where("setting", setting)
 				e := 100 * stat.Mean(c.Values("error"), nil)
+				p.XMax = max(p.XMax, e)
 				mark.Labels, mark.X = append(mark.Labels, symbols.Replace(setting)), append(mark.X, e)
 				d.Text.Rows = append(d.Text.Rows, []string{symbols.Replace(setting), method, fmt.Sprintf("%.2f", e),
 					fmt.Sprintf("%.2f", 100*stat.Mean(c.Values("validation"), nil)), strconv.Itoa(len(c.Unique("digits")))})
 			}
 			p.Marks = append(p.Marks, mark)
 		}
+		p.XMax *= 1.05
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
-		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. Middle: POLA's first eigenvector alone. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
+	d.Caption = fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Top left: pixel scaling, start threshold b₁, "+
+		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. Top right: POLA's first eigenvector alone. Bottom: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
 		"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s). "+
 		"One seed: no intervals.",
 		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
