@@ -119,17 +119,6 @@ type Images struct {
 	Min, Max float64
 }
 
-// Ellipse is the set {c + t : tᵀMt = 1} of a 2×2 symmetric matrix M ⪰ 0: the
-// points at distance 1 from the centre under a metric. A direction in which M
-// is zero, or nearly so beside the data, is cut at the panel's edge.
-type Ellipse struct {
-	Name   string
-	Center [2]float64
-	M      [2][2]float64
-	Color  int
-	Dashed bool
-}
-
 // Arrow is a segment with a head, such as an eigenvector or a pair's difference.
 type Arrow struct {
 	Name           string

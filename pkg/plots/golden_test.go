@@ -30,7 +30,6 @@ var golden = []struct {
 	{"reference", dpi, Options{}, drawReference},
 	{"heat", dpi, Options{}, drawHeat},
 	{"images", dpi, Options{Watermark: "smoke scale: not a result"}, drawImages},
-	{"ellipse", 110, Options{}, drawEllipse},
 	{"arrow", dpi, Options{}, drawArrows},
 	{"intervals", dpi, Options{}, drawIntervals},
 	{"log", 100, Options{}, drawLog},
@@ -133,23 +132,6 @@ func drawImages() Drawing {
 	}
 	m.Pix[3][9] = math.Inf(1)
 	return Drawing{Panels: []Panel{{Title: "Noisy images", HideAxes: true, Marks: []Mark{m}}}}
-}
-
-func drawEllipse() Drawing {
-	rng := random()
-	p := Points{Name: "data", Color: Grey}
-	for range 40 {
-		p.X, p.Y = append(p.X, 2*rng.NormFloat64()), append(p.Y, 1.5*rng.NormFloat64())
-	}
-	return Drawing{Panels: []Panel{{
-		Title: "Points at distance 1", XLabel: "x₁", YLabel: "x₂", Equal: true,
-		Marks: []Mark{
-			p,
-			Ellipse{Name: "before: the unit circle", M: [2][2]float64{{1, 0}, {0, 1}}, Dashed: true},
-			Ellipse{Name: "after 10 pairs", M: [2][2]float64{{0.5, 0.3}, {0.3, 0.4}}, Color: 1},
-			Ellipse{Name: "rank one, cut at the edge", M: [2][2]float64{{0.08, -0.08}, {-0.08, 0.08}}, Color: 2},
-		},
-	}}}
 }
 
 func drawArrows() Drawing {

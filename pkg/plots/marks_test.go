@@ -103,16 +103,6 @@ func TestNotes(t *testing.T) {
 		{"constant heat", Panel{}, Heat{Z: [][]float64{{1, 1}}}, nil},
 		{"images", Panel{}, Images{H: 1, W: 2, Pix: [][]float64{{nan, inf}}}, []string{"2 pixels are not finite and drawn pink."}},
 		{"constant images", Panel{}, Images{H: 1, W: 1, Pix: [][]float64{{3}, {3}}}, nil},
-		{
-			"ellipse", Panel{}, Ellipse{M: [2][2]float64{{nan, 0}, {0, 1}}},
-			[]string{"The ellipse is not finite and is not drawn.", "There are no data to draw."},
-		},
-		{
-			"zero ellipse", Panel{}, Ellipse{Name: "start"},
-			[]string{`The ellipse of "start" of a zero matrix is the whole plane and is not drawn.`, "There are no data to draw."},
-		},
-		{"flat ellipse", Panel{}, Ellipse{M: [2][2]float64{{1, 0}, {0, 0}}}, nil},
-		{"nearly flat ellipse", Panel{}, Ellipse{M: [2][2]float64{{1, 0}, {0, 1e-10}}}, nil},
 		{"arrow", Panel{}, Arrow{X1: inf}, []string{"The arrow is not finite and is not drawn.", "There are no data to draw."}},
 		{
 			"arrow on log axes", logs, Arrow{X0: 1, Y0: 1, X1: 0, Y1: 1},
@@ -182,9 +172,6 @@ func TestErrors(t *testing.T) {
 		{Panel{}, []Mark{Images{H: 1, W: 2, Pix: [][]float64{{1, 2}, {1}}}}, "Pix[1] has 1 elements, want H·W = 2"},
 		{Panel{}, []Mark{Images{H: 1, W: 1, Columns: -1, Pix: [][]float64{{1}}}}, "Columns is -1"},
 		{Panel{}, []Mark{Images{H: 1, W: 1, Min: 1, Pix: [][]float64{{1}}}}, "Min is 1, field Max is 0"},
-		{Panel{}, []Mark{Ellipse{M: [2][2]float64{{1, 2}, {0, 1}}}}, "mark 0 (Ellipse): field M is not symmetric: 2 and 0"},
-		{Panel{}, []Mark{Ellipse{M: [2][2]float64{{1, 0}, {0, -1}}}}, "negative eigenvalue -1"},
-		{Panel{XLog: true}, []Mark{Ellipse{}}, "an ellipse needs linear axes"},
 		{Panel{}, []Mark{Arrow{Color: -2}}, "mark 0 (Arrow)"},
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: two}}, "mark 0 (Intervals): X has 2 elements, Labels has 1"},
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Err: two}}, "Err has 2 elements, Labels has 1"},

@@ -92,7 +92,7 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 func checked(i int, m Mark, p *Panel, n *notes) (Mark, error) {
 	var name string
 	switch m.(type) {
-	case Points, Line, Diagonal, Reference, Heat, Images, Ellipse, Arrow, Intervals:
+	case Points, Line, Diagonal, Reference, Heat, Images, Arrow, Intervals:
 		name = fmt.Sprintf("%T", m)[len("plots."):]
 	default:
 		return nil, fmt.Errorf("mark %d is a %T, want one of the marks of this package, not a pointer", i, m)
@@ -136,9 +136,6 @@ func (p *prepared) findAxes(n *notes) {
 	p.noData = true
 	for _, m := range p.marks {
 		switch m := m.(type) {
-		case Ellipse:
-			p.noData = false
-			continue // below: it must not dwarf the data
 		case Points:
 			p.noData = p.noData && len(m.X) == 0
 		case Line:
@@ -151,7 +148,6 @@ func (p *prepared) findAxes(n *notes) {
 		mx, my := m.extent(&p.Panel)
 		x, y = x.union(mx), y.union(my)
 	}
-	x, y = p.withEllipses(x, y)
 	if p.Equal && !p.fixedX() && !p.fixedY() {
 		x = x.union(y)
 		y = x
@@ -198,31 +194,6 @@ func outside(k int) string {
 
 func (p *prepared) fixedX() bool { return p.XMin < p.XMax }
 func (p *prepared) fixedY() bool { return p.YMin < p.YMax }
-
-// withEllipses widens the data's range by the ellipses, each cut to the size
-// of the data on every side: a nearly flat metric would else shrink the data
-// to a dot.
-func (p *prepared) withEllipses(x, y span) (span, span) {
-	dataX, dataY := x, y
-	for _, m := range p.marks {
-		e, ok := m.(Ellipse)
-		if !ok {
-			continue
-		}
-		ex, ey := e.extent(&p.Panel)
-		short, _ := e.axes()
-		r := 4 * math.Hypot(short[0], short[1])
-		cut := func(s, data span, center float64) span {
-			room := r
-			if !data.empty() {
-				room = max(room, data.hi-data.lo)
-			}
-			return span{max(s.lo, center-room), min(s.hi, center+room)}
-		}
-		x, y = x.union(cut(ex, dataX, e.Center[0])), y.union(cut(ey, dataY, e.Center[1]))
-	}
-	return x, y
-}
 
 // aspect returns height over width of the data area.
 func (p *prepared) aspect() float64 {
