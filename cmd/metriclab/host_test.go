@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"metriclab/internal/needs"
 )
 
 func TestWorld(t *testing.T) {
@@ -15,7 +17,7 @@ func TestWorld(t *testing.T) {
 		t.Errorf("world %+v", w)
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("the rest needs Linux")
+		needs.Missing(t, "the rest needs Linux")
 	}
 	if kib := w.PeakRSSKiB(); kib < 1000 {
 		t.Errorf("peak memory %d KiB", kib)
@@ -50,7 +52,7 @@ func TestProcField(t *testing.T) {
 
 func TestGitRevision(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
+		needs.Missing(t, err)
 	}
 	dir := t.TempDir()
 	t.Chdir(dir)

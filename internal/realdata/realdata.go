@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"metriclab/internal/needs"
 	"metriclab/pkg/datasets"
 )
 
@@ -35,11 +36,7 @@ func Store(t testing.TB, names ...string) *datasets.Store {
 			if f.State.Usable() {
 				continue
 			}
-			missing := &datasets.MissingError{Dataset: name, Path: store.Path(f.Path)}
-			if os.Getenv("CI") != "" {
-				t.Fatal(missing)
-			}
-			t.Skip(missing)
+			needs.Missing(t, &datasets.MissingError{Dataset: name, Path: store.Path(f.Path)})
 		}
 	}
 	return store

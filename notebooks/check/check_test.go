@@ -88,8 +88,8 @@ func TestProblems(t *testing.T) {
 		{"path in the source", name, func(nb *notebook) { nb.Cells[0].Source += ` "/home/me/x"` }, "cell 1: its source has the path /home/me/x"},
 		{"path in a stream", name, func(nb *notebook) { nb.Cells[2].Outputs[0].Text = "at /tmp/gonb_1/x.go" }, "cell 3: its output has the path /tmp/gonb_1/x.go"},
 		{"path in Markdown", name, func(nb *notebook) {
-			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/root/x)"`)
-		}, "cell 3: its output has the path /root/x"},
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/home/x)"`)
+		}, "cell 3: its output has the path /home/x"},
 		{"too large", name, func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 1500000"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

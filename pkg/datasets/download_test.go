@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"metriclab/internal/needs"
 )
 
 // server serves files from memory and notes what it was asked.
@@ -462,7 +464,7 @@ func TestGetArchiveMember(t *testing.T) {
 
 func TestGetFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("needs /dev/full, a device that is always full: ", err)
+		needs.Missing(t, "needs /dev/full, a device that is always full: ", err)
 	}
 	data := randomBytes(5000)
 	srv := newServer(t, map[string][]byte{"/x": data})

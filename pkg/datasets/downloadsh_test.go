@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"metriclab/internal/needs"
 )
 
 // script is a copy of download.sh beside a registry of its own.
@@ -34,7 +36,7 @@ func newScript(t *testing.T, registry string, fetch ...string) *script {
 	for _, tool := range slices.Concat(tools, []string{"sha256sum", "unzip"}, fetch) {
 		file, err := exec.LookPath(tool)
 		if err != nil {
-			t.Skipf("needs %s: %v", tool, err)
+			needs.Missing(t, err)
 		}
 		if err := os.Symlink(file, filepath.Join(bin, tool)); err != nil {
 			t.Fatal(err)

@@ -193,7 +193,7 @@ func FuzzDecodeCell(f *testing.F) {
 		}
 		again, err := encodeCell(rec)
 		if err != nil {
-			t.Skip("years beyond 9999 decode but do not encode")
+			return // years beyond 9999 decode but do not encode
 		}
 		rec2, err := decodeCell(again)
 		if err != nil {

@@ -85,27 +85,6 @@ func (t *Table) Add(key Key, values Values) {
 	t.n++
 }
 
-// Append appends the rows of u. It returns an error unless both tables have
-// the same columns in the same order.
-func (t *Table) Append(u *Table) error {
-	if !slices.Equal(t.indexNames, u.indexNames) || !slices.Equal(t.valueNames, u.valueNames) {
-		return fmt.Errorf("table: columns %q %q do not match %q %q", u.indexNames, u.valueNames, t.indexNames, t.valueNames)
-	}
-	for c := range t.index {
-		t.index[c] = append(t.index[c], u.index[c]...)
-	}
-	for c := range t.values {
-		t.values[c] = append(t.values[c], u.values[c]...)
-	}
-	t.n += u.n
-	return nil
-}
-
-// Has reports whether name is a column.
-func (t *Table) Has(name string) bool {
-	return slices.Contains(t.indexNames, name) || slices.Contains(t.valueNames, name)
-}
-
 // Index returns the cells of an index column, one per row; the caller must not
 // change them. It panics if there is no such column.
 func (t *Table) Index(name string) []string {

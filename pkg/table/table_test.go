@@ -143,9 +143,6 @@ func TestAddFillsMissingCells(t *testing.T) {
 	if v, w := tab.Values("v"), tab.Values("w"); !math.IsNaN(v[0]) || w[0] != 2 {
 		t.Errorf("got values %v, %v", v, w)
 	}
-	if !tab.Has("k") || !tab.Has("w") || tab.Has("x") || tab.Has("") {
-		t.Error("Has is wrong")
-	}
 }
 
 func TestWhere(t *testing.T) {
@@ -197,31 +194,6 @@ func TestUniqueAndGroup(t *testing.T) {
 	}
 	if count != 1 {
 		t.Errorf("Group went on after break: %d", count)
-	}
-}
-
-func TestAppend(t *testing.T) {
-	a, b := results(), results().Where("method", "RCA")
-	if err := a.Append(b); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := a.Values("error"), []float64{4, 8, 12, 3, 6, 9, 3, 6, 9}; !slices.Equal(got, want) || a.Len() != 9 {
-		t.Errorf("got %v, %d rows, want %v", got, a.Len(), want)
-	}
-	if b.Len() != 3 {
-		t.Errorf("the appended table changed: %d rows", b.Len())
-	}
-	if err := a.Append(a); err != nil || a.Len() != 18 || len(a.Values("seconds")) != 18 {
-		t.Errorf("appending a table to itself: error %v, %d rows", err, a.Len())
-	}
-	for _, other := range []*Table{
-		New([]string{"trial", "method"}, []string{"error", "seconds"}),
-		New([]string{"method", "trial"}, []string{"error"}),
-		New([]string{"method"}, []string{"trial", "error", "seconds"}),
-	} {
-		if err := a.Append(other); err == nil || a.Len() != 18 {
-			t.Errorf("columns %q %q: got error %v, %d rows", other.IndexNames(), other.ValueNames(), err, a.Len())
-		}
 	}
 }
 

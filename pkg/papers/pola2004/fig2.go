@@ -54,12 +54,7 @@ var Fig2 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: func(scale experiment.Scale) int {
-		if scale == experiment.Smoke {
-			return 2
-		}
-		return 20
-	},
+	Trials: trials(20),
 	Index:  fig2Index,
 	Values: fig2Values,
 	Trial:  fig2Trial,

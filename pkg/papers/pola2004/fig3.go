@@ -64,12 +64,7 @@ var Fig3 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: func(scale experiment.Scale) int {
-		if scale == experiment.Smoke {
-			return 2
-		}
-		return 8
-	},
+	Trials: trials(8),
 	Index:  fig3Index,
 	Values: fig3Values,
 	Trial:  fig3Trial,

@@ -22,6 +22,16 @@ var Paper = experiment.Paper{
 	Experiments: []experiment.Spec{Theorem1, Fig2, Fig3, Sensitivity},
 }
 
+// trials are two at smoke scale.
+func trials(full int) func(experiment.Scale) int {
+	return func(scale experiment.Scale) int {
+		if scale == experiment.Smoke {
+			return 2
+		}
+		return full
+	}
+}
+
 // difference returns a − b, entry by entry, of two columns that hold the same
 // trials in the same order.
 func difference(a, b []float64) ([]float64, error) {

@@ -47,12 +47,7 @@ var Theorem1 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: func(scale experiment.Scale) int {
-		if scale == experiment.Smoke {
-			return 2
-		}
-		return 10
-	},
+	Trials: trials(10),
 	Index:  theorem1Index,
 	Values: theorem1Values,
 	Trial:  theorem1Trial,
