@@ -59,6 +59,33 @@ func Summarize(values []float64) Summary {
 	return s
 }
 
+// SummarizeResampled returns the mean of one value per split of the same data
+// into training and test set, with the half-width of its corrected 95 % interval
+//
+//	t(0.975, J−1)·s·√(1/J + ratio),  ratio = n_test/n_train,
+//
+// where J is the number of values and s their standard deviation with divisor
+// J−1: the corrected resampled t interval of Nadeau and Bengio (Inference for the
+// Generalization Error. Machine Learning 52, 2003). The training sets of two
+// splits overlap, so that the values are correlated and Summarize, which takes
+// them for independent, would be far too sure; the correction takes the
+// correlation to be n_test/(n_test+n_train). It was derived for random splits;
+// Bouckaert and Frank (Evaluating the Replicability of Significance Tests, PAKDD
+// 2004) recommend it for repeated cross-validation with F folds, where the ratio
+// is 1/(F−1). Fewer than MinTrials values get a warning and no interval.
+//
+// It panics unless ratio is positive and finite.
+func SummarizeResampled(values []float64, ratio float64) Summary {
+	if !(ratio > 0) || math.IsInf(ratio, 1) {
+		panic(fmt.Sprintf("experiment: ratio of test to training size is %v, want a positive number", ratio))
+	}
+	s := Summarize(values)
+	if s.HasInterval {
+		s.Half *= math.Sqrt(1 + float64(s.N)*ratio) // √(1/J + ratio) over √(1/J)
+	}
+	return s
+}
+
 // halfWidth returns t(1−level/2, n−1)·s/√n for n values.
 func halfWidth(values []float64, level float64) float64 {
 	return quantile(len(values), level) * sd(values) / math.Sqrt(float64(len(values)))
