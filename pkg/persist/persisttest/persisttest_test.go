@@ -1,0 +1,99 @@
+package persisttest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/persist"
+)
+
+const kind = "persisttest/vector"
+
+// vector is saved and loaded; fault says what its loader or Save does wrong.
+type vector struct {
+	values persist.Floats
+	fault  string
+}
+
+type vectorState struct {
+	Values persist.Floats `json:"values"`
+}
+
+func (v vector) Save(w io.Writer) error {
+	if v.fault == "save changes" {
+		return persist.Write(w, kind, struct{}{}, vectorState{append(v.values, 1)})
+	}
+	return persist.Write(w, kind, struct{}{}, vectorState{v.values})
+}
+
+func loader(fault string) func(io.Reader) (vector, error) {
+	return func(r io.Reader) (vector, error) {
+		env, err := persist.Read(r)
+		if err != nil {
+			switch fault {
+			case "hides errors":
+				return vector{}, errors.New("cannot load")
+			case "accepts all":
+				return vector{values: persist.Floats{1, 2}}, nil
+			case "forgives checksums":
+				if errors.Is(err, persist.ErrDamaged) && strings.Contains(err.Error(), "checksum") {
+					return vector{values: persist.Floats{9}}, nil
+				}
+			}
+			return vector{}, err
+		}
+		if err := env.Expect(kind); err != nil && fault != "any kind" {
+			return vector{}, err
+		}
+		var s vectorState
+		if err := env.Decode(&struct{}{}, &s); err != nil && fault != "any field" {
+			return vector{}, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+		}
+		if len(s.Values) != 2 && fault != "any length" {
+			return vector{}, fmt.Errorf("%w: %d values", persist.ErrDamaged, len(s.Values))
+		}
+		return vector{s.Values, fault}, nil
+	}
+}
+
+// recorder is a TB that keeps complaints instead of failing.
+type recorder struct{ said []string }
+
+func (r *recorder) Helper()                   {}
+func (r *recorder) Errorf(f string, a ...any) { r.said = append(r.said, fmt.Sprintf(f, a...)) }
+
+var short = map[string]Edit{"one value": func(_, state map[string]any) { state["values"] = persist.Floats{1} }}
+
+// TestFaultsAreFound gives the checks a loader with one fault each.
+func TestFaultsAreFound(t *testing.T) {
+	file := Saved(vector{values: persist.Floats{1, 2}})
+	for fault, want := range map[string]string{
+		"save changes":       "saved again as the same bytes: false",
+		"hides errors":       "want a foreign or damaged file",
+		"accepts all":        "first 0 of",
+		"forgives checksums": "loaded as something else",
+		"any kind":           "another kind: got <nil>",
+		"any field":          "unknown field in state",
+		"any length":         "one value: got <nil>",
+	} {
+		r := &recorder{}
+		Check(r, file, loader(fault))
+		Tampered(r, file, loader(fault), short)
+		if !strings.Contains(strings.Join(r.said, "\n"), want) {
+			t.Errorf("%s: said %q, want a complaint with %q", fault, r.said, want)
+		}
+	}
+	r := &recorder{}
+	Check(r, file, loader(""))
+	Tampered(r, file, loader(""), short)
+	if len(r.said) != 0 {
+		t.Errorf("of a loader without fault: %q", r.said)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	Fuzz(f, loader(""), func(v vector) { _ = v.values[1] }, Saved(vector{values: persist.Floats{1, 2}}))
+}
