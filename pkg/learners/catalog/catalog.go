@@ -24,6 +24,10 @@ type Feedback string
 const (
 	// Pairs: one labelled pair of vectors at a time, online.
 	Pairs Feedback = "labelled pairs, online"
+	// Triplets: one relative comparison of three objects at a time, online.
+	Triplets Feedback = "relative comparisons, online"
+	// Costs: one matrix of assignment costs at a time, online.
+	Costs Feedback = "assignment costs, online"
 	// Links: a data set and labelled pairs of its rows, in one batch.
 	Links Feedback = "data set and labelled pairs of rows"
 	// Classes: a data set with a class per row, in one batch.
@@ -32,13 +36,42 @@ const (
 	Data Feedback = "data set"
 )
 
+// Online reports whether learners of f take one round at a time.
+func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Costs }
+
+// TripletLearner is an online learner of the kernel of a fixed set of objects
+// from relative comparisons.
+type TripletLearner interface {
+	learners.Online[metric.Triplet, learners.TripletPrediction]
+	// Objects returns n: objects are numbered from 0 to n−1.
+	Objects() int
+	// Kernel returns a snapshot of the n×n kernel matrix.
+	Kernel() mat.Symmetric
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
+}
+
+// MapLearner is an online learner of a map from A objects to B prototypes; its
+// prediction is the prototype, from 0 to B−1, of each object.
+type MapLearner interface {
+	learners.Online[metric.CostRound, []int]
+	// Dims returns A and B, the shape of the cost matrices.
+	Dims() (a, b int)
+	// LogWeights returns a snapshot of the A×B logarithms of the weights.
+	LogWeights() mat.Matrix
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
+}
+
 // Entry describes one learner. Of the constructors, those of its Feedback are
 // set and the others are nil:
 //
-//	Pairs    NewPair, LoadPair, Kind
-//	Links    FitLinks
-//	Classes  FitData, which needs labels
-//	Data     FitData, which ignores labels
+//	Pairs     NewPair, LoadPair, Kind
+//	Triplets  NewTriplet, LoadTriplet, Kind
+//	Costs     NewMap, LoadMap, Kind
+//	Links     FitLinks
+//	Classes   FitData, which needs labels
+//	Data      FitData, which ignores labels
 type Entry struct {
 	Name        string // as typed by a user
 	Doc         string // one line
@@ -58,6 +91,14 @@ type Entry struct {
 	NewPair func(dim int, v Values) (learners.Pair, error)
 	// LoadPair reads a learner of this Kind.
 	LoadPair func(r io.Reader) (learners.Pair, error)
+	// NewTriplet returns a learner for objects numbered from 0 to objects−1.
+	NewTriplet func(objects int, v Values) (TripletLearner, error)
+	// LoadTriplet reads a learner of this Kind.
+	LoadTriplet func(r io.Reader) (TripletLearner, error)
+	// NewMap returns a learner for cost matrices of a rows and b columns.
+	NewMap func(a, b int, v Values) (MapLearner, error)
+	// LoadMap reads a learner of this Kind.
+	LoadMap func(r io.Reader) (MapLearner, error)
 	// FitLinks learns from the rows of x and links between them.
 	FitLinks func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error)
 	// FitData learns from the rows of x and, if Feedback is Classes, one class

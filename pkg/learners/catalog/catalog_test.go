@@ -79,15 +79,23 @@ func TestEntriesAreComplete(t *testing.T) {
 			t.Errorf("two learners are called %q", e.Name)
 		}
 		names[e.Name] = true
-		want := map[catalog.Feedback][4]bool{
-			catalog.Pairs:   {true, true, false, false},
-			catalog.Links:   {false, false, true, false},
-			catalog.Classes: {false, false, false, true},
-			catalog.Data:    {false, false, false, true},
+		want := map[catalog.Feedback][]bool{
+			catalog.Pairs:    {true, true, false, false, false, false, false, false},
+			catalog.Triplets: {false, false, true, true, false, false, false, false},
+			catalog.Costs:    {false, false, false, false, true, true, false, false},
+			catalog.Links:    {false, false, false, false, false, false, true, false},
+			catalog.Classes:  {false, false, false, false, false, false, false, true},
+			catalog.Data:     {false, false, false, false, false, false, false, true},
 		}
-		got := [4]bool{e.NewPair != nil, e.LoadPair != nil && e.Kind != "", e.FitLinks != nil, e.FitData != nil}
-		if got != want[e.Feedback] {
+		got := []bool{
+			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
+			e.NewMap != nil, e.LoadMap != nil, e.FitLinks != nil, e.FitData != nil,
+		}
+		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
+		}
+		if online := e.Feedback.Online(); online != (e.Kind != "") {
+			t.Errorf("%s: online %t, but it is saved under kind %q", e.Name, online, e.Kind)
 		}
 		v, err := e.Parse(nil)
 		if err != nil {
@@ -96,6 +104,9 @@ func TestEntriesAreComplete(t *testing.T) {
 		for _, p := range e.Params {
 			if p.Name == "" || p.Doc == "" || p.Allowed == "" {
 				t.Errorf("%s: parameter %+v is incomplete", e.Name, p)
+			}
+			if p.Type != catalog.Number && p.Type != catalog.Count {
+				continue
 			}
 			if got := fmt.Sprint(v.Float(p.Name)); got != p.Default {
 				t.Errorf("%s: %s: default %q parsed as %s", e.Name, p.Name, p.Default, got)
@@ -137,7 +148,8 @@ func TestLoadPair(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
-		if _, err := l.Step(metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}); err != nil {
+		f := metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}
+		if _, err := l.Step(f); err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		var file bytes.Buffer
@@ -145,7 +157,7 @@ func TestLoadPair(t *testing.T) {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		got, entry, err := catalog.LoadPair(&file)
-		if err != nil || entry.Name != e.Name || !mat.Equal(got.(learners.PairMetric).Metric().M(), l.(learners.PairMetric).Metric().M()) {
+		if err != nil || entry.Name != e.Name || got.Predict(f) != l.Predict(f) || got.Predict(f).SqDist == 0 {
 			t.Errorf("%s: loaded as %q, error %v", e.Name, entry.Name, err)
 		}
 	}
