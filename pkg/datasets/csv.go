@@ -1,0 +1,361 @@
+package datasets
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/closest"
+)
+
+// Header says whether the first row of a CSV file names the columns.
+type Header int
+
+const (
+	// HeaderAuto decides by the rule of ReadCSV. The default.
+	HeaderAuto Header = iota
+	// HeaderYes: the first row is a header.
+	HeaderYes
+	// HeaderNo: the first row is data.
+	HeaderNo
+)
+
+var headerNames = []string{"auto", "yes", "no"}
+
+// String returns "auto", "yes" or "no", which ParseHeader reads.
+func (h Header) String() string {
+	if h < 0 || int(h) >= len(headerNames) {
+		return fmt.Sprintf("Header(%d)", int(h))
+	}
+	return headerNames[h]
+}
+
+// ParseHeader returns the Header of that name, or an error that lists the names.
+func ParseHeader(name string) (Header, error) {
+	i, err := parseName("header", name, headerNames)
+	return Header(i), err
+}
+
+// MissingCells lists what a missing cell of a CSV file holds, blanks around it apart.
+// Nothing else is taken for missing: NaN, in particular, is an error.
+var MissingCells = []string{"", "?", "NA"}
+
+// CSVOptions say how a CSV file is read. The zero value is the default.
+type CSVOptions struct {
+	Header Header
+	// Text lists columns, by name or by number from 1, that need not hold
+	// numbers: class labels and whatever is not used.
+	Text []string
+}
+
+// CSV is a table of cells as text, from a CSV file. Columns are counted from 0
+// here, and from 1 by whoever types a number and in messages.
+type CSV struct {
+	// Name is that of the file, for messages.
+	Name string
+	// Header holds one distinct name per column; nil if the file names none.
+	Header []string
+
+	cells [][]string // of equal length, blanks around them removed
+	lines []int      // of each row
+}
+
+// UnknownColumnError is returned for a column that a file does not have.
+type UnknownColumnError struct {
+	File       string
+	Column     string
+	Suggestion string   // the closest name, or "" if none is close
+	Columns    []string // the names; nil if the file names none
+	Width      int      // number of columns
+}
+
+func (e *UnknownColumnError) Error() string {
+	msg := fmt.Sprintf("datasets: %s: no column %q", e.File, e.Column)
+	switch {
+	case e.Columns == nil:
+		return msg + fmt.Sprintf(", want a number from 1 to %d, since the file has no header", e.Width)
+	case e.Suggestion != "":
+		return msg + fmt.Sprintf("; did you mean %q?", e.Suggestion)
+	}
+	const shown = 12
+	names := e.Columns
+	if len(names) > shown {
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("... (%d in all)", e.Width))
+	}
+	return msg + "; its columns are " + strings.Join(names, ", ")
+}
+
+// ReadCSV reads a CSV file (RFC 4180): cells separated by commas, in quotes where
+// they hold a comma, a quote or a line break; name is that of the file, for
+// messages. Blanks around cells, empty lines, a UTF-8 byte order mark and
+// carriage returns before line feeds do not count. Cells stay text until Numbers
+// is asked.
+//
+// With HeaderAuto the first row is a header iff a column of o.Text has no number
+// for a name, or outside the columns of o.Text no cell of the row is a number (NaN
+// and infinities count as such) and at least one is not missing. A header cell that is empty gets the name
+// "column n".
+//
+// Errors name the file and the line: no row of data, a single column, rows of
+// different lengths, a header with a name that occurs twice, a stray quote, text
+// that is not UTF-8, a column of o.Text that is not there (an
+// *UnknownColumnError).
+func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
+	if o.Header < HeaderAuto || o.Header > HeaderNo {
+		return nil, fmt.Errorf("datasets: header: %d is not allowed, want %d to %d", o.Header, HeaderAuto, HeaderNo)
+	}
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
+		return nil, fmt.Errorf("datasets: %s: the text is UTF-16, want UTF-8", name)
+	}
+	t := &CSV{Name: name}
+	in := csv.NewReader(bytes.NewReader(raw))
+	in.FieldsPerRecord = -1
+	in.TrimLeadingSpace = true
+	for {
+		row, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if e, ok := errors.AsType[*csv.ParseError](err); ok {
+				return nil, fmt.Errorf("datasets: %s:%d: %w", name, e.Line, e.Err)
+			}
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		line, _ := in.FieldPos(0)
+		for j, cell := range row {
+			if !utf8.ValidString(cell) {
+				return nil, fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8", name, line, j+1, quote(cell))
+			}
+			row[j] = strings.TrimSpace(cell)
+		}
+		t.cells, t.lines = append(t.cells, row), append(t.lines, line)
+		if len(row) != len(t.cells[0]) {
+			return nil, fmt.Errorf("datasets: %s:%d: %s, want %d as in line %d", name, line, count(len(row), "cell"), len(t.cells[0]), t.lines[0])
+		}
+	}
+	if len(t.cells) == 0 {
+		return nil, fmt.Errorf("datasets: %s: the file is empty", name)
+	}
+	if len(t.cells[0]) == 1 {
+		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by commas", name, t.lines[0], quote(t.cells[0][0]))
+	}
+	if o.Header == HeaderYes || o.Header == HeaderAuto && t.looksLikeHeader(o.Text) {
+		if err := t.takeHeader(); err != nil {
+			return nil, err
+		}
+	}
+	for _, column := range o.Text {
+		if _, err := t.Column(column); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// count returns "1 cell", "2 cells".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (t *CSV) looksLikeHeader(text []string) bool {
+	skip := make([]bool, t.Width())
+	for _, column := range text {
+		n, err := strconv.Atoi(column)
+		if err != nil {
+			return true // only a header can have such a name
+		}
+		if n >= 1 && n <= len(skip) {
+			skip[n-1] = true
+		}
+	}
+	words := 0
+	for j, cell := range t.cells[0] {
+		if skip[j] {
+			continue
+		}
+		if _, err := strconv.ParseFloat(cell, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+			return false // NaN too: an error in Numbers, never a name by accident
+		}
+		if !slices.Contains(MissingCells, cell) {
+			words++
+		}
+	}
+	return words > 0
+}
+
+func (t *CSV) takeHeader() error {
+	header, line := t.cells[0], t.lines[0]
+	t.cells, t.lines = t.cells[1:], t.lines[1:]
+	if len(t.cells) == 0 {
+		return fmt.Errorf("datasets: %s:%d: no row of data follows the header", t.Name, line)
+	}
+	first := map[string]int{}
+	for j, name := range header {
+		if name == "" {
+			name = fmt.Sprintf("column %d", j+1)
+			header[j] = name
+		}
+		if i, ok := first[name]; ok {
+			return fmt.Errorf("datasets: %s:%d: columns %d and %d are both called %q, want distinct names", t.Name, line, i+1, j+1, name)
+		}
+		first[name] = j
+	}
+	t.Header = header
+	return nil
+}
+
+// Len returns the number of rows of data, at least 1.
+func (t *CSV) Len() int { return len(t.cells) }
+
+// Width returns the number of columns, at least 2.
+func (t *CSV) Width() int { return len(t.cells[0]) }
+
+// Line returns the line of the file in which row i begins.
+func (t *CSV) Line(i int) int { return t.lines[i] }
+
+// Column returns the index of a column by its name in the header, or else by its
+// number from 1. The error for a column that is not there is an
+// *UnknownColumnError.
+func (t *CSV) Column(column string) (int, error) {
+	if j := slices.Index(t.Header, column); j >= 0 {
+		return j, nil
+	}
+	if n, err := strconv.Atoi(column); err == nil && n >= 1 && n <= t.Width() {
+		return n - 1, nil
+	}
+	e := &UnknownColumnError{File: t.Name, Column: column, Columns: t.Header, Width: t.Width()}
+	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped
+	for _, name := range t.Header {
+		d := closest.Distance(strings.ToLower(column), strings.ToLower(name))
+		if d < best && d < max(len(column), len(name)) {
+			e.Suggestion, best = name, d
+		}
+	}
+	return 0, e
+}
+
+// ColumnName returns the name of column j, or its number from 1 if the file has no
+// header.
+func (t *CSV) ColumnName(j int) string {
+	if t.Header != nil {
+		return t.Header[j]
+	}
+	return strconv.Itoa(j + 1)
+}
+
+// Words returns the cells of column j as text. A missing cell is an error.
+func (t *CSV) Words(j int) ([]string, error) {
+	out := make([]string, t.Len())
+	for i, row := range t.cells {
+		if slices.Contains(MissingCells, row[j]) {
+			return nil, t.cellError(i, j, fmt.Errorf("the cell is missing (%q)", row[j]))
+		}
+		out[i] = row[j]
+	}
+	return out, nil
+}
+
+// Numbers returns the given columns as a matrix with one row per row of data.
+// Cells are finite decimal numbers. A missing cell becomes NaN if missing is true,
+// and is an error otherwise. Errors name file, line and column. It panics if
+// columns is empty.
+func (t *CSV) Numbers(columns []int, missing bool) (*mat.Dense, error) {
+	out := mat.NewDense(t.Len(), len(columns), nil)
+	for i, row := range t.cells {
+		dst := out.RawRowView(i)
+		for k, j := range columns {
+			if slices.Contains(MissingCells, row[j]) {
+				if !missing {
+					return nil, t.cellError(i, j, fmt.Errorf("the cell is missing (%q), want a number, or missing cells imputed", row[j]))
+				}
+				dst[k] = math.NaN()
+				continue
+			}
+			v, err := parseNumber(row[j])
+			if err != nil {
+				return nil, t.cellError(i, j, err)
+			}
+			dst[k] = v
+		}
+	}
+	return out, nil
+}
+
+func (t *CSV) cellError(i, j int, err error) error {
+	column := strconv.Itoa(j + 1)
+	if t.Header != nil {
+		column = strconv.Quote(t.Header[j])
+	}
+	return fmt.Errorf("datasets: %s:%d: column %s: %w", t.Name, t.lines[i], column, err)
+}
+
+// quote quotes the beginning of a cell.
+func quote(cell string) string {
+	const shown = 40
+	if len(cell) > shown {
+		return strconv.Quote(cell[:shown]) + "..."
+	}
+	return strconv.Quote(cell)
+}
+
+// parseNumber reads a finite decimal number.
+func parseNumber(cell string) (float64, error) {
+	v, err := strconv.ParseFloat(cell, 64)
+	if err == nil && strings.ContainsAny(cell, "xX_") {
+		err = strconv.ErrSyntax // hexadecimal
+	}
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is not allowed, want a number between ±%.2g", quote(cell), math.MaxFloat64)
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a number", quote(cell))
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("%s is not allowed, want a finite number", cell)
+	}
+	return v, nil
+}
+
+// Classes returns the distinct words in the order in which to show them: by
+// value if all are numbers, else by alphabet; and the index of each word among
+// them.
+func Classes(words []string) (classes []string, y []int) {
+	classes = slices.Compact(slices.Sorted(slices.Values(words)))
+	value := make(map[string]float64, len(classes))
+	for _, c := range classes {
+		v, err := parseNumber(c)
+		if err != nil {
+			value = nil
+			break
+		}
+		value[c] = v
+	}
+	slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(value[a], value[b]) })
+	at := make(map[string]int, len(classes))
+	for i, c := range classes {
+		at[c] = i
+	}
+	y = make([]int, len(words))
+	for i, w := range words {
+		y[i] = at[w]
+	}
+	return classes, y
+}
