@@ -93,6 +93,12 @@ func checkVector(name string, v []float64, dim int) error {
 	return nil
 }
 
+// RankOne is the term C·VVᵀ of a sum of symmetric matrices; C may be negative.
+type RankOne struct {
+	C float64
+	V []float64
+}
+
 // Triplet is a relative comparison: object A is closer to Near than to Far.
 type Triplet struct{ A, Near, Far int }
 

@@ -35,6 +35,10 @@ type engine struct {
 	b    float64
 	a    *form
 	v    []float64 // scratch of Step
+	// change is the factor of vvᵀ that the last step added to A before the
+	// projection; 0 if A did not change.
+	change float64
+	terms  [2]metric.RankOne // scratch of lastChange
 }
 
 func newEngine(name string, dim int, r rate, b float64) engine {
@@ -66,6 +70,7 @@ func (e *engine) loss(f metric.Pair) float64 {
 
 func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
 	var o learners.Outcome[learners.PairPrediction]
+	e.change = 0
 	if err := f.Check(e.a.dim); err != nil {
 		return o, fmt.Errorf("%s: %w", e.name, err)
 	}
@@ -88,10 +93,25 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 	}
 	o.StepSize = y * tau
 	if norm2 > 0 {
-		o.Projections = e.a.add(v, norm2, -y*tau)
+		if o.Projections = e.a.add(v, norm2, -y*tau); e.a.changed {
+			e.change = -y * tau
+		}
 	}
 	b := math.Max(e.b+y*tau, minThreshold)
 	o.Updated = norm2 > 0 || b != e.b
 	e.b = b
 	return o, nil
+}
+
+// lastChange returns the terms of the last step's change of A: −y·τ·vvᵀ, and
+// s·ppᵀ if an eigenpair (−s, p) was removed.
+func (e *engine) lastChange() []metric.RankOne {
+	if e.change == 0 {
+		return nil
+	}
+	terms := append(e.terms[:0], metric.RankOne{C: e.change, V: e.v})
+	if e.a.removed > 0 {
+		terms = append(terms, metric.RankOne{C: e.a.removed, V: e.a.removedVector()})
+	}
+	return terms
 }

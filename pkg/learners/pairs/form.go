@@ -33,9 +33,17 @@ type form struct {
 	// turns counts the reflections since U was last orthonormalised.
 	turns int
 
+	// What the last add did. changed: A was not left at zero. removed: s > 0 if
+	// the eigenpair (−s, p) was removed, else 0. reflected: a reflection followed,
+	// with its vector g in q.
+	changed   bool
+	removed   float64
+	reflected bool
+
 	// Scratch. w, which look fills for add, and the vectors of the solver have n
-	// entries; q has dim, from its first use on.
-	w, q []float64
+	// entries; q and p have dim, from their
+	// first use on.
+	w, q, p []float64
 	eig  eigenpair
 	ws   workspace
 }
@@ -130,6 +138,7 @@ func (f *form) look(v []float64) float64 {
 // number of eigenvalues that were negative, 0 or 1. norm2 is ‖v‖² > 0. It must
 // follow look(v).
 func (f *form) add(v []float64, norm2, c float64) int {
+	f.changed, f.removed = true, 0
 	c *= norm2
 	w, rho := f.split(v, math.Sqrt(norm2))
 	if c > 0 {
@@ -139,6 +148,7 @@ func (f *form) add(v []float64, norm2, c float64) int {
 	c = -c
 	trace := f.c.trace(f.n)
 	if trace == 0 {
+		f.changed = false
 		return 1 // A = 0, and stays so
 	}
 	floor := negligible*c + roundOff*trace
@@ -230,6 +240,7 @@ func (f *form) plus(c float64, w []float64, rho float64) {
 func (f *form) minus(c float64, w []float64, rho float64) {
 	p := &f.eig
 	f.res.minus(&f.ws, p, rho > 0)
+	f.removed, f.reflected = p.s, rho > 0
 	if rho == 0 {
 		f.c.rankTwo(-c, 0, p.s, w, p.a)
 		return
@@ -245,6 +256,39 @@ func (f *form) minus(c float64, w []float64, rho float64) {
 	if f.turns++; f.turns >= turnsPerQR {
 		f.orthonormalise()
 	}
+}
+
+// removedVector returns p of the eigenpair that the last add removed, as a
+// vector of length dim. After the reflection U ← U − t·gaᵀ, g = (U, q)h, the
+// sum Ua + last·q is t(Ua + g).
+func (f *form) removedVector() []float64 {
+	if f.full() {
+		return f.eig.a
+	}
+	f.p = fit(f.p, f.dim)
+	blas64.Gemv(blas.Trans, 1, f.ut(), vec(f.eig.a), 0, vec(f.p))
+	if f.reflected {
+		t := 1 / (1 + f.eig.last)
+		for i, g := range f.q {
+			f.p[i] = t * (f.p[i] + g)
+		}
+	}
+	return f.p
+}
+
+// mulTo sets dst to Ax. It uses no scratch of f.
+func (f *form) mulTo(dst, x []float64) {
+	if f.full() {
+		f.c.mulTo(dst, x)
+		return
+	}
+	clear(dst)
+	if f.n == 0 {
+		return
+	}
+	w, cw := make([]float64, f.n), make([]float64, f.n)
+	f.c.mulTo(cw, f.coords(w, x))
+	blas64.Gemv(blas.Trans, 1, f.ut(), vec(cw), 0, vec(dst))
 }
 
 // orthonormalise removes from U the round-off that reflections have left, by

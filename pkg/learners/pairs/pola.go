@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -126,6 +128,32 @@ func (l *POLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 // Metric returns a snapshot of A, by a pivoted Cholesky decomposition of its
 // core: O(r²d).
 func (l *POLA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
+
+// LastChange returns the terms of A after the last Step minus A before it:
+//
+//	−y·α·vvᵀ + s·ppᵀ,
+//
+// the second one only if an eigenvalue −s was removed; it is empty if A did not
+// change, if that Step returned an error, and for a learner that has just been
+// made or loaded. Caches of distances or embeddings follow A by it at O(d) per
+// entry. The sum is exact to 1e-11 of the length of the terms. Step does no work
+// for it: a call costs O(rd), and nothing if no eigenvalue was removed. The
+// vectors are valid until the next Step. It may not be called concurrently.
+func (l *POLA) LastChange() []metric.RankOne { return l.e.lastChange() }
+
+// MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
+// O(rd) and may be called concurrently. It panics unless both vectors have
+// length Dim. They may not overlap.
+func (l *POLA) MulVec(dst, x []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, l.Dim())
+	}
+	if len(x) != l.Dim() || len(dst) != l.Dim() {
+		panic(mat.ErrShape)
+	}
+	l.e.a.mulTo(dst, x)
+	return dst
+}
 
 // polaState is what Save writes beside the parameters.
 type polaState struct {

@@ -430,6 +430,134 @@ func TestResumeAnywhere(t *testing.T) {
 	}
 }
 
+// changeTol bounds what LastChange leaves out, relative to ‖A‖ and the length of
+// its terms: a remainder that counts as inside the range of U, and round-off.
+const changeTol = 2e-11
+
+// The terms of LastChange are what the step did to A, at most two, and none if A
+// did not change. The streams pass through every representation.
+func TestLastChange(t *testing.T) {
+	cases := streams()
+	rng := rand.New(rand.NewPCG(33, 1))
+	cases = append(cases,
+		stream{"few points/dim=40", 40, POLAParams{}, fewPoints(rng, 40, 12, 1500)},
+		stream{"low rank, gamma/dim=48", 48, POLAParams{Gamma: 0.3}, fewPoints(rng, 48, 20, 1000)},
+		stream{"overlapping/dim=200", 200, POLAParams{}, gaussianPairs(rng, 200, 300, 1)},
+		stream{"random labels/dim=200", 200, POLAParams{}, randomLabels(rng, 200, 300)})
+	var counts [3]int
+	for _, s := range cases {
+		t.Run(s.name, func(t *testing.T) {
+			l := mustPOLA(t, s.dim, s.params)
+			if c := l.LastChange(); len(c) != 0 {
+				t.Errorf("before the first step: %v", c)
+			}
+			before := mat.NewSymDense(s.dim, nil)
+			for i, f := range s.rounds {
+				o := mustStep(t, l, f)
+				after := matrix(l)
+				want := mat.NewSymDense(s.dim, nil)
+				want.CopySym(before)
+				size := mat.Norm(before, 2)
+				terms := l.LastChange()
+				for _, r := range terms {
+					v := mat.NewVecDense(s.dim, r.V)
+					want.SymRankOne(want, r.C, v)
+					size += math.Abs(r.C) * mat.Dot(v, v)
+				}
+				if d := diff(after, want); d > changeTol*size {
+					t.Fatalf("round %d: A is off by %v, terms and A of length %v", i, d, size)
+				}
+				if len(terms) > 2 || len(terms) > 0 && !o.Updated || len(terms) == 2 && o.Projections == 0 {
+					t.Fatalf("round %d: %d terms, outcome %+v", i, len(terms), o)
+				}
+				counts[len(terms)]++
+				before = after
+			}
+		})
+	}
+	if slices.Min(counts[:]) < 100 {
+		t.Errorf("steps with 0, 1 and 2 terms: %v", counts)
+	}
+}
+
+// A step that leaves A = 0 or fails has no terms, and neither has a loaded
+// learner. A step that ends at A = 0 has two.
+func TestLastChangeEmpty(t *testing.T) {
+	l := mustPOLA(t, 1, POLAParams{B1: new(0.0)})
+	step := func(x float64, y metric.Label, want int) {
+		t.Helper()
+		mustStep(t, l, metric.Pair{X: []float64{x}, Y: []float64{0}, Label: y})
+		if c := l.LastChange(); len(c) != want {
+			t.Errorf("x = %v, %v: terms %v, want %d", x, y, c, want)
+		}
+	}
+	step(1, metric.Similar, 0) // A = 0 stays, b moves
+	step(0, metric.Dissimilar, 0)
+	step(1, metric.Dissimilar, 1)
+	var file bytes.Buffer
+	if err := l.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := LoadPOLA(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := loaded.LastChange(); len(c) != 0 {
+		t.Errorf("loaded: terms %v", c)
+	}
+	if _, err := l.Step(metric.Pair{X: []float64{math.NaN()}, Y: []float64{0}, Label: 1}); err == nil || len(l.LastChange()) != 0 {
+		t.Errorf("failed step: error %v, terms %v", err, l.LastChange())
+	}
+}
+
+// A step from A = 1 to A = 0 changes A, and has two terms.
+func TestLastChangeToZero(t *testing.T) {
+	e := newEngine("far", 1, func(float64, float64) float64 { return 1 }, 1)
+	for _, f := range []metric.Pair{
+		{X: []float64{1}, Y: []float64{0}, Label: metric.Dissimilar},
+		{X: []float64{3}, Y: []float64{0}, Label: metric.Similar},
+	} {
+		if _, err := e.step(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := e.a.c[0] - 1
+	for _, r := range e.lastChange() {
+		sum -= r.C * r.V[0] * r.V[0]
+	}
+	if n := len(e.lastChange()); n != 2 || e.a.c[0] > 1e-14 || math.Abs(sum) > 1e-14 {
+		t.Errorf("%d terms, A = %v, terms off by %v", n, e.a.c[0], sum)
+	}
+}
+
+// mulTol bounds MulVec against the snapshot's matrix, of which both take some
+// d·ε of the largest A so far.
+const mulTol = 1e-11
+
+// MulVec is the product with the matrix of the snapshot, in every representation.
+func TestMulVec(t *testing.T) {
+	for _, dim := range []int{1, 12, 40, 120} {
+		l := mustPOLA(t, dim, POLAParams{})
+		for i, f := range append(randomLabels(rand.New(rand.NewPCG(34, uint64(dim))), dim, 100), metric.Pair{X: make([]float64, dim), Y: make([]float64, dim), Label: 1}) {
+			m := matrix(l)
+			var want mat.VecDense
+			want.MulVec(m, mat.NewVecDense(dim, f.X))
+			got := l.MulVec(nil, f.X)
+			same := l.MulVec(slices.Clone(f.Y), f.X)
+			if d := diff(mat.NewVecDense(dim, got), &want); d > mulTol*mat.Norm(m, 2)*math.Sqrt(dot(f.X, f.X)) || !slices.Equal(got, same) {
+				t.Fatalf("d = %d, round %d: Ax is off by %v", dim, i, d)
+			}
+			mustStep(t, l, f)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a vector of wrong length")
+		}
+	}()
+	mustPOLA(t, 2, POLAParams{}).MulVec(nil, []float64{1})
+}
+
 func TestNewPOLAErrors(t *testing.T) {
 	for _, c := range []struct {
 		dim  int
