@@ -16,6 +16,7 @@ type Type string
 const (
 	Number Type = "number"  // a finite float64
 	Count  Type = "integer" // an int
+	Choice Type = "choice"  // one of the words in Allowed
 )
 
 // Param describes one parameter of a learner.
@@ -26,12 +27,30 @@ type Param struct {
 	Default string // as a user would type it
 	Allowed string // the range in words, as errors quote it
 
-	// min is the smallest allowed value; −Inf for any.
-	min float64
+	// Needs is "name=word" if the parameter may be given only while the Choice of
+	// that name, an earlier parameter, is that word; else it is "".
+	Needs string
+
+	min   float64  // smallest allowed value; −Inf for any
+	words []string // of a Choice
+}
+
+// choice returns a Choice between words, of which the first is the default.
+func choice(name, doc string, words ...string) Param {
+	return Param{
+		Name: name, Doc: doc, Type: Choice,
+		Default: words[0], Allowed: "one of " + strings.Join(words, ", "), words: words,
+	}
 }
 
 // parse returns the value of text, or an error that says what is allowed.
-func (p Param) parse(text string) (float64, error) {
+func (p Param) parse(text string) (any, error) {
+	if p.Type == Choice {
+		if !slices.Contains(p.words, text) {
+			return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+		}
+		return text, nil
+	}
 	var v float64
 	var err error
 	switch p.Type {
@@ -43,32 +62,37 @@ func (p Param) parse(text string) (float64, error) {
 		v, err = strconv.ParseFloat(text, 64)
 	}
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < p.min {
-		return 0, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+		return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
 	}
 	return v, nil
 }
 
 // Values are the parsed parameters of one learner, defaults filled in.
-type Values struct{ values map[string]float64 }
+type Values struct{ values map[string]any }
 
-// Float returns the value of a Number. It panics if the learner has no
-// parameter of that name.
-func (v Values) Float(name string) float64 {
-	f, ok := v.values[name]
-	if !ok {
-		panic(fmt.Sprintf("catalog: no parameter %q", name))
-	}
-	return f
-}
+// Float returns the value of a Number or a Count. It panics if the learner has
+// no such parameter of that name.
+func (v Values) Float(name string) float64 { return value[float64](v, name) }
 
 // Int returns the value of a Count. It panics like Float.
 func (v Values) Int(name string) int { return int(v.Float(name)) }
 
+// Text returns the value of a Choice. It panics like Float.
+func (v Values) Text(name string) string { return value[string](v, name) }
+
+func value[T any](v Values, name string) T {
+	x, ok := v.values[name].(T)
+	if !ok {
+		panic(fmt.Sprintf("catalog: no parameter %q of type %T", name, x))
+	}
+	return x
+}
+
 // Parse turns parameters as text into Values, with the default for every one
-// that is not given. An unknown name or a value out of range is an error that
-// says what is allowed.
+// that is not given. An unknown name, a value out of range or a parameter that
+// does not go with the choice made is an error that says what is allowed.
 func (e Entry) Parse(given map[string]string) (Values, error) {
-	v := Values{make(map[string]float64, len(e.Params))}
+	v := Values{make(map[string]any, len(e.Params))}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name }) {
 			return Values{}, fmt.Errorf("%s: unknown parameter %q, want %s", e.Name, name, e.names())
@@ -79,11 +103,14 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 		if !ok {
 			text = p.Default
 		}
-		f, err := p.parse(text)
+		if choice, word, _ := strings.Cut(p.Needs, "="); ok && p.Needs != "" && v.Text(choice) != word {
+			return Values{}, fmt.Errorf("%s: parameter %s is only for %s, but %s is %s", e.Name, p.Name, p.Needs, choice, v.Text(choice))
+		}
+		x, err := p.parse(text)
 		if err != nil {
 			return Values{}, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		v.values[p.Name] = f
+		v.values[p.Name] = x
 	}
 	return v, nil
 }

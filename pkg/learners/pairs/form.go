@@ -44,8 +44,8 @@ type form struct {
 	// entries; q and p have dim, from their
 	// first use on.
 	w, q, p []float64
-	eig  eigenpair
-	ws   workspace
+	eig     eigenpair
+	ws      workspace
 }
 
 // Choices of representation and thresholds.
