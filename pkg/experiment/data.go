@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"metriclab/pkg/datasets"
@@ -21,12 +22,10 @@ func digest(ctx context.Context, store *datasets.Store, name string) (string, er
 		return "", nil // not a registered data set: generated
 	}
 	var lines strings.Builder
-	bound := true
 	for _, f := range entry.Files {
 		fmt.Fprintf(&lines, "%s  %s\n", f.SHA256, f.Path)
-		bound = bound && f.Comparable
 	}
-	if !bound && store != nil {
+	if !bound(name) && store != nil {
 		sum, err := store.Checksum(ctx, name)
 		var missing *datasets.MissingError
 		if err == nil || !errors.As(err, &missing) {
@@ -35,6 +34,13 @@ func digest(ctx context.Context, store *datasets.Store, name string) (string, er
 	}
 	sum := sha256.Sum256([]byte(lines.String()))
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// bound reports whether the digest of a data set is known without its files:
+// it is generated, or the registry's checksums bind.
+func bound(name string) bool {
+	entry, err := datasets.Lookup(name)
+	return err != nil || !slices.ContainsFunc(entry.Files, func(f datasets.File) bool { return !f.Comparable })
 }
 
 // checkData returns the first error of the data sets that jobs need: a file is

@@ -58,6 +58,7 @@ type Config struct {
 	Trials  int      // 0 means each experiment's default
 	Seed    uint64   // base seed; 0 means 1
 	Cells   []string // run only these cells; empty means all
+	Shard   Shard    // run only this part of the jobs; the zero value is all
 	Force   bool     // run jobs that are done, too
 	Workers int      // parallel jobs; 0 means 1
 
@@ -125,6 +126,9 @@ func (c Config) check(sel []Selected) error {
 	if c.Trials < 0 {
 		return &ConfigError{fmt.Sprintf("trials %d, want at least 1", c.Trials)}
 	}
+	if err := c.Shard.check(); err != nil {
+		return err
+	}
 	var names []string
 	for _, s := range sel {
 		for _, cell := range s.Spec.Cells(c.Scale) {
@@ -163,7 +167,9 @@ type plan struct {
 	cfg     *Config
 	store   *Store
 	jobs    []Job // of the table: at least the default number of trials
-	pending []int // jobs to run, ascending
+	wanted  []int // jobs that Config.Trials and Config.Cells ask for, ascending
+	own     []int // those of them that are in Config.Shard
+	pending []int // those of own that are to run
 
 	records   map[string]*Record // done jobs with a cell file, by id
 	rows      map[string]*table.Table
@@ -183,6 +189,23 @@ type published struct {
 	err    error                   // why the table cannot be used; nil if there is none
 }
 
+// plans plans the selected experiments and keeps the jobs of the shard.
+func (c *Config) plans(ctx context.Context, sel []Selected) ([]*plan, error) {
+	out := make([]*plan, len(sel))
+	for i, s := range sel {
+		p, err := c.plan(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = p
+	}
+	if c.Shard.some() {
+		c.Shard.keep(out)
+	}
+	return out, nil
+}
+
+// plan plans one experiment, without regard to the shard.
 func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 	p := &plan{
 		Selected: s, cfg: c, store: OpenStore(c.Folders.Store),
@@ -219,11 +242,15 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 		} else if rows, ok := p.published.rows[job.short()]; ok {
 			p.rows[job.ID] = rows
 		}
-		wanted := job.Key.Trial < p.requested && (len(c.Cells) == 0 || slices.Contains(c.Cells, job.Cell.Name))
-		if wanted && (c.Force || p.rows[job.ID] == nil) {
+		if job.Key.Trial >= p.requested || len(c.Cells) > 0 && !slices.Contains(c.Cells, job.Cell.Name) {
+			continue
+		}
+		p.wanted = append(p.wanted, i)
+		if c.Force || p.rows[job.ID] == nil {
 			p.pending = append(p.pending, i)
 		}
 	}
+	p.own = p.wanted
 	switch {
 	case len(p.records) > 0:
 		p.expected = time.Duration(wall / float64(len(p.records)) * float64(time.Second))
@@ -254,6 +281,17 @@ func (p *plan) done() int { return len(p.rows) }
 
 // trials is the number of trials in the table.
 func (p *plan) trials() int { return p.jobs[len(p.jobs)-1].Key.Trial + 1 }
+
+// without lists those of some jobs that have no rows.
+func (p *plan) without(jobs []int) []Job {
+	var out []Job
+	for _, i := range jobs {
+		if p.rows[p.jobs[i].ID] == nil {
+			out = append(out, p.jobs[i])
+		}
+	}
+	return out
+}
 
 func (p *plan) complete() bool { return p.done() == len(p.jobs) }
 

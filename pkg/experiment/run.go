@@ -42,7 +42,8 @@ type Event struct {
 	Left       time.Duration // expected time to the end; 0 if unknown
 }
 
-// Outcome is what became of one experiment.
+// Outcome is what became of one experiment. Of a run of one shard it counts the
+// jobs of the shard only, and nothing is drawn.
 type Outcome struct {
 	Paper Paper
 	Spec  Spec
@@ -77,6 +78,9 @@ type Result struct {
 	// NotRun counts the jobs that were not run, or not to their end, because
 	// the run was interrupted or the store could not be written.
 	NotRun int
+	// Left counts, in a run of one shard, the jobs of all shards that the store
+	// does not have.
+	Left int
 	// Interrupted says that the context ended the run.
 	Interrupted bool
 	// StoreErr is the write error that ended the run.
@@ -123,6 +127,9 @@ func (s *Result) RerunCommands(cfg Config) []string {
 // follows could be kept. Everything is in the Result; the error is for what is
 // wrong before any job runs: a bad Config, a folder that cannot be written,
 // missing data.
+//
+// With Config.Shard only the jobs of the shard run, and nothing is drawn or
+// reported: that is what Merge does when all shards are done.
 func Run(ctx context.Context, sel []Selected, cfg Config) (*Result, error) {
 	return run(ctx, sel, cfg, true)
 }
@@ -169,18 +176,16 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		return nil, err
 	}
 	cfg.Workers = max(cfg.Workers, 1)
-	plans := make([]*plan, len(sel))
-	for i, s := range sel {
-		p, err := cfg.plan(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if !execute {
+	plans, err := cfg.plans(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if !execute {
+		for _, p := range plans {
 			p.pending = nil
 		}
-		plans[i] = p
 	}
-	if err := checkData(ctx, cfg.Data, needed(plans)); err != nil {
+	if err := checkData(ctx, cfg.Data, cfg.needed(plans)); err != nil {
 		return nil, err
 	}
 	for _, dir := range cfg.writtenDirs() {
@@ -236,6 +241,14 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	if s.Interrupted || s.StoreErr != nil {
 		return s, nil
 	}
+	if cfg.Shard.some() {
+		for _, p := range plans {
+			o := outcomes[p]
+			o.Jobs, o.Done = len(p.own), len(p.own)-len(p.without(p.own))
+			s.Left += len(p.without(p.wanted))
+		}
+		return s, nil
+	}
 	for _, p := range plans {
 		if len(p.pending) == 0 {
 			r.finish(p, outcomes[p])
@@ -251,8 +264,12 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 
 // writtenDirs lists the folders that a run writes to.
 func (c *Config) writtenDirs() []string {
+	dirs := []string{c.Folders.Store, filepath.Join(c.Folders.Store, ".cells")}
+	if !c.Shard.some() {
+		dirs = append(dirs, c.Folders.Published, c.Folders.Drafts, filepath.Dir(c.Folders.Report))
+	}
 	var out []string
-	for _, dir := range []string{c.Folders.Store, filepath.Join(c.Folders.Store, ".cells"), c.Folders.Published, c.Folders.Drafts, filepath.Dir(c.Folders.Report)} {
+	for _, dir := range dirs {
 		if dir != "" && !slices.Contains(out, dir) {
 			out = append(out, dir)
 		}
@@ -260,13 +277,23 @@ func (c *Config) writtenDirs() []string {
 	return out
 }
 
-// needed lists the data sets of the jobs to run.
-func needed(plans []*plan) []string {
+// needed lists the data sets of the jobs to run. A shard also needs those on
+// whose files the ids of its selection depend: without them this machine would
+// share out other jobs than the others do.
+func (c *Config) needed(plans []*plan) []string {
 	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
 	for _, p := range plans {
 		for _, i := range p.pending {
-			if name := p.jobs[i].Cell.Dataset; !slices.Contains(out, name) {
-				out = append(out, name)
+			add(p.jobs[i].Cell.Dataset)
+		}
+		for _, i := range p.wanted {
+			if name := p.jobs[i].Cell.Dataset; c.Shard.some() && !bound(name) {
+				add(name)
 			}
 		}
 	}
@@ -353,7 +380,7 @@ func (r *runner) take(e ended, o *Outcome) bool {
 	}
 	r.mu.Unlock()
 	r.emit(event)
-	if last && e.storeErr == nil {
+	if last && e.storeErr == nil && !r.cfg.Shard.some() {
 		r.ready <- e.plan // drawn beside the jobs of other experiments
 	}
 	return true
@@ -483,6 +510,7 @@ type Manifest struct {
 	PeakRSSKiB  int64     `json:"process_peak_rss_kib"`
 	Scale       Scale     `json:"scale"`
 	Seed        uint64    `json:"seed"`
+	Shard       string    `json:"shard,omitempty"`
 	Workers     int       `json:"workers"`
 	Experiments []string  `json:"experiments"`
 	Ran         int       `json:"ran"`
@@ -495,7 +523,7 @@ func (r *runner) manifest(sel []Selected, start time.Time) {
 	w, s := r.cfg.World, r.result
 	m := Manifest{
 		Build: w.Build, Host: w.Host, PID: w.PID, Args: w.Args, Start: start.UTC(), End: w.now().UTC(),
-		CPUS: w.processCPU().Seconds(), PeakRSSKiB: w.peakRSSKiB(), Scale: r.cfg.Scale, Seed: r.cfg.seed(), Workers: r.cfg.Workers,
+		CPUS: w.processCPU().Seconds(), PeakRSSKiB: w.peakRSSKiB(), Scale: r.cfg.Scale, Seed: r.cfg.seed(), Shard: r.cfg.Shard.String(), Workers: r.cfg.Workers,
 		NotRun: s.NotRun, Interrupted: s.Interrupted, Failed: []string{},
 	}
 	m.WallS = m.End.Sub(m.Start).Seconds()
@@ -509,6 +537,9 @@ func (r *runner) manifest(sel []Selected, start time.Time) {
 		m.Failed = append(m.Failed, f.ID)
 	}
 	name := fmt.Sprintf("%s-%s-%d", m.Start.Format("20060102T150405Z"), w.Host, w.PID)
+	if r.cfg.Shard.some() { // containers may share a host's name and have the same process id
+		name += fmt.Sprintf("-%d-of-%d", r.cfg.Shard.Index, r.cfg.Shard.Count)
+	}
 	if err := r.store.PutManifest(name, m); err != nil && s.StoreErr == nil {
 		s.StoreErr = fmt.Errorf("the manifest of the run could not be stored: %w", err)
 	}

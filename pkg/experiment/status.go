@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -10,15 +9,20 @@ import (
 type Status struct {
 	Experiment string `json:"experiment"`
 	Scale      Scale  `json:"scale"`
-	Cells      int    `json:"cells"`
-	Jobs       int    `json:"jobs"`
-	Done       int    `json:"done"`
-	Missing    int    `json:"missing"` // neither done nor failed
-	Failed     int    `json:"failed"`
+	// Shard is "i/n" if the counts of jobs are those of one shard; else "".
+	Shard   string `json:"shard,omitempty"`
+	Cells   int    `json:"cells"`
+	Jobs    int    `json:"jobs"`
+	Done    int    `json:"done"`
+	Missing int    `json:"missing"` // neither done nor failed
+	Failed  int    `json:"failed"`
 	// OtherCommit counts done jobs that another commit than the current one ran.
 	OtherCommit int `json:"other_commit"`
-	// Stray counts stored jobs that are not jobs of this experiment any more.
+	// Stray counts stored jobs, of whatever shard, that are not jobs of this
+	// experiment any more.
 	Stray int `json:"stray"`
+	// Damaged counts the stored jobs that cannot be used; they count as missing.
+	Damaged int `json:"damaged"`
 	// Published says whether the published table is complete and current.
 	Published bool `json:"published"`
 	// Obstacle says why this run would not publish; "" if it would.
@@ -39,16 +43,16 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 	if err := cfg.check(sel); err != nil {
 		return nil, err
 	}
+	plans, err := cfg.plans(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
 	workers := max(cfg.Workers, 1)
 	var out []Status
-	for _, s := range sel {
-		p, err := cfg.plan(ctx, s)
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range plans {
 		st := Status{
-			Experiment: s.Spec.ID, Scale: cfg.Scale, Cells: len(s.Spec.Cells(cfg.Scale)), Jobs: len(p.jobs), Done: p.done(),
-			ToRun: len(p.pending), Obstacle: p.obstacle(), FromTable: len(p.rows) - len(p.records),
+			Experiment: p.Spec.ID, Scale: cfg.Scale, Shard: cfg.Shard.String(), Cells: len(p.Spec.Cells(cfg.Scale)),
+			ToRun: len(p.pending), Obstacle: p.obstacle(),
 		}
 		if p.Spec.Timing {
 			st.Expected = p.expected * time.Duration(len(p.pending))
@@ -59,23 +63,46 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 			st.Problem = p.published.err.Error()
 		}
 		st.Published = p.published.meta != nil && p.published.meta.TableSHA256 == p.published.sha256
-		for _, job := range p.jobs {
-			if p.rows[job.ID] == nil {
+		counted := p.jobs
+		if cfg.Shard.some() {
+			counted = nil
+			for _, i := range p.own {
+				counted = append(counted, p.jobs[i])
+			}
+		}
+		st.Jobs = len(counted)
+		for _, job := range counted {
+			rec := p.records[job.ID]
+			switch {
+			case p.rows[job.ID] == nil:
 				if _, failed := p.store.Failure(job.ID); failed {
 					st.Failed++
 				} else {
 					st.Missing++
 				}
-			}
-			if rec := p.records[job.ID]; rec != nil && rec.Run.Revision != cfg.World.Build.Revision {
+			case rec == nil:
+				st.FromTable++
+			case rec.Run.Revision != cfg.World.Build.Revision:
 				st.OtherCommit++
 			}
+		}
+		st.Done = st.Jobs - st.Missing - st.Failed
+		known := map[string]bool{}
+		for _, job := range p.jobs {
+			known[job.ID] = true
 			if job.Key.Trial < p.standard && p.published.rows[job.short()] == nil {
 				st.Published = false
 			}
 		}
-		for _, id := range p.store.IDs(s.Spec.ID) {
-			if !slices.ContainsFunc(p.jobs, func(j Job) bool { return j.ID == id }) {
+		cells, err := p.store.cells(p.Spec)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cells {
+			switch {
+			case c.err != nil || known[c.id] && checkNames(c.rec.Rows, p.Spec.Index, p.Spec.Values) != nil:
+				st.Damaged++
+			case !known[c.id]:
 				st.Stray++
 			}
 		}

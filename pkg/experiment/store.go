@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -123,8 +124,7 @@ func (s *Store) Get(job Job, index, values []string) (*Record, bool) {
 		return nil, false
 	}
 	rec, err := decodeCell(data)
-	if err != nil || rec.Key.ID() != job.ID ||
-		!slices.Equal(rec.Rows.IndexNames(), index) || !slices.Equal(rec.Rows.ValueNames(), values) {
+	if err != nil || rec.Key.ID() != job.ID || checkNames(rec.Rows, index, values) != nil {
 		return nil, false
 	}
 	return rec, true
@@ -139,19 +139,72 @@ func (s *Store) Put(rec *Record) error {
 	return s.write(s.cellPath(rec.Key.Experiment, rec.Key.ID()), data)
 }
 
-// IDs lists the ids of the valid cell files of an experiment, in order.
-func (s *Store) IDs(experiment string) []string {
-	paths, _ := filepath.Glob(filepath.Join(s.cellsDir(experiment), "[0-9a-f][0-9a-f]", "*.json")) // the pattern is well-formed
-	var ids []string
-	for _, p := range paths {
-		id := filepath.Base(p[:len(p)-len(".json")])
-		if data, err := os.ReadFile(p); err == nil {
-			if rec, err := decodeCell(data); err == nil && rec.Key.ID() == id {
-				ids = append(ids, id)
+// storedCell is one file of a finished job as it lies in a store.
+type storedCell struct {
+	path string
+	id   string // the file's name
+	data []byte
+	rec  *Record // nil if the file cannot be used
+	err  error   // why it cannot
+}
+
+// cells reads the files of the finished jobs of an experiment, in the order of
+// their names. A file is used only if its content, its name and its folder
+// agree; that it has the columns of s matters for current jobs only. The error
+// is that of a folder that cannot be read.
+func (s *Store) cells(spec Spec) ([]storedCell, error) {
+	dir := s.cellsDir(spec.ID)
+	folders, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("experiment: store: %w", err)
+	}
+	var out []storedCell
+	for _, folder := range folders {
+		if info, err := os.Stat(filepath.Join(dir, folder.Name())); err != nil || !info.IsDir() {
+			continue // not ours
+		}
+		files, err := os.ReadDir(filepath.Join(dir, folder.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("experiment: store: %w", err)
+		}
+		for _, f := range files {
+			id, ok := strings.CutSuffix(f.Name(), ".json")
+			if !ok {
+				continue
 			}
+			c := storedCell{path: filepath.Join(dir, folder.Name(), f.Name()), id: id}
+			c.data, c.rec, c.err = readCell(c.path, id)
+			if c.err == nil && (c.rec.Key.Experiment != spec.ID || c.path != s.cellPath(spec.ID, id)) {
+				c.rec, c.err = nil, fmt.Errorf("the file of a job of %s lies in the wrong folder", c.rec.Key.Experiment)
+			}
+			out = append(out, c)
 		}
 	}
-	return ids
+	return out, nil
+}
+
+func readCell(path, id string) ([]byte, *Record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := decodeCell(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if got := rec.Key.ID(); got != id {
+		return nil, nil, fmt.Errorf("its key has the id %s, which is not its name", got)
+	}
+	return data, rec, nil
+}
+
+// checkNames returns an error unless a table has these columns.
+func checkNames(t *table.Table, index, values []string) error {
+	if !slices.Equal(t.IndexNames(), index) || !slices.Equal(t.ValueNames(), values) {
+		return fmt.Errorf("the columns are %s, want %s",
+			strings.Join(slices.Concat(t.IndexNames(), t.ValueNames()), ","), strings.Join(slices.Concat(index, values), ","))
+	}
+	return nil
 }
 
 // Failure returns the stored failure of a job, if there is one.
