@@ -12,6 +12,7 @@ package learners
 import (
 	"iter"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
 
@@ -63,12 +64,21 @@ type Pair interface {
 }
 
 // PairMetric is a Pair whose squared distance is that of a Mahalanobis metric. A
-// kernel learner, whose distance has no matrix, is a Pair only.
+// kernel learner, whose distance has no matrix, is a PairKernel instead.
 type PairMetric interface {
 	Pair
 	// Metric returns a snapshot of the metric, always positive semi-definite,
 	// which later steps do not change.
 	Metric() *metric.Mahalanobis
+}
+
+// PairKernel is a Pair whose squared distance is one between images under a
+// kernel's feature map.
+type PairKernel interface {
+	Pair
+	// KernelMetric returns a snapshot of the metric, which later steps do not
+	// change.
+	KernelMetric() *kernels.Metric
 }
 
 // Run feeds rounds to l and yields each outcome. It stops at the first error,

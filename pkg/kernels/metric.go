@@ -1,0 +1,174 @@
+package kernels
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// MetricKind is the kind under which package persist stores a Metric.
+const MetricKind = "kernels/metric"
+
+// Metric is the squared distance
+//
+//	d(x, z)² = ‖G(k(x) − k(z))‖²,  k(x) = (K(s₁, x), …, K(s_m, x)),
+//
+// with m support points s_i in R^d and G r×m: the Mahalanobis distance between
+// the images φ(x) and φ(z) in the space of the kernel K, for a matrix whose range
+// is spanned by φ(s₁), …, φ(s_m). With the linear kernel it is a
+// metric.Mahalanobis. A Metric is immutable and safe for concurrent use.
+type Metric struct {
+	kernel  Kernel
+	dim     int
+	support *mat.Dense // m×d; nil if r = 0
+	g       *mat.Dense // r×m; nil if r = 0
+}
+
+var _ metric.SqDister = (*Metric)(nil)
+
+// NewMetric returns the metric of the m×d matrix of support points, one per row,
+// and the r×m matrix g; both are copied. Both nil stand for r = 0: all points of
+// R^dim coincide. It panics if dim < 1, k is nil, support does not have dim
+// columns, g not one column per support point, or only one of the two is nil.
+func NewMetric(k Kernel, dim int, support, g *mat.Dense) *Metric {
+	if dim < 1 || k == nil {
+		panic(mat.ErrZeroLength)
+	}
+	if support == nil && g == nil {
+		return &Metric{kernel: k, dim: dim}
+	}
+	if support == nil || g == nil {
+		panic(mat.ErrShape)
+	}
+	m, d := support.Dims()
+	if _, c := g.Dims(); d != dim || c != m || m == 0 {
+		panic(mat.ErrShape)
+	}
+	return &Metric{k, dim, mat.DenseCopyOf(support), mat.DenseCopyOf(g)}
+}
+
+// Kernel returns K.
+func (m *Metric) Kernel() Kernel { return m.kernel }
+
+// Dim returns d, the dimension of the vectors it compares.
+func (m *Metric) Dim() int { return m.dim }
+
+// Support returns m, the number of support points.
+func (m *Metric) Support() int {
+	if m.support == nil {
+		return 0
+	}
+	n, _ := m.support.Dims()
+	return n
+}
+
+// SqDist returns d(x, z)². It costs 2m evaluations of the kernel and O(rm). It
+// panics if x or z does not have length Dim.
+func (m *Metric) SqDist(x, z []float64) float64 {
+	if len(x) != m.dim || len(z) != m.dim {
+		panic(mat.ErrShape)
+	}
+	if m.g == nil {
+		return 0
+	}
+	v := make([]float64, m.Support())
+	for i := range v {
+		s := m.support.RawRowView(i)
+		v[i] = m.kernel.Eval(s, x) - m.kernel.Eval(s, z)
+	}
+	var sum float64
+	r, _ := m.g.Dims()
+	for i := range r {
+		p := floats.Dot(m.g.RawRowView(i), v)
+		sum += p * p
+	}
+	return sum
+}
+
+// metricParams and metricState are what Save writes.
+type metricParams struct {
+	Kernel Spec `json:"kernel"`
+}
+
+type metricState struct {
+	Dim     int            `json:"dim"`
+	Support persist.Floats `json:"support"` // row by row
+	Rows    int            `json:"rows"`    // r
+	G       persist.Floats `json:"g"`       // row by row
+}
+
+// Save writes the metric in the format of package persist, kind
+// "kernels/metric". A metric loaded from it measures every distance to the same
+// bit. It returns an error, and writes nothing, if the kernel has no Spec or a
+// number is NaN or infinite.
+func (m *Metric) Save(w io.Writer) error {
+	spec, err := SpecOf(m.kernel)
+	if err != nil {
+		return err
+	}
+	s := metricState{Dim: m.dim}
+	if m.g != nil {
+		s.Rows, _ = m.g.Dims()
+		for name, x := range map[string]*mat.Dense{"support": m.support, "g": m.g} {
+			if err := metric.CheckFinite(x); err != nil {
+				return fmt.Errorf("kernels: %s: %w", name, err)
+			}
+		}
+		s.Support, s.G = m.support.RawMatrix().Data, m.g.RawMatrix().Data
+	}
+	return persist.Write(w, MetricKind, metricParams{spec}, s)
+}
+
+// LoadMetric reads a metric that Save wrote. Its errors wrap those of package
+// persist if the file is foreign, newer, damaged or of another kind.
+func LoadMetric(r io.Reader) (*Metric, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(MetricKind); err != nil {
+		return nil, err
+	}
+	var p metricParams
+	var s metricState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	}
+	k, err := p.Kernel.Kernel()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, MetricKind, err)
+	}
+	m, err := s.metric(k)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, MetricKind, err)
+	}
+	return m, nil
+}
+
+// metric returns the saved metric, or an error if the parts do not fit.
+func (s metricState) metric(k Kernel) (*Metric, error) {
+	// Without support points only this limit bounds the dimension.
+	if s.Dim < 1 || s.Dim > math.MaxInt32 || s.Rows < 0 {
+		return nil, fmt.Errorf("%d rows in %d dimensions", s.Rows, s.Dim)
+	}
+	if s.Rows == 0 && len(s.Support) == 0 && len(s.G) == 0 {
+		return &Metric{kernel: k, dim: s.Dim}, nil
+	}
+	m := len(s.Support) / s.Dim
+	if m == 0 || len(s.Support)%s.Dim != 0 || s.Rows == 0 || len(s.G)%s.Rows != 0 || len(s.G)/s.Rows != m {
+		return nil, fmt.Errorf("arrays of %d and %d numbers do not fit %d rows in %d dimensions", len(s.Support), len(s.G), s.Rows, s.Dim)
+	}
+	out := &Metric{k, s.Dim, mat.NewDense(m, s.Dim, s.Support), mat.NewDense(s.Rows, m, s.G)}
+	for name, x := range map[string]*mat.Dense{"support": out.support, "g": out.g} {
+		if err := metric.CheckFinite(x); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
