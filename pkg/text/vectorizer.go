@@ -1,0 +1,131 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// Sparse is a vector of which few entries are not 0: entry Index[k] is Value[k].
+type Sparse struct {
+	Index []int // ascending
+	Value []float64
+}
+
+// Dense sets dst to the vector. It panics if an index is not below len(dst).
+func (s Sparse) Dense(dst []float64) {
+	clear(dst)
+	for k, i := range s.Index {
+		dst[i] = s.Value[k]
+	}
+}
+
+// VectorizerParams says how FitVectorizer chooses its vocabulary.
+type VectorizerParams struct {
+	// Size is the number of terms; 0 means 500. Otherwise positive.
+	Size int
+	// Select is the rule; the zero value is DocumentFrequency.
+	Select Selection
+	// Relevant is the label of each document, for InformationGain; nil
+	// otherwise.
+	Relevant []bool
+}
+
+// Resolved returns the parameters with their defaults filled in.
+func (p VectorizerParams) Resolved() VectorizerParams {
+	p.Size = cmp.Or(p.Size, 500)
+	return p
+}
+
+func (p VectorizerParams) check(docs int) error {
+	switch {
+	case p.Size < 1:
+		return fmt.Errorf("text: Size: %d is not allowed, want at least 1, or 0 for the default", p.Size)
+	case p.Select != DocumentFrequency && p.Select != InformationGain:
+		return fmt.Errorf("text: Select: %v is not allowed, want one of %q", p.Select, selectionNames)
+	case p.Select == InformationGain && len(p.Relevant) != docs:
+		return fmt.Errorf("text: Relevant: %d labels are not allowed, want %d, one per document", len(p.Relevant), docs)
+	case p.Select != InformationGain && p.Relevant != nil:
+		return fmt.Errorf("text: Relevant: labels are not allowed with %v, want nil", p.Select)
+	}
+	return nil
+}
+
+// Vectorizer maps documents to vectors of length-normalised tf-idf over a fixed
+// vocabulary: entry t of a document is w_t/‖w‖₂ with
+//
+//	w_t = tf_t·ln(N/df_t),
+//
+// tf_t the number of times the term stands in the document, df_t the number of
+// the N documents of the fit that have it.
+// Source: Salton and Buckley, Term-weighting approaches in automatic text
+// retrieval, Information Processing & Management 24(5), 1988, Table 1, weight
+// tfc.
+//
+// It depends on the documents of the fit alone: fitted on a whole stream it knows
+// words and frequencies of the future, fitted on a beginning it does not. A
+// Vectorizer is immutable and safe for concurrent use.
+type Vectorizer struct {
+	terms []string // ascending
+	index map[string]int
+	df    []int
+	idf   []float64 // ln(N/df)
+	n     int
+}
+
+// FitVectorizer returns the vectorizer of these documents. The vocabulary is the
+// p.Size terms that come first by p.Select; ties go to the term that is first in
+// the alphabet. It is smaller if the documents have fewer terms. The error names
+// the parameter that is not allowed; no document, or none with a term, is an
+// error too.
+func FitVectorizer(docs []Bag, p VectorizerParams) (*Vectorizer, error) {
+	p = p.Resolved()
+	if err := p.check(len(docs)); err != nil {
+		return nil, err
+	}
+	stats := vocabulary(docs, p)
+	if len(stats) == 0 {
+		return nil, fmt.Errorf("text: docs: %d documents without a term are not allowed, want at least one term", len(docs))
+	}
+	v := &Vectorizer{index: make(map[string]int, len(stats)), n: len(docs)}
+	for i, s := range stats {
+		v.terms = append(v.terms, s.term)
+		v.index[s.term] = i
+		v.df = append(v.df, s.df)
+		v.idf = append(v.idf, math.Log(float64(len(docs))/float64(s.df)))
+	}
+	return v, nil
+}
+
+// Dim returns the number of terms.
+func (v *Vectorizer) Dim() int { return len(v.terms) }
+
+// Docs returns N, the number of documents of the fit.
+func (v *Vectorizer) Docs() int { return v.n }
+
+// Term returns term i and the number of documents of the fit that have it. The
+// terms ascend. It panics unless 0 ≤ i < Dim.
+func (v *Vectorizer) Term(i int) (term string, df int) { return v.terms[i], v.df[i] }
+
+// Vector returns the vector of a document: of unit Euclidean norm, or zero if no
+// term of the vocabulary stands in it but those in all documents of the fit,
+// whose weight is 0. Entries that are 0 are left out.
+func (v *Vectorizer) Vector(doc Bag) Sparse {
+	var out Sparse
+	var sum float64
+	for _, c := range doc { // ascending, as the terms
+		i, ok := v.index[c.Term]
+		if !ok || v.idf[i] == 0 {
+			continue
+		}
+		w := float64(c.N) * v.idf[i]
+		out.Index = append(out.Index, i)
+		out.Value = append(out.Value, w)
+		sum += w * w
+	}
+	norm := math.Sqrt(sum)
+	for k := range out.Value {
+		out.Value[k] /= norm
+	}
+	return out
+}
