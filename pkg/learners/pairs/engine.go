@@ -2,8 +2,9 @@
 //
 // The online learners are one engine with different parts: a rate rule (how
 // far one pair moves the hypothesis), a form (how the matrix is kept, and so
-// when it is projected back onto the positive semi-definite cone), and a start
-// threshold.
+// when it is projected back onto the positive semi-definite cone), a start
+// threshold, and coordinates: those of the vectors themselves, or those of their
+// images under a kernel's feature map in a basis that grows (chart).
 package pairs
 
 import (
@@ -28,13 +29,16 @@ type rate func(slack, norm4 float64) float64
 //
 //	v = x − y,  A ← A − y·τ·vvᵀ,  b ← b + y·τ,
 //
-// then A projected onto the cone by the form and b onto [1, ∞).
+// then A projected onto the cone by the form and b onto [1, ∞). Vectors are
+// given by their coordinates: step, predict and loss take x and y for theirs;
+// advance, predictAt and lossAt take those of v.
 type engine struct {
-	name string // prefix of errors
-	rate rate
-	b    float64
-	a    *form
-	v    []float64 // scratch of Step
+	name   string // prefix of errors
+	length string // ‖v‖, as errors write it
+	rate   rate
+	b      float64
+	a      *form
+	v      []float64 // v of the last step
 	// change is the factor of vvᵀ that the last step added to A before the
 	// projection; 0 if A did not change.
 	change float64
@@ -42,7 +46,7 @@ type engine struct {
 }
 
 func newEngine(name string, dim int, r rate, b float64) engine {
-	return engine{name: name, rate: r, b: b, a: newForm(dim)}
+	return engine{name: name, length: "‖x−y‖", rate: r, b: b, a: newForm(dim)}
 }
 
 // stackDim is the dimension up to which Predict and Loss use an array on the
@@ -59,33 +63,43 @@ func (e *engine) sqDist(f metric.Pair) float64 {
 	return e.a.sqNorm(v)
 }
 
-func (e *engine) predict(f metric.Pair) learners.PairPrediction {
-	q := e.sqDist(f)
-	return learners.PairPrediction{SqDist: q, Similar: q <= e.b}
+func (e *engine) predict(f metric.Pair) learners.PairPrediction { return e.prediction(e.sqDist(f)) }
+
+func (e *engine) loss(f metric.Pair) float64 { return e.hinge(e.sqDist(f), f.Label) }
+
+func (e *engine) prediction(sq float64) learners.PairPrediction {
+	return learners.PairPrediction{SqDist: sq, Similar: sq <= e.b}
 }
 
-func (e *engine) loss(f metric.Pair) float64 {
-	return math.Max(0, 1+float64(f.Label)*(e.sqDist(f)-e.b))
+func (e *engine) hinge(sq float64, label metric.Label) float64 {
+	return math.Max(0, 1+float64(label)*(sq-e.b))
 }
 
 func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
-	var o learners.Outcome[learners.PairPrediction]
 	e.change = 0
 	if err := f.Check(e.a.dim); err != nil {
-		return o, fmt.Errorf("%s: %w", e.name, err)
+		return learners.Outcome[learners.PairPrediction]{}, fmt.Errorf("%s: %w", e.name, err)
 	}
 	e.v = fit(e.v, e.a.dim)
-	v := metric.Sub(e.v, f.X, f.Y)
+	return e.advance(metric.Sub(e.v, f.X, f.Y), f.Label)
+}
+
+// advance is step for the coordinates v, which it keeps for lastChange. Entries
+// of v past the dimension of the form are along further axes, by which the form
+// grows if the update needs them.
+func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
+	var o learners.Outcome[learners.PairPrediction]
+	e.v, e.change = v, 0
 	norm2 := dot(v, v)
 	norm4 := norm2 * norm2
-	q := e.a.look(v)
+	q := e.a.look(v[:e.a.dim])
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
-		return o, fmt.Errorf("%s: x and y: ‖x−y‖⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, norm4, q)
+		return o, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
 	}
-	y := float64(f.Label)
+	y := float64(label)
 	slack := 1 + y*(q-e.b)
-	o.Prediction = learners.PairPrediction{SqDist: q, Similar: q <= e.b}
-	o.Mistake = o.Prediction.Similar != (f.Label == metric.Similar)
+	o.Prediction = e.prediction(q)
+	o.Mistake = o.Prediction.Similar != (label == metric.Similar)
 	o.Loss = math.Max(0, slack)
 	tau := e.rate(slack, norm4)
 	if tau == 0 {
@@ -93,8 +107,12 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 	}
 	o.StepSize = y * tau
 	if norm2 > 0 {
-		if o.Projections = e.a.add(v, norm2, -y*tau); e.a.changed {
-			e.change = -y * tau
+		c := -y * tau
+		if len(v) > e.a.dim && (c > 0 || !e.a.zero()) {
+			e.a.grow(len(v) - e.a.dim)
+		}
+		if o.Projections = e.a.add(v[:e.a.dim], norm2, c); e.a.changed {
+			e.change = c
 		}
 	}
 	b := math.Max(e.b+y*tau, minThreshold)

@@ -24,12 +24,16 @@ import (
 // zero makes its eigenvector an exact null vector of the extended core, and a
 // Householder reflection that maps this vector onto the last coordinate drops
 // it, so that n does not grow ("trim").
+//
+// A form that grows is never dense: U stays n columns whatever n is, and grow
+// adds rows of zeros to it.
 type form struct {
-	dim int
-	n   int       // order of the core
-	u   []float64 // the columns of U, one after the other; nil if U = I, n = dim
-	c   sym       // C
-	res resolvent
+	dim   int
+	grows bool
+	n     int       // order of the core
+	u     []float64 // the columns of U, one after the other; nil if U = I, n = dim
+	c     sym       // C
+	res   resolvent
 	// turns counts the reflections since U was last orthonormalised.
 	turns int
 
@@ -85,6 +89,28 @@ func newForm(dim int) *form {
 	return f
 }
 
+// newGrowingForm returns the zero form on R^0.
+func newGrowingForm() *form {
+	f := &form{grows: true}
+	f.size()
+	return f
+}
+
+// grow adds k axes, on which the form is zero.
+func (f *form) grow(k int) {
+	d := f.dim
+	f.dim += k
+	f.u = append(f.u, make([]float64, f.n*k)...)
+	for i := f.n - 1; i >= 0; i-- {
+		copy(f.col(i), f.u[i*d:(i+1)*d])
+		clear(f.col(i)[d:])
+	}
+}
+
+// zero reports whether A = 0: a positive semi-definite core vanishes with its
+// trace.
+func (f *form) zero() bool { return f.c.trace(f.n) == 0 }
+
 // size makes the scratch fit the order n.
 func (f *form) size() {
 	f.w = fit(f.w, f.n)
@@ -103,7 +129,7 @@ func (f *form) ut() blas64.General {
 func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // full reports whether U = I.
-func (f *form) full() bool { return f.n == f.dim }
+func (f *form) full() bool { return f.n == f.dim && !f.grows }
 
 // coords returns Uᵀv, in w unless U = I.
 func (f *form) coords(w, v []float64) []float64 {
@@ -223,7 +249,7 @@ func (f *form) plus(c float64, w []float64, rho float64) {
 	f.c = append(f.c, c*rho*rho)
 	f.u = append(f.u, f.q...)
 	f.n++
-	if f.n >= denseOrder(f.dim) {
+	if !f.grows && f.n >= denseOrder(f.dim) {
 		f.densify()
 	}
 	f.size()
@@ -327,11 +353,19 @@ func (f *form) densify() {
 	f.res.drop()
 }
 
-// metric returns a snapshot: C = GᵀG by Cholesky with complete pivoting, L =
-// GUᵀ.
+// metric returns a snapshot.
 func (f *form) metric() *metric.Mahalanobis {
+	if l := f.factor(); l != nil {
+		return metric.FromFactor(l)
+	}
+	return metric.Zero(f.dim)
+}
+
+// factor returns L with A = LᵀL, or nil if A = 0: C = GᵀG by Cholesky with
+// complete pivoting, L = GUᵀ.
+func (f *form) factor() *mat.Dense {
 	if f.c.trace(f.n) <= 0 {
-		return metric.Zero(f.dim)
+		return nil
 	}
 	s := mat.NewSymDense(f.n, nil)
 	for i := range f.n {
@@ -350,11 +384,11 @@ func (f *form) metric() *metric.Mahalanobis {
 		}
 	}
 	if f.full() {
-		return metric.FromFactor(g)
+		return g
 	}
 	var l mat.Dense
 	l.Mul(g, mat.NewDense(f.n, f.dim, f.u[:f.n*f.dim]))
-	return metric.FromFactor(&l)
+	return &l
 }
 
 // formState is a saved form: every number that later steps depend on.
@@ -377,13 +411,13 @@ func (f *form) state() formState {
 }
 
 // form returns the saved form, or an error if the parts do not fit.
-func (s formState) form() (*form, error) {
+func (s formState) form(grows bool) (*form, error) {
 	n, d := s.Order, s.Dim
 	// An order is bounded by the numbers that are there, before it is squared.
-	if d < 1 || n < 0 || n > d || n > len(s.Core) {
+	if d < 1 && !grows || n < 0 || n > d || n > len(s.Core) {
 		return nil, fmt.Errorf("order %d in %d dimensions with a core of %d numbers", n, d, len(s.Core))
 	}
-	dense := d <= directOrder || n >= denseOrder(d)
+	dense := !grows && (d <= directOrder || n >= denseOrder(d))
 	if dense && n != d {
 		return nil, fmt.Errorf("order %d in %d dimensions, want %d", n, d, d)
 	}
@@ -405,7 +439,7 @@ func (s formState) form() (*form, error) {
 	if len(s.Resolvent) != 0 && !(s.Shift > 0) {
 		return nil, fmt.Errorf("shift: %v, want a number > 0", s.Shift)
 	}
-	f := &form{dim: d, n: n, c: sym(s.Core), u: s.Basis, turns: s.Turns}
+	f := &form{dim: d, grows: grows, n: n, c: sym(s.Core), u: s.Basis, turns: s.Turns}
 	f.res = resolvent{shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
 	if len(s.Resolvent) > 0 {
 		f.res.r, f.res.n, f.res.stride = s.Resolvent, n, n

@@ -38,12 +38,14 @@ func (p POLAParams) Resolved() POLAParams {
 	return p
 }
 
-func (p POLAParams) check() error {
+// check returns an error, with the learner's name, if a parameter is out of
+// range.
+func (p POLAParams) check(name string) error {
 	if b := *p.B1; math.IsNaN(b) || math.IsInf(b, 0) {
-		return fmt.Errorf("pola: b1: %v is not allowed, want a finite number", b)
+		return fmt.Errorf("%s: b1: %v is not allowed, want a finite number", name, b)
 	}
 	if g := p.Gamma; !(g >= 0) || math.IsInf(g, 0) {
-		return fmt.Errorf("pola: gamma: %v is not allowed, want a finite number ≥ 0", g)
+		return fmt.Errorf("%s: gamma: %v is not allowed, want a finite number ≥ 0", name, g)
 	}
 	return nil
 }
@@ -84,7 +86,7 @@ func NewPOLA(dim int, p POLAParams) (*POLA, error) {
 		return nil, fmt.Errorf("pola: dim: %d is not allowed, want at least 1", dim)
 	}
 	p = p.Resolved()
-	if err := p.check(); err != nil {
+	if err := p.check("pola"); err != nil {
 		return nil, err
 	}
 	return &POLA{e: newEngine("pola", dim, polaRate(p.Gamma), *p.B1), p: p}, nil
@@ -182,7 +184,7 @@ func LoadPOLA(r io.Reader) (*POLA, error) {
 	if err := env.Decode(&p, &s); err != nil {
 		return nil, err
 	}
-	a, err := s.Form.form()
+	a, err := s.Form.form(false)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, POLAKind, err)
 	}

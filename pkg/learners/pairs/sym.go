@@ -77,10 +77,20 @@ func (s sym) cholesky(dst sym, shift float64, n int) bool {
 
 // solve overwrites x by (LLᵀ)⁻¹x, where s is the packed lower factor L.
 func (s sym) solve(x []float64) {
+	s.solveLower(x)
+	s.solveUpper(x)
+}
+
+// solveLower overwrites x by L⁻¹x.
+func (s sym) solveLower(x []float64) {
 	for i := range x {
 		row := s.row(i)
 		x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
 	}
+}
+
+// solveUpper overwrites x by L⁻ᵀx.
+func (s sym) solveUpper(x []float64) {
 	for i := len(x) - 1; i >= 0; i-- {
 		row := s.row(i)
 		x[i] /= row[i]
