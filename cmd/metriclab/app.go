@@ -24,6 +24,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitMissing     = 3
 	exitInterrupted = 130
 )
 
@@ -34,6 +35,7 @@ type app struct {
 	out, err io.Writer
 	terminal bool // err is one
 	mirror   string
+	env      func(string) string // of the shard
 	world    experiment.World
 	every    time.Duration // between lines of progress when piped
 }
@@ -41,7 +43,7 @@ type app struct {
 func newApp(papers []experiment.Paper) *app {
 	return &app{
 		papers: papers, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
-		mirror: os.Getenv("METRICLAB_MIRROR"), world: world(), every: 30 * time.Second,
+		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second,
 	}
 }
 
@@ -113,7 +115,8 @@ func (a *app) root() *cobra.Command {
 grades each of their claims against what it measured, and writes a report.
 
 Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
-2 the command line is wrong; 130 interrupted.`,
+2 the command line or the environment is wrong, so that the same command never
+succeeds; 3 merge: jobs are missing; 130 interrupted.`,
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -127,10 +130,11 @@ Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand(), a.completionCommand())
+	completeData(root)
 	return root
 }
 
@@ -140,10 +144,11 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab run pola2004/fig3        one experiment; --dry-run says what would run
   metriclab list                     the papers, experiments and figures
   metriclab status                   what is done, missing, failed
+  metriclab merge DIR ...            one result from the shards of several machines (run --shard i/n)
   metriclab report --scale full      the report and the scorecard from what is there
   metriclab data get                 fetch the data that full scale needs
   metriclab version                  what this program was built from
-Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 130 interrupted.
+Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 3 missing, 130 interrupted.
 `
 
 func noArgs(c *cobra.Command, args []string) error {
@@ -169,12 +174,15 @@ type flags struct {
 
 func (f *flags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.scale, "scale", string(experiment.Smoke), "smoke (built-in data, seconds) or full (the papers' protocols)")
+	completeFlag(c, "scale", completeScales)
 	c.Flags().StringVar(&f.results, "results", "", "folder of results instead of results/ (full) or out/smoke/ (smoke)")
+	completeFolder(c, "results")
 	addData(c, &f.data)
 }
 
 func addData(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "data", "data", "folder of data sets")
+	completeFolder(c, "data")
 }
 
 // selected turns flags into a Config and arguments into experiments.

@@ -64,6 +64,7 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&scaleName, "scale", string(experiment.Smoke), "smoke or full")
+	completeFlag(c, "scale", completeScales)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

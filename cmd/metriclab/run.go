@@ -14,9 +14,9 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	var f flags
-	var trials, jobs int
-	var seed uint64
-	var cells []string
+	var few filters
+	var jobs int
+	var shard string
 	var force, dry bool
 	c := &cobra.Command{
 		Use:   "run [paper|experiment ...]",
@@ -31,20 +31,33 @@ an experiment, with its figures and graded claims, goes to results/<experiment>;
 everything else is a draft, watermarked, in out/full/<experiment>: an incomplete
 table, fewer trials than the default, some cells only, another base seed.
 
+Several machines share the work by --shard i/n: each runs its part of the jobs,
+i from 0 to n-1, and only stores them; metriclab merge does the rest. All must be
+given the same experiments and flags. Without --shard the environment says it:
+SHARD_INDEX and SHARD_COUNT, or SHARD_COUNT and the index of an engine,
+SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, NOMAD_ALLOC_INDEX,
+AWS_BATCH_JOB_ARRAY_INDEX, PBS_ARRAY_INDEX, or from 1 on CI_NODE_INDEX or
+PARALLEL_SEQ. An index without a count is refused, since each machine would run
+everything.
+
 Exit codes: 0 all is well; 1 some job, figure or claim failed; 2 the command line
-is wrong; 130 interrupted.`,
+or the environment is wrong; 130 interrupted.`,
+		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
 				return err
 			}
-			if err := atLeastOne(c, "trials", trials, "jobs", jobs); err != nil {
+			if err := few.apply(c, &cfg); err != nil {
 				return err
 			}
-			if seed == 0 {
-				return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
+			if err := atLeastOne(c, "jobs", jobs); err != nil {
+				return err
 			}
-			cfg.Trials, cfg.Seed, cfg.Cells, cfg.Force = trials, seed, cells, force
+			if cfg.Shard, err = a.shard(c, shard, true); err != nil {
+				return err
+			}
+			cfg.Force = force
 			if jobs > 0 {
 				cfg.Workers = jobs
 			}
@@ -60,17 +73,41 @@ is wrong; 130 interrupted.`,
 			if err != nil {
 				return err
 			}
-			return a.printRun(res, cfg)
+			return a.printRun(sel, res, cfg)
 		},
 	}
 	f.add(c)
-	c.Flags().IntVar(&trials, "trials", 0, "trials per cell (default: each experiment's own number)")
+	few.add(a, c, &f)
+	c.Flags().StringVar(&shard, "shard", "", "run only part i of n of the jobs, and only store them: i/n, from 0/n to n-1/n")
 	c.Flags().IntVar(&jobs, "jobs", 0, "jobs that run at the same time (default: all cores)")
-	c.Flags().Uint64Var(&seed, "seed", 1, "base seed of all random streams")
-	c.Flags().StringArrayVar(&cells, "cell", nil, "run only this cell; may be repeated (list --json names the cells)")
 	c.Flags().BoolVar(&force, "force", false, "run jobs that are done, too")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would run and why, and run nothing")
 	return c
+}
+
+// filters are the flags that, with the experiments, choose jobs.
+type filters struct {
+	trials int
+	seed   uint64
+	cells  []string
+}
+
+func (f *filters) add(a *app, c *cobra.Command, where *flags) {
+	c.Flags().IntVar(&f.trials, "trials", 0, "trials per cell (default: each experiment's own number)")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "base seed of all random streams")
+	c.Flags().StringArrayVar(&f.cells, "cell", nil, c.Name()+" only this cell; may be repeated (list --json names the cells)")
+	completeFlag(c, "cell", a.completeCells(where))
+}
+
+func (f *filters) apply(c *cobra.Command, cfg *experiment.Config) error {
+	if err := atLeastOne(c, "trials", f.trials); err != nil {
+		return err
+	}
+	if f.seed == 0 {
+		return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
+	}
+	cfg.Trials, cfg.Seed, cfg.Cells = f.trials, f.seed, f.cells
+	return nil
 }
 
 // atLeastOne checks flags, given as name and value, that were set.
@@ -92,6 +129,7 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `Draw the figures of what is done, grade the claims of what is complete and write
 the report, without running jobs. At full scale also write the scorecard,
 results/README.md. The path of the report is printed last.`,
+		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
@@ -101,7 +139,7 @@ results/README.md. The path of the report is printed last.`,
 			if err != nil {
 				return err
 			}
-			return a.printRun(res, cfg)
+			return a.printRun(sel, res, cfg)
 		},
 	}
 	f.add(c)
@@ -109,7 +147,7 @@ results/README.md. The path of the report is printed last.`,
 }
 
 // printRun prints the results to stdout and what went wrong to stderr.
-func (a *app) printRun(res *experiment.Result, cfg experiment.Config) error {
+func (a *app) printRun(sel []experiment.Selected, res *experiment.Result, cfg experiment.Config) error {
 	for _, o := range res.Outcomes {
 		if o.Err != nil {
 			fmt.Fprintf(a.err, "%s: %v\n", o.Spec.ID, o.Err)
@@ -129,9 +167,14 @@ func (a *app) printRun(res *experiment.Result, cfg experiment.Config) error {
 		fmt.Fprintf(a.err, "failed: %s, cell %s, trial %d: %v\n", f.Experiment, f.Cell, f.Trial, f.Err)
 	}
 	if n := len(failed); n > 0 {
-		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. To run them again:\n", plural(n, "job"), cfg.Folders.Store)
-		for _, line := range res.RerunCommands(cfg) {
-			fmt.Fprintln(a.err, "  "+line+a.folderFlags(cfg))
+		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. ", plural(n, "job"), cfg.Folders.Store)
+		if cfg.Shard.Count > 0 { // the failed cells alone would be shared out in another way
+			fmt.Fprintln(a.err, "The same command runs them again.")
+		} else {
+			fmt.Fprintln(a.err, "To run them again:")
+			for _, line := range res.RerunCommands(cfg) {
+				fmt.Fprintln(a.err, "  "+line+a.folderFlags(cfg))
+			}
 		}
 	}
 	if n := res.NotRun + lost; n > 0 {
@@ -140,8 +183,13 @@ func (a *app) printRun(res *experiment.Result, cfg experiment.Config) error {
 	if res.Interrupted {
 		return exitError(exitInterrupted)
 	}
-	if res.Report != "" {
+	switch {
+	case res.Report != "":
 		if err := a.printOutcomes(res); err != nil {
+			return err
+		}
+	case cfg.Shard.Count > 0 && res.StoreErr == nil:
+		if err := a.printShard(sel, res, cfg); err != nil {
 			return err
 		}
 	}
@@ -238,16 +286,22 @@ func why(s experiment.Status, cfg experiment.Config) string {
 
 func (a *app) statusCommand() *cobra.Command {
 	var f flags
+	var shard string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status [paper|experiment ...]",
 		Short: "Say what is done, missing and failed",
 		Long: `Count the jobs of each experiment: done, missing, failed; done by another commit
 than this program's; and stored jobs that belong to other settings or versions
-(stray). Published says whether the published table is complete and current.`,
+(stray). Published says whether the published table is complete and current.
+With --shard i/n jobs are counted of that shard only, as run shares them out.`,
+		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
 			if err != nil {
+				return err
+			}
+			if cfg.Shard, err = a.shard(c, shard, false); err != nil {
 				return err
 			}
 			all, err := experiment.Stand(c.Context(), sel, cfg)
@@ -267,6 +321,9 @@ than this program's; and stored jobs that belong to other settings or versions
 				fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Experiment, s.Jobs, s.Done, s.Missing, s.Failed, s.OtherCommit, s.Stray, published)
 			}
 			for _, s := range all {
+				if s.Damaged > 0 {
+					fmt.Fprintf(w, "%s: %s cannot be used and count as missing; metriclab merge names the files\n", s.Experiment, plural(s.Damaged, "stored job"))
+				}
 				if s.Problem != "" {
 					fmt.Fprintf(w, "%s: the published table cannot be used: %s\n", s.Experiment, s.Problem)
 				}
@@ -275,6 +332,7 @@ than this program's; and stored jobs that belong to other settings or versions
 		},
 	}
 	f.add(c)
+	c.Flags().StringVar(&shard, "shard", "", "count only part i of n of the jobs: i/n, from 0/n to n-1/n")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

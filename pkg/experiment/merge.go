@@ -3,6 +3,7 @@ package experiment
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,8 +35,9 @@ type MergedSource struct {
 	Same string
 	// New jobs were copied; Known ones are here already or in an earlier source.
 	New, Known int
-	// OtherScale counts the jobs of another scale; Stray those of other settings
-	// or versions. They are left where they are.
+	// OtherScale counts the jobs of another scale; Stray the others that the
+	// Config does not ask for: of other settings, trials, cells or versions. They
+	// are left where they are.
 	OtherScale, Stray int
 	// Damaged files count as missing.
 	Damaged int
@@ -62,7 +64,7 @@ type ConflictError struct {
 	Experiment, Cell string
 	Trial            int
 	Files            [2]string
-	More             int // conflicts of other jobs
+	More             int // further conflicts
 }
 
 func (e *ConflictError) Error() string {
@@ -76,10 +78,10 @@ func (e *ConflictError) Error() string {
 
 // Merge copies the finished jobs of the selected experiments from the stores
 // below the folders sources to that of cfg, then does what Report does. A job
-// is copied if it is one of the table that cfg describes and not here yet; what
-// is here stays as it is, byte for byte. If two sources have a job, the record
-// that ended first is taken, so that the order of the sources does not matter.
-// No sources are fine: then it reports on the own store.
+// is copied if cfg asks for it and it is not here yet; what is here stays as it
+// is, byte for byte. If two sources have a job, the record that ended first is
+// taken, so that the order of the sources does not matter. No sources are fine:
+// then it reports on the own store.
 //
 // All sources are read before anything is written. Two records of the same job
 // with different values give a *ConflictError, a source that is no folder of
@@ -126,6 +128,20 @@ func Merge(ctx context.Context, sel []Selected, sources []string, cfg Config) (*
 	return m, err
 }
 
+// MergeCommand returns the command line that merges the shards of a run.
+func MergeCommand(sel []Selected, cfg Config) string {
+	c := "metriclab merge" + flags(cfg.Scale, cfg.Trials, cfg.seed())
+	if all, _ := Select(cfg.Papers, nil); len(sel) < len(all) { // no name cannot be unknown
+		for _, s := range sel {
+			c += " --experiment " + s.Spec.ID
+		}
+	}
+	for _, cell := range cfg.Cells {
+		c += " --cell " + quote(cell)
+	}
+	return c
+}
+
 // open checks that the sources are folders of results and tells which of them
 // are the same.
 func (m *Merged) open(sources []string, own string) error {
@@ -140,7 +156,11 @@ func (m *Merged) open(sources []string, own string) error {
 	for _, dir := range sources {
 		info, err := os.Stat(dir)
 		if err != nil {
-			return &ConfigError{fmt.Sprintf("source %v", err)}
+			cause := err
+			if e, ok := errors.AsType[*fs.PathError](err); ok {
+				cause = e.Err
+			}
+			return &ConfigError{fmt.Sprintf("source %s: %v", dir, cause)}
 		}
 		if i := slices.IndexFunc(seen, func(f folder) bool { return os.SameFile(f.info, info) }); i >= 0 {
 			m.Sources = append(m.Sources, MergedSource{Dir: dir, Same: seen[i].dir})
@@ -165,8 +185,8 @@ type union struct {
 // read takes the jobs of an experiment from all sources.
 func (u *union) read(ctx context.Context, p *plan) error {
 	jobs := map[string]Job{}
-	for _, job := range p.jobs {
-		jobs[job.ID] = job
+	for _, i := range p.wanted {
+		jobs[p.jobs[i].ID] = p.jobs[i]
 	}
 	own, err := p.store.cells(p.Spec)
 	if err != nil {

@@ -78,9 +78,9 @@ type Result struct {
 	// NotRun counts the jobs that were not run, or not to their end, because
 	// the run was interrupted or the store could not be written.
 	NotRun int
-	// Left counts, in a run of one shard, the jobs of all shards that the store
-	// does not have.
-	Left int
+	// All counts, in a run of one shard, the jobs of all shards, and Left those
+	// of them that are not done.
+	All, Left int
 	// Interrupted says that the context ended the run.
 	Interrupted bool
 	// StoreErr is the write error that ended the run.
@@ -245,6 +245,7 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		for _, p := range plans {
 			o := outcomes[p]
 			o.Jobs, o.Done = len(p.own), len(p.own)-len(p.without(p.own))
+			s.All += len(p.wanted)
 			s.Left += len(p.without(p.wanted))
 		}
 		return s, nil

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/catalog"
+)
+
+func (a *app) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the script that completes metriclab's command lines in a shell",
+		Long: `Print a script with which a shell completes commands, flags, experiments, cells,
+data sets and learners at the Tab key. For the running shell:
+
+  bash         source <(metriclab completion bash)
+  zsh          source <(metriclab completion zsh)
+  fish         metriclab completion fish | source
+  powershell   metriclab completion powershell | Out-String | Invoke-Expression
+
+Put that line into the shell's start-up file to have it always. metriclab must
+be on the PATH; bash needs the package bash-completion.`,
+		ValidArgsFunction: completeWords(shells...),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(shells, args[0]) {
+				return usageError{fmt.Errorf("%s: %q is not allowed, want one of %s", c.CommandPath(), args, strings.Join(shells, ", "))}
+			}
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			default:
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			}
+		},
+	}
+}
+
+// completeFlag sets how the value of a flag is completed.
+func completeFlag(c *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // no such flag, or twice
+	}
+}
+
+// completeFolder completes the value of a flag by folders.
+func completeFolder(c *cobra.Command, flag string) { completeFlag(c, flag, completeFolders) }
+
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completeWords completes by the words, without those that are arguments
+// already.
+func completeWords(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var out []cobra.Completion
+		for _, w := range words {
+			// A word may be followed by a tab and its description.
+			word, _, _ := strings.Cut(w, "\t")
+			if strings.HasPrefix(word, start) && !slices.Contains(args, word) {
+				out = append(out, w)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+var completeScales = completeWords("smoke\tbuilt-in data, seconds", "full\tthe papers' protocols")
+
+// completeExperiments completes by papers and experiments.
+func (a *app) completeExperiments(c *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var words []string
+	for _, p := range a.papers {
+		words = append(words, p.Key+"\t"+p.Citation)
+		for _, s := range p.Experiments {
+			words = append(words, s.ID+"\t"+s.Title)
+		}
+	}
+	return completeWords(words...)(c, args, start)
+}
+
+// completeCells completes by the cells of the experiments on the command line,
+// or of all, at the scale that stands there.
+func (a *app) completeCells(f *flags) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		scale, err := experiment.ParseScale(f.scale)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		if names, err := c.Flags().GetStringArray("experiment"); err == nil { // merge, whose arguments are folders
+			args = names
+		}
+		sel, err := experiment.Select(a.papers, args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var words []string
+		for _, s := range sel {
+			for _, cell := range s.Spec.Cells(scale) {
+				if !slices.Contains(words, cell.Name) {
+					words = append(words, cell.Name)
+				}
+			}
+		}
+		return completeWords(words...)(c, nil, start)
+	}
+}
+
+// completeLearners completes by the learners of the catalog that keep takes.
+func completeLearners(keep func(catalog.Entry) bool) cobra.CompletionFunc {
+	var words []string
+	for _, e := range catalog.All() {
+		if keep(e) {
+			words = append(words, e.Name+"\t"+e.Doc)
+		}
+	}
+	return completeWords(words...)
+}
+
+// completeData completes the arguments of the commands on data sets.
+func completeData(root *cobra.Command) {
+	var words []string
+	for _, e := range datasets.Registry() {
+		words = append(words, e.Name+"\t"+e.Shape)
+	}
+	for _, name := range []string{"get", "verify"} {
+		c, _, err := root.Find([]string{"data", name})
+		if err != nil {
+			panic(err)
+		}
+		c.ValidArgsFunction = completeWords(words...)
+	}
+}

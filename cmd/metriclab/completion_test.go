@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/pkg/learners/catalog"
+)
+
+// completed asks the command what may follow, as the shells' scripts do. The
+// last line, which the scripts read, is the directive.
+func completed(t *testing.T, root *cobra.Command, out *bytes.Buffer, args ...string) (words []string, directive string) {
+	t.Helper()
+	out.Reset()
+	root.SetArgs(append([]string{cobra.ShellCompNoDescRequestCmd}, args...))
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+func TestCompletion(t *testing.T) {
+	const none, folders = ":4", ":16" // no files; folders only
+	all := []string{"toy", "toy/lines", "toy/digits"}
+	tests := []struct {
+		line string // the last word is the one to complete
+		want []string
+		end  string
+	}{
+		{"run ", all, none},
+		{"run toy/l", []string{"toy/lines"}, none},
+		{"run toy/lines ", []string{"toy", "toy/digits"}, none},
+		{"status toy/d", []string{"toy/digits"}, none},
+		{"report x", nil, none},
+		{"run --cell ", []string{"a", "b c", "0-8"}, none},
+		{"run lines --cell ", []string{"a", "b c"}, none},
+		{"run toy/digits --scale full --cell ", []string{"0-8"}, none},
+		{"run --cell a --cell b", []string{"b c"}, none},
+		{"run --scale medium --cell ", nil, none},
+		{"merge --experiment digits --cell ", []string{"0-8"}, none},
+		{"merge DIR --cell ", []string{"a", "b c", "0-8"}, none},
+		{"merge --experiment toy/l", []string{"toy/lines"}, none},
+		{"merge ", nil, folders},
+		{"run --results ", nil, folders},
+		{"data get --data ", nil, folders},
+		{"run --scale ", []string{"smoke", "full"}, none},
+		{"list --scale f", []string{"full"}, none},
+		{"list ", nil, none},
+		{"data get mn", []string{"mnist"}, none},
+		{"data verify wi", []string{"wine"}, none},
+		{"completion ", []string{"bash", "zsh", "fish", "powershell"}, none},
+		{"version ", nil, none},
+	}
+	for _, tt := range tests {
+		c := newCommand(toys(nil))
+		args := strings.Split(tt.line, " ")
+		words, end := completed(t, c.app.root(), &c.out, args...)
+		if !slices.Equal(words, tt.want) && len(words)+len(tt.want) > 0 || end != tt.end {
+			t.Errorf("%q: got %q %s, want %q %s", tt.line, words, end, tt.want, tt.end)
+		}
+	}
+}
+
+func TestCompleteLearners(t *testing.T) {
+	var out bytes.Buffer
+	root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
+	root.SetOut(&out)
+	root.SetErr(&bytes.Buffer{})
+	root.Flags().String("learner", "", "")
+	completeFlag(root, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
+	words, _ := completed(t, root, &out, "--learner", "")
+	var want []string
+	for _, e := range catalog.All() {
+		if e.Feedback.Online() {
+			want = append(want, e.Name)
+		}
+	}
+	if !slices.Equal(words, want) || !slices.Contains(words, "pola") || slices.Contains(words, "pca") {
+		t.Errorf("got %q, want %q", words, want)
+	}
+}
+
+// TestCompletionScripts prints a script per shell; those of shells that are here
+// parse.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		c := newCommand(toys(nil))
+		if code := c.run("completion", shell); code != exitOK || !strings.Contains(c.out.String(), "metriclab") || c.err.Len() > 0 {
+			t.Errorf("%s: exit code %d, %s", shell, code, c.err.String())
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil || shell == "powershell" {
+			continue
+		}
+		check := exec.Command(path, "-n")
+		check.Stdin = &c.out
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s -n: %v\n%s", shell, err, out)
+		}
+	}
+}
