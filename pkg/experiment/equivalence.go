@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -34,15 +35,11 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	if rule.Share == 0 {
-		rule.Share = 1
-	}
+	rule.Share = cmp.Or(rule.Share, 1)
 	if !(rule.Margin > 0) || !(rule.Share > 0 && rule.Share <= 1) {
 		return Finding{}, fmt.Errorf("experiment: margin %g and share %g, want a margin > 0 and a share in (0, 1]", rule.Margin, rule.Share)
 	}
-	if rule.Sample == "" {
-		rule.Sample = "trial"
-	}
+	sample := cmp.Or(rule.Sample, "trial")
 	var above, below []string
 	same := 0
 	for _, u := range units {
@@ -64,7 +61,7 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	f := Finding{Verdict: Undecided, Ours: "mean difference " + r.format(total)}
 	margin := r.format(Summary{Mean: rule.Margin})
 	if !total.HasInterval {
-		f.Reason = fmt.Sprintf("Only %d %s(s); %d are needed for an interval.", total.N, rule.Sample, MinTrials)
+		f.Reason = fmt.Sprintf("Only %d %s(s); %d are needed for an interval.", total.N, sample, MinTrials)
 		return f, nil
 	}
 	parts := []string{fmt.Sprintf("Within ±%s in %d of %d units; different in %d, open in %d.", margin, same, n, different, n-same-different)}

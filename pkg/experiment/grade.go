@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -142,6 +143,8 @@ type UnitRule struct {
 	Scale float64
 	// Unit is the unit of the printed numbers after scaling, for example "points".
 	Unit string
+	// Sample is what Diffs has one value of; "" means "trial".
+	Sample string
 }
 
 // GradeUnits grades a claim that a difference is positive in every unit. All
@@ -200,6 +203,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		}
 	}
 	total := Summarize(overall)
+	sample := cmp.Or(rule.Sample, "trial")
 	f := Finding{Ours: "mean difference " + rule.format(total)}
 	except := ""
 	if rule.Exceptions > 0 {
@@ -213,7 +217,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 	switch {
 	case !total.HasInterval:
 		f.Verdict = Undecided
-		why = fmt.Sprintf("Only %d trial(s); %d are needed for an interval.", total.N, MinTrials)
+		why = fmt.Sprintf("Only %d %s(s); %d are needed for an interval.", total.N, sample, MinTrials)
 	case positive == counted && len(against) == 0 && float64(isFor) >= forShare*float64(counted):
 		f.Verdict = Reproduced
 		if len(units) == 1 {
@@ -240,7 +244,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		why = "The interval of the mean over units contains zero, and the statement names every unit, but these are against even after correction for the number of units: " + some(refuting) + "."
 	default:
 		f.Verdict = Undecided
-		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall) + "."
+		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall, sample) + "."
 	}
 	f.Reason = strings.TrimSpace(counts + " " + why)
 	return f, nil
@@ -285,19 +289,19 @@ func (r UnitRule) format(s Summary) string {
 	return out
 }
 
-// moreTrials estimates how many trials in all would take the interval of the
-// mean off zero if mean and deviation stayed as they are.
-func moreTrials(values []float64) string {
+// moreTrials estimates how many trials (what sample names) in all would take the
+// interval of the mean off zero if mean and deviation stayed as they are.
+func moreTrials(values []float64, sample string) string {
 	m, s := math.Abs(Summarize(values).Mean), sd(values)
 	if m == 0 || s == 0 {
-		return "the mean difference is zero, more trials would not help"
+		return "the mean difference is zero, more " + sample + "s would not help"
 	}
 	for n := len(values) + 1; n <= maxMore; n++ {
 		if quantile(n, level)*s/math.Sqrt(float64(n)) < m {
-			return fmt.Sprintf("about %d trials instead of %d might decide", n, len(values))
+			return fmt.Sprintf("about %d %ss instead of %d might decide", n, sample, len(values))
 		}
 	}
-	return fmt.Sprintf("even %d trials would not decide", maxMore)
+	return fmt.Sprintf("even %d %ss would not decide", maxMore, sample)
 }
 
 // some names at most five of many.
