@@ -1,0 +1,195 @@
+package model
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+)
+
+// Data are the rows of a table: features, and labels if there are any.
+type Data struct {
+	// Name is that of the file, for messages and titles.
+	Name string
+	// X is n×d, one column per feature; NaN where a cell is missing.
+	X *mat.Dense
+	// Labels holds one class per row; nil if there is none.
+	Labels []string
+	Layout Layout
+	// Unused lists columns of the file that are neither features nor labels.
+	Unused []string
+}
+
+// Layout says which columns of a file are what. Columns have names if the file
+// has a header, and numbers from 1 otherwise.
+type Layout struct {
+	Header   bool     `json:"header"`
+	Width    int      `json:"width"` // number of columns of the training file
+	Label    string   `json:"label"`
+	Features []string `json:"features"`
+}
+
+func (l Layout) clone() Layout {
+	l.Features = slices.Clone(l.Features)
+	return l
+}
+
+// Columns say which columns of a new file are what: all are features but the
+// label and those to drop, each given by name or by number from 1.
+type Columns struct {
+	Header datasets.Header
+	Label  string
+	Drop   []string
+}
+
+// Read reads a CSV file with labels to fit or evaluate on; name is that of the
+// file, for messages. Missing cells (datasets.MissingCells) become NaN if missing
+// is true, and are an error otherwise. Errors are those of datasets.ReadCSV and of
+// its cells, and no column left as a feature.
+func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
+	if c.Label == "" {
+		return nil, fmt.Errorf("model: label: no column given, want its name or number")
+	}
+	t, err := datasets.ReadCSV(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
+	if err != nil {
+		return nil, err
+	}
+	used := make([]bool, t.Width())
+	label, err := t.Column(c.Label)
+	if err != nil {
+		return nil, err
+	}
+	used[label] = true
+	d := &Data{Name: name}
+	for _, column := range c.Drop {
+		j, err := t.Column(column)
+		if err != nil {
+			return nil, err
+		}
+		if j == label {
+			return nil, fmt.Errorf("model: column %s is the label and cannot be dropped", column)
+		}
+		if !used[j] {
+			d.Unused = append(d.Unused, t.ColumnName(j))
+		}
+		used[j] = true
+	}
+	d.Layout = Layout{Header: t.Header != nil, Width: t.Width(), Label: t.ColumnName(label)}
+	var features []int
+	for j := range used {
+		if !used[j] {
+			features = append(features, j)
+			d.Layout.Features = append(d.Layout.Features, t.ColumnName(j))
+		}
+	}
+	if len(features) == 0 {
+		return nil, fmt.Errorf("model: %s: no column is left as a feature", name)
+	}
+	if d.X, err = t.Numbers(features, missing); err != nil {
+		return nil, err
+	}
+	d.Labels, err = t.Words(label)
+	return d, err
+}
+
+// Read reads a CSV file like the one that the model was fitted on. With a header,
+// columns are found by name and others left out; without one, the file has all
+// columns of the training file, or the features alone. Labels are read if they
+// are there. Errors are those of Read.
+func (m *Model) Read(r io.Reader, name string) (*Data, error) {
+	l := m.layout
+	o := datasets.CSVOptions{Header: datasets.HeaderNo}
+	if l.Header {
+		o.Header = datasets.HeaderYes
+	}
+	t, err := datasets.ReadCSV(r, name, o)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{Name: name, Layout: l.clone()}
+	features, label, err := l.find(t)
+	if err != nil {
+		return nil, err
+	}
+	for j := range t.Width() {
+		if j != label && !slices.Contains(features, j) {
+			d.Unused = append(d.Unused, t.ColumnName(j))
+		}
+	}
+	if d.X, err = t.Numbers(features, m.recipe.ImputeMean); err != nil {
+		return nil, err
+	}
+	if label >= 0 {
+		d.Labels, err = t.Words(label)
+	}
+	return d, err
+}
+
+// find returns the columns of a file; label is -1 if it has none.
+func (l Layout) find(t *datasets.CSV) (features []int, label int, err error) {
+	label = -1
+	if l.Header {
+		if j := slices.Index(t.Header, l.Label); j >= 0 {
+			label = j
+		}
+		for _, name := range l.Features {
+			j := slices.Index(t.Header, name)
+			if j < 0 {
+				_, err := t.Column(name)
+				if err == nil { // a number that is no name here
+					err = &datasets.UnknownColumnError{File: t.Name, Column: name, Columns: t.Header, Width: t.Width()}
+				}
+				return nil, 0, err
+			}
+			features = append(features, j)
+		}
+		return features, label, nil
+	}
+	if t.Width() == len(l.Features) { // the features alone
+		for j := range l.Features {
+			features = append(features, j)
+		}
+		return features, label, nil
+	}
+	if t.Width() != l.Width {
+		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(l.Features))
+	}
+	for _, number := range append([]string{l.Label}, l.Features...) {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > l.Width {
+			return nil, 0, fmt.Errorf("model: column %q of a model without header is no number from 1 to %d", number, l.Width)
+		}
+		features = append(features, n-1)
+	}
+	return features[1:], features[0], nil
+}
+
+// LabelName returns a name for the column of labels.
+func (l Layout) LabelName() string {
+	if l.Header {
+		return l.Label
+	}
+	return "label"
+}
+
+// check returns an error unless d can be fitted.
+func (d *Data) check() error {
+	n, width := d.X.Dims()
+	switch {
+	case d.Labels == nil:
+		return fmt.Errorf("model: %s has no labels", d.Name)
+	case len(d.Labels) != n:
+		return fmt.Errorf("model: %d labels for %d rows", len(d.Labels), n)
+	case len(d.Layout.Features) != width:
+		return fmt.Errorf("model: %d names for %d features", len(d.Layout.Features), width)
+	}
+	if classes, _ := datasets.Classes(d.Labels); len(classes) < 2 {
+		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/metric"
+)
+
+// Plan says how a recipe is evaluated.
+type Plan struct {
+	// Ks are the numbers of neighbours to choose from; nil means 1, 3, 5, 7, 9. If
+	// there are several, each split takes the one with the fewest errors in a
+	// leave-one-out classification of its training rows, the smallest of equals:
+	// for the learner and for the baseline on their own.
+	Ks []int
+	// Folds is the number of parts of a cross-validation; 0 means 5, otherwise at
+	// least 2.
+	Folds int
+	// Repeats is how often the rows are divided anew; 0 means 10.
+	Repeats int
+	// Seed is the origin of the division into folds, and in each split of the
+	// pairs; 0 means that of the recipe.
+	Seed uint64
+	// Progress is told of splits.
+	Progress Progress
+}
+
+// Resolved returns p with its defaults filled in, but for the seed, which is the
+// recipe's.
+func (p Plan) Resolved() Plan {
+	if p.Ks == nil {
+		p.Ks = []int{1, 3, 5, 7, 9}
+	}
+	p.Ks = slices.Compact(slices.Sorted(slices.Values(p.Ks)))
+	if p.Folds == 0 {
+		p.Folds = 5
+	}
+	if p.Repeats == 0 {
+		p.Repeats = 10
+	}
+	return p
+}
+
+// check returns an error unless n rows can be divided as planned.
+func (p Plan) check(n int) error {
+	switch {
+	case p.Folds < 2 || p.Folds > n:
+		return fmt.Errorf("model: folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
+	case p.Repeats < 1:
+		return fmt.Errorf("model: repeats: %d is not allowed, want at least 1", p.Repeats)
+	}
+	most, what := n-(n+p.Folds-1)/p.Folds, "rows of the smallest training fold"
+	if len(p.Ks) > 1 {
+		most, what = most-1, "rows but one of the smallest training fold, since k is chosen by leaving one out"
+	}
+	if len(p.Ks) == 0 {
+		return fmt.Errorf("model: k: none given, want at least one")
+	}
+	for _, k := range p.Ks {
+		if k < 1 || k > most {
+			return fmt.Errorf("model: k: %d is not allowed, want 1 to %d, the %s", k, most, what)
+		}
+	}
+	return nil
+}
+
+// Score is the kNN error of one metric over all splits.
+type Score struct {
+	// Errors holds the share of wrong test rows of each split: split
+	// repeat·folds + fold.
+	Errors []float64
+	// Ks holds the number of neighbours that each split took.
+	Ks []int
+	// Summary is the mean over splits with its corrected interval (see
+	// experiment.SummarizeResampled).
+	Summary experiment.Summary
+}
+
+// Evaluation is what Evaluate found.
+type Evaluation struct {
+	Recipe Recipe // resolved
+	Plan   Plan   // resolved
+	Rows   int
+	// Classes and Counts are the classes and the number of rows of each.
+	Classes []string
+	Counts  []int
+	// Features is the number of features.
+	Features int
+	// Learner is the error under the learned metric, Baseline that under the
+	// Euclidean distance of the same prepared rows in the same splits.
+	Learner, Baseline Score
+	// Difference is the learner's error minus the baseline's, paired by split.
+	Difference experiment.Summary
+	// Notes are warnings on what the numbers mean.
+	Notes []string
+}
+
+// Evaluate estimates the k-nearest-neighbour error of a recipe on d beside that
+// of the Euclidean distance, by repeated stratified cross-validation. In each
+// split everything is learned from the training rows alone: what stands for
+// missing cells, the scales, the pairs and the metric, and k if there is a choice.
+// Classes are spread over the folds as evenly as can be. Splits run in parallel;
+// the answer does not depend on how many at a time.
+//
+// It returns the errors of Fit, naming the split, and an error if the plan does
+// not suit the number of rows.
+func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
+	r, _, _, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	p = p.Resolved()
+	if p.Seed == 0 {
+		p.Seed = r.Seed
+	}
+	r.Seed = p.Seed
+	n, width := d.X.Dims()
+	if err := p.check(n); err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Recipe: r, Plan: p, Rows: n, Features: width}
+	var y []int
+	e.Classes, y = datasets.Classes(d.Labels)
+	e.Counts = make([]int, len(e.Classes))
+	for _, c := range y {
+		e.Counts[c]++
+	}
+	for i, c := range e.Counts {
+		if c < p.Folds {
+			e.Notes = append(e.Notes, fmt.Sprintf("class %q has %d rows, fewer than folds: some test rows have no row of their class to learn from", e.Classes[i], c))
+		}
+	}
+	splits := p.Folds * p.Repeats
+	for _, s := range []*Score{&e.Learner, &e.Baseline} {
+		s.Errors, s.Ks = make([]float64, splits), make([]int, splits)
+	}
+	folds := make([][]int, p.Repeats)
+	for i := range folds {
+		folds[i] = stratify(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}, y, p.Folds)
+	}
+	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
+		if err := e.split(ctx, d, y, folds[s/p.Folds], s); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("repeat %d, fold %d: %w", s/p.Folds+1, s%p.Folds+1, err)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	ratio := 1 / float64(p.Folds-1)
+	diffs := make([]float64, splits)
+	for s := range diffs {
+		diffs[s] = e.Learner.Errors[s] - e.Baseline.Errors[s]
+	}
+	e.Learner.Summary = experiment.SummarizeResampled(e.Learner.Errors, ratio)
+	e.Baseline.Summary = experiment.SummarizeResampled(e.Baseline.Errors, ratio)
+	e.Difference = experiment.SummarizeResampled(diffs, ratio)
+	e.Notes = append(e.Notes, e.Difference.Warnings...)
+	return e, nil
+}
+
+// stratify returns the fold of each row: rows of a class, in random order, are
+// dealt to the folds in turn, and the next class goes on where it stopped.
+func stratify(seed experiment.Seed, y []int, folds int) []int {
+	rng := seed.Stream("folds")
+	order := datasets.Choose(rng, len(y), len(y))
+	slices.SortStableFunc(order, func(i, j int) int { return y[i] - y[j] })
+	out := make([]int, len(y))
+	for k, i := range order {
+		out[i] = k % folds
+	}
+	return out
+}
+
+// split fits and classifies one fold of one division.
+func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) error {
+	var train, test []int
+	for i, f := range fold {
+		if f == s%e.Plan.Folds {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	x, ytrain := rowsOf(d.X, y, train)
+	queries, want := rowsOf(d.X, y, test)
+	r, entry, values, err := e.Recipe.resolve()
+	if err != nil {
+		return err
+	}
+	m := &Model{recipe: r, layout: d.Layout}
+	if x, _, err = m.prepare(x); err != nil {
+		return err
+	}
+	if queries, err = m.Prepare(queries); err != nil {
+		return err
+	}
+	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
+	if err := m.learn(ctx, entry, values, x, ytrain, rng, nil); err != nil {
+		return err
+	}
+	if err := e.classify(&e.Learner, m.metric, s, x, ytrain, queries, want); err != nil {
+		return err
+	}
+	return e.classify(&e.Baseline, metric.Euclidean{}, s, x, ytrain, queries, want)
+}
+
+func (e *Evaluation) classify(score *Score, m metric.SqDister, s int, x *mat.Dense, y []int, queries *mat.Dense, want []int) error {
+	knn, err := classify.NewKNN(m, x, y, classify.KNNOptions{})
+	if err != nil {
+		return err
+	}
+	k := e.Plan.Ks[0]
+	if len(e.Plan.Ks) > 1 {
+		wrong, err := knn.LeaveOneOut(e.Plan.Ks)
+		if err != nil {
+			return err
+		}
+		k = e.Plan.Ks[slices.Index(wrong, slices.Min(wrong))]
+	}
+	wrong, err := knn.Errors(queries, want, []int{k})
+	if err != nil {
+		return err
+	}
+	score.Errors[s], score.Ks[s] = float64(wrong[0])/float64(len(want)), k
+	return nil
+}
+
+func rowsOf(x *mat.Dense, y, rows []int) (*mat.Dense, []int) {
+	_, d := x.Dims()
+	out, labels := mat.NewDense(len(rows), d, nil), make([]int, len(rows))
+	for k, i := range rows {
+		out.SetRow(k, x.RawRowView(i))
+		labels[k] = y[i]
+	}
+	return out, labels
+}
+
+// parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the
+// error of the lowest job that failed. It begins no job after one has failed or
+// ctx has ended.
+func parallel(ctx context.Context, n int, p Progress, job func(ctx context.Context, i int) error) error {
+	var mu sync.Mutex
+	next, done := 0, 0
+	errs := make([]error, n)
+	failed := false
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				if i >= n || failed || ctx.Err() != nil {
+					mu.Unlock()
+					return
+				}
+				next++
+				mu.Unlock()
+				err := job(ctx, i)
+				mu.Lock()
+				errs[i] = err
+				failed = failed || err != nil
+				done++
+				if p != nil {
+					p(done, n)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return errs[i]
+}

@@ -1,0 +1,257 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
+)
+
+// Euclidean is the name of the baseline that learns nothing.
+const Euclidean = "euclidean"
+
+var euclidean = catalog.Entry{
+	Name:     Euclidean,
+	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
+	Feedback: catalog.Data,
+	Version:  1,
+	FitData: func(x *mat.Dense, _ []int, _ catalog.Values) (learners.Result, error) {
+		_, d := x.Dims()
+		return learners.Result{Metric: metric.Identity(d), Status: learners.Closed}, nil
+	},
+}
+
+// Learners returns the learners that a Recipe can name: those of the catalog that
+// learn from class labels, from pairs drawn by them, or from the rows alone, and
+// the Euclidean baseline.
+func Learners() []catalog.Entry {
+	fits := func(e catalog.Entry) bool {
+		return e.Feedback == catalog.Pairs || e.Feedback == catalog.Links || e.Feedback == catalog.Classes || e.Feedback == catalog.Data
+	}
+	all := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return !fits(e) })
+	return append(all, euclidean)
+}
+
+// Recipe says how a model is fitted: all that a user chooses.
+type Recipe struct {
+	// Learner is one of Learners.
+	Learner string `json:"learner"`
+	// Params are its parameters as text; those not given have their defaults.
+	Params map[string]string `json:"params"`
+	// Pairs is the number of pairs drawn, half of them similar (see
+	// datasets.BalancedLinks), for a learner of pairs; 0 means 1000. It must be 0
+	// for others.
+	Pairs int `json:"pairs,omitempty"`
+	// Passes is how often an online learner sees the pairs, always in the same
+	// order; 0 means 1. It must be 0 for others.
+	Passes int `json:"passes,omitempty"`
+	// Seed is the origin of all that is drawn; 0 means 1.
+	Seed uint64 `json:"seed"`
+	// ImputeMean fills a missing cell with the mean of its column over the
+	// training rows; otherwise a missing cell is an error.
+	ImputeMean bool `json:"impute_mean"`
+	// Raw leaves features as they are; otherwise each has its training mean
+	// subtracted and is divided by its training standard deviation (divisor n), or
+	// by 1 if it is constant.
+	Raw bool `json:"raw"`
+}
+
+// Draws reports whether learners of this feedback see drawn pairs.
+func Draws(f catalog.Feedback) bool { return f == catalog.Pairs || f == catalog.Links }
+
+// Resolved returns r with its defaults filled in, those of the parameters too. It
+// returns an error that says what is allowed for an unknown learner, an unknown
+// or bad parameter, and a field that does not apply to the learner.
+func (r Recipe) Resolved() (Recipe, error) {
+	r, _, _, err := r.resolve()
+	return r, err
+}
+
+func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
+	fail := func(format string, args ...any) (Recipe, catalog.Entry, catalog.Values, error) {
+		return Recipe{}, catalog.Entry{}, catalog.Values{}, fmt.Errorf("model: "+format, args...)
+	}
+	all := Learners()
+	at := slices.IndexFunc(all, func(e catalog.Entry) bool { return e.Name == r.Learner })
+	if at < 0 {
+		if e, err := catalog.Find(r.Learner); err == nil {
+			return fail("learner %s learns from %s, which a table with class labels does not give", e.Name, e.Feedback)
+		}
+		var names []string
+		for _, e := range all {
+			names = append(names, e.Name)
+		}
+		return fail("unknown learner %q, want one of %s", r.Learner, strings.Join(names, ", "))
+	}
+	e := all[at]
+	values, err := e.Parse(r.Params)
+	if err != nil {
+		return fail("%w", err)
+	}
+	r.Params = maps.Clone(r.Params)
+	if r.Params == nil {
+		r.Params = map[string]string{}
+	}
+	for _, p := range e.Params {
+		choice, word, _ := strings.Cut(p.Needs, "=") // an earlier parameter
+		if _, ok := r.Params[p.Name]; !ok && (p.Needs == "" || r.Params[choice] == word) {
+			r.Params[p.Name] = p.Default
+		}
+	}
+	for _, f := range []struct {
+		name      string
+		value     *int
+		applies   bool
+		byDefault int
+	}{
+		{"pairs", &r.Pairs, Draws(e.Feedback), 1000},
+		{"passes", &r.Passes, e.Feedback == catalog.Pairs, 1},
+	} {
+		switch {
+		case !f.applies && *f.value != 0:
+			return fail("%s: %d does not apply to %s, which learns from %s", f.name, *f.value, e.Name, e.Feedback)
+		case *f.value < 0:
+			return fail("%s: %d is not allowed, want at least 1", f.name, *f.value)
+		case f.applies && *f.value == 0:
+			*f.value = f.byDefault
+		}
+	}
+	if r.Seed == 0 {
+		r.Seed = 1
+	}
+	return r, e, values, nil
+}
+
+// Progress is told how much of a work is done. It may be nil. It is called from
+// one goroutine at a time.
+type Progress func(done, total int)
+
+// Fit learns a model from all rows of d: first what stands for missing cells and
+// the scales of the features, then the metric, from the prepared rows. The pairs
+// that it draws depend on the seed, the labels and the number of pairs only, so
+// that learners see the same pairs.
+//
+// It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
+// has no labels or one class only, if a cell is missing and must not be, if a
+// column has no cell at all, and the errors of the learner; and ctx's error when
+// it ends first. It panics if d.X is nil.
+func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
+	r, e, values, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	classes, y := datasets.Classes(d.Labels)
+	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
+	for _, c := range y {
+		m.counts[c]++
+	}
+	x, rep, err := m.prepare(d.X)
+	if err != nil {
+		return nil, err
+	}
+	m.report = rep
+	rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("pairs")
+	if err := m.learn(ctx, e, values, x, y, rng, p); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// prepare learns the preparation and returns the prepared rows.
+func (m *Model) prepare(x *mat.Dense) (*mat.Dense, Report, error) {
+	p, constant, err := fitPrep(x, m.layout.Features, m.recipe)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	m.prep = p
+	out, err := p.apply(x, m.layout.Features)
+	rep := Report{Constant: constant}
+	n, d := x.Dims()
+	for i := range n {
+		for j := range d {
+			if v := x.At(i, j); v != v {
+				rep.Imputed++
+			}
+		}
+	}
+	return out, rep, err
+}
+
+// learn sets the metric.
+func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, rng *rand.Rand, p Progress) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var links []metric.Link
+	var err error
+	if Draws(e.Feedback) {
+		if links, err = datasets.BalancedLinks(rng, y, m.recipe.Pairs); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+	}
+	if e.Feedback == catalog.Pairs {
+		m.metric, m.report.Mistakes, err = online(ctx, e, v, x, links, m.recipe.Passes, p)
+	} else {
+		var result learners.Result
+		if e.Feedback == catalog.Links {
+			result, err = e.FitLinks(x, links, v)
+		} else {
+			result, err = e.FitData(x, y, v)
+		}
+		m.metric, m.report.Status = result.Metric, result.Status
+	}
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return ctx.Err()
+}
+
+// online feeds the pairs to an online learner and returns its metric and the
+// number of its mistakes in the last pass.
+func online(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, passes int, p Progress) (Metric, int, error) {
+	const between = 64 // pairs between looks at ctx
+	_, d := x.Dims()
+	l, err := e.NewPair(d, v)
+	if err != nil {
+		return nil, 0, err
+	}
+	mistakes, done := 0, 0
+	for pass := range passes {
+		for o, err := range learners.Run(l, datasets.Pairs(x, links)) {
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: pair %d: %w", e.Name, done+1, err)
+			}
+			if pass == passes-1 && o.Mistake {
+				mistakes++
+			}
+			if done++; done%between == 0 {
+				if err := ctx.Err(); err != nil {
+					return nil, 0, err
+				}
+				if p != nil {
+					p(done, passes*len(links))
+				}
+			}
+		}
+	}
+	switch l := l.(type) {
+	case learners.PairMetric:
+		return l.Metric(), mistakes, nil
+	case learners.PairKernel:
+		return l.KernelMetric(), mistakes, nil
+	}
+	return nil, 0, fmt.Errorf("%s: the learner has no metric", e.Name)
+}

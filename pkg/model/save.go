@@ -1,0 +1,131 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// Kind is the kind under which package persist stores a Model.
+const Kind = "model"
+
+// state is what Save writes; the parameters are the recipe.
+type state struct {
+	Learner int             `json:"learner_version"`
+	Layout  Layout          `json:"layout"`
+	Classes []string        `json:"classes"`
+	Counts  []int           `json:"counts"`
+	Means   persist.Floats  `json:"means"` // empty if the recipe does not impute
+	Shift   persist.Floats  `json:"shift"` // empty if features stay as they are
+	Scale   persist.Floats  `json:"scale"`
+	Metric  json.RawMessage `json:"metric"` // a file of its own kind
+}
+
+// Save writes the model in the format of package persist, kind "model". A model
+// loaded from it prepares, measures and embeds to the same bits.
+func (m *Model) Save(w io.Writer) error {
+	var inner bytes.Buffer
+	if err := m.metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return persist.Write(w, Kind, m.recipe, state{
+		m.learner, m.layout, m.classes, m.counts, m.prep.means, m.prep.shift, m.prep.scale, inner.Bytes(),
+	})
+}
+
+// Load reads a model that Save wrote. Its errors wrap those of package persist: a
+// file that is foreign, newer, damaged, or of another kind, such as the state of
+// an online learner.
+func Load(r io.Reader) (*Model, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(Kind); err != nil {
+		return nil, err
+	}
+	m := &Model{}
+	var s state
+	if err := env.Decode(&m.recipe, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	}
+	m.learner, m.layout, m.classes, m.counts = s.Learner, s.Layout, s.Classes, s.Counts
+	m.prep = &prep{}
+	for _, part := range []struct {
+		saved persist.Floats
+		into  *[]float64
+	}{{s.Means, &m.prep.means}, {s.Shift, &m.prep.shift}, {s.Scale, &m.prep.scale}} {
+		if len(part.saved) > 0 {
+			*part.into = part.saved
+		}
+	}
+	if m.metric, err = loadMetric(s.Metric); err != nil {
+		return nil, fmt.Errorf("%w: %s: metric: %w", persist.ErrDamaged, Kind, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, Kind, err)
+	}
+	return m, nil
+}
+
+func loadMetric(raw []byte) (Metric, error) {
+	env, err := persist.Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	if env.Kind == kernels.MetricKind {
+		return kernels.LoadMetric(bytes.NewReader(raw))
+	}
+	return metric.Load(bytes.NewReader(raw))
+}
+
+// check returns an error if the parts of a loaded model do not fit.
+func (m *Model) check() error {
+	d := len(m.layout.Features)
+	rows := 0
+	for i, c := range m.counts {
+		if c < 1 || c > math.MaxInt32 {
+			return fmt.Errorf("class %d has %d rows", i, c)
+		}
+		rows += c
+	}
+	switch {
+	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Pairs < 0 || m.recipe.Passes < 0 || m.recipe.Seed == 0:
+		return fmt.Errorf("recipe %+v is not complete", m.recipe)
+	case d == 0 || m.metric.Dim() != d || m.layout.Width <= d:
+		return fmt.Errorf("%d features of %d columns, metric of dimension %d", d, m.layout.Width, m.metric.Dim())
+	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
+		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
+	case m.recipe.ImputeMean != (m.prep.means != nil) || m.recipe.Raw != (m.prep.shift == nil) || m.recipe.Raw != (m.prep.scale == nil):
+		return fmt.Errorf("the recipe does not match what is saved")
+	}
+	names := append(slices.Clone(m.layout.Features), m.layout.Label)
+	slices.Sort(names)
+	if len(slices.Compact(names)) != d+1 {
+		return fmt.Errorf("two columns have one name")
+	}
+	for _, values := range [][]float64{m.prep.means, m.prep.shift, m.prep.scale} {
+		if values == nil {
+			continue
+		}
+		if len(values) != d {
+			return fmt.Errorf("%d numbers for %d features", len(values), d)
+		}
+		for _, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%v is not allowed, want a finite number", v)
+			}
+		}
+	}
+	if i := slices.IndexFunc(m.prep.scale, func(s float64) bool { return s <= 0 }); i >= 0 {
+		return fmt.Errorf("the scale of feature %s is %v, want more than 0", m.layout.Features[i], m.prep.scale[i])
+	}
+	return nil
+}
