@@ -1,0 +1,357 @@
+// Package lines puts an online learner behind a stream: JSON lines of feedback
+// in, JSON lines of predictions out (one object per line, UTF-8).
+//
+// The feedback of a learner decides what its lines hold:
+//
+//	labelled pairs     {"x":[0,1],"y":[2,1],"label":1}     label: 1 similar, -1 dissimilar
+//	  learned          {"round":1,"sqdist":4,"similar":false,"loss":4,"mistake":true,"step":0.2}
+//	  only predicted   {"x":[0,1],"y":[2,1]}               without label
+//	                   {"round":2,"sqdist":4,"similar":false}
+//	triplets           {"a":0,"near":1,"far":2}            objects 0 to n−1: a is closer to near than to far
+//	  learned          {"round":1,"sqnear":1,"sqfar":4,"loss":0,"mistake":false,"step":0}
+//	  only predicted   {"a":0,"b":1,"c":2}                 which of b and c is nearer to a; b if they tie
+//	                   {"round":2,"sqb":1,"sqc":4,"nearer":1}
+//	assignment costs   {"cost":[[0,1],[0.5,0.2]]}          row i: cost in [0,1] of each prototype for object i
+//	  learned          {"round":1,"map":[0,1],"loss":0.2}
+//
+// All values printed belong to the hypothesis held before the update. round
+// counts the accepted lines of one Run, those that only predict included. Every
+// n lines, if asked for, "state" is added after the update:
+//
+//	{"m":[[...]],"threshold":b}      pairs with a matrix
+//	{"support":n,"threshold":b}      pairs with a kernel: the number of stored points
+//	{"kernel":[[...]]}               triplets
+//	{"logweights":[[...]]}           assignment costs
+//
+// Numbers are the shortest text that reads back as the same float64. A number of
+// the input may be any finite JSON number; labels and objects must be whole but
+// may be written 1.0. The fields may come in any order.
+//
+// Bad is a line that is no JSON object, has an unknown, missing or duplicate
+// field, a value of another type (null included), a number that overflows, a
+// vector of another length than the others, invalid UTF-8, more bytes than
+// MaxLine, or whatever the learner refuses. A bad line changes nothing and has
+// no answer. An empty line is neither accepted nor bad. Lines end with \n or
+// \r\n, the last one also with the end of the input.
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/persist"
+)
+
+// DefaultMaxLine is the longest line accepted by default, in bytes: 64 MiB.
+const DefaultMaxLine = 64 << 20
+
+// bufferSize is that of the buffers of input and output.
+const bufferSize = 64 << 10
+
+// Options are the options of a Session.
+type Options struct {
+	// Dim is the length of the vectors of a pair learner; 0 takes it from the
+	// first line or the loaded learner.
+	Dim int
+	// Objects is the number of objects of a triplet learner; 0 takes it from
+	// the loaded learner.
+	Objects int
+	// StateEvery adds the state to the answer of every n-th accepted line; 0
+	// means never.
+	StateEvery int
+	// MaxLine is the longest line accepted, in bytes without the line ending; 0
+	// means DefaultMaxLine.
+	MaxLine int
+	// Bad, if not nil, is called for each bad line, and the session goes on. If
+	// it is nil, the first bad line ends the session.
+	Bad func(*LineError)
+}
+
+// OptionError says that an option does not fit: its name as a command would
+// spell it (dim, objects, state-every, max-line), and why.
+type OptionError struct {
+	Option string
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// LineError is a bad line of the input, counted from 1.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+var (
+	// ErrOutput is wrapped by the error of a Run whose answers could not be
+	// written.
+	ErrOutput = errors.New("the answers cannot be written")
+	// ErrBroken is wrapped by the error of a Run that a learner ended by
+	// accepting a round and then reporting NaN or infinity. What it learned is
+	// of no use: Save refuses it.
+	ErrBroken = errors.New("the learner is broken")
+	// ErrNothing is returned by Save if there is no learner yet: no line was
+	// accepted, and nothing else says how large the learner is.
+	ErrNothing = errors.New("there is no learner to save: no line was accepted")
+)
+
+// protocol is a learner with the fields of its lines. A line is read by reset
+// and then one call of field per field; answer does the round.
+type protocol interface {
+	// fields are the names of the fields that a line can have.
+	fields() []string
+	reset()
+	// field reads the value of fields()[i] from d.
+	field(i int, d *decoder) error
+	// answer checks the line, predicts or steps, and appends the fields of the
+	// answer, each with a comma before it. If it returns an error, nothing has
+	// changed, unless the error wraps ErrBroken.
+	answer(dst []byte) ([]byte, error)
+	// appendState appends the fields of the state. The learner is there.
+	appendState(dst []byte) ([]byte, error)
+	// save writes the learner, or returns ErrNothing.
+	save(w io.Writer) error
+}
+
+// Session is one learner at work on streams of lines. It is not for concurrent
+// use.
+type Session struct {
+	o      Options
+	entry  catalog.Entry
+	p      protocol
+	d      decoder
+	out    []byte
+	broken bool
+}
+
+// New returns a session with a fresh learner. An option that does not fit gives
+// an OptionError; the errors of the learner's constructor are returned as they
+// are. It panics if the feedback of e is not online.
+func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
+	if err := o.check(e.Feedback); err != nil {
+		return nil, err
+	}
+	var p protocol
+	switch e.Feedback {
+	case catalog.Pairs:
+		pairs := &pairLines{dim: o.Dim, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
+		if o.Dim > 0 {
+			var err error
+			if pairs.learner, err = pairs.make(o.Dim); err != nil {
+				return nil, err
+			}
+		}
+		p = pairs
+	case catalog.Triplets:
+		if o.Objects == 0 {
+			return nil, &OptionError{"objects", errors.New("missing, want the number of objects: the learner needs it")}
+		}
+		l, err := e.NewTriplet(o.Objects, v)
+		if err != nil {
+			return nil, err
+		}
+		p = newTripletLines(l)
+	case catalog.Costs:
+		p = &costLines{make: func(a, b int) (catalog.MapLearner, error) { return e.NewMap(a, b, v) }}
+	}
+	return &Session{o: o, entry: e, p: p}, nil
+}
+
+// Load returns a session with the learner that r holds, which must be of a kind
+// among entries. A file that is not such a learner gives an error of package
+// persist; an option that does not fit the learner gives an OptionError.
+func Load(entries []catalog.Entry, r io.Reader, o Options) (*Session, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	env, err := persist.Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Feedback.Online() || e.Kind != env.Kind {
+			continue
+		}
+		if err := o.check(e.Feedback); err != nil {
+			return nil, err
+		}
+		p, err := load(e, bytes.NewReader(raw), o)
+		if err != nil {
+			return nil, err
+		}
+		return &Session{o: o, entry: e, p: p}, nil
+	}
+	return nil, fmt.Errorf("file is %w: it holds %q, want an online learner", persist.ErrKind, env.Kind)
+}
+
+func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
+	switch e.Feedback {
+	case catalog.Pairs:
+		l, err := e.LoadPair(r)
+		if err != nil {
+			return nil, err
+		}
+		if o.Dim != 0 && o.Dim != l.Dim() {
+			return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the loaded learner has dimension %d", o.Dim, l.Dim())}
+		}
+		return &pairLines{dim: l.Dim(), learner: l}, nil
+	case catalog.Triplets:
+		l, err := e.LoadTriplet(r)
+		if err != nil {
+			return nil, err
+		}
+		if o.Objects != 0 && o.Objects != l.Objects() {
+			return nil, &OptionError{"objects", fmt.Errorf("%d is not allowed: the loaded learner has %d objects", o.Objects, l.Objects())}
+		}
+		return newTripletLines(l), nil
+	default:
+		l, err := e.LoadMap(r)
+		if err != nil {
+			return nil, err
+		}
+		return &costLines{learner: l}, nil
+	}
+}
+
+// check returns an OptionError unless o is allowed for learners of f.
+func (o Options) check(f catalog.Feedback) error {
+	if !f.Online() {
+		panic(fmt.Sprintf("lines: learners of %q are not online", f))
+	}
+	for _, c := range []struct {
+		option string
+		value  int
+		of     catalog.Feedback // the only one it is for; "" for all
+	}{
+		{"dim", o.Dim, catalog.Pairs},
+		{"objects", o.Objects, catalog.Triplets},
+		{"state-every", o.StateEvery, ""},
+		{"max-line", o.MaxLine, ""},
+	} {
+		if c.value < 0 {
+			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at least 1", c.value)}
+		}
+		if c.value > 0 && c.of != "" && c.of != f {
+			return &OptionError{c.option, fmt.Errorf("not for a learner of %s, only for one of %s", f, c.of)}
+		}
+	}
+	return nil
+}
+
+// Entry returns the catalog's entry of the learner.
+func (s *Session) Entry() catalog.Entry { return s.entry }
+
+// Save writes the learner in the format of package persist; a session that
+// loads it goes on bit for bit. It returns ErrNothing before there is a
+// learner, and an error that wraps ErrBroken if a Run ended so.
+func (s *Session) Save(w io.Writer) error {
+	if s.broken {
+		return fmt.Errorf("%w: it is not saved", ErrBroken)
+	}
+	return s.p.save(w)
+}
+
+// Summary counts the lines of one Run. Empty lines count as Lines only.
+type Summary struct {
+	Lines, Accepted, Bad int
+}
+
+// Run reads lines until the end of in, and writes the answers to out: at once
+// whenever it has to wait for input, in batches while there is more. It ends
+// early with a LineError (see Options.Bad), the error of ctx once that is done,
+// even during a read that blocks, an error of in, or one that wraps ErrOutput
+// or ErrBroken. Whatever ends it, every line learned from has been answered
+// unless out failed.
+//
+// After an early end because of ctx, in may be in use until its pending Read
+// returns.
+func (s *Session) Run(ctx context.Context, in io.Reader, out io.Writer) (Summary, error) {
+	w := bufio.NewWriterSize(out, bufferSize)
+	p := startPump(ctx, in)
+	defer p.stop()
+	maxLine := s.o.MaxLine
+	if maxLine == 0 {
+		maxLine = DefaultMaxLine
+	}
+	r := lineReader{r: bufio.NewReaderSize(flusher{p, w}, bufferSize), max: maxLine}
+	sum, err := s.run(ctx, &r, w)
+	if flushed := w.Flush(); flushed != nil && !errors.Is(err, ErrOutput) {
+		err = errors.Join(err, fmt.Errorf("%w: %w", ErrOutput, flushed))
+	}
+	return sum, err
+}
+
+func (s *Session) run(ctx context.Context, r *lineReader, w *bufio.Writer) (Summary, error) {
+	var sum Summary
+	for {
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		line, err := r.next()
+		if err == io.EOF {
+			return sum, nil
+		}
+		if err == nil || errors.Is(err, errTooLong) {
+			sum.Lines++
+		}
+		switch {
+		case errors.Is(err, errTooLong):
+		case err != nil:
+			return sum, err
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		default:
+			var answer []byte
+			if answer, err = s.line(line, sum.Accepted+1); err == nil {
+				sum.Accepted++
+				if _, err := w.Write(answer); err != nil {
+					return sum, fmt.Errorf("%w: %w", ErrOutput, err)
+				}
+				continue
+			}
+			if errors.Is(err, ErrBroken) {
+				s.broken = true
+				return sum, fmt.Errorf("line %d: %w", sum.Lines, err)
+			}
+		}
+		sum.Bad++
+		bad := &LineError{sum.Lines, err}
+		if s.o.Bad == nil {
+			return sum, bad
+		}
+		s.o.Bad(bad)
+	}
+}
+
+// line does one round and returns the answer, valid until the next call.
+func (s *Session) line(line []byte, round int) ([]byte, error) {
+	if err := s.d.object(line, s.p); err != nil {
+		return nil, err
+	}
+	s.out = append(s.out[:0], `{"round":`...)
+	s.out = strconv.AppendInt(s.out, int64(round), 10)
+	var err error
+	if s.out, err = s.p.answer(s.out); err != nil {
+		return nil, err
+	}
+	if s.o.StateEvery > 0 && round%s.o.StateEvery == 0 {
+		s.out = append(s.out, `,"state":{`...)
+		if s.out, err = s.p.appendState(s.out); err != nil {
+			return nil, err
+		}
+		s.out = append(s.out, '}')
+	}
+	s.out = append(s.out, "}\n"...)
+	return s.out, nil
+}

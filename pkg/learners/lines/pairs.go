@@ -1,0 +1,125 @@
+package lines
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+type pairLearner = learners.Pair
+
+// supporter is a pair learner that stores points instead of a matrix.
+type supporter interface{ Support() int }
+
+var pairFields = []string{"x", "y", "label"}
+
+// pairLines is the protocol of learners of labelled pairs.
+type pairLines struct {
+	dim     int         // 0 until it is known
+	learner pairLearner // nil until it is
+	make    func(dim int) (pairLearner, error)
+	f       metric.Pair
+	has     [3]bool // by index in pairFields
+}
+
+func (p *pairLines) fields() []string { return pairFields }
+
+func (p *pairLines) reset() { p.has = [3]bool{} }
+
+func (p *pairLines) field(i int, d *decoder) error {
+	p.has[i] = true
+	var err error
+	switch i {
+	case 0:
+		p.f.X, err = d.numbers(p.f.X[:0], "x", -1)
+	case 1:
+		p.f.Y, err = d.numbers(p.f.Y[:0], "y", -1)
+	default:
+		const want = "1 (similar) or -1 (dissimilar)"
+		var label int
+		label, err = d.whole("label", -1, 1, want)
+		if err == nil && label == 0 {
+			err = fmt.Errorf("label: 0 is not allowed, want %s", want)
+		}
+		p.f.Label = metric.Label(label)
+	}
+	return err
+}
+
+func (p *pairLines) answer(dst []byte) ([]byte, error) {
+	for i, name := range pairFields[:2] {
+		if !p.has[i] {
+			return dst, fmt.Errorf("%s: missing, want a list of numbers", name)
+		}
+	}
+	dim := p.dim
+	if dim == 0 {
+		if dim = len(p.f.X); dim == 0 {
+			return dst, errors.New("x: has 0 numbers, want at least 1")
+		}
+	}
+	if err := p.f.CheckVectors(dim); err != nil {
+		return dst, err
+	}
+	l := p.learner
+	if l == nil {
+		var err error
+		if l, err = p.make(dim); err != nil {
+			return dst, err
+		}
+	}
+	var o learners.Outcome[learners.PairPrediction]
+	if p.has[2] {
+		var err error
+		if o, err = l.Step(p.f); err != nil {
+			return dst, err
+		}
+		if !finite(o.Prediction.SqDist, o.Loss, o.StepSize) {
+			return dst, fmt.Errorf("%w: it accepted the line with squared distance %v, loss %v, step %v", ErrBroken, o.Prediction.SqDist, o.Loss, o.StepSize)
+		}
+	} else if o.Prediction = l.Predict(p.f); !finite(o.Prediction.SqDist) {
+		return dst, fmt.Errorf("x and y: squared distance is %v, want a finite number: scale the features down", o.Prediction.SqDist)
+	}
+	p.dim, p.learner = dim, l
+	dst = appendNumber(dst, "sqdist", o.Prediction.SqDist)
+	dst = appendBool(dst, "similar", o.Prediction.Similar)
+	if p.has[2] {
+		dst = appendNumber(dst, "loss", o.Loss)
+		dst = appendBool(dst, "mistake", o.Mistake)
+		dst = appendNumber(dst, "step", o.StepSize)
+	}
+	return dst, nil
+}
+
+func (p *pairLines) appendState(dst []byte) ([]byte, error) {
+	var err error
+	switch l := p.learner.(type) {
+	case learners.PairMetric:
+		dst = append(dst, `"m":`...)
+		if dst, err = appendMatrix(dst, l.Metric().M()); err != nil {
+			return dst, err
+		}
+		dst = append(dst, ',')
+	case supporter:
+		dst = append(dst, `"support":`...)
+		dst = strconv.AppendInt(dst, int64(l.Support()), 10)
+		dst = append(dst, ',')
+	}
+	b := p.learner.Threshold()
+	if !finite(b) {
+		return dst, fmt.Errorf("%w: its threshold is %v", ErrBroken, b)
+	}
+	dst = append(dst, `"threshold":`...)
+	return appendFloat(dst, b), nil
+}
+
+func (p *pairLines) save(w io.Writer) error {
+	if p.learner == nil {
+		return ErrNothing
+	}
+	return p.learner.(interface{ Save(io.Writer) error }).Save(w) // the catalog's test checks that it can
+}
