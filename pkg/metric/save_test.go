@@ -61,6 +61,7 @@ func TestLoadErrors(t *testing.T) {
 		"NaN":             set("factor", persist.Floats{1, 2, 3, 4, math.NaN(), 6}),
 		"Inf":             set("factor", persist.Floats{math.Inf(1), 2, 3, 4, 5, 6}),
 		"short factor":    set("factor", persist.Floats{1, 2, 3, 4, 5}),
+		"long factor":     set("factor", persist.Floats{1, 2, 3, 4, 5, 6, 7}),
 		"no factor":       set("factor", persist.Floats{}),
 		"factor of text":  set("factor", "!"),
 		"factor of list":  set("factor", []float64{1, 2, 3, 4, 5, 6}),

@@ -163,8 +163,8 @@ func (l *linear) state() linearState { return linearState{l.w, l.b} }
 
 // restore sets (w, b) to those of s, whose weights have the right length.
 func (l *linear) restore(s linearState) error {
-	if !finite(floats.Norm(s.Weights, math.Inf(1))) || !finite(s.Bias) {
-		return errors.New("NaN or Inf in weights or bias")
+	if !finite(floats.Norm(s.Weights, math.Inf(1))) {
+		return errors.New("NaN or Inf in the weights") // the bias is a JSON number, and so finite
 	}
 	l.w, l.b = s.Weights, s.Bias
 	return nil
