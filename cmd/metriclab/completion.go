@@ -26,7 +26,8 @@ data sets and learners at the Tab key. For the running shell:
   powershell   metriclab completion powershell | Out-String | Invoke-Expression
 
 Put that line into the shell's start-up file to have it always. metriclab must
-be on the PATH; bash needs the package bash-completion.`,
+be on the PATH; bash needs the package bash-completion, zsh a call of compinit
+before.`,
 		ValidArgsFunction: completeWords(shells...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {

@@ -46,7 +46,21 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
+	// The tests may themselves run in one of several tasks of an engine.
+	for _, name := range append([]string{envIndex, envCount}, engineNames()...) {
+		if err := os.Unsetenv(name); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
+}
+
+func engineNames() []string {
+	var out []string
+	for _, e := range engines {
+		out = append(out, e.name)
+	}
+	return out
 }
 
 // toys is a paper with two experiments; hook runs inside each trial.

@@ -151,7 +151,7 @@ func TestMergeSymlinkedCells(t *testing.T) {
 func TestMergeTakesTheFirstRecord(t *testing.T) {
 	p := toyPaper(toySpec(nil))
 	var dirs []string
-	for i, host := range []string{"late", "early"} {
+	for i, host := range []string{"1-late", "2-early"} {
 		cfg := toyConfig(t.TempDir(), Smoke, p)
 		at := time.Date(2026, 1, 2-i, 0, 0, 0, 0, time.UTC)
 		cfg.World = World{Host: host, Now: func() time.Time { return at }}
@@ -170,16 +170,16 @@ func TestMergeTakesTheFirstRecord(t *testing.T) {
 		slices.Reverse(dirs)
 		target := t.TempDir()
 		m := mustMerge(t, toyConfig(target, Smoke, p), dirs...)
-		if m.Sources[0].New != 8 || m.Sources[1].Known != 8 || host(target) != "early" {
+		if m.Sources[0].New != 8 || m.Sources[1].Known != 8 || host(target) != "2-early" {
 			t.Errorf("sources %+v, record of %s", m.Sources, host(target))
 		}
 	}
 	slices.Reverse(dirs)
 	late, early := dirs[0], dirs[1]
-	if host(late) != "late" {
+	if host(late) != "1-late" {
 		late, early = early, late
 	}
-	if m := mustMerge(t, toyConfig(late, Smoke, p), early); m.Sources[0].Known != 8 || host(late) != "late" {
+	if m := mustMerge(t, toyConfig(late, Smoke, p), early); m.Sources[0].Known != 8 || host(late) != "1-late" {
 		t.Errorf("sources %+v, record of %s", m.Sources, host(late))
 	}
 }

@@ -43,9 +43,11 @@ func (r *recorder) hook(_ context.Context, cell string, trial int) error {
 }
 
 // TestShardsPartition runs each shard of each number of shards: every job runs
-// in exactly one of them, and none has more than its share, even if there are
-// more shards than jobs.
+// in exactly one of them, the one that the rank of its id says, and none has
+// more than its share, even if there are more shards than jobs.
 func TestShardsPartition(t *testing.T) {
+	jobs := toySpec(nil).Jobs(Smoke, 2, 1, nil)
+	slices.SortFunc(jobs, func(a, b Job) int { return strings.Compare(a.ID, b.ID) })
 	for n := 1; n <= 17; n++ {
 		total := map[string]int{}
 		for i := range n {
@@ -59,6 +61,11 @@ func TestShardsPartition(t *testing.T) {
 			}
 			for _, job := range r.jobs {
 				total[job]++
+			}
+			for rank, job := range jobs {
+				if ran := slices.Contains(r.jobs, fmt.Sprint(job.Cell.Name, " ", job.Key.Trial)); ran != (rank%n == i) {
+					t.Errorf("shard %d/%d: the job of rank %d ran: %v", i, n, rank, ran)
+				}
 			}
 			if o := res.Outcomes[0]; o.Jobs != len(r.jobs) || o.Done != o.Jobs || o.Ran != o.Jobs || res.Left != 8-o.Jobs || res.Report != "" {
 				t.Errorf("shard %d/%d: outcome %+v, %d left, report %q", i, n, o, res.Left, res.Report)
