@@ -221,11 +221,12 @@ func ExampleAll() {
 			params = append(params, p.Name+"="+p.Default)
 		}
 		slices.Sort(params)
-		fmt.Printf("%-5s%-37s%s\n", e.Name, e.Feedback, strings.Join(params, " "))
+		fmt.Printf("%-12s%-37s%s\n", e.Name, e.Feedback, strings.Join(params, " "))
 	}
 	// Output:
-	// pola labelled pairs, online               b1=1 gamma=0
-	// rca  data set and labelled pairs of rows  ridge=0
-	// pca  data set                             dim=2
-	// fda  data set and class labels            dim=0 ridge=0
+	// pola        labelled pairs, online               b1=1 gamma=0
+	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1 kernel=gaussian offset=1
+	// rca         data set and labelled pairs of rows  ridge=0
+	// pca         data set                             dim=2
+	// fda         data set and class labels            dim=0 ridge=0
 }

@@ -3,10 +3,12 @@ package catalog
 import (
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/pairs"
@@ -23,22 +25,45 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.POLAVersion,
 		Constructor: "pairs.NewPOLA",
-		Params: []Param{
-			{
-				Name: "b1", Doc: "start threshold; from the first update on it is at least 1", Type: Number,
-				Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: "a finite number", min: math.Inf(-1),
-			},
-			{
-				Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1", Type: Number,
-				Default: number(pairs.POLAParams{}.Resolved().Gamma), Allowed: "a finite number ≥ 0",
-			},
-		},
-		Bounded: true,
-		Kind:    pairs.POLAKind,
+		Params:      polaParams,
+		Bounded:     true,
+		Kind:        pairs.POLAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
-			return pairs.NewPOLA(dim, pairs.POLAParams{B1: new(v.Float("b1")), Gamma: v.Float("gamma")})
+			return pairs.NewPOLA(dim, pola(v))
 		},
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPOLA(r) },
+	},
+	{
+		Name:        "kernel-pola",
+		Doc:         "POLA between images under a kernel's feature map; it stores points, without a bound in general",
+		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Section 3.3",
+		Feedback:    Pairs,
+		Version:     pairs.KernelPOLAVersion,
+		Constructor: "pairs.NewKernelPOLA",
+		Params: append(slices.Clone(polaParams),
+			choice("kernel", "linear x·z, polynomial (x·z + offset)^degree, or gaussian exp(−kernel-gamma·‖x−z‖²)",
+				kernels.GaussianName, kernels.LinearName, kernels.PolynomialName),
+			Param{
+				Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²", Type: Number, Needs: "kernel=" + kernels.GaussianName,
+				Default: "1", Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			Param{
+				Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
+				Default: "2", Allowed: "an integer ≥ 1", min: 1,
+			},
+			Param{
+				Name: "offset", Doc: "offset of the polynomial kernel", Type: Number, Needs: "kernel=" + kernels.PolynomialName,
+				Default: "1", Allowed: "a finite number ≥ 0",
+			}),
+		Kind: pairs.KernelPOLAKind,
+		NewPair: func(dim int, v Values) (learners.Pair, error) {
+			k, err := kernel(v)
+			if err != nil {
+				return nil, err
+			}
+			return pairs.NewKernelPOLA(dim, k, pola(v))
+		},
+		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadKernelPOLA(r) },
 	},
 	{
 		Name:        "rca",
@@ -93,6 +118,33 @@ var entries = []Entry{
 			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
 		},
 	},
+}
+
+// polaParams are the parameters of POLA, which pola reads.
+var polaParams = []Param{
+	{
+		Name: "b1", Doc: "start threshold; from the first update on it is at least 1", Type: Number,
+		Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: "a finite number", min: math.Inf(-1),
+	},
+	{
+		Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1", Type: Number,
+		Default: number(pairs.POLAParams{}.Resolved().Gamma), Allowed: "a finite number ≥ 0",
+	},
+}
+
+func pola(v Values) pairs.POLAParams {
+	return pairs.POLAParams{B1: new(v.Float("b1")), Gamma: v.Float("gamma")}
+}
+
+func kernel(v Values) (kernels.Kernel, error) {
+	s := kernels.Spec{Name: v.Text("kernel")}
+	switch s.Name {
+	case kernels.PolynomialName:
+		s.Degree, s.Offset = new(v.Int("degree")), new(v.Float("offset"))
+	case kernels.GaussianName:
+		s.Gamma = new(v.Float("kernel-gamma"))
+	}
+	return s.Kernel()
 }
 
 func ridge(byDefault float64, within string) Param {

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/pairs"
 )
 
 func TestParse(t *testing.T) {
@@ -27,6 +29,10 @@ func TestParse(t *testing.T) {
 	if v, err := fda.Parse(map[string]string{"dim": "3"}); err != nil || v.Int("dim") != 3 {
 		t.Errorf("dim = %v, error %v", v.Int("dim"), err)
 	}
+	kernel, err := catalog.Find("kernel-pola")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		entry       catalog.Entry
 		name, value string
@@ -41,6 +47,10 @@ func TestParse(t *testing.T) {
 		{pola, "gamma", "", []string{"gamma", "≥ 0"}},
 		{fda, "dim", "1.5", []string{"dim", "integer"}},
 		{fda, "dim", "-1", []string{"dim", "integer"}},
+		{kernel, "kernel", "cosine", []string{"kernel", `"cosine"`, "gaussian, linear, polynomial"}},
+		{kernel, "kernel", "", []string{"kernel", "gaussian, linear, polynomial"}},
+		{kernel, "kernel-gamma", "0", []string{"kernel-gamma", `"0"`, "> 0"}},
+		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
 		_, err := c.entry.Parse(map[string]string{c.name: c.value})
 		if err == nil {
@@ -68,4 +78,57 @@ func TestValuesPanicOnUnknownName(t *testing.T) {
 	pola, _ := catalog.Find("pola")
 	v, _ := pola.Parse(nil)
 	v.Float("b2")
+}
+
+// Each kernel is built with its own parameters and refuses those of others.
+func TestKernelChoices(t *testing.T) {
+	e, err := catalog.Find("kernel-pola")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, given := range map[kernels.Kernel]map[string]string{
+		kernels.Linear{}:                  {"kernel": "linear"},
+		must(kernels.NewPolynomial(2, 1)): {"kernel": "polynomial"},
+		must(kernels.NewPolynomial(3, 0)): {"kernel": "polynomial", "degree": "3", "offset": "0"},
+		must(kernels.NewGaussian(1)):      {"b1": "2"},
+		must(kernels.NewGaussian(0.5)):    {"kernel": "gaussian", "kernel-gamma": "0.5"},
+	} {
+		v, err := e.Parse(given)
+		if err != nil {
+			t.Errorf("%v: %v", given, err)
+			continue
+		}
+		l, err := e.NewPair(2, v)
+		if err != nil || l.(*pairs.KernelPOLA).Kernel() != want {
+			t.Errorf("%v: learner %v, error %v, want kernel %v", given, l, err, want)
+		}
+	}
+	for _, given := range []map[string]string{
+		{"kernel": "linear", "kernel-gamma": "1"},
+		{"kernel": "linear", "offset": "1"},
+		{"kernel": "polynomial", "kernel-gamma": "1"},
+		{"kernel": "gaussian", "degree": "2"},
+	} {
+		if _, err := e.Parse(given); err == nil || !strings.Contains(err.Error(), "is only for kernel=") {
+			t.Errorf("%v: error %v", given, err)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestTextPanicsOnNumber(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	pola, _ := catalog.Find("pola")
+	v, _ := pola.Parse(nil)
+	v.Text("b1")
 }

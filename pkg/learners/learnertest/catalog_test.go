@@ -21,10 +21,16 @@ func TestCatalog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			l, err := e.NewPair(1, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, kernel := l.(learners.PairKernel) // Gaussian by default
 			learnertest.Pairs{
 				New:          func(dim int) (learners.Pair, error) { return e.NewPair(dim, v) },
 				Load:         e.LoadPair,
 				MinThreshold: 1,
+				Saturates:    kernel,
 			}.Run(t)
 		})
 	}

@@ -18,7 +18,8 @@ import (
 //
 //   - d(x, y) = d(y, x) ≥ 0, d(x, x) = 0, and similar means d² ≤ Threshold.
 //   - Metric of a learners.PairMetric is positive semi-definite, has dimension
-//     Dim, and measures the distances that Predict reports, after every step.
+//     Dim, and measures the distances that Predict reports, after every step; so
+//     does KernelMetric of a learners.PairKernel.
 //   - Threshold is at least MinThreshold after every update.
 //   - A pair with x = y is accepted and leaves all distances as they are.
 //   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose
@@ -35,6 +36,9 @@ type Pairs struct {
 	// Deferred says that the learner projects only what Metric returns, so
 	// that Predict may differ from it and report negative squared distances.
 	Deferred bool
+	// Saturates says that distances are bounded whatever the features, as those of
+	// a Gaussian kernel are, so that no features are too large.
+	Saturates bool
 }
 
 // saver is what a learner that can be saved implements.
@@ -45,6 +49,12 @@ type saver interface{ Save(io.Writer) error }
 // far: the metric is a new factorisation of the matrix, exact to some d·ε of its
 // norm, and what cancels in an update leaves round-off of the size before.
 const metricTol = 1e-10
+
+// kernelTol bounds the difference between Predict and KernelMetric relative to
+// the larger of 1, of which thresholds are, and the largest squared distance so
+// far. The metric's G inverts the factor of a Gram matrix, whose pivots may be as
+// small as 1e-5 of its entries.
+const kernelTol = 1e-9
 
 // Run runs all checks.
 func (s Pairs) Run(t TB) {
@@ -114,7 +124,22 @@ func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, lea
 		},
 		Relabel: func(p metric.Pair) metric.Pair { p.Label = -p.Label; return p },
 	}
-	if _, ok := s.start(t, dim).(learners.PairMetric); ok {
+	if s.Saturates {
+		delete(u.Bad, "overflow")
+	}
+	switch s.start(t, dim).(type) {
+	case learners.PairKernel:
+		u.Snapshot = func(l learners.Pair) func() []float64 {
+			m := l.(learners.PairKernel).KernelMetric()
+			return func() []float64 {
+				out := make([]float64, len(rounds))
+				for i, f := range rounds {
+					out[i] = m.SqDist(f.X, f.Y)
+				}
+				return out
+			}
+		}
+	case learners.PairMetric:
 		u.Snapshot = func(l learners.Pair) func() []float64 {
 			m := l.(learners.PairMetric).Metric()
 			return func() []float64 { return m.M().RawSymmetric().Data }
@@ -142,6 +167,7 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 	t.Helper()
 	l := s.start(t, dim)
 	var top float64 // largest trace so far
+	widest := 1.0   // largest squared distance so far, at least 1
 	if l.Dim() != dim {
 		t.Errorf("Dim = %d, want %d", l.Dim(), dim)
 		return
@@ -169,6 +195,18 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 		}
 		if p.SqDist < 0 && !s.Deferred {
 			t.Errorf("round %d: d² = %v", i, p.SqDist)
+		}
+		if pk, ok := l.(learners.PairKernel); ok {
+			m := pk.KernelMetric()
+			if m.Dim() != dim {
+				t.Errorf("round %d: kernel metric of dimension %d, want %d", i, m.Dim(), dim)
+				return
+			}
+			widest = max(widest, p.SqDist)
+			if d := m.SqDist(g.X, g.Y); !(math.Abs(d-p.SqDist) <= kernelTol*widest) {
+				t.Errorf("round %d: KernelMetric measures d² = %v, Predict %v; largest so far %v", i, d, p.SqDist, widest)
+				return
+			}
 		}
 		pm, ok := l.(learners.PairMetric)
 		if !ok {

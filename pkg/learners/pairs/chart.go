@@ -1,0 +1,216 @@
+package pairs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/metric"
+)
+
+// chart gives the coordinates of images φ(x) under the feature map of a kernel K,
+// in an orthonormal basis of the span of φ(s₁), …, φ(s_m), the stored points: the
+// basis that Gram–Schmidt makes of them in this order, known through the
+// Cholesky factor of their Gram matrix only,
+//
+//	K_S = LLᵀ,  φ(x) ↦ z = L⁻¹(K(s₁, x), …, K(s_m, x)),
+//
+// so that row i of L is the coordinates of s_i. What is left of φ(x) outside the
+// span has the length √(K(x, x) − ‖z‖²), and is the next axis if x is stored.
+type chart struct {
+	kernel kernels.Kernel
+	dim    int       // of the points
+	points []float64 // s₁, …, s_m, one after the other
+	l      sym
+	index  map[uint64][]int // points by hash
+}
+
+// dropped is the share of K(x, x) up to which ‖rest‖² counts as zero. A rest ρ
+// (as a share of ‖φ(x)‖) is known to ε/ρ² of itself, since it is left of a
+// subtraction, and coordinates along its axis inherit this; without the axis they
+// are wrong by up to ρ. The two balance at ρ = ε^⅓. Both errors matter only to a
+// later point that is far from the span in just that direction; inner products of
+// the points seen so far are right to ρ², that is 4e-11, at worst.
+const dropped = 3.67e-11 // ε^⅔
+
+func newChart(k kernels.Kernel, dim int) *chart {
+	return &chart{kernel: k, dim: dim, index: map[uint64][]int{}}
+}
+
+// size returns m.
+func (c *chart) size() int { return len(c.points) / c.dim }
+
+func (c *chart) point(i int) []float64 { return c.points[i*c.dim : (i+1)*c.dim] }
+
+// hash mixes the bits of x, for which −0 counts as 0.
+func hash(x []float64) uint64 {
+	h := uint64(14695981039346656037)
+	for _, a := range x {
+		h = (h ^ math.Float64bits(a+0)) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	return h
+}
+
+// find returns the index of the stored point x, or -1.
+func (c *chart) find(x []float64) int {
+	for _, i := range c.index[hash(x)] {
+		if slices.Equal(c.point(i), x) {
+			return i
+		}
+	}
+	return -1
+}
+
+// coords sets z, of length m, to the coordinates of φ(x) within the span, and
+// reports whether x is stored, so that nothing is left.
+func (c *chart) coords(z, x []float64) (stored bool) {
+	if i := c.find(x); i >= 0 {
+		clear(z[copy(z, c.l.row(i)):])
+		return true
+	}
+	for i := range z {
+		z[i] = c.kernel.Eval(c.point(i), x)
+	}
+	c.l.solveLower(z)
+	return false
+}
+
+// rest returns the length of φ(x) outside the span of len(z) axes, z being its
+// coordinates on them and kxx = K(x, x); 0 if it counts as zero.
+func rest(kxx float64, z []float64) float64 {
+	if r := kxx - dot(z, z); r > dropped*kxx {
+		return math.Sqrt(r)
+	}
+	return 0
+}
+
+// arrival is a pair of points, their coordinates, and what storing them takes.
+type arrival struct {
+	zx, zy []float64
+	// first and second are the points to be stored, with the coordinates along
+	// all axes that they then have; nil if nothing is left of them.
+	first, second []float64
+	zf, zs        []float64
+}
+
+// errOverflow says that a kernel value is not finite.
+var errOverflow = errors.New("x and y: a kernel value is not a finite number: scale the features down")
+
+// arrive computes the coordinates of x and y, and returns those of φ(x) − φ(y):
+// m of them, and one for each of the points that add an axis. Of two points that
+// do, the one farther from the span comes first, so that the division is by the
+// longer rest.
+func (c *chart) arrive(a *arrival, v, x, y []float64) ([]float64, error) {
+	m := c.size()
+	a.zx, a.zy = fit(a.zx, m+2), fit(a.zy, m+2)
+	a.first, a.second = nil, nil
+	zx, zy := a.zx[:m], a.zy[:m]
+	inx, iny := c.coords(zx, x), c.coords(zy, y)
+	v = metric.Sub(fit(v, m+2)[:m], zx, zy)
+	if inx && iny || slices.Equal(x, y) {
+		return v, nil
+	}
+	kxx, kyy, kxy := c.kernel.Eval(x, x), c.kernel.Eval(y, y), c.kernel.Eval(x, y)
+	if sum := kxx + kyy + math.Abs(kxy) + dot(zx, zx) + dot(zy, zy); math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, errOverflow
+	}
+	var rx, ry float64
+	if !inx {
+		rx = rest(kxx, zx)
+	}
+	if !iny {
+		ry = rest(kyy, zy)
+	}
+	sign := 1.0
+	if ry > rx { // y first
+		x, y, zx, zy, kyy, rx, iny, sign = y, x, zy, zx, kxx, ry, inx, -1
+	}
+	if rx == 0 {
+		return v, nil
+	}
+	along := 0.0 // coordinate of the second point on the axis of the first
+	if !iny {
+		along = (kxy - dot(zx, zy)) / rx
+	}
+	zx, zy = append(zx, rx), append(zy, along)
+	a.first, a.zf = x, zx
+	v = append(v, sign*(rx-along))
+	if ry = rest(kyy, zy); !iny && ry > 0 {
+		a.second, a.zs = y, append(zy, ry)
+		v = append(v, -sign*ry)
+	}
+	return v, nil
+}
+
+// store keeps the points of an arrival that add an axis.
+func (c *chart) store(a *arrival) {
+	c.add(a.first, a.zf)
+	if a.second != nil {
+		c.add(a.second, a.zs)
+	}
+}
+
+// add stores x, of which z is the row of L.
+func (c *chart) add(x, z []float64) {
+	h := hash(x)
+	c.index[h] = append(c.index[h], c.size())
+	c.points = append(c.points, x...)
+	c.l = append(c.l, z...)
+}
+
+// difference returns the m coordinates of φ(x) − φ(y) within the span. It may be
+// called concurrently.
+func (c *chart) difference(x, y []float64) []float64 {
+	z := make([]float64, 2*c.size())
+	zx, zy := z[:c.size()], z[c.size():]
+	c.coords(zx, x)
+	c.coords(zy, y)
+	return metric.Sub(zx, zx, zy)
+}
+
+// metric returns the metric ‖F(z(x) − z(y))‖² for the factor F of a form in the
+// coordinates of the chart; nil stands for the zero form.
+func (c *chart) metric(factor *mat.Dense) *kernels.Metric {
+	if factor == nil {
+		return kernels.NewMetric(c.kernel, c.dim, nil, nil)
+	}
+	r, _ := factor.Dims()
+	for i := range r {
+		c.l.solveUpper(factor.RawRowView(i)) // a row of FL⁻¹
+	}
+	return kernels.NewMetric(c.kernel, c.dim, mat.NewDense(c.size(), c.dim, c.points), factor)
+}
+
+// loadChart returns the chart with the given points and factor, or an error if
+// they do not fit.
+func loadChart(k kernels.Kernel, dim int, points, l []float64) (*chart, error) {
+	if dim < 1 || len(points)%dim != 0 {
+		return nil, fmt.Errorf("points: %d numbers in %d dimensions", len(points), dim)
+	}
+	c := newChart(k, dim)
+	m := len(points) / dim
+	if m > len(l) || len(l) != m*(m+1)/2 { // the first, so that m² does not overflow
+		return nil, fmt.Errorf("factor: %d numbers for %d points", len(l), m)
+	}
+	for _, a := range slices.Concat(points, l) {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return nil, errors.New("points or factor: NaN or Inf")
+		}
+	}
+	for i := range m {
+		if p := sym(l).row(i)[i]; !(p > 0) {
+			return nil, fmt.Errorf("factor: pivot %d is %v, want a number > 0", i, p)
+		}
+		x := points[i*dim : (i+1)*dim]
+		if j := c.find(x); j >= 0 {
+			return nil, fmt.Errorf("points %d and %d are equal", j, i)
+		}
+		c.add(x, sym(l).row(i))
+	}
+	return c, nil
+}

@@ -1,0 +1,203 @@
+package pairs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// KernelPOLAVersion counts the changes of the values that KernelPOLA computes.
+const KernelPOLAVersion = 1
+
+// KernelPOLAKind is the kind under which package persist stores a KernelPOLA.
+const KernelPOLAKind = "pairs/kernel-pola"
+
+// KernelPOLA is POLA between images under the feature map φ of a kernel K, K(x,
+// x') = φ(x)·φ(x'):
+//
+//	v = φ(x) − φ(y),  d² = vᵀAv,  predict similar iff d² ≤ b
+//	ℓ = max(0, y(d² − b) + 1),  α = ℓ/(‖v‖⁴ + 1 + γ)
+//
+// with the updates of POLA, from A = 0 and b = b₁; only K is evaluated. Source:
+// Shalev-Shwartz, Singer, Ng, Online and Batch Learning of Pseudo-Metrics, ICML
+// 2004, Section 3.3. With the linear kernel it is POLA.
+//
+// The paper's Eq. 5 writes A = Σ β_i r_i r_iᵀ with r_i in the span of the v's. Here
+// A = QÃQᵀ with Q an orthonormal basis of the span of the points' images, by
+// kernel Gram–Schmidt, and Ã the matrix of POLA in these coordinates. Points of
+// pairs that update are stored, each once, and only if its image is further than
+// 6e-6·√K(x, x) from the span of those before: with the linear kernel some dim
+// points. What is left out of a point that is not stored, like round-off, is small
+// relative to K(x, x), not to ‖v‖²: far from the origin, where the kernel is not
+// invariant to translation, subtract the mean first.
+//
+// With m points stored, a prediction costs O(md) for 2m kernel evaluations and
+// O(m²); memory is O(m² + md). With the Gaussian kernel m grows with the number
+// of updates, without a bound.
+//
+// Predict and Loss may be called concurrently, if K may; Step may not.
+type KernelPOLA struct {
+	e       engine
+	c       *chart
+	arrival arrival // scratch of Step
+	v       []float64
+	p       POLAParams
+}
+
+var _ learners.PairKernel = (*KernelPOLA)(nil)
+
+// NewKernelPOLA returns a KernelPOLA for vectors of length dim. It returns an
+// error unless dim ≥ 1, k is not nil, B1 is finite and Gamma, the γ of Eq. 12 and
+// not of a kernel, is finite and not negative. Any symmetric positive
+// semi-definite function may be the kernel; only those with a kernels.Spec can be
+// saved.
+func NewKernelPOLA(dim int, k kernels.Kernel, p POLAParams) (*KernelPOLA, error) {
+	const name = "kernel-pola"
+	if dim < 1 {
+		return nil, fmt.Errorf("%s: dim: %d is not allowed, want at least 1", name, dim)
+	}
+	if k == nil {
+		return nil, errors.New(name + ": kernel: none given")
+	}
+	p = p.Resolved()
+	if err := p.check(name); err != nil {
+		return nil, err
+	}
+	e := engine{name: name, length: "‖φ(x)−φ(y)‖", rate: polaRate(p.Gamma), b: *p.B1, a: newGrowingForm()}
+	return &KernelPOLA{e: e, c: newChart(k, dim), p: p}, nil
+}
+
+// Dim returns the dimension of the vectors.
+func (l *KernelPOLA) Dim() int { return l.c.dim }
+
+// Threshold returns b.
+func (l *KernelPOLA) Threshold() float64 { return l.e.b }
+
+// Params returns the resolved parameters.
+func (l *KernelPOLA) Params() POLAParams { return l.p.Resolved() }
+
+// Kernel returns K.
+func (l *KernelPOLA) Kernel() kernels.Kernel { return l.c.kernel }
+
+// Support returns m, the number of stored points.
+func (l *KernelPOLA) Support() int { return l.c.size() }
+
+func (l *KernelPOLA) sqDist(f metric.Pair) float64 {
+	if len(f.X) != l.c.dim || len(f.Y) != l.c.dim {
+		panic(mat.ErrShape)
+	}
+	return l.e.a.sqNorm(l.c.difference(f.X, f.Y))
+}
+
+// Predict returns d² and whether d² ≤ b. It ignores the label. It panics
+// unless both vectors have length Dim.
+func (l *KernelPOLA) Predict(f metric.Pair) learners.PairPrediction {
+	return l.e.prediction(l.sqDist(f))
+}
+
+// Loss returns the hinge loss max(0, y(d² − b) + 1). It panics unless both
+// vectors have length Dim.
+func (l *KernelPOLA) Loss(f metric.Pair) float64 { return l.e.hinge(l.sqDist(f), f.Label) }
+
+// Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
+// returns an error, and changes nothing, if the label is neither 1 nor -1, a
+// vector is not of length Dim, an entry is NaN or infinite, or a value of the
+// kernel, ‖v‖⁴ or d² overflows.
+func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	var none learners.Outcome[learners.PairPrediction]
+	if err := f.Check(l.c.dim); err != nil {
+		return none, fmt.Errorf("%s: %w", l.e.name, err)
+	}
+	v, err := l.c.arrive(&l.arrival, l.v, f.X, f.Y)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", l.e.name, err)
+	}
+	l.v = v
+	o, err := l.e.advance(v, f.Label)
+	if err == nil && l.e.a.dim > l.c.size() {
+		l.c.store(&l.arrival)
+	}
+	return o, err
+}
+
+// KernelMetric returns a snapshot of the squared distance, by a pivoted Cholesky
+// decomposition of the core of A: O(m²r) with r the rank of A.
+func (l *KernelPOLA) KernelMetric() *kernels.Metric { return l.c.metric(l.e.a.factor()) }
+
+// kernelPOLAParams and kernelPOLAState are what Save writes.
+type kernelPOLAParams struct {
+	POLAParams
+	Kernel kernels.Spec `json:"kernel"`
+}
+
+type kernelPOLAState struct {
+	Threshold float64        `json:"threshold"`
+	Dim       int            `json:"dim"`
+	Points    persist.Floats `json:"points"`
+	Factor    persist.Floats `json:"factor"`
+	Form      formState      `json:"form"`
+}
+
+// Save writes the learner in the format of package persist, kind
+// "pairs/kernel-pola". A learner loaded from it continues bit for bit. It returns
+// an error, and writes nothing, if the kernel has no kernels.Spec.
+func (l *KernelPOLA) Save(w io.Writer) error {
+	spec, err := kernels.SpecOf(l.c.kernel)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.e.name, err)
+	}
+	return persist.Write(w, KernelPOLAKind, kernelPOLAParams{l.p, spec},
+		kernelPOLAState{l.e.b, l.c.dim, l.c.points, persist.Floats(l.c.l), l.e.a.state()})
+}
+
+// LoadKernelPOLA reads a learner that Save wrote. Its errors wrap those of
+// package persist if the file is foreign, newer, damaged or of another kind.
+func LoadKernelPOLA(r io.Reader) (*KernelPOLA, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(KernelPOLAKind); err != nil {
+		return nil, err
+	}
+	var p kernelPOLAParams
+	var s kernelPOLAState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	}
+	l, err := s.learner(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, KernelPOLAKind, err)
+	}
+	return l, nil
+}
+
+// learner returns the saved learner, or an error if the parts do not fit.
+func (s kernelPOLAState) learner(p kernelPOLAParams) (*KernelPOLA, error) {
+	k, err := p.Kernel.Kernel()
+	if err != nil {
+		return nil, err
+	}
+	l, err := NewKernelPOLA(s.Dim, k, p.POLAParams)
+	if err != nil {
+		return nil, err
+	}
+	l.e.b = s.Threshold // a number of JSON is finite
+	if l.c, err = loadChart(k, s.Dim, s.Points, s.Factor); err != nil {
+		return nil, err
+	}
+	if l.e.a, err = s.Form.form(true); err != nil {
+		return nil, err
+	}
+	if l.e.a.dim != l.c.size() {
+		return nil, fmt.Errorf("a form in %d dimensions, %d points", l.e.a.dim, l.c.size())
+	}
+	return l, nil
+}
