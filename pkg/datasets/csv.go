@@ -50,6 +50,9 @@ func ParseHeader(name string) (Header, error) {
 // Nothing else is taken for missing: NaN, in particular, is an error.
 var MissingCells = []string{"", "?", "NA"}
 
+// ErrMissingCell is returned, wrapped, for a missing cell where a number is wanted.
+var ErrMissingCell = errors.New("the cell is missing")
+
 // CSVOptions say how a CSV file is read. The zero value is the default.
 type CSVOptions struct {
 	Header Header
@@ -276,7 +279,7 @@ func (t *CSV) Words(j int) ([]string, error) {
 
 // Numbers returns the given columns as a matrix with one row per row of data.
 // Cells are finite decimal numbers. A missing cell becomes NaN if missing is true,
-// and is an error otherwise. Errors name file, line and column. It panics if
+// and is an error otherwise, ErrMissingCell. Errors name file, line and column. It panics if
 // columns is empty.
 func (t *CSV) Numbers(columns []int, missing bool) (*mat.Dense, error) {
 	out := mat.NewDense(t.Len(), len(columns), nil)
@@ -285,7 +288,7 @@ func (t *CSV) Numbers(columns []int, missing bool) (*mat.Dense, error) {
 		for k, j := range columns {
 			if slices.Contains(MissingCells, row[j]) {
 				if !missing {
-					return nil, t.cellError(i, j, fmt.Errorf("the cell is missing (%q), want a number, or missing cells imputed", row[j]))
+					return nil, t.cellError(i, j, fmt.Errorf("%w (%q), want a number", ErrMissingCell, row[j]))
 				}
 				dst[k] = math.NaN()
 				continue

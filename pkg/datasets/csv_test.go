@@ -146,6 +146,10 @@ func TestCSVNumbers(t *testing.T) {
 		if _, err := c.Numbers([]int{1}, false); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%q: error %v, want %q", bad.cell, err, bad.want)
 		}
+		_, err := c.Numbers([]int{1}, false)
+		if errors.Is(err, datasets.ErrMissingCell) != slices.Contains(datasets.MissingCells, bad.cell) {
+			t.Errorf("%q: error %v", bad.cell, err)
+		}
 		x, err := c.Numbers([]int{0, 1}, true)
 		if missing := slices.Contains(datasets.MissingCells, bad.cell); missing != (err == nil) {
 			t.Errorf("%q, missing cells allowed: error %v", bad.cell, err)
@@ -257,5 +261,5 @@ func ExampleReadCSV() {
 	fmt.Println(err)
 	// Output:
 	// [alcohol ash class] [red white]
-	// datasets: wine.csv:3: column "ash": the cell is missing ("?"), want a number, or missing cells imputed
+	// datasets: wine.csv:3: column "ash": the cell is missing ("?"), want a number
 }

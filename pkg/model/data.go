@@ -50,10 +50,11 @@ type Columns struct {
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
 // file, for messages. Missing cells (datasets.MissingCells) become NaN if missing
 // is true, and are an error otherwise. Errors are those of datasets.ReadCSV and of
-// its cells, and no column left as a feature.
+// its cells, and an *OptionError if no column is given as label, if the label is
+// dropped too, or if no column is left as a feature.
 func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if c.Label == "" {
-		return nil, fmt.Errorf("model: label: no column given, want its name or number")
+		return nil, notAllowed("label: no column given, want its name or number")
 	}
 	t, err := datasets.ReadCSV(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
 	if err != nil {
@@ -72,7 +73,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 			return nil, err
 		}
 		if j == label {
-			return nil, fmt.Errorf("model: column %s is the label and cannot be dropped", column)
+			return nil, notAllowed("column %s is the label and cannot be dropped", column)
 		}
 		if !used[j] {
 			d.Unused = append(d.Unused, t.ColumnName(j))
@@ -88,7 +89,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		}
 	}
 	if len(features) == 0 {
-		return nil, fmt.Errorf("model: %s: no column is left as a feature", name)
+		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
 	if d.X, err = t.Numbers(features, missing); err != nil {
 		return nil, err

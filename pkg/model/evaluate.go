@@ -50,24 +50,24 @@ func (p Plan) Resolved() Plan {
 	return p
 }
 
-// check returns an error unless n rows can be divided as planned.
+// check returns an *OptionError unless n rows can be divided as planned.
 func (p Plan) check(n int) error {
 	switch {
 	case p.Folds < 2 || p.Folds > n:
-		return fmt.Errorf("model: folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
+		return notAllowed("folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
 	case p.Repeats < 1:
-		return fmt.Errorf("model: repeats: %d is not allowed, want at least 1", p.Repeats)
+		return notAllowed("repeats: %d is not allowed, want at least 1", p.Repeats)
 	}
 	most, what := n-(n+p.Folds-1)/p.Folds, "rows of the smallest training fold"
 	if len(p.Ks) > 1 {
 		most, what = most-1, "rows but one of the smallest training fold, since k is chosen by leaving one out"
 	}
 	if len(p.Ks) == 0 {
-		return fmt.Errorf("model: k: none given, want at least one")
+		return notAllowed("k: none given, want at least one")
 	}
 	for _, k := range p.Ks {
 		if k < 1 || k > most {
-			return fmt.Errorf("model: k: %d is not allowed, want 1 to %d, the %s", k, most, what)
+			return notAllowed("k: %d is not allowed, want 1 to %d, the %s", k, most, what)
 		}
 	}
 	return nil
@@ -111,8 +111,8 @@ type Evaluation struct {
 // Classes are spread over the folds as evenly as can be. Splits run in parallel;
 // the answer does not depend on how many at a time.
 //
-// It returns the errors of Fit, naming the split, and an error if the plan does
-// not suit the number of rows.
+// It returns the errors of Fit, naming the split, and an *OptionError if the plan
+// does not suit the number of rows.
 func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
 	r, _, _, err := r.resolve()
 	if err != nil {
@@ -139,7 +139,11 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	}
 	for i, c := range e.Counts {
 		if c < p.Folds {
-			e.Notes = append(e.Notes, fmt.Sprintf("class %q has %d rows, fewer than folds: some test rows have no row of their class to learn from", e.Classes[i], c))
+			note := fmt.Sprintf("class %q has %d rows, fewer than folds: some folds have none of it", e.Classes[i], c)
+			if c == 1 {
+				note = fmt.Sprintf("class %q has 1 row, which is wrong whenever it is tested", e.Classes[i])
+			}
+			e.Notes = append(e.Notes, note)
 		}
 	}
 	splits := p.Folds * p.Repeats
@@ -169,7 +173,11 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	e.Learner.Summary = experiment.SummarizeResampled(e.Learner.Errors, ratio)
 	e.Baseline.Summary = experiment.SummarizeResampled(e.Baseline.Errors, ratio)
 	e.Difference = experiment.SummarizeResampled(diffs, ratio)
-	e.Notes = append(e.Notes, e.Difference.Warnings...)
+	if !e.Difference.HasInterval {
+		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", experiment.MinTrials))
+	} else if e.Learner.Summary.Half == 0 || e.Baseline.Summary.Half == 0 {
+		e.Notes = append(e.Notes, "all splits have the same error: an interval of width 0 does not mean that it is known exactly")
+	}
 	return e, nil
 }
 

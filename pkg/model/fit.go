@@ -66,12 +66,23 @@ type Recipe struct {
 	Raw bool `json:"raw"`
 }
 
+// OptionError says that a choice of the caller, in a Recipe, Plan or Columns, is
+// not allowed, and what is.
+type OptionError struct{ err error }
+
+func (e *OptionError) Error() string { return "model: " + e.err.Error() }
+func (e *OptionError) Unwrap() error { return e.err }
+
+func notAllowed(format string, args ...any) error {
+	return &OptionError{fmt.Errorf(format, args...)}
+}
+
 // Draws reports whether learners of this feedback see drawn pairs.
 func Draws(f catalog.Feedback) bool { return f == catalog.Pairs || f == catalog.Links }
 
 // Resolved returns r with its defaults filled in, those of the parameters too. It
-// returns an error that says what is allowed for an unknown learner, an unknown
-// or bad parameter, and a field that does not apply to the learner.
+// returns an *OptionError that says what is allowed for an unknown learner, an
+// unknown or bad parameter, and a field that does not apply to the learner.
 func (r Recipe) Resolved() (Recipe, error) {
 	r, _, _, err := r.resolve()
 	return r, err
@@ -79,7 +90,7 @@ func (r Recipe) Resolved() (Recipe, error) {
 
 func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 	fail := func(format string, args ...any) (Recipe, catalog.Entry, catalog.Values, error) {
-		return Recipe{}, catalog.Entry{}, catalog.Values{}, fmt.Errorf("model: "+format, args...)
+		return Recipe{}, catalog.Entry{}, catalog.Values{}, notAllowed(format, args...)
 	}
 	all := Learners()
 	at := slices.IndexFunc(all, func(e catalog.Entry) bool { return e.Name == r.Learner })

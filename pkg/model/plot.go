@@ -52,11 +52,11 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 		Title:  fmt.Sprintf("%s embedded by %s", d.Name, m.recipe.Learner),
 		XLabel: axis(0),
 	}
-	how := " The axes are the principal directions of the embedded rows, with the same scale on both."
+	how := "The axes are the principal directions of the embedded rows, with the same scale on both."
 	y := func(i int) float64 { return scores.At(i, 1) }
 	if min(r, n) == 1 {
 		panel.XLabel = "the one coordinate of the embedding"
-		how = " The embedding has one dimension."
+		how = "The embedding has one dimension."
 		panel.YLabel = "row of the file (not a distance)"
 		y = func(i int) float64 { return float64(i + 1) }
 	} else {
@@ -89,7 +89,7 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 		}
 	}
 	return plots.Drawing{
-		Caption: fmt.Sprintf("%d rows of %s, embedded by the metric that %s learned from %d rows with %d features."+how, n, d.Name, m.recipe.Learner, m.rows(), len(m.layout.Features)),
+		Caption: fmt.Sprintf("%d rows of %s, embedded by the metric that %s learned from %d rows with %d features. %s", n, d.Name, m.recipe.Learner, m.rows(), len(m.layout.Features), how),
 		Panels:  []plots.Panel{panel},
 	}, nil
 }

@@ -1,0 +1,401 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/model"
+	"metriclab/pkg/persist"
+)
+
+// aboutTables says how the commands on a user's table read it.
+const aboutTables = `The table is a CSV file: cells separated by commas, a row per sample, a column
+with the class, all other columns numbers. Columns are given by name or by number
+from 1. With --header auto the first row is a header if --label or --drop give a
+name, or if none of its other cells is a number. A cell that is missing (empty, ?
+or NA) or no finite number is an error with line and column; --impute mean fills
+missing cells with the mean of the column over the training rows.
+
+Unless --no-standardise is given, each feature has its mean subtracted and is
+divided by its standard deviation, both over the training rows; a constant feature
+is divided by 1.`
+
+func (a *app) fitCommand() *cobra.Command {
+	var f recipeFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "fit DATA.csv --label COLUMN --learner NAME --out MODEL.json",
+		Short: "Learn a metric on your own table and save it",
+		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
+			aboutTables + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(),
+		Args: oneTable,
+		RunE: func(c *cobra.Command, args []string) error {
+			recipe, columns, err := f.recipe(c)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return usageError{errors.New("flag --out: no file given for the model")}
+			}
+			if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
+				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
+			}
+			d, err := readLabelled(args[0], columns, recipe.ImputeMean)
+			if err != nil {
+				return err
+			}
+			progress, done := a.meter("pair")
+			m, err := model.Fit(c.Context(), d, recipe, progress)
+			done()
+			if err != nil {
+				return err
+			}
+			var file bytes.Buffer
+			if err := m.Save(&file); err != nil {
+				return err
+			}
+			if err := writeFile(out, file.Bytes()); err != nil {
+				return err
+			}
+			return a.printFit(out, d, m)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&out, "out", "", "file for the model")
+	return c
+}
+
+// learnerList is the catalog as text.
+func learnerList() string {
+	var b strings.Builder
+	for _, e := range model.Learners() {
+		fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
+		for _, p := range e.Params {
+			only := ""
+			if p.Needs != "" {
+				only = ", only with " + p.Needs
+			}
+			fmt.Fprintf(&b, "    %s=%s (%s%s): %s\n", p.Name, p.Default, p.Allowed, only, p.Doc)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// recipeFlags are those that choose columns, learner and preparation.
+type recipeFlags struct {
+	label, header, learner, impute string
+	drop, params                   []string
+	pairs, passes                  int
+	seed                           uint64
+	raw                            bool
+}
+
+// recipeNames are the flags that a model answers for.
+var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
+
+func (f *recipeFlags) add(c *cobra.Command) {
+	var names, words []string
+	for _, e := range model.Learners() {
+		names = append(names, e.Name)
+		words = append(words, e.Name+"\t"+e.Doc)
+	}
+	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number")
+	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
+	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
+	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
+	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
+	c.Flags().IntVar(&f.pairs, "pairs", 0, "pairs to draw, half of them similar, for a learner of pairs (default 1000)")
+	c.Flags().IntVar(&f.passes, "passes", 0, "how often an online learner sees the pairs (default 1)")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
+	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
+	c.Flags().BoolVar(&f.raw, "no-standardise", false, "leave the features as they are")
+	completeFlag(c, "learner", completeWords(words...))
+	completeFlag(c, "header", completeWords("auto", "yes", "no"))
+	completeFlag(c, "impute", completeWords("none", "mean"))
+	c.ValidArgsFunction = completeTables
+}
+
+func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveDefault // files
+}
+
+// recipe turns the flags into a recipe with all defaults.
+func (f *recipeFlags) recipe(c *cobra.Command) (model.Recipe, model.Columns, error) {
+	fail := func(err error) (model.Recipe, model.Columns, error) {
+		return model.Recipe{}, model.Columns{}, usageError{err}
+	}
+	if f.label == "" {
+		return fail(errors.New("flag --label: no column given, want its name or number"))
+	}
+	if f.learner == "" {
+		return fail(errors.New("flag --learner: none given; metriclab fit --help lists them"))
+	}
+	header, err := datasets.ParseHeader(f.header)
+	if err != nil {
+		return fail(fmt.Errorf("flag --header: %w", err))
+	}
+	if !slices.Contains([]string{"none", "mean"}, f.impute) {
+		return fail(fmt.Errorf("flag --impute: %q is not allowed, want none or mean", f.impute))
+	}
+	if f.seed == 0 {
+		return fail(errors.New("flag --seed: 0 is not allowed, want at least 1"))
+	}
+	if err := atLeastOne(c, "pairs", f.pairs, "passes", f.passes); err != nil {
+		return model.Recipe{}, model.Columns{}, err
+	}
+	params := map[string]string{}
+	for _, p := range f.params {
+		name, value, ok := strings.Cut(p, "=")
+		if _, twice := params[name]; twice {
+			return fail(fmt.Errorf("flag --param: %s is given twice", name))
+		}
+		if !ok {
+			return fail(fmt.Errorf("flag --param: %q is not allowed, want name=value", p))
+		}
+		params[name] = value
+	}
+	r, err := model.Recipe{
+		Learner: f.learner, Params: params, Pairs: f.pairs, Passes: f.passes, Seed: f.seed,
+		ImputeMean: f.impute == "mean", Raw: f.raw,
+	}.Resolved()
+	if err != nil {
+		return fail(err)
+	}
+	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop}, nil
+}
+
+// oneTable takes one argument, the file of a table.
+func oneTable(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("%s takes one CSV file, got %q", c.CommandPath(), args)}
+	}
+	return nil
+}
+
+// readTable opens a file for read and names the data after it.
+func readTable(path string, read func(*os.File) (*model.Data, error)) (*model.Data, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d, err := read(f)
+	if err != nil {
+		return nil, tableError(err)
+	}
+	d.Name = filepath.Base(path)
+	return d, nil
+}
+
+// tableError tells errors of the command line from those of the data.
+func tableError(err error) error {
+	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
+		return usageError{err}
+	}
+	if _, ok := errors.AsType[*model.OptionError](err); ok {
+		return usageError{err}
+	}
+	return err
+}
+
+// readLabelled reads a table to learn from.
+func readLabelled(path string, columns model.Columns, impute bool) (*model.Data, error) {
+	d, err := readTable(path, func(r *os.File) (*model.Data, error) { return model.Read(r, path, columns, impute) })
+	if errors.Is(err, datasets.ErrMissingCell) {
+		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
+	}
+	return d, err
+}
+
+// loadModel reads a file that fit has written.
+func loadModel(path string) (*model.Model, error) {
+	if path == "" {
+		return nil, usageError{errors.New("flag --model: no file given; metriclab fit makes one")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := model.Load(f)
+	if errors.Is(err, persist.ErrKind) {
+		return nil, fmt.Errorf("%s: %w; only metriclab fit makes models", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// readForModel reads a table with the columns of a model.
+func (a *app) readForModel(path string, m *model.Model) (*model.Data, error) {
+	d, err := readTable(path, func(r *os.File) (*model.Data, error) { return m.Read(r, path) })
+	if errors.Is(err, datasets.ErrMissingCell) {
+		return nil, fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	}
+	if err == nil && len(d.Unused) > 0 {
+		fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, strings.Join(d.Unused, ", "))
+	}
+	return d, err
+}
+
+// writeFile writes a file whole or not at all. It refuses what is there and is no
+// regular file, which a rename would replace.
+func writeFile(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is there and is no regular file", path)
+	}
+	return experiment.WriteFile(path, data)
+}
+
+// meter shows how much of a long work is done: a bar with the time left on a
+// terminal, else a line now and then. The returned function ends the display.
+func (a *app) meter(noun string) (model.Progress, func()) {
+	if a.terminal {
+		bars := mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+		var bar *mpb.Bar
+		return func(done, total int) {
+				if bar == nil {
+					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
+						mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+noun+"s ")),
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left")))
+				}
+				bar.SetCurrent(int64(done))
+			}, func() {
+				if bar != nil {
+					bar.Abort(true)
+				}
+				bars.Wait()
+			}
+	}
+	var mu sync.Mutex
+	begin, next := time.Now(), time.Now().Add(a.every)
+	return func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if now.Before(next) || done == total {
+			return
+		}
+		next = now.Add(a.every)
+		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
+		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural(total, noun), about(left))
+	}, func() {}
+}
+
+// printFit says what was fitted.
+func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
+	r, rep := m.Recipe(), m.Report()
+	var b strings.Builder
+	n, width := d.X.Dims()
+	classes, counts := m.Classes()
+	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural(n, "row"), plural(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
+	fmt.Fprintf(&b, "%s\n", describe(r))
+	if rep.Imputed > 0 {
+		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural(rep.Imputed, "missing cell"))
+	}
+	if len(rep.Constant) > 0 {
+		fmt.Fprintf(&b, "constant, so without weight in any distance between these rows: %s\n", strings.Join(rep.Constant, ", "))
+	}
+	if r.Passes > 0 {
+		fmt.Fprintf(&b, "in the last pass %.1f %% of the pairs were predicted wrongly, each before the update on it\n", 100*float64(rep.Mistakes)/float64(r.Pairs))
+	}
+	switch rep.Status {
+	case learners.NotRun, learners.Closed, learners.Converged:
+	default:
+		fmt.Fprintf(&b, "the learner stopped early: %s\n", rep.Status)
+	}
+	if dim, ok := rank(m); ok {
+		fmt.Fprintf(&b, "the metric embeds in %s\n", plural(dim, "dimension"))
+	} else {
+		fmt.Fprintf(&b, "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
+	}
+	fmt.Fprintf(&b, "written to %s\n", path)
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// rank returns the number of coordinates of the embedding, if there is one.
+func rank(m *model.Model) (int, bool) {
+	a, ok := m.Metric().(interface{ Rows() int })
+	if !ok {
+		return 0, false
+	}
+	return a.Rows(), true
+}
+
+func countClasses(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
+}
+
+// classCounts lists classes with their numbers of rows, the first ten.
+func classCounts(classes []string, counts []int) string {
+	const shown = 10
+	var parts []string
+	for i, c := range classes {
+		if i == shown && len(classes) > shown+1 {
+			parts = append(parts, fmt.Sprintf("%d more", len(classes)-shown))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", c, counts[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// describe says in a line what a recipe is.
+func describe(r model.Recipe) string {
+	s := r.Learner
+	for _, e := range model.Learners() {
+		if e.Name != r.Learner {
+			continue
+		}
+		for _, p := range e.Params { // in the order of the catalog
+			if v, ok := r.Params[p.Name]; ok {
+				s += " " + p.Name + "=" + v
+			}
+		}
+		if model.Draws(e.Feedback) {
+			s += fmt.Sprintf("; %s drawn, half of them similar", plural(r.Pairs, "pair"))
+		}
+		if e.Feedback == catalog.Pairs {
+			s += ", " + passes(r.Passes)
+		}
+		if model.Draws(e.Feedback) {
+			s += fmt.Sprintf(", seed %d", r.Seed)
+		}
+	}
+	if r.Raw {
+		s += "; features as they are"
+	} else {
+		s += "; features standardised"
+	}
+	return s
+}
+
+func passes(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}

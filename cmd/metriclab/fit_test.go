@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"metriclab/internal/realdata"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/model"
+)
+
+// tables are the files that the commands below read. Class a and b differ in x
+// only; y is noise.
+var tables = map[string]string{
+	"good.csv":     "id,x,y,class\n1,0,5,a\n2,0.5,1,a\n3,1,3,a\n4,0.2,-4,a\n5,0.4,0,a\n6,4,5,b\n7,4.5,2,b\n8,5,-3,b\n9,4.1,0,b\n10,4.4,-4,b\n",
+	"plain.csv":    "a,0,5\na,0.5,1\na,1,3\na,0.2,-4\nb,4,5\nb,4.5,2\nb,5,-3\nb,4.1,0\n",
+	"holes.csv":    "x,y,c,class\n0,5,7,a\n?,1,7,a\n1,,7,a\n4,NA,7,b\n5,-3,7,b\n4.1,0,7,b\n",
+	"bad.csv":      "x,y,class\n0,5,a\n1,abc,b\n",
+	"nan.csv":      "x,y,class\n0,5,a\n1,NaN,b\n",
+	"ragged.csv":   "x,y,class\n0,5,a\n1,b\n",
+	"twice.csv":    "x,x,class\n0,5,a\n1,2,b\n",
+	"one.csv":      "x,y,class\n0,5,a\n1,2,a\n",
+	"empty.csv":    "",
+	"nolabel.csv":  "0,5\n4.2,1\n",
+	"narrow.csv":   "0,5,1,1\n4.2,1,1,1\n",
+	"renamed.csv":  "X1,y,class\n0,5,a\n1,2,b\n",
+	"model.txt":    "hello\n",
+	"letters.csv":  "class,x\na,1\na,2\nb,5\nb,6\n",
+	"unknown.csv":  "y,x,class\n5,0,a\n1,4,zebra\n2,2,b\n",
+	"semicola.csv": "x;y;class\n0;5;a\n",
+}
+
+// inTables makes the tables in an empty working folder.
+func inTables(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range tables {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTablesGolden(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+	}{
+		{"fit", []string{
+			"fit good.csv --label class --drop id --learner fda --out m.json",
+			"transform good.csv --model m.json",
+			"transform unknown.csv --model m.json",
+			"fit plain.csv --label 1 --learner rca --pairs 50 --seed 3 --no-standardise --out plain.json",
+			"transform nolabel.csv --model plain.json",
+			"fit holes.csv --label class --learner euclidean --impute mean --out holes.json",
+			"transform holes.csv --model holes.json",
+			"fit good.csv --label 4 --drop 1 --learner pola --pairs 20 --passes 2 --param gamma=1 --out m.json",
+			"fit letters.csv --label class --learner euclidean --out m.json",
+		}},
+		{"fit-errors", []string{
+			"fit", "fit good.csv bad.csv", "fit good.csv", "fit good.csv --label class", "fit good.csv --label class --learner fda",
+			"fit good.csv --label clas --learner fda --out m.json", "fit good.csv --label 5 --learner fda --out m.json",
+			"fit good.csv --label class --drop ident --learner fda --out m.json", "fit good.csv --label class --drop class --learner fda --out m.json",
+			"fit good.csv --label class --learner fda --param dims=1 --out m.json",
+			"fit good.csv --label class --learner fda --param dim=x --out m.json", "fit good.csv --label class --learner fda --param dim --out m.json",
+			"fit good.csv --label class --learner fda --param dim=1 --param dim=2 --out m.json", "fit good.csv --label class --learner fda --param dim=9 --out m.json",
+			"fit good.csv --label class --learner fda --pairs 10 --out m.json", "fit good.csv --label class --learner rca --passes 2 --out m.json",
+			"fit good.csv --label class --learner fda --seed 2 --out m.json", "fit good.csv --label class --learner pola --seed 0 --out m.json",
+			"fit good.csv --label class --learner pola --pairs 0 --out m.json", "fit good.csv --label class --learner pola --header maybe --out m.json",
+			"fit good.csv --label class --learner pola --impute median --out m.json",
+			"fit missing.csv --label class --learner fda --out m.json", "fit holes.csv --label class --learner fda --out m.json",
+			"fit bad.csv --label class --learner fda --out m.json", "fit nan.csv --label class --learner fda --impute mean --out m.json",
+			"fit ragged.csv --label class --learner fda --out m.json", "fit twice.csv --label class --learner fda --out m.json",
+			"fit one.csv --label class --learner fda --out m.json", "fit empty.csv --label class --learner fda --out m.json",
+			"fit semicola.csv --label class --learner fda --out m.json",
+			"fit good.csv --label class --learner fda --header no --out m.json", "fit letters.csv --label class --drop x --learner fda --out m.json", "fit good.csv --label class --drop id --learner fda --out .",
+		}},
+		{"transform-errors", []string{
+			"fit good.csv --label class --drop id --learner fda --out m.json", "fit plain.csv --label 1 --learner fda --out plain.json",
+			"transform good.csv", "transform --model m.json", "transform good.csv --model nowhere.json", "transform good.csv --model model.txt",
+			"transform good.csv --model pola.state", "transform good.csv --model cut.json", "transform renamed.csv --model m.json",
+			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x",
+			"transform good.csv --model m.json --out .", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
+			"plot good.csv --model model.txt --out p.png",
+		}},
+		{"evaluate", []string{
+			"evaluate good.csv --label class --drop id --learner fda --repeats 2 --k 1,3",
+			"evaluate good.csv --label class --drop id --learner euclidean --repeats 2 --k 1",
+			"evaluate good.csv --label class --drop id --learner fda --repeats 1 --k 1",
+			"fit holes.csv --label class --learner pola --pairs 30 --impute mean --out m.json",
+			"evaluate holes.csv --model m.json --folds 2 --repeats 3 --k 1 --seed 7",
+			"evaluate holes.csv --model m.json --folds 2 --repeats 3 --k 1 --json",
+			"evaluate letters.csv --label class --learner euclidean --folds 2 --k 1",
+			"evaluate letters.csv --label class --learner euclidean --folds 3 --k 1",
+			"evaluate good.csv --label class --learner fda --k 9", "evaluate good.csv --label class --learner fda --k 8", "evaluate good.csv --label class --learner fda --k 1,8",
+			"evaluate good.csv --label class --learner fda --k 0", "evaluate good.csv --label class --learner fda --folds 1", "evaluate good.csv --label class --learner fda --folds 11",
+			"evaluate good.csv --label class --learner fda --repeats 0", "evaluate good.csv --model m.json --label class", "evaluate nolabel.csv --model m.json",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			golden, err := filepath.Abs(filepath.Join("testdata", tt.name+".golden"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			inTables(t)
+			c := newCommand(toys(nil))
+			if tt.name == "transform-errors" {
+				damagedModels(t, c)
+			}
+			var got strings.Builder
+			for _, line := range tt.lines {
+				code := c.run(strings.Fields(line)...)
+				got.WriteString("$ metriclab " + line + "\n" + c.out.String())
+				if c.err.Len() > 0 {
+					got.WriteString("--- stderr\n" + c.err.String())
+				}
+				if code != 0 {
+					got.WriteString("--- exit code " + string(rune('0'+code)) + "\n")
+				}
+				got.WriteString("\n")
+			}
+			compare(t, golden, got.String())
+		})
+	}
+}
+
+// damagedModels makes a model that is cut off and the state of a learner.
+func damagedModels(t *testing.T, c *command) {
+	t.Helper()
+	if code := c.run("fit", "good.csv", "--label", "class", "--learner", "euclidean", "--out", "cut.json"); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	raw, err := os.ReadFile("cut.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := pairs.NewPOLA(2, pairs.POLAParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state bytes.Buffer
+	if err := l.Save(&state); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"cut.json": raw[:len(raw)/2], "pola.state": state.Bytes()} {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The error for an unknown learner lists all there are; so does the help, with
+// their parameters.
+func TestFitListsLearners(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit good.csv --label class --learner polo --out m.json")...); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	message := c.err.String()
+	if code := c.run("fit", "--help"); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, e := range model.Learners() {
+		if !strings.Contains(message, e.Name) || !strings.Contains(c.out.String(), "  "+e.Name+": "+e.Doc+"\n") {
+			t.Errorf("%s is not listed in the error or not in the help:\n%s", e.Name, message)
+		}
+		for _, p := range e.Params {
+			if !strings.Contains(c.out.String(), "    "+p.Name+"="+p.Default+" (") {
+				t.Errorf("%s: the help lacks %s", e.Name, p.Name)
+			}
+		}
+	}
+}
+
+// What fit cannot do leaves the old file as it was, and no file where there was
+// none.
+func TestFitLeavesNothingHalf(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if err := os.WriteFile("old.json", []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"old.json", "new.json"} {
+		if code := c.run("fit", "bad.csv", "--label", "class", "--learner", "fda", "--out", out); code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		code := execute(ctx, c.app, []string{"fit", "good.csv", "--label", "class", "--learner", "pola", "--out", out})
+		if code != exitInterrupted {
+			t.Errorf("interrupted: exit code %d", code)
+		}
+	}
+	if raw, err := os.ReadFile("old.json"); err != nil || string(raw) != "old" {
+		t.Errorf("the old file holds %q, error %v", raw, err)
+	}
+	if _, err := os.Stat("new.json"); err == nil {
+		t.Error("there is a new file")
+	}
+}
+
+// onWrite calls a function at every write.
+type onWrite func()
+
+func (f onWrite) Write(p []byte) (int, error) { f(); return len(p), nil }
+
+// An interrupt in mid-work, here at the first line of progress, ends fit and
+// evaluate, and nothing is written.
+func TestFitInterrupted(t *testing.T) {
+	inTables(t)
+	for _, line := range []string{
+		"fit good.csv --label class --learner pola --passes 1000 --out m.json",
+		"evaluate good.csv --label class --learner pola --repeats 1000 --k 1",
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := newCommand(toys(nil))
+		c.app.every, c.app.err = 0, onWrite(cancel)
+		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || c.out.Len() > 0 {
+			t.Errorf("%s: exit code %d\n%s", line, code, c.out.String())
+		}
+		cancel()
+	}
+	if _, err := os.Stat("m.json"); err == nil {
+		t.Error("an interrupted fit has written a model")
+	}
+}
+
+// transform writes the same numbers as CSV and as .npy, and plot writes images.
+func TestTransformAndPlotFiles(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	for _, args := range []string{
+		"fit good.csv --label class --drop id --learner fda --out m.json",
+		"transform good.csv --model m.json --out z.csv --npy z.npy",
+		"plot good.csv --model m.json --out p.png", "plot good.csv --model m.json --out p.SVG",
+	} {
+		if code := c.run(strings.Fields(args)...); code != 0 {
+			t.Fatalf("%s: %s", args, c.err.String())
+		}
+	}
+	text, err := os.ReadFile("z.csv")
+	if err != nil || !strings.HasPrefix(string(text), "class,z1\na,") || bytes.Count(text, []byte("\n")) != 11 {
+		t.Errorf("z.csv, error %v:\n%s", err, text)
+	}
+	npy, err := os.ReadFile("z.npy")
+	if err != nil || !bytes.HasPrefix(npy, []byte("\x93NUMPY")) || !bytes.Contains(npy, []byte("'shape': (10, 1)")) {
+		t.Errorf("z.npy, error %v: %q", err, npy[:min(len(npy), 100)])
+	}
+	f, err := os.Open("p.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := png.Decode(f); err != nil {
+		t.Error(err)
+	}
+	if svg, err := os.ReadFile("p.SVG"); err != nil || !bytes.Contains(svg, []byte("<svg")) {
+		t.Errorf("p.SVG, error %v", err)
+	}
+}
+
+// Progress: lines when piped, a bar on a terminal.
+func TestMeter(t *testing.T) {
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	p, done := c.app.meter("split")
+	p(1, 3)
+	p(3, 3)
+	done()
+	if s := c.err.String(); !regexp.MustCompile(`^1 of 3 splits, (about|less than) .* left\n$`).MatchString(s) {
+		t.Errorf("piped: %q", s)
+	}
+	c.err.Reset()
+	c.app.terminal = true
+	p, done = c.app.meter("split")
+	p(1, 3)
+	p(2, 3)
+	done()
+	if s := c.err.String(); strings.Contains(s, "\n1 of") {
+		t.Errorf("on a terminal: %q", s)
+	}
+	_, done = c.app.meter("split") // work that ends before its first report
+	done()
+}
+
+func TestEvaluateJSON(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("evaluate good.csv --label class --drop id --learner pola --pairs 40 --repeats 2 --k 1,3 --json")...); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	var e evaluated
+	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Rows != 10 || e.Features != 2 || e.Classes["a"] != 5 || len(e.Learner.Errors) != 10 || len(e.Euclidean.Ks) != 10 || e.Difference.Half == nil || e.Recipe.Pairs != 40 {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// The commands of the README on a real table.
+func TestWine(t *testing.T) {
+	wine := realdata.Store(t, "wine").Path("uci/wine.data")
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	for _, learner := range []string{"pola", "fda", "rca", "euclidean"} {
+		for _, args := range [][]string{
+			{"fit", wine, "--label", "1", "--learner", learner, "--out", "wine.json"},
+			{"transform", wine, "--model", "wine.json", "--out", "z.csv"},
+			{"plot", wine, "--model", "wine.json", "--out", "wine.png"},
+			{"evaluate", wine, "--model", "wine.json", "--repeats", "2"},
+		} {
+			if code := c.run(args...); code != 0 {
+				t.Errorf("%v: exit code %d: %s", args, code, c.err.String())
+			}
+		}
+		if s := c.out.String(); !strings.Contains(s, "178 rows, 13 features, 3 classes: 1 (59), 2 (71), 3 (48)") {
+			t.Errorf("%s:\n%s", learner, s)
+		}
+	}
+}

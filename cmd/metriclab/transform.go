@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+)
+
+func (a *app) transformCommand() *cobra.Command {
+	var path, out, npy string
+	c := &cobra.Command{
+		Use:   "transform DATA.csv --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
+		Short: "Embed a table by a fitted model",
+		Long: `Write the coordinates Lx of each row x of a table, prepared (missing cells filled,
+features standardised) as the training rows were: Euclidean distances between the
+rows written are the learned distances. The CSV has a header; the class comes
+first if the table has it, then z1, z2, ... It goes to standard output if neither
+--out nor --npy is given. The .npy file has the coordinates alone, one row per row.
+
+With a header, columns are found by name, and others are left out with a note;
+without one, the table has the columns of the training table, or the features
+alone. The model of a kernel learner is refused: its metric is no linear map of
+the features, so there is no L.`,
+		Args: oneTable,
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, f := range []string{"out", "npy"} {
+				if c.Flags().Changed(f) && c.Flag(f).Value.String() == "" {
+					return usageError{fmt.Errorf("flag --%s: no file given", f)}
+				}
+			}
+			if out != "" && out == npy {
+				return usageError{errors.New("flags --out and --npy: one file for both")}
+			}
+			m, err := loadModel(path)
+			if err != nil {
+				return err
+			}
+			d, err := a.readForModel(args[0], m)
+			if err != nil {
+				return err
+			}
+			z, err := m.Embed(d.X)
+			if err != nil {
+				return err
+			}
+			text, err := embeddedCSV(z, d, m)
+			if err != nil {
+				return err
+			}
+			var array bytes.Buffer
+			if err := metric.WriteNPY(&array, z); err != nil {
+				return err
+			}
+			if err := c.Context().Err(); err != nil {
+				return err
+			}
+			if out == "" && npy == "" {
+				_, err := a.out.Write(text)
+				return err
+			}
+			if out != "" {
+				if err := writeFile(out, text); err != nil {
+					return err
+				}
+			}
+			if npy != "" {
+				return writeFile(npy, array.Bytes())
+			}
+			return nil
+		},
+	}
+	addModel(c, &path)
+	c.Flags().StringVar(&out, "out", "", "CSV file for the coordinates (default: standard output)")
+	c.Flags().StringVar(&npy, "npy", "", "NumPy file for the coordinates")
+	return c
+}
+
+func addModel(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "model", "", "file that metriclab fit has written")
+	completeFlag(c, "model", completeJSON)
+	c.ValidArgsFunction = completeTables
+}
+
+func completeJSON(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// embeddedCSV is the table of coordinates, each with as many digits as bring back
+// every bit.
+func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	n, r := z.Dims()
+	var row []string
+	if d.Labels != nil {
+		row = append(row, m.Layout().LabelName())
+	}
+	for j := range r {
+		row = append(row, "z"+strconv.Itoa(j+1))
+	}
+	if err := w.Write(row); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		row = row[:0]
+		if d.Labels != nil {
+			row = append(row, d.Labels[i])
+		}
+		for _, v := range z.RawRowView(i) {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
