@@ -42,18 +42,53 @@ func (r *recorder) hook(_ context.Context, cell string, trial int) error {
 	return nil
 }
 
-// TestShardsPartition runs each shard of each number of shards: every job runs
-// in exactly one of them, the one that the rank of its id says, and none has
-// more than its share, even if there are more shards than jobs.
+// TestShardsPartition plans each shard of each number of shards, over two
+// experiments: every job is in exactly one of them, the one that the rank of its
+// id says, also if there are more shards than jobs.
 func TestShardsPartition(t *testing.T) {
-	jobs := toySpec(nil).Jobs(Smoke, 2, 1, nil)
-	slices.SortFunc(jobs, func(a, b Job) int { return strings.Compare(a.ID, b.ID) })
+	other := toySpec(nil)
+	other.ID = "toy/other"
+	other.Cells = func(Scale) []Cell { return []Cell{{Name: "x"}, {Name: "y"}, {Name: "z"}} }
+	p := toyPaper(toySpec(nil), other)
+	var ids []string
+	for _, s := range p.Experiments {
+		for _, job := range s.Jobs(Smoke, 2, 1, nil) {
+			ids = append(ids, job.ID)
+		}
+	}
+	slices.Sort(ids)
 	for n := 1; n <= 17; n++ {
+		total := 0
+		for i := range n {
+			cfg := toyConfig(t.TempDir(), Smoke, p)
+			cfg.Shard = Shard{i, n}
+			plans, err := cfg.plans(t.Context(), selected(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range plans {
+				for _, j := range p.pending {
+					if rank := slices.Index(ids, p.jobs[j].ID); rank%n != i {
+						t.Errorf("the job of rank %d is in shard %d/%d", rank, i, n)
+					}
+					total++
+				}
+			}
+		}
+		if total != len(ids) { // all are distinct, since each is in the shard of its rank
+			t.Errorf("%d shards have %d jobs in all, want %d", n, total, len(ids))
+		}
+	}
+}
+
+// TestShardsRun runs more shards than there are jobs, and fewer: each job runs
+// once.
+func TestShardsRun(t *testing.T) {
+	for _, n := range []int{3, 11} {
 		total := map[string]int{}
 		for i := range n {
 			var r recorder
-			p := toyPaper(toySpec(r.hook))
-			cfg := toyConfig(t.TempDir(), Smoke, p)
+			cfg := toyConfig(t.TempDir(), Smoke, toyPaper(toySpec(r.hook)))
 			cfg.Shard = Shard{i, n}
 			res := mustRun(t, cfg)
 			if len(r.jobs) > (8+n-1)/n || len(r.jobs) < 8/n {
@@ -62,13 +97,8 @@ func TestShardsPartition(t *testing.T) {
 			for _, job := range r.jobs {
 				total[job]++
 			}
-			for rank, job := range jobs {
-				if ran := slices.Contains(r.jobs, fmt.Sprint(job.Cell.Name, " ", job.Key.Trial)); ran != (rank%n == i) {
-					t.Errorf("shard %d/%d: the job of rank %d ran: %v", i, n, rank, ran)
-				}
-			}
-			if o := res.Outcomes[0]; o.Jobs != len(r.jobs) || o.Done != o.Jobs || o.Ran != o.Jobs || res.Left != 8-o.Jobs || res.Report != "" {
-				t.Errorf("shard %d/%d: outcome %+v, %d left, report %q", i, n, o, res.Left, res.Report)
+			if o := res.Outcomes[0]; o.Jobs != len(r.jobs) || o.Done != o.Jobs || o.Ran != o.Jobs || res.All != 8 || res.Left != 8-o.Jobs || res.Report != "" {
+				t.Errorf("shard %d/%d: outcome %+v, %d of %d left, report %q", i, n, o, res.Left, res.All, res.Report)
 			}
 		}
 		if len(total) != 8 || slices.Max(slices.Collect(maps.Values(total))) != 1 {
