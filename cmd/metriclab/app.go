@@ -32,6 +32,7 @@ const (
 // own in its place.
 type app struct {
 	papers   []experiment.Paper
+	in       io.Reader // of learn
 	out, err io.Writer
 	terminal bool // err is one
 	mirror   string
@@ -42,7 +43,7 @@ type app struct {
 
 func newApp(papers []experiment.Paper) *app {
 	return &app{
-		papers: papers, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
+		papers: papers, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
 		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second,
 	}
 }
@@ -133,7 +134,7 @@ succeeds; 3 merge: jobs are missing; 130 interrupted.`,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.dataCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -147,6 +148,11 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab merge DIR ...            one result from the shards of several machines (run --shard i/n)
   metriclab report --scale full      the report and the scorecard from what is there
   metriclab data get                 fetch the data that full scale needs
+  metriclab fit DATA.csv             learn a metric on your own table and save it
+  metriclab evaluate DATA.csv        its nearest-neighbour error, beside Euclidean
+  metriclab transform DATA.csv       the table embedded by a fitted metric
+  metriclab plot DATA.csv            the same, drawn
+  metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction
   metriclab version                  what this program was built from
 Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 3 missing, 130 interrupted.
 `

@@ -243,7 +243,7 @@ func (o Options) check(f catalog.Feedback) error {
 			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at least 1", c.value)}
 		}
 		if c.value > 0 && c.of != "" && c.of != f {
-			return &OptionError{c.option, fmt.Errorf("not for a learner of %s, only for one of %s", f, c.of)}
+			return &OptionError{c.option, fmt.Errorf("not allowed: the learner takes %s, want %s", f, c.of)}
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ type Summary struct {
 // early with a LineError (see Options.Bad), the error of ctx once that is done,
 // even during a read that blocks, an error of in, or one that wraps ErrOutput
 // or ErrBroken. Whatever ends it, every line learned from has been answered
-// unless out failed.
+// unless out failed. A write that blocks is waited for.
 //
 // After an early end because of ctx, in may be in use until its pending Read
 // returns.
