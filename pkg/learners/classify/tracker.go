@@ -10,6 +10,9 @@ import (
 	"metriclab/pkg/metric"
 )
 
+// TrackerVersion counts the changes of what a Tracker answers.
+const TrackerVersion = 1
+
 // Changing is an online learner of a matrix A that says how A changed.
 // pairs.POLA is one.
 type Changing interface {
