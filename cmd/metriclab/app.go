@@ -131,7 +131,6 @@ succeeds; 3 merge: jobs are missing; 130 interrupted.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
-	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
 	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())

@@ -130,17 +130,24 @@ func completeLearners(keep func(catalog.Entry) bool) cobra.CompletionFunc {
 	return completeWords(words...)
 }
 
-// completeData completes the arguments of the commands on data sets.
+// completeData completes the arguments of the commands on data sets, and offers
+// no files to commands without arguments.
 func completeData(root *cobra.Command) {
 	var words []string
 	for _, e := range datasets.Registry() {
 		words = append(words, e.Name+"\t"+e.Shape)
 	}
-	for _, name := range []string{"get", "verify"} {
-		c, _, err := root.Find([]string{"data", name})
+	for _, command := range []struct {
+		path string
+		f    cobra.CompletionFunc
+	}{
+		{"data get", completeWords(words...)}, {"data verify", completeWords(words...)},
+		{"data list", cobra.NoFileCompletions}, {"list", cobra.NoFileCompletions}, {"version", cobra.NoFileCompletions},
+	} {
+		c, _, err := root.Find(strings.Fields(command.path))
 		if err != nil {
 			panic(err)
 		}
-		c.ValidArgsFunction = completeWords(words...)
+		c.ValidArgsFunction = command.f
 	}
 }

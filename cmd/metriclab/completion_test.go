@@ -56,6 +56,7 @@ func TestCompletion(t *testing.T) {
 		{"data verify wi", []string{"wine"}, none},
 		{"completion ", []string{"bash", "zsh", "fish", "powershell"}, none},
 		{"version ", nil, none},
+		{"data list ", nil, none},
 	}
 	for _, tt := range tests {
 		c := newCommand(toys(nil))
