@@ -66,6 +66,33 @@ var entries = []Entry{
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadKernelPOLA(r) },
 	},
 	{
+		Name:        "pola-batch",
+		Doc:         "batch POLA: POLA repeated until no pair has a hinge loss above beta",
+		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Section 6",
+		Feedback:    Links,
+		Version:     pairs.BatchPOLAVersion,
+		Constructor: "pairs.FitBatchPOLA",
+		Params: append(slices.Clone(polaParams),
+			Param{
+				Name: "beta", Doc: "largest hinge loss of a pair that is accepted", Type: Number,
+				Default: number(pairs.BatchPOLAParams{}.Resolved().Beta), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			choice("reading", "an iteration is a pass over the pairs, or a step on the pair of the largest loss",
+				pairs.Passes.String(), pairs.Violations.String()),
+			Param{
+				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
+				Default: "0", Allowed: "an integer ≥ 0",
+			}),
+		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
+			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations")}
+			if v.Text("reading") == pairs.Violations.String() {
+				p.Reading = pairs.Violations
+			}
+			b, err := pairs.FitBatchPOLA(x, links, p)
+			return b.Result, err
+		},
+	},
+	{
 		Name:        "rca",
 		Doc:         "relevant component analysis: the inverse covariance within chunklets of similar rows",
 		Source:      "Shental, Hertz, Weinshall, Pavel. Adjustment Learning and Relevant Component Analysis. ECCV 2002",

@@ -4,9 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
 )
 
 func TestParse(t *testing.T) {
@@ -131,4 +135,29 @@ func TestTextPanicsOnNumber(t *testing.T) {
 	pola, _ := catalog.Find("pola")
 	v, _ := pola.Parse(nil)
 	v.Text("b1")
+}
+
+// The readings of batch POLA differ: one pass is three steps here.
+func TestReadings(t *testing.T) {
+	e, err := catalog.Find("pola-batch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(3, 1, []float64{0, 1, 3})
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Dissimilar}, {I: 1, J: 2, Label: metric.Similar}, {I: 0, J: 2, Label: metric.Dissimilar}}
+	var weight []float64
+	for _, reading := range []string{"passes", "violations"} {
+		v, err := e.Parse(map[string]string{"reading": reading, "iterations": "1", "beta": "0.001"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.FitLinks(x, links, v)
+		if err != nil || r.Status != learners.IterationCap || r.Iterations != 1 {
+			t.Fatalf("%s: %+v, error %v", reading, r, err)
+		}
+		weight = append(weight, r.Metric.M().At(0, 0))
+	}
+	if weight[0] == weight[1] || weight[1] != 1 { // α = 2/(1+1) on the first pair
+		t.Errorf("A = %v", weight)
+	}
 }

@@ -1,0 +1,258 @@
+package pairs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// BatchPOLAVersion counts the changes of the values that FitBatchPOLA computes.
+const BatchPOLAVersion = 1
+
+// Reading says what one iteration of batch POLA is. The paper's "invokes POLA
+// multiple times so long as there exists an example whose hinge loss exceeds β"
+// allows both; its bound on the number is proved for Violations.
+type Reading int
+
+const (
+	// Passes: one step on each pair, in the order of the links.
+	Passes Reading = iota
+	// Violations: one step, on the pair of the largest loss, of those with the
+	// same loss the first.
+	Violations
+)
+
+// String returns "passes" or "violations".
+func (r Reading) String() string {
+	switch r {
+	case Passes:
+		return "passes"
+	case Violations:
+		return "violations"
+	}
+	return fmt.Sprintf("unknown reading %d", int(r))
+}
+
+// BatchPOLAParams are the parameters of FitBatchPOLA.
+type BatchPOLAParams struct {
+	POLAParams
+	// Beta is the convergence parameter β > 0: the largest hinge loss of a pair
+	// that is accepted. 0 means 0.1.
+	Beta float64 `json:"beta"`
+	// Reading is what an iteration is. The default is Passes.
+	Reading Reading `json:"reading"`
+	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
+	// of Violations per link.
+	MaxIterations int `json:"max_iterations"`
+}
+
+// maxPasses is the default cap on passes, and on steps per link.
+const maxPasses = 1000
+
+// Resolved returns p with its defaults filled in, but for the MaxIterations of
+// Violations, which depends on the number of links.
+func (p BatchPOLAParams) Resolved() BatchPOLAParams {
+	p.POLAParams = p.POLAParams.Resolved()
+	p.Beta = cmp.Or(p.Beta, 0.1)
+	if p.Reading == Passes {
+		p.MaxIterations = cmp.Or(p.MaxIterations, maxPasses)
+	}
+	return p
+}
+
+func (p BatchPOLAParams) check() error {
+	const name = "pola-batch"
+	switch {
+	case !(p.Beta > 0) || math.IsInf(p.Beta, 0):
+		return fmt.Errorf("%s: beta: %v is not allowed, want a finite number > 0", name, p.Beta)
+	case p.Reading != Passes && p.Reading != Violations:
+		return fmt.Errorf("%s: reading: %d is not allowed, want Passes or Violations", name, int(p.Reading))
+	case p.MaxIterations < 0:
+		return fmt.Errorf("%s: max_iterations: %d is not allowed, want at least 1, or 0 for the default", name, p.MaxIterations)
+	}
+	return p.POLAParams.check(name)
+}
+
+// BatchPOLA is what FitBatchPOLA returns. Iterations of the Result counts passes
+// or steps, by the Reading; Residual is the largest hinge loss of a pair under the
+// metric and the threshold.
+type BatchPOLA struct {
+	learners.Result
+	Threshold float64 // b: two points are similar iff d² ≤ b
+	Updates   int     // steps that changed the hypothesis
+}
+
+// FitBatchPOLA repeats POLA on the pairs of rows of x that links name, from A = 0
+// and b = b₁, until
+//
+//	max over the pairs of max(0, y(d² − b) + 1) ≤ β
+//
+// and returns the last hypothesis. Source: Shalev-Shwartz, Singer, Ng, Online and
+// Batch Learning of Pseudo-Metrics, ICML 2004, Section 6. x is n×d, samples as
+// rows.
+//
+// If some (A*, b*) with A* ⪰ 0 and b* ≥ 1 has no loss on any of the m pairs, and
+// R ≥ ‖x−x'‖⁴ + 1 for all, then with γ = 0 there are at most
+//
+//	R(‖A*‖² + (b* − b₁)²)/β²
+//
+// iterations of Violations, as the paper says, and 2m times as many of Passes,
+// for which the paper's number is not proved. Status is learners.Converged then.
+// Otherwise it may be learners.IterationCap, or learners.NoProgress if steps have
+// stopped to change the hypothesis (a row that is dissimilar to itself).
+//
+// With r the rank of A, a pass costs O(m·r·d) and a step of Violations O(m·d) more
+// than a step of POLA. FitBatchPOLA returns an error if there is no link, a link
+// has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
+// distance overflows, or a parameter is out of range. It panics if x is nil or
+// empty.
+func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return BatchPOLA{}, err
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
+	}
+	if len(links) == 0 {
+		return BatchPOLA{}, errors.New("pola-batch: links: none given, want at least one")
+	}
+	if err := checkLinks(n, links); err != nil {
+		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
+	}
+	l, err := NewPOLA(d, p.POLAParams)
+	if err != nil {
+		return BatchPOLA{}, err
+	}
+	f := &batch{l: l, pairs: make([]metric.Pair, len(links)), sq: make([]float64, len(links))}
+	for k, link := range links {
+		f.pairs[k] = metric.Pair{X: x.RawRowView(link.I), Y: x.RawRowView(link.J), Label: link.Label}
+	}
+	var status learners.Status
+	if p.Reading == Passes {
+		status, err = f.passes(p.Beta, p.MaxIterations)
+	} else {
+		status, err = f.violations(p.Beta, cmp.Or(p.MaxIterations, maxPasses*len(links)))
+	}
+	if err != nil {
+		return BatchPOLA{}, err
+	}
+	_, residual := f.worst()
+	return BatchPOLA{
+		Result:    learners.Result{Metric: l.Metric(), Status: status, Iterations: f.iterations, Residual: residual},
+		Threshold: l.Threshold(),
+		Updates:   f.updates,
+	}, nil
+}
+
+// batch is the state of a fit.
+type batch struct {
+	l                   *POLA
+	pairs               []metric.Pair
+	sq                  []float64 // squared distance of each pair
+	iterations, updates int
+}
+
+// measure sets all squared distances.
+func (f *batch) measure() {
+	for k, p := range f.pairs {
+		f.sq[k] = f.l.Predict(p).SqDist
+	}
+}
+
+// worst returns the first pair of the largest loss.
+func (f *batch) worst() (worst int, loss float64) {
+	for k, p := range f.pairs {
+		if a := f.l.e.hinge(f.sq[k], p.Label); a > loss {
+			worst, loss = k, a
+		}
+	}
+	return worst, loss
+}
+
+// step makes a step on pair k and reports whether it changed the hypothesis.
+func (f *batch) step(k int) (bool, error) {
+	o, err := f.l.Step(f.pairs[k])
+	if err != nil {
+		return false, fmt.Errorf("pola-batch: link %d: %w", k, err)
+	}
+	if o.Updated {
+		f.updates++
+	}
+	return o.Updated, nil
+}
+
+func (f *batch) passes(beta float64, most int) (learners.Status, error) {
+	for ; ; f.iterations++ {
+		f.measure()
+		if _, loss := f.worst(); loss <= beta {
+			return learners.Converged, nil
+		}
+		if f.iterations == most {
+			return learners.IterationCap, nil
+		}
+		before := f.updates
+		for k := range f.pairs {
+			if _, err := f.step(k); err != nil {
+				return learners.NotRun, err
+			}
+		}
+		if f.updates == before {
+			f.iterations++
+			return learners.NoProgress, nil
+		}
+	}
+}
+
+// remeasure is the number of steps over which squared distances follow the
+// changes of A before they are measured again. It bounds what following leaves
+// out, some 1e-11 of each change (see POLA.LastChange). The decision to stop is
+// always made on distances just measured.
+const remeasure = 256
+
+func (f *batch) violations(beta float64, most int) (learners.Status, error) {
+	diffs := mat.NewDense(len(f.pairs), f.l.Dim(), nil)
+	for k, p := range f.pairs {
+		metric.Sub(diffs.RawRowView(k), p.X, p.Y)
+	}
+	f.measure()
+	for age := 0; ; { // steps since the last measurement
+		k, loss := f.worst()
+		stop := loss <= beta || f.iterations == most
+		switch {
+		case age > 0 && (stop || age == remeasure):
+			f.measure()
+			age = 0
+			continue
+		case stop && loss <= beta:
+			return learners.Converged, nil
+		case stop:
+			return learners.IterationCap, nil
+		}
+		changed, err := f.step(k)
+		if err != nil {
+			return learners.NotRun, err
+		}
+		f.iterations++
+		if !changed && age == 0 {
+			return learners.NoProgress, nil
+		}
+		age++
+		for _, r := range f.l.LastChange() {
+			for i := range f.sq {
+				c := dot(r.V, diffs.RawRowView(i))
+				f.sq[i] += r.C * c * c
+			}
+		}
+	}
+}
