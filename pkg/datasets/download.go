@@ -74,7 +74,7 @@ func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 	}
 	s.getting.Lock()
 	defer s.getting.Unlock()
-	g := &getter{store: s, opts: opts, client: opts.Client, archives: map[string]string{}}
+	g := &getter{store: s, opts: opts, client: opts.Client, archives: map[string]fetched{}}
 	if g.client == nil {
 		g.client = defaultClient
 	}
@@ -136,7 +136,7 @@ type getter struct {
 	store    *Store
 	opts     Options
 	client   *http.Client
-	archives map[string]string // URL -> complete local copy
+	archives map[string]fetched // by URL
 }
 
 func (g *getter) get(ctx context.Context, f File) error {
@@ -435,24 +435,28 @@ func (g *getter) copy(ctx context.Context, w io.Writer, r io.Reader, label strin
 	}
 }
 
+// fetched is the complete local copy of an archive. resumed says that a part of it
+// came from an earlier run, so that its faults may have, too.
+type fetched struct {
+	file    string
+	resumed bool
+}
+
 // member takes a file out of an archive, which is downloaded once for all its
 // members.
 func (g *getter) member(ctx context.Context, f File, src Source) error {
 	for {
-		archive, resumed, err := g.archive(ctx, src.URL)
+		archive, err := g.archive(ctx, src.URL)
 		if err != nil {
 			return err
 		}
-		err = g.extract(ctx, f, src, archive)
-		if err == nil || stops(ctx, err) {
-			return err
-		}
-		if !resumed {
+		err = g.extract(ctx, f, src, archive.file)
+		if err == nil || stops(ctx, err) || !archive.resumed {
 			return err
 		}
 		// The fault may lie in what was resumed: once more from the start.
 		delete(g.archives, src.URL)
-		if err := remove(archive); err != nil {
+		if err := remove(archive.file); err != nil {
 			return err
 		}
 	}
@@ -460,31 +464,31 @@ func (g *getter) member(ctx context.Context, f File, src Source) error {
 
 func (g *getter) archiveDir() string { return filepath.Join(g.store.dir, ".archives") }
 
-func (g *getter) archive(ctx context.Context, address string) (file string, resumed bool, err error) {
-	if file, ok := g.archives[address]; ok {
-		return file, false, nil
+func (g *getter) archive(ctx context.Context, address string) (fetched, error) {
+	if a, ok := g.archives[address]; ok {
+		return a, nil
 	}
 	if err := os.MkdirAll(g.archiveDir(), 0o755); err != nil {
-		return "", false, local(err)
+		return fetched{}, local(err)
 	}
 	// Different archives may have the same base name.
 	id := sha256.Sum256([]byte(address))
-	file = filepath.Join(g.archiveDir(), hex.EncodeToString(id[:8])+"-"+path.Base(address))
-	resumed, err = g.download(ctx, address, file+".part", address, -1, maxArchive)
+	file := filepath.Join(g.archiveDir(), hex.EncodeToString(id[:8])+"-"+path.Base(address))
+	resumed, err := g.download(ctx, address, file+".part", address, -1, maxArchive)
 	if err != nil {
-		return "", false, err
+		return fetched{}, err
 	}
 	if err := finish(file+".part", file); err != nil {
-		return "", false, err
+		return fetched{}, err
 	}
-	g.archives[address] = file
-	return file, resumed, nil
+	g.archives[address] = fetched{file, resumed}
+	return g.archives[address], nil
 }
 
 // removeArchives deletes the complete archives; halves stay to be continued.
 func (g *getter) removeArchives() {
-	for _, file := range g.archives {
-		_ = os.Remove(file)
+	for _, a := range g.archives {
+		_ = os.Remove(a.file)
 	}
 	_ = os.Remove(g.archiveDir()) // fails if a half is left
 }

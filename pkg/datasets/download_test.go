@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -370,7 +371,8 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
-	for name, data := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // the same bytes each time
+		data := files[name]
 		w, err := z.Create(name)
 		if err == nil {
 			_, err = w.Write(data)
@@ -390,7 +392,8 @@ func tarOf(t *testing.T, files map[string][]byte) []byte {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
-	for name, data := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		data := files[name]
 		err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data)), Typeflag: tar.TypeReg})
 		if err == nil {
 			_, err = w.Write(data)
@@ -441,14 +444,20 @@ func TestGetArchiveMember(t *testing.T) {
 				t.Errorf("the last request %q does not continue", asks[len(asks)-1])
 			}
 
-			// A damaged beginning is noticed, and the archive fetched anew.
-			s = open(t.TempDir(), set)
-			id := sha256.Sum256([]byte(srv.URL + name))
-			writeFile(t, filepath.Join(s.Dir(), ".archives", hex.EncodeToString(id[:8])+"-"+name[1:]+".part"), make([]byte, 30_000))
-			if err := s.Get(t.Context(), "toy", Options{}); err != nil {
-				t.Fatal(err)
+			// A damaged part is noticed, wherever the damage lies (at 80 % only the
+			// second member has it), and the archive fetched anew.
+			whole := srv.files[name]
+			for _, at := range []int{0, len(whole) * 4 / 5} {
+				s = open(t.TempDir(), set)
+				id := sha256.Sum256([]byte(srv.URL + name))
+				part := slices.Clone(whole[:at+len(whole)/10])
+				clear(part[at:])
+				writeFile(t, filepath.Join(s.Dir(), ".archives", hex.EncodeToString(id[:8])+"-"+name[1:]+".part"), part)
+				if err := s.Get(t.Context(), "toy", Options{}); err != nil {
+					t.Fatalf("damage at %d of %d: %v", at, len(whole), err)
+				}
+				checkFolder(t, s, map[string][]byte{"toy/x.bin": data, "toy/y.bin": other})
 			}
-			checkFolder(t, s, map[string][]byte{"toy/x.bin": data, "toy/y.bin": other})
 
 			// No such member, and a member with other content.
 			for member, want := range map[string]string{"z.bin": "no such member", "y.bin": "SHA-256 is"} {

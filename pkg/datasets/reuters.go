@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"weak"
 )
 
 const (
@@ -127,15 +124,6 @@ func (r *Reuters) TopicsByRatio(idx []int, lo, hi float64) []TopicCount {
 	return slices.DeleteFunc(r.TopicCounts(idx), func(c TopicCount) bool { return c.Ratio() < lo || c.Ratio() > hi })
 }
 
-// reutersLoads holds what each Store has loaded, for as long as the Store lives:
-// weak.Pointer[Store] -> *reutersLoad.
-var reutersLoads sync.Map
-
-type reutersLoad struct {
-	mu   sync.Mutex
-	docs *Reuters // nil until loaded
-}
-
 // Reuters21578 returns the 21578 documents, which all callers share and must not
 // change. The first call that succeeds reads the files, while other callers
 // wait; a failure is not remembered, so that a caller may Get and try again.
@@ -143,22 +131,16 @@ type reutersLoad struct {
 // damaged or a number between 1 and 21578 is skipped, and names the last file if
 // the collection does not end with 21578.
 func (s *Store) Reuters21578() (*Reuters, error) {
-	key := weak.Make(s)
-	slot, old := reutersLoads.LoadOrStore(key, &reutersLoad{})
-	if !old {
-		runtime.AddCleanup(s, func(key weak.Pointer[Store]) { reutersLoads.Delete(key) }, key)
-	}
-	load := slot.(*reutersLoad)
-	load.mu.Lock()
-	defer load.mu.Unlock()
-	if load.docs == nil {
+	s.reutersMu.Lock()
+	defer s.reutersMu.Unlock()
+	if s.reuters == nil {
 		docs, err := s.loadReuters()
 		if err != nil {
 			return nil, err
 		}
-		load.docs = docs
+		s.reuters = docs
 	}
-	return load.docs, nil
+	return s.reuters, nil
 }
 
 func (s *Store) loadReuters() (*Reuters, error) {

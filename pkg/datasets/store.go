@@ -24,6 +24,9 @@ type Store struct {
 	mnistMu sync.Mutex
 	mnist   *[2]*Images // nil until loaded
 
+	reutersMu sync.Mutex
+	reuters   *Reuters // nil until loaded
+
 	mu   sync.Mutex
 	sums map[string]string // data set -> Checksum
 }
