@@ -101,6 +101,7 @@ func (a *app) learnCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.skipBad, "skip-bad", false, "pass over bad lines, and count them at the end")
 	c.Flags().StringVar(&f.load, "load", "", "file of a saved learner to go on with, instead of --learner")
 	c.Flags().StringVar(&f.save, "save", "", "file for the learner when the command ends")
+	c.ValidArgsFunction = cobra.NoFileCompletions
 	completeFlag(c, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
 	return c
 }

@@ -130,8 +130,6 @@ $ echo '{"x":[3,4],"y":[0,0]}' | metriclab learn --load b.json --learner pola --
 $ echo '{"x":[3,4],"y":[0,0],"label":1}' | metriclab learn --learner pola --param gamma=3 --param b1=-1
 $ echo '' | metriclab learn --learner pola --save d.json
 $ echo '' | metriclab learn --learner pola --dim 2 --save d.json
-$ echo '' | metriclab learn
-$ echo '' | metriclab learn --learner rca
 $ echo '' | metriclab learn --learner pola --param c=1
 $ echo '' | metriclab learn --learner pola --param gamma=-1
 $ echo '' | metriclab learn --learner pola --param gamma

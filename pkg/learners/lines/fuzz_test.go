@@ -57,13 +57,15 @@ func FuzzPairs(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, line string, fresh bool) {
-		s := session(t, "pola", Options{StateEvery: 1, MaxLine: 1 << 16})
-		if !fresh {
-			if _, _, err := run(t, s, `{"x":[1,2],"y":[0,5],"label":-1}`); err != nil {
-				t.Fatal(err)
+		for _, name := range []string{"pola", "kernel-pola"} {
+			s := session(t, name, Options{StateEvery: 1, MaxLine: 1 << 16})
+			if !fresh {
+				if _, _, err := run(t, s, `{"x":[1,2],"y":[0,5],"label":-1}`); err != nil {
+					t.Fatal(err)
+				}
 			}
+			fuzz(t, s, line)
 		}
-		fuzz(t, s, line)
 	})
 }
 

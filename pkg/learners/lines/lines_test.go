@@ -82,6 +82,13 @@ func TestSessions(t *testing.T) {
 {"round":2,"sqdist":9,"similar":false,"state":{"support":2,"threshold":1}}
 {"round":3,"sqdist":1e+24,"similar":false,"state":{"support":2,"threshold":1}}
 `},
+		{"kernel-pola", Options{StateEvery: 2}, `{"x":[1],"y":[1],"label":1}
+{"x":[1],"y":[1],"label":-1}
+{"x":[1],"y":[1]}
+`, `{"round":1,"sqdist":0,"similar":true,"loss":0,"mistake":false,"step":0}
+{"round":2,"sqdist":0,"similar":true,"loss":2,"mistake":true,"step":-2,"state":{"support":0,"threshold":1}}
+{"round":3,"sqdist":0,"similar":true}
+`},
 		{"points", Options{Objects: 3, StateEvery: 3}, `{"a":0,"near":1,"far":2}
 {"a":0,"near":2,"far":1}
 {"c":1,"b":2,"a":1.0}
@@ -325,10 +332,11 @@ func TestOptions(t *testing.T) {
 // learner as one that was not.
 func TestStoppedAndResumed(t *testing.T) {
 	in := map[string][]string{
-		"pola":    strings.SplitAfter(strings.TrimSpace(string(labelledPairs(3, 12))), "\n"),
-		"counter": {`{"x":[1],"y":[2],"label":1}`, `{"x":[1],"y":[2]}`, `{"x":[1],"y":[2],"label":-1}`},
-		"points":  {`{"a":0,"near":2,"far":1}`, `{"a":1,"b":0,"c":2}`, `{"a":1,"near":0,"far":2}`, `{"a":1,"near":2,"far":0}`},
-		"hedge":   {`{"cost":[[0.1,0.2]]}`, `{"cost":[[0.3,0.1]]}`, `{"cost":[[0,0.9]]}`},
+		"pola":        strings.SplitAfter(strings.TrimSpace(string(labelledPairs(3, 12))), "\n"),
+		"kernel-pola": strings.SplitAfter(strings.TrimSpace(string(labelledPairs(3, 8))), "\n"),
+		"counter":     {`{"x":[1],"y":[2],"label":1}`, `{"x":[1],"y":[2]}`, `{"x":[1],"y":[2],"label":-1}`},
+		"points":      {`{"a":0,"near":2,"far":1}`, `{"a":1,"b":0,"c":2}`, `{"a":1,"near":0,"far":2}`, `{"a":1,"near":2,"far":0}`},
+		"hedge":       {`{"cost":[[0.1,0.2]]}`, `{"cost":[[0.3,0.1]]}`, `{"cost":[[0,0.9]]}`},
 	}
 	for name, lines := range in {
 		o := Options{}
