@@ -39,6 +39,7 @@ func TestReadCSVHeader(t *testing.T) {
 		{"a column by name needs a header", "1,class\n3,red\n", datasets.CSVOptions{Text: []string{"class"}}, []string{"1", "class"}},
 		{"yes", "1,2\n3,4\n", datasets.CSVOptions{Header: datasets.HeaderYes}, []string{"1", "2"}},
 		{"no", "a,b\n1,2\n", datasets.CSVOptions{Header: datasets.HeaderNo}, nil},
+		{"so is a number out of range", "1e999,b\n1,2\n", datasets.CSVOptions{}, nil},
 		{"NaN in the first row is a bad cell, not a header", "NaN,b\n1,2\n", datasets.CSVOptions{}, nil},
 	}
 	for _, tt := range tests {
@@ -103,6 +104,7 @@ func TestReadCSVErrors(t *testing.T) {
 		{"\xff\xfea\x00,\x00", datasets.CSVOptions{}, "the text is UTF-16, want UTF-8"},
 		{"alcohol,class\n1,2\n", text("clas"), `x.csv: no column "clas"; did you mean "class"?`},
 		{"alcohol,class\n1,2\n", text("zzzzzzzzz"), `no column "zzzzzzzzz"; its columns are alcohol, class`},
+		{"a,b\n1,2\n", text("c"), `no column "c"; its columns are a, b`},
 		{"1,2\n3,4\n", text("3"), `no column "3", want a number from 1 to 2, since the file has no header`},
 		{"a,b\n1,2\n", datasets.CSVOptions{Header: 7}, "header: 7 is not allowed"},
 	}

@@ -143,6 +143,26 @@ func TestEvaluateSummary(t *testing.T) {
 	}
 }
 
+// Of several numbers of neighbours each split takes the one that its training rows
+// like best, and has the error that this number has on its own. With a fifth of
+// the labels wrong, in classes far apart, that is never 1: two labels in three
+// then agree, with 9 four in five.
+func TestEvaluateChoosesK(t *testing.T) {
+	d := blobs(12, 100, 2, 1)
+	for i := range d.Labels {
+		d.X.Set(i, 0, d.X.At(i, 0)+100*float64(i%2))
+		if i%10 < 2 { // one of each class
+			d.Labels[i] = string(rune('a' + 1 - i%2))
+		}
+	}
+	r := model.Recipe{Learner: model.Euclidean}
+	both := evaluate(t, d, r, model.Plan{Ks: []int{1, 9}})
+	nine := evaluate(t, d, r, model.Plan{Ks: []int{9}})
+	if slices.Contains(both.Learner.Ks, 1) || !slices.Equal(both.Learner.Errors, nine.Learner.Errors) {
+		t.Errorf("took %v", both.Learner.Ks)
+	}
+}
+
 func TestEvaluateNotes(t *testing.T) {
 	d := blobs(10, 20, 2, 2)
 	d.Labels[0] = "rare"

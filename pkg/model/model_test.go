@@ -16,8 +16,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/internal/realdata"
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
@@ -220,6 +223,65 @@ func TestFitErrors(t *testing.T) {
 		if usable := slices.ContainsFunc(model.Learners(), func(l catalog.Entry) bool { return l.Name == e.Name }); usable != (err == nil) {
 			t.Errorf("%s: usable %v, error %v", e.Name, usable, err)
 		}
+	}
+}
+
+// An online learner sees all drawn pairs in every pass; its mistakes are those of
+// the last.
+func TestPasses(t *testing.T) {
+	d := blobs(17, 30, 2, 2)
+	var done []int
+	r := model.Recipe{Learner: "pola", Pairs: 100, Passes: 3}
+	m, err := model.Fit(context.Background(), d, r, func(n, total int) {
+		done = append(done, n)
+		if total != 300 {
+			t.Errorf("%d pairs in all, want 300", total)
+		}
+	})
+	if err != nil || !slices.Equal(done, []int{64, 128, 192, 256}) {
+		t.Errorf("progress %v, error %v", done, err)
+	}
+	x, err := m.Prepare(d.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, y := datasets.Classes(d.Labels)
+	links, err := datasets.BalancedLinks(experiment.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pola, err := pairs.NewPOLA(2, pairs.POLAParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mistakes := 0
+	for range 3 {
+		mistakes = 0
+		for p := range datasets.Pairs(x, links) {
+			o, err := pola.Step(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Mistake {
+				mistakes++
+			}
+		}
+	}
+	if m.Report().Mistakes != mistakes || !mat.Equal(m.Metric().(*metric.Mahalanobis).M(), pola.Metric().M()) {
+		t.Errorf("%d mistakes, want %d, or another metric", m.Report().Mistakes, mistakes)
+	}
+}
+
+// One pair is a similar one, from which POLA learns nothing but a threshold: the
+// metric stays 0 and does not embed.
+func TestZeroMetric(t *testing.T) {
+	d := blobs(18, 10, 2, 2)
+	m := fit(t, d, model.Recipe{Learner: "pola", Pairs: 1})
+	if _, err := m.Embed(d.X); !errors.Is(err, model.ErrZero) {
+		t.Errorf("error %v", err)
+	}
+	if m, err := model.Load(bytes.NewReader(persisttest.Saved(m))); err != nil || m.Metric().SqDist([]float64{1, 2}, []float64{3, 4}) != 0 {
+		t.Errorf("error %v", err)
 	}
 }
 
