@@ -9,6 +9,7 @@ import (
 
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
 
@@ -126,4 +127,55 @@ func BenchmarkMetric(b *testing.B) {
 			l.Metric()
 		}
 	})
+}
+
+// BenchmarkKernelStream is one pass over 1,000 pairs from the start: at d = 784
+// all points differ, at d = 10 they are pairs of 100 points too.
+func BenchmarkKernelStream(b *testing.B) {
+	wide := images(rand.New(rand.NewPCG(1, 1)), 1000)
+	small := randomLabels(rand.New(rand.NewPCG(1, 2)), 10, 1000)
+	few := fewPoints(rand.New(rand.NewPCG(1, 3)), 10, 100, 1000)
+	for _, c := range []struct {
+		data   string
+		dim    int
+		k      kernels.Kernel
+		rounds []metric.Pair
+	}{
+		{"generated", 784, gaussian(0.5), wide},
+		{"generated", 784, kernels.Linear{}, wide},
+		{"generated", 10, gaussian(0.5), small},
+		{"generated", 10, polynomial(2, 1), small},
+		{"100points", 10, gaussian(0.5), few},
+	} {
+		spec := must(kernels.SpecOf(c.k))
+		b.Run(fmt.Sprintf("data=%s/alg=KernelPOLA/kernel=%s/dim=%d", c.data, spec.Name, c.dim), func(b *testing.B) {
+			support := 0
+			for b.Loop() {
+				l := must(NewKernelPOLA(c.dim, c.k, POLAParams{Gamma: 1}))
+				for _, f := range c.rounds {
+					must(l.Step(f))
+				}
+				support = l.Support()
+			}
+			b.ReportMetric(float64(support), "points")
+		})
+	}
+}
+
+// BenchmarkKernelPredict is one prediction with 500 points or so stored.
+func BenchmarkKernelPredict(b *testing.B) {
+	for _, dim := range []int{10, 784} {
+		rounds := randomLabels(rand.New(rand.NewPCG(1, 1)), dim, 400)
+		l := must(NewKernelPOLA(dim, gaussian(0.5), POLAParams{Gamma: 1}))
+		for _, f := range rounds {
+			must(l.Step(f))
+		}
+		f := randomLabels(rand.New(rand.NewPCG(1, 4)), dim, 1)[0]
+		b.Run(fmt.Sprintf("alg=KernelPOLA/dim=%d", dim), func(b *testing.B) {
+			for b.Loop() {
+				l.Predict(f)
+			}
+			b.ReportMetric(float64(l.Support()), "points")
+		})
+	}
 }
