@@ -100,6 +100,11 @@ func TestSessions(t *testing.T) {
 {"round":4,"sqb":0.25,"sqc":1,"nearer":0}
 {"round":5,"sqb":0.25,"sqc":0.25,"nearer":0}
 `},
+		{"points", Options{Objects: 3}, `{"a":1,"b":2,"c":0}
+{"a":1,"b":0,"c":2}
+`, `{"round":1,"sqb":1,"sqc":1,"nearer":2}
+{"round":2,"sqb":1,"sqc":1,"nearer":0}
+`},
 		{"hedge", Options{StateEvery: 2}, `{"cost":[[0.5,0.25],[0,1],[1,0]]}
 {"cost":[ [0.5, 0] , [0.25,1] ,[1,0]]}
 `, `{"round":1,"map":[0,0,0],"loss":0.5}
@@ -627,6 +632,12 @@ func TestInteractive(t *testing.T) {
 	inW.Close() // lets the pending read go
 	if got := saved(s); !strings.Contains(got, `"N":3`) {
 		t.Errorf("saved %s", got)
+	}
+	// A context that ends while there is more to read.
+	ctx, cancel = context.WithCancel(context.Background())
+	s = session(t, "counter", Options{Bad: func(*LineError) { cancel() }})
+	if sum, err := s.Run(ctx, strings.NewReader("{\"x\":[1],\"y\":[2]}\nbad\n{\"x\":[1],\"y\":[2]}\n"), io.Discard); !errors.Is(err, context.Canceled) || sum != (Summary{Lines: 2, Accepted: 1, Bad: 1}) {
+		t.Errorf("%+v, error %v", sum, err)
 	}
 	// A context that is done before anything is read.
 	if sum, err := s.Run(ctx, strings.NewReader("{\"x\":[1],\"y\":[2]}\n"), io.Discard); !errors.Is(err, context.Canceled) || sum != (Summary{}) {
