@@ -62,7 +62,7 @@ splits there is none.
 			if err != nil {
 				return err
 			}
-			progress, done := a.meter("split")
+			progress, done := a.meter(c.Context(), "split")
 			e, err := model.Evaluate(c.Context(), d, recipe, model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress})
 			done()
 			if err != nil {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,17 +51,17 @@ func (a *app) fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				return usageError{errors.New("flag --out: no file given for the model")}
-			}
 			if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
 				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
+			}
+			if out, err = outPath("out", out); err != nil {
+				return err
 			}
 			d, err := readLabelled(args[0], columns, recipe.ImputeMean)
 			if err != nil {
 				return err
 			}
-			progress, done := a.meter("pair")
+			progress, done := a.meter(c.Context(), "pair")
 			m, err := model.Fit(c.Context(), d, recipe, progress)
 			done()
 			if err != nil {
@@ -69,7 +71,7 @@ func (a *app) fitCommand() *cobra.Command {
 			if err := m.Save(&file); err != nil {
 				return err
 			}
-			if err := writeFile(out, file.Bytes()); err != nil {
+			if err := experiment.WriteFile(out, file.Bytes()); err != nil {
 				return err
 			}
 			return a.printFit(out, d, m)
@@ -85,15 +87,20 @@ func learnerList() string {
 	var b strings.Builder
 	for _, e := range model.Learners() {
 		fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
-		for _, p := range e.Params {
-			only := ""
-			if p.Needs != "" {
-				only = ", only with " + p.Needs
-			}
-			fmt.Fprintf(&b, "    %s=%s (%s%s): %s\n", p.Name, p.Default, p.Allowed, only, p.Doc)
-		}
+		listParams(&b, e)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// listParams describes the parameters of a learner, a line each.
+func listParams(b *strings.Builder, e catalog.Entry) {
+	for _, p := range e.Params {
+		only := ""
+		if p.Needs != "" {
+			only = ", only with " + p.Needs
+		}
+		fmt.Fprintf(b, "    %s=%s (%s%s): %s\n", p.Name, p.Default, p.Allowed, only, p.Doc)
+	}
 }
 
 // recipeFlags are those that choose columns, learner and preparation.
@@ -161,16 +168,9 @@ func (f *recipeFlags) recipe(c *cobra.Command) (model.Recipe, model.Columns, err
 	if err := atLeastOne(c, "pairs", f.pairs, "passes", f.passes); err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
-	params := map[string]string{}
-	for _, p := range f.params {
-		name, value, ok := strings.Cut(p, "=")
-		if _, twice := params[name]; twice {
-			return fail(fmt.Errorf("flag --param: %s is given twice", name))
-		}
-		if !ok {
-			return fail(fmt.Errorf("flag --param: %q is not allowed, want name=value", p))
-		}
-		params[name] = value
+	params, err := parseParams(f.params)
+	if err != nil {
+		return fail(err)
 	}
 	r, err := model.Recipe{
 		Learner: f.learner, Params: params, Pairs: f.pairs, Passes: f.passes, Seed: f.seed,
@@ -180,6 +180,23 @@ func (f *recipeFlags) recipe(c *cobra.Command) (model.Recipe, model.Columns, err
 		return fail(err)
 	}
 	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop}, nil
+}
+
+// parseParams reads the values of --param.
+func parseParams(given []string) (map[string]string, error) {
+	params := map[string]string{}
+	for _, p := range given {
+		name, value, ok := strings.Cut(p, "=")
+		if _, twice := params[name]; twice || !ok {
+			reason := "want name=value"
+			if ok {
+				reason = name + " is given twice"
+			}
+			return nil, fmt.Errorf("flag --param: %q is not allowed: %s", p, reason)
+		}
+		params[name] = value
+	}
+	return params, nil
 }
 
 // oneTable takes one argument, the file of a table.
@@ -257,40 +274,61 @@ func (a *app) readForModel(path string, m *model.Model) (*model.Data, error) {
 	return d, err
 }
 
-// writeFile writes a file whole or not at all. It refuses what is there and is no
-// regular file, which a rename would replace.
-func writeFile(path string, data []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is there and is no regular file", path)
+// outPath checks, before the work, that the file of a flag can be written, and
+// follows a link, which a rename would replace.
+func outPath(flag, path string) (string, error) {
+	if path == "" {
+		return "", usageError{fmt.Errorf("flag --%s: no file given", flag)}
 	}
-	return experiment.WriteFile(path, data)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("flag --%s: %s is there and is no regular file", flag, path)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".probe")
+	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err // its path is a random one
+		}
+		return "", fmt.Errorf("flag --%s: the folder of %s is not writable: %w", flag, path, err)
+	}
+	_ = probe.Close()
+	return path, os.Remove(probe.Name())
 }
 
 // meter shows how much of a long work is done: a bar with the time left on a
-// terminal, else a line now and then. The returned function ends the display.
-func (a *app) meter(noun string) (model.Progress, func()) {
-	if a.terminal {
-		bars := mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
-		var bar *mpb.Bar
-		return func(done, total int) {
-				if bar == nil {
-					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-						mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+noun+"s ")),
-						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left")))
-				}
-				bar.SetCurrent(int64(done))
-			}, func() {
-				if bar != nil {
-					bar.Abort(true)
-				}
-				bars.Wait()
-			}
-	}
+// terminal, else a line now and then; and says what an interrupt does. The
+// returned function ends the display.
+func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 	var mu sync.Mutex
-	begin, next := time.Now(), time.Now().Add(a.every)
-	return func(done, total int) {
+	var bars *mpb.Progress
+	var bar *mpb.Bar
+	lines := a.err
+	if a.terminal {
+		bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+		lines = bars
+	}
+	announced := make(chan struct{})
+	silent := context.AfterFunc(ctx, func() {
+		defer close(announced)
 		mu.Lock()
 		defer mu.Unlock()
+		fmt.Fprintln(lines, "metriclab: interrupted; the step at hand is ended first; interrupt again to kill")
+	})
+	begin, next := time.Now(), time.Now().Add(a.every)
+	show := func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if bars != nil {
+			if bar == nil {
+				bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
+					mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+noun+"s ")),
+					mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left")))
+			}
+			bar.SetCurrent(int64(done))
+			return
+		}
 		now := time.Now()
 		if now.Before(next) || done == total {
 			return
@@ -298,7 +336,18 @@ func (a *app) meter(noun string) (model.Progress, func()) {
 		next = now.Add(a.every)
 		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
 		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural(total, noun), about(left))
-	}, func() {}
+	}
+	return show, func() {
+		if !silent() {
+			<-announced
+		}
+		if bar != nil {
+			bar.Abort(true)
+		}
+		if bars != nil {
+			bars.Wait()
+		}
+	}
 }
 
 // printFit says what was fitted.

@@ -87,7 +87,7 @@ func TestTablesGolden(t *testing.T) {
 			"transform good.csv", "transform --model m.json", "transform good.csv --model nowhere.json", "transform good.csv --model model.txt",
 			"transform good.csv --model pola.state", "transform good.csv --model cut.json", "transform renamed.csv --model m.json",
 			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x",
-			"transform good.csv --model m.json --out .", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
+			"transform good.csv --model m.json --out .", "transform good.csv --model m.json --npy nowhere/z.npy", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
 			"plot good.csv --model model.txt --out p.png",
 		}},
 		{"evaluate", []string{
@@ -208,9 +208,9 @@ func TestFitLeavesNothingHalf(t *testing.T) {
 }
 
 // onWrite calls a function at every write.
-type onWrite func()
+type onWrite func(p []byte)
 
-func (f onWrite) Write(p []byte) (int, error) { f(); return len(p), nil }
+func (f onWrite) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 // An interrupt in mid-work, here at the first line of progress, ends fit and
 // evaluate, and nothing is written.
@@ -222,14 +222,47 @@ func TestFitInterrupted(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := newCommand(toys(nil))
-		c.app.every, c.app.err = 0, onWrite(cancel)
-		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || c.out.Len() > 0 {
-			t.Errorf("%s: exit code %d\n%s", line, code, c.out.String())
+		said := false
+		c.app.every, c.app.err = 0, onWrite(func(p []byte) {
+			said = said || strings.Contains(string(p), "interrupt again to kill")
+			cancel()
+		})
+		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || c.out.Len() > 0 || !said {
+			t.Errorf("%s: exit code %d, announced: %v\n%s", line, code, said, c.out.String())
 		}
 		cancel()
 	}
 	if _, err := os.Stat("m.json"); err == nil {
 		t.Error("an interrupted fit has written a model")
+	}
+}
+
+// A file that cannot be written is refused before the work; a link is followed.
+func TestFitOut(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	fit := strings.Fields("fit good.csv --label class --learner fda --out")
+	if code := c.run(append(fit, "nowhere/m.json")...); code != exitFailed || !strings.Contains(c.err.String(), "flag --out: the folder of nowhere/m.json is not writable") {
+		t.Errorf("exit code %d: %s", code, c.err.String())
+	}
+	if err := os.WriteFile("real.json", []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.json", "link.json"); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.run(append(fit, "link.json")...); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	if info, err := os.Lstat("link.json"); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if _, err := loadModel("real.json"); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(".*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, error %v", left, err)
 	}
 }
 
@@ -271,7 +304,7 @@ func TestTransformAndPlotFiles(t *testing.T) {
 func TestMeter(t *testing.T) {
 	c := newCommand(toys(nil))
 	c.app.every = 0
-	p, done := c.app.meter("split")
+	p, done := c.app.meter(context.Background(), "split")
 	p(1, 3)
 	p(3, 3)
 	done()
@@ -280,14 +313,14 @@ func TestMeter(t *testing.T) {
 	}
 	c.err.Reset()
 	c.app.terminal = true
-	p, done = c.app.meter("split")
+	p, done = c.app.meter(context.Background(), "split")
 	p(1, 3)
 	p(2, 3)
 	done()
 	if s := c.err.String(); strings.Contains(s, "\n1 of") {
 		t.Errorf("on a terminal: %q", s)
 	}
-	_, done = c.app.meter("split") // work that ends before its first report
+	_, done = c.app.meter(context.Background(), "split") // work that ends before its first report
 	done()
 }
 

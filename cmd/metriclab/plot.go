@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
 )
 
@@ -27,6 +28,10 @@ of a kernel learner is refused, as by transform.`,
 			format := strings.ToLower(filepath.Ext(out))
 			if format != ".png" && format != ".svg" {
 				return usageError{fmt.Errorf("flag --out: %q is not allowed, want a file name that ends in .png or .svg", out)}
+			}
+			var err error
+			if out, err = outPath("out", out); err != nil {
+				return err
 			}
 			m, err := loadModel(path)
 			if err != nil {
@@ -56,7 +61,7 @@ of a kernel learner is refused, as by transform.`,
 			}
 			for _, f := range files {
 				if f.Name == "plot"+format {
-					if err := writeFile(out, f.Data); err != nil {
+					if err := experiment.WriteFile(out, f.Data); err != nil {
 						return err
 					}
 				}

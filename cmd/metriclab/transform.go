@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 )
@@ -31,9 +31,16 @@ alone. The model of a kernel learner is refused: its metric is no linear map of
 the features, so there is no L.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
-			for _, f := range []string{"out", "npy"} {
-				if c.Flags().Changed(f) && c.Flag(f).Value.String() == "" {
-					return usageError{fmt.Errorf("flag --%s: no file given", f)}
+			for _, f := range []struct {
+				name string
+				path *string
+			}{{"out", &out}, {"npy", &npy}} {
+				if !c.Flags().Changed(f.name) {
+					continue
+				}
+				var err error
+				if *f.path, err = outPath(f.name, *f.path); err != nil {
+					return err
 				}
 			}
 			if out != "" && out == npy {
@@ -67,12 +74,12 @@ the features, so there is no L.`,
 				return err
 			}
 			if out != "" {
-				if err := writeFile(out, text); err != nil {
+				if err := experiment.WriteFile(out, text); err != nil {
 					return err
 				}
 			}
 			if npy != "" {
-				return writeFile(npy, array.Bytes())
+				return experiment.WriteFile(npy, array.Bytes())
 			}
 			return nil
 		},
