@@ -189,7 +189,9 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 	if f.save != "" {
 		if err := saveLearner(s, f.save); err != nil {
 			a.say(err)
-			code = exitFailed
+			if code != exitInterrupted || !errors.Is(err, lines.ErrNothing) {
+				code = exitFailed
+			}
 		} else if !quiet {
 			a.say("the learner, after", plural(sum.Accepted, "accepted line"), "of this run, is in", f.save)
 		}

@@ -360,7 +360,7 @@ func TestLearnInterruptedAtOnce(t *testing.T) {
 	cancel()
 	c.app.in = readerFunc(func([]byte) (int, error) { select {} })
 	code := execute(ctx, c.app, []string{"learn", "--learner", "pola", "--save", "l.json"})
-	if code != exitFailed || !strings.Contains(c.err.String(), "interrupted after 0 accepted lines") || !strings.Contains(c.err.String(), "l.json is not written") {
+	if code != exitInterrupted || !strings.Contains(c.err.String(), "interrupted after 0 accepted lines") || !strings.Contains(c.err.String(), "l.json is not written") {
 		t.Errorf("exit code %d, %s", code, c.err.String())
 	}
 }

@@ -4,7 +4,6 @@
 package catalog
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -122,28 +121,19 @@ func Find(name string) (Entry, error) {
 	return Entry{}, fmt.Errorf("unknown learner %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// LoadPair reads a saved online learner of pairs of any kind in the catalog, and
-// returns its entry. Its errors wrap those of package persist; a kind that is
-// not in the catalog wraps persist.ErrKind.
-func LoadPair(r io.Reader) (learners.Pair, Entry, error) {
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return nil, Entry{}, fmt.Errorf("catalog: %w", err)
-	}
-	env, err := persist.Read(bytes.NewReader(raw))
-	if err != nil {
-		return nil, Entry{}, err
-	}
+// OfKind returns the one of entries whose learners package persist stores under
+// kind. The error for an unknown kind wraps persist.ErrKind and lists the kinds
+// there are.
+func OfKind(entries []Entry, kind string) (Entry, error) {
 	var kinds []string
 	for _, e := range entries {
-		if e.LoadPair == nil {
+		if e.Kind == "" {
 			continue
 		}
-		if e.Kind == env.Kind {
-			l, err := e.LoadPair(bytes.NewReader(raw))
-			return l, e, err
+		if e.Kind == kind {
+			return e, nil
 		}
 		kinds = append(kinds, e.Kind)
 	}
-	return nil, Entry{}, fmt.Errorf("catalog: file is %w: it holds %q, want one of %s", persist.ErrKind, env.Kind, strings.Join(kinds, ", "))
+	return Entry{}, fmt.Errorf("file is %w: it holds %q, want one of %s", persist.ErrKind, kind, strings.Join(kinds, ", "))
 }

@@ -138,7 +138,7 @@ func TestAllIsACopy(t *testing.T) {
 }
 
 // Every online learner of pairs is saved and found again by its kind.
-func TestLoadPair(t *testing.T) {
+func TestOfKind(t *testing.T) {
 	for _, e := range catalog.All() {
 		if e.NewPair == nil {
 			continue
@@ -156,24 +156,27 @@ func TestLoadPair(t *testing.T) {
 		if err := l.(interface{ Save(io.Writer) error }).Save(&file); err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
-		got, entry, err := catalog.LoadPair(&file)
-		if err != nil || entry.Name != e.Name || got.Predict(f) != l.Predict(f) || got.Predict(f).SqDist == 0 {
-			t.Errorf("%s: loaded as %q, error %v", e.Name, entry.Name, err)
+		env, err := persist.Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		entry, err := catalog.OfKind(catalog.All(), env.Kind)
+		if err != nil || entry.Name != e.Name {
+			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
+		}
+		got, err := entry.LoadPair(&file)
+		if err != nil || got.Predict(f) != l.Predict(f) || got.Predict(f).SqDist == 0 {
+			t.Errorf("%s: loaded with error %v", e.Name, err)
 		}
 	}
 }
 
-func TestLoadPairErrors(t *testing.T) {
-	var file bytes.Buffer
-	if err := persist.Write(&file, "pairs/nobody", struct{}{}, struct{}{}); err != nil {
-		t.Fatal(err)
-	}
-	_, _, err := catalog.LoadPair(&file)
-	if !errors.Is(err, persist.ErrKind) || !strings.Contains(err.Error(), "pairs/pola") {
-		t.Errorf("unknown kind: %v", err)
-	}
-	if _, _, err := catalog.LoadPair(strings.NewReader("hello")); !errors.Is(err, persist.ErrForeign) {
-		t.Errorf("foreign file: %v", err)
+func TestOfKindErrors(t *testing.T) {
+	for _, kind := range []string{"pairs/nobody", ""} {
+		_, err := catalog.OfKind(catalog.All(), kind)
+		if !errors.Is(err, persist.ErrKind) || !strings.Contains(err.Error(), "pairs/pola") {
+			t.Errorf("kind %q: %v", kind, err)
+		}
 	}
 }
 

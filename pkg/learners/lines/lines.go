@@ -179,20 +179,18 @@ func Load(entries []catalog.Entry, r io.Reader, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if !e.Feedback.Online() || e.Kind != env.Kind {
-			continue
-		}
-		if err := o.check(e.Feedback); err != nil {
-			return nil, err
-		}
-		p, err := load(e, bytes.NewReader(raw), o)
-		if err != nil {
-			return nil, err
-		}
-		return &Session{o: o, entry: e, p: p}, nil
+	e, err := catalog.OfKind(entries, env.Kind)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("file is %w: it holds %q, want an online learner", persist.ErrKind, env.Kind)
+	if err := o.check(e.Feedback); err != nil {
+		return nil, err
+	}
+	p, err := load(e, bytes.NewReader(raw), o)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{o: o, entry: e, p: p}, nil
 }
 
 func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
