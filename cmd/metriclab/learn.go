@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -129,13 +128,7 @@ func onlineLearners(entries []catalog.Entry) string {
 			memory = "bounded memory"
 		}
 		fmt.Fprintf(&b, "  %s: %s\n    (%s; %s)\n", e.Name, e.Doc, e.Feedback, memory)
-		for _, p := range e.Params {
-			only := ""
-			if p.Needs != "" {
-				only = ", only with " + p.Needs
-			}
-			fmt.Fprintf(&b, "    %s=%s (%s%s): %s\n", p.Name, p.Default, p.Allowed, only, p.Doc)
-		}
+		listParams(&b, e)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -154,7 +147,7 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 		return err
 	}
 	if c.Flags().Changed("save") {
-		if f.save, err = savePath(f.save); err != nil {
+		if f.save, err = outPath("save", f.save); err != nil {
 			return err
 		}
 	}
@@ -232,17 +225,9 @@ func (f *learnFlags) session(c *cobra.Command, o lines.Options) (*lines.Session,
 		}
 		return nil, usage(fmt.Errorf("flag --learner: %w, want one of %s", err, strings.Join(onlineNames(catalog.All()), ", ")))
 	}
-	params := map[string]string{}
-	for _, p := range f.params {
-		name, value, ok := strings.Cut(p, "=")
-		if _, twice := params[name]; twice || !ok {
-			reason := "want name=value"
-			if ok {
-				reason = name + " is given twice"
-			}
-			return nil, usage(fmt.Errorf("flag --param: %q is not allowed: %s", p, reason))
-		}
-		params[name] = value
+	params, err := parseParams(f.params)
+	if err != nil {
+		return nil, usage(err)
 	}
 	v, err := e.Parse(params)
 	if err != nil {
@@ -273,26 +258,6 @@ func (f *learnFlags) loaded(o lines.Options, usage func(error) error) (*lines.Se
 		return nil, usage(fmt.Errorf("flag --learner: %s is not allowed: %s holds a learner %s", f.learner, f.load, s.Entry().Name))
 	}
 	return s, nil
-}
-
-// savePath checks, before hours of work, that a file can be written, and
-// follows a link, which a rename would replace.
-func savePath(path string) (string, error) {
-	if path == "" {
-		return "", usageError{errors.New("flag --save: no file given")}
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("flag --save: %s is there and is no regular file", path)
-	}
-	probe, err := os.CreateTemp(filepath.Dir(path), ".probe")
-	if err != nil {
-		return "", fmt.Errorf("flag --save: the folder of %s is not writable: %w", path, err)
-	}
-	_ = probe.Close()
-	return path, os.Remove(probe.Name())
 }
 
 // saveLearner writes the file as a whole, or leaves it as it was.
