@@ -54,3 +54,14 @@ func TestLearnDiskFull(t *testing.T) {
 		t.Errorf("files %v, %v", files, err)
 	}
 }
+
+// namedPipe returns the path of a file that is no regular one and must not be
+// replaced.
+func namedPipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
