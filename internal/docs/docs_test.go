@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"metriclab/internal/needs"
 )
 
 func read(t *testing.T, elem ...string) string {
@@ -100,9 +102,7 @@ func TestREADMECommands(t *testing.T) {
 		t.Skip("builds the command: not run under -short")
 	}
 	bin := filepath.Join(t.TempDir(), "metriclab")
-	if out, err := exec.Command("go", "build", "-o", bin, "metriclab/cmd/metriclab").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	build(t, bin)
 	commands := regexp.MustCompile(`go run \./cmd/metriclab ([^#\n`+"`"+`]*)`).FindAllStringSubmatch(read(t, "README.md"), -1)
 	if len(commands) == 0 {
 		t.Fatal("README.md shows no command")
@@ -116,6 +116,56 @@ func TestREADMECommands(t *testing.T) {
 		if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
 			t.Errorf("metriclab %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
+	}
+}
+
+// The sessions of the README print what it says, each line typed into a shell in
+// one folder that has the data.
+func TestREADMESessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command: not run under -short")
+	}
+	data, err := filepath.Abs(filepath.Join("..", "..", "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(data, "uci", "wine.data")); err != nil {
+		needs.Missing(t, "needs data/uci/wine.data; fetch it with ./download.sh wine: ", err)
+	}
+	dir := t.TempDir()
+	build(t, filepath.Join(dir, "bin", "metriclab"))
+	if err := os.Symlink(data, filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	sessions := blocks(read(t, "README.md"), "console")
+	if len(sessions) == 0 {
+		t.Fatal("README.md shows no session")
+	}
+	for _, s := range sessions {
+		for _, step := range strings.Split(strings.TrimPrefix("\n"+s, "\n$ "), "\n$ ") {
+			command, want, _ := strings.Cut(step, "\n")
+			if file, ok := strings.CutPrefix(command, "cat "); ok { // a file that the reader is to have
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(want+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			var stderr strings.Builder
+			cmd := exec.Command("sh", "-c", command)
+			cmd.Dir, cmd.Stderr = dir, &stderr
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.Output()
+			if got := strings.TrimRight(string(out), "\n"); err != nil || got != strings.TrimRight(want, "\n") {
+				t.Errorf("$ %s\n%s\n(error %v, %s) README.md says\n%s", command, got, err, stderr.String(), want)
+			}
+		}
+	}
+}
+
+func build(t *testing.T, bin string) {
+	t.Helper()
+	if out, err := exec.Command("go", "build", "-o", bin, "metriclab/cmd/metriclab").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 }
 
