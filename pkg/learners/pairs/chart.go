@@ -26,16 +26,27 @@ type chart struct {
 	dim    int       // of the points
 	points []float64 // s₁, …, s_m, one after the other
 	l      sym
+	cond   []float64        // K(s_j, s_j) over the square of L's pivot j
+	age    int              // updates since the basis was made
 	index  map[uint64][]int // points by hash
 }
 
-// dropped is the share of K(x, x) up to which ‖rest‖² counts as zero. A rest ρ
-// (as a share of ‖φ(x)‖) is known to ε/ρ² of itself, since it is left of a
-// subtraction, and coordinates along its axis inherit this; without the axis they
-// are wrong by up to ρ. The two balance at ρ = ε^⅓. Both errors matter only to a
-// later point that is far from the span in just that direction; inner products of
-// the points seen so far are right to ρ², that is 4e-11, at worst.
-const dropped = 3.67e-11 // ε^⅔
+const (
+	// dropped is the share of K(x, x) up to which ‖rest‖² counts as zero. A rest of
+	// the share ρ² is known to ε/ρ² of itself, since it is left of a subtraction,
+	// and coordinates along its axis inherit this; without the axis they are wrong
+	// by up to ρ. The two balance at ρ = ε^⅓.
+	dropped = 3.67e-11 // ε^⅔
+	// steep and cliff: a point far along an axis that came of a short rest, z_j²/K(x,
+	// x) more than this times ρ_j², loses that many ε. Before a steep point is
+	// stored the basis is made anew, with pivoting. That costs as much as some m
+	// updates: unless the point is a cliff, or m is at most few, it is done only
+	// after m/rare updates since the last time.
+	steep = 1e3
+	cliff = 1e6
+	few   = 32
+	rare  = 4
+)
 
 func newChart(k kernels.Kernel, dim int) *chart {
 	return &chart{kernel: k, dim: dim, index: map[uint64][]int{}}
@@ -89,6 +100,24 @@ func rest(kxx float64, z []float64) float64 {
 	return 0
 }
 
+func (c *chart) slope(kxx float64, z []float64) float64 {
+	var most float64
+	for j, a := range z {
+		most = math.Max(most, c.cond[j]*a*a)
+	}
+	if most == 0 {
+		return 0
+	}
+	return most / kxx
+}
+
+// renew reports whether to make the basis anew before the points of an arrival
+// are stored.
+func (c *chart) renew(a *arrival) bool {
+	m := c.size()
+	return a.slope > steep && (a.slope > cliff || m <= few || rare*c.age >= m)
+}
+
 // arrival is a pair of points, their coordinates, and what storing them takes.
 type arrival struct {
 	zx, zy []float64
@@ -96,6 +125,8 @@ type arrival struct {
 	// all axes that they then have; nil if nothing is left of them.
 	first, second []float64
 	zf, zs        []float64
+	// slope is the largest z_j²/K(x, x) over ρ_j²/K(s_j, s_j) of either point.
+	slope float64
 }
 
 // errOverflow says that a kernel value is not finite.
@@ -108,7 +139,7 @@ var errOverflow = errors.New("x and y: a kernel value is not a finite number: sc
 func (c *chart) arrive(a *arrival, v, x, y []float64) ([]float64, error) {
 	m := c.size()
 	a.zx, a.zy = fit(a.zx, m+2), fit(a.zy, m+2)
-	a.first, a.second = nil, nil
+	a.first, a.second, a.slope = nil, nil, 0
 	zx, zy := a.zx[:m], a.zy[:m]
 	inx, iny := c.coords(zx, x), c.coords(zy, y)
 	v = metric.Sub(fit(v, m+2)[:m], zx, zy)
@@ -122,9 +153,11 @@ func (c *chart) arrive(a *arrival, v, x, y []float64) ([]float64, error) {
 	var rx, ry float64
 	if !inx {
 		rx = rest(kxx, zx)
+		a.slope = c.slope(kxx, zx)
 	}
 	if !iny {
 		ry = rest(kyy, zy)
+		a.slope = math.Max(a.slope, c.slope(kyy, zy))
 	}
 	sign := 1.0
 	if ry > rx { // y first
@@ -161,6 +194,71 @@ func (c *chart) add(x, z []float64) {
 	c.index[h] = append(c.index[h], c.size())
 	c.points = append(c.points, x...)
 	c.l = append(c.l, z...)
+	pivot := z[len(z)-1]
+	c.cond = append(c.cond, dot(z, z)/(pivot*pivot))
+}
+
+// pivoted returns a chart of the span of the stored points and of x and y, from
+// their Gram matrix by Cholesky with pivoting: the next point is always the one
+// with the longest rest for its length, so that no coordinates are steep, and
+// points that are in the span of others are left out. Row i of t is the present
+// axis i in the axes of the new chart. It costs O(m²) evaluations of the kernel
+// and O(m³).
+func (c *chart) pivoted(x, y []float64) (next *chart, t *mat.Dense) {
+	m := c.size()
+	var points [][]float64
+	for i := range m {
+		points = append(points, c.point(i))
+	}
+	if c.find(x) < 0 {
+		points = append(points, x)
+	}
+	if c.find(y) < 0 && !slices.Equal(x, y) {
+		points = append(points, y)
+	}
+	n := len(points)
+	square := make([]float64, n) // K(x, x)
+	left := make([]float64, n)   // square of the rest; -1 once taken
+	for i, p := range points {
+		square[i] = c.kernel.Eval(p, p)
+		left[i] = square[i]
+	}
+	z := mat.NewDense(n, n, nil) // coordinates
+	next = newChart(c.kernel, c.dim)
+	for k := range n {
+		best := -1
+		for i, a := range left {
+			if a > dropped*square[i] && (best < 0 || a*square[best] > left[best]*square[i]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		zb := z.RawRowView(best)
+		zb[k] = math.Sqrt(left[best])
+		left[best] = -1
+		next.add(points[best], zb[:k+1])
+		for i, a := range left {
+			if a < 0 {
+				continue
+			}
+			zi := z.RawRowView(i)
+			zi[k] = (c.kernel.Eval(points[best], points[i]) - dot(zb[:k], zi[:k])) / zb[k]
+			left[i] = math.Max(0, a-zi[k]*zi[k])
+		}
+	}
+	t = mat.DenseCopyOf(z.Slice(0, m, 0, next.size())) // old points in new axes = L·t
+	for i := range m {
+		row, l := t.RawRowView(i), c.l.row(i)
+		for j := range i {
+			axpy(row, -l[j], t.RawRowView(j))
+		}
+		for j := range row {
+			row[j] /= l[i]
+		}
+	}
+	return next, t
 }
 
 // difference returns the m coordinates of φ(x) − φ(y) within the span. It may be
@@ -188,11 +286,15 @@ func (c *chart) metric(factor *mat.Dense) *kernels.Metric {
 
 // loadChart returns the chart with the given points and factor, or an error if
 // they do not fit.
-func loadChart(k kernels.Kernel, dim int, points, l []float64) (*chart, error) {
+func loadChart(k kernels.Kernel, dim int, points, l []float64, age int) (*chart, error) {
+	if age < 0 {
+		return nil, fmt.Errorf("age: %d, want at least 0", age)
+	}
 	if dim < 1 || len(points)%dim != 0 {
 		return nil, fmt.Errorf("points: %d numbers in %d dimensions", len(points), dim)
 	}
 	c := newChart(k, dim)
+	c.age = age
 	m := len(points) / dim
 	if m > len(l) || len(l) != m*(m+1)/2 { // the first, so that m² does not overflow
 		return nil, fmt.Errorf("factor: %d numbers for %d points", len(l), m)

@@ -88,11 +88,15 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 // of v past the dimension of the form are along further axes, by which the form
 // grows if the update needs them.
 func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
+	return e.update(e.a.look(v[:e.a.dim]), v, label)
+}
+
+// update is advance after q = look(v).
+func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
 	var o learners.Outcome[learners.PairPrediction]
 	e.v, e.change = v, 0
 	norm2 := dot(v, v)
 	norm4 := norm2 * norm2
-	q := e.a.look(v[:e.a.dim])
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
 		return o, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
 	}

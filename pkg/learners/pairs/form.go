@@ -107,6 +107,58 @@ func (f *form) grow(k int) {
 	}
 }
 
+// turn changes to other axes, in which old axis i is row i of the dim×k matrix t:
+// A ← tᵀAt. The images of U's columns are made orthonormal again, without those
+// that depend on others, and the core follows.
+func (f *form) turn(t *mat.Dense) {
+	_, f.dim = t.Dims()
+	if f.n == 0 {
+		return
+	}
+	var images mat.Dense // row j is the image of column j of U
+	images.Mul(mat.NewDense(f.n, len(f.u)/f.n, f.u), t)
+	f.u = f.u[:0]
+	r := mat.NewDense(f.n, f.n, nil) // image j is Σ_i r_ji·(new column i)
+	order := 0
+	for j := range f.n {
+		x := images.RawRowView(j)
+		for range 2 { // the second time removes what round-off left of the first
+			for i := range order {
+				d := dot(f.col(i), x)
+				axpy(x, -d, f.col(i))
+				r.Set(j, i, r.At(j, i)+d)
+			}
+		}
+		if rho := math.Sqrt(dot(x, x)); rho > inside {
+			r.Set(j, order, rho)
+			f.u = append(f.u, x...)
+			for k := range f.col(order) {
+				f.col(order)[k] /= rho
+			}
+			order++
+		}
+	}
+	old := mat.NewSymDense(f.n, nil)
+	for i := range f.n {
+		for j, a := range f.c.row(i) {
+			old.SetSym(i, j, a)
+		}
+	}
+	var c mat.Dense
+	c.Product(r.Slice(0, f.n, 0, order).T(), old, r.Slice(0, f.n, 0, order))
+	f.n = order
+	f.c = make(sym, order*(order+1)/2)
+	for i := range order {
+		row := f.c.row(i)
+		for j := range row {
+			row[j] = (c.At(i, j) + c.At(j, i)) / 2
+		}
+	}
+	f.turns = 0
+	f.res.drop()
+	f.size()
+}
+
 // zero reports whether A = 0: a positive semi-definite core vanishes with its
 // trace.
 func (f *form) zero() bool { return f.c.trace(f.n) == 0 }

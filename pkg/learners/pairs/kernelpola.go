@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -33,10 +34,12 @@ const KernelPOLAKind = "pairs/kernel-pola"
 // A = QÃQᵀ with Q an orthonormal basis of the span of the points' images, by
 // kernel Gram–Schmidt, and Ã the matrix of POLA in these coordinates. Points of
 // pairs that update are stored, each once, and only if its image is further than
-// 6e-6·√K(x, x) from the span of those before: with the linear kernel some dim
-// points. What is left out of a point that is not stored, like round-off, is small
-// relative to K(x, x), not to ‖v‖²: far from the origin, where the kernel is not
-// invariant to translation, subtract the mean first.
+// 6e-6·√K(x, x) from the span of those before: with the linear kernel at most dim
+// points. When a point lies far along an axis that came of a short rest, the
+// basis is made anew, with pivoting. What is left out of a point that is not
+// stored, like round-off, is small relative to K(x, x), not to ‖v‖²: far from the
+// origin, where the kernel is not invariant to translation, subtract the mean
+// first.
 //
 // With m points stored, a prediction costs O(md) for 2m kernel evaluations and
 // O(m²); memory is O(m² + md). With the Gaussian kernel m grows with the number
@@ -120,7 +123,21 @@ func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPredicti
 		return none, fmt.Errorf("%s: %w", l.e.name, err)
 	}
 	l.v = v
-	o, err := l.e.advance(v, f.Label)
+	q := l.e.a.look(v[:l.e.a.dim])
+	if norm2 := dot(v, v); l.c.renew(&l.arrival) && l.e.hinge(q, f.Label) > 0 && norm2 > 0 && !math.IsInf(q+norm2*norm2, 0) {
+		// The update is made in better coordinates; the prediction stands.
+		next, t := l.c.pivoted(f.X, f.Y)
+		if v, err = next.arrive(&l.arrival, v, f.X, f.Y); err != nil {
+			return none, fmt.Errorf("%s: %w", l.e.name, err)
+		}
+		l.v, l.c = v, next
+		l.e.a.turn(t)
+		l.e.a.look(v[:l.e.a.dim])
+	}
+	o, err := l.e.update(q, v, f.Label)
+	if o.Updated {
+		l.c.age++
+	}
 	if err == nil && l.e.a.dim > l.c.size() {
 		l.c.store(&l.arrival)
 	}
@@ -142,6 +159,7 @@ type kernelPOLAState struct {
 	Dim       int            `json:"dim"`
 	Points    persist.Floats `json:"points"`
 	Factor    persist.Floats `json:"factor"`
+	Age       int            `json:"age"`
 	Form      formState      `json:"form"`
 }
 
@@ -154,7 +172,7 @@ func (l *KernelPOLA) Save(w io.Writer) error {
 		return fmt.Errorf("%s: %w", l.e.name, err)
 	}
 	return persist.Write(w, KernelPOLAKind, kernelPOLAParams{l.p, spec},
-		kernelPOLAState{l.e.b, l.c.dim, l.c.points, persist.Floats(l.c.l), l.e.a.state()})
+		kernelPOLAState{l.e.b, l.c.dim, l.c.points, persist.Floats(l.c.l), l.c.age, l.e.a.state()})
 }
 
 // LoadKernelPOLA reads a learner that Save wrote. Its errors wrap those of
@@ -190,7 +208,7 @@ func (s kernelPOLAState) learner(p kernelPOLAParams) (*KernelPOLA, error) {
 		return nil, err
 	}
 	l.e.b = s.Threshold // a number of JSON is finite
-	if l.c, err = loadChart(k, s.Dim, s.Points, s.Factor); err != nil {
+	if l.c, err = loadChart(k, s.Dim, s.Points, s.Factor, s.Age); err != nil {
 		return nil, err
 	}
 	if l.e.a, err = s.Form.form(true); err != nil {
