@@ -100,6 +100,8 @@ func rest(kxx float64, z []float64) float64 {
 	return 0
 }
 
+// slope returns how steep coordinates are: the largest z_j²/K(x, x) over
+// ρ_j²/K(s_j, s_j).
 func (c *chart) slope(kxx float64, z []float64) float64 {
 	var most float64
 	for j, a := range z {
@@ -125,8 +127,7 @@ type arrival struct {
 	// all axes that they then have; nil if nothing is left of them.
 	first, second []float64
 	zf, zs        []float64
-	// slope is the largest z_j²/K(x, x) over ρ_j²/K(s_j, s_j) of either point.
-	slope float64
+	slope         float64 // of the steeper point, if it is not stored
 }
 
 // errOverflow says that a kernel value is not finite.
@@ -284,6 +285,13 @@ func (c *chart) metric(factor *mat.Dense) *kernels.Metric {
 	return kernels.NewMetric(c.kernel, c.dim, mat.NewDense(c.size(), c.dim, c.points), factor)
 }
 
+// misfit is more than the round-off between K(s, s) and a row of L, and less than
+// what an edit would do; below underflow numbers have fewer digits.
+const (
+	misfit    = 1e-9
+	underflow = 1e-290
+)
+
 // loadChart returns the chart with the given points and factor, or an error if
 // they do not fit.
 func loadChart(k kernels.Kernel, dim int, points, l []float64, age int) (*chart, error) {
@@ -308,11 +316,14 @@ func loadChart(k kernels.Kernel, dim int, points, l []float64, age int) (*chart,
 		if p := sym(l).row(i)[i]; !(p > 0) {
 			return nil, fmt.Errorf("factor: pivot %d is %v, want a number > 0", i, p)
 		}
-		x := points[i*dim : (i+1)*dim]
+		x, z := points[i*dim:(i+1)*dim], sym(l).row(i)
+		if kxx := k.Eval(x, x); !(math.Abs(dot(z, z)-kxx) <= misfit*kxx+underflow) {
+			return nil, fmt.Errorf("factor: row %d has the square %v, want %v", i, dot(z, z), kxx)
+		}
 		if j := c.find(x); j >= 0 {
 			return nil, fmt.Errorf("points %d and %d are equal", j, i)
 		}
-		c.add(x, sym(l).row(i))
+		c.add(x, z)
 	}
 	return c, nil
 }

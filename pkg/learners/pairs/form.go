@@ -138,20 +138,17 @@ func (f *form) turn(t *mat.Dense) {
 			order++
 		}
 	}
-	old := mat.NewSymDense(f.n, nil)
-	for i := range f.n {
-		for j, a := range f.c.row(i) {
-			old.SetSym(i, j, a)
-		}
-	}
-	var c mat.Dense
-	c.Product(r.Slice(0, f.n, 0, order).T(), old, r.Slice(0, f.n, 0, order))
-	f.n = order
-	f.c = make(sym, order*(order+1)/2)
-	for i := range order {
-		row := f.c.row(i)
-		for j := range row {
-			row[j] = (c.At(i, j) + c.At(j, i)) / 2
+	old := f.c.symmetric(f.n)
+	f.n, f.c = order, make(sym, order*(order+1)/2)
+	if order > 0 {
+		keep := r.Slice(0, old.SymmetricDim(), 0, order)
+		var c mat.Dense
+		c.Product(keep.T(), old, keep)
+		for i := range order {
+			row := f.c.row(i)
+			for j := range row {
+				row[j] = (c.At(i, j) + c.At(j, i)) / 2
+			}
 		}
 	}
 	f.turns = 0
@@ -419,14 +416,8 @@ func (f *form) factor() *mat.Dense {
 	if f.c.trace(f.n) <= 0 {
 		return nil
 	}
-	s := mat.NewSymDense(f.n, nil)
-	for i := range f.n {
-		for j, a := range f.c.row(i) {
-			s.SetSym(i, j, a)
-		}
-	}
 	var ch mat.PivotedCholesky
-	ch.Factorize(s, -1) // false only says that the rank is below n
+	ch.Factorize(f.c.symmetric(f.n), -1) // false only says that the rank is below n
 	rank := ch.Rank()
 	r := ch.RawU().(*mat.TriDense)
 	g := mat.NewDense(rank, f.n, nil)

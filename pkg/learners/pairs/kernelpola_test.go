@@ -479,6 +479,7 @@ func TestKernelPOLASaved(t *testing.T) {
 		"NaN point":         set("points", persist.Floats{1, 2, 3, 4, 1, math.NaN(), 5, 6}),
 		"short factor":      set("factor", persist.Floats{1, 2, 3}),
 		"pivot 0":           set("factor", persist.Floats{1, 1, 0, 1, 1, 1, 1, 1, 1, 1}),
+		"another factor":    set("factor", persist.Floats{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}),
 		"Inf in factor":     set("factor", persist.Floats{1, 1, 1, 1, 1, 1, 1, 1, math.Inf(1), 1}),
 		"age":               set("age", -1),
 		"threshold":         set("threshold", "b"),
@@ -506,6 +507,24 @@ func FuzzLoadKernelPOLA(f *testing.F) {
 		}
 		l.KernelMetric()
 	}, persisttest.Saved(small(gaussian(1), 4)), persisttest.Saved(small(kernels.Linear{}, 8)), persisttest.Saved(small(polynomial(2, 1), 20)))
+}
+
+// Features near underflow and near overflow give finite hypotheses, which can be
+// saved and loaded.
+func TestKernelPOLAScales(t *testing.T) {
+	for _, k := range []kernels.Kernel{kernels.Linear{}, gaussian(1)} {
+		for _, scale := range []float64{1e70, 1e-70, 1e-155, 1e-160} {
+			l := must(NewKernelPOLA(3, k, POLAParams{}))
+			for i, f := range gaussianPairs(rand.New(rand.NewPCG(52, 1)), 3, 60, scale) {
+				if o := must(l.Step(f)); math.IsNaN(o.Loss) || math.IsNaN(l.Threshold()) {
+					t.Fatalf("%T, scale %g, round %d: %+v", k, scale, i, o)
+				}
+			}
+			if _, err := LoadKernelPOLA(strings.NewReader(string(persisttest.Saved(l)))); err != nil {
+				t.Errorf("%T, scale %g: %v", k, scale, err)
+			}
+		}
+	}
 }
 
 func TestNewKernelPOLAErrors(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // sym is the lower triangle of a symmetric matrix, packed by rows: row i has
@@ -107,6 +108,17 @@ func (s sym) dense(shift float64, n int) blas64.Symmetric {
 		a.Data[i*n+i] += shift
 	}
 	return a
+}
+
+// symmetric returns a copy as a mat.SymDense; n > 0.
+func (s sym) symmetric(n int) *mat.SymDense {
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j, a := range s.row(i) {
+			out.SetSym(i, j, a)
+		}
+	}
+	return out
 }
 
 // short is the length below which a plain loop beats a call of gonum's kernel.
