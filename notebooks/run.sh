@@ -26,6 +26,7 @@ kernel() {
 	mkdir -p "$root/.bin"
 	GOBIN="$root/.bin" go -C "$here" install tool
 	go -C "$here" build ./... # so that cells download and compile little
+	go -C "$root" build -o /dev/null ./cmd/metriclab # go run in a cell would say what it downloads
 	JUPYTER_DATA_DIR="$root/.jupyter" "$root/.bin/gonb" --install --force_deps --raw_error 2>"$root/.jupyter.log" || {
 		cat "$root/.jupyter.log" >&2
 		exit 1

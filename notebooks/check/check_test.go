@@ -148,6 +148,26 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+func TestCloseNumbers(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"sqdist":1.7631024945235576}`, `{"sqdist":1.7631024945235578}`, true},
+		{`{"sqdist":1.7631024945235576}`, `{"sqdist":1.7631024}`, false},
+		{`{"sqdist":1.7631024945235576}`, `{"loss":1.7631024945235576}`, false},
+		{"1.5e-20 of 2.0", "1.5000000000001e-20 of 2.0", true},
+		{"1.5e-20", "1.5e-21", false},
+		{"d = 1.5", "d = -1.5", false},
+		{"7 of 30", "8 of 30", false}, // counts are exact
+		{"1.0 2.0", "1.0", false},
+	} {
+		if got := closeNumbers(c.a, c.b); got != c.want {
+			t.Errorf("closeNumbers(%q, %q) = %t, want %t", c.a, c.b, got, c.want)
+		}
+	}
+}
+
 func TestImageOfOtherSize(t *testing.T) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 4))); err != nil {

@@ -6,6 +6,7 @@ package nb
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -57,6 +58,27 @@ func displayMarkdown(text string) { display(func() { gonbui.DisplayMarkdown(text
 // Markdown displays text that is formatted as by fmt.Sprintf.
 func Markdown(format string, args ...any) {
 	displayMarkdown(fmt.Sprintf(format, args...))
+}
+
+// ShowPNG displays a PNG file. It panics if the file cannot be read or is no PNG.
+func ShowPNG(path string) {
+	img, err := compact(Must(os.ReadFile(path)))
+	if err != nil {
+		panic(fmt.Errorf("nb: %s: %w", path, err))
+	}
+	display(func() { gonbui.DisplayPNG(img) })
+}
+
+// Live is a place below a cell whose text changes while the cell runs. The last
+// text stays; without a front end it is the only one. NewLive makes one.
+type Live struct{ id string }
+
+// NewLive returns a Live that shows nothing yet.
+func NewLive() *Live { return &Live{"live_" + gonbui.UniqueID()} }
+
+// Markdown replaces the text by one that is formatted as by fmt.Sprintf.
+func (l *Live) Markdown(format string, args ...any) {
+	display(func() { gonbui.UpdateMarkdown(l.id, fmt.Sprintf(format, args...)) })
 }
 
 // render returns the figure, nil without panels, and the text of a drawing.

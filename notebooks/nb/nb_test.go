@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"image/png"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,4 +52,17 @@ func TestRender(t *testing.T) {
 	if _, _, err := render(plots.Drawing{}, ""); err == nil {
 		t.Error("an empty drawing gives no error")
 	}
+}
+
+func TestShowPNGOfNoPNG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "figure.png")
+	if err := os.WriteFile(path, []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if got, _ := recover().(error); got == nil || !strings.Contains(got.Error(), path) {
+			t.Errorf("panic %v, want an error that names the file", got)
+		}
+	}()
+	ShowPNG(path)
 }
