@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -522,6 +523,38 @@ func TestKernelPOLAScales(t *testing.T) {
 			}
 			if _, err := LoadKernelPOLA(strings.NewReader(string(persisttest.Saved(l)))); err != nil {
 				t.Errorf("%T, scale %g: %v", k, scale, err)
+			}
+		}
+	}
+}
+
+// Predict, Loss and the snapshot share no memory: for the race detector.
+func TestConcurrentPredictions(t *testing.T) {
+	rounds := randomLabels(rand.New(rand.NewPCG(53, 1)), 70, 60)
+	for _, l := range []learners.Pair{must(NewKernelPOLA(70, gaussian(1), POLAParams{})), mustPOLA(t, 70, POLAParams{})} {
+		for _, f := range rounds {
+			must(l.Step(f))
+		}
+		want := make([]float64, len(rounds))
+		for i, f := range rounds {
+			want[i] = l.Predict(f).SqDist + l.Loss(f)
+		}
+		got := [4][]float64{}
+		var wg sync.WaitGroup
+		for k := range got {
+			wg.Go(func() {
+				for _, f := range rounds {
+					got[k] = append(got[k], l.Predict(f).SqDist+l.Loss(f))
+				}
+				if p, ok := l.(learners.PairKernel); ok {
+					p.KernelMetric()
+				}
+			})
+		}
+		wg.Wait()
+		for k := range got {
+			if !slices.Equal(got[k], want) {
+				t.Errorf("%T: goroutine %d predicts otherwise", l, k)
 			}
 		}
 	}
