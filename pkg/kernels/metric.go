@@ -91,6 +91,33 @@ func (m *Metric) SqDist(x, z []float64) float64 {
 	return sum
 }
 
+// Rows returns r, the number of rows of G: the dimension of the embedding.
+func (m *Metric) Rows() int {
+	if m.g == nil {
+		return 0
+	}
+	r, _ := m.g.Dims()
+	return r
+}
+
+// Embed returns Gk(x), the image of x in R^r: the distance between two points is
+// the Euclidean one between their images, up to round-off. It costs m evaluations
+// of the kernel and O(rm), and panics if x does not have length Dim.
+func (m *Metric) Embed(x []float64) []float64 {
+	if len(x) != m.dim {
+		panic(mat.ErrShape)
+	}
+	v := make([]float64, m.Support())
+	for i := range v {
+		v[i] = m.kernel.Eval(m.support.RawRowView(i), x)
+	}
+	out := make([]float64, m.Rows())
+	for i := range out {
+		out[i] = floats.Dot(m.g.RawRowView(i), v)
+	}
+	return out
+}
+
 // metricParams and metricState are what Save writes.
 type metricParams struct {
 	Kernel Spec `json:"kernel"`

@@ -1,5 +1,5 @@
 // Package classify predicts class labels: nearest neighbours under any metric,
-// and a test of linear separability. Rows are samples.
+// online classifiers, and a test of linear separability. Rows are samples.
 package classify
 
 import (
@@ -71,8 +71,8 @@ type Neighbour struct {
 // this relation is not transitive, groups are formed from the nearest on, each
 // holding all distances within TieTolerance of its first.
 //
-// For metric.Euclidean and *metric.Mahalanobis the rows are embedded once,
-// x ↦ Lx, and the squared distances are those of metric.Euclidean between the
+// For metric.Euclidean, *metric.Mahalanobis and *kernels.Metric the rows are embedded once,
+// x ↦ Lx or Gk(x), and the squared distances are those of metric.Euclidean between the
 // images. Candidates come from inner products in blocks, with a rigorous bound
 // on their round-off; the order is decided on the squared distances themselves.
 // Any other metric is called once per query and training row, from one goroutine.
@@ -86,18 +86,28 @@ type KNN struct {
 	opts   KNNOptions
 
 	points *mat.Dense // training rows, embedded on the fast path
-	factor *mat.Dense // L; nil if rows are their own image
+	factor *mat.Dense // L; nil if rows are not mapped by a matrix
+	image  embedder   // maps rows where there is no L; nil otherwise
 	flat   bool       // a metric of rank 0: all points coincide
 	fast   bool
 	centre []float64 // mean of points
 	sq     []float64 // ‖points[i]−centre‖²
 }
 
+// embedder is a metric that is the Euclidean one between images of the points, such
+// as *kernels.Metric.
+type embedder interface {
+	metric.SqDister
+	Dim() int
+	Rows() int // the dimension of the images
+	Embed(x []float64) []float64
+}
+
 // NewKNN returns a classifier with the rows of the n×d matrix x, which is
 // copied, as training set, and y as their labels; any integers are labels. It
 // returns an error if x is empty, if y does not have length n, if an entry is
 // NaN or infinite or so large that squared distances overflow, if x does not
-// have the dimension of a Mahalanobis metric, or if o names no rule. It panics
+// have the dimension of the metric, or if o names no rule. It panics
 // if m or x is nil.
 func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error) {
 	if m == nil {
@@ -127,6 +137,13 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 		c.fast = true
 		c.factor = m.Factor()
 		c.flat = c.factor == nil
+	case embedder:
+		if m.Dim() != d {
+			return nil, fmt.Errorf("knn: training set has %d columns, the metric has dimension %d", d, m.Dim())
+		}
+		c.fast = true
+		c.image = m
+		c.flat = m.Rows() == 0
 	}
 	c.points = c.embed(x)
 	if c.points == x {
@@ -162,6 +179,13 @@ func (c *KNN) embed(x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	if c.flat {
 		return mat.NewDense(n, 1, nil)
+	}
+	if c.image != nil {
+		out := mat.NewDense(n, c.image.Rows(), nil)
+		parallel(n, 1, func() func(lo, hi int) {
+			return func(lo, _ int) { out.SetRow(lo, c.image.Embed(x.RawRowView(lo))) }
+		})
+		return out
 	}
 	if c.factor == nil {
 		return x
@@ -468,11 +492,12 @@ func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
 // the squared distance of q and x that the inner product gives differs from the
 // true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order, and the one that
 // metric.Euclidean computes by (2r+4)u·(‖a‖²+‖b‖²); 4(r+8)u·(‖a‖²+‖b‖²) bounds
-// the two from each other.
+// the two from each other, and as many of the smallest numbers what underflow adds.
 func (s *searcher) block(lo, hi int, f func(i int, found []Neighbour), bad []bool) {
 	c := s.c
 	n, r := len(c.labels), c.width()
 	eps := 4 * float64(r+8) * 0x1p-53
+	underflow := 4 * float64(r+8) * math.SmallestNonzeroFloat64
 	rows := hi - lo
 	for i := range rows {
 		q := s.queries[i*r : (i+1)*r]
@@ -496,7 +521,7 @@ func (s *searcher) block(lo, hi int, f func(i int, found []Neighbour), bad []boo
 			for j := range h {
 				inner := floats.Dot(q, s.tile[j*r:(j+1)*r])
 				norms := s.sq[i] + c.sq[t+j]
-				mid, slack := norms-2*inner, eps*norms
+				mid, slack := norms-2*inner, eps*norms+underflow
 				if mid-slack <= b.limit && !(s.self && t+j == lo+i) {
 					b.offer(t+j, mid-slack, mid+slack)
 				}

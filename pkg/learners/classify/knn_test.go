@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
 
@@ -90,6 +91,7 @@ func sets(rng *rand.Rand) []set {
 	far := func() float64 { return 1e6 + float64(rng.IntN(3)) }         // cancellation
 	same := func() float64 { return 0.3 }                               // all points coincide
 	tiny := func() float64 { return 1 + 1e-13*float64(rng.IntN(1000)) } // distances near round-off
+	vanishing := func() float64 { return 1e-161 * rng.NormFloat64() }   // squares lose digits to underflow
 	return []set{
 		{"grid", fill(150, 3, grid), fill(130, 3, grid)},
 		{"line", fill(100, 1, grid), fill(10, 1, rng.NormFloat64)},
@@ -99,6 +101,7 @@ func sets(rng *rand.Rand) []set {
 		{"tiny", fill(100, 3, tiny), fill(20, 3, tiny)},
 		{"normal", fill(135, 40, rng.NormFloat64), fill(20, 40, rng.NormFloat64)},
 		{"one", fill(1, 3, grid), fill(2, 3, grid)},
+		{"underflow", fill(100, 3, vanishing), fill(20, 3, vanishing)},
 	}
 }
 
@@ -134,17 +137,29 @@ func TestNeighboursEqualReference(t *testing.T) {
 				integer.Set(i, j, float64(rng.IntN(3)-1))
 			}
 		}
+		gaussian, err := kernels.NewGaussian(0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernelFactor := mat.NewDense(3, n, nil)
+		for i := range 3 {
+			for j := range n {
+				kernelFactor.Set(i, j, rng.NormFloat64())
+			}
+		}
 		for name, metr := range map[string]metric.SqDister{
 			"euclidean": metric.Euclidean{},
 			"function":  viaFunc{metric.Euclidean{}},
 			"factor":    metric.FromFactor(factor),
 			"integer":   metric.FromFactor(integer),
 			"zero":      metric.Zero(d),
+			"kernel":    kernels.NewMetric(gaussian, d, s.x, kernelFactor),
+			"no kernel": kernels.NewMetric(gaussian, d, nil, nil),
 		} {
 			c := mustKNN(t, metr, s.x, make([]int, n), KNNOptions{})
 			image := func(x []float64) []float64 { return x }
-			if mh, ok := metr.(*metric.Mahalanobis); ok {
-				image = mh.Embed
+			if e, ok := metr.(interface{ Embed(x []float64) []float64 }); ok {
+				image = e.Embed
 			}
 			dist := func(q []float64) func(int) float64 {
 				return func(j int) float64 { return metric.Euclidean{}.SqDist(image(q), image(s.x.RawRowView(j))) }
