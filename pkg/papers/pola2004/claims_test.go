@@ -175,3 +175,75 @@ func TestTheorem1ClaimsPointTheRightWay(t *testing.T) {
 		}
 	}
 }
+
+func TestFig4ClaimsPointTheRightWay(t *testing.T) {
+	const segments = 20
+	made := func(nn, pola, perceptronError, chosen, otherMargins float64) *table.Table {
+		index, values := Fig4.Columns()
+		tb := table.New(index, values)
+		add := func(setting, topic, method string, e float64) {
+			for s := range segments {
+				noise := 1e-3 * float64(s%3)
+				tb.Add(table.Key{"cell": topic + " " + setting, "trial": "0", "kind": "errors", "topic": topic, "setting": setting, "method": method, "segment": strconv.Itoa(s)},
+					table.Values{"relevant": 10, "irrelevant": 90, "missed": 10*e + noise, "alarms": 90 * e})
+			}
+		}
+		for _, v := range vocabularies {
+			for _, topic := range fig4Topics {
+				for _, form := range polaForms {
+					for _, rule := range pairRules {
+						add(v.key, topic, rule.method(form.relax), pola)
+					}
+				}
+				add(v.key, topic, oneNN, nn)
+				add(v.key, topic, perceptron, perceptronError)
+				for _, m := range paumGrid {
+					if m == paumChosen {
+						add(v.key, topic, m.method(), chosen)
+					} else {
+						add(v.key, topic, m.method(), otherMargins)
+					}
+				}
+			}
+		}
+		return tb
+	}
+	yes, no := made(.3, .1, .12, .09, .4), made(.05, .3, .05, .05, .06)
+	for _, c := range fig4Claims {
+		if v := grade(t, fig4Claims, c.ID, yes); v != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s", c.ID, v)
+		}
+		if v := grade(t, fig4Claims, c.ID, no); v != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s", c.ID, v)
+		}
+	}
+}
+
+func TestRingsClaimPointsTheRightWay(t *testing.T) {
+	made := func(plain, kernel float64) *table.Table {
+		index, values := Rings.Columns()
+		tb := table.New(index, values)
+		for trial := range madeTrials {
+			for method, e := range map[string]float64{euclidean: .27, pola: plain, kernelGaussian: kernel, kernelQuadratic: kernel} {
+				for i, v := range []float64{1 - e, e} { // the last checkpoint counts
+					tb.Add(table.Key{"cell": "rings", "trial": strconv.Itoa(trial), "kind": "error", "method": method, "pairs": strconv.Itoa(500 * (i + 1))},
+						table.Values{"error": v + 1e-4*float64(trial%3)})
+				}
+			}
+		}
+		return tb
+	}
+	for _, c := range []struct {
+		name          string
+		plain, kernel float64
+		want          experiment.Verdict
+	}{
+		{"supporting", .3, .01, experiment.Reproduced},
+		{"opposing", .01, .4, experiment.NotReproduced},
+		{"better than the rivals, but above 5 %", .3, .1, experiment.Partly},
+	} {
+		if v := grade(t, Rings.Claims, "rings-kernel", made(c.plain, c.kernel)); v != c.want {
+			t.Errorf("%s table: %s, want %s", c.name, v, c.want)
+		}
+	}
+}

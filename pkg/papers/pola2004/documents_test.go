@@ -1,0 +1,157 @@
+package pola2004
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"metriclab/internal/realdata"
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/text"
+)
+
+// The lists of topics are those of the rule on the real collection, and disjoint.
+func TestTopicsAreThoseOfTheRule(t *testing.T) {
+	for _, topic := range settingsTopics {
+		if slices.Contains(fig4Topics, topic) {
+			t.Errorf("settings are chosen on %s, a topic of the figure", topic)
+		}
+	}
+	news, err := realdata.Store(t, "reuters21578").Reuters21578()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, test := news.ModApte()
+	idx := append(train, test...)
+	slices.Sort(idx)
+	if err := checkTopics(news, idx); err != nil {
+		t.Error(err)
+	}
+}
+
+func smokeStream(t *testing.T, s filterSettings) *newsStream {
+	t.Helper()
+	env := &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
+	n, err := loadNews(env, experiment.Seed{Base: 1, Experiment: "test"}, datasets.NewsTopics[0].Name, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The filter is the algorithm of Section 7 done slowly: measure every relevant
+// document, predict by the nearest, learn from the pair of the rule.
+func TestPOLAFilterIsTheDirectAlgorithm(t *testing.T) {
+	s := mainFilter.at(experiment.Smoke)
+	n := smokeStream(t, s)
+	for _, relax := range []relaxation{plainPOLA, {Gamma: 10, Length: 0.5}} {
+		for _, rule := range pairRules {
+			fast, err := newPOLAFilter(n.dim, s.B1, relax, rule, rand.New(rand.NewPCG(1, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := pairs.NewPOLA(n.dim, pairs.POLAParams{B1: &s.B1, Gamma: relax.Gamma})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			var seen [][]float64
+			positive := 0
+			for i, doc := range n.x {
+				x := make([]float64, n.dim)
+				doc.Dense(x)
+				got, err := fast(x, n.relevant[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				floats.Scale(relax.Length, x)
+				want := false
+				if len(seen) > 0 {
+					sq := make([]float64, len(seen))
+					for k, r := range seen {
+						sq[k] = l.Predict(metric.Pair{X: x, Y: r}).SqDist
+					}
+					k := floats.MinIdx(sq)
+					want = sq[k] <= l.Threshold()
+					switch {
+					case rule == randomPair:
+						k = rng.IntN(len(seen))
+					case rule == worstPair && n.relevant[i]:
+						k = floats.MaxIdx(sq)
+					}
+					if _, err := l.Step(metric.Pair{X: x, Y: seen[k], Label: metric.SameClass(n.relevant[i])}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got != want {
+					t.Fatalf("%s, document %d: predicted relevant %t, direct algorithm %t", rule.method(relax), i, got, want)
+				}
+				if got {
+					positive++
+				}
+				if n.relevant[i] {
+					seen = append(seen, x)
+				}
+			}
+			if positive == 0 || positive == len(n.x) {
+				t.Errorf("%s: %d of %d predicted relevant: the test shows nothing", rule.method(relax), positive, len(n.x))
+			}
+		}
+	}
+}
+
+// Errors are counted by class and segment, from the first document that counts.
+func TestStreamCountsErrors(t *testing.T) {
+	n := &newsStream{dim: 1, first: 2, documents: 10, x: make([]text.Sparse, 10),
+		relevant: []bool{true, true, true, false, false, true, false, false, true, false}}
+	i := -1
+	got, err := n.run(context.Background(), filterSettings{Segments: 2}, func([]float64, bool) (bool, error) {
+		i++
+		return i%2 == 0, nil // right about documents 2, 3, 7, 8, 9; alarms 4, 6; missed 5
+	})
+	want := []tally{{relevant: 2, irrelevant: 2, missed: 1, alarms: 1}, {relevant: 1, irrelevant: 3, alarms: 1}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("tallies %+v (error %v), want %+v", got, err, want)
+	}
+}
+
+// Words of the first documents do not depend on later ones; those of the whole
+// stream do.
+func TestFirstWordsDoNotLookAhead(t *testing.T) {
+	frozen := mainFilter
+	frozen.Warm = warmDocuments
+	frozen = frozen.at(experiment.Smoke)
+	n := smokeStream(t, frozen)
+	if n.first != frozen.Warm || n.first == 0 {
+		t.Errorf("errors count from document %d, want %d", n.first, frozen.Warm)
+	}
+	if whole := smokeStream(t, mainFilter.at(experiment.Smoke)); whole.first != 0 || slices.EqualFunc(whole.x, n.x, func(a, b text.Sparse) bool { return slices.Equal(a.Value, b.Value) }) {
+		t.Error("the whole stream gives the same vectors as its beginning")
+	}
+}
+
+// The settings of Fig. 4 are the choice of the committed sensitivity table.
+func TestChosenSettingsAreThoseOfTheTable(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "results", filepath.FromSlash(Fig4Sensitivity.ID))
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatal(err)
+	}
+	tb, err := Fig4Sensitivity.ReadTable(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := bestOf(tb, mainVariant); err != nil || m != paumChosen {
+		t.Errorf("the table chooses PAUM margins %v (error %v), Fig. 4 has %v", m, err, paumChosen)
+	}
+	if r, err := bestRelaxation(tb); err != nil || r != relaxedPOLA {
+		t.Errorf("the table chooses the relaxation %+v (error %v), Fig. 4 has %+v", r, err, relaxedPOLA)
+	}
+}
