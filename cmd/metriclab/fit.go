@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +55,7 @@ func (a *app) fitCommand() *cobra.Command {
 			if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
 				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
 			}
-			if out, err = outPath("out", out); err != nil {
+			if out, err = outPath("out", out, args[0]); err != nil {
 				return err
 			}
 			d, err := readLabelled(args[0], columns, recipe.ImputeMean)
@@ -274,17 +275,27 @@ func (a *app) readForModel(path string, m *model.Model) (*model.Data, error) {
 	return d, err
 }
 
-// outPath checks, before the work, that the file of a flag can be written, and
-// follows a link, which a rename would replace.
-func outPath(flag, path string) (string, error) {
+// outPath checks, before the work, that the file of a flag can be written and is
+// none of the files that the command reads, and follows a link, which a rename
+// would replace.
+func outPath(flag, path string, reads ...string) (string, error) {
 	if path == "" {
 		return "", usageError{fmt.Errorf("flag --%s: no file given", flag)}
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
+	} else if _, there := os.Lstat(path); there == nil {
+		return "", fmt.Errorf("flag --%s: %s is a link to no file", flag, path)
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("flag --%s: %s is there and is no regular file", flag, path)
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return "", fmt.Errorf("flag --%s: %s is there and is no regular file", flag, path)
+		}
+		for _, read := range reads {
+			if other, err := os.Stat(read); err == nil && os.SameFile(info, other) {
+				return "", usageError{fmt.Errorf("flag --%s: %s is the file to read, want another one", flag, path)}
+			}
+		}
 	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".probe")
 	if err != nil {
@@ -407,9 +418,22 @@ func classCounts(classes []string, counts []int) string {
 			parts = append(parts, fmt.Sprintf("%d more", len(classes)-shown))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", c, counts[i]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", printable(c), counts[i]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// printable quotes the name of a class that would do more to a terminal than be
+// read, and shortens a long one.
+func printable(name string) string {
+	const longest = 40 // characters
+	if r := []rune(name); len(r) > longest {
+		name = string(r[:longest]) + "..."
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // describe says in a line what a recipe is.

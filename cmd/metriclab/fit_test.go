@@ -266,6 +266,79 @@ func TestFitOut(t *testing.T) {
 	}
 }
 
+// No command writes over a file that it reads, under whatever name, nor over a
+// link that leads nowhere.
+func TestOutIsNoInput(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit good.csv --label class --learner fda --out m.json")...); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	if err := os.Link("good.csv", "also.csv"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link("m.json", "m.png"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("gone.json", "dead.json"); err != nil {
+		t.Fatal(err)
+	}
+	const own = "is the file to read, want another one"
+	for _, tt := range []struct {
+		line, want string
+		code       int
+	}{
+		{"fit good.csv --label class --learner fda --out good.csv", "flag --out: good.csv " + own, exitUsage},
+		{"fit ./good.csv --label class --learner fda --out also.csv", "flag --out: also.csv " + own, exitUsage},
+		{"transform good.csv --model m.json --out good.csv", "flag --out: good.csv " + own, exitUsage},
+		{"transform good.csv --model m.json --npy m.json", "flag --npy: m.json " + own, exitUsage},
+		{"plot good.csv --model m.json --out m.png", "flag --out: m.png " + own, exitUsage},
+		{"fit good.csv --label class --learner fda --out dead.json", "flag --out: dead.json is a link to no file", exitFailed},
+	} {
+		if code := c.run(strings.Fields(tt.line)...); code != tt.code || !strings.Contains(c.err.String(), tt.want) {
+			t.Errorf("%s: exit code %d, %s", tt.line, code, c.err.String())
+		}
+	}
+	if text, err := os.ReadFile("good.csv"); err != nil || string(text) != tables["good.csv"] {
+		t.Errorf("the table holds %q, error %v", text, err)
+	}
+	if _, err := loadModel("m.json"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Readlink("dead.json"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The name of a class is printed so that a terminal shows it and does nothing else.
+func TestClassNames(t *testing.T) {
+	long := strings.Repeat("ä", 41)
+	for _, tt := range []struct{ name, want string }{
+		{"zürich, \"1\"", "zürich, \"1\" (2)"}, {"a\nb", `"a\nb" (2)`}, {"\x1b[31mred", `"\x1b[31mred" (2)`},
+		{long[2:], long[2:] + " (2)"}, {long, long[2:] + "... (2)"},
+	} {
+		if got := classCounts([]string{tt.name}, []int{2}); got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The columns of an embedded table have distinct names, so that it can be read
+// again.
+func TestTransformLabelName(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	for _, tt := range []struct{ label, want string }{{"z1", "label,z1,z2\n"}, {"z2", "label,z1,z2\n"}, {"z3", "z3,z1,z2\n"}, {"z01", "z01,z1,z2\n"}, {"z0", "z0,z1,z2\n"}} {
+		if err := os.WriteFile("z.csv", []byte("a,b,"+tt.label+"\n1,2,x\n3,5,y\n4,4,y\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c.run("fit", "z.csv", "--label", tt.label, "--learner", "euclidean", "--out", "z.json")
+		if code := c.run("transform", "z.csv", "--model", "z.json"); code != 0 || !strings.HasPrefix(c.out.String(), tt.want) {
+			t.Errorf("%s: exit code %d, %s%s", tt.label, code, c.err.String(), c.out.String())
+		}
+	}
+}
+
 // transform writes the same numbers as CSV and as .npy, and plot writes images.
 func TestTransformAndPlotFiles(t *testing.T) {
 	inTables(t)

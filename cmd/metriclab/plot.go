@@ -30,7 +30,7 @@ of a kernel learner is refused, as by transform.`,
 				return usageError{fmt.Errorf("flag --out: %q is not allowed, want a file name that ends in .png or .svg", out)}
 			}
 			var err error
-			if out, err = outPath("out", out); err != nil {
+			if out, err = outPath("out", out, args[0], path); err != nil {
 				return err
 			}
 			m, err := loadModel(path)

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -39,7 +40,7 @@ the features, so there is no L.`,
 					continue
 				}
 				var err error
-				if *f.path, err = outPath(f.name, *f.path); err != nil {
+				if *f.path, err = outPath(f.name, *f.path, args[0], path); err != nil {
 					return err
 				}
 			}
@@ -108,7 +109,11 @@ func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model) ([]byte, error) {
 	n, r := z.Dims()
 	var row []string
 	if d.Labels != nil {
-		row = append(row, m.Layout().LabelName())
+		label := m.Layout().LabelName()
+		if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r {
+			label = "label" // a coordinate has this name
+		}
+		row = append(row, label)
 	}
 	for j := range r {
 		row = append(row, "z"+strconv.Itoa(j+1))
