@@ -89,7 +89,7 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 		}
 	}
 	return plots.Drawing{
-		Caption: fmt.Sprintf("%d rows of %s, embedded by the metric that %s learned from %d rows with %d features. %s", n, d.Name, m.recipe.Learner, m.rows(), len(m.layout.Features), how),
+		Caption: fmt.Sprintf("%s of %s, embedded by the metric that %s learned from %s with %s. %s", count(n, "row"), d.Name, m.recipe.Learner, count(m.rows(), "row"), count(len(m.layout.Features), "feature"), how),
 		Panels:  []plots.Panel{panel},
 	}, nil
 }
@@ -111,6 +111,14 @@ func (m *Model) classesOf(d *Data, n int) (classes []string, of []int) {
 		of[i] = slices.Index(classes, l)
 	}
 	return classes, of
+}
+
+// count returns "1 row", "2 rows".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // rows returns the number of training rows.

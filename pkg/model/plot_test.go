@@ -147,6 +147,10 @@ func TestPlotDegenerate(t *testing.T) {
 	if p.Y[0] != 2 || p.Y[9] != 20 || drawing.Panels[0].Equal || !strings.Contains(drawing.Panels[0].YLabel, "row of the file") {
 		t.Errorf("rows %v, panel %+v", p.Y, drawing.Panels[0])
 	}
+	narrow := blobs(16, 20, 2, 1)
+	if drawing, err = fit(t, narrow, model.Recipe{Learner: model.Euclidean}).Plot(narrow); err != nil || !strings.Contains(drawing.Caption, "20 rows of blobs, ") || !strings.Contains(drawing.Caption, "learned from 20 rows with 1 feature.") {
+		t.Errorf("caption %q, error %v", drawing.Caption, err)
+	}
 	one := blobs(16, 2, 2, 2)
 	one.X, one.Labels = mat.NewDense(1, 2, nil), one.Labels[:1]
 	if _, err := m.Plot(one); err == nil || !strings.Contains(err.Error(), "1 row") {
