@@ -86,6 +86,9 @@ type BatchPOLA struct {
 	learners.Result
 	Threshold float64 // b: two points are similar iff d² ≤ b
 	Updates   int     // steps that changed the hypothesis
+	// Learner is POLA after the last step: with Save it keeps metric and
+	// threshold, and with Step it goes on online.
+	Learner *POLA
 }
 
 // FitBatchPOLA repeats POLA on the pairs of rows of x that links name, from A = 0
@@ -152,6 +155,7 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 		Result:    learners.Result{Metric: l.Metric(), Status: status, Iterations: f.iterations, Residual: residual},
 		Threshold: l.Threshold(),
 		Updates:   f.updates,
+		Learner:   l,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -64,6 +65,31 @@ func TestBatchPOLAConverges(t *testing.T) {
 				t.Logf("%+v, β = %v, %v: %d iterations of at most %.0f, %d updates", c, beta, reading, b.Iterations, most, b.Updates)
 			}
 		}
+	}
+}
+
+// What a batch fit learned is saved, loaded and goes on like any POLA.
+func TestBatchPOLAIsSaved(t *testing.T) {
+	x, links, _, _ := separableData(t, 1, 5, 3, 40)
+	b, err := FitBatchPOLA(x, links, BatchPOLAParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := b.Learner.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	l, err := LoadPOLA(&file)
+	if err != nil || l.Threshold() != b.Threshold || !mat.Equal(l.Metric().M(), b.Metric.M()) {
+		t.Fatalf("loaded: threshold %v, want %v (error %v)", l.Threshold(), b.Threshold, err)
+	}
+	p := metric.Pair{X: x.RawRowView(0), Y: x.RawRowView(1), Label: -links[0].Label}
+	want, err := b.Learner.Step(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.Step(p); err != nil || got != want {
+		t.Errorf("the next step gives %+v (error %v), want %+v", got, err, want)
 	}
 }
 
