@@ -392,7 +392,8 @@ type Reading struct {
 //   - Partly: otherwise, if at least one reading is Reproduced or Partly.
 //   - Undecided: otherwise.
 //
-// It panics if there is no reading.
+// The reason names each reading, after a count of verdicts if there are more than
+// three. It panics if there is no reading.
 func AllReadings(readings []Reading) Finding {
 	if len(readings) == 0 {
 		panic("experiment: AllReadings without a reading")
@@ -403,6 +404,15 @@ func AllReadings(readings []Reading) Finding {
 		count[r.Finding.Verdict]++
 		ours = append(ours, r.Name+": "+r.Finding.Ours)
 		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", r.Name, r.Finding.Verdict, r.Finding.Reason))
+	}
+	if len(readings) > 3 { // a summary for those who do not read all of it
+		var parts []string
+		for _, v := range Verdicts {
+			if n := count[v]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, v))
+			}
+		}
+		reasons = slices.Insert(reasons, 0, fmt.Sprintf("Of %d readings: %s.", len(readings), strings.Join(parts, ", ")))
 	}
 	f := Finding{Verdict: Undecided, Ours: strings.Join(ours, "; "), Reason: strings.Join(reasons, " ")}
 	switch {

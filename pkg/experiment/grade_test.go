@@ -305,6 +305,10 @@ func TestAllReadings(t *testing.T) {
 			t.Errorf("%q: ours %q, reason %q", tt.verdicts, f.Ours, f.Reason)
 		}
 	}
+	many := []Reading{{"a", Finding{Partly, "1", "why."}}, {"b", Finding{NotReproduced, "2", "why."}}, {"c", Finding{Partly, "3", "why."}}, {"d", Finding{Partly, "4", "why."}}}
+	if f := AllReadings(many); !strings.HasPrefix(f.Reason, "Of 4 readings: 3 partly, 1 not reproduced. a: partly. why.") {
+		t.Errorf("many readings: reason %q", f.Reason)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("no readings: no panic")
