@@ -152,7 +152,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	}
 	folds := make([][]int, p.Repeats)
 	for i := range folds {
-		folds[i] = stratify(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}, y, p.Folds)
+		folds[i] = datasets.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
 	}
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
 		if err := e.split(ctx, d, y, folds[s/p.Folds], s); err != nil {
@@ -179,19 +179,6 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 		e.Notes = append(e.Notes, "all splits have the same error: an interval of width 0 does not mean that it is known exactly")
 	}
 	return e, nil
-}
-
-// stratify returns the fold of each row: rows of a class, in random order, are
-// dealt to the folds in turn, and the next class goes on where it stopped.
-func stratify(seed experiment.Seed, y []int, folds int) []int {
-	rng := seed.Stream("folds")
-	order := datasets.Choose(rng, len(y), len(y))
-	slices.SortStableFunc(order, func(i, j int) int { return y[i] - y[j] })
-	out := make([]int, len(y))
-	for k, i := range order {
-		out[i] = k % folds
-	}
-	return out
 }
 
 // split fits and classifies one fold of one division.

@@ -183,12 +183,12 @@ func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 
 // prepare learns the preparation and returns the prepared rows.
 func (m *Model) prepare(x *mat.Dense) (*mat.Dense, Report, error) {
-	p, constant, err := fitPrep(x, m.layout.Features, m.recipe)
+	s, constant, err := fitScaler(x, m.layout.Features, m.recipe)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	m.prep = p
-	out, err := p.apply(x, m.layout.Features)
+	m.scaler = s
+	out, err := m.Prepare(x)
 	rep := Report{Constant: constant}
 	n, d := x.Dims()
 	for i := range n {

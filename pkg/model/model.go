@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -36,7 +36,7 @@ type Model struct {
 	layout  Layout
 	classes []string
 	counts  []int // of training rows, per class
-	prep    *prep
+	scaler  *datasets.Scaler
 	metric  Metric
 	report  Report
 }
@@ -94,7 +94,13 @@ func (m *Model) Metric() Metric { return m.metric }
 // if a cell is missing and the recipe does not impute, if an entry is infinite,
 // or if a standardised value overflows. It panics if x is nil or does not have d
 // columns.
-func (m *Model) Prepare(x *mat.Dense) (*mat.Dense, error) { return m.prep.apply(x, m.layout.Features) }
+func (m *Model) Prepare(x *mat.Dense) (*mat.Dense, error) {
+	out, err := m.scaler.Apply(x)
+	if err != nil {
+		return nil, named(err, m.layout.Features)
+	}
+	return out, nil
+}
 
 // Embed returns the n×r matrix of the coordinates Lx of the prepared rows of x,
 // between which Euclidean distances are those of the metric. Its errors are those
@@ -119,97 +125,31 @@ func (m *Model) Embed(x *mat.Dense) (*mat.Dense, error) {
 	return out, nil
 }
 
-// prep fills missing cells and standardises.
-type prep struct {
-	means        []float64 // what stands for a missing cell; nil if none may be missing
-	shift, scale []float64 // x ↦ (x−shift)/scale; nil if features stay as they are
-}
-
-// fitPrep learns from the rows of x. The scale is the standard deviation with
-// divisor n, or 1 for a feature that is constant, all of whose values thus become
-// 0. It also returns the constant features.
-func fitPrep(x *mat.Dense, features []string, r Recipe) (*prep, []string, error) {
-	n, d := x.Dims()
-	p := &prep{}
-	if r.ImputeMean {
-		p.means = make([]float64, d)
+// fitScaler is datasets.FitScaler with names of features.
+func fitScaler(x *mat.Dense, features []string, r Recipe) (*datasets.Scaler, []string, error) {
+	p := datasets.ZScore
+	if r.Raw {
+		p = datasets.AsIs
 	}
-	if !r.Raw {
-		p.shift, p.scale = make([]float64, d), make([]float64, d)
+	s, columns, err := datasets.FitScaler(x, p, r.ImputeMean)
+	if err != nil {
+		return nil, nil, named(err, features)
 	}
 	var constant []string
-	for j := range d {
-		// Sums are taken about the first value, so that a constant feature has
-		// exactly its value as mean and a deviation of exactly 0.
-		first := math.NaN()
-		var sum, sq float64
-		count := 0
-		for i := range n {
-			v := x.At(i, j)
-			if math.IsNaN(v) {
-				continue
-			}
-			if count == 0 {
-				first = v
-			}
-			sum += v - first
-			count++
-		}
-		switch {
-		case count == 0:
-			return nil, nil, fmt.Errorf("model: column %s: all %d cells are missing, so there is no mean to impute", features[j], n)
-		case count < n && p.means == nil:
-			return nil, nil, fmt.Errorf("model: column %s: %d of %d cells are missing, want none, or missing cells imputed", features[j], n-count, n)
-		}
-		mean := first + sum/float64(count)
-		for i := range n {
-			if v := x.At(i, j); !math.IsNaN(v) { // an imputed cell deviates by 0
-				sq += (v - mean) * (v - mean)
-			}
-		}
-		deviation := math.Sqrt(sq / float64(n))
-		if math.IsNaN(deviation) || math.IsInf(deviation, 0) {
-			return nil, nil, fmt.Errorf("model: column %s: the variance overflows float64: rescale the feature", features[j])
-		}
-		if deviation == 0 {
-			constant = append(constant, features[j])
-			deviation = 1
-		}
-		if p.means != nil {
-			p.means[j] = mean
-		}
-		if p.shift != nil {
-			p.shift[j], p.scale[j] = mean, deviation
-		}
+	for _, j := range columns {
+		constant = append(constant, features[j])
 	}
-	return p, constant, nil
+	return s, constant, nil
 }
 
-// apply returns prepared rows; x is left as it is.
-func (p *prep) apply(x *mat.Dense, features []string) (*mat.Dense, error) {
-	n, d := x.Dims()
-	if d != len(features) {
-		panic(mat.ErrShape)
+// named gives the error of a Scaler with the name of the feature.
+func named(err error, features []string) error {
+	e, ok := errors.AsType[*datasets.FeatureError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("model: %w", err)
+	case e.Row < 0:
+		return fmt.Errorf("model: column %s: %w", features[e.Column], e.Err)
 	}
-	out := mat.NewDense(n, d, nil)
-	for i := range n {
-		row := out.RawRowView(i)
-		for j, v := range x.RawRowView(i) {
-			if math.IsNaN(v) {
-				if p.means == nil {
-					return nil, fmt.Errorf("model: row %d, column %s: the cell is missing, and the model does not impute", i, features[j])
-				}
-				v = p.means[j]
-			}
-			u := v
-			if p.shift != nil {
-				u = (v - p.shift[j]) / p.scale[j]
-			}
-			if math.IsInf(u, 0) || math.IsNaN(u) {
-				return nil, fmt.Errorf("model: row %d, column %s: %v is too large", i, features[j], v)
-			}
-			row[j] = u
-		}
-	}
-	return out, nil
+	return fmt.Errorf("model: row %d, column %s: %w", e.Row, features[e.Column], e.Err)
 }

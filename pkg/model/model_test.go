@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -319,7 +320,17 @@ func TestSave(t *testing.T) {
 	file := persisttest.Saved(m)
 	persisttest.Check(t, file, model.Load)
 	nan := persist.Floats{math.NaN(), 1}
-	persisttest.Tampered(t, file, model.Load, map[string]persisttest.Edit{
+	env, err := persist.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inner struct{ Metric json.RawMessage }
+	if err := json.Unmarshal(env.State, &inner); err != nil {
+		t.Fatal(err)
+	}
+	// The metric is a file in the file: decoded and encoded again, it would fail
+	// its checksum whatever the edit.
+	edits := map[string]persisttest.Edit{
 		"no learner":         func(p, _ map[string]any) { p["learner"] = "" },
 		"no parameters":      func(p, _ map[string]any) { p["params"] = nil },
 		"seed 0":             func(p, _ map[string]any) { p["seed"] = 0 },
@@ -334,9 +345,22 @@ func TestSave(t *testing.T) {
 		"features":           func(_, s map[string]any) { s["layout"].(map[string]any)["features"] = []string{"f0"} },
 		"equal names":        func(_, s map[string]any) { s["layout"].(map[string]any)["features"] = []string{"f0", "f0"} },
 		"width":              func(_, s map[string]any) { s["layout"].(map[string]any)["width"] = 2 },
+		"two labels":         func(_, s map[string]any) { s["layout"].(map[string]any)["label"] = "f0" },
+		"no shift":           func(_, s map[string]any) { s["shift"] = persist.Floats{} },
+		"no scale":           func(_, s map[string]any) { s["scale"] = persist.Floats{} },
 		"no metric":          func(_, s map[string]any) { s["metric"] = map[string]any{} },
-		"another metric":     func(_, s map[string]any) { s["metric"].(map[string]any)["kind"] = "pairs/pola" },
-	})
+		"another metric": func(_, s map[string]any) {
+			s["metric"] = json.RawMessage(bytes.Replace(inner.Metric, []byte(metric.Kind), []byte("pairs/pola"), 1))
+		},
+	}
+	for name, edit := range edits {
+		edits[name] = func(p, s map[string]any) { s["metric"] = inner.Metric; edit(p, s) }
+	}
+	persisttest.Tampered(t, file, model.Load, edits)
+	unchanged := func(_, s map[string]any) { s["metric"] = inner.Metric }
+	if r := new(reports); !r.of(func() { persisttest.Tampered(r, file, model.Load, map[string]persisttest.Edit{"none": unchanged}) }) {
+		t.Error("an unchanged file is refused, so that the edits show nothing")
+	}
 	got, err := model.Load(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
@@ -350,6 +374,15 @@ func TestSave(t *testing.T) {
 		t.Errorf("a loaded model embeds otherwise, error %v", err)
 	}
 }
+
+// reports takes the place of a test that is expected to fail.
+type reports int
+
+func (*reports) Helper()                 {}
+func (r *reports) Errorf(string, ...any) { *r++ }
+
+// of tells whether f reports an error.
+func (r *reports) of(f func()) bool { f(); return *r > 0 }
 
 func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -36,7 +37,7 @@ func (m *Model) Save(w io.Writer) error {
 		return fmt.Errorf("model: %w", err)
 	}
 	return persist.Write(w, Kind, m.recipe, state{
-		m.learner, m.layout, m.classes, m.counts, m.prep.means, m.prep.shift, m.prep.scale, inner.Bytes(),
+		m.learner, m.layout, m.classes, m.counts, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
 	})
 }
 
@@ -57,11 +58,11 @@ func Load(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	m.learner, m.layout, m.classes, m.counts = s.Learner, s.Layout, s.Classes, s.Counts
-	m.prep = &prep{}
+	m.scaler = &datasets.Scaler{Dim: len(s.Layout.Features)}
 	for _, part := range []struct {
 		saved persist.Floats
 		into  *[]float64
-	}{{s.Means, &m.prep.means}, {s.Shift, &m.prep.shift}, {s.Scale, &m.prep.scale}} {
+	}{{s.Means, &m.scaler.Fill}, {s.Shift, &m.scaler.Shift}, {s.Scale, &m.scaler.Scale}} {
 		if len(part.saved) > 0 {
 			*part.into = part.saved
 		}
@@ -103,7 +104,7 @@ func (m *Model) check() error {
 		return fmt.Errorf("%d features of %d columns, metric of dimension %d", d, m.layout.Width, m.metric.Dim())
 	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
 		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
-	case m.recipe.ImputeMean != (m.prep.means != nil) || m.recipe.Raw != (m.prep.shift == nil) || m.recipe.Raw != (m.prep.scale == nil):
+	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")
 	}
 	names := append(slices.Clone(m.layout.Features), m.layout.Label)
@@ -111,7 +112,7 @@ func (m *Model) check() error {
 	if len(slices.Compact(names)) != d+1 {
 		return fmt.Errorf("two columns have one name")
 	}
-	for _, values := range [][]float64{m.prep.means, m.prep.shift, m.prep.scale} {
+	for _, values := range [][]float64{m.scaler.Fill, m.scaler.Shift, m.scaler.Scale} {
 		if values == nil {
 			continue
 		}
@@ -124,8 +125,8 @@ func (m *Model) check() error {
 			}
 		}
 	}
-	if i := slices.IndexFunc(m.prep.scale, func(s float64) bool { return s <= 0 }); i >= 0 {
-		return fmt.Errorf("the scale of feature %s is %v, want more than 0", m.layout.Features[i], m.prep.scale[i])
+	if i := slices.IndexFunc(m.scaler.Scale, func(s float64) bool { return s <= 0 }); i >= 0 {
+		return fmt.Errorf("the scale of feature %s is %v, want more than 0", m.layout.Features[i], m.scaler.Scale[i])
 	}
 	return nil
 }

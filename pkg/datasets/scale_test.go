@@ -1,0 +1,219 @@
+package datasets_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/datasets"
+)
+
+// gaussians returns n rows of d features with means and deviations of many sizes.
+func gaussians(seed uint64, n, d int) *mat.Dense {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := mat.NewDense(n, d, nil)
+	for j := range d {
+		for i := range n {
+			x.Set(i, j, math.Pow(10, float64(j-2))*(3+rng.NormFloat64()))
+		}
+	}
+	return x
+}
+
+func fitScaler(t *testing.T, x *mat.Dense, p datasets.Preprocessing, impute bool) (*datasets.Scaler, []int) {
+	t.Helper()
+	s, constant, err := datasets.FitScaler(x, p, impute)
+	if err != nil {
+		t.Fatalf("%v: %v", p, err)
+	}
+	return s, constant
+}
+
+// Scaled training rows have mean 0 and deviation 1, or least 0 and greatest 1, or
+// are what they were; the argument stays as it is.
+func TestScaler(t *testing.T) {
+	const tol = 1e-13 // 50 numbers of relative error ε
+	x := gaussians(1, 50, 6)
+	before := mat.DenseCopyOf(x)
+	for _, p := range []datasets.Preprocessing{datasets.AsIs, datasets.ZScore, datasets.MinMax} {
+		s, constant := fitScaler(t, x, p, false)
+		out, err := s.Apply(x)
+		if err != nil || constant != nil || !mat.Equal(x, before) {
+			t.Fatalf("%v: constant %v, error %v", p, constant, err)
+		}
+		for j := range 6 {
+			col := mat.Col(nil, j, out)
+			switch p {
+			case datasets.AsIs:
+				if !slices.Equal(col, mat.Col(nil, j, x)) {
+					t.Errorf("column %d changed", j)
+				}
+			case datasets.ZScore:
+				if mean, sd := stat.PopMeanStdDev(col, nil); math.Abs(mean) > tol || math.Abs(sd-1) > tol {
+					t.Errorf("column %d has mean %v and deviation %v", j, mean, sd)
+				}
+			case datasets.MinMax:
+				if slices.Min(col) != 0 || slices.Max(col) != 1 {
+					t.Errorf("column %d is in [%v, %v], want [0, 1]", j, slices.Min(col), slices.Max(col))
+				}
+			}
+		}
+	}
+}
+
+// New rows are measured by the training rows, and leave [0, 1] if they must.
+func TestScalerOfNewRows(t *testing.T) {
+	train := mat.NewDense(2, 1, []float64{2, 6})
+	for p, want := range map[datasets.Preprocessing]float64{datasets.AsIs: 10, datasets.ZScore: 3, datasets.MinMax: 2} {
+		s, _ := fitScaler(t, train, p, false)
+		if out, err := s.Apply(mat.NewDense(1, 1, []float64{10})); err != nil || out.At(0, 0) != want {
+			t.Errorf("%v: got %v, want %v, error %v", p, out, want, err)
+		}
+	}
+}
+
+// A constant feature becomes exactly 0 and moves by 1 where new rows move by 1, even
+// where sums of its value round.
+func TestScalerConstant(t *testing.T) {
+	x := gaussians(2, 33, 3)
+	for i := range 33 {
+		x.Set(i, 1, 0.1)
+	}
+	for _, p := range []datasets.Preprocessing{datasets.ZScore, datasets.MinMax} {
+		s, constant := fitScaler(t, x, p, false)
+		if !slices.Equal(constant, []int{1}) {
+			t.Errorf("%v: constant %v, want column 1", p, constant)
+		}
+		out, err := s.Apply(x)
+		if err != nil || mat.Norm(out.ColView(1), 1) != 0 {
+			t.Errorf("%v: a constant column became %v, error %v", p, mat.Formatted(out.ColView(1).T()), err)
+		}
+		if out, err := s.Apply(mat.NewDense(1, 3, []float64{0, 1.1, 0})); err != nil || out.At(0, 1) != 1 {
+			t.Errorf("%v: got %v, error %v", p, out, err)
+		}
+	}
+	// Squares of deviations underflow here: the guard is on what is divided by.
+	tiny := mat.NewDense(2, 1, []float64{0, 1e-200})
+	if s, constant := fitScaler(t, tiny, datasets.ZScore, false); s.Scale[0] != 1 || len(constant) != 1 {
+		t.Errorf("scale %v, constant %v", s.Scale, constant)
+	}
+	if s, constant := fitScaler(t, tiny, datasets.MinMax, false); s.Scale[0] != 1e-200 || constant != nil {
+		t.Errorf("scale %v, constant %v", s.Scale, constant)
+	}
+}
+
+// A missing cell becomes the mean of the others and changes neither it nor the
+// range.
+func TestScalerImputes(t *testing.T) {
+	nan := math.NaN()
+	x := mat.NewDense(4, 2, []float64{nan, 1, 2, 3, 6, nan, nan, 5})
+	for p, want := range map[datasets.Preprocessing][]float64{
+		datasets.AsIs:   {4, 1, 2, 3, 6, 3, 4, 5},
+		datasets.ZScore: {0, -math.Sqrt2, -math.Sqrt2, 0, math.Sqrt2, 0, 0, math.Sqrt2},
+		datasets.MinMax: {0.5, 0, 0, 0.5, 1, 0.5, 0.5, 1},
+	} {
+		s, _ := fitScaler(t, x, p, true)
+		const tol = 1e-15 // two roundings
+		if out, err := s.Apply(x); err != nil || !mat.EqualApprox(out, mat.NewDense(4, 2, want), tol) {
+			t.Errorf("%v: got\n%v\nerror %v", p, mat.Formatted(out), err)
+		}
+	}
+}
+
+func TestScalerErrors(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	column := func(v ...float64) *mat.Dense {
+		x := mat.NewDense(len(v), 2, nil)
+		x.SetCol(1, v)
+		return x
+	}
+	for _, tc := range []struct {
+		x      *mat.Dense
+		impute bool
+		want   string
+	}{
+		{column(1, nan, 3), false, "datasets: column 1: 1 of 3 cells are missing"},
+		{column(nan, nan), true, "datasets: column 1: all 2 cells are missing"},
+		{column(nan, nan), false, "datasets: column 1: all 2 cells are missing"},
+		{column(1e200, -1e200), false, "datasets: column 1: the variance overflows"},
+		{column(1, inf), false, "datasets: column 1: the variance overflows"},
+		{column(-inf, 1), true, "datasets: column 1: the variance overflows"},
+	} {
+		for _, p := range []datasets.Preprocessing{datasets.AsIs, datasets.ZScore, datasets.MinMax} {
+			s, _, err := datasets.FitScaler(tc.x, p, tc.impute)
+			if s != nil || err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, %v: error %v, want %q", mat.Formatted(tc.x.T()), p, err, tc.want)
+			}
+		}
+	}
+	s, _ := fitScaler(t, column(1, 2), datasets.ZScore, false)
+	for v, want := range map[float64]string{nan: "row 1, column 1: the cell is missing", inf: "row 1, column 1: +Inf is too large", 1.7e308: "row 1, column 1: 1.7e+308 is too large"} {
+		out, err := s.Apply(column(1, v))
+		e, ok := errors.AsType[*datasets.FeatureError](err)
+		if out != nil || !ok || e.Row != 1 || e.Column != 1 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %q", v, err, want)
+		}
+	}
+	for name, f := range map[string]func(){
+		"columns":       func() { s.Apply(mat.NewDense(1, 3, nil)) },
+		"preprocessing": func() { datasets.FitScaler(column(1, 2), 7, false) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestParsePreprocessing(t *testing.T) {
+	for _, p := range []datasets.Preprocessing{datasets.AsIs, datasets.ZScore, datasets.MinMax} {
+		if got, err := datasets.ParsePreprocessing(p.String()); err != nil || got != p {
+			t.Errorf("%v is read as %v, error %v", p, got, err)
+		}
+	}
+	if _, err := datasets.ParsePreprocessing("z"); err == nil || !strings.Contains(err.Error(), `preprocessing "z" is not allowed, want one of ["raw" "zscore" "minmax"]`) {
+		t.Errorf("error %v", err)
+	}
+	if s := datasets.Preprocessing(9).String(); s != "Preprocessing(9)" {
+		t.Errorf("got %s", s)
+	}
+}
+
+func ExampleFitScaler() {
+	train := mat.NewDense(3, 2, []float64{1, 7, 2, 7, 3, 7})
+	test := mat.NewDense(1, 2, []float64{4, 8})
+	s, constant, err := datasets.FitScaler(train, datasets.MinMax, false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	scaled, err := s.Apply(test)
+	fmt.Println(scaled.RawRowView(0), constant, err)
+	// Output: [1.5 1] [1] <nil>
+}
+
+func ExampleStratifiedSplit() {
+	y := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}
+	train, test, err := datasets.StratifiedSplit(rand.New(rand.NewPCG(1, 2)), y, 0.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ones := 0
+	for _, i := range train {
+		ones += y[i]
+	}
+	fmt.Println(len(train), "training and", len(test), "test rows;", ones, "training rows of class 1")
+	// Output: 5 training and 5 test rows; 2 training rows of class 1
+}
