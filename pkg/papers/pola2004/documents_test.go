@@ -155,3 +155,56 @@ func TestChosenSettingsAreThoseOfTheTable(t *testing.T) {
 		t.Errorf("the table chooses the relaxation %+v (error %v), Fig. 4 has %+v", r, err, relaxedPOLA)
 	}
 }
+
+// The error is the mean of two rates, each over all segments that are kept: not of
+// the segments' own rates. A rate of no documents is 0.
+func TestBalancedError(t *testing.T) {
+	c := errorCounts{relevant: []float64{1, 3, 0}, irrelevant: []float64{99, 97, 100}, missed: []float64{1, 0, 0}, alarms: []float64{0, 8, 66}}
+	for _, tc := range []struct {
+		keep []int
+		want float64
+	}{
+		{[]int{0, 1, 2}, (1.0/4 + 74.0/296) / 2},
+		{[]int{0, 1}, (1.0/4 + 8.0/196) / 2},
+		{[]int{2}, 0.66 / 2},
+		{nil, 0},
+	} {
+		if got := c.balanced(func(s int) bool { return slices.Contains(tc.keep, s) }); got != tc.want {
+			t.Errorf("segments %v: %v, want %v", tc.keep, got, tc.want)
+		}
+	}
+}
+
+// Before the first relevant document no algorithm takes one for relevant, that
+// document included: all start with the same miss.
+func TestNothingIsRelevantBeforeTheFirst(t *testing.T) {
+	s := mainFilter.at(experiment.Smoke)
+	const topic = "theatre" // a rare one, which comes late
+	env := &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
+	seed := experiment.Seed{Base: 1, Experiment: "test"}
+	n, err := loadNews(env, seed, topic, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := slices.Index(n.relevant, true)
+	if first < 10 {
+		t.Fatalf("document %d is the first relevant one: the test shows nothing", first)
+	}
+	run := contenders(seed, topic, wholeStream, s.B1)
+	if want := 2*len(pairRules) + 2 + len(paumGrid); len(run) != want {
+		t.Fatalf("%d algorithms, want %d", len(run), want)
+	}
+	x := make([]float64, n.dim)
+	for _, c := range run {
+		filter, err := c.build(n.dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range first + 1 {
+			n.x[i].Dense(x)
+			if got, err := filter(x, n.relevant[i]); err != nil || got {
+				t.Errorf("%s, document %d of %d: relevant %t, error %v", c.method, i, first, got, err)
+			}
+		}
+	}
+}
