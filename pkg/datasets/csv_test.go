@@ -137,6 +137,7 @@ func TestCSVNumbers(t *testing.T) {
 		{"infinity", "infinity is not allowed, want a finite number"},
 		{"1e999", `"1e999" is not allowed, want a number between`},
 		{"0x10", `"0x10" is not a number`},
+		{"0x1p4", `"0x1p4" is not a number`},
 		{"1 000", `"1 000" is not a number`},
 		{"\"1,5\"", `"1,5" is not a number`},
 		{"", `x.csv:3: column "b": the cell is missing ("")`},

@@ -31,6 +31,9 @@ func TestRead(t *testing.T) {
 	if l := d.Layout; !l.Header || l.Width != 4 || l.Label != "class" || !slices.Equal(l.Features, []string{"a", "b"}) || l.LabelName() != "class" {
 		t.Errorf("layout %+v", l)
 	}
+	if d = read(t, "id,a,class\nr1,1,x\nr2,3,y\n", model.Columns{Label: "class", Drop: []string{"id", "1"}}); !slices.Equal(d.Unused, []string{"id"}) {
+		t.Errorf("dropped twice: left out are %q", d.Unused)
+	}
 	d = read(t, "x,1,2\ny,3,4\n", model.Columns{Label: "1"})
 	if l := d.Layout; l.Header || l.Label != "1" || !slices.Equal(l.Features, []string{"2", "3"}) || l.LabelName() != "label" {
 		t.Errorf("layout %+v", l)
