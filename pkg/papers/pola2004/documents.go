@@ -271,7 +271,7 @@ func (r pairRule) method(relax relaxation) string {
 	case relaxedPOLA:
 		return "relaxed " + pola + ", " + r.String()
 	}
-	return fmt.Sprintf("%s, %s, gamma %s, length %s", pola, r, table.Format(relax.Gamma), table.Format(relax.Length))
+	return fmt.Sprintf("%s, %s, %s/%s", pola, r, table.Format(relax.Gamma), table.Format(relax.Length))
 }
 
 // newPOLAFilter filters by the distance to the nearest relevant document seen so

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,6 +16,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
 
@@ -190,7 +192,7 @@ func TestNothingIsRelevantBeforeTheFirst(t *testing.T) {
 	if first < 10 {
 		t.Fatalf("document %d is the first relevant one: the test shows nothing", first)
 	}
-	run := contenders(seed, topic, wholeStream, s.B1)
+	run := contenders(seed, topic, wholeStream, s.B1, paumGrid)
 	if want := 2*len(pairRules) + 2 + len(paumGrid); len(run) != want {
 		t.Fatalf("%d algorithms, want %d", len(run), want)
 	}
@@ -206,5 +208,34 @@ func TestNothingIsRelevantBeforeTheFirst(t *testing.T) {
 				t.Errorf("%s, document %d of %d: relevant %t, error %v", c.method, i, first, got, err)
 			}
 		}
+	}
+}
+
+// A caption speaks of the settings that are drawn, and of the topics' own ratio.
+func TestPAUMCaptionIsOfWhatIsDrawn(t *testing.T) {
+	index, values := Fig4Sensitivity.Columns()
+	tb := table.New(index, values)
+	for setting, documents := range map[string]float64{mainVariant: 12902, "all 21,578 documents": 21578} {
+		tb.Add(table.Key{"kind": "size", "topic": "gold", "setting": setting, "method": sizeDocuments}, table.Values{"value": documents})
+		tb.Add(table.Key{"kind": "size", "topic": "gold", "setting": setting, "method": sizeWords}, table.Values{"value": 500})
+		methods := []string{nearestPair.method(plainPOLA)}
+		if setting == mainVariant {
+			for _, m := range paumGrid {
+				methods = append(methods, m.method())
+			}
+		}
+		for _, m := range methods {
+			for _, segment := range []string{"0", "1"} {
+				tb.Add(table.Key{"kind": "errors", "topic": "gold", "setting": setting, "method": m, "segment": segment},
+					table.Values{"relevant": 5, "irrelevant": 50, "missed": 1, "alarms": 2})
+			}
+		}
+	}
+	d, err := drawPAUM(settingsRatioLow, topicRatioLow, "")(tb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Panels) != 1 || !strings.Contains(d.Caption, "the 12902 documents") || !strings.Contains(d.Caption, "in [0.005, 0.01]") {
+		t.Errorf("%d panels, caption %q", len(d.Panels), d.Caption)
 	}
 }

@@ -84,12 +84,12 @@ var Fig4 = experiment.Spec{
 			}
 		}
 		topic, setting := cell.Params["topic"], cell.Params["vocabulary"]
-		return filterTopic(ctx, env, seed, topic, setting, s.at(env.Scale), contenders(seed, topic, setting, s.B1))
+		return filterTopic(ctx, env, seed, topic, setting, s.at(env.Scale), contenders(seed, topic, setting, s.B1, paumGrid))
 	},
 	Views: []experiment.View{
 		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: drawFig4},
 		{Name: "fig4-rules", Title: "Fig. 4 under three rules for the pairs that update POLA", Draw: drawFig4Rules},
-		{Name: "fig4-paum", Title: "PAUM's error over its margins", Draw: drawPAUM("Fig. 4 shows " + paumChosen.String() + ". " + paumNote)},
+		{Name: "fig4-paum", Title: "PAUM's error over its margins", Draw: drawPAUM(topicRatioLow, topicRatioHigh, "In Fig. 4 "+paumNote)},
 		{Name: "fig4-stream", Title: "Error along the stream", Draw: drawFig4Stream},
 		{Name: "fig4-errors", Title: "All errors of Fig. 4 as a table", Draw: drawFig4Errors},
 	},
@@ -122,8 +122,8 @@ func polaContender(seed experiment.Seed, topic, setting string, b1 float64, rela
 	}}
 }
 
-// contenders are all algorithms of Fig. 4.
-func contenders(seed experiment.Seed, topic, setting string, b1 float64) []contender {
+// contenders are all algorithms of Fig. 4, PAUM with each of the given margins.
+func contenders(seed experiment.Seed, topic, setting string, b1 float64, paums []margins) []contender {
 	var out []contender
 	for _, relax := range []relaxation{plainPOLA, relaxedPOLA} {
 		for _, rule := range pairRules {
@@ -137,7 +137,7 @@ func contenders(seed experiment.Seed, topic, setting string, b1 float64) []conte
 		l, err := classify.NewPerceptron(dim)
 		return classifierFilter(l), err
 	}})
-	for _, m := range paumGrid {
+	for _, m := range paums {
 		out = append(out, contender{m.method(), func(dim int) (newsFilter, error) { return newPAUMFilter(dim, m) }})
 	}
 	return out
@@ -257,26 +257,35 @@ var polaForms = []struct {
 	relax relaxation
 }{{pola, plainPOLA}, {"relaxed POLA", relaxedPOLA}}
 
-// filterProtocol describes data and settings in captions.
-func filterProtocol(t *table.Table) string {
+// filterProtocol describes data and settings in captions, of a table with the
+// settings that are drawn.
+func filterProtocol(t *table.Table, low, high float64) string {
 	size := func(label string) []float64 { return t.Where("kind", "size", "method", label).Values("value") }
 	source := "Reuters-21578"
 	if slices.Max(size(sizeDocuments)) <= smokeItems {
 		source = "made-up news, a stand-in for Reuters-21578"
 	}
 	segments := len(t.Where("kind", "errors").Unique("segment"))
-	return fmt.Sprintf("Data: %s, the %.0f documents of the ModApte split (training and test) in the order of time; %.0f words by document frequency after stop words and stemming; length-normalised tf-idf; "+
+	return fmt.Sprintf("Data: %s, the %.0f documents of the ModApte split (training and test) in the order of time; %.0f words by document frequency after stop words and stemming; tf·log(N/df), each document scaled to one length; "+
 		"topics whose ratio of relevant to irrelevant documents is in [%g, %g]. Words and idf are those of the whole stream, which knows the future, or of its first documents (%d of Reuters-21578), "+
 		"after which errors count. The error is the mean of the shares of relevant documents missed and of irrelevant ones taken for relevant. b₁ = %s. "+
-		"There is one stream: 95 %% intervals are a jackknife over %d consecutive segments of it, which covers other documents of its kind, given what was learned before.",
-		source, slices.Max(size(sizeDocuments)), stat.Mean(size(sizeWords), nil), topicRatioLow, topicRatioHigh, warmDocuments,
+		"There is one stream: 95 %% intervals are a jackknife over %d consecutive segments of it. It counts the trend of learning as variation, so that intervals of what learns slowly, as relaxed POLA does, are too wide.",
+		source, slices.Max(size(sizeDocuments)), stat.Mean(size(sizeWords), nil), low, high, warmDocuments,
 		table.Format(mainFilter.B1), segments)
 }
 
-const paumNote = "PAUM's margins are those with the least mean error on twelve rarer topics (pola2004/fig4-sensitivity), none of them shown here."
+// fig4Protocol is filterProtocol for the topics of the figure.
+func fig4Protocol(t *table.Table) string {
+	return filterProtocol(t, topicRatioLow, topicRatioHigh) + fmt.Sprintf(" The paper has 13 topics, which it does not name; the rule gives %d here.", len(t.Unique("topic")))
+}
 
-var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1; relaxed POLA has γ = %s (Eq. 12) and documents of length %s, those with the least mean error of a declared grid on twelve rarer topics (pola2004/fig4-sensitivity).",
-	table.Format(relaxedPOLA.Gamma), table.Format(relaxedPOLA.Length))
+// rarerNote says on what settings were chosen.
+const rarerNote = "twelve rarer topics (pola2004/fig4-sensitivity; none is shown here, but many of their documents also have a topic shown here)"
+
+var paumNote = fmt.Sprintf("PAUM has the margins %s, those with the least mean error on %s.", paumChosen, rarerNote)
+
+var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1; relaxed POLA has γ = %s (Eq. 12) and documents of length %s, those with the least mean error, with the nearest pair, of a declared grid on %s: for the other rules nothing was chosen.",
+	table.Format(relaxedPOLA.Gamma), table.Format(relaxedPOLA.Length), rarerNote)
 
 // filterScatter is a panel with a point per topic for each vocabulary, and says
 // how often y has the lower error.
@@ -329,9 +338,9 @@ func drawFig4(t *table.Table) (plots.Drawing, error) {
 			below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
 		}
 	}
-	d.Caption = fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM (margins %s); below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
+	d.Caption = fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
 		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s %s",
-		paumChosen, len(t.Unique("topic")), strings.Join(below, ", "), relaxedNote, paumNote, filterProtocol(t))
+		len(t.Unique("topic")), strings.Join(below, ", "), relaxedNote, paumNote, fig4Protocol(t))
 	return d, nil
 }
 
@@ -351,12 +360,12 @@ func drawFig4Rules(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. " +
-		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three. " + relaxedNote + " " + filterProtocol(t)
+		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. " + relaxedNote + " " + fig4Protocol(t)
 	return d, nil
 }
 
 // drawPAUM draws the mean error over the topics for each pair of margins.
-func drawPAUM(note string) func(t *table.Table) (plots.Drawing, error) {
+func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		if t.Where("kind", "errors").Len() == 0 {
 			return missing("errors on any topic"), nil
@@ -372,10 +381,12 @@ func drawPAUM(note string) func(t *table.Table) (plots.Drawing, error) {
 		}
 		d := plots.Drawing{Columns: 2}
 		var best []string
+		var drawn *table.Table
 		for _, setting := range t.Unique("setting") {
-			if !slices.Contains(t.Where("setting", setting).Unique("method"), paumChosen.method()) {
-				continue // this setting was run with POLA alone
+			if !slices.Contains(t.Where("setting", setting).Unique("method"), paumGrid[0].method()) {
+				continue // this setting was run without the grid
 			}
+			drawn = t.Where("setting", setting)
 			z := make([][]float64, len(rows))
 			h := plots.Heat{Z: z, BarLabel: "mean error (%)"}
 			for i, p := range rows {
@@ -412,7 +423,7 @@ func drawPAUM(note string) func(t *table.Table) (plots.Drawing, error) {
 			return missing("errors of PAUM"), nil
 		}
 		d.Caption = fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
-			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(t))
+			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))
 		return d, nil
 	}
 }
@@ -447,7 +458,7 @@ func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + relaxedNote + " " + paumNote + " " + filterProtocol(t)
+	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + relaxedNote + " " + paumNote + " " + fig4Protocol(t)
 	return d, nil
 }
 
@@ -492,5 +503,5 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", g.Where("kind", "size", "method", sizeEmpty).Values("value")[0], vocabulary(setting)))
 	}
-	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), relaxedNote+" "+paumNote, filterProtocol(t)), Text: text}, nil
+	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), relaxedNote+" "+paumNote, fig4Protocol(t)), Text: text}, nil
 }
