@@ -114,8 +114,8 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 		r.Params = map[string]string{}
 	}
 	for _, p := range e.Params {
-		choice, word, _ := strings.Cut(p.Needs, "=") // an earlier parameter
-		if _, ok := r.Params[p.Name]; !ok && (p.Needs == "" || r.Params[choice] == word) {
+		chosen := func(name string) string { return r.Params[name] } // an earlier parameter
+		if _, ok := r.Params[p.Name]; !ok && p.Applies(chosen) {
 			r.Params[p.Name] = p.Default
 		}
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -64,6 +65,42 @@ var entries = []Entry{
 			return pairs.NewKernelPOLA(dim, k, pola(v))
 		},
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadKernelPOLA(r) },
+	},
+	{
+		Name:        "pa",
+		Doc:         "passive-aggressive steps onto or toward the last pair's constraint, and least squares",
+		Source:      "Perez-Suay, Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013, Section 2",
+		Feedback:    Pairs,
+		Version:     pairs.PAVersion,
+		Constructor: "pairs.NewPA",
+		Params: []Param{
+			choice("rule", "hard margin, slack in the loss (PA-I), its square (PA-II), or least squares (PA-LS)",
+				pairs.PlainPA.String(), pairs.PAI.String(), pairs.PAII.String(), pairs.PALS.String()),
+			{
+				Name: "c", Doc: "weight of the loss against the length of the step", Type: Number,
+				Needs:   fmt.Sprintf("rule=%v|%v|%v", pairs.PAI, pairs.PAII, pairs.PALS),
+				Default: number(pairs.PAParams{}.Resolved().C), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			choice("psd", "when the matrix is made positive semi-definite and the threshold at least 1: each step, or only what is returned at the end",
+				pairs.EachStep.String(), pairs.AtEnd.String()),
+			{
+				Name: "b0", Doc: "start threshold", Type: Number,
+				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: "a finite number", min: math.Inf(-1),
+			},
+		},
+		Bounded: true,
+		Kind:    pairs.PAKind,
+		NewPair: func(dim int, v Values) (learners.Pair, error) {
+			p := pairs.PAParams{C: v.Float("c"), B0: v.Float("b0")}
+			if err := p.Rule.UnmarshalText([]byte(v.Text("rule"))); err != nil {
+				return nil, err
+			}
+			if err := p.PSD.UnmarshalText([]byte(v.Text("psd"))); err != nil {
+				return nil, err
+			}
+			return pairs.NewPA(dim, p)
+		},
+		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPA(r) },
 	},
 	{
 		Name:        "pola-batch",

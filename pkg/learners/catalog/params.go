@@ -27,8 +27,9 @@ type Param struct {
 	Default string // as a user would type it
 	Allowed string // the range in words, as errors quote it
 
-	// Needs is "name=word" if the parameter may be given only while the Choice of
-	// that name, an earlier parameter, is that word; else it is "".
+	// Needs is "name=word", or "name=word|word" and so on, if the parameter may be
+	// given only while the Choice of that name, an earlier parameter, is one of
+	// these words; else it is "".
 	Needs string
 
 	min   float64  // smallest allowed value; −Inf for any
@@ -41,6 +42,15 @@ func choice(name, doc string, words ...string) Param {
 		Name: name, Doc: doc, Type: Choice,
 		Default: words[0], Allowed: "one of " + strings.Join(words, ", "), words: words,
 	}
+}
+
+// Applies reports whether the parameter goes with the choices made, by name.
+func (p Param) Applies(chosen func(name string) string) bool {
+	if p.Needs == "" {
+		return true
+	}
+	name, words, _ := strings.Cut(p.Needs, "=")
+	return slices.Contains(strings.Split(words, "|"), chosen(name))
 }
 
 // parse returns the value of text, or an error that says what is allowed.
@@ -103,7 +113,8 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 		if !ok {
 			text = p.Default
 		}
-		if choice, word, _ := strings.Cut(p.Needs, "="); ok && p.Needs != "" && v.Text(choice) != word {
+		if ok && !p.Applies(v.Text) {
+			choice, _, _ := strings.Cut(p.Needs, "=")
 			return Values{}, fmt.Errorf("%s: parameter %s is only for %s, but %s is %s", e.Name, p.Name, p.Needs, choice, v.Text(choice))
 		}
 		x, err := p.parse(text)

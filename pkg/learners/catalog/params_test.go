@@ -119,6 +119,45 @@ func TestKernelChoices(t *testing.T) {
 	}
 }
 
+// Each rule and each policy of pa is built as asked for; c is refused where it
+// would do nothing.
+func TestPassiveAggressiveChoices(t *testing.T) {
+	e, err := catalog.Find("pa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		given map[string]string
+		want  pairs.PAParams
+	}{
+		{nil, pairs.PAParams{C: 1}},
+		{map[string]string{"psd": "end", "b0": "-2"}, pairs.PAParams{C: 1, PSD: pairs.AtEnd, B0: -2}},
+		{map[string]string{"rule": "pa1"}, pairs.PAParams{Rule: pairs.PAI, C: 1}},
+		{map[string]string{"rule": "pa2", "c": "0.5"}, pairs.PAParams{Rule: pairs.PAII, C: 0.5}},
+		{map[string]string{"rule": "pals", "c": "3", "psd": "end"}, pairs.PAParams{Rule: pairs.PALS, C: 3, PSD: pairs.AtEnd}},
+	} {
+		v, err := e.Parse(c.given)
+		if err != nil {
+			t.Errorf("%v: %v", c.given, err)
+			continue
+		}
+		l, err := e.NewPair(2, v)
+		if err != nil || l.(*pairs.PA).Params() != c.want {
+			t.Errorf("%v: learner %v, error %v, want %v", c.given, l, err, c.want)
+		}
+	}
+	for want, given := range map[string]map[string]string{
+		"c is only for rule=pa1|pa2|pals, but rule is pa": {"c": "1"},
+		`rule: "pa3" is not allowed`:                      {"rule": "pa3"},
+		`psd: "never" is not allowed`:                     {"psd": "never"},
+		`c: "0" is not allowed`:                           {"rule": "pa1", "c": "0"},
+	} {
+		if _, err := e.Parse(given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want one with %q", given, err, want)
+		}
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

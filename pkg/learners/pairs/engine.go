@@ -29,16 +29,19 @@ type rate func(slack, norm4 float64) float64
 //
 //	v = x − y,  A ← A − y·τ·vvᵀ,  b ← b + y·τ,
 //
-// then A projected onto the cone by the form and b onto [1, ∞). Vectors are
-// given by their coordinates: step, predict and loss take x and y for theirs;
-// advance, predictAt and lossAt take those of v.
+// then A projected onto the cone by the form and b onto [1, ∞), unless the form
+// is deferred. Vectors are given by their coordinates: step, predict and loss take
+// x and y for theirs; advance takes those of v.
 type engine struct {
 	name   string // prefix of errors
 	length string // ‖v‖, as errors write it
 	rate   rate
-	b      float64
-	a      *form
-	v      []float64 // v of the last step
+	// twoSided: the loss is |1 + y(d² − b)|, zero only at the ideal distance;
+	// otherwise it is the hinge loss, the positive part.
+	twoSided bool
+	b        float64
+	a        *form
+	v        []float64 // v of the last step
 	// change is the factor of vvᵀ that the last step added to A before the
 	// projection; 0 if A did not change.
 	change float64
@@ -65,14 +68,27 @@ func (e *engine) sqDist(f metric.Pair) float64 {
 
 func (e *engine) predict(f metric.Pair) learners.PairPrediction { return e.prediction(e.sqDist(f)) }
 
-func (e *engine) loss(f metric.Pair) float64 { return e.hinge(e.sqDist(f), f.Label) }
+func (e *engine) loss(f metric.Pair) float64 { return e.lossAt(e.sqDist(f), f.Label) }
 
 func (e *engine) prediction(sq float64) learners.PairPrediction {
 	return learners.PairPrediction{SqDist: sq, Similar: sq <= e.b}
 }
 
+// hinge returns the hinge loss at squared distance sq.
 func (e *engine) hinge(sq float64, label metric.Label) float64 {
-	return math.Max(0, 1+float64(label)*(sq-e.b))
+	return math.Max(0, e.slack(sq, label))
+}
+
+// lossAt returns the learner's loss at squared distance sq.
+func (e *engine) lossAt(sq float64, label metric.Label) float64 {
+	if e.twoSided {
+		return math.Abs(e.slack(sq, label))
+	}
+	return e.hinge(sq, label)
+}
+
+func (e *engine) slack(sq float64, label metric.Label) float64 {
+	return 1 + float64(label)*(sq-e.b)
 }
 
 func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
@@ -100,18 +116,12 @@ func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Ou
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
 		return o, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
 	}
-	y := float64(label)
-	slack := 1 + y*(q-e.b)
-	o.Prediction = e.prediction(q)
-	o.Mistake = o.Prediction.Similar != (label == metric.Similar)
-	o.Loss = math.Max(0, slack)
-	tau := e.rate(slack, norm4)
-	if tau == 0 {
+	o = e.outcome(q, norm4, label)
+	if o.StepSize == 0 {
 		return o, nil
 	}
-	o.StepSize = y * tau
 	if norm2 > 0 {
-		c := -y * tau
+		c := -o.StepSize
 		if len(v) > e.a.dim && (c > 0 || !e.a.zero()) {
 			e.a.grow(len(v) - e.a.dim)
 		}
@@ -119,10 +129,24 @@ func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Ou
 			e.change = c
 		}
 	}
-	b := math.Max(e.b+y*tau, minThreshold)
+	b := e.b + o.StepSize
+	if !e.a.deferred {
+		b = math.Max(b, minThreshold)
+	}
 	o.Updated = norm2 > 0 || b != e.b
 	e.b = b
 	return o, nil
+}
+
+// outcome returns what a step on a pair at squared distance q reports before the
+// update is made; its StepSize is y·τ.
+func (e *engine) outcome(q, norm4 float64, label metric.Label) learners.Outcome[learners.PairPrediction] {
+	o := learners.Outcome[learners.PairPrediction]{Prediction: e.prediction(q), Loss: e.lossAt(q, label)}
+	o.Mistake = o.Prediction.Similar != (label == metric.Similar)
+	if tau := e.rate(e.slack(q, label), norm4); tau != 0 {
+		o.StepSize = float64(label) * tau
+	}
+	return o
 }
 
 // lastChange returns the terms of the last step's change of A: −y·τ·vvᵀ, and

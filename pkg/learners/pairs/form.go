@@ -8,15 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
 
-// form is a positive semi-definite quadratic form on R^dim that takes rank-one
-// updates and is projected back onto the cone after each of them. It starts at
-// zero.
+// form is a quadratic form on R^dim that takes rank-one updates. It starts at zero
+// and is projected back onto the positive semi-definite cone after each of them,
+// unless it is deferred: then only its snapshots are.
 //
 // It is kept as A = UCUᵀ, U dim×n with orthonormal columns, C of order n. An
 // added term grows the core by at most one. A subtracted term −cvvᵀ whose v
@@ -25,15 +26,19 @@ import (
 // Householder reflection that maps this vector onto the last coordinate drops
 // it, so that n does not grow ("trim").
 //
+// The core of a deferred form need not be positive semi-definite; it grows with
+// each v outside the range of U, whatever the sign of its term.
+//
 // A form that grows is never dense: U stays n columns whatever n is, and grow
 // adds rows of zeros to it.
 type form struct {
-	dim   int
-	grows bool
-	n     int       // order of the core
-	u     []float64 // the columns of U, one after the other; nil if U = I, n = dim
-	c     sym       // C
-	res   resolvent
+	dim      int
+	grows    bool
+	deferred bool
+	n        int       // order of the core
+	u        []float64 // the columns of U, one after the other; nil if U = I, n = dim
+	c        sym       // C
+	res      resolvent
 	// turns counts the reflections since U was last orthonormalised.
 	turns int
 
@@ -76,8 +81,14 @@ const (
 )
 
 // denseOrder returns the order of the core from which on a dense A is cheaper:
-// the work on U, 8·dim·n per update, then exceeds what the smaller core saves.
-func denseOrder(dim int) int { return dim - dim/8 }
+// the work on U, 8·dim·n per update, then exceeds what the smaller core saves. A
+// dense update of a deferred form costs dim² only, as much as a dense look.
+func (f *form) denseOrder() int {
+	if f.deferred {
+		return f.dim / 4
+	}
+	return f.dim - f.dim/8
+}
 
 func newForm(dim int) *form {
 	f := &form{dim: dim}
@@ -156,8 +167,8 @@ func (f *form) turn(t *mat.Dense) {
 	f.size()
 }
 
-// zero reports whether A = 0: a positive semi-definite core vanishes with its
-// trace.
+// zero reports whether A = 0, for a form that is not deferred: a positive
+// semi-definite core vanishes with its trace.
 func (f *form) zero() bool { return f.c.trace(f.n) == 0 }
 
 // size makes the scratch fit the order n.
@@ -191,13 +202,21 @@ func (f *form) coords(w, v []float64) []float64 {
 	return w[:f.n]
 }
 
-// sqNorm returns vᵀAv, at least 0. It uses no scratch of f.
+// sqNorm returns vᵀAv, at least 0 unless f is deferred. It uses no scratch of f.
 func (f *form) sqNorm(v []float64) float64 {
 	var w []float64
 	if !f.full() {
 		w = make([]float64, f.n)
 	}
-	return math.Max(0, f.c.quad(f.coords(w, v)))
+	return f.bound(f.c.quad(f.coords(w, v)))
+}
+
+// bound returns q without the round-off that takes it below zero.
+func (f *form) bound(q float64) float64 {
+	if f.deferred {
+		return q
+	}
+	return math.Max(0, q)
 }
 
 // look returns vᵀAv with the bits of sqNorm, and keeps Uᵀv for add.
@@ -206,17 +225,17 @@ func (f *form) look(v []float64) float64 {
 	if f.full() {
 		copy(f.w, w)
 	}
-	return math.Max(0, f.c.quad(w))
+	return f.bound(f.c.quad(w))
 }
 
-// add sets A to the projection of A + c·vvᵀ onto the cone and returns the
-// number of eigenvalues that were negative, 0 or 1. norm2 is ‖v‖² > 0. It must
-// follow look(v).
+// add sets A to A + c·vvᵀ, projected onto the cone unless f is deferred, and
+// returns the number of eigenvalues removed, 0 or 1: it looks for one only if c <
+// 0. norm2 is ‖v‖² > 0. It must follow look(v).
 func (f *form) add(v []float64, norm2, c float64) int {
 	f.changed, f.removed = true, 0
 	c *= norm2
 	w, rho := f.split(v, math.Sqrt(norm2))
-	if c > 0 {
+	if c > 0 || f.deferred {
 		f.plus(c, w, rho)
 		return 0
 	}
@@ -284,8 +303,8 @@ func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
 	return math.Sqrt(dot(q, q)), f.ws.y
 }
 
-// plus adds c(w, ρ)(w, ρ)ᵀ to the core, extended by q if ρ > 0. The result is
-// known to be positive semi-definite, up to round-off.
+// plus adds c(w, ρ)(w, ρ)ᵀ to the core, extended by q if ρ > 0. The result needs
+// no projection.
 func (f *form) plus(c float64, w []float64, rho float64) {
 	f.res.plus(&f.ws, c, w, rho)
 	f.c.rankOne(c, w)
@@ -298,7 +317,7 @@ func (f *form) plus(c float64, w []float64, rho float64) {
 	f.c = append(f.c, c*rho*rho)
 	f.u = append(f.u, f.q...)
 	f.n++
-	if !f.grows && f.n >= denseOrder(f.dim) {
+	if !f.grows && f.n >= f.denseOrder() {
 		f.densify()
 	}
 	f.size()
@@ -351,6 +370,19 @@ func (f *form) removedVector() []float64 {
 	return f.p
 }
 
+// mulVec sets dst, allocated if it is nil, to Ax and returns it. It panics unless
+// both vectors have length dim. It uses no scratch of f.
+func (f *form) mulVec(dst, x []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, f.dim)
+	}
+	if len(x) != f.dim || len(dst) != f.dim {
+		panic(mat.ErrShape)
+	}
+	f.mulTo(dst, x)
+	return dst
+}
+
 // mulTo sets dst to Ax. It uses no scratch of f.
 func (f *form) mulTo(dst, x []float64) {
 	if f.full() {
@@ -383,26 +415,43 @@ func (f *form) orthonormalise() {
 	}
 }
 
-// densify changes to U = I.
+// densify changes to U = I; n > 0.
 func (f *form) densify() {
+	f.c = f.dense()
+	f.u, f.n = nil, f.dim
+	f.res.drop()
+}
+
+// dense returns UCUᵀ for U other than I; n > 0.
+func (f *form) dense() sym {
 	n, d := f.n, f.dim
 	u := f.ut()
 	cu := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
 	blas64.Symm(blas.Left, 1, f.c.dense(0, n), u, 0, cu)
 	a := blas64.General{Rows: d, Cols: d, Stride: d, Data: make([]float64, d*d)}
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, u, cu, 0, a)
-	f.u, f.n = nil, d
-	f.c = make(sym, d*(d+1)/2)
+	c := make(sym, d*(d+1)/2)
 	for i := range d {
-		row := f.c.row(i)
+		row := c.row(i)
 		for j := range row {
 			row[j] = (a.Data[i*d+j] + a.Data[j*d+i]) / 2
 		}
 	}
-	f.res.drop()
+	return c
 }
 
-// metric returns a snapshot.
+// matrix returns a copy of A, which of a deferred form is not projected.
+func (f *form) matrix() *mat.SymDense {
+	switch {
+	case f.full():
+		return f.c.symmetric(f.n)
+	case f.n == 0:
+		return mat.NewSymDense(f.dim, nil)
+	}
+	return f.dense().symmetric(f.dim)
+}
+
+// metric returns a snapshot, projected onto the cone.
 func (f *form) metric() *metric.Mahalanobis {
 	if l := f.factor(); l != nil {
 		return metric.FromFactor(l)
@@ -410,9 +459,25 @@ func (f *form) metric() *metric.Mahalanobis {
 	return metric.Zero(f.dim)
 }
 
-// factor returns L with A = LᵀL, or nil if A = 0: C = GᵀG by Cholesky with
-// complete pivoting, L = GUᵀ.
+// factor returns L with A = LᵀL, A projected if f is deferred, or nil if A = 0:
+// C = GᵀG, L = GUᵀ.
 func (f *form) factor() *mat.Dense {
+	var g *mat.Dense
+	if f.deferred {
+		g = f.positivePart()
+	} else {
+		g = f.root()
+	}
+	if g == nil || f.full() {
+		return g
+	}
+	var l mat.Dense
+	l.Mul(g, mat.NewDense(f.n, f.dim, f.u[:f.n*f.dim]))
+	return &l
+}
+
+// root returns G with C = GᵀG by Cholesky with complete pivoting, or nil if C = 0.
+func (f *form) root() *mat.Dense {
 	if f.c.trace(f.n) <= 0 {
 		return nil
 	}
@@ -426,12 +491,38 @@ func (f *form) factor() *mat.Dense {
 			g.Set(i, col, r.At(i, j))
 		}
 	}
-	if f.full() {
-		return g
+	return g
+}
+
+// positivePart returns G with GᵀG = Σ λqqᵀ over the eigenpairs of C with λ > 0, as
+// many as there may be, or nil if there are none. As U has orthonormal columns,
+// this is the projection of A, too. Those of the size of round-off are left out.
+func (f *form) positivePart() *mat.Dense {
+	if f.n == 0 {
+		return nil
 	}
-	var l mat.Dense
-	l.Mul(g, mat.NewDense(f.n, f.dim, f.u[:f.n*f.dim]))
-	return &l
+	var eig mat.EigenSym
+	if !eig.Factorize(f.c.symmetric(f.n), true) {
+		panic("pairs: eigendecomposition of a finite matrix did not converge")
+	}
+	values := eig.Values(nil) // ascending
+	last := f.n - 1
+	least := float64(f.n) * eps * math.Max(-values[0], values[last])
+	rank := 0
+	for rank < f.n && values[last-rank] > least {
+		rank++
+	}
+	if rank == 0 {
+		return nil
+	}
+	var q mat.Dense
+	eig.VectorsTo(&q)
+	g := mat.NewDense(rank, f.n, nil)
+	for i := range rank {
+		row := mat.Col(g.RawRowView(i), last-i, &q)
+		floats.Scale(math.Sqrt(values[last-i]), row)
+	}
+	return g
 }
 
 // formState is a saved form: every number that later steps depend on.
@@ -454,13 +545,24 @@ func (f *form) state() formState {
 }
 
 // form returns the saved form, or an error if the parts do not fit.
-func (s formState) form(grows bool) (*form, error) {
+func (s formState) form(grows bool) (*form, error) { return s.fill(&form{grows: grows}) }
+
+// deferredForm is form for a deferred one.
+func (s formState) deferredForm() (*form, error) {
+	if len(s.Resolvent) > 0 {
+		return nil, fmt.Errorf("a resolvent of %d numbers, which nothing needs", len(s.Resolvent))
+	}
+	return s.fill(&form{deferred: true})
+}
+
+func (s formState) fill(f *form) (*form, error) {
 	n, d := s.Order, s.Dim
+	f.dim, f.n = d, n
 	// An order is bounded by the numbers that are there, before it is squared.
-	if d < 1 && !grows || n < 0 || n > d || n > len(s.Core) {
+	if d < 1 && !f.grows || n < 0 || n > d || n > len(s.Core) {
 		return nil, fmt.Errorf("order %d in %d dimensions with a core of %d numbers", n, d, len(s.Core))
 	}
-	dense := !grows && (d <= directOrder || n >= denseOrder(d))
+	dense := !f.grows && (d <= directOrder || n >= f.denseOrder())
 	if dense && n != d {
 		return nil, fmt.Errorf("order %d in %d dimensions, want %d", n, d, d)
 	}
@@ -482,7 +584,7 @@ func (s formState) form(grows bool) (*form, error) {
 	if len(s.Resolvent) != 0 && !(s.Shift > 0) {
 		return nil, fmt.Errorf("shift: %v, want a number > 0", s.Shift)
 	}
-	f := &form{dim: d, grows: grows, n: n, c: sym(s.Core), u: s.Basis, turns: s.Turns}
+	f.c, f.u, f.turns = sym(s.Core), s.Basis, s.Turns
 	f.res = resolvent{shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}
 	if len(s.Resolvent) > 0 {
 		f.res.r, f.res.n, f.res.stride = s.Resolvent, n, n

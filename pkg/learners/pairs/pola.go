@@ -5,8 +5,6 @@ import (
 	"io"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -146,16 +144,7 @@ func (l *POLA) LastChange() []metric.RankOne { return l.e.lastChange() }
 // MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
 // O(rd) and may be called concurrently. It panics unless both vectors have
 // length Dim. They may not overlap.
-func (l *POLA) MulVec(dst, x []float64) []float64 {
-	if dst == nil {
-		dst = make([]float64, l.Dim())
-	}
-	if len(x) != l.Dim() || len(dst) != l.Dim() {
-		panic(mat.ErrShape)
-	}
-	l.e.a.mulTo(dst, x)
-	return dst
-}
+func (l *POLA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
 
 // polaState is what Save writes beside the parameters.
 type polaState struct {

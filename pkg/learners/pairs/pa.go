@@ -1,0 +1,308 @@
+package pairs
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// PAVersion counts the changes of the values that PA computes.
+const PAVersion = 1
+
+// PAKind is the kind under which package persist stores a PA.
+const PAKind = "pairs/pa"
+
+// Rule says how far a pair moves the hypothesis of PA.
+type Rule int
+
+const (
+	// PlainPA: to the nearest hypothesis without loss on the pair (Eqs. 4–8).
+	PlainPA Rule = iota
+	// PAI: slack that costs C·ξ (Eqs. 9, 10).
+	PAI
+	// PAII: slack that costs C·ξ² (Eqs. 11, 12).
+	PAII
+	// PALS: least squares, a cost C·ξ² of missing the ideal distance on either
+	// side (Eqs. 14, 15).
+	PALS
+)
+
+// String returns "pa", "pa1", "pa2" or "pals".
+func (r Rule) String() string {
+	switch r {
+	case PlainPA:
+		return "pa"
+	case PAI:
+		return "pa1"
+	case PAII:
+		return "pa2"
+	case PALS:
+		return "pals"
+	}
+	return fmt.Sprintf("unknown rule %d", int(r))
+}
+
+// MarshalText returns String.
+func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String returns of the four rules.
+func (r *Rule) UnmarshalText(text []byte) error {
+	return fromText(r, text, PlainPA, PAI, PAII, PALS)
+}
+
+// fromText sets v to the one of values whose name is text.
+func fromText[T fmt.Stringer](v *T, text []byte, values ...T) error {
+	names := make([]string, len(values))
+	for i, a := range values {
+		if names[i] = a.String(); names[i] == string(text) {
+			*v = a
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(names, ", "))
+}
+
+// PSD says when PA makes its hypothesis feasible: M positive semi-definite and b ≥
+// 1.
+type PSD int
+
+const (
+	// EachStep: after every update, the "+" versions of the paper.
+	EachStep PSD = iota
+	// AtEnd: only in what Metric and Final return, the "−" versions.
+	AtEnd
+)
+
+// String returns "step" or "end".
+func (p PSD) String() string {
+	switch p {
+	case EachStep:
+		return "step"
+	case AtEnd:
+		return "end"
+	}
+	return fmt.Sprintf("unknown psd %d", int(p))
+}
+
+// MarshalText returns String.
+func (p PSD) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads "step" or "end".
+func (p *PSD) UnmarshalText(text []byte) error { return fromText(p, text, EachStep, AtEnd) }
+
+// PAParams are the parameters of PA.
+type PAParams struct {
+	// Rule is the rate rule. The default is PlainPA.
+	Rule Rule `json:"rule"`
+	// C > 0 weighs the loss against the length of the step; 0 means 1. PlainPA,
+	// which is the limit of the others for large C, takes no account of it.
+	C float64 `json:"c"`
+	// PSD says when the hypothesis is made feasible. The default is EachStep.
+	PSD PSD `json:"psd"`
+	// B0 is the start threshold b⁰, any finite number. The default is 0, as in the
+	// paper; it is below 1, so that EachStep satisfies b ≥ 1 from its first update
+	// on only.
+	B0 float64 `json:"b0"`
+}
+
+// Resolved returns p with its defaults filled in: C = 1.
+func (p PAParams) Resolved() PAParams {
+	p.C = cmp.Or(p.C, 1)
+	return p
+}
+
+// check returns an error, with the learner's name, if a parameter is out of range.
+func (p PAParams) check(name string) error {
+	switch {
+	case p.Rule < PlainPA || p.Rule > PALS:
+		return fmt.Errorf("%s: rule: %d is not allowed, want PlainPA, PAI, PAII or PALS", name, int(p.Rule))
+	case p.PSD != EachStep && p.PSD != AtEnd:
+		return fmt.Errorf("%s: psd: %d is not allowed, want EachStep or AtEnd", name, int(p.PSD))
+	case !(p.C > 0) || math.IsInf(p.C, 0):
+		return fmt.Errorf("%s: c: %v is not allowed, want a finite number > 0", name, p.C)
+	case math.IsNaN(p.B0) || math.IsInf(p.B0, 0):
+		return fmt.Errorf("%s: b0: %v is not allowed, want a finite number", name, p.B0)
+	}
+	return nil
+}
+
+// rate returns the rate rule. Along the direction (−y·vvᵀ, y), whose squared length
+// is N = ‖v‖⁴ + 1, a step τ lowers the slack s by τN; τ minimises
+//
+//	PA     ½τ²N  subject to  s − τN ≤ 0       τ  = max(0, s)/N             (Eq. 8)
+//	PA-I   ½τ²N + C·max(0, s − τN)            τ₁ = min(C, max(0, s)/N)     (Eq. 13)
+//	PA-II  ½τ²N + C·max(0, s − τN)²           τ₂ = max(0, s)/(N + 1/(2C))  (Eq. 13)
+//	PA-LS  ½τ²N + C·(s − τN)²                 τ₃ = s/(N + 1/(2C))          (Eq. 16)
+//
+// A component of the step at right angles to that direction would add to the length
+// and leave the loss as it is, so that these are the minimisers over all M and b.
+func (p PAParams) rate() rate {
+	soft := 1 / (2 * p.C)
+	switch p.Rule {
+	case PAI:
+		hard, c := polaRate(0), p.C
+		return func(slack, norm4 float64) float64 { return math.Min(c, hard(slack, norm4)) }
+	case PAII:
+		return polaRate(soft)
+	case PALS:
+		return func(slack, norm4 float64) float64 { return slack / (norm4 + 1 + soft) }
+	}
+	return polaRate(0)
+}
+
+// engine returns the engine at its start, for vectors of length dim.
+func (p PAParams) engine(name string, dim int) engine {
+	e := newEngine(name, dim, p.rate(), p.B0)
+	e.twoSided = p.Rule == PALS
+	e.a.deferred = p.PSD == AtEnd
+	return e
+}
+
+// PA is the family of passive-aggressive and least-squares metric learners
+//
+//	v = x − y,  d² = vᵀMv,  predict similar iff d² ≤ b
+//	s = 1 + y(d² − b)
+//	M ← M − y·τ·vvᵀ,  b ← b + y·τ
+//
+// starting from M = 0 and b = b⁰, where y = ±1 is the label and
+//
+//	PA     τ = max(0, s)/(1 + ‖v‖⁴)               of loss max(0, s)
+//	PA-I   τ = min(C, max(0, s)/(1 + ‖v‖⁴))       of loss max(0, s)
+//	PA-II  τ = max(0, s)/(1 + 1/(2C) + ‖v‖⁴)      of loss max(0, s)
+//	PA-LS  τ = s/(1 + 1/(2C) + ‖v‖⁴)              of loss |s|
+//
+// each the minimiser of ½‖M' − M‖² + ½(b' − b)² and the weighted loss. Source:
+// Perez-Suay and Ferri, Online Metric Learning Methods Using Soft Margins and Least
+// Squares Formulations, 2013, Eqs. 6–8, 13 and 16.
+//
+// With PSD = EachStep (the paper's "+"), M is then projected onto the positive
+// semi-definite cone, by removing the one negative eigenvalue there may be, and b
+// onto [1, ∞). An eigenvalue is looked for if y·τ > 0, not if y = 1 as the paper
+// has it: τ of PA-LS may be negative. Plain PA is POLA, from b₁ = b⁰; PA-II is POLA
+// with γ = 1/(2C).
+//
+// With PSD = AtEnd (the paper's "−"), M and b run free: M may have any number of
+// negative eigenvalues, and predictions, which use the running hypothesis, report
+// negative squared distances. Metric and Final project: they give the hypothesis
+// of the end, Matrix and Threshold the running one.
+//
+// A pair with x = y updates b only. A step which the projection undoes as a whole
+// reports its StepSize and Updated = false. Of its Outcomes, those of AtEnd have no
+// Projections.
+//
+// M is kept as UCUᵀ with U orthonormal: memory is O(dr) with r the order of C, and
+// bounded by O(d²). With EachStep r is that of POLA; with AtEnd it is, on generic
+// data, the number of updates, until at d/4 a dense M takes over.
+//
+// Predict and Loss may be called concurrently; Step may not.
+type PA struct {
+	e engine
+	p PAParams
+}
+
+var _ learners.PairMetric = (*PA)(nil)
+
+// NewPA returns a PA for vectors of length dim. It returns an error unless dim ≥ 1,
+// Rule and PSD are ones there are, C is finite and positive, or 0 for the default,
+// and B0 is finite.
+func NewPA(dim int, p PAParams) (*PA, error) {
+	if dim < 1 {
+		return nil, fmt.Errorf("pa: dim: %d is not allowed, want at least 1", dim)
+	}
+	p = p.Resolved()
+	if err := p.check("pa"); err != nil {
+		return nil, err
+	}
+	return &PA{e: p.engine("pa", dim), p: p}, nil
+}
+
+// Dim returns the dimension of the vectors.
+func (l *PA) Dim() int { return l.e.a.dim }
+
+// Threshold returns b of the running hypothesis, which predictions use.
+func (l *PA) Threshold() float64 { return l.e.b }
+
+// Params returns the resolved parameters.
+func (l *PA) Params() PAParams { return l.p }
+
+// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It ignores
+// the label. It panics unless both vectors have length Dim.
+func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.e.predict(f) }
+
+// Loss returns the loss of the rule: |1 + y(d² − b)| of PA-LS, else its positive
+// part. It panics unless both vectors have length Dim.
+func (l *PA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
+
+// Step predicts, suffers the loss and updates. StepSize is y·τ. It returns an
+// error, and changes nothing, if the label is neither 1 nor -1, a vector is not of
+// length Dim, an entry is NaN or infinite, or ‖x−y‖⁴ or d² overflows.
+func (l *PA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	return l.e.step(f)
+}
+
+// Metric returns a snapshot of M, with AtEnd of the positive semi-definite matrix
+// nearest to it: O(r²d), and with AtEnd an eigendecomposition of order r more.
+func (l *PA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
+
+// Final returns the hypothesis that learning ends with: Metric, and b or, if that
+// is less, 1.
+func (l *PA) Final() (m *metric.Mahalanobis, b float64) {
+	return l.Metric(), math.Max(l.e.b, minThreshold)
+}
+
+// Matrix returns a copy of M of the running hypothesis, which predictions use. With
+// AtEnd it may have negative eigenvalues.
+func (l *PA) Matrix() *mat.SymDense { return l.e.a.matrix() }
+
+// LastChange returns the terms of M after the last Step minus M before it, as
+// POLA.LastChange does. With AtEnd it is one term at most.
+func (l *PA) LastChange() []metric.RankOne { return l.e.lastChange() }
+
+// MulVec sets dst to Mx, M of the running hypothesis, and returns it; dst is
+// allocated if it is nil. It costs O(rd) and may be called concurrently. It panics
+// unless both vectors have length Dim. They may not overlap.
+func (l *PA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
+
+// Save writes the learner in the format of package persist, kind "pairs/pa". A
+// learner loaded from it continues bit for bit.
+func (l *PA) Save(w io.Writer) error {
+	return persist.Write(w, PAKind, l.p, polaState{l.e.b, l.e.a.state()})
+}
+
+// LoadPA reads a learner that Save wrote. Its errors wrap those of package persist
+// if the file is foreign, newer, damaged or of another kind.
+func LoadPA(r io.Reader) (*PA, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(PAKind); err != nil {
+		return nil, err
+	}
+	var p PAParams
+	var s polaState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	}
+	l, err := NewPA(s.Form.Dim, p)
+	if err == nil {
+		l.e.b = s.Threshold // a number of JSON is finite
+		if p.PSD == AtEnd {
+			l.e.a, err = s.Form.deferredForm()
+		} else {
+			l.e.a, err = s.Form.form(false)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, PAKind, err)
+	}
+	return l, nil
+}
