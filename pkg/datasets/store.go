@@ -27,6 +27,9 @@ type Store struct {
 	reutersMu sync.Mutex
 	reuters   *Reuters // nil until loaded
 
+	setsMu sync.Mutex
+	sets   map[string]*Set // by name, once loaded
+
 	mu   sync.Mutex
 	sums map[string]string // data set -> Checksum
 }
@@ -36,7 +39,7 @@ type Store struct {
 func Open(dir string) *Store { return open(dir, registry) }
 
 func open(dir string, entries []Entry) *Store {
-	return &Store{dir: dir, entries: entries, sums: map[string]string{}}
+	return &Store{dir: dir, entries: entries, sums: map[string]string{}, sets: map[string]*Set{}}
 }
 
 // Dir returns the folder.
