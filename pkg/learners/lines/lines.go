@@ -18,7 +18,7 @@
 // counts the accepted lines of one Run, those that only predict included. Every
 // n lines, if asked for, "state" is added after the update:
 //
-//	{"m":[[...]],"threshold":b}      pairs with a matrix
+//	{"m":[[...]],"threshold":b}      pairs with a matrix: the one that predicts
 //	{"support":n,"threshold":b}      pairs with a kernel: the number of stored points
 //	{"kernel":[[...]]}               triplets
 //	{"logweights":[[...]]}           assignment costs

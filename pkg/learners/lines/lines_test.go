@@ -123,6 +123,34 @@ func TestSessions(t *testing.T) {
 
 // Every way a line can be bad: the error says what, and neither learner nor
 // answers change, whether it is the first line or a later one.
+// The state of a learner that projects at the end only is what it predicts with:
+// here M = [0.75 0; 0 −0.625] and b = 0.375.
+func TestStateOfTheRunningHypothesis(t *testing.T) {
+	e, err := catalog.Find("pa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := e.Parse(map[string]string{"psd": "end", "b0": "0.5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(e, v, Options{StateEvery: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := run(t, s, `{"x":[1,0],"y":[0,0],"label":-1}
+{"x":[0,1],"y":[0,0],"label":1}
+{"x":[0,2],"y":[0,0]}
+`)
+	want := `{"round":1,"sqdist":0,"similar":true,"loss":1.5,"mistake":true,"step":-0.75}
+{"round":2,"sqdist":0,"similar":false,"loss":1.25,"mistake":true,"step":0.625,"state":{"m":[[0.75,0],[0,-0.625]],"threshold":0.375}}
+{"round":3,"sqdist":-2.5,"similar":true}
+`
+	if err != nil || out != want {
+		t.Errorf("answers\n%swant\n%serror %v", out, want, err)
+	}
+}
+
 func TestBadLines(t *testing.T) {
 	good := map[string]string{
 		"pola": `{"x":[1,2],"y":[0,5],"label":-1}`, "counter": `{"x":[1,2],"y":[0,5],"label":-1}`,

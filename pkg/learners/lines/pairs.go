@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -14,6 +16,10 @@ type pairLearner = learners.Pair
 
 // supporter is a pair learner that stores points instead of a matrix.
 type supporter interface{ Support() int }
+
+// running is a pair learner that has the matrix it predicts with. That of Metric
+// may be its projection.
+type running interface{ Matrix() *mat.SymDense }
 
 var pairFields = []string{"x", "y", "label"}
 
@@ -96,17 +102,23 @@ func (p *pairLines) answer(dst []byte) ([]byte, error) {
 }
 
 func (p *pairLines) appendState(dst []byte) ([]byte, error) {
-	var err error
+	var m *mat.SymDense
 	switch l := p.learner.(type) {
+	case running:
+		m = l.Matrix()
 	case learners.PairMetric:
-		dst = append(dst, `"m":`...)
-		if dst, err = appendMatrix(dst, l.Metric().M()); err != nil {
-			return dst, err
-		}
-		dst = append(dst, ',')
+		m = l.Metric().M()
 	case supporter:
 		dst = append(dst, `"support":`...)
 		dst = strconv.AppendInt(dst, int64(l.Support()), 10)
+		dst = append(dst, ',')
+	}
+	if m != nil {
+		var err error
+		dst = append(dst, `"m":`...)
+		if dst, err = appendMatrix(dst, m); err != nil {
+			return dst, err
+		}
 		dst = append(dst, ',')
 	}
 	b := p.learner.Threshold()
