@@ -20,6 +20,8 @@ import (
 //   - Metric of a learners.PairMetric is positive semi-definite, has dimension
 //     Dim, and measures the distances that Predict reports, after every step; so
 //     does KernelMetric of a learners.PairKernel.
+//   - Matrix() *mat.SymDense, of a learner that has it, is the matrix that Predict
+//     measures with, and Metric its nearest positive semi-definite one.
 //   - Threshold is at least MinThreshold after every update.
 //   - A pair with x = y is accepted and leaves all distances as they are.
 //   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose
@@ -40,6 +42,10 @@ type Pairs struct {
 	// a Gaussian kernel are, so that no features are too large.
 	Saturates bool
 }
+
+// running is what a learner implements whose matrix need not be positive
+// semi-definite between steps.
+type running interface{ Matrix() *mat.SymDense }
 
 // saver is what a learner that can be saved implements.
 type saver interface{ Save(io.Writer) error }
@@ -166,7 +172,7 @@ func clonePair(p metric.Pair) metric.Pair {
 func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 	t.Helper()
 	l := s.start(t, dim)
-	var top float64 // largest trace so far
+	var top float64 // largest trace so far, or norm of Matrix
 	widest := 1.0   // largest squared distance so far, at least 1
 	if l.Dim() != dim {
 		t.Errorf("Dim = %d, want %d", l.Dim(), dim)
@@ -222,6 +228,12 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 			t.Errorf("round %d: the metric is not finite", i)
 			return
 		}
+		if r, ok := l.(running); ok {
+			top = max(top, mat.Norm(r.Matrix(), 2))
+			if !checkRunning(t, i, r.Matrix(), m, p.SqDist, g, top) {
+				return
+			}
+		}
 		if s.Deferred {
 			continue
 		}
@@ -233,6 +245,30 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 		}
 	}
 	s.coincident(t, l, rounds)
+}
+
+// checkRunning checks that the matrix a of a running hypothesis measures the
+// squared distance sq between the points of g, and that m is its projection. top is
+// the largest norm of a so far.
+func checkRunning(t TB, round int, a *mat.SymDense, m *metric.Mahalanobis, sq float64, g metric.Pair, top float64) bool {
+	t.Helper()
+	v := mat.NewVecDense(len(g.X), metric.Sub(nil, g.X, g.Y))
+	if q := mat.Inner(v, a, v); !(math.Abs(q-sq) <= metricTol*top*mat.Dot(v, v)) {
+		t.Errorf("round %d: Matrix measures d² = %v, Predict %v", round, q, sq)
+		return false
+	}
+	want, _, err := metric.ProjectPSD(a)
+	if err != nil {
+		t.Errorf("round %d: Matrix: %v", round, err)
+		return false
+	}
+	var rest mat.Dense
+	rest.Sub(want, m.M())
+	if off := mat.Norm(&rest, 2); !(off <= metricTol*top) {
+		t.Errorf("round %d: Metric is not the projection of Matrix: off by %v, norm so far %v", round, off, top)
+		return false
+	}
+	return true
 }
 
 // coincident steps on x = y with both labels; distances between the points of

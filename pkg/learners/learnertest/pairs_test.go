@@ -176,12 +176,52 @@ func TestPairsSaving(t *testing.T) {
 	r.wantViolation(t, "has no method Save")
 }
 
-// The deferred learners of the future report negative squared distances.
+// A deferred learner reports negative squared distances.
 func TestDeferred(t *testing.T) {
 	s := scaledPairs("negative")
 	s.Deferred = true
 	s.Load = nil
 	s.Run(t)
+}
+
+// below is a deferred learner with the matrix −W·I, whose projection is 0.
+type below struct {
+	scaled
+	measures float64 // factor of Matrix, 1 if it is right
+	projects bool
+}
+
+func (l *below) Matrix() *mat.SymDense {
+	m := mat.NewSymDense(l.N, nil)
+	for i := range l.N {
+		m.SetSym(i, i, -l.W*l.measures)
+	}
+	return m
+}
+
+func (l *below) Metric() *metric.Mahalanobis {
+	if l.projects {
+		return metric.Zero(l.N)
+	}
+	return l.scaled.Metric()
+}
+
+func TestRunningMatrix(t *testing.T) {
+	suite := func(measures float64, projects bool) learnertest.Pairs {
+		return learnertest.Pairs{
+			New: func(dim int) (learners.Pair, error) {
+				return &below{scaled{N: dim, W: 1, B: 1, fault: "negative"}, measures, projects}, nil
+			},
+			MinThreshold: 1,
+			Deferred:     true,
+		}
+	}
+	suite(1, true).Run(t)
+	var disagrees, unprojected recorder
+	suite(1.01, true).Run(&disagrees)
+	disagrees.wantViolation(t, "Matrix measures")
+	suite(1, false).Run(&unprojected)
+	unprojected.wantViolation(t, "not the projection")
 }
 
 func TestPairStream(t *testing.T) {
