@@ -92,8 +92,11 @@ func TestScalerConstant(t *testing.T) {
 			t.Errorf("%v: constant %v, want column 1", p, constant)
 		}
 		out, err := s.Apply(x)
-		if err != nil || mat.Norm(out.ColView(1), 1) != 0 {
-			t.Errorf("%v: a constant column became %v, error %v", p, mat.Formatted(out.ColView(1).T()), err)
+		if err != nil {
+			t.Fatalf("%v: %v", p, err)
+		}
+		if mat.Norm(out.ColView(1), 1) != 0 {
+			t.Errorf("%v: a constant column became %v", p, mat.Formatted(out.ColView(1).T()))
 		}
 		if out, err := s.Apply(mat.NewDense(1, 3, []float64{0, 1.1, 0})); err != nil || out.At(0, 1) != 1 {
 			t.Errorf("%v: got %v, error %v", p, out, err)
@@ -121,8 +124,12 @@ func TestScalerImputes(t *testing.T) {
 	} {
 		s, _ := fitScaler(t, x, p, true)
 		const tol = 1e-15 // two roundings
-		if out, err := s.Apply(x); err != nil || !mat.EqualApprox(out, mat.NewDense(4, 2, want), tol) {
-			t.Errorf("%v: got\n%v\nerror %v", p, mat.Formatted(out), err)
+		out, err := s.Apply(x)
+		if err != nil {
+			t.Fatalf("%v: %v", p, err)
+		}
+		if !mat.EqualApprox(out, mat.NewDense(4, 2, want), tol) {
+			t.Errorf("%v: got\n%v", p, mat.Formatted(out))
 		}
 	}
 }

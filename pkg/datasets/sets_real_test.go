@@ -3,6 +3,7 @@ package datasets_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -143,4 +144,24 @@ func ExampleStore_Set() {
 	s, err := datasets.Open("no-such-folder").Set("ionosphere")
 	fmt.Println(s, err)
 	// Output: <nil> datasets: no-such-folder/uci/ionosphere.data is missing; get it with: metriclab data get ionosphere   (or ./download.sh ionosphere)
+}
+
+func ExampleReadPRTools() {
+	_, err := datasets.ReadPRTools("iris.mat", strings.NewReader("5.1,3.5,1.4,0.2,Iris-setosa\n"))
+	fmt.Println(err)
+	// Output: datasets: iris.mat: byte 28, header: is 28 bytes long, want 128 bytes
+}
+
+// BenchmarkStoreSet loads each set from its files.
+func BenchmarkStoreSet(b *testing.B) {
+	for _, name := range datasets.SetNames() {
+		store := realdata.Store(b, name)
+		b.Run("alg=Store.Set/set="+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := datasets.Open(store.Dir()).Set(name); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
