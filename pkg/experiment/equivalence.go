@@ -39,7 +39,7 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	if !(rule.Margin > 0) || !(rule.Share > 0 && rule.Share <= 1) {
 		return Finding{}, fmt.Errorf("experiment: margin %g and share %g, want a margin > 0 and a share in (0, 1]", rule.Margin, rule.Share)
 	}
-	sample := cmp.Or(rule.Sample, "trial")
+	sample := cmp.Or(rule.Sample, aTrial)
 	var above, below []string
 	same := 0
 	for _, u := range units {

@@ -25,6 +25,9 @@ const level = 0.05
 // forShare is the share of units that must be for a claim that is reproduced.
 const forShare = 0.9
 
+// aTrial is the default of UnitRule.Sample.
+const aTrial = "trial"
+
 // maxMore bounds the number of trials that an undecided claim asks for.
 const maxMore = 1000
 
@@ -203,7 +206,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		}
 	}
 	total := Summarize(overall)
-	sample := cmp.Or(rule.Sample, "trial")
+	sample := cmp.Or(rule.Sample, aTrial)
 	f := Finding{Ours: "mean difference " + rule.format(total)}
 	except := ""
 	if rule.Exceptions > 0 {
@@ -289,8 +292,9 @@ func (r UnitRule) format(s Summary) string {
 	return out
 }
 
-// moreTrials estimates how many trials (what sample names) in all would take the
-// interval of the mean off zero if mean and deviation stayed as they are.
+// moreTrials estimates how many trials in all, or how long a sequence if sample is a
+// part of one, would take the interval of the mean off zero if mean and deviation
+// stayed as they are.
 func moreTrials(values []float64, sample string) string {
 	m, s := math.Abs(Summarize(values).Mean), sd(values)
 	if m == 0 || s == 0 {
@@ -298,10 +302,16 @@ func moreTrials(values []float64, sample string) string {
 	}
 	for n := len(values) + 1; n <= maxMore; n++ {
 		if quantile(n, level)*s/math.Sqrt(float64(n)) < m {
-			return fmt.Sprintf("about %d %ss instead of %d might decide", n, sample, len(values))
+			if sample != aTrial { // parts of one sequence: cutting it finer brings no data
+				return fmt.Sprintf("a sequence about %.2g times as long might decide", float64(n)/float64(len(values)))
+			}
+			return fmt.Sprintf("about %d trials instead of %d might decide", n, len(values))
 		}
 	}
-	return fmt.Sprintf("even %d %ss would not decide", maxMore, sample)
+	if sample != aTrial {
+		return fmt.Sprintf("even a sequence %d times as long would not decide", maxMore/len(values))
+	}
+	return fmt.Sprintf("even %d trials would not decide", maxMore)
 }
 
 // some names at most five of many.

@@ -214,10 +214,16 @@ func TestMoreTrials(t *testing.T) {
 	// n = 17 it is 2.1199·2/√17 = 1.0283.
 	d := 2 * math.Sqrt(5.0/6)
 	values := []float64{1 + d, 1 - d, 1 + d, 1 - d, 1 + d, 1 - d}
-	if got, want := moreTrials(values, "segment"), "about 18 segments instead of 6 might decide"; got != want {
+	if got, want := moreTrials(values, "trial"), "about 18 trials instead of 6 might decide"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "trial"); !strings.HasPrefix(got, "even 1000") {
+	if got, want := moreTrials(values, "segment"), "a sequence about 3 times as long might decide"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "segment"); got != "even a sequence 166 times as long would not decide" {
+		t.Errorf("got %q", got)
+	}
+	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "trial"); !strings.HasPrefix(got, "even 1000 trials") {
 		t.Errorf("a mean of almost zero: got %q", got)
 	}
 }

@@ -12,7 +12,10 @@ import "fmt"
 // only, such as a news stream in order of time: Summarize of them is the
 // statistic without its bias of order 1/n, with a 95 % t interval of n−1 degrees of
 // freedom (Quenouille 1956; Tukey 1958). Segments of consecutive rounds keep
-// together what depends on each other over a short time (Künsch 1989).
+// together what depends on each other over a short time (Künsch 1989, for
+// stationary sequences). Where the sequence has a trend, such as the errors of an
+// algorithm that learns, the trend counts as variation between segments: the
+// interval is too wide, and wider the fewer segments there are.
 //
 // of computes the statistic of the segments for which keep is true. PseudoValues
 // panics if n < 2.

@@ -30,7 +30,7 @@ var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(first
 	View:      "fig4-paum",
 	Statement: "The PAUM algorithm depends on parameters that drastically effect its performance.",
 	Where:     sevenFig4, Theirs: experiment.FigureOnly,
-	Predicate: "Over the declared grid, the margins with the largest mean error cost at least 10 points more than those with the least, on the mean over the topics; jackknifed, for two vocabularies.",
+	Predicate: "Over the declared grid, the margins with the largest mean error cost at least 10 points more than those with the least, on the mean over the topics; jackknifed, for two vocabularies; which margins are best and worst is read from the same table.",
 	Grade: func(t *table.Table) (experiment.Finding, error) {
 		var out []experiment.Reading
 		for _, v := range vocabularies {
@@ -47,7 +47,7 @@ var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(first
 // claimsOnPOLA are the statements about POLA with one vocabulary.
 func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 	words := " (" + vocabulary(setting) + ")"
-	const readings = "for POLA as in Fig. 1 and relaxed (Eq. 12), and three rules which pairs update it."
+	const readings = "for POLA as in Fig. 1 and relaxed (Eq. 12; γ and length chosen for the nearest pair), and three rules which pairs update it."
 	within := "On at least half of the topics the 95 % interval of the difference of errors lies within ±5 points"
 	return []experiment.Claim{
 		{
