@@ -24,6 +24,13 @@ import (
 // families are the folders whose learners the catalog lists.
 var families = []string{"pairs", "labels"}
 
+// notLearners are exported functions NewX or FitX that make no learner of their own,
+// and what they make.
+var notLearners = map[string]string{
+	"pairs.NewRecurring":   "the pairs of NewRecurringPA",
+	"pairs.NewRecurringPA": "pa, in another representation for a fixed list of pairs",
+}
+
 // Every exported function NewX or FitX of a family is the constructor of one
 // entry, and every entry has one.
 func TestEveryLearnerIsListed(t *testing.T) {
@@ -55,15 +62,20 @@ func TestEveryLearnerIsListed(t *testing.T) {
 				}
 				name := family + "." + fn.Name.Name
 				found[name] = true
-				if !listed[name] {
+				if !listed[name] && notLearners[name] == "" {
 					t.Errorf("%s is exported but not in the catalog", name)
 				}
 			}
 		}
 	}
 	for name := range listed {
+		if !found[name] || notLearners[name] != "" {
+			t.Errorf("the catalog lists %s, which does not exist or is no learner", name)
+		}
+	}
+	for name := range notLearners {
 		if !found[name] {
-			t.Errorf("the catalog lists %s, which does not exist", name)
+			t.Errorf("%s does not exist", name)
 		}
 	}
 }

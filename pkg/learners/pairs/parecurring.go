@@ -1,0 +1,180 @@
+package pairs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// Recurring is a fixed list of m labelled pairs that are to be learned from again
+// and again, with the squares of the inner products (vᵢᵀvⱼ)² of their differences
+// v = x − y. It takes 8(m² + md) bytes and O(m²d) time to make. It is immutable, so
+// that any number of learners may share it concurrently.
+type Recurring struct {
+	labels []metric.Label
+	v      blas64.General // m×d, the differences
+	sq     []float64      // m×m, (vᵢᵀvⱼ)² by rows
+}
+
+// NewRecurring returns the pairs of rows of x, n×d with samples as rows, that links
+// name, by their order. It returns an error if there is no link, a link has label 0
+// or an index outside x, an entry of x is NaN or infinite, or the square of an inner
+// product overflows. It panics if x is nil or empty.
+func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("recurring: %w", err)
+	}
+	if len(links) == 0 {
+		return nil, errors.New("recurring: links: none given, want at least one")
+	}
+	if err := checkLinks(n, links); err != nil {
+		return nil, fmt.Errorf("recurring: %w", err)
+	}
+	m := len(links)
+	r := &Recurring{
+		labels: make([]metric.Label, m),
+		v:      blas64.General{Rows: m, Cols: d, Stride: d, Data: make([]float64, m*d)},
+		sq:     make([]float64, m*m),
+	}
+	for k, link := range links {
+		r.labels[k] = link.Label
+		metric.Sub(r.diff(k), x.RawRowView(link.I), x.RawRowView(link.J))
+	}
+	gram := blas64.Symmetric{N: m, Stride: m, Data: r.sq, Uplo: blas.Lower}
+	blas64.Syrk(blas.NoTrans, 1, r.v, 0, gram)
+	for i := range m {
+		row := r.sq[i*m : i*m+i+1]
+		for j, g := range row {
+			if row[j] = g * g; math.IsInf(row[j], 0) || math.IsNaN(row[j]) {
+				return nil, fmt.Errorf("recurring: links %d and %d: (vᵢᵀvⱼ)² = %v, want a finite number: scale the features down", j, i, row[j])
+			}
+			r.sq[j*m+i] = row[j]
+		}
+	}
+	return r, nil
+}
+
+// Len returns m, the number of pairs.
+func (r *Recurring) Len() int { return r.v.Rows }
+
+// Dim returns the dimension of the vectors.
+func (r *Recurring) Dim() int { return r.v.Cols }
+
+// Label returns the label of pair i. It panics unless 0 ≤ i < Len.
+func (r *Recurring) Label(i int) metric.Label { return r.labels[i] }
+
+func (r *Recurring) diff(i int) []float64 { return r.v.Data[i*r.v.Stride:][:r.v.Cols] }
+
+// column returns (vᵢᵀvⱼ)² for all i.
+func (r *Recurring) column(j int) []float64 { m := r.v.Rows; return r.sq[j*m : (j+1)*m] }
+
+// RecurringPA is PA with PSD = AtEnd on a fixed list of pairs. In place of M it
+// keeps the coefficients of M = Σ aⱼvⱼvⱼᵀ and the squared distance qᵢ = vᵢᵀMvᵢ of
+// every pair, so that a prediction is a look-up, and a step on pair j, with its
+// τ,
+//
+//	qᵢ ← qᵢ − y·τ·(vᵢᵀvⱼ)²  for all i,   aⱼ ← aⱼ − y·τ,   b ← b + y·τ
+//
+// costs O(m), whatever the dimension: less than PA where m < d². The rounds are the
+// indices of pairs. Its hypotheses are those of PA up to round-off, which grows with
+// the number of steps as that of PA does. The experiments of Perez-Suay and Ferri,
+// 2013, Section 3, present at most 40c(c−1) pairs again and again.
+//
+// It is not saved; Learner returns the PA of the same hypothesis, which is.
+//
+// Predict and Loss may be called concurrently; Step may not.
+type RecurringPA struct {
+	r *Recurring
+	e engine // without a form
+	p PAParams
+	q []float64 // vᵢᵀMvᵢ
+	a []float64 // M = Σ aⱼvⱼvⱼᵀ
+}
+
+var _ learners.Online[int, learners.PairPrediction] = (*RecurringPA)(nil)
+
+// NewRecurringPA returns a learner from the pairs of r, at its start. It returns an
+// error if PSD is EachStep, which needs M itself, or a parameter is out of range.
+func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
+	const name = "recurring-pa"
+	p = p.Resolved()
+	if err := p.check(name); err != nil {
+		return nil, err
+	}
+	if p.PSD != AtEnd {
+		return nil, fmt.Errorf("%s: psd: EachStep is not allowed, want AtEnd", name)
+	}
+	e := engine{name: name, rate: p.rate(), twoSided: p.Rule == PALS, b: p.B0}
+	return &RecurringPA{r: r, e: e, p: p, q: make([]float64, r.Len()), a: make([]float64, r.Len())}, nil
+}
+
+// Threshold returns b of the running hypothesis.
+func (l *RecurringPA) Threshold() float64 { return l.e.b }
+
+// Params returns the resolved parameters.
+func (l *RecurringPA) Params() PAParams { return l.p }
+
+// Predict returns d² of pair i, which may be negative, and whether d² ≤ b. It panics
+// unless 0 ≤ i < Len of the pairs.
+func (l *RecurringPA) Predict(i int) learners.PairPrediction { return l.e.prediction(l.q[i]) }
+
+// Loss returns the loss of the rule on pair i, as PA.Loss does. It panics like
+// Predict.
+func (l *RecurringPA) Loss(i int) float64 { return l.e.lossAt(l.q[i], l.r.labels[i]) }
+
+// Step predicts, suffers the loss and updates on pair i. StepSize is y·τ. It returns
+// an error, and changes nothing, if there is no pair i or its d² has overflowed.
+func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
+	var none learners.Outcome[learners.PairPrediction]
+	if i < 0 || i >= l.r.Len() {
+		return none, fmt.Errorf("%s: pair: %d is not allowed, want 0 to %d", l.e.name, i, l.r.Len()-1)
+	}
+	if q := l.q[i]; math.IsInf(q, 0) || math.IsNaN(q) {
+		return none, fmt.Errorf("%s: pair %d: d² = %v, want a finite number: scale the features down", l.e.name, i, q)
+	}
+	column := l.r.column(i)
+	o := l.e.outcome(l.q[i], column[i], l.r.labels[i]) // column[i] = ‖v‖⁴
+	if o.StepSize == 0 {
+		return o, nil
+	}
+	axpy(l.q, -o.StepSize, column)
+	l.a[i] -= o.StepSize
+	b := l.e.b + o.StepSize
+	o.Updated = column[i] > 0 || b != l.e.b
+	l.e.b = b
+	return o, nil
+}
+
+// Learner returns a PA with the same hypothesis, which goes on with any pairs: O(md²).
+func (l *RecurringPA) Learner() *PA {
+	d := l.r.Dim()
+	e := l.p.engine("pa", d)
+	e.b = l.e.b
+	f := e.a
+	f.n, f.c = d, make(sym, d*(d+1)/2)
+	for j, a := range l.a {
+		if a != 0 {
+			f.c.rankOne(a, l.r.diff(j))
+		}
+	}
+	f.size()
+	return &PA{e: e, p: l.p}
+}
+
+// Metric returns a snapshot of the positive semi-definite matrix nearest to M:
+// O(md² + d³).
+func (l *RecurringPA) Metric() *metric.Mahalanobis { return l.Learner().Metric() }
+
+// Final returns Metric, and b or, if that is less, 1.
+func (l *RecurringPA) Final() (m *metric.Mahalanobis, b float64) { return l.Learner().Final() }
