@@ -45,28 +45,34 @@ splits there is none.
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
 			}
-			var recipe model.Recipe
 			var d *model.Data
-			var err error
-			if c.Flags().Changed("model") {
-				recipe, d, err = a.fromModel(c, path, args[0])
-				if err == nil && c.Flags().Changed("seed") {
-					recipe.Seed = f.seed
-				}
-			} else {
-				var columns model.Columns
-				if recipe, columns, err = f.recipe(c); err == nil {
-					d, err = readLabelled(args[0], columns, recipe.ImputeMean)
-				}
-			}
-			if err != nil {
-				return err
-			}
 			progress, done := a.meter(c.Context(), "split")
-			e, err := model.Evaluate(c.Context(), d, recipe, model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress})
+			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
+				var recipe model.Recipe
+				var err error
+				if c.Flags().Changed("model") {
+					recipe, d, err = a.fromModel(c, path, args[0])
+					if err == nil && c.Flags().Changed("seed") {
+						recipe.Seed = f.seed
+					}
+				} else {
+					var columns model.Columns
+					if recipe, columns, err = f.recipe(c); err == nil {
+						d, err = readLabelled(args[0], columns, recipe.ImputeMean)
+					}
+				}
+				if err != nil {
+					return nil, err
+				}
+				e, err := model.Evaluate(c.Context(), d, recipe, model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress})
+				if err != nil {
+					return nil, tableError(err)
+				}
+				return e, nil
+			})
 			done()
 			if err != nil {
-				return tableError(err)
+				return err
 			}
 			if asJSON {
 				return a.printJSON(evaluationJSON(d, e))

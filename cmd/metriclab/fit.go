@@ -58,12 +58,15 @@ func (a *app) fitCommand() *cobra.Command {
 			if out, err = outPath("out", out, args[0]); err != nil {
 				return err
 			}
-			d, err := readLabelled(args[0], columns, recipe.ImputeMean)
-			if err != nil {
-				return err
-			}
+			var d *model.Data
 			progress, done := a.meter(c.Context(), "pair")
-			m, err := model.Fit(c.Context(), d, recipe, progress)
+			m, err := atOnce(c.Context(), func() (*model.Model, error) {
+				var err error
+				if d, err = readLabelled(args[0], columns, recipe.ImputeMean); err != nil {
+					return nil, err
+				}
+				return model.Fit(c.Context(), d, recipe, progress)
+			})
 			done()
 			if err != nil {
 				return err
@@ -308,29 +311,44 @@ func outPath(flag, path string, reads ...string) (string, error) {
 	return path, os.Remove(probe.Name())
 }
 
+// atOnce returns what f returns, or the error of ctx as soon as that is done: f, which
+// must write no file, is then left to the end of the program.
+func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
 // meter shows how much of a long work is done: a bar with the time left on a
-// terminal, else a line now and then; and says what an interrupt does. The
-// returned function ends the display.
+// terminal, else a line now and then, until ctx is done. The returned function
+// ends the display.
 func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 	var mu sync.Mutex
 	var bars *mpb.Progress
 	var bar *mpb.Bar
-	lines := a.err
 	if a.terminal {
 		bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
-		lines = bars
 	}
-	announced := make(chan struct{})
-	silent := context.AfterFunc(ctx, func() {
-		defer close(announced)
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintln(lines, "metriclab: interrupted; the step at hand is ended first; interrupt again to kill")
-	})
 	begin, next := time.Now(), time.Now().Add(a.every)
 	show := func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
 		if bars != nil {
 			if bar == nil {
 				bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
@@ -349,9 +367,8 @@ func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural(total, noun), about(left))
 	}
 	return show, func() {
-		if !silent() {
-			<-announced
-		}
+		mu.Lock()
+		defer mu.Unlock()
 		if bar != nil {
 			bar.Abort(true)
 		}

@@ -213,7 +213,7 @@ type onWrite func(p []byte)
 func (f onWrite) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 // An interrupt in mid-work, here at the first line of progress, ends fit and
-// evaluate, and nothing is written.
+// evaluate at once, and nothing is written.
 func TestFitInterrupted(t *testing.T) {
 	inTables(t)
 	for _, line := range []string{
@@ -224,7 +224,7 @@ func TestFitInterrupted(t *testing.T) {
 		c := newCommand(toys(nil))
 		said := false
 		c.app.every, c.app.err = 0, onWrite(func(p []byte) {
-			said = said || strings.Contains(string(p), "interrupt again to kill")
+			said = said || strings.Contains(string(p), "metriclab: interrupted")
 			cancel()
 		})
 		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || c.out.Len() > 0 || !said {

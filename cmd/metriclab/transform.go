@@ -51,15 +51,17 @@ the features, so there is no L.`,
 			if err != nil {
 				return err
 			}
-			d, err := a.readForModel(args[0], m)
-			if err != nil {
-				return err
-			}
-			z, err := m.Embed(d.X)
-			if err != nil {
-				return err
-			}
-			text, err := embeddedCSV(z, d, m)
+			var z *mat.Dense
+			text, err := atOnce(c.Context(), func() ([]byte, error) {
+				d, err := a.readForModel(args[0], m)
+				if err != nil {
+					return nil, err
+				}
+				if z, err = m.Embed(d.X); err != nil {
+					return nil, err
+				}
+				return embeddedCSV(z, d, m)
+			})
 			if err != nil {
 				return err
 			}
