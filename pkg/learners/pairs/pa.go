@@ -103,7 +103,7 @@ type PAParams struct {
 	// Rule is the rate rule. The default is PlainPA.
 	Rule Rule `json:"rule"`
 	// C > 0 weighs the loss against the length of the step; 0 means 1. PlainPA,
-	// which is the limit of the others for large C, takes no account of it.
+	// which is the limit of PAI and PAII for large C, takes no account of it.
 	C float64 `json:"c"`
 	// PSD says when the hypothesis is made feasible. The default is EachStep.
 	PSD PSD `json:"psd"`
@@ -159,8 +159,8 @@ func (p PAParams) rate() rate {
 }
 
 // engine returns the engine at its start, for vectors of length dim.
-func (p PAParams) engine(name string, dim int) engine {
-	e := newEngine(name, dim, p.rate(), p.B0)
+func (p PAParams) engine(dim int) engine {
+	e := newEngine("pa", dim, p.rate(), p.B0)
 	e.twoSided = p.Rule == PALS
 	e.a.deferred = p.PSD == AtEnd
 	return e
@@ -221,7 +221,7 @@ func NewPA(dim int, p PAParams) (*PA, error) {
 	if err := p.check("pa"); err != nil {
 		return nil, err
 	}
-	return &PA{e: p.engine("pa", dim), p: p}, nil
+	return &PA{e: p.engine(dim), p: p}, nil
 }
 
 // Dim returns the dimension of the vectors.

@@ -159,7 +159,7 @@ func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], er
 // Learner returns a PA with the same hypothesis, which goes on with any pairs: O(md²).
 func (l *RecurringPA) Learner() *PA {
 	d := l.r.Dim()
-	e := l.p.engine("pa", d)
+	e := l.p.engine(d)
 	e.b = l.e.b
 	f := e.a
 	f.n, f.c = d, make(sym, d*(d+1)/2)
