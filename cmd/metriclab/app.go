@@ -96,7 +96,11 @@ func execute(ctx context.Context, a *app, args []string) int {
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		signals = append(signals, syscall.SIGHUP)
+	}
+	signal.Notify(c, signals...)
 	go func() {
 		select {
 		case <-c:

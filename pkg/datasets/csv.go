@@ -50,7 +50,7 @@ func ParseHeader(name string) (Header, error) {
 // Nothing else is taken for missing: NaN, in particular, is an error.
 var MissingCells = []string{"", "?", "NA"}
 
-// ErrMissingCell is returned, wrapped, for a missing cell where a number is wanted.
+// ErrMissingCell is returned, wrapped, for a missing cell where one is wanted.
 var ErrMissingCell = errors.New("the cell is missing")
 
 // CSVOptions say how a CSV file is read. The zero value is the default.
@@ -270,11 +270,22 @@ func (t *CSV) Words(j int) ([]string, error) {
 	out := make([]string, t.Len())
 	for i, row := range t.cells {
 		if slices.Contains(MissingCells, row[j]) {
-			return nil, t.cellError(i, j, fmt.Errorf("the cell is missing (%q)", row[j]))
+			return nil, t.cellError(i, j, fmt.Errorf("%w (%q)", ErrMissingCell, row[j]))
 		}
 		out[i] = row[j]
 	}
 	return out, nil
+}
+
+// Missing returns the number of missing cells of column j, which must be in range.
+func (t *CSV) Missing(j int) int {
+	n := 0
+	for _, row := range t.cells {
+		if slices.Contains(MissingCells, row[j]) {
+			n++
+		}
+	}
+	return n
 }
 
 // Numbers returns the given columns as a matrix with one row per row of data.

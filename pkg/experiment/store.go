@@ -330,14 +330,14 @@ func indentJSON(v any) ([]byte, error) {
 }
 
 // WriteFile writes a file so that it is complete or unchanged after a kill or
-// a power cut at any moment: temporary file in the same folder, sync, mode
-// 0644, rename, sync of the folder. Missing folders are made.
+// a power cut at any moment: temporary file in the same folder, sync, the mode of
+// the file that it replaces or 0644, rename, sync of the folder. Missing folders are made.
 func WriteFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644))
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,16 @@ func TestWriteFileReplacesOrLeaves(t *testing.T) {
 			t.Errorf("got %q, want %q", got, text)
 		}
 	}
+	// What its owner has closed to others stays closed.
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v (error %v), want 0600", info.Mode().Perm(), err)
+	}
 	// A folder cannot be replaced by a file: the write fails and leaves nothing.
 	if err := WriteFile(filepath.Join(dir, "a"), nil); err == nil {
 		t.Error("no error for a folder in the way")

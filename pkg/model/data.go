@@ -101,7 +101,8 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 // Read reads a CSV file like the one that the model was fitted on. With a header,
 // columns are found by name and others left out; without one, the file has all
 // columns of the training file, or the features alone. Labels are read if they
-// are there. Errors are those of Read.
+// are there: a column of missing cells only, as new rows have it, counts as none.
+// Errors are those of Read.
 func (m *Model) Read(r io.Reader, name string) (*Data, error) {
 	l := m.layout
 	o := datasets.CSVOptions{Header: datasets.HeaderNo}
@@ -125,7 +126,7 @@ func (m *Model) Read(r io.Reader, name string) (*Data, error) {
 	if d.X, err = t.Numbers(features, m.recipe.ImputeMean); err != nil {
 		return nil, err
 	}
-	if label >= 0 {
+	if label >= 0 && t.Missing(label) < t.Len() {
 		d.Labels, err = t.Words(label)
 	}
 	return d, err

@@ -86,7 +86,8 @@ func TestModelRead(t *testing.T) {
 		{m: named, text: "a,class\n7,x\n", err: `no column "b"`},
 		{m: named, text: "7,x,8\n7,x,8\n", err: `no column "a"`},
 		{m: named, text: "a,b,class\n7,?,x\n", err: "the cell is missing"},
-		{m: named, text: "a,b,class\n7,8,\n", err: `column "class": the cell is missing`},
+		{m: named, text: "a,b,class\n7,8,\n"}, // new rows have no class yet
+		{m: named, text: "a,b,class\n7,8,\n7,8,x\n", err: `x.csv:2: column "class": the cell is missing`},
 		{m: numbered, text: "x,r,7,8\n", labels: []string{"x"}, left: []string{"2"}},
 		{m: numbered, text: "7,8\n"},
 		{m: numbered, text: "x,7,8\n", err: "x.csv has 3 columns, want 4 as the training file, or the 2 features alone"},
