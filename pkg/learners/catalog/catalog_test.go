@@ -198,7 +198,11 @@ func TestFit(t *testing.T) {
 	y := []int{0, 0, 0, 1, 1, 1}
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}}
 	for _, e := range catalog.All() {
-		v, _ := e.Parse(nil)
+		given := map[string]string{}
+		if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "k" }) {
+			given["k"] = "1" // neighbours among 3 rows
+		}
+		v := mustParse(t, e, given)
 		var r learners.Result
 		var err error
 		switch {
@@ -212,10 +216,63 @@ func TestFit(t *testing.T) {
 		if err != nil || r.Metric == nil || r.Metric.Dim() != 2 || r.Status == learners.NotRun {
 			t.Errorf("%s: result %+v, error %v", e.Name, r, err)
 		}
-		if e.FitData != nil { // errors of the learner come through
-			if _, err := e.FitData(mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, map[string]string{"dim": "7"})); err == nil {
-				t.Errorf("%s: dim = 7 in 2 dimensions was accepted", e.Name)
+		if e.FitData != nil { // errors of the learner come through: a dimension or labels that do not fit
+			given := map[string]string{}
+			if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "dim" }) {
+				given["dim"] = "7"
 			}
+			if _, err := e.FitData(mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, given)); err == nil {
+				t.Errorf("%s: 1 label for 2 equal rows and %v were accepted", e.Name, given)
+			}
+		}
+	}
+}
+
+// ITML's parameters reach the fit: without slack bounds hold, with it they give way,
+// and a rule and a seed make a difference.
+func TestITMLParams(t *testing.T) {
+	x := mat.NewDense(8, 2, []float64{0, 0, 1, 3, 0.5, 1, 0.2, 2, 4, 0, 5, 3, 4.4, 1, 5.1, 2})
+	y := []int{0, 0, 0, 0, 1, 1, 1, 1}
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 4, Label: metric.Dissimilar}, {I: 2, J: 3, Label: metric.Similar}}
+	for _, c := range []struct {
+		name  string
+		given [2]map[string]string
+	}{
+		{"itml", [2]map[string]string{{"slack": "soft"}, {"slack": "hard"}}},
+		{"itml", [2]map[string]string{{"gamma": "1"}, {"gamma": "2"}}},
+		{"itml", [2]map[string]string{{"rule": "percentiles"}, {"rule": "bins"}}},
+		{"itml", [2]map[string]string{{"low": "0"}, {"low": "40"}}},
+		{"itml", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
+		{"itml", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
+		{"itml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
+		{"itml-labels", [2]map[string]string{{"seed": "1"}, {"seed": "2"}}},
+		{"itml-labels", [2]map[string]string{{"links": "4"}, {"links": "5"}}},
+		{"itml-labels", [2]map[string]string{{"bound-pairs": "2"}, {"bound-pairs": "1000"}}},
+		{"itml-labels", [2]map[string]string{{"gamma": "0.5"}, {"slack": "hard", "cycles": "2"}}},
+		{"itml-tuned", [2]map[string]string{{"seed": "1"}, {"seed": "2"}}},
+	} {
+		e, err := catalog.Find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m [2]*mat.SymDense
+		for i, given := range c.given {
+			var r learners.Result
+			if v := mustParse(t, e, given); e.FitLinks != nil {
+				r, err = e.FitLinks(x, links, v)
+			} else {
+				if c.name == "itml-tuned" {
+					v = mustParse(t, e, map[string]string{"seed": given["seed"], "k": "1"})
+				}
+				r, err = e.FitData(x, y, v)
+			}
+			if err != nil {
+				t.Fatalf("%s %v: %v", c.name, given, err)
+			}
+			m[i] = r.Metric.M()
+		}
+		if mat.Equal(m[0], m[1]) {
+			t.Errorf("%s: %v and %v give the same metric", c.name, c.given[0], c.given[1])
 		}
 	}
 }
@@ -244,6 +301,9 @@ func ExampleAll() {
 	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa
 	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca         data set and labelled pairs of rows  ridge=0
+	// itml        data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001
+	// itml-labels data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 rule=percentiles seed=1 slack=soft tol=0.001
+	// itml-tuned  data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 rule=percentiles seed=1 tol=0.001
 	// pca         data set                             dim=2
 	// fda         data set and class labels            dim=0 ridge=0
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -142,6 +143,57 @@ var entries = []Entry{
 		},
 	},
 	{
+		Name:        "itml",
+		Doc:         "information-theoretic metric learning: the metric closest to the Euclidean one in LogDet divergence, with bounds on squared distances",
+		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
+		Feedback:    Links,
+		Version:     pairs.LogDetVersion,
+		Constructor: "pairs.FitLogDet",
+		Params:      slices.Concat(itmlSlack, itmlParams),
+		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
+			l, err := pairs.FitLogDet(x, links, withSlack(itml(v), v))
+			return l.Result, err
+		},
+	},
+	{
+		Name:        "itml-labels",
+		Doc:         "itml on pairs of rows drawn from the classes, with bounds from another draw",
+		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
+		Feedback:    Classes,
+		Version:     pairs.LogDetVersion,
+		Constructor: "pairs.FitLogDetLabels",
+		Params:      slices.Concat(itmlSlack, itmlParams, itmlDraws),
+		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+			p := itmlLabels(v)
+			p.LogDetParams = withSlack(p.LogDetParams, v)
+			l, err := pairs.FitLogDetLabels(source(v), x, y, p)
+			return l.Result, err
+		},
+	},
+	{
+		Name:        "itml-tuned",
+		Doc:         "itml-labels with gamma of 0.0001, 0.001, ..., 10000 chosen by cross-validated nearest neighbours",
+		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
+		Feedback:    Classes,
+		Version:     pairs.LogDetVersion,
+		Constructor: "pairs.FitLogDetTuned",
+		Params: slices.Concat(itmlParams, itmlDraws, []Param{
+			{
+				Name: "folds", Doc: "parts of the cross-validation", Type: Count,
+				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().Folds), Allowed: "an integer from 2 to the number of rows", min: 2,
+			},
+			{
+				Name: "k", Doc: "neighbours that vote in the cross-validation", Type: Count,
+				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().K), Allowed: "an integer ≥ 1", min: 1,
+			},
+		}),
+		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+			p := pairs.LogDetTunedParams{LogDetLabelParams: itmlLabels(v), Folds: v.Int("folds"), K: v.Int("k")}
+			l, err := pairs.FitLogDetTuned(source(v), x, y, p)
+			return l.Result, err
+		},
+	},
+	{
 		Name:        "pca",
 		Doc:         "principal component analysis: the directions of largest variance",
 		Source:      "Hotelling. Analysis of a complex of statistical variables into principal components. J. Educ. Psychol. 24, 1933",
@@ -210,6 +262,77 @@ func kernel(v Values) (kernels.Kernel, error) {
 	}
 	return s.Kernel()
 }
+
+// itmlSlack are the parameters that withSlack reads.
+var itmlSlack = []Param{
+	choice("slack", "bounds may be exceeded at a price, or not at all", "soft", "hard"),
+	{
+		Name: "gamma", Doc: "price of exceeding a bound", Type: Number, Needs: "slack=soft",
+		Default: number(pairs.LogDetParams{}.Resolved().Gamma), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+	},
+}
+
+func withSlack(p pairs.LogDetParams, v Values) pairs.LogDetParams {
+	p.Gamma = v.Float("gamma")
+	if v.Text("slack") == "hard" {
+		p.Gamma = math.Inf(1)
+	}
+	return p
+}
+
+// itmlParams are the parameters that itml reads.
+var itmlParams = []Param{
+	choice("rule", "bounds are percentiles of squared distances, or centres of 100 equal bins between the least and the largest",
+		pairs.Percentiles.String(), pairs.Bins.String()),
+	{
+		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number,
+		Default: "0", Allowed: "0, or a number less than high, with bins at least 1",
+	},
+	{
+		Name: "high", Doc: "percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95", Type: Number,
+		Default: "0", Allowed: "0, or a number greater than low and at most 100",
+	},
+	{
+		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop", Type: Number,
+		Default: number(pairs.LogDetParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+	},
+	{
+		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Type: Count,
+		Default: "0", Allowed: "an integer ≥ 0",
+	},
+}
+
+func itml(v Values) pairs.LogDetParams {
+	p := pairs.LogDetParams{Tol: v.Float("tol"), MaxCycles: v.Int("cycles")}
+	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
+	if v.Text("rule") == pairs.Bins.String() {
+		p.Bounds.Rule = pairs.Bins
+	}
+	return p
+}
+
+// itmlDraws are the parameters that itmlLabels and source read beside itmlParams.
+var itmlDraws = []Param{
+	{
+		Name: "links", Doc: "pairs to draw; 0 means 40c(c-1) for c classes", Type: Count,
+		Default: "0", Allowed: "an integer ≥ 0",
+	},
+	{
+		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count,
+		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: "an integer ≥ 1", min: 1,
+	},
+	{
+		Name: "seed", Doc: "origin of the draws", Type: Count,
+		Default: "1", Allowed: "an integer ≥ 0",
+	},
+}
+
+func itmlLabels(v Values) pairs.LogDetLabelParams {
+	return pairs.LogDetLabelParams{LogDetParams: itml(v), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}
+}
+
+// source returns the source of the draws of a batch learner.
+func source(v Values) *rand.Rand { return rand.New(rand.NewPCG(uint64(v.Int("seed")), 0)) }
 
 func ridge(byDefault float64, within string) Param {
 	return Param{

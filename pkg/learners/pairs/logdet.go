@@ -1,0 +1,501 @@
+package pairs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// LogDetVersion changes whenever FitLogDet, FitLogDetLabels or FitLogDetTuned
+// gives other numbers for the same input.
+const LogDetVersion = 1
+
+// LogDetParams are the parameters of FitLogDet.
+type LogDetParams struct {
+	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
+	// none, so that every link is a hard constraint.
+	Gamma float64
+	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
+	// Lower ℓ > 0, the smallest of a dissimilar one. Both are 0, which means by
+	// Bounds, or neither is.
+	Upper, Lower float64
+	// Bounds says how u and ℓ follow from the squared distances of pairs.
+	Bounds BoundParams
+	// W0 is the matrix W₀ to stay close to, d×d and positive definite, a precision;
+	// nil means I.
+	W0 mat.Symmetric
+	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
+	Tol float64
+	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
+	// 100,000 steps, the cap of the program of Davis et al. (2007).
+	MaxCycles int
+}
+
+// maxLogDetSteps is the default cap on steps.
+const maxLogDetSteps = 100_000
+
+// Resolved returns p with its defaults filled in, but for W0 and MaxCycles, whose
+// defaults depend on the dimension and on the number of links.
+func (p LogDetParams) Resolved() LogDetParams {
+	p.Gamma = cmp.Or(p.Gamma, 1)
+	p.Bounds = p.Bounds.Resolved()
+	p.Tol = cmp.Or(p.Tol, 1e-3)
+	return p
+}
+
+func (p LogDetParams) check() error {
+	switch {
+	case !(p.Gamma > 0):
+		return fmt.Errorf("itml: gamma: %v is not allowed, want a number > 0 or +Inf", p.Gamma)
+	case !(p.Upper >= 0) || math.IsInf(p.Upper, 0):
+		return fmt.Errorf("itml: upper: %v is not allowed, want a finite number > 0, or 0 for the rule", p.Upper)
+	case !(p.Lower >= 0) || math.IsInf(p.Lower, 0):
+		return fmt.Errorf("itml: lower: %v is not allowed, want a finite number > 0, or 0 for the rule", p.Lower)
+	case (p.Upper == 0) != (p.Lower == 0):
+		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want both or neither", p.Upper, p.Lower)
+	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
+		return fmt.Errorf("itml: tol: %v is not allowed, want a finite number > 0", p.Tol)
+	case p.MaxCycles < 0:
+		return fmt.Errorf("itml: max_cycles: %d is not allowed, want at least 1, or 0 for the default", p.MaxCycles)
+	}
+	return p.Bounds.check()
+}
+
+// LogDet is what FitLogDet returns. Iterations of the Result counts cycles;
+// Residual is the change of λ over the last one, as in the stopping rule.
+type LogDet struct {
+	learners.Result
+	// Upper and Lower are u and ℓ, as given or by the rule.
+	Upper, Lower float64
+	// Duals holds λ ≥ 0 of each link, 0 for one that does not bind, and Slacks
+	// its ξ: u or ℓ if λ = 0, else u enlarged or ℓ reduced.
+	Duals, Slacks []float64
+	// KKT is the largest violation of a condition of optimality, without units: of
+	// a constraint, δ(p − ξ)/ξ, and of complementarity, λ|p − ξ|. The others hold
+	// by construction: W and ξ are made from λ.
+	KKT float64
+	// Projections counts the steps that moved W.
+	Projections int
+	// Skipped counts links between duplicates.
+	Skipped int
+}
+
+// FitLogDet learns the metric that is closest to W₀ in the LogDet divergence
+// D(A, B) = tr(AB⁻¹) − log det(AB⁻¹) − d, and brings similar pairs together and
+// dissimilar ones apart:
+//
+//	min over W ≻ 0 and ξ > 0 of D(W, W₀) + γ·D(diag ξ, diag ξ₀)
+//	subject to δ(p − ξ) ≤ 0 for each link,  p = vᵀWv,  v = x_i − x_j,
+//
+// with δ = 1 and ξ₀ = u for a similar link, δ = −1 and ξ₀ = ℓ for a dissimilar one.
+// u, ℓ, ξ and p are squared distances. Source: information-theoretic metric
+// learning (ITML), Davis, Kulis, Jain, Sra, Dhillon, ICML 2007, in the form of
+// Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear
+// Transformation, JMLR 13, 2012, Eq. 7 and Algorithm 1, in input space. x is n×d,
+// samples as rows.
+//
+// With a multiplier λ ≥ 0 per link, the optimum has
+//
+//	W⁻¹ = W₀⁻¹ + Σ λδvvᵀ,  1/ξ = 1/ξ₀ − δλ/γ,  λ(p − ξ) = 0.
+//
+// A step is a Bregman projection onto the constraint of one link, the next in a
+// cycle over all. λ − α in place of λ keeps the first two equations if 1/p and 1/ξ
+// become 1/p − δα and 1/ξ + δα/γ; they are equal for the α on the right of
+//
+//	α = min(λ, δ·γ/(γ+1)·(1/p − 1/ξ)),
+//	β = δα/(1 − δαp),  W ← W + β·Wv(Wv)ᵀ,  ξ ← γξ/(γ + δαξ),  λ ← λ − α.
+//
+// W stays positive definite without a projection, as 1/p − δα > 0. The fit stops
+// when, over a full cycle,
+//
+//	‖λ − λ_old‖₁/(‖λ‖₂ + ‖λ_old‖₂) < Tol
+//
+// and the KKT residual is at most 1. Without the second condition a fit far from the
+// optimum would stop because λ is large: as it becomes without limit if γ = ∞ and no
+// W satisfies all links. Status is learners.Converged then, else
+// learners.IterationCap, which is common with a large γ and bounds that classes do
+// not meet: cyclic projections are slow there.
+//
+// A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
+// them. A step costs O(d²), the end O(md² + d³) for m links. FitLogDet returns an
+// error if there is no link, if a link has label 0 or an index outside x, if an
+// entry of x or W0 is NaN or infinite, if W0 is not d×d and positive definite, if a
+// squared distance overflows, if a parameter is out of range, if the rule gives no
+// bounds, and if the links ask for a metric that is singular to working precision. It
+// panics if x is nil or empty.
+func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error) {
+	n, _ := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return LogDet{}, err
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return LogDet{}, fmt.Errorf("itml: %w", err)
+	}
+	if len(links) == 0 {
+		return LogDet{}, errors.New("itml: links: none given, want at least one")
+	}
+	if err := checkLinks(n, links); err != nil {
+		return LogDet{}, fmt.Errorf("itml: %w", err)
+	}
+	f, err := newInputForm(x, p.W0)
+	if err != nil {
+		return LogDet{}, err
+	}
+	if p.Upper == 0 {
+		if p.Upper, p.Lower, err = p.Bounds.Of(x, links, f.metric()); err != nil {
+			return LogDet{}, err
+		}
+	}
+	l := newLogDetLoop(f, links, p)
+	status, err := l.run(p.Tol, cmp.Or(p.MaxCycles, (maxLogDetSteps+len(links)-1)/len(links)))
+	if err != nil {
+		return LogDet{}, err
+	}
+	return LogDet{
+		Result: learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
+		Upper:  p.Upper, Lower: p.Lower,
+		Duals: l.lambda, Slacks: l.xi,
+		KKT: l.kkt, Projections: l.projections, Skipped: l.skipped,
+	}, nil
+}
+
+// logDetForm is the matrix of the projections: W, or the kernel matrix of the
+// objects that links join.
+type logDetForm interface {
+	// sqDist returns p = vᵀWv of the link and keeps Wv.
+	sqDist(l metric.Link) float64
+	// update sets W to W + β·Wv(Wv)ᵀ for the v of the last sqDist.
+	update(beta float64)
+	// remake sets W to (W₀⁻¹ + Σ cvvᵀ)⁻¹, c of each link, and reports whether that
+	// matrix is positive definite; if not, nothing has changed.
+	remake(links []metric.Link, c []float64) bool
+	// exact returns vᵀWv with a small relative error, after a remake.
+	exact(l metric.Link) float64
+}
+
+// logDetLoop is Algorithm 1 on any form.
+type logDetLoop struct {
+	w     logDetForm
+	links []metric.Link
+	gamma float64
+
+	bound, lambda, xi []float64 // ξ₀, λ, ξ
+	skip              []bool    // duplicates
+
+	cycles, projections, skipped int
+	change, kkt                  float64
+}
+
+const (
+	// duplicate is the share of its bound below which a pair's squared distance is
+	// taken for zero. To stretch it further would leave less than 4 digits of W.
+	duplicate = 1e-12
+	// remakeAfter is the number of projections over which W follows λ by updates,
+	// each of which adds a round-off of about ε.
+	remakeAfter = 1 << 16
+	// sound is the largest KKT residual of an answer that counts as converged. At
+	// Tol = 0.001 it is some 0.1 with γ = 1 and in the thousands with γ = 100.
+	sound = 1
+)
+
+var errLogDetSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
+
+func newLogDetLoop(w logDetForm, links []metric.Link, p LogDetParams) *logDetLoop {
+	m := len(links)
+	l := &logDetLoop{
+		w: w, links: links, gamma: p.Gamma,
+		bound: make([]float64, m), lambda: make([]float64, m), xi: make([]float64, m), skip: make([]bool, m),
+	}
+	for k, link := range links {
+		l.bound[k] = p.Upper
+		if link.Label == metric.Dissimilar {
+			l.bound[k] = p.Lower
+		}
+	}
+	copy(l.xi, l.bound)
+	return l
+}
+
+func (l *logDetLoop) run(tol float64, most int) (learners.Status, error) {
+	for k, link := range l.links {
+		q := l.w.exact(link)
+		if math.IsInf(q, 0) || math.IsNaN(q) {
+			return learners.NotRun, fmt.Errorf("itml: link %d: squared distance %v under W0, want a finite number: scale the features down", k, q)
+		}
+		if l.skip[k] = q <= duplicate*l.bound[k]; l.skip[k] {
+			l.skipped++
+		}
+	}
+	old := make([]float64, len(l.lambda))
+	for made := 0; l.cycles < most; {
+		copy(old, l.lambda)
+		if err := l.cycle(); err != nil {
+			return learners.NotRun, err
+		}
+		l.cycles++
+		l.change = relativeChange(l.lambda, old)
+		if l.change < tol {
+			if err := l.finish(); err != nil {
+				return learners.NotRun, err
+			}
+			if l.kkt <= sound {
+				return learners.Converged, nil
+			}
+			made = l.projections
+		}
+		if l.projections-made >= remakeAfter {
+			l.remake()
+			made = l.projections
+		}
+	}
+	return learners.IterationCap, l.finish()
+}
+
+// relativeChange returns ‖a − b‖₁/(‖a‖₂ + ‖b‖₂), 0 if both are zero.
+func relativeChange(a, b []float64) float64 {
+	var diff, sqA, sqB float64
+	for k, x := range a {
+		diff += math.Abs(x - b[k])
+		sqA += x * x
+		sqB += b[k] * b[k]
+	}
+	if diff == 0 {
+		return 0
+	}
+	return diff / (math.Sqrt(sqA) + math.Sqrt(sqB))
+}
+
+// cycle projects onto the constraint of each link in turn.
+func (l *logDetLoop) cycle() error {
+	share := 1.0 // γ/(γ+1)
+	if !math.IsInf(l.gamma, 1) {
+		share = l.gamma / (l.gamma + 1)
+	}
+	for k, link := range l.links {
+		if l.skip[k] {
+			continue
+		}
+		p := l.w.sqDist(link)
+		if !(p > 0) { // round-off of the updates
+			if !l.remake() {
+				return errLogDetSingular
+			}
+			if p = l.w.sqDist(link); !(p > 0) {
+				return errLogDetSingular
+			}
+		}
+		delta, xi, lambda := float64(link.Label), l.xi[k], l.lambda[k]
+		alpha := delta * share * (1/p - 1/xi)
+		var after float64 // p after the step
+		switch {
+		case alpha < lambda: // p = ξ after the step, their harmonic mean with weights 1 and γ
+			after = xi
+			if !math.IsInf(l.gamma, 1) {
+				after = (l.gamma + 1) * p * xi / (l.gamma*p + xi)
+			}
+			l.lambda[k], l.xi[k] = lambda-alpha, after
+		case lambda > 0: // the constraint no longer binds: α = λ
+			after = p / (1 - delta*lambda*p)
+			l.lambda[k], l.xi[k] = 0, l.bound[k]
+		default:
+			continue
+		}
+		// β as printed would cancel where the step stretches p by much.
+		beta := (after/p - 1) / p
+		if math.IsInf(beta, 0) || math.IsNaN(beta) {
+			return fmt.Errorf("itml: link %d: squared distance %v, which float64 cannot move to %v: rescale the features", k, p, after)
+		}
+		if beta != 0 {
+			l.w.update(beta)
+			l.projections++
+		}
+	}
+	return nil
+}
+
+// remake makes W and ξ anew from λ, without the round-off of the updates.
+func (l *logDetLoop) remake() bool {
+	c := make([]float64, len(l.links))
+	for k, link := range l.links {
+		c[k] = float64(link.Label) * l.lambda[k]
+	}
+	if !l.w.remake(l.links, c) {
+		return false
+	}
+	if math.IsInf(l.gamma, 1) {
+		return true
+	}
+	for k := range c {
+		if t := 1/l.bound[k] - c[k]/l.gamma; t > 0 {
+			l.xi[k] = 1 / t
+		}
+	}
+	return true
+}
+
+// finish is remake with the KKT residual of the answer.
+func (l *logDetLoop) finish() error {
+	if !l.remake() {
+		return errLogDetSingular
+	}
+	l.kkt = 0
+	for k, link := range l.links {
+		if l.skip[k] {
+			continue
+		}
+		gap := l.w.exact(link) - l.xi[k]
+		l.kkt = max(l.kkt, float64(link.Label)*gap/l.xi[k], l.lambda[k]*math.Abs(gap))
+	}
+	return nil
+}
+
+// inputForm is W in input space. An update is left for the next product, with which
+// it shares the way through memory.
+type inputForm struct {
+	x       *mat.Dense
+	inverse *mat.SymDense // W₀⁻¹; nil if it is I
+	factor  *mat.Dense    // L, W = LᵀL, since the start or the last remake
+	w       *tiles
+	v, wv   []float64
+	sign    float64 // of the update left, 0 if none is
+	s       []float64
+}
+
+func newInputForm(x *mat.Dense, w0 mat.Symmetric) (*inputForm, error) {
+	_, d := x.Dims()
+	f := &inputForm{x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
+	if w0 == nil {
+		f.factor = metric.Identity(d).Factor()
+		f.w.set(mat.NewDiagDense(d, ones(d)))
+		return f, nil
+	}
+	if n := w0.SymmetricDim(); n != d {
+		return nil, fmt.Errorf("itml: w0: %d×%d is not allowed, want %d×%d like the rows", n, n, d, d)
+	}
+	a := mat.NewSymDense(d, nil)
+	a.CopySym(w0)
+	for i := range d {
+		for j := range i + 1 {
+			if t := a.At(i, j); math.IsNaN(t) || math.IsInf(t, 0) {
+				return nil, fmt.Errorf("itml: w0: entry (%d, %d) is %v, want a finite number", i, j, t)
+			}
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(a) {
+		return nil, errors.New("itml: w0: it is not positive definite")
+	}
+	var u mat.TriDense
+	chol.UTo(&u)
+	f.factor = mat.DenseCopyOf(&u)
+	f.inverse = mat.NewSymDense(d, nil)
+	if err := chol.InverseTo(f.inverse); err != nil && chol.Cond() > 1/duplicate {
+		return nil, fmt.Errorf("itml: w0: condition number %.3g is not allowed, want at most %g", chol.Cond(), 1/duplicate)
+	}
+	f.w.set(a)
+	return f, nil
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// metric returns the metric of the start, or of the last remake.
+func (f *inputForm) metric() *metric.Mahalanobis { return metric.FromFactor(f.factor) }
+
+func (f *inputForm) diff(l metric.Link) []float64 {
+	return metric.Sub(f.v, f.x.RawRowView(l.I), f.x.RawRowView(l.J))
+}
+
+func (f *inputForm) sqDist(l metric.Link) float64 {
+	v := f.diff(l)
+	f.w.addMul(f.wv, f.sign, f.s, v)
+	f.sign = 0
+	return dot(v, f.wv)
+}
+
+func (f *inputForm) update(beta float64) {
+	root := math.Sqrt(math.Abs(beta))
+	for i, a := range f.wv {
+		f.s[i] = root * a
+	}
+	f.sign = math.Copysign(1, beta)
+}
+
+func (f *inputForm) exact(l metric.Link) float64 {
+	v := f.diff(l)
+	d := len(v)
+	blas64.Gemv(blas.NoTrans, 1, f.factor.RawMatrix(), vec(v), 0, vec(f.wv[:d]))
+	return dot(f.wv, f.wv)
+}
+
+// scatterRows is how many links are added to W⁻¹ at a time.
+const scatterRows = 256
+
+func (f *inputForm) remake(links []metric.Link, c []float64) bool {
+	d := f.w.n
+	p := mat.NewSymDense(d, nil)
+	if f.inverse != nil {
+		p.CopySym(f.inverse)
+	} else {
+		for i := range d {
+			p.SetSym(i, i, 1)
+		}
+	}
+	block := make([]float64, 0, scatterRows*d)
+	for _, sign := range []float64{1, -1} { // a difference of two scatter matrices
+		flush := func() {
+			if rows := len(block) / d; rows > 0 {
+				blas64.Syrk(blas.Trans, sign, blas64.General{Rows: rows, Cols: d, Stride: d, Data: block}, 1, p.RawSymmetric())
+			}
+			block = block[:0]
+		}
+		for k, l := range links {
+			if c[k]*sign <= 0 {
+				continue
+			}
+			root := math.Sqrt(c[k] * sign)
+			for _, a := range f.diff(l) {
+				block = append(block, root*a)
+			}
+			if len(block) == cap(block) {
+				flush()
+			}
+		}
+		flush()
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(p) {
+		return false
+	}
+	// W⁻¹ = RᵀR, so W = R⁻¹R⁻ᵀ = LᵀL with L = R⁻ᵀ.
+	var r, inv mat.TriDense
+	chol.UTo(&r)
+	if err := inv.InverseTri(&r); err != nil {
+		if c, ok := errors.AsType[mat.Condition](err); !ok || math.IsInf(float64(c), 1) {
+			return false
+		}
+	}
+	f.factor = mat.DenseCopyOf(inv.T())
+	var w mat.SymDense
+	w.SymOuterK(1, &inv)
+	f.w.set(&w)
+	f.sign = 0
+	return true
+}

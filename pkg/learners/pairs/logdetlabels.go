@@ -1,0 +1,229 @@
+package pairs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/metric"
+)
+
+// LogDetLabelParams are the parameters of FitLogDetLabels.
+type LogDetLabelParams struct {
+	LogDetParams
+	// Links is the number of links to draw; 0 means 40c(c−1) for c classes.
+	Links int
+	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means
+	// 1,000. The program of Davis et al. (2007) draws at most 100.
+	BoundPairs int
+}
+
+// Resolved returns p with its defaults filled in, but for Links, whose default
+// depends on the number of classes.
+func (p LogDetLabelParams) Resolved() LogDetLabelParams {
+	p.LogDetParams = p.LogDetParams.Resolved()
+	p.BoundPairs = cmp.Or(p.BoundPairs, 1000)
+	return p
+}
+
+func (p LogDetLabelParams) check() error {
+	switch {
+	case p.Links < 0:
+		return fmt.Errorf("itml: links: %d is not allowed, want at least 1, or 0 for the default", p.Links)
+	case p.BoundPairs < 0:
+		return fmt.Errorf("itml: bound_pairs: %d is not allowed, want at least 1", p.BoundPairs)
+	}
+	return p.LogDetParams.check()
+}
+
+// FitLogDetLabels is FitLogDet on links drawn from the classes y of the rows of x:
+// 40c(c−1) pairs of distinct rows, uniform and with replacement, similar if of one
+// class, as in the program of Davis et al. (2007) and in Perez-Suay and Ferri
+// (2013), Section 3. Bounds by the rule come from another draw of the same kind.
+// It draws the links first, so that they do not depend on the bounds.
+//
+// It returns the errors of FitLogDet, and one if y does not have an entry per row
+// or has fewer than two classes.
+func FitLogDetLabels(rng *rand.Rand, x *mat.Dense, y []int, p LogDetLabelParams) (LogDet, error) {
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return LogDet{}, err
+	}
+	links, p, err := p.draw(rng, x, y)
+	if err != nil {
+		return LogDet{}, err
+	}
+	return FitLogDet(x, links, p.LogDetParams)
+}
+
+// draw returns links, and p with bounds.
+func (p LogDetLabelParams) draw(rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LogDetLabelParams, error) {
+	n, _ := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	if len(y) != n {
+		return nil, p, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
+	}
+	classes := len(slices.Compact(slices.Sorted(slices.Values(y))))
+	if classes < 2 {
+		return nil, p, fmt.Errorf("itml: labels: %d class, want at least 2", classes)
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return nil, p, fmt.Errorf("itml: %w", err)
+	}
+	links, err := datasets.RandomLinks(rng, y, cmp.Or(p.Links, 40*classes*(classes-1)))
+	if err != nil {
+		return nil, p, fmt.Errorf("itml: %w", err)
+	}
+	if p.Upper != 0 {
+		return links, p, nil
+	}
+	sample, err := datasets.RandomLinks(rng, y, p.BoundPairs)
+	if err != nil {
+		return nil, p, fmt.Errorf("itml: %w", err)
+	}
+	f, err := newInputForm(x, p.W0)
+	if err != nil {
+		return nil, p, err
+	}
+	p.Upper, p.Lower, err = p.Bounds.Of(x, sample, f.metric())
+	return links, p, err
+}
+
+// LogDetTunedParams are the parameters of FitLogDetTuned.
+type LogDetTunedParams struct {
+	// LogDetLabelParams are those of each fit. Gamma must be 0: it is chosen.
+	LogDetLabelParams
+	// Gammas is the grid of γ, each > 0 or +Inf; nil means 10⁻⁴, 10⁻³, ..., 10⁴, as
+	// in the program of Davis et al. (2007). (Jain et al. 2012, Section 6, have 0.01
+	// to 1,000.)
+	Gammas []float64
+	// Folds is the number of parts of the cross-validation, at least 2; 0 means 2.
+	Folds int
+	// K is the number of neighbours, at least 1; 0 means 4. Both are the program's.
+	K int
+}
+
+// Resolved returns p with its defaults filled in, but for Gamma and Links.
+func (p LogDetTunedParams) Resolved() LogDetTunedParams {
+	gamma := p.Gamma
+	p.LogDetLabelParams = p.LogDetLabelParams.Resolved()
+	p.Gamma = gamma
+	if p.Gammas == nil {
+		for e := -4; e <= 4; e++ {
+			p.Gammas = append(p.Gammas, math.Pow10(e))
+		}
+	}
+	p.Folds, p.K = cmp.Or(p.Folds, 2), cmp.Or(p.K, 4)
+	return p
+}
+
+func (p LogDetTunedParams) check(n int) error {
+	if p.Gamma != 0 {
+		return fmt.Errorf("itml: gamma: %v is not allowed, want 0: it is chosen from gammas", p.Gamma)
+	}
+	if len(p.Gammas) == 0 {
+		return fmt.Errorf("itml: gammas: none given, want at least one")
+	}
+	for _, g := range p.Gammas {
+		if !(g > 0) {
+			return fmt.Errorf("itml: gammas: %v is not allowed, want numbers > 0 or +Inf", g)
+		}
+	}
+	if p.Folds < 2 || p.Folds > n {
+		return fmt.Errorf("itml: folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
+	}
+	if most := n - (n+p.Folds-1)/p.Folds; p.K < 1 || p.K > most {
+		return fmt.Errorf("itml: k: %d is not allowed, want 1 to %d, the rows of the smallest training fold", p.K, most)
+	}
+	p.Gamma = p.Gammas[0]
+	return p.LogDetLabelParams.check()
+}
+
+// LogDetTuned is what FitLogDetTuned returns: the fit to all rows with the γ chosen.
+type LogDetTuned struct {
+	LogDet
+	Gamma float64
+	// Gammas is the grid, and Wrong the number of rows that the cross-validation
+	// got wrong with each.
+	Gammas []float64
+	Wrong  []int
+}
+
+// FitLogDetTuned is FitLogDetLabels with the γ of the grid under which k nearest
+// neighbours get the fewest rows wrong in a cross-validation, the first of equals,
+// as in the program of Davis et al. (2007). Folds are stratified
+// (datasets.StratifiedFolds). In each fold links and bounds are drawn from the
+// training rows, once for all γ, and the test rows are classified by the training
+// rows under the metric learned. rng is used in the order: folds, a fit per fold,
+// the fit to all rows.
+//
+// It makes Folds·len(Gammas) + 1 fits and returns the errors of FitLogDetLabels,
+// naming fold and γ.
+func FitLogDetTuned(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(n); err != nil {
+		return LogDetTuned{}, err
+	}
+	if len(y) != n {
+		return LogDetTuned{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
+	}
+	fold := datasets.StratifiedFolds(rng, y, p.Folds)
+	wrong := make([]int, len(p.Gammas))
+	for f := range p.Folds {
+		var rows [2][]int // training, test
+		for i, g := range fold {
+			part := 0
+			if g == f {
+				part = 1
+			}
+			rows[part] = append(rows[part], i)
+		}
+		var xs [2]*mat.Dense
+		var ys [2][]int
+		for part, r := range rows {
+			xs[part] = mat.NewDense(len(r), d, nil)
+			for k, i := range r {
+				xs[part].SetRow(k, x.RawRowView(i))
+				ys[part] = append(ys[part], y[i])
+			}
+		}
+		links, q, err := p.draw(rng, xs[0], ys[0])
+		if err != nil {
+			return LogDetTuned{}, fmt.Errorf("fold %d: %w", f+1, err)
+		}
+		for g, gamma := range p.Gammas {
+			q.Gamma = gamma
+			l, err := FitLogDet(xs[0], links, q.LogDetParams)
+			if err != nil {
+				return LogDetTuned{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
+			}
+			knn, err := classify.NewKNN(l.Metric, xs[0], ys[0], classify.KNNOptions{})
+			if err != nil {
+				return LogDetTuned{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+			}
+			e, err := knn.Errors(xs[1], ys[1], []int{p.K})
+			if err != nil {
+				return LogDetTuned{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+			}
+			wrong[g] += e[0]
+		}
+	}
+	p.Gamma = p.Gammas[slices.Index(wrong, slices.Min(wrong))]
+	l, err := FitLogDetLabels(rng, x, y, p.LogDetLabelParams)
+	if err != nil {
+		return LogDetTuned{}, err
+	}
+	return LogDetTuned{LogDet: l, Gamma: p.Gamma, Gammas: slices.Clone(p.Gammas), Wrong: wrong}, nil
+}

@@ -1,0 +1,227 @@
+package pairs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/metric"
+)
+
+// The rules, by counting and by the formula.
+func TestBounds(t *testing.T) {
+	x := mat.NewDense(12, 1, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0})
+	var links []metric.Link // squared distances 100, 81, ..., 1 and 0
+	for i := 11; i > 0; i-- {
+		links = append(links, metric.Link{I: i, J: 0})
+	}
+	for _, c := range []struct {
+		p            BoundParams
+		upper, lower float64
+	}{
+		{BoundParams{}, 1, 100},                              // the 1st percentile is 0
+		{BoundParams{Low: 10, High: 50}, 1, 25},              // ⌈1.1⌉ = 2nd and ⌈5.5⌉ = 6th of 11
+		{BoundParams{Low: 37, High: 100}, 16, 100},           // ⌈4.07⌉ = 5th
+		{BoundParams{Rule: Bins}, 4.5, 94.5},                 // centres of bins of width 1
+		{BoundParams{Rule: Bins, Low: 1, High: 99}, 1, 98.5}, // 0.5 is below the least positive
+		{BoundParams{Rule: Bins, Low: 30, High: 100}, 29.5, 99.5},
+	} {
+		upper, lower, err := c.p.Of(x, links, metric.Euclidean{})
+		if err != nil || math.Abs(upper-c.upper) > 1e-12 || math.Abs(lower-c.lower) > 1e-12 {
+			t.Errorf("%+v: u = %v, ℓ = %v, want %v, %v, error %v", c.p, upper, lower, c.upper, c.lower, err)
+		}
+		upper, lower, err = c.p.Of(x, links, metric.FromFactor(mat.NewDense(1, 1, []float64{2}))) // four times the squares
+		if floor := math.Max(4*c.upper, 4); err != nil || math.Abs(upper-floor) > 1e-12 || math.Abs(lower-4*c.lower) > 1e-12 {
+			t.Errorf("%+v under 4I: u = %v, ℓ = %v, error %v", c.p, upper, lower, err)
+		}
+	}
+	if _, _, err := (BoundParams{}).Of(x, nil, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), "no pairs given") {
+		t.Errorf("no pairs: %v", err)
+	}
+	if _, _, err := (BoundParams{}).Of(x, []metric.Link{{I: 0, J: 12}}, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), "pair 0: row 12 is not allowed, want 0 to 11") {
+		t.Errorf("row out of range: %v", err)
+	}
+	if Percentiles.String() != "percentiles" || Bins.String() != "bins" || BoundRule(7).String() != "unknown rule 7" {
+		t.Error("names of rules")
+	}
+}
+
+// blobs returns n rows of 3 classes that differ in the first of d features, of
+// which the others are larger noise.
+func blobs(seed uint64, n, d int) (*mat.Dense, []int) {
+	rng := rand.New(rand.NewPCG(70, seed))
+	x, y := mat.NewDense(n, d, nil), make([]int, n)
+	for i := range n {
+		y[i] = 10 * (i % 3)
+		for j := range d {
+			x.Set(i, j, 3*rng.NormFloat64())
+		}
+		x.Set(i, 0, float64(3*(i%3))+0.7*rng.NormFloat64())
+	}
+	return x, y
+}
+
+// The wrapper is FitLogDet on 40c(c−1) uniform pairs and bounds of another draw.
+func TestLogDetLabels(t *testing.T) {
+	x, y := blobs(1, 60, 4)
+	w0 := definite(rand.New(rand.NewPCG(71, 1)), 4)
+	for _, p := range []LogDetLabelParams{
+		{},
+		{LogDetParams: LogDetParams{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
+		{LogDetParams: LogDetParams{Upper: 2, Lower: 30}},
+	} {
+		got, err := FitLogDetLabels(rand.New(rand.NewPCG(1, 2)), x, y, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		m := 240
+		if p.Links > 0 {
+			m = p.Links
+		}
+		q := p.LogDetParams
+		links := must(datasets.RandomLinks(rng, y, m))
+		if p.Upper == 0 {
+			start := metric.SqDister(metric.Euclidean{})
+			if p.W0 != nil {
+				start = must(metric.NewMahalanobis(w0))
+			}
+			n := 1000
+			if p.BoundPairs > 0 {
+				n = p.BoundPairs
+			}
+			if q.Upper, q.Lower, err = p.Bounds.Of(x, must(datasets.RandomLinks(rng, y, n)), start); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := FitLogDet(x, links, q)
+		if err != nil || len(got.Duals) != m || math.Abs(got.Upper-want.Upper) > 1e-12*want.Upper {
+			t.Fatalf("%d links, u = %v, want %v, error %v", len(got.Duals), got.Upper, want.Upper, err)
+		}
+		if e := diff(got.Metric.M(), want.Metric.M()); e > 1e-9*mat.Norm(want.Metric.M(), 2) || got.Projections == 0 || got.Iterations > (100000+m-1)/m {
+			t.Errorf("W off by %v, %d cycles", e, got.Iterations)
+		}
+	}
+}
+
+// The γ chosen is the first of those with the fewest errors in the cross-validation
+// that the doc comment describes.
+func TestLogDetTuned(t *testing.T) {
+	x, y := blobs(2, 45, 3)
+	p := LogDetTunedParams{Gammas: []float64{1e-4, 0.1, 1, 30, math.Inf(1)}, Folds: 3, K: 3}
+	p.Links, p.MaxCycles = 60, 200
+	got, err := FitLogDetTuned(rand.New(rand.NewPCG(3, 4)), x, y, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	fold := datasets.StratifiedFolds(rng, y, 3)
+	wrong := make([]int, len(p.Gammas))
+	for f := range 3 {
+		train, test := mat.NewDense(30, 3, nil), mat.NewDense(15, 3, nil)
+		var ytrain, ytest []int
+		for i, g := range fold {
+			if g == f {
+				test.SetRow(len(ytest), x.RawRowView(i))
+				ytest = append(ytest, y[i])
+			} else {
+				train.SetRow(len(ytrain), x.RawRowView(i))
+				ytrain = append(ytrain, y[i])
+			}
+		}
+		links := must(datasets.RandomLinks(rng, ytrain, 60))
+		sample := must(datasets.RandomLinks(rng, ytrain, 1000))
+		q := p.LogDetParams
+		if q.Upper, q.Lower, err = q.Bounds.Of(train, sample, metric.Identity(3)); err != nil {
+			t.Fatal(err)
+		}
+		for g := range p.Gammas {
+			q.Gamma = p.Gammas[g]
+			l, err := FitLogDet(train, links, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			knn := must(classify.NewKNN(l.Metric, train, ytrain, classify.KNNOptions{}))
+			wrong[g] += must(knn.Errors(test, ytest, []int{3}))[0]
+		}
+	}
+	best := slices.Index(wrong, slices.Min(wrong))
+	if !slices.Equal(got.Wrong, wrong) || got.Gamma != p.Gammas[best] || slices.Max(wrong) == slices.Min(wrong) {
+		t.Errorf("wrong %v, γ = %v, want %v, %v", got.Wrong, got.Gamma, wrong, p.Gammas[best])
+	}
+	q := p.LogDetLabelParams
+	q.Gamma = got.Gamma
+	want, err := FitLogDetLabels(rng, x, y, q)
+	if err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
+		t.Errorf("the last fit differs, error %v", err)
+	}
+}
+
+func TestLogDetTunedDefaults(t *testing.T) {
+	p := LogDetTunedParams{}.Resolved()
+	if len(p.Gammas) != 9 || p.Gammas[0] != 1e-4 || p.Gammas[4] != 1 || p.Gammas[8] != 1e4 || p.Folds != 2 || p.K != 4 || p.Gamma != 0 || p.BoundPairs != 1000 || p.Tol != 1e-3 {
+		t.Errorf("defaults %+v", p)
+	}
+}
+
+func TestLogDetLabelsErrors(t *testing.T) {
+	x, y := blobs(3, 6, 2)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for want, p := range map[string]LogDetTunedParams{
+		"itml: gamma: 1 is not allowed, want 0":                 {LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 1}}},
+		"itml: gammas: none given":                              {Gammas: []float64{}},
+		"itml: gammas: 0 is not allowed":                        {Gammas: []float64{1, 0}},
+		"itml: folds: 1 is not allowed, want 2 to the number":   {Folds: 1},
+		"itml: folds: 7 is not allowed":                         {Folds: 7},
+		"itml: k: 4 is not allowed, want 1 to 3":                {},
+		"itml: links: -1 is not allowed":                        {K: 1, LogDetLabelParams: LogDetLabelParams{Links: -1}},
+		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LogDetLabelParams: LogDetLabelParams{BoundPairs: -1}},
+		"itml: tol: -1 is not allowed":                          {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Tol: -1}}},
+		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: identity(1)}}},
+		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Bounds: BoundParams{Rule: 5}}}},
+	} {
+		if l, err := FitLogDetTuned(rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
+	}
+	for want, labels := range map[string][]int{
+		"itml: 2 labels for 6 rows":              {1, 2},
+		"itml: labels: 1 class, want at least 2": {1, 1, 1, 1, 1, 1},
+	} {
+		if _, err := FitLogDetLabels(rng, x, labels, LogDetLabelParams{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func ExampleFitLogDetLabels() {
+	x, y := blobs(4, 60, 2) // the first feature tells classes apart
+	l, err := FitLogDetLabels(rand.New(rand.NewPCG(1, 1)), x, y, LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 0.01}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := l.Metric.M()
+	fmt.Printf("%v, %d links, first feature weighs more: %t\n", l.Status, len(l.Duals), m.At(0, 0) > 2*m.At(1, 1))
+	// Output:
+	// converged, 240 links, first feature weighs more: true
+}
+
+func ExampleFitLogDetTuned() {
+	x, y := blobs(5, 60, 6)
+	l, err := FitLogDetTuned(rand.New(rand.NewPCG(1, 1)), x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("wrong in the cross-validation: %v, γ = %v\n", l.Wrong, l.Gamma)
+	// Output:
+	// wrong in the cross-validation: [21 1 1], γ = 1
+}
