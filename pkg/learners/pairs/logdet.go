@@ -205,8 +205,9 @@ const (
 	// remakeAfter is the number of projections over which W follows λ by updates,
 	// each of which adds a round-off of about ε.
 	remakeAfter = 1 << 16
-	// sound is the largest KKT residual of an answer that counts as converged. At
-	// Tol = 0.001 it is some 0.1 with γ = 1 and in the thousands with γ = 100.
+	// sound is the largest KKT residual of an answer that counts as converged. With
+	// 240 links of three classes that overlap it was between 0.1 and 2 when λ changed
+	// by 0.004 per cycle and γ = 1, but in the thousands at 0.002 and γ = 100.
 	sound = 1
 )
 

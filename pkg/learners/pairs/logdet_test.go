@@ -256,10 +256,16 @@ func TestLogDetIsAlgorithm1(t *testing.T) {
 			if e := diff(l.Metric.M(), w); e > tol*mat.Norm(w, 2) {
 				t.Errorf("γ = %v, d = %d: W off by %v of %v", gamma, d, e, mat.Norm(w, 2))
 			}
-			for k := range links {
+			var kkt float64
+			for k, link := range links {
 				if math.Abs(l.Duals[k]-lambda[k])*xi[k] > tol || math.Abs(l.Slacks[k]-xi[k]) > tol*xi[k] {
 					t.Errorf("γ = %v, d = %d, link %d: λ = %v, ξ = %v, want %v, %v", gamma, d, k, l.Duals[k], l.Slacks[k], lambda[k], xi[k])
 				}
+				gap := quad(w, x, link) - xi[k]
+				kkt = max(kkt, float64(link.Label)*gap/xi[k], lambda[k]*math.Abs(gap))
+			}
+			if l.Status != learners.IterationCap || math.Abs(l.KKT-kkt) > 1e-8*(1+kkt) || d > 2 && kkt == 0 {
+				t.Errorf("γ = %v, d = %d: %v, KKT %v, want %v", gamma, d, l.Status, l.KKT, kkt)
 			}
 		}
 	}

@@ -28,10 +28,12 @@ func newTiles(n int) *tiles {
 		parts := (n + tileEdge - 1) / tileEdge
 		t.edge = (n + parts - 1) / parts
 	}
-	t.each(func(i, j int, _ blas64.General) {
-		r, c := min(t.edge, n-i), min(t.edge, n-j)
-		t.tile = append(t.tile, blas64.General{Rows: r, Cols: c, Stride: c, Data: make([]float64, r*c)})
-	})
+	for i := 0; i < n; i += t.edge {
+		for j := 0; j <= i; j += t.edge {
+			r, c := min(t.edge, n-i), min(t.edge, n-j)
+			t.tile = append(t.tile, blas64.General{Rows: r, Cols: c, Stride: c, Data: make([]float64, r*c)})
+		}
+	}
 	return t
 }
 
@@ -40,11 +42,7 @@ func (t *tiles) each(f func(i, j int, g blas64.General)) {
 	k := 0
 	for i := 0; i < t.n; i += t.edge {
 		for j := 0; j <= i; j += t.edge {
-			var g blas64.General
-			if k < len(t.tile) {
-				g = t.tile[k]
-			}
-			f(i, j, g)
+			f(i, j, t.tile[k])
 			k++
 		}
 	}
