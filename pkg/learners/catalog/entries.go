@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -37,7 +38,7 @@ var entries = []Entry{
 	},
 	{
 		Name:        "kernel-pola",
-		Doc:         "POLA between images under a kernel's feature map; it stores points, without a bound in general",
+		Doc:         "POLA between images under a kernel's feature map; it stores points, without a bound in general; features should be centred",
 		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Section 3.3",
 		Feedback:    Pairs,
 		Version:     pairs.KernelPOLAVersion,
@@ -47,7 +48,7 @@ var entries = []Entry{
 				kernels.GaussianName, kernels.LinearName, kernels.PolynomialName),
 			Param{
 				Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²", Type: Number, Needs: "kernel=" + kernels.GaussianName,
-				Default: "1", Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+				Default: perDim, Allowed: "a finite number > 0, or " + perDim, min: math.SmallestNonzeroFloat64, auto: perDim,
 			},
 			Param{
 				Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
@@ -59,7 +60,7 @@ var entries = []Entry{
 			}),
 		Kind: pairs.KernelPOLAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
-			k, err := kernel(v)
+			k, err := kernel(dim, v)
 			if err != nil {
 				return nil, err
 			}
@@ -252,13 +253,17 @@ func pola(v Values) pairs.POLAParams {
 	return pairs.POLAParams{B1: new(v.Float("b1")), Gamma: v.Float("gamma")}
 }
 
-func kernel(v Values) (kernels.Kernel, error) {
+// perDim is one over the dimension of the vectors: the width at which squared
+// distances between standardised features are of the order of 1.
+const perDim = "1/dim"
+
+func kernel(dim int, v Values) (kernels.Kernel, error) {
 	s := kernels.Spec{Name: v.Text("kernel")}
 	switch s.Name {
 	case kernels.PolynomialName:
 		s.Degree, s.Offset = new(v.Int("degree")), new(v.Float("offset"))
 	case kernels.GaussianName:
-		s.Gamma = new(v.Float("kernel-gamma"))
+		s.Gamma = new(cmp.Or(v.Float("kernel-gamma"), 1/float64(dim)))
 	}
 	return s.Kernel()
 }

@@ -33,6 +33,7 @@ type Param struct {
 	Needs string
 
 	min   float64  // smallest allowed value; −Inf for any
+	auto  string   // a word allowed for a Number that depends on the dimension; it reads as 0
 	words []string // of a Choice
 }
 
@@ -60,6 +61,9 @@ func (p Param) parse(text string) (any, error) {
 			return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
 		}
 		return text, nil
+	}
+	if p.auto != "" && text == p.auto {
+		return 0.0, nil
 	}
 	var v float64
 	var err error

@@ -94,8 +94,8 @@ func TestKernelChoices(t *testing.T) {
 		kernels.Linear{}:                  {"kernel": "linear"},
 		must(kernels.NewPolynomial(2, 1)): {"kernel": "polynomial"},
 		must(kernels.NewPolynomial(3, 0)): {"kernel": "polynomial", "degree": "3", "offset": "0"},
-		must(kernels.NewGaussian(1)):      {"b1": "2"},
-		must(kernels.NewGaussian(0.5)):    {"kernel": "gaussian", "kernel-gamma": "0.5"},
+		must(kernels.NewGaussian(1. / 2)): {"b1": "2"}, // 1/dim
+		must(kernels.NewGaussian(0.7)):    {"kernel": "gaussian", "kernel-gamma": "0.7"},
 	} {
 		v, err := e.Parse(given)
 		if err != nil {
