@@ -74,7 +74,7 @@ func ShowPNG(path string) {
 type Live struct{ id string }
 
 // NewLive returns a Live that shows nothing yet.
-func NewLive() *Live { return &Live{"live_" + gonbui.UniqueID()} }
+func NewLive() *Live { return &Live{"live_" + gonbui.UniqueId()} }
 
 // Markdown replaces the text by one that is formatted as by fmt.Sprintf.
 func (l *Live) Markdown(format string, args ...any) {
