@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
 )
@@ -40,7 +42,7 @@ is divided by 1.`
 
 func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
-	var out string
+	var out, factor, matrix string
 	c := &cobra.Command{
 		Use:   "fit DATA.csv --label COLUMN --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table and save it",
@@ -58,6 +60,22 @@ func (a *app) fitCommand() *cobra.Command {
 			if out, err = outPath("out", out, args[0]); err != nil {
 				return err
 			}
+			files := map[string]bool{out: true}
+			for _, f := range []struct {
+				name string
+				path *string
+			}{{"factor-npy", &factor}, {"matrix-npy", &matrix}} {
+				if !c.Flags().Changed(f.name) {
+					continue
+				}
+				if *f.path, err = outPath(f.name, *f.path, args[0]); err != nil {
+					return err
+				}
+				if files[*f.path] {
+					return usageError{fmt.Errorf("flag --%s: %s is the file of another flag", f.name, *f.path)}
+				}
+				files[*f.path] = true
+			}
 			var d *model.Data
 			progress, done := a.meter(c.Context(), "pair")
 			m, err := atOnce(c.Context(), func() (*model.Model, error) {
@@ -71,18 +89,37 @@ func (a *app) fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var file bytes.Buffer
-			if err := m.Save(&file); err != nil {
-				return err
+			type output struct {
+				path string
+				save func(io.Writer) error
 			}
-			if err := experiment.WriteFile(out, file.Bytes()); err != nil {
-				return err
+			write := []output{{out, m.Save}}
+			if factor != "" || matrix != "" {
+				linear, ok := m.Metric().(*metric.Mahalanobis)
+				if !ok {
+					return fmt.Errorf("%s: %w", recipe.Learner, model.ErrKernel)
+				}
+				write = append(write, output{factor, linear.WriteFactorNPY}, output{matrix, linear.WriteMatrixNPY})
+			}
+			for _, w := range write {
+				if w.path == "" {
+					continue
+				}
+				var file bytes.Buffer
+				if err := w.save(&file); err != nil {
+					return err
+				}
+				if err := experiment.WriteFile(w.path, file.Bytes()); err != nil {
+					return err
+				}
 			}
 			return a.printFit(out, d, m)
 		},
 	}
 	f.add(c)
 	c.Flags().StringVar(&out, "out", "", "file for the model")
+	c.Flags().StringVar(&factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
+	c.Flags().StringVar(&matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")
 	return c
 }
 

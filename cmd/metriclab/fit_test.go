@@ -339,6 +339,35 @@ func TestTransformLabelName(t *testing.T) {
 	}
 }
 
+// fit exports the metric, and nothing at all where there is no matrix.
+func TestFitExports(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit good.csv --label class --learner pca --param dim=1 --out m.json --factor-npy l.npy --matrix-npy m.npy")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	for file, shape := range map[string]string{"l.npy": "'shape': (1, 3)", "m.npy": "'shape': (3, 3)"} {
+		raw, err := os.ReadFile(file)
+		if err != nil || !bytes.HasPrefix(raw, []byte("\x93NUMPY")) || !bytes.Contains(raw, []byte(shape)) {
+			t.Errorf("%s: error %v, %q", file, err, raw[:min(len(raw), 100)])
+		}
+	}
+	for line, want := range map[string]string{
+		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy": "a kernel metric is no linear map",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":         "k.json is the file of another flag",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":       "is the file to read",
+	} {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
+		}
+	}
+	for _, file := range []string{"k.json", "kl.npy"} {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s was written", file)
+		}
+	}
+}
+
 // transform writes the same numbers as CSV and as .npy, and plot writes images.
 func TestTransformAndPlotFiles(t *testing.T) {
 	inTables(t)
