@@ -61,11 +61,20 @@ func (s sym) trace(n int) float64 {
 // cholesky sets dst to the packed lower factor of S + shift·I, and reports
 // whether all pivots were positive. dst and s may not overlap.
 func (s sym) cholesky(dst sym, shift float64, n int) bool {
-	for i := range n {
-		si, li := s.row(i), dst.row(i)
-		for j := range i {
-			lj := dst.row(j)
-			li[j] = (si[j] - dot(li[:j], lj[:j])) / lj[j]
+	for i, at := 0, 0; i < n; i, at = i+1, at+i+1 {
+		si, li := s[at:at+i+1], dst[at:at+i+1]
+		for j, from := 0, 0; j < i; j, from = j+1, from+j+1 {
+			lj := dst[from : from+j+1]
+			var d float64 // dot(li[:j], lj[:j]), without a call where it is short
+			if j < short {
+				row := li[:j]
+				for k, a := range row {
+					d += a * lj[k]
+				}
+			} else {
+				d = dot(li[:j], lj[:j])
+			}
+			li[j] = (si[j] - d) / lj[j]
 		}
 		p := si[i] + shift - dot(li[:i], li[:i])
 		if !(p > 0) {
