@@ -287,6 +287,9 @@ var paumNote = fmt.Sprintf("PAUM has the margins %s, those with the least mean e
 var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1; relaxed POLA has γ = %s (Eq. 12) and documents of length %s, those with the least mean error, with the nearest pair, of a declared grid on %s: for the other rules nothing was chosen.",
 	table.Format(relaxedPOLA.Gamma), table.Format(relaxedPOLA.Length), rarerNote)
 
+// bothNotes is for figures that show relaxed POLA and PAUM.
+var bothNotes = relaxedNote + fmt.Sprintf(" PAUM has the margins %s, those with the least mean error on the same topics.", paumChosen)
+
 // filterScatter is a panel with a point per topic for each vocabulary, and says
 // how often y has the lower error.
 func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, string, error) {
@@ -339,8 +342,8 @@ func drawFig4(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
-		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s %s",
-		len(t.Unique("topic")), strings.Join(below, ", "), relaxedNote, paumNote, fig4Protocol(t))
+		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s",
+		len(t.Unique("topic")), strings.Join(below, ", "), bothNotes, fig4Protocol(t))
 	return d, nil
 }
 
@@ -458,7 +461,7 @@ func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + relaxedNote + " " + paumNote + " " + fig4Protocol(t)
+	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + bothNotes + " " + fig4Protocol(t)
 	return d, nil
 }
 
@@ -503,5 +506,5 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", g.Where("kind", "size", "method", sizeEmpty).Values("value")[0], vocabulary(setting)))
 	}
-	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), relaxedNote+" "+paumNote, fig4Protocol(t)), Text: text}, nil
+	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t)), Text: text}, nil
 }
