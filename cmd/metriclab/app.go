@@ -214,14 +214,6 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// plural returns "1 job", "2 jobs".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // about rounds a duration for people: "about 5m", "less than 1s".
 func about(d time.Duration) string {
 	if d < time.Second {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/model"
 )
@@ -133,7 +134,7 @@ func interval(s experiment.Summary) string {
 
 func (a *app) printEvaluation(d *model.Data, e *model.Evaluation) error {
 	name := e.Recipe.Learner
-	fmt.Fprintf(a.out, "%s: %s, %s, %s: %s\n", d.Name, plural(e.Rows, "row"), plural(e.Features, "feature"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts))
+	fmt.Fprintf(a.out, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(e.Rows, "row"), plural.Of(e.Features, "feature"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts))
 	fmt.Fprintf(a.out, "%s\n", describe(e.Recipe))
 	fmt.Fprintf(a.out, "%d x %d-fold stratified cross-validation, seed %d; everything learned anew in each split\n", e.Plan.Repeats, e.Plan.Folds, e.Plan.Seed)
 	fmt.Fprintf(a.out, "%s\n\n", describeKs(e.Plan.Ks))

@@ -19,6 +19,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
@@ -401,7 +402,7 @@ func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 		}
 		next = now.Add(a.every)
 		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
-		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural(total, noun), about(left))
+		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural.Of(total, noun), about(left))
 	}
 	return show, func() {
 		mu.Lock()
@@ -421,10 +422,10 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	var b strings.Builder
 	n, width := d.X.Dims()
 	classes, counts := m.Classes()
-	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural(n, "row"), plural(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
+	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
 	fmt.Fprintf(&b, "%s\n", describe(r))
 	if rep.Imputed > 0 {
-		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural(rep.Imputed, "missing cell"))
+		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural.Of(rep.Imputed, "missing cell"))
 	}
 	if len(rep.Constant) > 0 {
 		fmt.Fprintf(&b, "constant, so without weight in any distance between these rows: %s\n", strings.Join(rep.Constant, ", "))
@@ -438,7 +439,7 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 		fmt.Fprintf(&b, "the learner stopped early: %s\n", rep.Status)
 	}
 	if dim, ok := rank(m); ok {
-		fmt.Fprintf(&b, "the metric embeds in %s\n", plural(dim, "dimension"))
+		fmt.Fprintf(&b, "the metric embeds in %s\n", plural.Of(dim, "dimension"))
 	} else {
 		fmt.Fprintf(&b, "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
 	}
@@ -503,7 +504,7 @@ func describe(r model.Recipe) string {
 			}
 		}
 		if model.Draws(e.Feedback) {
-			s += fmt.Sprintf("; %s drawn, half of them similar", plural(r.Pairs, "pair"))
+			s += fmt.Sprintf("; %s drawn, half of them similar", plural.Of(r.Pairs, "pair"))
 		}
 		if e.Feedback == catalog.Pairs {
 			s += ", " + passes(r.Passes)

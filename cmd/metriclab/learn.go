@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
@@ -162,12 +163,12 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 	var bad *lines.LineError
 	switch {
 	case err == nil && sum.Bad > 0:
-		a.say(plural(sum.Bad, "bad line"), "of", sum.Lines, "passed over")
+		a.say(plural.Of(sum.Bad, "bad line"), "of", sum.Lines, "passed over")
 		code = exitFailed
 	case err == nil:
 		quiet = true
 	case c.Context().Err() != nil && errors.Is(err, c.Context().Err()):
-		a.say("interrupted after", plural(sum.Accepted, "accepted line"))
+		a.say("interrupted after", plural.Of(sum.Accepted, "accepted line"))
 		code = exitInterrupted
 	case errors.As(err, &bad):
 		a.say(bad)
@@ -186,7 +187,7 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 				code = exitFailed
 			}
 		} else if !quiet {
-			a.say("the learner, after", plural(sum.Accepted, "accepted line"), "of this run, is in", f.save)
+			a.say("the learner, after", plural.Of(sum.Accepted, "accepted line"), "of this run, is in", f.save)
 		}
 	}
 	if code != exitOK {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 )
 
@@ -112,7 +113,7 @@ func (a *app) printList(list []listedPaper) error {
 				expected = ", " + about(time.Duration(s.ExpectedS*float64(time.Second)))
 			}
 			fmt.Fprintf(w, "  %s: %s (%s)\n", s.Experiment, s.Title, s.Source)
-			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural(len(s.Cells), "cell"), plural(s.Trials, "trial"), plural(s.Jobs, "job"), plural(s.Claims, "claim"), expected)
+			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural.Of(len(s.Cells), "cell"), plural.Of(s.Trials, "trial"), plural.Of(s.Jobs, "job"), plural.Of(s.Claims, "claim"), expected)
 			for _, v := range s.Views {
 				fmt.Fprintf(w, "    view %s\t%s\n", v.Name, v.Title)
 			}

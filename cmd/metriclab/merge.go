@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 )
 
@@ -91,11 +92,11 @@ func (a *app) printMerge(sel []experiment.Selected, m *experiment.Merged, cfg ex
 		if e.Failed > 0 {
 			failed = fmt.Sprintf(", of which %d failed", e.Failed)
 		}
-		fmt.Fprintf(a.err, "missing: %s: %d of %s%s\n", e.Experiment, e.Missing, plural(e.Jobs, "job"), failed)
+		fmt.Fprintf(a.err, "missing: %s: %d of %s%s\n", e.Experiment, e.Missing, plural.Of(e.Jobs, "job"), failed)
 		missing += e.Missing
 	}
 	if missing > 0 && others > 0 {
-		fmt.Fprintf(a.err, "%s of another scale are in the sources: is --scale %s right?\n", plural(others, "job"), cfg.Scale)
+		fmt.Fprintf(a.err, "%s of another scale are in the sources: is --scale %s right?\n", plural.Of(others, "job"), cfg.Scale)
 	}
 	err := a.printRun(sel, m.Result, cfg)
 	if missing > 0 && m.Result.StoreErr == nil && !m.Result.Interrupted {

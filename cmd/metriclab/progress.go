@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 )
 
@@ -56,7 +57,7 @@ func (a *app) progress() *progress {
 
 // counts describes where the run is. The caller holds mu.
 func (p *progress) counts() string {
-	s := fmt.Sprintf("%d of %s", p.last.Ended, plural(p.last.Total, "job"))
+	s := fmt.Sprintf("%d of %s", p.last.Ended, plural.Of(p.last.Total, "job"))
 	if p.last.Left > 0 {
 		s += ", " + about(p.last.Left) + " left"
 	}
@@ -77,7 +78,7 @@ func (p *progress) event(e experiment.Event) {
 		if e.Left > 0 {
 			left = ", " + about(e.Left)
 		}
-		fmt.Fprintf(p.w, "%s to run%s\n", plural(e.Total, "job"), left)
+		fmt.Fprintf(p.w, "%s to run%s\n", plural.Of(e.Total, "job"), left)
 		if p.bars != nil && e.Total > 0 {
 			p.bar = p.bars.AddBar(int64(e.Total),
 				mpb.PrependDecorators(decor.CountersNoUnit("%d of %d jobs ")),
@@ -88,7 +89,7 @@ func (p *progress) event(e experiment.Event) {
 		fmt.Fprintf(p.w, "failed: %s, cell %s, trial %d: %v\n", e.Experiment, e.Cell, e.Trial, e.Err)
 	case experiment.Drawn:
 		if e.Outcome.Ran+e.Outcome.Failed > 0 {
-			fmt.Fprintf(p.w, "%s: %s run, %d failed, %d of %d done\n", e.Experiment, plural(e.Outcome.Ran+e.Outcome.Failed, "job"), e.Outcome.Failed, e.Outcome.Done, e.Outcome.Jobs)
+			fmt.Fprintf(p.w, "%s: %s run, %d failed, %d of %d done\n", e.Experiment, plural.Of(e.Outcome.Ran+e.Outcome.Failed, "job"), e.Outcome.Failed, e.Outcome.Done, e.Outcome.Jobs)
 		}
 	}
 	if p.bar != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 )
 
@@ -167,7 +168,7 @@ func (a *app) printRun(sel []experiment.Selected, res *experiment.Result, cfg ex
 		fmt.Fprintf(a.err, "failed: %s, cell %s, trial %d: %v\n", f.Experiment, f.Cell, f.Trial, f.Err)
 	}
 	if n := len(failed); n > 0 {
-		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. ", plural(n, "job"), cfg.Folders.Store)
+		fmt.Fprintf(a.err, "%s failed; errors and stacks are in %s/.failures. ", plural.Of(n, "job"), cfg.Folders.Store)
 		if cfg.Shard.Count > 0 { // the failed cells alone would be shared out in another way
 			fmt.Fprintln(a.err, "The same command runs them again.")
 		} else {
@@ -178,7 +179,7 @@ func (a *app) printRun(sel []experiment.Selected, res *experiment.Result, cfg ex
 		}
 	}
 	if n := res.NotRun + lost; n > 0 {
-		fmt.Fprintf(a.err, "%s did not run or could not be kept; the same command goes on with them.\n", plural(n, "job"))
+		fmt.Fprintf(a.err, "%s did not run or could not be kept; the same command goes on with them.\n", plural.Of(n, "job"))
 	}
 	if res.Interrupted {
 		return exitError(exitInterrupted)
@@ -255,7 +256,7 @@ func (a *app) dryRun(c *cobra.Command, sel []experiment.Selected, cfg experiment
 		if s.ToRun > 0 && s.Expected > 0 {
 			expected = ", " + about(s.Expected)
 		}
-		fmt.Fprintf(a.out, "%s: would run %s%s: %s\n", s.Experiment, plural(s.ToRun, "job"), expected, why(s, cfg))
+		fmt.Fprintf(a.out, "%s: would run %s%s: %s\n", s.Experiment, plural.Of(s.ToRun, "job"), expected, why(s, cfg))
 	}
 	return nil
 }
@@ -267,13 +268,13 @@ func why(s experiment.Status, cfg experiment.Config) string {
 		parts = append(parts, fmt.Sprintf("%d of them in the published table only", s.FromTable))
 	}
 	if s.Failed > 0 {
-		parts = append(parts, plural(s.Failed, "job")+" failed before")
+		parts = append(parts, plural.Of(s.Failed, "job")+" failed before")
 	}
 	if cfg.Force {
 		parts = append(parts, "--force runs done ones too")
 	}
 	if s.Stray > 0 {
-		parts = append(parts, plural(s.Stray, "stored job")+" of other settings or versions not used")
+		parts = append(parts, plural.Of(s.Stray, "stored job")+" of other settings or versions not used")
 	}
 	if s.Obstacle != "" {
 		parts = append(parts, "would stay a draft: "+s.Obstacle)
@@ -322,7 +323,7 @@ With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 			}
 			for _, s := range all {
 				if s.Damaged > 0 {
-					fmt.Fprintf(w, "%s: %s cannot be used and count as missing; metriclab merge names the files\n", s.Experiment, plural(s.Damaged, "stored job"))
+					fmt.Fprintf(w, "%s: %s cannot be used and count as missing; metriclab merge names the files\n", s.Experiment, plural.Of(s.Damaged, "stored job"))
 				}
 				if s.Problem != "" {
 					fmt.Fprintf(w, "%s: the published table cannot be used: %s\n", s.Experiment, s.Problem)

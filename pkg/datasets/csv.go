@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/closest"
+	"metriclab/internal/plural"
 )
 
 // Header says whether the first row of a CSV file names the columns.
@@ -149,7 +150,7 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 		}
 		t.cells, t.lines = append(t.cells, row), append(t.lines, line)
 		if len(row) != len(t.cells[0]) {
-			return nil, fmt.Errorf("datasets: %s:%d: %s, want %d as in line %d", name, line, count(len(row), "cell"), len(t.cells[0]), t.lines[0])
+			return nil, fmt.Errorf("datasets: %s:%d: %s, want %d as in line %d", name, line, plural.Of(len(row), "cell"), len(t.cells[0]), t.lines[0])
 		}
 	}
 	if len(t.cells) == 0 {
@@ -169,14 +170,6 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 		}
 	}
 	return t, nil
-}
-
-// count returns "1 cell", "2 cells".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (t *CSV) looksLikeHeader(text []string) bool {

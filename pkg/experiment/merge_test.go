@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -117,15 +118,22 @@ func TestMergeTwice(t *testing.T) {
 				t.Errorf("%q again: %+v", sources, src)
 			}
 		}
-		after := stamps(t, target)
-		for path, at := range after {
-			if !before[path].Equal(at) {
-				t.Errorf("%q again: %s was written", sources, path)
-			}
+		untouched(t, fmt.Sprintf("%q again", sources), target, before)
+	}
+}
+
+// untouched checks that no file of a folder was written, made or removed since
+// before.
+func untouched(t *testing.T, what, dir string, before map[string]time.Time) {
+	t.Helper()
+	after := stamps(t, dir)
+	for path, at := range after {
+		if !before[path].Equal(at) {
+			t.Errorf("%s: %s was written", what, path)
 		}
-		if len(after) != len(before) {
-			t.Errorf("%q again: %d files, before %d", sources, len(after), len(before))
-		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%s: %d files, before %d", what, len(after), len(before))
 	}
 }
 
@@ -242,15 +250,7 @@ func TestMergeConflict(t *testing.T) {
 		if msg := err.Error(); !strings.Contains(msg, other) || !strings.Contains(msg, badPath) || !strings.Contains(msg, "nothing was merged") {
 			t.Errorf("%s: message %s", name, msg)
 		}
-		after := stamps(t, target)
-		for path, at := range after {
-			if !before[path].Equal(at) {
-				t.Errorf("%s: %s was written", name, path)
-			}
-		}
-		if len(after) != len(before) {
-			t.Errorf("%s: %d files, before %d", name, len(after), len(before))
-		}
+		untouched(t, name, target, before)
 	}
 }
 

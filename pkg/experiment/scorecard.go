@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"metriclab/internal/plural"
 )
 
 // section is one experiment in the report or the scorecard.
@@ -66,7 +68,7 @@ func scorecard(sections []*section) []byte {
 			b.WriteString("**Stale:** these results are of an earlier version of the code; a run is due.\n\n")
 		}
 		if m := s.Meta; m != nil {
-			fmt.Fprintf(&b, "%s, %s, %s of computing time.\n\n", plural(m.Trials, "trial"), plural(m.Jobs, "job"), seconds(m.WallS))
+			fmt.Fprintf(&b, "%s, %s, %s of computing time.\n\n", plural.Of(m.Trials, "trial"), plural.Of(m.Jobs, "job"), seconds(m.WallS))
 		}
 		if len(s.Claims) == 0 {
 			b.WriteString("No claim is graded on it.\n")
@@ -100,12 +102,4 @@ func (c Claim) view(s Spec) string {
 		return s.Views[0].Name
 	}
 	return ""
-}
-
-// plural returns "1 job", "2 jobs".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/plots"
@@ -89,7 +90,7 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 		}
 	}
 	return plots.Drawing{
-		Caption: fmt.Sprintf("%s of %s, embedded by the metric that %s learned from %s with %s. %s", count(n, "row"), d.Name, m.recipe.Learner, count(m.rows(), "row"), count(len(m.layout.Features), "feature"), how),
+		Caption: fmt.Sprintf("%s of %s, embedded by the metric that %s learned from %s with %s. %s", plural.Of(n, "row"), d.Name, m.recipe.Learner, plural.Of(m.rows(), "row"), plural.Of(len(m.layout.Features), "feature"), how),
 		Panels:  []plots.Panel{panel},
 	}, nil
 }
@@ -111,14 +112,6 @@ func (m *Model) classesOf(d *Data, n int) (classes []string, of []int) {
 		of[i] = slices.Index(classes, l)
 	}
 	return classes, of
-}
-
-// count returns "1 row", "2 rows".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // rows returns the number of training rows.

@@ -190,3 +190,24 @@ func BenchmarkNearest(b *testing.B) {
 		})
 	}
 }
+
+func ExampleTracker() {
+	// The first feature matters, the second does not; the points far away in the
+	// second become the near ones.
+	l, err := pairs.NewPOLA(2, pairs.POLAParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t := classify.NewTracker(l)
+	t.Add([]float64{1, 0})
+	t.Add([]float64{0, 3})
+	if _, err := t.Step(metric.Pair{X: []float64{0, 0}, Y: []float64{2, 0}, Label: metric.Dissimilar}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	nearest, sq := t.Nearest([]float64{0, 0})
+	farthest, far := t.Farthest([]float64{0, 0})
+	fmt.Printf("nearest: point %d at d² = %.2f, farthest: point %d at d² = %.2f\n", nearest, sq, farthest, far)
+	// Output: nearest: point 1 at d² = 0.00, farthest: point 0 at d² = 0.47
+}

@@ -230,17 +230,27 @@ func balancedErrors(t *table.Table, setting, method string) (topics []string, pl
 	return topics, plain, values, nil
 }
 
+// meanError returns the mean over the topics of a setting of a method's balanced
+// error.
+func meanError(t *table.Table, setting, method string) (float64, error) {
+	_, plain, _, err := balancedErrors(t, setting, method)
+	if err != nil {
+		return 0, err
+	}
+	return stat.Mean(plain, nil), nil
+}
+
 // bestOf returns the PAUM margins with the least mean error over the topics of a
 // setting; the first of equals.
 func bestOf(t *table.Table, setting string) (margins, error) {
 	best, least := margins{}, math.Inf(1)
 	for _, m := range paumGrid {
-		_, e, _, err := balancedErrors(t, setting, m.method())
+		e, err := meanError(t, setting, m.method())
 		if err != nil {
 			return best, err
 		}
-		if v := stat.Mean(e, nil); v < least {
-			best, least = m, v
+		if e < least {
+			best, least = m, e
 		}
 	}
 	return best, nil
@@ -401,11 +411,11 @@ func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawin
 					if !slices.Contains(paumGrid, m) {
 						continue
 					}
-					_, e, _, err := balancedErrors(t, setting, m.method())
+					e, err := meanError(t, setting, m.method())
 					if err != nil {
 						return d, err
 					}
-					z[i][j] = 100 * stat.Mean(e, nil)
+					z[i][j] = 100 * e
 				}
 			}
 			for j, n := range cols {
@@ -416,11 +426,11 @@ func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawin
 			if err != nil {
 				return d, err
 			}
-			_, e, _, err := balancedErrors(t, setting, m.method())
+			e, err := meanError(t, setting, m.method())
 			if err != nil {
 				return d, err
 			}
-			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*stat.Mean(e, nil)))
+			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e))
 		}
 		if len(d.Panels) == 0 {
 			return missing("errors of PAUM"), nil

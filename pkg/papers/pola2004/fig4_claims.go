@@ -3,8 +3,6 @@ package pola2004
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/stat"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/table"
 )
@@ -144,24 +142,23 @@ func paumSpread(t *table.Table, setting string) (experiment.Finding, error) {
 	}
 	worst, most := best, -1.0
 	for _, m := range paumGrid {
-		_, e, _, err := balancedErrors(t, setting, m.method())
+		e, err := meanError(t, setting, m.method())
 		if err != nil {
 			return experiment.Finding{}, err
 		}
-		if v := stat.Mean(e, nil); v > most {
-			worst, most = m, v
+		if e > most {
+			worst, most = m, e
 		}
 	}
 	units, err := filterUnits(t, setting, worst.method(), best.method(), drastic)
 	if err != nil {
 		return experiment.Finding{}, err
 	}
-	overall := make([]float64, len(units[0].Diffs))
+	var diffs [][]float64
 	for _, u := range units {
-		for i, d := range u.Diffs {
-			overall[i] += d / float64(len(units))
-		}
+		diffs = append(diffs, u.Diffs)
 	}
+	overall := overTopics(diffs)
 	f, err := experiment.GradeUnits([]experiment.Unit{{Name: "mean over the topics", Diffs: overall}}, experiment.UnitRule{Scale: 100, Unit: "points", Sample: "segment"})
 	if err != nil {
 		return f, err

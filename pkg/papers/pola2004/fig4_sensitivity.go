@@ -111,6 +111,17 @@ func variantName(v string) string {
 	return symbols.Replace(v)
 }
 
+// overTopics returns, per segment, the mean over the topics.
+func overTopics(values [][]float64) []float64 {
+	out := make([]float64, len(values[0]))
+	for _, v := range values {
+		for i, e := range v {
+			out[i] += e / float64(len(values))
+		}
+	}
+	return out
+}
+
 // meanOverTopics returns the mean of a method's balanced errors over the topics
 // of a setting, and the half-width of its interval.
 func meanOverTopics(t *table.Table, setting, method string) (center, half float64, err error) {
@@ -118,13 +129,7 @@ func meanOverTopics(t *table.Table, setting, method string) (center, half float6
 	if err != nil {
 		return 0, 0, err
 	}
-	overall := make([]float64, len(values[0]))
-	for _, v := range values {
-		for i, e := range v {
-			overall[i] += e / float64(len(values))
-		}
-	}
-	_, half = mean(overall)
+	_, half = mean(overTopics(values))
 	return stat.Mean(plain, nil), half, nil
 }
 
@@ -133,12 +138,12 @@ func meanOverTopics(t *table.Table, setting, method string) (center, half float6
 func bestRelaxation(t *table.Table) (relaxation, error) {
 	best, least := plainPOLA, math.Inf(1)
 	for _, relax := range relaxations {
-		_, e, _, err := balancedErrors(t, variantGrid, nearestPair.method(relax))
+		e, err := meanError(t, variantGrid, nearestPair.method(relax))
 		if err != nil {
 			return best, err
 		}
-		if v := stat.Mean(e, nil); v < least {
-			best, least = relax, v
+		if e < least {
+			best, least = relax, e
 		}
 	}
 	return best, nil

@@ -116,13 +116,7 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		addPoints(euclidean, test.X)
 	}
 	for _, n := range checkpoints(nTrain) {
-		b := bestThreshold(learn[:n])
-		wrong := 0
-		for _, p := range judge {
-			if (metric.Euclidean{}.SqDist(p.X, p.Y) <= b) != (p.Label == metric.Similar) {
-				wrong++
-			}
-		}
+		wrong := wrongAt(judge, bestThreshold(learn[:n]))
 		rows.Add(table.Key{"kind": "error", "method": euclidean, "pairs": strconv.Itoa(n)}, table.Values{"error": float64(wrong) / float64(len(judge))})
 	}
 	for _, m := range []struct {
@@ -187,17 +181,22 @@ func bestThreshold(given []metric.Pair) float64 {
 	best, least := 0.0, math.MaxInt
 	slices.Sort(at)
 	for _, b := range at {
-		wrong := 0
-		for _, p := range given {
-			if (metric.Euclidean{}.SqDist(p.X, p.Y) <= b) != (p.Label == metric.Similar) {
-				wrong++
-			}
-		}
-		if wrong < least {
+		if wrong := wrongAt(given, b); wrong < least {
 			best, least = b, wrong
 		}
 	}
 	return best
+}
+
+// wrongAt counts the pairs about which "similar iff d² ≤ b" is wrong, d Euclidean.
+func wrongAt(given []metric.Pair, b float64) int {
+	wrong := 0
+	for _, p := range given {
+		if (metric.Euclidean{}.SqDist(p.X, p.Y) <= b) != (p.Label == metric.Similar) {
+			wrong++
+		}
+	}
+	return wrong
 }
 
 // coordinates returns the two principal coordinates of points under a learned
