@@ -114,19 +114,7 @@ func TestTablesGolden(t *testing.T) {
 			if tt.name == "transform-errors" {
 				damagedModels(t, c)
 			}
-			var got strings.Builder
-			for _, line := range tt.lines {
-				code := c.run(strings.Fields(line)...)
-				got.WriteString("$ metriclab " + line + "\n" + c.out.String())
-				if c.err.Len() > 0 {
-					got.WriteString("--- stderr\n" + c.err.String())
-				}
-				if code != 0 {
-					got.WriteString("--- exit code " + string(rune('0'+code)) + "\n")
-				}
-				got.WriteString("\n")
-			}
-			compare(t, golden, got.String())
+			compare(t, golden, c.session(tt.lines))
 		})
 	}
 }

@@ -178,21 +178,26 @@ func TestGolden(t *testing.T) {
 				}
 				return nil
 			}))
-			var got strings.Builder
-			for _, line := range tt.lines {
-				code := c.run(strings.Fields(line)...)
-				got.WriteString(strings.TrimSpace("$ metriclab "+line) + "\n" + c.out.String())
-				if c.err.Len() > 0 {
-					got.WriteString("--- stderr\n" + c.err.String())
-				}
-				if code != 0 {
-					got.WriteString("--- exit code " + string(rune('0'+code)) + "\n")
-				}
-				got.WriteString("\n")
-			}
-			compare(t, golden, got.String())
+			compare(t, golden, c.session(tt.lines))
 		})
 	}
+}
+
+// session runs lines and returns what a terminal would show.
+func (c *command) session(lines []string) string {
+	var got strings.Builder
+	for _, line := range lines {
+		code := c.run(strings.Fields(line)...)
+		got.WriteString(strings.TrimSpace("$ metriclab "+line) + "\n" + c.out.String())
+		if c.err.Len() > 0 {
+			got.WriteString("--- stderr\n" + c.err.String())
+		}
+		if code != 0 {
+			got.WriteString("--- exit code " + string(rune('0'+code)) + "\n")
+		}
+		got.WriteString("\n")
+	}
+	return got.String()
 }
 
 func compare(t *testing.T, golden, got string) {

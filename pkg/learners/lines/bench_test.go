@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
-
-	"metriclab/pkg/learners/catalog"
 )
 
 // labelledPairs returns n lines of pairs in dim dimensions: normal vectors,
@@ -44,23 +42,6 @@ func labelledPairs(dim, n int) []byte {
 	return b
 }
 
-func newPOLA(tb testing.TB, o Options) *Session {
-	tb.Helper()
-	e, err := catalog.Find("pola")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	v, err := e.Parse(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s, err := New(e, v, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
-
 // BenchmarkRun is the whole way of a line, from reading to writing.
 func BenchmarkRun(b *testing.B) {
 	const n = 20000
@@ -70,7 +51,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(fmt.Sprintf("alg=POLA/dim=%d", dim), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := newPOLA(b, Options{}).Run(context.Background(), bytes.NewReader(in), io.Discard); err != nil {
+				if _, err := session(b, "pola", Options{}).Run(context.Background(), bytes.NewReader(in), io.Discard); err != nil {
 					b.Fatal(err)
 				}
 			}
