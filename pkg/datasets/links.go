@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -25,6 +26,30 @@ func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	out := make([]metric.Link, n)
 	for k := range out {
 		i, j := twoOf(rng, len(y))
+		out[k] = metric.Link{I: i, J: j, Label: metric.SameClass(y[i] == y[j])}
+	}
+	return out, nil
+}
+
+// DistinctLinks draws n different pairs of distinct rows, each set of n equally likely,
+// in random order, and labels each by whether y agrees. A pair and its mirror image
+// are the same. It returns an error unless 0 ≤ n ≤ len(y)(len(y)−1)/2.
+func DistinctLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
+	all := len(y) * (len(y) - 1) / 2
+	if n < 0 || n > all {
+		return nil, fmt.Errorf("datasets: n: %d is not allowed, want 0 to %d, the pairs of %d rows", n, all, len(y))
+	}
+	out := make([]metric.Link, n)
+	for k, r := range Choose(rng, all, n) {
+		// Pairs are numbered row by row of the lower triangle: r = i(i−1)/2 + j, j < i.
+		i := int((1 + math.Sqrt(float64(8*r+1))) / 2)
+		for i*(i-1)/2 > r { // where the root is rounded
+			i--
+		}
+		for (i+1)*i/2 <= r {
+			i++
+		}
+		j := r - i*(i-1)/2
 		out[k] = metric.Link{I: i, J: j, Label: metric.SameClass(y[i] == y[j])}
 	}
 	return out, nil

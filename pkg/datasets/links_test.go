@@ -60,6 +60,45 @@ func TestRandomLinks(t *testing.T) {
 	uniform(t, "random", links, len(y)*(len(y)-1))
 }
 
+// All pairs, once each, in every number of points up to 60; few of them are uniform;
+// and pair numbers of large sets, where the square root is rounded, decode too.
+func TestDistinctLinks(t *testing.T) {
+	for n := range 60 {
+		y := make([]int, n)
+		for i := range y {
+			y[i] = i % 3
+		}
+		all := n * (n - 1) / 2
+		links, err := DistinctLinks(newRand(uint64(n)), y, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLinks(t, y, links)
+		seen := map[[2]int]bool{}
+		for _, l := range links {
+			seen[[2]int{max(l.I, l.J), min(l.I, l.J)}] = true
+		}
+		if len(seen) != all {
+			t.Fatalf("%d points: %d different pairs of %d", n, len(seen), all)
+		}
+	}
+	var many []metric.Link
+	rng := newRand(2)
+	for range 20000 {
+		links, err := DistinctLinks(rng, unevenLabels, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many = append(many, links...)
+	}
+	uniform(t, "distinct", many, len(unevenLabels)*(len(unevenLabels)-1)/2)
+	for _, n := range []int{-1, 67} {
+		if _, err := DistinctLinks(rng, unevenLabels, n); err == nil || !strings.Contains(err.Error(), "n: ") {
+			t.Errorf("%d links of 12 points: error %v", n, err)
+		}
+	}
+}
+
 func TestBalancedLinks(t *testing.T) {
 	y := unevenLabels
 	links, err := BalancedLinks(newRand(2), y, 60001)
