@@ -41,7 +41,22 @@ type Claim struct {
 	View string
 	// Grade compares the statement with a complete table.
 	Grade func(t *table.Table) (Finding, error)
+	// GradeTimed takes the place of Grade in a claim about times; exactly one of
+	// the two is set. times is as in View.DrawTimed.
+	GradeTimed func(t, times *table.Table) (Finding, error)
 }
+
+// GradeWith calls whichever of Grade and GradeTimed is set. times is not used
+// if it is Grade.
+func (c Claim) GradeWith(t, times *table.Table) (Finding, error) {
+	if c.GradeTimed != nil {
+		return c.GradeTimed(t, times)
+	}
+	return c.Grade(t)
+}
+
+// Timed reports whether the claim needs times.
+func (c Claim) Timed() bool { return c.GradeTimed != nil }
 
 // Finding is the graded outcome of a claim.
 type Finding struct {

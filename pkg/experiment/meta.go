@@ -37,6 +37,8 @@ type Meta struct {
 	Jobs        int    `json:"jobs"`
 	JobsDone    int    `json:"jobs_done"`
 	TableSHA256 string `json:"table_sha256"`
+	// TimingSHA256 is that of timing.csv if the experiment is marked Timing.
+	TimingSHA256 string `json:"timing_sha256,omitempty"`
 	// Datasets maps each registered data set to the digest of its files.
 	Datasets map[string]string `json:"datasets"`
 	// Params and Methods are shared by all cells; a cell lists what is its own.
@@ -124,12 +126,15 @@ func quote(s string) string {
 }
 
 // meta builds the provenance of the current rows.
-func (p *plan) meta(state, tableSHA string) *Meta {
+func (p *plan) meta(state, tableSHA, timingSHA string) *Meta {
 	m := &Meta{
 		Schema: KeySchema, Experiment: p.Spec.ID, Title: p.Spec.Title, Source: p.Spec.Source,
 		Scale: p.cfg.Scale, State: state, Command: p.command(), Version: p.Spec.Version,
 		Seed: p.cfg.seed(), SeedScheme: SeedScheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
 		Datasets: map[string]string{},
+	}
+	if p.Spec.Timing {
+		m.TimingSHA256 = timingSHA
 	}
 	cells := p.Spec.Cells(p.cfg.Scale)
 	m.Trials = p.trials()
@@ -210,30 +215,30 @@ func without[V comparable](m, shared map[string]V) map[string]V {
 	return out
 }
 
-// The columns of timing.csv.
-var (
-	timingIndex  = []string{"job", "cell", "trial", "phase"}
-	timingValues = []string{"wall_s", "cpu_s"}
-)
-
-// totalPhase is the phase in timing.csv that stands for the whole job.
-const totalPhase = "total"
-
-// timing returns the times of all done jobs: those of cell files, else those
-// of the published timing table.
-func (p *plan) timing() *table.Table {
-	t := table.New(timingIndex, timingValues)
+// times returns the timing table of all done jobs: the times of cell files,
+// else those of the published timing table.
+func (p *plan) times() *table.Table {
+	t := table.New(TimesColumns())
 	for _, job := range p.jobs {
-		phases := p.published.timing[job.short()]
 		if rec, ok := p.records[job.ID]; ok {
-			phases = append(slices.Clone(rec.Run.Phases), Phase{totalPhase, rec.Run.WallS, rec.Run.CPUS})
-		} else if p.rows[job.ID] == nil {
-			continue
-		}
-		for _, ph := range phases {
-			t.Add(table.Key{"job": job.short(), "cell": job.Cell.Name, "trial": strconv.Itoa(job.Key.Trial), "phase": ph.Name},
-				table.Values{"wall_s": ph.WallS, "cpu_s": ph.CPUS})
+			addTimes(t, job, rec.Run.all())
+		} else if p.rows[job.ID] != nil {
+			addTimes(t, job, p.published.timing[job.short()])
 		}
 	}
 	return t
+}
+
+// all returns the phases and the whole job's.
+func (r RunInfo) all() []Phase {
+	return append(slices.Clone(r.Phases), Phase{TotalPhase, r.WallS, r.CPUS})
+}
+
+// addTimes appends the phases of a job to a timing table.
+func addTimes(t *table.Table, job Job, phases []Phase) {
+	for _, ph := range phases {
+		key := job.indexCells()
+		key["phase"] = ph.Name
+		t.Add(key, table.Values{"wall_s": ph.WallS, "cpu_s": ph.CPUS})
+	}
 }

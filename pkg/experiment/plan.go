@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -183,10 +184,17 @@ type plan struct {
 type published struct {
 	table  *table.Table            // nil if there is none
 	rows   map[string]*table.Table // its rows with Spec columns, by short job id
-	timing map[string][]Phase      // by short job id
+	times  *table.Table            // the timing table; of an experiment that is not marked Timing empty if it cannot be read
+	timing map[string][]Phase      // its rows by short job id
 	meta   *Meta                   // nil if there is none
-	sha256 string                  // of table.csv
 	err    error                   // why the table cannot be used; nil if there is none
+
+	sha256, timingSHA256 string // of table.csv; of timing.csv, with Spec.Timing only
+}
+
+// has reports whether the tables are those that a meta.json describes.
+func (p published) has(m *Meta) bool {
+	return m != nil && m.TableSHA256 == p.sha256 && m.TimingSHA256 == p.timingSHA256
 }
 
 // plans plans the selected experiments and keeps the jobs of the shard.
@@ -364,8 +372,8 @@ const (
 	tableFile  = "table.csv"
 	timingFile = "timing.csv"
 	metaFile   = "meta.json"
-	// publishingFile holds the SHA-256 of the table of a publication that is
-	// not finished.
+	// publishingFile holds the SHA-256 of the table, and with Spec.Timing that of
+	// the timing table, of a publication that is not finished.
 	publishingFile = ".publishing"
 )
 
@@ -377,6 +385,35 @@ func (s Spec) ReadTable(dir string) (*table.Table, error) {
 		return nil, fmt.Errorf("experiment: %s has no table: %w", s.ID, err)
 	}
 	return s.parseTable(dir, data)
+}
+
+// ReadTimes reads the timing.csv of an experiment's folder, with the columns of
+// TimesColumns. Of an experiment marked Timing it returns an error unless
+// meta.json describes the file.
+func (s Spec) ReadTimes(dir string) (*table.Table, error) {
+	data, err := os.ReadFile(filepath.Join(dir, timingFile))
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s has no times: %w", s.ID, err)
+	}
+	if s.Timing {
+		m, err := readMeta(dir)
+		if err != nil {
+			return nil, fmt.Errorf("experiment: %s: nothing vouches for the times: %w", s.ID, err)
+		}
+		if m.TimingSHA256 != sum(data) {
+			return nil, errTiming(dir)
+		}
+	}
+	return parseTimes(dir, data)
+}
+
+func errTiming(dir string) error {
+	return fmt.Errorf("experiment: %s is not the timing table that %s describes", filepath.Join(dir, timingFile), metaFile)
+}
+
+func parseTimes(dir string, data []byte) (*table.Table, error) {
+	index, values := TimesColumns()
+	return table.ReadCSV(bytes.NewReader(data), filepath.Join(dir, timingFile), index, values)
 }
 
 func (s Spec) parseTable(dir string, data []byte) (*table.Table, error) {
@@ -391,7 +428,7 @@ func sum(data []byte) string {
 }
 
 func readPublished(dir string, s Spec) published {
-	p := published{rows: map[string]*table.Table{}, timing: map[string][]Phase{}}
+	p := published{rows: map[string]*table.Table{}, times: table.New(TimesColumns()), timing: map[string][]Phase{}}
 	if m, err := readMeta(dir); err == nil {
 		p.meta = m
 	}
@@ -402,14 +439,19 @@ func readPublished(dir string, s Spec) published {
 	p.sha256 = sum(data)
 	// A table that is not the one that was written (edited, cut, a merge of two)
 	// would give jobs wrong rows.
-	journal, _ := os.ReadFile(filepath.Join(dir, publishingFile)) // usually there is none
-	if p.sha256 != string(journal) && (p.meta == nil || p.sha256 != p.meta.TableSHA256) {
+	text, _ := os.ReadFile(filepath.Join(dir, publishingFile)) // usually there is none
+	journal := strings.Fields(string(text))
+	if !slices.Contains(journal, p.sha256) && (p.meta == nil || p.sha256 != p.meta.TableSHA256) {
 		p.err = fmt.Errorf("experiment: %s is not the table that %s describes", filepath.Join(dir, tableFile), metaFile)
 		return p
 	}
 	t, err := s.parseTable(dir, data)
 	if err != nil {
 		p.err = err
+		return p
+	}
+	if err := p.readTimes(dir, s, journal); err != nil && s.Timing {
+		p.err = err // rows without their times are half a result
 		return p
 	}
 	p.table = t
@@ -429,12 +471,32 @@ func readPublished(dir string, s Spec) published {
 		}
 		rows.Add(key, values)
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, timingFile)); err == nil {
-		if t, err := table.ReadCSV(bytes.NewReader(data), timingFile, timingIndex, timingValues); err == nil {
-			for i, id := range t.Index("job") {
-				p.timing[id] = append(p.timing[id], Phase{t.Index("phase")[i], t.Values("wall_s")[i], t.Values("cpu_s")[i]})
-			}
-		}
+	if s.Timing { // a table that was cut off before its timing table has more jobs
+		maps.DeleteFunc(p.rows, func(id string, _ *table.Table) bool { return p.timing[id] == nil })
 	}
 	return p
+}
+
+// readTimes reads timing.csv; that of an experiment marked Timing must be the
+// one that meta.json or the journal vouches for.
+func (p *published) readTimes(dir string, s Spec, journal []string) error {
+	data, err := os.ReadFile(filepath.Join(dir, timingFile))
+	if err != nil {
+		return fmt.Errorf("experiment: %s has no times: %w", s.ID, err)
+	}
+	if s.Timing {
+		p.timingSHA256 = sum(data)
+		if !slices.Contains(journal, p.timingSHA256) && (p.meta == nil || p.timingSHA256 != p.meta.TimingSHA256) {
+			return errTiming(dir)
+		}
+	}
+	t, err := parseTimes(dir, data)
+	if err != nil {
+		return err
+	}
+	p.times = t
+	for i, id := range t.Index("job") {
+		p.timing[id] = append(p.timing[id], Phase{t.Index("phase")[i], t.Values("wall_s")[i], t.Values("cpu_s")[i]})
+	}
+	return nil
 }

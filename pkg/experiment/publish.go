@@ -7,12 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// DrawnView is a view with what its Draw returned, rendered.
+// DrawnView is a view with the drawing that it made, rendered.
 type DrawnView struct {
 	View
 	Drawing plots.Drawing
@@ -32,8 +33,8 @@ type GradedClaim struct {
 // The files of a published experiment are written one by one, meta.json last:
 // it carries the table's SHA-256, so that a kill in between leaves no meta.json
 // that matches a table it does not describe; until then the hidden file
-// .publishing vouches for the new table. The next run writes what is missing or
-// differs.
+// .publishing vouches for the new table. With Spec.Timing the same holds for the
+// timing table. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done = len(p.jobs), p.done()
 	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
@@ -42,18 +43,18 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		return
 	}
 	o.Published = o.Watermark == ""
-	o.Table = p.table()
+	o.Table, o.Times = p.table(), p.times()
 
 	var failed []error
 	for _, v := range p.Spec.Views {
-		d, err := v.render(o.Table, o.Watermark)
+		d, err := v.render(o.Table, o.Times, o.Watermark)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("view %s: %w", v.Name, err))
 		}
 		o.Views = append(o.Views, d)
 	}
 	for _, c := range p.Spec.Claims {
-		f, err := c.graded(o.Table, o.Watermark)
+		f, err := c.graded(o.Table, o.Times, o.Watermark)
 		if err != nil {
 			failed = append(failed, err)
 		}
@@ -70,10 +71,10 @@ func (r *runner) finish(p *plan, o *Outcome) {
 	}
 
 	var csv, timing bytes.Buffer
-	if err := errors.Join(o.Table.WriteCSV(&csv), p.timing().WriteCSV(&timing)); err != nil {
+	if err := errors.Join(o.Table.WriteCSV(&csv), o.Times.WriteCSV(&timing)); err != nil {
 		panic(err) // a bytes.Buffer does not fail
 	}
-	o.Meta = p.meta(state, sum(csv.Bytes()))
+	o.Meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
 	meta, err := indentJSON(o.Meta)
 	if err != nil {
 		failed = append(failed, err)
@@ -83,8 +84,9 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		files = append(files, v.Files...)
 	}
 	files = append(files, plots.File{Name: metaFile, Data: meta})
-	if o.Published && o.Meta.TableSHA256 != p.published.sha256 {
-		files = append([]plots.File{{Name: publishingFile, Data: []byte(o.Meta.TableSHA256)}}, files...)
+	if o.Published && !p.published.has(o.Meta) {
+		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
+		files = append([]plots.File{{Name: publishingFile, Data: []byte(journal)}}, files...)
 	}
 	if err := r.writeAll(o.Dir, files); err != nil {
 		failed = append(failed, err)
@@ -104,8 +106,8 @@ func (r *runner) writeAll(dir string, files []plots.File) error {
 	return nil
 }
 
-// render draws a view; a panic in Draw is an error.
-func (v View) render(t *table.Table, watermark string) (d DrawnView, err error) {
+// render draws a view; a panic in drawing is an error.
+func (v View) render(t, times *table.Table, watermark string) (d DrawnView, err error) {
 	d.View = v
 	defer func() {
 		if p := recover(); p != nil {
@@ -116,7 +118,7 @@ func (v View) render(t *table.Table, watermark string) (d DrawnView, err error) 
 			d.Notes, d.Files = nil, nil
 		}
 	}()
-	if d.Drawing, err = v.Draw(t); err != nil {
+	if d.Drawing, err = v.DrawWith(t, times); err != nil {
 		return d, err
 	}
 	if d.Notes, err = d.Drawing.Warnings(); err != nil {
@@ -127,7 +129,7 @@ func (v View) render(t *table.Table, watermark string) (d DrawnView, err error) 
 }
 
 // graded grades a claim; with a watermark it is not graded.
-func (c Claim) graded(t *table.Table, watermark string) (f Finding, err error) {
+func (c Claim) graded(t, times *table.Table, watermark string) (f Finding, err error) {
 	if watermark != "" {
 		return Finding{Verdict: NotGraded, Reason: "Graded on a complete full-scale table only; this one: " + watermark + "."}, nil
 	}
@@ -139,7 +141,7 @@ func (c Claim) graded(t *table.Table, watermark string) (f Finding, err error) {
 			f = Finding{Verdict: NotGraded, Reason: "The grading failed: " + firstLine(err.Error())}
 		}
 	}()
-	if f, err = c.Grade(t); err != nil {
+	if f, err = c.GradeWith(t, times); err != nil {
 		err = fmt.Errorf("claim %s: %w", c.ID, err)
 	}
 	return f, err

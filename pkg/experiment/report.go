@@ -64,7 +64,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 			shown = append(shown, &section{Outcome: o})
 		case old != nil:
 			for _, v := range p.Spec.Views {
-				d, _ := v.render(old.Table, "") // its caption says what went wrong
+				d, _ := v.render(old.Table, old.Times, "") // its caption says what went wrong
 				old.Views = append(old.Views, d)
 			}
 			shown = append(shown, old)

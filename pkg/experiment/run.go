@@ -55,6 +55,7 @@ type Outcome struct {
 	Watermark string
 	Dir       string
 	Table     *table.Table
+	Times     *table.Table // with the columns of TimesColumns
 	Meta      *Meta
 	Views     []DrawnView
 	Claims    []GradedClaim
@@ -422,28 +423,19 @@ func (r *runner) do(ctx context.Context, t task) ended {
 	}
 	r.emit(Event{Kind: Started, Experiment: t.plan.Spec.ID, Cell: t.job.Cell.Name, Trial: t.job.Key.Trial})
 	w := r.cfg.World
-	account := r.meter.begin()
-	laps := &laps{now: w.now, cpu: func() time.Duration { return r.meter.read(account) }}
-	env := &Env{Scale: r.cfg.Scale, Data: r.cfg.Data, Lap: laps.start}
-	start := w.now()
-	rows, stack, err := trial(ctx, t.plan.Spec, env, t.job)
-	end, used := w.now(), r.meter.end(account)
+	rows, info, stack, err := measured(ctx, t.plan.Spec, Env{Scale: r.cfg.Scale, Data: r.cfg.Data}, t.job, w, r.meter)
 	if err != nil && ctx.Err() != nil {
 		e.interrupted = true
 		return e
 	}
 	if err != nil {
 		e.err, e.stack = err, stack
-		if err := r.store.PutFailure(Failure{ID: t.job.ID, Key: t.job.Key, Error: err.Error(), Stack: stack, Time: end.UTC(), Host: w.Host}); err != nil {
+		if err := r.store.PutFailure(Failure{ID: t.job.ID, Key: t.job.Key, Error: err.Error(), Stack: stack, Time: info.End, Host: w.Host}); err != nil {
 			e.storeErr = fmt.Errorf("%w; its note could not be stored: %w", e.err, err)
 		}
 		return e
 	}
-	rec := &Record{Key: t.job.Key, Rows: rows, Run: RunInfo{
-		Build: w.Build, Host: w.Host, PID: w.PID, Start: start.UTC(), End: end.UTC(),
-		WallS: end.Sub(start).Seconds(), CPUS: used.Seconds(), PeakRSSKiB: w.peakRSSKiB(),
-		Phases: laps.phases, Args: w.Args,
-	}}
+	rec := &Record{Key: t.job.Key, Rows: rows, Run: info}
 	if err := r.store.Put(rec); err != nil {
 		e.storeErr = fmt.Errorf("finished, but could not be stored: %w", err)
 		return e
@@ -451,6 +443,21 @@ func (r *runner) do(ctx context.Context, t task) ended {
 	r.store.ClearFailure(t.job.ID)
 	e.rec = rec
 	return e
+}
+
+// measured runs a trial and its clocks.
+func measured(ctx context.Context, s Spec, env Env, job Job, w World, m *meter) (rows *table.Table, info RunInfo, stack string, err error) {
+	account := m.begin()
+	laps := &laps{now: w.now, cpu: func() time.Duration { return m.read(account) }}
+	env.Lap = laps.start
+	start := w.now()
+	rows, stack, err = trial(ctx, s, &env, job)
+	end, used := w.now(), m.end(account)
+	return rows, RunInfo{
+		Build: w.Build, Host: w.Host, PID: w.PID, Start: start.UTC(), End: end.UTC(),
+		WallS: end.Sub(start).Seconds(), CPUS: used.Seconds(), PeakRSSKiB: w.peakRSSKiB(),
+		Phases: laps.phases, Args: w.Args,
+	}, stack, err
 }
 
 // trial calls Spec.Trial, turns a panic into an error with its stack, and
@@ -474,7 +481,7 @@ func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, s
 	return rows, "", nil
 }
 
-// laps measures the phases of one job. A phase that occurs again is added up.
+// laps measures the phases of one job as Env.Lap says.
 type laps struct {
 	now    func() time.Time
 	cpu    func() time.Duration
@@ -483,6 +490,9 @@ type laps struct {
 }
 
 func (l *laps) start(phase string) func() {
+	if phase == "" || phase == TotalPhase {
+		panic(fmt.Sprintf("experiment: phase %q is not allowed, want a name other than %q", phase, TotalPhase))
+	}
 	wall, cpu := l.now(), l.cpu()
 	return func() {
 		w, c := l.now().Sub(wall), l.cpu()-cpu
@@ -549,17 +559,40 @@ func (r *runner) manifest(sel []Selected, start time.Time) {
 // Collect runs all jobs of an experiment one after another in memory and
 // returns its table, for notebooks and tests. trials 0 means the default.
 func Collect(ctx context.Context, s Spec, env *Env, trials int, base uint64) (*table.Table, error) {
-	if trials == 0 {
-		trials = s.Trials(env.Scale)
-	}
 	e := *env
 	if e.Lap == nil {
 		e.Lap = func(string) func() { return func() {} }
 	}
-	index, values := s.Columns()
-	t := table.New(index, values)
-	for _, job := range s.Jobs(e.Scale, trials, base, nil) {
+	return collect(s, e.Scale, trials, base, func(job Job) (*table.Table, error) {
 		rows, _, err := trial(ctx, s, &e, job)
+		return rows, err
+	})
+}
+
+// CollectTimed is Collect with the clocks of w; env.Lap is not used. times has
+// the columns of TimesColumns.
+func CollectTimed(ctx context.Context, s Spec, env *Env, trials int, base uint64, w World) (t, times *table.Table, err error) {
+	times = table.New(TimesColumns())
+	m := newMeter(w.processCPU)
+	t, err = collect(s, env.Scale, trials, base, func(job Job) (*table.Table, error) {
+		rows, info, _, err := measured(ctx, s, *env, job, w, m)
+		addTimes(times, job, info.all())
+		return rows, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, times, nil
+}
+
+// collect makes the table of an experiment of what run returns.
+func collect(s Spec, scale Scale, trials int, base uint64, run func(Job) (*table.Table, error)) (*table.Table, error) {
+	if trials == 0 {
+		trials = s.Trials(scale)
+	}
+	t := table.New(s.Columns())
+	for _, job := range s.Jobs(scale, trials, base, nil) {
+		rows, err := run(job)
 		if err != nil {
 			return nil, fmt.Errorf("experiment: %s, cell %s, trial %d: %w", s.ID, job.Cell.Name, job.Key.Trial, err)
 		}

@@ -23,9 +23,9 @@ func (p *plan) publishedSection() *section {
 	if t == nil || t.Len() == 0 {
 		return nil
 	}
-	o := &Outcome{Paper: p.Paper, Spec: p.Spec, Published: true, Dir: p.publishedDir(), Table: t, Meta: p.published.meta}
+	o := &Outcome{Paper: p.Paper, Spec: p.Spec, Published: true, Dir: p.publishedDir(), Table: t, Times: p.published.times, Meta: p.published.meta}
 	for _, c := range p.Spec.Claims {
-		f, _ := c.graded(t, "") // the finding says what is wrong
+		f, _ := c.graded(t, o.Times, "") // the finding says what is wrong
 		o.Claims = append(o.Claims, GradedClaim{c, f})
 	}
 	stale := slices.ContainsFunc(p.jobs, func(j Job) bool { return j.Key.Trial < p.standard && p.published.rows[j.short()] == nil })

@@ -61,7 +61,9 @@ type Spec struct {
 	Views []View
 	// Claims are what the paper asserts about it.
 	Claims []Claim
-	// Timing marks an experiment whose result is time: its jobs run one by one.
+	// Timing marks an experiment whose result is time: its jobs run one by one,
+	// and a published job whose times are lost or changed runs again. Setting it
+	// later needs a new Version.
 	Timing bool
 	// Ours marks an experiment that the paper does not have.
 	Ours bool
@@ -89,7 +91,10 @@ type Env struct {
 	// Data opens data sets. It is shared by all jobs and safe for concurrent use.
 	Data *datasets.Store
 	// Lap starts a named phase and returns the function that ends it. The phases'
-	// wall and CPU times go to the timing table, never into rows.
+	// wall and CPU times go to the timing table, never into rows. Phases of one
+	// name in a job are summed, also where they overlap; the phases stand in the
+	// order in which they first ended. A phase that is not ended is not there. The
+	// name is not "" and not TotalPhase.
 	Lap func(phase string) (end func())
 }
 
@@ -102,12 +107,39 @@ type View struct {
 	// Draw draws what the table has and notes what is missing. The table has the
 	// columns of Columns.
 	Draw func(t *table.Table) (plots.Drawing, error)
+	// DrawTimed takes the place of Draw in a view that shows times; exactly one of
+	// the two is set, and DrawTimed only in an experiment marked Timing. times has
+	// the columns of TimesColumns and the rows of the jobs in t: one per phase,
+	// in seconds, and one of TotalPhase. Jobs may have run on different machines,
+	// so that times are comparable within a job.
+	DrawTimed func(t, times *table.Table) (plots.Drawing, error)
 }
+
+// DrawWith calls whichever of Draw and DrawTimed is set. times is not used if
+// it is Draw.
+func (v View) DrawWith(t, times *table.Table) (plots.Drawing, error) {
+	if v.DrawTimed != nil {
+		return v.DrawTimed(t, times)
+	}
+	return v.Draw(t)
+}
+
+// Timed reports whether the view needs times.
+func (v View) Timed() bool { return v.DrawTimed != nil }
 
 // Columns returns the columns of the experiment's table: job (the first 16
 // digits of the job's id), cell and trial, then Spec.Index; and Spec.Values.
 func (s Spec) Columns() (index, values []string) {
 	return append([]string{"job", "cell", "trial"}, s.Index...), s.Values
+}
+
+// TotalPhase is the phase of the timing table that stands for the whole job.
+const TotalPhase = "total"
+
+// TimesColumns returns the columns of the timing table: job, cell and trial as
+// in Spec.Columns, and phase; and the wall and CPU time of the phase in seconds.
+func TimesColumns() (index, values []string) {
+	return []string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"}
 }
 
 // Paper groups the experiments of one paper.

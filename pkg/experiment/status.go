@@ -62,7 +62,7 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 		if p.published.err != nil {
 			st.Problem = p.published.err.Error()
 		}
-		st.Published = p.published.meta != nil && p.published.meta.TableSHA256 == p.published.sha256
+		st.Published = p.published.has(p.published.meta)
 		counted := p.jobs
 		if cfg.Shard.some() {
 			counted = nil

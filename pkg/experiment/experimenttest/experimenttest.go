@@ -18,7 +18,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -55,11 +57,14 @@ type tb interface {
 // and fails unless
 //
 //   - the Spec is well-formed: IDs below the paper's key, unique names of views,
-//     claims and columns, versions of at least 1, and all texts that a reader sees;
+//     claims and columns, versions of at least 1, all texts that a reader sees, and
+//     timed views and claims only where the experiment is marked Timing;
 //   - each trial returns rows with the declared columns;
 //   - every view renders and every claim grades without error (the verdict means
-//     nothing at this scale);
-//   - a second run, in parallel and through the store, gives the same table;
+//     nothing at this scale), with the times of a clock that goes on by a
+//     millisecond whenever it is read;
+//   - a second run, in parallel and through the store, gives the same table, and of
+//     an experiment marked Timing the same phases;
 //   - the values equal the pin: a hash per experiment in the file, beside the
 //     versions of the experiment and its methods. Values that differ while all
 //     versions are the pinned ones mean that a change of the code needs a new
@@ -84,12 +89,12 @@ func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) 
 	}
 	var now []pin
 	for _, s := range p.Experiments {
-		tab := collect(t, s)
+		tab, times := collect(t, s)
 		if tab == nil {
 			continue
 		}
-		draw(t, s, tab)
-		throughStore(t, p, s, tab)
+		draw(t, s, tab, times)
+		throughStore(t, p, s, tab, times)
 		x := newPin(s, tab)
 		now = append(now, x)
 		i := slices.IndexFunc(pins, func(q pin) bool { return q.id == x.id })
@@ -159,6 +164,12 @@ func checkPaper(t tb, p experiment.Paper) bool {
 				fail("%s: view %q has no title, or its name is empty or occurs twice", s.ID, v.Name)
 			}
 			views[v.Name] = true
+			if (v.Draw == nil) == (v.DrawTimed == nil) {
+				fail("%s: view %s: want exactly one of Draw and DrawTimed", s.ID, v.Name)
+			}
+			if v.Timed() && !s.Timing {
+				fail("%s: view %s shows times, but the experiment is not marked Timing", s.ID, v.Name)
+			}
 		}
 		for _, c := range s.Claims {
 			if c.ID == "" || claims[c.ID] {
@@ -167,6 +178,12 @@ func checkPaper(t tb, p experiment.Paper) bool {
 			claims[c.ID] = true
 			if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
 				fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
+			}
+			if (c.Grade == nil) == (c.GradeTimed == nil) {
+				fail("%s: claim %s: want exactly one of Grade and GradeTimed", s.ID, c.ID)
+			}
+			if c.Timed() && !s.Timing {
+				fail("%s: claim %s is about times, but the experiment is not marked Timing", s.ID, c.ID)
 			}
 			if c.View != "" && !views[c.View] {
 				fail("%s: claim %s: there is no view %s", s.ID, c.ID, c.View)
@@ -199,22 +216,30 @@ func checkPaper(t tb, p experiment.Paper) bool {
 	return ok
 }
 
-// collect returns the table of a run in memory, nil if it fails.
-func collect(t tb, s experiment.Spec) *table.Table {
+// collect returns the tables of a run in memory, nil if it fails.
+func collect(t tb, s experiment.Spec) (tab, times *table.Table) {
 	t.Helper()
 	env := &experiment.Env{Scale: experiment.Smoke, Data: datasets.Open(t.TempDir())}
-	tab, err := experiment.Collect(t.Context(), s, env, pinnedTrials, 1)
+	tab, times, err := experiment.CollectTimed(t.Context(), s, env, pinnedTrials, 1, clocks())
 	if err != nil {
 		t.Errorf("%v", err)
-		return nil
+		return nil, nil
 	}
-	return tab
+	return tab, times
 }
 
-func draw(t tb, s experiment.Spec, tab *table.Table) {
+// clocks goes on by a millisecond whenever one of its clocks is read, so that
+// no phase takes no time and a test does not depend on the machine.
+func clocks() experiment.World {
+	var reads atomic.Int64
+	tick := func() time.Duration { return time.Duration(reads.Add(1)) * time.Millisecond }
+	return experiment.World{Now: func() time.Time { return time.Unix(0, 0).Add(tick()) }, ProcessCPU: tick}
+}
+
+func draw(t tb, s experiment.Spec, tab, times *table.Table) {
 	t.Helper()
 	for _, v := range s.Views {
-		d, err := v.Draw(tab)
+		d, err := v.DrawWith(tab, times)
 		if err == nil {
 			_, err = d.Render(v.Name, plots.Options{Watermark: "smoke scale"})
 		}
@@ -225,20 +250,20 @@ func draw(t tb, s experiment.Spec, tab *table.Table) {
 		}
 	}
 	for _, c := range s.Claims {
-		if _, err := c.Grade(tab); err != nil {
+		if _, err := c.GradeWith(tab, times); err != nil {
 			t.Errorf("%s: claim %s: %v", s.ID, c.ID, err)
 		}
 	}
 }
 
 // throughStore runs the experiment as the command does, in parallel.
-func throughStore(t tb, p experiment.Paper, s experiment.Spec, want *table.Table) {
+func throughStore(t tb, p experiment.Paper, s experiment.Spec, want, wantTimes *table.Table) {
 	t.Helper()
 	s.Views, s.Claims = nil, nil // these have been tested
 	dir := t.TempDir()
 	cfg := experiment.Config{
 		Scale: experiment.Smoke, Trials: pinnedTrials, Workers: 2, Data: datasets.Open(t.TempDir()),
-		Folders: experiment.FoldersFor(experiment.Smoke, dir),
+		Folders: experiment.FoldersFor(experiment.Smoke, dir), World: clocks(),
 	}
 	s.Trials = func(experiment.Scale) int { return pinnedTrials }
 	res, err := experiment.Run(t.Context(), []experiment.Selected{{Paper: p, Spec: s}}, cfg)
@@ -246,12 +271,31 @@ func throughStore(t tb, p experiment.Paper, s experiment.Spec, want *table.Table
 		t.Errorf("%s: run: %v %+v", s.ID, err, res)
 		return
 	}
-	got, err := s.ReadTable(filepath.Join(dir, filepath.FromSlash(s.ID)))
+	dir = filepath.Join(dir, filepath.FromSlash(s.ID))
+	got, err := s.ReadTable(dir)
 	if err != nil {
 		t.Errorf("%v", err)
 	} else if csvOf(got) != csvOf(want) {
 		t.Errorf("%s: two runs of the same jobs differ", s.ID)
 	}
+	if !s.Timing {
+		return
+	}
+	times, err := s.ReadTimes(dir)
+	if err != nil {
+		t.Errorf("%v", err)
+	} else if !slices.Equal(phases(times), phases(wantTimes)) {
+		t.Errorf("%s: two runs of the same jobs have different phases", s.ID)
+	}
+}
+
+// phases lists the job and the phase of each row of a timing table.
+func phases(times *table.Table) []string {
+	var out []string
+	for i, job := range times.Index("job") {
+		out = append(out, job+" "+times.Index("phase")[i])
+	}
+	return out
 }
 
 func csvOf(t *table.Table) string {

@@ -72,6 +72,35 @@ func toy() experiment.Paper {
 	}}}
 }
 
+// drawTimed and gradeTimed fail unless each job took time.
+func drawTimed(t, times *table.Table) (plots.Drawing, error) {
+	if _, err := gradeTimed(t, times); err != nil {
+		return plots.Drawing{}, err
+	}
+	return plots.Drawing{Caption: "C", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+}
+
+func gradeTimed(t, times *table.Table) (experiment.Finding, error) {
+	for id := range t.Group("job") {
+		all := times.Where("job", id, "phase", experiment.TotalPhase)
+		if all.Len() != 1 || !(all.Values("wall_s")[0] > 0) || !(all.Values("cpu_s")[0] > 0) {
+			return experiment.Finding{}, fmt.Errorf("job %s has no times", id)
+		}
+	}
+	return experiment.Finding{Verdict: experiment.Undecided}, nil
+}
+
+func TestPinSmokeTimed(t *testing.T) {
+	p := toy()
+	s := &p.Experiments[0]
+	s.Timing = true
+	s.Views[0].Draw, s.Views[0].DrawTimed = nil, drawTimed
+	s.Claims[0].Grade, s.Claims[0].GradeTimed = nil, gradeTimed
+	if r := record(t, p, filepath.Join(t.TempDir(), "pins"), true, "amd64"); len(r.errs) != 0 {
+		t.Errorf("a sound paper with times: %q", r.errs)
+	}
+}
+
 func TestPinSmoke(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "testdata", "pins")
 	if r := record(t, toy(), file, true, "amd64"); len(r.errs) != 0 {
@@ -99,6 +128,14 @@ func TestPinSmokeFails(t *testing.T) {
 				t.Add(nil, table.Values{"y": by()})
 				return t, nil
 			}
+		})
+	}
+	timed := func(f func(*experiment.Spec)) func(*experiment.Paper) {
+		return spec(func(s *experiment.Spec) {
+			s.Timing = true
+			s.Views[0].Draw, s.Views[0].DrawTimed = nil, drawTimed
+			s.Claims[0].Grade, s.Claims[0].GradeTimed = nil, gradeTimed
+			f(s)
 		})
 	}
 	broken := errors.New("broken")
@@ -129,6 +166,30 @@ func TestPinSmokeFails(t *testing.T) {
 		"claim fails": {spec(func(s *experiment.Spec) {
 			s.Claims[0].Grade = func(*table.Table) (experiment.Finding, error) { return experiment.Finding{}, broken }
 		}), "claim c: broken"},
+		"no draw":           {spec(func(s *experiment.Spec) { s.Views[0].Draw = nil }), "view v: want exactly one of Draw"},
+		"two draws":         {timed(func(s *experiment.Spec) { s.Views[0].Draw = toy().Experiments[0].Views[0].Draw }), "view v: want exactly one of Draw"},
+		"no grade":          {spec(func(s *experiment.Spec) { s.Claims[0].Grade = nil }), "claim c: want exactly one of Grade"},
+		"timed, not Timing": {timed(func(s *experiment.Spec) { s.Timing = false }), "view v shows times, but"},
+		"timed claim":       {timed(func(s *experiment.Spec) { s.Timing, s.Views = false, toy().Experiments[0].Views }), "claim c is about times, but"},
+		"timed view fails": {timed(func(s *experiment.Spec) {
+			s.Views[0].DrawTimed = func(_, _ *table.Table) (plots.Drawing, error) { return plots.Drawing{}, broken }
+		}), "view v: broken"},
+		"timed claim fails": {timed(func(s *experiment.Spec) {
+			s.Claims[0].GradeTimed = func(_, _ *table.Table) (experiment.Finding, error) { return experiment.Finding{}, broken }
+		}), "claim c: broken"},
+		"phases differ": {timed(func(s *experiment.Spec) {
+			trial := s.Trial
+			s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+				defer env.Lap(fmt.Sprint(calls.Add(1)))()
+				return trial(ctx, env, c, seed)
+			}
+		}), "two runs of the same jobs have different phases"},
+		"reserved phase": {spec(func(s *experiment.Spec) {
+			s.Trial = func(_ context.Context, env *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
+				defer env.Lap(experiment.TotalPhase)()
+				return nil, nil
+			}
+		}), `phase "total" is not allowed`},
 		"no statement":       {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "" }), "want statement"},
 		"claim of no view":   {spec(func(s *experiment.Spec) { s.Claims[0].View = "w" }), "there is no view w"},
 		"claim twice":        {spec(func(s *experiment.Spec) { s.Claims = append(s.Claims, s.Claims[0]) }), `claim ID "c"`},
