@@ -298,7 +298,7 @@ func ExampleAll() {
 	// Output:
 	// pola        labelled pairs, online               b1=1 gamma=0
 	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
-	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa
+	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
 	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca         data set and labelled pairs of rows  ridge=0
 	// itml        data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001

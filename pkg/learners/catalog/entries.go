@@ -89,11 +89,16 @@ var entries = []Entry{
 				Name: "b0", Doc: "start threshold", Type: Number,
 				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: "a finite number", min: math.Inf(-1),
 			},
+			{
+				Name: "tol", Doc: "largest loss of a pair on which no update is made", Type: Number,
+				Needs:   fmt.Sprintf("rule=%v", pairs.PALS),
+				Default: number(pairs.PAParams{}.Resolved().Tol), Allowed: "a finite number ≥ 0",
+			},
 		},
 		Bounded: true,
 		Kind:    pairs.PAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
-			p := pairs.PAParams{C: v.Float("c"), B0: v.Float("b0")}
+			p := pairs.PAParams{C: v.Float("c"), B0: v.Float("b0"), Tol: v.Float("tol")}
 			if err := p.Rule.UnmarshalText([]byte(v.Text("rule"))); err != nil {
 				return nil, err
 			}

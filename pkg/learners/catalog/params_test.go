@@ -119,8 +119,8 @@ func TestKernelChoices(t *testing.T) {
 	}
 }
 
-// Each rule and each policy of pa is built as asked for; c is refused where it
-// would do nothing.
+// Each rule and each policy of pa is built as asked for; c and tol are refused where
+// they would do nothing.
 func TestPassiveAggressiveChoices(t *testing.T) {
 	e, err := catalog.Find("pa")
 	if err != nil {
@@ -135,6 +135,7 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 		{map[string]string{"rule": "pa1"}, pairs.PAParams{Rule: pairs.PAI, C: 1}},
 		{map[string]string{"rule": "pa2", "c": "0.5"}, pairs.PAParams{Rule: pairs.PAII, C: 0.5}},
 		{map[string]string{"rule": "pals", "c": "3", "psd": "end"}, pairs.PAParams{Rule: pairs.PALS, C: 3, PSD: pairs.AtEnd}},
+		{map[string]string{"rule": "pals", "tol": "0.25"}, pairs.PAParams{Rule: pairs.PALS, C: 1, Tol: 0.25}},
 	} {
 		v, err := e.Parse(c.given)
 		if err != nil {
@@ -148,6 +149,8 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 	}
 	for want, given := range map[string]map[string]string{
 		"c is only for rule=pa1|pa2|pals, but rule is pa": {"c": "1"},
+		"tol is only for rule=pals, but rule is pa2":      {"rule": "pa2", "tol": "0"},
+		`tol: "-1" is not allowed`:                        {"rule": "pals", "tol": "-1"},
 		`rule: "pa3" is not allowed`:                      {"rule": "pa3"},
 		`psd: "never" is not allowed`:                     {"psd": "never"},
 		`c: "0" is not allowed`:                           {"rule": "pa1", "c": "0"},

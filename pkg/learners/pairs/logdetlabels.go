@@ -97,7 +97,7 @@ func (p LogDetLabelParams) draw(rng *rand.Rand, x *mat.Dense, y []int) ([]metric
 	return links, p, err
 }
 
-// LogDetTunedParams are the parameters of FitLogDetTuned.
+// LogDetTunedParams are the parameters of TuneLogDet and FitLogDetTuned.
 type LogDetTunedParams struct {
 	// LogDetLabelParams are those of each fit. Gamma must be 0: it is chosen.
 	LogDetLabelParams
@@ -147,9 +147,9 @@ func (p LogDetTunedParams) check(n int) error {
 	return p.LogDetLabelParams.check()
 }
 
-// LogDetTuned is what FitLogDetTuned returns: the fit to all rows with the γ chosen.
-type LogDetTuned struct {
-	LogDet
+// LogDetTuning is what TuneLogDet returns.
+type LogDetTuning struct {
+	// Gamma is the γ chosen.
 	Gamma float64
 	// Gammas is the grid, and Wrong the number of rows that the cross-validation
 	// got wrong with each.
@@ -157,27 +157,32 @@ type LogDetTuned struct {
 	Wrong  []int
 }
 
-// FitLogDetTuned is FitLogDetLabels with the γ of the grid under which k nearest
-// neighbours get the fewest rows wrong in a cross-validation, the first of equals,
-// as in the program of Davis et al. (2007). Folds are stratified
-// (datasets.StratifiedFolds). In each fold links and bounds are drawn from the
-// training rows, once for all γ, and the test rows are classified by the training
-// rows under the metric learned. rng is used in the order: folds, a fit per fold,
-// the fit to all rows.
+// LogDetTuned is what FitLogDetTuned returns: the fit to all rows with the γ chosen.
+type LogDetTuned struct {
+	LogDet
+	LogDetTuning
+}
+
+// TuneLogDet chooses the γ of the grid under which k nearest neighbours get the
+// fewest rows wrong in a cross-validation, the first of equals, as the program of
+// Davis et al. (2007) does. Folds are stratified (datasets.StratifiedFolds). In each
+// fold links and bounds are drawn from the training rows, once for all γ, and the
+// test rows are classified by the training rows under the metric learned. rng is
+// used in the order: folds, the draws of each fold.
 //
-// It makes Folds·len(Gammas) + 1 fits and returns the errors of FitLogDetLabels,
-// naming fold and γ.
-func FitLogDetTuned(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
+// It makes Folds·len(Gammas) fits and returns the errors of FitLogDetLabels, naming
+// fold and γ.
+func TuneLogDet(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuning, error) {
 	n, d := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
 	p = p.Resolved()
 	if err := p.check(n); err != nil {
-		return LogDetTuned{}, err
+		return LogDetTuning{}, err
 	}
 	if len(y) != n {
-		return LogDetTuned{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
+		return LogDetTuning{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
 	}
 	fold := datasets.StratifiedFolds(rng, y, p.Folds)
 	wrong := make([]int, len(p.Gammas))
@@ -201,29 +206,40 @@ func FitLogDetTuned(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) 
 		}
 		links, q, err := p.draw(rng, xs[0], ys[0])
 		if err != nil {
-			return LogDetTuned{}, fmt.Errorf("fold %d: %w", f+1, err)
+			return LogDetTuning{}, fmt.Errorf("fold %d: %w", f+1, err)
 		}
 		for g, gamma := range p.Gammas {
 			q.Gamma = gamma
 			l, err := FitLogDet(xs[0], links, q.LogDetParams)
 			if err != nil {
-				return LogDetTuned{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
+				return LogDetTuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			knn, err := classify.NewKNN(l.Metric, xs[0], ys[0], classify.KNNOptions{})
 			if err != nil {
-				return LogDetTuned{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			e, err := knn.Errors(xs[1], ys[1], []int{p.K})
 			if err != nil {
-				return LogDetTuned{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			wrong[g] += e[0]
 		}
 	}
-	p.Gamma = p.Gammas[slices.Index(wrong, slices.Min(wrong))]
+	best := p.Gammas[slices.Index(wrong, slices.Min(wrong))]
+	return LogDetTuning{Gamma: best, Gammas: slices.Clone(p.Gammas), Wrong: wrong}, nil
+}
+
+// FitLogDetTuned is TuneLogDet, and FitLogDetLabels on all rows with the γ chosen and
+// what follows from rng. It returns the errors of both.
+func FitLogDetTuned(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
+	t, err := TuneLogDet(rng, x, y, p)
+	if err != nil {
+		return LogDetTuned{}, err
+	}
+	p.Gamma = t.Gamma
 	l, err := FitLogDetLabels(rng, x, y, p.LogDetLabelParams)
 	if err != nil {
 		return LogDetTuned{}, err
 	}
-	return LogDetTuned{LogDet: l, Gamma: p.Gamma, Gammas: slices.Clone(p.Gammas), Wrong: wrong}, nil
+	return LogDetTuned{LogDet: l, LogDetTuning: t}, nil
 }

@@ -156,6 +156,11 @@ func TestLogDetTuned(t *testing.T) {
 	if !slices.Equal(got.Wrong, wrong) || got.Gamma != p.Gammas[best] || slices.Max(wrong) == slices.Min(wrong) {
 		t.Errorf("wrong %v, γ = %v, want %v, %v", got.Wrong, got.Gamma, wrong, p.Gammas[best])
 	}
+	// TuneLogDet is all that comes before the fit to all rows, and draws no more.
+	tuning, err := TuneLogDet(rand.New(rand.NewPCG(3, 4)), x, y, p)
+	if err != nil || tuning.Gamma != got.Gamma || !slices.Equal(tuning.Wrong, wrong) || !slices.Equal(tuning.Gammas, p.Gammas) {
+		t.Errorf("tuning %+v, error %v, want that of the fit, %+v", tuning, err, got.LogDetTuning)
+	}
 	q := p.LogDetLabelParams
 	q.Gamma = got.Gamma
 	want, err := FitLogDetLabels(rng, x, y, q)
@@ -187,6 +192,9 @@ func TestLogDetLabelsErrors(t *testing.T) {
 		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: identity(1)}}},
 		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Bounds: BoundParams{Rule: 5}}}},
 	} {
+		if _, err := TuneLogDet(rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("tuning: got error %v, want one with %q", err, want)
+		}
 		if l, err := FitLogDetTuned(rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
@@ -212,6 +220,25 @@ func ExampleFitLogDetLabels() {
 	fmt.Printf("%v, %d links, first feature weighs more: %t\n", l.Status, len(l.Duals), m.At(0, 0) > 2*m.At(1, 1))
 	// Output:
 	// converged, 240 links, first feature weighs more: true
+}
+
+func ExampleTuneLogDet() {
+	x, y := blobs(5, 60, 6)
+	rng := rand.New(rand.NewPCG(1, 1))
+	t, err := TuneLogDet(rng, x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	links := []metric.Link{{I: 0, J: 3, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
+	l, err := FitLogDet(x, links, LogDetParams{Gamma: t.Gamma})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("γ = %v, and with it %d links of one's own: %v\n", t.Gamma, len(l.Duals), l.Status)
+	// Output:
+	// γ = 1, and with it 2 links of one's own: converged
 }
 
 func ExampleFitLogDetTuned() {

@@ -111,6 +111,9 @@ type PAParams struct {
 	// paper; it is below 1, so that EachStep satisfies b ≥ 1 from its first update
 	// on only.
 	B0 float64 `json:"b0"`
+	// Tol ≥ 0, of PALS only, is the largest loss |s| of a pair on which no update is
+	// made. The default is 0, as in the paper, which makes one on every pair.
+	Tol float64 `json:"tol,omitempty"`
 }
 
 // Resolved returns p with its defaults filled in: C = 1.
@@ -130,6 +133,10 @@ func (p PAParams) check(name string) error {
 		return fmt.Errorf("%s: c: %v is not allowed, want a finite number > 0", name, p.C)
 	case math.IsNaN(p.B0) || math.IsInf(p.B0, 0):
 		return fmt.Errorf("%s: b0: %v is not allowed, want a finite number", name, p.B0)
+	case !(p.Tol >= 0) || math.IsInf(p.Tol, 0):
+		return fmt.Errorf("%s: tol: %v is not allowed, want a finite number ≥ 0", name, p.Tol)
+	case p.Tol != 0 && p.Rule != PALS:
+		return fmt.Errorf("%s: tol: %v is not allowed with rule %v, want 0: it is for PALS only", name, p.Tol, p.Rule)
 	}
 	return nil
 }
@@ -142,7 +149,7 @@ func (p PAParams) check(name string) error {
 //	PA-II  ½τ²N + C·max(0, s − τN)²           τ₂ = max(0, s)/(N + 1/(2C))  (Eq. 13)
 //	PA-LS  ½τ²N + C·(s − τN)²                 τ₃ = s/(N + 1/(2C))          (Eq. 16)
 //
-// A component of the step at right angles to that direction would add to the length
+// and 0 in place of τ₃ if |s| ≤ Tol. A component of the step at right angles to that direction would add to the length
 // and leave the loss as it is, so that these are the minimisers over all M and b.
 func (p PAParams) rate() rate {
 	soft := 1 / (2 * p.C)
@@ -153,7 +160,13 @@ func (p PAParams) rate() rate {
 	case PAII:
 		return polaRate(soft)
 	case PALS:
-		return func(slack, norm4 float64) float64 { return slack / (norm4 + 1 + soft) }
+		tol := p.Tol
+		return func(slack, norm4 float64) float64 {
+			if math.Abs(slack) <= tol {
+				return 0
+			}
+			return slack / (norm4 + 1 + soft)
+		}
 	}
 	return polaRate(0)
 }
@@ -194,6 +207,12 @@ func (p PAParams) engine(dim int) engine {
 // negative squared distances. Metric and Final project: they give the hypothesis
 // of the end, Matrix and Threshold the running one.
 //
+// PA-LS with Tol > 0 makes no update if |s| ≤ Tol, and the full one if not. The
+// paper names such a tolerance, on τ₃ near 0, as further work (Section 4) and does
+// not define it. Here it is one on s, the error in b − d²: τ₃ = s/(1 + 1/(2C) + ‖v‖⁴)
+// depends on C and on the scale of v, so that a tolerance on it would pass over long
+// pairs of a large loss, yet not over short ones of a small loss.
+//
 // A pair with x = y updates b only. A step which the projection undoes as a whole
 // reports its StepSize and Updated = false. Of its Outcomes, those of AtEnd have no
 // Projections.
@@ -212,7 +231,7 @@ var _ learners.PairMetric = (*PA)(nil)
 
 // NewPA returns a PA for vectors of length dim. It returns an error unless dim ≥ 1,
 // Rule and PSD are ones there are, C is finite and positive, or 0 for the default,
-// and B0 is finite.
+// B0 is finite, and Tol is finite and not negative, and 0 unless Rule is PALS.
 func NewPA(dim int, p PAParams) (*PA, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("pa: dim: %d is not allowed, want at least 1", dim)

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +32,16 @@ func allPA() []PAParams {
 	return out
 }
 
+// tolerant are PA-LS that leave out updates.
+func tolerant() []PAParams {
+	return []PAParams{
+		{Rule: PALS, C: 0.3, PSD: EachStep, B0: 0.5, Tol: 0.4},
+		{Rule: PALS, C: 0.3, PSD: AtEnd, B0: 0.5, Tol: 0.4},
+	}
+}
+
 func (p PAParams) String() string {
-	return fmt.Sprintf("rule=%v/psd=%v/c=%g", p.Rule, p.PSD, p.C)
+	return fmt.Sprintf("rule=%v/psd=%v/c=%g/tol=%g", p.Rule, p.PSD, p.C, p.Tol)
 }
 
 // stepper is a learner of pairs in any representation.
@@ -50,7 +59,7 @@ func mustOutcome(t testing.TB, l stepper, f metric.Pair) learners.Outcome[learne
 }
 
 func TestPAConformance(t *testing.T) {
-	for _, p := range append(allPA(), PAParams{}, PAParams{Rule: PALS, PSD: AtEnd, B0: -3}) {
+	for _, p := range slices.Concat(allPA(), tolerant(), []PAParams{{}, {Rule: PALS, PSD: AtEnd, B0: -3}}) {
 		t.Run(p.String(), func(t *testing.T) {
 			least := 1.0
 			if p.PSD == AtEnd {
@@ -95,7 +104,9 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 	case PAII:
 		tau = hinge / (n + 1/(2*l.p.C))
 	case PALS:
-		tau = slack / (n + 1/(2*l.p.C))
+		if math.Abs(slack) > l.p.Tol {
+			tau = slack / (n + 1/(2*l.p.C))
+		}
 	}
 	if tau == 0 {
 		return slack, 0
@@ -112,11 +123,11 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 	return slack, y * tau
 }
 
-// All eight give the outcomes, M and b of the slow reference, in every
+// All give the outcomes, M and b of the slow reference, in every
 // representation: few dimensions, a core that grows and becomes dense, and data of
 // low rank. What AtEnd returns is the projection.
 func TestPAAgainstDense(t *testing.T) {
-	for _, p := range allPA() {
+	for _, p := range slices.Concat(allPA(), tolerant()) {
 		t.Run(p.String(), func(t *testing.T) {
 			most := 0
 			for _, c := range []struct {
@@ -378,6 +389,92 @@ func TestDissimilarStepOfLeastSquaresProjects(t *testing.T) {
 	}
 }
 
+// PA-LS makes no update where |s| ≤ Tol, and elsewhere the step of Tol = 0, of the same
+// bits; in both representations, whatever the scale of the features.
+func TestPATolerance(t *testing.T) {
+	const dim = 5
+	for _, scale := range []float64{0.1, 1, 10} {
+		for _, tol := range []float64{0, 0.05, 0.5, 3} {
+			for _, psd := range []PSD{EachStep, AtEnd} {
+				p := PAParams{Rule: PALS, C: 2, PSD: psd, Tol: tol}
+				full := PAParams{Rule: PALS, C: 2}.rate()
+				rng := rand.New(rand.NewPCG(59, 1))
+				x, links := table(rng, 40, dim, 2, 60)
+				x.Scale(scale, x)
+				r := must(NewRecurring(x, links))
+				l, again := must(NewPA(dim, p)), (*RecurringPA)(nil)
+				if psd == AtEnd {
+					again = must(NewRecurringPA(r, p))
+				}
+				passive := 0
+				for k := range 600 {
+					i := rng.IntN(len(links))
+					f := metric.Pair{X: x.RawRowView(links[i].I), Y: x.RawRowView(links[i].J), Label: links[i].Label}
+					m, b := l.Matrix(), l.Threshold()
+					o := mustOutcome(t, l, f)
+					slack := 1 + float64(f.Label)*(o.Prediction.SqDist-b)
+					v := metric.Sub(nil, f.X, f.Y)
+					want := float64(f.Label) * full(slack, dot(v, v)*dot(v, v))
+					if math.Abs(slack) <= tol {
+						want = 0
+						passive++
+						if o.Updated || o.Projections != 0 || len(l.LastChange()) != 0 || l.Threshold() != b || !mat.Equal(l.Matrix(), m) {
+							t.Fatalf("scale %v, %v, round %d: an update on s = %v: %+v", scale, p, k, slack, o)
+						}
+					}
+					if o.StepSize != want || o.Loss != math.Abs(slack) {
+						t.Fatalf("scale %v, %v, round %d: s = %v, %+v, want the step %v", scale, p, k, slack, o, want)
+					}
+					if again == nil {
+						continue
+					}
+					q, b := again.Predict(i).SqDist, again.Threshold()
+					a, err := again.Step(i)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if still := math.Abs(1+float64(f.Label)*(q-b)) <= tol; still != (a.StepSize == 0) || still && (a.Updated || again.Predict(i).SqDist != q || again.Threshold() != b) {
+						t.Fatalf("scale %v, %v, round %d: recurring: %+v", scale, p, k, a)
+					}
+				}
+				// Of a stream that starts with |s| = 1 on every pair.
+				if tol == 3 && passive != 600 || tol == 0.5 && (passive < 10 || passive > 590) {
+					t.Errorf("scale %v, %v: %d passive steps of 600", scale, p, passive)
+				}
+			}
+		}
+	}
+	// |s| = Tol is passive.
+	f := metric.Pair{X: []float64{1}, Y: []float64{0}, Label: metric.Similar}
+	for tol, want := range map[float64]bool{1: false, math.Nextafter(1, 0): true} {
+		if o := mustOutcome(t, must(NewPA(1, PAParams{Rule: PALS, Tol: tol})), f); o.Updated != want || o.Loss != 1 {
+			t.Errorf("s = 1, tol = %v: %+v", tol, o)
+		}
+	}
+	// At Tol = 0 the rate is Eq. 16, and saved parameters are those of older builds.
+	rng := rand.New(rand.NewPCG(59, 2))
+	for range 1000 {
+		slack, norm4, c := math.Exp(20*rng.NormFloat64()), math.Exp(4*rng.NormFloat64()), math.Exp(3*rng.NormFloat64())
+		if tau := (PAParams{Rule: PALS, C: c}).rate()(-slack, norm4); tau != -slack/(norm4+1+1/(2*c)) {
+			t.Fatalf("s = %v, ‖v‖⁴ = %v, C = %v: τ₃ = %v", -slack, norm4, c, tau)
+		}
+	}
+	for want, p := range map[string]PAParams{
+		`{"rule":"pals","c":1,"psd":"end","b0":0}`:             {Rule: PALS, PSD: AtEnd},
+		`{"rule":"pals","c":1,"psd":"end","b0":0,"tol":0.125}`: {Rule: PALS, PSD: AtEnd, Tol: 0.125},
+	} {
+		var file bytes.Buffer
+		if err := must(NewPA(1, p)).Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		env, err := persist.Read(&file)
+		var got bytes.Buffer
+		if err != nil || json.Compact(&got, env.Params) != nil || got.String() != want {
+			t.Errorf("saved parameters %s, want %s, error %v", env.Params, want, err)
+		}
+	}
+}
+
 // (M, b) = (0, 0) violates b ≥ 1, and the "+" versions leave it with their first
 // update; the "−" versions need not.
 func TestPAStart(t *testing.T) {
@@ -452,7 +549,7 @@ func TestPABounds(t *testing.T) {
 // Saved after any round and resumed, the end is the same file. The stream in 40
 // dimensions passes from a growing core to a dense matrix.
 func TestPAResumeAnywhere(t *testing.T) {
-	for _, p := range allPA() {
+	for _, p := range slices.Concat(allPA(), tolerant()) {
 		for _, c := range []struct{ dim, n int }{{3, 25}, {40, 60}} {
 			rounds := randomLabels(rand.New(rand.NewPCG(55, uint64(c.dim))), c.dim, c.n)
 			save := func(l *PA) []byte {
@@ -494,7 +591,7 @@ func TestPAResumeAnywhere(t *testing.T) {
 
 // LastChange and MulVec follow M of the running hypothesis.
 func TestPAChangeAndProduct(t *testing.T) {
-	for _, p := range allPA() {
+	for _, p := range slices.Concat(allPA(), tolerant()) {
 		for _, dim := range []int{4, 30} {
 			l := must(NewPA(dim, p))
 			before := l.Matrix()
@@ -537,6 +634,10 @@ func TestPAErrors(t *testing.T) {
 		{2, PAParams{C: math.Inf(1)}, "pa: c: +Inf"},
 		{2, PAParams{B0: math.NaN()}, "pa: b0: NaN"},
 		{2, PAParams{B0: math.Inf(-1)}, "pa: b0: -Inf"},
+		{2, PAParams{Rule: PALS, Tol: -1}, "pa: tol: -1 is not allowed, want a finite number ≥ 0"},
+		{2, PAParams{Rule: PALS, Tol: math.NaN()}, "pa: tol: NaN"},
+		{2, PAParams{Rule: PALS, Tol: math.Inf(1)}, "pa: tol: +Inf"},
+		{2, PAParams{Rule: PAII, Tol: 0.1}, "pa: tol: 0.1 is not allowed with rule pa2, want 0"},
 	} {
 		if _, err := NewPA(c.dim, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("dim %d, %+v: error %v, want one with %q", c.dim, c.p, err, c.want)
@@ -545,7 +646,7 @@ func TestPAErrors(t *testing.T) {
 	if _, err := must(NewPA(1, PAParams{})).Step(metric.Pair{X: []float64{1}, Y: []float64{1}}); err == nil || !strings.Contains(err.Error(), "pa: label: 0") {
 		t.Errorf("error %v", err)
 	}
-	if p := (PAParams{}).Resolved(); p.C != 1 || p.B0 != 0 || p.Rule.String() != "pa" || p.PSD.String() != "step" {
+	if p := (PAParams{}).Resolved(); p.C != 1 || p.B0 != 0 || p.Tol != 0 || p.Rule.String() != "pa" || p.PSD.String() != "step" {
 		t.Errorf("defaults %+v", p)
 	}
 	for _, s := range []fmt.Stringer{Rule(9), PSD(9)} {
@@ -577,6 +678,7 @@ func TestLoadPAErrors(t *testing.T) {
 		"rule":           {`{"rule":"pa3","c":1,"psd":"end","b0":0}`, `{"threshold":1,"form":{"dim":1,"order":1,"core":"AAAAAAAAAAA="}}`},
 		"rule, a number": {`{"rule":1,"c":1,"psd":"end","b0":0}`, `{"threshold":1,"form":{"dim":1,"order":1,"core":"AAAAAAAAAAA="}}`},
 		"c":              {`{"rule":"pa1","c":-1,"psd":"end","b0":0}`, `{"threshold":1,"form":{"dim":1,"order":1,"core":"AAAAAAAAAAA="}}`},
+		"tol":            {`{"rule":"pa1","c":1,"psd":"end","b0":0,"tol":1}`, `{"threshold":1,"form":{"dim":1,"order":1,"core":"AAAAAAAAAAA="}}`},
 		"no dimension":   {`{"rule":"pa1","c":1,"psd":"end","b0":0}`, `{"threshold":1,"form":{"dim":0,"order":0,"core":""}}`},
 		"order":          {`{"rule":"pa1","c":1,"psd":"end","b0":0}`, `{"threshold":1,"form":{"dim":1,"order":0,"core":"AAAAAAAAAAA="}}`},
 		"order at step":  {`{"rule":"pa1","c":1,"psd":"step","b0":0}`, `{"threshold":1,"form":{"dim":1,"order":0,"core":"AAAAAAAAAAA="}}`},
@@ -595,7 +697,7 @@ func TestLoadPAErrors(t *testing.T) {
 // FuzzLoadPA: any state in a valid envelope is loaded or refused, and what is
 // loaded can step.
 func FuzzLoadPA(f *testing.F) {
-	for _, p := range allPA() {
+	for _, p := range slices.Concat(allPA(), tolerant()) {
 		l := must(NewPA(20, p))
 		for _, r := range randomLabels(rand.New(rand.NewPCG(57, 1)), 20, 3) {
 			mustOutcome(f, l, r)

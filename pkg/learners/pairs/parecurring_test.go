@@ -42,7 +42,7 @@ func table(rng *rand.Rand, n, dim, classes, m int) (*mat.Dense, []metric.Link) {
 }
 
 func atEnd() []PAParams {
-	return slices.DeleteFunc(allPA(), func(p PAParams) bool { return p.PSD == EachStep })
+	return slices.DeleteFunc(slices.Concat(allPA(), tolerant()), func(p PAParams) bool { return p.PSD == EachStep })
 }
 
 // sameTol bounds the difference between PA and RecurringPA after thousands of
@@ -159,6 +159,7 @@ func TestRecurringErrors(t *testing.T) {
 	}{
 		{PAParams{}, "psd: EachStep is not allowed"},
 		{PAParams{PSD: AtEnd, C: -1}, "c: -1"},
+		{PAParams{PSD: AtEnd, Tol: 1}, "tol: 1 is not allowed with rule pa"},
 	} {
 		if _, err := NewRecurringPA(r, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
