@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -29,34 +30,56 @@ func Rows(spec experiment.Spec, scale string) (*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows(root, spec, scale)
+	t, _, err := rows(root, spec, scale, false)
+	return t, err
 }
 
-func rows(root string, spec experiment.Spec, name string) (*table.Table, error) {
-	scale, err := experiment.ParseScale(name)
+// Times returns the timing table of an experiment, with the columns of
+// experiment.TimesColumns; scale is as in Rows. At smoke scale the times are those
+// of the run that made the rows. Errors are those of Rows, and full-scale times
+// that are missing or not those that meta.json describes.
+func Times(spec experiment.Spec, scale string) (*table.Table, error) {
+	root, err := projectRoot()
 	if err != nil {
 		return nil, err
 	}
+	_, times, err := rows(root, spec, scale, true)
+	return times, err
+}
+
+// rows returns the table and, if timed, the timing table of an experiment.
+func rows(root string, spec experiment.Spec, name string, timed bool) (t, times *table.Table, err error) {
+	scale, err := experiment.ParseScale(name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if scale == experiment.Full {
-		t, err := spec.ReadTable(filepath.Join(root, "results", filepath.FromSlash(spec.ID)))
+		dir := filepath.Join(root, "results", filepath.FromSlash(spec.ID))
+		t, err := spec.ReadTable(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &missingError{spec.ID}
+			return nil, nil, &missingError{spec.ID}
 		}
-		return t, err
+		if err != nil || !timed {
+			return t, nil, err
+		}
+		times, err := spec.ReadTimes(dir)
+		return t, times, err
 	}
 	r, err := experiment.Run(context.Background(), []experiment.Selected{{Spec: spec}}, experiment.Config{
 		Scale: scale, Workers: runtime.NumCPU(),
 		Folders: experiment.FoldersFor(scale, filepath.Join(root, "out", "notebooks")),
 		Data:    datasets.Open(filepath.Join(root, "data")),
+		World:   experiment.World{Now: time.Now, ProcessCPU: processCPU},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	failed := []error{r.StoreErr, r.Outcomes[0].Err}
 	for _, f := range r.Failed {
 		failed = append(failed, f.Err)
 	}
-	return r.Outcomes[0].Table, errors.Join(failed...)
+	o := r.Outcomes[0]
+	return o.Table, o.Times, errors.Join(failed...)
 }
 
 // missingError says that full-scale results are not there, and what makes them.
@@ -78,11 +101,19 @@ func ShowView(spec experiment.Spec, view, scale string) {
 		}
 		panic(fmt.Errorf("nb: %s has no view %q; it has %s", spec.ID, view, strings.Join(names, ", ")))
 	}
-	t, err := Rows(spec, scale)
+	d, err := draw(Must(projectRoot()), spec, spec.Views[i], scale)
 	if showMissing(err) {
 		return
 	}
-	show(Must(spec.Views[i].Draw(Must(t, err))), watermark(scale))
+	show(Must(d, err), watermark(scale))
+}
+
+func draw(root string, spec experiment.Spec, view experiment.View, scale string) (plots.Drawing, error) {
+	t, times, err := rows(root, spec, scale, view.Timed())
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	return view.DrawWith(t, times)
 }
 
 // watermark marks figures that are not results.
@@ -125,10 +156,10 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 		out.Head = []string{"where", "the paper says", "printed value", "what would count as reproduced", "verdict"}
 	}
 	for _, spec := range specs {
-		var t *table.Table
+		var t, times *table.Table
 		if full {
 			var err error
-			t, err = rows(root, spec, scale)
+			t, times, err = rows(root, spec, scale, slices.ContainsFunc(spec.Claims, experiment.Claim.Timed))
 			if err != nil {
 				if skip(err) {
 					continue
@@ -139,7 +170,7 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 		for _, c := range spec.Claims {
 			row := []string{c.Where, c.Statement, c.Theirs, c.Predicate, string(experiment.NotGraded)}
 			if full {
-				f, err := c.Grade(t)
+				f, err := c.GradeWith(t, times)
 				if err != nil {
 					return out, fmt.Errorf("nb: claim %s: %w", c.ID, err)
 				}

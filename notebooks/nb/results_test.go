@@ -3,12 +3,15 @@ package nb
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
@@ -67,7 +70,7 @@ func publish(t *testing.T, root string, spec experiment.Spec, value float64) {
 func TestRowsAtSmokeScaleRunOnce(t *testing.T) {
 	root, runs := t.TempDir(), 0
 	for range 2 {
-		got, err := rows(root, toy(&runs), "smoke")
+		got, _, err := rows(root, toy(&runs), "smoke", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +88,10 @@ func TestRowsAtSmokeScaleRunOnce(t *testing.T) {
 
 func TestRowsReportFailures(t *testing.T) {
 	runs := -5
-	if _, err := rows(t.TempDir(), toy(&runs), "smoke"); err == nil || !strings.Contains(err.Error(), "trial failed") {
+	if _, _, err := rows(t.TempDir(), toy(&runs), "smoke", false); err == nil || !strings.Contains(err.Error(), "trial failed") {
 		t.Errorf("error %v, want the trial's", err)
 	}
-	if _, err := rows(t.TempDir(), toy(&runs), "huge"); err == nil {
+	if _, _, err := rows(t.TempDir(), toy(&runs), "huge", false); err == nil {
 		t.Error("an unknown scale gives no error")
 	}
 }
@@ -96,12 +99,12 @@ func TestRowsReportFailures(t *testing.T) {
 func TestRowsAtFullScale(t *testing.T) {
 	root, runs := t.TempDir(), 0
 	spec := toy(&runs)
-	_, err := rows(root, spec, "full")
+	_, _, err := rows(root, spec, "full", false)
 	if err == nil || !strings.Contains(err.Error(), "go run ./cmd/metriclab run toy/count --scale full") {
 		t.Errorf("error %v, want the command that makes the results", err)
 	}
 	publish(t, root, spec, 5)
-	got, err := rows(root, spec, "full")
+	got, _, err := rows(root, spec, "full", false)
 	if err != nil || got.Len() != 1 || runs != 0 {
 		t.Errorf("table %v, error %v, %d runs", got, err, runs)
 	}
@@ -109,8 +112,89 @@ func TestRowsAtFullScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missing *missingError
-	if _, err = rows(root, spec, "full"); err == nil || errors.As(err, &missing) {
+	if _, _, err = rows(root, spec, "full", false); err == nil || errors.As(err, &missing) {
 		t.Errorf("a damaged table: error %v", err)
+	}
+}
+
+// timedToy is toy with a view and a claim about the time of its one job, which
+// is at least a millisecond.
+func timedToy(runs *int) experiment.Spec {
+	s := toy(runs)
+	trial := s.Trial
+	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+		time.Sleep(time.Millisecond)
+		return trial(ctx, env, c, seed)
+	}
+	s.Timing = true
+	s.Views = append(s.Views, experiment.View{Name: "w", DrawTimed: func(t, times *table.Table) (plots.Drawing, error) {
+		all := times.Where("phase", experiment.TotalPhase)
+		if t.Len() != 1 || all.Len() != 1 {
+			return plots.Drawing{}, errors.New("no times")
+		}
+		return plots.Drawing{Caption: fmt.Sprint(all.Values("wall_s")[0]), Text: &plots.TextTable{Head: []string{"a"}}}, nil
+	}})
+	s.Claims = []experiment.Claim{{
+		ID: "t", Statement: "it is slow", Where: "Section 1", Theirs: "5 s", Predicate: "at least 5 s",
+		GradeTimed: func(_, times *table.Table) (experiment.Finding, error) {
+			return experiment.Finding{Verdict: experiment.Reproduced, Ours: fmt.Sprint(times.Values("wall_s")[0]), Reason: "It is."}, nil
+		},
+	}}
+	return s
+}
+
+func TestTimesAtSmokeScale(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	spec := timedToy(&runs)
+	_, first, err := rows(root, spec, "smoke", true)
+	if err != nil || first.Len() != 1 || first.Values("wall_s")[0] < 0.001 || processCPU() <= 0 {
+		t.Fatalf("times %v, %v", first, err)
+	}
+	// Drawn again, the times are those of the one run.
+	d, err := draw(root, spec, spec.Views[1], "smoke")
+	if err != nil || d.Caption != fmt.Sprint(first.Values("wall_s")[0]) || runs != 1 {
+		t.Errorf("drawn: %q, %v, %d runs", d.Caption, err, runs)
+	}
+}
+
+func TestTimesAtFullScale(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	spec := timedToy(&runs)
+	never := func(error) bool { return false }
+	publish(t, root, spec, 5)
+	// A view without times needs none; the others say what is missing.
+	if _, err := draw(root, spec, spec.Views[0], "full"); err != nil {
+		t.Errorf("a view without times: %v", err)
+	}
+	var missing *missingError
+	if _, err := draw(root, spec, spec.Views[1], "full"); err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), "has no times") {
+		t.Errorf("no timing.csv: %v", err)
+	}
+	dir := filepath.Join(root, "results", "toy", "count")
+	csv := "job,cell,trial,phase,wall_s,cpu_s\nj,c,0,total,7.5,7\n"
+	meta := fmt.Sprintf(`{"timing_sha256": "%x"}`, sha256.Sum256([]byte(csv)))
+	for name, data := range map[string]string{"timing.csv": csv, "meta.json": meta} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption != "7.5" {
+		t.Errorf("drawn: %q, %v", d.Caption, err)
+	}
+	if got, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || got.Rows[0][3] != "7.5" {
+		t.Errorf("claims: %v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "timing.csv"), []byte(strings.Replace(csv, "7.5", "7.4", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := draw(root, spec, spec.Views[1], "full"); err == nil || !strings.Contains(err.Error(), "is not the timing table") {
+		t.Errorf("a changed timing.csv: %v", err)
+	}
+	if _, err := claims(root, []experiment.Spec{spec}, "full", never); err == nil {
+		t.Error("claims on a changed timing.csv give no error")
+	}
+	if runs != 0 {
+		t.Errorf("%d jobs ran", runs)
 	}
 }
 
