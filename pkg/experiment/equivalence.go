@@ -17,6 +17,8 @@ type EquivalenceRule struct {
 	Unit  string
 	// Sample is what a unit has several of; "" means "trial".
 	Sample string
+	// TestRatio is as in UnitRule.
+	TestRatio float64
 }
 
 // GradeEquivalent grades a claim that two things perform alike in some share of
@@ -29,7 +31,8 @@ type EquivalenceRule struct {
 //   - NotReproduced: so many are different that the share cannot be reached.
 //   - Undecided: otherwise, and with fewer than MinTrials values per unit.
 //
-// Errors are those of GradeUnits, and a margin or share out of range.
+// Errors are those of GradeUnits, but for exceptions, and a margin or share out of
+// range.
 func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	overall, err := meanOverUnits(units)
 	if err != nil {
@@ -39,11 +42,14 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	if !(rule.Margin > 0) || !(rule.Share > 0 && rule.Share <= 1) {
 		return Finding{}, fmt.Errorf("experiment: margin %g and share %g, want a margin > 0 and a share in (0, 1]", rule.Margin, rule.Share)
 	}
+	if err := checkRatio(rule.TestRatio); err != nil {
+		return Finding{}, err
+	}
 	sample := cmp.Or(rule.Sample, aTrial)
 	var above, below []string
 	same := 0
 	for _, u := range units {
-		s := Summarize(u.Diffs)
+		s := summarize(u.Diffs, rule.TestRatio)
 		switch {
 		case !s.HasInterval:
 		case s.Mean-s.Half > rule.Margin:
@@ -57,7 +63,7 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	n := len(units)
 	different := len(above) + len(below)
 	r := UnitRule{Scale: rule.Scale, Unit: rule.Unit}
-	total := Summarize(overall)
+	total := summarize(overall, rule.TestRatio)
 	f := Finding{Verdict: Undecided, Ours: "mean difference " + r.format(total)}
 	margin := r.format(Summary{Mean: rule.Margin})
 	if !total.HasInterval {

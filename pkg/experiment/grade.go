@@ -59,7 +59,7 @@ func Summarize(values []float64) Summary {
 		return s
 	}
 	s.HasInterval = true
-	s.Half = halfWidth(values, level)
+	s.Half = halfWidth(values, level, 0)
 	return s
 }
 
@@ -83,16 +83,30 @@ func SummarizeResampled(values []float64, ratio float64) Summary {
 	if !(ratio > 0) || math.IsInf(ratio, 1) {
 		panic(fmt.Sprintf("experiment: ratio of test to training size is %v, want a positive number", ratio))
 	}
+	return summarize(values, ratio)
+}
+
+// summarize is SummarizeResampled, and Summarize if ratio is 0.
+func summarize(values []float64, ratio float64) Summary {
 	s := Summarize(values)
 	if s.HasInterval {
-		s.Half *= math.Sqrt(1 + float64(s.N)*ratio) // √(1/J + ratio) over √(1/J)
+		s.Half = halfWidth(values, level, ratio)
 	}
 	return s
 }
 
-// halfWidth returns t(1−level/2, n−1)·s/√n for n values.
-func halfWidth(values []float64, level float64) float64 {
-	return quantile(len(values), level) * sd(values) / math.Sqrt(float64(len(values)))
+// halfWidth returns t(1−level/2, n−1)·s·√(1/n + ratio) for n values.
+func halfWidth(values []float64, level, ratio float64) float64 {
+	n := float64(len(values))
+	return quantile(len(values), level) * sd(values) / math.Sqrt(n) * math.Sqrt(1+n*ratio) // √(1/n + ratio) over √(1/n)
+}
+
+// checkRatio returns an error unless ratio is a TestRatio.
+func checkRatio(ratio float64) error {
+	if !(ratio >= 0) || math.IsInf(ratio, 1) {
+		return fmt.Errorf("experiment: TestRatio %g is not allowed, want n_test/n_train, or 0 for independent values", ratio)
+	}
+	return nil
 }
 
 // quantile returns t(1−level/2, n−1).
@@ -148,6 +162,10 @@ type UnitRule struct {
 	Unit string
 	// Sample is what Diffs has one value of; "" means "trial".
 	Sample string
+	// TestRatio is n_test/n_train if the values of Diffs come from random splits of
+	// the same data; then all intervals are those of SummarizeResampled, also that of
+	// the mean over units, whose splits are drawn alike. 0 means independent values.
+	TestRatio float64
 }
 
 // GradeUnits grades a claim that a difference is positive in every unit. All
@@ -163,7 +181,8 @@ type UnitRule struct {
 //   - Undecided: otherwise; the reason estimates how many trials would decide.
 //
 // Errors: no unit, no trial, units with different numbers of trials, a
-// difference that is not finite, exceptions outside 0..len(units)−1.
+// difference that is not finite, exceptions outside 0..len(units)−1, a TestRatio
+// that is negative or not finite.
 func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 	overall, err := meanOverUnits(units)
 	if err != nil {
@@ -172,10 +191,13 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 	if rule.Exceptions < 0 || rule.Exceptions >= len(units) {
 		return Finding{}, fmt.Errorf("experiment: %d exceptions among %d units, want 0 to %d", rule.Exceptions, len(units), len(units)-1)
 	}
+	if err := checkRatio(rule.TestRatio); err != nil {
+		return Finding{}, err
+	}
 	sums := make([]Summary, len(units))
 	order := make([]int, len(units)) // of units, by mean difference
 	for i, u := range units {
-		sums[i], order[i] = Summarize(u.Diffs), i
+		sums[i], order[i] = summarize(u.Diffs, rule.TestRatio), i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
@@ -195,7 +217,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 			isFor++
 		case Against:
 			against = append(against, units[i].Name)
-			if sums[i].Mean+halfWidth(units[i].Diffs, level/float64(counted)) < 0 {
+			if sums[i].Mean+halfWidth(units[i].Diffs, level/float64(counted), rule.TestRatio) < 0 {
 				refuting = append(refuting, units[i].Name)
 			}
 		}
@@ -205,7 +227,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 			wrong = append(wrong, units[i].Name)
 		}
 	}
-	total := Summarize(overall)
+	total := summarize(overall, rule.TestRatio)
 	sample := cmp.Or(rule.Sample, aTrial)
 	f := Finding{Ours: "mean difference " + rule.format(total)}
 	except := ""
@@ -247,7 +269,7 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 		why = "The interval of the mean over units contains zero, and the statement names every unit, but these are against even after correction for the number of units: " + some(refuting) + "."
 	default:
 		f.Verdict = Undecided
-		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall, sample) + "."
+		why = "The 95 % interval of the mean contains zero; " + moreTrials(overall, sample, rule.TestRatio) + "."
 	}
 	f.Reason = strings.TrimSpace(counts + " " + why)
 	return f, nil
@@ -294,24 +316,29 @@ func (r UnitRule) format(s Summary) string {
 
 // moreTrials estimates how many trials in all, or how long a sequence if sample is a
 // part of one, would take the interval of the mean off zero if mean and deviation
-// stayed as they are.
-func moreTrials(values []float64, sample string) string {
+// stayed as they are. However many splits of the same data there are, that is with
+// ratio > 0, the half-width stays above z(0.975)·s·√ratio.
+func moreTrials(values []float64, sample string, ratio float64) string {
 	m, s := math.Abs(Summarize(values).Mean), sd(values)
 	if m == 0 || s == 0 {
 		return "the mean difference is zero, more " + sample + "s would not help"
 	}
+	if m <= distuv.UnitNormal.Quantile(1-level/2)*s*math.Sqrt(ratio) {
+		return "more splits of the same data would not decide, larger data might"
+	}
+	sequence := ratio == 0 && sample != aTrial
 	for n := len(values) + 1; n <= maxMore; n++ {
-		if quantile(n, level)*s/math.Sqrt(float64(n)) < m {
-			if sample != aTrial { // parts of one sequence: cutting it finer brings no data
+		if quantile(n, level)*s/math.Sqrt(float64(n))*math.Sqrt(1+float64(n)*ratio) < m {
+			if sequence { // cutting it finer brings no data
 				return fmt.Sprintf("a sequence about %.2g times as long might decide", float64(n)/float64(len(values)))
 			}
-			return fmt.Sprintf("about %d trials instead of %d might decide", n, len(values))
+			return fmt.Sprintf("about %d %ss instead of %d might decide", n, sample, len(values))
 		}
 	}
-	if sample != aTrial {
+	if sequence {
 		return fmt.Sprintf("even a sequence %d times as long would not decide", maxMore/len(values))
 	}
-	return fmt.Sprintf("even %d trials would not decide", maxMore)
+	return fmt.Sprintf("even %d %ss would not decide", maxMore, sample)
 }
 
 // some names at most five of many.

@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/stat"
 )
 
 // t5 is t(0.975, 5), from printed tables (2.571) with more digits.
@@ -214,17 +217,123 @@ func TestMoreTrials(t *testing.T) {
 	// n = 17 it is 2.1199·2/√17 = 1.0283.
 	d := 2 * math.Sqrt(5.0/6)
 	values := []float64{1 + d, 1 - d, 1 + d, 1 - d, 1 + d, 1 - d}
-	if got, want := moreTrials(values, "trial"), "about 18 trials instead of 6 might decide"; got != want {
+	if got, want := moreTrials(values, "trial", 0), "about 18 trials instead of 6 might decide"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := moreTrials(values, "segment"), "a sequence about 3 times as long might decide"; got != want {
+	if got, want := moreTrials(values, "segment", 0), "a sequence about 3 times as long might decide"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "segment"); got != "even a sequence 166 times as long would not decide" {
+	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "segment", 0); got != "even a sequence 166 times as long would not decide" {
 		t.Errorf("got %q", got)
 	}
-	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "trial"); !strings.HasPrefix(got, "even 1000 trials") {
+	if got := moreTrials([]float64{1, -1, 1, -1, 1, -1 + 1e-9}, "trial", 0); !strings.HasPrefix(got, "even 1000 trials") {
 		t.Errorf("a mean of almost zero: got %q", got)
+	}
+}
+
+// Splits of the same data: values and s as in TestMoreTrials.
+func TestMoreTrialsOfSplits(t *testing.T) {
+	d := 2 * math.Sqrt(5.0/6)
+	values := []float64{1 + d, 1 - d, 1 + d, 1 - d, 1 + d, 1 - d}
+	for _, tt := range []struct {
+		ratio float64
+		want  string
+	}{
+		// t(0.975, 21)·2·√(1/22 + 0.01) = 0.979, with one split less 1.001.
+		{0.01, "about 22 splits instead of 6 might decide"},
+		// z(0.975)·2·√0.065 = 0.99938, but t(0.975, 999)·2·√(0.001 + 0.065) = 1.008.
+		{0.065, "even 1000 splits would not decide"},
+		// z(0.975)·2·√0.0651 = 1.0002
+		{0.0651, "more splits of the same data would not decide, larger data might"},
+		{0.25, "more splits of the same data would not decide, larger data might"},
+	} {
+		if got := moreTrials(values, "split", tt.ratio); got != tt.want {
+			t.Errorf("ratio %v: got %q, want %q", tt.ratio, got, tt.want)
+		}
+	}
+}
+
+// stretched moves the values of each unit away from their mean by √(1 + n·ratio):
+// the intervals of what it returns, taken for independent, are those of the
+// units, taken for splits of the same data.
+func stretched(units []Unit, ratio float64) []Unit {
+	out := slices.Clone(units)
+	for i, u := range units {
+		m := stat.Mean(u.Diffs, nil)
+		out[i].Diffs = nil
+		for _, d := range u.Diffs {
+			out[i].Diffs = append(out[i].Diffs, m+(d-m)*math.Sqrt(1+float64(len(u.Diffs))*ratio))
+		}
+	}
+	return out
+}
+
+// TestTestRatio grades with a TestRatio as without one after stretching, apart
+// from what would decide; so all intervals are corrected.
+func TestTestRatio(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	upToDecide := func(f Finding) Finding {
+		f.Reason, _, _ = strings.Cut(f.Reason, "contains zero; ")
+		return f
+	}
+	seen, changed := map[string]int{}, 0
+	for range 2000 {
+		groups := make([]Unit, 1+rng.IntN(4))
+		shift := 2 * rng.NormFloat64()
+		for i := range groups {
+			own := shift + rng.NormFloat64()
+			groups[i].Name = string(rune('a' + i))
+			for range 8 {
+				groups[i].Diffs = append(groups[i].Diffs, own+rng.NormFloat64())
+			}
+		}
+		const ratio = 0.3
+		rule := UnitRule{Exceptions: len(groups) / 3}
+		want, err1 := GradeUnits(stretched(groups, ratio), rule)
+		plain, err2 := GradeUnits(groups, rule)
+		rule.TestRatio = ratio
+		got, err3 := GradeUnits(groups, rule)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		if upToDecide(got) != upToDecide(want) {
+			t.Fatalf("%v: got %+v, want %+v", groups, got, want)
+		}
+		seen[string(got.Verdict)]++
+		if strings.Contains(got.Reason, "after correction for the number") {
+			seen["refuted"]++
+		}
+		if got.Verdict != plain.Verdict {
+			changed++
+		}
+		same := EquivalenceRule{Margin: 2, Share: 0.5}
+		want, err1 = GradeEquivalent(stretched(groups, ratio), same)
+		same.TestRatio = ratio
+		got, err2 = GradeEquivalent(groups, same)
+		if err := errors.Join(err1, err2); err != nil || got != want {
+			t.Fatalf("%v: got %+v, want %+v (%v)", groups, got, want, err)
+		}
+		seen["equivalent: "+string(got.Verdict)]++
+	}
+	for _, v := range []string{"reproduced", "partly", "not reproduced", "undecided", "refuted", "equivalent: reproduced", "equivalent: not reproduced", "equivalent: undecided"} {
+		if seen[v] < 5 {
+			t.Errorf("%d times %s: the units do not try it", seen[v], v)
+		}
+	}
+	if changed < 100 {
+		t.Errorf("the ratio changes %d verdicts only", changed)
+	}
+}
+
+func TestTestRatioErrors(t *testing.T) {
+	for _, ratio := range []float64{-0.1, math.Inf(1), math.NaN()} {
+		_, err1 := GradeUnits(units(1, isFor), UnitRule{TestRatio: ratio})
+		_, err2 := GradeEquivalent(units(1, isFor), EquivalenceRule{Margin: 1, TestRatio: ratio})
+		for _, err := range []error{err1, err2} {
+			if err == nil || !strings.Contains(err.Error(), "TestRatio") {
+				t.Errorf("ratio %v: got %v", ratio, err)
+			}
+		}
 	}
 }
 
