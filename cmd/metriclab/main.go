@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/papers/pa2013"
 	"metriclab/pkg/papers/pola2004"
 )
 
 // papers lists what the command knows, in the order of publication.
-var papers = []experiment.Paper{pola2004.Paper}
+var papers = []experiment.Paper{pola2004.Paper, pa2013.Paper}
 
 func main() {
 	ctx, stop := interruptible()

@@ -1,0 +1,253 @@
+package pa2013
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/table"
+)
+
+// world makes up what a run may have measured.
+type world struct {
+	sizes   func(d database) [3]float64                         // objects, features, classes
+	errs    func(d database, method string) float64             // of 1,000 test rows; a share
+	loss    func(d database, o online) float64                  // share of 1,000 steps
+	updates func(d database, o online) float64                  // of 1,000 steps
+	seconds func(d database, method string, tuned bool) float64 // of a phase
+	after40 func(d database, o online, at20 float64) float64    // error after 40 %
+	tol     func(d database, o online) (error, seconds float64) // at each tolerance
+}
+
+const madeTrials = 10
+
+// tables makes the table and the times of a world. A small spread over trials, the same
+// for all methods but for its sign, makes intervals positive.
+func (w world) tables() (t, times *table.Table) {
+	index, values := Comparison.Columns()
+	t = table.New(index, values)
+	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
+	for _, d := range databases {
+		for trial := range madeTrials {
+			add := func(kind, method, at string, v table.Values) {
+				t.Add(table.Key{"cell": d.cell, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "at": at}, v)
+			}
+			spent := func(phase string, s float64) {
+				times.Add(table.Key{"cell": d.cell, "trial": strconv.Itoa(trial), "phase": phase}, table.Values{"cpu_s": s * (1 + 1e-3*float64(trial%3))})
+			}
+			sizes := w.sizes(d)
+			for what, n := range map[string]float64{objects: sizes[0], features: sizes[1], classesOf: sizes[2], trainRows: 1000, testRows: 1000, links: 100, similarLinks: 40, stepsTaken: 1000, repeated: 1} {
+				add("size", "", what, table.Values{"count": n})
+			}
+			for i, m := range append(judged(), itmlPlain, euclidean) {
+				add("chosen", m, "", table.Values{"k": 1})
+				e := 1000*w.errs(d, m) + 0.01*float64((trial+i)%3)
+				add("error", m, "1", table.Values{"count": e, "second": e})
+				add("error", m, "2", table.Values{"count": e + 100, "second": e + 100})
+				spent(learnPhase(m), w.seconds(d, m, false))
+				spent(tunePhase(m), w.seconds(d, m, true))
+			}
+			for i, o := range onlines {
+				noise := 0.01 * float64((trial+i)%3)
+				add("loss", o.name, "1000", table.Values{"count": 1000*w.loss(d, o) + noise})
+				add("work", o.name, updates, table.Values{"count": w.updates(d, o) + noise})
+				e := w.errs(d, o.name)
+				add("snapshot", o.name, "0.2", table.Values{"count": 1000*e + noise})
+				add("snapshot", o.name, "0.4", table.Values{"count": 1000*w.after40(d, o, e) + noise})
+				if o.name[3] == 'L' {
+					for _, tol := range tolerances {
+						e, s := w.tol(d, o)
+						add("tolerance", o.name, table.Format(tol), table.Values{"count": 1000*e + noise, "second": 100})
+						spent(tolerancePhase(o.name, tol), s)
+					}
+				}
+			}
+		}
+	}
+	return t, times
+}
+
+// supporting is a world in which most claims hold.
+func supporting() world {
+	return world{
+		sizes: func(d database) [3]float64 {
+			return [3]float64{float64(d.objects), float64(d.features), float64(d.classes)}
+		},
+		errs: func(d database, method string) float64 {
+			return map[string]float64{"PA-LS-": .100, "PA-LS+": .101}[method] + map[bool]float64{true: .102}[method == itml || method == itmlPlain || method == euclidean] +
+				map[string]float64{"PA-I+": .105, "PA-I-": .103, "PA-II+": .105, "PA-II-": .103}[method]
+		},
+		loss: func(d database, o online) float64 {
+			l := map[string]float64{"PA-I+": .10, "PA-I-": .08, "PA-II+": .10, "PA-II-": .08, "PA-LS+": .16, "PA-LS-": .12}[o.name]
+			if d.cell == "nist16" && o.name[len(o.name)-1] == '-' {
+				l = .01
+			}
+			return l
+		},
+		updates: func(d database, o online) float64 {
+			if o.name[3] == 'L' {
+				return 1000
+			}
+			return 500
+		},
+		seconds: func(d database, method string, tuned bool) float64 {
+			switch {
+			case method == itml:
+				return 1
+			case method[len(method)-1] == '-':
+				return .1
+			case d.cell == "ionosphere" || d.cell == "nist16":
+				return 2
+			}
+			return .5
+		},
+		after40: func(_ database, _ online, at20 float64) float64 { return at20 - .001 },
+		tol:     func(d database, o online) (float64, float64) { return .101, .02 },
+	}
+}
+
+// opposing is a world in which they do not.
+func opposing() world {
+	w := supporting()
+	w.sizes = func(d database) [3]float64 {
+		return [3]float64{float64(d.objects) + 1, float64(d.features), float64(d.classes)}
+	}
+	w.errs = func(d database, method string) float64 {
+		return map[string]float64{itml: .05, "PA-I+": .10, "PA-I-": .15, "PA-II+": .20, "PA-II-": .25, "PA-LS+": .30, "PA-LS-": .35}[method]
+	}
+	w.loss = func(d database, o online) float64 {
+		l := map[string]float64{"PA-I+": .50, "PA-I-": .60, "PA-II+": .50, "PA-II-": .60, "PA-LS+": .41, "PA-LS-": .49}[o.name]
+		if d.cell == "nist16" && o.name[len(o.name)-1] == '-' {
+			l = .9
+		}
+		return l
+	}
+	w.updates = func(database, online) float64 { return 500 }
+	w.seconds = func(d database, method string, tuned bool) float64 {
+		if method == itml {
+			return 1
+		}
+		return 5
+	}
+	w.after40 = func(_ database, _ online, at20 float64) float64 { return at20 - .05 }
+	w.tol = func(d database, o online) (float64, float64) { return .5, 5 }
+	return w
+}
+
+func grade(t *testing.T, id string, w world) experiment.Finding {
+	t.Helper()
+	tb, times := w.tables()
+	i := slices.IndexFunc(comparisonClaims, func(c experiment.Claim) bool { return c.ID == id })
+	c := comparisonClaims[i]
+	f, err := experiment.Finding{}, error(nil)
+	if c.GradeTimed != nil {
+		f, err = c.GradeTimed(tb, times)
+	} else {
+		f, err = c.Grade(tb)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	return f
+}
+
+// Each claim is reproduced in a world made to support it and not in its opposite: a
+// sign turned round would be the worst error of all.
+func TestClaimsPointTheRightWay(t *testing.T) {
+	yes, no := supporting(), opposing()
+	for _, c := range comparisonClaims {
+		if c.ID == "table2-values" {
+			continue // below: it excludes that methods differ little
+		}
+		if f := grade(t, c.ID, yes); f.Verdict != experiment.Reproduced {
+			t.Errorf("%s in a supporting world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
+		}
+		if f := grade(t, c.ID, no); f.Verdict != experiment.NotReproduced {
+			t.Errorf("%s in an opposing world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
+		}
+	}
+	paper := supporting()
+	paper.errs = func(d database, method string) float64 { return printed[d.paper][method].percent / 100 }
+	if f := grade(t, "table2-values", paper); f.Verdict != experiment.Reproduced {
+		t.Errorf("the paper's own values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
+	}
+	if f := grade(t, "table2-values", no); f.Verdict != experiment.NotReproduced {
+		t.Errorf("other values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
+	}
+}
+
+// The stand-in takes no part in a verdict on the paper's statements.
+func TestStandInIsNotGraded(t *testing.T) {
+	w, bad := supporting(), opposing()
+	spoilt := w
+	spoilt.errs = func(d database, m string) float64 {
+		if d.standIn {
+			return bad.errs(d, m)
+		}
+		return w.errs(d, m)
+	}
+	spoilt.loss = func(d database, o online) float64 {
+		if d.standIn {
+			return bad.loss(d, o)
+		}
+		return w.loss(d, o)
+	}
+	spoilt.seconds = func(d database, m string, tuned bool) float64 {
+		if d.standIn {
+			return bad.seconds(d, m, tuned)
+		}
+		return w.seconds(d, m, tuned)
+	}
+	for _, c := range comparisonClaims {
+		if c.ID == "tolerance" {
+			continue // ours, graded on all six
+		}
+		if a, b := grade(t, c.ID, w), grade(t, c.ID, spoilt); a != b {
+			t.Errorf("%s: %+v, with another stand-in %+v", c.ID, a, b)
+		}
+	}
+}
+
+// "In 5 out of 6" allows one database against, not two.
+func TestOneDatabaseMayDiffer(t *testing.T) {
+	w, bad := supporting(), opposing()
+	for n, want := range []experiment.Verdict{experiment.Reproduced, experiment.Reproduced, experiment.Partly} {
+		spoilt := w
+		spoilt.loss = func(d database, o online) float64 {
+			if slices.Contains([]string{"wine", "balance"}[:n], d.cell) {
+				return w.loss(d, o) + (bad.loss(d, o)-w.loss(d, o))*1e-2 + map[bool]float64{true: .05}[o.name[len(o.name)-1] == '-']
+			}
+			return w.loss(d, o)
+		}
+		if f := grade(t, "fig1-negative", spoilt); f.Verdict != want {
+			t.Errorf("%d databases against: %s, want %s: %s", n, f.Verdict, want, f.Reason)
+		}
+	}
+}
+
+// The printed table has a value for each database and method, and the statements that
+// claims quote from it are true of it.
+func TestPrintedTable(t *testing.T) {
+	lower := 0
+	for _, d := range databases {
+		for _, m := range judged() {
+			if v := printed[d.paper][m]; v.percent <= 0 || v.k < 1 || v.k > 25 {
+				t.Errorf("%s, %s: %+v", d.paper, m, v)
+			}
+		}
+		for i := 0; i < len(onlines); i += 2 {
+			if printed[d.paper][onlines[i+1].name].percent < printed[d.paper][onlines[i].name].percent {
+				lower++
+			}
+		}
+		for _, m := range judged() {
+			if last := slices.Contains([]string{"soybean", "BDG100", "nist16"}, d.paper); last && printed[d.paper][m].percent < printed[d.paper]["PA-LS-"].percent {
+				t.Errorf("%s: %s is better than PA-LS−", d.paper, m)
+			}
+		}
+	}
+	if lower != 11 {
+		t.Errorf("− is lower in %d of 18, the claim says 11", lower)
+	}
+}

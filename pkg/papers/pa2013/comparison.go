@@ -1,0 +1,376 @@
+package pa2013
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// Comparison is one run for Tables 1 and 2 and Figs. 1 and 2: the six online methods and
+// ITML on the same training rows and pairs of each database.
+var Comparison = experiment.Spec{
+	ID:      "pa2013/comparison",
+	Title:   "Six online metric learners and ITML on six databases: errors, losses, times",
+	Source:  "Section 3, Tables 1 and 2, Figs. 1 and 2",
+	Version: 1,
+	Timing:  true,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		if scale == experiment.Smoke {
+			var cells []experiment.Cell
+			for _, name := range []string{generatedMixture, generatedBalance} {
+				cells = append(cells, experiment.Cell{Name: name, Dataset: name, Methods: methods, Params: mainSettings.params()})
+			}
+			return cells
+		}
+		var cells []experiment.Cell
+		for _, d := range databases {
+			s := mainSettings
+			if d.objects < smallObjects {
+				s.Repeats = repeatsOfSmall
+			}
+			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: methods, Params: s.params()})
+		}
+		return cells
+	},
+	Trials: trials(10),
+	Index:  comparisonIndex,
+	Values: comparisonValues,
+	Trial:  comparisonTrial,
+	Views:  comparisonViews,
+	Claims: comparisonClaims,
+	Cost:   40 * time.Second,
+}
+
+var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersion, "kNN": classify.KNNVersion}
+
+// The table of a comparison, by kind:
+//
+//	size       at what             count it
+//	selection  method, at C        count objects, second pairs, of the validation part, wrong; k the best
+//	chosen     method              c is C, or γ of ITML; k by validation
+//	error      method, at k        count test objects wrong; second the same with ties to the lowest label
+//	loss       method, at step     count mistakes so far
+//	work       method, at what     count it, over the T steps
+//	snapshot   method, at part     count test objects wrong, with the k by validation
+//	tolerance  method, at Tol      count as in snapshot; second the updates
+var (
+	comparisonIndex  = []string{"kind", "method", "at"}
+	comparisonValues = []string{"count", "second", "c", "k"}
+)
+
+// What sizes and work count.
+const (
+	objects      = "objects"
+	features     = "features"
+	classesOf    = "classes"
+	trainRows    = "training rows"
+	testRows     = "test rows"
+	validRows    = "validation rows"
+	links        = "pairs"
+	similarLinks = "similar pairs"
+	stepsTaken   = "steps"
+	heldLinks    = "validation pairs"
+	repeated     = "repeats"
+
+	updates     = "updates"
+	projections = "projections"
+	perPair     = "one number per pair" // 1 if the learner keeps no matrix
+	fits        = "fits"
+	capped      = "stopped at the cap"
+)
+
+// checkpoints is the number of points of the curves of Fig. 1.
+const checkpoints = 20
+
+// snapshots are the parts of all pairs of training rows after which metrics are judged;
+// the paper stops at 0.2.
+var snapshots = []float64{0.05, 0.1, 0.2, lastSnapshot}
+
+const lastSnapshot = 0.4
+
+// tolerances of PA-LS that are tried, on |1 + y(d² − b)|; the paper's method has 0. From
+// (M, b) = 0 the first residual is 1: with a tolerance of 1 nothing would be learned.
+var tolerances = []float64{0.1, 0.2, gradedTolerance, 0.8}
+
+// Names of the phases that are timed.
+func learnPhase(method string) string { return "learn " + method }
+func tunePhase(method string) string  { return "tune " + method }
+func tolerancePhase(method string, tol float64) string {
+	return "learn " + method + ", tolerance " + table.Format(tol)
+}
+
+func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := mainSettings
+	var err error
+	if s.Repeats, err = strconv.Atoi(cell.Params["repeats"]); err != nil {
+		return nil, err
+	}
+	p, err := newProblem(env, seed, cell.Dataset, s)
+	if err != nil {
+		return nil, err
+	}
+	t := &comparison{problem: p, set: s, env: env, rows: table.New(comparisonIndex, comparisonValues)}
+	t.sizes()
+	for _, o := range onlines {
+		if err := t.online(ctx, o); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	if err := t.itml(ctx, seed); err != nil {
+		return nil, fmt.Errorf("%s: %w", itml, err)
+	}
+	k, err := t.validated(metric.Euclidean{})
+	if err != nil {
+		return nil, err
+	}
+	t.add("chosen", euclidean, "", table.Values{"k": float64(k)})
+	return t.rows, t.judge(euclidean, metric.Euclidean{})
+}
+
+// comparison is a trial that fills its table.
+type comparison struct {
+	*problem
+	set  settings
+	env  *experiment.Env
+	rows *table.Table
+}
+
+func (t *comparison) add(kind, method, at string, v table.Values) {
+	t.rows.Add(table.Key{"kind": kind, "method": method, "at": at}, v)
+}
+
+func (t *comparison) sizes() {
+	_, d := t.train.x.Dims()
+	similar := 0
+	for _, l := range t.links {
+		if l.Label == metric.Similar {
+			similar++
+		}
+	}
+	for _, c := range []struct {
+		of   string
+		what string
+		n    int
+	}{
+		{"", objects, len(t.train.y) + len(t.test.y)}, {"", features, d}, {"", classesOf, t.classes}, {"", trainRows, len(t.train.y)}, {"", testRows, len(t.test.y)},
+		{"", links, len(t.links)}, {"", similarLinks, similar}, {"", stepsTaken, t.steps},
+		{"selection", trainRows, len(t.selection.train.y)}, {"selection", validRows, len(t.selection.test.y)},
+		{"selection", links, len(t.selection.links)}, {"selection", stepsTaken, t.selection.steps}, {"selection", heldLinks, len(t.held)},
+		{"", repeated, t.set.Repeats},
+	} {
+		t.add("size", c.of, c.what, table.Values{"count": float64(c.n)})
+	}
+}
+
+// online chooses C, learns, and judges one of the paper's methods.
+func (t *comparison) online(ctx context.Context, o online) error {
+	end := t.env.Lap(tunePhase(o.name))
+	all, best, err := t.choose(ctx, o, t.set)
+	end()
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		k, wrong := c.best()
+		t.add("selection", o.name, table.Format(c.c), table.Values{"count": float64(wrong), "second": float64(c.pairs), "k": float64(k)})
+	}
+	k, _ := all[best].best()
+	c := all[best].c
+	t.add("chosen", o.name, "", table.Values{"c": c, "k": float64(k)})
+
+	var got *learnt
+	for range t.set.Repeats {
+		if got, err = t.learn(ctx, o, c, 0, learnPhase(o.name)); err != nil {
+			return err
+		}
+	}
+	t.work(o, got.work)
+	if err := t.judge(o.name, got.m); err != nil {
+		return err
+	}
+	if err := t.follow(ctx, o, c, k); err != nil {
+		return err
+	}
+	if o.rule == pairs.PALS {
+		return t.tolerate(ctx, o, c, k)
+	}
+	return nil
+}
+
+// learn takes the T steps in one go, timed as a phase.
+func (t *comparison) learn(ctx context.Context, o online, c, tol float64, phase string) (*learnt, error) {
+	defer t.env.Lap(phase)()
+	l, err := t.learner(o, c, tol)
+	if err != nil {
+		return nil, err
+	}
+	out := new(learnt)
+	if err := t.run(ctx, l, &out.work, 0, t.steps); err != nil {
+		return nil, err
+	}
+	out.m, _ = l.Final()
+	return out, nil
+}
+
+// learnt is the outcome of T steps.
+type learnt struct {
+	m *metric.Mahalanobis
+	work
+}
+
+func (t *comparison) work(o online, w work) {
+	kept := 0
+	if t.recurring(o) {
+		kept = 1
+	}
+	for _, c := range []struct {
+		what string
+		n    int
+	}{{updates, w.updates}, {projections, w.projections}, {perPair, kept}} {
+		t.add("work", o.name, c.what, table.Values{"count": float64(c.n)})
+	}
+}
+
+// follow learns again and beyond the T steps: the mistakes on the way, and what metrics
+// after some parts of all pairs are worth.
+func (t *comparison) follow(ctx context.Context, o online, c float64, k int) error {
+	l, err := t.learner(o, c, 0)
+	if err != nil {
+		return err
+	}
+	var w work
+	judged := map[int]float64{} // part by step
+	for _, part := range snapshots {
+		judged[stepsOf(len(t.train.y), part)] = part
+	}
+	marked := map[int]bool{} // on the curve
+	for i := range checkpoints {
+		marked[(i+1)*t.steps/checkpoints] = true
+	}
+	stops := slices.AppendSeq(slices.Collect(maps.Keys(judged)), maps.Keys(marked))
+	slices.Sort(stops)
+	for _, to := range slices.Compact(stops) {
+		if err := t.run(ctx, l, &w, w.steps, to); err != nil {
+			return err
+		}
+		if part, ok := judged[to]; ok {
+			m, _ := l.Final()
+			wrong, err := t.wrong(m, classify.NearestOfTied, []int{k})
+			if err != nil {
+				return err
+			}
+			t.add("snapshot", o.name, table.Format(part), table.Values{"count": float64(wrong[0])})
+		}
+		if marked[to] {
+			t.add("loss", o.name, strconv.Itoa(to), table.Values{"count": float64(w.mistakes)})
+		}
+	}
+	return nil
+}
+
+// tolerate learns with a tolerance on the residual, as the paper proposes in Section 4.
+func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) error {
+	for _, tol := range tolerances {
+		var got *learnt
+		for range t.set.Repeats {
+			var err error
+			if got, err = t.learn(ctx, o, c, tol, tolerancePhase(o.name, tol)); err != nil {
+				return err
+			}
+		}
+		wrong, err := t.wrong(got.m, classify.NearestOfTied, []int{k})
+		if err != nil {
+			return err
+		}
+		t.add("tolerance", o.name, table.Format(tol), table.Values{"count": float64(wrong[0]), "second": float64(got.updates)})
+	}
+	return nil
+}
+
+// itml learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
+func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
+	end := t.env.Lap(tunePhase(itml))
+	tuned, err := pairs.TuneLogDet(seed.Stream("tune"), t.train.x, t.train.y, pairs.LogDetTunedParams{LogDetLabelParams: t.set.itmlParams()})
+	end()
+	if err != nil {
+		return err
+	}
+	for i, gamma := range tuned.Gammas {
+		t.add("selection", itml, table.Format(gamma), table.Values{"count": float64(tuned.Wrong[i])})
+	}
+	for _, c := range []struct {
+		name  string
+		gamma float64
+	}{{itml, tuned.Gamma}, {itmlPlain, 1}} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var l pairs.LogDet
+		for range t.set.Repeats {
+			end := t.env.Lap(learnPhase(c.name))
+			l, err = t.fitITML(seed.Stream("bounds"), t.set, c.gamma)
+			end()
+			if err != nil {
+				return err
+			}
+		}
+		atCap := 0
+		if l.Status == learners.IterationCap {
+			atCap = 1
+		}
+		t.add("work", c.name, projections, table.Values{"count": float64(l.Projections)})
+		t.add("work", c.name, capped, table.Values{"count": float64(atCap)})
+		v, err := t.selection.fitITML(seed.Stream("validation bounds"), t.set, c.gamma)
+		if err != nil {
+			return err
+		}
+		k, err := t.validated(v.Metric)
+		if err != nil {
+			return err
+		}
+		t.add("chosen", c.name, "", table.Values{"c": c.gamma, "k": float64(k)})
+		if err := t.judge(c.name, l.Metric); err != nil {
+			return err
+		}
+	}
+	t.add("work", itml, fits, table.Values{"count": float64(2 * len(tuned.Gammas))})
+	return nil
+}
+
+// validated returns the k that is best on the validation rows.
+func (t *comparison) validated(m metric.SqDister) (int, error) {
+	v := &t.selection
+	wrong, err := v.wrong(m, classify.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
+	if err != nil {
+		return 0, err
+	}
+	k, _ := candidate{wrong: wrong}.best()
+	return k, nil
+}
+
+// judge counts the errors on the test rows by k, for two rules of tied votes.
+func (t *comparison) judge(method string, m metric.SqDister) error {
+	ks := neighbours(t.set.MaxK, len(t.train.y))
+	nearest, err := t.wrong(m, classify.NearestOfTied, ks)
+	if err != nil {
+		return err
+	}
+	lowest, err := t.wrong(m, classify.LowestLabel, ks)
+	if err != nil {
+		return err
+	}
+	for i, k := range ks {
+		t.add("error", method, strconv.Itoa(k), table.Values{"count": float64(nearest[i]), "second": float64(lowest[i])})
+	}
+	return nil
+}

@@ -1,0 +1,390 @@
+package pa2013
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+var comparisonViews = []experiment.View{
+	{Name: "table1", Title: "Table 1: the databases, and what is drawn from them", Draw: drawTable1},
+	{Name: "fig1", Title: "Fig. 1: predictive 0–1 loss over time", Draw: drawFig1},
+	{Name: "table2", Title: "Table 2: classification error of nearest neighbours under the learned metrics", Draw: drawTable2},
+	{Name: "significance", Title: "Which differences of Table 2 are significant, and what could have been seen", Draw: drawSignificance},
+	{Name: "fig2", Title: "Fig. 2: CPU time relative to ITML", DrawTimed: drawFig2},
+	{Name: "tradeoff", Title: "Error against the number of steps: is 20 % of the pairs a good trade-off?", Draw: drawTradeoff},
+	{Name: "tolerance", Title: "Ours: a tolerance on the residual of PA-LS, time against error", DrawTimed: drawTolerance},
+}
+
+func drawTable1(t *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 {
+		return missing("sizes of any database"), nil
+	}
+	text := &plots.TextTable{Head: []string{"database", "objects", "paper", "features", "paper", "classes", "paper", "training rows", "test rows", "pairs", "similar", "steps T", "choice of C: rows", "held out", "pairs", "steps"}}
+	for _, r := range all {
+		n := func(what string) string { return fmt.Sprintf("%.0f", r.size(what)) }
+		in := func(what string) string { return fmt.Sprintf("%.0f", r.sizeIn("selection", what)) }
+		d := r.database()
+		theirs := func(v int) string {
+			if v == 0 {
+				return "–"
+			}
+			return strconv.Itoa(v)
+		}
+		text.Rows = append(text.Rows, []string{r.title(), n(objects), theirs(d.objects), n(features), theirs(d.features), n(classesOf), theirs(d.classes),
+			n(trainRows), n(testRows), n(links), fmt.Sprintf("%.0f", stat.Mean(r.column("size", "", similarLinks, "count"), nil)), n(stepsTaken),
+			in(trainRows), in(validRows), in(links), in(stepsTaken)})
+	}
+	return plots.Drawing{Text: text, Caption: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
+		"which the paper follows); 40c(c−1) different random pairs of training rows of c classes, or all pairs if there are fewer; T steps, the first number beyond 20 % of all pairs of training rows, present them in random order, again and " +
+		"again (in soybean there are more pairs than steps, so that none recurs). C is chosen on 30 % of the training rows after learning on the other 70 %, with T/4 steps of their T. " +
+		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}, nil
+}
+
+// protocol describes data and settings in captions.
+func protocol(all []results) string {
+	s := mainSettings
+	names := "wine, ionosphere, balance, soybean (UCI), nist16 (PRTools), mfeat as a stand-in for BDG100"
+	if all[0].database().cell == "" {
+		names = "built-in, a Gaussian mixture and the rule of balance, in place of the paper's"
+	}
+	return fmt.Sprintf("Data: %s; features %s with numbers from the training rows; start (M, b) = 0; C from 10⁻⁴ to 10² by the error of nearest neighbours on validation rows, per method, database and trial, the smallest of equals; "+
+		"ITML with the bounds of its authors' program and γ from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial.", names, describeScaling[s.Scaling.String()])
+}
+
+var describeScaling = map[string]string{"raw": "as they are", "zscore": "standardised", "minmax": "scaled to 0–1"}
+
+// splitsNote describes intervals of errors.
+func splitsNote(all []results) string {
+	n := len(all[0].t.Unique("trial"))
+	if n < experiment.MinTrials {
+		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	}
+	return fmt.Sprintf("Means over %d random splits with corrected resampled 95 %% t intervals (Nadeau and Bengio 2003), since splits of the same objects overlap.", n)
+}
+
+// half is the half-width of an interval, 0 where there is none.
+func half(s experiment.Summary) float64 {
+	if !s.HasInterval {
+		return 0
+	}
+	return s.Half
+}
+
+func drawFig1(t *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 {
+		return missing("losses on any database"), nil
+	}
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames())...)}}
+	for _, r := range all {
+		p := plots.Panel{Title: r.title(), XLabel: "steps", YLabel: "predictive 0–1 loss (%)"}
+		row := []string{r.title()}
+		for i, o := range onlines {
+			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
+			for _, at := range r.t.Where("kind", "loss", "method", o.name).Unique("at") {
+				step, err := strconv.ParseFloat(at, 64)
+				if err != nil {
+					return d, err
+				}
+				values := r.column("loss", o.name, at, "count")
+				s := r.summary(floats.ScaleTo(make([]float64, len(values)), 100/step, values))
+				line.X, line.Y = append(line.X, step), append(line.Y, s.Mean)
+				line.Lo, line.Hi = append(line.Lo, math.Max(0, s.Mean-half(s))), append(line.Hi, s.Mean+half(s))
+			}
+			p.Marks = append(p.Marks, line)
+			row = append(row, percent(r.summary(r.losses(o.name))))
+		}
+		d.Panels = append(d.Panels, p)
+		d.Text.Rows = append(d.Text.Rows, row)
+	}
+	d.Caption = "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
+		"matrix, which may be indefinite. Pairs recur, so that late predictions are often of pairs seen before. " + splitsNote(all) + " " + protocol(all)
+	return d, nil
+}
+
+func onlineNames() []string {
+	var out []string
+	for _, o := range onlines {
+		out = append(out, o.name)
+	}
+	return out
+}
+
+func shownNames(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = shown.Replace(n)
+	}
+	return out
+}
+
+// percent formats a mean share in per cent, with its interval if there is one.
+func percent(s experiment.Summary) string {
+	if !s.HasInterval {
+		return fmt.Sprintf("%.2f", 100*s.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
+}
+
+func drawTable2(t *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 {
+		return missing("errors on any database"), nil
+	}
+	columns := append(judged(), itmlPlain, euclidean)
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(columns)...)}}
+	for _, r := range all {
+		p := plots.Panel{Title: r.title(), XLabel: "test error (%)"}
+		ours := plots.Intervals{Name: "ours, k by validation", Color: 0}
+		best := plots.Intervals{Name: "ours, best k on the test rows", Color: 1}
+		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
+		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the lowest label (k)"}, {"", "ours, k by validation"}}
+		for _, m := range columns {
+			v := r.summary(r.validated(m))
+			b, k := r.optimistic(m, nearestOfTied)
+			low, kLow := r.optimistic(m, lowestLabel)
+			label := shown.Replace(m)
+			ours.Labels, ours.X, ours.Err = append(ours.Labels, label), append(ours.X, 100*v.Mean), append(ours.Err, 100*half(v))
+			best.Labels, best.X = append(best.Labels, label), append(best.X, 100*stat.Mean(b, nil))
+			paper := "–"
+			if v, ok := printed[r.database().paper][m]; ok {
+				paper = fmt.Sprintf("%.2f (%d)", v.percent, v.k)
+				if !r.database().standIn {
+					theirs.Labels, theirs.X = append(theirs.Labels, label), append(theirs.X, v.percent)
+				}
+			}
+			for i, cell := range []string{paper, fmt.Sprintf("%.2f (%d)", 100*stat.Mean(b, nil), k), fmt.Sprintf("%.2f (%d)", 100*stat.Mean(low, nil), kLow), percent(v)} {
+				rows[i] = append(rows[i], cell)
+			}
+		}
+		p.Marks = []plots.Mark{ours, best}
+		if len(theirs.X) > 0 {
+			p.Marks = append(p.Marks, theirs)
+		}
+		d.Panels = append(d.Panels, p)
+		d.Text.Rows = append(d.Text.Rows, rows...)
+	}
+	d.Caption = fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
+		"\"k by validation\" is chosen per trial on the validation rows. Tied votes go to the nearest of the tied neighbours; under that rule k = 2 gives the answers of k = 1, so that the paper's best k = 2 shows another rule, which it does not state: the table adds tied votes to "+
+		"the lowest label. γ = 1 is ITML without tuning; Euclidean has no learning. %s %s", mainSettings.MaxK, splitsNote(all), protocol(all))
+	return d, nil
+}
+
+// significance of a table of errors by method.
+const (
+	testLevel = 0.05
+	powerAt   = 0.5
+)
+
+// meanErrors has a row per database and a column per judged method: mean validated errors.
+func meanErrors(all []results) [][]float64 {
+	out := make([][]float64, len(all))
+	for i, r := range all {
+		for _, m := range judged() {
+			out[i] = append(out[i], stat.Mean(r.validated(m), nil))
+		}
+	}
+	return out
+}
+
+// friedman tests the ranks of the seven methods over databases. Its permutations are
+// those of a fixed generator.
+func friedman(all []results) (experiment.Friedman, error) {
+	return experiment.FriedmanTest(rand.New(rand.NewPCG(1, 1)), meanErrors(all))
+}
+
+func drawSignificance(t *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) < 2 {
+		return missing("errors on at least two databases"), nil
+	}
+	methods := judged()
+	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"database", "pairs of methods", fmt.Sprintf("interval within ±%g points", 100*equivalent), "significant (Holm, 5 %)", "which", "smallest and largest half-width (points)"}}}
+	for _, r := range all {
+		var p []float64
+		var names []string
+		same := 0
+		lo, hi := math.Inf(1), 0.0
+		for i, a := range methods {
+			for _, b := range methods[i+1:] {
+				diff := difference(r.validated(a), r.validated(b), 0)
+				s := r.summary(diff)
+				sign := " < "
+				if s.Mean > 0 {
+					sign = " > "
+				}
+				p, names = append(p, experiment.ResampledP(diff, r.testRatio())), append(names, shown.Replace(a)+sign+shown.Replace(b))
+				if s.HasInterval {
+					lo, hi = math.Min(lo, s.Half), math.Max(hi, s.Half)
+					if math.Abs(s.Mean)+s.Half < equivalent {
+						same++
+					}
+				}
+			}
+		}
+		var which []string
+		for i, q := range experiment.Holm(p) {
+			if q <= testLevel {
+				which = append(which, names[i])
+			}
+		}
+		width := "–"
+		if hi > 0 {
+			width = fmt.Sprintf("%.2f to %.2f", 100*lo, 100*hi)
+		}
+		d.Text.Rows = append(d.Text.Rows, []string{r.title(), strconv.Itoa(len(p)), strconv.Itoa(same), strconv.Itoa(len(which)), strings.Join(which, ", "), width})
+	}
+	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(methods))}
+	sets := []struct {
+		name string
+		all  []results
+	}{{"all databases", all}}
+	if p := public(all); len(p) < len(all) {
+		sets = append(sets, struct {
+			name string
+			all  []results
+		}{"without the stand-in", p})
+	}
+	note := ""
+	for i, set := range sets {
+		f, err := friedman(set.all)
+		if err != nil {
+			return d, err
+		}
+		mark := plots.Intervals{Name: set.name, Color: i, Labels: shownNames(methods), X: f.MeanRanks}
+		ranks.Marks = append(ranks.Marks, mark)
+		note += fmt.Sprintf(" Friedman's test, %s: p = %.2g over %d databases.", set.name, f.P, len(set.all))
+	}
+	n := len(sets[len(sets)-1].all)
+	power := experiment.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(methods), powerAt)
+	d.Panels = []plots.Panel{ranks}
+	d.Caption = fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
+		"Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
+		100*equivalent, note, n, powerAt, power, experiment.NemenyiDifference(n, len(methods)), splitsNote(all), protocol(all))
+	return d, nil
+}
+
+func drawFig2(t, times *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 || times.Len() == 0 {
+		return missing("times on any database"), nil
+	}
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "learning (s)", "% of ITML", "choice of C or γ (s)", "both, % of ITML", "updates", "projections", "representation"}}}
+	for _, r := range all {
+		p := plots.Panel{Title: r.title(), XLabel: "CPU time (% of ITML's)", XLog: true}
+		alone := plots.Intervals{Name: "learning alone, C and γ given", Color: 0}
+		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
+		for _, m := range judged() {
+			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
+			a := experiment.Summarize(quotient(learn, r.times(times, learnPhase(itml))))
+			b := experiment.Summarize(quotient(total, r.total(times, itml)))
+			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
+			if m != itml {
+				label := shown.Replace(m)
+				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a.Mean), append(alone.Err, 100*half(a))
+				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b.Mean), append(both.Err, 100*half(b))
+				updated = mean(r.column("work", m, updates, "count"))
+				if r.column("work", m, perPair, "count")[0] == 1 {
+					kept = perPair
+				}
+			}
+			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a.Mean), seconds(tune), fmt.Sprintf("%.3g", 100*b.Mean), updated, removed, kept})
+		}
+		p.Marks = []plots.Mark{plots.Reference{Name: "ITML", At: 100, Vertical: true, Color: plots.Grey}, alone, both}
+		d.Panels = append(d.Panels, p)
+	}
+	d.Caption = "CPU time of each method divided by ITML's in the same trial, mean with 95 % t interval over the trials (of the times on this machine, not over other data). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
+		"With the choice: adds seven values of C with T/4 steps and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). Updates are steps that moved the matrix, projections removed eigenvalues (online) or Bregman projections (ITML). " +
+		"\"" + perPair + "\": a ⁻ learner on few pairs keeps the squared distance of each pair in place of a matrix, the same hypotheses at less cost. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
+	return d, nil
+}
+
+// mean formats a mean count.
+func mean(values []float64) string { return fmt.Sprintf("%.0f", stat.Mean(values, nil)) }
+
+func seconds(values []float64) string { return fmt.Sprintf("%.3g", stat.Mean(values, nil)) }
+
+func drawTradeoff(t *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 {
+		return missing("errors on any database"), nil
+	}
+	d := plots.Drawing{Columns: min(3, len(all))}
+	for _, r := range all {
+		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all pairs of training rows)", YLabel: "test error (%)"}
+		p.Marks = append(p.Marks, plots.Reference{Name: "the paper's 20 %", At: 20, Vertical: true, Color: plots.Grey})
+		for i, o := range onlines {
+			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
+			for _, part := range snapshots {
+				line.X = append(line.X, 100*part)
+				line.Y = append(line.Y, 100*stat.Mean(r.shares(r.column("snapshot", o.name, table.Format(part), "count")), nil))
+			}
+			p.Marks = append(p.Marks, line)
+		}
+		d.Panels = append(d.Panels, p)
+	}
+	d.Caption = "Test error, k by validation, of the metric after 5, 10, 20 and 40 % of all pairs of training rows as steps, with the C chosen for 20 %. The time grows in proportion. " + splitsNote(all) + " Intervals are left out of the figure; claims use them. " + protocol(all)
+	return d, nil
+}
+
+func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
+	all := resultsOf(t)
+	if len(all) == 0 || times.Len() == 0 {
+		return missing("times on any database"), nil
+	}
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "tolerance", "updates", "CPU time (s)", "% of tolerance 0", "test error (%)", "change of the error (points)"}}}
+	var tried []string
+	for _, tol := range tolerances {
+		tried = append(tried, table.Format(tol))
+	}
+	for _, r := range all {
+		p := plots.Panel{Title: r.title(), XLabel: "CPU time (% of tolerance 0)", YLabel: "test error (%)"}
+		for i, o := range onlines {
+			if !strings.HasPrefix(o.name, "PA-LS") {
+				continue
+			}
+			line := plots.Points{Name: shown.Replace(o.name), Color: i % 2, Shape: i % 2}
+			base, plain := r.times(times, learnPhase(o.name)), r.validated(o.name)
+			add := func(tol float64, spent, errors, updates []float64) {
+				rel := experiment.Summarize(quotient(spent, base))
+				line.X, line.Y = append(line.X, 100*rel.Mean), append(line.Y, 100*stat.Mean(errors, nil))
+				label := ""
+				if tol == tolerances[len(tolerances)-1] {
+					label = table.Format(tol)
+				}
+				line.Labels = append(line.Labels, label)
+				d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(o.name), table.Format(tol), mean(updates), seconds(spent), fmt.Sprintf("%.3g", 100*rel.Mean),
+					fmt.Sprintf("%.2f", 100*stat.Mean(errors, nil)), percent(r.summary(difference(errors, plain, 0)))})
+			}
+			add(0, base, plain, r.column("work", o.name, updates, "count"))
+			for _, tol := range tolerances {
+				at := table.Format(tol)
+				add(tol, r.times(times, tolerancePhase(o.name, tol)), r.shares(r.column("tolerance", o.name, at, "count")), r.column("tolerance", o.name, at, "second"))
+			}
+			p.Marks = append(p.Marks, plots.Line{X: line.X, Y: line.Y, Color: line.Color}, line)
+		}
+		d.Panels = append(d.Panels, p)
+	}
+	d.Caption = fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
+		"Horizontal: CPU time to learn, mean over trials, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)
+	return d, nil
+}
+
+func missing(what string) plots.Drawing {
+	return plots.Drawing{
+		Caption: "There is nothing to draw yet.",
+		Notes:   []string{"Missing: " + what + "."},
+		Text:    &plots.TextTable{Head: []string{"missing"}, Rows: [][]string{{what}}},
+	}
+}

@@ -1,0 +1,28 @@
+// Package pa2013 declares the experiments of
+//
+//	Perez-Suay, Ferri. Online Metric Learning Methods Using Soft Margins and
+//	Least Squares Formulations. 2013.
+//
+// Each file is one experiment: its cells, its trial, its views and its claims.
+package pa2013
+
+import (
+	"metriclab/pkg/experiment"
+)
+
+// Paper lists the experiments in the order of the paper.
+var Paper = experiment.Paper{
+	Key:         "pa2013",
+	Citation:    "A. Perez-Suay, F. J. Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013.",
+	Experiments: []experiment.Spec{Comparison, Sensitivity},
+}
+
+// trials are two at smoke scale.
+func trials(full int) func(experiment.Scale) int {
+	return func(scale experiment.Scale) int {
+		if scale == experiment.Smoke {
+			return 2
+		}
+		return full
+	}
+}
