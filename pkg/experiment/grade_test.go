@@ -277,7 +277,7 @@ func TestTestRatio(t *testing.T) {
 		return f
 	}
 	seen, changed := map[string]int{}, 0
-	for range 2000 {
+	for range 400 { // the quantiles of t take their time
 		groups := make([]Unit, 1+rng.IntN(4))
 		shift := 2 * rng.NormFloat64()
 		for i := range groups {
@@ -316,11 +316,11 @@ func TestTestRatio(t *testing.T) {
 		seen["equivalent: "+string(got.Verdict)]++
 	}
 	for _, v := range []string{"reproduced", "partly", "not reproduced", "undecided", "refuted", "equivalent: reproduced", "equivalent: not reproduced", "equivalent: undecided"} {
-		if seen[v] < 5 {
+		if seen[v] < 2 {
 			t.Errorf("%d times %s: the units do not try it", seen[v], v)
 		}
 	}
-	if changed < 100 {
+	if changed < 20 {
 		t.Errorf("the ratio changes %d verdicts only", changed)
 	}
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -342,5 +343,42 @@ func TestCollectTimed(t *testing.T) {
 	s.Trial = func(context.Context, *Env, Cell, Seed) (*table.Table, error) { return nil, os.ErrInvalid }
 	if _, _, err = CollectTimed(t.Context(), s, &Env{Scale: Smoke}, 1, 1, World{}); err == nil || !strings.Contains(err.Error(), "toy/lines, cell a, trial 0") {
 		t.Errorf("a trial that fails: %v", err)
+	}
+}
+
+// TestTimedJournal cuts a publication off before meta.json, and takes the store
+// away: what the run itself has written vouches for both tables.
+func TestTimedJournal(t *testing.T) {
+	for _, trials := range []int{6, 7} { // other times only, and other rows, too
+		dir, p := publishTimed(t)
+		cfg := timedConfig(dir, Full, p, time.Minute)
+		cfg.Trials, cfg.Force, cfg.Shard = trials, true, Shard{0, 1} // stores the jobs and publishes nothing
+		mustRun(t, cfg)
+		cfg.Force, cfg.Shard = false, Shard{}
+		pl, err := cfg.plan(t.Context(), selected(p)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &runner{cfg: &cfg, store: OpenStore(dir), result: &Result{}}
+		killed := errors.New("killed")
+		r.store.write = func(path string, data []byte) error {
+			if filepath.Base(path) == metaFile {
+				return killed
+			}
+			return WriteFile(path, data)
+		}
+		o := &Outcome{Spec: pl.Spec}
+		if r.finish(pl, o); !errors.Is(o.Err, killed) {
+			t.Fatalf("not cut off: %v", o.Err)
+		}
+		clone(t, dir)
+		cfg = timedConfig(dir, Full, p, time.Hour)
+		if st, err := Stand(t.Context(), selected(p), cfg); err != nil || st[0].Done != 4*trials || st[0].Published || st[0].Problem != "" {
+			t.Errorf("%d trials: %+v, %v", trials, st, err)
+		}
+		o = mustRun(t, cfg).Outcomes[0]
+		if got := total(o.Times.Where("phase", TotalPhase), "wall_s"); o.Ran != 0 || !o.Published || got != float64(4*trials*7*60) {
+			t.Errorf("%d trials: %d ran, %v s", trials, o.Ran, got)
+		}
 	}
 }
