@@ -122,6 +122,23 @@ func sd(values []float64) float64 {
 	return stat.StdDev(values, nil)
 }
 
+// Interval returns the mean and the half-width of its interval, 0 if there is none.
+func (s Summary) Interval() (mean, half float64) {
+	if !s.HasInterval {
+		return s.Mean, 0
+	}
+	return s.Mean, s.Half
+}
+
+// Percent formats the mean of shares in per cent, as "12.34 ± 0.56" if it has an
+// interval.
+func (s Summary) Percent() string {
+	if !s.HasInterval {
+		return fmt.Sprintf("%.2f", 100*s.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
+}
+
 // Side says on which side of zero the interval of a mean difference lies.
 type Side string
 

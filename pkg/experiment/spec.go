@@ -72,6 +72,17 @@ type Spec struct {
 	Cost time.Duration
 }
 
+// Trials is what Spec.Trials usually is: so many trials at full scale, two at smoke
+// scale.
+func Trials(full int) func(Scale) int {
+	return func(scale Scale) int {
+		if scale == Smoke {
+			return 2
+		}
+		return full
+	}
+}
+
 // Cell is one point of an experiment's design. All its fields enter the job's
 // key, so that changing one makes a new job.
 type Cell struct {

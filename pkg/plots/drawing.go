@@ -138,3 +138,12 @@ type Intervals struct {
 
 	which, among int // place among the panel's Intervals
 }
+
+// Missing is the drawing of a view that has no data yet: it says what is missing.
+func Missing(what string) Drawing {
+	return Drawing{
+		Caption: "There is nothing to draw yet.",
+		Notes:   []string{"Missing: " + what + "."},
+		Text:    &TextTable{Head: []string{"missing"}, Rows: [][]string{{what}}},
+	}
+}

@@ -42,7 +42,7 @@ var Comparison = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: trials(10),
+	Trials: experiment.Trials(10),
 	Index:  comparisonIndex,
 	Values: comparisonValues,
 	Trial:  comparisonTrial,

@@ -28,7 +28,7 @@ var comparisonViews = []experiment.View{
 func drawTable1(t *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 {
-		return missing("sizes of any database"), nil
+		return plots.Missing("sizes of any database"), nil
 	}
 	text := &plots.TextTable{Head: []string{"database", "objects", "paper", "features", "paper", "classes", "paper", "training rows", "test rows", "pairs", "similar", "steps T", "choice of C: rows", "held out", "pairs", "steps"}}
 	for _, r := range all {
@@ -73,18 +73,10 @@ func splitsNote(all []results) string {
 	return fmt.Sprintf("Means over %d random splits with corrected resampled 95 %% t intervals (Nadeau and Bengio 2003), since splits of the same objects overlap.", n)
 }
 
-// half is the half-width of an interval, 0 where there is none.
-func half(s experiment.Summary) float64 {
-	if !s.HasInterval {
-		return 0
-	}
-	return s.Half
-}
-
 func drawFig1(t *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 {
-		return missing("losses on any database"), nil
+		return plots.Missing("losses on any database"), nil
 	}
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames())...)}}
 	for _, r := range all {
@@ -99,11 +91,12 @@ func drawFig1(t *table.Table) (plots.Drawing, error) {
 				}
 				values := r.column("loss", o.name, at, "count")
 				s := r.summary(floats.ScaleTo(make([]float64, len(values)), 100/step, values))
-				line.X, line.Y = append(line.X, step), append(line.Y, s.Mean)
-				line.Lo, line.Hi = append(line.Lo, math.Max(0, s.Mean-half(s))), append(line.Hi, s.Mean+half(s))
+				m, half := s.Interval()
+				line.X, line.Y = append(line.X, step), append(line.Y, m)
+				line.Lo, line.Hi = append(line.Lo, math.Max(0, m-half)), append(line.Hi, m+half)
 			}
 			p.Marks = append(p.Marks, line)
-			row = append(row, percent(r.summary(r.losses(o.name))))
+			row = append(row, r.summary(r.losses(o.name)).Percent())
 		}
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, row)
@@ -129,18 +122,10 @@ func shownNames(names []string) []string {
 	return out
 }
 
-// percent formats a mean share in per cent, with its interval if there is one.
-func percent(s experiment.Summary) string {
-	if !s.HasInterval {
-		return fmt.Sprintf("%.2f", 100*s.Mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
-}
-
 func drawTable2(t *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 {
-		return missing("errors on any database"), nil
+		return plots.Missing("errors on any database"), nil
 	}
 	columns := append(judged(), itmlPlain, euclidean)
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(columns)...)}}
@@ -150,21 +135,22 @@ func drawTable2(t *table.Table) (plots.Drawing, error) {
 		best := plots.Intervals{Name: "ours, best k on the test rows", Color: 1}
 		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the lowest label (k)"}, {"", "ours, k by validation"}}
-		for _, m := range columns {
-			v := r.summary(r.validated(m))
-			b, k := r.optimistic(m, nearestOfTied)
-			low, kLow := r.optimistic(m, lowestLabel)
-			label := shown.Replace(m)
-			ours.Labels, ours.X, ours.Err = append(ours.Labels, label), append(ours.X, 100*v.Mean), append(ours.Err, 100*half(v))
+		for _, method := range columns {
+			v := r.summary(r.validated(method))
+			b, k := r.optimistic(method, nearestOfTied)
+			low, kLow := r.optimistic(method, lowestLabel)
+			label := shown.Replace(method)
+			m, half := v.Interval()
+			ours.Labels, ours.X, ours.Err = append(ours.Labels, label), append(ours.X, 100*m), append(ours.Err, 100*half)
 			best.Labels, best.X = append(best.Labels, label), append(best.X, 100*stat.Mean(b, nil))
 			paper := "–"
-			if v, ok := printed[r.database().paper][m]; ok {
+			if v, ok := printed[r.database().paper][method]; ok {
 				paper = fmt.Sprintf("%.2f (%d)", v.percent, v.k)
 				if !r.database().standIn {
 					theirs.Labels, theirs.X = append(theirs.Labels, label), append(theirs.X, v.percent)
 				}
 			}
-			for i, cell := range []string{paper, fmt.Sprintf("%.2f (%d)", 100*stat.Mean(b, nil), k), fmt.Sprintf("%.2f (%d)", 100*stat.Mean(low, nil), kLow), percent(v)} {
+			for i, cell := range []string{paper, fmt.Sprintf("%.2f (%d)", 100*stat.Mean(b, nil), k), fmt.Sprintf("%.2f (%d)", 100*stat.Mean(low, nil), kLow), v.Percent()} {
 				rows[i] = append(rows[i], cell)
 			}
 		}
@@ -207,7 +193,7 @@ func friedman(all []results) (experiment.Friedman, error) {
 func drawSignificance(t *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) < 2 {
-		return missing("errors on at least two databases"), nil
+		return plots.Missing("errors on at least two databases"), nil
 	}
 	methods := judged()
 	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"database", "pairs of methods", fmt.Sprintf("interval within ±%g points", 100*equivalent), "significant (Holm, 5 %)", "which", "smallest and largest half-width (points)"}}}
@@ -278,7 +264,7 @@ func drawSignificance(t *table.Table) (plots.Drawing, error) {
 func drawFig2(t, times *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 || times.Len() == 0 {
-		return missing("times on any database"), nil
+		return plots.Missing("times on any database"), nil
 	}
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "learning (s)", "% of ITML", "choice of C or γ (s)", "both, % of ITML", "updates", "projections", "representation"}}}
 	for _, r := range all {
@@ -287,24 +273,24 @@ func drawFig2(t, times *table.Table) (plots.Drawing, error) {
 		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
 		for _, m := range judged() {
 			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
-			a := experiment.Summarize(quotient(learn, r.times(times, learnPhase(itml))))
-			b := experiment.Summarize(quotient(total, r.total(times, itml)))
+			a, aHalf := relative(learn, r.times(times, learnPhase(itml))).Interval()
+			b, bHalf := relative(total, r.total(times, itml)).Interval()
 			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
 			if m != itml {
 				label := shown.Replace(m)
-				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a.Mean), append(alone.Err, 100*half(a))
-				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b.Mean), append(both.Err, 100*half(b))
+				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a), append(alone.Err, 100*aHalf)
+				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b), append(both.Err, 100*bHalf)
 				updated = mean(r.column("work", m, updates, "count"))
 				if r.column("work", m, perPair, "count")[0] == 1 {
 					kept = perPair
 				}
 			}
-			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a.Mean), seconds(tune), fmt.Sprintf("%.3g", 100*b.Mean), updated, removed, kept})
+			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a), seconds(tune), fmt.Sprintf("%.3g", 100*b), updated, removed, kept})
 		}
 		p.Marks = []plots.Mark{plots.Reference{Name: "ITML", At: 100, Vertical: true, Color: plots.Grey}, alone, both}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "CPU time of each method divided by ITML's in the same trial, mean with 95 % t interval over the trials (of the times on this machine, not over other data). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
+	d.Caption = "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
 		"With the choice: adds seven values of C with T/4 steps and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). Updates are steps that moved the matrix, projections removed eigenvalues (online) or Bregman projections (ITML). " +
 		"\"" + perPair + "\": a ⁻ learner on few pairs keeps the squared distance of each pair in place of a matrix, the same hypotheses at less cost. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
 	return d, nil
@@ -318,7 +304,7 @@ func seconds(values []float64) string { return fmt.Sprintf("%.3g", stat.Mean(val
 func drawTradeoff(t *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 {
-		return missing("errors on any database"), nil
+		return plots.Missing("errors on any database"), nil
 	}
 	d := plots.Drawing{Columns: min(3, len(all))}
 	for _, r := range all {
@@ -341,7 +327,7 @@ func drawTradeoff(t *table.Table) (plots.Drawing, error) {
 func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
 	all := resultsOf(t)
 	if len(all) == 0 || times.Len() == 0 {
-		return missing("times on any database"), nil
+		return plots.Missing("times on any database"), nil
 	}
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "tolerance", "updates", "CPU time (s)", "% of tolerance 0", "test error (%)", "change of the error (points)"}}}
 	var tried []string
@@ -357,15 +343,15 @@ func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
 			line := plots.Points{Name: shown.Replace(o.name), Color: i % 2, Shape: i % 2}
 			base, plain := r.times(times, learnPhase(o.name)), r.validated(o.name)
 			add := func(tol float64, spent, errors, updates []float64) {
-				rel := experiment.Summarize(quotient(spent, base))
-				line.X, line.Y = append(line.X, 100*rel.Mean), append(line.Y, 100*stat.Mean(errors, nil))
+				rel, _ := relative(spent, base).Interval()
+				line.X, line.Y = append(line.X, 100*rel), append(line.Y, 100*stat.Mean(errors, nil))
 				label := ""
 				if tol == tolerances[len(tolerances)-1] {
 					label = table.Format(tol)
 				}
 				line.Labels = append(line.Labels, label)
-				d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(o.name), table.Format(tol), mean(updates), seconds(spent), fmt.Sprintf("%.3g", 100*rel.Mean),
-					fmt.Sprintf("%.2f", 100*stat.Mean(errors, nil)), percent(r.summary(difference(errors, plain, 0)))})
+				d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(o.name), table.Format(tol), mean(updates), seconds(spent), fmt.Sprintf("%.3g", 100*rel),
+					fmt.Sprintf("%.2f", 100*stat.Mean(errors, nil)), r.summary(difference(errors, plain, 0)).Percent()})
 			}
 			add(0, base, plain, r.column("work", o.name, updates, "count"))
 			for _, tol := range tolerances {
@@ -377,14 +363,6 @@ func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
-		"Horizontal: CPU time to learn, mean over trials, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)
+		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)
 	return d, nil
-}
-
-func missing(what string) plots.Drawing {
-	return plots.Drawing{
-		Caption: "There is nothing to draw yet.",
-		Notes:   []string{"Missing: " + what + "."},
-		Text:    &plots.TextTable{Head: []string{"missing"}, Rows: [][]string{{what}}},
-	}
 }

@@ -16,13 +16,3 @@ var Paper = experiment.Paper{
 	Citation:    "A. Perez-Suay, F. J. Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013.",
 	Experiments: []experiment.Spec{Comparison, Sensitivity},
 }
-
-// trials are two at smoke scale.
-func trials(full int) func(experiment.Scale) int {
-	return func(scale experiment.Scale) int {
-		if scale == experiment.Smoke {
-			return 2
-		}
-		return full
-	}
-}

@@ -169,6 +169,30 @@ func quotient(a, b []float64) []float64 {
 	return floats.DivTo(out, a, b)
 }
 
+// relative is the quotient of the means of a and b, by trial, jackknifed: the paper's
+// "relative averaged running time". The mean of quotients would follow the trials in
+// which b happens to be small.
+func relative(a, b []float64) experiment.Summary {
+	return experiment.Summarize(jackknifed(a, b))
+}
+
+// jackknifed returns the pseudo-values of that quotient; the quotient itself for one trial.
+func jackknifed(a, b []float64) []float64 {
+	of := func(keep func(int) bool) float64 {
+		var sa, sb float64
+		for i := range a {
+			if keep(i) {
+				sa, sb = sa+a[i], sb+b[i]
+			}
+		}
+		return sa / sb
+	}
+	if len(a) < 2 {
+		return []float64{of(func(int) bool { return true })}
+	}
+	return experiment.PseudoValues(len(a), of)
+}
+
 // difference returns a − b plus a margin.
 func difference(a, b []float64, margin float64) []float64 {
 	out := make([]float64, len(a))

@@ -168,7 +168,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 
 func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
-		return missing("errors on any database"), nil
+		return plots.Missing("errors on any database"), nil
 	}
 	names := append(onlineNames(), itml, euclidean)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}

@@ -54,7 +54,7 @@ var Fig2 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: trials(20),
+	Trials: experiment.Trials(20),
 	Index:  fig2Index,
 	Values: fig2Values,
 	Trial:  fig2Trial,
@@ -220,7 +220,7 @@ func drawFig2(reading datasets.NoiseReading) func(t *table.Table) (plots.Drawing
 	return func(t *table.Table) (plots.Drawing, error) {
 		images := t.Where("cell", reading.String(), "kind", "image")
 		if images.Len() == 0 {
-			return missing("images of the first trial under the reading " + reading.String()), nil
+			return plots.Missing("images of the first trial under the reading " + reading.String()), nil
 		}
 		d := plots.Drawing{Columns: 3, Caption: fmt.Sprintf(
 			"64 noisy 12×12 images of 2 (first half) and 5 (first trial). Noise reading: %s; 0 dB. Top: the images, and each image rebuilt from its mean and one "+
@@ -283,8 +283,8 @@ func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
 				continue
 			}
 			text.Rows = append(text.Rows, []string{describeNoise[r], m,
-				percent(g.Where("kind", "accuracy").Values("value")),
-				percent(g.Where("kind", "order").Values("value"))})
+				experiment.Summarize(g.Where("kind", "accuracy").Values("value")).Percent(),
+				experiment.Summarize(g.Where("kind", "order").Values("value")).Percent()})
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). Order probability: " +
@@ -356,7 +356,7 @@ func fig2Grade(kind, method string, bound, sign float64) func(*table.Table) (exp
 				d[i] = sign * (v[i] - bound)
 			}
 			f, err := experiment.GradeUnits([]experiment.Unit{{Name: cell, Diffs: d}}, experiment.UnitRule{Scale: 100, Unit: "points"})
-			f.Ours = percent(v) + " %"
+			f.Ours = experiment.Summarize(v).Percent() + " %"
 			return f, err
 		})
 	}

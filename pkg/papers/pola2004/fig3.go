@@ -64,7 +64,7 @@ var Fig3 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: trials(8),
+	Trials: experiment.Trials(8),
 	Index:  fig3Index,
 	Values: fig3Values,
 	Trial:  fig3Trial,
@@ -322,7 +322,7 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 	return func(t *table.Table) (plots.Drawing, error) {
 		errs := t.Where("kind", "error")
 		if errs.Len() == 0 {
-			return missing("errors of any problem"), nil
+			return plots.Missing("errors of any problem"), nil
 		}
 		var d plots.Drawing
 		below := ""
@@ -330,8 +330,8 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 			pts := plots.Points{Name: "one pair of digits"}
 			wins, n := 0, 0
 			for _, g := range errs.Group("cell") {
-				xm, xh := mean(g.Where("method", x).Values("error"))
-				ym, yh := mean(g.Where("method", y).Values("error"))
+				xm, xh := experiment.Summarize(g.Where("method", x).Values("error")).Interval()
+				ym, yh := experiment.Summarize(g.Where("method", y).Values("error")).Interval()
 				pts.X, pts.XErr = append(pts.X, 100*xm), append(pts.XErr, 100*xh)
 				pts.Y, pts.YErr = append(pts.Y, 100*ym), append(pts.YErr, 100*yh)
 				n++
@@ -365,7 +365,7 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
 	points := t.Where("kind", "point")
 	if points.Len() == 0 {
-		return missing("the problem 0-8"), nil
+		return plots.Missing("the problem 0-8"), nil
 	}
 	d := plots.Drawing{Columns: 2}
 	share := ""
@@ -400,7 +400,7 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 		for j, m := range methods {
 			v := errs.Where("cell", cell, "method", m).Values("error")
 			sums[j] += stat.Mean(v, nil)
-			row = append(row, percent(v))
+			row = append(row, experiment.Summarize(v).Percent())
 		}
 		text.Rows = append(text.Rows, row)
 	}

@@ -145,7 +145,7 @@ func ratio(t *table.Table, y, x string, bound float64, side string) (experiment.
 	for i := range r {
 		r[i] = ey[i] / ex[i]
 	}
-	f.Ours = fmt.Sprintf("%s %% against %s %%: ratio %s, claimed %s %.2f", percent(ey), percent(ex), plusMinus(r), side, bound)
+	f.Ours = fmt.Sprintf("%s %% against %s %%: ratio %s, claimed %s %.2f", experiment.Summarize(ey).Percent(), experiment.Summarize(ex).Percent(), plusMinus(r), side, bound)
 	return f, nil
 }
 

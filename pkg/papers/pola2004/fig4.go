@@ -321,8 +321,8 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 		pts := plots.Points{Name: "one topic, " + v.name, Color: k, Shape: k}
 		wins := 0
 		for i := range topics {
-			_, hx := mean(vx[i])
-			_, hy := mean(vy[i])
+			_, hx := experiment.Summarize(vx[i]).Interval()
+			_, hy := experiment.Summarize(vy[i]).Interval()
 			pts.X, pts.XErr = append(pts.X, 100*ex[i]), append(pts.XErr, 100*hx)
 			pts.Y, pts.YErr = append(pts.Y, 100*ey[i]), append(pts.YErr, 100*hy)
 			if ey[i] < ex[i] {
@@ -337,7 +337,7 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 
 func drawFig4(t *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "errors").Len() == 0 {
-		return missing("errors on any topic"), nil
+		return plots.Missing("errors on any topic"), nil
 	}
 	d := plots.Drawing{Columns: len(rivalsOfPOLA)}
 	var below []string
@@ -359,7 +359,7 @@ func drawFig4(t *table.Table) (plots.Drawing, error) {
 
 func drawFig4Rules(t *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "errors").Len() == 0 {
-		return missing("errors on any topic"), nil
+		return plots.Missing("errors on any topic"), nil
 	}
 	d := plots.Drawing{Columns: len(pairRules)}
 	for _, form := range polaForms {
@@ -381,7 +381,7 @@ func drawFig4Rules(t *table.Table) (plots.Drawing, error) {
 func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		if t.Where("kind", "errors").Len() == 0 {
-			return missing("errors on any topic"), nil
+			return plots.Missing("errors on any topic"), nil
 		}
 		var rows, cols []float64
 		for _, m := range paumGrid {
@@ -433,7 +433,7 @@ func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawin
 			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e))
 		}
 		if len(d.Panels) == 0 {
-			return missing("errors of PAUM"), nil
+			return plots.Missing("errors of PAUM"), nil
 		}
 		d.Caption = fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
 			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))
@@ -443,7 +443,7 @@ func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawin
 
 func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "errors").Len() == 0 {
-		return missing("errors on any topic"), nil
+		return plots.Missing("errors on any topic"), nil
 	}
 	d := plots.Drawing{Columns: 2}
 	for _, setting := range t.Unique("setting") {
@@ -477,7 +477,7 @@ func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 
 func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "errors").Len() == 0 {
-		return missing("errors on any topic"), nil
+		return plots.Missing("errors on any topic"), nil
 	}
 	var methods []string
 	for _, form := range polaForms {
@@ -503,7 +503,7 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 				}
 				e := c.balanced(all)
 				sums[j] += e
-				_, half := mean(c.values())
+				_, half := experiment.Summarize(c.values()).Interval()
 				row[2] = fmt.Sprintf("%.0f", stat.Mean(c.relevant, nil)*float64(len(c.relevant)))
 				row = append(row, fmt.Sprintf("%.1f ± %.1f", 100*e, 100*half))
 			}

@@ -129,7 +129,7 @@ func meanOverTopics(t *table.Table, setting, method string) (center, half float6
 	if err != nil {
 		return 0, 0, err
 	}
-	_, half = mean(overTopics(values))
+	_, half = experiment.Summarize(overTopics(values)).Interval()
 	return stat.Mean(plain, nil), half, nil
 }
 
@@ -159,7 +159,7 @@ func rarerTopics(t *table.Table) string {
 
 func drawRelaxations(t *table.Table) (plots.Drawing, error) {
 	if t.Where("setting", variantGrid).Len() == 0 {
-		return missing("the grid of relaxations"), nil
+		return plots.Missing("the grid of relaxations"), nil
 	}
 	var gammas, lengths []float64
 	for _, r := range relaxations {
@@ -202,7 +202,7 @@ func drawRelaxations(t *table.Table) (plots.Drawing, error) {
 
 func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "errors").Len() == 0 {
-		return missing("errors on any topic"), nil
+		return plots.Missing("errors on any topic"), nil
 	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "error (%)"}}}
 	add := func(mark *plots.Intervals, setting, method, label string) error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -20,16 +19,6 @@ var Paper = experiment.Paper{
 	Key:         "pola2004",
 	Citation:    "S. Shalev-Shwartz, Y. Singer, A. Y. Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004.",
 	Experiments: []experiment.Spec{Theorem1, Fig2, Fig3, Sensitivity, Fig4, Fig4Sensitivity, Rings},
-}
-
-// trials are two at smoke scale.
-func trials(full int) func(experiment.Scale) int {
-	return func(scale experiment.Scale) int {
-		if scale == experiment.Smoke {
-			return 2
-		}
-		return full
-	}
 }
 
 // difference returns a − b, entry by entry, of two columns that hold the same
@@ -45,16 +34,6 @@ func difference(a, b []float64) ([]float64, error) {
 	return out, nil
 }
 
-// mean returns the mean of values and the half-width of its 95 % interval,
-// 0 where there is no interval.
-func mean(values []float64) (center, half float64) {
-	s := experiment.Summarize(values)
-	if !s.HasInterval {
-		return s.Mean, 0
-	}
-	return s.Mean, s.Half
-}
-
 // symbols turns the names of cells and settings, which are keys, into what a
 // reader sees.
 var symbols = strings.NewReplacer("b1 =", "b₁ =", "gamma =", "γ =")
@@ -66,22 +45,4 @@ func trialsNote(t *table.Table) string {
 		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
 	}
 	return fmt.Sprintf("Means over %d trials with 95 %% t intervals, which cover the random draws of a trial and nothing else.", n)
-}
-
-// percent formats the mean of shares over trials, with its interval if there is
-// one.
-func percent(values []float64) string {
-	s := experiment.Summarize(values)
-	if !s.HasInterval {
-		return fmt.Sprintf("%.2f", 100*s.Mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
-}
-
-func missing(what string) plots.Drawing {
-	return plots.Drawing{
-		Caption: "There is nothing to draw yet.",
-		Notes:   []string{"Missing: " + what + "."},
-		Text:    &plots.TextTable{Head: []string{"missing"}, Rows: [][]string{{what}}},
-	}
 }

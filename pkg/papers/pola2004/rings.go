@@ -59,7 +59,7 @@ var Rings = experiment.Spec{
 			Methods: map[string]int{pola: pairs.POLAVersion, kernelGaussian: pairs.KernelPOLAVersion},
 		}}
 	},
-	Trials: trials(10),
+	Trials: experiment.Trials(10),
 	Index:  []string{"kind", "method", "pairs", "ring"},
 	Values: []string{"error", "x", "y"},
 	Trial:  ringsTrial,
@@ -244,7 +244,7 @@ func coordinates(l learners.Pair, x *mat.Dense) (*mat.Dense, error) {
 func drawRings(t *table.Table) (plots.Drawing, error) {
 	points, errs := t.Where("kind", "point"), t.Where("kind", "error")
 	if points.Len() == 0 || errs.Len() == 0 {
-		return missing("the first trial"), nil
+		return plots.Missing("the first trial"), nil
 	}
 	d := plots.Drawing{Columns: 2}
 	for _, m := range []struct{ name, title string }{{euclidean, "the points"}, {pola, "under POLA"}, {kernelGaussian, "under kernel POLA (Gaussian)"}} {
@@ -263,7 +263,7 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 			if err != nil {
 				return d, err
 			}
-			e, half := mean(g.Values("error"))
+			e, half := experiment.Summarize(g.Values("error")).Interval()
 			line.X, line.Y = append(line.X, x), append(line.Y, 100*e)
 			if half > 0 || line.Lo != nil {
 				line.Lo, line.Hi = append(line.Lo, 100*(e-half)), append(line.Hi, 100*(e+half))
@@ -308,8 +308,8 @@ func gradeRings(t *table.Table) (experiment.Finding, error) {
 		}
 		f, err := experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
 		if err == nil {
-			f.Ours = fmt.Sprintf("%s %% against %s %% (POLA) and %s %% (Euclidean)", percent(ours),
-				percent(last.Where("method", pola).Values("error")), percent(last.Where("method", euclidean).Values("error")))
+			f.Ours = fmt.Sprintf("%s %% against %s %% (POLA) and %s %% (Euclidean)", experiment.Summarize(ours).Percent(),
+				experiment.Summarize(last.Where("method", pola).Values("error")).Percent(), experiment.Summarize(last.Where("method", euclidean).Values("error")).Percent())
 		}
 		return f, err
 	})

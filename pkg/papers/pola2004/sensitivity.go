@@ -176,7 +176,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 
 func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
-		return missing("errors of any problem"), nil
+		return plots.Missing("errors of any problem"), nil
 	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
 	panels := []struct {

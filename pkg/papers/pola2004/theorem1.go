@@ -47,7 +47,7 @@ var Theorem1 = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: trials(10),
+	Trials: experiment.Trials(10),
 	Index:  theorem1Index,
 	Values: theorem1Values,
 	Trial:  theorem1Trial,
@@ -137,7 +137,7 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 
 func drawTheorem1(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
-		return missing("any stream"), nil
+		return plots.Missing("any stream"), nil
 	}
 	d := plots.Drawing{Columns: 2, Caption: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
 		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss. " +
