@@ -21,6 +21,7 @@ import (
 var expected = map[string]int{
 	"00_start_here.ipynb":    3,
 	"01_pola2004.ipynb":      22,
+	"02_pa2013.ipynb":        18,
 	"06_your_own_data.ipynb": 2,
 }
 
