@@ -301,7 +301,7 @@ func checkCosts(cols [][]float64) error {
 	limit := math.MaxFloat64 / 8 / float64(len(cols[0]))
 	for j, col := range cols {
 		for i, c := range col {
-			if math.Abs(c) <= limit {
+			if -limit <= c && c <= limit {
 				continue
 			}
 			if math.IsNaN(c) || math.IsInf(c, 0) {
@@ -391,22 +391,20 @@ func (w *swapper) price(col []float64) {
 		w.delta[0] = sum - w.total
 		return
 	}
-	copy(w.delta, w.removal)
+	delta := w.delta
+	copy(delta, w.removal)
 	var shared float64
 	near, dNear, dSecond := w.near[:len(col)], w.dNear[:len(col)], w.dSecond[:len(col)]
 	for i, c := range col {
 		if c >= dSecond[i] {
 			continue
 		}
-		if c < dNear[i] {
-			shared += c - dNear[i]
-			w.delta[near[i]] += dNear[i] - dSecond[i]
-		} else {
-			w.delta[near[i]] += c - dSecond[i]
-		}
+		saved := min(c-dNear[i], 0) // without a branch, which would be taken at random
+		shared += saved
+		delta[near[i]] += c - dSecond[i] - saved
 	}
-	for s := range w.delta {
-		w.delta[s] += shared
+	for s := range delta {
+		delta[s] += shared
 	}
 }
 
