@@ -1,0 +1,259 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// KMeansVersion changes whenever FitKMeans gives other numbers for the same input.
+const KMeansVersion = 1
+
+// KMeansParams are the parameters of FitKMeans.
+type KMeansParams struct {
+	// K is the number of clusters, 1 to the number of rows.
+	K int `json:"k"`
+	// Starts is the number of runs, of which the first with the least inertia is
+	// returned; 0 means 1.
+	Starts int `json:"starts"`
+	// MaxIterations is the cap on iterations of one run; 0 means 300.
+	MaxIterations int `json:"max_iterations"`
+}
+
+// Resolved returns p with its defaults filled in: Starts = 1, MaxIterations = 300.
+func (p KMeansParams) Resolved() KMeansParams {
+	p.Starts = cmp.Or(p.Starts, 1)
+	p.MaxIterations = cmp.Or(p.MaxIterations, 300)
+	return p
+}
+
+func (p KMeansParams) check(x *mat.Dense) error {
+	if err := checkRows(x, p.K); err != nil {
+		return err
+	}
+	if err := count("starts", p.Starts); err != nil {
+		return err
+	}
+	return count("max_iterations", p.MaxIterations)
+}
+
+// KMeans is a partition of rows into clusters around their means.
+type KMeans struct {
+	// Centres is K×d: the mean of each cluster.
+	Centres *mat.Dense
+	// Assignment is the cluster of each row: that of the nearest centre, of equally near ones the
+	// lowest, if Status is learners.Converged.
+	Assignment []int
+	// Inertia is Σᵢ ‖xᵢ − centre of xᵢ‖², in feature².
+	Inertia float64
+	// Status is learners.Converged if no row is nearer to another centre, else
+	// learners.IterationCap.
+	Status learners.Status
+	// Trace is the inertia after each iteration of the run that is returned.
+	Trace []float64
+}
+
+// FitKMeans looks for K centres that minimise Σᵢ min_k ‖xᵢ − c_k‖² over the rows of the n×d
+// matrix x by Lloyd's iteration: every row goes to its nearest centre, every centre to the mean of its
+// rows. Sources: Lloyd, Least Squares Quantization in PCM, 1982; the start is drawn by k-means++
+// (Arthur and Vassilvitskii, SODA 2007: each further centre is a row drawn with probability proportional to its squared
+// distance from the nearest centre so far). The inertia never
+// increases, up to round-off, and the partition it ends at is a local optimum.
+//
+// A cluster that loses all its rows gets the row that is farthest from its centre, of those in
+// clusters with several rows; this too lowers the inertia. Only if x has fewer than K different rows does a
+// cluster stay empty, with a centre that no longer moves.
+//
+// It returns an error if a parameter is not allowed, if x is empty or has fewer than K rows, if an entry is NaN or
+// infinite, or if squared distances overflow. It panics if x or rng is nil. An iteration costs O(nKd).
+func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
+	if err := p.check(x); err != nil {
+		return nil, fmt.Errorf("kmeans: %w", err)
+	}
+	p = p.Resolved()
+	if err := checkSpread(x); err != nil {
+		return nil, fmt.Errorf("kmeans: %w", err)
+	}
+	var best *KMeans
+	for range p.Starts {
+		if r := lloyd(x, plusPlus(x, p.K, rng), p.MaxIterations); best == nil || r.Inertia < best.Inertia {
+			best = r
+		}
+	}
+	return best, nil
+}
+
+// checkSpread returns an error if sums of squared distances could overflow.
+func checkSpread(x *mat.Dense) error {
+	n, d := x.Dims()
+	limit := math.Sqrt(math.MaxFloat64) / (8 * math.Sqrt(float64(n)*float64(d)))
+	for i := range n {
+		if floats.Norm(x.RawRowView(i), math.Inf(1)) > limit {
+			return errors.New("x: squared distances overflow float64: rescale the features")
+		}
+	}
+	return nil
+}
+
+// plusPlus draws k different rows of x as centres.
+func plusPlus(x *mat.Dense, k int, rng *rand.Rand) *mat.Dense {
+	n, d := x.Dims()
+	centres := mat.NewDense(k, d, nil)
+	near := make([]float64, n) // squared distance to the nearest centre so far
+	taken := make([]bool, n)
+	next := rng.IntN(n)
+	for c := range k {
+		if c > 0 {
+			next = draw(near, rng)
+		}
+		if next < 0 { // all rows coincide with centres: any other one will do
+			for next = 0; taken[next]; next++ {
+			}
+		}
+		taken[next] = true
+		centres.SetRow(c, x.RawRowView(next))
+		for i := range n {
+			sq := metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(next))
+			if c == 0 || sq < near[i] {
+				near[i] = sq
+			}
+		}
+	}
+	return centres
+}
+
+// draw returns an index with probability proportional to its weight, or −1 if all
+// weights are zero.
+func draw(weights []float64, rng *rand.Rand) int {
+	u := rng.Float64() * floats.Sum(weights)
+	last := -1
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		last = i
+		if u -= w; u < 0 {
+			break
+		}
+	}
+	return last
+}
+
+// lloyd iterates from centres, which it changes.
+func lloyd(x, centres *mat.Dense, maxIterations int) *KMeans {
+	k, _ := centres.Dims()
+	r := &KMeans{Centres: centres, Status: learners.IterationCap}
+	size := make([]int, k)
+	for range maxIterations {
+		next, sq := nearest(x, centres)
+		if slices.Equal(next, r.Assignment) {
+			r.Status = learners.Converged
+			break
+		}
+		r.Assignment = next
+		clear(size)
+		for _, c := range next {
+			size[c]++
+		}
+		fill(r.Assignment, sq, size)
+		means(x, centres, r.Assignment, size)
+		r.Trace = append(r.Trace, inertia(x, r))
+	}
+	r.Inertia = r.Trace[len(r.Trace)-1]
+	return r
+}
+
+// fill gives each empty cluster the row farthest from its centre, of those in
+// clusters of several rows, unless that row lies on its centre.
+func fill(assignment []int, sq []float64, size []int) {
+	for c := range size {
+		if size[c] > 0 {
+			continue
+		}
+		far := -1
+		for i, a := range assignment {
+			if size[a] > 1 && sq[i] > 0 && (far < 0 || sq[i] > sq[far]) {
+				far = i
+			}
+		}
+		if far < 0 {
+			return
+		}
+		size[assignment[far]]--
+		assignment[far], size[c], sq[far] = c, 1, 0
+	}
+}
+
+// means sets each centre to the mean of its rows, taken about the first of them, so
+// that equal rows have exactly themselves as mean. The centre of an empty cluster stays.
+func means(x, centres *mat.Dense, assignment, size []int) {
+	k, d := centres.Dims()
+	first := make([]int, k)
+	for c := range first {
+		first[c] = -1
+	}
+	dev := mat.NewDense(k, d, nil)
+	diff := make([]float64, d)
+	for i, c := range assignment {
+		if first[c] < 0 {
+			first[c] = i
+		}
+		floats.SubTo(diff, x.RawRowView(i), x.RawRowView(first[c]))
+		floats.AddScaled(dev.RawRowView(c), 1/float64(size[c]), diff)
+	}
+	for c, f := range first {
+		if f >= 0 {
+			floats.AddTo(centres.RawRowView(c), x.RawRowView(f), dev.RawRowView(c))
+		}
+	}
+}
+
+func inertia(x *mat.Dense, r *KMeans) float64 {
+	var sum float64
+	for i, c := range r.Assignment {
+		sum += metric.Euclidean{}.SqDist(x.RawRowView(i), r.Centres.RawRowView(c))
+	}
+	return sum
+}
+
+// Assign returns the cluster of each row of x: that of the nearest centre, of equally near ones
+// the lowest. It panics if x is nil or does not have the columns of Centres.
+func (k *KMeans) Assign(x *mat.Dense) []int {
+	out, _ := nearest(x, k.Centres)
+	return out
+}
+
+// Prototypes returns, for each cluster, the row of x nearest to its centre, of equally near ones the lowest. It panics if
+// x is nil or empty or does not have the columns of Centres.
+func (k *KMeans) Prototypes(x *mat.Dense) []int {
+	if x.IsEmpty() {
+		panic(mat.ErrZeroLength)
+	}
+	out, _ := nearest(k.Centres, x)
+	return out
+}
+
+// nearest returns, for each row of x, the first nearest row of y and the squared distance to it.
+func nearest(x, y *mat.Dense) (index []int, sq []float64) {
+	n, _ := x.Dims()
+	m, _ := y.Dims()
+	index, sq = make([]int, n), slices.Repeat([]float64{math.Inf(1)}, n)
+	for i := range n {
+		row := x.RawRowView(i)
+		for j := range m {
+			if s := (metric.Euclidean{}).SqDist(row, y.RawRowView(j)); s < sq[i] {
+				index[i], sq[i] = j, s
+			}
+		}
+	}
+	return index, sq
+}
