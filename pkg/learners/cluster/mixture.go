@@ -1,0 +1,458 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+)
+
+// MixtureVersion changes whenever FitMixture gives other numbers for the same input.
+const MixtureVersion = 1
+
+// Covariance is the form of the covariance matrices of a mixture.
+type Covariance int
+
+const (
+	// Full: any covariance matrix. The default.
+	Full Covariance = iota
+	// Diagonal: a variance per feature.
+	Diagonal
+	// Spherical: one variance σ², the matrix σ²I.
+	Spherical
+)
+
+// String returns the form in a word.
+func (c Covariance) String() string {
+	switch c {
+	case Full:
+		return "full"
+	case Diagonal:
+		return "diagonal"
+	case Spherical:
+		return "spherical"
+	}
+	return fmt.Sprintf("unknown covariance %d", int(c))
+}
+
+// MixtureStart says where EM starts. In either case the components start with equal weights
+// and a common covariance matrix.
+type MixtureStart int
+
+const (
+	// FromKMeans: the centres of one run of FitKMeans, and the covariance within its clusters. The default.
+	FromKMeans MixtureStart = iota
+	// FromRows: K different rows drawn uniformly, and the covariance of all rows.
+	FromRows
+)
+
+// String returns the start in words.
+func (s MixtureStart) String() string {
+	switch s {
+	case FromKMeans:
+		return "from k-means"
+	case FromRows:
+		return "from rows"
+	}
+	return fmt.Sprintf("unknown start %d", int(s))
+}
+
+// MixtureParams are the parameters of FitMixture.
+type MixtureParams struct {
+	// K is the number of components, 1 to the number of rows.
+	K int `json:"k"`
+	// Covariance is the form of the covariance matrices; the zero value is Full.
+	Covariance Covariance `json:"covariance"`
+	// Floor > 0 is the least variance that a component may have in any direction, relative to the
+	// mean variance of the features; 0 means 1e-6.
+	Floor float64 `json:"floor"`
+	// Start is where EM starts; the zero value is FromKMeans.
+	Start MixtureStart `json:"start"`
+	// Starts is the number of runs, of which the first with the largest likelihood is returned; 0
+	// means 1.
+	Starts int `json:"starts"`
+	// Tol > 0 ends a run when an iteration raises the log-likelihood by Tol per row or less; 0 means
+	// 1e-6.
+	Tol float64 `json:"tol"`
+	// MaxIterations is the cap on iterations of one run; 0 means 300.
+	MaxIterations int `json:"max_iterations"`
+}
+
+// Resolved returns p with its defaults filled in: Floor = 1e-6, Starts = 1, Tol = 1e-6,
+// MaxIterations = 300.
+func (p MixtureParams) Resolved() MixtureParams {
+	p.Floor = cmp.Or(p.Floor, 1e-6)
+	p.Starts = cmp.Or(p.Starts, 1)
+	p.Tol = cmp.Or(p.Tol, 1e-6)
+	p.MaxIterations = cmp.Or(p.MaxIterations, 300)
+	return p
+}
+
+func (p MixtureParams) check(x *mat.Dense) error {
+	if err := checkRows(x, p.K); err != nil {
+		return err
+	}
+	if p.Covariance < Full || p.Covariance > Spherical {
+		return fmt.Errorf("covariance: %d is not allowed, want %d to %d", p.Covariance, Full, Spherical)
+	}
+	if p.Start < FromKMeans || p.Start > FromRows {
+		return fmt.Errorf("start: %d is not allowed, want %d to %d", p.Start, FromKMeans, FromRows)
+	}
+	if p.Floor != 0 && !(p.Floor >= 1e-12 && p.Floor <= 1) {
+		return fmt.Errorf("floor: %v is not allowed, want 1e-12 to 1", p.Floor)
+	}
+	if p.Tol != 0 && (!(p.Tol > 0) || math.IsInf(p.Tol, 1)) {
+		return fmt.Errorf("tol: %v is not allowed, want a finite number > 0", p.Tol)
+	}
+	if err := count("starts", p.Starts); err != nil {
+		return err
+	}
+	return count("max_iterations", p.MaxIterations)
+}
+
+// Mixture is a mixture of Gaussians. It is immutable and safe for concurrent use.
+type Mixture struct {
+	weights []float64
+	means   *mat.Dense
+	comps   []component
+	form    Covariance
+	status  learners.Status
+	trace   []float64
+}
+
+// component is the covariance matrix of one component.
+type component struct {
+	upper     *mat.TriDense // UᵀU = Σ; Full only
+	variances []float64     // one per feature, equal if Spherical; nil if Full
+	logDet    float64
+}
+
+// FitMixture fits a mixture of K Gaussians to the rows of the n×d matrix x by the EM algorithm (Dempster, Laird and Rubin
+// 1977): it climbs to a local maximum of
+//
+//	ℓ = Σᵢ ln Σ_k π_k N(xᵢ; μ_k, Σ_k)
+//
+// over weights π, means μ and covariance matrices Σ of the given form, all of whose eigenvalues
+// are at least ρ = Floor·s, where s is the mean variance of the features.
+//
+// That floor is the regularisation: without it ℓ has no maximum, since a component may
+// shrink on a single row. The matrix that maximises the expected log-likelihood under the
+// floor is the weighted scatter of the component with its eigenvalues (its variances, its variance) below ρ raised to
+// ρ, since −ln λ − s/λ increases up to λ = s and decreases beyond; hence EM remains
+// EM, and ℓ never decreases, up to round-off. Source: Ingrassia and Rocci, Constrained Monotone EM Algorithms for Finite
+// Mixture of Multivariate Gaussians, 2007. Adding ρ to the diagonal, as is often done, has not this property.
+//
+// A component that has lost all rows keeps its mean and covariance, with weight 0. It returns an error if a
+// parameter is not allowed, if x is empty or has fewer than K rows, if all rows coincide, if an entry is NaN or
+// infinite, or if squared distances overflow. It panics if x or rng is nil. An iteration costs O(nKd), or O(nKd² +
+// Kd³) if Full.
+func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+	if err := p.check(x); err != nil {
+		return nil, fmt.Errorf("mixture: %w", err)
+	}
+	p = p.Resolved()
+	if err := checkSpread(x); err != nil {
+		return nil, fmt.Errorf("mixture: %w", err)
+	}
+	var best *Mixture
+	for range p.Starts {
+		m, err := climb(x, p, rng)
+		if err != nil {
+			return nil, fmt.Errorf("mixture: %w", err)
+		}
+		if best == nil || m.LogLikelihood() > best.LogLikelihood() {
+			best = m
+		}
+	}
+	return best, nil
+}
+
+// climb is one run of EM.
+func climb(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+	n, d := x.Dims()
+	e := &em{x: x, form: p.Covariance, dev: mat.NewDense(n, d, nil)}
+	one := slices.Repeat([]float64{1}, n)
+	mean := make([]float64, d)
+	means(x, mat.NewDense(1, d, mean), make([]int, n), []int{n})
+	e.deviate(mean)
+	var total float64
+	for i := range n {
+		row := e.dev.RawRowView(i)
+		total += floats.Dot(row, row)
+	}
+	if total == 0 {
+		return nil, errors.New("x: all rows coincide, want at least two different ones")
+	}
+	e.floor = p.Floor * total / float64(n) / float64(d)
+
+	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, status: learners.IterationCap}
+	switch p.Start {
+	case FromKMeans:
+		k := lloyd(x, plusPlus(x, p.K, rng), KMeansParams{}.Resolved().MaxIterations)
+		m.means = k.Centres
+		for i, c := range k.Assignment {
+			floats.SubTo(e.dev.RawRowView(i), x.RawRowView(i), m.means.RawRowView(c))
+		}
+	case FromRows:
+		m.means = mat.NewDense(p.K, d, nil)
+		for c, i := range rng.Perm(n)[:p.K] {
+			m.means.SetRow(c, x.RawRowView(i))
+		}
+	}
+	common, err := e.covariance(one, float64(n))
+	if err != nil {
+		return nil, err
+	}
+	for c := range m.comps {
+		m.comps[c] = common
+	}
+	for range p.MaxIterations {
+		resp, ll := m.expect(x)
+		gain := math.Inf(1)
+		if k := len(m.trace); k > 0 {
+			gain = ll - m.trace[k-1]
+		}
+		m.trace = append(m.trace, ll)
+		if gain <= p.Tol*float64(n) {
+			m.status = learners.Converged
+			break
+		}
+		if len(m.trace) == p.MaxIterations {
+			break
+		}
+		if err := e.maximise(m, resp); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// em is what the maximisation needs beside the mixture.
+type em struct {
+	x     *mat.Dense
+	form  Covariance
+	floor float64    // least eigenvalue
+	dev   *mat.Dense // scratch: rows minus a mean
+}
+
+func (e *em) deviate(mean []float64) {
+	n, _ := e.x.Dims()
+	for i := range n {
+		floats.SubTo(e.dev.RawRowView(i), e.x.RawRowView(i), mean)
+	}
+}
+
+// maximise sets weights, means and covariances to those of the K×n responsibilities.
+func (e *em) maximise(m *Mixture, resp *mat.Dense) error {
+	n, _ := e.x.Dims()
+	for c := range m.comps {
+		r := resp.RawRowView(c)
+		mass := floats.Sum(r)
+		m.weights[c] = mass / float64(n)
+		const none = 1e-200 // less than this has no mean to working precision
+		if mass < none {
+			m.weights[c] = 0
+			continue
+		}
+		mean := m.means.RawRowView(c)
+		clear(mean)
+		for i, w := range r {
+			floats.AddScaled(mean, w/mass, e.x.RawRowView(i))
+		}
+		e.deviate(mean)
+		comp, err := e.covariance(r, mass)
+		if err != nil {
+			return err
+		}
+		m.comps[c] = comp
+	}
+	floats.Scale(1/floats.Sum(m.weights), m.weights)
+	return nil
+}
+
+// covariance returns the matrix of the given form that is most likely for the deviations with
+// weights w of sum mass, of all with eigenvalues at or above the floor. It overwrites the deviations.
+func (e *em) covariance(w []float64, mass float64) (component, error) {
+	n, d := e.dev.Dims()
+	if e.form == Full {
+		for i := range n {
+			floats.Scale(math.Sqrt(w[i]/mass), e.dev.RawRowView(i))
+		}
+		s := mat.NewSymDense(d, nil)
+		s.SymOuterK(1, e.dev.T())
+		return raised(s, e.floor)
+	}
+	v := make([]float64, d)
+	for i := range n {
+		for j, a := range e.dev.RawRowView(i) {
+			v[j] += w[i] / mass * a * a
+		}
+	}
+	if e.form == Spherical {
+		mean := floats.Sum(v) / float64(d)
+		for j := range v {
+			v[j] = mean
+		}
+	}
+	c := component{variances: v}
+	for j := range v {
+		v[j] = max(v[j], e.floor)
+		c.logDet += math.Log(v[j])
+	}
+	return c, nil
+}
+
+// raised returns s with its eigenvalues below floor raised to it.
+func raised(s *mat.SymDense, floor float64) (component, error) {
+	d := s.SymmetricDim()
+	shifted := mat.NewSymDense(d, nil)
+	shifted.CopySym(s)
+	for j := range d {
+		shifted.SetSym(j, j, s.At(j, j)-floor)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(shifted) { // some eigenvalue is at or below the floor
+		var eig mat.EigenSym
+		if !eig.Factorize(s, true) {
+			return component{}, errors.New("eigendecomposition did not converge")
+		}
+		var q mat.Dense
+		eig.VectorsTo(&q)
+		for j, v := range eig.Values(nil) {
+			if v < floor {
+				s.SymRankOne(s, floor-v, q.ColView(j))
+			}
+		}
+	}
+	if !chol.Factorize(s) {
+		return component{}, errors.New("floor: a covariance matrix is singular to working precision, want a larger floor")
+	}
+	c := component{upper: mat.NewTriDense(d, mat.Upper, nil), logDet: chol.LogDet()}
+	chol.UTo(c.upper)
+	return c, nil
+}
+
+// expect returns the K×n posterior probabilities of the components and the log-likelihood.
+func (m *Mixture) expect(x *mat.Dense) (resp *mat.Dense, ll float64) {
+	n, d := x.Dims()
+	k := len(m.weights)
+	resp = mat.NewDense(k, n, nil)
+	dev := mat.NewDense(n, d, nil)
+	for c, comp := range m.comps {
+		mean := m.means.RawRowView(c)
+		for i := range n {
+			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+		}
+		if comp.upper != nil { // ‖U⁻ᵀ(x−μ)‖² = (x−μ)ᵀΣ⁻¹(x−μ)
+			blas64.Trsm(blas.Right, blas.NoTrans, 1, comp.upper.RawTriangular(), dev.RawMatrix())
+		}
+		constant := math.Log(m.weights[c]) - (float64(d)*math.Log(2*math.Pi)+comp.logDet)/2
+		row := resp.RawRowView(c)
+		for i := range n {
+			var sq float64
+			if v := dev.RawRowView(i); comp.upper != nil {
+				sq = floats.Dot(v, v)
+			} else {
+				for j, a := range v {
+					sq += a * a / comp.variances[j]
+				}
+			}
+			row[i] = constant - sq/2
+		}
+	}
+	for i := range n {
+		top := math.Inf(-1)
+		for c := range k {
+			top = max(top, resp.At(c, i))
+		}
+		var sum float64
+		for c := range k {
+			v := math.Exp(resp.At(c, i) - top)
+			resp.Set(c, i, v)
+			sum += v
+		}
+		for c := range k {
+			resp.Set(c, i, resp.At(c, i)/sum)
+		}
+		ll += top + math.Log(sum)
+	}
+	return resp, ll
+}
+
+// Weights returns a copy of the weights π, of sum 1.
+func (m *Mixture) Weights() []float64 { return slices.Clone(m.weights) }
+
+// Means returns a copy of the K×d matrix of means.
+func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.means) }
+
+// Covariance returns a copy of the d×d covariance matrix of component k. It panics unless 0 ≤ k < K.
+func (m *Mixture) Covariance(k int) *mat.SymDense {
+	_, d := m.means.Dims()
+	s := mat.NewSymDense(d, nil)
+	if c := m.comps[k]; c.upper != nil {
+		s.SymOuterK(1, c.upper.T())
+	} else {
+		for j, v := range c.variances {
+			s.SetSym(j, j, v)
+		}
+	}
+	return s
+}
+
+// Form returns the form of the covariance matrices.
+func (m *Mixture) Form() Covariance { return m.form }
+
+// Status returns learners.Converged if the last iteration raised the log-likelihood by Tol per
+// row or less, else learners.IterationCap.
+func (m *Mixture) Status() learners.Status { return m.status }
+
+// LogLikelihood returns ℓ of the fitted rows.
+func (m *Mixture) LogLikelihood() float64 { return m.trace[len(m.trace)-1] }
+
+// Trace returns a copy of ℓ before each iteration of the run that is returned, and after the last.
+func (m *Mixture) Trace() []float64 { return slices.Clone(m.trace) }
+
+// Posterior returns the n×K matrix of the probabilities of the components given each row of x.
+// It panics if x is nil or empty or does not have the columns of the fitted rows.
+func (m *Mixture) Posterior(x *mat.Dense) *mat.Dense {
+	resp, _ := m.expect(m.checked(x))
+	return mat.DenseCopyOf(resp.T())
+}
+
+// Assign returns the most probable component of each row of x, of equally probable ones the lowest. Its panics are those of Posterior.
+func (m *Mixture) Assign(x *mat.Dense) []int {
+	post := m.Posterior(x)
+	n, _ := post.Dims()
+	out := make([]int, n)
+	for i := range out {
+		out[i] = floats.MaxIdx(post.RawRowView(i))
+	}
+	return out
+}
+
+// Prototypes returns, for each component, the row of x nearest to its mean in Euclidean distance, of equally near ones the
+// lowest. Its panics are those of Posterior.
+func (m *Mixture) Prototypes(x *mat.Dense) []int {
+	out, _ := nearest(m.means, m.checked(x))
+	return out
+}
+
+func (m *Mixture) checked(x *mat.Dense) *mat.Dense {
+	if x.IsEmpty() {
+		panic(mat.ErrZeroLength)
+	}
+	_, d := m.means.Dims()
+	if _, c := x.Dims(); c != d {
+		panic(mat.ErrShape)
+	}
+	return x
+}
