@@ -47,7 +47,7 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 	}
 	sample := cmp.Or(rule.Sample, aTrial)
 	var above, below []string
-	same := 0
+	same, blind := 0, 0 // blind: open, and the interval is wider than the margin
 	for _, u := range units {
 		s := summarize(u.Diffs, rule.TestRatio)
 		switch {
@@ -58,6 +58,8 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 			below = append(below, u.Name)
 		case s.Mean+s.Half < rule.Margin && s.Mean-s.Half > -rule.Margin:
 			same++
+		case s.Half >= rule.Margin:
+			blind++
 		}
 	}
 	n := len(units)
@@ -84,6 +86,9 @@ func GradeEquivalent(units []Unit, rule EquivalenceRule) (Finding, error) {
 		f.Verdict = NotReproduced
 	default:
 		parts = append(parts, "The intervals of the open units are too wide for the margin.")
+		if blind > 0 {
+			parts = append(parts, fmt.Sprintf("In %d of them the half-width is more than the margin, so that no difference, however small, could be shown to be within it.", blind))
+		}
 	}
 	f.Reason = strings.Join(parts, " ")
 	return f, nil

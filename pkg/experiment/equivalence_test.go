@@ -36,7 +36,7 @@ func TestGradeEquivalent(t *testing.T) {
 		{"one different", []experiment.Unit{same, below}, 0, experiment.NotReproduced, "Smaller by more than that: below"},
 		{"most different", []experiment.Unit{same, below, above}, 0.5, experiment.NotReproduced, "different in 2"},
 		// An interval that contains zero but also the margin proves nothing.
-		{"too wide", []experiment.Unit{wide, wide}, 0.5, experiment.Undecided, "too wide"},
+		{"too wide", []experiment.Unit{wide, wide}, 0.5, experiment.Undecided, "In 2 of them the half-width"},
 		{"open could still be the same", []experiment.Unit{wide, above}, 0.5, experiment.Undecided, "open in 1"},
 	} {
 		f, err := experiment.GradeEquivalent(c.units, experiment.EquivalenceRule{Margin: margin, Share: c.share, Scale: 100, Unit: "points"})

@@ -401,7 +401,9 @@ func GradeAlways(holds []bool) (Finding, error) {
 
 // GradeNumber grades a printed number: Reproduced if the mean over trials is
 // within max(half-width of its 95 % interval, tolerance) of it, otherwise
-// NotReproduced; Undecided with fewer than MinTrials trials. The error is
+// NotReproduced; Undecided with fewer than MinTrials trials, and in place of Reproduced
+// if the interval is wider than a tolerance that is not 0, since a wide one would contain
+// any number. The error is
 // non-nil if a value is not finite, there is none, or the tolerance is
 // negative.
 func GradeNumber(theirs float64, ours []float64, tolerance float64) (Finding, error) {
@@ -423,7 +425,10 @@ func GradeNumber(theirs float64, ours []float64, tolerance float64) (Finding, er
 		return f, nil
 	}
 	off, allowed := math.Abs(s.Mean-theirs), math.Max(s.Half, tolerance)
-	if off <= allowed {
+	if off <= allowed && tolerance > 0 && s.Half > tolerance {
+		f.Verdict = Undecided
+		f.Reason = fmt.Sprintf("Differs by %.2g from %g, but the interval is wider than the tolerance %.2g.", off, theirs, tolerance)
+	} else if off <= allowed {
 		f.Verdict = Reproduced
 		f.Reason = fmt.Sprintf("Differs by %.2g from %g, allowed is %.2g.", off, theirs, allowed)
 	} else {

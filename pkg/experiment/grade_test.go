@@ -370,6 +370,8 @@ func TestGradeNumber(t *testing.T) {
 		{"outside the interval", 5.5, six, 0, NotReproduced},
 		{"inside the tolerance", 5.5, six, 2, Reproduced},
 		{"at the tolerance", 1.5, []float64{1, 1, 1, 1, 1, 1}, 0.5, Reproduced},
+		{"inside the interval, which is wider than the tolerance", 3.6, six, 1.9, Undecided},
+		{"outside both", 5.5, six, 1.9, NotReproduced},
 		{"too few trials", 3, six[:5], 10, Undecided},
 	}
 	for _, tt := range tests {

@@ -17,6 +17,7 @@ type world struct {
 	updates func(d database, o online) float64                  // of 1,000 steps
 	seconds func(d database, method string, tuned bool) float64 // of a phase
 	after40 func(d database, o online, at20 float64) float64    // error after 40 %
+	byC     func(d database, method string) map[string]float64  // validation errors
 	tol     func(d database, o online) (error, seconds float64) // at each tolerance
 }
 
@@ -40,8 +41,12 @@ func (w world) tables() (t, times *table.Table) {
 			for what, n := range map[string]float64{objects: sizes[0], features: sizes[1], classesOf: sizes[2], trainRows: 1000, testRows: 1000, links: 100, similarLinks: 40, stepsTaken: 1000, repeated: 1} {
 				add("size", "", what, table.Values{"count": n})
 			}
+			add("size", "selection", validRows, table.Values{"count": 100})
 			for i, m := range append(judged(), itmlPlain, euclidean) {
-				add("chosen", m, "", table.Values{"k": 1})
+				add("chosen", m, "", table.Values{"c": 1, "k": 1})
+				for c, e := range w.byC(d, m) {
+					add("selection", m, c, table.Values{"count": 100*e + 0.01*float64((trial+i)%3)})
+				}
 				e := 1000*w.errs(d, m) + 0.01*float64((trial+i)%3)
 				add("error", m, "1", table.Values{"count": e, "second": e})
 				add("error", m, "2", table.Values{"count": e + 100, "second": e + 100})
@@ -53,6 +58,7 @@ func (w world) tables() (t, times *table.Table) {
 				add("loss", o.name, "1000", table.Values{"count": 1000*w.loss(d, o) + noise})
 				add("work", o.name, updates, table.Values{"count": w.updates(d, o) + noise})
 				e := w.errs(d, o.name)
+				add("snapshot", o.name, "0.05", table.Values{"count": 1000*w.after40(d, o, e) + 20 + noise})
 				add("snapshot", o.name, "0.2", table.Values{"count": 1000*e + noise})
 				add("snapshot", o.name, "0.4", table.Values{"count": 1000*w.after40(d, o, e) + noise})
 				if o.name[3] == 'L' {
@@ -103,6 +109,7 @@ func supporting() world {
 			return .5
 		},
 		after40: func(_ database, _ online, at20 float64) float64 { return at20 - .001 },
+		byC:     func(database, string) map[string]float64 { return map[string]float64{"0.1": .2, "1": .1, "10": .3} },
 		tol:     func(d database, o online) (float64, float64) { return .101, .02 },
 	}
 }
@@ -125,12 +132,16 @@ func opposing() world {
 	}
 	w.updates = func(database, online) float64 { return 500 }
 	w.seconds = func(d database, method string, tuned bool) float64 {
-		if method == itml {
+		switch method {
+		case itml:
 			return 1
+		case "PA-LS-":
+			return 20
 		}
 		return 5
 	}
 	w.after40 = func(_ database, _ online, at20 float64) float64 { return at20 - .05 }
+	w.byC = func(database, string) map[string]float64 { return map[string]float64{"0.1": .21, "1": .2, "10": .205} }
 	w.tol = func(d database, o online) (float64, float64) { return .5, 5 }
 	return w
 }

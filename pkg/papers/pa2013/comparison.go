@@ -22,7 +22,7 @@ var Comparison = experiment.Spec{
 	ID:      "pa2013/comparison",
 	Title:   "Six online metric learners and ITML on six databases: errors, losses, times",
 	Source:  "Section 3, Tables 1 and 2, Figs. 1 and 2",
-	Version: 1,
+	Version: 2,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		if scale == experiment.Smoke {
@@ -56,9 +56,9 @@ var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersio
 // The table of a comparison, by kind:
 //
 //	size       at what             count it
-//	selection  method, at C        count objects, second pairs, of the validation part, wrong; k the best
+//	selection  method, at C or γ   count validation objects wrong with the best k, which k is; ITML's: of its own cross-validation
 //	chosen     method              c is C, or γ of ITML; k by validation
-//	error      method, at k        count test objects wrong; second the same with ties to the lowest label
+//	error      method, at k        count test objects wrong; second the same with ties to the first class name
 //	loss       method, at step     count mistakes so far
 //	work       method, at what     count it, over the T steps
 //	snapshot   method, at part     count test objects wrong, with the k by validation
@@ -79,13 +79,11 @@ const (
 	links        = "pairs"
 	similarLinks = "similar pairs"
 	stepsTaken   = "steps"
-	heldLinks    = "validation pairs"
 	repeated     = "repeats"
 
 	updates     = "updates"
 	projections = "projections"
 	perPair     = "one number per pair" // 1 if the learner keeps no matrix
-	fits        = "fits"
 	capped      = "stopped at the cap"
 )
 
@@ -122,7 +120,7 @@ func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.C
 	t := &comparison{problem: p, set: s, env: env, rows: table.New(comparisonIndex, comparisonValues)}
 	t.sizes()
 	for _, o := range onlines {
-		if err := t.online(ctx, o); err != nil {
+		if err := t.method(ctx, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
@@ -165,15 +163,15 @@ func (t *comparison) sizes() {
 		{"", objects, len(t.train.y) + len(t.test.y)}, {"", features, d}, {"", classesOf, t.classes}, {"", trainRows, len(t.train.y)}, {"", testRows, len(t.test.y)},
 		{"", links, len(t.links)}, {"", similarLinks, similar}, {"", stepsTaken, t.steps},
 		{"selection", trainRows, len(t.selection.train.y)}, {"selection", validRows, len(t.selection.test.y)},
-		{"selection", links, len(t.selection.links)}, {"selection", stepsTaken, t.selection.steps}, {"selection", heldLinks, len(t.held)},
+		{"selection", links, len(t.selection.links)}, {"selection", stepsTaken, t.selection.steps},
 		{"", repeated, t.set.Repeats},
 	} {
 		t.add("size", c.of, c.what, table.Values{"count": float64(c.n)})
 	}
 }
 
-// online chooses C, learns, and judges one of the paper's methods.
-func (t *comparison) online(ctx context.Context, o online) error {
+// method chooses C, learns, and judges one of the paper's methods.
+func (t *comparison) method(ctx context.Context, o online) error {
 	end := t.env.Lap(tunePhase(o.name))
 	all, best, err := t.choose(ctx, o, t.set)
 	end()
@@ -182,7 +180,7 @@ func (t *comparison) online(ctx context.Context, o online) error {
 	}
 	for _, c := range all {
 		k, wrong := c.best()
-		t.add("selection", o.name, table.Format(c.c), table.Values{"count": float64(wrong), "second": float64(c.pairs), "k": float64(k)})
+		t.add("selection", o.name, table.Format(c.c), table.Values{"count": float64(wrong), "k": float64(k)})
 	}
 	k, _ := all[best].best()
 	c := all[best].c
@@ -194,7 +192,7 @@ func (t *comparison) online(ctx context.Context, o online) error {
 			return err
 		}
 	}
-	t.work(o, got.work)
+	t.worked(o, got.work)
 	if err := t.judge(o.name, got.m); err != nil {
 		return err
 	}
@@ -210,7 +208,11 @@ func (t *comparison) online(ctx context.Context, o online) error {
 // learn takes the T steps in one go, timed as a phase.
 func (t *comparison) learn(ctx context.Context, o online, c, tol float64, phase string) (*learnt, error) {
 	defer t.env.Lap(phase)()
-	l, err := t.learner(o, c, tol)
+	shared, err := t.prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	l, err := t.learner(o, shared, c, tol)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +230,7 @@ type learnt struct {
 	work
 }
 
-func (t *comparison) work(o online, w work) {
+func (t *comparison) worked(o online, w work) {
 	kept := 0
 	if t.recurring(o) {
 		kept = 1
@@ -244,7 +246,11 @@ func (t *comparison) work(o online, w work) {
 // follow learns again and beyond the T steps: the mistakes on the way, and what metrics
 // after some parts of all pairs are worth.
 func (t *comparison) follow(ctx context.Context, o online, c float64, k int) error {
-	l, err := t.learner(o, c, 0)
+	shared, err := t.prepare(o)
+	if err != nil {
+		return err
+	}
+	l, err := t.learner(o, shared, c, 0)
 	if err != nil {
 		return err
 	}
@@ -343,7 +349,6 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 			return err
 		}
 	}
-	t.add("work", itml, fits, table.Values{"count": float64(2 * len(tuned.Gammas))})
 	return nil
 }
 

@@ -154,6 +154,7 @@ type session struct {
 	links       []metric.Link // of rows of train
 	order       []int         // of links, one per step; longer than steps where learning goes on
 	steps       int           // T
+	rank        []int         // of the labels, in the alphabetical order of their names
 }
 
 // problem is one trial of a database.
@@ -188,6 +189,8 @@ func newProblem(env *experiment.Env, seed experiment.Seed, dataset string, s set
 	}
 	classes := len(slices.Compact(slices.Sorted(slices.Values(set.Y))))
 	p := &problem{classes: classes}
+	p.rank = ranks(set)
+	p.selection.rank = p.rank
 	train, test, err := datasets.StratifiedSplit(seed.Stream("split"), set.Y, s.Share)
 	if err != nil {
 		return nil, err
@@ -262,25 +265,32 @@ func (d direct) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
 	return d.PA.Step(metric.Pair{X: d.s.train.x.RawRowView(l.I), Y: d.s.train.x.RawRowView(l.J), Label: l.Label})
 }
 
-// recurring reports whether a "−" learner keeps one number per pair, which is exact
-// and costs less than a matrix where there are fewer pairs than entries of it.
+// recurring reports whether a "−" learner keeps one number per pair in place of a matrix:
+// if its m²d/2 + Tm operations for m pairs of d features, the products of all pairs and then a
+// column of them per step, are fewer than the matrix's Td². Both are exact.
 func (s *session) recurring(o online) bool {
 	_, d := s.train.x.Dims()
-	return o.psd == pairs.AtEnd && len(s.links) < d*d
+	return o.psd == pairs.AtEnd && cheaperByPair(len(s.links), d, s.steps)
 }
 
-// learner returns a method at its start.
-func (s *session) learner(o online, c, tol float64) (byIndex, error) {
+func cheaperByPair(m, d, steps int) bool { return m*m*d/2+steps*m < steps*d*d }
+
+// prepare returns what all learners of a method on a session share; nil if that is nothing.
+func (s *session) prepare(o online) (*pairs.Recurring, error) {
 	if !s.recurring(o) {
-		_, d := s.train.x.Dims()
-		l, err := pairs.NewPA(d, o.params(c, tol))
-		return direct{l, s}, err
+		return nil, nil
 	}
-	r, err := pairs.NewRecurring(s.train.x, s.links)
-	if err != nil {
-		return nil, err
+	return pairs.NewRecurring(s.train.x, s.links)
+}
+
+// learner returns a method at its start, with what prepare returned.
+func (s *session) learner(o online, r *pairs.Recurring, c, tol float64) (byIndex, error) {
+	if r != nil {
+		return pairs.NewRecurringPA(r, o.params(c, tol))
 	}
-	return pairs.NewRecurringPA(r, o.params(c, tol))
+	_, d := s.train.x.Dims()
+	l, err := pairs.NewPA(d, o.params(c, tol))
+	return direct{l, s}, err
 }
 
 // work counts what a learner did.
@@ -325,18 +335,40 @@ func neighbours(most, rows int) []int {
 
 // wrong counts, for each k, the test rows that the training rows classify wrongly.
 func (s *session) wrong(m metric.SqDister, ties classify.VoteTie, ks []int) ([]int, error) {
-	knn, err := classify.NewKNN(m, s.train.x, s.train.y, classify.KNNOptions{VoteTie: ties})
+	knn, err := classify.NewKNN(m, s.train.x, s.ranked(s.train.y), classify.KNNOptions{VoteTie: ties})
 	if err != nil {
 		return nil, err
 	}
-	return knn.Errors(s.test.x, s.test.y, ks)
+	return knn.Errors(s.test.x, s.ranked(s.test.y), ks)
+}
+
+// ranked maps labels to their ranks, so that LowestLabel means the first name.
+func (s *session) ranked(y []int) []int {
+	out := make([]int, len(y))
+	for i, label := range y {
+		out[i] = s.rank[label]
+	}
+	return out
+}
+
+// ranks returns the rank of each label among the names of a set's classes; digits are their
+// own.
+func ranks(s *datasets.Set) []int {
+	out := make([]int, slices.Max(s.Y)+1)
+	for label := range out {
+		out[label] = label
+		if s.Classes != nil {
+			out[label] = slices.Index(slices.Sorted(slices.Values(s.Classes)), s.Classes[label])
+		}
+	}
+	return out
 }
 
 // candidate is a value of C, judged on validation rows.
 type candidate struct {
 	c     float64
 	wrong []int // objects, by k
-	pairs int   // pairs
+	pairs int   // pairs, counted only if they choose
 }
 
 // best is the first k with the fewest objects wrong.
@@ -350,8 +382,12 @@ func (c candidate) best() (k, wrong int) {
 func (p *problem) choose(ctx context.Context, o online, s settings) (all []candidate, best int, err error) {
 	v := &p.selection
 	ks := neighbours(s.MaxK, len(v.train.y))
+	shared, err := v.prepare(o)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, c := range s.Cs {
-		l, err := v.learner(o, c, 0)
+		l, err := v.learner(o, shared, c, 0)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -364,7 +400,11 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 		if err != nil {
 			return nil, 0, fmt.Errorf("C = %v: %w", c, err)
 		}
-		all = append(all, candidate{c, wrong, wrongPairs(m, b, v.test.x, p.held)})
+		chosen := candidate{c: c, wrong: wrong}
+		if s.ByPairs {
+			chosen.pairs = wrongPairs(m, b, v.test.x, p.held)
+		}
+		all = append(all, chosen)
 	}
 	judged := func(c candidate) int {
 		if s.ByPairs {

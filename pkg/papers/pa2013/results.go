@@ -104,7 +104,7 @@ func (r results) errorsAt(method string, k int, column string) []float64 {
 // The columns of errors by the rule for tied votes.
 const (
 	nearestOfTied = "count"
-	lowestLabel   = "second"
+	firstName     = "second"
 )
 
 // optimistic are the test errors with the k, the same in all trials, of the least mean
