@@ -94,8 +94,7 @@ func drawFig1(t *table.Table) (plots.Drawing, error) {
 					return d, err
 				}
 				values := r.column("loss", o.name, at, "count")
-				s := r.summary(floats.ScaleTo(make([]float64, len(values)), 100/step, values))
-				m, half := s.Interval()
+				m, half := experiment.Summarize(floats.ScaleTo(make([]float64, len(values)), 100/step, values)).Interval()
 				line.X, line.Y = append(line.X, step), append(line.Y, m)
 				line.Lo, line.Hi = append(line.Lo, math.Max(0, m-half)), append(line.Hi, m+half)
 			}
@@ -106,7 +105,7 @@ func drawFig1(t *table.Table) (plots.Drawing, error) {
 		d.Text.Rows = append(d.Text.Rows, row)
 	}
 	d.Caption = "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
-		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. " + splitsNote(all) + " " + protocol(all)
+		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. Bands: 95 % t intervals of the mean over the trials, for these objects; the table and the claims have wider ones, corrected because splits of the same objects overlap. " + splitsNote(all) + " " + protocol(all)
 	return d, nil
 }
 
