@@ -63,6 +63,8 @@ func TestTablesGolden(t *testing.T) {
 			"transform holes.csv --model holes.json",
 			"fit good.csv --label 4 --drop 1 --learner pola --pairs 20 --passes 2 --param gamma=1 --out m.json",
 			"fit letters.csv --label class --learner euclidean --out m.json",
+			"fit good.csv --label class --drop id --learner pa --param rule=pals --param c=1 --param psd=end --param b0=0 --pairs 20 --out pa.json",
+			"transform good.csv --model pa.json",
 		}},
 		{"fit-errors", []string{
 			"fit", "fit good.csv bad.csv", "fit good.csv", "fit good.csv --label class", "fit good.csv --label class --learner fda",

@@ -128,6 +128,10 @@ $ metriclab learn --learner pola --dim 3 --save c.json <pairs.jsonl
 $ echo '{"x":[3,4],"y":[0,0]}' | metriclab learn --load b.json
 $ echo '{"x":[3,4],"y":[0,0]}' | metriclab learn --load b.json --learner pola --dim 2 --state-every 1
 $ echo '{"x":[3,4],"y":[0,0],"label":1}' | metriclab learn --learner pola --param gamma=3 --param b1=-1
+$ metriclab learn --learner pa --param rule=pals --param c=1 --param psd=end --param b0=0 --skip-bad <pairs.jsonl
+$ echo '{"x":[3,4],"y":[0,0],"label":1}' | metriclab learn --learner pa --param rule=pa1 --param c=0.5 --param psd=step
+$ echo '' | metriclab learn --learner pa --param rule=pa3
+$ echo '' | metriclab learn --learner pa --param rule=pa2 --param tol=0.1
 $ echo '' | metriclab learn --learner pola --save d.json
 $ echo '' | metriclab learn --learner pola --dim 2 --save d.json
 $ echo '' | metriclab learn --learner pola --param c=1
