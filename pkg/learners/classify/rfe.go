@@ -47,8 +47,8 @@ type RFE struct {
 // Barnhill and Vapnik, Gene Selection for Cancer Classification using Support Vector Machines, Machine Learning 46,
 // 2002 (SVM-RFE). One path serves every number of features.
 //
-// With Chunk several go in a round, ordered among themselves by w²; Guyon et al. halve the survivors (Chunk =
-// 0.5) and remark that single steps give another ranking. Of equal w² the feature of higher index goes
+// With Chunk several go in a round, ordered among themselves by w²: faster, and another ranking. Guyon et al. halve the
+// survivors (Chunk = 0.5). Of equal w² the feature of higher index goes
 // first. Features whose weight is exactly 0, such as constant zeros, go together in any case: without them the
 // solution is the same, so that one at a time they would go next, in the same order.
 //

@@ -153,7 +153,6 @@ func TestSVMAgainstKKT(t *testing.T) {
 func TestSVMGap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(92, 1))
 	for _, p := range svmCases {
-		p.MaxEpochs = 20000 // a large C with more rows than features takes many
 		p = p.Resolved()
 		for _, s := range []struct{ n, d int }{{200, 5}, {30, 60}} {
 			x, y := twoClasses(rng, s.n, s.d)
@@ -197,6 +196,56 @@ func TestSVMGap(t *testing.T) {
 				t.Errorf("%+v: the rows have changed", p)
 			}
 		}
+	}
+}
+
+// TestSVMSubspaceStep: from any feasible multipliers the step lowers the dual, stays feasible and
+// keeps w current; inside the bounds it solves for them.
+func TestSVMSubspaceStep(t *testing.T) {
+	rng := rand.New(rand.NewPCG(97, 1))
+	for _, p := range svmCases {
+		p = p.Resolved()
+		for trial := range 20 {
+			x, y := twoClasses(rng, 30, 1+trial)
+			s, err := newSVMSolver(x, y, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range s.alpha {
+				s.alpha[i] = p.C * max(0, min(1.5*rng.Float64()-0.25, 1))
+			}
+			s.refresh()
+			dual := func() float64 {
+				return floats.Dot(s.w, s.w)/2 + s.ridge/2*floats.Dot(s.alpha, s.alpha) - floats.Sum(s.alpha)
+			}
+			before, free := dual(), s.free()
+			kept := slices.Clone(s.alpha)
+			s.subspace(free)
+			if after := dual(); !(after < before) {
+				t.Fatalf("%+v: the dual goes from %v to %v", p, before, after)
+			}
+			for i, a := range s.alpha {
+				if !(a >= 0 && a <= s.upper) || a != kept[i] && !slices.Contains(free, i) {
+					t.Fatalf("%+v: multiplier %d goes from %v to %v", p, i, kept[i], a)
+				}
+			}
+			w := slices.Clone(s.w)
+			s.refresh()
+			if !floats.EqualApprox(w, s.w, 1e-9) {
+				t.Fatalf("%+v: w is not current", p)
+			}
+		}
+	}
+	// One row with room: the step ends where its gradient is 0.
+	s, err := newSVMSolver(mat.NewDense(1, 1, []float64{2}), []Label{Positive}, SVMParams{}.Resolved())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.alpha[0] = 0.5
+	s.refresh()
+	s.subspace(s.free())
+	if want := 1.0 / 5; math.Abs(s.alpha[0]-want) > 1e-9 {
+		t.Errorf("multiplier %v, want %v", s.alpha[0], want)
 	}
 }
 
