@@ -1,0 +1,232 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// FTLVersion counts the changes of the values that FTL computes.
+const FTLVersion = 1
+
+// FTLKind is the kind under which package persist stores an FTL.
+const FTLKind = "mapping/ftl"
+
+// FTLParams are the parameters of FTL.
+type FTLParams struct {
+	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
+	M int `json:"m"`
+}
+
+// FTL is follow-the-leader: it predicts the map that would have cost least in all rounds so far,
+//
+//	π(i) = argmin_{j in S} C[i, j],  S = argmin_{|S| = m} Σᵢ min_{j in S} C[i, j],
+//
+// where C is the sum of the costs. Its regret can grow linearly with the rounds (Rakhlin, Abernethy,
+// Bartlett, Online Discovery of Similarity Mappings, ICML 2007, Section 5.1). The search is NP-hard
+// (Theorem 4.1): all sets are tried if there are at most MaxSets of them, and Exact says so; else S is a local
+// optimum, which no swap of one prototype improves, found from the set of the round before
+// (cluster.FitFasterPAM).
+//
+// It draws nothing. Of equally good sets the lexicographically first is taken, where all are tried; of
+// equally good prototypes the lowest; before the first round all are equally good. StepSize of an outcome is
+// 1 if the map has changed, else 0; Mistake is always false.
+//
+// Memory is O(AB). Predict and Loss may be called concurrently; Step may not.
+type FTL struct {
+	p     FTLParams
+	c     costs
+	round int
+	set   []int
+	pi    []int
+}
+
+var _ learners.Online[metric.CostRound, []int] = (*FTL)(nil)
+
+// NewFTL returns an FTL for costs of a objects and b prototypes. It returns an error unless a ≥
+// 1, b ≥ 1 and M is 0 to b.
+func NewFTL(a, b int, p FTLParams) (*FTL, error) {
+	if p.M == 0 {
+		p.M = min(2, b)
+	}
+	if err := checkShape("ftl", a, b, p.M); err != nil {
+		return nil, err
+	}
+	l := &FTL{p: p, c: newCosts(a, b), set: make([]int, p.M)}
+	for k := range l.set {
+		l.set[k] = k
+	}
+	l.lead()
+	return l, nil
+}
+
+// lead finds the map of least cost.
+func (l *FTL) lead() {
+	if l.Exact() {
+		l.set = l.enumerate()
+	} else {
+		cost := mat.NewDense(l.c.b, l.c.a, l.c.sum).T()
+		r, err := cluster.FitFasterPAM(cost, cluster.MedoidsParams{M: l.p.M, Start: l.set}, nil)
+		if err != nil {
+			panic("mapping: " + err.Error()) // the costs are sums of numbers from 0 to 1
+		}
+		l.set = r.Set
+	}
+	l.assign()
+}
+
+// assign sends each object to the cheapest member of the set.
+func (l *FTL) assign() {
+	cost := mat.NewDense(l.c.b, l.c.a, l.c.sum).T()
+	pi, _, err := cluster.Assign(cost, l.set)
+	if err != nil {
+		panic("mapping: " + err.Error())
+	}
+	l.pi = pi
+}
+
+// enumerate returns the first set of least cost.
+func (l *FTL) enumerate() []int {
+	m, b := l.p.M, l.c.b
+	least := make([][]float64, m) // least[d] holds the cost of each object with the first d members
+	for d := range least {
+		least[d] = make([]float64, l.c.a)
+	}
+	set, best := make([]int, m), make([]int, m)
+	bestCost, found := 0.0, false
+	var descend func(d, from int)
+	descend = func(d, from int) {
+		for j := from; j <= b-m+d; j++ {
+			set[d] = j
+			col := l.c.column(j)
+			if d < m-1 {
+				for i, c := range col {
+					if d > 0 {
+						c = min(c, least[d][i])
+					}
+					least[d+1][i] = c
+				}
+				descend(d+1, j+1)
+				continue
+			}
+			var sum float64
+			for i, c := range col {
+				if d > 0 {
+					c = min(c, least[d][i])
+				}
+				sum += c
+			}
+			if !found || sum < bestCost {
+				bestCost, found = sum, true
+				copy(best, set)
+			}
+		}
+	}
+	descend(0, 0)
+	return best
+}
+
+// Dims returns A and B.
+func (l *FTL) Dims() (a, b int) { return l.c.a, l.c.b }
+
+// Params returns the parameters with the default filled in.
+func (l *FTL) Params() FTLParams { return l.p }
+
+// Exact reports whether the map is the best one, found by trying all sets, and not a local
+// optimum.
+func (l *FTL) Exact() bool { return sets(l.c.b, l.p.M) <= MaxSets }
+
+// Set returns the m prototypes among which the current map chooses, in ascending order.
+func (l *FTL) Set() []int { return slices.Clone(l.set) }
+
+// Predict returns the current map, the prototype of each object. It takes no account of f.
+func (l *FTL) Predict(metric.CostRound) []int { return slices.Clone(l.pi) }
+
+// Loss returns the sum of the costs that the current map assigns. It panics unless the
+// costs are A×B.
+func (l *FTL) Loss(f metric.CostRound) float64 { return l.c.loss(f, l.pi) }
+
+// LogWeights returns a snapshot of −C, A×B: exponential weights tend to follow the leader as
+// their learning rate grows.
+func (l *FTL) LogWeights() mat.Matrix { return l.c.scaled(-1) }
+
+// Step predicts, suffers the loss, adds the costs and finds the new leader. It returns an
+// error, and changes nothing, unless f is A×B with entries from 0 to 1.
+func (l *FTL) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+	if err := l.c.check(f); err != nil {
+		return learners.Outcome[[]int]{}, fmt.Errorf("ftl: %w", err)
+	}
+	o := learners.Outcome[[]int]{Prediction: l.Predict(f), Loss: l.Loss(f)}
+	l.c.add(f)
+	l.round++
+	l.lead()
+	if !slices.Equal(l.pi, o.Prediction) {
+		o.StepSize, o.Updated = 1, true
+	}
+	return o, nil
+}
+
+// ftlState is what Save writes beside the parameters.
+type ftlState struct {
+	Objects int            `json:"objects"`
+	Round   int            `json:"round"`
+	Costs   persist.Floats `json:"costs"` // by prototypes
+	Set     []int          `json:"set"`
+}
+
+// Save writes the learner in the format of package persist, kind "mapping/ftl". A learner loaded
+// from it continues bit for bit.
+func (l *FTL) Save(w io.Writer) error {
+	return persist.Write(w, FTLKind, l.p, ftlState{l.c.a, l.round, l.c.sum, l.set})
+}
+
+// LoadFTL reads a learner that Save wrote. Its errors wrap those of package
+// persist if the file is foreign, newer, damaged or of another kind.
+func LoadFTL(r io.Reader) (*FTL, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(FTLKind); err != nil {
+		return nil, err
+	}
+	var p FTLParams
+	var s ftlState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, err
+	}
+	l, err := s.learner(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, FTLKind, err)
+	}
+	return l, nil
+}
+
+func (s ftlState) learner(p FTLParams) (*FTL, error) {
+	c, err := shapeOf(s.Objects, s.Costs)
+	if err != nil {
+		return nil, err
+	}
+	if s.Round < 0 || s.Round >= maxRounds {
+		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, maxRounds-1)
+	}
+	if err := errors.Join(checkShape("ftl", c.a, c.b, p.M), c.checkState(s.Round), checkSet(s.Set, p.M, c.b)); err != nil {
+		return nil, err
+	}
+	l := &FTL{p: p, c: c, round: s.Round, set: s.Set}
+	if l.Exact() {
+		if best := l.enumerate(); !slices.Equal(best, s.Set) {
+			return nil, fmt.Errorf("set: %v is not the leader, %v is", s.Set, best)
+		}
+	}
+	l.assign()
+	return l, nil
+}

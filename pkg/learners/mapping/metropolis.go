@@ -1,0 +1,97 @@
+package mapping
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// metropolis is the walk of Algorithm 2: a uniform swap of a member for another prototype, made
+// with probability min(1, ω(S')/ω(S)).
+type metropolis struct {
+	*chain
+	next  []float64 // the sums of the set that was priced last
+	unfit bool      // one of them is not usable
+	stale int       // moves since the last rebuild
+}
+
+// maxStale bounds the moves between rebuilds. A subtraction leaves at least half of rest, so that
+// its relative error at most doubles: it stays below 2¹⁷·2⁻⁵³ ≈ 1.5e-11, and is some 1e-15 as a rule.
+const maxStale = 16
+
+func newMetropolis(c *chain) *metropolis {
+	return &metropolis{chain: c, next: make([]float64, c.t.a)}
+}
+
+func (c *metropolis) step(rng *rand.Rand) {
+	s, q := rng.IntN(len(c.set)), rng.IntN(len(c.out))
+	u := rng.Float64()
+	logSum := c.price(s, q)
+	if d := logSum - c.logSum; d >= 0 || u < math.Exp(d) {
+		c.move(s, q, logSum)
+	}
+	c.record()
+}
+
+// price returns what logSum is, with the same origins, once the member of slot s is replaced by
+// out[q], in O(A).
+func (c *metropolis) price(s, q int) float64 {
+	t := c.t
+	come := t.column(c.out[q])
+	n := len(come)
+	gone, sum, rest, owner, next := t.column(c.set[s])[:n], c.sum[:n], c.rest[:n], c.owner[:n], c.next[:n]
+	c.unfit = false
+	var total float64
+	exponent := 0
+	for lo := 0; lo < n; lo += block {
+		even, odd := 1.0, 1.0 // two products halve the wait for multiplications
+		for i := lo; i < min(lo+block, n); i++ {
+			// A choice between integers compiles to a conditional move, one between floats to a branch.
+			stay := math.Float64bits(sum[i] - gone[i])
+			if owned := math.Float64bits(rest[i]); owner[i] == s {
+				stay = owned
+			}
+			v := math.Float64frombits(stay) + come[i]
+			next[i] = v
+			bits := math.Float64bits(v)
+			if bits>>52-minExp >= spanExp {
+				c.unfit = true
+				total += t.logRow(i, c.swapped(s, c.out[q]))
+				continue
+			}
+			exponent += int(bits>>52) - 1023
+			even, odd = odd, even*math.Float64frombits(bits&mantissa|one)
+		}
+		total += math.Log(even * odd)
+	}
+	return total + float64(exponent)*math.Ln2
+}
+
+// move makes the swap that was priced last, in O(A) and O(m) for each row that loses its largest
+// weight or most of the others.
+func (c *metropolis) move(s, q int, logSum float64) {
+	t := c.t
+	gone, come := t.column(c.set[s]), t.column(c.out[q])
+	j := c.out[q]
+	c.set[s], c.out[q] = j, c.set[s]
+	c.moves++
+	if c.stale++; c.unfit || c.stale == maxStale {
+		c.stale = 0
+		c.rebuild()
+		return
+	}
+	c.logSum = logSum
+	c.sum, c.next = c.next, c.sum
+	for i, w := range come {
+		switch {
+		case c.owner[i] == s || 2*gone[i] > c.rest[i]:
+			c.row(i)
+		case w > c.top[i] || w == c.top[i] && j < c.set[c.owner[i]]:
+			c.rest[i] += c.top[i] - gone[i]
+			c.top[i], c.owner[i] = w, s
+			c.sum[i] = c.top[i] + c.rest[i]
+		default:
+			c.rest[i] += w - gone[i]
+			c.sum[i] = c.top[i] + c.rest[i]
+		}
+	}
+}

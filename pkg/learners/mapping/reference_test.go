@@ -1,0 +1,117 @@
+package mapping
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// subsets returns all sets of m of b prototypes in lexicographic order.
+func subsets(b, m int) [][]int {
+	if m == 0 {
+		return [][]int{nil}
+	}
+	var out [][]int
+	for first := range b {
+		for _, rest := range subsets(b-first-1, m-1) {
+			set := []int{first}
+			for _, j := range rest {
+				set = append(set, first+1+j)
+			}
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// allMaps returns all maps of a objects to b prototypes.
+func allMaps(a, b int) [][]int {
+	out := [][]int{nil}
+	for range a {
+		var longer [][]int
+		for _, pi := range out {
+			for j := range b {
+				longer = append(longer, append(slices.Clone(pi), j))
+			}
+		}
+		out = longer
+	}
+	return out
+}
+
+// logSumExp returns ln Σ exp(x).
+func logSumExp(x []float64) float64 {
+	most := slices.Max(x)
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v - most)
+	}
+	return most + math.Log(sum)
+}
+
+// logOmega is ln ω(S) by its definition, in logarithms throughout.
+func logOmega(c costs, eta float64, set []int) float64 {
+	var sum float64
+	for i := range c.a {
+		row := make([]float64, len(set))
+		for k, j := range set {
+			row[k] = -eta * c.sum[j*c.a+i]
+		}
+		sum += logSumExp(row)
+	}
+	return sum
+}
+
+// reference returns P(S) for all sets.
+func reference(c costs, eta float64, m int) []float64 {
+	all := subsets(c.b, m)
+	p := make([]float64, len(all))
+	for k, set := range all {
+		p[k] = logOmega(c, eta, set)
+	}
+	z := logSumExp(p)
+	for k := range p {
+		p[k] = math.Exp(p[k] - z)
+	}
+	return p
+}
+
+// random returns costs from 0 to most.
+func random(rng *rand.Rand, a, b int, most float64) costs {
+	c := newCosts(a, b)
+	for k := range c.sum {
+		c.sum[k] = most * rng.Float64()
+	}
+	return c
+}
+
+// round returns a random round.
+func round(rng *rand.Rand, a, b int) metric.CostRound {
+	m := mat.NewDense(a, b, nil)
+	m.Apply(func(_, _ int, _ float64) float64 { return rng.Float64() }, m)
+	return metric.CostRound{Cost: m}
+}
+
+// regimes are weights at which the samplers are tested, by the spread of η·C: equal; of the
+// same order; concentrated; so that some sums underflow around the least cost of their row, or
+// overflow around that of a set; so that most do.
+var regimes = map[string]float64{"equal": 0, "flat": 3, "concentrated": 100, "underflow": 2000, "deep": 1e6}
+
+func weightsOf(c costs, eta float64) *weights {
+	w := newWeights(c)
+	w.set(eta)
+	return &w
+}
+
+// near fails the test unless got is want to within tol, absolute or relative.
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
