@@ -252,6 +252,20 @@ func TestSVMSubspaceStep(t *testing.T) {
 	}
 }
 
+// TestSVMSubspaceRidge: for equal rows of both classes w stays 0, and only D holds the multipliers, at 1/D = 2C.
+func TestSVMSubspaceRidge(t *testing.T) {
+	s, err := newSVMSolver(mat.NewDense(2, 1, []float64{1, 1}), []Label{Positive, Negative}, SVMParams{Loss: SquaredHinge, C: 3}.Resolved())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.alpha[0], s.alpha[1] = 100, 100
+	s.refresh()
+	s.subspace(s.free())
+	if !floats.EqualApprox(s.alpha, []float64{6, 6}, 1e-6) { // the shift is 1e-10 of the largest entry, twelve times D
+		t.Errorf("multipliers %v, want 6 and 6", s.alpha)
+	}
+}
+
 // TestSVMStatus: the cap, one class, repeated rows, and a tolerance beyond round-off.
 func TestSVMStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(93, 1))
