@@ -34,7 +34,7 @@ func (c *heatBath) probability(s, q int) float64 {
 
 var samplers = map[string]func(c *chain) sampler{
 	"metropolis": func(c *chain) sampler { return newMetropolis(c) },
-	"heat-bath":   func(c *chain) sampler { return newHeatBath(c) },
+	"heat-bath":  func(c *chain) sampler { return newHeatBath(c) },
 }
 
 // eachSampler runs f for every sampler in every regime, started from a drawn set.

@@ -13,7 +13,7 @@ import (
 //
 // It is in detailed balance with P(S) ∝ ω(S): V is drawn with probability 1/(B−m) both from S and
 // from S', and q depends on V alone, so that P(S)·Pr(S→S') = min(ω(S)·q_V(x), ω(S')·q_V(s'))/((B−m)·Σω) is
-// symmetric in S and S'. Proposals that know the law are treated by Zanella, HeatBath proposals for
+// symmetric in S and S'. Proposals that know the law are treated by Zanella, Informed proposals for
 // local MCMC in discrete spaces, JASA 115, 2020.
 //
 // As in FasterPAM all m+1 weights share their sums. Let R and v be the sums of row i over V without and with

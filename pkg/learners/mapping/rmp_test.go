@@ -31,7 +31,7 @@ func mustRMP(t testing.TB, a, b int, p RMPParams) *RMP {
 var configurations = map[string]RMPParams{
 	"default":            {},
 	"metropolis":         {M: 3, Sampler: Metropolis, ChainSteps: 20},
-	"heat-bath":           {M: 2, Sampler: HeatBath, ChainSteps: 20, Eta: Anytime},
+	"heat-bath":          {M: 2, Sampler: HeatBath, ChainSteps: 20, Eta: Anytime},
 	"corrected, horizon": {M: 3, Eta: Corrected, Rounds: 7},
 	"printed, horizon":   {M: 3, Eta: Printed, Rounds: 7},
 	"corrected":          {M: 2, Eta: Corrected},
