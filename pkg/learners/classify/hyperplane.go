@@ -27,8 +27,8 @@ func (h *Hyperplane) Weights() []float64 { return slices.Clone(h.w) }
 // Bias returns b.
 func (h *Hyperplane) Bias() float64 { return h.b }
 
-// Predict returns the score w·x + b and whether it is positive. It panics unless x
-// has length Dim.
+// Predict returns the score w·x + b and whether it is positive. It panics unless
+// x has length Dim.
 func (h *Hyperplane) Predict(x []float64) Prediction {
 	if len(x) != len(h.w) {
 		panic(mat.ErrShape)
@@ -36,8 +36,8 @@ func (h *Hyperplane) Predict(x []float64) Prediction {
 	return predicted(floats.Dot(h.w, x) + h.b)
 }
 
-// Classify returns the predicted label of each row of x. It panics if x is nil or does not have
-// Dim columns.
+// Classify returns the predicted label of each row of x. It panics if x is nil or
+// does not have Dim columns.
 func (h *Hyperplane) Classify(x *mat.Dense) []Label {
 	n, _ := x.Dims()
 	out := make([]Label, n)
@@ -71,8 +71,8 @@ func (h *Hyperplane) check() error {
 	return nil
 }
 
-// Targets returns 1 for each Positive label and −1 for each Negative one: what FitRidge
-// takes to fit a classifier. It returns an error if a label is neither.
+// Targets returns 1 for each Positive label and −1 for each Negative one: what
+// FitRidge takes to fit a classifier. It returns an error if a label is neither.
 func Targets(y []Label) ([]float64, error) {
 	out := make([]float64, len(y))
 	for i, l := range y {

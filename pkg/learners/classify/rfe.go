@@ -19,11 +19,11 @@ const RFEVersion = 1
 type RFEParams struct {
 	// SVM are the parameters of the classifier that ranks the features.
 	SVM SVMParams `json:"svm"`
-	// Chunk in [0, 1) is the share of the surviving features that goes in one round, rounded
-	// down, but at least one. The default is 0: one at a time.
+	// Chunk in [0, 1) is the share of the surviving features that goes in one
+	// round, rounded down, but at least one. The default is 0: one at a time.
 	Chunk float64 `json:"chunk"`
-	// Single ≥ 0 is the number of survivors from which on features go one at a time:
-	// no chunk takes fewer than that. The default is 0.
+	// Single ≥ 0 is the number of survivors from which on features go one at a
+	// time: no chunk takes fewer than that. The default is 0.
 	Single int `json:"single"`
 }
 
@@ -33,8 +33,8 @@ func (p RFEParams) Resolved() RFEParams {
 	return p
 }
 
-// RFE is a ranking of features by recursive feature elimination. It is immutable and safe for
-// concurrent use.
+// RFE is a ranking of features by recursive feature elimination. It is immutable
+// and safe for concurrent use.
 type RFE struct {
 	order  []int // best first
 	status learners.Status
@@ -42,18 +42,21 @@ type RFE struct {
 	epochs int
 }
 
-// FitRFE ranks the features of the n×d matrix x by how late they are eliminated: it fits a
-// linear SVM (see FitSVM) to the surviving features, drops those of smallest w², and so on. Source: Guyon, Weston,
-// Barnhill and Vapnik, Gene Selection for Cancer Classification using Support Vector Machines, Machine Learning 46,
-// 2002 (SVM-RFE). One path serves every number of features.
+// FitRFE ranks the features of the n×d matrix x by how late they are eliminated:
+// it fits a linear SVM (see FitSVM) to the surviving features, drops those of
+// smallest w², and so on. Source: Guyon, Weston, Barnhill and Vapnik, Gene
+// Selection for Cancer Classification using Support Vector Machines, Machine
+// Learning 46, 2002 (SVM-RFE). One path serves every number of features.
 //
-// With Chunk several go in a round, ordered among themselves by w²: faster, and another ranking. Guyon et al. halve the
-// survivors (Chunk = 0.5). Of equal w² the feature of higher index goes
-// first. Features whose weight is exactly 0, such as constant zeros, go together in any case: without them the
-// solution is the same, so that one at a time they would go next, in the same order.
+// With Chunk several go in a round, ordered among themselves by w²: faster, and
+// another ranking. Guyon et al. halve the survivors (Chunk = 0.5). Of equal w²
+// the feature of higher index goes first. Features whose weight is exactly 0,
+// such as constant zeros, go together in any case: without them the solution is
+// the same, so that one at a time they would go next, in the same order.
 //
-// Each fit starts from the multipliers of the one before, which stay feasible. The errors and panics are those of
-// FitSVM, and it returns an error if Chunk or Single is not allowed. A round costs some passes over the surviving features.
+// Each fit starts from the multipliers of the one before, which stay feasible.
+// The errors and panics are those of FitSVM, and it returns an error if Chunk or
+// Single is not allowed. A round costs some passes over the surviving features.
 func FitRFE(x *mat.Dense, y []Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
 	p = p.Resolved()
 	if !(p.Chunk >= 0 && p.Chunk < 1) {
@@ -132,10 +135,12 @@ func (s *svmSolver) drop(gone []bool) {
 // Order returns a copy of the ranking: the feature that survives longest first.
 func (r *RFE) Order() []int { return slices.Clone(r.order) }
 
-// Top returns the m features that survive longest, in ascending order. It panics unless 0 ≤ m ≤ d.
+// Top returns the m features that survive longest, in ascending order. It panics
+// unless 0 ≤ m ≤ d.
 func (r *RFE) Top(m int) []int { return slices.Sorted(slices.Values(r.order[:m])) }
 
-// Status returns learners.Converged if every fit did, else why the last that did not stopped.
+// Status returns learners.Converged if every fit did, else why the last that did
+// not stopped.
 func (r *RFE) Status() learners.Status { return r.status }
 
 // Fits returns the number of fits, Epochs that of their passes over the rows.

@@ -51,8 +51,9 @@ func slowRFE(t *testing.T, x *mat.Dense, y []Label, p SVMParams, chunk func(aliv
 	return gone
 }
 
-// TestRFEAgainstDefinition: starting each fit from the last one changes no elimination. The tolerance
-// makes weights accurate to 1e-5, and no two of these data tie so closely.
+// TestRFEAgainstDefinition: starting each fit from the last one changes no
+// elimination. The tolerance makes weights accurate to 1e-5, and no two of these
+// data tie so closely.
 func TestRFEAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(102, 1))
 	for _, p := range []RFEParams{{}, {Chunk: 0.5}, {Chunk: 0.3, Single: 8}, {SVM: SVMParams{Loss: SquaredHinge, C: 0.2}}} {
@@ -108,7 +109,8 @@ func TestRFEFindsPlantedFeatures(t *testing.T) {
 	}
 }
 
-// TestRFEZeros: features that are always 0 go first, the highest first, in one fit, and change nothing else.
+// TestRFEZeros: features that are always 0 go first, the highest first, in one
+// fit, and change nothing else.
 func TestRFEZeros(t *testing.T) {
 	rng := rand.New(rand.NewPCG(104, 1))
 	small, y := twoClasses(rng, 40, 6)

@@ -21,12 +21,13 @@ const RidgeKind = "classify/ridge"
 
 // RidgeParams are the parameters of FitRidge.
 type RidgeParams struct {
-	// Strength is λ > 0, in feature²; 0 means that generalised cross-validation chooses it
-	// from Grid.
+	// Strength is λ > 0, in feature²; 0 means that generalised cross-validation
+	// chooses it from Grid.
 	Strength float64 `json:"strength"`
-	// Grid holds the strengths > 0 to choose from, in any order. The default is 25
-	// values from 1e-8·s to 100·s, evenly spaced in the logarithm, where s is the largest eigenvalue of
-	// the scatter Σ(xᵢ−x̄)(xᵢ−x̄)ᵀ. It must be empty if Strength is given.
+	// Grid holds the strengths > 0 to choose from, in any order. The default is
+	// 25 values from 1e-8·s to 100·s, evenly spaced in the logarithm, where s is
+	// the largest eigenvalue of the scatter Σ(xᵢ−x̄)(xᵢ−x̄)ᵀ. It must be empty if
+	// Strength is given.
 	Grid []float64 `json:"grid,omitempty"`
 }
 
@@ -51,8 +52,8 @@ func (p RidgeParams) check() error {
 
 func positive(a float64) bool { return a > 0 && !math.IsInf(a, 1) }
 
-// Ridge is ridge regression, and a classifier by the sign of what it predicts. It is
-// immutable and safe for concurrent use.
+// Ridge is ridge regression, and a classifier by the sign of what it predicts. It
+// is immutable and safe for concurrent use.
 type Ridge struct {
 	Hyperplane
 	params    RidgeParams
@@ -65,21 +66,25 @@ type Ridge struct {
 //
 //	Σᵢ (yᵢ − w·xᵢ − b)² + λ‖w‖²
 //
-// for the rows of the n×d matrix x and n targets y (Hoerl and Kennard 1970); the intercept b
-// is not penalised. For a classifier take Targets of the labels. Unless p gives λ, it is the strength of
-// the grid with the least generalised cross-validation
+// for the rows of the n×d matrix x and n targets y (Hoerl and Kennard 1970); the
+// intercept b is not penalised. For a classifier take Targets of the labels.
+// Unless p gives λ, it is the strength of the grid with the least generalised
+// cross-validation
 //
 //	V(λ) = (1/n)‖(I − H)y‖² / [(1/n)·tr(I − H)]²
 //
-// (Golub, Heath and Wahba 1979), of equal ones the largest, where Hy are the fitted values, b
-// among them. V is the mean squared error of leaving one row out with all leverages Hᵢᵢ replaced by their mean.
+// (Golub, Heath and Wahba 1979), of equal ones the largest, where Hy are the
+// fitted values, b among them. V is the mean squared error of leaving one row out
+// with all leverages Hᵢᵢ replaced by their mean.
 //
-// The mean is removed by n−1 orthonormal contrasts of the rows, and one eigendecomposition
-// of the smaller of their scatter (primal, as many features as vary) and their Gram matrix (dual, n−1) serves all strengths. A feature that does not
-// vary has weight 0. All targets equal, or a single row, give w = 0.
+// The mean is removed by n−1 orthonormal contrasts of the rows, and one
+// eigendecomposition of the smaller of their scatter (primal, as many features as
+// vary) and their Gram matrix (dual, n−1) serves all strengths. A feature that
+// does not vary has weight 0. All targets equal, or a single row, give w = 0.
 //
-// It returns an error if a parameter is not allowed, if x is empty, if y does not have length n, if an
-// entry is NaN or infinite, or if sums of squares overflow. It panics if x is nil.
+// It returns an error if a parameter is not allowed, if x is empty, if y does not
+// have length n, if an entry is NaN or infinite, or if sums of squares overflow.
+// It panics if x is nil.
 func FitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	p.Grid = slices.Clone(p.Grid)
 	if err := p.check(); err != nil {
@@ -113,8 +118,8 @@ func FitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	return r, nil
 }
 
-// contrasts is a ridge regression without intercept: z on the rows of the
-// matrix Z, both n−1 orthonormal contrasts of the rows of the table.
+// contrasts is a ridge regression without intercept: z on the rows of the matrix
+// Z, both n−1 orthonormal contrasts of the rows of the table.
 type contrasts struct {
 	meanX []float64
 	meanY float64
@@ -128,8 +133,8 @@ type contrasts struct {
 	coef   []float64  // basisᵀ·Zᵀz or, dual, basisᵀ·z
 }
 
-// contrast returns the Helmert contrasts: row k is √(k/(k+1)) times the difference of
-// row k and the mean of those before it.
+// contrast returns the Helmert contrasts: row k is √(k/(k+1)) times the
+// difference of row k and the mean of those before it.
 func contrast(x *mat.Dense, y []float64) *contrasts {
 	n, d := x.Dims()
 	c := &contrasts{meanX: slices.Clone(x.RawRowView(0)), meanY: y[0], z: make([]float64, n-1)}
@@ -226,8 +231,8 @@ func (c *contrasts) weights(lambda float64) []float64 {
 	return w.RawVector().Data
 }
 
-// residual returns the sum of squared residuals and tr(I − H) for λ, both as sums of
-// terms ≥ 0.
+// residual returns the sum of squared residuals and tr(I − H) for λ, both as sums
+// of terms ≥ 0.
 func (c *contrasts) residual(lambda float64) (rss, trace float64) {
 	trace = float64(len(c.z) - len(c.values))
 	for _, v := range c.values {
@@ -296,7 +301,8 @@ func (r *Ridge) Params() RidgeParams {
 // Strength returns λ.
 func (r *Ridge) Strength() float64 { return r.strengths[r.chosen] }
 
-// Path returns copies of the strengths tried, in descending order, and of V for each.
+// Path returns copies of the strengths tried, in descending order, and of V for
+// each.
 func (r *Ridge) Path() (strengths, gcv []float64) {
 	return slices.Clone(r.strengths), slices.Clone(r.gcv)
 }

@@ -16,7 +16,8 @@ import (
 	"metriclab/pkg/persist/persisttest"
 )
 
-// ridgeTol is about ε times the condition numbers of the test's normal equations, up to 1e5.
+// ridgeTol is about ε times the condition numbers of the test's normal equations,
+// up to 1e5.
 const ridgeTol = 1e-10
 
 // regression returns n rows of d features with an offset and n noisy targets.
@@ -83,7 +84,8 @@ func TestRidgeAgainstNormalEquations(t *testing.T) {
 	}
 }
 
-// TestGCVAgainstDefinition compares V with the hat matrix written out, and the choice with its least.
+// TestGCVAgainstDefinition compares V with the hat matrix written out, and the
+// choice with its least.
 func TestGCVAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(82, 1))
 	inside := 0
@@ -134,8 +136,8 @@ func TestGCVAgainstDefinition(t *testing.T) {
 	}
 }
 
-// TestGCVIsLeaveOneOut: on the corners of a cube all leverages are equal, and V is the mean squared
-// error of predicting each row from the others, fitted anew.
+// TestGCVIsLeaveOneOut: on the corners of a cube all leverages are equal, and V
+// is the mean squared error of predicting each row from the others, fitted anew.
 func TestGCVIsLeaveOneOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(83, 1))
 	const d, n = 3, 8
@@ -173,7 +175,8 @@ func TestGCVIsLeaveOneOut(t *testing.T) {
 	}
 }
 
-// TestRidgeDegenerate: a constant feature, constant targets, equal rows and a single row.
+// TestRidgeDegenerate: a constant feature, constant targets, equal rows and a
+// single row.
 func TestRidgeDegenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(84, 1))
 	x, y := regression(rng, 12, 4)
@@ -213,7 +216,8 @@ func TestRidgeDegenerate(t *testing.T) {
 	}
 }
 
-// TestRidgeScales: features in other units, with the default grid, give the same predictions.
+// TestRidgeScales: features in other units, with the default grid, give the same
+// predictions.
 func TestRidgeScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
 	for _, s := range ridgeShapes {

@@ -49,17 +49,19 @@ type SVMParams struct {
 	Loss SVMLoss `json:"loss"`
 	// C > 0 is the weight of the losses against ½‖w‖²; 0 means 1.
 	C float64 `json:"c"`
-	// BiasScale B > 0 is the constant feature whose weight is b/B: the larger, the less
-	// the bias is regularised. 0 means 1.
+	// BiasScale B > 0 is the constant feature whose weight is b/B: the larger,
+	// the less the bias is regularised. 0 means 1.
 	BiasScale float64 `json:"bias_scale"`
-	// Tol in (0, 1) ends the fit when the duality gap is Tol of the objective or less; 0 means 1e-4.
+	// Tol in (0, 1) ends the fit when the duality gap is Tol of the objective or
+	// less; 0 means 1e-4.
 	Tol float64 `json:"tol"`
-	// MaxEpochs is the cap on passes over the rows; 0 means 1000. Newton steps are not counted.
+	// MaxEpochs is the cap on passes over the rows; 0 means 1000. Newton steps
+	// are not counted.
 	MaxEpochs int `json:"max_epochs"`
 }
 
-// Resolved returns p with its defaults filled in: C = 1, BiasScale = 1, Tol = 1e-4,
-// MaxEpochs = 1000.
+// Resolved returns p with its defaults filled in: C = 1, BiasScale = 1, Tol =
+// 1e-4, MaxEpochs = 1000.
 func (p SVMParams) Resolved() SVMParams {
 	p.C = cmp.Or(p.C, 1)
 	p.BiasScale = cmp.Or(p.BiasScale, 1)
@@ -88,7 +90,8 @@ func (p SVMParams) check() error {
 	return nil
 }
 
-// SVM is a linear support vector machine. It is immutable and safe for concurrent use.
+// SVM is a linear support vector machine. It is immutable and safe for concurrent
+// use.
 type SVM struct {
 	Hyperplane
 	params SVMParams
@@ -102,22 +105,27 @@ type SVM struct {
 //
 //	½(‖w‖² + (b/B)²) + C Σᵢ loss(yᵢ(w·xᵢ + b))
 //
-// for the rows of the n×d matrix x and their labels y = ±1, by dual coordinate descent: with
-// x̃ = (x, B), over 0 ≤ α ≤ U it lowers
+// for the rows of the n×d matrix x and their labels y = ±1, by dual coordinate
+// descent: with x̃ = (x, B), over 0 ≤ α ≤ U it lowers
 //
 //	½‖w̃‖² + (D/2)Σαᵢ² − Σαᵢ,  w̃ = Σ αᵢyᵢx̃ᵢ,
 //
-// U = C, D = 0 for the hinge, U = ∞, D = 1/(2C) for its square, one αᵢ at a time and exactly, in an order drawn
-// anew in each pass. Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
-// Large-scale Linear SVM, ICML 2008, without shrinking. Where the passes converge slowly (large C, more rows than features), as
-// much work as they take goes into steps of Newton's method in the αᵢ between their bounds, shortened and projected
-// until they lower the dual, as in Moré and Toraldo's gradient projection for bound constraints (SIAM J. Optimization 1, 1991).
+// U = C, D = 0 for the hinge, U = ∞, D = 1/(2C) for its square, one αᵢ at a time
+// and exactly, in an order drawn anew in each pass. Source: Hsieh, Chang, Lin,
+// Keerthi and Sundararajan, A Dual Coordinate Descent Method for Large-scale
+// Linear SVM, ICML 2008, without shrinking. Where the passes converge slowly
+// (large C, more rows than features), as much work as they take goes into steps
+// of Newton's method in the αᵢ between their bounds, shortened and projected
+// until they lower the dual, as in Moré and Toraldo's gradient projection for
+// bound constraints (SIAM J. Optimization 1, 1991).
 //
-// It stops when the duality gap, computed from α alone, is at most Tol of the objective: the
-// objective is then within that of its minimum, whatever the order. Rows of one class only are allowed.
+// It stops when the duality gap, computed from α alone, is at most Tol of the
+// objective: the objective is then within that of its minimum, whatever the
+// order. Rows of one class only are allowed.
 //
-// It returns an error if a parameter is not allowed, if x is empty, if y does not have a valid label for each
-// row, if an entry is NaN or infinite, or if sums of squares or the weights overflow. It panics if x or rng is nil. A pass costs
+// It returns an error if a parameter is not allowed, if x is empty, if y does not
+// have a valid label for each row, if an entry is NaN or infinite, or if sums of
+// squares or the weights overflow. It panics if x or rng is nil. A pass costs
 // O(nd).
 func FitSVM(x *mat.Dense, y []Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
 	p = p.Resolved()
@@ -202,8 +210,9 @@ func (s *svmSolver) hyperplane() ([]float64, float64) {
 	return slices.Clone(s.w[:d]), s.w[d] * s.p.BiasScale
 }
 
-// terms returns what a row with margin m = y·score and multiplier α adds to the losses, without
-// C, and to the duality gap. The gap's terms are all ≥ 0, since ‖w̃‖² = Σαᵢmᵢ.
+// terms returns what a row with margin m = y·score and multiplier α adds to the
+// losses, without C, and to the duality gap. The gap's terms are all ≥ 0, since
+// ‖w̃‖² = Σαᵢmᵢ.
 func (s *svmSolver) terms(m, alpha float64) (loss, gap float64) {
 	xi := max(0, 1-m)
 	if s.p.Loss == Hinge {
@@ -286,9 +295,10 @@ func (s *svmSolver) free() []int {
 	return out
 }
 
-// subspace takes a step of Newton's method in the multipliers of the given rows, shortened and projected on the bounds until it
-// lowers the dual. Passes find out slowly what multipliers between the bounds are, and fast which
-// ones these are; once they have, one such step is the solution.
+// subspace takes a step of Newton's method in the multipliers of the given rows,
+// shortened and projected on the bounds until it lowers the dual. Passes find out
+// slowly what multipliers between the bounds are, and fast which ones these are;
+// once they have, one such step is the solution.
 func (s *svmSolver) subspace(free []int) {
 	if len(free) == 0 {
 		return
@@ -342,8 +352,8 @@ func (s *SVM) Multipliers() []float64 { return slices.Clone(s.alpha) }
 // Gap returns the duality gap relative to the objective.
 func (s *SVM) Gap() float64 { return s.gap }
 
-// Status returns learners.Converged if Gap is at most Tol, learners.NoProgress if round-off stopped
-// the descent before, else learners.IterationCap.
+// Status returns learners.Converged if Gap is at most Tol, learners.NoProgress if
+// round-off stopped the descent before, else learners.IterationCap.
 func (s *SVM) Status() learners.Status { return s.status }
 
 // Epochs returns the number of passes over the rows.

@@ -42,8 +42,9 @@ func objective(x *mat.Dense, y []Label, p SVMParams, w []float64, b float64) flo
 	return sum
 }
 
-// slowSVM tries every way in which multipliers can be 0, C or between, solves for those
-// between, and returns the solution that satisfies the conditions of Karush, Kuhn and Tucker.
+// slowSVM tries every way in which multipliers can be 0, C or between, solves for
+// those between, and returns the solution that satisfies the conditions of
+// Karush, Kuhn and Tucker.
 func slowSVM(t *testing.T, x *mat.Dense, y []Label, p SVMParams) (w []float64, b float64) {
 	t.Helper()
 	n, d := x.Dims()
@@ -148,8 +149,9 @@ func TestSVMAgainstKKT(t *testing.T) {
 	}
 }
 
-// TestSVMGap: w is that of the multipliers, which are feasible, and the gap is primal minus dual, small enough; the solutions of two
-// orders are as near to each other as their gaps promise.
+// TestSVMGap: w is that of the multipliers, which are feasible, and the gap is
+// primal minus dual, small enough; the solutions of two orders are as near to
+// each other as their gaps promise.
 func TestSVMGap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(92, 1))
 	for _, p := range svmCases {
@@ -199,8 +201,8 @@ func TestSVMGap(t *testing.T) {
 	}
 }
 
-// TestSVMSubspaceStep: from any feasible multipliers the step lowers the dual, stays feasible and
-// keeps w current; inside the bounds it solves for them.
+// TestSVMSubspaceStep: from any feasible multipliers the step lowers the dual,
+// stays feasible and keeps w current; inside the bounds it solves for them.
 func TestSVMSubspaceStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(97, 1))
 	for _, p := range svmCases {
@@ -252,7 +254,8 @@ func TestSVMSubspaceStep(t *testing.T) {
 	}
 }
 
-// TestSVMSubspaceRidge: for equal rows of both classes w stays 0, and only D holds the multipliers, at 1/D = 2C.
+// TestSVMSubspaceRidge: for equal rows of both classes w stays 0, and only D
+// holds the multipliers, at 1/D = 2C.
 func TestSVMSubspaceRidge(t *testing.T) {
 	s, err := newSVMSolver(mat.NewDense(2, 1, []float64{1, 1}), []Label{Positive, Negative}, SVMParams{Loss: SquaredHinge, C: 3}.Resolved())
 	if err != nil {
@@ -266,7 +269,8 @@ func TestSVMSubspaceRidge(t *testing.T) {
 	}
 }
 
-// TestSVMStatus: the cap, one class, repeated rows, and a tolerance beyond round-off.
+// TestSVMStatus: the cap, one class, repeated rows, and a tolerance beyond
+// round-off.
 func TestSVMStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(93, 1))
 	x, y := twoClasses(rng, 60, 4)

@@ -1,12 +1,13 @@
 package cluster
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
 
-// BenchmarkKMedoids compares the search with eager exchanges with the steepest one, and with the price of
-// all exchanges alone.
+// BenchmarkKMedoids compares the search with eager exchanges with the steepest
+// one, and with the price of all exchanges alone.
 func BenchmarkKMedoids(b *testing.B) {
 	const n, k = 400, 10
 	c := plane(rand.New(rand.NewPCG(58, 1)), n, 0)
@@ -33,4 +34,32 @@ func BenchmarkKMedoids(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkRows measures the clusterings of 400 rows in 50 dimensions around four
+// means.
+func BenchmarkRows(b *testing.B) {
+	x := groups(rand.New(rand.NewPCG(59, 1)), 400, 50, 4, 0.4)
+	b.Run("alg=KMeans/n=400/dim=50", func(b *testing.B) {
+		rng := rand.New(rand.NewPCG(59, 2))
+		for b.Loop() {
+			if _, err := FitKMeans(x, KMeansParams{K: 4}, rng); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, form := range forms {
+		b.Run(fmt.Sprintf("alg=EM/covariance=%v/n=400/dim=50", form), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(59, 2))
+			iterations := 0
+			for b.Loop() {
+				m, err := FitMixture(x, MixtureParams{K: 4, Covariance: form}, rng)
+				if err != nil {
+					b.Fatal(err)
+				}
+				iterations += len(m.Trace())
+			}
+			b.ReportMetric(float64(iterations)/float64(b.N), "iterations")
+		})
+	}
 }

@@ -50,8 +50,8 @@ func (p KMeansParams) check(x *mat.Dense) error {
 type KMeans struct {
 	// Centres is K×d: the mean of each cluster.
 	Centres *mat.Dense
-	// Assignment is the cluster of each row: that of the nearest centre, of equally near ones the
-	// lowest, if Status is learners.Converged.
+	// Assignment is the cluster of each row: that of the nearest centre, of
+	// equally near ones the lowest, if Status is learners.Converged.
 	Assignment []int
 	// Inertia is Σᵢ ‖xᵢ − centre of xᵢ‖², in feature².
 	Inertia float64
@@ -62,19 +62,23 @@ type KMeans struct {
 	Trace []float64
 }
 
-// FitKMeans looks for K centres that minimise Σᵢ min_k ‖xᵢ − c_k‖² over the rows of the n×d
-// matrix x by Lloyd's iteration: every row goes to its nearest centre, every centre to the mean of its
-// rows. Sources: Lloyd, Least Squares Quantization in PCM, 1982; the start is drawn by k-means++
-// (Arthur and Vassilvitskii, SODA 2007: each further centre is a row drawn with probability proportional to its squared
-// distance from the nearest centre so far). The inertia never
-// increases, up to round-off, and the partition it ends at is a local optimum.
+// FitKMeans looks for K centres that minimise Σᵢ min_k ‖xᵢ − c_k‖² over the rows
+// of the n×d matrix x by Lloyd's iteration: every row goes to its nearest centre,
+// every centre to the mean of its rows. Sources: Lloyd, Least Squares
+// Quantization in PCM, 1982; the start is drawn by k-means++ (Arthur and
+// Vassilvitskii, SODA 2007: each further centre is a row drawn with probability
+// proportional to its squared distance from the nearest centre so far). The
+// inertia never increases, up to round-off, and the partition it ends at is a
+// local optimum.
 //
-// A cluster that loses all its rows gets the row that is farthest from its centre, of those in
-// clusters with several rows; this too lowers the inertia. Only if x has fewer than K different rows does a
-// cluster stay empty, with a centre that no longer moves.
+// A cluster that loses all its rows gets the row that is farthest from its
+// centre, of those in clusters with several rows; this too lowers the inertia.
+// Only if x has fewer than K different rows does a cluster stay empty, with a
+// centre that no longer moves.
 //
-// It returns an error if a parameter is not allowed, if x is empty or has fewer than K rows, if an entry is NaN or
-// infinite, or if squared distances overflow. It panics if x or rng is nil. An iteration costs O(nKd).
+// It returns an error if a parameter is not allowed, if x is empty or has fewer
+// than K rows, if an entry is NaN or infinite, or if squared distances overflow.
+// It panics if x or rng is nil. An iteration costs O(nKd).
 func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
@@ -193,8 +197,9 @@ func fill(assignment []int, sq []float64, size []int) {
 	}
 }
 
-// means sets each centre to the mean of its rows, taken about the first of them, so
-// that equal rows have exactly themselves as mean. The centre of an empty cluster stays.
+// means sets each centre to the mean of its rows, taken about the first of them,
+// so that equal rows have exactly themselves as mean. The centre of an empty
+// cluster stays.
 func means(x, centres *mat.Dense, assignment, size []int) {
 	k, d := centres.Dims()
 	first := make([]int, k)
@@ -225,15 +230,17 @@ func inertia(x *mat.Dense, r *KMeans) float64 {
 	return sum
 }
 
-// Assign returns the cluster of each row of x: that of the nearest centre, of equally near ones
-// the lowest. It panics if x is nil or does not have the columns of Centres.
+// Assign returns the cluster of each row of x: that of the nearest centre, of
+// equally near ones the lowest. It panics if x is nil or does not have the
+// columns of Centres.
 func (k *KMeans) Assign(x *mat.Dense) []int {
 	out, _ := nearest(x, k.Centres)
 	return out
 }
 
-// Prototypes returns, for each cluster, the row of x nearest to its centre, of equally near ones the lowest. It panics if
-// x is nil or empty or does not have the columns of Centres.
+// Prototypes returns, for each cluster, the row of x nearest to its centre, of
+// equally near ones the lowest. It panics if x is nil or empty or does not have
+// the columns of Centres.
 func (k *KMeans) Prototypes(x *mat.Dense) []int {
 	if x.IsEmpty() {
 		panic(mat.ErrZeroLength)
@@ -242,7 +249,8 @@ func (k *KMeans) Prototypes(x *mat.Dense) []int {
 	return out
 }
 
-// nearest returns, for each row of x, the first nearest row of y and the squared distance to it.
+// nearest returns, for each row of x, the first nearest row of y and the squared
+// distance to it.
 func nearest(x, y *mat.Dense) (index []int, sq []float64) {
 	n, _ := x.Dims()
 	m, _ := y.Dims()

@@ -138,8 +138,8 @@ func TestKMeans(t *testing.T) {
 	}
 }
 
-// TestEmptyClusters: centres that no row is nearest to get rows, and the
-// inertia still never increases.
+// TestEmptyClusters: centres that no row is nearest to get rows, and the inertia
+// still never increases.
 func TestEmptyClusters(t *testing.T) {
 	for _, c := range rowCases() {
 		_, d := c.x.Dims()
@@ -195,8 +195,8 @@ func TestKMeansFindsTheOptimum(t *testing.T) {
 	}
 }
 
-// TestDraw: frequencies follow the weights. With 6e4 draws a false alarm at 5 standard deviations has a chance of about
-// 3e-6; the seed is fixed.
+// TestDraw: frequencies follow the weights. With 6e4 draws a false alarm at 5
+// standard deviations has a chance of about 3e-6; the seed is fixed.
 func TestDraw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(65, 1))
 	const draws = 60000
@@ -216,8 +216,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestPlusPlusSpreads: with groups far apart and one centre for each, every start has a row of each group: two of
-// one group have a chance of about 1e-6 here.
+// TestPlusPlusSpreads: with groups far apart and one centre for each, every start
+// has a row of each group: two of one group have a chance of about 1e-6 here.
 func TestPlusPlusSpreads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(66, 1))
 	x := mat.NewDense(40, 1, nil)

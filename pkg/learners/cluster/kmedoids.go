@@ -25,7 +25,8 @@ type MedoidsParams struct {
 	// greedy set of Build for FitPAM and a uniformly drawn one for FitFasterPAM.
 	Start []int `json:"start,omitempty"`
 	// Starts is the number of runs of FitFasterPAM from drawn sets, of which the
-	// first best one is returned; 0 means 1. With Start it must be 0 or 1. FitPAM ignores it.
+	// first best one is returned; 0 means 1. With Start it must be 0 or 1. FitPAM
+	// ignores it.
 	Starts int `json:"starts"`
 	// MaxPasses is the cap on passes over the candidates of one run; 0 means 100.
 	MaxPasses int `json:"max_passes"`
@@ -103,21 +104,23 @@ type Medoids struct {
 // by local search: it goes round the candidates in order and at once exchanges
 // one for the medoid whose exchange saves most, if any saves, until a whole round
 // changes nothing. Then no exchange of one medoid for one candidate lowers the
-// cost; the set is a local optimum and need not be a global one. Source: Schubert and
-// Rousseeuw, Fast and Eager k-Medoids Clustering, Information Systems 101, 2021
-// (FasterPAM): the losses of removing each medoid are shared, so that all m
-// exchanges for one candidate are priced in O(A), and a round takes O(AB) without a factor m.
+// cost; the set is a local optimum and need not be a global one. Source: Schubert
+// and Rousseeuw, Fast and Eager k-Medoids Clustering, Information Systems 101,
+// 2021 (FasterPAM): the losses of removing each medoid are shared, so that all m
+// exchanges for one candidate are priced in O(A), and a round takes O(AB) without
+// a factor m.
 //
-// cost is A×B and may hold any finite numbers. For the clustering of n objects it is their
-// n×n matrix of dissimilarities; a rectangular one has prototypes that are not
-// points, or a choice among few. An exchange is made only if the sum of costs,
-// computed anew, is smaller, so that the search ends whatever the round-off. Duplicates do no
-// harm: of equal candidates the lowest serves, and a medoid may serve no point.
+// cost is A×B and may hold any finite numbers. For the clustering of n objects it
+// is their n×n matrix of dissimilarities; a rectangular one has prototypes that
+// are not points, or a choice among few. An exchange is made only if the sum of
+// costs, computed anew, is smaller, so that the search ends whatever the
+// round-off. Duplicates do no harm: of equal candidates the lowest serves, and a
+// medoid may serve no point.
 //
-// It returns an error if a parameter is not allowed, or if cost is empty or has an entry that
-// is NaN or infinite, or whose sum overflows. It panics if cost is nil, or if rng is
-// nil and there is no Start. Memory is O(AB), or O(A+B) if cost is the transpose of a *mat.Dense,
-// whose rows are then read in place.
+// It returns an error if a parameter is not allowed, or if cost is empty or has
+// an entry that is NaN or infinite, or whose sum overflows. It panics if cost is
+// nil, or if rng is nil and there is no Start. Memory is O(AB), or O(A+B) if cost
+// is the transpose of a *mat.Dense, whose rows are then read in place.
 func FitFasterPAM(cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, error) {
 	cols, err := columns(cost)
 	if err != nil {
@@ -141,11 +144,12 @@ func FitFasterPAM(cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, e
 	return best, nil
 }
 
-// FitPAM is the same search as published first: from the greedy set of Build, unless p has a
-// start, each pass prices all exchanges and makes the one that saves most; of
-// equal ones that for the lowest candidate. Source: Kaufman and Rousseeuw, Clustering by Means of
-// Medoids, 1987 (PAM: BUILD and SWAP), with the exchanges priced as in FitFasterPAM. A pass makes one exchange
-// at most, so that it needs many more passes than FitFasterPAM, which finds sets as good.
+// FitPAM is the same search as published first: from the greedy set of Build,
+// unless p has a start, each pass prices all exchanges and makes the one that
+// saves most; of equal ones that for the lowest candidate. Source: Kaufman and
+// Rousseeuw, Clustering by Means of Medoids, 1987 (PAM: BUILD and SWAP), with the
+// exchanges priced as in FitFasterPAM. A pass makes one exchange at most, so that
+// it needs many more passes than FitFasterPAM, which finds sets as good.
 //
 // It draws nothing. Its errors and panics are those of FitFasterPAM.
 func FitPAM(cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
@@ -165,10 +169,11 @@ func FitPAM(cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
 	return newSwapper(cols, start).steepest(p.MaxPasses), nil
 }
 
-// Build returns m candidates in the order in which the greedy algorithm takes them: the candidate
-// that alone costs least, then each time the one whose addition leaves the
-// least cost; of equal ones the lowest (Kaufman and Rousseeuw's BUILD). It costs O(mAB). Its errors and
-// panics are those of FitFasterPAM.
+// Build returns m candidates in the order in which the greedy algorithm takes
+// them: the candidate that alone costs least, then each time the one whose
+// addition leaves the least cost; of equal ones the lowest (Kaufman and
+// Rousseeuw's BUILD). It costs O(mAB). Its errors and panics are those of
+// FitFasterPAM.
 func Build(cost mat.Matrix, m int) ([]int, error) {
 	cols, err := columns(cost)
 	if err != nil {
@@ -207,9 +212,10 @@ func build(cols [][]float64, m int) []int {
 	return set
 }
 
-// Assign returns, for each of the A points of an A×B matrix of costs, the candidate of set that
-// serves it at the least cost, of equal ones the lowest, and the sum of these costs. It
-// returns an error if set is empty, holds a candidate twice or one that does not exist, or as FitFasterPAM does for cost.
+// Assign returns, for each of the A points of an A×B matrix of costs, the
+// candidate of set that serves it at the least cost, of equal ones the lowest,
+// and the sum of these costs. It returns an error if set is empty, holds a
+// candidate twice or one that does not exist, or as FitFasterPAM does for cost.
 func Assign(cost mat.Matrix, set []int) (prototype []int, total float64, err error) {
 	cols, err := columns(cost)
 	if err != nil {
@@ -238,10 +244,11 @@ func assign(cols [][]float64, set []int) (prototype []int, total float64) {
 	return prototype, total
 }
 
-// SwapCosts returns the m×B matrix whose entry (s, j) is what the sum of costs changes by
-// when set[s] is exchanged for candidate j. For another member of the set that is the loss of
-// removing set[s], and for set[s] itself 0, both up to round-off. All entries together take O(AB + mB); see
-// FitFasterPAM for cost and Assign for the errors.
+// SwapCosts returns the m×B matrix whose entry (s, j) is what the sum of costs
+// changes by when set[s] is exchanged for candidate j. For another member of the
+// set that is the loss of removing set[s], and for set[s] itself 0, both up to
+// round-off. All entries together take O(AB + mB); see FitFasterPAM for cost and
+// Assign for the errors.
 func SwapCosts(cost mat.Matrix, set []int) (*mat.Dense, error) {
 	cols, err := columns(cost)
 	if err != nil {
@@ -259,7 +266,8 @@ func SwapCosts(cost mat.Matrix, set []int) (*mat.Dense, error) {
 	return out, nil
 }
 
-// columns returns the columns of cost, each contiguous: views where the layout allows it.
+// columns returns the columns of cost, each contiguous: views where the layout
+// allows it.
 func columns(cost mat.Matrix) ([][]float64, error) {
 	a, b := cost.Dims()
 	if a == 0 || b == 0 {
@@ -296,7 +304,8 @@ func columns(cost mat.Matrix) ([][]float64, error) {
 	return cols, checkCosts(cols)
 }
 
-// checkCosts returns an error unless all entries are finite and so small that sums of them are, too.
+// checkCosts returns an error unless all entries are finite and so small that
+// sums of them are, too.
 func checkCosts(cols [][]float64) error {
 	limit := math.MaxFloat64 / 8 / float64(len(cols[0]))
 	for j, col := range cols {
@@ -378,10 +387,11 @@ func (w *swapper) sum() {
 	}
 }
 
-// price sets delta[s] to the change of total if the medoid of slot s is
-// exchanged for the candidate with costs col: the loss of removing it, less what the
-// candidate saves. For a point nearer to the candidate than to its medoid the saving does not
-// depend on s; for one that is only nearer than to its second medoid there is a saving where its medoid goes.
+// price sets delta[s] to the change of total if the medoid of slot s is exchanged
+// for the candidate with costs col: the loss of removing it, less what the
+// candidate saves. For a point nearer to the candidate than to its medoid the
+// saving does not depend on s; for one that is only nearer than to its second
+// medoid there is a saving where its medoid goes.
 func (w *swapper) price(col []float64) {
 	if len(w.set) == 1 {
 		var sum float64

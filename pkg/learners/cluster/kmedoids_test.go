@@ -13,7 +13,8 @@ import (
 	"metriclab/pkg/learners"
 )
 
-// sumTol bounds the round-off of sums of up to 400 costs of size 1, in two orders of addition.
+// sumTol bounds the round-off of sums of up to 400 costs of size 1, in two orders
+// of addition.
 const sumTol = 1e-12
 
 // costs returns an A×B matrix of uniform numbers; coarse ones have many ties.
@@ -143,8 +144,8 @@ func medoidCases() []medoidCase {
 		medoidCase{"all equal", mat.NewDense(8, 8, nil), 3})
 }
 
-// checkMedoids checks a result against the definitions: a set in order, the cheapest
-// prototypes, lowest first, and no exchange that lowers the cost.
+// checkMedoids checks a result against the definitions: a set in order, the
+// cheapest prototypes, lowest first, and no exchange that lowers the cost.
 func checkMedoids(t *testing.T, name string, c mat.Matrix, m int, r *Medoids) {
 	t.Helper()
 	_, b := c.Dims()
@@ -210,8 +211,8 @@ func TestPAMIsPAMAsPrinted(t *testing.T) {
 	}
 }
 
-// TestFasterPAMFindsGroups: with groups far apart the local optimum from any start is
-// the best medoid of each group, and the number of runs does no harm.
+// TestFasterPAMFindsGroups: with groups far apart the local optimum from any
+// start is the best medoid of each group, and the number of runs does no harm.
 func TestFasterPAMFindsGroups(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 1))
 	const groups, each = 4, 9
@@ -298,7 +299,8 @@ func TestSwapperStaysCurrent(t *testing.T) {
 	}
 }
 
-// TestCostLayouts: dense, transposed, symmetric and any other matrix are read alike, and not changed.
+// TestCostLayouts: dense, transposed, symmetric and any other matrix are read
+// alike, and not changed.
 func TestCostLayouts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 1))
 	square := plane(rng, 21, 0)

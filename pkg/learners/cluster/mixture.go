@@ -16,7 +16,8 @@ import (
 	"metriclab/pkg/learners"
 )
 
-// MixtureVersion changes whenever FitMixture gives other numbers for the same input.
+// MixtureVersion changes whenever FitMixture gives other numbers for the same
+// input.
 const MixtureVersion = 1
 
 // Covariance is the form of the covariance matrices of a mixture.
@@ -44,12 +45,13 @@ func (c Covariance) String() string {
 	return fmt.Sprintf("unknown covariance %d", int(c))
 }
 
-// MixtureStart says where EM starts. In either case the components start with equal weights
-// and a common covariance matrix.
+// MixtureStart says where EM starts. In either case the components start with
+// equal weights and a common covariance matrix.
 type MixtureStart int
 
 const (
-	// FromKMeans: the centres of one run of FitKMeans, and the covariance within its clusters. The default.
+	// FromKMeans: the centres of one run of FitKMeans, and the covariance within
+	// its clusters. The default.
 	FromKMeans MixtureStart = iota
 	// FromRows: K different rows drawn uniformly, and the covariance of all rows.
 	FromRows
@@ -72,23 +74,23 @@ type MixtureParams struct {
 	K int `json:"k"`
 	// Covariance is the form of the covariance matrices; the zero value is Full.
 	Covariance Covariance `json:"covariance"`
-	// Floor > 0 is the least variance that a component may have in any direction, relative to the
-	// mean variance of the features; 0 means 1e-6.
+	// Floor > 0 is the least variance that a component may have in any direction,
+	// relative to the mean variance of the features; 0 means 1e-6.
 	Floor float64 `json:"floor"`
 	// Start is where EM starts; the zero value is FromKMeans.
 	Start MixtureStart `json:"start"`
-	// Starts is the number of runs, of which the first with the largest likelihood is returned; 0
-	// means 1.
+	// Starts is the number of runs, of which the first with the largest
+	// likelihood is returned; 0 means 1.
 	Starts int `json:"starts"`
-	// Tol > 0 ends a run when an iteration raises the log-likelihood by Tol per row or less; 0 means
-	// 1e-6.
+	// Tol > 0 ends a run when an iteration raises the log-likelihood by Tol per
+	// row or less; 0 means 1e-6.
 	Tol float64 `json:"tol"`
 	// MaxIterations is the cap on iterations of one run; 0 means 300.
 	MaxIterations int `json:"max_iterations"`
 }
 
-// Resolved returns p with its defaults filled in: Floor = 1e-6, Starts = 1, Tol = 1e-6,
-// MaxIterations = 300.
+// Resolved returns p with its defaults filled in: Floor = 1e-6, Starts = 1, Tol =
+// 1e-6, MaxIterations = 300.
 func (p MixtureParams) Resolved() MixtureParams {
 	p.Floor = cmp.Or(p.Floor, 1e-6)
 	p.Starts = cmp.Or(p.Starts, 1)
@@ -136,25 +138,29 @@ type component struct {
 	logDet    float64
 }
 
-// FitMixture fits a mixture of K Gaussians to the rows of the n×d matrix x by the EM algorithm (Dempster, Laird and Rubin
-// 1977): it climbs to a local maximum of
+// FitMixture fits a mixture of K Gaussians to the rows of the n×d matrix x by the
+// EM algorithm (Dempster, Laird and Rubin 1977): it climbs to a local maximum of
 //
 //	ℓ = Σᵢ ln Σ_k π_k N(xᵢ; μ_k, Σ_k)
 //
-// over weights π, means μ and covariance matrices Σ of the given form, all of whose eigenvalues
-// are at least ρ = Floor·s, where s is the mean variance of the features.
+// over weights π, means μ and covariance matrices Σ of the given form, all of
+// whose eigenvalues are at least ρ = Floor·s, where s is the mean variance of the
+// features.
 //
-// That floor is the regularisation: without it ℓ has no maximum, since a component may
-// shrink on a single row. The matrix that maximises the expected log-likelihood under the
-// floor is the weighted scatter of the component with its eigenvalues (its variances, its variance) below ρ raised to
-// ρ, since −ln λ − s/λ increases up to λ = s and decreases beyond; hence EM remains
-// EM, and ℓ never decreases, up to round-off. Source: Ingrassia and Rocci, Constrained Monotone EM Algorithms for Finite
-// Mixture of Multivariate Gaussians, 2007. Adding ρ to the diagonal, as is often done, has not this property.
+// That floor is the regularisation: without it ℓ has no maximum, since a
+// component may shrink on a single row. The matrix that maximises the expected
+// log-likelihood under the floor is the weighted scatter of the component with
+// its eigenvalues (its variances, its variance) below ρ raised to ρ, since −ln λ
+// − s/λ increases up to λ = s and decreases beyond; hence EM remains EM, and ℓ
+// never decreases, up to round-off. Source: Ingrassia and Rocci, Constrained
+// Monotone EM Algorithms for Finite Mixture of Multivariate Gaussians, 2007.
+// Adding ρ to the diagonal, as is often done, has not this property.
 //
-// A component that has lost all rows keeps its mean and covariance, with weight 0. It returns an error if a
-// parameter is not allowed, if x is empty or has fewer than K rows, if all rows coincide, if an entry is NaN or
-// infinite, or if squared distances overflow. It panics if x or rng is nil. An iteration costs O(nKd), or O(nKd² +
-// Kd³) if Full.
+// A component that has lost all rows keeps its mean and covariance, with weight
+// 0. It returns an error if a parameter is not allowed, if x is empty or has
+// fewer than K rows, if all rows coincide, if an entry is NaN or infinite, or if
+// squared distances overflow. It panics if x or rng is nil. An iteration costs
+// O(nKd), or O(nKd² + Kd³) if Full.
 func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
@@ -251,7 +257,8 @@ func (e *em) deviate(mean []float64) {
 	}
 }
 
-// maximise sets weights, means and covariances to those of the K×n responsibilities.
+// maximise sets weights, means and covariances to those of the K×n
+// responsibilities.
 func (e *em) maximise(m *Mixture, resp *mat.Dense) error {
 	n, _ := e.x.Dims()
 	for c := range m.comps {
@@ -279,8 +286,9 @@ func (e *em) maximise(m *Mixture, resp *mat.Dense) error {
 	return nil
 }
 
-// covariance returns the matrix of the given form that is most likely for the deviations with
-// weights w of sum mass, of all with eigenvalues at or above the floor. It overwrites the deviations.
+// covariance returns the matrix of the given form that is most likely for the
+// deviations with weights w of sum mass, of all with eigenvalues at or above the
+// floor. It overwrites the deviations.
 func (e *em) covariance(w []float64, mass float64) (component, error) {
 	n, d := e.dev.Dims()
 	if e.form == Full {
@@ -341,7 +349,8 @@ func raised(s *mat.SymDense, floor float64) (component, error) {
 	return c, nil
 }
 
-// expect returns the K×n posterior probabilities of the components and the log-likelihood.
+// expect returns the K×n posterior probabilities of the components and the
+// log-likelihood.
 func (m *Mixture) expect(x *mat.Dense) (resp *mat.Dense, ll float64) {
 	n, d := x.Dims()
 	k := len(m.weights)
@@ -394,7 +403,8 @@ func (m *Mixture) Weights() []float64 { return slices.Clone(m.weights) }
 // Means returns a copy of the K×d matrix of means.
 func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.means) }
 
-// Covariance returns a copy of the d×d covariance matrix of component k. It panics unless 0 ≤ k < K.
+// Covariance returns a copy of the d×d covariance matrix of component k. It
+// panics unless 0 ≤ k < K.
 func (m *Mixture) Covariance(k int) *mat.SymDense {
 	_, d := m.means.Dims()
 	s := mat.NewSymDense(d, nil)
@@ -411,24 +421,27 @@ func (m *Mixture) Covariance(k int) *mat.SymDense {
 // Form returns the form of the covariance matrices.
 func (m *Mixture) Form() Covariance { return m.form }
 
-// Status returns learners.Converged if the last iteration raised the log-likelihood by Tol per
-// row or less, else learners.IterationCap.
+// Status returns learners.Converged if the last iteration raised the
+// log-likelihood by Tol per row or less, else learners.IterationCap.
 func (m *Mixture) Status() learners.Status { return m.status }
 
 // LogLikelihood returns ℓ of the fitted rows.
 func (m *Mixture) LogLikelihood() float64 { return m.trace[len(m.trace)-1] }
 
-// Trace returns a copy of ℓ before each iteration of the run that is returned, and after the last.
+// Trace returns a copy of ℓ before each iteration of the run that is returned,
+// and after the last.
 func (m *Mixture) Trace() []float64 { return slices.Clone(m.trace) }
 
-// Posterior returns the n×K matrix of the probabilities of the components given each row of x.
-// It panics if x is nil or empty or does not have the columns of the fitted rows.
+// Posterior returns the n×K matrix of the probabilities of the components given
+// each row of x. It panics if x is nil or empty or does not have the columns of
+// the fitted rows.
 func (m *Mixture) Posterior(x *mat.Dense) *mat.Dense {
 	resp, _ := m.expect(m.checked(x))
 	return mat.DenseCopyOf(resp.T())
 }
 
-// Assign returns the most probable component of each row of x, of equally probable ones the lowest. Its panics are those of Posterior.
+// Assign returns the most probable component of each row of x, of equally
+// probable ones the lowest. Its panics are those of Posterior.
 func (m *Mixture) Assign(x *mat.Dense) []int {
 	post := m.Posterior(x)
 	n, _ := post.Dims()
@@ -439,8 +452,9 @@ func (m *Mixture) Assign(x *mat.Dense) []int {
 	return out
 }
 
-// Prototypes returns, for each component, the row of x nearest to its mean in Euclidean distance, of equally near ones the
-// lowest. Its panics are those of Posterior.
+// Prototypes returns, for each component, the row of x nearest to its mean in
+// Euclidean distance, of equally near ones the lowest. Its panics are those of
+// Posterior.
 func (m *Mixture) Prototypes(x *mat.Dense) []int {
 	out, _ := nearest(m.means, m.checked(x))
 	return out

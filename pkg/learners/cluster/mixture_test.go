@@ -69,8 +69,9 @@ func variance(x *mat.Dense) float64 {
 	return sum
 }
 
-// TestEMNeverLowersTheLikelihood: for every form, start and floor, also on repeated rows, constant
-// features, fewer rows than features and a component for every row.
+// TestEMNeverLowersTheLikelihood: for every form, start and floor, also on
+// repeated rows, constant features, fewer rows than features and a component for
+// every row.
 func TestEMNeverLowersTheLikelihood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	raised := 0 // components held by the floor
@@ -145,7 +146,8 @@ func TestMixtureAgainstDefinition(t *testing.T) {
 	}
 }
 
-// TestOneComponent: the maximum is in closed form, and the second iteration gains nothing.
+// TestOneComponent: the maximum is in closed form, and the second iteration gains
+// nothing.
 func TestOneComponent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 1))
 	x := groups(rng, 50, 3, 2, 2)
@@ -246,8 +248,8 @@ func TestRaisedIsOptimal(t *testing.T) {
 	}
 }
 
-// TestMixtureFindsGroups: groups far apart, one long and one round, are found by every form, and the full form
-// has their covariances.
+// TestMixtureFindsGroups: groups far apart, one long and one round, are found by
+// every form, and the full form has their covariances.
 func TestMixtureFindsGroups(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 1))
 	const n = 2000
@@ -321,7 +323,8 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 	}
 }
 
-// TestMassIsLost: a component without rows keeps its parameters, with weight 0, and nothing becomes NaN.
+// TestMassIsLost: a component without rows keeps its parameters, with weight 0,
+// and nothing becomes NaN.
 func TestMassIsLost(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(77, 1)), 20, 2, 1, 1)
 	e := &em{x: x, form: Diagonal, floor: 1e-6, dev: mat.NewDense(20, 2, nil)}
