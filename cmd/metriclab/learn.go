@@ -33,13 +33,14 @@ What a line holds depends on the learner:
                   in   {"a":0,"b":1,"c":2}                only predicts which is nearer
                   out  {"round":2,"sqb":1,"sqc":4,"nearer":1}
   costs           in   {"cost":[[0,1],[0.5,0.2]]}         a row per object, from 0 to 1
-                  out  {"round":1,"map":[0,1],"loss":0.2}
+                  out  {"round":1,"map":[0,1],"loss":0.2,"expected":0.85}
 
 Every answer is that of the hypothesis held before the update: squared distance,
-prediction, loss, whether the prediction was a mistake, signed step size. round
-counts the accepted lines of this run. --state-every n adds "state" after the
-update: {"m":[[...]],"threshold":b}, for learners with a kernel {"support":n,
-"threshold":b}, for comparisons {"kernel":[[...]]}, for costs {"logweights":[[...]]}.
+prediction, loss, whether the prediction was a mistake, signed step size, and, if a
+map was drawn from a law that is known exactly, its expected loss. round counts the
+accepted lines of this run. --state-every n adds "state" after the update:
+{"m":[[...]],"threshold":b}, for learners with a kernel {"support":n,"threshold":b},
+for comparisons {"kernel":[[...]]}, for costs {"logweights":[[...]]}.
 
 A bad line (no JSON object, a field that is unknown, missing or there twice, null,
 NaN, a number that overflows, another length, a label other than 1 and -1, more

@@ -17,12 +17,13 @@ import (
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "labels"}
+var families = []string{"pairs", "labels", "mapping"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
@@ -183,6 +184,90 @@ func TestOfKind(t *testing.T) {
 	}
 }
 
+// Every online learner of maps is saved and found again by its kind.
+func TestOfKindMaps(t *testing.T) {
+	n := 0
+	for _, e := range catalog.All() {
+		if e.NewMap == nil {
+			continue
+		}
+		n++
+		l, err := e.NewMap(2, 3, mustParse(t, e, nil))
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		f := metric.CostRound{Cost: mat.NewDense(2, 3, []float64{1, 0.5, 0, 1, 1, 0.25})}
+		if _, err := l.Step(f); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		var file bytes.Buffer
+		if err := l.Save(&file); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		env, err := persist.Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		entry, err := catalog.OfKind(catalog.All(), env.Kind)
+		if err != nil || entry.Name != e.Name {
+			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
+		}
+		got, err := entry.LoadMap(&file)
+		if err != nil || !slices.Equal(got.Predict(f), l.Predict(f)) || !mat.Equal(got.LogWeights(), l.LogWeights()) {
+			t.Errorf("%s: loaded with error %v", e.Name, err)
+		}
+		if _, err := e.NewMap(2, 1, mustParse(t, e, nil)); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want 1 to 1") {
+			t.Errorf("%s: one prototype: error %v", e.Name, err)
+		}
+	}
+	if n == 0 {
+		t.Error("the catalog has no learner of maps")
+	}
+}
+
+// RMP's parameters reach the learner.
+func TestRMPParams(t *testing.T) {
+	e, err := catalog.Find("rmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		given map[string]string
+		want  mapping.RMPParams
+	}{
+		{nil, mapping.RMPParams{M: 2, Sampler: mapping.Enumerate, ChainSteps: 5000}},
+		{map[string]string{"m": "3", "rounds": "7"}, mapping.RMPParams{M: 3, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "corrected", "rounds": "7"}, mapping.RMPParams{M: 2, Eta: mapping.Corrected, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "anytime", "sampler": "heat-bath", "chain-steps": "9"}, mapping.RMPParams{M: 2, Eta: mapping.Anytime, Sampler: mapping.HeatBath, ChainSteps: 9}},
+		{map[string]string{"eta": "0.5", "sampler": "metropolis"}, mapping.RMPParams{M: 2, Eta: mapping.Fixed, Rate: 0.5, Sampler: mapping.Metropolis, ChainSteps: 5000}},
+	} {
+		l, err := e.NewMap(3, 4, mustParse(t, e, c.given))
+		if err != nil {
+			t.Errorf("%v: %v", c.given, err)
+			continue
+		}
+		if got := l.(*mapping.RMP).Params(); got != c.want {
+			t.Errorf("%v: got %+v, want %+v", c.given, got, c.want)
+		}
+	}
+	// The seed is the origin of all draws.
+	draws := map[string]string{}
+	for _, seed := range []string{"1", "2", "1"} {
+		l, err := e.NewMap(40, 4, mustParse(t, e, map[string]string{"seed": seed}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(l.Predict(metric.CostRound{}))
+		if was, ok := draws[seed]; ok && was != got {
+			t.Errorf("seed %s: drew %s, and then %s", seed, was, got)
+		}
+		draws[seed] = got
+	}
+	if draws["1"] == draws["2"] {
+		t.Error("seeds 1 and 2 draw the same map")
+	}
+}
+
 func TestOfKindErrors(t *testing.T) {
 	for _, kind := range []string{"pairs/nobody", ""} {
 		_, err := catalog.OfKind(catalog.All(), kind)
@@ -299,6 +384,8 @@ func ExampleAll() {
 	// pola        labelled pairs, online               b1=1 gamma=0
 	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
 	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
+	// rmp         assignment costs, online             chain-steps=5000 eta=printed m=2 rounds=0 sampler=auto seed=1
+	// ftl         assignment costs, online             m=2
 	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca         data set and labelled pairs of rows  ridge=0
 	// itml        data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -108,6 +109,59 @@ var entries = []Entry{
 			return pairs.NewPA(dim, p)
 		},
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPA(r) },
+	},
+	{
+		Name:        "rmp",
+		Doc:         "randomized map prediction: maps to few prototypes, drawn by exponential weights",
+		Source:      "Rakhlin, Abernethy, Bartlett. Online Discovery of Similarity Mappings. ICML 2007, Algorithms 1 and 2",
+		Feedback:    Costs,
+		Version:     mapping.RMPVersion,
+		Constructor: "mapping.NewRMP",
+		Params: []Param{
+			prototypes,
+			{
+				Name: "eta", Doc: "learning rate: as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
+				Type: NumberOrWord, Default: mapping.Printed.String(), Allowed: "printed, corrected, anytime, or a finite number > 0", min: math.SmallestNonzeroFloat64,
+				words: []string{mapping.Printed.String(), mapping.Corrected.String(), mapping.Anytime.String()},
+			},
+			{
+				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick", Type: Count,
+				Needs: fmt.Sprintf("eta=%v|%v", mapping.Printed, mapping.Corrected), Default: "0", Allowed: "an integer ≥ 0",
+			},
+			choice("sampler", fmt.Sprintf("all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to %d of them, else metropolis", mapping.MaxSets),
+				mapping.Auto.String(), mapping.Enumerate.String(), mapping.Metropolis.String(), mapping.HeatBath.String()),
+			{
+				Name: "chain-steps", Doc: "steps of the random walk per round", Type: Count,
+				Needs:   fmt.Sprintf("sampler=%v|%v|%v", mapping.Auto, mapping.Metropolis, mapping.HeatBath),
+				Default: strconv.Itoa(mapping.RMPParams{}.Resolved().ChainSteps), Allowed: "an integer ≥ 1", min: 1,
+			},
+			seed,
+		},
+		Bounded: true,
+		Kind:    mapping.RMPKind,
+		NewMap: func(a, b int, v Values) (MapLearner, error) {
+			p, err := rmp(v)
+			if err != nil {
+				return nil, err
+			}
+			return mapping.NewRMP(rand.NewPCG(uint64(v.Int("seed")), 0), a, b, p)
+		},
+		LoadMap: func(r io.Reader) (MapLearner, error) { return mapping.LoadRMP(r) },
+	},
+	{
+		Name:        "ftl",
+		Doc:         "follow the leader: the map to few prototypes that would have cost least so far",
+		Source:      "Rakhlin, Abernethy, Bartlett. Online Discovery of Similarity Mappings. ICML 2007, Section 5.1",
+		Feedback:    Costs,
+		Version:     mapping.FTLVersion,
+		Constructor: "mapping.NewFTL",
+		Params:      []Param{prototypes},
+		Bounded:     true,
+		Kind:        mapping.FTLKind,
+		NewMap: func(a, b int, v Values) (MapLearner, error) {
+			return mapping.NewFTL(a, b, mapping.FTLParams{M: v.Int("m")})
+		},
+		LoadMap: func(r io.Reader) (MapLearner, error) { return mapping.LoadFTL(r) },
 	},
 	{
 		Name:        "pola-batch",
@@ -331,18 +385,39 @@ var itmlDraws = []Param{
 		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count,
 		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: "an integer ≥ 1", min: 1,
 	},
-	{
-		Name: "seed", Doc: "origin of the draws", Type: Count,
-		Default: "1", Allowed: "an integer ≥ 0",
-	},
+	seed,
 }
 
 func itmlLabels(v Values) pairs.LogDetLabelParams {
 	return pairs.LogDetLabelParams{LogDetParams: itml(v), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}
 }
 
+var seed = Param{
+	Name: "seed", Doc: "origin of the draws", Type: Count,
+	Default: "1", Allowed: "an integer ≥ 0",
+}
+
 // source returns the source of the draws of a batch learner.
 func source(v Values) *rand.Rand { return rand.New(rand.NewPCG(uint64(v.Int("seed")), 0)) }
+
+// prototypes is m of the learners of maps.
+var prototypes = Param{
+	Name: "m", Doc: "largest number of prototypes that a map uses", Type: Count,
+	Default: "2", Allowed: "an integer from 1 to the number of prototypes", min: 1,
+}
+
+// rmp reads the parameters of RMP.
+func rmp(v Values) (mapping.RMPParams, error) {
+	p := mapping.RMPParams{M: v.Int("m"), Rounds: v.Int("rounds"), ChainSteps: v.Int("chain-steps")}
+	if err := p.Sampler.UnmarshalText([]byte(v.Text("sampler"))); err != nil {
+		return p, err
+	}
+	if rate, err := strconv.ParseFloat(v.Text("eta"), 64); err == nil {
+		p.Eta, p.Rate = mapping.Fixed, rate
+		return p, nil
+	}
+	return p, p.Eta.UnmarshalText([]byte(v.Text("eta")))
+}
 
 func ridge(byDefault float64, within string) Param {
 	return Param{

@@ -17,6 +17,8 @@ const (
 	Number Type = "number"  // a finite float64
 	Count  Type = "integer" // an int
 	Choice Type = "choice"  // one of the words in Allowed
+	// NumberOrWord is a Number or one of the words in Allowed, and stays text.
+	NumberOrWord Type = "number or word"
 )
 
 // Param describes one parameter of a learner.
@@ -28,13 +30,13 @@ type Param struct {
 	Allowed string // the range in words, as errors quote it
 
 	// Needs is "name=word", or "name=word|word" and so on, if the parameter may be
-	// given only while the Choice of that name, an earlier parameter, is one of
+	// given only while the Choice or NumberOrWord of that name, an earlier parameter, is one of
 	// these words; else it is "".
 	Needs string
 
 	min   float64  // smallest allowed value; −Inf for any
 	auto  string   // a word allowed for a Number that depends on the dimension; it reads as 0
-	words []string // of a Choice
+	words []string // of a Choice or NumberOrWord
 }
 
 // choice returns a Choice between words, of which the first is the default.
@@ -62,6 +64,9 @@ func (p Param) parse(text string) (any, error) {
 		}
 		return text, nil
 	}
+	if p.Type == NumberOrWord && slices.Contains(p.words, text) {
+		return text, nil
+	}
 	if p.auto != "" && text == p.auto {
 		return 0.0, nil
 	}
@@ -72,11 +77,14 @@ func (p Param) parse(text string) (any, error) {
 		var n int
 		n, err = strconv.Atoi(text)
 		v = float64(n)
-	case Number:
+	case Number, NumberOrWord:
 		v, err = strconv.ParseFloat(text, 64)
 	}
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < p.min {
 		return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+	}
+	if p.Type == NumberOrWord {
+		return text, nil
 	}
 	return v, nil
 }
@@ -91,7 +99,7 @@ func (v Values) Float(name string) float64 { return value[float64](v, name) }
 // Int returns the value of a Count. It panics like Float.
 func (v Values) Int(name string) int { return int(v.Float(name)) }
 
-// Text returns the value of a Choice. It panics like Float.
+// Text returns the value of a Choice or a NumberOrWord. It panics like Float.
 func (v Values) Text(name string) string { return value[string](v, name) }
 
 func value[T any](v Values, name string) T {

@@ -37,6 +37,18 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rmp, err := catalog.Find("rmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eta := range []string{"printed", "0.5", "1e-3", "anytime"} {
+		if v, err := rmp.Parse(map[string]string{"eta": eta}); err != nil || v.Text("eta") != eta {
+			t.Errorf("eta = %v, error %v", v.Text("eta"), err)
+		}
+	}
+	if _, err := rmp.Parse(map[string]string{"eta": "0.5", "rounds": "3"}); err == nil || !strings.Contains(err.Error(), "rounds is only for eta=printed|corrected, but eta is 0.5") {
+		t.Errorf("a horizon with a fixed rate: error %v", err)
+	}
 	for _, c := range []struct {
 		entry       catalog.Entry
 		name, value string
@@ -54,6 +66,12 @@ func TestParse(t *testing.T) {
 		{kernel, "kernel", "cosine", []string{"kernel", `"cosine"`, "gaussian, linear, polynomial"}},
 		{kernel, "kernel", "", []string{"kernel", "gaussian, linear, polynomial"}},
 		{kernel, "kernel-gamma", "0", []string{"kernel-gamma", `"0"`, "> 0"}},
+		{rmp, "eta", "fixed", []string{"eta", `"fixed"`, "printed, corrected, anytime, or a finite number > 0"}},
+		{rmp, "eta", "0", []string{"eta", `"0"`, "> 0"}},
+		{rmp, "eta", "NaN", []string{"eta", "finite"}},
+		{rmp, "eta", "-1", []string{"eta", "finite"}},
+		{rmp, "eta", "", []string{"eta", "finite"}},
+		{rmp, "m", "0", []string{"m", "from 1"}},
 		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
 		_, err := c.entry.Parse(map[string]string{c.name: c.value})

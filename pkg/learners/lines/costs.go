@@ -23,6 +23,12 @@ type costLines struct {
 	has     bool
 }
 
+// expecter is a learner that draws its maps and may know their law.
+type expecter interface {
+	// ExpectedLoss returns the expected loss of the current map in a round, and whether it is known.
+	ExpectedLoss(f metric.CostRound) (float64, bool)
+}
+
 func (p *costLines) fields() []string { return costFields }
 
 func (p *costLines) reset() { p.has = false }
@@ -53,12 +59,18 @@ func (p *costLines) answer(dst []byte) ([]byte, error) {
 	} else if r, c := l.Dims(); a != r || b != c {
 		return dst, fmt.Errorf("cost: has %d rows of %d numbers, want %d of %d", a, b, r, c)
 	}
-	o, err := l.Step(metric.CostRound{Cost: mat.NewDense(a, b, p.cost)})
+	f := metric.CostRound{Cost: mat.NewDense(a, b, p.cost)}
+	var expected float64
+	known := false
+	if e, ok := l.(expecter); ok {
+		expected, known = e.ExpectedLoss(f)
+	}
+	o, err := l.Step(f)
 	if err != nil {
 		return dst, err
 	}
-	if !finite(o.Loss) {
-		return dst, fmt.Errorf("%w: it accepted the line with loss %v", ErrBroken, o.Loss)
+	if !finite(o.Loss, expected) {
+		return dst, fmt.Errorf("%w: it accepted the line with loss %v, expected loss %v", ErrBroken, o.Loss, expected)
 	}
 	p.learner = l
 	dst = append(dst, `,"map":[`...)
@@ -68,7 +80,11 @@ func (p *costLines) answer(dst []byte) ([]byte, error) {
 		}
 		dst = strconv.AppendInt(dst, int64(j), 10)
 	}
-	return appendNumber(append(dst, ']'), "loss", o.Loss), nil
+	dst = appendNumber(append(dst, ']'), "loss", o.Loss)
+	if known {
+		dst = appendNumber(dst, "expected", expected)
+	}
+	return dst, nil
 }
 
 func (p *costLines) appendState(dst []byte) ([]byte, error) {

@@ -12,7 +12,10 @@
 //	  only predicted   {"a":0,"b":1,"c":2}                 which of b and c is nearer to a; b if they tie
 //	                   {"round":2,"sqb":1,"sqc":4,"nearer":1}
 //	assignment costs   {"cost":[[0,1],[0.5,0.2]]}          row i: cost in [0,1] of each prototype for object i
-//	  learned          {"round":1,"map":[0,1],"loss":0.2}
+//	  learned          {"round":1,"map":[0,1],"loss":0.2,"expected":0.85}
+//
+// The expected loss is there if the learner draws its maps and knows their law
+// exactly.
 //
 // All values printed belong to the hypothesis held before the update. round
 // counts the accepted lines of one Run, those that only predict included. Every

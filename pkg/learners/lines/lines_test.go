@@ -110,12 +110,48 @@ func TestSessions(t *testing.T) {
 `, `{"round":1,"map":[0,0,0],"loss":0.5}
 {"round":2,"map":[1,0,1],"loss":0.08333333333333333,"state":{"logweights":[[-1,-0.25],[-0.25,-2],[-2,0]]}}
 `},
+		{"ftl", Options{}, `{"cost":[[1,0.5,0],[1,0,1]]}
+{"cost":[[0,0,0.5],[0,0.25,0]]}
+`, `{"round":1,"map":[0,0],"loss":2}
+{"round":2,"map":[2,1],"loss":0.75}
+`},
 	} {
 		for _, in := range []string{c.in, strings.ReplaceAll(c.in, "\n", "\r\n"), strings.TrimSuffix(c.in, "\n"), "\n \t\r\n" + c.in} {
 			s := session(t, c.name, c.o)
 			out, sum, err := run(t, s, in)
 			if err != nil || out != c.out || sum.Accepted != strings.Count(c.out, "\n") || sum.Bad != 0 {
 				t.Errorf("%s: %q\ngives %+v, error %v, answers\n%s\nwant\n%s", c.name, in, sum, err, out, c.out)
+			}
+		}
+	}
+}
+
+// A learner that knows the law of its maps says what loss it expected: here that of a uniform map, then
+// that of the weights exp(−cost/2) of one object, (0 + 0.5·exp(−0.5))/(1 + exp(−0.5)).
+func TestExpectedLoss(t *testing.T) {
+	in := `{"cost":[[0,1]]}
+{"cost":[[0,0.5]]}
+`
+	for sampler, want := range map[string][]string{"enumerate": {`,"expected":0.5}`, fmt.Sprintf(`,"expected":%.10f`, 0.5/(1+math.Exp(0.5)))[:20]}, "metropolis": nil} {
+		e, err := catalog.Find("rmp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := e.Parse(map[string]string{"eta": "0.5", "m": "1", "sampler": sampler})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(e, v, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := run(t, s, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+			if want == nil && strings.Contains(line, "expected") || want != nil && !strings.Contains(line, want[i]) {
+				t.Errorf("%s: answer %s, want %q in it", sampler, line, want)
 			}
 		}
 	}
