@@ -1,0 +1,462 @@
+package rmp2007
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// The vectors A, B and C of Section 5.1, and the clusters asked for.
+const (
+	exampleVectors  = 3
+	exampleClusters = 2
+)
+
+// exampleRules are the learning rates of RMP. The first two know the horizon.
+var exampleRules = []string{rmpPrinted, rmpCorrected, rmpAnytime, rmpDoubling}
+
+// exampleHorizons are the T after whose T+1 rounds regrets are taken.
+func exampleHorizons(scale experiment.Scale) []int {
+	if scale == experiment.Smoke {
+		return []int{25, 50, 100}
+	}
+	return []int{25, 50, 100, 200, 400, 800, 1600}
+}
+
+// Example is the sequence on which follow-the-leader is always wrong.
+var Example = experiment.Spec{
+	ID:      "rmp2007/example",
+	Title:   "Three vectors on which follow-the-leader is always wrong: its regret, and the exact expected regret of RMP",
+	Source:  "Section 5.1, last paragraph",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, d := range distortions {
+			cells = append(cells, experiment.Cell{
+				Name: d.name, Dataset: "three vectors",
+				Params:  map[string]string{"horizons": fmt.Sprint(exampleHorizons(scale)), "m": strconv.Itoa(exampleClusters)},
+				Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion},
+			})
+		}
+		return cells
+	},
+	Trials: experiment.Trials(20),
+	Index:  []string{"kind", "method", "horizon", "t"},
+	Values: []string{"loss", "expected", "best"},
+	Trial:  exampleTrial,
+	Views: []experiment.View{
+		{Name: "example", Title: "Regret on the three vectors", Draw: drawExample},
+		{Name: "example-bounds", Title: "Regret on the three vectors against the bounds", Draw: drawExampleBounds},
+	},
+	Claims: exampleClaims,
+	Cost:   time.Second,
+}
+
+// exampleRound returns the costs of round t = 1, 2, ...
+func exampleRound(t int, d distortion) metric.CostRound {
+	v := [exampleVectors]float64{1, 0, 0}
+	if t == 1 {
+		v[0] = 0.5
+	}
+	if t%2 == 0 {
+		v[1] = 1
+	}
+	c := mat.NewDense(exampleVectors, exampleVectors, nil)
+	for i, a := range v {
+		for j, b := range v {
+			c.Set(i, j, d.of(a, b))
+		}
+	}
+	return metric.CostRound{Cost: c}
+}
+
+func exampleTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	d, err := distortionOf(cell.Name)
+	if err != nil {
+		return nil, err
+	}
+	horizons := exampleHorizons(env.Scale)
+	most := horizons[len(horizons)-1]
+	rows := table.New([]string{"kind", "method", "horizon", "t"}, []string{"loss", "expected", "best"})
+
+	// One pass for what does not depend on a learner: the best fixed map, and whether the clusterings
+	// that the paper names are the best ones.
+	best := make([]float64, most+2) // best[n] is the loss of the best fixed map in rounds 1 to n
+	sum := mat.NewDense(exampleVectors, exampleVectors, nil)
+	named := 0.0
+	for t := 1; t <= most+1; t++ {
+		sum.Add(sum, exampleRound(t, d).Cost)
+		ab, bc, ac := sum.At(0, 1), sum.At(1, 2), sum.At(0, 2) // what the pair in one cluster costs
+		best[t] = min(ab, bc, ac)
+		if t%2 == 1 && bc < min(ab, ac) || t%2 == 0 && ab < min(bc, ac) {
+			named++
+		}
+	}
+	rows.Add(table.Key{"kind": "named", "horizon": strconv.Itoa(most)}, table.Values{"loss": named})
+
+	ftl, err := mapping.NewFTL(exampleVectors, exampleVectors, mapping.FTLParams{M: exampleClusters})
+	if err != nil {
+		return nil, err
+	}
+	var loss float64
+	next := 0
+	for t := 1; t <= most+1; t++ {
+		o, err := ftl.Step(exampleRound(t, d))
+		if err != nil {
+			return nil, err
+		}
+		if loss += o.Loss; t == horizons[next]+1 {
+			at := strconv.Itoa(horizons[next])
+			rows.Add(table.Key{"kind": "regret", "method": ftlName, "horizon": at, "t": at}, table.Values{"loss": loss, "expected": loss, "best": best[t]})
+			next++
+		}
+	}
+	for _, rule := range exampleRules {
+		for _, horizon := range horizons {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			p, err := rmpParams(rule, exampleVectors, exampleVectors, exampleClusters, horizon+1)
+			if err != nil {
+				return nil, err
+			}
+			l, err := mapping.NewRMP(seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), exampleVectors, exampleVectors, p)
+			if err != nil {
+				return nil, err
+			}
+			var loss, expected float64
+			for t := 1; t <= horizon+1; t++ {
+				f := exampleRound(t, d)
+				e, exact := l.ExpectedLoss(f)
+				if !exact {
+					return nil, fmt.Errorf("rmp2007: %s: the sets were not enumerated", rule)
+				}
+				o, err := l.Step(f)
+				if err != nil {
+					return nil, err
+				}
+				loss, expected = loss+o.Loss, expected+e
+				v := table.Values{"loss": loss, "expected": expected, "best": best[t]}
+				key := table.Key{"kind": "regret", "method": rule, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(t - 1)}
+				if t == horizon+1 {
+					rows.Add(key, v)
+				} else if horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
+					key["kind"] = "course"
+					rows.Add(key, v)
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// curvePoints are the points at which the longest run is drawn.
+const curvePoints = 20
+
+// regrets returns the column (loss or expected) minus best, one per trial.
+func regrets(g *table.Table, column string) []float64 {
+	out := make([]float64, g.Len())
+	for i, v := range g.Values(column) {
+		out[i] = v - g.Values("best")[i]
+	}
+	return out
+}
+
+// lineOver returns the mean regret against the cells of the index column x, as a line with the band
+// of its interval.
+func lineOver(g *table.Table, x, column string, line plots.Line) (plots.Line, error) {
+	for at, r := range g.Group(x) {
+		t, err := strconv.ParseFloat(at, 64)
+		if err != nil {
+			return line, err
+		}
+		mean, half := experiment.Summarize(regrets(r, column)).Interval()
+		line.X, line.Y = append(line.X, t), append(line.Y, mean)
+		line.Lo, line.Hi = append(line.Lo, mean-half), append(line.Hi, mean+half)
+	}
+	return line, nil
+}
+
+func drawExample(t *table.Table) (plots.Drawing, error) {
+	if t.Len() == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	d := plots.Drawing{Columns: 2}
+	for cell, g := range t.Group("cell") {
+		all := g.Where("kind", "named").Index("horizon")
+		if len(all) == 0 {
+			return plots.Missing("the longest run"), nil
+		}
+		last := all[0]
+		course := plots.Panel{Title: cell + ", one run of " + last + " rounds", XLabel: "T (after T + 1 rounds)", YLabel: "regret"}
+		ftl, err := lineOver(g.Where("kind", "regret", "method", ftlName), "t", "loss", plots.Line{Name: ftlName, Color: 1})
+		if err != nil {
+			return d, err
+		}
+		ftl.Lo, ftl.Hi = nil, nil
+		course.Marks = append(course.Marks, ftl)
+		final := plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true, Marks: []plots.Mark{ftl}}
+		for k, rule := range exampleRules {
+			color := []int{0, 2, 3, 4}[k]
+			r := g.Where("method", rule)
+			if k == 0 {
+				sampled, err := lineOver(r.Where("kind", "course"), "t", "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true})
+				if err != nil {
+					return d, err
+				}
+				course.Marks = append(course.Marks, sampled)
+			}
+			for _, x := range []struct {
+				panel      *plots.Panel
+				kind, axis string
+			}{{&course, "course", "t"}, {&final, "regret", "horizon"}} {
+				line, err := lineOver(r.Where("kind", x.kind), x.axis, "expected", plots.Line{Name: rule + ", expected", Color: color})
+				if err != nil {
+					return d, err
+				}
+				line.Lo, line.Hi = nil, nil
+				x.panel.Marks = append(x.panel.Marks, line)
+			}
+		}
+		guide := plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}
+		for _, x := range ftl.X {
+			guide.X, guide.Y = append(guide.X, x), append(guide.Y, math.Sqrt(x))
+		}
+		final.Marks = append(final.Marks, guide)
+		d.Panels = append(d.Panels, course, final)
+	}
+	d.Caption = "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates. " +
+		"Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
+		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. Left: the course of one run; dashed, regret as drawn. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random."
+	return d, nil
+}
+
+func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
+	text := &plots.TextTable{Head: []string{"distortion", "T", "best fixed map", "FTL, loss", "RMP printed, expected regret", "bound for this η", "RMP corrected, expected regret", "bound for this η", "Theorem 2.1 as printed, δ = .05", "largest drawn regret, RMP printed"}}
+	for cell, g := range t.Group("cell") {
+		for at, r := range g.Where("kind", "regret").Group("horizon") {
+			horizon, err := strconv.Atoi(at)
+			if err != nil {
+				return plots.Drawing{}, err
+			}
+			one := func(method, column string) string {
+				return fmt.Sprintf("%.4g", first(r.Where("method", method).Values(column)))
+			}
+			drawn := math.Inf(-1)
+			for _, v := range regrets(r.Where("method", rmpPrinted), "loss") {
+				drawn = max(drawn, v)
+			}
+			text.Rows = append(text.Rows, []string{cell, at, one(ftlName, "best"), one(ftlName, "loss"),
+				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpPrinted), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpPrinted, horizon+1)),
+				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpCorrected), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpCorrected, horizon+1)),
+				fmt.Sprintf("%.4g", mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, horizon+1, confidence)), fmt.Sprintf("%.4g", drawn)})
+		}
+	}
+	return plots.Drawing{Text: text, Caption: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
+		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. Bounds above 3(T + 1) would say nothing: here they all say something from T = 100 on. " + trialsNote(t)}, nil
+}
+
+// exampleBound returns the bound on the expected regret of RMP with a rule after some rounds.
+func exampleBound(rule string, rounds int) float64 {
+	const a, b, m = exampleVectors, exampleVectors, exampleClusters
+	switch rule {
+	case rmpPrinted:
+		return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.PrintedEta(a, b, m, rounds))
+	case rmpCorrected:
+		return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.CorrectedEta(a, b, m, rounds))
+	case rmpAnytime:
+		return mapping.AnytimeRegretBound(a, b, m, rounds)
+	}
+	panic("rmp2007: no bound for " + rule)
+}
+
+// first returns the first value, NaN if there is none.
+func first(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return v[0]
+}
+
+const fiveOne = "Section 5.1, last paragraph"
+
+// Margins of the claims, fixed before the first full run.
+const (
+	// "O(√T)": regret over √T grows by at most a tenth while T grows sixteenfold, where a linear regret
+	// would make it four times as large.
+	growthAllowed = 1.1
+	// confidence is δ of Theorem 2.1.
+	confidence = 0.05
+)
+
+var exampleClaims = []experiment.Claim{
+	{
+		ID:        "example-leader",
+		View:      "example",
+		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
+		Where:     fiveOne, Theirs: "as stated",
+		Predicate: "After every round the named clustering is the only one of least cost, for both distortions (no draw is involved).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleAlways(t.Where("kind", "named"), func(g *table.Table, i int, horizon float64) bool {
+				return g.Values("loss")[i] == horizon+1
+			})
+		},
+	},
+	{
+		ID:        "example-ftl-loss",
+		View:      "example-bounds",
+		Statement: "The total loss of follow-the-leader is going to be at least T after T + 1 time steps.",
+		Where:     fiveOne, Theirs: "T",
+		Predicate: "Loss ≥ T at every recorded T, for both distortions (no draw is involved).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
+				return g.Values("loss")[i] >= horizon
+			})
+		},
+	},
+	{
+		ID:        "example-best",
+		View:      "example-bounds",
+		Statement: "The loss of the best fixed clustering will be at most T/2.",
+		Where:     fiveOne, Theirs: "T/2",
+		Predicate: "The best fixed map's loss after T + 1 rounds is at most T/2 at every recorded T, for both distortions (no draw is involved).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
+				return g.Values("best")[i] <= horizon/2
+			})
+		},
+	},
+	{
+		ID:        "example-ftl-linear",
+		View:      "example",
+		Statement: "The regret of follow-the-leader will be linear in T.",
+		Where:     fiveOne, Theirs: "no number",
+		Predicate: "Regret ≥ T/2 at every recorded T, for both distortions (no draw is involved).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
+				return g.Values("loss")[i]-g.Values("best")[i] >= horizon/2
+			})
+		},
+	},
+	{
+		ID:        "example-rmp-root",
+		View:      "example",
+		Statement: "The regret of the randomized algorithm will be O(√T).",
+		Where:     fiveOne, Theirs: "no number",
+		Predicate: "Exact expected regret/√T at the largest T is at most 1.1 times that at a sixteenth of it; for η printed, corrected, anytime and with the doubling trick, and both distortions.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleReadings(t, exampleRules, func(t, r []float64) bool {
+				last := len(t) - 1
+				before := max(0, last-4) // horizons double
+				return r[last]/math.Sqrt(t[last]) <= growthAllowed*r[before]/math.Sqrt(t[before])
+			})
+		},
+	},
+	{
+		ID:        "example-rmp-vanishes",
+		View:      "example",
+		Statement: "Thus the per-round regret will approach 0 for large T.",
+		Where:     fiveOne, Theirs: "no number",
+		Predicate: "Exact expected regret/T falls whenever T doubles, to at most a fifth as T grows from 25 to 1600; the same rules and distortions.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return exampleReadings(t, exampleRules, func(t, r []float64) bool {
+				for i := 1; i < len(t); i++ {
+					if r[i]/t[i] >= r[i-1]/t[i-1] {
+						return false
+					}
+				}
+				last := len(t) - 1
+				return r[last]/t[last] <= 0.2*r[0]/t[0]
+			})
+		},
+	},
+	{
+		ID:        "example-theorem21",
+		View:      "example-bounds",
+		Statement: "Theorem 2.1: with probability at least 1 − δ the regret is at most A√(T/2·(m ln(B/m) + A ln m)) + A√(T/2·ln(1/δ)).",
+		Where:     "Section 2, Theorem 2.1", Theirs: "the printed bound",
+		Predicate: "Drawn regret ≤ the printed bound with δ = 0.05 at every recorded T, in every trial; for η printed and corrected, and both distortions.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return rulesReadings([]string{rmpPrinted, rmpCorrected}, func(rule string) (experiment.Finding, error) {
+				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
+					return g.Values("loss")[i]-g.Values("best")[i] <= mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, int(horizon)+1, confidence)
+				})
+			})
+		},
+	},
+	{
+		ID:        "example-expected-bound",
+		View:      "example-bounds",
+		Statement: "Ours: the expected regret of Algorithm 1 is at most LogMaps/η + ηTA²/8 for η printed and corrected, and at most its anytime bound.",
+		Where:     "docs/errata.md", Theirs: "not in the paper",
+		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return rulesReadings([]string{rmpPrinted, rmpCorrected, rmpAnytime}, func(rule string) (experiment.Finding, error) {
+				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
+					return g.Values("expected")[i]-g.Values("best")[i] <= exampleBound(rule, int(horizon)+1)
+				})
+			})
+		},
+	},
+}
+
+// exampleAlways grades a statement about rows: it holds in a trial if it does in all its rows.
+func exampleAlways(t *table.Table, holds func(g *table.Table, row int, horizon float64) bool) (experiment.Finding, error) {
+	var out []bool
+	for _, g := range t.Group("trial") {
+		all := true
+		for i, at := range g.Index("horizon") {
+			horizon, err := strconv.ParseFloat(at, 64)
+			if err != nil {
+				return experiment.Finding{}, err
+			}
+			all = all && holds(g, i, horizon)
+		}
+		out = append(out, all)
+	}
+	return experiment.GradeAlways(out)
+}
+
+// exampleReadings grades a statement about the exact expected regrets of each rule at the horizons,
+// of both distortions.
+func exampleReadings(t *table.Table, rules []string, holds func(horizons, regrets []float64) bool) (experiment.Finding, error) {
+	return rulesReadings(rules, func(rule string) (experiment.Finding, error) {
+		var out []bool
+		var last []string
+		for trial, g := range t.Where("kind", "regret", "method", rule).Group("trial") {
+			all := true
+			for cell, c := range g.Group("cell") {
+				var horizons []float64
+				for _, at := range c.Index("horizon") {
+					v, err := strconv.ParseFloat(at, 64)
+					if err != nil {
+						return experiment.Finding{}, err
+					}
+					horizons = append(horizons, v)
+				}
+				r := regrets(c, "expected")
+				all = all && holds(horizons, r)
+				if trial == "0" {
+					n := len(r) - 1
+					last = append(last, fmt.Sprintf("%s: expected regret %.3g at T = %g, %.3g at T = %g", cell, r[0], horizons[0], r[n], horizons[n]))
+				}
+			}
+			out = append(out, all)
+		}
+		f, err := experiment.GradeAlways(out)
+		for _, s := range last {
+			f.Ours += ", " + s
+		}
+		return f, err
+	})
+}

@@ -1,0 +1,140 @@
+package rmp2007
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// fig1World makes up what a run may have measured: regrets after t of T rounds.
+type fig1World struct {
+	rmp, em    func(t, rounds float64) float64
+	spread     float64 // of EM's final regret over trials, relative
+	gap        float64
+	shortWorse float64 // relative regret of the other walks
+}
+
+func (w fig1World) table() *table.Table {
+	index, values := Fig1.Columns()
+	tb := table.New(index, values)
+	for _, c := range fig1Cells {
+		rounds := float64(c.rounds)
+		for trial := range madeTrials {
+			noise := 1 + 1e-3*float64(trial%3-1)
+			add := func(kind, method string, round int, v table.Values) {
+				tb.Add(table.Key{"cell": c.name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "round": strconv.Itoa(round)}, v)
+			}
+			add("optimum", bestMap, 0, table.Values{"loss": 100, "lower": 100 * (1 - w.gap), "dual": 99, "left": 5, "groups": 101})
+			for _, t := range fig1Checkpoints(c.rounds) {
+				best := 10 * float64(t)
+				add("loss", bestMap, t, table.Values{"loss": best})
+				for _, m := range fig1RMP {
+					r := w.rmp(float64(t), rounds) * noise
+					if m == rmpShort || m == rmpHeatBath {
+						r *= w.shortWorse
+					}
+					if m == rmpHeatBath {
+						r *= w.shortWorse
+					}
+					add("loss", m, t, table.Values{"loss": best + r})
+				}
+				for _, m := range fig1EM {
+					add("loss", m, t, table.Values{"loss": best + w.em(float64(t), rounds)*(1+w.spread*float64(trial%3-1))})
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestFig1ClaimsPointTheRightWay(t *testing.T) {
+	root := func(t, _ float64) float64 { return 100 * math.Sqrt(t) }
+	linear := func(t, _ float64) float64 { return 100 * t }
+	yes := fig1World{rmp: root, em: linear, spread: 0.3, gap: 0, shortWorse: 1}.table()
+	no := fig1World{
+		rmp: func(t, _ float64) float64 { return 1500 * math.Pow(t, 1.2) }, // above the bound too
+		em:  root, spread: 1e-4, gap: 0.01, shortWorse: 1.2,
+	}.table()
+	for _, c := range fig1Claims {
+		if v := grade(t, fig1Claims, c.ID, yes); v != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s", c.ID, v)
+		}
+		if v := grade(t, fig1Claims, c.ID, no); v != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s", c.ID, v)
+		}
+	}
+	// Sublinear is not root: an exponent of 0.9, and a flat curve.
+	for _, power := range []float64{0.9, 0} {
+		tb := fig1World{rmp: func(t, _ float64) float64 { return 100 * math.Pow(t, power) }, em: linear, shortWorse: 1}.table()
+		if v := grade(t, fig1Claims, "fig1-sublinear", tb); v != experiment.Reproduced {
+			t.Errorf("exponent %v as sublinear: %s", power, v)
+		}
+		if v := grade(t, fig1Claims, "fig1-root", tb); v != experiment.NotReproduced {
+			t.Errorf("exponent %v as root: %s", power, v)
+		}
+	}
+	// Better than EM, but not by half, is not substantially better.
+	better := fig1World{rmp: func(t, _ float64) float64 { return 70 * t }, em: linear, shortWorse: 1}.table()
+	if v := grade(t, fig1Claims, "fig1-em-poor", better); v != experiment.Reproduced {
+		t.Errorf("30 %% less regret as better: %s", v)
+	}
+	if v := grade(t, fig1Claims, "fig1-sparse", better); v != experiment.NotReproduced {
+		t.Errorf("30 %% less regret as substantially better: %s", v)
+	}
+}
+
+func TestFig1Checkpoints(t *testing.T) {
+	for rounds, want := range map[int][]int{
+		50: {1, 2, 3, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50},
+		20: {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20},
+	} {
+		if got := fig1Checkpoints(rounds); !slices.Equal(got, want) {
+			t.Errorf("checkpoints of %d rounds: %v, want %v", rounds, got, want)
+		}
+	}
+}
+
+// On groups far apart EM's map sends each point to one prototype per group, the one nearest to its mean.
+func TestEMMapOfFarGroups(t *testing.T) {
+	x := mat.NewDense(12, 1, nil)
+	for i := range 12 {
+		x.Set(i, 0, 100*float64(i%4)+float64(i/4)) // groups {0, 1, 2}, {100, 101, 102}, ...; the means are points 4 to 7
+	}
+	for _, form := range emForms {
+		pi, err := emMap(x, form, rand.New(rand.NewPCG(73, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range pi {
+			if want := 4 + i%4; j != want {
+				t.Errorf("%v: point %d is mapped to %d, want %d", form, i, j, want)
+			}
+		}
+	}
+	if pi, err := emMap(mat.NewDense(5, 2, nil), emForms[emFull], rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
+		t.Errorf("points that coincide: %v, %v, want no map", pi, err)
+	}
+}
+
+// Groups cost what their best prototypes cost, by hand.
+func TestByGroups(t *testing.T) {
+	g, err := newGame(mat.NewDense(4, 1, []float64{0, 1, 2, 9}), distortions[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// {0, 1, 2} is served from 1 for 1 + 1, {9} from itself; costs are over 9.
+	if got := byGroups(g.total(), []int{0, 0, 0, 1}); math.Abs(got-2./9) > 1e-15 {
+		t.Errorf("the groups cost %v, want 2/9", got)
+	}
+	if got := lossOf([]int{1, 1, 1, 3}, metric.CostRound{Cost: g.total()}); math.Abs(got-2./9) > 1e-15 {
+		t.Errorf("the map costs %v, want 2/9", got)
+	}
+}

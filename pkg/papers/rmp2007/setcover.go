@@ -1,0 +1,256 @@
+package rmp2007
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Instances of SET COVER have up to these elements and subsets, each element in a subset with one of the
+// probabilities.
+const (
+	coverElements = 10
+	coverSubsets  = 8
+)
+
+var coverDensities = []float64{0.15, 0.3, 0.5}
+
+func coverInstances(scale experiment.Scale) int {
+	if scale == experiment.Smoke {
+		return 50
+	}
+	return 1000
+}
+
+// SetCover checks the reduction of Theorem 4.1.
+var SetCover = experiment.Spec{
+	ID:      "rmp2007/setcover",
+	Title:   "Theorem 4.1's reduction: covers of size m against maps of cost 0, by brute force",
+	Source:  "Section 4, Theorem 4.1, which has no experiment",
+	Ours:    true,
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		return []experiment.Cell{{
+			Name: "random instances", Dataset: "random subsets",
+			Params: map[string]string{
+				"instances": strconv.Itoa(coverInstances(scale)), "elements": "2 to " + strconv.Itoa(coverElements), "subsets": "2 to " + strconv.Itoa(coverSubsets),
+				"densities": fmt.Sprint(coverDensities),
+			},
+			Methods: map[string]int{"FTL": mapping.FTLVersion},
+		}}
+	},
+	Trials: experiment.Trials(10),
+	Index:  []string{"m"},
+	Values: []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"},
+	Trial:  setCoverTrial,
+	Views: []experiment.View{
+		{Name: "setcover", Title: "Theorem 4.1's reduction: a worked example, and random instances", Draw: drawSetCover},
+	},
+	Claims: []experiment.Claim{{
+		ID:        "setcover-reduction",
+		View:      "setcover",
+		Statement: "Finding a set cover of size m is equivalent to finding m columns of the binary matrix G (0 where an element is in the subset) with a 0 in each row, i.e. Φ_m = 0 (T = 1, costs in {0, 1}).",
+		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
+		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by trying all sets of m subsets of the bit masks. Both answers occur.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			var holds []bool
+			var cases, covers float64
+			for _, g := range t.Group("trial") {
+				var wrong, yes, no float64
+				for i := range g.Len() {
+					wrong += g.Values("cover_without_map")[i] + g.Values("map_without_cover")[i]
+					yes, no = yes+g.Values("covers")[i], no+g.Values("no_covers")[i]
+				}
+				cases, covers = cases+yes+no, covers+yes
+				holds = append(holds, wrong == 0 && yes > 0 && no > 0)
+			}
+			f, err := experiment.GradeAlways(holds)
+			f.Ours += fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)
+			return f, err
+		},
+	}},
+	Cost: time.Second,
+}
+
+// cover is an instance of SET COVER: subset j holds element i if bit i of Subsets[j] is 1.
+type cover struct {
+	Elements int
+	Subsets  []uint
+}
+
+// costs is G of the proof of Theorem 4.1: elements by subsets, 0 if the element is in the subset.
+func (c cover) costs() *mat.Dense {
+	g := mat.NewDense(c.Elements, len(c.Subsets), nil)
+	for j, s := range c.Subsets {
+		for i := range c.Elements {
+			if s>>i&1 == 0 {
+				g.Set(i, j, 1)
+			}
+		}
+	}
+	return g
+}
+
+// cover returns the first m subsets, in lexicographic order, whose union is everything, or nil if
+// there are none.
+func (c cover) cover(m int) []int {
+	all := uint(1)<<c.Elements - 1
+	var found []int
+	for choice := range uint(1) << len(c.Subsets) {
+		if bits.OnesCount(choice) != m {
+			continue
+		}
+		var union uint
+		var set []int
+		for j, s := range c.Subsets {
+			if choice>>j&1 == 1 {
+				union |= s
+				set = append(set, j)
+			}
+		}
+		if union == all && (found == nil || lessSet(set, found)) {
+			found = set
+		}
+	}
+	return found
+}
+
+func lessSet(a, b []int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+// phi returns Φ_m of Eq. 2 with T = 1, and the prototypes of the best map: what follow-the-leader
+// predicts after one round of the costs G.
+func (c cover) phi(m int) (float64, []int, error) {
+	f := metric.CostRound{Cost: c.costs()}
+	l, err := mapping.NewFTL(c.Elements, len(c.Subsets), mapping.FTLParams{M: m})
+	if err != nil {
+		return 0, nil, err
+	}
+	if _, err := l.Step(f); err != nil {
+		return 0, nil, err
+	}
+	return l.Loss(f), l.Set(), nil
+}
+
+// drawCover draws an instance.
+func drawCover(rng *rand.Rand) cover {
+	c := cover{Elements: 2 + rng.IntN(coverElements-1), Subsets: make([]uint, 2+rng.IntN(coverSubsets-1))}
+	density := coverDensities[rng.IntN(len(coverDensities))]
+	for j := range c.Subsets {
+		for i := range c.Elements {
+			if rng.Float64() < density {
+				c.Subsets[j] |= 1 << i
+			}
+		}
+	}
+	return c
+}
+
+func setCoverTrial(ctx context.Context, env *experiment.Env, _ experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	rng := seed.Stream("instances")
+	var cases, covers, noMap, noCover [coverSubsets + 1]float64
+	for range coverInstances(env.Scale) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c := drawCover(rng)
+		for m := 1; m <= len(c.Subsets); m++ {
+			phi, _, err := c.phi(m)
+			if err != nil {
+				return nil, err
+			}
+			cases[m]++
+			switch covered := c.cover(m) != nil; {
+			case covered:
+				covers[m]++
+				if phi > 0 {
+					noMap[m]++
+				}
+			case phi == 0:
+				noCover[m]++
+			}
+		}
+	}
+	rows := table.New([]string{"m"}, []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"})
+	for m := 1; m <= coverSubsets; m++ {
+		rows.Add(table.Key{"m": strconv.Itoa(m)}, table.Values{"cases": cases[m], "covers": covers[m], "no_covers": cases[m] - covers[m], "cover_without_map": noMap[m], "map_without_cover": noCover[m]})
+	}
+	return rows, nil
+}
+
+// workedCover is the worked example: six elements, five subsets, of which three are needed although the
+// largest ones overlap.
+var workedCover = cover{Elements: 6, Subsets: []uint{0b000111, 0b001110, 0b011000, 0b100001, 0b110000}}
+
+func drawSetCover(t *table.Table) (plots.Drawing, error) {
+	if t.Len() == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	g := workedCover.costs()
+	heat := plots.Heat{Min: 0, Max: 1, BarLabel: "cost"}
+	for i := range workedCover.Elements {
+		heat.Z = append(heat.Z, mat.Row(nil, i, g))
+		heat.YTicks = append(heat.YTicks, plots.Tick{At: float64(i), Label: strconv.Itoa(i + 1)})
+	}
+	for j := range workedCover.Subsets {
+		heat.XTicks = append(heat.XTicks, plots.Tick{At: float64(j), Label: fmt.Sprintf("D%d", j+1)})
+	}
+	d := plots.Drawing{Panels: []plots.Panel{{Title: "G of the worked example", XLabel: "subset (prototype)", YLabel: "element (object)", Marks: []plots.Mark{heat}}}}
+	d.Text = &plots.TextTable{Head: []string{"m", "worked example: Φ_m", "best prototypes", "a cover?", "random instances", "with a cover of size m", "without", "cover but Φ_m > 0", "Φ_m = 0 but no cover"}}
+	for at, r := range t.Group("m") {
+		m, err := strconv.Atoi(at)
+		if err != nil {
+			return d, err
+		}
+		row := []string{at, "", "", ""}
+		if m <= len(workedCover.Subsets) {
+			phi, set, err := workedCover.phi(m)
+			if err != nil {
+				return d, err
+			}
+			var names []string
+			for _, j := range set {
+				names = append(names, fmt.Sprintf("D%d", j+1))
+			}
+			row = []string{at, table.Format(phi), strings.Join(names, ", "), yesNo(workedCover.cover(m) != nil)}
+		}
+		for _, column := range []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"} {
+			sum := 0.0
+			for _, v := range r.Values(column) {
+				sum += v
+			}
+			row = append(row, table.Format(sum))
+		}
+		d.Text.Rows = append(d.Text.Rows, row)
+	}
+	d.Caption = fmt.Sprintf("Theorem 4.1: whether m of the subsets D cover all elements is whether Φ_m, the least cost of a map with at most m prototypes after one round of the costs G, is 0, where G is 0 if the element (row) is in the subset (column) and 1 if not. "+
+		"Picture: a worked example of six elements. Each element costs 1 that none of the chosen subsets holds, so that Φ_m counts what m subsets must leave uncovered. Table: Φ_m and the prototypes of the best map there, the first in lexicographic order, and whether trying all sets of m subsets finds a cover; "+
+		"then random instances, sums over %d trials, of 2 to %d elements and 2 to %d subsets with each element in a subset with probability .15, .3 or .5: both ways to be wrong are counted. There are no instances of fewer than m subsets.",
+		len(t.Unique("trial")), coverElements, coverSubsets)
+	return d, nil
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
