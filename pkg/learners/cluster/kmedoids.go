@@ -336,6 +336,7 @@ type swapper struct {
 	total   float64   // Σ dNear in the order of the points
 
 	delta []float64 // scratch of price
+	hits  []int32   // scratch of price: points nearer to the candidate than to their second medoid
 }
 
 func newSwapper(cols [][]float64, start []int) *swapper {
@@ -350,6 +351,7 @@ func newSwapper(cols [][]float64, start []int) *swapper {
 		dSecond: make([]float64, a),
 		removal: make([]float64, m),
 		delta:   make([]float64, m),
+		hits:    make([]int32, a),
 	}
 	for _, j := range start {
 		w.member[j] = true
@@ -405,11 +407,19 @@ func (w *swapper) price(col []float64) {
 	copy(delta, w.removal)
 	var shared float64
 	near, dNear, dSecond := w.near[:len(col)], w.dNear[:len(col)], w.dSecond[:len(col)]
+	// First the points that matter, then their savings, neither with a branch: it
+	// would be taken at random.
+	hits := w.hits[:len(col)]
+	k := 0
 	for i, c := range col {
-		if c >= dSecond[i] {
-			continue
+		hits[k] = int32(i)
+		if c < dSecond[i] {
+			k++
 		}
-		saved := min(c-dNear[i], 0) // without a branch, which would be taken at random
+	}
+	for _, i := range hits[:k] {
+		c := col[i]
+		saved := min(c-dNear[i], 0)
 		shared += saved
 		delta[near[i]] += c - dSecond[i] - saved
 	}
