@@ -1,0 +1,182 @@
+package rmp2007
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/table"
+)
+
+// fig2Table has errors by method in per cent of 1000 test images: few up to 20 images, later from 50 on. The
+// spread over trials makes intervals positive.
+func fig2Table(few, later map[string]float64, harder float64) *table.Table {
+	index, values := Fig2.Columns()
+	tb := table.New(index, values)
+	for i, task := range digitTasks {
+		for trial := range madeTrials {
+			for _, n := range fig2Checkpoints(experiment.Full) {
+				add := func(method, variant, m string) {
+					wrong := few[method]
+					if n > fewImages {
+						wrong = later[method]
+					}
+					if i == 1 {
+						wrong += harder
+					}
+					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "method": method, "variant": variant, "m": m, "images": strconv.Itoa(n)},
+						table.Values{"wrong": 10*wrong + float64(trial%3)*wrong/100, "tested": 1000})
+				}
+				add(fig2All, "", "")
+				for _, m := range featureCounts {
+					add(fig2Random, "", strconv.Itoa(m))
+					for _, w := range fig2Ways() {
+						add(w.method, w.variant, strconv.Itoa(m))
+					}
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestFig2ClaimsPointTheRightWay(t *testing.T) {
+	yes := fig2Table(map[string]float64{fig2RMP: 40, fig2RFE: 20, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 6, fig2RFE: 12, fig2Random: 20, fig2All: 5}, 2)
+	no := fig2Table(map[string]float64{fig2RMP: 20, fig2RFE: 40, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 22, fig2RFE: 12, fig2Random: 20, fig2All: 5}, -2)
+	for _, c := range fig2Claims {
+		if v := grade(t, fig2Claims, c.ID, yes); v != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s", c.ID, v)
+		}
+		if v := grade(t, fig2Claims, c.ID, no); v != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s", c.ID, v)
+		}
+	}
+}
+
+// One curve on which RMP leads is enough for "can outperform", and not for "at least 50 data points".
+func TestFig2OneCurveIsEnoughToOutperform(t *testing.T) {
+	later := map[string]float64{fig2RMP: 13, fig2RFE: 12, fig2Random: 20, fig2All: 5}
+	mixed := fig2Table(later, later, 0)
+	index, values := Fig2.Columns()
+	tb := table.New(index, values)
+	for i := range mixed.Len() {
+		key, v := table.Key{}, table.Values{}
+		for _, name := range index {
+			key[name] = mixed.Index(name)[i]
+		}
+		for _, name := range values {
+			v[name] = mixed.Values(name)[i]
+		}
+		if key["cell"] == "1-8" && key["m"] == "50" && key["method"] == fig2RMP {
+			v["wrong"] -= 70
+		}
+		tb.Add(key, v)
+	}
+	if v := grade(t, fig2Claims, "fig2-supervised", tb); v != experiment.Reproduced {
+		t.Errorf("fig2-supervised: %s, want reproduced", v)
+	}
+	if v := grade(t, fig2Claims, "fig2-from-50", tb); v != experiment.Partly {
+		t.Errorf("fig2-from-50: %s, want partly", v)
+	}
+}
+
+func TestFig2Readings(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range fig2Readings() {
+		if p.rmp.method != fig2RMP || p.rfe.method != fig2RFE || seen[p.name] {
+			t.Errorf("reading %q: %s against %s", p.name, p.rmp.method, p.rfe.method)
+		}
+		seen[p.name] = true
+	}
+	if len(seen) != len(mapVariants)+len(rfeStrengths)-1 {
+		t.Errorf("%d readings, want %d", len(seen), len(mapVariants)+len(rfeStrengths)-1)
+	}
+}
+
+func TestPixelCosts(t *testing.T) {
+	x := []float64{0, 0.5, 1}
+	for _, c := range []struct {
+		distortion string
+		want       []float64
+	}{
+		{"squared", []float64{0, .25, 1, .25, 0, .25, 1, .25, 0}},
+		{"L1", []float64{0, .5, 1, .5, 0, .5, 1, .5, 0}},
+	} {
+		d, err := distortionOf(c.distortion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := mat.NewDense(3, 3, []float64{9, 9, 9, 9, 9, 9, 9, 9, 9})
+		pixelCosts(dst, x, d)
+		if !slices.Equal(dst.RawMatrix().Data, c.want) {
+			t.Errorf("%s: %v, want %v", c.distortion, dst.RawMatrix().Data, c.want)
+		}
+	}
+}
+
+// The errors that are recorded are those of the pixels that are given: the label is the first pixel.
+func TestJudgeUsesTheGivenPixels(t *testing.T) {
+	made := func(n int) (*mat.Dense, []classify.Label) {
+		x, y := mat.NewDense(n, 2, nil), make([]classify.Label, n)
+		for i := range n {
+			y[i] = classify.Negative
+			if i%2 == 0 {
+				x.Set(i, 0, 1)
+				y[i] = classify.Positive
+			}
+			x.Set(i, 1, float64(i/2%2)) // of no use
+		}
+		return x, y
+	}
+	s := &fig2Stream{rows: table.New(fig2Index, fig2Values)}
+	s.x, s.y = made(16)
+	s.tested, s.truth = made(8)
+	for _, f := range []int{0, 1} {
+		if err := s.judge(table.Key{"method": "made"}, 12, []int{f}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := s.rows.Values("wrong"), []float64{0, 4}; !slices.Equal(got, want) {
+		t.Errorf("wrong: %v, want %v", got, want)
+	}
+	if got, want := s.rows.Index("images"), []string{"12", "12"}; !slices.Equal(got, want) {
+		t.Errorf("images: %v, want %v", got, want)
+	}
+}
+
+func TestImage(t *testing.T) {
+	if got, want := image([]int{7, 3, 7, 0, 3}), []int{0, 3, 7}; !slices.Equal(got, want) {
+		t.Errorf("image %v, want %v", got, want)
+	}
+}
+
+// A stream holds different training images of the two digits only, and its labels are theirs.
+func TestTaskDraw(t *testing.T) {
+	env := &experiment.Env{Scale: experiment.Smoke}
+	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
+	train, _, err := openDigits(env, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := digitTasks[1]
+	idx, err := task.draw(seed.Stream("images"), train, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(idx)))) != 100 {
+		t.Error("an image comes twice")
+	}
+	for i, l := range task.labels(train.Y(idx)) {
+		want := map[int]classify.Label{3: classify.Negative, 8: classify.Positive}[train.Y(idx)[i]]
+		if l != want {
+			t.Fatalf("digit %d has label %v", train.Y(idx)[i], l)
+		}
+	}
+	if _, err := task.draw(seed.Stream("images"), train, 201); err == nil {
+		t.Error("more images than there are gave no error")
+	}
+}

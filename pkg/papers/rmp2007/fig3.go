@@ -1,0 +1,453 @@
+package rmp2007
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Methods of Fig. 3, as the table names them; RMP is named by its variant.
+const (
+	fig3Random  = "random prototypes"
+	fig3Medoids = "k-medoids"
+)
+
+// fig3Images is the paper's number of images.
+const fig3Images = 50
+
+// Which pixels a score is of.
+const (
+	everyPixel = "all"
+	inkedPixel = "inked"
+)
+
+// Fig3 is the map of pixels that RMP draws after 50 images.
+var Fig3 = experiment.Spec{
+	ID:      "rmp2007/fig3",
+	Title:   "Which pixels RMP maps to the same pixel, after 50 images without labels or positions",
+	Source:  "Section 5.2, Fig. 3",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		cells := make([]experiment.Cell, len(digitTasks))
+		for i, task := range digitTasks {
+			params := map[string]string{"images": strconv.Itoa(fig3Images), "m": fmt.Sprint(featureCounts)}
+			for k, v := range mapVariants {
+				params["variant "+strconv.Itoa(k)] = v.at(scale).key()
+			}
+			cells[i] = experiment.Cell{
+				Name: task.name, Dataset: digitDataset(scale), Params: params,
+				Methods: map[string]int{"RMP": mapping.RMPVersion, "k-medoids": cluster.KMedoidsVersion},
+			}
+		}
+		return cells
+	},
+	Trials: experiment.Trials(10),
+	Index:  fig3Index,
+	Values: fig3Values,
+	Trial:  fig3Trial,
+	Views: []experiment.View{
+		{Name: "fig3", Title: "Fig. 3: the pixels that RMP maps to the same pixel", Draw: drawFig3},
+		{Name: "fig3-coherence", Title: "Neighbouring pixels that are mapped to the same pixel", Draw: drawCoherence},
+	},
+	Claims: fig3Claims,
+	Cost:   15 * time.Second,
+}
+
+var (
+	fig3Index  = []string{"kind", "method", "m", "pixels"}
+	fig3Values = []string{"same", "neighbours", "expected", "groups", "distortion", "row", "column", "prototype", "ink"}
+)
+
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	task, err := taskOf(cell.Name)
+	if err != nil {
+		return nil, err
+	}
+	train, _, err := openDigits(env, seed)
+	if err != nil {
+		return nil, err
+	}
+	idx, err := task.draw(seed.Stream("images "+task.name), train, 2*fig3Images)
+	if err != nil {
+		return nil, err
+	}
+	seen, fresh := train.Rows(idx[:fig3Images], datasets.Unit01), train.Rows(idx[fig3Images:], datasets.Unit01)
+	main, err := distortionOf(mapVariants[0].distortion)
+	if err != nil {
+		return nil, err
+	}
+	g := grid{train.H, train.W}
+	ink := make([]float64, g.pixels())
+	total := mat.NewDense(g.pixels(), g.pixels(), nil)
+	round := mat.NewDense(g.pixels(), g.pixels(), nil)
+	for t := range fig3Images {
+		for j, v := range seen.RawRowView(t) {
+			ink[j] += v / fig3Images
+		}
+		total.Add(total, pixelCosts(round, seen.RawRowView(t), main).Cost)
+	}
+	rows := table.New(fig3Index, fig3Values)
+	score := func(method string, m int, pi []int) {
+		for _, which := range []string{everyPixel, inkedPixel} {
+			keep := func(int) bool { return true }
+			if which == inkedPixel {
+				keep = func(i int) bool { return ink[i] > 0 }
+			}
+			same, neighbours := g.coherence(pi, keep)
+			rows.Add(table.Key{"kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": which}, table.Values{
+				"same": same, "neighbours": neighbours, "expected": shuffled(pi, keep), "groups": float64(len(image(pi))), "distortion": mapDistortion(fresh, pi, main, keep)})
+		}
+	}
+	for _, m := range featureCounts {
+		for _, v := range mapVariants {
+			pi, err := fig3Map(ctx, v.at(env.Scale), seen, m, seed, task)
+			if err != nil {
+				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
+			}
+			score(v.name, m, pi)
+			if v.name != mapVariants[0].name || seed.Trial > 0 {
+				continue
+			}
+			for i, j := range pi {
+				rows.Add(table.Key{"kind": "map", "method": v.name, "m": strconv.Itoa(m)},
+					table.Values{"row": float64(i / g.w), "column": float64(i % g.w), "prototype": float64(j), "ink": ink[i]})
+			}
+		}
+		random, _, err := cluster.Assign(total, seed.Stream(fmt.Sprintf("random prototypes %s %d", task.name, m)).Perm(g.pixels())[:m])
+		if err != nil {
+			return nil, err
+		}
+		score(fig3Random, m, random)
+		medoids, err := cluster.FitFasterPAM(total, cluster.MedoidsParams{M: m}, seed.Stream(fmt.Sprintf("k-medoids %s %d", task.name, m)))
+		if err != nil {
+			return nil, err
+		}
+		score(fig3Medoids, m, medoids.Prototype)
+	}
+	return rows, nil
+}
+
+// fig3Map returns the map that RMP draws after all images.
+func fig3Map(ctx context.Context, v mapVariant, x *mat.Dense, m int, seed experiment.Seed, task digitTask) ([]int, error) {
+	n, pixels := x.Dims()
+	l, d, err := v.learner(seed.PCG(fmt.Sprintf("maps %s %d %s", task.name, m, v.name)), pixels, m, n)
+	if err != nil {
+		return nil, err
+	}
+	costs := mat.NewDense(pixels, pixels, nil)
+	for t := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := l.Step(pixelCosts(costs, x.RawRowView(t), d)); err != nil {
+			return nil, err
+		}
+	}
+	return l.Predict(pixelCosts(costs, x.RawRowView(n-1), d)), nil
+}
+
+// grid is an image's height and width; pixels are counted row by row.
+type grid struct{ h, w int }
+
+func (g grid) pixels() int { return g.h * g.w }
+
+// neighbours calls f for each pair of pixels that share an edge.
+func (g grid) neighbours(f func(i, j int)) {
+	for y := range g.h {
+		for x := range g.w {
+			i := y*g.w + x
+			if x+1 < g.w {
+				f(i, i+1)
+			}
+			if y+1 < g.h {
+				f(i, i+g.w)
+			}
+		}
+	}
+}
+
+// coherence returns how many pairs of pixels that share an edge are mapped to the same pixel, and how many there
+// are, of the pixels that keep holds of.
+func (g grid) coherence(pi []int, keep func(i int) bool) (same, pairs float64) {
+	g.neighbours(func(i, j int) {
+		if !keep(i) || !keep(j) {
+			return
+		}
+		pairs++
+		if pi[i] == pi[j] {
+			same++
+		}
+	})
+	return same, pairs
+}
+
+// shuffled returns the share of pairs of different pixels that are mapped to the same pixel, of the pixels
+// that keep holds of: the expected share of any pairs, neighbours too, if the map is shuffled among these pixels,
+//
+//	Σ n_g(n_g − 1)/(n(n − 1)),  n_g pixels in group g, n in all,
+//
+// or NaN for fewer than two pixels.
+func shuffled(pi []int, keep func(i int) bool) float64 {
+	count := map[int]int{}
+	n, same := 0, 0
+	for i, j := range pi {
+		if keep(i) {
+			same += 2 * count[j] // ordered pairs
+			count[j]++
+			n++
+		}
+	}
+	return float64(same) / (float64(n) * float64(n-1))
+}
+
+// mapDistortion returns the mean over images and pixels of the distortion of a pixel by the one that it is mapped
+// to, of the pixels that keep holds of.
+func mapDistortion(x *mat.Dense, pi []int, d distortion, keep func(i int) bool) float64 {
+	n, _ := x.Dims()
+	var sum, pixels float64
+	for t := range n {
+		row := x.RawRowView(t)
+		for i, j := range pi {
+			if keep(i) {
+				sum += d.of(row[i], row[j])
+				pixels++
+			}
+		}
+	}
+	return sum / pixels
+}
+
+// levels gives each group of a map a level 0, 1, ..., one of its own, such that groups that touch have levels far apart: it
+// exchanges the levels of two groups as long as that raises Σ √|level − level'| over touching pixels. It draws
+// nothing.
+func (g grid) levels(pi []int) []int {
+	groups := image(pi)
+	touch := make([][]float64, len(groups))
+	for k := range touch {
+		touch[k] = make([]float64, len(groups))
+	}
+	at := map[int]int{}
+	for k, j := range groups {
+		at[j] = k
+	}
+	g.neighbours(func(i, j int) {
+		if a, b := at[pi[i]], at[pi[j]]; a != b {
+			touch[a][b]++
+			touch[b][a]++
+		}
+	})
+	level := make([]int, len(groups))
+	for k := range level {
+		level[k] = k
+	}
+	contrast := func(k int) float64 {
+		var sum float64
+		for l, n := range touch[k] {
+			sum += n * math.Sqrt(math.Abs(float64(level[k]-level[l])))
+		}
+		return sum
+	}
+	for raised := true; raised; {
+		raised = false
+		for a := range groups {
+			for b := range a {
+				before := contrast(a) + contrast(b)
+				level[a], level[b] = level[b], level[a]
+				if contrast(a)+contrast(b) > before*(1+1e-12) { // round-off must not exchange for ever
+					raised = true
+				} else {
+					level[a], level[b] = level[b], level[a]
+				}
+			}
+		}
+	}
+	out := make([]int, len(pi))
+	for i, j := range pi {
+		out[i] = level[at[j]]
+	}
+	return out
+}
+
+func drawFig3(t *table.Table) (plots.Drawing, error) {
+	shown := t.Where("kind", "map")
+	if shown.Len() == 0 {
+		return plots.Missing("the first trial of any task"), nil
+	}
+	d := plots.Drawing{Columns: 1 + len(featureCounts)}
+	pixels := 0
+	for _, task := range digitTasks {
+		for k, m := range featureCounts {
+			r := shown.Where("cell", task.name, "m", strconv.Itoa(m))
+			if r.Len() == 0 {
+				continue
+			}
+			pixels = r.Len()
+			g := grid{int(slices.Max(r.Values("row"))) + 1, int(slices.Max(r.Values("column"))) + 1}
+			if k == 0 {
+				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", Marks: []plots.Mark{
+					plots.Images{H: g.h, W: g.w, Pix: [][]float64{r.Values("ink")}, Max: 1}}})
+			}
+			pi := make([]int, r.Len())
+			for i, j := range r.Values("prototype") {
+				pi[i] = int(j)
+			}
+			z := make([][]float64, g.h)
+			for i, level := range g.levels(pi) {
+				z[i/g.w] = append(z[i/g.w], float64(level))
+			}
+			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "group (numbers mean nothing)"}}})
+		}
+	}
+	d.Caption = fmt.Sprintf("Each cell is a pixel. Pixels have the same colour where RMP maps them to the same pixel, after %d random training images of the two digits (%s, pixels scaled to 0 to 1), of which it sees neither labels nor which pixels are neighbours. "+
+		"Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. RMP: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, %d steps of Algorithm 2 per image. First trial shown; "+
+		"the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images, mapVariants[0].steps)
+	return d, nil
+}
+
+// fig3Methods are the rows of the scores.
+func fig3Methods() []string {
+	var out []string
+	for _, v := range mapVariants {
+		out = append(out, v.name)
+	}
+	return append(out, fig3Medoids, fig3Random)
+}
+
+// fig3Name is what a reader sees.
+func fig3Name(method string) string {
+	if method == fig3Random || method == fig3Medoids {
+		return method
+	}
+	return "RMP: " + etaShown.Replace(method)
+}
+
+// fig3Score returns, per trial, a score of a method: "coherence", "shuffled" or the name of a column.
+func fig3Score(t *table.Table, task, method string, m int, pixels, what string) []float64 {
+	g := t.Where("kind", "score", "cell", task, "method", method, "m", strconv.Itoa(m), "pixels", pixels)
+	switch what {
+	case "shuffled":
+		return g.Values("expected")
+	case "coherence":
+		out := slices.Clone(g.Values("same"))
+		for i, n := range g.Values("neighbours") {
+			out[i] /= n
+		}
+		return out
+	}
+	return g.Values(what)
+}
+
+func drawCoherence(t *table.Table) (plots.Drawing, error) {
+	if t.Where("kind", "score").Len() == 0 {
+		return plots.Missing("scores of any task"), nil
+	}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"task", "m", "method", "pixels", "same (%)", "shuffled (%)", "distortion", "groups"}}}
+	for _, task := range digitTasks {
+		for _, m := range featureCounts {
+			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "neighbours mapped to the same pixel (%)"}
+			marks := map[string]*plots.Intervals{"coherence": {Name: "map", Color: 0}, "shuffled": {Name: "shuffled map", Color: 1}}
+			for _, method := range fig3Methods() {
+				if len(fig3Score(t, task.name, method, m, inkedPixel, "coherence")) == 0 {
+					continue
+				}
+				for _, what := range slices.Sorted(maps.Keys(marks)) {
+					mean, half := experiment.Summarize(fig3Score(t, task.name, method, m, inkedPixel, what)).Interval()
+					k := marks[what]
+					k.Labels, k.X, k.Err = append(k.Labels, fig3Name(method)), append(k.X, 100*mean), append(k.Err, 100*half)
+				}
+				for _, pixels := range []string{inkedPixel, everyPixel} {
+					of := func(what string) []float64 { return fig3Score(t, task.name, method, m, pixels, what) }
+					d.Text.Rows = append(d.Text.Rows, []string{task.title(), strconv.Itoa(m), fig3Name(method), pixels, experiment.Summarize(of("coherence")).Percent(),
+						experiment.Summarize(of("shuffled")).Percent(), fmt.Sprintf("%.4f", stat.Mean(of("distortion"), nil)), fmt.Sprintf("%.1f", stat.Mean(of("groups"), nil))})
+				}
+			}
+			if len(marks["coherence"].Labels) == 0 {
+				continue
+			}
+			p.Marks = []plots.Mark{*marks["coherence"], *marks["shuffled"]}
+			d.Panels = append(d.Panels, p)
+		}
+	}
+	d.Caption = fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
+		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes. Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM). "+
+		"The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s %s",
+		fig3Images, fig3Images, describeVariants, trialsNote(t))
+	return d, nil
+}
+
+// fig3Units returns, for each task and m, one score minus another per trial.
+func fig3Units(t *table.Table, diff func(task string, m int) (more, less []float64)) ([]experiment.Unit, error) {
+	var units []experiment.Unit
+	for _, task := range digitTasks {
+		for _, m := range featureCounts {
+			more, less := diff(task.name, m)
+			if len(more) != len(less) {
+				return nil, fmt.Errorf("rmp2007: task %s, m = %d: %d trials against %d", task.name, m, len(more), len(less))
+			}
+			u := experiment.Unit{Name: fmt.Sprintf("%s, m = %d", task.name, m)}
+			for i := range more {
+				u.Diffs = append(u.Diffs, more[i]-less[i])
+			}
+			units = append(units, u)
+		}
+	}
+	return units, nil
+}
+
+// fig3Readings grades a claim for each variant of RMP.
+func fig3Readings(t *table.Table, rule experiment.UnitRule, diff func(variant, task string, m int) (more, less []float64)) (experiment.Finding, error) {
+	var out []experiment.Reading
+	for _, v := range mapVariants {
+		units, err := fig3Units(t, func(task string, m int) (more, less []float64) { return diff(v.name, task, m) })
+		if err != nil {
+			return experiment.Finding{}, err
+		}
+		f, err := experiment.GradeUnits(units, rule)
+		if err != nil {
+			return f, err
+		}
+		out = append(out, experiment.Reading{Name: fig3Name(v.name), Finding: f})
+	}
+	return experiment.AllReadings(out), nil
+}
+
+var fig3Claims = []experiment.Claim{
+	{
+		ID:        "fig3-regions",
+		View:      "fig3-coherence",
+		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are regions.",
+		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
+		Predicate: "Of the pairs of pixels that share an edge and both have ink on any of the 50 images, more are mapped to the same pixel than with a shuffled map (expectation over shuffles that keep the groups' sizes), paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return fig3Readings(t, experiment.UnitRule{Scale: 100, Unit: "points"}, func(variant, task string, m int) (more, less []float64) {
+				return fig3Score(t, task, variant, m, inkedPixel, "coherence"), fig3Score(t, task, variant, m, inkedPixel, "shuffled")
+			})
+		},
+	},
+	{
+		ID:        "fig3-representative",
+		View:      "fig3-coherence",
+		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are representative.",
+		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
+		Predicate: "On 50 other training images the squared distortion of the inked pixels by the pixels that RMP maps them to is less than with m random prototypes and the best assignment to them, paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return fig3Readings(t, experiment.UnitRule{Unit: "of a squared grey value"}, func(variant, task string, m int) (more, less []float64) {
+				return fig3Score(t, task, fig3Random, m, inkedPixel, "distortion"), fig3Score(t, task, variant, m, inkedPixel, "distortion")
+			})
+		},
+	},
+}

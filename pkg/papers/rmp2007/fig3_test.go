@@ -1,0 +1,149 @@
+package rmp2007
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/table"
+)
+
+// fig3Table has 100 pairs of neighbours, of which RMP maps same to the same pixel, and the given distortion by RMP.
+func fig3Table(same, distortion float64) *table.Table {
+	index, values := Fig3.Columns()
+	tb := table.New(index, values)
+	for _, task := range digitTasks {
+		for trial := range madeTrials {
+			for _, m := range featureCounts {
+				for _, method := range fig3Methods() {
+					v := table.Values{"same": same + float64(trial%3), "neighbours": 100, "expected": .3, "groups": 9, "distortion": distortion + .001*float64(trial%3)}
+					if method == fig3Random {
+						v["distortion"] = .05
+					}
+					// All pixels say the opposite: they are not graded.
+					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": inkedPixel}, v)
+					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": everyPixel},
+						table.Values{"same": 60 - same, "neighbours": 100, "expected": .3, "groups": 9, "distortion": .1 - distortion})
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestFig3ClaimsPointTheRightWay(t *testing.T) {
+	yes, no := fig3Table(50, .01), fig3Table(10, .09)
+	for _, c := range fig3Claims {
+		if v := grade(t, fig3Claims, c.ID, yes); v != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s", c.ID, v)
+		}
+		if v := grade(t, fig3Claims, c.ID, no); v != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s", c.ID, v)
+		}
+	}
+}
+
+func TestCoherence(t *testing.T) {
+	// 5 5 2
+	// 5 2 2: of 7 pairs that share an edge, 5-5 twice and 2-2 twice.
+	g := grid{2, 3}
+	pi := []int{5, 5, 2, 5, 2, 2}
+	all := func(int) bool { return true }
+	if same, pairs := g.coherence(pi, all); same != 4 || pairs != 7 {
+		t.Errorf("coherence %v of %v, want 4 of 7", same, pairs)
+	}
+	// Without the first pixel: 5-2, 2-2, 5-2, 2-2, 5-2.
+	if same, pairs := g.coherence(pi, func(i int) bool { return i > 0 }); same != 2 || pairs != 5 {
+		t.Errorf("coherence without the first pixel %v of %v, want 2 of 5", same, pairs)
+	}
+}
+
+// The expectation is that of coherence over random permutations.
+func TestShuffledIsTheMeanOverShuffles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := grid{5, 6}
+	pi := make([]int, g.pixels())
+	for i := range pi {
+		pi[i] = min(rng.IntN(4), rng.IntN(4))
+	}
+	all := func(int) bool { return true }
+	var sum, square float64
+	const n = 4000
+	for range n {
+		p := slices.Clone(pi)
+		rng.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
+		same, pairs := g.coherence(p, all)
+		sum += same / pairs
+		square += same / pairs * same / pairs
+	}
+	mean := sum / n
+	se := math.Sqrt((square/n - mean*mean) / n)
+	// Five standard errors: the seed is fixed, and a wrong formula is off by far more.
+	if want := shuffled(pi, all); math.Abs(mean-want) > 5*se {
+		t.Errorf("mean over shuffles %v ± %v, formula %v", mean, se, want)
+	}
+	if got := shuffled([]int{3, 3, 8}, func(i int) bool { return i < 2 }); got != 1 {
+		t.Errorf("two pixels of one group: %v, want 1", got)
+	}
+}
+
+func TestMapDistortion(t *testing.T) {
+	d, err := distortionOf("squared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(2, 3, []float64{0, .5, 1, 1, 1, 0})
+	// Pixels 1 and 2 to pixel 0: (.25 + 0)/2 and (1 + 1)/2 of two images.
+	got := mapDistortion(x, []int{0, 0, 0}, d, func(i int) bool { return i > 0 })
+	if want := (.25 + 1 + 0 + 1) / 4; got != want {
+		t.Errorf("distortion %v, want %v", got, want)
+	}
+}
+
+// Each group has a level of its own, groups have one each, and no exchange of two levels gives more contrast.
+func TestLevels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	g := grid{8, 8}
+	pi := make([]int, g.pixels())
+	for i := range pi {
+		pi[i] = 7 * (i/16 + 4*(i%8/2)) // blocks of 2×2
+		if rng.IntN(10) == 0 {
+			pi[i] = 0
+		}
+	}
+	level := g.levels(pi)
+	of := map[int]int{}
+	for i, l := range level {
+		if known, ok := of[pi[i]]; ok && known != l {
+			t.Fatalf("group %d has levels %d and %d", pi[i], known, l)
+		}
+		of[pi[i]] = l
+	}
+	used := map[int]bool{}
+	for _, l := range of {
+		if l < 0 || l >= len(of) || used[l] {
+			t.Fatalf("level %d is out of range or comes twice", l)
+		}
+		used[l] = true
+	}
+	contrast := func(of map[int]int) float64 {
+		var sum float64
+		g.neighbours(func(i, j int) { sum += math.Sqrt(math.Abs(float64(of[pi[i]] - of[pi[j]]))) })
+		return sum
+	}
+	best := contrast(of)
+	for a := range of {
+		for b := range of {
+			of[a], of[b] = of[b], of[a]
+			if c := contrast(of); c > best*(1+1e-9) { // beyond round-off
+				t.Fatalf("exchanging the levels of groups %d and %d gives %v, more than %v", a, b, c, best)
+			}
+			of[a], of[b] = of[b], of[a]
+		}
+	}
+}
