@@ -273,7 +273,9 @@ func (s *svmSolver) solve(rng *rand.Rand) (learners.Status, int) {
 				return learners.NoProgress, epoch
 			}
 		}
-		if free := s.free(); work >= len(free)*len(free)*(s.width+len(free)/3) {
+		free := s.free()
+		order, other := min(len(free), s.width), max(len(free), s.width)
+		if work >= order*order*(other+order/3) {
 			s.subspace(free)
 			work = 0
 		}
@@ -309,18 +311,12 @@ func (s *svmSolver) subspace(free []int) {
 		floats.AddScaled(rows.RawRowView(k), s.y[i], s.row(i))
 		down.SetVec(k, 1-floats.Dot(rows.RawRowView(k), s.w)-s.ridge*s.alpha[i])
 	}
-	hessian := mat.NewSymDense(len(free), nil)
-	hessian.SymOuterK(1, rows)
 	const shift = 1e-10 // of the largest entry: more rows than features give a singular matrix
-	most := s.ridge + shift*slices.Max(s.sq)
-	for k := range free {
-		hessian.SetSym(k, k, hessian.At(k, k)+most)
-	}
-	var chol mat.Cholesky
-	var step, dw mat.VecDense
-	if !chol.Factorize(hessian) || chol.SolveVecTo(&step, down) != nil {
+	step, ok := shiftedSolve(rows, s.ridge+shift*slices.Max(s.sq), down)
+	if !ok {
 		return
 	}
+	var dw mat.VecDense
 	moved := mat.NewVecDense(len(free), nil)
 	for t := 1.0; t > shift*shift; t /= 4 { // along a singular direction the step is about 1/shift too long
 		var change float64 // of the dual
@@ -341,6 +337,42 @@ func (s *svmSolver) subspace(free []int) {
 			return
 		}
 	}
+}
+
+// shiftedSolve returns (RRᵀ + shift·I)⁻¹v for the matrix R of rows, by the
+// Cholesky factor of that matrix or, if R has fewer columns than rows, of RᵀR +
+// shift·I:
+//
+//	(RRᵀ + shift·I)⁻¹ = (I − R(RᵀR + shift·I)⁻¹Rᵀ)/shift.
+func shiftedSolve(rows *mat.Dense, shift float64, v *mat.VecDense) (out *mat.VecDense, ok bool) {
+	n, d := rows.Dims()
+	gram := mat.NewSymDense(min(n, d), nil)
+	if n <= d {
+		gram.SymOuterK(1, rows)
+	} else {
+		gram.SymOuterK(1, rows.T())
+	}
+	for k := range min(n, d) {
+		gram.SetSym(k, k, gram.At(k, k)+shift)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(gram) {
+		return nil, false
+	}
+	out = new(mat.VecDense)
+	if n <= d {
+		ok = chol.SolveVecTo(out, v) == nil
+		return out, ok
+	}
+	var right, inner mat.VecDense
+	right.MulVec(rows.T(), v)
+	if chol.SolveVecTo(&inner, &right) != nil {
+		return nil, false
+	}
+	out.MulVec(rows, &inner)
+	out.SubVec(v, out)
+	out.ScaleVec(1/shift, out)
+	return out, true
 }
 
 // Params returns the resolved parameters.

@@ -254,6 +254,30 @@ func TestSVMSubspaceStep(t *testing.T) {
 	}
 }
 
+func TestShiftedSolve(t *testing.T) {
+	rng := rand.New(rand.NewPCG(98, 1))
+	for _, s := range []struct{ n, d int }{{3, 8}, {5, 5}, {12, 4}, {1, 1}} {
+		for _, shift := range []float64{1e-3, 1, 50} {
+			rows, _ := twoClasses(rng, s.n, s.d)
+			v := mat.NewVecDense(s.n, nil)
+			for i := range s.n {
+				v.SetVec(i, rng.NormFloat64())
+			}
+			got, ok := shiftedSolve(rows, shift, v)
+			if !ok {
+				t.Fatalf("%+v: no solution", s)
+			}
+			var back, inner mat.VecDense
+			inner.MulVec(rows.T(), got)
+			back.MulVec(rows, &inner)
+			back.AddScaledVec(&back, shift, got)
+			if !mat.EqualApprox(&back, v, 1e-9) { // ε times the condition, up to 1e5
+				t.Errorf("%+v, shift %v: residual beyond round-off", s, shift)
+			}
+		}
+	}
+}
+
 // TestSVMSubspaceRidge: for equal rows of both classes w stays 0, and only D
 // holds the multipliers, at 1/D = 2C.
 func TestSVMSubspaceRidge(t *testing.T) {
