@@ -143,5 +143,5 @@ func (v mapVariant) learner(src *rand.PCG, pixels, m, images int) (*mapping.RMP,
 
 // describeVariants explains the variants in captions.
 const describeVariants = "Distortion of pixel i by pixel j on an image: (xᵢ − xⱼ)² or |xᵢ − xⱼ| (L1). Learning rate η: as printed in Theorem 2.1 (for losses up to 1) or corrected (divided by the number of pixels, " +
-	"with the exact bound on the number of maps), for the length of the stream. The set is drawn by R = 5000 steps per image of Algorithm 2 of the paper, a Metropolis–Hastings walk, or of a heat-bath walk " +
+	"with the exact bound on the number of maps), for the length of the stream. The set is drawn by R = 5000 steps per image (500 at smoke scale) of Algorithm 2 of the paper, a Metropolis–Hastings walk, or of a heat-bath walk " +
 	"that tends to the same law and more often proposes what is likely; both start from the set of the image before."

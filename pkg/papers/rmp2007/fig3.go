@@ -165,6 +165,9 @@ type grid struct{ h, w int }
 
 func (g grid) pixels() int { return g.h * g.w }
 
+// rows cuts values of pixels into rows.
+func (g grid) rows(v []float64) [][]float64 { return slices.Collect(slices.Chunk(v, g.w)) }
+
 // neighbours calls f for each pair of pixels that share an edge.
 func (g grid) neighbours(f func(i, j int)) {
 	for y := range g.h {
@@ -298,23 +301,22 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 			pixels = r.Len()
 			g := grid{int(slices.Max(r.Values("row"))) + 1, int(slices.Max(r.Values("column"))) + 1}
 			if k == 0 {
-				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", Marks: []plots.Mark{
-					plots.Images{H: g.h, W: g.w, Pix: [][]float64{r.Values("ink")}, Max: 1}}})
+				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(r.Values("ink")), BarLabel: "mean grey value, 0 to 1"}}})
 			}
 			pi := make([]int, r.Len())
 			for i, j := range r.Values("prototype") {
 				pi[i] = int(j)
 			}
-			z := make([][]float64, g.h)
-			for i, level := range g.levels(pi) {
-				z[i/g.w] = append(z[i/g.w], float64(level))
+			level := make([]float64, len(pi))
+			for i, l := range g.levels(pi) {
+				level[i] = float64(l)
 			}
-			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "group (numbers mean nothing)"}}})
+			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(level), BarLabel: "group (numbers mean nothing)"}}})
 		}
 	}
-	d.Caption = fmt.Sprintf("Each cell is a pixel. Pixels have the same colour where RMP maps them to the same pixel, after %d random training images of the two digits (%s, pixels scaled to 0 to 1), of which it sees neither labels nor which pixels are neighbours. "+
-		"Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. RMP: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, %d steps of Algorithm 2 per image. First trial shown; "+
-		"the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images, mapVariants[0].steps)
+	d.Caption = fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels have the same colour where they are mapped to the same pixel. RMP sees neither labels nor which pixels are neighbours. "+
+		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
+		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)
 	return d, nil
 }
 
