@@ -105,7 +105,7 @@ var fig1Claims = []experiment.Claim{
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Final regret of EM − that of RMP > 0, paired; for each form of the covariance matrices, η printed and corrected, and both distortions.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Main, func(c *table.Table, rule, em string) (experiment.Finding, error) {
+			return againstEM(t, fig1Main, fig1EM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
 				return gradeOne(c, func(r finals) float64 { return r.end[em] - r.end[rule] })
 			})
 		},
@@ -117,7 +117,7 @@ var fig1Claims = []experiment.Claim{
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Standard deviation over trials of EM's final regret − twice that of RMP's > 0, jackknifed; for each form of the covariance matrices, η printed and corrected, and both distortions.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Main, func(c *table.Table, rule, em string) (experiment.Finding, error) {
+			return againstEM(t, fig1Main, fig1EM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
 				x, err := perTrial(c, func(r finals) float64 { return r.end[em] })
 				if err != nil {
 					return experiment.Finding{}, err
@@ -194,9 +194,9 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1-sparse",
 		Statement: "Other experiments suggest that RMP performs substantially better than EM on sparse, high-dimensional data.",
 		Where:     fiveOneFig1, Theirs: "no number",
-		Predicate: "Half of EM's final regret − that of RMP > 0, paired; for two kinds of sparse data in 100 dimensions, each form of the covariance matrices, η printed and corrected.",
+		Predicate: "Half of EM's final regret − that of RMP > 0, paired; for two kinds of sparse data in 100 dimensions, spherical and diagonal covariance matrices, η printed and corrected.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Sparse, func(c *table.Table, rule, em string) (experiment.Finding, error) {
+			return againstEM(t, fig1Sparse, sparseEM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
 				return gradeOne(c, func(r finals) float64 { return substantially*r.end[em] - r.end[rule] })
 			})
 		},
@@ -306,11 +306,11 @@ func fig1Readings(t *table.Table, grade func(c *table.Table, rule string) (exper
 }
 
 // againstEM grades a claim for each set, reading of η and form of EM.
-func againstEM(t *table.Table, cells []string, grade func(c *table.Table, rule, em string) (experiment.Finding, error)) (experiment.Finding, error) {
+func againstEM(t *table.Table, cells, forms []string, grade func(c *table.Table, rule, em string) (experiment.Finding, error)) (experiment.Finding, error) {
 	var out []experiment.Reading
 	for _, cell := range cells {
 		for _, rule := range fig1Rules {
-			for _, em := range fig1EM {
+			for _, em := range forms {
 				f, err := grade(t.Where("cell", cell), rule, em)
 				if err != nil {
 					return f, err

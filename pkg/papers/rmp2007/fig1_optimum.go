@@ -119,6 +119,10 @@ func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
 		}
 	}
 	o.lower = min(o.dual, o.upper)
+	if o.dual >= o.upper*(1-roundOff) {
+		o.dual, o.lower, o.left = o.upper, o.upper, m
+		return o, nil
+	}
 	var left []int
 	for j, r := range bestRho {
 		if r <= bestCut || o.dual-bestCut+r <= o.upper*(1+roundOff) {

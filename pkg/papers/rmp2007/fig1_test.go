@@ -36,7 +36,7 @@ func (w fig1World) table() *table.Table {
 			for _, t := range fig1Checkpoints(c.rounds) {
 				best := 10 * float64(t)
 				add("loss", bestMap, t, table.Values{"loss": best})
-				for _, m := range fig1RMP {
+				for _, m := range c.rmp {
 					r := w.rmp(float64(t), rounds) * noise
 					if m == rmpShort || m == rmpHeatBath {
 						r *= w.shortWorse
@@ -46,7 +46,7 @@ func (w fig1World) table() *table.Table {
 					}
 					add("loss", m, t, table.Values{"loss": best + r})
 				}
-				for _, m := range fig1EM {
+				for _, m := range c.em {
 					add("loss", m, t, table.Values{"loss": best + w.em(float64(t), rounds)*(1+w.spread*float64(trial%3-1))})
 				}
 			}
@@ -131,8 +131,8 @@ func TestByGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	// {0, 1, 2} is served from 1 for 1 + 1, {9} from itself; costs are over 9.
-	if got := byGroups(g.total(), []int{0, 0, 0, 1}); math.Abs(got-2./9) > 1e-15 {
-		t.Errorf("the groups cost %v, want 2/9", got)
+	if got, pi := byGroups(g.total(), []int{0, 0, 0, 1}); math.Abs(got-2./9) > 1e-15 || !slices.Equal(pi, []int{1, 1, 1, 3}) {
+		t.Errorf("the groups cost %v with map %v, want 2/9 with [1 1 1 3]", got, pi)
 	}
 	if got := lossOf([]int{1, 1, 1, 3}, metric.CostRound{Cost: g.total()}); math.Abs(got-2./9) > 1e-15 {
 		t.Errorf("the map costs %v, want 2/9", got)
