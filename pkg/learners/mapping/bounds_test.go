@@ -70,6 +70,14 @@ func TestRatesAndBounds(t *testing.T) {
 	near(t, "CorrectedEta", CorrectedEta(a, b, m, rounds), math.Sqrt(8*n/50)/400, 1e-12)
 	near(t, "RegretBound", RegretBound(a, b, m, rounds, 0.05), 400*(math.Sqrt(25*n)+math.Sqrt(25*math.Log(20))), 1e-12)
 	near(t, "PrintedRegretBound", PrintedRegretBound(a, b, m, rounds, 1), 400*math.Sqrt(25*(4*math.Log(100)+400*math.Log(4))), 1e-12)
+	near(t, "AnytimeRegretBound", AnytimeRegretBound(a, b, m, rounds), 400*(2*math.Sqrt(25*n)+math.Sqrt(n/8)), 1e-12)
+	var epochs float64 // of 1, 2, 4, 8, 16 and 32 rounds, the last of them cut short
+	for k := range 6 {
+		epochs += RegretBound(a, b, m, 1<<k, 1)
+	}
+	if got := DoublingRegretBound(a, b, m, 32); got < epochs || got > 1.2*epochs {
+		t.Errorf("DoublingRegretBound: %v, the bounds of its epochs sum to %v", got, epochs)
+	}
 	// The bound for any η is least at the corrected one, where it is RegretBound.
 	eta := CorrectedEta(a, b, m, rounds)
 	near(t, "ExpectedRegretBound", ExpectedRegretBound(a, b, m, rounds, eta), RegretBound(a, b, m, rounds, 1), 1e-12)

@@ -75,6 +75,11 @@ func TestPricesAgainstDefinition(t *testing.T) {
 			} else {
 				s.step(rng)
 			}
+			for i, v := range w.sum {
+				if !usable(v) {
+					t.Fatalf("step %d, row %d: the sum is %v", n, i, v)
+				}
+			}
 			near(t, fmt.Sprintf("step %d: ln ω", n), w.trace[n], logOmega(c, 1, w.set), tolPrice)
 			if t.Failed() {
 				return
@@ -237,12 +242,48 @@ func TestRowsOfRemovedPrototypesAreRebuilt(t *testing.T) {
 	near(t, "the sum of the row", w.sum[0]*math.Exp2(60), 0.75, 1e-12)
 }
 
+// More rows than one product holds: 2500 mantissas of 1.5 on average.
+func TestManyRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 27))
+	const a, b, m = 2501, 5, 2
+	c := random(rng, a, b, 3)
+	l := newLaw(weightsOf(c, 1), m)
+	for k, want := range reference(c, 1, m) {
+		near(t, fmt.Sprintf("P(S) of set %d", k), l.p[k], want, tolLaw)
+	}
+	w := newMetropolis(newChain(weightsOf(c, 1), []int{0, 1}))
+	for q, j := range w.out {
+		near(t, fmt.Sprintf("0 to %d", j), w.logRatio(0, q), logOmega(c, 1, []int{j, 1})-logOmega(c, 1, []int{0, 1}), tolPrice)
+	}
+}
+
+// A total that exceeds the sum by round-off picks the last entry that is not 0.
+func TestPick(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 28))
+	w := []float64{0, 1, 2, 0}
+	count := make([]int, 4)
+	for range 3000 {
+		count[pick(w, 3, rng)]++
+	}
+	if count[0] != 0 || count[3] != 0 || count[1] < 800 || count[1] > 1200 { // 1000 ± 8 standard deviations
+		t.Errorf("picked %v, want about 0, 1000, 2000, 0", count)
+	}
+	for range 100 {
+		if k := pick(w, 1e12, rng); k != 2 {
+			t.Fatalf("picked %d, want 2", k)
+		}
+	}
+}
+
 // A walk of many moves keeps the sums of the other weights to round-off, where they shrink by
 // many orders of magnitude in small steps.
 func TestRestsStayAccurate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	const a, b, m = 30, 60, 20
 	c := random(rng, a, b, 40)
+	for k, v := range c.sum {
+		c.sum[k] = math.Round(v) // ties
+	}
 	w := newMetropolis(newChain(weightsOf(c, 1), rng.Perm(b)[:m]))
 	moves := 0
 	for range 4000 {
@@ -255,8 +296,8 @@ func TestRestsStayAccurate(t *testing.T) {
 				top, rest := w.top[i], w.rest[i]
 				own := w.owner[i]
 				w.row(i)
-				if w.top[i] != top || math.Abs(w.rest[i]-rest) > 2e-11*w.rest[i] { // maxStale
-					t.Fatalf("move %d, row %d: largest %v and rest %v, want %v and %v", moves, i, top, rest, w.top[i], w.rest[i])
+				if w.top[i] != top || w.owner[i] != own || math.Abs(w.rest[i]-rest) > 2e-11*w.rest[i] { // maxStale
+					t.Fatalf("move %d, row %d: largest %v of %d and rest %v, want %v of %d and %v", moves, i, top, own, rest, w.top[i], w.owner[i], w.rest[i])
 				}
 				w.top[i], w.rest[i], w.owner[i], w.sum[i] = top, rest, own, top+rest
 			}
@@ -330,5 +371,45 @@ func TestHeatBathWeightsDependOnUnionOnly(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The heat bath proposes by the exact weights where all weights are equal, and where each row has one that counts.
+func TestHeatBathWeightsInTheLimits(t *testing.T) {
+	const a, b, m = 12, 6, 3
+	rng := rand.New(rand.NewPCG(1, 30))
+	one := newCosts(a, b)
+	for i := range a {
+		for j, r := range rng.Perm(b) {
+			one.sum[j*a+i] = 3 + 40*float64(r)
+		}
+	}
+	for name, c := range map[string]costs{"equal": newCosts(a, b), "one per row": one} {
+		w := newHeatBath(newChain(weightsOf(c, 0.1*float64(len(name))), []int{0, 2, 5}))
+		for q, j := range w.out {
+			total := w.weigh(q)
+			want := make([]float64, m+1)
+			for s := range m {
+				want[s] = logOmega(c, w.t.eta, w.swapped(s, j))
+			}
+			want[m] = logOmega(c, w.t.eta, w.set)
+			z := logSumExp(want)
+			for s, v := range want {
+				near(t, fmt.Sprintf("%s: slot %d for %d", name, s, j), w.q[s]/total, math.Exp(v-z), 1e-9)
+			}
+		}
+	}
+}
+
+// A set is left at once for one that is better by more than float64 can say.
+func TestHeatBathLeavesAHopelessSet(t *testing.T) {
+	c := newCosts(40, 2)
+	for i := range 40 {
+		c.sum[i] = 60
+	}
+	w := newHeatBath(newChain(weightsOf(c, 1), []int{0}))
+	w.swap(rand.New(rand.NewPCG(1, 31)))
+	if w.set[0] != 1 || w.trace[0] != 0 {
+		t.Errorf("set %v, ln ω %v, want [1] and 0", w.set, w.trace)
 	}
 }

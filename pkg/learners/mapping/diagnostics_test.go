@@ -48,3 +48,39 @@ func TestEffectiveSizeOfSpecialTraces(t *testing.T) {
 		}
 	}
 }
+
+// The pairs of autocorrelations are cut to what is monotone: where a period makes them rise again, that
+// does not count.
+func TestEffectiveSizeIsMonotone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 29))
+	const n = 4000
+	x := make([]float64, n)
+	v := 0.0
+	for i := range x {
+		v = 0.99*v + 0.14*rng.NormFloat64()
+		x[i] = v + 0.8*math.Sin(2*math.Pi*float64(i)/20)
+	}
+	var mean float64
+	for _, v := range x {
+		mean += v / n
+	}
+	rho := make([]float64, n)
+	for k := range rho {
+		for i := range n - k {
+			rho[k] += (x[i] - mean) * (x[i+k] - mean)
+		}
+	}
+	sum, last, cut := 0.0, math.Inf(1), false
+	for k := 0; k+1 < n; k += 2 {
+		pair := (rho[k] + rho[k+1]) / rho[0]
+		if pair <= 0 {
+			break
+		}
+		cut = cut || pair > last
+		last = min(last, pair)
+		sum += 2 * last
+	}
+	if got, want := EffectiveSize(x), n/(sum-1); !cut || math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("got %v, want %v (a pair was cut: %t)", got, want, cut)
+	}
+}

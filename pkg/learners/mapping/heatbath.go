@@ -35,8 +35,8 @@ type heatBath struct {
 
 const (
 	banks = 4
-	// leastQ = 2⁻⁴⁰⁰ bounds q from below. Together with the range in which sums are used it keeps q free of
-	// underflow, which would make it depend on the origins of rows.
+	// leastQ = 2⁻⁴⁰⁰ bounds q from below. A factor that is not less has a numerator of at least 2⁻⁸⁸⁰, since sums are
+	// in the range in which they are used: no underflow makes q depend on the origins of rows.
 	leastQ = 1.0 / (1 << 50) / (1 << 50) / (1 << 50) / (1 << 50) / (1 << 50) / (1 << 50) / (1 << 50) / (1 << 50)
 )
 
@@ -82,18 +82,16 @@ func (c *heatBath) weigh(q int) float64 {
 		if w >= top[i] && (w > top[i] || j < c.set[s]) {
 			s, stay = len(c.set), sum[i]
 		}
-		f := max(stay/(sum[i]+w-share*stay), leastQ)
-		p := &c.banks[s*banks+i%banks]
-		*p = max(*p*f, leastQ)
+		c.banks[s*banks+i%banks] *= stay / (sum[i] + w - share*stay)
 	}
 	var total float64
 	for s := range c.q {
 		p := 1.0
 		for _, f := range c.banks[s*banks : (s+1)*banks] {
-			p = max(p*f, leastQ)
+			p *= f
 		}
-		c.q[s] = p
-		total += p
+		c.q[s] = max(p, leastQ)
+		total += c.q[s]
 	}
 	return total
 }
