@@ -150,9 +150,9 @@ func exampleTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 				key := table.Key{"kind": "regret", "method": rule, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(t - 1)}
 				if t == horizon+1 {
 					rows.Add(key, v)
-				} else if horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
-					key["kind"] = "course"
-					rows.Add(key, v)
+				}
+				if horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
+					rows.Add(table.Key{"kind": "course", "method": rule, "horizon": key["horizon"], "t": key["t"]}, v)
 				}
 			}
 		}
@@ -198,7 +198,7 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 			return plots.Missing("the longest run"), nil
 		}
 		last := all[0]
-		course := plots.Panel{Title: cell + ", one run of " + last + " rounds", XLabel: "T (after T + 1 rounds)", YLabel: "regret"}
+		course := plots.Panel{Title: cell + ", one run with horizon " + last, XLabel: "T", YLabel: "regret"}
 		ftl, err := lineOver(g.Where("kind", "regret", "method", ftlName), "t", "loss", plots.Line{Name: ftlName, Color: 1})
 		if err != nil {
 			return d, err
@@ -209,13 +209,6 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 		for k, rule := range exampleRules {
 			color := []int{0, 2, 3, 4}[k]
 			r := g.Where("method", rule)
-			if k == 0 {
-				sampled, err := lineOver(r.Where("kind", "course"), "t", "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true})
-				if err != nil {
-					return d, err
-				}
-				course.Marks = append(course.Marks, sampled)
-			}
 			for _, x := range []struct {
 				panel      *plots.Panel
 				kind, axis string
@@ -226,18 +219,27 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 				}
 				line.Lo, line.Hi = nil, nil
 				x.panel.Marks = append(x.panel.Marks, line)
+				if k > 0 {
+					continue
+				}
+				drawn, err := lineOver(r.Where("kind", x.kind), x.axis, "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true})
+				if err != nil {
+					return d, err
+				}
+				x.panel.Marks = append(x.panel.Marks, drawn)
 			}
 		}
 		guide := plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}
 		for _, x := range ftl.X {
 			guide.X, guide.Y = append(guide.X, x), append(guide.Y, math.Sqrt(x))
 		}
+		course.Marks = append(course.Marks, guide)
 		final.Marks = append(final.Marks, guide)
 		d.Panels = append(d.Panels, course, final)
 	}
 	d.Caption = "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates. " +
 		"Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
-		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. Left: the course of one run; dashed, regret as drawn. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random."
+		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random: all else is the same in every trial."
 	return d, nil
 }
 
@@ -263,7 +265,7 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
-		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. Bounds above 3(T + 1) would say nothing: here they all say something from T = 100 on. " + trialsNote(t)}, nil
+		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial. " + trialsNote(t)}, nil
 }
 
 // exampleBound returns the bound on the expected regret of RMP with a rule after some rounds.

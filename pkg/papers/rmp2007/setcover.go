@@ -63,7 +63,7 @@ var SetCover = experiment.Spec{
 		View:      "setcover",
 		Statement: "Finding a set cover of size m is equivalent to finding m columns of the binary matrix G (0 where an element is in the subset) with a 0 in each row, i.e. Φ_m = 0 (T = 1, costs in {0, 1}).",
 		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
-		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by trying all sets of m subsets of the bit masks. Both answers occur.",
+		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by the union of every set of m subsets. Both answers occur.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			var holds []bool
 			var cases, covers float64
@@ -205,7 +205,7 @@ func drawSetCover(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("any trial"), nil
 	}
 	g := workedCover.costs()
-	heat := plots.Heat{Min: 0, Max: 1, BarLabel: "cost"}
+	heat := plots.Heat{Min: 0, Max: 1, BarLabel: "cost", Separators: []int{1, 2, 3, 4, 5}}
 	for i := range workedCover.Elements {
 		heat.Z = append(heat.Z, mat.Row(nil, i, g))
 		heat.YTicks = append(heat.YTicks, plots.Tick{At: float64(i), Label: strconv.Itoa(i + 1)})
