@@ -27,7 +27,7 @@ func sets(b, m int) int {
 	m = min(m, b-m)
 	n := 1
 	for k := 1; k <= m; k++ {
-		// n ≤ MaxSets and b < 2⁴⁴ whenever this is reached with a b for which costs fit in memory.
+		// No overflow: n ≤ MaxSets, and b is a number of columns.
 		if n = n * (b - m + k) / k; n > MaxSets {
 			return MaxSets + 1
 		}

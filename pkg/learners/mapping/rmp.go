@@ -181,8 +181,8 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 // and draws from P(S) as nearly as its number of steps allows; Diagnostics help to judge it.
 //
 // The first map is uniform over these pairs. Maps are drawn at construction and at the end of Step, never in
-// Predict. StepSize of an outcome is η, Updated says that a map has been drawn, and Mistake is always false.
-// Weights are kept as costs: nothing underflows, however many rounds there are.
+// Predict. StepSize of an outcome is the η with which the next map was drawn, Updated is true unless there is one map
+// only, and Mistake is always false. Weights are kept as costs: nothing underflows, however many rounds there are.
 //
 // Memory is O(AB), or O(AB + C(B, m)) with Enumerate. Predict, Loss and ExpectedLoss may be
 // called concurrently; Step may not.
