@@ -72,6 +72,20 @@ func fig1SizeAt(scale experiment.Scale) fig1Size {
 	return fig1Size{400, math.MaxInt, 5000}
 }
 
+// at returns the cell of an experiment.
+func (c fig1Cell) at(scale experiment.Scale) experiment.Cell {
+	s := fig1SizeAt(scale)
+	return experiment.Cell{
+		Name: c.name, Dataset: c.set,
+		Params: map[string]string{
+			"points": strconv.Itoa(s.points), "rounds": strconv.Itoa(min(s.rounds, c.rounds)), "chain steps": strconv.Itoa(s.steps),
+			"m": strconv.Itoa(fig1Groups), "distortion": c.distortion, "starts": strconv.Itoa(searchStarts),
+			"EM floor": table.Format(emFloor), "RMP": strings.Join(c.rmp, ", "), "EM": strings.Join(c.em, ", "),
+		},
+		Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "EM": cluster.MixtureVersion, "k-medoids": cluster.KMedoidsVersion, "k-means": cluster.KMeansVersion},
+	}
+}
+
 // Fig1 is the regret of RMP and of EM in online clustering.
 var Fig1 = experiment.Spec{
 	ID:      "rmp2007/fig1",
@@ -80,17 +94,8 @@ var Fig1 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		s := fig1SizeAt(scale)
 		for _, c := range fig1Cells {
-			cells = append(cells, experiment.Cell{
-				Name: c.name, Dataset: c.set,
-				Params: map[string]string{
-					"points": strconv.Itoa(s.points), "rounds": strconv.Itoa(min(s.rounds, c.rounds)), "chain steps": strconv.Itoa(s.steps),
-					"m": strconv.Itoa(fig1Groups), "distortion": c.distortion, "starts": strconv.Itoa(searchStarts),
-					"EM floor": table.Format(emFloor), "RMP": strings.Join(c.rmp, ", "), "EM": strings.Join(c.em, ", "),
-				},
-				Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "EM": cluster.MixtureVersion, "k-medoids": cluster.KMedoidsVersion, "k-means": cluster.KMeansVersion},
-			})
+			cells = append(cells, c.at(scale))
 		}
 		return cells
 	},
@@ -128,7 +133,15 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 	size := fig1SizeAt(env.Scale)
-	p := pointSets[cell.Dataset](seed.Stream("points"), size.points, rounds)
+	draw := pointSets[cell.Dataset]
+	if width := cell.Params["width"]; width != "" {
+		w, err := strconv.ParseFloat(width, 64)
+		if err != nil {
+			return nil, err
+		}
+		draw = gaussiansOf(w)
+	}
+	p := draw(seed.Stream("points"), size.points, rounds)
 	g, err := newGame(p.x, of)
 	if err != nil {
 		return nil, err

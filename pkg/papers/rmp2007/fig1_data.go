@@ -30,32 +30,34 @@ type points struct {
 
 // pointSets draw the data by the name of the set, n points of d coordinates each.
 var pointSets = map[string]func(rng *rand.Rand, n, d int) points{
-	"gaussians":        gaussians,
+	"gaussians":        gaussiansOf(gaussianWidth),
 	"masked gaussians": maskedGaussians,
 	"words":            words,
 }
 
-// gaussians draws from four Gaussians of gaussianWidth, each point from one of them at random, with
-// centres from the standard normal distribution.
-func gaussians(rng *rand.Rand, n, d int) points {
-	p := points{x: mat.NewDense(n, d, nil), group: make([]int, n), centres: mat.NewDense(fig1Groups, d, nil)}
-	p.centres.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, p.centres)
-	for i := range n {
-		p.group[i] = rng.IntN(fig1Groups)
-		for t := range d {
-			p.x.Set(i, t, p.centres.At(p.group[i], t)+gaussianWidth*rng.NormFloat64())
+// gaussiansOf draws from four Gaussians of a width, each point from one of them at random, with centres
+// from the standard normal distribution.
+func gaussiansOf(width float64) func(rng *rand.Rand, n, d int) points {
+	return func(rng *rand.Rand, n, d int) points {
+		p := points{x: mat.NewDense(n, d, nil), group: make([]int, n), centres: mat.NewDense(fig1Groups, d, nil)}
+		p.centres.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, p.centres)
+		for i := range n {
+			p.group[i] = rng.IntN(fig1Groups)
+			for t := range d {
+				p.x.Set(i, t, p.centres.At(p.group[i], t)+width*rng.NormFloat64())
+			}
 		}
+		return p
 	}
-	return p
 }
 
 // maskKept is the share of coordinates that maskedGaussians keeps.
 const maskKept = 0.2
 
-// maskedGaussians are gaussians with each coordinate of each point set to 0 unless it is kept, with
+// maskedGaussians are Gaussians of gaussianWidth with each coordinate of each point set to 0 unless it is kept, with
 // probability maskKept.
 func maskedGaussians(rng *rand.Rand, n, d int) points {
-	p := gaussians(rng, n, d)
+	p := gaussiansOf(gaussianWidth)(rng, n, d)
 	p.x.Apply(func(_, _ int, v float64) float64 {
 		if rng.Float64() < maskKept {
 			return v

@@ -14,7 +14,7 @@ func TestGaussiansAreAsSeparableAsThePaperSays(t *testing.T) {
 	const draws = 40
 	var at5, at15, at50 float64
 	for s := range uint64(draws) {
-		p := gaussians(rand.New(rand.NewPCG(70, s)), 400, 50)
+		p := gaussiansOf(gaussianWidth)(rand.New(rand.NewPCG(70, s)), 400, 50)
 		at5, at15, at50 = at5+p.mistaken(5)/draws, at15+p.mistaken(15)/draws, at50+p.mistaken(50)/draws
 	}
 	t.Logf("mistaken: %.3f with 5 coordinates, %.3f with 15, %.4f with 50", at5, at15, at50)

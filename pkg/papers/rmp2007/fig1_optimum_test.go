@@ -66,7 +66,7 @@ func TestOptimumAgainstAllSets(t *testing.T) {
 
 // On data like those of Fig. 1 the dual bound alone is close.
 func TestDualBoundIsClose(t *testing.T) {
-	p := gaussians(rand.New(rand.NewPCG(72, 1)), 100, 50)
+	p := gaussiansOf(gaussianWidth)(rand.New(rand.NewPCG(72, 1)), 100, 50)
 	g, err := newGame(p.x, distortions[0])
 	if err != nil {
 		t.Fatal(err)

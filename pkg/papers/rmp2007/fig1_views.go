@@ -145,7 +145,7 @@ func drawFinals(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("any trial"), nil
 	}
 	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Regret at the end, against the best map. The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
-		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed 400·50 = 20,000: at this size the bounds say nothing. The last two forms of RMP differ from the first in the random walk only: 500 steps per round, and 5,000 steps of a heat-bath walk with the same law. %s", fig1Bound(50), trialsNote(t))}, nil
+		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed 400·50 = 20,000: at this size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. %s", fig1Bound(50), trialsNote(t))}, nil
 }
 
 func drawOptimum(t *table.Table) (plots.Drawing, error) {

@@ -1,0 +1,49 @@
+package rmp2007
+
+import (
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// fig1Widths are the standard deviations of the Gaussians to compare, where that of the coordinates of
+// their centres is 1.
+var fig1Widths = []float64{0.5, 1, gaussianWidth, 2.5}
+
+func widthName(width float64) string { return "width " + table.Format(width) }
+
+// Fig1Width shows how Fig. 1 depends on the width of the Gaussians, which the paper does not print.
+var Fig1Width = experiment.Spec{
+	ID:      "rmp2007/fig1-width",
+	Title:   "Fig. 1 for Gaussians of other widths: is the regret sublinear, and is EM poor?",
+	Source:  "Section 5.1, Fig. 1, whose width is not printed",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, w := range fig1Widths {
+			c := fig1Cell{widthName(w), "gaussians", "squared", 50, []string{rmpPrinted, rmpTen}, []string{emSpherical}}.at(scale)
+			c.Params["width"] = table.Format(w)
+			cells = append(cells, c)
+		}
+		return cells
+	},
+	Trials: experiment.Trials(10),
+	Index:  fig1Index,
+	Values: fig1Values,
+	Trial:  fig1Trial,
+	Views: []experiment.View{
+		{Name: "fig1-width", Title: "Fig. 1 for Gaussians of four widths", Draw: func(t *table.Table) (plots.Drawing, error) {
+			var cells []string
+			for _, w := range fig1Widths {
+				cells = append(cells, widthName(w))
+			}
+			return drawRegret(t, cells, []string{rmpPrinted, rmpTen, ftlName, emSpherical, groupsKnown},
+				"Squared differences, for four standard deviations of the Gaussians where that of the coordinates of their centres is 1; 1.5 is that of Fig. 1 here. RMP printed x10 has ten times the printed η. "+fig1Known+" The dashed grey line is √t through RMP's final regret (η printed).")
+		}},
+		{Name: "fig1-width-final", Title: "Final regrets for Gaussians of four widths", Draw: drawFinals},
+		{Name: "fig1-width-optimum", Title: "Separability and the best map for Gaussians of four widths", Draw: drawOptimum},
+	},
+	Cost: 2 * time.Second,
+}
