@@ -1,0 +1,84 @@
+package rmp2007
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/table"
+)
+
+func TestSensorClaimPointsTheRightWay(t *testing.T) {
+	made := func(early, late float64) *table.Table {
+		index, values := Sensors.Columns()
+		tb := table.New(index, values)
+		for trial := range madeTrials {
+			for _, w := range sensorWorlds {
+				for _, method := range sensorMethods {
+					for _, n := range []int{10, 50, 100} {
+						regret := early
+						if n == 100 {
+							regret = late
+						}
+						tb.Add(table.Key{"cell": w.name, "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
+							table.Values{"loss": 40 * float64(n) * (.2 + regret + 1e-3*regret*float64(trial%3)), "best": 40 * float64(n) * .2})
+					}
+				}
+			}
+		}
+		return tb
+	}
+	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != experiment.Reproduced {
+		t.Errorf("regret that falls: %s", v)
+	}
+	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != experiment.NotReproduced {
+		t.Errorf("regret that grows: %s", v)
+	}
+}
+
+func TestSensorCosts(t *testing.T) {
+	dst := mat.NewDense(2, sensorSide*sensorSide, nil)
+	sensorCosts(dst, [][2]float64{{3, 2}, {14, 14}})
+	for _, c := range []struct {
+		object, x, y int
+		want         float64
+	}{{0, 3, 2, 0}, {0, 6, 6, 25 / 56.25}, {0, 11, 2, 1}, {1, 14, 8, 36 / 56.25}, {1, 0, 0, 1}} {
+		if got := dst.At(c.object, c.y*sensorSide+c.x); math.Abs(got-c.want) > 1e-15 { // one rounding
+			t.Errorf("object %d, place (%d, %d): cost %v, want %v", c.object, c.x, c.y, got, c.want)
+		}
+	}
+}
+
+// Herds stay on the grid, near where their world says, and in one place if it says so.
+func TestHerds(t *testing.T) {
+	for _, w := range sensorWorlds {
+		rng := rand.New(rand.NewPCG(1, 2))
+		own := make([][2]float64, sensorHerds*sensorHerd)
+		phases := make([]float64, sensorHerds)
+		for _, part := range []float64{0, .3, .99} {
+			for i, o := range herds(rng, w, phases, own, part) {
+				x, y := w.centre(i/sensorHerd, 0, part)
+				// The jitter has standard deviation 0.3: six of it.
+				if d := math.Hypot(o[0]-x, o[1]-y); d > 1.8 || slices.Max(o[:]) > sensorSide-1 || slices.Min(o[:]) < 0 {
+					t.Errorf("%s: object %d at %v, %v from (%v, %v)", w.name, i, o, d, x, y)
+				}
+			}
+		}
+		x0, y0 := w.centre(2, 0, 0)
+		x1, y1 := w.centre(2, 0, .1)
+		if moved := math.Hypot(x1-x0, y1-y0); (moved == 0) != (w.name == "grazing") {
+			t.Errorf("%s: a herd has moved by %v", w.name, moved)
+		}
+	}
+}
+
+func TestSensorFrames(t *testing.T) {
+	if got, want := sensorFrames(60), []int{0, 7, 15, 22, 30, 37, 45, 52}; !slices.Equal(got, want) {
+		t.Errorf("frames %v, want %v", got, want)
+	}
+}
