@@ -61,6 +61,10 @@ func TestCoherence(t *testing.T) {
 	if same, pairs := g.coherence(pi, func(i int) bool { return i > 0 }); same != 2 || pairs != 5 {
 		t.Errorf("coherence without the first pixel %v of %v, want 2 of 5", same, pairs)
 	}
+	// Without the last one: 5-5, 5-2, 5-2, 5-5, 5-2.
+	if same, pairs := g.coherence(pi, func(i int) bool { return i < 5 }); same != 2 || pairs != 5 {
+		t.Errorf("coherence without the last pixel %v of %v, want 2 of 5", same, pairs)
+	}
 }
 
 // The expectation is that of coherence over random permutations.
