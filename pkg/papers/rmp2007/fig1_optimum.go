@@ -46,7 +46,18 @@ func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
 	if err != nil {
 		return optimum{}, err
 	}
-	o := optimum{pi: best.Prototype, upper: best.Cost}
+	return certify(cost, best.Set)
+}
+
+// certify returns the best map that it finds, at worst that to the given set of prototypes, and what it proves of
+// it.
+func certify(cost *mat.Dense, found []int) (optimum, error) {
+	pi, upper, err := cluster.Assign(cost, found)
+	if err != nil {
+		return optimum{}, err
+	}
+	o := optimum{pi: pi, upper: upper}
+	m := len(found)
 	a, b := cost.Dims()
 	columns := mat.DenseCopyOf(cost.T())
 
@@ -54,7 +65,7 @@ func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
 	lambda := make([]float64, a)
 	for i := range lambda {
 		served := make([]float64, m)
-		for k, j := range best.Set {
+		for k, j := range found {
 			served[k] = cost.At(i, j)
 		}
 		slices.Sort(served)
@@ -120,12 +131,12 @@ func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
 	}
 	o.lower = min(o.dual, o.upper)
 	if o.dual >= o.upper*(1-roundOff) {
-		o.dual, o.lower, o.left = o.upper, o.upper, m
+		o.lower, o.left = o.upper, m
 		return o, nil
 	}
 	var left []int
 	for j, r := range bestRho {
-		if r <= bestCut || o.dual-bestCut+r <= o.upper*(1+roundOff) {
+		if o.dual-bestCut+r <= o.upper*(1+roundOff) {
 			left = append(left, j)
 		}
 	}
@@ -133,8 +144,7 @@ func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
 	if sets := logSets(len(left), m); sets > math.Log(maxTried) {
 		return o, nil
 	}
-	set, upper := tryAll(columns, left, m)
-	if upper < o.upper {
+	if set, least := tryAll(columns, left, m); least < o.upper {
 		if o.pi, o.upper, err = cluster.Assign(cost, set); err != nil {
 			return o, err
 		}

@@ -12,7 +12,7 @@ import (
 
 // The optimum is the best of all sets, the bounds enclose it, and the lower bound alone is one.
 func TestOptimumAgainstAllSets(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(71, seed))
 		a, b, m := 3+rng.IntN(12), 4+rng.IntN(8), 1+rng.IntN(4)
 		c := mat.NewDense(a, b, nil)
@@ -41,7 +41,7 @@ func TestOptimumAgainstAllSets(t *testing.T) {
 		if _, got := tryAll(mat.DenseCopyOf(c.T()), all, m); math.Abs(got-least) > 1e-12 { // sums of at most 14 quarters are exact
 			t.Errorf("seed %d: tryAll found %v, the best is %v", seed, got, least)
 		}
-		o, err := findOptimum(c, m, rng)
+		o, err := certify(c, rng.Perm(b)[:m]) // seldom the best set
 		if err != nil {
 			t.Fatal(err)
 		}
