@@ -22,6 +22,7 @@ var expected = map[string]int{
 	"00_start_here.ipynb":    3,
 	"01_pola2004.ipynb":      22,
 	"02_pa2013.ipynb":        18,
+	"03_rmp2007.ipynb":       23,
 	"06_your_own_data.ipynb": 2,
 }
 

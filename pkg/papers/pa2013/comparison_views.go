@@ -345,7 +345,7 @@ func drawFig2(t, times *table.Table) (plots.Drawing, error) {
 	d.Caption = "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
 		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). " +
 		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML). " +
-		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
+		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. An interval that reaches down to 0 is cut at the left edge. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
 	return d, nil
 }
 
@@ -361,7 +361,7 @@ func drawTradeoff(t *table.Table) (plots.Drawing, error) {
 	}
 	d := plots.Drawing{Columns: min(3, len(all))}
 	for _, r := range all {
-		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all pairs of training rows)", YLabel: "test error (%)"}
+		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
 		p.Marks = append(p.Marks, plots.Reference{Name: "the paper's 20 %", At: 20, Vertical: true, Color: plots.Grey})
 		for i, o := range onlines {
 			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
