@@ -18,7 +18,7 @@ import (
 
 // MixtureVersion changes whenever FitMixture gives other numbers for the same
 // input.
-const MixtureVersion = 1
+const MixtureVersion = 2
 
 // Covariance is the form of the covariance matrices of a mixture.
 type Covariance int
@@ -329,15 +329,17 @@ func raised(s *mat.SymDense, floor float64) (component, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(shifted) { // some eigenvalue is at or below the floor
+		// The eigenvectors are those of s. Of s itself they come out wrong where it has a
+		// block of 1e-130, say, beside one of order 1; shifted, that block is about −floor.
 		var eig mat.EigenSym
-		if !eig.Factorize(s, true) {
+		if !eig.Factorize(shifted, true) {
 			return component{}, errors.New("eigendecomposition did not converge")
 		}
 		var q mat.Dense
 		eig.VectorsTo(&q)
 		for j, v := range eig.Values(nil) {
-			if v < floor {
-				s.SymRankOne(s, floor-v, q.ColView(j))
+			if v < 0 {
+				s.SymRankOne(s, -v, q.ColView(j))
 			}
 		}
 	}

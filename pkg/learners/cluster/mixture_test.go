@@ -69,6 +69,17 @@ func variance(x *mat.Dense) float64 {
 	return sum
 }
 
+// checkAscends checks that no iteration lowers ℓ, of n rows.
+func checkAscends(t *testing.T, name string, m *Mixture, n int) {
+	t.Helper()
+	trace := m.Trace()
+	for i := 1; i < len(trace); i++ {
+		if trace[i] < trace[i-1]-likelihoodTol*(float64(n)+math.Abs(trace[i-1])) {
+			t.Errorf("%s: iteration %d lowers ℓ from %v to %v", name, i, trace[i-1], trace[i])
+		}
+	}
+}
+
 // TestEMNeverLowersTheLikelihood: for every form, start and floor, also on
 // repeated rows, constant features, fewer rows than features and a component for
 // every row.
@@ -88,12 +99,7 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
-					trace := m.Trace()
-					for i := 1; i < len(trace); i++ {
-						if trace[i] < trace[i-1]-likelihoodTol*(float64(n)+math.Abs(trace[i-1])) {
-							t.Errorf("%s: iteration %d lowers ℓ from %v to %v", name, i, trace[i-1], trace[i])
-						}
-					}
+					checkAscends(t, name, m, n)
 					var sum float64
 					for k, w := range m.Weights() {
 						sum += w
@@ -118,6 +124,31 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 	}
 	if raised < 50 {
 		t.Errorf("the floor held %d components: the test does not see it", raised)
+	}
+}
+
+// TestSparseRows: rows of many zeros, whose scatter has, where responsibilities
+// underflow, blocks many orders of magnitude apart.
+func TestSparseRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(79, 1))
+	for k := range 3000 {
+		n, d := 4+rng.IntN(12), 2+rng.IntN(5)
+		x := mat.NewDense(n, d, nil)
+		for i := range n {
+			for j := range d {
+				if rng.IntN(4) == 0 {
+					x.Set(i, j, float64(1+rng.IntN(3)))
+				}
+			}
+		}
+		x.Set(0, 0, 1+x.At(1, 0)) // two rows differ
+		name := fmt.Sprintf("fit %d", k)
+		m, err := FitMixture(x, MixtureParams{K: 1 + rng.IntN(min(4, n)), Start: MixtureStart(rng.IntN(2))}, rng)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkAscends(t, name, m, n)
 	}
 }
 
