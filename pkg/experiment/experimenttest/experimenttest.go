@@ -362,3 +362,21 @@ func writePins(file string, pins []pin) error {
 	}
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
+
+// Grade returns the finding of the claim of that ID on a made-up table; times is nil for
+// a claim that is not about times. It ends the test if there is no such claim or it
+// cannot be graded.
+func Grade(t *testing.T, claims []experiment.Claim, id string, tab, times *table.Table) experiment.Finding {
+	t.Helper()
+	for _, c := range claims {
+		if c.ID == id {
+			f, err := c.GradeWith(tab, times)
+			if err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+			return f
+		}
+	}
+	t.Fatalf("no claim %s", id)
+	return experiment.Finding{}
+}

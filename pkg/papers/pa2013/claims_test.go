@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/table"
 )
 
@@ -149,18 +150,7 @@ func opposing() world {
 func grade(t *testing.T, id string, w world) experiment.Finding {
 	t.Helper()
 	tb, times := w.tables()
-	i := slices.IndexFunc(comparisonClaims, func(c experiment.Claim) bool { return c.ID == id })
-	c := comparisonClaims[i]
-	f, err := experiment.Finding{}, error(nil)
-	if c.GradeTimed != nil {
-		f, err = c.GradeTimed(tb, times)
-	} else {
-		f, err = c.Grade(tb)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", id, err)
-	}
-	return f
+	return experimenttest.Grade(t, comparisonClaims, id, tb, times)
 }
 
 // Each claim is reproduced in a world made to support it and not in its opposite: a
