@@ -118,10 +118,16 @@ func TestEntriesAreComplete(t *testing.T) {
 			if p.Name == "" || p.Doc == "" || p.Allowed == "" {
 				t.Errorf("%s: parameter %+v is incomplete", e.Name, p)
 			}
-			if p.Type != catalog.Number && p.Type != catalog.Count {
-				continue
+			var got string
+			switch p.Type {
+			case catalog.Number:
+				got = fmt.Sprint(v.Float(p.Name))
+			case catalog.Count:
+				got = fmt.Sprint(v.Int(p.Name))
+			default:
+				got = v.Text(p.Name)
 			}
-			if got := fmt.Sprint(v.Float(p.Name)); got != p.Default && !(p.Default == "1/dim" && got == "0") {
+			if got != p.Default && !(p.Default == "1/dim" && got == "0") {
 				t.Errorf("%s: %s: default %q parsed as %s", e.Name, p.Name, p.Default, got)
 			}
 		}

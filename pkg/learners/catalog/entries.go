@@ -121,7 +121,7 @@ var entries = []Entry{
 			prototypes,
 			{
 				Name: "eta", Doc: "learning rate: as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
-				Type: NumberOrWord, Default: mapping.Printed.String(), Allowed: "printed, corrected, anytime, or a finite number > 0", min: math.SmallestNonzeroFloat64,
+				Type: NumberOrWord, Default: mapping.Printed.String(), Allowed: "printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
 				words: []string{mapping.Printed.String(), mapping.Corrected.String(), mapping.Anytime.String()},
 			},
 			{

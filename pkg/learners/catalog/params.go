@@ -35,6 +35,7 @@ type Param struct {
 	Needs string
 
 	min   float64  // smallest allowed value; −Inf for any
+	max   float64  // largest allowed value; 0 for any
 	auto  string   // a word allowed for a Number that depends on the dimension; it reads as 0
 	words []string // of a Choice or NumberOrWord
 }
@@ -70,18 +71,17 @@ func (p Param) parse(text string) (any, error) {
 	if p.auto != "" && text == p.auto {
 		return 0.0, nil
 	}
-	var v float64
-	var err error
-	switch p.Type {
-	case Count:
-		var n int
-		n, err = strconv.Atoi(text)
-		v = float64(n)
-	case Number, NumberOrWord:
-		v, err = strconv.ParseFloat(text, 64)
+	refused := fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+	if p.Type == Count { // not by way of float64, which rounds beyond 2⁵³
+		n, err := strconv.Atoi(text)
+		if err != nil || !p.admits(float64(n)) {
+			return nil, refused
+		}
+		return n, nil
 	}
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < p.min {
-		return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !p.admits(v) {
+		return nil, refused
 	}
 	if p.Type == NumberOrWord {
 		return text, nil
@@ -89,15 +89,20 @@ func (p Param) parse(text string) (any, error) {
 	return v, nil
 }
 
+// admits reports whether v is finite and in the range of the parameter.
+func (p Param) admits(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= p.min && (p.max == 0 || v <= p.max)
+}
+
 // Values are the parsed parameters of one learner, defaults filled in.
 type Values struct{ values map[string]any }
 
-// Float returns the value of a Number or a Count. It panics if the learner has
-// no such parameter of that name.
+// Float returns the value of a Number. It panics if the learner has no such
+// parameter of that name.
 func (v Values) Float(name string) float64 { return value[float64](v, name) }
 
 // Int returns the value of a Count. It panics like Float.
-func (v Values) Int(name string) int { return int(v.Float(name)) }
+func (v Values) Int(name string) int { return value[int](v, name) }
 
 // Text returns the value of a Choice or a NumberOrWord. It panics like Float.
 func (v Values) Text(name string) string { return value[string](v, name) }

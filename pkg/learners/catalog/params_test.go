@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -66,11 +69,13 @@ func TestParse(t *testing.T) {
 		{kernel, "kernel", "cosine", []string{"kernel", `"cosine"`, "gaussian, linear, polynomial"}},
 		{kernel, "kernel", "", []string{"kernel", "gaussian, linear, polynomial"}},
 		{kernel, "kernel-gamma", "0", []string{"kernel-gamma", `"0"`, "> 0"}},
-		{rmp, "eta", "fixed", []string{"eta", `"fixed"`, "printed, corrected, anytime, or a finite number > 0"}},
+		{rmp, "eta", "fixed", []string{"eta", `"fixed"`, "printed, corrected, anytime, or a number > 0 and at most 1e+100"}},
 		{rmp, "eta", "0", []string{"eta", `"0"`, "> 0"}},
-		{rmp, "eta", "NaN", []string{"eta", "finite"}},
-		{rmp, "eta", "-1", []string{"eta", "finite"}},
-		{rmp, "eta", "", []string{"eta", "finite"}},
+		{rmp, "eta", "NaN", []string{"eta", "at most"}},
+		{rmp, "eta", "-1", []string{"eta", "at most"}},
+		{rmp, "eta", "1e308", []string{"eta", `"1e308"`, "at most"}},
+		{rmp, "eta", "", []string{"eta", "at most"}},
+		{rmp, "rounds", "9223372036854775808", []string{"rounds", `"9223372036854775808"`, "an integer ≥ 0"}},
 		{rmp, "m", "0", []string{"m", "from 1"}},
 		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
@@ -88,6 +93,23 @@ func TestParse(t *testing.T) {
 	none := catalog.Entry{Name: "none"}
 	if _, err := none.Parse(map[string]string{"x": "1"}); err == nil || !strings.Contains(err.Error(), "no parameters") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Integers are exact, also where not every one is a float64.
+func TestCountsAreExact(t *testing.T) {
+	rmp, err := catalog.Find("rmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{0, 1<<53 + 1, math.MaxInt - 1, math.MaxInt} {
+		v, err := rmp.Parse(map[string]string{"seed": strconv.Itoa(want), "rounds": strconv.Itoa(want)})
+		if err != nil || v.Int("seed") != want || v.Int("rounds") != want {
+			t.Errorf("%d: seed %d, rounds %d, error %v", want, v.Int("seed"), v.Int("rounds"), err)
+		}
+		if l, err := rmp.NewMap(2, 3, v); err != nil || l.(*mapping.RMP).Params().Rounds != want {
+			t.Errorf("%d rounds: %v, error %v", want, l, err)
+		}
 	}
 }
 

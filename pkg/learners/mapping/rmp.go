@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +20,10 @@ import (
 
 // RMPVersion counts the changes of the values that RMP computes.
 const RMPVersion = 1
+
+// MaxRate is the largest learning rate of Fixed. Times the costs of as many rounds as there can be it does not
+// overflow, and it is far beyond the rate at which only the best map remains.
+const MaxRate = 1e100
 
 // RMPKind is the kind under which package persist stores an RMP.
 const RMPKind = "mapping/rmp"
@@ -107,7 +110,7 @@ type RMPParams struct {
 	M int `json:"m"`
 	// Eta is the rule of the learning rate. The default is Printed.
 	Eta Eta `json:"eta"`
-	// Rate > 0 is the learning rate of Fixed, and must be 0 for the others.
+	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty"`
 	// Rounds is the horizon T of Printed and Corrected, and must be 0 for the others. Rounds beyond it are
 	// learned from with the same η. 0 means the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
@@ -139,8 +142,8 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 	switch {
 	case p.Eta < Printed || p.Eta > Fixed:
 		return p, fmt.Errorf("rmp: eta: %d is not allowed, want Printed, Corrected, Anytime or Fixed", int(p.Eta))
-	case p.Eta == Fixed && (!(p.Rate > 0) || math.IsInf(p.Rate, 0)):
-		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a finite number > 0", p.Rate)
+	case p.Eta == Fixed && !(p.Rate > 0 && p.Rate <= MaxRate):
+		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a number > 0 and at most %v", p.Rate, MaxRate)
 	case p.Eta != Fixed && p.Rate != 0:
 		return p, fmt.Errorf("rmp: rate: %v is not allowed with eta %v, want 0: it is for Fixed only", p.Rate, p.Eta)
 	case p.Rounds < 0:

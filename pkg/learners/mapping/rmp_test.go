@@ -97,6 +97,7 @@ func TestRMPParams(t *testing.T) {
 		"rate: -1":            {Eta: Fixed, Rate: -1},
 		"rate: NaN":           {Eta: Fixed, Rate: math.NaN()},
 		"rate: +Inf":          {Eta: Fixed, Rate: math.Inf(1)},
+		"rate: 1.1e+100 is":   {Eta: Fixed, Rate: 1.1e100},
 		"rate: 2 is not":      {Rate: 2},
 		"rounds: -1":          {Rounds: -1},
 		"rounds: 3 is not":    {Eta: Anytime, Rounds: 3},
@@ -133,6 +134,44 @@ func TestRMPParams(t *testing.T) {
 	}
 	if p := mustRMP(t, 3, 3, RMPParams{}).Params(); p.M != 2 || p.ChainSteps != 5000 {
 		t.Errorf("defaults: %+v", p)
+	}
+}
+
+// At the largest rate, after as many rounds as there can be, nothing overflows: probabilities are numbers, with m = 1
+// too, where no other member keeps ω(S) from underflowing.
+func TestRMPLargestRate(t *testing.T) {
+	const a, b = 3, 4
+	rng := rand.New(rand.NewPCG(1, 27))
+	for _, m := range []int{1, 2} {
+		for _, sampler := range []Sampler{Enumerate, Metropolis, HeatBath} {
+			l := mustRMP(t, a, b, RMPParams{M: m, Eta: Fixed, Rate: MaxRate, Sampler: sampler, ChainSteps: 50})
+			for k := range l.t.sum {
+				l.t.sum[k] = maxRounds * rng.Float64()
+			}
+			l.round = maxRounds - 2
+			f := round(rng, a, b)
+			if _, err := l.Step(f); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range l.Diagnostics().LogOmega {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("m = %d, %v: ln ω = %v", m, sampler, v)
+				}
+			}
+			if sampler != Enumerate {
+				continue
+			}
+			var sum float64
+			for set, p := range l.Sets() {
+				if sum += p; math.IsNaN(p) {
+					t.Errorf("m = %d: P(%v) = %v", m, set, p)
+				}
+			}
+			near(t, fmt.Sprintf("m = %d: ΣP", m), sum, 1, 1e-12)
+			if e, _ := l.ExpectedLoss(f); !(e >= 0 && e <= a) {
+				t.Errorf("m = %d: expected loss %v", m, e)
+			}
+		}
 	}
 }
 
