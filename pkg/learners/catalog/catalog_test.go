@@ -222,8 +222,11 @@ func TestOfKindMaps(t *testing.T) {
 		if err != nil || !slices.Equal(got.Predict(f), l.Predict(f)) || !mat.Equal(got.LogWeights(), l.LogWeights()) {
 			t.Errorf("%s: loaded with error %v", e.Name, err)
 		}
-		if _, err := e.NewMap(2, 1, mustParse(t, e, nil)); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want 1 to 1") {
+		if l, err := e.NewMap(2, 1, mustParse(t, e, nil)); err != nil || !slices.Equal(l.Predict(metric.CostRound{}), []int{0, 0}) {
 			t.Errorf("%s: one prototype: error %v", e.Name, err)
+		}
+		if _, err := e.NewMap(2, 1, mustParse(t, e, map[string]string{"m": "2"})); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want 1 to 1") {
+			t.Errorf("%s: 2 of one prototype: error %v", e.Name, err)
 		}
 	}
 	if n == 0 {
@@ -390,8 +393,8 @@ func ExampleAll() {
 	// pola        labelled pairs, online               b1=1 gamma=0
 	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
 	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
-	// rmp         assignment costs, online             chain-steps=5000 eta=printed m=2 rounds=0 sampler=auto seed=1
-	// ftl         assignment costs, online             m=2
+	// rmp         assignment costs, online             chain-steps=5000 eta=printed m=0 rounds=0 sampler=auto seed=1
+	// ftl         assignment costs, online             m=0
 	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca         data set and labelled pairs of rows  ridge=0
 	// itml        data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001

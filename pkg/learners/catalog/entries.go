@@ -402,8 +402,8 @@ func source(v Values) *rand.Rand { return rand.New(rand.NewPCG(uint64(v.Int("see
 
 // prototypes is m of the learners of maps.
 var prototypes = Param{
-	Name: "m", Doc: "largest number of prototypes that a map uses", Type: Count,
-	Default: "2", Allowed: "an integer from 1 to the number of prototypes", min: 1,
+	Name: "m", Doc: "largest number of prototypes that a map uses; 0 means 2, or 1 if there is only one", Type: Count,
+	Default: "0", Allowed: "0, or an integer from 1 to the number of prototypes",
 }
 
 // rmp reads the parameters of RMP.

@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 		{rmp, "eta", "1e308", []string{"eta", `"1e308"`, "at most"}},
 		{rmp, "eta", "", []string{"eta", "at most"}},
 		{rmp, "rounds", "9223372036854775808", []string{"rounds", `"9223372036854775808"`, "an integer ≥ 0"}},
-		{rmp, "m", "0", []string{"m", "from 1"}},
+		{rmp, "m", "-1", []string{"m", "from 1"}},
 		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
 		_, err := c.entry.Parse(map[string]string{c.name: c.value})
