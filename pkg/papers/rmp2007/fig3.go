@@ -315,7 +315,7 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels have the same colour where they are mapped to the same pixel. RMP sees neither labels nor which pixels are neighbours. "+
-		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
+		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
 		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)
 	return d, nil
 }
