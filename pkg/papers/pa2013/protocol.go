@@ -393,12 +393,12 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 		}
 		var w work
 		if err := v.run(ctx, l, &w, 0, v.steps); err != nil {
-			return nil, 0, fmt.Errorf("C = %v: %w", c, err)
+			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}
 		m, b := l.Final()
 		wrong, err := v.wrong(m, classify.NearestOfTied, ks)
 		if err != nil {
-			return nil, 0, fmt.Errorf("C = %v: %w", c, err)
+			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}
 		chosen := candidate{c: c, wrong: wrong}
 		if s.ByPairs {
