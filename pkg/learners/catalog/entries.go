@@ -375,15 +375,18 @@ func itml(v Values) pairs.LogDetParams {
 	return p
 }
 
+// maxDraws bounds the pairs drawn, which are all kept in memory.
+const maxDraws = 1_000_000_000
+
 // itmlDraws are the parameters that itmlLabels and source read beside itmlParams.
 var itmlDraws = []Param{
 	{
 		Name: "links", Doc: "pairs to draw; 0 means 40c(c-1) for c classes", Type: Count,
-		Default: "0", Allowed: "an integer ≥ 0",
+		Default: "0", Allowed: fmt.Sprintf("an integer from 0 to %d", maxDraws), max: maxDraws,
 	},
 	{
 		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count,
-		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: "an integer ≥ 1", min: 1,
+		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: fmt.Sprintf("an integer from 1 to %d", maxDraws), min: 1, max: maxDraws,
 	},
 	seed,
 }

@@ -44,6 +44,10 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	itml, err := catalog.Find("itml-labels")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, eta := range []string{"printed", "0.5", "1e-3", "anytime"} {
 		if v, err := rmp.Parse(map[string]string{"eta": eta}); err != nil || v.Text("eta") != eta {
 			t.Errorf("eta = %v, error %v", v.Text("eta"), err)
@@ -77,6 +81,8 @@ func TestParse(t *testing.T) {
 		{rmp, "eta", "", []string{"eta", "at most"}},
 		{rmp, "rounds", "9223372036854775808", []string{"rounds", `"9223372036854775808"`, "an integer ≥ 0"}},
 		{rmp, "m", "-1", []string{"m", "from 1"}},
+		{itml, "links", "1000000001", []string{"links", "from 0 to 1000000000"}},
+		{itml, "bound-pairs", "9223372036854775807", []string{"bound-pairs", "from 1 to 1000000000"}},
 		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
 		_, err := c.entry.Parse(map[string]string{c.name: c.value})
