@@ -67,8 +67,10 @@ const (
 	// Metropolis: by a random walk of uniform swaps, each made or not (Algorithm 2).
 	Metropolis
 	// HeatBath: by a random walk with the same law, of which every second step chooses the member that goes by
-	// about how likely the set without it is, all m of them weighed in the time of one. It pays once
-	// Metropolis turns nearly all swaps down, and costs at most a factor of about 2 where it does not.
+	// about how likely the set without it is, all m of them weighed in the time of one. Measured with the printed
+	// η on the made-up clusters of BenchmarkStep, late in a run it moves 5 to 7 times as often per step as Metropolis with
+	// A = B = 100, m = 20 and 4 to 8 times with 784, m = 50, at up to about twice the time. It does not pay with 400, m = 4,
+	// where either moves in fewer than 1 of 10,000 steps, nor early in a run, where it moves less often.
 	HeatBath
 )
 
