@@ -115,14 +115,14 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1-final",
 		Statement: "The performance of EM was quite variable; our sampling algorithm is apparently quite robust.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
-		Predicate: "Standard deviation over trials of EM's final regret − twice that of RMP's > 0, jackknifed; for each form of the covariance matrices, η printed and corrected, and both distortions.",
+		Predicate: "Standard deviation over trials of EM's final regret, as a share of the best map's loss, − twice that of RMP's > 0, jackknifed; each trial has data of its own; for each form of the covariance matrices, η printed and corrected, and both distortions.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			return againstEM(t, fig1Main, fig1EM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
-				x, err := perTrial(c, func(r finals) float64 { return r.end[em] })
+				x, err := perTrial(c, func(r finals) float64 { return r.end[em] / r.best })
 				if err != nil {
 					return experiment.Finding{}, err
 				}
-				y, err := perTrial(c, func(r finals) float64 { return r.end[rule] })
+				y, err := perTrial(c, func(r finals) float64 { return r.end[rule] / r.best })
 				if err != nil {
 					return experiment.Finding{}, err
 				}
@@ -134,7 +134,7 @@ var fig1Claims = []experiment.Claim{
 				})
 				f, err := experiment.GradeUnits([]experiment.Unit{{Name: em, Diffs: d}}, experiment.UnitRule{})
 				all := func(int) bool { return true }
-				f.Ours = fmt.Sprintf("standard deviation %.3g against %.3g", deviation(x, all), deviation(y, all))
+				f.Ours = fmt.Sprintf("standard deviation %.3g against %.3g of the best map's loss", deviation(x, all), deviation(y, all))
 				return f, err
 			})
 		},
@@ -215,6 +215,7 @@ func fig1Bound(rounds int) float64 {
 type finals struct {
 	rounds    int
 	half, end map[string]float64
+	best      float64 // loss of the best map
 }
 
 // finalsOf returns the regrets of all trials of one cell.
@@ -233,6 +234,7 @@ func finalsOf(c *table.Table) ([]finals, error) {
 			against[at] = best.Values("loss")[i]
 		}
 		last, mid := strconv.Itoa(r.rounds), strconv.Itoa(r.rounds/2)
+		r.best = against[last]
 		for i, at := range g.Index("round") {
 			method, regret := g.Index("method")[i], g.Values("loss")[i]-against[at]
 			switch at {

@@ -32,8 +32,9 @@ var fig1Views = []experiment.View{
 }
 
 // fig1Setup describes what all views share.
-const fig1Setup = "Cumulative regret after t rounds against π*, the best map with at most m = 4 prototypes in hindsight (certified: see fig1-optimum): 400 points, one coordinate of each revealed per round, the cost of mapping i to j being the squared or absolute (L1) difference of " +
-	"their coordinates over the largest such difference in the data, so that costs are in [0, 1]. RMP draws its set by 5,000 steps of Metropolis–Hastings per round from the set of the round before. EM is fitted anew in each round to the coordinates so far, spherical, diagonal or full covariance matrices, one run from k-means++, " +
+const fig1Setup = "Cumulative regret after t rounds against π*, the best map with at most m = 4 prototypes in hindsight (certified: see fig1-optimum): 400 points (60 at smoke scale), one coordinate of each revealed per round, the cost of mapping i to j being the squared or absolute (L1) difference of " +
+	"their coordinates over the largest such difference in the data, so that costs are in [0, 1]. RMP draws its set by 5,000 steps of Metropolis–Hastings per round (200 at smoke scale) from the set of the round before; where weights are far apart, in late rounds and with rates 10 and 100 times the printed one, so short a walk stays at sets that a draw by the law would hardly give, so that those curves show the walk rather than the law. " +
+	"FTL takes the best set that FasterPAM finds from the one before, which need not be the best of all. EM, which the paper shows \"not to provide a fair comparison\" but for the robustness of its own algorithm, is fitted anew in each round to the coordinates so far, spherical, diagonal or full covariance matrices, one run from k-means++, " +
 	"variances at least a thousandth of the mean one, and maps the points of a component to the point nearest to its mean; before the first round it is a random map."
 
 const fig1Known = "Groups known: who knew from which group each point was drawn, but not the coordinates to come, and took the member of least cost so far as its prototype; the regret that is left is for the prototypes, which π* chooses by coordinates that nobody has seen."
@@ -145,7 +146,7 @@ func drawFinals(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("any trial"), nil
 	}
 	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Regret at the end, against the best map. The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
-		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed 400·50 = 20,000: at this size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. %s", fig1Bound(50), trialsNote(t))}, nil
+		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed the number of points times that of rounds, 20,000 at full scale: at that size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. %s", fig1Bound(50), trialsNote(t))}, nil
 }
 
 func drawOptimum(t *table.Table) (plots.Drawing, error) {
