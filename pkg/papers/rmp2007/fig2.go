@@ -78,7 +78,7 @@ func fig2Checkpoints(scale experiment.Scale) []int {
 }
 
 // fixedStrength is a strength of ridge regression on pixels from 0 to 1 beside the one by generalised cross-validation, which
-// can take the largest of its grid where there are few images. It was set before any run.
+// can take the largest of its grid where there are few images. It was set before the first full run.
 const fixedStrength = 1.0
 
 // wrongFixed is the column of errors with fixedStrength; those by generalised cross-validation are "wrong".
