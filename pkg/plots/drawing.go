@@ -16,6 +16,12 @@ type Drawing struct {
 	// are drawn below the panels, once if all panels have the same.
 	Panels  []Panel
 	Columns int
+	// Frames are an animation beside the panels, nil if there is none: one
+	// frame per panel, half a second each, played in a loop. Their images must
+	// have equal sizes, as those of equal axes, labels and legends have. What
+	// cannot be drawn is left out and noted as for Panels, which must be there
+	// too, for paper and viewers that show stills.
+	Frames []Panel
 	// Text is a table instead of, or below, the panels; nil if there is none.
 	Text *TextTable
 }

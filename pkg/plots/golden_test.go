@@ -223,7 +223,7 @@ func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
 			d := g.drawing()
-			panels, _, err := d.prepare()
+			panels, _, _, err := d.prepare()
 			if err != nil {
 				t.Fatal(err)
 			}

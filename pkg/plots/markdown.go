@@ -123,6 +123,9 @@ func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 	if len(d.Panels) > 0 {
 		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(firstSentence(oneLine(d.Caption))), name))
 	}
+	if len(d.Frames) > 0 {
+		blocks = append(blocks, fmt.Sprintf("![Animation. %s](%s.gif)", escapeText(firstSentence(oneLine(d.Caption))), name))
+	}
 	if d.Caption != "" {
 		blocks = append(blocks, escapeText(oneLine(d.Caption)))
 	}

@@ -14,7 +14,7 @@ var nan, inf = math.NaN(), math.Inf(1)
 func panelOf(t *testing.T, p Panel) ([]string, error) {
 	t.Helper()
 	d := Drawing{Panels: []Panel{p}}
-	panels, list, err := d.prepare()
+	panels, _, list, err := d.prepare()
 	if err != nil {
 		return nil, err
 	}

@@ -41,19 +41,20 @@ const (
 )
 
 // Render returns name.svg and name.png (150 dpi) if the drawing has panels,
-// and name.md always: image link, caption, notes and text table, without a
-// title. Equal drawings give equal bytes.
+// name.gif (90 dpi) if it has frames, and name.md always: image links, caption,
+// notes and text table, without a title. Equal drawings give equal bytes.
 //
 // Data that cannot be drawn are left out and counted in the notes of name.md:
 // NaN and infinities, values that are not positive on a log axis, points
-// outside a fixed axis. Render returns an error, which names panel, mark and
-// field, for slices of different lengths, empty images and matrices, marks
-// that cannot share a panel, and a drawing with nothing in it.
+// outside a fixed axis. Render returns an error, which names panel (or
+// frame), mark and field, for slices of different lengths, empty images and
+// matrices, marks that cannot share a panel, frames of different sizes or
+// without panels, and a drawing with nothing in it.
 func (d Drawing) Render(name string, o Options) ([]File, error) {
 	if name == "" || strings.ContainsAny(name, "/\\ ") {
 		return nil, fmt.Errorf("plots: name %q, want a file name without folder, blank and extension", name)
 	}
-	panels, warnings, err := d.prepare()
+	panels, frames, warnings, err := d.prepare()
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +71,20 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 		}
 		files = append(files, File{name + ".svg", svg}, File{name + ".png", img})
 	}
+	if len(frames) > 0 {
+		data, err := animate(frames, o)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{name + ".gif", data})
+	}
 	return append(files, File{name + ".md", d.markdown(name, warnings, o)}), nil
 }
 
 // PNG returns the panels as a PNG image of 150 dpi, for notebooks. It returns
 // an error if the drawing has no panels, and the errors of Render.
 func (d Drawing) PNG(o Options) ([]byte, error) {
-	panels, _, err := d.prepare()
+	panels, _, _, err := d.prepare()
 	if err != nil {
 		return nil, err
 	}
@@ -89,46 +97,62 @@ func (d Drawing) PNG(o Options) ([]byte, error) {
 // Warnings returns Notes and what Render adds to them: what the panels leave
 // out and why. Its errors are those of Render.
 func (d Drawing) Warnings() ([]string, error) {
-	_, warnings, err := d.prepare()
+	_, _, warnings, err := d.prepare()
 	return warnings, err
 }
 
-// prepare checks the whole drawing and returns its notes with what is left
-// out.
-func (d Drawing) prepare() ([]*prepared, []string, error) {
+// prepare checks the whole drawing and returns its panels, its frames and its
+// notes with what is left out.
+func (d Drawing) prepare() (panels, frames []*prepared, warnings []string, err error) {
+	if len(d.Panels) == 0 && len(d.Frames) > 0 {
+		return nil, nil, nil, fmt.Errorf("plots: the drawing has %d Frames and no Panels, want Panels too, for viewers that show stills", len(d.Frames))
+	}
 	if len(d.Panels) == 0 && d.Text == nil {
-		return nil, nil, fmt.Errorf("plots: the drawing has neither Panels nor Text")
+		return nil, nil, nil, fmt.Errorf("plots: the drawing has neither Panels nor Text")
 	}
 	if d.Columns < 0 {
-		return nil, nil, fmt.Errorf("plots: Columns is %d, want at least 0", d.Columns)
+		return nil, nil, nil, fmt.Errorf("plots: Columns is %d, want at least 0", d.Columns)
 	}
 	if d.Text != nil {
 		if err := d.Text.check(); err != nil {
-			return nil, nil, fmt.Errorf("plots: Text: %w", err)
+			return nil, nil, nil, fmt.Errorf("plots: Text: %w", err)
 		}
 	}
-	warnings := slices.Clone(d.Notes)
-	var out []*prepared
-	for i, p := range d.Panels {
+	panels, left, err := prepareAll(d.Panels, "panel")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	frames, more, err := prepareAll(d.Frames, "frame")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	shareLegend(panels)
+	return panels, frames, slices.Concat(d.Notes, left, more), nil
+}
+
+// prepareAll prepares panels, or frames, which kind says, and returns notes of
+// what is left out.
+func prepareAll(all []Panel, kind string) (out []*prepared, left []string, err error) {
+	for i, p := range all {
 		n := notes{}
-		if len(d.Panels) > 1 {
-			n.where = fmt.Sprintf("Panel %d: ", i+1)
+		if len(all) > 1 || kind == "frame" {
+			capital := strings.ToUpper(kind[:1]) + kind[1:]
+			n.where = fmt.Sprintf("%s %d: ", capital, i+1)
 			if p.Title != "" {
-				n.where = fmt.Sprintf("Panel %q: ", oneLine(p.Title))
+				n.where = fmt.Sprintf("%s %q: ", capital, oneLine(p.Title))
 			}
 		}
 		q, err := p.prepare(&n)
 		if err != nil {
-			return nil, nil, fmt.Errorf("plots: panel %d (%q): %w", i, p.Title, err)
+			return nil, nil, fmt.Errorf("plots: %s %d (%q): %w", kind, i, p.Title, err)
 		}
 		if miss := lacking(q.allText()); miss != "" {
 			n.add("The figure's font lacks %s.", strings.Join(strings.Split(miss, ""), " "))
 		}
 		out = append(out, q)
-		warnings = append(warnings, n.list...)
+		left = append(left, n.list...)
 	}
-	shareLegend(out)
-	return out, warnings, nil
+	return out, left, nil
 }
 
 // allText returns all text that is drawn in the panel.
@@ -292,11 +316,16 @@ func (f *figure) draw(c vg.CanvasSizer) {
 	}
 }
 
-func (f *figure) png(dpi int) ([]byte, error) {
+// raster draws the figure in pixels.
+func (f *figure) raster(dpi int) image.Image {
 	c := vgimg.NewWith(vgimg.UseWH(f.w, f.h), vgimg.UseDPI(dpi))
 	f.draw(c)
+	return c.Image()
+}
+
+func (f *figure) png(dpi int) ([]byte, error) {
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, c.Image()); err != nil {
+	if err := png.Encode(&buf, f.raster(dpi)); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
 	return buf.Bytes(), nil

@@ -18,7 +18,7 @@ func TestLayoutKeepsPanelsApart(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
 			d := g.drawing()
-			panels, _, err := d.prepare()
+			panels, _, _, err := d.prepare()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestNothingIsClipped(t *testing.T) {
 	}
 	for i, draw := range drawings {
 		d := draw()
-		panels, _, err := d.prepare()
+		panels, _, _, err := d.prepare()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -331,6 +331,7 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 			plots.Points{Name: "sensor, RMP printed", X: f.Values("x"), Y: f.Values("y"), Color: 0, Shape: 1},
 		}})
 	}
+	d.Frames = d.Panels
 	d.Caption = "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
 		"with η as printed for the length of the run it remembers all. " + describeSensors
 	return d, nil

@@ -1,6 +1,8 @@
 package rmp2007
 
 import (
+	"bytes"
+	"image/gif"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -80,5 +83,42 @@ func TestHerds(t *testing.T) {
 func TestSensorFrames(t *testing.T) {
 	if got, want := sensorFrames(60), []int{0, 7, 15, 22, 30, 37, 45, 52}; !slices.Equal(got, want) {
 		t.Errorf("frames %v, want %v", got, want)
+	}
+}
+
+// The view's animation has a frame per round shown, and is small enough for a page.
+func TestSensorAnimation(t *testing.T) {
+	index, values := Sensors.Columns()
+	tb := table.New(index, values)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range sensorFrames(60) {
+		add := func(count int, kind, method string) {
+			for range count {
+				tb.Add(table.Key{"cell": "migrating", "trial": "0", "kind": kind, "method": method, "round": strconv.Itoa(n + 1)},
+					table.Values{"x": (sensorSide - 1) * rng.Float64(), "y": (sensorSide - 1) * rng.Float64()})
+			}
+		}
+		add(sensorHerds*sensorHerd, "object", "")
+		add(sensorCount, "sensor", rmpDoubling)
+		add(sensorCount, "sensor", rmpPrinted)
+	}
+	d, err := drawSensorFrames(tb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := d.Render("frames", plots.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := slices.IndexFunc(files, func(f plots.File) bool { return f.Name == "frames.gif" })
+	if k < 0 {
+		t.Fatal("no animation")
+	}
+	g, err := gif.DecodeAll(bytes.NewReader(files[k].Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Image) != 8 || len(files[k].Data) > 300_000 {
+		t.Errorf("%d frames, %d bytes, want 8 in at most 300 kB", len(g.Image), len(files[k].Data))
 	}
 }
