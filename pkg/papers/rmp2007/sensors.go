@@ -66,7 +66,7 @@ var Sensors = experiment.Spec{
 	Title:   "Four sensors that follow moving objects on a grid: regret against the best fixed placement",
 	Source:  "Section 1, application 4, which the paper only names",
 	Ours:    true,
-	Version: 1,
+	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, w := range sensorWorlds {
@@ -176,11 +176,19 @@ func sensorRivals(seed experiment.Seed, world string, rounds, steps int) ([]riva
 	return out, nil
 }
 
-// sensorFrames are the rounds, counted from 0, of the frames shown.
+// framedWorld is the one whose first trial is shown in frames: sensorStills of them in the figure, all in
+// the animation.
+const (
+	framedWorld  = "migrating"
+	sensorStills = 8
+	allFrames    = 5 * sensorStills
+)
+
+// sensorFrames are the rounds, counted from 0, of the frames.
 func sensorFrames(rounds int) []int {
 	var out []int
-	for k := range 8 {
-		out = append(out, k*rounds/8)
+	for k := range allFrames {
+		out = append(out, k*rounds/allFrames)
 	}
 	return out
 }
@@ -215,7 +223,7 @@ func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		}
 		at := herds(rng, world, phases, own, float64(t)/float64(rounds))
 		round := sensorCosts(costs, at)
-		if seed.Trial == 0 && slices.Contains(sensorFrames(rounds), t) {
+		if seed.Trial == 0 && cell.Name == framedWorld && slices.Contains(sensorFrames(rounds), t) {
 			for _, o := range at {
 				rows.Add(table.Key{"kind": "object", "round": strconv.Itoa(t + 1)}, table.Values{"x": o[0], "y": o[1]})
 			}
@@ -315,8 +323,7 @@ func drawSensors(t *table.Table) (plots.Drawing, error) {
 }
 
 func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
-	const world = "migrating"
-	g := t.Where("cell", world)
+	g := t.Where("cell", framedWorld)
 	objects, sensors := g.Where("kind", "object"), g.Where("kind", "sensor", "method", rmpDoubling)
 	if objects.Len() == 0 {
 		return plots.Missing("the first trial of the migrating herds"), nil
@@ -325,13 +332,15 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 4}
 	for _, round := range objects.Unique("round") {
 		o, s, f := objects.Where("round", round), sensors.Where("round", round), fixed.Where("round", round)
-		d.Panels = append(d.Panels, plots.Panel{Title: "round " + round, Equal: true, XMin: -0.5, XMax: sensorSide - 0.5, YMin: -0.5, YMax: sensorSide - 0.5, Marks: []plots.Mark{
+		d.Frames = append(d.Frames, plots.Panel{Title: "round " + round, Equal: true, XMin: -0.5, XMax: sensorSide - 0.5, YMin: -0.5, YMax: sensorSide - 0.5, Marks: []plots.Mark{
 			plots.Points{Name: "object", X: o.Values("x"), Y: o.Values("y"), Color: plots.Grey},
 			plots.Points{Name: "sensor, RMP doubling", X: s.Values("x"), Y: s.Values("y"), Color: 1, Shape: 2},
 			plots.Points{Name: "sensor, RMP printed", X: f.Values("x"), Y: f.Values("y"), Color: 0, Shape: 1},
 		}})
 	}
-	d.Frames = d.Panels
+	for k := 0; k < len(d.Frames); k += allFrames / sensorStills {
+		d.Panels = append(d.Panels, d.Frames[k])
+	}
 	d.Caption = "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
 		"with η as printed for the length of the run it remembers all. " + describeSensors
 	return d, nil

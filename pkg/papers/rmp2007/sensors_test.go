@@ -81,8 +81,9 @@ func TestHerds(t *testing.T) {
 }
 
 func TestSensorFrames(t *testing.T) {
-	if got, want := sensorFrames(60), []int{0, 7, 15, 22, 30, 37, 45, 52}; !slices.Equal(got, want) {
-		t.Errorf("frames %v, want %v", got, want)
+	got := sensorFrames(80)
+	if want := []int{0, 2, 4, 6}; len(got) != allFrames || !slices.Equal(got[:4], want) || got[allFrames-1] != 78 {
+		t.Errorf("%d frames %v, want %d from %v to 78", len(got), got, allFrames, want)
 	}
 }
 
@@ -118,7 +119,10 @@ func TestSensorAnimation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Image) != 8 || len(files[k].Data) > 300_000 {
-		t.Errorf("%d frames, %d bytes, want 8 in at most 300 kB", len(g.Image), len(files[k].Data))
+	if len(g.Image) != allFrames || len(d.Panels) != sensorStills || len(files[k].Data) > 700_000 {
+		t.Errorf("%d frames, %d panels, %d bytes, want %d, %d, and at most 700 kB", len(g.Image), len(d.Panels), len(files[k].Data), allFrames, sensorStills)
+	}
+	if first := d.Panels[1].Title; first != d.Frames[allFrames/sensorStills].Title {
+		t.Errorf("the second panel is %s, want every fifth frame", first)
 	}
 }
