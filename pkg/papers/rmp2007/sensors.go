@@ -332,7 +332,7 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 4}
 	for _, round := range objects.Unique("round") {
 		o, s, f := objects.Where("round", round), sensors.Where("round", round), fixed.Where("round", round)
-		d.Frames = append(d.Frames, plots.Panel{Title: "round " + round, Equal: true, XMin: -0.5, XMax: sensorSide - 0.5, YMin: -0.5, YMax: sensorSide - 0.5, Marks: []plots.Mark{
+		d.Frames = append(d.Frames, plots.Panel{Title: "round " + round, XLabel: "column", YLabel: "row", Equal: true, XMin: -0.5, XMax: sensorSide - 0.5, YMin: -0.5, YMax: sensorSide - 0.5, Marks: []plots.Mark{
 			plots.Points{Name: "object", X: o.Values("x"), Y: o.Values("y"), Color: plots.Grey},
 			plots.Points{Name: "sensor, RMP doubling", X: s.Values("x"), Y: s.Values("y"), Color: 1, Shape: 2},
 			plots.Points{Name: "sensor, RMP printed", X: f.Values("x"), Y: f.Values("y"), Color: 0, Shape: 1},
@@ -342,7 +342,7 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, d.Frames[k])
 	}
 	d.Caption = "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
-		"with η as printed for the length of the run it remembers all. " + describeSensors
+		"with η as printed for the length of the run it remembers all. " + describeSensors + fmt.Sprintf(" The animation has %d frames.", len(d.Frames))
 	return d, nil
 }
 
