@@ -1,0 +1,153 @@
+// Package triplets learns kernel matrices from relative comparisons: "object A is
+// more like Near than like Far".
+//
+// ERKLE learns online, one answer at a time; FitBatch minimises the sum of losses
+// over all answers. Both keep the kernel positive semi-definite. Select chooses the
+// next question to ask, and Embed, Procrustes and Errors read a kernel.
+//
+// Throughout, K is an n×n positive semi-definite kernel,
+//
+//	d²(i, j) = K_ii + K_jj − 2K_ij,
+//	D(t)     = d²(A, Near) − d²(A, Far),
+//
+// and a triplet t is satisfied when D(t) < 0 (Heim, Berger, Seversky, Hauskrecht 2015, Eq. 3.2).
+package triplets
+
+import (
+	"fmt"
+	"math"
+
+	"metriclab/pkg/metric"
+)
+
+// Loss is a loss of one triplet, as a function of D.
+type Loss int
+
+// The losses.
+const (
+	// GNMDS is the hinge loss max(0, D + margin) of Generalised Non-metric
+	// Multidimensional Scaling (Agarwal et al. 2007).
+	GNMDS Loss = iota
+	// STE is the logistic loss log(1 + exp D) of Stochastic Triplet Embedding
+	// (van der Maaten, Weinberger 2012).
+	STE
+	// CKL is −log p with p = (μ + d²(A, Far)) / (2μ + d²(A, Near) + d²(A, Far)) of
+	// the Crowd Kernel (Tamuz et al. 2011). It does not depend on D alone and is
+	// not convex; only FitBatch has it.
+	CKL
+)
+
+var lossNames = []string{GNMDS: "gnmds", STE: "ste", CKL: "ckl"}
+
+// String returns the name of the loss, as ParseLoss reads it.
+func (l Loss) String() string { return name(lossNames, int(l), "Loss") }
+
+func name(names []string, i int, kind string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%s(%d)", kind, i)
+	}
+	return names[i]
+}
+
+// Check returns an error unless t compares three objects of 0 to n−1 in which
+// Near and Far differ from each other and from A.
+func Check(n int, t metric.Triplet) error {
+	for _, o := range []struct {
+		field string
+		v     int
+	}{{"a", t.A}, {"near", t.Near}, {"far", t.Far}} {
+		if o.v < 0 || o.v >= n {
+			return fmt.Errorf("triplets: %s is %d, want an object from 0 to %d", o.field, o.v, n-1)
+		}
+	}
+	switch {
+	case t.Near == t.Far:
+		return fmt.Errorf("triplets: near and far are both %d, want two different objects", t.Near)
+	case t.A == t.Near:
+		return fmt.Errorf("triplets: a and near are both %d, want two different objects", t.A)
+	case t.A == t.Far:
+		return fmt.Errorf("triplets: a and far are both %d, want two different objects", t.A)
+	}
+	return nil
+}
+
+// cone is a kernel that is kept positive semi-definite: what ERKLE updates. The
+// forms of it (dense.go, structured.go) represent the same matrix.
+type cone interface {
+	// at returns K_ij.
+	at(i, j int) float64
+	// add replaces K by the projection of K − γG(t) on the cone, γ > 0, where G
+	// is the gradient matrix of t in the form g. t has passed Check.
+	add(t metric.Triplet, gamma float64, g Gradient) addition
+}
+
+// addition reports what cone.add did.
+type addition struct {
+	certificate Certificate // why no eigenpair was computed, or Computed
+	removed     int         // negative eigenpairs removed: 0 or 1
+}
+
+// Gradient is the form of the matrix G of Heim et al. (Eq. 4.10) whose multiple is
+// subtracted from the kernel.
+type Gradient int
+
+// The forms of the gradient, by their entries on (A, Near, Far).
+const (
+	// Printed is the paper's matrix: −2 at (A, Near), +2 at (A, Far), +1 at
+	// (Near, Near), −1 at (Far, Far). Its eigenvalues are 3, −3 and 0, and a step
+	// of γ lowers D by 10γ. It is what every formula of the paper uses.
+	Printed Gradient = iota
+	// Frobenius is the gradient of D in the Frobenius inner product: −1 and +1 in
+	// place of ∓2. Its eigenvalues are √3, −√3 and 0, and a step lowers D by 6γ.
+	Frobenius
+)
+
+var gradientNames = []string{Printed: "printed", Frobenius: "frobenius"}
+
+// String returns the name of the form.
+func (g Gradient) String() string { return name(gradientNames, int(g), "Gradient") }
+
+// offDiagonal is the magnitude of G at (A, Near) and (A, Far).
+func (g Gradient) offDiagonal() float64 {
+	if g == Frobenius {
+		return 1
+	}
+	return 2
+}
+
+// drop is by how much D falls per unit of γ: 2 + 4·offDiagonal.
+func (g Gradient) drop() float64 { return 2 + 4*g.offDiagonal() }
+
+// radius is the spectral radius of G.
+func (g Gradient) radius() float64 {
+	if g == Frobenius {
+		return math.Sqrt(3)
+	}
+	return 3
+}
+
+// Certificate says why K − γG is known to be positive semi-definite without an
+// eigenpair, or that one was computed.
+type Certificate int
+
+// The certificates, cheapest first.
+const (
+	// Computed: no certificate held; the smallest eigenpair was computed.
+	Computed Certificate = iota
+	// Weyl: λ̂ − radius(G)·γ ≥ 0, the paper's rule, with λ̂ the bound that it
+	// maintains (Section 4.2).
+	Weyl
+	// Slack: one slack per object, K − diag(σ) ⪰ 0, updated in O(1).
+	Slack
+	// Block: the exact smallest eigenvalue of the block of objects that triplets
+	// connect with those of t.
+	Block
+	// Bound: a lower bound on the smallest eigenvalue from a Krylov space.
+	Bound
+	certificates
+)
+
+var certificateNames = []string{Computed: "computed", Weyl: "weyl", Slack: "slack", Block: "block", Bound: "bound"}
+
+// String returns the name of the certificate.
+func (c Certificate) String() string { return name(certificateNames, int(c), "Certificate") }
