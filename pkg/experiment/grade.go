@@ -171,7 +171,10 @@ type Unit struct {
 // UnitRule adapts GradeUnits to a claim.
 type UnitRule struct {
 	// Exceptions is the number of units that the statement itself excepts, as
-	// "all but one" does. The units with the smallest mean differences are taken.
+	// "all but one" does. The units with the smallest mean differences are taken, and
+	// the kept ones, chosen for being the largest, count as for only at the level
+	// 0.05/(Exceptions+1): the Bonferroni test that at least that many of the
+	// differences are positive (Benjamini and Heller 2008).
 	Exceptions int
 	// Scale multiplies the printed numbers, for example 100 for per cent; 0 means 1.
 	Scale float64
@@ -229,10 +232,12 @@ func GradeUnits(units []Unit, rule UnitRule) (Finding, error) {
 	var wrong, against, refuting []string // units that contradict, worst first
 	positive, isFor, counted := 0, 0, len(units)-rule.Exceptions
 	for _, i := range order[rule.Exceptions:] {
-		switch sums[i].Side() {
-		case For:
+		// The kept units are the best ones: a unit of theirs is for at the level
+		// 0.05/(Exceptions+1).
+		if sums[i].HasInterval && sums[i].Mean-halfWidth(units[i].Diffs, level/float64(rule.Exceptions+1), rule.TestRatio) > 0 {
 			isFor++
-		case Against:
+		}
+		if sums[i].Side() == Against {
 			against = append(against, units[i].Name)
 			if sums[i].Mean+halfWidth(units[i].Diffs, level/float64(counted), rule.TestRatio) < 0 {
 				refuting = append(refuting, units[i].Name)

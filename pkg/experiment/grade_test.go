@@ -126,9 +126,11 @@ var (
 	openMinus = []float64{4, -5, 3, -5, 4, -7} // mean −1
 	// mean −1, s ≈ 0.70, t ≈ 3.5: beyond 2.57 = t(.975, 5), within 4.77 = t(.9975, 5)
 	weakAgainst = []float64{-1.8, -0.2, -1.5, -0.5, -1.6, -0.4}
-	zero        = []float64{0, 0, 0, 0, 0, 0}
-	slightly    = []float64{1, 1, 1, 1, 1, 1}
-	negative1   = []float64{-1, -1, -1, -1, -1, -1}
+	// mean 1, t ≈ 3.5: within 3.81 = t(.99375, 5), the level of the best of four
+	weakFor   = []float64{1.8, 0.2, 1.5, 0.5, 1.6, 0.4}
+	zero      = []float64{0, 0, 0, 0, 0, 0}
+	slightly  = []float64{1, 1, 1, 1, 1, 1}
+	negative1 = []float64{-1, -1, -1, -1, -1, -1}
 )
 
 // units repeats differences.
@@ -158,6 +160,8 @@ func TestGradeUnits(t *testing.T) {
 		{"one against", units(9, isFor, 1, negative1), UnitRule{}, Partly, "1 against"},
 		{"one against, excepted", units(9, isFor, 1, negative1), UnitRule{Exceptions: 1}, Reproduced, "9 of 9 units (apart from 1 excepted)"},
 		{"two against, one excepted", units(8, isFor, 2, negative1), UnitRule{Exceptions: 1}, Partly, "1 against"},
+		{"the best of four weakly for", units(1, weakFor, 3, openMinus), UnitRule{Exceptions: 3}, Undecided, "0 for, 0 against, 1 open"},
+		{"the best of four clearly for", units(1, isFor, 3, openMinus), UnitRule{Exceptions: 3}, Reproduced, "1 for, 0 against, 0 open"},
 		{"the mean is against", units(2, isFor, 3, isAgainst), UnitRule{}, NotReproduced, "The mean over units is against."},
 		{"balanced", units(1, isFor, 1, isAgainst), UnitRule{}, NotReproduced, "against even after correction for the number of units: uB"},
 		{"open, one weakly against", units(9, openPlus, 1, weakAgainst), UnitRule{}, Undecided, "0 for, 1 against, 9 open"},
