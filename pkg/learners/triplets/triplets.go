@@ -16,6 +16,10 @@ package triplets
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
 )
@@ -39,14 +43,30 @@ const (
 
 var lossNames = []string{GNMDS: "gnmds", STE: "ste", CKL: "ckl"}
 
-// String returns the name of the loss, as ParseLoss reads it.
+// String returns "gnmds", "ste" or "ckl".
 func (l Loss) String() string { return name(lossNames, int(l), "Loss") }
+
+// MarshalText returns String.
+func (l Loss) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what String returns of the three losses.
+func (l *Loss) UnmarshalText(text []byte) error { return fromText(l, text, lossNames) }
 
 func name(names []string, i int, kind string) string {
 	if i < 0 || i >= len(names) {
 		return fmt.Sprintf("%s(%d)", kind, i)
 	}
 	return names[i]
+}
+
+// fromText sets v to the index of text in names.
+func fromText[T ~int](v *T, text []byte, names []string) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(names, ", "))
+	}
+	*v = T(i)
+	return nil
 }
 
 // Check returns an error unless t compares three objects of 0 to n−1 in which
@@ -76,9 +96,18 @@ func Check(n int, t metric.Triplet) error {
 type cone interface {
 	// at returns K_ij.
 	at(i, j int) float64
+	// kernel returns a copy of K.
+	kernel() *mat.SymDense
 	// add replaces K by the projection of K − γG(t) on the cone, γ > 0, where G
 	// is the gradient matrix of t in the form g. t has passed Check.
 	add(t metric.Triplet, gamma float64, g Gradient) addition
+}
+
+// shrinker is a cone for the trace penalty.
+type shrinker interface {
+	cone
+	// shrink lowers all eigenvalues of K by x ≥ 0, those below x to 0.
+	shrink(x float64)
 }
 
 // addition reports what cone.add did.
@@ -104,8 +133,14 @@ const (
 
 var gradientNames = []string{Printed: "printed", Frobenius: "frobenius"}
 
-// String returns the name of the form.
+// String returns "printed" or "frobenius".
 func (g Gradient) String() string { return name(gradientNames, int(g), "Gradient") }
+
+// MarshalText returns String.
+func (g Gradient) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads what String returns of the two forms.
+func (g *Gradient) UnmarshalText(text []byte) error { return fromText(g, text, gradientNames) }
 
 // offDiagonal is the magnitude of G at (A, Near) and (A, Far).
 func (g Gradient) offDiagonal() float64 {

@@ -1,0 +1,488 @@
+package triplets
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+)
+
+// ERKLEVersion counts the changes of the values that ERKLE computes.
+const ERKLEVersion = 1
+
+// ERKLEKind is the kind under which package persist stores an ERKLE.
+const ERKLEKind = "triplets/erkle"
+
+// MaxStep bounds Delta, Margin, Trace, the entries of Initial and the magnitude of every
+// step: a longer one is rejected. So many rounds as there can be do not overflow.
+const MaxStep = 1e100
+
+// StepRule says how long the step of ERKLE's update j is (Heim et al. 2015, Section 4.3). With f the
+// derivative of the loss with respect to D, the kernel changes by −γG, γ = δ_j·f.
+type StepRule int
+
+// The step rules.
+const (
+	// PassiveAggressive: the least γ ≥ 0 after which, before the projection, the triplet
+	// is satisfied by the margin, D = −κ (Eq. 4.18), or with the probability P (Eq. 4.20).
+	PassiveAggressive StepRule = iota
+	// Constant: δ_j = Delta.
+	Constant
+	// InverseSqrt: δ_j = Delta/√j.
+	InverseSqrt
+	// Inverse: δ_j = Delta/j.
+	Inverse
+)
+
+var stepRuleNames = []string{PassiveAggressive: "pa", Constant: "constant", InverseSqrt: "inverse-sqrt", Inverse: "inverse"}
+
+// String returns "pa", "constant", "inverse-sqrt" or "inverse".
+func (r StepRule) String() string { return name(stepRuleNames, int(r), "StepRule") }
+
+// MarshalText returns String.
+func (r StepRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String returns of the four rules.
+func (r *StepRule) UnmarshalText(text []byte) error { return fromText(r, text, stepRuleNames) }
+
+// Projection says how the negative eigenpair of K − γG is found. The kernels are the same
+// up to round-off.
+type Projection int
+
+// The ways to project.
+const (
+	// Structured: certificates that there is none, and else the pair alone.
+	Structured Projection = iota
+	// PrintedRule: none is sought while the paper's bound λ̂ on the smallest eigenvalue
+	// (Section 4.2) is not negative, and else the smallest pair of the dense matrix.
+	PrintedRule
+	// Dense: by a full eigendecomposition of the dense matrix at each update. It is
+	// the reference for the others.
+	Dense
+)
+
+var projectionNames = []string{Structured: "structured", PrintedRule: "printed", Dense: "dense"}
+
+// String returns "structured", "printed" or "dense".
+func (p Projection) String() string { return name(projectionNames, int(p), "Projection") }
+
+// MarshalText returns String.
+func (p Projection) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what String returns of the three.
+func (p *Projection) UnmarshalText(text []byte) error { return fromText(p, text, projectionNames) }
+
+// ERKLEParams are the parameters of ERKLE. The zero value is the paper's PA-ERKLE.
+type ERKLEParams struct {
+	// Loss is GNMDS, the default, or STE.
+	Loss Loss `json:"loss"`
+	// Step is the step rule. The default is PassiveAggressive.
+	Step StepRule `json:"step"`
+	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
+	// is of no account for PassiveAggressive.
+	Delta float64 `json:"delta"`
+	// Margin is the margin κ of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
+	Margin float64 `json:"margin"`
+	// P is the probability that PassiveAggressive steps of STE aim at, greater than ½
+	// and less than 1; 0 means e/(1+e), with which κ = log(P/(1−P)) is 1.
+	P float64 `json:"p"`
+	// Beta is the number of updates per round (Algorithm 2); 0 means 1. With more than
+	// one, all triplets are kept.
+	Beta int `json:"beta"`
+	// Gradient is the form of G. The default is Printed.
+	Gradient Gradient `json:"gradient"`
+	// Initial is K₀, n×n and positive semi-definite, which is copied; nil means I. It is
+	// not among the parameters that are saved: the kernel is.
+	Initial mat.Symmetric `json:"-"`
+	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update γ > 0 is followed by the
+	// proximal step of δτ·trace, with δ = γ for PassiveAggressive: all eigenvalues
+	// fall by δτ, and those below it to 0. PrintedRule is not for it.
+	Trace float64 `json:"trace"`
+	// Reject is the largest PassiveAggressive step γ that is made: a triplet that
+	// conflicts more is left out. It is at most MaxStep; 0 means that. A step from a tie
+	// is κ/10 long (κ/6 for Frobenius), so that less leaves out all triplets at K = I. It is
+	// of no account for the other rules.
+	Reject float64 `json:"reject"`
+	// Projection is how the kernel is kept positive semi-definite. The default is Structured.
+	Projection Projection `json:"projection"`
+	// Seed is the origin of the draws of Algorithm 2.
+	Seed uint64 `json:"seed"`
+}
+
+// Resolved returns p with its defaults filled in: Delta = 1, Margin = 1, P = e/(1+e), Beta
+// = 1, Reject = MaxStep.
+func (p ERKLEParams) Resolved() ERKLEParams {
+	p.Delta = cmp.Or(p.Delta, 1)
+	p.Margin = cmp.Or(p.Margin, 1)
+	p.P = cmp.Or(p.P, math.E/(1+math.E))
+	p.Beta = cmp.Or(p.Beta, 1)
+	p.Reject = cmp.Or(p.Reject, MaxStep)
+	return p
+}
+
+// check returns an error unless the resolved parameters are allowed, Initial apart.
+func (p ERKLEParams) check() error {
+	for _, q := range []struct {
+		field string
+		v     float64
+	}{{"delta", p.Delta}, {"margin", p.Margin}, {"reject", p.Reject}} {
+		if !(q.v > 0 && q.v <= MaxStep) {
+			return fmt.Errorf("erkle: %s: %v is not allowed, want a number > 0 and at most %v", q.field, q.v, MaxStep)
+		}
+	}
+	switch {
+	case p.Loss != GNMDS && p.Loss != STE:
+		return fmt.Errorf("erkle: loss: %v is not allowed, want GNMDS or STE", p.Loss)
+	case p.Step < PassiveAggressive || p.Step > Inverse:
+		return fmt.Errorf("erkle: step: %v is not allowed, want PassiveAggressive, Constant, InverseSqrt or Inverse", p.Step)
+	case !(p.P > 0.5 && p.P < 1):
+		return fmt.Errorf("erkle: p: %v is not allowed, want a number > 0.5 and < 1", p.P)
+	case p.Beta < 1:
+		return fmt.Errorf("erkle: beta: %d is not allowed, want at least 1, or 0 for the default", p.Beta)
+	case p.Gradient != Printed && p.Gradient != Frobenius:
+		return fmt.Errorf("erkle: gradient: %v is not allowed, want Printed or Frobenius", p.Gradient)
+	case !(p.Trace >= 0 && p.Trace <= MaxStep):
+		return fmt.Errorf("erkle: trace: %v is not allowed, want a number from 0 to %v", p.Trace, MaxStep)
+	case p.Projection < Structured || p.Projection > Dense:
+		return fmt.Errorf("erkle: projection: %v is not allowed, want Structured, PrintedRule or Dense", p.Projection)
+	case p.Trace > 0 && p.Projection == PrintedRule:
+		return fmt.Errorf("erkle: projection: %v is not allowed with a trace penalty, want Structured or Dense", p.Projection)
+	}
+	return nil
+}
+
+// target is κ: D is to be at most −κ.
+func (p ERKLEParams) target() float64 {
+	if p.Loss == STE {
+		return math.Log(p.P) - math.Log1p(-p.P)
+	}
+	return p.Margin
+}
+
+// ERKLEStats count what an ERKLE did. Their unit is the update: one per round, and β once
+// there are more than 2β rounds.
+type ERKLEStats struct {
+	Steps     int `json:"steps"`     // updates tried
+	Active    int `json:"active"`    // of them, those with γ > 0, not rejected
+	Rejected  int `json:"rejected"`  // of them, those longer than Reject
+	Projected int `json:"projected"` // negative eigenpairs removed
+	// By counts the active updates by what showed that there is no negative
+	// eigenpair, or that one was computed.
+	By [certificates]int `json:"by"`
+}
+
+// ERKLE learns a kernel K from relative comparisons, one at a time. The round with triplet t does
+//
+//	K' = K − γG(t),  K ← K' − min(0, λ)·vvᵀ
+//
+// with G of Eq. 4.10 (or the Frobenius gradient of D), γ = δ_j·f(K, t) by the step rule, and (λ, v) the smallest eigenpair
+// of K'. By Theorem 4.1 K' has at most one negative eigenvalue, and K is the positive semi-definite matrix
+// nearest to K'. f is 1 if D + margin > 0 and else 0 for GNMDS, and 1 − p = 1/(1 + exp(−D)) for STE. The
+// passive-aggressive steps are
+//
+//	γ = max(0, D + κ)/10   (/6 with the Frobenius gradient)
+//
+// with κ the margin or log(P/(1−P)). Source: Heim, Berger, Seversky, Hauskrecht, Efficient Online Relative Comparison Kernel
+// Learning, SDM 2015, Algorithms 1 and 2, Eqs. 4.9–4.20. The inequality of Eq. 4.13 is inverted there, and here it is
+// not. With β > 1, every round j > 2β is followed by β−1 updates on triplets drawn from all so far (Algorithm
+// 2) with δ_{j+1}, δ_{j+2}, ..., each with the gradient at the current kernel, where line 8 prints a stale one.
+//
+// A trace penalty, not in the paper, is an exact forward-backward step on the loss of t plus τ·trace(K): see Trace. A step longer
+// than Reject is not made.
+//
+// In an Outcome StepSize is the sum of the magnitudes γ of the round's updates, Projections counts
+// the eigenpairs they removed, and Mistake is D ≥ 0, so that a tie is one. Loss is that of the parameter Loss.
+//
+// Predict and Loss may be called concurrently; Step may not.
+type ERKLE struct {
+	p     ERKLEParams
+	kappa float64
+	n     int
+	k     cone
+
+	round   int
+	history []metric.Triplet // all triplets, if Beta > 1
+	pcg     *rand.PCG
+	rng     *rand.Rand
+	stats   ERKLEStats
+}
+
+var _ learners.Online[metric.Triplet, learners.TripletPrediction] = (*ERKLE)(nil)
+
+// NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1 and the parameters are
+// allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
+// names its smallest eigenvalue.
+func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("erkle: n: %d is not allowed, want at least 1 object", n)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	least := 1.0
+	if p.Initial != nil {
+		var err error
+		if least, err = checkInitial(n, p.Initial); err != nil {
+			return nil, err
+		}
+	}
+	l := newERKLE(n, p)
+	l.pcg = rand.NewPCG(p.Seed, 0)
+	l.rng = rand.New(l.pcg)
+	l.k = newDense(n, p.Initial, p.Projection == PrintedRule, least)
+	l.p.Initial = nil
+	return l, nil
+}
+
+func newERKLE(n int, p ERKLEParams) *ERKLE { return &ERKLE{p: p, kappa: p.target(), n: n} }
+
+// checkInitial returns the smallest eigenvalue of k, or an error unless k is n×n and positive
+// semi-definite up to round-off (metric.PSDTolerance), with entries of magnitude at most MaxStep.
+func checkInitial(n int, k mat.Symmetric) (float64, error) {
+	if got := k.SymmetricDim(); got != n {
+		return 0, fmt.Errorf("erkle: initial: is %d×%d, want %d×%d", got, got, n, n)
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			if v := k.At(i, j); !(math.Abs(v) <= MaxStep) {
+				return 0, fmt.Errorf("erkle: initial: row %d, column %d: %v is not allowed, want a number of magnitude at most %v", i, j, v, MaxStep)
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(k, false) {
+		return 0, fmt.Errorf("erkle: initial: its eigenvalues were not found")
+	}
+	v := e.Values(nil)
+	if v[0] < -metric.PSDTolerance*v[n-1] || v[n-1] < 0 {
+		return 0, fmt.Errorf("erkle: initial: is %w, its smallest eigenvalue is %v", metric.ErrNotPSD, v[0])
+	}
+	return v[0], nil
+}
+
+// Objects returns n: objects are numbered from 0 to n−1.
+func (l *ERKLE) Objects() int { return l.n }
+
+// Params returns the parameters with all defaults filled in, without Initial.
+func (l *ERKLE) Params() ERKLEParams { return l.p }
+
+// Stats returns the counts so far.
+func (l *ERKLE) Stats() ERKLEStats { return l.stats }
+
+// Kernel returns a snapshot of K, a *mat.SymDense, which later steps do not change.
+func (l *ERKLE) Kernel() mat.Symmetric { return l.k.kernel() }
+
+// Predict returns d²(A, Near) and d²(A, Far), which are 0 where round-off makes them negative. It
+// panics unless A, Near and Far are objects.
+func (l *ERKLE) Predict(t metric.Triplet) learners.TripletPrediction {
+	return learners.TripletPrediction{SqNear: l.sqDist(t.A, t.Near), SqFar: l.sqDist(t.A, t.Far)}
+}
+
+func (l *ERKLE) sqDist(i, j int) float64 {
+	if i < 0 || i >= l.n || j < 0 || j >= l.n {
+		panic(mat.ErrIndexOutOfRange)
+	}
+	return max(0, l.k.at(i, i)+l.k.at(j, j)-2*l.k.at(i, j))
+}
+
+// Loss returns max(0, D + margin) or log(1 + exp D). It panics like Predict.
+func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.loss(difference(l.Predict(t))) }
+
+// difference returns D.
+func difference(p learners.TripletPrediction) float64 { return p.SqNear - p.SqFar }
+
+func (l *ERKLE) loss(d float64) float64 {
+	if l.p.Loss == STE {
+		return max(0, d) + math.Log1p(math.Exp(-math.Abs(d)))
+	}
+	return max(0, d+l.p.Margin)
+}
+
+// magnitude returns γ of update j, and the factor δ_j of it, for a triplet with difference d.
+func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
+	delta = l.p.Delta
+	switch l.p.Step {
+	case PassiveAggressive:
+		gamma = max(0, d+l.kappa) / l.p.Gradient.drop()
+		return gamma, gamma
+	case InverseSqrt:
+		delta /= math.Sqrt(float64(j))
+	case Inverse:
+		delta /= float64(j)
+	}
+	if l.p.Loss == STE {
+		return delta / (1 + math.Exp(-d)), delta
+	}
+	if d+l.p.Margin > 0 {
+		return delta, delta
+	}
+	return 0, delta
+}
+
+// Step predicts, suffers the loss and updates the kernel. It returns an error, and changes
+// nothing, unless t compares three objects, Near and Far different from each other and from A.
+func (l *ERKLE) Step(t metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
+	if err := Check(l.n, t); err != nil {
+		return learners.Outcome[learners.TripletPrediction]{}, err
+	}
+	o := learners.Outcome[learners.TripletPrediction]{Prediction: l.Predict(t)}
+	d := difference(o.Prediction)
+	o.Loss, o.Mistake = l.loss(d), d >= 0
+	removed := l.stats.Projected
+	l.round++
+	o.StepSize = l.update(l.round, t)
+	if l.p.Beta > 1 {
+		l.history = append(l.history, t)
+		if l.round > 2*l.p.Beta {
+			for k := 1; k < l.p.Beta; k++ {
+				o.StepSize += l.update(l.round+k, l.history[l.rng.IntN(len(l.history))])
+			}
+		}
+	}
+	o.Updated = o.StepSize > 0
+	o.Projections = l.stats.Projected - removed
+	return o, nil
+}
+
+// update makes the update j on t and returns its magnitude, 0 if there was none.
+func (l *ERKLE) update(j int, t metric.Triplet) float64 {
+	l.stats.Steps++
+	gamma, delta := l.magnitude(j, difference(l.Predict(t)))
+	switch {
+	case gamma == 0:
+		return 0
+	case gamma > l.p.Reject:
+		l.stats.Rejected++
+		return 0
+	}
+	a := l.k.add(t, gamma, l.p.Gradient)
+	l.stats.Active++
+	l.stats.Projected += a.removed
+	l.stats.By[a.certificate]++
+	if l.p.Trace > 0 {
+		l.k.(shrinker).shrink(delta * l.p.Trace)
+	}
+	return gamma
+}
+
+// erkleState is what Save writes beside the parameters.
+type erkleState struct {
+	Objects int         `json:"objects"`
+	Round   int         `json:"round"`
+	History []int       `json:"history,omitempty"` // a, near, far of each triplet
+	PCG     []byte      `json:"pcg"`
+	Stats   ERKLEStats  `json:"stats"`
+	Dense   *denseState `json:"dense,omitempty"`
+}
+
+// Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
+// continues bit for bit.
+func (l *ERKLE) Save(w io.Writer) error {
+	pcg, err := l.pcg.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("erkle: %w", err)
+	}
+	s := erkleState{Objects: l.n, Round: l.round, PCG: pcg, Stats: l.stats}
+	for _, t := range l.history {
+		s.History = append(s.History, t.A, t.Near, t.Far)
+	}
+	switch k := l.k.(type) {
+	case *dense:
+		s.Dense = k.state()
+	}
+	return persist.Write(w, ERKLEKind, l.p, s)
+}
+
+// LoadERKLE reads a learner that Save wrote. Its errors wrap those of package persist if the file is
+// foreign, newer, damaged or of another kind.
+func LoadERKLE(r io.Reader) (*ERKLE, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(ERKLEKind); err != nil {
+		return nil, err
+	}
+	var p ERKLEParams
+	var s erkleState
+	if err := env.Decode(&p, &s); err != nil {
+		return nil, err
+	}
+	l, err := s.learner(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, ERKLEKind, err)
+	}
+	return l, nil
+}
+
+func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
+	if p != p.Resolved() {
+		return nil, fmt.Errorf("params: %+v are not those of a learner", p)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if s.Objects < 1 {
+		return nil, fmt.Errorf("objects: %d is not allowed, want at least 1", s.Objects)
+	}
+	l := newERKLE(s.Objects, p)
+	l.round, l.stats, l.pcg = s.Round, s.Stats, new(rand.PCG)
+	if err := l.pcg.UnmarshalBinary(s.PCG); err != nil {
+		return nil, fmt.Errorf("pcg: %w", err)
+	}
+	l.rng = rand.New(l.pcg)
+	if err := s.checkCounts(p); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(s.History); i += 3 {
+		t := metric.Triplet{A: s.History[i], Near: s.History[i+1], Far: s.History[i+2]}
+		if err := Check(s.Objects, t); err != nil {
+			return nil, fmt.Errorf("history: triplet %d: %w", i/3, err)
+		}
+		l.history = append(l.history, t)
+	}
+	if s.Dense == nil {
+		return nil, fmt.Errorf("dense: no kernel")
+	}
+	k, err := s.Dense.cone(s.Objects, p.Projection == PrintedRule)
+	if err != nil {
+		return nil, err
+	}
+	l.k = k
+	return l, nil
+}
+
+// checkCounts returns an error unless rounds, history and stats agree.
+func (s erkleState) checkCounts(p ERKLEParams) error {
+	want, steps := 0, s.Round
+	if p.Beta > 1 {
+		want = 3 * s.Round
+		steps += (p.Beta - 1) * max(0, s.Round-2*p.Beta)
+	}
+	var by int
+	for _, c := range s.Stats.By {
+		if c < 0 {
+			return fmt.Errorf("stats: by: %v is not allowed, want no negative count", s.Stats.By)
+		}
+		by += c
+	}
+	switch {
+	case s.Round < 0:
+		return fmt.Errorf("round: %d is not allowed, want at least 0", s.Round)
+	case len(s.History) != want:
+		return fmt.Errorf("history: %d numbers, want %d for %d rounds", len(s.History), want, s.Round)
+	case s.Stats.Steps != steps:
+		return fmt.Errorf("stats: steps: %d, want %d for %d rounds", s.Stats.Steps, steps, s.Round)
+	case s.Stats.Rejected < 0 || by != s.Stats.Active || s.Stats.Active+s.Stats.Rejected > steps || s.Stats.Projected < 0 || s.Stats.Projected > s.Stats.Active:
+		return fmt.Errorf("stats: %+v do not add up", s.Stats)
+	}
+	return nil
+}
