@@ -1,0 +1,89 @@
+package triplets
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// Embed returns the n×d matrix X whose rows are the objects in the coordinates of
+// the d largest eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first: of all
+// n×d matrices the one whose XXᵀ is nearest to k in Frobenius norm, so that
+// ‖x_i − x_j‖² approximates d²(i, j). K is taken as it is, not centred. The sign of
+// each column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n, or if k is
+// nil or not finite.
+func Embed(k mat.Symmetric, d int) *mat.Dense {
+	n := k.SymmetricDim()
+	if d < 1 || d > n {
+		panic(fmt.Sprintf("triplets: Embed of %d objects in %d dimensions", n, d))
+	}
+	values, vectors := eigen(k, true)
+	out := mat.NewDense(n, d, nil)
+	col := make([]float64, n)
+	for j := range d {
+		mat.Col(col, n-1-j, vectors)
+		metric.FixSign(col)
+		scale := math.Sqrt(max(values[n-1-j], 0))
+		for i, v := range col {
+			out.Set(i, j, scale*v)
+		}
+	}
+	return out
+}
+
+// Procrustes returns the Procrustes distance of two configurations of n points,
+// the rows of x and y: after both are centred and scaled to Frobenius norm 1,
+//
+//	min over orthogonal Q of ‖x − s·yQ‖²_F over s = 1 − (Σσ_i)²,
+//
+// σ the singular values of xᵀy. It is 0 if y is x moved, rotated, reflected and
+// scaled, at most 1, and symmetric. The narrower one is filled up with zero columns.
+// A configuration of one repeated point is at distance 1 from all others, 0
+// from another such. It panics if x or y is nil or they differ in the number of rows.
+func Procrustes(x, y *mat.Dense) float64 {
+	n, _ := x.Dims()
+	if m, _ := y.Dims(); m != n {
+		panic(mat.ErrShape)
+	}
+	a, normA := centred(x)
+	b, normB := centred(y)
+	if normA == 0 || normB == 0 {
+		if normA == normB {
+			return 0
+		}
+		return 1
+	}
+	var cross mat.Dense
+	cross.Mul(a.T(), b)
+	var svd mat.SVD
+	if !svd.Factorize(&cross, mat.SVDNone) {
+		panic("triplets: the singular values of a finite matrix did not converge")
+	}
+	var sum float64
+	for _, s := range svd.Values(nil) {
+		sum += s
+	}
+	return max(0, 1-sum*sum)
+}
+
+// centred returns the rows of x minus their mean, scaled to Frobenius norm 1 unless
+// all are equal, and that norm before.
+func centred(x *mat.Dense) (*mat.Dense, float64) {
+	n, d := x.Dims()
+	out := mat.DenseCopyOf(x)
+	for j := range d {
+		col := out.ColView(j)
+		mean := mat.Sum(col) / float64(n)
+		for i := range n {
+			out.Set(i, j, out.At(i, j)-mean)
+		}
+	}
+	norm := mat.Norm(out, 2)
+	if norm > 0 {
+		out.Scale(1/norm, out)
+	}
+	return out, norm
+}
