@@ -1,0 +1,33 @@
+package erkle2015
+
+import "fmt"
+
+// tauChoice is the weight τ of the trace that erkle2015/tau chose for a batch method on a data set: the one with the least mean
+// validation error over sizes and two trials, and that with the least mean test error, which is the paper's rule.
+type tauChoice struct{ validated, bestOnTest float64 }
+
+// tauGrid are the weights among which is chosen.
+var tauGrid = []float64{0.01, 0.1, 1, 10, 100}
+
+// tauChosen are the choices by data set and method; a test compares them with the committed table.
+var tauChosen = map[string]map[string]tauChoice{
+	synthetic:    {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
+	synthetic500: {gnmdsBatch: {1, 1}},
+}
+
+// tauOf returns the choice for a method on a data set.
+func tauOf(data, method string) (tauChoice, error) {
+	c, ok := tauChosen[data][method]
+	if !ok {
+		return c, fmt.Errorf("erkle2015: τ of %s on %s has not been chosen", method, data)
+	}
+	return c, nil
+}
+
+// of returns τ under a reading.
+func (c tauChoice) of(reading string) float64 {
+	if reading == byTest {
+		return c.bestOnTest
+	}
+	return c.validated
+}

@@ -1,0 +1,360 @@
+package erkle2015
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// The methods as tables name them.
+const (
+	paERKLE     = "PA-ERKLE"
+	steERKLE    = "STE-ERKLE"
+	paERKLETen  = "PA-ERKLE, 10 passes"
+	steERKLETen = "STE-ERKLE, 10 passes"
+	gnmdsBatch  = "GNMDS-Batch"
+	steBatch    = "STE-Batch"
+	cklBatch    = "CKL-Batch"
+)
+
+// tenPasses is β of the paper's figures with more than one pass.
+const tenPasses = 10
+
+// erkles are the online methods of the paper's comparisons: PA with the hinge of margin 1 (Eq. 4.18), and STE with
+// the constant step δ = 1.
+var erkles = []string{paERKLE, steERKLE, paERKLETen, steERKLETen}
+
+// erkleParams returns the parameters of a method of erkles.
+func erkleParams(method string) (triplets.ERKLEParams, error) {
+	ste := triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.Constant, Delta: 1}
+	switch method {
+	case paERKLE:
+		return triplets.ERKLEParams{}, nil
+	case steERKLE:
+		return ste, nil
+	case paERKLETen:
+		return triplets.ERKLEParams{Beta: tenPasses}, nil
+	case steERKLETen:
+		ste.Beta = tenPasses
+		return ste, nil
+	}
+	return triplets.ERKLEParams{}, fmt.Errorf("erkle2015: online method: %q is not known", method)
+}
+
+// batchMethod is a batch method by its loss.
+type batchMethod struct {
+	name string
+	loss triplets.Loss
+}
+
+// batches are the batch methods of the paper's comparisons.
+var batches = []batchMethod{{gnmdsBatch, triplets.GNMDS}, {steBatch, triplets.STE}, {cklBatch, triplets.CKL}}
+
+// batchOf returns the batch method of that name.
+func batchOf(name string) (batchMethod, error) {
+	for _, b := range batches {
+		if b.name == name {
+			return b, nil
+		}
+	}
+	return batchMethod{}, fmt.Errorf("erkle2015: batch method: %q is not known", name)
+}
+
+// methodVersions are the versions of what the experiments use.
+var methodVersions = map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion}
+
+// counts are the numbers of objects and of triplets of a split. If test is 0, all other comparisons
+// of the objects test.
+type counts struct{ objects, train, validation, test int }
+
+// dataSet is a source of splits that several experiments share: in a trial all of them see the same one.
+type dataSet struct {
+	// name is that of the cells, dataset that in the registry, or of a generator.
+	name, dataset string
+	full, smoke   counts
+	// least is the smallest number of triplets at which batch methods are fitted at full scale.
+	least int
+	// batches are the batch methods that run on it.
+	batches []batchMethod
+	// draw returns the split of a trial.
+	draw func(env *experiment.Env, seed experiment.Seed, c counts) (split, error)
+}
+
+// The data sets by name.
+const (
+	synthetic    = "synthetic"
+	synthetic500 = "synthetic, n = 500"
+)
+
+// dataSets are those on which batch methods run.
+var dataSets = []dataSet{
+	{
+		name: synthetic, dataset: "points in R50",
+		full: counts{objects: 100, train: 10000, validation: 1000}, smoke: counts{objects: 20, train: 300, validation: 100},
+		least: 100, batches: batches, draw: drawSynthetic,
+	},
+	{
+		// The large synthetic data with the ratio of triplets to objects kept.
+		name: synthetic500, dataset: "500 points in R50",
+		full: counts{objects: 500, train: 1000, validation: 500, test: 5000}, smoke: counts{objects: 25, train: 50, validation: 25, test: 200},
+		least: 50, batches: batches[:1], draw: drawSynthetic,
+	},
+}
+
+// dataSetOf returns the data set of that name.
+func dataSetOf(name string) (dataSet, error) {
+	for _, d := range dataSets {
+		if d.name == name {
+			return d, nil
+		}
+	}
+	return dataSet{}, fmt.Errorf("erkle2015: data set: %q is not known", name)
+}
+
+// at returns the counts of a scale.
+func (d dataSet) at(scale experiment.Scale) counts {
+	if scale == experiment.Smoke {
+		return d.smoke
+	}
+	return d.full
+}
+
+// datasetAt is the cell's data set at a scale: at smoke scale all are generated.
+func (d dataSet) datasetAt(scale experiment.Scale) string {
+	if scale == experiment.Smoke {
+		return "generated " + d.dataset
+	}
+	return d.dataset
+}
+
+// params describe the split in the parameters of a cell.
+func (d dataSet) params(scale experiment.Scale) map[string]string {
+	c := d.at(scale)
+	test := "all others"
+	if c.test > 0 {
+		test = strconv.Itoa(c.test)
+	}
+	return map[string]string{
+		"data": d.name, "objects": strconv.Itoa(c.objects), "train": strconv.Itoa(c.train), "validation": strconv.Itoa(c.validation), "test": test,
+	}
+}
+
+// batchSizes is the number of sizes at which batch methods are fitted.
+const batchSizes = 12
+
+// sizes are the numbers of training triplets at which batch methods are fitted.
+func (d dataSet) sizes(scale experiment.Scale) []int {
+	c := d.at(scale)
+	least, n := d.least, batchSizes
+	if scale == experiment.Smoke {
+		least, n = max(10, c.train/20), 4
+	}
+	return logSizes(least, c.train, n)
+}
+
+// logSizes returns n sizes from least to most, equally spaced in their logarithms.
+func logSizes(least, most, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = int(math.Round(float64(least) * math.Pow(float64(most)/float64(least), float64(i)/float64(n-1))))
+	}
+	return slices.Compact(out)
+}
+
+// split is the split of one trial. No triplet stands in two parts.
+type split struct {
+	objects                 int
+	train, validation, test []metric.Triplet
+	// all is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
+	// are in no other part.
+	all *datasets.Comparisons
+}
+
+// splitOf draws the split of a trial, the same in all experiments of the paper.
+func splitOf(env *experiment.Env, d dataSet, seed experiment.Seed) (split, error) {
+	return d.draw(env, sharedSeed(seed), d.at(env.Scale))
+}
+
+// sharedSeed is the seed of what all experiments of the paper share.
+func sharedSeed(seed experiment.Seed) experiment.Seed {
+	seed.Experiment = paperKey
+	return seed
+}
+
+// drawSynthetic answers random comparisons of points from a Gaussian without error (Section 5.1).
+func drawSynthetic(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
+	dim := 50
+	if env.Scale == experiment.Smoke {
+		dim = 5
+	}
+	all, err := datasets.GaussianComparisons(seed.Stream("points"), c.objects, dim)
+	if err != nil {
+		return split{}, err
+	}
+	parts, err := all.Sample(seed.Stream("triplets"), c.train, c.validation, c.test)
+	if err != nil {
+		return split{}, err
+	}
+	s := split{objects: c.objects, train: parts[0], validation: parts[1], test: parts[2]}
+	if c.test == 0 {
+		s.all = all
+	}
+	return s, nil
+}
+
+// errorCount counts the triplets that a kernel does not satisfy; ties, which count among the wrong, are those
+// whose two distances agree up to triplets.TieTolerance.
+type errorCount struct{ wrong, ties, of int }
+
+// errorsOf counts a kernel's errors on triplets.
+func errorsOf(k mat.Symmetric, ts []metric.Triplet) errorCount {
+	strict, half := triplets.Errors(k, ts)
+	return newErrorCount(strict, half, len(ts))
+}
+
+func newErrorCount(strict, half float64, of int) errorCount {
+	n := float64(of)
+	return errorCount{int(math.Round(strict * n)), int(math.Round(2 * (strict - half) * n)), of}
+}
+
+// testErrors counts a kernel's errors on the test triplets.
+func (s split) testErrors(k mat.Symmetric) errorCount {
+	if s.all == nil {
+		return errorsOf(k, s.test)
+	}
+	strict, half := s.all.Errors(k, triplets.TieTolerance, slices.Concat(s.train, s.validation)...)
+	return newErrorCount(strict, half, s.all.Len()-len(s.train)-len(s.validation))
+}
+
+// errorColumns are the value columns of an errorCount of a part, such as "test".
+func errorColumns(part string) []string {
+	return []string{part + " wrong", part + " ties", part + " triplets"}
+}
+
+// put sets the columns of a part.
+func (c errorCount) put(v table.Values, part string) {
+	columns := errorColumns(part)
+	v[columns[0]], v[columns[1]], v[columns[2]] = float64(c.wrong), float64(c.ties), float64(c.of)
+}
+
+// strictErrors returns the share of triplets of a part that are not satisfied, a tie being an error (the paper's measure),
+// by row.
+func strictErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0) }
+
+// halfErrors is strictErrors with a tie as half an error.
+func halfErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0.5) }
+
+func errorShares(t *table.Table, part string, tie float64) []float64 {
+	c := errorColumns(part)
+	wrong, ties, of := t.Values(c[0]), t.Values(c[1]), t.Values(c[2])
+	out := make([]float64, t.Len())
+	for i := range out {
+		out[i] = (wrong[i] - tie*ties[i]) / of[i]
+	}
+	return out
+}
+
+// runERKLE feeds the training triplets to ERKLE and calls at after each number of triplets in checkpoints, which
+// ascend. What the learner draws depends on the trial alone.
+func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experiment.Seed, checkpoints []int, at func(seen int, l *triplets.ERKLE) error) error {
+	p.Seed = seed.PCG("passes").Uint64()
+	l, err := triplets.NewERKLE(s.objects, p)
+	if err != nil {
+		return err
+	}
+	for i, t := range s.train {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := l.Step(t); err != nil {
+			return err
+		}
+		if len(checkpoints) > 0 && checkpoints[0] == i+1 {
+			if err := at(i+1, l); err != nil {
+				return err
+			}
+			checkpoints = checkpoints[1:]
+		}
+	}
+	return nil
+}
+
+// Stopping of the batch methods. The paper stops after 1000 iterations, or when the objective changes by less than 1e-7.
+const (
+	// batchIterations is the cap where a batch method is fitted at several sizes.
+	batchIterations = 100
+	// convergedIterations is the cap of the readings that run to convergence.
+	convergedIterations = 1000
+	// batchTol is the residual at which a batch method stops.
+	batchTol = 1e-4
+)
+
+// fitPath fits a batch method to the first sizes[0], sizes[1], ... training triplets, each time starting from the kernel of the
+// size before, and calls at with each result. p.Initial is that of the first.
+func fitPath(ctx context.Context, s split, sizes []int, p triplets.BatchParams, at func(seen int, r triplets.BatchResult) error) error {
+	for _, size := range sizes {
+		r, err := triplets.FitBatch(ctx, s.objects, s.train[:size], p)
+		if err != nil {
+			return err
+		}
+		if err := at(size, r); err != nil {
+			return err
+		}
+		p.Initial = r.Kernel
+	}
+	return nil
+}
+
+// The two readings of how τ is chosen.
+const (
+	byValidation = "τ by validation"
+	byTest       = "τ best on test"
+)
+
+// trialsNote describes the intervals of a figure.
+func trialsNote(t *table.Table) string {
+	n := len(t.Unique("trial"))
+	if n < experiment.MinTrials {
+		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	}
+	return fmt.Sprintf("Means over %d trials with 95 %% t intervals.", n)
+}
+
+// curveOf draws, in per cent, a share per row of g against an index column that holds numbers, as a mean over trials with a band.
+func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Table) []float64) (plots.Line, error) {
+	for at, rows := range g.Group(x) {
+		v, err := strconv.ParseFloat(at, 64)
+		if err != nil {
+			return style, fmt.Errorf("erkle2015: column %s: %w", x, err)
+		}
+		s := experiment.Summarize(shares(rows))
+		mean, half := s.Interval()
+		style.X, style.Y = append(style.X, v), append(style.Y, 100*mean)
+		if s.HasInterval {
+			style.Lo, style.Hi = append(style.Lo, 100*(mean-half)), append(style.Hi, 100*(mean+half))
+		}
+	}
+	return style, nil
+}
+
+// styles are the lines of the methods in all figures.
+var styles = map[string]plots.Line{
+	paERKLE:     {Name: paERKLE, Color: 0, Dashed: true},
+	paERKLETen:  {Name: paERKLETen, Color: 0},
+	steERKLE:    {Name: steERKLE, Color: 1, Dashed: true},
+	steERKLETen: {Name: steERKLETen, Color: 1},
+	gnmdsBatch:  {Name: gnmdsBatch, Color: 2},
+	steBatch:    {Name: steBatch, Color: 3},
+	cklBatch:    {Name: cklBatch, Color: 4},
+}
