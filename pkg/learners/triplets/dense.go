@@ -70,9 +70,16 @@ func (k *dense) add(t metric.Triplet, gamma float64, g Gradient) addition {
 	return addition{removed: 1}
 }
 
-// shrink lowers all eigenvalues by x ≥ 0, those below it to 0, by a full eigendecomposition.
+// addShrink projects, and then lowers all eigenvalues by x, those below it to 0. That is
+// one with lowering them first, since max(0, max(0, λ) − x) = max(0, λ − x).
+func (k *dense) addShrink(t metric.Triplet, gamma float64, g Gradient, x float64) addition {
+	a := k.add(t, gamma, g)
+	k.shrink(x)
+	return a
+}
+
 func (k *dense) shrink(x float64) {
-	e := k.eigen()
+	e := decompose(k.n, k.k)
 	values := e.Values(nil)
 	var v mat.Dense
 	e.VectorsTo(&v)
@@ -101,15 +108,16 @@ func (k *dense) smallest() (float64, []float64) {
 		r := spectral.Smallest(spectral.Matrix(mat.NewSymDense(k.n, k.k)), 1, spectral.Options{})
 		return r.Values[0], r.Vectors.RawRowView(0)
 	}
-	e := k.eigen()
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	return e.Values(nil)[0], mat.Col(nil, 0, &vectors)
+	e := decompose(k.n, k.k)
+	var v mat.Dense
+	e.VectorsTo(&v)
+	return e.Values(nil)[0], mat.Col(nil, 0, &v)
 }
 
-func (k *dense) eigen() *mat.EigenSym {
+// decompose returns the eigendecomposition of the symmetric n×n matrix c.
+func decompose(n int, c []float64) *mat.EigenSym {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(k.n, k.k), true) {
+	if !e.Factorize(mat.NewSymDense(n, c), true) {
 		panic("triplets: the eigendecomposition of a finite kernel did not converge")
 	}
 	return &e

@@ -2,6 +2,7 @@ package triplets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -237,7 +238,12 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	l := newERKLE(n, p)
 	l.pcg = rand.NewPCG(p.Seed, 0)
 	l.rng = rand.New(l.pcg)
-	l.k = newDense(n, p.Initial, p.Projection == PrintedRule, least)
+	switch {
+	case p.Projection == Structured && p.Trace > 0:
+		l.k = newFactored(n, p.Initial)
+	default:
+		l.k = newDense(n, p.Initial, p.Projection == PrintedRule, least)
+	}
 	l.p.Initial = nil
 	return l, nil
 }
@@ -363,24 +369,29 @@ func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 		l.stats.Rejected++
 		return 0
 	}
-	a := l.k.add(t, gamma, l.p.Gradient)
+	var a addition
+	if l.p.Trace > 0 {
+		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, delta*l.p.Trace)
+	} else {
+		a = l.k.add(t, gamma, l.p.Gradient)
+	}
 	l.stats.Active++
 	l.stats.Projected += a.removed
 	l.stats.By[a.certificate]++
-	if l.p.Trace > 0 {
-		l.k.(shrinker).shrink(delta * l.p.Trace)
-	}
 	return gamma
 }
 
 // erkleState is what Save writes beside the parameters.
 type erkleState struct {
-	Objects int         `json:"objects"`
-	Round   int         `json:"round"`
-	History []int       `json:"history,omitempty"` // a, near, far of each triplet
-	PCG     []byte      `json:"pcg"`
-	Stats   ERKLEStats  `json:"stats"`
-	Dense   *denseState `json:"dense,omitempty"`
+	Objects int        `json:"objects"`
+	Round   int        `json:"round"`
+	History []int      `json:"history,omitempty"` // a, near, far of each triplet
+	PCG     []byte     `json:"pcg"`
+	Stats   ERKLEStats `json:"stats"`
+
+	// The kernel, in the one form that goes with the parameters.
+	Dense    *denseState    `json:"dense,omitempty"`
+	Factored *factoredState `json:"factored,omitempty"`
 }
 
 // Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
@@ -397,6 +408,8 @@ func (l *ERKLE) Save(w io.Writer) error {
 	switch k := l.k.(type) {
 	case *dense:
 		s.Dense = k.state()
+	case *factored:
+		s.Factored = k.state()
 	}
 	return persist.Write(w, ERKLEKind, l.p, s)
 }
@@ -449,15 +462,23 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 		}
 		l.history = append(l.history, t)
 	}
-	if s.Dense == nil {
-		return nil, fmt.Errorf("dense: no kernel")
-	}
-	k, err := s.Dense.cone(s.Objects, p.Projection == PrintedRule)
-	if err != nil {
+	var err error
+	if l.k, err = s.cone(p); err != nil {
 		return nil, err
 	}
-	l.k = k
 	return l, nil
+}
+
+// cone returns the kernel that was saved.
+func (s erkleState) cone(p ERKLEParams) (cone, error) {
+	factors := p.Projection == Structured && p.Trace > 0
+	if factors != (s.Factored != nil) || factors == (s.Dense != nil) {
+		return nil, errors.New("the kernel is not in the form of the parameters")
+	}
+	if factors {
+		return s.Factored.cone(s.Objects)
+	}
+	return s.Dense.cone(s.Objects, p.Projection == PrintedRule)
 }
 
 // checkCounts returns an error unless rounds, history and stats agree.

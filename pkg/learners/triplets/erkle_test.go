@@ -70,3 +70,10 @@ func TestStepIsTheFullProjection(t *testing.T) {
 		}
 	}
 }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

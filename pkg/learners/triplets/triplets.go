@@ -106,8 +106,8 @@ type cone interface {
 // shrinker is a cone for the trace penalty.
 type shrinker interface {
 	cone
-	// shrink lowers all eigenvalues of K by x ≥ 0, those below x to 0.
-	shrink(x float64)
+	// addShrink replaces K by K − γG(t) − xI, γ > 0 and x ≥ 0, with its negative eigenvalues set to 0.
+	addShrink(t metric.Triplet, gamma float64, g Gradient, x float64) addition
 }
 
 // addition reports what cone.add did.
@@ -159,6 +159,17 @@ func (g Gradient) radius() float64 {
 		return math.Sqrt(3)
 	}
 	return 3
+}
+
+// directions returns u and w, entries on (A, Near, Far), of −G = radius·(wwᵀ − uuᵀ). Both are unit
+// vectors, orthogonal to each other.
+func (g Gradient) directions() (u, w [3]float64) {
+	if g == Frobenius {
+		s := math.Sqrt(3)
+		x, y := -(1+s)/(2*s), (s-1)/(2*s)
+		return [3]float64{1 / s, x, y}, [3]float64{1 / s, y, x}
+	}
+	return [3]float64{2. / 3, -2. / 3, 1. / 3}, [3]float64{2. / 3, 1. / 3, -2. / 3}
 }
 
 // Certificate says why K − γG is known to be positive semi-definite without an
