@@ -2,7 +2,7 @@
 // more like Near than like Far".
 //
 // ERKLE learns online, one answer at a time; FitBatch minimises the sum of losses
-// over all answers. Both keep the kernel positive semi-definite. Select chooses the
+// over all answers. Both keep the kernel positive semi-definite. A Selector chooses the
 // next question to ask, and Embed, Procrustes and Errors read a kernel.
 //
 // Throughout, K is an n×n positive semi-definite kernel,

@@ -1,0 +1,411 @@
+package triplets
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// SelectorVersion counts the changes of the questions that a Selector asks.
+const SelectorVersion = 1
+
+// Query asks whether Head is more like B or like C.
+type Query struct{ Head, B, C int }
+
+// QueryOf returns the query that t answers, B < C.
+func QueryOf(t metric.Triplet) Query {
+	return Query{t.A, min(t.Near, t.Far), max(t.Near, t.Far)}
+}
+
+// Answer returns the answer that Head is more like near. It panics unless near is B or C.
+func (q Query) Answer(near int) metric.Triplet {
+	switch near {
+	case q.B:
+		return metric.Triplet{A: q.Head, Near: q.B, Far: q.C}
+	case q.C:
+		return metric.Triplet{A: q.Head, Near: q.C, Far: q.B}
+	}
+	panic(fmt.Sprintf("triplets: answer %d to a query about %d and %d", near, q.B, q.C))
+}
+
+// Rule says how a Selector chooses the two objects that the head is compared with.
+type Rule int
+
+// The rules.
+const (
+	// Random: any two, with equal probability.
+	Random Rule = iota
+	// Uncertainty: the two whose comparison is least certain under the kernel, that is
+	// with the smallest |d²(Head, B) − d²(Head, C)|: the loss STE gives both answers the
+	// probability nearest ½.
+	Uncertainty
+	// InformationGain: the two whose answer tells most about where the head is (Tamuz, Liu,
+	// Belongie, Shamir, Kalai 2011, Section 4). The head may be where any of the n objects is
+	// in the kernel's feature space, with the posterior
+	//
+	//	τ(x) ∝ Π p(answer | x)
+	//
+	// over its answers so far, from a uniform prior. The gain is the expected decrease of the entropy
+	// of τ, which is the mutual information of the answer and x,
+	//
+	//	H(Σ_x τ(x)·p(b | x)) − Σ_x τ(x)·H(p(b | x)),
+	//
+	// with H(p) = −p·ln p − (1−p)·ln(1−p) in nats and p(b | x) the probability of the answer b from x
+	// under the Model.
+	InformationGain
+)
+
+var ruleNames = []string{Random: "random", Uncertainty: "uncertainty", InformationGain: "information-gain"}
+
+// String returns "random", "uncertainty" or "information-gain".
+func (r Rule) String() string { return name(ruleNames, int(r), "Rule") }
+
+// AnswerModel gives the probability p(b | x) of the answer that the head is more like b than like c,
+// if it is where x is, by the squared distances of x to both.
+type AnswerModel int
+
+// The models.
+const (
+	// Crowd: (μ + d²(x, c)) / (2μ + d²(x, b) + d²(x, c)), that of the loss CKL, which Tamuz et
+	// al. use.
+	Crowd AnswerModel = iota
+	// Logistic: 1/(1 + exp(d²(x, b) − d²(x, c))), that of the loss STE.
+	Logistic
+)
+
+var answerModelNames = []string{Crowd: "crowd", Logistic: "logistic"}
+
+// String returns "crowd" or "logistic".
+func (m AnswerModel) String() string { return name(answerModelNames, int(m), "AnswerModel") }
+
+// MaxMu bounds SelectorParams.Mu, with which all answers are coin flips for any kernel that
+// ERKLE learns.
+const MaxMu = 1e100
+
+// SelectorParams are the parameters of a Selector.
+type SelectorParams struct {
+	// Rule is the rule of selection. The default is Random.
+	Rule Rule
+	// Candidates is the number of pairs of objects that are weighed per query, at least 1: all that were
+	// not asked if there are no more, else as many random ones. 0 means 5000: all for up to 101 objects.
+	Candidates int
+	// Model is the model of an answer for InformationGain. The default is Crowd.
+	Model AnswerModel
+	// Mu is μ of Crowd, in units of d², > 0 and at most MaxMu; 0 means 0.05. The larger, the less certain are the
+	// answers about close objects.
+	Mu float64
+}
+
+// Resolved returns p with its defaults filled in: Candidates = 5000, Mu = 0.05.
+func (p SelectorParams) Resolved() SelectorParams {
+	p.Candidates = cmp.Or(p.Candidates, 5000)
+	p.Mu = cmp.Or(p.Mu, 0.05)
+	return p
+}
+
+func (p SelectorParams) check() error {
+	switch {
+	case p.Rule < Random || p.Rule > InformationGain:
+		return fmt.Errorf("selector: rule: %v is not allowed, want Random, Uncertainty or InformationGain", p.Rule)
+	case p.Candidates < 1:
+		return fmt.Errorf("selector: candidates: %d is not allowed, want at least 1, or 0 for the default", p.Candidates)
+	case p.Model != Crowd && p.Model != Logistic:
+		return fmt.Errorf("selector: model: %v is not allowed, want Crowd or Logistic", p.Model)
+	case !(p.Mu > 0 && p.Mu <= MaxMu):
+		return fmt.Errorf("selector: mu: %v is not allowed, want a number > 0 and at most %v", p.Mu, MaxMu)
+	}
+	return nil
+}
+
+// Selector chooses the next question by a kernel and the answers so far. By every rule the head is an
+// object that has been the head of the fewest answers, a random one of them, so that all are heads in turn,
+// and the Rule chooses the two objects to compare with; equal pairs, all of them at K = I without answers, have equal
+// chances. A query is asked again only when all n(n−1)(n−2)/2 are answered; then the next
+// round of all begins.
+//
+// A Selector is no learner and is not saved: what it knows are the answers, which Learn can give to a
+// new one, and the state of its generator. Its methods may not be called concurrently.
+type Selector struct {
+	p        SelectorParams
+	n        int
+	rng      *rand.Rand
+	answers  [][]metric.Triplet // by head
+	answered map[Query]struct{} // in this round
+	of       []int              // queries of answered, by head
+}
+
+// NewSelector returns a Selector for n objects which draws from src. It returns an error unless n ≥ 3,
+// src is not nil and the parameters are allowed.
+func NewSelector(src *rand.PCG, n int, p SelectorParams) (*Selector, error) {
+	p = p.Resolved()
+	if n < 3 {
+		return nil, fmt.Errorf("selector: n: %d is not allowed, want at least 3 objects", n)
+	}
+	if src == nil {
+		return nil, errors.New("selector: src: none given, want a generator")
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &Selector{p, n, rand.New(src), make([][]metric.Triplet, n), map[Query]struct{}{}, make([]int, n)}, nil
+}
+
+// Learn takes an answer to any query, asked by Next or not. It returns an error, and
+// has not changed, unless t compares three different objects.
+func (s *Selector) Learn(t metric.Triplet) error {
+	if err := Check(s.n, t); err != nil {
+		return err
+	}
+	s.answers[t.A] = append(s.answers[t.A], t)
+	q := QueryOf(t)
+	if _, again := s.answered[q]; !again {
+		s.answered[q] = struct{}{}
+		s.of[t.A]++
+	}
+	if len(s.answered) == s.n*s.perHead() {
+		clear(s.answered)
+		clear(s.of)
+	}
+	return nil
+}
+
+// perHead is the number of queries per head.
+func (s *Selector) perHead() int { return (s.n - 1) * (s.n - 2) / 2 }
+
+// Next returns a query under the kernel k, with B < C. It changes nothing but the state of the generator: until
+// Learn has an answer, the query may come again. With c candidates InformationGain takes time proportional to n(n + c) beside the
+// answers of the head (about 7 ms for n = 100 and all its pairs), the other rules to c. It panics unless k is n×n, and if squared
+// distances it needs are not finite.
+func (s *Selector) Next(k mat.Symmetric) Query {
+	if k.SymmetricDim() != s.n {
+		panic(mat.ErrShape)
+	}
+	head := s.head()
+	var scores []float64
+	var qs []Query
+	switch s.p.Rule {
+	case Random:
+		qs = s.candidates(head, 1)
+		scores = make([]float64, len(qs))
+	case Uncertainty:
+		qs = s.candidates(head, s.p.Candidates)
+		scores = certainty(k, qs)
+	case InformationGain:
+		qs = s.candidates(head, s.p.Candidates)
+		scores = s.gains(k, head, qs)
+	}
+	return qs[s.best(scores)]
+}
+
+// Gain returns the expected information gain of a query under k, in nats, whatever the rule is. It panics unless q compares
+// three different objects, and like Next.
+func (s *Selector) Gain(k mat.Symmetric, q Query) float64 {
+	if k.SymmetricDim() != s.n {
+		panic(mat.ErrShape)
+	}
+	if err := Check(s.n, q.Answer(q.B)); err != nil {
+		panic(err.Error())
+	}
+	return s.gains(k, q.Head, []Query{q})[0]
+}
+
+// head draws one of the objects with the fewest answers among those that have a query left.
+func (s *Selector) head() int {
+	var least []int
+	for a, answers := range s.answers {
+		switch {
+		case s.of[a] == s.perHead():
+		case len(least) == 0 || len(answers) < len(s.answers[least[0]]):
+			least = append(least[:0], a)
+		case len(answers) == len(s.answers[least[0]]):
+			least = append(least, a)
+		}
+	}
+	return least[s.rng.IntN(len(least))]
+}
+
+// candidates returns queries with that head that are not answered: all, if there are at most limit in all,
+// else up to limit random ones, of which some may be equal.
+func (s *Selector) candidates(head, limit int) []Query {
+	var out []Query
+	if s.perHead() > limit {
+		// So many draws fail only if nearly all queries of the head are answered.
+		for tries := 4*limit + 100; tries > 0 && len(out) < limit; tries-- {
+			b, c := s.draw(head)
+			if q := (Query{head, min(b, c), max(b, c)}); s.open(q) {
+				out = append(out, q)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	for b := range s.n {
+		for c := b + 1; c < s.n; c++ {
+			if q := (Query{head, b, c}); b != head && c != head && s.open(q) {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// draw returns two different objects other than head.
+func (s *Selector) draw(head int) (b, c int) {
+	b, c = s.rng.IntN(s.n-1), s.rng.IntN(s.n-2)
+	if c >= b {
+		c++
+	}
+	if b >= head {
+		b++
+	}
+	if c >= head {
+		c++
+	}
+	return b, c
+}
+
+// open reports whether q has no answer in this round.
+func (s *Selector) open(q Query) bool { _, answered := s.answered[q]; return !answered }
+
+// best draws one of the largest scores. Scores within TieTolerance of the
+// largest, relative to the largest magnitude and to 1, are equal.
+func (s *Selector) best(scores []float64) int {
+	most, size := math.Inf(-1), 1.0
+	for _, v := range scores {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			panic("triplets: selector: a squared distance is not finite")
+		}
+		most, size = max(most, v), max(size, math.Abs(v))
+	}
+	var largest []int
+	for i, v := range scores {
+		if v >= most-TieTolerance*size {
+			largest = append(largest, i)
+		}
+	}
+	return largest[s.rng.IntN(len(largest))]
+}
+
+// certainty returns −|d²(Head, B) − d²(Head, C)| per query.
+func certainty(k mat.Symmetric, qs []Query) []float64 {
+	out := make([]float64, len(qs))
+	for i, q := range qs {
+		out[i] = -math.Abs(sqDist(k, q.Head, q.B) - sqDist(k, q.Head, q.C))
+	}
+	return out
+}
+
+// negligible is the posterior probability below which a place is left out. Its share of a gain is at most 2·ln 2 times that.
+const negligible = 1e-15
+
+// gains returns the expected information gain per query with that head.
+func (s *Selector) gains(k mat.Symmetric, head int, qs []Query) []float64 {
+	rows := distances{k, make([]float64, s.n)}
+	tau := s.posterior(rows, head)
+	mean, noise := make([]float64, len(qs)), make([]float64, len(qs))
+	weigh := s.logistic
+	if s.p.Model == Crowd {
+		weigh = s.crowd
+	}
+	for x, w := range tau {
+		if w < negligible {
+			continue
+		}
+		weigh(mean, noise, w, rows.from(x), qs)
+	}
+	out := make([]float64, len(qs))
+	for i, p := range mean {
+		out[i] = entropy(p) - noise[i]
+	}
+	return out
+}
+
+// posterior returns τ.
+func (s *Selector) posterior(rows distances, head int) []float64 {
+	tau := make([]float64, s.n)
+	most := math.Inf(-1)
+	for x := range tau {
+		d := rows.from(x)
+		for _, t := range s.answers[head] {
+			tau[x] += s.logProbability(d[t.Near], d[t.Far])
+		}
+		most = max(most, tau[x])
+	}
+	var sum float64
+	for x, v := range tau {
+		tau[x] = math.Exp(v - most)
+		sum += tau[x]
+	}
+	for x := range tau {
+		tau[x] /= sum
+	}
+	return tau
+}
+
+// logProbability returns ln p(near | x) by the squared distances of x.
+func (s *Selector) logProbability(near, far float64) float64 {
+	if s.p.Model == Crowd {
+		return math.Log((s.p.Mu + far) / (2*s.p.Mu + near + far))
+	}
+	return -logOnePlusExp(near - far)
+}
+
+// logOnePlusExp returns ln(1 + exp z) without overflow.
+func logOnePlusExp(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
+
+// crowd adds w·p(B | x) to mean and w·H(p(B | x)) to noise, per query, by the squared distances d from x. With u = μ + d² and
+// S = u_B + u_C the entropy is ln S − (u_B·ln u_B + u_C·ln u_C)/S, of which the second logarithms are those of objects, not of pairs.
+func (s *Selector) crowd(mean, noise []float64, w float64, d []float64, qs []Query) {
+	u, v := make([]float64, s.n), make([]float64, s.n)
+	for j, sq := range d {
+		u[j] = s.p.Mu + sq
+		v[j] = u[j] * math.Log(u[j])
+	}
+	for i, q := range qs {
+		sum := u[q.B] + u[q.C]
+		mean[i] += w * u[q.C] / sum
+		noise[i] += w * (math.Log(sum) - (v[q.B]+v[q.C])/sum)
+	}
+}
+
+// logistic is crowd for the Logistic model.
+func (s *Selector) logistic(mean, noise []float64, w float64, d []float64, qs []Query) {
+	for i, q := range qs {
+		z := d[q.B] - d[q.C]
+		p := 1 / (1 + math.Exp(z))
+		mean[i] += w * p
+		// −p·ln p − (1−p)·ln(1−p) with ln p = −ln(1 + exp z), ln(1−p) = z + ln p.
+		noise[i] += w * (logOnePlusExp(-math.Abs(z)) + math.Abs(z)*min(p, 1-p))
+	}
+}
+
+// entropy returns −p·ln p − (1−p)·ln(1−p), 0 where round-off takes p out of (0, 1).
+func entropy(p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	return -p*math.Log(p) - (1-p)*math.Log1p(-p)
+}
+
+// distances gives the squared distances of a kernel row by row.
+type distances struct {
+	k   mat.Symmetric
+	row []float64
+}
+
+// from returns d²(x, ·), at least 0, in a slice that the next call overwrites.
+func (r distances) from(x int) []float64 {
+	xx := r.k.At(x, x)
+	for j := range r.row {
+		r.row[j] = max(0, xx+r.k.At(j, j)-2*r.k.At(x, j))
+	}
+	r.row[x] = 0
+	return r.row
+}

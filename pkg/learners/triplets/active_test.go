@@ -1,0 +1,364 @@
+package triplets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// madeKernel is the kernel of n points from a Gaussian in d dimensions.
+func madeKernel(rng *rand.Rand, n, d int) *mat.SymDense {
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64())
+		}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.SymOuterK(1, x)
+	return k
+}
+
+func identity(n int) *mat.SymDense {
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		k.SetSym(i, i, 1)
+	}
+	return k
+}
+
+func newSelector(t testing.TB, n int, p SelectorParams) *Selector {
+	t.Helper()
+	s, err := NewSelector(rand.NewPCG(3, 4), n, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// referenceGain is the gain by its definition: the entropy of the posterior over places minus
+// its expectation after either answer.
+func referenceGain(k mat.Symmetric, answers []metric.Triplet, q Query, model AnswerModel, mu float64) float64 {
+	p := func(x, near, far int) float64 {
+		d := func(j int) float64 { return k.At(x, x) + k.At(j, j) - 2*k.At(x, j) }
+		if model == Logistic {
+			return math.Exp(-d(near)) / (math.Exp(-d(near)) + math.Exp(-d(far)))
+		}
+		return (mu + d(far)) / (2*mu + d(near) + d(far))
+	}
+	posterior := func(answers []metric.Triplet) []float64 {
+		tau := make([]float64, k.SymmetricDim())
+		sum := 0.0
+		for x := range tau {
+			tau[x] = 1
+			for _, t := range answers {
+				if t.A == q.Head {
+					tau[x] *= p(x, t.Near, t.Far)
+				}
+			}
+			sum += tau[x]
+		}
+		for x := range tau {
+			tau[x] /= sum
+		}
+		return tau
+	}
+	uncertainty := func(tau []float64) float64 {
+		h := 0.0
+		for _, v := range tau {
+			if v > 0 {
+				h -= v * math.Log(v)
+			}
+		}
+		return h
+	}
+	before := posterior(answers)
+	chance := 0.0 // of the answer B
+	for x, v := range before {
+		chance += v * p(x, q.B, q.C)
+	}
+	b := uncertainty(posterior(append(slices.Clone(answers), q.Answer(q.B))))
+	c := uncertainty(posterior(append(slices.Clone(answers), q.Answer(q.C))))
+	return uncertainty(before) - chance*b - (1-chance)*c
+}
+
+// allQueries lists all queries about n objects.
+func allQueries(n int) []Query {
+	var out []Query
+	for a := range n {
+		for b := range n {
+			for c := b + 1; c < n; c++ {
+				if a != b && a != c {
+					out = append(out, Query{a, b, c})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestGainAgainstItsDefinition(t *testing.T) {
+	const n = 7
+	// Both forms subtract entropies of up to ln 7: some 1e-15 each.
+	const tol = 1e-13
+	for _, model := range []AnswerModel{Crowd, Logistic} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		k := madeKernel(rng, n, 3)
+		p := SelectorParams{Rule: InformationGain, Model: model, Mu: 0.3}
+		s := newSelector(t, n, p)
+		var answers []metric.Triplet
+		for range 30 {
+			for _, q := range allQueries(n) {
+				if got, want := s.Gain(k, q), referenceGain(k, answers, q, model, p.Mu); math.Abs(got-want) > tol {
+					t.Fatalf("%v, %d answers, %v: gain %v, want %v", model, len(answers), q, got, want)
+				}
+			}
+			// Any answer, so that some conflict.
+			qs := allQueries(n)
+			q := qs[rng.IntN(len(qs))]
+			answers = append(answers, q.Answer([]int{q.B, q.C}[rng.IntN(2)]))
+			if err := s.Learn(answers[len(answers)-1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// By both rules Next asks what no other open query of that head beats.
+func TestNextIsTheBestOfItsHead(t *testing.T) {
+	const n = 7
+	rng := rand.New(rand.NewPCG(5, 6))
+	k := madeKernel(rng, n, 3)
+	score := map[Rule]func([]metric.Triplet, Query) float64{
+		Uncertainty: func(_ []metric.Triplet, q Query) float64 {
+			p := 1 / (1 + math.Exp(sqDist(k, q.Head, q.B)-sqDist(k, q.Head, q.C)))
+			return -math.Abs(p - .5)
+		},
+		InformationGain: func(answers []metric.Triplet, q Query) float64 {
+			return referenceGain(k, answers, q, Crowd, SelectorParams{}.Resolved().Mu)
+		},
+	}
+	for rule, of := range score {
+		s := newSelector(t, n, SelectorParams{Rule: rule})
+		var answers []metric.Triplet
+		asked := map[Query]bool{}
+		for range n * (n - 1) * (n - 2) / 2 {
+			q := s.Next(k)
+			for _, other := range allQueries(n) {
+				if other.Head == q.Head && !asked[other] && of(answers, other) > of(answers, q)+1e-12 {
+					t.Fatalf("%v: asks %v (%v), but %v has %v", rule, q, of(answers, q), other, of(answers, other))
+				}
+			}
+			asked[q] = true
+			answers = append(answers, q.Answer([]int{q.B, q.C}[rng.IntN(2)]))
+			if err := s.Learn(answers[len(answers)-1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// In each round of n(n−1)(n−2)/2 questions none comes twice, whatever the rule and however few
+// candidates, and at any time the heads differ by at most one answer.
+func TestNoQueryTwice(t *testing.T) {
+	const n = 6
+	k := madeKernel(rand.New(rand.NewPCG(7, 8)), n, 2)
+	for _, rule := range []Rule{Random, Uncertainty, InformationGain} {
+		for _, candidates := range []int{0, 1, 3} {
+			s := newSelector(t, n, SelectorParams{Rule: rule, Candidates: candidates})
+			for round := range 2 {
+				asked := map[Query]bool{}
+				heads := make([]int, n)
+				for range n * (n - 1) * (n - 2) / 2 {
+					q := s.Next(k)
+					if asked[q] {
+						t.Fatalf("%v, %d candidates, round %d: %v comes twice", rule, candidates, round, q)
+					}
+					if !(q.B < q.C) {
+						t.Fatalf("%v: not in order", q)
+					}
+					asked[q] = true
+					heads[q.Head]++
+					if slices.Max(heads)-slices.Min(heads) > 1 {
+						t.Fatalf("%v: heads are %v times asked", rule, heads)
+					}
+					if err := s.Learn(q.Answer(q.C)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Answers that the Selector did not ask for count too: only the last open query is left.
+func TestLearnOfOtherAnswers(t *testing.T) {
+	const n = 5
+	k := identity(n)
+	qs := allQueries(n)
+	for _, rule := range []Rule{Random, Uncertainty, InformationGain} {
+		for _, candidates := range []int{0, 1} { // one that looks at all, one that draws
+			s := newSelector(t, n, SelectorParams{Rule: rule, Candidates: candidates})
+			for i, q := range qs {
+				if i == 17 {
+					continue
+				}
+				for range i%3 + q.Head { // also more than once, so that another head has fewer answers
+					if err := s.Learn(q.Answer(q.B)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := s.Learn(q.Answer(q.C)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := s.Next(k); got != qs[17] {
+				t.Errorf("%v: asks %v, want %v, the only one left", rule, got, qs[17])
+			}
+		}
+	}
+}
+
+// At K = I without answers all questions are equal, and every one comes about equally often.
+func TestTiesAreBrokenAtRandom(t *testing.T) {
+	const n, draws = 5, 6000
+	k := identity(n)
+	for _, rule := range []Rule{Random, Uncertainty, InformationGain} {
+		s := newSelector(t, n, SelectorParams{Rule: rule})
+		count := map[Query]int{}
+		for range draws {
+			count[s.Next(k)]++
+		}
+		// The generator is fixed: this cannot fail by chance, only by another order of draws, of
+		// which one in a million is beyond 5 standard deviations in any of 30 cells.
+		mean := draws / float64(len(allQueries(n)))
+		for _, q := range allQueries(n) {
+			if d := math.Abs(float64(count[q]) - mean); d > 5*math.Sqrt(mean) {
+				t.Errorf("%v: %v comes %d times, want about %.0f", rule, q, count[q], mean)
+			}
+		}
+	}
+}
+
+// A crowd of answers that agree leaves one place, where no answer surprises: the gain is what is left of noise.
+func TestGainOfACertainPlace(t *testing.T) {
+	const n = 8
+	k := madeKernel(rand.New(rand.NewPCG(9, 9)), n, 2)
+	s := newSelector(t, n, SelectorParams{Rule: InformationGain, Model: Logistic})
+	q := Query{0, 1, 2}
+	before := s.Gain(k, q)
+	for range 2000 {
+		for b := 1; b < n; b++ {
+			for c := b + 1; c < n; c++ {
+				near := b
+				if sqDist(k, 0, c) < sqDist(k, 0, b) {
+					near = c
+				}
+				if err := s.Learn(Query{0, b, c}.Answer(near)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if after := s.Gain(k, q); before < 1e-3 || math.Abs(after) > 1e-12 {
+		t.Errorf("gain %v before, %v after 2000 rounds of equal answers", before, after)
+	}
+}
+
+func TestSelectorIsDeterministic(t *testing.T) {
+	k := madeKernel(rand.New(rand.NewPCG(1, 1)), 12, 3)
+	for _, rule := range []Rule{Random, Uncertainty, InformationGain} {
+		run := func() (out []Query) {
+			s := newSelector(t, 12, SelectorParams{Rule: rule, Candidates: 10})
+			for range 50 {
+				q := s.Next(k)
+				out = append(out, q)
+				if err := s.Learn(q.Answer(q.B)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return out
+		}
+		if a, b := run(), run(); !slices.Equal(a, b) {
+			t.Errorf("%v: two runs ask differently", rule)
+		}
+	}
+}
+
+func TestSelectorRefuses(t *testing.T) {
+	src := rand.NewPCG(1, 2)
+	for _, tt := range []struct {
+		n    int
+		src  *rand.PCG
+		p    SelectorParams
+		want string
+	}{
+		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want at least 3 objects"},
+		{3, nil, SelectorParams{}, "selector: src: none given, want a generator"},
+		{3, src, SelectorParams{Rule: 3}, "selector: rule: Rule(3) is not allowed, want Random, Uncertainty or InformationGain"},
+		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want at least 1, or 0 for the default"},
+		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want Crowd or Logistic"},
+		{3, src, SelectorParams{Mu: -1}, "selector: mu: -1 is not allowed, want a number > 0 and at most 1e+100"},
+		{3, src, SelectorParams{Mu: math.NaN()}, "selector: mu: NaN is not allowed, want a number > 0 and at most 1e+100"},
+	} {
+		if _, err := NewSelector(tt.src, tt.n, tt.p); err == nil || err.Error() != tt.want {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+	s := newSelector(t, 4, SelectorParams{})
+	if err := s.Learn(metric.Triplet{A: 0, Near: 4, Far: 1}); err == nil {
+		t.Error("an object out of range gave no error")
+	}
+	bad := identity(4)
+	bad.SetSym(1, 2, math.NaN())
+	for name, f := range map[string]func(){
+		"another order": func() { s.Next(identity(5)) },
+		"no number":     func() { newSelector(t, 4, SelectorParams{Rule: InformationGain}).Next(bad) },
+		"no query":      func() { s.Gain(identity(4), Query{1, 1, 2}) },
+		"no answer":     func() { Query{0, 1, 2}.Answer(0) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func BenchmarkSelector(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		k := madeKernel(rand.New(rand.NewPCG(1, 2)), n, 5)
+		for _, rule := range []Rule{Random, Uncertainty, InformationGain} {
+			b.Run(fmt.Sprintf("alg=%v/n=%d", rule, n), func(b *testing.B) {
+				s := newSelector(b, n, SelectorParams{Rule: rule})
+				// Ten answers per head.
+				r, err := NewKernelRespondent(rand.NewPCG(5, 6), k, .1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				random := newSelector(b, n, SelectorParams{})
+				for range 10 * n {
+					t := r.Answer(random.Next(k))
+					if err := random.Learn(t); err != nil {
+						b.Fatal(err)
+					}
+					if err := s.Learn(t); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for b.Loop() {
+					s.Next(k)
+				}
+			})
+		}
+	}
+}
