@@ -1,0 +1,156 @@
+package erkle2015
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/table"
+)
+
+// fig2World makes up times in seconds.
+type fig2World struct {
+	pass float64                       // of the whole pass at the largest size
+	step func(n float64) float64       // by the full eigendecomposition
+	fit  func(n float64) float64       // of FitBatch
+	two  func(n, step float64) float64 // two steps
+	last func(step float64) float64    // what is measured at the largest size
+}
+
+func (w fig2World) tables() (t, times *table.Table) {
+	index, values := Fig2.Columns()
+	t = table.New(index, values)
+	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
+	size := fig2SizeAt(experiment.Full)
+	for trial := range madeTrials {
+		noise := 1 + 1e-3*float64(trial%3)
+		row := func(kind string, n, to int, v table.Values) {
+			t.Add(table.Key{"cell": "large", "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
+		}
+		spent := func(phase string, s float64) {
+			times.Add(table.Key{"cell": "large", "trial": strconv.Itoa(trial), "phase": phase}, table.Values{"cpu_s": s * noise})
+		}
+		for to := size.minibatch; to <= 2*size.objects; to += size.minibatch {
+			row("pass", size.objects, to, table.Values{"active": 1, "projected": 1, "computed": 1, "test wrong": 100, "test ties": 1, "test triplets": 300})
+			spent(passPhase(size.objects, to), w.pass/20)
+		}
+		for _, n := range size.steps {
+			row("pass", n, 2*n, table.Values{"active": 1, "projected": 1, "computed": 1})
+			spent(passPhase(n, 2*n), 1e-3*float64(n))
+			row("step", n, 2*n, table.Values{"negative": 0})
+			s := w.step(float64(n))
+			spent(stepPhase(n), s)
+			spent(fitPhase(n), w.fit(float64(n)))
+			if n == size.twice {
+				spent(twicePhase(n), w.two(float64(n), s))
+			}
+		}
+		if trial == 0 {
+			row("step", size.objects, 2*size.objects, table.Values{"negative": 3})
+			spent(stepPhase(size.objects), w.last(w.step(float64(size.objects))))
+		}
+	}
+	return t, times
+}
+
+func cubic(c float64) func(float64) float64 {
+	return func(n float64) float64 { return c * n * n * n }
+}
+
+func TestFig2ClaimsPointTheRightWay(t *testing.T) {
+	verdict := func(id string, w fig2World) experiment.Verdict {
+		t.Helper()
+		tb, times := w.tables()
+		return experimenttest.Grade(t, fig2Claims, id, tb, times).Verdict
+	}
+	double := func(_, s float64) float64 { return 2 * s }
+	same := func(s float64) float64 { return s }
+	yes := fig2World{pass: 30, step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same}                                        // steps of 375 and 125 s
+	no := fig2World{pass: 30000, step: cubic(3e-9), fit: cubic(1e-9), two: func(_, s float64) float64 { return s / 2 }, last: same} // not even 20 steps
+	between := fig2World{pass: 1000, step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same}                                  // less than 20 steps, more than one
+	for id, want := range map[string][3]experiment.Verdict{
+		"fig2-faster":    {experiment.Reproduced, experiment.NotReproduced, experiment.Partly},
+		"fig2-two-steps": {experiment.Reproduced, experiment.NotReproduced, experiment.Reproduced},
+	} {
+		for i, w := range []fig2World{yes, no, between} {
+			if got := verdict(id, w); got != want[i] {
+				t.Errorf("%s in world %d: %s, want %s", id, i, got, want[i])
+			}
+		}
+	}
+}
+
+// The extrapolation is exact where times are a power law, whatever was measured at the size it goes to.
+func TestFig2LawOfAPower(t *testing.T) {
+	w := fig2World{pass: 1, step: func(n float64) float64 { return 2e-9 * math.Pow(n, 3.2) }, fit: cubic(1e-9),
+		two: func(_, s float64) float64 { return s }, last: func(s float64) float64 { return 5 * s }}
+	tb, times := w.tables()
+	trials, err := fig2TimesOf(tb, times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range trials {
+		noise := 1 + 1e-3*float64(must(strconv.Atoi(r.trial))%3)
+		got, p := r.law(stepPhase, 5000)
+		if want := noise * w.step(5000); math.Abs(got/want-1) > 1e-9 || math.Abs(p-3.2) > 1e-9 { // exact but for round-off
+			t.Errorf("trial %s: %v with exponent %v, want %v with 3.2", r.trial, got, p, want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// The step that is timed is that of FitBatch.
+func TestFullStepIsAStepOfFitBatch(t *testing.T) {
+	c := counts{objects: 30, train: 200, test: 1}
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
+	k := mat.NewSymDense(30, nil)
+	for i := range 30 {
+		k.SetSym(i, i, 1)
+	}
+	removed := 0
+	for step := 1; step <= 3; step++ {
+		next, negative, err := fullStep(k, s.train, 0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := must(triplets.FitBatch(t.Context(), 30, s.train, triplets.BatchParams{Method: triplets.Fixed, Delta: 0.1, Iterations: step}))
+		if !mat.EqualApprox(next, r.Kernel, 1e-9) { // round-off of a few projections
+			t.Errorf("step %d differs from that of FitBatch", step)
+		}
+		k = next
+		removed += negative
+	}
+	if removed == 0 {
+		t.Error("no step had a negative eigenvalue to remove")
+	}
+}
+
+// Predictions of a learner and its kernel make the same errors.
+func TestPredictedErrorsAreThoseOfTheKernel(t *testing.T) {
+	c := counts{objects: 40, train: 60, test: 500}
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
+	l := must(triplets.NewERKLE(40, triplets.ERKLEParams{}))
+	for i, tr := range s.train {
+		if i%20 == 0 {
+			got, want := predicted(l, s.test), errorsOf(l.Kernel(), s.test)
+			if got != want {
+				t.Errorf("after %d triplets: %+v, want %+v", i, got, want)
+			}
+			if i == 0 && (got.ties != 500 || got.wrong != 500) {
+				t.Errorf("under K = I: %+v, want 500 ties", got)
+			}
+		}
+		must(l.Step(tr))
+	}
+}
