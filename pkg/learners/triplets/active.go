@@ -302,8 +302,8 @@ func certainty(k mat.Symmetric, qs []Query) []float64 {
 	return out
 }
 
-// negligible is the posterior probability below which a place is left out. Its share of a gain is at most 2·ln 2 times that.
-const negligible = 1e-15
+// leastTau is the posterior probability below which a place is left out. Its share of a gain is at most 2·ln 2 times that.
+const leastTau = 1e-15
 
 // gains returns the expected information gain per query with that head.
 func (s *Selector) gains(k mat.Symmetric, head int, qs []Query) []float64 {
@@ -315,7 +315,7 @@ func (s *Selector) gains(k mat.Symmetric, head int, qs []Query) []float64 {
 		weigh = s.crowd
 	}
 	for x, w := range tau {
-		if w < negligible {
+		if w < leastTau {
 			continue
 		}
 		weigh(mean, noise, w, rows.from(x), qs)
