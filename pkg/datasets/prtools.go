@@ -52,14 +52,11 @@ const (
 // than MaxMATBytes. Nothing is allocated by what a header says before the bytes are
 // there, so that memory stays in proportion to the file.
 func ReadPRTools(name string, r io.Reader) (*Set, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxMATBytes+1))
+	data, err := readAtMost(name, r, MaxMATBytes)
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		return nil, err
 	}
-	if len(data) > MaxMATBytes {
-		return nil, &FormatError{name, MaxMATBytes, "size", "larger", fmt.Sprintf("at most %d bytes", MaxMATBytes), nil}
-	}
-	f := &matFile{name, data}
+	f := &matFile{name, binary.BigEndian, data}
 	fields, err := f.object()
 	if err != nil {
 		return nil, err
@@ -116,10 +113,23 @@ func ReadPRTools(name string, r io.Reader) (*Set, error) {
 	return s, nil
 }
 
+// readAtMost reads all of r, or returns a *FormatError if that is more than limit bytes.
+func readAtMost(name string, r io.Reader, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if len(data) > limit {
+		return nil, &FormatError{name, int64(limit), "size", "larger", fmt.Sprintf("at most %d bytes", limit), nil}
+	}
+	return data, nil
+}
+
 // matFile is a MAT-file in memory. Offsets count from its beginning.
 type matFile struct {
-	name string
-	data []byte
+	name  string
+	order binary.ByteOrder
+	data  []byte
 }
 
 func (f *matFile) refuse(at int, field, value, want string, args ...any) error {
@@ -139,14 +149,14 @@ func (f *matFile) element(at, end int) (element, error) {
 	if end-at < 8 {
 		return element{}, f.refuse(at, "data element", fmt.Sprintf("%d bytes long", max(end-at, 0)), "at least 8 bytes")
 	}
-	kind := binary.BigEndian.Uint32(f.data[at:])
+	kind := f.order.Uint32(f.data[at:])
 	if size := int(kind >> 16); size > 0 { // up to four bytes stand in the tag itself
 		if size > 4 {
 			return element{}, f.refuse(at, "size of a small data element", strconv.Itoa(size), "1 to 4")
 		}
 		return element{kind & 0xffff, at, at + 4, at + 4 + size, at + 8}, nil
 	}
-	size := uint64(binary.BigEndian.Uint32(f.data[at+4:]))
+	size := uint64(f.order.Uint32(f.data[at+4:]))
 	if room := uint64(end - at - 8); (size+7)/8*8 > room { // padded to 8 bytes
 		return element{}, f.refuse(at+4, "size of a data element", fmt.Sprint(size), "with its padding at most %d bytes", room)
 	}
@@ -166,6 +176,7 @@ func (f *matFile) typed(at, end int, what string, kind uint32) (element, error) 
 // array is a matrix element whose flags and size have been read.
 type array struct {
 	class      byte
+	name       string
 	rows, cols int
 	next, end  int // the parts after its name
 }
@@ -187,26 +198,38 @@ func (f *matFile) array(e element) (array, error) {
 		return array{}, f.refuse(e.at, "array header", fmt.Sprintf("%d bytes of flags, %d of dimensions", flags.end-flags.start, dims.end-dims.start), "8 and 8")
 	}
 	const complexFlag = 8
-	if f.data[flags.start+2]&complexFlag != 0 {
+	word := f.order.Uint32(f.data[flags.start:])
+	if word>>8&complexFlag != 0 {
 		return array{}, f.refuse(flags.start, "array flags", "complex", "real numbers")
 	}
-	rows, cols := binary.BigEndian.Uint32(f.data[dims.start:]), binary.BigEndian.Uint32(f.data[dims.start+4:])
+	rows, cols := f.order.Uint32(f.data[dims.start:]), f.order.Uint32(f.data[dims.start+4:])
 	if rows > MaxMATBytes || cols > MaxMATBytes {
 		return array{}, f.refuse(dims.start, "dimensions", fmt.Sprintf("%d×%d", rows, cols), "at most %d each", MaxMATBytes)
 	}
-	return array{f.data[flags.start+3], int(rows), int(cols), label.next, e.end}, nil
+	return array{byte(word), string(f.data[label.start:label.end]), int(rows), int(cols), label.next, e.end}, nil
+}
+
+// matHead is the size of a MAT-file's header.
+const matHead = 128
+
+// header returns an error unless the file begins with a header of MATLAB 5 that ends in
+// the mark of that byte order.
+func (f *matFile) header(mark, order string) error {
+	if len(f.data) < matHead {
+		return f.refuse(len(f.data), "header", fmt.Sprintf("%d bytes long", len(f.data)), "%d bytes", matHead)
+	}
+	if got := f.data[matHead-4 : matHead]; string(got) != mark {
+		return f.refuse(matHead-4, "version and byte order", fmt.Sprintf("%q", got), "%q: MATLAB 5, %s", mark, order)
+	}
+	return nil
 }
 
 // object returns the fields of the file's one variable.
 func (f *matFile) object() (map[string]element, error) {
-	const head = 128
-	if len(f.data) < head {
-		return nil, f.refuse(len(f.data), "header", fmt.Sprintf("%d bytes long", len(f.data)), "%d bytes", head)
+	if err := f.header("\x01\x00MI", "big-endian"); err != nil {
+		return nil, err
 	}
-	if mark := f.data[head-4 : head]; string(mark) != "\x01\x00MI" {
-		return nil, f.refuse(head-4, "version and byte order", fmt.Sprintf("%q", mark), `"\x01\x00MI": MATLAB 5, big-endian`)
-	}
-	variable, err := f.typed(head, len(f.data), "variable", miMATRIX)
+	variable, err := f.typed(matHead, len(f.data), "variable", miMATRIX)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +257,7 @@ func (f *matFile) object() (map[string]element, error) {
 	if length.end-length.start != 4 {
 		return nil, f.refuse(length.at, "length of a field name", fmt.Sprintf("%d bytes long", length.end-length.start), "4 bytes")
 	}
-	width := binary.BigEndian.Uint32(f.data[length.start:])
+	width := f.order.Uint32(f.data[length.start:])
 	names, err := f.typed(length.next, a.end, "field names", miINT8)
 	if err != nil {
 		return nil, err
@@ -307,17 +330,17 @@ func (f *matFile) matrix(a array, what string) (matrix, error) {
 	case miUINT8:
 		m.size, m.read = 1, func(b []byte) float64 { return float64(b[0]) }
 	case miINT16:
-		m.size, m.read = 2, func(b []byte) float64 { return float64(int16(binary.BigEndian.Uint16(b))) }
+		m.size, m.read = 2, func(b []byte) float64 { return float64(int16(f.order.Uint16(b))) }
 	case miUINT16:
-		m.size, m.read = 2, func(b []byte) float64 { return float64(binary.BigEndian.Uint16(b)) }
+		m.size, m.read = 2, func(b []byte) float64 { return float64(f.order.Uint16(b)) }
 	case miINT32:
-		m.size, m.read = 4, func(b []byte) float64 { return float64(int32(binary.BigEndian.Uint32(b))) }
+		m.size, m.read = 4, func(b []byte) float64 { return float64(int32(f.order.Uint32(b))) }
 	case miUINT32:
-		m.size, m.read = 4, func(b []byte) float64 { return float64(binary.BigEndian.Uint32(b)) }
+		m.size, m.read = 4, func(b []byte) float64 { return float64(f.order.Uint32(b)) }
 	case miSINGLE:
-		m.size, m.read = 4, func(b []byte) float64 { return float64(math.Float32frombits(binary.BigEndian.Uint32(b))) }
+		m.size, m.read = 4, func(b []byte) float64 { return float64(math.Float32frombits(f.order.Uint32(b))) }
 	case miDOUBLE:
-		m.size, m.read = 8, func(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }
+		m.size, m.read = 8, func(b []byte) float64 { return math.Float64frombits(f.order.Uint64(b)) }
 	default:
 		return matrix{}, f.refuse(e.at, what, fmt.Sprintf("a data element of type %d", e.kind), "numbers")
 	}

@@ -30,6 +30,9 @@ type Store struct {
 	setsMu sync.Mutex
 	sets   map[string]*Set // by name, once loaded
 
+	tripletsMu sync.Mutex
+	triplets   map[string]*TripletSet // by name, once loaded
+
 	mu   sync.Mutex
 	sums map[string]string // data set -> Checksum
 }
@@ -39,7 +42,7 @@ type Store struct {
 func Open(dir string) *Store { return open(dir, registry) }
 
 func open(dir string, entries []Entry) *Store {
-	return &Store{dir: dir, entries: entries, sums: map[string]string{}, sets: map[string]*Set{}}
+	return &Store{dir: dir, entries: entries, sums: map[string]string{}, sets: map[string]*Set{}, triplets: map[string]*TripletSet{}}
 }
 
 // Dir returns the folder.
