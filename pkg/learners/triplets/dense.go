@@ -3,6 +3,7 @@ package triplets
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -139,18 +140,49 @@ func (k *dense) state() *denseState {
 
 // cone returns the form of n objects that was saved.
 func (s *denseState) cone(n int, printed bool) (*dense, error) {
-	if n > math.MaxInt32 || len(s.Kernel) != n*(n+1)/2 {
+	// n is bounded by the numbers that are there, before it is squared.
+	if n > len(s.Kernel) || len(s.Kernel) != n*(n+1)/2 {
 		return nil, fmt.Errorf("dense: kernel: %d numbers, want the lower triangle for %d objects", len(s.Kernel), n)
 	}
-	k := &dense{n: n, k: make([]float64, n*n), printed: printed, least: s.Least}
-	for i := range n {
-		for j := range i + 1 {
-			v := s.Kernel[i*(i+1)/2+j]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("dense: kernel: row %d, column %d: %v is not allowed, want a finite number", i, j, v)
-			}
-			k.k[i*n+j], k.k[j*n+i] = v, v
-		}
+	if !(s.Least >= 0 && s.Least <= maxEntry) || !printed && s.Least != 0 {
+		return nil, fmt.Errorf("dense: least: %v is not allowed, want a number ≥ 0, and 0 without the printed rule", s.Least)
+	}
+	k := &dense{n: n, printed: printed, least: s.Least}
+	var err error
+	if k.k, err = fromTriangle(n, s.Kernel); err != nil {
+		return nil, fmt.Errorf("dense: kernel: %w", err)
 	}
 	return k, nil
+}
+
+// maxEntry bounds the entries of a kernel: as many steps of MaxStep as there can be do not exceed it.
+const maxEntry = MaxStep * 1e20
+
+// fromTriangle returns both triangles, by rows, of the symmetric n×n matrix of which c is the lower one. It returns an
+// error unless the entries are finite, at most maxEntry, and the matrix is positive semi-definite up to round-off.
+func fromTriangle(n int, c []float64) ([]float64, error) {
+	out := make([]float64, n*n)
+	var most float64 // of the diagonal
+	for i := range n {
+		for j, v := range c[i*(i+1)/2 : (i+1)*(i+2)/2] {
+			if !(math.Abs(v) <= maxEntry) {
+				return nil, fmt.Errorf("row %d, column %d: %v is not allowed, want a number of magnitude at most %v", i, j, v, maxEntry)
+			}
+			out[i*n+j], out[j*n+i] = v, v
+		}
+		most = max(most, out[i*n+i])
+	}
+	shifted := mat.NewSymDense(n, slices.Clone(out))
+	for i := range n {
+		// As relative tolerances go, wide: what many steps add up to is not to refuse a saved file.
+		shifted.SetSym(i, i, shifted.At(i, i)+1e-6*most)
+	}
+	var chol mat.Cholesky
+	if most > 0 && !chol.Factorize(shifted) {
+		return nil, fmt.Errorf("is %w", metric.ErrNotPSD)
+	}
+	if most <= 0 && slices.ContainsFunc(c, func(v float64) bool { return v != 0 }) {
+		return nil, fmt.Errorf("is %w", metric.ErrNotPSD)
+	}
+	return out, nil
 }

@@ -69,9 +69,9 @@ const (
 	Dense
 )
 
-var projectionNames = []string{Structured: "structured", PrintedRule: "printed", Dense: "dense"}
+var projectionNames = []string{Structured: "structured", PrintedRule: "printed-rule", Dense: "dense"}
 
-// String returns "structured", "printed" or "dense".
+// String returns "structured", "printed-rule" or "dense".
 func (p Projection) String() string { return name(projectionNames, int(p), "Projection") }
 
 // MarshalText returns String.
@@ -104,12 +104,11 @@ type ERKLEParams struct {
 	Initial mat.Symmetric `json:"-"`
 	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update γ > 0 is followed by the
 	// proximal step of δτ·trace, with δ = γ for PassiveAggressive: all eigenvalues
-	// fall by δτ, and those below it to 0. PrintedRule is not for it.
+	// fall by δτ (at most MaxStep), and those below it to 0. PrintedRule is not for it.
 	Trace float64 `json:"trace"`
-	// Reject is the largest PassiveAggressive step γ that is made: a triplet that
-	// conflicts more is left out. It is at most MaxStep; 0 means that. A step from a tie
-	// is κ/10 long (κ/6 for Frobenius), so that less leaves out all triplets at K = I. It is
-	// of no account for the other rules.
+	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
+	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
+	// Frobenius): with no more than that, all triplets are left out from K = I on.
 	Reject float64 `json:"reject"`
 	// Projection is how the kernel is kept positive semi-definite. The default is Structured.
 	Projection Projection `json:"projection"`
@@ -347,7 +346,7 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.Outcome[learners.TripletPredict
 	o.StepSize = l.update(l.round, t)
 	if l.p.Beta > 1 {
 		l.history = append(l.history, t)
-		if l.round > 2*l.p.Beta {
+		if l.round-l.p.Beta > l.p.Beta {
 			for k := 1; k < l.p.Beta; k++ {
 				o.StepSize += l.update(l.round+k, l.history[l.rng.IntN(len(l.history))])
 			}
@@ -371,7 +370,7 @@ func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 	}
 	var a addition
 	if l.p.Trace > 0 {
-		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, delta*l.p.Trace)
+		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, min(delta*l.p.Trace, MaxStep))
 	} else {
 		a = l.k.add(t, gamma, l.p.Gradient)
 	}
@@ -440,6 +439,9 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 	if p != p.Resolved() {
 		return nil, fmt.Errorf("params: %+v are not those of a learner", p)
 	}
+	if s.Round < 0 || s.Round > maxRounds {
+		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, maxRounds)
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -481,28 +483,35 @@ func (s erkleState) cone(p ERKLEParams) (cone, error) {
 	return s.Dense.cone(s.Objects, p.Projection == PrintedRule)
 }
 
+// maxRounds bounds the rounds that a file can hold, so that counts do not overflow.
+const maxRounds = 1 << 53
+
 // checkCounts returns an error unless rounds, history and stats agree.
 func (s erkleState) checkCounts(p ERKLEParams) error {
-	want, steps := 0, s.Round
+	history := 0
 	if p.Beta > 1 {
-		want = 3 * s.Round
-		steps += (p.Beta - 1) * max(0, s.Round-2*p.Beta)
+		history = 3 * s.Round
 	}
-	var by int
-	for _, c := range s.Stats.By {
-		if c < 0 {
-			return fmt.Errorf("stats: by: %v is not allowed, want no negative count", s.Stats.By)
+	if len(s.History) != history {
+		return fmt.Errorf("history: %d numbers, want %d for %d rounds", len(s.History), history, s.Round)
+	}
+	steps := s.Round
+	if p.Beta > 1 && s.Round/2 >= p.Beta {
+		steps += (p.Beta - 1) * (s.Round - 2*p.Beta)
+	}
+	if s.Stats.Steps != steps {
+		return fmt.Errorf("stats: steps: %d, want %d for %d rounds", s.Stats.Steps, steps, s.Round)
+	}
+	by := 0
+	for _, c := range append(s.Stats.By[:], s.Stats.Rejected, s.Stats.Projected) {
+		if c < 0 || c > steps {
+			return fmt.Errorf("stats: %+v: want counts from 0 to %d", s.Stats, steps)
 		}
+	}
+	for _, c := range s.Stats.By {
 		by += c
 	}
-	switch {
-	case s.Round < 0:
-		return fmt.Errorf("round: %d is not allowed, want at least 0", s.Round)
-	case len(s.History) != want:
-		return fmt.Errorf("history: %d numbers, want %d for %d rounds", len(s.History), want, s.Round)
-	case s.Stats.Steps != steps:
-		return fmt.Errorf("stats: steps: %d, want %d for %d rounds", s.Stats.Steps, steps, s.Round)
-	case s.Stats.Rejected < 0 || by != s.Stats.Active || s.Stats.Active+s.Stats.Rejected > steps || s.Stats.Projected < 0 || s.Stats.Projected > s.Stats.Active:
+	if s.Stats.Active != by || by+s.Stats.Rejected > steps || s.Stats.Projected > by {
 		return fmt.Errorf("stats: %+v do not add up", s.Stats)
 	}
 	return nil

@@ -1,13 +1,23 @@
 package triplets
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+	"metriclab/pkg/persist/persisttest"
 )
 
 // randomTriplet draws a triplet of three of n ≥ 3 objects.
@@ -30,18 +40,95 @@ func gradientMatrix(n int, t metric.Triplet, g Gradient) *mat.SymDense {
 	return m
 }
 
+// differenceOf is D under k, by Eq. 3.2.
+func differenceOf(k mat.Symmetric, t metric.Triplet) float64 {
+	sq := func(i, j int) float64 { return k.At(i, i) + k.At(j, j) - 2*k.At(i, j) }
+	return sq(t.A, t.Near) - sq(t.A, t.Far)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// wishart returns a kernel of the given rank.
+func wishart(r *rand.Rand, n, rank int) *mat.SymDense {
+	x := mat.NewDense(n, rank, nil)
+	for i := range n {
+		for j := range rank {
+			x.Set(i, j, r.NormFloat64()/math.Sqrt(float64(rank)))
+		}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.SymOuterK(1, x)
+	return k
+}
+
+// allForms are parameters that use every loss, step rule, gradient and form of the kernel.
+func allForms(n int) []ERKLEParams {
+	out := []ERKLEParams{
+		{},
+		{Gradient: Frobenius, Beta: 2},
+		{Projection: PrintedRule, Beta: 3, Seed: 7},
+		{Projection: Dense},
+		{Loss: STE, P: 0.9, Projection: Dense, Gradient: Frobenius},
+		{Loss: STE, Step: Constant, Delta: 0.4},
+		{Step: Constant, Delta: 0.2, Margin: 0.5},
+		{Loss: STE, Step: InverseSqrt, Beta: 2},
+		{Step: Inverse, Beta: 4, Seed: 1},
+		{Reject: 0.12, Margin: 1.1, Beta: 2},
+		{Initial: wishart(rand.New(rand.NewPCG(1, 3)), n, 2)},
+		{Initial: mat.NewSymDense(n, nil), Projection: PrintedRule},
+		{Trace: 0.1},
+		{Trace: 0.02, Beta: 3, Loss: STE, Step: Constant, Delta: 0.5},
+		{Trace: 0.1, Projection: Dense},
+	}
+	return out
+}
+
+// −G = radius·(wwᵀ − uuᵀ) with orthonormal u and w, and D falls by drop·γ (Eqs. 4.10, 4.15).
+func TestDirections(t *testing.T) {
+	const tol = 1e-15
+	f := metric.Triplet{A: 0, Near: 1, Far: 2}
+	for _, g := range []Gradient{Printed, Frobenius} {
+		u, w := g.directions()
+		want := gradientMatrix(3, f, g)
+		for i := range 3 {
+			for j := range 3 {
+				if got := g.radius() * (u[i]*u[j] - w[i]*w[j]); !scalar.EqualWithinAbs(got, want.At(i, j), 2*tol) {
+					t.Errorf("%v: entry %d, %d is %v, want %v", g, i, j, got, want.At(i, j))
+				}
+			}
+		}
+		var uu, ww, uw float64
+		for i := range 3 {
+			uu, ww, uw = uu+u[i]*u[i], ww+w[i]*w[i], uw+u[i]*w[i]
+		}
+		if !scalar.EqualWithinAbs(uu, 1, tol) || !scalar.EqualWithinAbs(ww, 1, tol) || !scalar.EqualWithinAbs(uw, 0, tol) {
+			t.Errorf("%v: uᵀu = %v, wᵀw = %v, uᵀw = %v", g, uu, ww, uw)
+		}
+		if got := differenceOf(want, f); got != g.drop() {
+			t.Errorf("%v: D of G is %v, want %v", g, got, g.drop())
+		}
+	}
+	if u, w := Printed.directions(); u != [3]float64{2. / 3, -2. / 3, 1. / 3} || w != [3]float64{2. / 3, 1. / 3, -2. / 3} {
+		t.Errorf("u = %v, w = %v", u, w)
+	}
+}
+
 // Theorem 4.1: a step is the projection of K − γG by a full eigendecomposition, of
 // which at most one eigenvalue is negative.
 func TestStepIsTheFullProjection(t *testing.T) {
 	const tol = 1e-10 // entries are of the order of 1
-	for _, p := range []ERKLEParams{{}, {Gradient: Frobenius}, {Projection: PrintedRule}, {Projection: Dense}, {Loss: STE, Step: Constant, Delta: 0.4}} {
-		const n = 8
-		r := rand.New(rand.NewPCG(1, 2))
-		l, err := NewERKLE(n, p)
-		if err != nil {
-			t.Fatal(err)
+	const n = 8
+	for _, p := range allForms(n) {
+		if p.Beta > 1 || p.Trace > 0 {
+			continue
 		}
-		projections := 0
+		r := rand.New(rand.NewPCG(1, 2))
+		l := must(NewERKLE(n, p))
 		for i := range 400 {
 			f := randomTriplet(r, n)
 			before := l.Kernel()
@@ -60,20 +147,555 @@ func TestStepIsTheFullProjection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			projections += o.Projections
 			if got := l.Kernel(); !mat.EqualApprox(got, projected, tol) {
 				t.Fatalf("%+v: step %d: kernel is not the projection", p, i)
 			}
+			if negative := e.Values(nil)[0] < -tol; negative && o.Projections != 1 || o.Projections > 1 {
+				t.Fatalf("%+v: step %d: %d projections, smallest eigenvalue %v", p, i, o.Projections, e.Values(nil)[0])
+			}
 		}
-		if projections == 0 || math.IsNaN(l.Loss(metric.Triplet{A: 0, Near: 1, Far: 2})) {
-			t.Errorf("%+v: no projection", p)
+		if s := l.Stats(); s.Projected == 0 || s.Active == s.Projected && p.Initial == nil {
+			t.Errorf("%+v: %+v, want steps with and without a projection", p, s)
 		}
 	}
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
+// slow is Algorithms 1 and 2, line by line, with full eigendecompositions.
+type slow struct {
+	p     ERKLEParams
+	k     *mat.SymDense
+	j     int
+	seen  []metric.Triplet
+	draws *rand.Rand
+}
+
+func newSlow(n int, p ERKLEParams) *slow {
+	p = p.Resolved()
+	k := scaledIdentity(n, 1)
+	if p.Initial != nil {
+		k.CopySym(p.Initial)
 	}
-	return v
+	return &slow{p: p, k: k, draws: rand.New(rand.NewPCG(p.Seed, 0))}
+}
+
+func (s *slow) step(t metric.Triplet) {
+	s.j++
+	s.seen = append(s.seen, t)
+	s.update(s.j, t)
+	if s.j > 2*s.p.Beta {
+		for k := 1; k <= s.p.Beta-1; k++ {
+			s.update(s.j+k, s.seen[s.draws.IntN(s.j)])
+		}
+	}
+}
+
+func (s *slow) update(j int, t metric.Triplet) {
+	d := differenceOf(s.k, t)
+	p := math.Exp(-d) / (1 + math.Exp(-d)) // Eq. 3.5
+	var f float64                          // Eqs. 4.12, 4.13
+	if s.p.Loss == STE {
+		f = 1 - p
+	} else if d+s.p.Margin > 0 {
+		f = 1
+	}
+	delta := s.p.Delta * map[StepRule]float64{Constant: 1, InverseSqrt: 1 / math.Sqrt(float64(j)), Inverse: 1 / float64(j)}[s.p.Step]
+	gamma := delta * f
+	if s.p.Step == PassiveAggressive { // Eqs. 4.18, 4.20
+		kappa := s.p.Margin
+		if s.p.Loss == STE {
+			kappa = math.Log(s.p.P) - math.Log(1-s.p.P)
+		}
+		denominator := map[Gradient]float64{Printed: 10, Frobenius: 6}[s.p.Gradient]
+		gamma = max(0, (d+kappa)/denominator)
+		delta = gamma
+	}
+	if gamma == 0 || s.p.Reject > 0 && gamma > s.p.Reject {
+		return
+	}
+	n := s.k.SymmetricDim()
+	step := mat.NewSymDense(n, nil)
+	step.ScaleSym(-gamma, gradientMatrix(n, t, s.p.Gradient))
+	s.k.AddSym(s.k, step)
+	s.k.AddSym(s.k, scaledIdentity(n, -delta*s.p.Trace))
+	s.k, _, _ = metric.ProjectPSD(s.k)
+}
+
+// ERKLE is Algorithm 1, and with Beta > 1 Algorithm 2, for all losses, step rules, gradients and forms of
+// the kernel.
+func TestERKLEIsTheSlowAlgorithm(t *testing.T) {
+	const tol = 1e-9 // of 300 rounds of steps equal to 1e-14, which the conflicts of random triplets amplify
+	const n = 7
+	for _, p := range allForms(n) {
+		r := rand.New(rand.NewPCG(8, 9))
+		l, want := must(NewERKLE(n, p)), newSlow(n, p)
+		for i := range 300 {
+			f := randomTriplet(r, n)
+			if _, err := l.Step(f); err != nil {
+				t.Fatal(err)
+			}
+			want.step(f)
+			if got := l.Kernel(); !mat.EqualApprox(got, want.k, tol) {
+				t.Fatalf("%+v: round %d: kernel\n%v\nwant\n%v", p, i, mat.Formatted(got), mat.Formatted(want.k))
+			}
+		}
+	}
+}
+
+// Algorithm 2 with β = 1 is Algorithm 1, and whatever β, the first 2β rounds are.
+func TestBeta(t *testing.T) {
+	const n, beta = 6, 5
+	one, many := must(NewERKLE(n, ERKLEParams{Beta: 1, Seed: 3})), must(NewERKLE(n, ERKLEParams{Beta: beta}))
+	zero := must(NewERKLE(n, ERKLEParams{}))
+	r := rand.New(rand.NewPCG(1, 4))
+	for i := range 40 {
+		f := randomTriplet(r, n)
+		a, _ := one.Step(f)
+		b, _ := zero.Step(f)
+		c, _ := many.Step(f)
+		if a != b {
+			t.Fatalf("round %d: β = 1 gives %+v, the default %+v", i+1, a, b)
+		}
+		if i+1 <= 2*beta && a != c {
+			t.Fatalf("round %d: β = %d gives %+v, β = 1 %+v", i+1, beta, c, a)
+		}
+	}
+	if got := zero.Stats().Steps; got != 40 {
+		t.Errorf("β = 1: %d updates, want 40", got)
+	}
+	if got, want := many.Stats().Steps, 40+(beta-1)*(40-2*beta); got != want {
+		t.Errorf("β = %d: %d updates, want %d", beta, got, want)
+	}
+}
+
+// Eqs. 4.14, 4.19: after a passive-aggressive step that needs no projection D is −κ, so that for STE p is P, and a
+// triplet that is satisfied by that much changes nothing.
+func TestPassiveAggressive(t *testing.T) {
+	const n = 40
+	for _, c := range []struct {
+		p     ERKLEParams
+		kappa float64
+	}{
+		{ERKLEParams{}, 1},
+		{ERKLEParams{Margin: 0.3, Gradient: Frobenius}, 0.3},
+		{ERKLEParams{Loss: STE}, 1},
+		{ERKLEParams{Loss: STE, P: 0.9}, math.Log(9)},
+	} {
+		r := rand.New(rand.NewPCG(5, 1))
+		l := must(NewERKLE(n, c.p))
+		free := 0
+		for range 60 {
+			f := randomTriplet(r, n)
+			o, err := l.Step(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := difference(l.Predict(f))
+			if o.Projections == 0 {
+				free++
+				if !scalar.EqualWithinAbs(got, -c.kappa, 1e-14) { // a few roundings of entries of the order of 1
+					t.Errorf("%+v: D = %v after a step, want %v", c.p, got, -c.kappa)
+				}
+				if p := 1 / (1 + math.Exp(got)); c.p.P != 0 && !scalar.EqualWithinAbs(p, c.p.P, 1e-14) {
+					t.Errorf("%+v: p = %v, want %v", c.p, p, c.p.P)
+				}
+			}
+			if got > -c.kappa-1e-9 {
+				continue
+			}
+			before := l.Kernel()
+			if o, _ := l.Step(f); o.Updated || o.StepSize != 0 || !mat.Equal(before, l.Kernel()) {
+				t.Errorf("%+v: D = %v, and an update %+v", c.p, got, o)
+			}
+		}
+		if free < 5 {
+			t.Errorf("%+v: %d steps without a projection", c.p, free)
+		}
+	}
+}
+
+// Losses are those of Eqs. 3.5 and 3.6, also where exp would overflow.
+func TestLoss(t *testing.T) {
+	f := metric.Triplet{A: 0, Near: 1, Far: 2}
+	for _, x := range []float64{0, 0.5, 3, 900} {
+		k := mat.NewSymDense(3, []float64{0, 0, 0, 0, x, 0, 0, 0, 1})
+		d := x - 1 // of d²(0, 1) − d²(0, 2)
+		g := must(NewERKLE(3, ERKLEParams{Initial: k, Margin: 0.25}))
+		if got, want := g.Loss(f), max(0, d+0.25); got != want {
+			t.Errorf("D = %v: hinge loss %v, want %v", d, got, want)
+		}
+		s := must(NewERKLE(3, ERKLEParams{Initial: k, Loss: STE}))
+		want := math.Log(1 + math.Exp(d))
+		if d > 100 {
+			want = d
+		}
+		if got := s.Loss(f); !scalar.EqualWithinAbsOrRel(got, want, 1e-15, 1e-15) {
+			t.Errorf("D = %v: logistic loss %v, want %v", d, got, want)
+		}
+		if got := s.Loss(metric.Triplet{A: 0, Near: 2, Far: 1}); !scalar.EqualWithinAbsOrRel(got, want-d, 1e-15, 1e-13) {
+			t.Errorf("D = %v: logistic loss %v, want %v", -d, got, want-d)
+		}
+	}
+}
+
+// A step longer than Reject is counted, and changes nothing.
+func TestReject(t *testing.T) {
+	f, g := metric.Triplet{A: 0, Near: 1, Far: 2}, metric.Triplet{A: 0, Near: 2, Far: 1}
+	l := must(NewERKLE(3, ERKLEParams{Reject: 0.15}))
+	if o, err := l.Step(f); err != nil || !scalar.EqualWithinAbs(o.StepSize, 0.1, 1e-15) {
+		t.Fatalf("%+v, error %v", o, err)
+	}
+	before := l.Kernel()
+	o, err := l.Step(g) // D = 1, γ = 0.2
+	if err != nil || o.Updated || o.StepSize != 0 || !o.Mistake || o.Loss == 0 || !mat.Equal(before, l.Kernel()) {
+		t.Errorf("%+v, error %v", o, err)
+	}
+	if got, want := l.Stats(), (ERKLEStats{Steps: 2, Active: 1, Rejected: 1}); got.Steps != want.Steps || got.Active != want.Active || got.Rejected != want.Rejected {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Contradictory triplets are learned in turn, whatever the rule and however large the step, and the kernel
+// stays finite and positive semi-definite.
+func TestContradictions(t *testing.T) {
+	f, g := metric.Triplet{A: 0, Near: 1, Far: 2}, metric.Triplet{A: 0, Near: 2, Far: 1}
+	for _, p := range []ERKLEParams{{}, {Loss: STE, P: 1 - 1e-9}, {Trace: 0.1}, {Step: Constant, Delta: MaxStep}, {Margin: MaxStep}, {Step: Constant, Trace: MaxStep, Delta: MaxStep}} {
+		l := must(NewERKLE(4, p))
+		for i := range 500 {
+			o1, err1 := l.Step(f)
+			o2, err2 := l.Step(g)
+			if err1 != nil || err2 != nil || p.Step == PassiveAggressive && (!o1.Updated || !o2.Updated) {
+				t.Fatalf("%+v: turn %d: %+v, %+v, errors %v, %v", p, i, o1, o2, err1, err2)
+			}
+			if d := difference(l.Predict(g)); p.Trace == 0 && p.Step == PassiveAggressive && !(d < 0) {
+				t.Fatalf("%+v: turn %d: D of the last triplet is %v", p, i, d)
+			}
+		}
+		k := l.Kernel()
+		var e mat.EigenSym
+		if !e.Factorize(k, false) {
+			t.Fatalf("%+v: no eigenvalues of %v", p, k)
+		}
+		if v := e.Values(nil); math.IsNaN(v[3]) || math.IsInf(v[3], 0) || v[0] < -1e-12*v[3] {
+			t.Errorf("%+v: eigenvalues %v", p, v)
+		}
+	}
+}
+
+// The paper's rule: λ̂ never exceeds the smallest eigenvalue, falls by 3γ, and no eigenpair is computed while it is
+// not negative.
+func TestPrintedRule(t *testing.T) {
+	const n = 12
+	for _, g := range []Gradient{Printed, Frobenius} {
+		r := rand.New(rand.NewPCG(2, 2))
+		l := must(NewERKLE(n, ERKLEParams{Projection: PrintedRule, Gradient: g}))
+		bound, skipped, computed := 1.0, 0, 0
+		for i := range 300 {
+			o, err := l.Step(randomTriplet(r, n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e mat.EigenSym
+			e.Factorize(l.Kernel(), false)
+			if o.Updated {
+				if bound -= g.radius() * o.StepSize; bound >= 0 {
+					skipped++
+				} else {
+					computed++
+					bound = max(0, e.Values(nil)[0])
+					if o.Projections == 1 {
+						bound = 0
+					}
+				}
+			}
+			if got := l.Stats().By; got[Weyl] != skipped || got[Computed] != computed {
+				t.Fatalf("%v: step %d: %v, want %d skipped and %d computed", g, i, got, skipped, computed)
+			}
+			if got := l.k.(*dense).least; !scalar.EqualWithinAbs(got, bound, 1e-9) || got > e.Values(nil)[0]+1e-9 { // of Lanczos
+				t.Fatalf("%v: step %d: λ̂ = %v, want %v, at most %v", g, i, got, bound, e.Values(nil)[0])
+			}
+		}
+		if skipped < 3 || computed < 3 {
+			t.Errorf("%v: %d skipped, %d computed", g, skipped, computed)
+		}
+	}
+}
+
+func TestERKLEParamsErrors(t *testing.T) {
+	nan := math.NaN()
+	for want, p := range map[string]ERKLEParams{
+		"loss: ckl is not allowed, want GNMDS or STE":                                   {Loss: CKL},
+		"loss: Loss(-1) is not allowed":                                                 {Loss: -1},
+		"step: StepRule(4) is not allowed, want PassiveAggressive":                      {Step: 4},
+		"delta: -1 is not allowed, want a number > 0 and at most 1e+100":                {Delta: -1},
+		"delta: +Inf is not allowed":                                                    {Delta: math.Inf(1)},
+		"margin: NaN is not allowed, want a number > 0":                                 {Margin: nan},
+		"margin: 1e+101 is not allowed":                                                 {Margin: 1e101},
+		"p: 0.5 is not allowed, want a number > 0.5 and < 1":                            {P: 0.5},
+		"p: 1 is not allowed":                                                           {P: 1},
+		"p: NaN is not allowed":                                                         {P: nan},
+		"beta: -1 is not allowed, want at least 1":                                      {Beta: -1},
+		"gradient: Gradient(2) is not allowed, want Printed or Frobenius":               {Gradient: 2},
+		"trace: -0.1 is not allowed, want a number from 0 to 1e+100":                    {Trace: -0.1},
+		"trace: NaN is not allowed":                                                     {Trace: nan},
+		"reject: -1 is not allowed, want a number > 0":                                  {Reject: -1},
+		"projection: Projection(3) is not allowed, want Structured":                     {Projection: 3},
+		"projection: printed-rule is not allowed with a trace penalty, want Structured": {Projection: PrintedRule, Trace: 1},
+		"initial: is 2×2, want 3×3":                                                     {Initial: scaledIdentity(2, 1)},
+		"initial: row 1, column 2: NaN is not allowed":                                  {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, nan, 0, nan, 1})},
+		"initial: row 2, column 2: 1e+101 is not allowed":                               {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1e101})},
+		"initial: is not positive semi-definite, its smallest eigenvalue is -0.5":       {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -0.5})},
+		"initial: is not positive semi-definite, its smallest eigenvalue is -1":         {Initial: scaledIdentity(3, -1)},
+		"initial: is not positive semi-definite, its smallest eigenvalue is -0.0000001": {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -1e-7})},
+	} {
+		want = strings.Replace(want, "-0.0000001", "-1e-07", 1)
+		l, err := NewERKLE(3, p)
+		if l != nil || err == nil || !strings.HasPrefix(err.Error(), "erkle: "+want) {
+			t.Errorf("%+v: error %v, want %q", p, err, want)
+		}
+		if indefinite := strings.Contains(want, "semi-definite"); indefinite != errors.Is(err, metric.ErrNotPSD) {
+			t.Errorf("%+v: error %v wraps ErrNotPSD: %t", p, err, !indefinite)
+		}
+	}
+	for _, n := range []int{0, -3} {
+		if _, err := NewERKLE(n, ERKLEParams{}); err == nil || err.Error() != fmt.Sprintf("erkle: n: %d is not allowed, want at least 1 object", n) {
+			t.Errorf("n = %d: error %v", n, err)
+		}
+	}
+}
+
+// Names of losses, rules, gradients and projections are read as they are written.
+func TestNames(t *testing.T) {
+	type named interface {
+		fmt.Stringer
+		MarshalText() ([]byte, error)
+	}
+	for want, v := range map[string]named{
+		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "pa": PassiveAggressive, "constant": Constant, "inverse-sqrt": InverseSqrt, "inverse": Inverse,
+		"printed": Printed, "frobenius": Frobenius, "structured": Structured, "printed-rule": PrintedRule, "dense": Dense,
+	} {
+		if text, err := v.MarshalText(); err != nil || string(text) != want || v.String() != want {
+			t.Errorf("%v is written %q (error %v), want %q", v, text, err, want)
+		}
+		var err error
+		var got named
+		switch v.(type) {
+		case Loss:
+			var l Loss
+			err, got = l.UnmarshalText([]byte(want)), l
+		case StepRule:
+			var r StepRule
+			err, got = r.UnmarshalText([]byte(want)), r
+		case Gradient:
+			var g Gradient
+			err, got = g.UnmarshalText([]byte(want)), g
+		case Projection:
+			var p Projection
+			err, got = p.UnmarshalText([]byte(want)), p
+		}
+		if err != nil || got != v {
+			t.Errorf("%q is read as %v, error %v", want, got, err)
+		}
+	}
+	var l Loss
+	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl` {
+		t.Errorf("hinge: %v", err)
+	}
+	if Certificate(9).String() != "Certificate(9)" || Slack.String() != "slack" || Projection(-1).String() != "Projection(-1)" {
+		t.Error("names of certificates")
+	}
+}
+
+// Bad triplets name the field.
+func TestCheck(t *testing.T) {
+	for want, f := range map[string]metric.Triplet{
+		"a is -1, want an object from 0 to 2":                   {A: -1, Near: 1, Far: 2},
+		"near is 3, want an object from 0 to 2":                 {A: 0, Near: 3, Far: 2},
+		"far is 7, want an object from 0 to 2":                  {A: 0, Near: 1, Far: 7},
+		"near and far are both 1, want two different objects":   {A: 0, Near: 1, Far: 1},
+		"a and near are both 2, want two different objects":     {A: 2, Near: 2, Far: 1},
+		"a and far are both 0, want two different objects":      {A: 0, Near: 1, Far: 0},
+		"near and far are both 2, want two different objects":   {A: 2, Near: 2, Far: 2},
+		"a is 5, want an object from 0 to 2":                    {A: 5, Near: 5, Far: 5},
+		"near is -2, want an object from 0 to 2":                {A: 1, Near: -2, Far: -2},
+		"far is 3, want an object from 0 to 2":                  {A: 1, Near: 0, Far: 3},
+		"a is 3, want an object from 0 to 2":                    {A: 3, Near: 0, Far: 1},
+		"near is 1000000000000, want an object from 0 to 2":     {A: 1, Near: 1e12, Far: 0},
+		"far is -9223372036854775808, want an object from 0 to": {A: 1, Near: 0, Far: math.MinInt},
+	} {
+		if err := Check(3, f); err == nil || !strings.HasPrefix(err.Error(), "triplets: "+want) {
+			t.Errorf("%+v: error %v, want %q", f, err, want)
+		}
+	}
+	if err := Check(3, metric.Triplet{A: 2, Near: 0, Far: 1}); err != nil {
+		t.Error(err)
+	}
+	if err := Check(2, metric.Triplet{A: 0, Near: 1, Far: 2}); err == nil {
+		t.Error("two objects have a triplet")
+	}
+}
+
+// Initial is copied.
+func TestInitialIsCopied(t *testing.T) {
+	for _, p := range []ERKLEParams{{}, {Trace: 0.1}, {Projection: Dense}} {
+		k := scaledIdentity(3, 2)
+		p.Initial = k
+		l := must(NewERKLE(3, p))
+		k.SetSym(0, 0, 77)
+		if got := l.Kernel(); !mat.EqualApprox(got, scaledIdentity(3, 2), 1e-15) || l.Params().Initial != nil {
+			t.Errorf("%+v: kernel %v", p, got)
+		}
+	}
+}
+
+func TestPredictPanics(t *testing.T) {
+	for _, p := range []ERKLEParams{{}, {Trace: 1}, {Projection: Dense}} {
+		l := must(NewERKLE(3, p))
+		for _, f := range []metric.Triplet{{A: 3}, {Near: -1}, {Far: 5}} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%+v: no panic", f)
+					}
+				}()
+				l.Predict(f)
+			}()
+		}
+	}
+}
+
+func TestERKLEConforms(t *testing.T) {
+	const n = 6
+	for i, p := range allForms(n) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(4, 4))
+			s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, *ERKLE]{
+				New: func() *ERKLE { return must(NewERKLE(n, p)) },
+				Bad: map[string]metric.Triplet{
+					"a out of range": {A: n, Near: 0, Far: 1}, "near out of range": {A: 0, Near: -1, Far: 1}, "far out of range": {A: 0, Near: 2, Far: n},
+					"a = near": {A: 1, Near: 1, Far: 2}, "near = far": {A: 1, Near: 2, Far: 2}, "a = far": {A: 1, Near: 2, Far: 1},
+				},
+				Save: func(l *ERKLE, w io.Writer) error { return l.Save(w) },
+				Load: LoadERKLE,
+				Snapshot: func(l *ERKLE) func() []float64 {
+					k := l.Kernel()
+					return func() []float64 { return mat.DenseCopyOf(k).RawMatrix().Data }
+				},
+			}
+			for range 60 {
+				s.Rounds = append(s.Rounds, randomTriplet(r, n))
+			}
+			s.Run(t)
+		})
+	}
+}
+
+// savedERKLE returns the file of a learner after some rounds.
+func savedERKLE(t testing.TB, p ERKLEParams) []byte {
+	t.Helper()
+	l := must(NewERKLE(3, p))
+	for _, f := range []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 2, Far: 0}, {A: 0, Near: 2, Far: 1}, {A: 0, Near: 1, Far: 2}, {A: 2, Near: 0, Far: 1}} {
+		if _, err := l.Step(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return persisttest.Saved(l)
+}
+
+func TestERKLESaved(t *testing.T) {
+	param := func(name string, v any) persisttest.Edit {
+		return func(params, _ map[string]any) { params[name] = v }
+	}
+	state := func(v any, path ...string) persisttest.Edit {
+		return func(_, s map[string]any) {
+			for _, name := range path[:len(path)-1] {
+				s = s[name].(map[string]any)
+			}
+			s[path[len(path)-1]] = v
+		}
+	}
+	floats := func(v ...float64) persist.Floats { return v }
+	edits := func(more map[string]persisttest.Edit) map[string]persisttest.Edit {
+		out := map[string]persisttest.Edit{
+			"loss":                   param("loss", "ckl"),
+			"delta = 0":              param("delta", 0),
+			"p = 0":                  param("p", 0),
+			"beta = 0":               param("beta", 0),
+			"another beta":           param("beta", 4),
+			"reject = 0":             param("reject", 0),
+			"trace = −1":             param("trace", -1),
+			"objects = 0":            state(0, "objects"),
+			"objects = −1":           state(-1, "objects"),
+			"objects = 4":            state(4, "objects"),
+			"round = −1":             state(-1, "round"),
+			"round = 4":              state(4, "round"),
+			"round = 2⁶²":            state(1<<62, "round"),
+			"history of 4 triplets":  state([]int{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}, "history"),
+			"history beyond objects": state([]int{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 3}, "history"),
+			"history of near = far":  state([]int{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 1}, "history"),
+			"no source":              state([]byte{}, "pcg"),
+			"steps":                  state(4, "stats", "steps"),
+			"active":                 state(0, "stats", "active"),
+			"rejected":               state(99, "stats", "rejected"),
+			"projected":              state(-1, "stats", "projected"),
+			"by":                     state([]int{-1, 0, 0, 0, 6}, "stats", "by"),
+		}
+		for name, e := range more {
+			out[name] = e
+		}
+		return out
+	}
+	file := savedERKLE(t, ERKLEParams{Beta: 2, Projection: PrintedRule})
+	persisttest.Check(t, file, LoadERKLE)
+	persisttest.Tampered(t, file, LoadERKLE, edits(map[string]persisttest.Edit{
+		"short kernel":      state(floats(1, 0, 1, 0, 0), "dense", "kernel"),
+		"NaN":               state(floats(1, 0, 1, 0, 0, math.NaN()), "dense", "kernel"),
+		"huge":              state(floats(1, 0, 1, 0, 0, 1e130), "dense", "kernel"),
+		"indefinite":        state(floats(1, 2, 1, 0, 0, 1), "dense", "kernel"),
+		"negative":          state(floats(-1, 0, -1, 0, 0, -1), "dense", "kernel"),
+		"zero diagonal":     state(floats(0, 1, 0, 0, 0, 0), "dense", "kernel"),
+		"negative bound":    state(-0.1, "dense", "least"),
+		"no kernel":         state(nil, "dense"),
+		"another form":      param("trace", 0.1),
+		"bound without it":  param("projection", "dense"),
+		"a factored kernel": state(map[string]any{"rank": 0, "basis": floats(), "core": floats()}, "factored"),
+	}))
+	file = savedERKLE(t, ERKLEParams{Beta: 2, Trace: 0.8})
+	persisttest.Check(t, file, LoadERKLE)
+	persisttest.Tampered(t, file, LoadERKLE, edits(map[string]persisttest.Edit{
+		"rank = 0":       state(0, "factored", "rank"),
+		"rank = −1":      state(-1, "factored", "rank"),
+		"rank = 4":       state(4, "factored", "rank"),
+		"rank = 2⁶²":     state(1<<62, "factored", "rank"),
+		"no basis":       state(floats(), "factored", "basis"),
+		"NaN":            state(floats(math.NaN(), 0, 0, 0, 1, 0), "factored", "basis"),
+		"a skewed basis": state(floats(1, 0, 0, 0.1, 1, 0), "factored", "basis"),
+		"a long basis":   state(floats(2, 0, 0, 0, 1, 0), "factored", "basis"),
+		"indefinite":     state(floats(1, 2, 1), "factored", "core"),
+		"no core":        state(floats(), "factored", "core"),
+		"huge":           state(floats(1, 0, 1e130), "factored", "core"),
+		"no kernel":      state(nil, "factored"),
+		"another form":   param("trace", 0),
+	}))
+	for _, p := range allForms(3) {
+		file := savedERKLE(t, p)
+		l, err := LoadERKLE(bytes.NewReader(file))
+		if err != nil || !bytes.Equal(persisttest.Saved(l), file) {
+			t.Errorf("%+v: loaded with error %v", p, err)
+		}
+	}
+}
+
+func FuzzLoadERKLE(f *testing.F) {
+	use := func(l *ERKLE) {
+		if l.Objects() != 3 || l.Params().Beta > 1000 {
+			return
+		}
+		for _, t := range []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 2, Far: 0}} {
+			o, err := l.Step(t)
+			if err != nil || math.IsNaN(o.StepSize) || math.IsNaN(difference(l.Predict(t))) {
+				panic(fmt.Sprintf("a loaded learner takes a round with outcome %+v, error %v", o, err))
+			}
+		}
+	}
+	persisttest.Fuzz(f, LoadERKLE, use, savedERKLE(f, ERKLEParams{}), savedERKLE(f, ERKLEParams{Projection: PrintedRule, Beta: 2}), savedERKLE(f, ERKLEParams{Trace: 0.8}))
 }

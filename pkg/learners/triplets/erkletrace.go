@@ -284,21 +284,27 @@ func (s *factoredState) cone(n int) (*factored, error) {
 	if !fits {
 		return nil, fmt.Errorf("factored: arrays of %d and %d numbers do not fit rank %d of %d objects", len(s.Basis), len(s.Core), r, n)
 	}
-	for _, a := range slices.Concat(s.Basis, s.Core) {
-		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return nil, fmt.Errorf("factored: NaN or Inf in an array")
+	k := &factored{n: n, r: r}
+	if r > 0 {
+		var err error
+		if k.c, err = fromTriangle(r, s.Core); err != nil {
+			return nil, fmt.Errorf("factored: core: %w", err)
 		}
 	}
-	k := &factored{n: n, r: r, c: make([]float64, r*r)}
-	for i := range r {
-		for j, v := range s.Core[i*(i+1)/2 : (i+1)*(i+2)/2] {
-			k.c[i*r+j], k.c[j*r+i] = v, v
-		}
+	if len(s.Basis) == 0 && r == n {
+		return k, nil
 	}
-	if r < n || len(s.Basis) > 0 {
-		k.q = make([][]float64, 0, r)
-		for j := range r {
-			k.q = append(k.q, slices.Clone(s.Basis[j*n:(j+1)*n]))
+	k.q = make([][]float64, r)
+	for j := range k.q {
+		k.q[j] = slices.Clone(s.Basis[j*n : (j+1)*n])
+		for i := range j + 1 {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if got := floats.Dot(k.q[i], k.q[j]); !(math.Abs(got-want) <= 1e-8) {
+				return nil, fmt.Errorf("factored: basis: columns %d and %d have the product %v, want %v", i, j, got, want)
+			}
 		}
 	}
 	return k, nil
