@@ -1,0 +1,437 @@
+package triplets
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+const eps = 0x1p-52
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+func dot(x, y []float64) float64 { return blas64.Dot(vec(x), vec(y)) }
+
+func axpy(y []float64, a float64, x []float64) { blas64.Axpy(a, vec(x), vec(y)) }
+
+func scal(x []float64, a float64) { blas64.Scal(a, vec(x)) }
+
+func square(n int, data []float64) blas64.General {
+	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
+}
+
+// buffered is a symmetric n×n matrix, base + Σ c_k z_k z_kᵀ. Rank-one terms are collected, and added to the
+// base many at a time, which reads and writes it once for all of them. The base is stored as a
+// full square, since a product with it then runs twice as fast as with a triangle.
+type buffered struct {
+	n    int
+	base []float64 // both triangles, by rows
+	c    []float64
+	z    []float64 // by rows
+	x    []float64 // scratch
+}
+
+// terms is the number of rank-one terms that a matrix of order n collects.
+func terms(n int) int { return max(4, min(48, n/16)) }
+
+func (m *buffered) at(i, j int) float64 {
+	v := m.base[i*m.n+j]
+	for k, c := range m.c {
+		v += c * (m.z[k*m.n+i] * m.z[k*m.n+j])
+	}
+	return v
+}
+
+// low returns the matrix whose rows are the z_k; there is at least one.
+func (m *buffered) low() blas64.General {
+	return blas64.General{Rows: len(m.c), Cols: m.n, Stride: m.n, Data: m.z}
+}
+
+// mulTo sets dst to the product with x.
+func (m *buffered) mulTo(dst, x []float64) {
+	blas64.Gemv(blas.NoTrans, 1, square(m.n, m.base), vec(x), 0, vec(dst))
+	if len(m.c) == 0 {
+		return
+	}
+	m.x = fit(m.x, len(m.c))
+	blas64.Gemv(blas.NoTrans, 1, m.low(), vec(x), 0, vec(m.x))
+	for k, c := range m.c {
+		m.x[k] *= c
+	}
+	blas64.Gemv(blas.Trans, 1, m.low(), vec(m.x), 1, vec(dst))
+}
+
+// combine sets dst to the product with Σ x_i e_{o_i}.
+func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
+	for i := range dst {
+		dst[i] = 0
+	}
+	for k, i := range o {
+		axpy(dst, x[k], m.base[i*m.n:(i+1)*m.n])
+	}
+	for k, c := range m.c {
+		z := m.z[k*m.n : (k+1)*m.n]
+		axpy(dst, c*(x[0]*z[o[0]]+x[1]*z[o[1]]+x[2]*z[o[2]]), z)
+	}
+}
+
+// push adds c·zzᵀ.
+func (m *buffered) push(c float64, z []float64) {
+	m.c = append(m.c, c)
+	m.z = append(m.z, z...)
+	if len(m.c) >= terms(m.n) {
+		m.flush()
+	}
+}
+
+func (m *buffered) flush() {
+	if len(m.c) == 0 {
+		return
+	}
+	n := m.n
+	m.x = fit(m.x, len(m.c))
+	for i := range n {
+		for k, c := range m.c {
+			m.x[k] = c * m.z[k*n+i]
+		}
+		z := blas64.General{Rows: len(m.c), Cols: n - i, Stride: n, Data: m.z[i:]}
+		blas64.Gemv(blas.Trans, 1, z, vec(m.x), 1, vec(m.base[i*n+i:(i+1)*n]))
+	}
+	mirror(n, m.base)
+	m.c, m.z = m.c[:0], m.z[:0]
+}
+
+// mirror copies the upper triangle of a square to the lower one, by tiles.
+func mirror(n int, a []float64) {
+	const tile = 32
+	for r := 0; r < n; r += tile {
+		for c := 0; c <= r; c += tile {
+			for i := r; i < min(r+tile, n); i++ {
+				row := a[i*n : i*n+i]
+				for j := c; j < min(c+tile, i); j++ {
+					row[j] = a[j*n+i]
+				}
+			}
+		}
+	}
+}
+
+// resolved is a kernel K ⪰ 0 of which all n² entries are kept, with R = (K + s₀I)⁻¹, in whose Krylov
+// spaces the negative eigenpairs are found. The nearer s₀ is to the root s of the secular equation, the
+// fewer Lanczos steps: the error falls by (√κ−1)/(√κ+1) per step, κ = max(s/s₀, s₀/s), so that s₀ follows the
+// geometric mean of the roots.
+type resolved struct {
+	n     int
+	k     buffered
+	r     buffered // base nil if there is none
+	trace float64
+
+	shift    float64
+	logShift float64 // running mean of log s
+	seen     int     // roots in that mean
+	age      int     // roots since R was built
+	patience int     // age at which R may be built anew
+
+	basis    [][]float64 // Lanczos vectors
+	v, x, y  []float64
+	tri      shifted
+	products int
+}
+
+// Tolerances of an eigenpair, relative to c, the length of the term subtracted.
+const (
+	// negligible: eigenvalues in [−negligible·c, 0) are left alone.
+	negligible = 1e-13
+	// residualTol bounds the residual of an accepted eigenpair, and with it the error of K: a
+	// residual ε shifts v by ε/s and s·vvᵀ by 2ε at most.
+	residualTol = 1e-12
+	// roundOff·tr(K) is added to both: the round-off of K itself.
+	roundOff = 4 * eps
+	// minDenominator: a correction of R that divides by less would lose this many digits, and R
+	// is built anew when next needed.
+	minDenominator = 1e-6
+	// maxLanczos is far above the steps taken (8 to 20). A space that needs more is left to a
+	// full eigendecomposition.
+	maxLanczos = 200
+	// meanOver is the number of roots over which logShift averages.
+	meanOver = 32
+	// staleRatio and firstPatience: R is built anew when the mean root is off by more than this
+	// factor, but not more often than after this many roots, and ever less often.
+	staleRatio    = 1.5
+	firstPatience = 64
+	// firstShift·c is s₀ while no root was seen.
+	firstShift = 0.01
+)
+
+// tolerances returns the size of a negative eigenvalue that is left alone, and of the residual of an
+// eigenpair that is accepted.
+func tolerances(c, trace float64, n int) (floor, tol float64) {
+	return negligible*c + roundOff*trace, residualTol*(c+trace/float64(n)) + roundOff*trace
+}
+
+func newResolved(n int, k []float64) *resolved {
+	d := &resolved{n: n, k: buffered{n: n, base: k}, r: buffered{n: n}, patience: firstPatience}
+	for i := range n {
+		d.trace += k[i*n+i]
+	}
+	d.v, d.x, d.y = make([]float64, n), make([]float64, n), make([]float64, n)
+	return d
+}
+
+// add sets K to K + c(wwᵀ − uuᵀ), projected, with w and u of unit length on the objects o.
+func (d *resolved) add(o [3]int, w, u [3]float64, c float64) addition {
+	floor, tol := tolerances(c, d.trace, d.n)
+	if d.seen == 0 {
+		d.logShift = math.Log(max(firstShift*c, floor))
+	}
+	if d.r.base != nil && d.age >= d.patience && math.Abs(d.logShift-math.Log(d.shift)) > math.Log(staleRatio) {
+		d.patience *= 2
+		d.r.base = nil
+	}
+	if d.r.base != nil {
+		d.correct(c, o, w)
+	}
+	d.inc(o, w, c)
+	for range 2 {
+		if d.r.base == nil && !d.build() {
+			break
+		}
+		s, found, ok := d.lanczos(o, u, c, floor, tol)
+		if !ok {
+			d.r.base = nil
+			continue
+		}
+		if !found {
+			d.correct(-c, o, u)
+			d.inc(o, u, -c)
+			return addition{certificate: Bound}
+		}
+		d.remove(o, u, c, s)
+		return addition{removed: 1}
+	}
+	d.inc(o, u, -c)
+	d.r.base = nil
+	return d.direct(floor)
+}
+
+// inc adds c·xxᵀ to K.
+func (d *resolved) inc(o [3]int, x [3]float64, c float64) {
+	for i, p := range o {
+		for j, q := range o {
+			if i <= j {
+				e := c * (x[i] * x[j])
+				d.k.base[p*d.n+q] += e
+				if i == j {
+					d.trace += e
+				} else {
+					d.k.base[q*d.n+p] += e
+				}
+			}
+		}
+	}
+}
+
+// correct follows K ← K + c·xxᵀ (Sherman–Morrison).
+func (d *resolved) correct(c float64, o [3]int, x [3]float64) {
+	z := d.y
+	d.r.combine(z, o, x)
+	den := 1 + c*(x[0]*z[o[0]]+x[1]*z[o[1]]+x[2]*z[o[2]])
+	if !(den > minDenominator) {
+		d.r.base = nil
+		return
+	}
+	d.r.push(-c/den, z)
+}
+
+// build computes R from K with s₀ at the mean root.
+func (d *resolved) build() bool {
+	n := d.n
+	d.k.flush()
+	d.shift = math.Exp(d.logShift)
+	d.age = 0
+	m := append([]float64(nil), d.k.base...)
+	for i := range n {
+		m[i*n+i] += d.shift
+	}
+	t, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
+	if ok {
+		_, ok = lapack64.Potri(t)
+	}
+	if !ok {
+		d.r.base = nil
+		return false
+	}
+	mirror(n, m)
+	d.r = buffered{n: n, base: m}
+	return true
+}
+
+func (d *resolved) vector(k int) []float64 {
+	if k == len(d.basis) {
+		d.basis = append(d.basis, make([]float64, d.n))
+	}
+	return d.basis[k]
+}
+
+// lanczos finds the eigenpair (−s, v) of K − c·uuᵀ, where K ⪰ 0 and R is its resolvent, and leaves v in d.v. It
+// reports whether there is one below −floor, and whether that is known.
+func (d *resolved) lanczos(o [3]int, u [3]float64, c, floor, tol float64) (s float64, found, ok bool) {
+	q := d.vector(0)
+	clear(q)
+	for i, p := range o {
+		q[p] = u[i]
+	}
+	t := &d.tri
+	t.reset(c, d.shift)
+	s = min(max(d.shift, floor), c)
+	steps := min(d.n, maxLanczos)
+	for k := 1; k <= steps; k++ {
+		q, z := d.basis[k-1], d.vector(k)
+		if k == 1 {
+			d.r.combine(z, o, u)
+		} else {
+			d.r.mulTo(z, q)
+			d.products++
+		}
+		size := math.Sqrt(dot(z, z))
+		var alpha float64
+		for j := k - 1; j >= 0; j-- {
+			h := dot(d.basis[j], z)
+			axpy(z, -h, d.basis[j])
+			if j == k-1 {
+				alpha = h
+			}
+		}
+		beta := math.Sqrt(dot(z, z))
+		full := k == d.n || beta <= 8*eps*size // an invariant subspace
+		if full {
+			beta = 0
+		} else {
+			blas64.Scal(1/beta, vec(z))
+		}
+		t.extend(alpha, beta)
+		if k < 3 && !full {
+			continue
+		}
+		// A Gauss quadrature from below at s < s₀; exact if full.
+		if fs, _, good := t.eval(floor); !good {
+			return 0, false, false
+		} else if fs < 1 {
+			if full {
+				return 0, false, true
+			}
+			if upper, good := t.radau(floor); good && upper < 1 {
+				return 0, false, true
+			}
+			continue
+		}
+		var res float64
+		if s, res, ok = t.root(s, floor, tol/4); !ok {
+			return 0, false, false
+		}
+		if res > tol/2 {
+			if full {
+				return 0, false, false
+			}
+			continue
+		}
+		v := d.v
+		clear(v)
+		for j, a := range t.tp[:k] {
+			axpy(v, a, d.basis[j])
+		}
+		if !full {
+			axpy(v, beta*t.p[k-1], z)
+		}
+		norm := math.Sqrt(dot(v, v))
+		blas64.Scal(1/norm, vec(v))
+		if d.residual(o, u, c, s) > tol {
+			return 0, false, false
+		}
+		return s, true, true
+	}
+	return 0, false, false
+}
+
+// residual returns ‖Kv − c·u(uᵀv) + sv‖, from K itself.
+func (d *resolved) residual(o [3]int, u [3]float64, c, s float64) float64 {
+	x := d.x
+	d.k.mulTo(x, d.v)
+	axpy(x, s, d.v)
+	g := c * on(u, d.v, o)
+	for i, p := range o {
+		x[p] -= g * u[i]
+	}
+	return math.Sqrt(dot(x, x))
+}
+
+// on returns xᵀv for x on the objects o.
+func on(x [3]float64, v []float64, o [3]int) float64 {
+	return x[0]*v[o[0]] + x[1]*v[o[1]] + x[2]*v[o[2]]
+}
+
+// remove sets K to K − c·uuᵀ + s·vvᵀ, (−s, v) being the negative eigenpair of K − c·uuᵀ. With y = Rv and δ = s −
+// s₀, the resolvent becomes
+//
+//	R + (1/ζ)((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀,  ζ = 1 + δyᵀv > 0:
+//
+// the two corrections, for the term subtracted and for the pair removed, put together so that
+// their common pole at s = s₀ cancels.
+func (d *resolved) remove(o [3]int, u [3]float64, c, s float64) {
+	v, y := d.v, d.y
+	d.seen++
+	d.age++
+	d.logShift += (math.Log(s) - d.logShift) / float64(min(d.seen, meanOver))
+	delta := s - d.shift
+	if math.Abs(delta) > 0.1*d.shift { // (K + sI)v = c(uᵀv)u
+		d.r.combine(y, o, u)
+		g := c * on(u, v, o)
+		for i := range y {
+			y[i] = (g*y[i] - v[i]) / delta
+		}
+	} else {
+		d.r.mulTo(y, v)
+	}
+	yv := dot(y, v)
+	zeta := 1 + delta*yv
+	d.inc(o, u, -c)
+	d.k.push(s, v)
+	d.trace += s
+	if !(zeta > minDenominator) {
+		d.r.base = nil
+		return
+	}
+	// The form on (v, s₀y), diagonalised.
+	vv, vy, yy := yv/zeta+1/d.shift, -1/(zeta*d.shift), -delta/(zeta*d.shift*d.shift)
+	half := math.Atan2(2*vy, vv-yy) / 2
+	sin, cos := math.Sincos(half)
+	x := d.x
+	for i := range x {
+		x[i] = cos*v[i] + sin*d.shift*y[i]
+		y[i] = -sin*v[i] + cos*d.shift*y[i]
+	}
+	d.r.push(cos*cos*vv+2*cos*sin*vy+sin*sin*yy, x)
+	d.r.push(sin*sin*vv-2*cos*sin*vy+cos*cos*yy, y)
+}
+
+// direct projects by a full eigendecomposition.
+func (d *resolved) direct(floor float64) addition {
+	d.k.flush()
+	e := decompose(d.n, d.k.base)
+	values := e.Values(nil)
+	if values[0] >= -floor {
+		return addition{}
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	mat.Col(d.v, 0, &vectors)
+	s := -values[0]
+	d.seen++
+	d.logShift += (math.Log(s) - d.logShift) / float64(min(d.seen, meanOver))
+	d.k.push(s, d.v)
+	d.trace += s
+	return addition{removed: 1}
+}

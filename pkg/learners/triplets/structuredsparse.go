@@ -1,0 +1,399 @@
+package triplets
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// sparse is a kernel K = diagonal + sparse + Σ s_k v_k v_kᵀ that started as a diagonal matrix: triplets fill few
+// entries, and K is block diagonal by the components of the graph of the objects they compare. Per
+// component it keeps a lower bound on the smallest eigenvalue of its block.
+type sparse struct {
+	n     int
+	diag  []float64
+	trace float64
+	rows  [][]entry // off-diagonal entries of row i, by column
+	low   []term
+	bare  []bool // no term touches the component; by root
+	slack []float64
+	clean []bool    // K − diag(slack) ⪰ 0 is proved on the component; by root
+	least []float64 // lower bound on the smallest eigenvalue of the block; by root
+	up    []int     // union-find; up[i] = i at roots
+	size  []int     // by root
+
+	order    []int // the objects of a ball around a triplet, by distance
+	layers   []int // ends of its layers in order
+	place    []int // place in order; −1 outside
+	basis    [][]float64
+	tri      secular
+	v        []float64 // eigenvector, in order
+	products int
+}
+
+// entry is K_ij of a row i.
+type entry struct {
+	j int
+	x float64
+}
+
+// term is s·vvᵀ.
+type term struct {
+	s float64
+	v []float64
+}
+
+func newSparse(diag []float64) *sparse {
+	n := len(diag)
+	k := &sparse{
+		n: n, diag: diag, rows: make([][]entry, n),
+		slack: slices.Clone(diag), least: slices.Clone(diag),
+		bare: make([]bool, n), clean: make([]bool, n), up: make([]int, n), size: make([]int, n),
+		place: make([]int, n), v: make([]float64, n),
+	}
+	for i := range n {
+		k.trace += diag[i]
+		k.bare[i], k.clean[i], k.up[i], k.size[i], k.place[i] = true, true, i, 1, -1
+	}
+	return k
+}
+
+func (k *sparse) at(i, j int) float64 {
+	var x float64
+	if i == j {
+		x = k.diag[i]
+	} else if p, ok := k.find(i, j); ok {
+		x = k.rows[i][p].x
+	}
+	for _, t := range k.low {
+		x += t.s * (t.v[i] * t.v[j])
+	}
+	return x
+}
+
+func (k *sparse) find(i, j int) (int, bool) {
+	row := k.rows[i]
+	p := sort.Search(len(row), func(p int) bool { return row[p].j >= j })
+	return p, p < len(row) && row[p].j == j
+}
+
+// inc adds x to K_ij, in row i alone.
+func (k *sparse) inc(i, j int, x float64) {
+	if i == j {
+		k.diag[i] += x
+		return
+	}
+	p, ok := k.find(i, j)
+	if !ok {
+		k.rows[i] = slices.Insert(k.rows[i], p, entry{j: j})
+	}
+	k.rows[i][p].x += x
+}
+
+func (k *sparse) root(i int) int {
+	for k.up[i] != i {
+		k.up[i] = k.up[k.up[i]]
+		i = k.up[i]
+	}
+	return i
+}
+
+// join makes one component of those of the objects o.
+func (k *sparse) join(o [3]int) int {
+	r := k.root(o[0])
+	for _, i := range o[1:] {
+		q := k.root(i)
+		if q == r {
+			continue
+		}
+		if k.size[q] > k.size[r] || k.size[q] == k.size[r] && q < r {
+			q, r = r, q
+		}
+		k.up[q] = r
+		k.size[r] += k.size[q]
+		k.least[r] = min(k.least[r], k.least[q])
+		k.clean[r] = k.clean[r] && k.clean[q]
+		k.bare[r] = k.bare[r] && k.bare[q]
+	}
+	return r
+}
+
+// add sets K to K + c(wwᵀ − uuᵀ), projected, with w and u of unit length on the objects o and G
+// its change off the diagonal. ok is false if that was not managed, and then K is not projected.
+func (k *sparse) add(o [3]int, w, u [3]float64, c float64) (a addition, ok bool) {
+	floor, tol := tolerances(c, k.trace, k.n)
+	r := k.join(o)
+	for i, p := range o {
+		for j, q := range o {
+			if x := w[i]*w[j] - u[i]*u[j]; x != 0 {
+				k.inc(p, q, c*x)
+			}
+		}
+	}
+	if k.clean[r] {
+		var kappa float64
+		for i, p := range o {
+			kappa += c * u[i] * u[i] / k.slack[p]
+		}
+		if kappa <= 1 {
+			for _, p := range o {
+				k.slack[p] *= 1 - kappa
+				k.least[r] = min(k.least[r], k.slack[p])
+			}
+			return addition{certificate: Slack}, true
+		}
+		k.clean[r] = false
+	}
+	return k.search(r, o, w, u, c, floor, tol)
+}
+
+// grow starts the ball around o, or adds a layer to it. A term counts as an edge between all objects.
+func (k *sparse) grow(o [3]int, whole bool) {
+	if len(k.layers) == 0 {
+		for i, p := range o {
+			k.place[p] = i
+			k.order = append(k.order, p)
+		}
+		k.layers = append(k.layers, 3)
+		if !whole {
+			return
+		}
+	}
+	for {
+		from := 0
+		if len(k.layers) > 1 {
+			from = k.layers[len(k.layers)-2]
+		}
+		end := len(k.order)
+		for _, i := range k.order[from:end] {
+			for _, e := range k.rows[i] {
+				if k.place[e.j] < 0 {
+					k.place[e.j] = len(k.order)
+					k.order = append(k.order, e.j)
+				}
+			}
+		}
+		k.layers = append(k.layers, len(k.order))
+		if !whole || len(k.order) == end {
+			return
+		}
+	}
+}
+
+// forget empties the ball.
+func (k *sparse) forget() {
+	for _, i := range k.order {
+		k.place[i] = -1
+	}
+	k.order, k.layers = k.order[:0], k.layers[:0]
+}
+
+// mulTo sets dst to Kx on the ball, whose objects outside len(x) are 0 in x.
+func (k *sparse) mulTo(dst, x []float64) {
+	k.products++
+	for p := range dst {
+		i := k.order[p]
+		var sum float64
+		if p < len(x) {
+			sum = k.diag[i] * x[p]
+		}
+		for _, e := range k.rows[i] {
+			if q := k.place[e.j]; uint(q) < uint(len(x)) {
+				sum += e.x * x[q]
+			}
+		}
+		dst[p] = sum
+	}
+}
+
+// addLow adds to dst the product of the terms with x.
+func (k *sparse) addLow(dst, x []float64) {
+	for _, t := range k.low {
+		var h float64
+		for p, a := range x {
+			h += t.v[k.order[p]] * a
+		}
+		if h == 0 {
+			continue
+		}
+		h *= t.s
+		for p := range dst {
+			dst[p] += h * t.v[k.order[p]]
+		}
+	}
+}
+
+const (
+	// retain is the share of the lower bound on the smallest eigenvalue that a step may cost it at
+	// least: spending no more of it than this would take more Lanczos steps.
+	retain = 0.999
+	// settle: a smaller eigenvalue is bounded from below by this share of its estimate.
+	settle = 0.95
+	// maxSparse·n caps the Lanczos steps, which round-off can make more than n.
+	maxSparse = 8
+)
+
+// search looks for the negative eigenpair of K, which holds c(wwᵀ − uuᵀ) already, by Lanczos steps on P = K
+// + c·uuᵀ from u, without reorthogonalisation. K ⪰ x on the component iff c·uᵀ(P − xI)⁻¹u ≤ 1, for x below the
+// spectrum of P, and Gauss and Gauss–Radau quadratures enclose that form.
+func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64) (a addition, ok bool) {
+	defer k.forget()
+	whole := !k.bare[r]
+	k.grow(o, whole)
+	least := max(0, k.least[r])
+	t := &k.tri
+	t.reset()
+	q := k.vector(0, len(k.order))
+	copy(q, u[:])
+	steps, next := maxSparse*k.size[r]+20, 2
+	for step := 1; step <= steps; step++ {
+		q := k.basis[step-1]
+		if !whole {
+			k.grow(o, false)
+		}
+		z := k.vector(step, len(k.order))
+		k.mulTo(z, q)
+		if whole {
+			k.addLow(z, q)
+		}
+		h := c * (u[0]*q[0] + u[1]*q[1] + u[2]*q[2])
+		for i := range 3 {
+			z[i] += h * u[i]
+		}
+		if step > 1 {
+			axpy(z[:len(k.basis[step-2])], -t.b[step-2], k.basis[step-2])
+		}
+		size := math.Sqrt(dot(z, z))
+		alpha := dot(q, z[:len(q)])
+		axpy(z[:len(q)], -alpha, q)
+		beta := math.Sqrt(dot(z, z))
+		full := beta <= 8*eps*size
+		if full {
+			beta = 0
+		} else {
+			scal(z, 1/beta)
+		}
+		t.extend(alpha, beta)
+		if step < next && !full {
+			continue
+		}
+		next = step + 1 + step/8
+		certificate := Bound
+		if full {
+			certificate = Block
+		}
+		// Is the smallest eigenvalue at least as large as it was, nearly?
+		if least > 0 {
+			target := retain * least
+			if upper, good := t.bound(-target, least, full); good && c*upper <= 1 {
+				k.least[r] = target
+				return addition{certificate: certificate}, true
+			}
+			if step < 4 && !full {
+				continue
+			}
+			if phi, good := t.value(0); good && c*phi < 1 {
+				target = min(target, settle*t.least(c, 0, least, 0.01))
+				if upper, good := t.bound(-target, least, full); good && c*upper <= 1 {
+					k.least[r] = target
+					return addition{certificate: certificate}, true
+				}
+				continue
+			}
+		}
+		phi, good := t.value(floor)
+		if !good {
+			return addition{}, false
+		}
+		if c*phi <= 1 {
+			if upper, good := t.bound(floor, 0, full); good && c*upper <= 1 {
+				k.least[r] = 0
+				return addition{certificate: certificate}, true
+			}
+			continue
+		}
+		// There is a negative eigenpair. With (T + s)p = e₁ the residual of x = Qp is βp_k.
+		s := -t.least(c, -c, 0, 4*eps)
+		if _, good := t.solve(s); !good {
+			return addition{}, false
+		}
+		norm := math.Sqrt(dot(t.p, t.p))
+		if beta*math.Abs(t.p[step-1])/norm > tol/4 {
+			if full {
+				return addition{}, false
+			}
+			continue
+		}
+		return k.remove(r, s, tol, whole)
+	}
+	return addition{}, false
+}
+
+// bound returns an upper bound of φ(s), exact if the space is invariant.
+func (t *secular) bound(s, least float64, full bool) (upper float64, ok bool) {
+	if full {
+		return t.value(s)
+	}
+	return t.above(s, least)
+}
+
+// remove removes the eigenpair (−s, v) that the Krylov space holds, if its residual in K
+// itself is at most tol.
+func (k *sparse) remove(r int, s, tol float64, whole bool) (a addition, ok bool) {
+	m := len(k.order)
+	v := make([]float64, m)
+	for j, p := range k.tri.p {
+		q := k.basis[j]
+		axpy(v[:len(q)], p, q)
+	}
+	scal(v, 1/math.Sqrt(dot(v, v)))
+	if !whole { // K of v reaches one layer further
+		k.grow([3]int{}, false)
+	}
+	z := make([]float64, len(k.order))
+	k.mulTo(z, v)
+	if whole {
+		k.addLow(z, v)
+	}
+	axpy(z[:m], s, v)
+	if math.Sqrt(dot(z, z)) > tol {
+		return addition{}, false
+	}
+	t := term{s, make([]float64, k.n)}
+	for p, x := range v {
+		t.v[k.order[p]] = x
+	}
+	k.low = append(k.low, t)
+	k.trace += s
+	k.bare[r] = false
+	k.least[r] = 0
+	return addition{removed: 1}, true
+}
+
+func (k *sparse) vector(i, n int) []float64 {
+	if i == len(k.basis) {
+		k.basis = append(k.basis, nil)
+	}
+	k.basis[i] = fit(k.basis[i], n)
+	clear(k.basis[i])
+	return k.basis[i]
+}
+
+// fill sets the square a, which is 0, to K.
+func (k *sparse) fill(a []float64) {
+	for i := range k.n {
+		a[i*k.n+i] = k.diag[i]
+		for _, e := range k.rows[i] {
+			a[i*k.n+e.j] = e.x
+		}
+	}
+	for _, t := range k.low {
+		for i, x := range t.v {
+			if x != 0 {
+				for j, y := range t.v {
+					a[i*k.n+j] += t.s * (x * y)
+				}
+			}
+		}
+	}
+}
