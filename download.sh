@@ -9,7 +9,8 @@ usage() {
 	cat <<'END'
 usage: ./download.sh              the data sets that the experiments need
        ./download.sh NAME...      these data sets
-       ./download.sh all          every data set
+       ./download.sh all          every data set, but for those of which only an
+                                  official address is known: these by NAME
        ./download.sh --list       what there is, and what is already here
        ./download.sh --help
 
@@ -119,7 +120,10 @@ accept() {
 	got=$(sum_of "$1") || return 1
 	[ "$got" != "$sha" ] || return 0
 	if [ "$3" = yes ]; then
-		complain "$path from $2: SHA-256 is $got, want $sha ($(size_of "$1") bytes, want $bytes)"
+		case $bytes in
+		-) complain "$path from $2: SHA-256 is $got, want $sha ($(size_of "$1") bytes)" ;;
+		*) complain "$path from $2: SHA-256 is $got, want $sha ($(size_of "$1") bytes, want $bytes)" ;;
+		esac
 		return 1
 	fi
 	complain "warning: $path: checksum not comparable: $2 delivers $got, the known copy has $sha ($note)"
@@ -151,12 +155,16 @@ direct() {
 	part=$data/$path.part
 	# Without a checksum nothing tells whether two halves belong together.
 	[ "$2" = yes ] || rm -f -- "$part"
+	sized=$2 # yes if the size is known, too
+	[ "$bytes" != - ] || sized=no
 	while :; do
-		if [ "$2" = yes ] && [ -f "$part" ] && [ "$(size_of "$part")" -ge "$bytes" ]; then
+		if [ "$sized" = yes ] && [ -f "$part" ] && [ "$(size_of "$part")" -ge "$bytes" ]; then
 			resumed=1 # complete, or wrong: the checksum decides
+		elif [ "$bytes" = - ] && [ -f "$part" ] && [ "$(sum_of "$part")" = "$sha" ]; then
+			resumed=1 # complete, which only its checksum tells
 		else
 			fetch "$1" "$part" || return 1
-			if [ "$2" = yes ] && [ "$(size_of "$part")" -lt "$bytes" ] && [ "$resumed" = 0 ]; then
+			if [ "$sized" = yes ] && [ "$(size_of "$part")" -lt "$bytes" ] && [ "$resumed" = 0 ]; then
 				complain "$path from $1: $(size_of "$part") bytes, want $bytes"
 				rm -f -- "$part"
 				return 1
@@ -272,6 +280,7 @@ get_file() {
 			return 0
 		}
 	done
+	[ "$bytes" != - ] || complain "$path: $note"
 	return 1
 }
 
@@ -292,7 +301,7 @@ names() { awk -F'\t' '$1 == "set" { print $2 }' "$registry"; }
 list() {
 	for name in $(names); do
 		total=$(awk -F'\t' -v name="$name" '$1 == "file" && $2 == name { n += $4 }
-			END { if (n < 1e6) printf "%.1f kB", n / 1e3; else printf "%.1f MB", n / 1e6 }' "$registry")
+			END { if (n == 0) printf "?"; else if (n < 1e6) printf "%.1f kB", n / 1e3; else printf "%.1f MB", n / 1e6 }' "$registry")
 		shape=$(awk -F'\t' -v name="$name" '$1 == "set" && $2 == name { print $4 }' "$registry")
 		state=here
 		for file in $(awk -F'\t' -v name="$name" '$1 == "file" && $2 == name { print $3 }' "$registry"); do
@@ -316,7 +325,7 @@ for arg; do
 	-*)
 		usage >&2
 		die "unknown option $arg" 2 ;;
-	all) wanted="$wanted $(names)" ;;
+	all) wanted="$wanted $(awk -F'\t' '$1 == "set" && $3 != "named" { print $2 }' "$registry")" ;;
 	*)
 		names | grep -qxF -e "$arg" || die "unknown data set $arg; known are: $(names | tr '\n' ' ')" 2
 		wanted="$wanted $arg" ;;

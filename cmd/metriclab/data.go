@@ -44,7 +44,7 @@ type listedData struct {
 	Shape    string       `json:"shape"`
 	Licence  string       `json:"licence"`
 	Citation string       `json:"citation"`
-	Bytes    int64        `json:"bytes"`
+	Bytes    int64        `json:"bytes"`  // of the files of known size
 	Needed   bool         `json:"needed"` // by an experiment
 	Usable   bool         `json:"usable"` // all files are there, and right as far as was looked
 	Files    []listedFile `json:"files"`
@@ -52,7 +52,7 @@ type listedData struct {
 
 type listedFile struct {
 	Path   string `json:"path"`
-	Bytes  int64  `json:"bytes"`
+	Bytes  int64  `json:"bytes"` // 0 if it is not known
 	SHA256 string `json:"sha256"`
 	State  string `json:"state"`
 }
@@ -121,7 +121,11 @@ func (a *app) dataListCommand() *cobra.Command {
 				if l.Needed {
 					need = "yes"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\t%s\n", l.Name, l.state(), need, float64(l.Bytes)/1e6, l.Shape, l.Licence)
+				size := "?"
+				if l.Bytes > 0 {
+					size = fmt.Sprintf("%.1f", float64(l.Bytes)/1e6)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.state(), need, size, l.Shape, l.Licence)
 			}
 			return w.Flush()
 		},

@@ -39,8 +39,8 @@ type Options struct {
 }
 
 const (
-	// maxArchive bounds an archive, whose size the registry does not know; the
-	// largest today has about 8 MB.
+	// maxArchive bounds an archive or file whose size the registry does not know; the
+	// largest archive today has about 8 MB.
 	maxArchive = 256 << 20
 	// maxUnpacked bounds what is read while searching a tar.gz.
 	maxUnpacked = 8 * maxArchive
@@ -167,8 +167,11 @@ func (g *getter) get(ctx context.Context, f File) error {
 			break
 		}
 	}
-	if len(f.Sources) == 0 {
+	switch {
+	case len(f.Sources) == 0:
 		errs = append(errs, &UnavailableError{f})
+	case f.Bytes == 0 && !stops(ctx, errs[len(errs)-1]):
+		errs = append(errs, fmt.Errorf("datasets: %s: %s", f.Path, f.Note))
 	}
 	return errors.Join(errs...)
 }
@@ -193,7 +196,7 @@ func (g *getter) place(ctx context.Context, f File, r io.Reader, from string, co
 	}
 	defer out.Cleanup()
 	h := sha256.New()
-	n, err := g.copy(ctx, io.MultiWriter(out, h), r, f.Path, 0, f.Bytes, sizeLimit(f, comparable))
+	n, err := g.copy(ctx, io.MultiWriter(out, h), r, f.Path, 0, knownSize(f), sizeLimit(f, comparable))
 	if err != nil {
 		return fromError(from, err)
 	}
@@ -221,10 +224,21 @@ func (g *getter) accept(f File, from string, n int64, sum string, comparable boo
 	return nil
 }
 
+// knownSize is the size of a file, or −1 if it is not known.
+func knownSize(f File) int64 {
+	if f.Bytes == 0 {
+		return -1
+	}
+	return f.Bytes
+}
+
 // sizeLimit is the most that is read of a file: what is not comparable may have
 // grown.
 func sizeLimit(f File, comparable bool) int64 {
-	if comparable {
+	switch {
+	case f.Bytes == 0:
+		return maxArchive
+	case comparable:
 		return f.Bytes
 	}
 	return 4*f.Bytes + 1<<20
@@ -242,7 +256,7 @@ func (g *getter) direct(ctx context.Context, f File, address string, comparable 
 	}
 	want := int64(-1)
 	if comparable {
-		want = f.Bytes
+		want = knownSize(f)
 	}
 	for {
 		resumed, err := g.download(ctx, address, part, f.Path, want, sizeLimit(f, comparable))

@@ -471,6 +471,68 @@ func TestGetArchiveMember(t *testing.T) {
 	}
 }
 
+// A file of which only the checksum is known is downloaded like another, and what to do
+// if it is gone is said.
+func TestGetUnknownSize(t *testing.T) {
+	data := randomBytes(5000)
+	srv := newServer(t, map[string][]byte{"/x": data, "/bad": data[1:]})
+	with := func(path string) *Store {
+		e := fixture(data, true, srv.URL+path)
+		e[0].Named, e[0].Files[0].Bytes, e[0].Files[0].Note = true, 0, "ask its authors"
+		return open(filepath.Join(t.TempDir(), "data"), e)
+	}
+	for _, part := range [][]byte{nil, data, data[:2000], data[1:2000]} { // none, complete, half, wrong half
+		s := with("/x")
+		if part != nil {
+			writeFile(t, s.Path("toy/x.bin.part"), part)
+		}
+		var totals []int64
+		opts := Options{Progress: func(_ string, _, total int64) { totals = append(totals, total) }}
+		if err := s.Get(t.Context(), "toy", opts); err != nil {
+			t.Fatal(err)
+		}
+		checkFolder(t, s, map[string][]byte{"toy/x.bin": data})
+		if len(totals) == 0 || totals[0] != 5000 { // from the server
+			t.Errorf("totals are %v", totals)
+		}
+		for _, files := range []func() ([]FileStatus, error){
+			func() ([]FileStatus, error) { return s.Status("toy") },
+			func() ([]FileStatus, error) { return s.Verify(t.Context(), "toy") },
+		} {
+			if got, err := files(); err != nil || !got[0].State.Usable() || got[0].Size != 5000 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+		writeFile(t, s.Path("toy/x.bin"), data[1:])
+		if got, err := s.Verify(t.Context(), "toy"); err != nil || got[0].State != WrongChecksum {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := s.Checksum(t.Context(), "toy"); err == nil || !strings.Contains(err.Error(), "(4999 bytes); get it again") {
+			t.Errorf("Checksum: %v", err)
+		}
+	}
+	for path, says := range map[string]string{"/gone": "404", "/bad": "(4999 bytes)\n"} {
+		s := with(path)
+		err := s.Get(t.Context(), "toy", Options{})
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "toy/x.bin: ask its authors") {
+			t.Errorf("%s: error %v", path, err)
+		}
+		checkFolder(t, s, nil)
+	}
+	// From a mirror folder, whose size is not known either.
+	mirror := t.TempDir()
+	writeFile(t, filepath.Join(mirror, "toy", "x.bin"), data)
+	s := with("/gone")
+	if err := s.Get(t.Context(), "toy", Options{Mirror: mirror, Progress: func(_ string, _, total int64) {
+		if total != -1 {
+			t.Errorf("total is %d, want -1", total)
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	checkFolder(t, s, map[string][]byte{"toy/x.bin": data})
+}
+
 func TestGetFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		needs.Missing(t, "needs /dev/full, a device that is always full: ", err)

@@ -86,13 +86,21 @@ func tsvOf(entries ...Entry) string {
 	}
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, e := range entries {
-		fmt.Fprintf(&b, "set\t%s\t%s\t%s\t%s\t%s\n", e.Name, yes[e.Default], or(e.Shape), or(e.Licence), or(e.Citation))
+		def := yes[e.Default]
+		if e.Named {
+			def = "named"
+		}
+		fmt.Fprintf(&b, "set\t%s\t%s\t%s\t%s\t%s\n", e.Name, def, or(e.Shape), or(e.Licence), or(e.Citation))
 		for _, f := range e.Files {
 			var sources []string
 			for _, s := range f.Sources {
 				sources = append(sources, s.String())
 			}
-			fmt.Fprintf(&b, "file\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", e.Name, f.Path, f.Bytes, f.SHA256, yes[f.Comparable], or(strings.Join(sources, " ")), or(f.Note))
+			size := "-"
+			if f.Bytes > 0 {
+				size = fmt.Sprint(f.Bytes)
+			}
+			fmt.Fprintf(&b, "file\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, f.Path, size, f.SHA256, yes[f.Comparable], or(strings.Join(sources, " ")), or(f.Note))
 		}
 	}
 	return b.String()
@@ -257,6 +265,42 @@ func TestScriptDownloads(t *testing.T) {
 				s.expect(t, 1, "SHA-256 is "+sumOf(other), nil, nil, "toy")
 			}
 		})
+	}
+}
+
+// A set of which only an official address and a checksum are known is fetched by its
+// name alone, and what is known to be missing is said plainly.
+func TestScriptNamed(t *testing.T) {
+	data, more := randomBytes(5000), randomBytes(600)
+	srv := newServer(t, map[string][]byte{"/x": data, "/bad": data[1:]})
+	for _, fetch := range []string{"curl", "wget"} {
+		with := func(path string) *script {
+			toy := fixture(data, true, srv.URL+path)[0]
+			toy.Named, toy.Files[0].Bytes, toy.Files[0].Note = true, 0, "ask its authors"
+			extra := fixture(more, true, "http://127.0.0.1:1/y")[0]
+			extra.Name, extra.Files[0].Dataset, extra.Files[0].Path = "extra", "extra", "extra/y.bin"
+			return newScript(t, tsvOf(toy, extra), fetch)
+		}
+		mirror := t.TempDir()
+		writeFile(t, filepath.Join(mirror, "extra", "y.bin"), more)
+		env := []string{"METRICLAB_MIRROR=" + mirror}
+		y, both := map[string][]byte{"extra/y.bin": more}, map[string][]byte{"extra/y.bin": more, "toy/x.bin": data}
+
+		s := with("/x")
+		s.expect(t, 0, "toy            missing         ?", nil, nil, "--list")
+		s.expect(t, 0, "copied   extra/y.bin", y, env, "all")
+		s.expect(t, 0, "fetched  toy/x.bin", both, env, "toy")
+		for _, part := range [][]byte{data, data[:2000], data[1:2000]} { // complete, half, wrong half
+			writeFile(t, s.data("toy", "x.bin.part"), part)
+			s.expect(t, 0, "fetched  toy/x.bin", both, nil, removed(t, s.data("toy", "x.bin"), "toy")...)
+		}
+		writeFile(t, filepath.Join(mirror, "toy", "x.bin"), data)
+		s.expect(t, 0, "copied   toy/x.bin", both, env, removed(t, s.data("toy", "x.bin"), "toy")...)
+
+		for _, path := range []string{"/gone", "/bad"} {
+			with(path).expect(t, 1, "toy/x.bin: ask its authors", nil, nil, "toy")
+		}
+		with("/bad").expect(t, 1, "SHA-256 is "+sumOf(data[1:])+", want "+sumOf(data)+" (4999 bytes)\n", nil, nil, "toy")
 	}
 }
 

@@ -25,13 +25,14 @@ var registryTSV string
 type Entry struct {
 	Name     string
 	Default  bool   // download.sh fetches it when asked for nothing else
+	Named    bool   // download.sh fetches it only by its name: no copy but the official one is known
 	Shape    string // in words
 	Licence  string
 	Citation string
 	Files    []File
 }
 
-// Bytes returns the size of all files.
+// Bytes returns the size of all files of known size.
 func (e Entry) Bytes() int64 {
 	var n int64
 	for _, f := range e.Files {
@@ -44,7 +45,7 @@ func (e Entry) Bytes() int64 {
 type File struct {
 	Dataset string
 	Path    string // below the data folder and below a mirror, with slashes
-	Bytes   int64  // size of the known copy
+	Bytes   int64  // size of the known copy; 0 if it is not known
 	SHA256  string // of the known copy, 64 hexadecimal digits
 	// Comparable says that the official file has this SHA-256 too, so that a
 	// download must match it. A copy from a mirror must always match it.
@@ -169,8 +170,11 @@ func parseRegistry(name, tsv string) ([]Entry, error) {
 }
 
 func parseSet(f []string) (Entry, error) {
-	def, err := yesNo("default", f[2])
-	return Entry{Name: f[1], Default: def, Shape: f[3], Licence: f[4], Citation: f[5]}, err
+	e := Entry{Name: f[1], Default: f[2] == "yes", Named: f[2] == "named", Shape: f[3], Licence: f[4], Citation: f[5]}
+	if !slices.Contains([]string{"yes", "no", "named"}, f[2]) {
+		return e, fmt.Errorf("default: %q is not allowed, want yes, no or named", f[2])
+	}
+	return e, nil
 }
 
 func parseFile(f []string) (File, error) {
@@ -179,9 +183,11 @@ func parseFile(f []string) (File, error) {
 		return out, fmt.Errorf("path: %q is not allowed, want a clean relative path", out.Path)
 	}
 	var err1, err2 error
-	out.Bytes, err1 = strconv.ParseInt(f[3], 10, 64)
-	if err1 == nil && out.Bytes < 1 {
-		err1 = fmt.Errorf("bytes: %d is not allowed, want at least 1", out.Bytes)
+	if f[3] != "-" {
+		out.Bytes, err1 = strconv.ParseInt(f[3], 10, 64)
+		if err1 == nil && out.Bytes < 1 {
+			err1 = fmt.Errorf("bytes: %d is not allowed, want at least 1", out.Bytes)
+		}
 	}
 	out.Comparable, err2 = yesNo("comparable", f[5])
 	if err := cmp.Or(err1, err2); err != nil {
@@ -205,6 +211,12 @@ func parseFile(f []string) (File, error) {
 	}
 	if f[7] != "-" {
 		out.Note = f[7]
+	}
+	if out.Bytes == 0 && !out.Comparable {
+		return out, errors.New("bytes: unknown is not allowed where the file is not comparable")
+	}
+	if out.Bytes == 0 && out.Note == "" {
+		return out, errors.New("note: empty, want the reason why the size is unknown")
 	}
 	if !out.Comparable && out.Note == "" {
 		return out, errors.New("note: empty, want the reason why the file is not comparable")

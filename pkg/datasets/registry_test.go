@@ -10,7 +10,7 @@ import (
 func TestRegistry(t *testing.T) {
 	entries := Registry()
 	want := []string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "usps", "nist16",
-		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos"}
+		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos", "food-100", "cars", "nature-vogue", "musicseer"}
 	if len(entries) != len(want) {
 		t.Errorf("%d data sets, want %d", len(entries), len(want))
 	}
@@ -22,10 +22,14 @@ func TestRegistry(t *testing.T) {
 			continue
 		}
 		files += len(e.Files)
-		if e.Shape == "" || e.Licence == "" || e.Citation == "" || e.Bytes() == 0 {
+		named := slices.Contains([]string{"food-100", "cars", "nature-vogue", "musicseer"}, name)
+		if e.Named != named {
+			t.Errorf("%s: named is %v", name, e.Named)
+		}
+		if e.Shape == "" || e.Licence == "" || e.Citation == "" || (e.Bytes() == 0) != named {
 			t.Errorf("%s lacks shape, licence, citation or size: %+v", name, e)
 		}
-		if want := slices.Contains([]string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "nist16", "mfeat", "reuters21578"}, name); e.Default != want {
+		if want := slices.Contains([]string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "nist16", "mfeat", "reuters21578", "music", "material", "zappos"}, name); e.Default != want {
 			t.Errorf("%s: default is %v", name, e.Default)
 		}
 		for _, f := range e.Files {
@@ -34,15 +38,15 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	if files != 62 {
-		t.Errorf("%d files, want 62", files)
+	if files != 64 {
+		t.Errorf("%d files, want 64", files)
 	}
 
 	// Rows that must not gate a download, one of each kind, and some that must.
 	comparable := map[string]bool{
 		"mnist/train-images-idx3-ubyte.gz": true, "reuters21578/reut2-000.sgm": true, "classic3/MED.ALL": true,
 		"nist16/nist16.mat": false, "mfeat/mfeat-fou.mat": false, "20news/20news-bydate-repacked.tar.gz": false,
-		"triplets/zappos/cnn_feats_85x4096.csv.gz": false, "triplets/music/music_triplets.mat": false,
+		"triplets/zappos/cnn_feats.csv.zip": false, "triplets/music/music_triplets.mat": false,
 	}
 	for _, e := range entries {
 		for _, f := range e.Files {
@@ -96,6 +100,10 @@ func TestParseRegistryRefuses(t *testing.T) {
 	if _, err := parseRegistry("r.tsv", "# comment\n\n"+goodSet+goodFile); err != nil {
 		t.Fatal(err)
 	}
+	named := strings.Replace(goodSet, "no", "named", 1) + strings.Replace(strings.Replace(goodFile, "\t5\t", "\t-\t", 1), "\t-\n", "\ta reason\n", 1)
+	if e, err := parseRegistry("r.tsv", named); err != nil || !e[0].Named || e[0].Default || e[0].Bytes() != 0 {
+		t.Fatalf("%+v, %v", e, err)
+	}
 	edit := func(from, to string) string { return goodSet + strings.Replace(goodFile, from, to, 1) }
 	for name, tc := range map[string]struct{ tsv, want string }{
 		"no file":          {goodSet, `"a" has no file`},
@@ -111,6 +119,8 @@ func TestParseRegistryRefuses(t *testing.T) {
 		"path up inside":   {edit("a/x", "a/../../x"), "r.tsv:2: path"},
 		"path absolute":    {edit("a/x", "/x"), "r.tsv:2: path"},
 		"path with blank":  {edit("a/x", "a/ x"), "r.tsv:2: path"},
+		"unknown bytes":    {strings.Replace(edit("\t5\t", "\t-\t"), "yes\thttp://h/x\t-", "no\thttp://h/x\ta reason", 1), "r.tsv:2: bytes: unknown"},
+		"why unknown":      {edit("\t5\t", "\t-\t"), "r.tsv:2: note"},
 		"bytes":            {edit("\t5\t", "\t5.0\t"), "r.tsv:2: strconv"},
 		"no bytes":         {edit("\t5\t", "\t0\t"), "r.tsv:2: bytes"},
 		"short sum":        {edit(goodSum, goodSum[2:]), "r.tsv:2: sha256"},

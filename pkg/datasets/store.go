@@ -123,7 +123,7 @@ const (
 	// Unconfirmed: the file differs from the known copy, but its official
 	// source may too (File.Comparable is false), so that nobody can say.
 	Unconfirmed
-	// Present: the size is right; the content has not been read.
+	// Present: the size is right, or none is known; the content has not been read.
 	Present
 	// OK: size and SHA-256 are right.
 	OK
@@ -181,7 +181,7 @@ func (s *Store) statusOf(f File) (FileStatus, error) {
 	}
 	st.Size = info.Size()
 	switch {
-	case st.Size == f.Bytes:
+	case st.Size == f.Bytes, f.Bytes == 0:
 		st.State = Present
 	case f.Comparable:
 		st.State = WrongSize
@@ -260,7 +260,7 @@ func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
 type ChecksumError struct {
 	File           string // where the file is, or was to be
 	URL            string // where it came from; "" if it lay there
-	Size, WantSize int64  // in bytes
+	Size, WantSize int64  // in bytes; WantSize is 0 if it is not known
 	Got, Want      string // SHA-256; Got is "" if the size settled it
 	Dataset        string // whose file it is, if it lay there: how to get it again
 }
@@ -270,9 +270,12 @@ func (e *ChecksumError) Error() string {
 	if e.URL != "" {
 		msg += " from " + e.URL
 	}
-	if e.Got == "" {
+	switch {
+	case e.Got == "":
 		msg = fmt.Sprintf("%s: %d bytes, want %d", msg, e.Size, e.WantSize)
-	} else {
+	case e.WantSize == 0:
+		msg = fmt.Sprintf("%s: SHA-256 is %s, want %s (%d bytes)", msg, e.Got, e.Want, e.Size)
+	default:
 		msg = fmt.Sprintf("%s: SHA-256 is %s, want %s (%d bytes, want %d)", msg, e.Got, e.Want, e.Size, e.WantSize)
 	}
 	if e.Dataset != "" {
