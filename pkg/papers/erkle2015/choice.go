@@ -13,6 +13,10 @@ var tauGrid = []float64{0.01, 0.1, 1, 10, 100}
 var tauChosen = map[string]map[string]tauChoice{
 	synthetic:    {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
 	synthetic500: {gnmdsBatch: {1, 1}},
+	music:        {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
+	material:     {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
+	materialOwn:  {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
+	zappos:       {gnmdsBatch: {1, 1}, steBatch: {1, 1}, cklBatch: {1, 1}},
 }
 
 // tauOf returns the choice for a method on a data set.

@@ -21,5 +21,7 @@ var Paper = experiment.Paper{
 	Experiments: []experiment.Spec{
 		Tau,
 		Fig1,
+		Fig3,
+		Fig4,
 	},
 }

@@ -98,7 +98,7 @@ const (
 )
 
 // dataSets are those on which batch methods run.
-var dataSets = []dataSet{
+var dataSets = append([]dataSet{
 	{
 		name: synthetic, dataset: "points in R50",
 		full: counts{objects: 100, train: 10000, validation: 1000}, smoke: counts{objects: 20, train: 300, validation: 100},
@@ -110,7 +110,7 @@ var dataSets = []dataSet{
 		full: counts{objects: 500, train: 1000, validation: 500, test: 5000}, smoke: counts{objects: 25, train: 50, validation: 25, test: 200},
 		least: 50, batches: batches[:1], draw: drawSynthetic,
 	},
-}
+}, judgements...)
 
 // dataSetOf returns the data set of that name.
 func dataSetOf(name string) (dataSet, error) {

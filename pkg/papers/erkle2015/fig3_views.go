@@ -1,0 +1,374 @@
+package erkle2015
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+var fig3Views = []experiment.View{
+	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: func(t *table.Table) (plots.Drawing, error) { return drawMusicErrors(t, "test") }},
+	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: func(t *table.Table) (plots.Drawing, error) { return drawMusicErrors(t, "train") }},
+	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: drawMusicRanks},
+	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: drawMusicConflicts},
+	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: drawMusicSettings},
+	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: func(t *table.Table) (plots.Drawing, error) {
+		return drawStopping(t, judgedResults{music, t})
+	}},
+}
+
+// allMethods are those of a figure, in the order of its legend.
+func allMethods() []string {
+	out := slices.Clone(erkles)
+	for _, b := range batches {
+		out = append(out, b.name)
+	}
+	return out
+}
+
+// tauReadings are the rules for τ that differ on a data set.
+func tauReadings(data string) ([]string, error) {
+	for _, b := range batches {
+		c, err := tauOf(data, b.name)
+		if err != nil {
+			return nil, err
+		}
+		if c.validated != c.bestOnTest {
+			return []string{byValidation, byTest}, nil
+		}
+	}
+	return []string{byValidation}, nil
+}
+
+// describeTau says which weights were taken.
+func describeTau(data string) (string, error) {
+	var out []string
+	for _, b := range batches {
+		c, err := tauOf(data, b.name)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, fmt.Sprintf("%s %s (%s)", b.name, table.Format(c.validated), table.Format(c.bestOnTest)))
+	}
+	return "τ, one per method for all sizes and trials, by the least mean validation error in erkle2015/tau and in brackets by the least mean test error, which is the paper's rule: " + strings.Join(out, ", ") + ".", nil
+}
+
+// splitsNote describes intervals over random splits of the same answers.
+func splitsNote(t *table.Table) string {
+	n := len(t.Unique("trial"))
+	if n < experiment.MinTrials {
+		return fmt.Sprintf("Means over %d random split(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	}
+	return fmt.Sprintf("Means over %d random splits; bands and ± are 95 %% intervals corrected for splits of the same answers (Nadeau and Bengio).", n)
+}
+
+// musicProtocol describes the data and the split.
+func musicProtocol(t *table.Table) string {
+	c := judgements[0].full
+	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
+		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷). ",
+		c.objects, c.train, c.validation, c.test, c.train, batchSizes, batchTol, batchIterations) + splitsNote(t)
+}
+
+// band returns how values are summarised.
+func (r judgedResults) band() (func([]float64) experiment.Summary, error) {
+	ratio, err := r.testRatio()
+	return func(v []float64) experiment.Summary { return experiment.SummarizeResampled(v, ratio) }, err
+}
+
+// errorPanels draws the errors of all methods on a part, a panel per rule for τ.
+func (r judgedResults) errorPanels(part, title, ylabel string, summarize func([]float64) experiment.Summary) ([]plots.Panel, error) {
+	taus, err := tauReadings(r.data)
+	if err != nil {
+		return nil, err
+	}
+	var out []plots.Panel
+	for _, tau := range taus {
+		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: ylabel, YMin: 0, YMax: 60}
+		if len(taus) > 1 {
+			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
+		}
+		for _, method := range allMethods() {
+			g, err := r.curve(method, tau)
+			if err != nil {
+				return nil, err
+			}
+			mark, err := line(g, styles[method], func(g *table.Table) []float64 { return percent(strictErrors(g, part)) }, summarize)
+			if err != nil {
+				return nil, err
+			}
+			if len(mark.X) > 0 {
+				p.Marks = append(p.Marks, mark)
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func percent(shares []float64) []float64 {
+	out := slices.Clone(shares)
+	for i := range out {
+		out[i] *= 100
+	}
+	return out
+}
+
+// errorRows are rows of a text table: the errors at the end, under the rules for τ and for ties.
+func (r judgedResults) errorRows(part string, summarize func([]float64) experiment.Summary) ([][]string, error) {
+	sizes, err := r.sizes()
+	if err != nil {
+		return nil, err
+	}
+	var out [][]string
+	for _, method := range allMethods() {
+		row := []string{method}
+		for _, tau := range []string{byValidation, byTest} {
+			for _, tie := range []float64{0, 0.5} {
+				e, err := r.errorsAt(part, method, judgedReading{tau: tau, tie: tie}, sizes[len(sizes)-1])
+				if err != nil {
+					return nil, err
+				}
+				cell := "–"
+				if len(e) > 0 && (tau == byValidation || isBatch(method)) {
+					cell = summarize(e).Percent()
+				}
+				row = append(row, cell)
+			}
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+var errorHead = []string{"method", "error (%), τ by validation", "ties half", "error (%), τ best on test", "ties half"}
+
+// hasBatch reports whether a batch method is there: without one there are no sizes to compare at.
+func (r judgedResults) hasBatch() bool {
+	_, err := r.sizes()
+	return err == nil
+}
+
+func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
+	r := fig3Results(t)
+	if !r.hasBatch() {
+		return plots.Missing("errors of any batch method"), nil
+	}
+	summarize, err := r.band()
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	what := map[string]string{"test": "test error (%)", "train": "error on triplets seen (%)"}[part]
+	panels, err := r.errorPanels(part, "", what, summarize)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	rows, err := r.errorRows(part, summarize)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	taus, err := describeTau(r.data)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	of := "Share of the test triplets that a kernel does not satisfy"
+	if part == "train" {
+		of = "Share of the training triplets seen so far that a kernel does not satisfy"
+	}
+	return plots.Drawing{
+		Panels: panels, Columns: len(panels), Text: &plots.TextTable{Head: errorHead, Rows: rows},
+		Caption: of + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + taus + " " + musicProtocol(t),
+	}, nil
+}
+
+func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
+	r := fig3Results(t)
+	if !r.hasBatch() {
+		return plots.Missing("kernels of any batch method"), nil
+	}
+	summarize, err := r.band()
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	taus, err := tauReadings(r.data)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	d := plots.Drawing{Columns: 2}
+	for _, tau := range taus {
+		for _, column := range []string{looseRank, fineRank} {
+			title := map[string]string{looseRank: "eigenvalues above 10⁻³ of the largest", fineRank: "eigenvalues above 10⁻⁶ of the largest"}[column]
+			if len(taus) > 1 {
+				title += ", " + tau
+			}
+			p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "rank", XLog: true}
+			for _, method := range allMethods() {
+				g, err := r.curve(method, tau)
+				if err != nil {
+					return d, err
+				}
+				mark, err := line(g, styles[method], func(g *table.Table) []float64 { return g.Values(column) }, summarize)
+				if err != nil {
+					return d, err
+				}
+				if len(mark.X) > 0 {
+					p.Marks = append(p.Marks, mark)
+				}
+			}
+			d.Panels = append(d.Panels, p)
+		}
+	}
+	describe, err := describeTau(r.data)
+	if err != nil {
+		return d, err
+	}
+	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. " + describe + " " + musicProtocol(t)
+	return d, nil
+}
+
+func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
+	steps := t.Where("kind", "step")
+	if steps.Len() == 0 {
+		return plots.Missing("steps of ERKLE"), nil
+	}
+	text := &plots.TextTable{Head: []string{"what", "method", "mean over splits"}}
+	for what, g := range t.Where("kind", "count").Group("setting") {
+		text.Rows = append(text.Rows, []string{what, "", plainMean(g.Values("count"))})
+	}
+	p := plots.Panel{XLabel: "mean length γ of a step in one pass", XMin: 0}
+	for i, method := range []string{paERKLE, steERKLE} {
+		mark := plots.Intervals{Name: method, Color: styles[method].Color}
+		for _, rel := range []relation{agreeing, newTriplet, conflicting} {
+			name := relationNames[rel]
+			g := steps.Where("method", method, "setting", name)
+			if i == 0 {
+				text.Rows = append(text.Rows, []string{"training answers: " + describeRelation[rel], "", plainMean(g.Values("count"))})
+			}
+			// Without such triplets in a trial there is no mean.
+			lengths := slices.DeleteFunc(meanSteps(t, method, rel), func(x float64) bool { return math.IsNaN(x) })
+			if len(lengths) == 0 {
+				continue
+			}
+			mean, half := experiment.Summarize(lengths).Interval()
+			mark.Labels, mark.X, mark.Err = append(mark.Labels, name), append(mark.X, mean), append(mark.Err, half)
+			text.Rows = append(text.Rows, []string{"mean length of a step: " + describeRelation[rel], method, fmt.Sprintf("%.3f", mean)})
+			p.XMax = math.Max(p.XMax, 1.1*(mean+half))
+		}
+		p.Marks = append(p.Marks, mark)
+	}
+	return plots.Drawing{
+		Panels: []plots.Panel{p}, Text: text,
+		Caption: "A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; " +
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " +
+			"Intervals are plain 95 % t intervals over splits, of which many share triplets. " + musicProtocol(t),
+	}, nil
+}
+
+// describeRelation names the relations in text.
+var describeRelation = [...]string{newTriplet: "neither implied nor contradicted by earlier ones", agreeing: "implied by earlier ones", conflicting: "contradicted by earlier ones"}
+
+func plainMean(v []float64) string {
+	return strconv.FormatFloat(math.Round(10*stat.Mean(v, nil))/10, 'f', -1, 64)
+}
+
+func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
+	r := fig3Results(t)
+	sizes, err := r.sizes()
+	if err != nil || t.Where("kind", "chosen").Len() == 0 {
+		return plots.Missing("other settings and batch methods"), nil
+	}
+	summarize, err := r.band()
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	last := strconv.Itoa(sizes[len(sizes)-1])
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method", "setting", "validation error (%)", "test error (%)", "test error, ties half (%)", "training error (%)", "chosen (splits)"}}}
+	row := func(method, setting string, g *table.Table, chosen string) {
+		cells := []string{method, setting}
+		for _, e := range [][]float64{strictErrors(g, "validation"), strictErrors(g, "test"), halfErrors(g, "test"), strictErrors(g, "train")} {
+			cells = append(cells, summarize(e).Percent())
+		}
+		d.Text.Rows = append(d.Text.Rows, append(cells, chosen))
+	}
+	for _, f := range families {
+		p := plots.Panel{Title: f.name, XLabel: "error at the end (%)"}
+		validation := plots.Intervals{Name: "validation", Color: 1}
+		test := plots.Intervals{Name: "test", Color: 0}
+		add := func(label string, g *table.Table) {
+			for _, m := range []struct {
+				to   *plots.Intervals
+				part string
+			}{{&validation, "validation"}, {&test, "test"}} {
+				mean, half := summarize(percent(strictErrors(g, m.part))).Interval()
+				m.to.Labels, m.to.X, m.to.Err = append(m.to.Labels, label), append(m.to.X, mean), append(m.to.Err, half)
+			}
+		}
+		count := map[float64]int{}
+		for _, c := range t.Where("kind", "chosen", "method", f.name).Values("count") {
+			count[c]++
+		}
+		for _, x := range f.values {
+			g := t.Where("kind", "curve", "method", f.name, "setting", table.Format(x), "triplets", last)
+			add(f.label(x), g)
+			row(f.name, f.label(x), g, strconv.Itoa(count[x]))
+		}
+		g := t.Where("kind", "curve", "method", f.ten(), "triplets", last)
+		add("chosen, 10 passes", g)
+		row(f.ten(), "chosen after one pass", g, "")
+		p.Marks = []plots.Mark{validation, test}
+		d.Panels = append(d.Panels, p)
+	}
+	for _, method := range erkles {
+		row(method, "paper", r.t.Where("kind", "curve", "method", method, "triplets", last), "")
+	}
+	d.Caption = "Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. " +
+		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals). " + musicProtocol(t)
+	return d, nil
+}
+
+// label writes a value of a family for a reader.
+func (f family) label(x float64) string {
+	switch {
+	case x == noLimit:
+		return "no limit"
+	case f.varies == gradientForm:
+		if x == 1 {
+			return "Frobenius"
+		}
+		return "printed"
+	}
+	return f.varies + " " + table.Format(x)
+}
+
+// drawStopping is a table of how batch fits ended.
+func drawStopping(t *table.Table, all ...judgedResults) (plots.Drawing, error) {
+	text := &plots.TextTable{Head: []string{"data", "method", "τ", "triplets", "iterations", "largest residual", "stopped (splits)", "rank (10⁻³)", "rank (10⁻⁶)"}}
+	for _, r := range all {
+		for _, b := range batches {
+			for tau, g := range r.t.Where("kind", "curve", "method", b.name).Group("setting") {
+				for size, g := range g.Group("triplets") {
+					var why []string
+					for s, g := range g.Group("stopped") {
+						why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
+					}
+					slices.Sort(why)
+					text.Rows = append(text.Rows, []string{r.data, b.name, tau, size, plainMean(g.Values("iterations")), fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))),
+						strings.Join(why, ", "), plainMean(g.Values(looseRank)), plainMean(g.Values(fineRank))})
+				}
+			}
+		}
+	}
+	if len(text.Rows) == 0 {
+		return plots.Missing("fits of any batch method"), nil
+	}
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+		len(t.Unique("trial")), batchIterations, batchTol)}, nil
+}

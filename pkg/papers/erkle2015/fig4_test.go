@@ -1,0 +1,101 @@
+package erkle2015
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/table"
+)
+
+// fig4Table is made of test and training errors by method.
+func fig4Table(test, train map[string]float64) *table.Table {
+	index, values := Fig4.Columns()
+	t := table.New(index, values)
+	w := judgedWorld{
+		wrong: func(part, method, _ string, _ int) float64 {
+			if part == "train" {
+				return train[method]
+			}
+			return test[method]
+		},
+		rank: func(string, int) float64 { return 10 },
+	}
+	for _, data := range standIns {
+		w.features = data == zappos
+		w.fill(t, data, data, []int{100, 400, 1000})
+	}
+	return t
+}
+
+// Claims of the paper are never graded on the stand-ins, and their findings point the right way.
+func TestFig4ClaimsPointTheRightWay(t *testing.T) {
+	yes := fig4Table(
+		map[string]float64{steERKLE: .2, steERKLETen: .19, paERKLE: .25, paERKLETen: .24, gnmdsBatch: .26, steBatch: .27, cklBatch: .28, paFeatures: .1, paFeaturesTen: .1, featuresAlone: .3},
+		map[string]float64{steERKLE: .2, steERKLETen: .19, paERKLE: .11, paERKLETen: .1, gnmdsBatch: .26, steBatch: .27, cklBatch: .28})
+	no := fig4Table(
+		map[string]float64{steERKLE: .4, steERKLETen: .39, paERKLE: .35, paERKLETen: .34, gnmdsBatch: .26, steBatch: .27, cklBatch: .28, paFeatures: .5, paFeaturesTen: .5, featuresAlone: .3},
+		map[string]float64{steERKLE: .2, steERKLETen: .19, paERKLE: .41, paERKLETen: .4, gnmdsBatch: .26, steBatch: .27, cklBatch: .28})
+	for _, c := range fig4Claims {
+		for _, w := range []struct {
+			t    *table.Table
+			want experiment.Verdict
+		}{{yes, experiment.Reproduced}, {no, experiment.NotReproduced}} {
+			f := grade(t, fig4Claims, c.ID, w.t)
+			if strings.HasPrefix(c.Statement, "Ours") {
+				if f.Verdict != w.want {
+					t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, w.want, f.Reason)
+				}
+				continue
+			}
+			if f.Verdict != experiment.Untestable {
+				t.Errorf("%s: %s on stand-ins, want no verdict", c.ID, f.Verdict)
+			}
+			if begin := "On the stand-ins it would be \"" + string(w.want) + "\"."; !strings.HasPrefix(f.Reason, begin) {
+				t.Errorf("%s: %q, want it to begin with %q", c.ID, f.Reason, begin)
+			}
+		}
+	}
+}
+
+// The distances of the scaled Gram matrix are those of the rows, but for a factor; their squares are 2 on average.
+func TestScaledGram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const n, d = 6, 9
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, 5+rng.NormFloat64())
+		}
+	}
+	k := scaledGram(x)
+	sq := func(i, j int) float64 { return k.At(i, i) + k.At(j, j) - 2*k.At(i, j) }
+	row := func(i, j int) float64 {
+		var s float64
+		for l := range d {
+			s += (x.At(i, l) - x.At(j, l)) * (x.At(i, l) - x.At(j, l))
+		}
+		return s
+	}
+	const tol = 1e-12 // ≈ d·ε of numbers near 2
+	var mean float64
+	for i := range n {
+		for j := range n {
+			mean += sq(i, j) / (n * (n - 1))
+			if q := sq(i, j)/row(i, j) - sq(0, 1)/row(0, 1); i != j && math.Abs(q) > tol {
+				t.Errorf("objects %d and %d: quotient of distances differs by %v", i, j, q)
+			}
+		}
+	}
+	if math.Abs(mean-2) > tol {
+		t.Errorf("mean squared distance %v, want 2", mean)
+	}
+	if _, err := triplets.NewERKLE(n, triplets.ERKLEParams{Initial: k}); err != nil {
+		t.Errorf("ERKLE refuses it: %v", err)
+	}
+}
