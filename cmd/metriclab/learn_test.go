@@ -152,6 +152,50 @@ $ echo '' | metriclab learn --learner pola --save .
 	compare(t, golden, got)
 }
 
+// TestLearnERKLEGolden is a session of comparisons: contradictory ones, queries, all parameters, and bad input.
+func TestLearnERKLEGolden(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "learn-erkle.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	got := transcript(t, newCommand(toys(nil)), `$ cat triplets.jsonl
+{"a":0,"b":1,"c":2}
+{"a":0,"near":1,"far":2}
+{"a":0,"near":2,"far":1}
+{"a":3,"near":2,"far":0}
+{"a":0,"b":1,"c":2}
+$ cat bad.jsonl
+{"a":0,"near":1,"far":4}
+{"a":-1,"near":1,"far":2}
+{"a":1,"near":1,"far":2}
+{"a":0,"near":2,"far":2}
+{"a":0,"near":1.5,"far":2}
+{"a":0,"near":1}
+{"a":0,"near":1,"far":2}
+$ cat none.jsonl
+$ metriclab learn --learner erkle --objects 4 --state-every 3 --save a.json <triplets.jsonl
+$ metriclab learn --load a.json --state-every 1 <triplets.jsonl
+$ metriclab learn --load a.json --objects 5 <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param loss=ste --param p=0.73 --param beta=2 --param seed=3 --param gradient=frobenius <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param step=constant --param delta=0.5 --param margin=2 <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param loss=ste --param step=inverse <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param loss=ste --param step=inverse-sqrt --param trace=0.1 <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param reject=0.15 <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --skip-bad <bad.jsonl
+$ metriclab learn --learner erkle --objects 4 <bad.jsonl
+$ metriclab learn --learner erkle --objects 4 --save b.json <none.jsonl
+$ metriclab learn --learner erkle --objects 0 <triplets.jsonl
+$ metriclab learn --learner erkle <triplets.jsonl
+$ metriclab learn --learner erkle --dim 4 <triplets.jsonl
+$ metriclab learn --learner erkle --objects 4 --param step=2 <none.jsonl
+$ metriclab learn --learner erkle --objects 4 --param p=0.73 <none.jsonl
+$ metriclab learn --learner erkle --objects 4 --param loss=ste --param p=0.5 <none.jsonl
+$ metriclab learn --learner erkle --objects 4 --param tau=1 <none.jsonl
+`)
+	compare(t, golden, got)
+}
+
 // Unknown learners are answered with the names there are.
 func TestLearnUnknown(t *testing.T) {
 	c := newCommand(toys(nil))

@@ -18,18 +18,23 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "labels", "mapping"}
+var families = []string{"pairs", "labels", "triplets", "mapping"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
 var notLearners = map[string]string{
-	"pairs.NewRecurring":   "the pairs of NewRecurringPA",
-	"pairs.NewRecurringPA": "pa, in another representation for a fixed list of pairs",
+	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
+	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
+	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
+	"triplets.NewKernelRespondent": "answers",
+	"triplets.NewPointRespondent":  "answers",
+	"triplets.NewSelector":         "queries",
 }
 
 // Every exported function NewX or FitX of a family is the constructor of one
@@ -234,6 +239,98 @@ func TestOfKindMaps(t *testing.T) {
 	}
 }
 
+// Every online learner of triplets is saved and found again by its kind.
+func TestOfKindTriplets(t *testing.T) {
+	n := 0
+	for _, e := range catalog.All() {
+		if e.NewTriplet == nil {
+			continue
+		}
+		n++
+		l, err := e.NewTriplet(4, mustParse(t, e, nil))
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		f := metric.Triplet{A: 3, Near: 0, Far: 2}
+		if _, err := l.Step(f); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		var file bytes.Buffer
+		if err := l.Save(&file); err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		env, err := persist.Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		entry, err := catalog.OfKind(catalog.All(), env.Kind)
+		if err != nil || entry.Name != e.Name {
+			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
+		}
+		got, err := entry.LoadTriplet(&file)
+		if err != nil || got.Objects() != 4 || got.Predict(f) != l.Predict(f) || !mat.Equal(got.Kernel(), l.Kernel()) {
+			t.Errorf("%s: loaded with error %v", e.Name, err)
+		}
+		if _, err := e.NewTriplet(0, mustParse(t, e, nil)); err == nil || !strings.Contains(err.Error(), "n: 0 is not allowed, want at least 1 object") {
+			t.Errorf("%s: no objects: error %v", e.Name, err)
+		}
+	}
+	if n == 0 {
+		t.Error("the catalog has no learner of triplets")
+	}
+}
+
+// ERKLE's parameters reach the learner.
+func TestERKLEParams(t *testing.T) {
+	e, err := catalog.Find("erkle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		given map[string]string
+		want  triplets.ERKLEParams
+	}{
+		{nil, triplets.ERKLEParams{}},
+		{map[string]string{"loss": "ste", "p": "0.9", "beta": "10", "seed": "4"}, triplets.ERKLEParams{Loss: triplets.STE, P: 0.9, Beta: 10, Seed: 4}},
+		{map[string]string{"margin": "2", "gradient": "frobenius", "reject": "0.3"}, triplets.ERKLEParams{Margin: 2, Gradient: triplets.Frobenius, Reject: 0.3}},
+		{map[string]string{"step": "constant", "delta": "0.5", "trace": "0.01"}, triplets.ERKLEParams{Step: triplets.Constant, Delta: 0.5, Trace: 0.01}},
+		{map[string]string{"step": "inverse"}, triplets.ERKLEParams{Step: triplets.Inverse}},
+		{map[string]string{"step": "inverse-sqrt"}, triplets.ERKLEParams{Step: triplets.InverseSqrt}},
+	} {
+		l, err := e.NewTriplet(3, mustParse(t, e, c.given))
+		if err != nil {
+			t.Errorf("%v: %v", c.given, err)
+			continue
+		}
+		want := c.want.Resolved()
+		if c.given["seed"] == "" {
+			want.Seed = 1
+		}
+		if got := l.(*triplets.ERKLE).Params(); got != want {
+			t.Errorf("%v: got %+v, want %+v", c.given, got, want)
+		}
+	}
+	for want, given := range map[string]map[string]string{
+		`parameter loss: "ckl" is not allowed, want one of gnmds, ste`:                        {"loss": "ckl"},
+		`parameter step: "2" is not allowed, want one of pa, constant, inverse, inverse-sqrt`: {"step": "2"},
+		`parameter p is only for loss=ste, but loss is gnmds`:                                 {"p": "0.9"},
+		`parameter p: "0.5" is not allowed, want a number > 0.5 and < 1`:                      {"loss": "ste", "p": "0.5"},
+		`parameter p: "1" is not allowed, want a number > 0.5 and < 1`:                        {"loss": "ste", "p": "1"},
+		`parameter margin is only for loss=gnmds, but loss is ste`:                            {"loss": "ste", "margin": "1"},
+		`parameter margin: "0" is not allowed, want a number > 0 and at most 1e+100`:          {"margin": "0"},
+		`parameter delta is only for step=constant|inverse|inverse-sqrt, but step is pa`:      {"delta": "1"},
+		`parameter delta: "NaN" is not allowed, want a number > 0 and at most 1e+100`:         {"step": "inverse", "delta": "NaN"},
+		`parameter beta: "0" is not allowed, want an integer ≥ 1`:                             {"beta": "0"},
+		`parameter gradient: "true" is not allowed, want one of printed, frobenius`:           {"gradient": "true"},
+		`parameter trace: "-1" is not allowed, want a number from 0 to 1e+100`:                {"trace": "-1"},
+		`parameter reject: "1e200" is not allowed, want a number from 0 to 1e+100`:            {"reject": "1e200"},
+	} {
+		if _, err := e.Parse(given); err == nil || err.Error() != "erkle: "+want {
+			t.Errorf("%v: error %v, want %q", given, err, want)
+		}
+	}
+}
+
 // RMP's parameters reach the learner.
 func TestRMPParams(t *testing.T) {
 	e, err := catalog.Find("rmp")
@@ -393,6 +490,7 @@ func ExampleAll() {
 	// pola        labelled pairs, online               b1=1 gamma=0
 	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
 	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
+	// erkle       relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
 	// rmp         assignment costs, online             chain-steps=5000 eta=printed m=0 rounds=0 sampler=auto seed=1
 	// ftl         assignment costs, online             m=0
 	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
 
@@ -109,6 +111,62 @@ var entries = []Entry{
 			return pairs.NewPA(dim, p)
 		},
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPA(r) },
+	},
+	{
+		Name:        "erkle",
+		Doc:         "ERKLE: a gradient step on the last comparison, and the projection onto the positive semi-definite cone; it keeps all comparisons if beta > 1",
+		Source:      "Heim, Berger, Seversky, Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015, Algorithms 1 and 2",
+		Feedback:    Triplets,
+		Version:     triplets.ERKLEVersion,
+		Constructor: "triplets.NewERKLE",
+		Params: []Param{
+			choice("loss", "hinge or logistic loss of the difference of squared distances",
+				triplets.GNMDS.String(), triplets.STE.String()),
+			choice("step", "length of the step: passive-aggressive, delta, delta/j, or delta/sqrt(j) in round j",
+				triplets.PassiveAggressive.String(), triplets.Constant.String(), triplets.Inverse.String(), triplets.InverseSqrt.String()),
+			{
+				Name: "delta", Doc: "factor of the step", Type: Number,
+				Needs:   fmt.Sprintf("step=%v|%v|%v", triplets.Constant, triplets.Inverse, triplets.InverseSqrt),
+				Default: number(triplets.ERKLEParams{}.Resolved().Delta), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
+			},
+			{
+				Name: "margin", Doc: "margin of the hinge loss", Type: Number, Needs: "loss=" + triplets.GNMDS.String(),
+				Default: number(triplets.ERKLEParams{}.Resolved().Margin), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
+			},
+			{
+				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step", Type: Number, Needs: "loss=" + triplets.STE.String(),
+				Default: number(triplets.ERKLEParams{}.Resolved().P), Allowed: "a number > 0.5 and < 1", min: math.Nextafter(0.5, 1), max: math.Nextafter(1, 0),
+			},
+			{
+				Name: "beta", Doc: "steps per round, all but one of them on earlier comparisons, drawn at random", Type: Count,
+				Default: strconv.Itoa(triplets.ERKLEParams{}.Resolved().Beta), Allowed: "an integer ≥ 1", min: 1,
+			},
+			choice("gradient", "gradient matrix as printed, or that in the Frobenius inner product",
+				triplets.Printed.String(), triplets.Frobenius.String()),
+			{
+				Name: "trace", Doc: "weight of the trace of the kernel beside the loss", Type: Number,
+				Default: number(triplets.ERKLEParams{}.Resolved().Trace), Allowed: "a number from 0 to " + number(triplets.MaxStep), max: triplets.MaxStep,
+			},
+			{
+				Name: "reject", Doc: "largest step that is made; 0 means any", Type: Number,
+				Default: "0", Allowed: "a number from 0 to " + number(triplets.MaxStep), max: triplets.MaxStep,
+			},
+			seed,
+		},
+		Kind: triplets.ERKLEKind,
+		NewTriplet: func(objects int, v Values) (TripletLearner, error) {
+			p := triplets.ERKLEParams{
+				Delta: v.Float("delta"), Margin: v.Float("margin"), P: v.Float("p"), Beta: v.Int("beta"),
+				Trace: v.Float("trace"), Reject: v.Float("reject"), Seed: uint64(v.Int("seed")),
+			}
+			for name, into := range map[string]encoding.TextUnmarshaler{"loss": &p.Loss, "step": &p.Step, "gradient": &p.Gradient} {
+				if err := into.UnmarshalText([]byte(v.Text(name))); err != nil {
+					return nil, err
+				}
+			}
+			return triplets.NewERKLE(objects, p)
+		},
+		LoadTriplet: func(r io.Reader) (TripletLearner, error) { return triplets.LoadERKLE(r) },
 	},
 	{
 		Name:        "rmp",
@@ -295,6 +353,9 @@ var entries = []Entry{
 		},
 	},
 }
+
+// positive is the range of a step of ERKLE.
+var positive = "a number > 0 and at most " + number(triplets.MaxStep)
 
 // polaParams are the parameters of POLA, which pola reads.
 var polaParams = []Param{
