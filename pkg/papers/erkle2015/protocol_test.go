@@ -1,0 +1,192 @@
+package erkle2015
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+func smokeEnv() *experiment.Env {
+	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
+}
+
+func smokeSplit(t *testing.T, d dataSet, seed experiment.Seed) split {
+	t.Helper()
+	seed.Dataset = d.datasetAt(experiment.Smoke)
+	s, err := splitOf(smokeEnv(), d, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// All experiments of a trial see the same split, other trials another one, and its parts
+// have no comparison in common.
+func TestSplits(t *testing.T) {
+	for _, d := range dataSets {
+		s := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 1})
+		same := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/fig1", Trial: 1})
+		other := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 2})
+		if !slices.Equal(s.train, same.train) || !slices.Equal(s.validation, same.validation) || !slices.Equal(s.test, same.test) {
+			t.Errorf("%s: two experiments see different splits of a trial", d.name)
+		}
+		if slices.Equal(s.train, other.train) {
+			t.Errorf("%s: two trials have the same training triplets", d.name)
+		}
+		if len(s.train) != d.smoke.train || len(s.validation) != d.smoke.validation || len(s.test) != d.smoke.test || s.objects != d.smoke.objects {
+			t.Errorf("%s: parts of %d, %d and %d of %d objects, want %+v", d.name, len(s.train), len(s.validation), len(s.test), s.objects, d.smoke)
+		}
+		seen := map[metric.Triplet]bool{}
+		for _, ts := range slices.Concat(s.train, s.validation, s.test) {
+			if seen[ts] || triplets.Check(s.objects, ts) != nil {
+				t.Errorf("%s: %+v stands twice or is no comparison", d.name, ts)
+			}
+			seen[ts] = true
+		}
+	}
+}
+
+// The test errors of the synthetic data are those of an explicit list of all triplets that neither
+// train nor validate; K = I satisfies none of them, all ties.
+func TestTestErrorsAreOfAllOthers(t *testing.T) {
+	d := dataSets[0]
+	s := smokeSplit(t, d, experiment.Seed{Base: 1})
+	var rest []metric.Triplet
+	known := slices.Concat(s.train, s.validation)
+	for ts := range s.all.All() {
+		if !slices.Contains(known, ts) {
+			rest = append(rest, ts)
+		}
+	}
+	if len(rest) != s.all.Len()-len(known) {
+		t.Fatalf("%d triplets are left of %d, want all but %d", len(rest), s.all.Len(), len(known))
+	}
+	p, err := erkleParams(paERKLE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = runERKLE(context.Background(), s, p, experiment.Seed{}, []int{1, 50, len(s.train)}, func(seen int, l *triplets.ERKLE) error {
+		k := l.Kernel()
+		if got, want := s.testErrors(k), errorsOf(k, rest); got != want {
+			t.Errorf("after %d triplets: %+v, want %+v", seen, got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity := mat.NewDiagDense(s.objects, nil)
+	for i := range s.objects {
+		identity.SetDiag(i, 1)
+	}
+	if got, n := s.testErrors(identity), len(rest); got != (errorCount{n, n, n}) {
+		t.Errorf("K = I: %+v, want %d ties and nothing else", got, n)
+	}
+}
+
+// Counts give back the shares.
+func TestErrorShares(t *testing.T) {
+	tb := table.New([]string{"trial"}, errorColumns("test"))
+	v := table.Values{}
+	newErrorCount(0.75, 0.625, 8).put(v, "test") // 4 wrong, 2 ties
+	tb.Add(nil, v)
+	if got := tb.Values("test wrong")[0]; got != 6 {
+		t.Errorf("wrong: %v, want 6 with the ties", got)
+	}
+	if s, h := strictErrors(tb, "test")[0], halfErrors(tb, "test")[0]; s != 0.75 || h != 0.625 {
+		t.Errorf("shares %v and %v, want 0.75 and 0.625", s, h)
+	}
+}
+
+func TestLogSizes(t *testing.T) {
+	if got, want := logSizes(100, 10000, 12), []int{100, 152, 231, 351, 534, 811, 1233, 1874, 2848, 4329, 6579, 10000}; !slices.Equal(got, want) {
+		t.Errorf("sizes %v, want %v", got, want)
+	}
+	if got := logSizes(10, 12, 5); !slices.Equal(got, []int{10, 11, 12}) {
+		t.Errorf("sizes %v, want no size twice", got)
+	}
+	for _, d := range dataSets {
+		for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
+			sizes := d.sizes(scale)
+			if last := sizes[len(sizes)-1]; last != d.at(scale).train || len(sizes) < 3 {
+				t.Errorf("%s: sizes %v, want at least 3, the last of %d", d.name, sizes, d.at(scale).train)
+			}
+		}
+	}
+}
+
+// Two runs of a trial draw the same; checkpoints are met in order.
+func TestRunERKLE(t *testing.T) {
+	s := smokeSplit(t, dataSets[0], experiment.Seed{Base: 1})
+	for _, method := range erkles {
+		p, err := erkleParams(method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var met []int
+		var kernels [2]mat.Matrix
+		for i := range kernels {
+			seed := experiment.Seed{Base: 1, Experiment: Fig1.ID, Trial: 3}
+			if err := runERKLE(context.Background(), s, p, seed, []int{1, 7, 60}, func(seen int, l *triplets.ERKLE) error {
+				met, kernels[i] = append(met, seen), l.Kernel()
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(met, []int{1, 7, 60, 1, 7, 60}) || !mat.Equal(kernels[0], kernels[1]) {
+			t.Errorf("%s: met %v, or two runs differ", method, met)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := runERKLE(ctx, s, triplets.ERKLEParams{}, experiment.Seed{}, nil, nil); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := erkleParams("POLA"); err == nil {
+		t.Error("an unknown method has parameters")
+	}
+}
+
+// A path starts each fit from the kernel before: fixed steps add up.
+func TestFitPath(t *testing.T) {
+	s := smokeSplit(t, dataSets[0], experiment.Seed{Base: 1})
+	p := triplets.BatchParams{Loss: triplets.STE, Tau: 0.1, Method: triplets.Fixed, Delta: 0.01, Iterations: 2}
+	n := len(s.train)
+	var last mat.Matrix
+	if err := fitPath(context.Background(), s, []int{n, n}, p, func(_ int, r triplets.BatchResult) error { last = r.Kernel; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	p.Iterations = 4
+	r, err := triplets.FitBatch(context.Background(), s.objects, s.train, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tol = 1e-9 // projections of nearly equal kernels, entries of the order of 1
+	if !mat.EqualApprox(r.Kernel, last, tol) {
+		t.Error("two fits of 2 steps are not one of 4")
+	}
+}
+
+func TestCurve(t *testing.T) {
+	tb := table.New([]string{"trial", "triplets"}, errorColumns("test"))
+	for trial := range 8 {
+		for _, at := range []string{"10", "20"} {
+			v := table.Values{}
+			errorCount{wrong: 4 + trial%2, of: 10}.put(v, "test")
+			tb.Add(table.Key{"trial": string(rune('0' + trial)), "triplets": at}, v)
+		}
+	}
+	line, err := curveOf(tb, "triplets", styles[paERKLE], func(g *table.Table) []float64 { return strictErrors(g, "test") })
+	if err != nil || !slices.Equal(line.X, []float64{10, 20}) || math.Abs(line.Y[0]-45) > 1e-12 || !(line.Lo[0] < 45 && line.Hi[0] > 45) {
+		t.Errorf("%+v, %v, want 45 %% with a band at 10 and 20", line, err)
+	}
+}
