@@ -432,8 +432,11 @@ func ReadMusicSeer(name string, r io.Reader, source string) (*TripletSet, error)
 	}
 	n := &named{b: newTripletBuilder(name, 0)}
 	err := tripletLines(name, r, "", func(line, lines int, cells []string) error {
-		if _, err := strconv.Atoi(cells[0]); err != nil && (line == 1 || line > lines-2) {
-			return nil
+		if _, err := strconv.Atoi(cells[0]); err != nil {
+			if line == 1 || line > lines-2 {
+				return nil
+			}
+			return &LineError{name, line, "judgement", quote(cells[0]), "a number", nil}
 		}
 		if len(cells) != 5 {
 			if err := wantCells(name, line, cells, 6); err != nil {
