@@ -21,11 +21,13 @@ type BatchMethod int
 
 // The methods.
 const (
-	// Accelerated is projected gradient descent with Nesterov's momentum.
+	// Accelerated is projected gradient descent with momentum, which starts anew where
+	// it leads uphill, and a backtracking line search.
 	Accelerated BatchMethod = iota
 	// LineSearch is projected gradient descent with a backtracking line search.
 	LineSearch
-	// Fixed is projected gradient descent with the step Delta.
+	// Fixed is projected gradient descent with the step Delta, of the hinge itself a
+	// subgradient. It makes exactly as many steps as Iterations says.
 	Fixed
 )
 
@@ -38,26 +40,29 @@ func (m BatchMethod) String() string { return name(batchMethodNames, int(m), "Ba
 type BatchParams struct {
 	// Loss is the loss of a triplet; the zero value is GNMDS.
 	Loss Loss
-	// Tau ≥ 0 is τ, the weight of the trace.
+	// Tau is τ, the weight of the trace, from 0 to MaxStep.
 	Tau float64
-	// Margin > 0 is the margin of GNMDS; 0 means 1.
+	// Margin is the margin of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
 	Margin float64
-	// Mu > 0 is μ of CKL; 0 means 0.05.
+	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
 	Mu float64
 	// Method is how to descend; the zero value is Accelerated.
 	Method BatchMethod
-	// Delta > 0 is the step of Fixed, which has no default.
+	// Delta is the step of Fixed, greater than 0 and at most MaxStep. It multiplies the gradient of a
+	// sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
 	Delta float64
-	// Iterations is the cap on iterations; 0 means 1000.
+	// Iterations ≥ 1 is the cap on iterations; 0 means 1000.
 	Iterations int
-	// Tol > 0 is the Residual at which the fit ends; 0 means 1e-3.
+	// Tol > 0 is the Residual at which Accelerated and LineSearch end; 0 means 1e-3.
 	Tol float64
-	// Initial is the first kernel; nil means I.
+	// Initial is the first kernel, n×n and positive semi-definite up to round-off
+	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil
+	// means I. That of a fit to fewer triplets, or to another τ, is a warm start.
 	Initial mat.Symmetric
 }
 
-// Resolved returns p with its defaults filled in, but for Initial, which depends
-// on n: Margin = 1, Mu = 0.05, Iterations = 1000, Tol = 1e-3.
+// Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Iterations =
+// 1000, Tol = 1e-3. Initial stays nil.
 func (p BatchParams) Resolved() BatchParams {
 	p.Margin = cmp.Or(p.Margin, 1)
 	p.Mu = cmp.Or(p.Mu, 0.05)
@@ -68,189 +73,161 @@ func (p BatchParams) Resolved() BatchParams {
 
 // check is for resolved parameters.
 func (p BatchParams) check() error {
+	inRange := func(v float64) bool { return v > 0 && v <= MaxStep }
 	switch {
 	case p.Loss < GNMDS || p.Loss > CKL:
-		return fmt.Errorf("loss: %d is not allowed, want %d to %d", int(p.Loss), int(GNMDS), int(CKL))
-	case !(p.Tau >= 0) || math.IsInf(p.Tau, 1):
-		return fmt.Errorf("tau: %v is not allowed, want a finite number ≥ 0", p.Tau)
-	case !(p.Margin > 0) || math.IsInf(p.Margin, 1):
-		return fmt.Errorf("margin: %v is not allowed, want a finite number > 0", p.Margin)
-	case !(p.Mu > 0) || math.IsInf(p.Mu, 1):
-		return fmt.Errorf("mu: %v is not allowed, want a finite number > 0", p.Mu)
+		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE or CKL", int(p.Loss))
+	case p.Tau != 0 && !inRange(p.Tau):
+		return fmt.Errorf("tau: %v is not allowed, want a number from 0 to %v", p.Tau, MaxStep)
+	case !inRange(p.Margin):
+		return fmt.Errorf("margin: %v is not allowed, want a number > 0, at most %v", p.Margin, MaxStep)
+	case !inRange(p.Mu):
+		return fmt.Errorf("mu: %v is not allowed, want a number > 0, at most %v", p.Mu, MaxStep)
 	case p.Method < Accelerated || p.Method > Fixed:
-		return fmt.Errorf("method: %d is not allowed, want %d to %d", int(p.Method), int(Accelerated), int(Fixed))
-	case p.Method == Fixed && (!(p.Delta > 0) || math.IsInf(p.Delta, 1)):
-		return fmt.Errorf("delta: %v is not allowed for the method fixed, want a finite number > 0", p.Delta)
+		return fmt.Errorf("method: %d is not allowed, want Accelerated, LineSearch or Fixed", int(p.Method))
+	case p.Method == Fixed && !inRange(p.Delta):
+		return fmt.Errorf("delta: %v is not allowed with the method fixed, want a number > 0, at most %v", p.Delta, MaxStep)
 	case p.Iterations < 1:
 		return fmt.Errorf("iterations: %d is not allowed, want ≥ 1, or 0 for the default", p.Iterations)
-	case !(p.Tol > 0) || math.IsInf(p.Tol, 1):
-		return fmt.Errorf("tol: %v is not allowed, want a finite number > 0", p.Tol)
+	case !inRange(p.Tol):
+		return fmt.Errorf("tol: %v is not allowed, want a number > 0, at most %v", p.Tol, MaxStep)
 	}
 	return nil
 }
 
 // BatchResult is what FitBatch returns.
 type BatchResult struct {
-	Kernel     *mat.SymDense // K, n×n, positive semi-definite
-	Status     learners.Status
+	// Kernel is K, n×n and positive semi-definite.
+	Kernel *mat.SymDense
+	// Status is Converged if Residual ≤ Tol, NoProgress if no step improved the
+	// objective, else IterationCap, which Fixed always ends with.
+	Status learners.Status
+	// Iterations counts gradients taken. An iteration of Accelerated or LineSearch
+	// may project more than once: where the line search shortens its step.
 	Iterations int
-	Residual   float64
-	Objective  float64 // Σ l + τ·trace K
-	Rank       int     // of Kernel, by Rank with its default tolerance
+	// Residual bounds how far Objective is from its minimum; see FitBatch.
+	Residual float64
+	// Objective is Σ l(K, t) + τ·trace K.
+	Objective float64
+	// Rank is that of Kernel by Rank with its default tolerance.
+	Rank int
 }
 
-// FitBatch minimises Σ_t l(K, t) + τ·trace K over K ⪰ 0 (Heim et al., Eq. 3.3).
+// FitBatch minimises
+//
+//	F(K) = Σ_t l(K, t) + τ·trace K  over K ⪰ 0
+//
+// over the n×n kernels of n objects, by projected gradient descent,
+//
+//	K ← Π(Y − s(Σ_t ∇l(Y, t) + τI)),
+//
+// Π the projection on the positive semi-definite cone and ∇ the gradient in the
+// Frobenius inner product. Sources: Heim, Berger, Seversky, Hauskrecht, Efficient
+// Online Relative Comparison Kernel Learning, SDM 2015, Eqs. 3.3, 3.7, 3.8; the losses of
+// Agarwal et al. 2007 (GNMDS), van der Maaten and Weinberger 2012 (STE), Tamuz et
+// al. 2011 (CKL); the momentum of Beck and Teboulle 2009 with the restarts of
+// O'Donoghue and Candès 2015.
+//
+// The hinge of GNMDS is not differentiable. Accelerated and LineSearch descend on its Moreau envelope
+// around multipliers, which they move while they converge (the method of
+// multipliers), so that the limit is a minimum of F itself. What descends
+// at every iteration is F, for GNMDS the sum of the envelopes; the kernel returned is that of the
+// least F, with Fixed the last. CKL is not convex: its limit is a stationary point.
+//
+// GNMDS and STE are convex, and weights α of the triplets bound the minimum from below: over all
+// kernels of trace at most R,
+//
+//	F ≥ Σ_t −l*(α_t) + R·min(0, λ_min(τI + Σ_t α_t ∇D_t)),
+//
+// l* the conjugate of the loss as a function of D. Residual is the difference between F(K) and this
+// bound, with the α of the last gradient and R = max(n, 2·trace K), in
+// units of F(0): it says that F(K) is within Residual·F(0) of the least
+// F of all kernels with at most twice the trace. For CKL it is the same difference for F
+// linearised at the last Y, 0 at a stationary point.
+//
+// A component of objects that no triplet and no entry of Initial connects with others is
+// projected on its own. A projection computes the eigenvectors of one sign only, of the rarer;
+// with m the order of the largest component an iteration costs O(m³) and 2 to 8 matrices of the
+// size Σm².
+//
+// FitBatch returns an error if there is no object or no triplet, a triplet fails Check, a parameter is
+// out of range, Initial is not as described or F overflows, and that of ctx once it is
+// done. Contradictory and repeated triplets are allowed: each counts.
 func FitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
 	p = p.Resolved()
-	if err := p.check(); err != nil {
+	r, err := fitBatch(ctx, n, ts, p)
+	if err != nil {
 		return BatchResult{}, fmt.Errorf("batch: %w", err)
 	}
-	if n < 1 {
-		return BatchResult{}, fmt.Errorf("batch: n: %d is not allowed, want at least 1 object", n)
-	}
-	if len(ts) == 0 {
-		return BatchResult{}, errors.New("batch: triplets: none given, want at least one")
-	}
-	for i, t := range ts {
-		if err := Check(n, t); err != nil {
-			return BatchResult{}, fmt.Errorf("batch: triplet %d: %w", i, err)
-		}
-	}
-	k, err := start(n, p.Initial)
-	if err != nil {
-		return BatchResult{}, fmt.Errorf("batch: initial: %w", err)
-	}
-	o := batchObjective{p: p, ts: ts}
-	r := BatchResult{Status: learners.IterationCap}
-	f := o.value(k)
-	grad := mat.NewSymDense(n, nil)
-	step := 1.0
-	if p.Method == Fixed {
-		step = p.Delta
-	}
-	for r.Iterations < p.Iterations {
-		if err := ctx.Err(); err != nil {
-			return BatchResult{}, err
-		}
-		o.gradient(grad, k)
-		r.Iterations++
-		for {
-			next := mat.NewSymDense(n, nil)
-			next.ScaleSym(-step, grad)
-			next.AddSym(next, k)
-			next, _, err = metric.ProjectPSD(next)
-			if err != nil {
-				return BatchResult{}, fmt.Errorf("batch: %w", err)
-			}
-			value := o.value(next)
-			var moved mat.Dense
-			moved.Sub(next, k)
-			length := mat.Norm(&moved, 2)
-			r.Residual = length / step / math.Sqrt(float64(len(ts)))
-			if p.Method == Fixed || value <= f-1e-4*length*length/step {
-				k, f = next, value
-				step = cmp.Or(p.Delta, step*1.5)
-				break
-			}
-			step /= 2
-			if step < 1e-12 {
-				r.Status = learners.NoProgress
-				break
-			}
-		}
-		if r.Status == learners.NoProgress {
-			break
-		}
-		if p.Method != Fixed && r.Residual <= p.Tol {
-			r.Status = learners.Converged
-			break
-		}
-	}
-	r.Kernel, r.Objective, r.Rank = k, f, Rank(k, 0)
 	return r, nil
 }
 
-// start returns a copy of the initial kernel, which must be finite and positive
-// semi-definite.
-func start(n int, initial mat.Symmetric) (*mat.SymDense, error) {
-	k := mat.NewSymDense(n, nil)
-	if initial == nil {
-		for i := range n {
-			k.SetSym(i, i, 1)
-		}
-		return k, nil
+func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
+	if err := p.check(); err != nil {
+		return BatchResult{}, err
 	}
-	if m := initial.SymmetricDim(); m != n {
-		return nil, fmt.Errorf("is of order %d, want %d", m, n)
+	if n < 1 {
+		return BatchResult{}, fmt.Errorf("n: %d is not allowed, want at least 1 object", n)
 	}
-	k.CopySym(initial)
-	if err := checkFinite(k); err != nil {
-		return nil, err
+	if len(ts) == 0 {
+		return BatchResult{}, errors.New("triplets: none given, want at least one")
 	}
-	if _, err := metric.NewMahalanobis(k); err != nil {
-		return nil, err
-	}
-	return k, nil
-}
-
-// batchObjective is the objective of FitBatch.
-type batchObjective struct {
-	p  BatchParams
-	ts []metric.Triplet
-}
-
-func (o *batchObjective) value(k *mat.SymDense) float64 {
-	sum := o.p.Tau * mat.Trace(k)
-	for _, t := range o.ts {
-		near, far := sqDist(k, t.A, t.Near), sqDist(k, t.A, t.Far)
-		switch o.p.Loss {
-		case GNMDS:
-			sum += max(0, near-far+o.p.Margin)
-		case STE:
-			sum += softplus(near - far)
-		case CKL:
-			sum += math.Log((2*o.p.Mu + near + far) / (o.p.Mu + far))
+	for i, t := range ts {
+		if err := Check(n, t); err != nil {
+			return BatchResult{}, fmt.Errorf("triplet %d: %w", i, err)
 		}
 	}
-	return sum
+	if p.Initial != nil {
+		if err := checkBatchInitial(n, p.Initial); err != nil {
+			return BatchResult{}, fmt.Errorf("initial: %w", err)
+		}
+	}
+	f := newBatchFit(n, ts, p)
+	status, err := f.run(ctx)
+	if err != nil {
+		return BatchResult{}, err
+	}
+	return BatchResult{
+		Kernel:     f.kernel(f.best.k),
+		Status:     status,
+		Iterations: f.iterations,
+		Residual:   f.residual(),
+		Objective:  f.best.objective,
+		Rank:       f.rank(f.best),
+	}, nil
 }
 
-// gradient sets dst to the gradient in the Frobenius inner product.
-func (o *batchObjective) gradient(dst, k *mat.SymDense) {
-	dst.Zero()
-	n := k.SymmetricDim()
+// checkBatchInitial returns an error unless k may be BatchParams.Initial.
+func checkBatchInitial(n int, k mat.Symmetric) error {
+	if m := k.SymmetricDim(); m != n {
+		return fmt.Errorf("is %d×%d, want %d×%d", m, m, n, n)
+	}
+	most := 0.0
 	for i := range n {
-		dst.SetSym(i, i, o.p.Tau)
-	}
-	add := func(i, j int, w float64) { // w times the gradient of d²(i, j)
-		dst.SetSym(i, i, dst.At(i, i)+w)
-		dst.SetSym(j, j, dst.At(j, j)+w)
-		dst.SetSym(i, j, dst.At(i, j)-w)
-	}
-	for _, t := range o.ts {
-		near, far := sqDist(k, t.A, t.Near), sqDist(k, t.A, t.Far)
-		var dn, df float64
-		switch o.p.Loss {
-		case GNMDS:
-			if near-far+o.p.Margin > 0 {
-				dn, df = 1, -1
+		for j := i; j < n; j++ {
+			v := k.At(i, j)
+			if !(math.Abs(v) <= MaxStep) {
+				return fmt.Errorf("entry (%d, %d): %v is not allowed, want a number of magnitude at most %v", i, j, v, MaxStep)
 			}
-		case STE:
-			dn = 1 / (1 + math.Exp(far-near))
-			df = -dn
-		case CKL:
-			dn = 1 / (2*o.p.Mu + near + far)
-			df = dn - 1/(o.p.Mu+far)
+			if i == j {
+				most = max(most, v)
+			}
 		}
-		add(t.A, t.Near, dn)
-		add(t.A, t.Far, df)
 	}
-}
-
-// softplus returns log(1 + exp x).
-func softplus(x float64) float64 {
-	if x > 0 {
-		return x + math.Log1p(math.Exp(-x))
+	// The largest eigenvalue is at least the largest diagonal entry: a Cholesky
+	// decomposition of K + 1e-10 of that proves what costs far more to compute.
+	shifted := mat.NewSymDense(n, nil)
+	shifted.CopySym(k)
+	for i := range n {
+		shifted.SetSym(i, i, shifted.At(i, i)+metric.PSDTolerance*most)
 	}
-	return math.Log1p(math.Exp(x))
+	var c mat.Cholesky
+	if c.Factorize(shifted) {
+		return nil
+	}
+	values, _ := eigen(k, false)
+	if least, top := values[0], values[n-1]; least < -metric.PSDTolerance*top || top < 0 {
+		return fmt.Errorf("is %w: its smallest eigenvalue is %g, the largest %g", metric.ErrNotPSD, least, top)
+	}
+	return nil
 }

@@ -59,14 +59,22 @@ func Rank(k mat.Symmetric, tol float64) int {
 		tol = RankTolerance
 	}
 	values, _ := eigen(k, false)
-	top := values[len(values)-1]
-	rank := 0
+	return rank(values, tol)
+}
+
+// rank returns the number of values greater than 0 and than tol times the largest.
+func rank(values []float64, tol float64) int {
+	top := 0.0
 	for _, v := range values {
-		if v > 0 && v > tol*top {
-			rank++
+		top = max(top, v)
+	}
+	r := 0
+	for _, v := range values {
+		if v > tol*top {
+			r++
 		}
 	}
-	return rank
+	return r
 }
 
 // eigen returns the eigenvalues of k, ascending, and its eigenvectors as columns if

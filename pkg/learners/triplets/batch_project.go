@@ -1,0 +1,247 @@
+package triplets
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// projector projects symmetric matrices of order up to n on the positive
+// semi-definite cone. It computes the eigenvectors of one sign only, of the
+// sign that has fewer: those of A = QTQᵀ, T tridiagonal, are Q times those of T, and
+// of these inverse iteration finds any one in O(n), once all eigenvalues are known.
+// All of them by QR iterations take three quarters of a full eigendecomposition.
+type projector struct {
+	a         []float64 // a copy of the matrix, then the reflectors of Q
+	d, e, tau []float64 // T, and the scalars of the reflectors
+	values    []float64
+	w         []float64 // eigenvectors as rows
+
+	off, lower, middle, upper, work []float64
+	failed                          int // matrices for which inverse iteration failed
+}
+
+func newProjector(n int) *projector {
+	vec := func() []float64 { return make([]float64, n) }
+	return &projector{
+		a: make([]float64, n*n), work: make([]float64, 64*n),
+		d: vec(), e: vec(), tau: vec(), values: vec(), off: vec(), lower: vec(), middle: vec(), upper: vec(),
+	}
+}
+
+// project replaces the symmetric n×n matrix in the lower triangle of x, row by row,
+// by the nearest positive semi-definite one, up to round-off of the order of
+// n·ε·‖x‖, and returns how many negative eigenvalues it removed, and the others but for
+// those that are negligible; they are nil if they were not computed, and valid until the
+// next call. definite says that there is probably nothing to remove, which a Cholesky decomposition
+// then finds out.
+func (p *projector) project(x []float64, n int, definite bool) (values []float64, removed int) {
+	if n == 1 {
+		if x[0] < 0 {
+			x[0], removed = 0, 1
+		}
+		return x, removed
+	}
+	largest := math.Abs(x[blas64.Iamax(blas64.Vector{N: n * n, Inc: 1, Data: x})])
+	if largest == 0 {
+		return []float64{}, 0
+	}
+	// The routines below do not scale as their originals do.
+	if largest < 1e-100 || largest > 1e100 {
+		_, exponent := math.Frexp(largest)
+		for i, v := range x {
+			x[i] = math.Ldexp(v, -exponent)
+		}
+		values, removed = p.project(x, n, definite)
+		for _, s := range [][]float64{x, values} {
+			for i, v := range s {
+				s[i] = math.Ldexp(v, exponent)
+			}
+		}
+		return values, removed
+	}
+	a := p.a[:n*n]
+	if definite {
+		copy(a, x)
+		if impl.Dpotrf(blas.Lower, n, a, n) {
+			return nil, 0
+		}
+	}
+	values = p.eigenvalues(x, n)
+	size := max(math.Abs(values[0]), math.Abs(values[n-1]))
+	negligible := 4 * epsilon * size
+	negative, _ := slices.BinarySearch(values, -negligible)
+	positive := n
+	for positive > 0 && values[positive-1] > negligible {
+		positive--
+	}
+	kept := values[positive:]
+	if negative == 0 {
+		return kept, 0
+	}
+	removal := negative <= len(kept)
+	theta := kept
+	if removal {
+		theta = values[:negative]
+	}
+	w := p.vectors(x, n, theta, !removal, size)
+	for i, v := range theta {
+		blas64.Scal(math.Sqrt(math.Abs(v)), vector(w.Data[i*n:(i+1)*n]))
+	}
+	beta := 0.0 // x becomes the sum of what is kept, or loses what is not
+	if removal {
+		beta = 1
+	}
+	if len(theta) > 0 {
+		blas64.Syrk(blas.Trans, 1, w, beta, blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: x})
+	} else {
+		clear(x)
+	}
+	return kept, negative
+}
+
+var impl lapackgonum.Implementation
+
+// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. It
+// leaves T in d and e, and Q in a and tau.
+func (p *projector) eigenvalues(x []float64, n int) []float64 {
+	values := p.values[:n]
+	if n == 1 {
+		copy(values, x)
+		return values
+	}
+	copy(p.a, x)
+	impl.Dsytrd(blas.Lower, n, p.a[:n*n], n, p.d[:n], p.e[:n-1], p.tau[:n-1], p.work, len(p.work))
+	copy(values, p.d)
+	copy(p.off, p.e)
+	if !impl.Dsterf(n, values, p.off[:n-1]) {
+		panic("triplets: the eigenvalues of a finite matrix did not converge")
+	}
+	return values
+}
+
+// vectors returns orthonormal eigenvectors of x, as rows, to the eigenvalues theta, its largest
+// or its smallest, after eigenvalues.
+func (p *projector) vectors(x []float64, n int, theta []float64, largest bool, size float64) blas64.General {
+	k := len(theta)
+	if len(p.w) < k*n {
+		p.w = make([]float64, k*n)
+	}
+	w := blas64.General{Rows: k, Cols: n, Stride: n, Data: p.w[:k*n]}
+	switch {
+	case k == 0:
+	case p.inverseIteration(p.d[:n], p.e[:n-1], theta, w, size):
+		// Q = diag(1, Q').
+		impl.Dormqr(blas.Right, blas.Trans, k, n-1, n-1, p.a[n:n*n], n, p.tau[:n-1], w.Data[1:], n, p.work, len(p.work))
+	default:
+		p.failed++
+		p.all(x, n, w, largest)
+	}
+	return w
+}
+
+const epsilon = 0x1p-52
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// inverseIteration sets the rows of w to orthonormal eigenvectors of the tridiagonal
+// matrix (d, e) to the eigenvalues theta, which ascend. size is the spectral norm. It reports
+// whether all residuals ‖Tw − θw‖ are of the order of round-off; with orthonormal
+// rows and with all eigenvalues of T known, that proves that what w spans is
+// invariant up to that order.
+func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, size float64) bool {
+	const most = 6
+	n := len(d)
+	tol := 8 * math.Sqrt(float64(n)) * epsilon * size
+	rng := rand.New(rand.NewPCG(1, 1))
+	shift := math.Inf(-1)
+	for i, t := range theta {
+		// Equal shifts would give equal vectors but for the orthogonalisation.
+		shift = max(t, shift+10*epsilon*size)
+		row := w.Data[i*n : (i+1)*n]
+		for j := range row {
+			row[j] = rng.Float64() - 0.5
+		}
+		done := false
+		for it := 0; it < most && !done; it++ {
+			move := shift
+			for try := 0; ; try++ {
+				for j, a := range d {
+					p.middle[j] = a - move
+				}
+				copy(p.lower, e)
+				copy(p.upper, e)
+				if impl.Dgtsv(n, 1, p.lower[:n-1], p.middle[:n], p.upper[:n-1], row, 1) {
+					break
+				}
+				if try == 3 {
+					return false
+				}
+				move += epsilon * size // an exactly singular shift
+			}
+			for range 2 {
+				norm := blas64.Nrm2(vector(row))
+				if !(norm > 0) || math.IsInf(norm, 0) {
+					return false
+				}
+				blas64.Scal(1/norm, vector(row))
+				if i > 0 {
+					before := blas64.General{Rows: i, Cols: n, Stride: n, Data: w.Data}
+					h := vector(p.lower[:i])
+					blas64.Gemv(blas.NoTrans, 1, before, vector(row), 0, h)
+					blas64.Gemv(blas.Trans, -1, before, h, 1, vector(row))
+				}
+			}
+			norm := blas64.Nrm2(vector(row))
+			if norm < 0.5 { // the rest is mostly round-off
+				continue
+			}
+			blas64.Scal(1/norm, vector(row))
+			done = residual(d, e, t, row) <= tol
+		}
+		if !done {
+			return false
+		}
+	}
+	return true
+}
+
+// residual returns ‖Tv − θv‖.
+func residual(d, e []float64, theta float64, v []float64) float64 {
+	var sum float64
+	n := len(d)
+	for i := range n {
+		r := (d[i] - theta) * v[i]
+		if i > 0 {
+			r += e[i-1] * v[i-1]
+		}
+		if i < n-1 {
+			r += e[i] * v[i+1]
+		}
+		sum += r * r
+	}
+	return math.Sqrt(sum)
+}
+
+// all sets the rows of w to eigenvectors of x, to its largest or smallest eigenvalues, by a full
+// eigendecomposition.
+func (p *projector) all(x []float64, n int, w blas64.General, largest bool) {
+	copy(p.a, x)
+	if !impl.Dsyev(lapack.EVCompute, blas.Lower, n, p.a[:n*n], n, make([]float64, n), p.work, len(p.work)) {
+		panic("triplets: the eigendecomposition of a finite matrix did not converge")
+	}
+	first := 0
+	if largest {
+		first = n - w.Rows
+	}
+	for i := range w.Rows {
+		for j := range n {
+			w.Data[i*n+j] = p.a[j*n+first+i]
+		}
+	}
+}
