@@ -10,25 +10,29 @@ import (
 // entries, and K is block diagonal by the components of the graph of the objects they compare. Per
 // component it keeps a lower bound on the smallest eigenvalue of its block.
 type sparse struct {
-	n     int
-	diag  []float64
-	trace float64
-	rows  [][]entry // off-diagonal entries of row i, by column
-	low   []term
-	bare  []bool // no term touches the component; by root
-	slack []float64
-	clean []bool    // K − diag(slack) ⪰ 0 is proved on the component; by root
-	least []float64 // lower bound on the smallest eigenvalue of the block; by root
-	up    []int     // union-find; up[i] = i at roots
-	size  []int     // by root
+	n       int
+	diag    []float64
+	trace   float64
+	rows    [][]entry // off-diagonal entries of row i, by column
+	low     []term
+	bare    []bool // no term touches the component; by root
+	slack   []float64
+	clean   []bool    // K − diag(slack) ⪰ 0 is proved on the component; by root
+	least   []float64 // lower bound on the smallest eigenvalue of the block; by root
+	up      []int     // union-find; up[i] = i at roots
+	least0  []float64
+	size    []int   // by root
+	members [][]int // by root
 
-	order    []int // the objects of a ball around a triplet, by distance
-	layers   []int // ends of its layers in order
-	place    []int // place in order; −1 outside
-	basis    [][]float64
-	tri      secular
-	v        []float64 // eigenvector, in order
-	products int
+	order     []int // the objects of a ball around a triplet, by distance
+	layers    []int // ends of its layers in order
+	place     []int // place in order; −1 outside
+	basis     [][]float64
+	tri       secular
+	pivots    elimination
+	refreshes int
+	v         []float64 // eigenvector, in order
+	products  int
 }
 
 // entry is K_ij of a row i.
@@ -48,11 +52,13 @@ func newSparse(diag []float64) *sparse {
 	k := &sparse{
 		n: n, diag: diag, rows: make([][]entry, n),
 		slack: slices.Clone(diag), least: slices.Clone(diag),
+		members: make([][]int, n), least0: slices.Clone(diag),
 		bare: make([]bool, n), clean: make([]bool, n), up: make([]int, n), size: make([]int, n),
 		place: make([]int, n), v: make([]float64, n),
 	}
 	for i := range n {
 		k.trace += diag[i]
+		k.members[i] = []int{i}
 		k.bare[i], k.clean[i], k.up[i], k.size[i], k.place[i] = true, true, i, 1, -1
 	}
 	return k
@@ -111,6 +117,8 @@ func (k *sparse) join(o [3]int) int {
 		}
 		k.up[q] = r
 		k.size[r] += k.size[q]
+		k.members[r], k.members[q] = append(k.members[r], k.members[q]...), nil
+		k.least0[r] = min(k.least0[r], max(k.least0[q], k.least[q]))
 		k.least[r] = min(k.least[r], k.least[q])
 		k.clean[r] = k.clean[r] && k.clean[q]
 		k.bare[r] = k.bare[r] && k.bare[q]
@@ -135,7 +143,7 @@ func (k *sparse) add(o [3]int, w, u [3]float64, c float64) (a addition, ok bool)
 		for i, p := range o {
 			kappa += c * u[i] * u[i] / k.slack[p]
 		}
-		if kappa <= 1 {
+		if kappa <= mostSlack {
 			for _, p := range o {
 				k.slack[p] *= 1 - kappa
 				k.least[r] = min(k.least[r], k.slack[p])
@@ -226,9 +234,11 @@ func (k *sparse) addLow(dst, x []float64) {
 const (
 	// retain is the share of the lower bound on the smallest eigenvalue that a step may cost it at
 	// least: spending no more of it than this would take more Lanczos steps.
-	retain = 0.999
+	retain = 0.998
+	// mostSlack is the share of its slacks that a triplet may cost.
+	mostSlack = 0.5
 	// settle: a smaller eigenvalue is bounded from below by this share of its estimate.
-	settle = 0.95
+	settle = .99
 	// maxSparse·n caps the Lanczos steps, which round-off can make more than n.
 	maxSparse = 8
 )
@@ -242,6 +252,12 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 	k.grow(o, whole)
 	least := max(0, k.least[r])
 	t := &k.tri
+	defer func() {
+		if k.bare[r] && k.least[r] < refresh*k.least0[r] {
+			k.forget()
+			k.refresh(r)
+		}
+	}()
 	t.reset()
 	q := k.vector(0, len(k.order))
 	copy(q, u[:])
@@ -328,6 +344,20 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 	}
 	return addition{}, false
 }
+
+// refresh raises the lower bound of component r by tests of its pivots.
+func (k *sparse) refresh(r int) {
+	k.refreshes++
+	for x := k.least0[r]; x > k.least[r]; x *= 0.7 {
+		if k.definite(k.members[r], x) {
+			k.least[r] = x
+			break
+		}
+	}
+	k.least0[r] = k.least[r]
+}
+
+const refresh = 0.4
 
 // bound returns an upper bound of φ(s), exact if the space is invariant.
 func (t *secular) bound(s, least float64, full bool) (upper float64, ok bool) {
