@@ -74,7 +74,7 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 	}
 	values = p.eigenvalues(x, n)
 	size := max(math.Abs(values[0]), math.Abs(values[n-1]))
-	negligible := 4 * epsilon * size
+	negligible := 4 * eps * size
 	negative, _ := slices.BinarySearch(values, -negligible)
 	positive := n
 	for positive > 0 && values[positive-1] > negligible {
@@ -91,7 +91,7 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 	}
 	w := p.vectors(x, n, theta, !removal, size)
 	for i, v := range theta {
-		blas64.Scal(math.Sqrt(math.Abs(v)), vector(w.Data[i*n:(i+1)*n]))
+		blas64.Scal(math.Sqrt(math.Abs(v)), vec(w.Data[i*n:(i+1)*n]))
 	}
 	beta := 0.0 // x becomes the sum of what is kept, or loses what is not
 	if removal {
@@ -145,10 +145,6 @@ func (p *projector) vectors(x []float64, n int, theta []float64, largest bool, s
 	return w
 }
 
-const epsilon = 0x1p-52
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
 // inverseIteration sets the rows of w to orthonormal eigenvectors of the tridiagonal
 // matrix (d, e) to the eigenvalues theta, which ascend. size is the spectral norm. It reports
 // whether all residuals ‖Tw − θw‖ are of the order of round-off; with orthonormal
@@ -157,12 +153,12 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1,
 func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, size float64) bool {
 	const most = 6
 	n := len(d)
-	tol := 8 * math.Sqrt(float64(n)) * epsilon * size
+	tol := 8 * math.Sqrt(float64(n)) * eps * size
 	rng := rand.New(rand.NewPCG(1, 1))
 	shift := math.Inf(-1)
 	for i, t := range theta {
 		// Equal shifts would give equal vectors but for the orthogonalisation.
-		shift = max(t, shift+10*epsilon*size)
+		shift = max(t, shift+10*eps*size)
 		row := w.Data[i*n : (i+1)*n]
 		for j := range row {
 			row[j] = rng.Float64() - 0.5
@@ -182,26 +178,26 @@ func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, si
 				if try == 3 {
 					return false
 				}
-				move += epsilon * size // an exactly singular shift
+				move += eps * size // an exactly singular shift
 			}
 			for range 2 {
-				norm := blas64.Nrm2(vector(row))
+				norm := blas64.Nrm2(vec(row))
 				if !(norm > 0) || math.IsInf(norm, 0) {
 					return false
 				}
-				blas64.Scal(1/norm, vector(row))
+				blas64.Scal(1/norm, vec(row))
 				if i > 0 {
 					before := blas64.General{Rows: i, Cols: n, Stride: n, Data: w.Data}
-					h := vector(p.lower[:i])
-					blas64.Gemv(blas.NoTrans, 1, before, vector(row), 0, h)
-					blas64.Gemv(blas.Trans, -1, before, h, 1, vector(row))
+					h := vec(p.lower[:i])
+					blas64.Gemv(blas.NoTrans, 1, before, vec(row), 0, h)
+					blas64.Gemv(blas.Trans, -1, before, h, 1, vec(row))
 				}
 			}
-			norm := blas64.Nrm2(vector(row))
+			norm := blas64.Nrm2(vec(row))
 			if norm < 0.5 { // the rest is mostly round-off
 				continue
 			}
-			blas64.Scal(1/norm, vector(row))
+			blas64.Scal(1/norm, vec(row))
 			done = residual(d, e, t, row) <= tol
 		}
 		if !done {
