@@ -337,6 +337,16 @@ func TestLoss(t *testing.T) {
 	}
 }
 
+// Round-off does not make a squared distance negative.
+func TestPredictIsNotNegative(t *testing.T) {
+	k := scaledIdentity(3, 1)
+	k.SetSym(0, 1, 1+1e-11) // an eigenvalue of −1e-11, which is taken for round-off
+	l := must(NewERKLE(3, ERKLEParams{Initial: k}))
+	if got := l.Predict(metric.Triplet{A: 0, Near: 1, Far: 2}); got.SqNear != 0 || got.SqFar != 2 {
+		t.Errorf("%+v, want 0 and 2", got)
+	}
+}
+
 // A step longer than Reject is counted, and changes nothing.
 func TestReject(t *testing.T) {
 	f, g := metric.Triplet{A: 0, Near: 1, Far: 2}, metric.Triplet{A: 0, Near: 2, Far: 1}

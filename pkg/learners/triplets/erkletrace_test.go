@@ -32,8 +32,18 @@ func TestTraceIsTheFullProximalStep(t *testing.T) {
 		ranks := map[int]bool{}
 		for i := range c.rounds {
 			f := randomTriplet(r, c.n)
-			if _, err := l.Step(f); err != nil {
+			o, err := l.Step(f)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if c.n < 10 { // what falls below 0 by the penalty alone is not projected
+				var k mat.SymDense
+				k.ScaleSym(-o.StepSize, gradientMatrix(c.n, f, c.p.Gradient))
+				k.AddSym(&k, want.Kernel())
+				least := decompose(c.n, mat.DenseCopyOf(&k).RawMatrix().Data).Values(nil)[0]
+				if math.Abs(least) > tol && o.Projections != map[bool]int{true: 1}[least < 0] {
+					t.Fatalf("%+v: round %d: %d projections, smallest eigenvalue %v", c.p, i, o.Projections, least)
+				}
 			}
 			if _, err := want.Step(f); err != nil {
 				t.Fatal(err)
