@@ -173,7 +173,7 @@ func slowErrors(k mat.Symmetric, ts []metric.Triplet, tol float64) (strict, half
 		near := k.At(a.A, a.A) + k.At(a.Near, a.Near) - 2*k.At(a.A, a.Near)
 		far := k.At(a.A, a.A) + k.At(a.Far, a.Far) - 2*k.At(a.A, a.Far)
 		switch {
-		case math.Abs(near-far) <= tol*max(near, far):
+		case math.Abs(near-far) <= tol*max(math.Abs(near), math.Abs(far)):
 			strict, half = strict+1, half+.5
 		case near > far:
 			strict, half = strict+1, half+1
@@ -231,6 +231,15 @@ func TestComparisonsErrors(t *testing.T) {
 		if strict != wantStrict || half != wantHalf {
 			t.Errorf("%s, without some: errors %v, %v, want %v, %v", name, strict, half, wantStrict, wantHalf)
 		}
+	}
+	// Three equal points, whose squared distances round-off made negative.
+	c3, err := NewComparisons(mat.NewDense(3, 1, []float64{0, 1, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := 1 + 0x1p-52
+	if strict, half := c3.Errors(mat.NewSymDense(3, []float64{1, a, a, a, 1, a, a, a, 1}), tol); strict != 1 || half != .5 {
+		t.Errorf("equal points: errors %v, %v, want 1, 0.5", strict, half)
 	}
 	nan := mat.NewSymDense(12, nil)
 	nan.SetSym(3, 4, math.NaN())
