@@ -375,16 +375,29 @@ func (s *Selector) crowd(mean, noise []float64, w float64, d []float64, qs []Que
 	}
 }
 
-// logistic is crowd for the Logistic model.
-func (s *Selector) logistic(mean, noise []float64, w float64, d []float64, qs []Query) {
+// logistic is crowd for the Logistic model. With w = exp(−d²) and S = w_B + w_C the entropy is ln S + (w_B·d²_B + w_C·d²_C)/S.
+func (s *Selector) logistic(mean, noise []float64, weight float64, d []float64, qs []Query) {
+	w, v := make([]float64, s.n), make([]float64, s.n)
+	for j, sq := range d {
+		w[j] = math.Exp(-sq)
+		v[j] = w[j] * sq
+	}
 	for i, q := range qs {
-		z := d[q.B] - d[q.C]
-		p := 1 / (1 + math.Exp(z))
-		mean[i] += w * p
-		// −p·ln p − (1−p)·ln(1−p) with ln p = −ln(1 + exp z), ln(1−p) = z + ln p.
-		noise[i] += w * (logOnePlusExp(-math.Abs(z)) + math.Abs(z)*min(p, 1-p))
+		sum := w[q.B] + w[q.C]
+		if sum < leastSum { // both are far: by their difference
+			z := d[q.B] - d[q.C]
+			p := 1 / (1 + math.Exp(z))
+			mean[i] += weight * p
+			noise[i] += weight * entropy(p)
+			continue
+		}
+		mean[i] += weight * w[q.B] / sum
+		noise[i] += weight * (math.Log(sum) + (v[q.B]+v[q.C])/sum)
 	}
 }
+
+// leastSum is the sum of two numbers exp(−d²) below which they lose digits.
+const leastSum = 1e-290
 
 // entropy returns −p·ln p − (1−p)·ln(1−p), 0 where round-off takes p out of (0, 1).
 func entropy(p float64) float64 {

@@ -88,6 +88,28 @@ func referenceGain(k mat.Symmetric, answers []metric.Triplet, q Query, model Ans
 	return uncertainty(before) - chance*b - (1-chance)*c
 }
 
+// Where two objects are too far for exp(−d²), the gain is that of their difference: as near as
+// the definition is exact, on a kernel whose distances from some objects are beyond 800.
+func TestGainOfFarObjects(t *testing.T) {
+	x := mat.NewDense(6, 1, []float64{0, .5, 30, 30.01, 30.03, 31})
+	k := mat.NewSymDense(6, nil)
+	k.SymOuterK(1, x)
+	s := newSelector(t, 6, SelectorParams{Rule: InformationGain, Model: Logistic})
+	for _, q := range allQueries(6) {
+		var mean, noise float64
+		for i := range 6 {
+			z := sqDist(k, i, q.B) - sqDist(k, i, q.C)
+			p := 1 / (1 + math.Exp(z))
+			mean += p / 6
+			noise += entropy(p) / 6
+		}
+		// d² of up to 961 has a round-off of 1e-13.
+		if got, want := s.Gain(k, q), entropy(mean)-noise; math.Abs(got-want) > 1e-11 {
+			t.Errorf("%v: gain %v, want %v", q, got, want)
+		}
+	}
+}
+
 // allQueries lists all queries about n objects.
 func allQueries(n int) []Query {
 	var out []Query
