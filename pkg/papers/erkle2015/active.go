@@ -1,0 +1,430 @@
+package erkle2015
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// activeData is a set of points whose comparisons are asked for.
+type activeData struct {
+	name, points string
+	objects, dim int
+	flip         float64 // probability that an answer is flipped
+}
+
+// activeSets are the cells of erkle2015/active, with objects and dim at smoke scale in activeSmoke.
+var activeSets = []activeData{
+	{"60 points in R²", "60 points in R2", 60, 2, 0},
+	{"60 points in R², 10 % flipped", "60 points in R2", 60, 2, .1},
+	{"60 points in R³", "60 points in R3", 60, 3, 0},
+	{"100 points in R⁵⁰", "100 points in R50", 100, 50, 0},
+}
+
+// at returns the data of a scale.
+func (d activeData) at(scale experiment.Scale) activeData {
+	if scale == experiment.Smoke {
+		d.objects, d.dim = 12, min(d.dim, 5)
+	}
+	return d
+}
+
+func activeSetOf(name string) (activeData, error) {
+	for _, d := range activeSets {
+		if d.name == name {
+			return d, nil
+		}
+	}
+	return activeData{}, fmt.Errorf("erkle2015: points: %q are not known", name)
+}
+
+// The rules of erkle2015/active as tables name them.
+const (
+	askRandom    = "random"
+	askUncertain = "uncertainty"
+	askCrowd     = "information gain, crowd model"
+	askLogistic  = "information gain, logistic model"
+)
+
+// activeRules are the rules by which questions are asked.
+var activeRules = []string{askRandom, askUncertain, askCrowd, askLogistic}
+
+// activeCandidates is the number of pairs that are weighed per question.
+const activeCandidates = 100
+
+func selectorParams(rule string) (triplets.SelectorParams, error) {
+	p := triplets.SelectorParams{Candidates: activeCandidates}
+	switch rule {
+	case askRandom:
+	case askUncertain:
+		p.Rule = triplets.Uncertainty
+	case askCrowd:
+		p.Rule = triplets.InformationGain
+	case askLogistic:
+		p.Rule, p.Model = triplets.InformationGain, triplets.Logistic
+	default:
+		return p, fmt.Errorf("erkle2015: rule of questions: %q is not known", rule)
+	}
+	return p, nil
+}
+
+// activeLearners learn the kernel by which the questions are asked.
+var activeLearners = []string{paERKLE, paERKLETen, steBatch}
+
+// activeTau and activeIterations are those of the batch method, which is fitted anew, starting from the kernel
+// before, once per answer and object.
+const (
+	activeTau        = 1
+	activeIterations = 50
+)
+
+// activeFirst is the number of answers per object to random questions, with which all rules start, as the answers of Section 5.4
+// did.
+const activeFirst = 6
+
+// activeAt are the numbers of answers per object after which the error is measured.
+func activeAt(scale experiment.Scale) []int {
+	if scale == experiment.Smoke {
+		return []int{6, 8, 10, 12}
+	}
+	return []int{2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40}
+}
+
+// Active asks for comparisons by three rules and learns from the answers.
+var Active = experiment.Spec{
+	ID:      "erkle2015/active",
+	Title:   "Questions chosen by what is known, against random ones",
+	Source:  "Section 6, which names active selection as future work",
+	Ours:    true,
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, set := range activeSets {
+			d := set.at(scale)
+			dataset := d.points
+			if scale == experiment.Smoke {
+				dataset = "generated " + dataset
+			}
+			cells = append(cells, experiment.Cell{
+				Name: d.name, Dataset: dataset,
+				Params: map[string]string{
+					"objects": strconv.Itoa(d.objects), "dimensions": strconv.Itoa(d.dim), "flipped": table.Format(d.flip), "candidates": strconv.Itoa(activeCandidates),
+					"random answers per object": strconv.Itoa(activeFirst), "answers per object": formatInts(activeAt(scale)), "τ": strconv.Itoa(activeTau), "iterations": strconv.Itoa(activeIterations),
+				},
+				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "selector": triplets.SelectorVersion, "respondent": triplets.RespondentVersion},
+			})
+		}
+		return cells
+	},
+	Trials: experiment.Trials(20),
+	Index:  activeIndex,
+	Values: activeValues,
+	Trial:  activeTrial,
+	Views: []experiment.View{
+		{Name: "active", Title: "Error against the number of answers, PA-ERKLE", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLE) }},
+		{Name: "active-ten", Title: "Error against the number of answers, PA-ERKLE with 10 passes", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLETen) }},
+		{Name: "active-batch", Title: "Error against the number of answers, STE-Batch", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, steBatch) }},
+		{Name: "active-answers", Title: "Answers that each rule needs", Draw: drawActiveAnswers},
+	},
+	Claims: activeClaims,
+	Cost:   time.Minute,
+}
+
+var (
+	activeIndex  = []string{"method", "rule", "per object"}
+	activeValues = errorColumns("test")
+)
+
+func activeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	d, err := activeSetOf(cell.Name)
+	if err != nil {
+		return nil, err
+	}
+	d = d.at(env.Scale)
+	all, err := datasets.GaussianComparisons(seed.Stream("points"), d.objects, d.dim)
+	if err != nil {
+		return nil, err
+	}
+	rows := table.New(activeIndex, activeValues)
+	for _, method := range activeLearners {
+		for _, rule := range activeRules {
+			if err := ask(ctx, all, d.flip, method, rule, seed, activeAt(env.Scale), func(per int, k mat.Symmetric) {
+				strict, half := all.Errors(k, triplets.TieTolerance)
+				v := table.Values{}
+				newErrorCount(strict, half, all.Len()).put(v, "test")
+				rows.Add(table.Key{"method": method, "rule": rule, "per object": strconv.Itoa(per)}, v)
+			}); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", method, rule, err)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// ask has a respondent answer questions and a learner learn from the answers, and calls at with its kernel after so many answers per
+// object. The first questions and, in a trial, the draws of the respondent are the same for all rules.
+func ask(ctx context.Context, all *datasets.Comparisons, flip float64, method, rule string, seed experiment.Seed, checkpoints []int, at func(per int, k mat.Symmetric)) error {
+	n := all.Objects()
+	p, err := selectorParams(rule)
+	if err != nil {
+		return err
+	}
+	first, err := triplets.NewSelector(seed.PCG("first questions"), n, triplets.SelectorParams{})
+	if err != nil {
+		return err
+	}
+	chosen, err := triplets.NewSelector(seed.PCG("questions"), n, p)
+	if err != nil {
+		return err
+	}
+	person, err := triplets.NewPointRespondent(seed.PCG("answers"), all.Points(), flip)
+	if err != nil {
+		return err
+	}
+	learner, err := newAsker(method, n, seed)
+	if err != nil {
+		return err
+	}
+	for per := range slices.Max(checkpoints) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for range n {
+			s := chosen
+			if per < activeFirst {
+				s = first
+			}
+			t := person.Answer(s.Next(learner.kernel()))
+			if err := learner.learn(t); err != nil {
+				return err
+			}
+			for _, s := range []*triplets.Selector{first, chosen} {
+				if err := s.Learn(t); err != nil {
+					return err
+				}
+			}
+		}
+		if err := learner.round(ctx); err != nil {
+			return err
+		}
+		if slices.Contains(checkpoints, per+1) {
+			at(per+1, learner.kernel())
+		}
+	}
+	return nil
+}
+
+// asker learns the kernel by which questions are asked.
+type asker interface {
+	kernel() mat.Symmetric
+	learn(t metric.Triplet) error
+	// round is called when each object has been the head of one more answer.
+	round(ctx context.Context) error
+}
+
+func newAsker(method string, n int, seed experiment.Seed) (asker, error) {
+	if method == steBatch {
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			k.SetSym(i, i, 1)
+		}
+		return &batchAsker{k: k}, nil
+	}
+	p, err := erkleParams(method)
+	if err != nil {
+		return nil, err
+	}
+	p.Seed = seed.PCG("passes").Uint64()
+	l, err := triplets.NewERKLE(n, p)
+	return onlineAsker{l}, err
+}
+
+// onlineAsker learns from each answer.
+type onlineAsker struct{ l *triplets.ERKLE }
+
+func (a onlineAsker) kernel() mat.Symmetric { return a.l.Kernel() }
+
+func (a onlineAsker) learn(t metric.Triplet) error { _, err := a.l.Step(t); return err }
+
+func (a onlineAsker) round(context.Context) error { return nil }
+
+// batchAsker fits STE-Batch to all answers once per round, as Tamuz et al. do with theirs.
+type batchAsker struct {
+	k  *mat.SymDense
+	ts []metric.Triplet
+}
+
+func (a *batchAsker) kernel() mat.Symmetric { return a.k }
+
+func (a *batchAsker) learn(t metric.Triplet) error { a.ts = append(a.ts, t); return nil }
+
+func (a *batchAsker) round(ctx context.Context) error {
+	r, err := triplets.FitBatch(ctx, a.k.SymmetricDim(), a.ts, triplets.BatchParams{Loss: triplets.STE, Tau: activeTau, Iterations: activeIterations, Tol: batchTol, Initial: a.k})
+	a.k = r.Kernel
+	return err
+}
+
+// activeStyles are the lines of the rules.
+var activeStyles = map[string]plots.Line{
+	askRandom:    {Name: askRandom, Color: plots.Grey},
+	askUncertain: {Name: askUncertain, Color: 0},
+	askCrowd:     {Name: askCrowd, Color: 1, Dashed: true},
+	askLogistic:  {Name: askLogistic, Color: 2},
+}
+
+const activeAbout = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). All objects are A equally often, the rules choose B and C: at random; the comparison whose two distances under the current kernel differ least, of 100 random ones (uncertainty); " +
+	"or, of these, the one with the greatest expected information gain about where A is among the places of all objects (Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice."
+
+var activeSetups = map[string]string{
+	paERKLE:    "The kernel is that of PA-ERKLE with one update per answer, and the next question is chosen by it.",
+	paERKLETen: "The kernel is that of PA-ERKLE with 10 passes: after each answer 9 more updates with random earlier ones.",
+	steBatch:   fmt.Sprintf("The kernel is that of STE-Batch, fitted anew to all answers after one more per object, τ = %d, up to %d accelerated steps from the kernel before; the questions in between are chosen by the same kernel.", activeTau, activeIterations),
+}
+
+func drawActive(t *table.Table, method string) (plots.Drawing, error) {
+	d := plots.Drawing{Columns: 2}
+	for cell, c := range t.Group("cell") {
+		p := plots.Panel{Title: cell, XLabel: "answers per object", YLabel: "error on all comparisons (%)"}
+		for _, rule := range activeRules {
+			g := c.Where("method", method, "rule", rule)
+			if g.Len() == 0 {
+				continue
+			}
+			line, err := curveOf(g, "per object", activeStyles[rule], func(g *table.Table) []float64 { return strictErrors(g, "test") })
+			if err != nil {
+				return d, err
+			}
+			p.Marks = append(p.Marks, line)
+		}
+		d.Panels = append(d.Panels, p)
+	}
+	if len(d.Panels) == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	d.Caption = fmt.Sprintf("Share of all comparisons of the points that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object. %s %s At smoke scale there are 12 points, in at most 5 dimensions. %s", activeAbout, activeSetups[method], trialsNote(t))
+	return d, nil
+}
+
+// answersTo returns the number of answers per object after which the mean error first is at most target, by linear
+// interpolation between checkpoints; NaN if it never is.
+func answersTo(per, errors []float64, target float64) float64 {
+	for i, e := range errors {
+		switch {
+		case e > target:
+		case i == 0:
+			return per[0]
+		default:
+			return per[i-1] + (per[i]-per[i-1])*(errors[i-1]-target)/(errors[i-1]-e)
+		}
+	}
+	return math.NaN()
+}
+
+func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
+	text := &plots.TextTable{Head: []string{"points", "learner", "rule", "error at the end (%)", "ties count half (%)", "answers per object to the error of random questions at the end"}}
+	for cell, c := range t.Group("cell") {
+		for _, method := range activeLearners {
+			target := math.NaN()
+			for _, rule := range activeRules {
+				g := c.Where("method", method, "rule", rule)
+				if g.Len() == 0 {
+					continue
+				}
+				line, err := curveOf(g, "per object", plots.Line{}, func(g *table.Table) []float64 { return strictErrors(g, "test") })
+				if err != nil {
+					return plots.Drawing{}, err
+				}
+				last := line.Y[len(line.Y)-1]
+				if rule == askRandom {
+					target = last
+				}
+				needs := "more than asked"
+				if v := answersTo(line.X, line.Y, target); v == v {
+					needs = fmt.Sprintf("%.1f", v)
+				}
+				end := g.Where("per object", fmt.Sprint(line.X[len(line.X)-1]))
+				text.Rows = append(text.Rows, []string{
+					cell, method, rule, experiment.Summarize(strictErrors(end, "test")).Percent(), experiment.Summarize(halfErrors(end, "test")).Percent(), needs,
+				})
+			}
+		}
+	}
+	if len(text.Rows) == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	return plots.Drawing{Text: text, Caption: "Error on all comparisons after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + trialsNote(t)}, nil
+}
+
+// activeClaimsAt are the numbers of answers per object at which the claims compare.
+var activeClaimsAt = []string{"10", "20", "40"}
+
+const activePredicate = "Error on all comparisons with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on each of the four sets of points. Readings: "
+
+var activeClaims = []experiment.Claim{
+	{
+		ID:        "active-gain",
+		View:      "active-batch",
+		Statement: "Ours: by questions of the greatest information gain fewer answers are needed than by random ones.",
+		Where:     "not in the paper (Section 6 names active selection as future work)", Theirs: "not in the paper",
+		Predicate: activePredicate + "each learner with each model of an answer.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return gradeActive(t, askCrowd, askLogistic)
+		},
+	},
+	{
+		ID:        "active-uncertainty",
+		View:      "active",
+		Statement: "Ours: by questions whose answer is least certain fewer answers are needed than by random ones.",
+		Where:     "not in the paper (Section 6 names active selection as future work)", Theirs: "not in the paper",
+		Predicate: activePredicate + "each learner.",
+		Grade: func(t *table.Table) (experiment.Finding, error) {
+			return gradeActive(t, askUncertain)
+		},
+	},
+}
+
+// gradeActive grades that rules beat random questions, one reading per learner and rule.
+func gradeActive(t *table.Table, rules ...string) (experiment.Finding, error) {
+	var out []experiment.Reading
+	for _, method := range activeLearners {
+		for _, rule := range rules {
+			var units []experiment.Unit
+			for _, set := range activeSets {
+				for _, per := range activeClaimsAt {
+					of := func(rule string) perTrialFunc {
+						return func() ([]float64, error) {
+							return perTrial(t.Where("cell", set.name), "method", method, "rule", rule, "per object", per)
+						}
+					}
+					d, err := differ(of(askRandom), of(rule))
+					if err != nil {
+						return experiment.Finding{}, err
+					}
+					units = append(units, experiment.Unit{Name: set.name + " after " + per, Diffs: d})
+				}
+			}
+			f, err := experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
+			if err != nil {
+				return f, err
+			}
+			name := method
+			if len(rules) > 1 {
+				name += ", " + rule
+			}
+			out = append(out, experiment.Reading{Name: name, Finding: f})
+		}
+	}
+	return experiment.AllReadings(out), nil
+}

@@ -1,0 +1,72 @@
+package erkle2015
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/table"
+)
+
+// activeTable makes up the error of each rule, in per cent of 1,000 comparisons.
+func activeTable(wrong map[string]float64) *table.Table {
+	index, values := Active.Columns()
+	tb := table.New(index, values)
+	for _, set := range activeSets {
+		for trial := range madeTrials {
+			for _, method := range activeLearners {
+				for r, rule := range activeRules {
+					for _, per := range activeClaimsAt {
+						v := table.Values{}
+						errorCount{int(10*wrong[rule]) + (trial+r)%3, 0, 1000}.put(v, "test")
+						tb.Add(table.Key{"cell": set.name, "trial": strconv.Itoa(trial), "method": method, "rule": rule, "per object": per}, v)
+					}
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestActiveClaimsPointTheRightWay(t *testing.T) {
+	yes := activeTable(map[string]float64{askRandom: 30, askUncertain: 20, askCrowd: 25, askLogistic: 15})
+	no := activeTable(map[string]float64{askRandom: 20, askUncertain: 30, askCrowd: 25, askLogistic: 25})
+	one := activeTable(map[string]float64{askRandom: 20, askUncertain: 20, askCrowd: 25, askLogistic: 15})
+	for _, c := range activeClaims {
+		if f := grade(t, activeClaims, c.ID, yes); f.Verdict != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
+		}
+		if f := grade(t, activeClaims, c.ID, no); f.Verdict != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
+		}
+	}
+	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != experiment.Partly {
+		t.Errorf("one model of two: %s", f.Verdict)
+	}
+}
+
+// The claims compare at checkpoints.
+func TestActiveClaimsHaveCheckpoints(t *testing.T) {
+	for _, per := range activeClaimsAt {
+		found := false
+		for _, at := range activeAt(experiment.Full) {
+			found = found || strconv.Itoa(at) == per
+		}
+		if !found {
+			t.Errorf("%s answers per object are no checkpoint", per)
+		}
+	}
+}
+
+func TestAnswersTo(t *testing.T) {
+	per, errors := []float64{2, 4, 8}, []float64{40, 30, 20}
+	for _, tt := range []struct{ target, want float64 }{{50, 2}, {40, 2}, {35, 3}, {30, 4}, {25, 6}, {20, 8}} {
+		if got := answersTo(per, errors, tt.target); got != tt.want {
+			t.Errorf("to %v: %v, want %v", tt.target, got, tt.want)
+		}
+	}
+	if got := answersTo(per, errors, 19); !math.IsNaN(got) {
+		t.Errorf("to an error that is not reached: %v", got)
+	}
+}

@@ -1,0 +1,123 @@
+package erkle2015
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// flipsTable makes up errors per thousand by method and share; on validation triplets the threshold valid is the best.
+func flipsTable(valid string, wrong func(method string, share float64) float64) *table.Table {
+	index, values := Flips.Columns()
+	tb := table.New(index, values)
+	for _, share := range flipShares {
+		for trial := range madeTrials {
+			for m, method := range flipOnline {
+				v := table.Values{}
+				errorCount{int(wrong(method, share)) + (trial+m)%3, 0, 1000}.put(v, "test")
+				onValidation := 500
+				if method == valid {
+					onValidation = 100
+				}
+				errorCount{onValidation, 0, 1000}.put(v, "validation")
+				tb.Add(table.Key{"cell": flipName(share), "trial": strconv.Itoa(trial), "method": method, "share": table.Format(share)}, v)
+			}
+		}
+	}
+	return tb
+}
+
+func TestFlipsClaimsPointTheRightWay(t *testing.T) {
+	made := func(ste, pa, rejecting float64) *table.Table {
+		return flipsTable(paRejectsB, func(method string, share float64) float64 {
+			switch method {
+			case steERKLE, steERKLETen:
+				return 100 + ste*share
+			case paRejectsB:
+				return 100 + rejecting*share
+			}
+			return 100 + pa*share
+		})
+	}
+	yes, no := made(900, 600, 300), made(300, 600, 900)
+	for _, c := range flipsClaims {
+		if f := grade(t, flipsClaims, c.ID, yes); f.Verdict != experiment.Reproduced {
+			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
+		}
+		if f := grade(t, flipsClaims, c.ID, no); f.Verdict != experiment.NotReproduced {
+			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// Growth is from no flipped answers: a method that is worse throughout by the same amount does not degrade faster.
+func TestFlipsGrowthIsFromClean(t *testing.T) {
+	tb := flipsTable(paRejectsA, func(method string, share float64) float64 {
+		if method == steERKLE || method == steERKLETen {
+			return 300 + 500*share
+		}
+		return 100 + 600*share
+	})
+	if f := grade(t, flipsClaims, "flips-degrades", tb); f.Verdict != experiment.NotReproduced {
+		t.Errorf("growth: %s", f.Verdict)
+	}
+	if f := grade(t, flipsClaims, "flips-lower", tb); f.Verdict != experiment.Reproduced {
+		t.Errorf("level: %s", f.Verdict)
+	}
+}
+
+// The threshold is chosen on validation, not on test triplets.
+func TestRejectionIsChosenOnValidation(t *testing.T) {
+	wrong := func(method string, share float64) float64 {
+		switch method {
+		case paRejectsA:
+			return 50
+		case paRejectsC:
+			return 400
+		}
+		return 200
+	}
+	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsA, wrong)); f.Verdict != experiment.Reproduced {
+		t.Errorf("validation chooses the good one: %s", f.Verdict)
+	}
+	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsC, wrong)); f.Verdict != experiment.NotReproduced {
+		t.Errorf("validation chooses the bad one: %s", f.Verdict)
+	}
+}
+
+func TestFlipped(t *testing.T) {
+	ts := randomTriplets(rand.New(rand.NewPCG(1, 2)), 20, 5000)
+	kept := slices.Clone(ts)
+	var before []bool
+	for _, share := range []float64{0, .05, .3, 1} {
+		out := flipped(rand.New(rand.NewPCG(3, 4)), ts, share)
+		is := make([]bool, len(ts))
+		n := 0
+		for i, x := range out {
+			is[i] = x != ts[i]
+			if is[i] {
+				n++
+				if x != (metric.Triplet{A: ts[i].A, Near: ts[i].Far, Far: ts[i].Near}) {
+					t.Fatalf("%v became %v", ts[i], x)
+				}
+			}
+			if before != nil && before[i] && !is[i] {
+				t.Fatalf("triplet %d is flipped at a smaller share only", i)
+			}
+		}
+		// Five standard deviations of a share of 5,000, at most ½/√5000.
+		if got := float64(n) / float64(len(ts)); math.Abs(got-share) > .036 {
+			t.Errorf("share %v: %v are flipped", share, got)
+		}
+		before = is
+	}
+	if !slices.Equal(ts, kept) {
+		t.Error("the triplets were changed")
+	}
+}
