@@ -73,6 +73,7 @@ var Fig2 = experiment.Spec{
 	Views: []experiment.View{
 		{Name: "fig2a", Title: "Fig. 2a: time of a pass of PA-ERKLE and of batch GNMDS, 5,000 objects", DrawTimed: drawFig2a},
 		{Name: "fig2b-large", Title: "Fig. 2b: error of PA-ERKLE, 5,000 objects", Draw: drawFig2bLarge},
+		{Name: "fig2-skips", Title: "Share of updates that need no eigenpair, by certificate, 5,000 objects", Draw: drawFig2Skips},
 		{Name: "fig2-steps", Title: "Time of one batch step and of a pass of PA-ERKLE against the number of objects", DrawTimed: drawFig2Steps},
 	},
 	Claims: fig2Claims,
@@ -81,11 +82,11 @@ var Fig2 = experiment.Spec{
 
 // The table by kind:
 //
-//	pass  objects, triplets so far: test errors of PA-ERKLE (largest size), active updates, eigenpairs computed and removed
+//	pass  objects, triplets so far: test errors of PA-ERKLE (largest size) and the counts of erkle2015/skips
 //	step  objects, triplets in all: negative eigenvalues that a batch step removed
 var (
 	fig2Index  = []string{"kind", "objects", "triplets"}
-	fig2Values = append(errorColumns("test"), "active", "computed", "projected", "negative")
+	fig2Values = slices.Concat(errorColumns("test"), skipsValues, []string{"negative"})
 )
 
 // Names of the phases that are timed. A pass is timed from each mini-batch to the next.
@@ -141,20 +142,29 @@ func (r *fig2Run) pass(ctx context.Context, d dataSet, every int) error {
 	if err != nil {
 		return err
 	}
+	rule := newPrintedRule(n)
+	steps := make([]float64, every)
+	removed := make([]bool, every)
 	for from := 0; from < len(s.train); from += every {
 		to := min(from+every, len(s.train))
 		end := r.env.Lap(passPhase(n, to))
-		for _, t := range s.train[from:to] {
+		for i, t := range s.train[from:to] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if _, err := l.Step(t); err != nil {
+			out, err := l.Step(t)
+			if err != nil {
 				return err
 			}
+			steps[i], removed[i] = out.StepSize, out.Projections > 0
 		}
 		end()
-		stats := l.Stats()
-		v := table.Values{"active": float64(stats.Active), "computed": float64(stats.By[triplets.Computed]), "projected": float64(stats.Projected)}
+		for i, t := range s.train[from:to] {
+			if steps[i] > 0 {
+				rule.update(t, steps[i], removed[i])
+			}
+		}
+		v := skipCounts(l.Stats(), rule)
 		if len(s.test) > 0 {
 			predicted(l, s.test).put(v, "test")
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -183,5 +185,35 @@ func drawFig2bLarge(t *table.Table) (plots.Drawing, error) {
 		Panels: []plots.Panel{p},
 		Caption: fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error. "+
 			"The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b). ", n) + trialsNote(t),
+	}, nil
+}
+
+func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
+	passes := t.Where("kind", "pass")
+	if passes.Len() == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	g := passes.Where("objects", passes.Index("objects")[0]) // the main pass comes first
+	p, err := skipsPanel(g, "")
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	p.XLog = false
+	at := g.Unique("triplets")
+	last := g.Where("triplets", at[len(at)-1])
+	text := &plots.TextTable{Head: []string{"rule", "eigenpairs in the whole pass", "standard deviation", "share of triplets without (%)"}}
+	row := func(name, mean, deviation string, n float64) {
+		text.Rows = append(text.Rows, []string{name, mean, deviation, fmt.Sprintf("%.1f", 100*(1-n/tripletsOf(last)))})
+	}
+	if tripletsOf(last) == 2*largeObjects {
+		row("as the paper prints it", table.Format(printedComputations), "3.7", printedComputations)
+	}
+	for _, r := range skipsReadings {
+		v := last.Values(r.column)
+		row(r.name, plusMinus(v, 5), fmt.Sprintf("%.1f", stat.StdDev(v, nil)), stat.Mean(v, nil))
+	}
+	return plots.Drawing{
+		Panels: []plots.Panel{p}, Text: text,
+		Caption: skipsShare + fmt.Sprintf("One pass of PA-ERKLE, from K = I, over random comparisons of n = %s points drawn from N(0, I) in R⁵⁰, answered without error. ", g.Index("objects")[0]) + skipsRule + skipsOurs + trialsNote(t),
 	}, nil
 }

@@ -1,0 +1,80 @@
+package erkle2015
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/table"
+)
+
+// speedTables make up runs in which each update takes so many seconds.
+func speedTables(structured, dense func(n float64) float64) (t, times *table.Table) {
+	index, values := Speed.Columns()
+	t = table.New(index, values)
+	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
+	for _, c := range speedCells(experiment.Full) {
+		for trial := range madeTrials {
+			noise := 1 + 1e-3*float64(trial%3)
+			add := func(kind string, checkpoints []int, of func(n float64) float64) {
+				from := 0
+				for _, to := range checkpoints {
+					key := table.Key{"cell": "n = " + strconv.Itoa(c.objects), "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(c.objects), "triplets": strconv.Itoa(to)}
+					t.Add(key, table.Values{"active": 0.5 * float64(to), "projected": 0, "bytes": 8})
+					times.Add(table.Key{"cell": key["cell"], "trial": key["trial"], "phase": speedPhase(kind, to)},
+						table.Values{"cpu_s": 0.5 * float64(to-from) * of(float64(c.objects)) * noise})
+					from = to
+				}
+			}
+			add(speedStructured, c.checkpoints(), structured)
+			if c.dense > 0 {
+				add(speedDense, []int{c.dense}, dense)
+			}
+		}
+	}
+	return t, times
+}
+
+func TestSpeedClaimsPointTheRightWay(t *testing.T) {
+	power := func(c, p float64) func(float64) float64 {
+		return func(n float64) float64 { return c * math.Pow(n, p) }
+	}
+	for _, c := range []struct {
+		id         string
+		structured func(float64) float64
+		verdict    experiment.Verdict
+	}{
+		{"speed-quadratic", power(1e-9, 1.9), experiment.Reproduced},
+		{"speed-quadratic", power(1e-9, 2.1), experiment.NotReproduced},
+		{"speed-structured", power(0.9e-10, 3), experiment.Reproduced},
+		{"speed-structured", power(1.1e-10, 3), experiment.NotReproduced},
+	} {
+		tb, times := speedTables(c.structured, power(1e-9, 3))
+		if f := experimenttest.Grade(t, speedClaims, c.id, tb, times); f.Verdict != c.verdict {
+			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.verdict, f.Reason)
+		}
+	}
+}
+
+// Times per active triplet are those that were put in, over a part of the stream and between checkpoints.
+func TestSpeedRuns(t *testing.T) {
+	tb, times := speedTables(func(n float64) float64 { return 1e-3 * n }, func(n float64) float64 { return n })
+	runs := speedRuns(tb.Where("trial", "0", "kind", speedStructured), times)
+	if len(runs) != len(speedCells(experiment.Full)) {
+		t.Fatalf("%d runs", len(runs))
+	}
+	for _, r := range runs {
+		want := 1e-3 * float64(r.objects)
+		got := append(r.perTriplet(), must(r.mean(r.objects)))
+		for i, v := range got {
+			if math.Abs(v/want-1) > 1e-9 { // exact but for round-off
+				t.Errorf("n = %d, %d: %v s, want %v", r.objects, i, v, want)
+			}
+		}
+	}
+	if _, err := runs[0].mean(1); err == nil {
+		t.Error("no error for a mean over no triplet")
+	}
+}

@@ -1,0 +1,101 @@
+package erkle2015
+
+import (
+	"fmt"
+	"strconv"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+const speedSetup = "PA-ERKLE from K = I on random comparisons of n points drawn from N(0, I) in R⁵⁰; CPU time of updates that change the kernel. " +
+	"Structured: certificates that no eigenpair is needed, else that pair alone. Dense: a full eigendecomposition at each update, timed over the first triplets of the stream. "
+
+func drawSpeedTriplets(t, times *table.Table) (plots.Drawing, error) {
+	p := plots.Panel{XLabel: "triplets seen", YLabel: "CPU time per active triplet (ms)", XLog: true, YLog: true}
+	order, runs := byObjects(t, times, speedStructured)
+	for k, n := range order {
+		rs := runs[n]
+		values := make([][]float64, len(rs[0].to))
+		var x []float64
+		for i, to := range rs[0].to {
+			x = append(x, float64(to))
+			for _, r := range rs {
+				values[i] = append(values[i], 1e3*r.perTriplet()[i])
+			}
+		}
+		p.Marks = append(p.Marks, bandOf(plots.Line{Name: fmt.Sprintf("n = %d", n), Color: k}, x, values))
+	}
+	if len(p.Marks) == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	return plots.Drawing{Panels: []plots.Panel{p}, Caption: "Time per active triplet between one checkpoint and the next. " + speedSetup + trialsNote(t)}, nil
+}
+
+func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
+	timed := plots.Panel{Title: "time", XLabel: "objects n", YLabel: "CPU time per active triplet (ms)", XLog: true, YLog: true}
+	memory := plots.Panel{Title: "memory", XLabel: "objects n", YLabel: "saved learner (MB)", XLog: true, YLog: true}
+	text := &plots.TextTable{Head: []string{"n", "what", "triplets", "time per active triplet (ms)", "saved learner (MB)", "eigenpairs removed"}}
+	type curve struct {
+		style  plots.Line
+		kind   string
+		within func(r speedRun) int // triplets
+	}
+	whole := func(r speedRun) int { return r.to[len(r.to)-1] }
+	for _, c := range []curve{
+		{plots.Line{Name: "structured, first n triplets", Color: 0, Dashed: true}, speedStructured, func(r speedRun) int { return r.objects }},
+		{plots.Line{Name: "structured, whole stream", Color: 0}, speedStructured, whole},
+		{plots.Line{Name: "dense", Color: 1}, speedDense, whole},
+	} {
+		order, runs := byObjects(t, times, c.kind)
+		var x []float64
+		var spent, bytes [][]float64
+		for _, n := range order {
+			var s, b []float64
+			for _, r := range runs[n] {
+				v, err := r.mean(c.within(r))
+				if err != nil {
+					return plots.Drawing{}, err
+				}
+				s, b = append(s, 1e3*v), append(b, r.bytes[len(r.bytes)-1]/1e6)
+			}
+			x, spent, bytes = append(x, float64(n)), append(spent, s), append(bytes, b)
+			removed := experiment.Summarize(t.Where("kind", c.kind, "objects", strconv.Itoa(n), "triplets", strconv.Itoa(whole(runs[n][0]))).Values("projected")).Mean
+			if c.within(runs[n][0]) == whole(runs[n][0]) {
+				text.Rows = append(text.Rows, []string{strconv.Itoa(n), c.style.Name, strconv.Itoa(whole(runs[n][0])), plusMinus(s, 3), fmt.Sprintf("%.3g", experiment.Summarize(b).Mean), fmt.Sprintf("%.0f", removed)})
+			} else {
+				text.Rows = append(text.Rows, []string{strconv.Itoa(n), c.style.Name, strconv.Itoa(n), plusMinus(s, 3), "", ""})
+			}
+		}
+		if len(x) == 0 {
+			continue
+		}
+		timed.Marks = append(timed.Marks, bandOf(c.style, x, spent))
+		if !c.style.Dashed {
+			memory.Marks = append(memory.Marks, bandOf(c.style, x, bytes))
+		}
+	}
+	order, read := readTimes(t, times)
+	var x, full []float64
+	var spent [][]float64
+	for _, n := range order {
+		var ms []float64
+		for _, s := range read[n] {
+			ms = append(ms, 1e3*s)
+		}
+		x, spent, full = append(x, float64(n)), append(spent, ms), append(full, 8e-6*float64(n)*float64(n))
+		text.Rows = append(text.Rows, []string{strconv.Itoa(n), "reading the n×n kernel once", "", plusMinus(ms, 3), fmt.Sprintf("%.3g", full[len(full)-1]), ""})
+	}
+	if len(x) == 0 {
+		return plots.Missing("any trial"), nil
+	}
+	grey := plots.Line{Name: "reading the n×n kernel once", Color: plots.Grey, Dashed: true}
+	timed.Marks = append(timed.Marks, bandOf(grey, x, spent))
+	memory.Marks = append(memory.Marks, plots.Line{Name: "n² numbers of 8 bytes", Color: plots.Grey, Dashed: true, X: x, Y: full})
+	return plots.Drawing{
+		Panels: []plots.Panel{timed, memory}, Columns: 2, Text: text,
+		Caption: speedSetup + "The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them. " +
+			"Memory is what the learner saves at the end of the stream, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle. " + trialsNote(t),
+	}, nil
+}
