@@ -62,17 +62,14 @@ func (k *structured) kernel() *mat.SymDense {
 }
 
 func (k *structured) add(t metric.Triplet, gamma float64, g Gradient) addition {
-	o := [3]int{t.A, t.Near, t.Far}
-	w, u := g.frame()
-	c := g.radius() * gamma
-	if k.sparse == nil {
-		return k.dense.add(o, w, u, c)
+	st := newStep(t, gamma, g)
+	if k.dense != nil {
+		return k.dense.add(st)
 	}
-	a, ok := k.sparse.add(o, w, u, c)
+	a, ok := k.sparse.add(st)
 	if !ok {
 		k.densify()
-		floor, _ := tolerances(c, k.dense.trace, k.n)
-		return k.dense.direct(floor)
+		return k.dense.project(st)
 	}
 	if len(k.sparse.low) > maxTerms(k.n) {
 		k.densify()
@@ -86,14 +83,40 @@ func maxTerms(n int) int { return n / 25 }
 func (k *structured) densify() {
 	a := make([]float64, k.n*k.n)
 	k.sparse.fill(a)
-	k.dense, k.sparse = newResolved(k.n, a), nil
+	d := newResolved(k.n, a)
+	for _, t := range k.sparse.low {
+		d.note(t.s)
+	}
+	k.dense, k.sparse = d, nil
 }
 
-// frame returns the unit vectors w and u on (A, Near, Far) with −G = radius(wwᵀ − uuᵀ).
-func (g Gradient) frame() (w, u [3]float64) {
+// step is −γG = c(wwᵀ − uuᵀ), with w and u of unit length on the objects o = (A, Near, Far).
+type step struct {
+	o          [3]int
+	w, u       [3]float64
+	c          float64
+	gamma, off float64 // magnitudes of the entries on and off the diagonal
+}
+
+func newStep(t metric.Triplet, gamma float64, g Gradient) step {
+	s := step{o: [3]int{t.A, t.Near, t.Far}, c: g.radius() * gamma, gamma: gamma, off: gamma * g.offDiagonal()}
 	if g == Frobenius {
 		r := math.Sqrt(3)
-		return [3]float64{1 / r, 1 / (r + 3), 1 / (r - 3)}, [3]float64{1 / r, 1 / (r - 3), 1 / (r + 3)}
+		s.w, s.u = [3]float64{1 / r, 1 / (3 + r), 1 / (r - 3)}, [3]float64{1 / r, 1 / (r - 3), 1 / (3 + r)}
+	} else {
+		s.w, s.u = [3]float64{2. / 3, 1. / 3, -2. / 3}, [3]float64{2. / 3, -2. / 3, 1. / 3}
 	}
-	return [3]float64{2. / 3, 1. / 3, -2. / 3}, [3]float64{2. / 3, -2. / 3, 1. / 3}
+	return s
+}
+
+// change is x at (i, j) and (j, i).
+type change struct {
+	i, j int
+	x    float64
+}
+
+// entries returns −γG.
+func (s step) entries() [4]change {
+	a, b, c := s.o[0], s.o[1], s.o[2]
+	return [4]change{{a, b, s.off}, {a, c, -s.off}, {b, b, -s.gamma}, {c, c, s.gamma}}
 }

@@ -135,10 +135,9 @@ type resolved struct {
 	age      int     // roots since R was built
 	patience int     // age at which R may be built anew
 
-	basis    [][]float64 // Lanczos vectors
-	v, x, y  []float64
-	tri      shifted
-	products int
+	basis   [][]float64 // Lanczos vectors
+	v, x, y []float64
+	tri     shifted
 }
 
 // Tolerances of an eigenpair, relative to c, the length of the term subtracted.
@@ -148,6 +147,9 @@ const (
 	// residualTol bounds the residual of an accepted eigenpair, and with it the error of K: a
 	// residual ε shifts v by ε/s and s·vvᵀ by 2ε at most.
 	residualTol = 1e-12
+	// inaccurate: a residual that is larger than expected by this factor tells that R is not
+	// accurate, and it is built anew.
+	inaccurate = 10
 	// roundOff·tr(K) is added to both: the round-off of K itself.
 	roundOff = 4 * eps
 	// minDenominator: a correction of R that divides by less would lose this many digits, and R
@@ -160,7 +162,7 @@ const (
 	meanOver = 32
 	// staleRatio and firstPatience: R is built anew when the mean root is off by more than this
 	// factor, but not more often than after this many roots, and ever less often.
-	staleRatio    = 1.5
+	staleRatio    = 2
 	firstPatience = 64
 	// firstShift·c is s₀ while no root was seen.
 	firstShift = 0.01
@@ -181,57 +183,47 @@ func newResolved(n int, k []float64) *resolved {
 	return d
 }
 
-// add sets K to K + c(wwᵀ − uuᵀ), projected, with w and u of unit length on the objects o.
-func (d *resolved) add(o [3]int, w, u [3]float64, c float64) addition {
-	floor, tol := tolerances(c, d.trace, d.n)
-	if d.seen == 0 {
-		d.logShift = math.Log(max(firstShift*c, floor))
-	}
+// add sets K to the projection of K − γG.
+func (d *resolved) add(t step) addition {
 	if d.r.base != nil && d.age >= d.patience && math.Abs(d.logShift-math.Log(d.shift)) > math.Log(staleRatio) {
 		d.patience *= 2
 		d.r.base = nil
 	}
 	if d.r.base != nil {
-		d.correct(c, o, w)
+		d.correct(t.c, t.o, t.w)
 	}
-	d.inc(o, w, c)
-	for range 2 {
-		if d.r.base == nil && !d.build() {
-			break
+	for _, e := range t.entries() {
+		d.k.base[e.i*d.n+e.j] += e.x
+		if e.i != e.j {
+			d.k.base[e.j*d.n+e.i] += e.x
 		}
-		s, found, ok := d.lanczos(o, u, c, floor, tol)
-		if !ok {
-			d.r.base = nil
-			continue
-		}
-		if !found {
-			d.correct(-c, o, u)
-			d.inc(o, u, -c)
-			return addition{certificate: Bound}
-		}
-		d.remove(o, u, c, s)
-		return addition{removed: 1}
 	}
-	d.inc(o, u, -c)
-	d.r.base = nil
-	return d.direct(floor)
+	return d.project(t)
 }
 
-// inc adds c·xxᵀ to K.
-func (d *resolved) inc(o [3]int, x [3]float64, c float64) {
-	for i, p := range o {
-		for j, q := range o {
-			if i <= j {
-				e := c * (x[i] * x[j])
-				d.k.base[p*d.n+q] += e
-				if i == j {
-					d.trace += e
-				} else {
-					d.k.base[q*d.n+p] += e
-				}
-			}
+// project sets K, which is K − γG, to its projection.
+func (d *resolved) project(t step) addition {
+	floor, tol := tolerances(t.c, d.trace, d.n)
+	if d.seen == 0 {
+		d.logShift = math.Log(max(firstShift*t.c, floor))
+	}
+	for range 2 {
+		if d.r.base == nil && !d.build(t) {
+			break
+		}
+		s, found, ok := d.lanczos(t, floor, tol)
+		switch {
+		case !ok:
+			d.r.base = nil
+		case found:
+			d.remove(t, s)
+			return addition{removed: 1}
+		default:
+			d.correct(-t.c, t.o, t.u)
+			return addition{certificate: Bound}
 		}
 	}
+	return d.direct(floor)
 }
 
 // correct follows K ← K + c·xxᵀ (Sherman–Morrison).
@@ -246,8 +238,8 @@ func (d *resolved) correct(c float64, o [3]int, x [3]float64) {
 	d.r.push(-c/den, z)
 }
 
-// build computes R from K with s₀ at the mean root.
-func (d *resolved) build() bool {
+// build computes R from P = K + c·uuᵀ with s₀ at the mean root, K being K − γG already.
+func (d *resolved) build(t step) bool {
 	n := d.n
 	d.k.flush()
 	d.shift = math.Exp(d.logShift)
@@ -256,9 +248,14 @@ func (d *resolved) build() bool {
 	for i := range n {
 		m[i*n+i] += d.shift
 	}
-	t, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
+	for i, p := range t.o {
+		for j, q := range t.o {
+			m[p*n+q] += t.c * (t.u[i] * t.u[j])
+		}
+	}
+	factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
 	if ok {
-		_, ok = lapack64.Potri(t)
+		_, ok = lapack64.Potri(factor)
 	}
 	if !ok {
 		d.r.base = nil
@@ -276,25 +273,24 @@ func (d *resolved) vector(k int) []float64 {
 	return d.basis[k]
 }
 
-// lanczos finds the eigenpair (−s, v) of K − c·uuᵀ, where K ⪰ 0 and R is its resolvent, and leaves v in d.v. It
-// reports whether there is one below −floor, and whether that is known.
-func (d *resolved) lanczos(o [3]int, u [3]float64, c, floor, tol float64) (s float64, found, ok bool) {
+// lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0 and R its resolvent, and leaves
+// v in d.v. It reports whether there is one below −floor, and whether that is known.
+func (d *resolved) lanczos(st step, floor, tol float64) (s float64, found, ok bool) {
 	q := d.vector(0)
 	clear(q)
-	for i, p := range o {
-		q[p] = u[i]
+	for i, p := range st.o {
+		q[p] = st.u[i]
 	}
 	t := &d.tri
-	t.reset(c, d.shift)
-	s = min(max(d.shift, floor), c)
+	t.reset(st.c, d.shift)
+	s = min(max(d.shift, floor), st.c)
 	steps := min(d.n, maxLanczos)
 	for k := 1; k <= steps; k++ {
 		q, z := d.basis[k-1], d.vector(k)
 		if k == 1 {
-			d.r.combine(z, o, u)
+			d.r.combine(z, st.o, st.u)
 		} else {
 			d.r.mulTo(z, q)
-			d.products++
 		}
 		size := math.Sqrt(dot(z, z))
 		var alpha float64
@@ -348,7 +344,7 @@ func (d *resolved) lanczos(o [3]int, u [3]float64, c, floor, tol float64) (s flo
 		}
 		norm := math.Sqrt(dot(v, v))
 		blas64.Scal(1/norm, vec(v))
-		if d.residual(o, u, c, s) > tol {
+		if d.residual(s) > inaccurate*tol {
 			return 0, false, false
 		}
 		return s, true, true
@@ -356,16 +352,11 @@ func (d *resolved) lanczos(o [3]int, u [3]float64, c, floor, tol float64) (s flo
 	return 0, false, false
 }
 
-// residual returns ‖Kv − c·u(uᵀv) + sv‖, from K itself.
-func (d *resolved) residual(o [3]int, u [3]float64, c, s float64) float64 {
-	x := d.x
-	d.k.mulTo(x, d.v)
-	axpy(x, s, d.v)
-	g := c * on(u, d.v, o)
-	for i, p := range o {
-		x[p] -= g * u[i]
-	}
-	return math.Sqrt(dot(x, x))
+// residual returns ‖Kv + sv‖, from K itself.
+func (d *resolved) residual(s float64) float64 {
+	d.k.mulTo(d.x, d.v)
+	axpy(d.x, s, d.v)
+	return math.Sqrt(dot(d.x, d.x))
 }
 
 // on returns xᵀv for x on the objects o.
@@ -373,22 +364,20 @@ func on(x [3]float64, v []float64, o [3]int) float64 {
 	return x[0]*v[o[0]] + x[1]*v[o[1]] + x[2]*v[o[2]]
 }
 
-// remove sets K to K − c·uuᵀ + s·vvᵀ, (−s, v) being the negative eigenpair of K − c·uuᵀ. With y = Rv and δ = s −
-// s₀, the resolvent becomes
+// remove sets K to K + s·vvᵀ, (−s, v) being the negative eigenpair of K = P − c·uuᵀ. With y = Rv and δ = s −
+// s₀, the resolvent R of P becomes
 //
 //	R + (1/ζ)((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀,  ζ = 1 + δyᵀv > 0:
 //
 // the two corrections, for the term subtracted and for the pair removed, put together so that
 // their common pole at s = s₀ cancels.
-func (d *resolved) remove(o [3]int, u [3]float64, c, s float64) {
+func (d *resolved) remove(t step, s float64) {
 	v, y := d.v, d.y
-	d.seen++
-	d.age++
-	d.logShift += (math.Log(s) - d.logShift) / float64(min(d.seen, meanOver))
+	d.note(s)
 	delta := s - d.shift
 	if math.Abs(delta) > 0.1*d.shift { // (K + sI)v = c(uᵀv)u
-		d.r.combine(y, o, u)
-		g := c * on(u, v, o)
+		d.r.combine(y, t.o, t.u)
+		g := t.c * on(t.u, v, t.o)
 		for i := range y {
 			y[i] = (g*y[i] - v[i]) / delta
 		}
@@ -397,7 +386,6 @@ func (d *resolved) remove(o [3]int, u [3]float64, c, s float64) {
 	}
 	yv := dot(y, v)
 	zeta := 1 + delta*yv
-	d.inc(o, u, -c)
 	d.k.push(s, v)
 	d.trace += s
 	if !(zeta > minDenominator) {
@@ -417,8 +405,16 @@ func (d *resolved) remove(o [3]int, u [3]float64, c, s float64) {
 	d.r.push(sin*sin*vv-2*cos*sin*vy+cos*cos*yy, y)
 }
 
+// note records a root.
+func (d *resolved) note(s float64) {
+	d.seen++
+	d.age++
+	d.logShift += (math.Log(s) - d.logShift) / float64(min(d.seen, meanOver))
+}
+
 // direct projects by a full eigendecomposition.
 func (d *resolved) direct(floor float64) addition {
+	d.r.base = nil
 	d.k.flush()
 	e := decompose(d.n, d.k.base)
 	values := e.Values(nil)
@@ -429,8 +425,7 @@ func (d *resolved) direct(floor float64) addition {
 	e.VectorsTo(&vectors)
 	mat.Col(d.v, 0, &vectors)
 	s := -values[0]
-	d.seen++
-	d.logShift += (math.Log(s) - d.logShift) / float64(min(d.seen, meanOver))
+	d.note(s)
 	d.k.push(s, d.v)
 	d.trace += s
 	return addition{removed: 1}

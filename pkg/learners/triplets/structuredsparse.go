@@ -6,33 +6,31 @@ import (
 	"sort"
 )
 
-// sparse is a kernel K = diagonal + sparse + Σ s_k v_k v_kᵀ that started as a diagonal matrix: triplets fill few
-// entries, and K is block diagonal by the components of the graph of the objects they compare. Per
+// sparse is a kernel K = diagonal + sparse + Σ s_k v_k v_kᵀ that started as a diagonal matrix: triplets fill
+// few entries, and K is block diagonal by the components of the graph of the objects that they compare. Per
 // component it keeps a lower bound on the smallest eigenvalue of its block.
 type sparse struct {
-	n       int
-	diag    []float64
-	trace   float64
-	rows    [][]entry // off-diagonal entries of row i, by column
-	low     []term
-	bare    []bool // no term touches the component; by root
-	slack   []float64
-	clean   []bool    // K − diag(slack) ⪰ 0 is proved on the component; by root
-	least   []float64 // lower bound on the smallest eigenvalue of the block; by root
-	up      []int     // union-find; up[i] = i at roots
-	least0  []float64
-	size    []int   // by root
-	members [][]int // by root
+	n     int
+	trace float64
+	diag  []float64
+	rows  [][]entry // off-diagonal entries of row i, by column
+	low   []term
+	slack []float64
 
-	order     []int // the objects of a ball around a triplet, by distance
-	layers    []int // ends of its layers in order
-	place     []int // place in order; −1 outside
-	basis     [][]float64
-	tri       secular
-	pivots    elimination
-	refreshes int
-	v         []float64 // eigenvector, in order
-	products  int
+	// The components, by union-find, and what is known of them, by root.
+	up      []int // up[i] = i at roots
+	members [][]int
+	bare    []bool    // no term touches it
+	clean   []bool    // K − diag(slack) ⪰ 0 is proved on it
+	least   []float64 // lower bound on the smallest eigenvalue of the block
+	peak    []float64 // least when it was last raised
+
+	order  []int // the objects of a ball around a triplet, by distance
+	layers []int // ends of its layers in order
+	place  []int // place in order; −1 outside
+	basis  [][]float64
+	tri    secular
+	pivots elimination
 }
 
 // entry is K_ij of a row i.
@@ -52,14 +50,14 @@ func newSparse(diag []float64) *sparse {
 	k := &sparse{
 		n: n, diag: diag, rows: make([][]entry, n),
 		slack: slices.Clone(diag), least: slices.Clone(diag),
-		members: make([][]int, n), least0: slices.Clone(diag),
-		bare: make([]bool, n), clean: make([]bool, n), up: make([]int, n), size: make([]int, n),
-		place: make([]int, n), v: make([]float64, n),
+		members: make([][]int, n), peak: slices.Clone(diag),
+		up: make([]int, n), bare: make([]bool, n), clean: make([]bool, n),
+		place: make([]int, n),
 	}
 	for i := range n {
 		k.trace += diag[i]
 		k.members[i] = []int{i}
-		k.bare[i], k.clean[i], k.up[i], k.size[i], k.place[i] = true, true, i, 1, -1
+		k.bare[i], k.clean[i], k.up[i], k.place[i] = true, true, i, -1
 	}
 	return k
 }
@@ -112,13 +110,12 @@ func (k *sparse) join(o [3]int) int {
 		if q == r {
 			continue
 		}
-		if k.size[q] > k.size[r] || k.size[q] == k.size[r] && q < r {
+		if len(k.members[q]) > len(k.members[r]) || len(k.members[q]) == len(k.members[r]) && q < r {
 			q, r = r, q
 		}
 		k.up[q] = r
-		k.size[r] += k.size[q]
 		k.members[r], k.members[q] = append(k.members[r], k.members[q]...), nil
-		k.least0[r] = min(k.least0[r], max(k.least0[q], k.least[q]))
+		k.peak[r] = min(k.peak[r], max(k.peak[q], k.least[q]))
 		k.least[r] = min(k.least[r], k.least[q])
 		k.clean[r] = k.clean[r] && k.clean[q]
 		k.bare[r] = k.bare[r] && k.bare[q]
@@ -126,25 +123,22 @@ func (k *sparse) join(o [3]int) int {
 	return r
 }
 
-// add sets K to K + c(wwᵀ − uuᵀ), projected, with w and u of unit length on the objects o and G
-// its change off the diagonal. ok is false if that was not managed, and then K is not projected.
-func (k *sparse) add(o [3]int, w, u [3]float64, c float64) (a addition, ok bool) {
-	floor, tol := tolerances(c, k.trace, k.n)
-	r := k.join(o)
-	for i, p := range o {
-		for j, q := range o {
-			if x := w[i]*w[j] - u[i]*u[j]; x != 0 {
-				k.inc(p, q, c*x)
-			}
+// add sets K to the projection of K − γG. ok is false if the projection was not managed, and then K is K − γG.
+func (k *sparse) add(t step) (a addition, ok bool) {
+	r := k.join(t.o)
+	for _, e := range t.entries() {
+		k.inc(e.i, e.j, e.x)
+		if e.i != e.j {
+			k.inc(e.j, e.i, e.x)
 		}
 	}
 	if k.clean[r] {
 		var kappa float64
-		for i, p := range o {
-			kappa += c * u[i] * u[i] / k.slack[p]
+		for i, p := range t.o {
+			kappa += t.c * t.u[i] * t.u[i] / k.slack[p]
 		}
 		if kappa <= mostSlack {
-			for _, p := range o {
+			for _, p := range t.o {
 				k.slack[p] *= 1 - kappa
 				k.least[r] = min(k.least[r], k.slack[p])
 			}
@@ -152,7 +146,12 @@ func (k *sparse) add(o [3]int, w, u [3]float64, c float64) (a addition, ok bool)
 		}
 		k.clean[r] = false
 	}
-	return k.search(r, o, w, u, c, floor, tol)
+	a, ok = k.search(r, t)
+	k.forget()
+	if k.bare[r] && k.least[r] < refresh*k.peak[r] {
+		k.raise(r)
+	}
+	return a, ok
 }
 
 // grow starts the ball around o, or adds a layer to it. A term counts as an edge between all objects.
@@ -198,7 +197,6 @@ func (k *sparse) forget() {
 
 // mulTo sets dst to Kx on the ball, whose objects outside len(x) are 0 in x.
 func (k *sparse) mulTo(dst, x []float64) {
-	k.products++
 	for p := range dst {
 		i := k.order[p]
 		var sum float64
@@ -232,42 +230,41 @@ func (k *sparse) addLow(dst, x []float64) {
 }
 
 const (
-	// retain is the share of the lower bound on the smallest eigenvalue that a step may cost it at
-	// least: spending no more of it than this would take more Lanczos steps.
-	retain = 0.998
-	// mostSlack is the share of its slacks that a triplet may cost.
+	// mostSlack is the share of its slacks that a triplet may cost. More would leave a lower
+	// bound on the smallest eigenvalue that is too weak for the quadratures.
 	mostSlack = 0.5
+	// retain is the share of the lower bound on the smallest eigenvalue that a step leaves of it: with
+	// more, Gauss–Radau rules need more Lanczos steps.
+	retain = 0.998
 	// settle: a smaller eigenvalue is bounded from below by this share of its estimate.
-	settle = .99
-	// maxSparse·n caps the Lanczos steps, which round-off can make more than n.
+	settle = 0.99
+	// refresh: a lower bound that fell by this factor is raised, in steps of ladder.
+	refresh, ladder = 0.4, 0.7
+	// maxSparse times the objects caps the Lanczos steps, of which round-off can ask for more
+	// than there are objects.
 	maxSparse = 8
 )
 
-// search looks for the negative eigenpair of K, which holds c(wwᵀ − uuᵀ) already, by Lanczos steps on P = K
-// + c·uuᵀ from u, without reorthogonalisation. K ⪰ x on the component iff c·uᵀ(P − xI)⁻¹u ≤ 1, for x below the
-// spectrum of P, and Gauss and Gauss–Radau quadratures enclose that form.
-func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64) (a addition, ok bool) {
-	defer k.forget()
+// search looks for the negative eigenpair of K, which is K − γG already, by Lanczos steps on P = K + c·uuᵀ from
+// u, without reorthogonalisation, within the ball that they reach. K ⪰ xI on the component iff c·uᵀ(P − xI)⁻¹u
+// ≤ 1, for x below the spectrum of P, and Gauss and Gauss–Radau quadratures enclose that form.
+func (k *sparse) search(r int, st step) (a addition, ok bool) {
+	u, c := st.u, st.c
+	floor, tol := tolerances(c, k.trace, k.n)
 	whole := !k.bare[r]
-	k.grow(o, whole)
+	k.grow(st.o, whole)
 	least := max(0, k.least[r])
 	t := &k.tri
-	defer func() {
-		if k.bare[r] && k.least[r] < refresh*k.least0[r] {
-			k.forget()
-			k.refresh(r)
-		}
-	}()
 	t.reset()
 	q := k.vector(0, len(k.order))
 	copy(q, u[:])
-	steps, next := maxSparse*k.size[r]+20, 2
-	for step := 1; step <= steps; step++ {
-		q := k.basis[step-1]
+	steps, next := maxSparse*len(k.members[r])+20, 2
+	for m := 1; m <= steps; m++ {
+		q := k.basis[m-1]
 		if !whole {
-			k.grow(o, false)
+			k.grow(st.o, false)
 		}
-		z := k.vector(step, len(k.order))
+		z := k.vector(m, len(k.order))
 		k.mulTo(z, q)
 		if whole {
 			k.addLow(z, q)
@@ -276,8 +273,8 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 		for i := range 3 {
 			z[i] += h * u[i]
 		}
-		if step > 1 {
-			axpy(z[:len(k.basis[step-2])], -t.b[step-2], k.basis[step-2])
+		if m > 1 {
+			axpy(z[:len(k.basis[m-2])], -t.b[m-2], k.basis[m-2])
 		}
 		size := math.Sqrt(dot(z, z))
 		alpha := dot(q, z[:len(q)])
@@ -290,10 +287,10 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 			scal(z, 1/beta)
 		}
 		t.extend(alpha, beta)
-		if step < next && !full {
+		if m < next && !full {
 			continue
 		}
-		next = step + 1 + step/8
+		next = m + 1 + m/8
 		certificate := Bound
 		if full {
 			certificate = Block
@@ -305,7 +302,7 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 				k.least[r] = target
 				return addition{certificate: certificate}, true
 			}
-			if step < 4 && !full {
+			if m < 4 && !full {
 				continue
 			}
 			if phi, good := t.value(0); good && c*phi < 1 {
@@ -313,6 +310,9 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 				if upper, good := t.bound(-target, least, full); good && c*upper <= 1 {
 					k.least[r] = target
 					return addition{certificate: certificate}, true
+				}
+				if full {
+					return addition{}, false
 				}
 				continue
 			}
@@ -326,6 +326,9 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 				k.least[r] = 0
 				return addition{certificate: certificate}, true
 			}
+			if full {
+				return addition{}, false
+			}
 			continue
 		}
 		// There is a negative eigenpair. With (T + s)p = e₁ the residual of x = Qp is βp_k.
@@ -334,7 +337,7 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 			return addition{}, false
 		}
 		norm := math.Sqrt(dot(t.p, t.p))
-		if beta*math.Abs(t.p[step-1])/norm > tol/4 {
+		if beta*math.Abs(t.p[m-1])/norm > tol/4 {
 			if full {
 				return addition{}, false
 			}
@@ -345,19 +348,16 @@ func (k *sparse) search(r int, o [3]int, w, u [3]float64, c, floor, tol float64)
 	return addition{}, false
 }
 
-// refresh raises the lower bound of component r by tests of its pivots.
-func (k *sparse) refresh(r int) {
-	k.refreshes++
-	for x := k.least0[r]; x > k.least[r]; x *= 0.7 {
+// raise raises the lower bound of component r by tests of its pivots.
+func (k *sparse) raise(r int) {
+	for x := k.peak[r]; x > k.least[r]; x *= ladder {
 		if k.definite(k.members[r], x) {
 			k.least[r] = x
 			break
 		}
 	}
-	k.least0[r] = k.least[r]
+	k.peak[r] = k.least[r]
 }
-
-const refresh = 0.4
 
 // bound returns an upper bound of φ(s), exact if the space is invariant.
 func (t *secular) bound(s, least float64, full bool) (upper float64, ok bool) {
@@ -386,7 +386,7 @@ func (k *sparse) remove(r int, s, tol float64, whole bool) (a addition, ok bool)
 		k.addLow(z, v)
 	}
 	axpy(z[:m], s, v)
-	if math.Sqrt(dot(z, z)) > tol {
+	if math.Sqrt(dot(z, z)) > inaccurate*tol {
 		return addition{}, false
 	}
 	t := term{s, make([]float64, k.n)}
