@@ -21,13 +21,13 @@ type BatchMethod int
 
 // The methods.
 const (
-	// Accelerated is projected gradient descent with momentum, which starts anew where
-	// it leads uphill, and a backtracking line search.
+	// Accelerated is projected gradient descent with momentum, which starts anew where it leads
+	// uphill, and a backtracking line search.
 	Accelerated BatchMethod = iota
 	// LineSearch is projected gradient descent with a backtracking line search.
 	LineSearch
-	// Fixed is projected gradient descent with the step Delta, of the hinge itself a
-	// subgradient. It makes exactly as many steps as Iterations says.
+	// Fixed is projected gradient descent with the step Delta, of the hinge itself a subgradient.
+	// It makes exactly as many steps as Iterations says.
 	Fixed
 )
 
@@ -48,21 +48,21 @@ type BatchParams struct {
 	Mu float64
 	// Method is how to descend; the zero value is Accelerated.
 	Method BatchMethod
-	// Delta is the step of Fixed, greater than 0 and at most MaxStep. It multiplies the gradient of a
-	// sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
+	// Delta is the step of Fixed, greater than 0 and at most MaxStep. It multiplies the gradient of
+	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
 	Delta float64
 	// Iterations ≥ 1 is the cap on iterations; 0 means 1000.
 	Iterations int
 	// Tol > 0 is the Residual at which Accelerated and LineSearch end; 0 means 1e-3.
 	Tol float64
 	// Initial is the first kernel, n×n and positive semi-definite up to round-off
-	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil
-	// means I. That of a fit to fewer triplets, or to another τ, is a warm start.
+	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
+	// That of a fit to fewer triplets, or to another τ, is a warm start.
 	Initial mat.Symmetric
 }
 
-// Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Iterations =
-// 1000, Tol = 1e-3. Initial stays nil.
+// Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Iterations = 1000, Tol =
+// 1e-3. Initial stays nil.
 func (p BatchParams) Resolved() BatchParams {
 	p.Margin = cmp.Or(p.Margin, 1)
 	p.Mu = cmp.Or(p.Mu, 0.05)
@@ -99,11 +99,11 @@ func (p BatchParams) check() error {
 type BatchResult struct {
 	// Kernel is K, n×n and positive semi-definite.
 	Kernel *mat.SymDense
-	// Status is Converged if Residual ≤ Tol, NoProgress if no step improved the
-	// objective, else IterationCap, which Fixed always ends with.
+	// Status is Converged if Residual ≤ Tol, NoProgress if no step improved the objective, else
+	// IterationCap, which Fixed always ends with.
 	Status learners.Status
-	// Iterations counts gradients taken. An iteration of Accelerated or LineSearch
-	// may project more than once: where the line search shortens its step.
+	// Iterations counts gradients taken. An iteration of Accelerated or LineSearch may project more
+	// than once: where the line search shortens its step.
 	Iterations int
 	// Residual bounds how far Objective is from its minimum; see FitBatch.
 	Residual float64
@@ -121,18 +121,17 @@ type BatchResult struct {
 //
 //	K ← Π(Y − s(Σ_t ∇l(Y, t) + τI)),
 //
-// Π the projection on the positive semi-definite cone and ∇ the gradient in the
-// Frobenius inner product. Sources: Heim, Berger, Seversky, Hauskrecht, Efficient
-// Online Relative Comparison Kernel Learning, SDM 2015, Eqs. 3.3, 3.7, 3.8; the losses of
-// Agarwal et al. 2007 (GNMDS), van der Maaten and Weinberger 2012 (STE), Tamuz et
-// al. 2011 (CKL); the momentum of Beck and Teboulle 2009 with the restarts of
-// O'Donoghue and Candès 2015.
+// Π the projection on the positive semi-definite cone and ∇ the gradient in the Frobenius inner
+// product. Sources: Heim, Berger, Seversky, Hauskrecht, Efficient Online Relative Comparison Kernel
+// Learning, SDM 2015, Eqs. 3.3, 3.7, 3.8; the losses of Agarwal et al. 2007 (GNMDS), van der Maaten
+// and Weinberger 2012 (STE), Tamuz et al. 2011 (CKL); the momentum of Beck and Teboulle 2009 with
+// the restarts of O'Donoghue and Candès 2015.
 //
-// The hinge of GNMDS is not differentiable. Accelerated and LineSearch descend on its Moreau envelope
-// around multipliers, which they move while they converge (the method of
-// multipliers), so that the limit is a minimum of F itself. What descends
-// at every iteration is F, for GNMDS the sum of the envelopes; the kernel returned is that of the
-// least F, with Fixed the last. CKL is not convex: its limit is a stationary point.
+// The hinge of GNMDS is not differentiable. Accelerated and LineSearch descend on its Moreau
+// envelope around multipliers, which they move while they converge (the method of multipliers), so
+// that the limit is a minimum of F itself. What descends at every iteration is F, for GNMDS the sum
+// of the envelopes; the kernel returned is that of the least F, with Fixed the last. CKL is not
+// convex: its limit is a stationary point.
 //
 // GNMDS and STE are convex, and weights α of the triplets bound the minimum from below: over all
 // kernels of trace at most R,
@@ -140,19 +139,18 @@ type BatchResult struct {
 //	F ≥ Σ_t −l*(α_t) + R·min(0, λ_min(τI + Σ_t α_t ∇D_t)),
 //
 // l* the conjugate of the loss as a function of D. Residual is the difference between F(K) and this
-// bound, with the α of the last gradient and R = max(n, 2·trace K), in
-// units of F(0): it says that F(K) is within Residual·F(0) of the least
-// F of all kernels with at most twice the trace. For CKL it is the same difference for F
-// linearised at the last Y, 0 at a stationary point.
+// bound, with the α of the last gradient and R = max(n, 2·trace K), in units of F(0): it says that
+// F(K) is within Residual·F(0) of the least F of all kernels with at most twice the trace. Fixed,
+// and the others while they are far from Tol, take the lower bound −‖K − Y‖_F/s for λ_min. For CKL
+// Residual is the same difference for F linearised at the last Y, 0 at a stationary point.
 //
-// A component of objects that no triplet and no entry of Initial connects with others is
-// projected on its own. A projection computes the eigenvectors of one sign only, of the rarer;
-// with m the order of the largest component an iteration costs O(m³) and 2 to 8 matrices of the
-// size Σm².
+// A component of objects that no triplet and no entry of Initial connects with others is projected
+// on its own. A projection computes the eigenvectors of one sign only, of the rarer; with m the
+// order of the largest component an iteration costs O(m³) and 2 to 8 matrices of the size Σm².
 //
-// FitBatch returns an error if there is no object or no triplet, a triplet fails Check, a parameter is
-// out of range, Initial is not as described or F overflows, and that of ctx once it is
-// done. Contradictory and repeated triplets are allowed: each counts.
+// FitBatch returns an error if there is no object or no triplet, a triplet fails Check, a parameter
+// is out of range, Initial is not as described or F overflows, and that of ctx once it is done.
+// Contradictory and repeated triplets are allowed: each counts.
 func FitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
 	p = p.Resolved()
 	r, err := fitBatch(ctx, n, ts, p)
@@ -214,8 +212,8 @@ func checkBatchInitial(n int, k mat.Symmetric) error {
 			}
 		}
 	}
-	// The largest eigenvalue is at least the largest diagonal entry: a Cholesky
-	// decomposition of K + 1e-10 of that proves what costs far more to compute.
+	// The largest eigenvalue is at least the largest diagonal entry: a Cholesky decomposition of K
+	// + 1e-10 of that proves what costs far more to compute.
 	shifted := mat.NewSymDense(n, nil)
 	shifted.CopySym(k)
 	for i := range n {

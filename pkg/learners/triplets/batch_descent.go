@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// smoothing is ε of the hinge's envelope in units of the margin, and loosening by
-	// how many times the error of the descent may exceed that of smoothing when
-	// the multipliers move: both by experiment, on n = 100 and 10,000 triplets.
+	// smoothing is ε of the hinge's envelope in units of the margin, and loosening by how many
+	// times the error of the descent may exceed that of smoothing when the multipliers move: both
+	// by experiment, on n = 100 and 10,000 triplets.
 	smoothing, loosening = 0.3, 20
-	// growth is what a step grows by from one iteration to the next, without
-	// momentum slowGrowth; a projection is wasted when it has become too long.
+	// growth is what a step grows by from one iteration to the next, without momentum slowGrowth; a
+	// projection is wasted when it has become too long.
 	growth, slowGrowth = 1.1, 1.2
-	// sharpen is how far above Tol a residual by the cheap bound is worth computing
-	// the eigenvalue it bounds, every sharpenEvery iterations.
+	// sharpen is how far above Tol a residual by the cheap bound is worth computing the eigenvalue
+	// it bounds, every sharpenEvery iterations.
 	sharpen, sharpenEvery = 10, 10
 	// mostBacktracks shortens a step by 0.7^60 < 1e-9 at least.
 	mostBacktracks = 60
@@ -54,8 +54,8 @@ type batchFit struct {
 	bound           bound
 }
 
-// bound is what a gradient says of the minimum: F ≥ value − R·slope over kernels of
-// trace at most R. exact says that slope is −λ_min, and not above it.
+// bound is what a gradient says of the minimum: F ≥ value − R·slope over kernels of trace at most
+// R. exact says that slope is −λ_min, and not above it.
 type bound struct {
 	value, slope float64
 	exact        bool
@@ -105,8 +105,8 @@ func (q *point) copyFrom(o *point) {
 	q.smooth, q.objective = o.smooth, o.objective
 }
 
-// firstStep returns the inverse of the largest number of triplets of one object, those
-// where it is A twice: short enough for most losses, and doubled until it is too long.
+// firstStep returns the inverse of the largest number of triplets of one object, those where it is
+// A twice: short enough for most losses, and doubled until it is too long.
 func (f *batchFit) firstStep() float64 {
 	clear(f.diag)
 	most := 0.0
@@ -226,8 +226,8 @@ func negative(x []float64) bool {
 //
 //	f(next) ≤ f(at) + ⟨∇f(at), next − at⟩ + ‖next − at‖²/(2s),
 //
-// f the smooth sum of losses, which at is, and returns ‖next − at‖_F and f(next) − f(at) − ⟨∇f(at), next − at⟩. It
-// reports whether there is such a step.
+// f the smooth sum of losses, which at is, and returns ‖next − at‖_F and f(next) − f(at) − ⟨∇f(at),
+// next − at⟩. It reports whether there is such a step.
 func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 	switch {
 	case f.p.Method == Fixed:
@@ -288,8 +288,8 @@ func (f *batchFit) project(q *point) {
 }
 
 // bind sets the bound that the last gradient gives, and returns its distance from F(next) but for
-// the eigenvalue: Σ l + l* − αD, by Fenchel and Young ≥ 0. For a smooth
-// loss that is curved, and for CKL it is not counted. The gradient M = τI + ΣαG satisfies
+// the eigenvalue: Σ l + l* − αD, by Fenchel and Young ≥ 0. For a smooth loss that is curved, and
+// for CKL it is not counted. The gradient M = τI + ΣαG satisfies
 //
 //	s·M = N − (next − at),  N ⪰ 0
 //

@@ -6,10 +6,10 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// layout keeps kernels as blocks. Where neither the first kernel nor a triplet connects
-// two objects, K_ij stays 0: K is block diagonal, one block per component, and to
-// project it is to project each. The lower triangles of the blocks stand row by row in one
-// slice, with zeros above them.
+// layout keeps kernels as blocks. Where neither the first kernel nor a triplet connects two
+// objects, K_ij stays 0: K is block diagonal, one block per component, and to project it is to
+// project each. The lower triangles of the blocks stand row by row in one slice, with zeros above
+// them.
 type layout struct {
 	blocks   []block
 	size     int        // of the slices: Σm²
@@ -134,8 +134,8 @@ func (l *layout) trace(k []float64) float64 {
 	return sum
 }
 
-// sqDists sets near and far to the squared distances of each triplet under k ⪰ 0, 0 where
-// round-off makes them negative. scratch has length n.
+// sqDists sets near and far to the squared distances of each triplet under k ⪰ 0, 0 where round-off
+// makes them negative. scratch has length n.
 func (l *layout) sqDists(near, far, k, scratch []float64) {
 	for i, d := range l.diagonal {
 		scratch[i] = k[d]
@@ -146,9 +146,8 @@ func (l *layout) sqDists(near, far, k, scratch []float64) {
 	}
 }
 
-// gradient sets g to Σ_t wn·∇d²(A, Near) + wf·∇d²(A, Far) + τI: with respect to the
-// Frobenius inner product ∇d²(i, j) is 1 at (i, i) and (j, j), −1 at (i, j) and (j, i). scratch has
-// length n.
+// gradient sets g to Σ_t wn·∇d²(A, Near) + wf·∇d²(A, Far) + τI: with respect to the Frobenius inner
+// product ∇d²(i, j) is 1 at (i, i) and (j, j), −1 at (i, j) and (j, i). scratch has length n.
 func (l *layout) gradient(g, wn, wf, scratch []float64, tau float64) {
 	clear(g)
 	for i := range scratch {

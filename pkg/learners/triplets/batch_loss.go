@@ -2,9 +2,8 @@ package triplets
 
 import "math"
 
-// batchLoss is the sum of the losses as a function of the squared distances. In place of
-// the hinge, which is not differentiable, smooth has its Moreau envelope around
-// multipliers c in [0, 1],
+// batchLoss is the sum of the losses as a function of the squared distances. In place of the hinge,
+// which is not differentiable, smooth has its Moreau envelope around multipliers c in [0, 1],
 //
 //	h(x) = max over 0 ≤ α ≤ 1 of αx − (ε/2)(α − c)²,  x = D + margin,
 //

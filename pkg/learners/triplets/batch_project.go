@@ -11,11 +11,11 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// projector projects symmetric matrices of order up to n on the positive
-// semi-definite cone. It computes the eigenvectors of one sign only, of the
-// sign that has fewer: those of A = QTQᵀ, T tridiagonal, are Q times those of T, and
-// of these inverse iteration finds any one in O(n), once all eigenvalues are known.
-// All of them by QR iterations take three quarters of a full eigendecomposition.
+// projector projects symmetric matrices of order up to n on the positive semi-definite cone. It
+// computes the eigenvectors of one sign only, of the sign that has fewer: those of A = QTQᵀ, T
+// tridiagonal, are Q times those of T, and of these inverse iteration finds any one in O(n), once
+// all eigenvalues are known. All of them by QR iterations take three quarters of a full
+// eigendecomposition.
 type projector struct {
 	a         []float64 // a copy of the matrix, then the reflectors of Q
 	d, e, tau []float64 // T, and the scalars of the reflectors
@@ -34,12 +34,11 @@ func newProjector(n int) *projector {
 	}
 }
 
-// project replaces the symmetric n×n matrix in the lower triangle of x, row by row,
-// by the nearest positive semi-definite one, up to round-off of the order of
-// n·ε·‖x‖, and returns how many negative eigenvalues it removed, and the others but for
-// those that are negligible; they are nil if they were not computed, and valid until the
-// next call. definite says that there is probably nothing to remove, which a Cholesky decomposition
-// then finds out.
+// project replaces the symmetric n×n matrix in the lower triangle of x, row by row, by the nearest
+// positive semi-definite one, up to round-off of the order of n·ε·‖x‖, and returns how many
+// negative eigenvalues it removed, and the others but for those that are negligible; they are nil
+// if they were not computed, and valid until the next call. definite says that there is probably
+// nothing to remove, which a Cholesky decomposition then finds out.
 func (p *projector) project(x []float64, n int, definite bool) (values []float64, removed int) {
 	if n == 1 {
 		if x[0] < 0 {
@@ -107,8 +106,8 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 
 var impl lapackgonum.Implementation
 
-// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. It
-// leaves T in d and e, and Q in a and tau.
+// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. It leaves
+// T in d and e, and Q in a and tau.
 func (p *projector) eigenvalues(x []float64, n int) []float64 {
 	values := p.values[:n]
 	if n == 1 {
@@ -125,8 +124,8 @@ func (p *projector) eigenvalues(x []float64, n int) []float64 {
 	return values
 }
 
-// vectors returns orthonormal eigenvectors of x, as rows, to the eigenvalues theta, its largest
-// or its smallest, after eigenvalues.
+// vectors returns orthonormal eigenvectors of x, as rows, to the eigenvalues theta, its largest or
+// its smallest, after eigenvalues.
 func (p *projector) vectors(x []float64, n int, theta []float64, largest bool, size float64) blas64.General {
 	k := len(theta)
 	if len(p.w) < k*n {
@@ -145,11 +144,10 @@ func (p *projector) vectors(x []float64, n int, theta []float64, largest bool, s
 	return w
 }
 
-// inverseIteration sets the rows of w to orthonormal eigenvectors of the tridiagonal
-// matrix (d, e) to the eigenvalues theta, which ascend. size is the spectral norm. It reports
-// whether all residuals ‖Tw − θw‖ are of the order of round-off; with orthonormal
-// rows and with all eigenvalues of T known, that proves that what w spans is
-// invariant up to that order.
+// inverseIteration sets the rows of w to orthonormal eigenvectors of the tridiagonal matrix (d, e)
+// to the eigenvalues theta, which ascend. size is the spectral norm. It reports whether all
+// residuals ‖Tw − θw‖ are of the order of round-off; with orthonormal rows and with all eigenvalues
+// of T known, that proves that what w spans is invariant up to that order.
 func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, size float64) bool {
 	const most = 6
 	n := len(d)

@@ -22,8 +22,8 @@ var (
 	batchMethods = []BatchMethod{Accelerated, LineSearch, Fixed}
 )
 
-// answers returns m answers to random questions about n random points in R^d, a share of
-// them flipped.
+// answers returns m answers to random questions about n random points in R^d, a share of them
+// flipped.
 func answers(rng *rand.Rand, n, d, m int, flipped float64) []metric.Triplet {
 	x := mat.NewDense(n, d, nil)
 	for i := range n {
@@ -155,8 +155,8 @@ func TestBatchGradient(t *testing.T) {
 }
 
 // TestBatchFixed compares three steps with the definition: the gradient of each triplet, and the
-// projection of the whole matrix. Two components and an object that no triplet has are projected
-// on their own.
+// projection of the whole matrix. Two components and an object that no triplet has are projected on
+// their own.
 func TestBatchFixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	ts := answers(rng, 9, 3, 40, 0.2)
@@ -240,9 +240,9 @@ func TestBatchOneTriplet(t *testing.T) {
 	}
 }
 
-// TestBatchOptimal checks the conditions of Karush, Kuhn and Tucker: K ⪰ 0, ∇F(K) ⪰ 0 and
-// ⟨∇F(K), K⟩ = 0, and for the hinge, whose subgradient they leave open, that none of many
-// kernels is better.
+// TestBatchOptimal checks the conditions of Karush, Kuhn and Tucker: K ⪰ 0, ∇F(K) ⪰ 0 and ⟨∇F(K),
+// K⟩ = 0, and for the hinge, whose subgradient they leave open, that none of many kernels is
+// better.
 func TestBatchOptimal(t *testing.T) {
 	const n, residual = 8, 1e-8
 	rng := rand.New(rand.NewPCG(13, 1))
@@ -295,8 +295,8 @@ func TestBatchOptimal(t *testing.T) {
 	}
 }
 
-// TestBatchResidual: at every stage the residual is at least the distance from the minimum, in units of
-// F(0), and the objective never increases.
+// TestBatchResidual: at every stage the residual is at least the distance from the minimum, in
+// units of F(0), and the objective never increases.
 func TestBatchResidual(t *testing.T) {
 	const n = 20
 	ts := answers(rand.New(rand.NewPCG(14, 1)), n, 4, 200, 0.1)
@@ -384,6 +384,36 @@ func TestBatchDeterministic(t *testing.T) {
 	}
 	if !mat.Equal(a.Kernel, b.Kernel) || a.Objective != b.Objective || a.Residual != b.Residual {
 		t.Error("two fits differ")
+	}
+}
+
+// TestBatchExtremes: whatever the size of what is allowed, the result is finite or there is an
+// error.
+func TestBatchExtremes(t *testing.T) {
+	const n = 6
+	ts := answers(rand.New(rand.NewPCG(17, 1)), n, 3, 20, 0.2)
+	sizes := []float64{1e-100, 1, MaxStep}
+	for _, size := range sizes {
+		initial := mat.NewSymDense(n, nil)
+		for i := range n {
+			initial.SetSym(i, i, size)
+		}
+		for _, scale := range sizes {
+			for _, tau := range append(sizes, 0) {
+				for _, loss := range batchLosses {
+					for _, method := range batchMethods {
+						p := BatchParams{Loss: loss, Tau: tau, Margin: scale, Mu: scale, Method: method, Delta: scale, Iterations: 10, Initial: initial}
+						r, err := FitBatch(t.Context(), n, ts, p)
+						if err != nil {
+							continue
+						}
+						if err := checkFinite(r.Kernel); err != nil || math.IsNaN(r.Objective+r.Residual) || math.IsInf(r.Objective, 0) {
+							t.Errorf("%+v: objective %v, residual %v, kernel: %v", p, r.Objective, r.Residual, err)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -9,12 +9,11 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// Embed returns the n×d matrix X whose rows are the objects in the coordinates of
-// the d largest eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first: of all
-// n×d matrices the one whose XXᵀ is nearest to k in Frobenius norm, so that
-// ‖x_i − x_j‖² approximates d²(i, j). K is taken as it is, not centred. The sign of
-// each column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n, or if k is
-// nil or not finite.
+// Embed returns the n×d matrix X whose rows are the objects in the coordinates of the d largest
+// eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first: of all n×d matrices the one whose XXᵀ
+// is nearest to k in Frobenius norm, so that ‖x_i − x_j‖² approximates d²(i, j). K is taken as it
+// is, not centred. The sign of each column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n,
+// or if k is nil or not finite.
 func Embed(k mat.Symmetric, d int) *mat.Dense {
 	n := k.SymmetricDim()
 	if d < 1 || d > n {
@@ -34,15 +33,15 @@ func Embed(k mat.Symmetric, d int) *mat.Dense {
 	return out
 }
 
-// Procrustes returns the Procrustes distance of two configurations of n points,
-// the rows of x and y: after both are centred and scaled to Frobenius norm 1,
+// Procrustes returns the Procrustes distance of two configurations of n points, the rows of x and
+// y: after both are centred and scaled to Frobenius norm 1,
 //
 //	min over orthogonal Q of ‖x − s·yQ‖²_F over s = 1 − (Σσ_i)²,
 //
-// σ the singular values of xᵀy. It is 0 if y is x moved, rotated, reflected and
-// scaled, at most 1, and symmetric. The narrower one is filled up with zero columns.
-// A configuration of one repeated point is at distance 1 from all others, 0
-// from another such. It panics if x or y is nil or they differ in the number of rows.
+// σ the singular values of xᵀy. It is 0 if y is x moved, rotated, reflected and scaled, at most 1,
+// and symmetric. The narrower one is filled up with zero columns. A configuration of one repeated
+// point is at distance 1 from all others, 0 from another such. It panics if x or y is nil or they
+// differ in the number of rows.
 func Procrustes(x, y *mat.Dense) float64 {
 	n, _ := x.Dims()
 	if m, _ := y.Dims(); m != n {
@@ -69,8 +68,8 @@ func Procrustes(x, y *mat.Dense) float64 {
 	return max(0, 1-sum*sum)
 }
 
-// centred returns the rows of x minus their mean, scaled to Frobenius norm 1 unless
-// all are equal, and that norm before.
+// centred returns the rows of x minus their mean, scaled to Frobenius norm 1 unless all are equal,
+// and that norm before.
 func centred(x *mat.Dense) (*mat.Dense, float64) {
 	n, d := x.Dims()
 	out := mat.DenseCopyOf(x)

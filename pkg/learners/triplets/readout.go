@@ -9,19 +9,18 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// TieTolerance says when two squared distances are equal: when they differ by at
-// most TieTolerance times the larger one.
+// TieTolerance says when two squared distances are equal: when they differ by at most TieTolerance
+// times the larger one.
 const TieTolerance = 1e-12
 
-// Tied reports whether two squared distances are equal by TieTolerance. Under K = I
-// all are, and which of them round-off makes the smaller is luck.
+// Tied reports whether two squared distances are equal by TieTolerance. Under K = I all are, and
+// which of them round-off makes the smaller is luck.
 func Tied(sqNear, sqFar float64) bool {
 	return math.Abs(sqNear-sqFar) <= TieTolerance*max(sqNear, sqFar)
 }
 
-// Errors returns the share of the triplets that the kernel k does not satisfy:
-// strict counts a tie (Tied) as an error, half as half of one. It panics if ts is
-// empty or an index is outside of k.
+// Errors returns the share of the triplets that the kernel k does not satisfy: strict counts a tie
+// (Tied) as an error, half as half of one. It panics if ts is empty or an index is outside of k.
 func Errors(k mat.Symmetric, ts []metric.Triplet) (strict, half float64) {
 	if len(ts) == 0 {
 		panic("triplets: Errors of no triplet")
@@ -48,9 +47,9 @@ func sqDist(k mat.Symmetric, i, j int) float64 {
 // RankTolerance is the default tolerance of Rank.
 const RankTolerance = 1e-6
 
-// Rank returns the number of eigenvalues of k greater than tol times the largest;
-// tol 0 means RankTolerance. It is 0 if no eigenvalue is positive. It panics if k is
-// nil, empty or not finite, or if tol is negative.
+// Rank returns the number of eigenvalues of k greater than tol times the largest; tol 0 means
+// RankTolerance. It is 0 if no eigenvalue is positive. It panics if k is nil, empty or not finite,
+// or if tol is negative.
 func Rank(k mat.Symmetric, tol float64) int {
 	if !(tol >= 0) {
 		panic("triplets: Rank: tol is negative or NaN")
@@ -77,8 +76,8 @@ func rank(values []float64, tol float64) int {
 	return r
 }
 
-// eigen returns the eigenvalues of k, ascending, and its eigenvectors as columns if
-// they are wanted.
+// eigen returns the eigenvalues of k, ascending, and its eigenvectors as columns if they are
+// wanted.
 func eigen(k mat.Symmetric, vectors bool) ([]float64, *mat.Dense) {
 	if err := checkFinite(k); err != nil {
 		panic("triplets: " + err.Error())
