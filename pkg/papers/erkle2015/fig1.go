@@ -302,7 +302,7 @@ func (r fig1Run) fixedSteps(ctx context.Context, b batchMethod, reading string, 
 const fig1Setup = "100 points drawn from N(0, I) in R⁵⁰ answer all 485,100 comparisons by their distances (20 points in R⁵ at smoke scale); 10,000 random ones train, 1,000 others validate, the remaining 474,100 test (the paper keeps no validation set apart and tests on 475,100). " +
 	"The error is the share of test triplets that the kernel does not satisfy, a tie counting as not satisfied. K₀ = I."
 
-const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, to a residual of 10⁻⁴ or 100 iterations; one τ per method from erkle2015/tau. The paper's ran plain gradient descent for up to 1000 iterations."
+const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, to a residual of 10⁻³ or 100 iterations; one τ per method from erkle2015/tau. The paper's ran plain gradient descent for up to 1000 iterations."
 
 var fig1Views = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: func(t *table.Table) (plots.Drawing, error) {
@@ -437,5 +437,5 @@ func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
 	if len(text.Rows) == 0 {
 		return plots.Missing("any fit"), nil
 	}
-	return plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻⁴ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, nil
+	return plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, nil
 }

@@ -296,8 +296,8 @@ const (
 	batchIterations = 100
 	// convergedIterations is the cap of the readings that run to convergence.
 	convergedIterations = 1000
-	// batchTol is the residual at which a batch method stops.
-	batchTol = 1e-4
+	// batchTol is the residual at which a batch method stops: the duality gap in units of the objective of K = 0.
+	batchTol = 1e-3
 )
 
 // fitPath fits a batch method to the first sizes[0], sizes[1], ... training triplets, each time starting from the kernel of the
