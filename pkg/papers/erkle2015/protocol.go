@@ -87,6 +87,8 @@ type dataSet struct {
 	least int
 	// batches are the batch methods that run on it.
 	batches []batchMethod
+	// taus are the weights of the trace to choose from, ascending; nil means tauGrid.
+	taus []float64
 	// draw returns the split of a trial.
 	draw func(env *experiment.Env, seed experiment.Seed, c counts) (split, error)
 }
@@ -108,7 +110,7 @@ var dataSets = append([]dataSet{
 		// The large synthetic data with the ratio of triplets to objects kept.
 		name: synthetic500, dataset: "500 points in R50",
 		full: counts{objects: 500, train: 1000, validation: 500, test: 5000}, smoke: counts{objects: 25, train: 50, validation: 25, test: 200},
-		least: 50, batches: batches[:1], draw: drawSynthetic,
+		least: 50, batches: batches[:1], taus: []float64{0.00001, 0.0001, 0.001, 0.01, 0.1}, draw: drawSynthetic,
 	},
 }, judgements...)
 
@@ -120,6 +122,14 @@ func dataSetOf(name string) (dataSet, error) {
 		}
 	}
 	return dataSet{}, fmt.Errorf("erkle2015: data set: %q is not known", name)
+}
+
+// grid are the weights of the trace to choose from.
+func (d dataSet) grid() []float64 {
+	if d.taus == nil {
+		return tauGrid
+	}
+	return d.taus
 }
 
 // at returns the counts of a scale.

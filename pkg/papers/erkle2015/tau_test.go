@@ -47,7 +47,7 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 	for _, d := range dataSets {
 		for _, b := range d.batches {
 			c, err := tauOf(d.name, b.name)
-			if err != nil || !slices.Contains(tauGrid, c.validated) || !slices.Contains(tauGrid, c.bestOnTest) {
+			if err != nil || !slices.Contains(d.grid(), c.validated) || !slices.Contains(d.grid(), c.bestOnTest) {
 				t.Errorf("%s, %s: %+v, %v", d.name, b.name, c, err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestTauIsThatOfTheTable(t *testing.T) {
 			if frozen := tauChosen[d.name][b.name]; err != nil || c != frozen {
 				t.Errorf("%s, %s: the table chooses %+v (error %v), the figures have %+v", d.name, b.name, c, err, frozen)
 			}
-			if c.validated == tauGrid[0] || c.validated == tauGrid[len(tauGrid)-1] {
+			if grid := d.grid(); c.validated == grid[0] || c.validated == grid[len(grid)-1] {
 				t.Errorf("%s, %s: τ = %g is at an end of the grid", d.name, b.name, c.validated)
 			}
 		}
