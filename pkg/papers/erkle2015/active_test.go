@@ -44,6 +44,9 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != experiment.Partly {
 		t.Errorf("one model of two: %s", f.Verdict)
 	}
+	if f := grade(t, activeClaims, "active-gain-fitted", one); f.Verdict != experiment.Partly {
+		t.Errorf("one fitted kernel of two: %s", f.Verdict)
+	}
 }
 
 // The claims compare at checkpoints.
