@@ -39,7 +39,7 @@ var Fig3 = experiment.Spec{
 		}
 		return append(cells, cell(readingsPart, erkle, values))
 	},
-	Trials: experiment.Trials(10),
+	Trials: experiment.Trials(6),
 	Index:  judgedIndex,
 	Values: judgedValues,
 	Trial:  fig3Trial,
@@ -60,7 +60,7 @@ func batchParams(data, method string) map[string]string {
 	if err != nil {
 		panic(err) // the choice is frozen in this package
 	}
-	return map[string]string{"tau": formatAll(c.distinct()), "iterations": strconv.Itoa(batchIterations), "tolerance": table.Format(batchTol)}
+	return map[string]string{"tau": formatAll(c.distinct()), "iterations": formatInts([]int{batchIterations, convergedIterations}), "tolerance": table.Format(batchTol)}
 }
 
 func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {

@@ -26,9 +26,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 		add := func(kind, method, setting, size string, v table.Values) {
 			t.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "setting": setting, "triplets": size}, v)
 		}
-		seen := map[string]int{}
 		curve := func(method, setting string) {
-			seen[method]++
 			for _, size := range sizes {
 				v := table.Values{looseRank: w.rank(method, size), fineRank: w.rank(method, size) + 1, "iterations": 10, "residual": .001}
 				for _, part := range []string{"test", "train", "validation"} {
@@ -49,6 +47,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 			for _, tau := range c.distinct() {
 				curve(b.name, table.Format(tau))
 			}
+			curve(runOn(b.name), table.Format(c.validated))
 		}
 		if w.features {
 			for _, m := range []string{featuresAlone, paFeatures, paFeaturesTen} {
@@ -77,6 +76,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 func supportingMusic() judgedWorld {
 	return judgedWorld{
 		wrong: func(part, method, setting string, size int) float64 {
+			method = strings.TrimSuffix(method, runOn(""))
 			switch {
 			case strings.HasPrefix(method, "STE-ERKLE, step"):
 				if setting == "0.1" {
@@ -103,6 +103,7 @@ func supportingMusic() judgedWorld {
 func opposingMusic() judgedWorld {
 	w := supportingMusic()
 	w.wrong = func(part, method, setting string, size int) float64 {
+		method = strings.TrimSuffix(method, runOn(""))
 		switch {
 		case strings.HasPrefix(method, "STE-ERKLE, step"), strings.HasPrefix(method, "PA-ERKLE, largest step"):
 			if setting == "0.1" || setting == "0.3" {

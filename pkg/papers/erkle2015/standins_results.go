@@ -24,6 +24,7 @@ type judgedReading struct {
 	tau  string  // how τ was chosen
 	over bool    // the mean over the sizes in place of the end
 	tie  float64 // what a tie is taken off an error
+	on   bool    // the last fit of a batch method has run on
 }
 
 // judgedReadings are those of the claims about errors. The paper's rule for τ is the third.
@@ -32,6 +33,7 @@ var judgedReadings = []judgedReading{
 	{name: "mean over sizes", tau: byValidation, over: true},
 	{name: "at the end, " + byTest, tau: byTest},
 	{name: "at the end, ties half", tau: byValidation, tie: 0.5},
+	{name: "at the end, batch methods run on", tau: byValidation, on: true},
 }
 
 // isBatch reports whether a method has a τ.
@@ -81,6 +83,9 @@ func (r judgedResults) errorsAt(part, method string, rd judgedReading, size int)
 	g, err := r.curve(method, rd.tau)
 	if err != nil {
 		return nil, err
+	}
+	if rd.on && isBatch(method) {
+		g = r.t.Where("kind", "curve", "method", runOn(method))
 	}
 	return errorShares(g.Where("triplets", strconv.Itoa(size)), part, rd.tie), nil
 }

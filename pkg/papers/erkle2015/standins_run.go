@@ -56,6 +56,15 @@ func newJudged(env *experiment.Env, cell experiment.Cell, seed experiment.Seed) 
 	return &judged{split: s, data: d, sizes: d.sizes(env.Scale), seed: seed, rows: table.New(judgedIndex, judgedValues)}, nil
 }
 
+// ranks returns the ranks of a kernel.
+func ranks(k mat.Symmetric) table.Values {
+	v := table.Values{}
+	for name, tol := range rankTolerances {
+		v[name] = float64(triplets.Rank(k, tol))
+	}
+	return v
+}
+
 // judge adds the errors of a kernel that was learned from the first triplets.
 func (j *judged) judge(method, setting, stopped string, seen int, k mat.Symmetric, v table.Values) {
 	if v == nil {
@@ -64,11 +73,6 @@ func (j *judged) judge(method, setting, stopped string, seen int, k mat.Symmetri
 	errorsOf(k, j.test).put(v, "test")
 	errorsOf(k, j.train[:seen]).put(v, "train")
 	errorsOf(k, j.validation).put(v, "validation")
-	if slices.Contains(j.sizes, seen) {
-		for name, tol := range rankTolerances {
-			v[name] = float64(triplets.Rank(k, tol))
-		}
-	}
 	j.rows.Add(table.Key{"kind": "curve", "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, v)
 }
 
@@ -93,7 +97,15 @@ func (j *judged) online(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := j.learn(ctx, method, "", p, checkpoints); err != nil {
+		if err := runERKLE(ctx, j.split, p, j.seed, checkpoints, func(seen int, l *triplets.ERKLE) error {
+			k := l.Kernel()
+			var v table.Values
+			if slices.Contains(j.sizes, seen) {
+				v = ranks(k)
+			}
+			j.judge(method, "", "", seen, k, v)
+			return nil
+		}); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
@@ -134,7 +146,8 @@ func (j *judged) steps(ctx context.Context) error {
 	return nil
 }
 
-// batch fits a batch method with the weights of the trace that erkle2015/tau chose.
+// batch fits a batch method with the weights of the trace that erkle2015/tau chose. With that by validation the last
+// fit then runs on.
 func (j *judged) batch(ctx context.Context, b batchMethod) error {
 	choice, err := tauOf(j.data.name, b.name)
 	if err != nil {
@@ -142,15 +155,33 @@ func (j *judged) batch(ctx context.Context, b batchMethod) error {
 	}
 	for _, tau := range choice.distinct() {
 		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: batchIterations, Tol: batchTol}
+		fitted := func(method string, seen int, r triplets.BatchResult) {
+			v := ranks(r.Kernel)
+			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
+			j.judge(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
+		}
 		if err := fitPath(ctx, j.split, j.sizes, p, func(seen int, r triplets.BatchResult) error {
-			j.judge(b.name, table.Format(tau), r.Status.String(), seen, r.Kernel, table.Values{"iterations": float64(r.Iterations), "residual": r.Residual})
+			fitted(b.name, seen, r)
+			p.Initial = r.Kernel
 			return nil
 		}); err != nil {
 			return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
 		}
+		if tau != choice.validated {
+			continue
+		}
+		p.Iterations = convergedIterations
+		r, err := triplets.FitBatch(ctx, j.objects, j.train, p)
+		if err != nil {
+			return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
+		}
+		fitted(runOn(b.name), len(j.train), r)
 	}
 	return nil
 }
+
+// runOn is the name of a batch method whose last fit has run on to the paper's number of iterations.
+func runOn(method string) string { return method + ", run on" }
 
 // distinct returns the weights that the readings need.
 func (c tauChoice) distinct() []float64 {
