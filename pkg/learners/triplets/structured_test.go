@@ -1,9 +1,13 @@
 package triplets
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
 )
@@ -59,18 +63,385 @@ func gap(n int, k, d cone) float64 {
 	return worst
 }
 
+// stream returns m comparisons of n points of which a share conflicts with the points, and some are repeated.
+func stream(n, m int, conflicts float64, seed uint64) []metric.Triplet {
+	next := points(n, seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	var ts []metric.Triplet
+	for range m {
+		t := next()
+		switch {
+		case len(ts) > 0 && r.Float64() < 0.1:
+			t = ts[r.IntN(len(ts))]
+		case r.Float64() < conflicts:
+			t.Near, t.Far = t.Far, t.Near
+		}
+		ts = append(ts, t)
+	}
+	return ts
+}
+
+// initial returns a random kernel of the given rank, of size scale.
+func initial(n, rank int, scale float64) mat.Symmetric {
+	r := rand.New(rand.NewPCG(uint64(n), uint64(rank)))
+	x := mat.NewDense(n, rank, nil)
+	for i := range n {
+		for j := range rank {
+			x.Set(i, j, r.NormFloat64())
+		}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.SymOuterK(scale/float64(rank), x)
+	return k
+}
+
+func diagonal(n int) mat.Symmetric {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 0.01 * float64(1+i*i%7)
+	}
+	return mat.NewDiagDense(n, d)
+}
+
+// Over long streams with repetitions and conflicts, from kernels of full and of low rank.
 func TestStructuredIsDense(t *testing.T) {
-	for _, n := range []int{4, 30, 100} {
+	for _, c := range []struct {
+		name      string
+		n, m      int
+		conflicts float64
+		initial   mat.Symmetric
+		constant  float64 // step; 0: passive-aggressive
+	}{
+		{name: "three objects", n: 3, m: 60, conflicts: 0.3},
+		{name: "identity", n: 30, m: 1500},
+		{name: "conflicts", n: 30, m: 800, conflicts: 0.3},
+		{name: "larger", n: 120, m: 240, conflicts: 0.05},
+		{name: "long steps", n: 40, m: 300, constant: 1},
+		{name: "short steps", n: 60, m: 400, constant: 0.01},
+		{name: "diagonal", n: 50, m: 400, initial: diagonal(50)},
+		{name: "full rank", n: 40, m: 400, initial: initial(40, 40, 1)},
+		{name: "low rank", n: 40, m: 400, initial: initial(40, 3, 1)},
+		{name: "large", n: 30, m: 300, initial: initial(30, 30, 1e6)},
+		{name: "zero", n: 30, m: 300, initial: mat.NewSymDense(30, nil)},
+	} {
 		for _, g := range []Gradient{Printed, Frobenius} {
-			next := points(n, 1)
-			k, d := newStructured(n, nil), newDense(n, nil, false, 1)
-			for range 6 * n {
-				t := next()
-				pa(k, t, g)
-				pa(d, t, g)
+			k, d := newStructured(c.n, c.initial), newDense(c.n, c.initial, false, 0)
+			scale := 1.0
+			for i, tr := range stream(c.n, c.m, c.conflicts, 1) {
+				for _, cone := range []cone{k, d} {
+					if c.constant > 0 {
+						cone.add(tr, c.constant, g)
+					} else {
+						pa(cone, tr, g)
+					}
+				}
+				if i%97 == 0 || i == c.m-1 {
+					for j := range c.n {
+						scale = max(scale, d.at(j, j))
+					}
+					if e := gap(c.n, k, d); e > agreement*scale {
+						t.Fatalf("%s, %v: after %d triplets kernels of size %v differ by %v", c.name, g, i+1, scale, e)
+					}
+				}
 			}
-			if e := gap(n, k, d); e > agreement {
-				t.Errorf("n = %d, %v: kernels differ by %v", n, g, e)
+		}
+	}
+}
+
+// A saved form continues with the same bits, from every kind of state.
+func TestStructuredState(t *testing.T) {
+	const n = 100
+	kinds := map[string]bool{}
+	ts := stream(n, 200, 0.1, 5)
+	for from := 0; from < len(ts); from += 5 {
+		k := newStructured(n, nil)
+		for _, tr := range ts[:from] {
+			pa(k, tr, Printed)
+		}
+		b, err := json.Marshal(k.state())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s structuredState
+		if err := json.Unmarshal(b, &s); err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.cone(n)
+		if err != nil {
+			t.Fatalf("after %d triplets: %v", from, err)
+		}
+		switch {
+		case k.dense != nil:
+			kinds["resolved"] = true
+		case len(k.sparse.low) > 0:
+			kinds["removed"] = true
+		default:
+			kinds["bare"] = true
+		}
+		for _, tr := range ts[from:] {
+			a, _ := pa(k, tr, Printed)
+			if b, _ := pa(l, tr, Printed); a != b {
+				t.Fatalf("after %d triplets: %v, loaded %v", from, a, b)
+			}
+		}
+		if e := gap(n, k, l); e != 0 {
+			t.Errorf("after %d triplets: kernels differ by %v", from, e)
+		}
+	}
+	for _, kind := range []string{"bare", "removed", "resolved"} {
+		if !kinds[kind] {
+			t.Errorf("no state was %s", kind)
+		}
+	}
+}
+
+func least(k mat.Symmetric) float64 {
+	var e mat.EigenSym
+	e.Factorize(k, false)
+	return e.Values(nil)[0]
+}
+
+func TestStepIsGradient(t *testing.T) {
+	for _, g := range []Gradient{Printed, Frobenius} {
+		s := newStep(metric.Triplet{A: 0, Near: 1, Far: 2}, 0.3, g)
+		var want [3][3]float64
+		for _, e := range s.entries() {
+			want[e.i][e.j], want[e.j][e.i] = e.x, e.x
+		}
+		for i := range 3 {
+			for j := range 3 {
+				if got := s.c * (s.w[i]*s.w[j] - s.u[i]*s.u[j]); math.Abs(got-want[i][j]) > 1e-15 {
+					t.Errorf("%v: c(wwᵀ − uuᵀ) is %v at (%d, %d), want %v", g, got, i, j, want[i][j])
+				}
+			}
+		}
+		var norm [3]float64
+		for i := range 3 {
+			norm[0] += s.w[i] * s.w[i]
+			norm[1] += s.u[i] * s.u[i]
+			norm[2] += s.w[i] * s.u[i]
+		}
+		if math.Abs(norm[0]-1)+math.Abs(norm[1]-1)+math.Abs(norm[2]) > 1e-15 {
+			t.Errorf("%v: w and u have the products %v, want 1, 1, 0", g, norm)
+		}
+	}
+}
+
+// What the certificates keep is true after each triplet: K − diag(slack) ⪰ 0 on the components that are
+// clean, and no eigenvalue of a block is below its bound.
+func TestCertificatesHold(t *testing.T) {
+	const (
+		n   = 60
+		tol = 1e-13 // the round-off of eigenvalues of matrices of size 1
+	)
+	var by [certificates]int
+	for seed := range uint64(6) {
+		k := newStructured(n, nil)
+		for _, tr := range stream(n, 90, 0.1, seed) {
+			a, ok := pa(k, tr, Gradient(seed%2))
+			if ok {
+				by[a.certificate]++
+			}
+			if k.sparse == nil {
+				break
+			}
+			full := k.kernel()
+			for r, members := range k.sparse.members {
+				if k.sparse.up[r] != r {
+					continue
+				}
+				block := mat.NewSymDense(len(members), nil)
+				for i, p := range members {
+					for j, q := range members {
+						block.SetSym(i, j, full.At(p, q))
+					}
+				}
+				if got := least(block); got < k.sparse.least[r]-tol {
+					t.Fatalf("seed %d: the smallest eigenvalue of a block is %v, below its bound %v", seed, got, k.sparse.least[r])
+				}
+				if !k.sparse.clean[r] {
+					continue
+				}
+				for i, p := range members {
+					block.SetSym(i, i, block.At(i, i)-k.sparse.slack[p])
+				}
+				if got := least(block); got < -tol {
+					t.Fatalf("seed %d: K − diag(slack) has the eigenvalue %v", seed, got)
+				}
+			}
+		}
+	}
+	for c := range certificates {
+		if by[c] == 0 && c != Weyl {
+			t.Errorf("the certificate %v was not met", c)
+		}
+	}
+}
+
+// One slack per object, as it stands in the proof: it may be spent to the end.
+func TestSlackTheorem(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for range 200 {
+		const n = 5
+		k := initial(n, n, 1).(*mat.SymDense)
+		slack := make([]float64, n)
+		for i := range slack {
+			slack[i] = 0.1 + r.Float64()
+			k.SetSym(i, i, k.At(i, i)+slack[i])
+		}
+		o := r.Perm(n)
+		s := newStep(metric.Triplet{A: o[0], Near: o[1], Far: o[2]}, 1, Gradient(r.IntN(2)))
+		var form float64
+		for i, p := range s.o {
+			form += s.u[i] * s.u[i] / slack[p]
+		}
+		kappa := r.Float64()
+		if r.IntN(2) == 0 {
+			kappa = 1
+		}
+		c := kappa / form
+		for i, p := range s.o {
+			for j, q := range s.o {
+				if p <= q {
+					k.SetSym(p, q, k.At(p, q)+c*(s.w[i]*s.w[j]-s.u[i]*s.u[j]))
+				}
+			}
+		}
+		for _, p := range s.o {
+			slack[p] *= 1 - kappa
+		}
+		for i, a := range slack {
+			k.SetSym(i, i, k.At(i, i)-a)
+		}
+		if got := least(k); got < -1e-13 {
+			t.Fatalf("κ = %v: K − diag(slack) has the eigenvalue %v", kappa, got)
+		}
+	}
+}
+
+// Elimination agrees with eigenvalues, also where it ends with a dense core.
+func TestDefinite(t *testing.T) {
+	for _, m := range []int{10, 30, 60, 150, 400} {
+		const n = 60
+		k := newSparse(slices.Repeat([]float64{40}, n)) // so that no eigenvalue is negative
+		next := points(n, uint64(m))
+		for range m {
+			if _, ok := k.add(newStep(next(), 0.1, Printed)); !ok {
+				t.Fatal("no answer")
+			}
+		}
+		a := make([]float64, n*n)
+		k.fill(a)
+		full := mat.NewSymDense(n, a)
+		for r, members := range k.members {
+			if k.up[r] != r {
+				continue
+			}
+			block := mat.NewSymDense(len(members), nil)
+			for i, p := range members {
+				for j, q := range members {
+					block.SetSym(i, j, full.At(p, q))
+				}
+			}
+			x := least(block)
+			if !k.definite(members, x-1e-9) || k.definite(members, x+1e-9) {
+				t.Errorf("%d triplets: a block of %d with the smallest eigenvalue %v is definite(x − 1e-9): %v, (x + 1e-9): %v",
+					m, len(members), x, k.definite(members, x-1e-9), k.definite(members, x+1e-9))
+			}
+		}
+	}
+}
+
+// Gauss from below, Gauss–Radau from above, at every step.
+func TestQuadratures(t *testing.T) {
+	const (
+		n   = 30
+		tol = 1e-9 // relative; the smallest shift makes the form 1e3 long
+	)
+	p := initial(n, n, 1)
+	low := least(p)
+	for _, s := range []float64{1e-3, 0.1, 2} {
+		a := mat.NewDense(n, n, nil)
+		a.Copy(p)
+		for i := range n {
+			a.Set(i, i, a.At(i, i)+s)
+		}
+		q := mat.NewVecDense(n, nil)
+		q.SetVec(3, 1)
+		var x mat.VecDense
+		if err := x.SolveVec(a, q); err != nil {
+			t.Fatal(err)
+		}
+		want := x.AtVec(3)
+		var (
+			old   = mat.NewVecDense(n, nil)
+			sec   secular
+			beta  float64
+			basis []*mat.VecDense
+		)
+		for m := 1; m <= n; m++ {
+			basis = append(basis, q)
+			z := mat.NewVecDense(n, nil)
+			z.MulVec(p, q)
+			alpha := mat.Dot(z, q)
+			z.AddScaledVec(z, -beta, old)
+			for range 2 {
+				for _, b := range basis {
+					z.AddScaledVec(z, -mat.Dot(z, b), b)
+				}
+			}
+			beta = mat.Norm(z, 2)
+			sec.extend(alpha, beta)
+			z.ScaleVec(1/beta, z)
+			old, q = q, z
+			below, ok := sec.value(s)
+			solved, ok2 := sec.solve(s)
+			if !ok || !ok2 || below > want*(1+tol) || math.Abs(solved-below) > tol*want {
+				t.Fatalf("step %d: Gauss quadrature %v (%v), by solving %v (%v), of %v", m, below, ok, solved, ok2, want)
+			}
+			if m == n {
+				break
+			}
+			if above, ok := sec.above(s, low/2); !ok || above < want*(1-tol) {
+				t.Fatalf("step %d: Gauss–Radau quadrature %v (%v) of %v", m, above, ok, want)
+			}
+		}
+		if below, _ := sec.value(s); math.Abs(below-want) > tol*want {
+			t.Errorf("s = %v: quadrature of the whole space %v, want %v", s, below, want)
+		}
+	}
+}
+
+func TestBuffered(t *testing.T) {
+	const n = 70
+	r := rand.New(rand.NewPCG(6, 6))
+	m := &buffered{n: n, base: make([]float64, n*n)}
+	want := mat.NewSymDense(n, nil)
+	x, dst := make([]float64, n), make([]float64, n)
+	for round := range 3 * terms(n) {
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		c := r.NormFloat64()
+		m.push(c, x)
+		want.SymRankOne(want, c, mat.NewVecDense(n, x))
+		o := [3]int{3, 40, 69}
+		y := make([]float64, n)
+		for i, p := range o {
+			y[p] = float64(i + 1)
+		}
+		var product mat.VecDense
+		product.MulVec(want, mat.NewVecDense(n, y))
+		m.mulTo(dst, y)
+		x3 := make([]float64, n)
+		m.combine(x3, o, [3]float64{1, 2, 3})
+		for i := range n {
+			const tol = 1e-12 // sums of some fifty terms of size 10
+			if w := product.AtVec(i); math.Abs(dst[i]-w) > tol || math.Abs(x3[i]-w) > tol {
+				t.Fatalf("round %d: product %v and %v at %d, want %v", round, dst[i], x3[i], i, w)
+			}
+			if w := want.At(i, 5); math.Abs(m.at(i, 5)-w) > tol || m.at(i, 5) != m.at(5, i) {
+				t.Fatalf("round %d: entry (%d, 5) is %v and %v, want %v", round, i, m.at(i, 5), m.at(5, i), w)
 			}
 		}
 	}

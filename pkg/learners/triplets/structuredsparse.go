@@ -350,6 +350,7 @@ func (k *sparse) search(r int, st step) (a addition, ok bool) {
 
 // raise raises the lower bound of component r by tests of its pivots.
 func (k *sparse) raise(r int) {
+	slices.Sort(k.members[r]) // a saved learner knows them in this order
 	for x := k.peak[r]; x > k.least[r]; x *= ladder {
 		if k.definite(k.members[r], x) {
 			k.least[r] = x

@@ -1,0 +1,243 @@
+package triplets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"metriclab/pkg/persist"
+)
+
+// structuredState is what is saved of a structured form: one of its two kinds.
+type structuredState struct {
+	Sparse   *sparseState   `json:"sparse,omitempty"`
+	Resolved *resolvedState `json:"resolved,omitempty"`
+}
+
+type sparseState struct {
+	Trace   float64        `json:"trace"`
+	Diag    persist.Floats `json:"diag"`
+	Places  []int          `json:"places,omitempty"` // i < j of each entry off the diagonal, by rows
+	Entries persist.Floats `json:"entries,omitempty"`
+	Removed persist.Floats `json:"removed,omitempty"` // s of each term
+	Vectors persist.Floats `json:"vectors,omitempty"` // v of each term
+	Slack   persist.Floats `json:"slack"`
+
+	// Of the component of each object: an object that stands for it, and what is
+	// known of it, which is saved at that object alone.
+	Root  []int          `json:"root"`
+	Bare  []bool         `json:"bare"`
+	Clean []bool         `json:"clean"`
+	Least persist.Floats `json:"least"`
+	Peak  persist.Floats `json:"peak"`
+}
+
+type resolvedState struct {
+	Trace     float64       `json:"trace"`
+	Kernel    bufferedState `json:"kernel"`
+	Resolvent bufferedState `json:"resolvent"`
+	Shift     float64       `json:"shift"`
+	LogShift  float64       `json:"log_shift"`
+	Seen      int           `json:"seen"`
+	Age       int           `json:"age"`
+	Patience  int           `json:"patience"`
+}
+
+type bufferedState struct {
+	Base    persist.Floats `json:"base,omitempty"` // the lower triangle, by rows
+	Factors persist.Floats `json:"factors,omitempty"`
+	Vectors persist.Floats `json:"vectors,omitempty"`
+}
+
+func (k *structured) state() *structuredState {
+	if k.dense != nil {
+		d := k.dense
+		return &structuredState{Resolved: &resolvedState{
+			Trace: d.trace, Kernel: d.k.state(), Resolvent: d.r.state(),
+			Shift: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
+		}}
+	}
+	return &structuredState{Sparse: k.sparse.state()}
+}
+
+func (m *buffered) state() bufferedState {
+	if m.base == nil {
+		return bufferedState{}
+	}
+	s := bufferedState{Factors: slices.Clone(m.c), Vectors: slices.Clone(m.z)}
+	for i := range m.n {
+		s.Base = append(s.Base, m.base[i*m.n:i*m.n+i+1]...)
+	}
+	return s
+}
+
+func (k *sparse) state() *sparseState {
+	s := &sparseState{
+		Trace: k.trace, Diag: slices.Clone(k.diag), Slack: slices.Clone(k.slack),
+		Root: make([]int, k.n), Bare: make([]bool, k.n), Clean: make([]bool, k.n),
+		Least: make([]float64, k.n), Peak: make([]float64, k.n),
+	}
+	for i, row := range k.rows {
+		for _, e := range row {
+			if e.j > i {
+				s.Places, s.Entries = append(s.Places, i, e.j), append(s.Entries, e.x)
+			}
+		}
+		r := k.root(i)
+		s.Root[i] = r
+		if r == i {
+			s.Bare[i], s.Clean[i], s.Least[i], s.Peak[i] = k.bare[i], k.clean[i], k.least[i], k.peak[i]
+		}
+	}
+	for _, t := range k.low {
+		s.Removed, s.Vectors = append(s.Removed, t.s), append(s.Vectors, t.v...)
+	}
+	return s
+}
+
+// cone returns the form of n objects that was saved.
+func (s *structuredState) cone(n int) (*structured, error) {
+	switch {
+	case (s.Sparse == nil) == (s.Resolved == nil):
+		return nil, errors.New("structured: the kernel is not in one form")
+	case s.Sparse != nil:
+		k, err := s.Sparse.cone(n)
+		if err != nil {
+			return nil, fmt.Errorf("structured: %w", err)
+		}
+		return &structured{n: n, sparse: k}, nil
+	}
+	d, err := s.Resolved.cone(n)
+	if err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	return &structured{n: n, dense: d}, nil
+}
+
+// finite returns an error unless x has n finite numbers.
+func finite(field string, x []float64, n int) error {
+	if len(x) != n {
+		return fmt.Errorf("%s: %d numbers, want %d", field, len(x), n)
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: number %d is %v, want a finite one", field, i, v)
+		}
+	}
+	return nil
+}
+
+func (s *sparseState) cone(n int) (*sparse, error) {
+	for _, f := range []struct {
+		field string
+		x     []float64
+		n     int
+	}{
+		{"trace", []float64{s.Trace}, 1}, {"diag", s.Diag, n}, {"slack", s.Slack, n},
+		{"least", s.Least, n}, {"peak", s.Peak, n}, {"entries", s.Entries, len(s.Places) / 2},
+		{"removed", s.Removed, min(len(s.Removed), maxTerms(n))}, {"vectors", s.Vectors, len(s.Removed) * n},
+	} {
+		if err := finite(f.field, f.x, f.n); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Root) != n || len(s.Bare) != n || len(s.Clean) != n {
+		return nil, fmt.Errorf("root, bare, clean: %d, %d and %d of them, want %d", len(s.Root), len(s.Bare), len(s.Clean), n)
+	}
+	if len(s.Places)%2 != 0 {
+		return nil, fmt.Errorf("places: %d numbers, want pairs", len(s.Places))
+	}
+	k := newSparse(slices.Clone(s.Diag))
+	k.trace = s.Trace
+	copy(k.slack, s.Slack)
+	copy(k.bare, s.Bare)
+	copy(k.clean, s.Clean)
+	copy(k.least, s.Least)
+	copy(k.peak, s.Peak)
+	for i := range n {
+		k.members[i] = nil
+	}
+	for i, r := range s.Root {
+		if r < 0 || r >= n || s.Root[r] != r {
+			return nil, fmt.Errorf("root: object %d stands for object %d, want one that stands for itself", r, i)
+		}
+		if s.Slack[i] <= 0 {
+			return nil, fmt.Errorf("slack: %v is not allowed, want a number > 0", s.Slack[i])
+		}
+		k.up[i] = r
+		k.members[r] = append(k.members[r], i)
+	}
+	last := [2]int{-1, -1}
+	for p := 0; p < len(s.Places); p += 2 {
+		at := [2]int{s.Places[p], s.Places[p+1]}
+		i, j := at[0], at[1]
+		if i < 0 || i >= j || j >= n || s.Root[i] != s.Root[j] || slices.Compare(last[:], at[:]) >= 0 {
+			return nil, fmt.Errorf("places: (%d, %d) after (%d, %d), want rows in order and i < j of one component", i, j, last[0], last[1])
+		}
+		last = at
+		k.inc(i, j, s.Entries[p/2])
+		k.inc(j, i, s.Entries[p/2])
+	}
+	for i, x := range s.Removed {
+		if x <= 0 {
+			return nil, fmt.Errorf("removed: %v is not allowed, want a number > 0", x)
+		}
+		k.low = append(k.low, term{x, slices.Clone(s.Vectors[i*n : (i+1)*n])})
+	}
+	return k, nil
+}
+
+func (s *resolvedState) cone(n int) (*resolved, error) {
+	if err := finite("trace, shift and log_shift", []float64{s.Trace, s.Shift, s.LogShift}, 3); err != nil {
+		return nil, err
+	}
+	if s.Seen < 0 || s.Age < 0 || s.Patience < firstPatience {
+		return nil, fmt.Errorf("seen: %d, age: %d, patience: %d are not allowed, want none negative and patience at least %d", s.Seen, s.Age, s.Patience, firstPatience)
+	}
+	k, err := s.Kernel.matrix("kernel", n)
+	if err != nil {
+		return nil, err
+	}
+	d := newResolved(n, k.base)
+	d.k = *k
+	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shift, s.LogShift, s.Seen, s.Age, s.Patience
+	if len(s.Resolvent.Base) == 0 {
+		return d, nil
+	}
+	if s.Shift <= 0 {
+		return nil, fmt.Errorf("shift: %v is not allowed with a resolvent, want a number > 0", s.Shift)
+	}
+	r, err := s.Resolvent.matrix("resolvent", n)
+	if err != nil {
+		return nil, err
+	}
+	d.r = *r
+	return d, nil
+}
+
+func (s *bufferedState) matrix(field string, n int) (*buffered, error) {
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: of %d objects, want at most %d", field, n, math.MaxInt32)
+	}
+	if len(s.Factors) >= terms(n) {
+		return nil, fmt.Errorf("%s: factors: %d numbers, want less than %d", field, len(s.Factors), terms(n))
+	}
+	for _, f := range []struct {
+		field string
+		x     []float64
+		n     int
+	}{{"base", s.Base, n * (n + 1) / 2}, {"factors", s.Factors, len(s.Factors)}, {"vectors", s.Vectors, len(s.Factors) * n}} {
+		if err := finite(f.field, f.x, f.n); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+	}
+	m := &buffered{n: n, base: make([]float64, n*n), c: slices.Clone(s.Factors), z: slices.Clone(s.Vectors)}
+	for i := range n {
+		for j := range i + 1 {
+			v := s.Base[i*(i+1)/2+j]
+			m.base[i*n+j], m.base[j*n+i] = v, v
+		}
+	}
+	return m, nil
+}
