@@ -75,11 +75,10 @@ var fig2ErrorsClaims = []experiment.Claim{
 		ID: "fig2-competitive", View: "fig2b",
 		Statement: "PA-ERKLE can achieve competitive results with batch methods in a single pass over the data.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
-		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step, two steps and 100 accelerated iterations per mini-batch." + atATenth,
+		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step and two steps per mini-batch, and 100 accelerated iterations on all." + atATenth,
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return errorsReadingsOf(t, true, func(pa, batch []float64, at []int) float64 {
-				last := len(at) - 1
-				return batch[last] + competitive - pa[last]
+			return errorsReadingsOf(t, true, func(pa, batch []float64, _ []int) float64 {
+				return batch[len(batch)-1] + competitive - pa[len(pa)-1]
 			}, gradePositive)
 		},
 	},
@@ -109,7 +108,7 @@ func errorsReadings(t *table.Table, of func(pa, batch []float64, at []int) float
 	return errorsReadingsOf(t, false, of, grade)
 }
 
-// errorsReadingsOf is errorsReadings, with 100 iterations among the units if many is true.
+// errorsReadingsOf is errorsReadings, with 100 iterations, which have fewer checkpoints, among the units if many is true.
 func errorsReadingsOf(t *table.Table, many bool, of func(pa, batch []float64, at []int) float64, grade func([]experiment.Unit) (experiment.Finding, error)) (experiment.Finding, error) {
 	pa, at, err := testCurves(t, paERKLE, noSettings)
 	if err != nil {
@@ -124,7 +123,7 @@ func errorsReadingsOf(t *table.Table, many bool, of func(pa, batch []float64, at
 				if err != nil {
 					return err
 				}
-				if len(batch) != len(pa) || !slices.Equal(at, same) {
+				if len(batch) != len(pa) || name != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
 					return fmt.Errorf("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
 				}
 				u := experiment.Unit{Name: name}

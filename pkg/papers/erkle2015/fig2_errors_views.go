@@ -49,7 +49,7 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("any trial"), nil
 	}
 	d.Caption = fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets. "+
-		"PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones, from the kernel before, with τ of erkle2015/tau. "+
+		"PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
 		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets (left) or on the test triplets, which is the paper's rule (right). ", test) + trialsNote(t)
 	return d, nil
 }

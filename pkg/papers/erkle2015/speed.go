@@ -22,12 +22,15 @@ func speedCells(scale experiment.Scale) []speedCell {
 	if scale == experiment.Smoke {
 		return []speedCell{{10, 40, 10}, {20, 40, 5}, {40, 80, 0}}
 	}
-	return []speedCell{{100, 1000, 100}, {250, 2000, 20}, {500, 2000, 6}, {1000, 2000, 3}, {2000, 4000, 0}, {largeObjects, 5000, 0}}
+	return []speedCell{{100, 1000, 100}, {250, 1000, 20}, {500, 2000, 6}, {1000, 2000, 3}, {2000, 2000, 0}, {largeObjects, 3000, 0}}
 }
 
-// checkpoints are those of erkle2015/skips, and the number of objects.
+// checkpoints are those of erkle2015/skips, and half and twice the number of objects.
 func (c speedCell) checkpoints() []int {
-	out := append(skipsCheckpoints(c.train), c.objects)
+	out := append(skipsCheckpoints(c.train), c.objects/2)
+	if 2*c.objects < c.train {
+		out = append(out, 2*c.objects)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
