@@ -97,7 +97,7 @@ const activeFirst = 6
 // activeAt are the numbers of answers per object after which the error is measured.
 func activeAt(scale experiment.Scale) []int {
 	if scale == experiment.Smoke {
-		return []int{6, 8, 10, 12}
+		return []int{3, 6, 8, 10, 12}
 	}
 	return []int{2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40}
 }
@@ -372,8 +372,19 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{Text: text, Caption: "Error on all comparisons after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + trialsNote(t)}, nil
 }
 
-// activeClaimsAt are the numbers of answers per object at which the claims compare.
-var activeClaimsAt = []string{"10", "20", "40"}
+// activeClaimsAt returns the numbers of answers per object at which the claims compare: a quarter of the last one, half
+// of it and itself, which are 10, 20 and 40 at full scale.
+func activeClaimsAt(t *table.Table) ([]string, error) {
+	last := 0
+	for _, per := range t.Unique("per object") {
+		n, err := strconv.Atoi(per)
+		if err != nil {
+			return nil, fmt.Errorf("erkle2015: column per object: %w", err)
+		}
+		last = max(last, n)
+	}
+	return []string{strconv.Itoa(last / 4), strconv.Itoa(last / 2), strconv.Itoa(last)}, nil
+}
 
 const activePredicate = "Error on all comparisons with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on each of the four sets of points. Readings: "
 
@@ -425,11 +436,15 @@ type asking struct{ method, rule string }
 
 // gradeActive grades that rules beat random questions, each a reading.
 func gradeActive(t *table.Table, asked []asking) (experiment.Finding, error) {
+	at, err := activeClaimsAt(t)
+	if err != nil {
+		return experiment.Finding{}, err
+	}
 	var out []experiment.Reading
 	for _, a := range asked {
 		var units []experiment.Unit
 		for _, set := range activeSets {
-			for _, per := range activeClaimsAt {
+			for _, per := range at {
 				of := func(rule string) perTrialFunc {
 					return func() ([]float64, error) {
 						return perTrial(t.Where("cell", set.name), "method", a.method, "rule", rule, "per object", per)

@@ -2,6 +2,7 @@ package erkle2015
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -17,7 +18,7 @@ func activeTable(wrong map[string]float64) *table.Table {
 		for trial := range madeTrials {
 			for _, method := range activeLearners {
 				for r, rule := range activeRules {
-					for _, per := range activeClaimsAt {
+					for _, per := range []string{"10", "20", "40"} {
 						v := table.Values{}
 						errorCount{int(10*wrong[rule]) + (trial+r)%3, 0, 1000}.put(v, "test")
 						tb.Add(table.Key{"cell": set.name, "trial": strconv.Itoa(trial), "method": method, "rule": rule, "per object": per}, v)
@@ -49,16 +50,20 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 	}
 }
 
-// The claims compare at checkpoints.
+// The claims compare where the error is measured, at both scales.
 func TestActiveClaimsHaveCheckpoints(t *testing.T) {
-	for _, per := range activeClaimsAt {
-		found := false
-		for _, at := range activeAt(experiment.Full) {
-			found = found || strconv.Itoa(at) == per
+	for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
+		checkpoints := activeAt(scale)
+		last := slices.Max(checkpoints)
+		for _, per := range []int{last / 4, last / 2, last} {
+			if !slices.Contains(checkpoints, per) {
+				t.Errorf("%s: %d answers per object are no checkpoint", scale, per)
+			}
 		}
-		if !found {
-			t.Errorf("%s answers per object are no checkpoint", per)
-		}
+	}
+	at, err := activeClaimsAt(activeTable(nil))
+	if err != nil || !slices.Equal(at, []string{"10", "20", "40"}) {
+		t.Errorf("claims compare at %v: %v", at, err)
 	}
 }
 

@@ -23,5 +23,7 @@ var Paper = experiment.Paper{
 		Fig1,
 		Fig3,
 		Fig4,
+		Active,
+		Flips,
 	},
 }
