@@ -57,7 +57,7 @@ const (
 	//	H(Σ_x τ(x)·p(b | x)) − Σ_x τ(x)·H(p(b | x)),
 	//
 	// with H(p) = −p·ln p − (1−p)·ln(1−p) in nats and p(b | x) the probability of the answer b from x
-	// under the Model.
+	// under the Model. That should belong to the loss which the kernel was fitted with, since p depends on the kernel's scale.
 	InformationGain
 )
 

@@ -54,8 +54,8 @@ func activeSetOf(name string) (activeData, error) {
 const (
 	askRandom    = "random"
 	askUncertain = "uncertainty"
-	askCrowd     = "information gain, crowd model"
-	askLogistic  = "information gain, logistic model"
+	askCrowd     = "gain (crowd)"
+	askLogistic  = "gain (logistic)"
 )
 
 // activeRules are the rules by which questions are asked.
@@ -99,7 +99,7 @@ func activeAt(scale experiment.Scale) []int {
 	if scale == experiment.Smoke {
 		return []int{3, 6, 8, 10, 12}
 	}
-	return []int{2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40}
+	return []int{2, 4, 6, 8, 10, 15, 20, 25, 30, 40}
 }
 
 // Active asks for comparisons by three rules and learns from the answers.
@@ -287,7 +287,7 @@ var activeStyles = map[string]plots.Line{
 }
 
 const activeAbout = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). All objects are A equally often, the rules choose B and C: at random; the comparison whose two distances under the current kernel differ least, of 100 random ones (uncertainty); " +
-	"or, of these, the one with the greatest expected information gain about where A is among the places of all objects (Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice."
+	"or, of these, the one with the greatest expected information gain about where A is among the places of all objects (gain, Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice."
 
 var activeRefit = fmt.Sprintf("It is fitted anew to all answers after one more per object, τ = %d, in up to %d accelerated steps from the kernel before; the questions in between are chosen by the same kernel.", activeTau, activeIterations)
 
