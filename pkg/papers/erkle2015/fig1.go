@@ -344,14 +344,18 @@ const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients
 
 var fig1Views = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawFig1(t.Where("cell", onlineCell), "triplets", "triplets seen", false, []fig1Panel{
+		last := lastSize(t)
+		part := func(seen int) bool { return seen*fig1Parts%last == 0 }
+		return drawFig1(t.Where("cell", onlineCell), "triplets", "triplets seen", part, false, []fig1Panel{
 			{"as in the paper", "", []string{steInverse, steInverseSqrt, steERKLE, paERKLE}},
-			{"the same rules with the hinge loss", "", []string{gnmdsInverse, gnmdsRoot, gnmdsConstant, paERKLE}},
-			{"the printed gradient against the Frobenius one", "", []string{steERKLE, steFrobenius, paERKLE, paFrobenius}},
-		}, "Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). Below: the same with the true gradient of the squared distances in place of the paper's printed matrix G.")
+			{"with the hinge loss", "", []string{gnmdsInverse, gnmdsRoot, gnmdsConstant, paERKLE}},
+			{"forms of the gradient", "", []string{steERKLE, steFrobenius, paERKLE, paFrobenius}},
+		}, "Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.")
 	}},
 	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawFig1(t, "triplets", "triplets seen", true, []fig1Panel{
+		sizes := t.Where("cell", batchCell).Unique("triplets")
+		fitted := func(seen int) bool { return slices.Contains(sizes, strconv.Itoa(seen)) }
+		return drawFig1(t, "triplets", "triplets seen", fitted, true, []fig1Panel{
 			{byValidation, byValidation, fig1Compared()},
 			{byTest, byTest, fig1Compared()},
 			{atEachSize, atEachSize, fig1Compared()},
@@ -360,12 +364,12 @@ var fig1Views = []experiment.View{
 	}},
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
 		methods := []string{paERKLE, steERKLE, gnmdsBatch, steBatch}
-		return drawFig1(t.Where("cell", passesCell), "passes", "passes, or gradient steps", true, []fig1Panel{
+		return drawFig1(t.Where("cell", passesCell), "passes", "passes, or gradient steps", func(int) bool { return true }, true, []fig1Panel{
 			{"gradient steps δ by validation", byValidation, methods},
 			{"gradient steps δ best on test", byTest, methods},
 			{"accelerated steps", accelerated, methods},
 		}, "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+formatAll(fig1Steps)+
-			" on validation triplets, or on test triplets (the paper's rule); below, accelerated steps with a step size found by line search. τ as in Fig. 1b.")
+			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.")
 	}},
 	{Name: "fig1-final", Title: "Errors after all triplets", Draw: drawFig1Final},
 	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: drawFig1Stopping},
@@ -388,8 +392,8 @@ type fig1Panel struct {
 
 // fig1Styles are the lines of methods of Fig. 1 alone.
 var fig1Styles = map[string]plots.Line{
-	steInverse: {Color: 2}, steInverseSqrt: {Color: 3}, gnmdsInverse: {Color: 2, Dashed: true}, gnmdsRoot: {Color: 3, Dashed: true}, gnmdsConstant: {Color: 1, Dashed: true},
-	paFrobenius: {Color: 4}, steFrobenius: {Color: 5},
+	steInverse: {Color: 2}, steInverseSqrt: {Color: 3}, gnmdsInverse: {Color: 2}, gnmdsRoot: {Color: 3}, gnmdsConstant: {Color: 4},
+	paFrobenius: {Color: 0}, steFrobenius: {Color: 1},
 }
 
 // curveRows are the rows of a method's curve against triplets or passes.
@@ -400,8 +404,12 @@ func curveRows(t *table.Table, method, reading string) *table.Table {
 	return t.Where("method", method, "reading", reading)
 }
 
-func drawFig1(t *table.Table, x, label string, log bool, panels []fig1Panel, about string) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2}
+// drawFig1 draws the errors of each panel's methods against the column x, where keep holds.
+func drawFig1(t *table.Table, x, label string, keep func(int) bool, log bool, panels []fig1Panel, about string) (plots.Drawing, error) {
+	d := plots.Drawing{Columns: len(panels)}
+	if d.Columns > 3 {
+		d.Columns = 2
+	}
 	for _, pn := range panels {
 		p := plots.Panel{Title: pn.title, XLabel: label, YLabel: "test error (%)", XLog: log}
 		for _, method := range pn.methods {
@@ -421,7 +429,7 @@ func drawFig1(t *table.Table, x, label string, log bool, panels []fig1Panel, abo
 			if err != nil {
 				return d, err
 			}
-			p.Marks = append(p.Marks, line)
+			p.Marks = append(p.Marks, kept(line, keep))
 		}
 		if len(p.Marks) > 0 {
 			d.Panels = append(d.Panels, p)
@@ -432,6 +440,22 @@ func drawFig1(t *table.Table, x, label string, log bool, panels []fig1Panel, abo
 	}
 	d.Caption = about + " " + fig1Setup + " " + trialsNote(t)
 	return d, nil
+}
+
+// kept returns a line at the points where keep holds.
+func kept(line plots.Line, keep func(int) bool) plots.Line {
+	out := line
+	out.X, out.Y, out.Lo, out.Hi = nil, nil, nil, nil
+	for i, x := range line.X {
+		if !keep(int(x)) {
+			continue
+		}
+		out.X, out.Y = append(out.X, x), append(out.Y, line.Y[i])
+		if line.Lo != nil {
+			out.Lo, out.Hi = append(out.Lo, line.Lo[i]), append(out.Hi, line.Hi[i])
+		}
+	}
+	return out
 }
 
 func drawFig1Final(t *table.Table) (plots.Drawing, error) {
