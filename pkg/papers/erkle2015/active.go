@@ -140,7 +140,7 @@ var Active = experiment.Spec{
 		{Name: "active-answers", Title: "Answers that each rule needs", Draw: drawActiveAnswers},
 	},
 	Claims: activeClaims,
-	Cost:   time.Minute,
+	Cost:   20 * time.Second,
 }
 
 var (

@@ -80,7 +80,7 @@ var Flips = experiment.Spec{
 		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: drawFlipsErrors},
 	},
 	Claims: flipsClaims,
-	Cost:   30 * time.Second,
+	Cost:   10 * time.Second,
 }
 
 var (
