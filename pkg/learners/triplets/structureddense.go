@@ -166,6 +166,9 @@ const (
 	firstPatience = 64
 	// firstShift·c is s₀ while no root was seen.
 	firstShift = 0.01
+	// leastShift times the mean eigenvalue of K is the least s₀. The roots start tiny and grow soon,
+	// and while they are tiny, few eigenvalues of K are of their size, so that a larger s₀ costs few steps.
+	leastShift = 0.003
 )
 
 // tolerances returns the size of a negative eigenvalue that is left alone, and of the residual of an
@@ -185,7 +188,7 @@ func newResolved(n int, k []float64) *resolved {
 
 // add sets K to the projection of K − γG.
 func (d *resolved) add(t step) addition {
-	if d.r.base != nil && d.age >= d.patience && math.Abs(d.logShift-math.Log(d.shift)) > math.Log(staleRatio) {
+	if d.r.base != nil && d.age >= d.patience && math.Abs(math.Log(d.target()/d.shift)) > math.Log(staleRatio) {
 		d.patience *= 2
 		d.r.base = nil
 	}
@@ -238,11 +241,11 @@ func (d *resolved) correct(c float64, o [3]int, x [3]float64) {
 	d.r.push(-c/den, z)
 }
 
-// build computes R from P = K + c·uuᵀ with s₀ at the mean root, K being K − γG already.
+// build computes R from P = K + c·uuᵀ with s₀ near the mean root, K being K − γG already.
 func (d *resolved) build(t step) bool {
 	n := d.n
 	d.k.flush()
-	d.shift = math.Exp(d.logShift)
+	d.shift = d.target()
 	d.age = 0
 	m := append([]float64(nil), d.k.base...)
 	for i := range n {
@@ -429,4 +432,9 @@ func (d *resolved) direct(floor float64) addition {
 	d.k.push(s, d.v)
 	d.trace += s
 	return addition{removed: 1}
+}
+
+// target returns the shift that a new R would have.
+func (d *resolved) target() float64 {
+	return max(math.Exp(d.logShift), leastShift*d.trace/float64(d.n))
 }
