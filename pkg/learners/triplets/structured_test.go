@@ -184,6 +184,9 @@ func TestStructuredState(t *testing.T) {
 				t.Fatalf("after %d triplets: %v, loaded %v", from, a, b)
 			}
 		}
+		if d, e := k.dense, l.dense; d.seen != e.seen || d.age != e.age || d.patience != e.patience || d.shift != e.shift || d.logShift != e.logShift || d.trace != e.trace {
+			t.Errorf("after %d triplets: the resolvents' records differ", from)
+		}
 		if e := gap(n, k, l); e != 0 {
 			t.Errorf("after %d triplets: kernels differ by %v", from, e)
 		}
