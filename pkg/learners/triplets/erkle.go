@@ -240,6 +240,8 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	switch {
 	case p.Projection == Structured && p.Trace > 0:
 		l.k = newFactored(n, p.Initial)
+	case p.Projection == Structured:
+		l.k = newStructured(n, p.Initial)
 	default:
 		l.k = newDense(n, p.Initial, p.Projection == PrintedRule, least)
 	}
@@ -389,8 +391,9 @@ type erkleState struct {
 	Stats   ERKLEStats `json:"stats"`
 
 	// The kernel, in the one form that goes with the parameters.
-	Dense    *denseState    `json:"dense,omitempty"`
-	Factored *factoredState `json:"factored,omitempty"`
+	Dense      *denseState      `json:"dense,omitempty"`
+	Factored   *factoredState   `json:"factored,omitempty"`
+	Structured *structuredState `json:"structured,omitempty"`
 }
 
 // Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
@@ -409,6 +412,8 @@ func (l *ERKLE) Save(w io.Writer) error {
 		s.Dense = k.state()
 	case *factored:
 		s.Factored = k.state()
+	case *structured:
+		s.Structured = k.state()
 	}
 	return persist.Write(w, ERKLEKind, l.p, s)
 }
@@ -473,12 +478,15 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 
 // cone returns the kernel that was saved.
 func (s erkleState) cone(p ERKLEParams) (cone, error) {
-	factors := p.Projection == Structured && p.Trace > 0
-	if factors != (s.Factored != nil) || factors == (s.Dense != nil) {
+	traced, structured := p.Projection == Structured && p.Trace > 0, p.Projection == Structured && p.Trace == 0
+	if traced != (s.Factored != nil) || structured != (s.Structured != nil) || (traced || structured) == (s.Dense != nil) {
 		return nil, errors.New("the kernel is not in the form of the parameters")
 	}
-	if factors {
+	switch {
+	case traced:
 		return s.Factored.cone(s.Objects)
+	case structured:
+		return s.Structured.cone(s.Objects)
 	}
 	return s.Dense.cone(s.Objects, p.Projection == PrintedRule)
 }
