@@ -281,7 +281,7 @@ func TestCertificatesHold(t *testing.T) {
 	}
 }
 
-// One slack per object, as it stands in the proof: it may be spent to the end.
+// The theorem behind Slack: with κ = c·uᵀdiag(slack)⁻¹u ≤ 1 the three slacks fall by 1 − κ.
 func TestSlackTheorem(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	for range 200 {
