@@ -131,6 +131,7 @@ func (e *elimination) update(j, i int, row []entry, f float64) {
 	e.rows[j] = append(old[:0], out...)
 }
 
+// maxDegree: what is left is treated as dense once all its objects have more neighbours.
 const maxDegree = 24
 
 // grown returns a slice of length n with the elements of x as far as there are any.
