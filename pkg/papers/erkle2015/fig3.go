@@ -76,7 +76,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		if err := j.steps(ctx); err != nil {
 			return nil, err
 		}
-		return j.rows, j.online(ctx)
+		return j.rows, j.online(ctx, evaluateEvery)
 	case readingsPart:
 		return j.rows, j.readings(ctx)
 	default:

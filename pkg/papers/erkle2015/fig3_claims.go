@@ -383,20 +383,7 @@ func (r judgedResults) chosenErrors(f family, rd judgedReading) ([]float64, erro
 	if err != nil {
 		return nil, err
 	}
-	last := strconv.Itoa(sizes[len(sizes)-1])
-	var out []float64
-	for trial, g := range r.t.Group("trial") {
-		c := g.Where("kind", "chosen", "method", f.name).Values("count")
-		if len(c) == 0 {
-			continue // that job is missing
-		}
-		e := errorShares(g.Where("kind", "curve", "method", f.name, "setting", table.Format(c[0]), "triplets", last), "test", rd.tie)
-		if len(e) != 1 {
-			return nil, fmt.Errorf("erkle2015: trial %s: %d rows of %s with %v", trial, len(e), f.name, c[0])
-		}
-		out = append(out, e[0])
-	}
-	return out, nil
+	return errorShares(r.chosen(f).Where("triplets", strconv.Itoa(sizes[len(sizes)-1])), "test", rd.tie), nil
 }
 
 // tenErrors are those of ten passes, whose setting is each trial's.

@@ -55,11 +55,12 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 			}
 		}
 		for name, x := range w.chosen {
-			i := slices.IndexFunc(families, func(f family) bool { return f.name == name })
-			for _, v := range families[i].values {
+			all := append(slices.Clone(families), traceFamily)
+			f := all[slices.IndexFunc(all, func(f family) bool { return f.name == name })]
+			for _, v := range f.values {
 				curve(name, table.Format(v))
 			}
-			curve(families[i].ten(), table.Format(x))
+			curve(f.ten(), table.Format(x))
 			add("chosen", name, "", "", table.Values{"count": x})
 		}
 		if w.step != nil {

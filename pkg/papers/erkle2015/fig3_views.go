@@ -58,8 +58,11 @@ func describeTau(data string) (string, error) {
 		}
 		out = append(out, fmt.Sprintf("%s %s (%s)", b.name, table.Format(c.validated), table.Format(c.bestOnTest)))
 	}
-	return "τ, one per method for all sizes and trials, by the least mean validation error in erkle2015/tau and in brackets by the least mean test error, which is the paper's rule: " + strings.Join(out, ", ") + ".", nil
+	return "τ is " + strings.Join(out, ", ") + ".", nil
 }
+
+// tauRule says how τ is chosen.
+const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule. "
 
 // splitsNote describes intervals over random splits of the same answers.
 func splitsNote(t *table.Table) string {
@@ -123,14 +126,17 @@ func percent(shares []float64) []float64 {
 }
 
 // errorRows are rows of a text table: the errors at the end under the readings.
-func (r judgedResults) errorRows(part string, summarize func([]float64) experiment.Summary) ([][]string, error) {
+func (r judgedResults) errorRows(part string, methods []string, summarize func([]float64) experiment.Summary) ([][]string, error) {
 	sizes, err := r.sizes()
 	if err != nil {
 		return nil, err
 	}
 	var out [][]string
-	for _, method := range allMethods() {
+	for _, method := range methods {
 		row := []string{method}
+		if g, err := r.curve(method, byValidation); err != nil || g.Len() == 0 {
+			continue
+		}
 		for _, rd := range []judgedReading{{tau: byValidation}, {tau: byValidation, tie: 0.5}, {tau: byTest}, {tau: byValidation, on: true}} {
 			e, err := r.errorsAt(part, method, rd, sizes[len(sizes)-1])
 			if err != nil {
@@ -169,7 +175,7 @@ func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
 	if err != nil {
 		return plots.Drawing{}, err
 	}
-	rows, err := r.errorRows(part, summarize)
+	rows, err := r.errorRows(part, allMethods(), summarize)
 	if err != nil {
 		return plots.Drawing{}, err
 	}
@@ -183,7 +189,7 @@ func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: panels, Columns: len(panels), Text: &plots.TextTable{Head: errorHead, Rows: rows},
-		Caption: of + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + taus + " " + musicProtocol(t),
+		Caption: of + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + taus + " " + musicProtocol(t),
 	}, nil
 }
 
@@ -228,7 +234,7 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	if err != nil {
 		return d, err
 	}
-	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. " + describe + " " + musicProtocol(t)
+	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. " + tauRule + describe + " " + musicProtocol(t)
 	return d, nil
 }
 

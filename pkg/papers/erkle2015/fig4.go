@@ -20,7 +20,7 @@ var Fig4 = experiment.Spec{
 		var cells []experiment.Cell
 		for _, d := range judgements[1:] {
 			params := d.params(scale)
-			params["sizes"], params["every"] = formatInts(d.sizes(scale)), strconv.Itoa(evaluateEvery)
+			params["sizes"], params["every"], params[traceFamily.name] = formatInts(d.sizes(scale)), strconv.Itoa(evaluateEvery), formatAll(traceFamily.values)
 			for _, b := range d.batches {
 				for k, v := range batchParams(d.name, b.name) {
 					params[b.name+" "+k] = v
@@ -51,13 +51,23 @@ func fig4Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	if err != nil {
 		return nil, err
 	}
-	if err := j.online(ctx); err != nil {
+	every := evaluateEvery
+	if j.data.name == materialOwn {
+		every = 0
+	}
+	if err := j.online(ctx, every); err != nil {
 		return nil, err
 	}
 	for _, b := range j.data.batches {
 		if err := j.batch(ctx, b); err != nil {
 			return nil, err
 		}
+	}
+	if j.data.name == materialOwn {
+		return j.rows, nil
+	}
+	if _, err := j.choose(ctx, traceFamily); err != nil {
+		return nil, err
 	}
 	if j.data.name != zappos {
 		return j.rows, nil

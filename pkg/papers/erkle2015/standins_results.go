@@ -53,6 +53,9 @@ func (r judgedResults) setting(method, tau string) (string, error) {
 
 // curve returns the rows of a method.
 func (r judgedResults) curve(method, tau string) (*table.Table, error) {
+	if method == traceFamily.name {
+		return r.chosen(traceFamily), nil
+	}
 	s, err := r.setting(method, tau)
 	return r.t.Where("kind", "curve", "method", method, "setting", s), err
 }
@@ -119,6 +122,27 @@ func (r judgedResults) meanErrors(part, method string, rd judgedReading, sizes [
 		floats.AddScaled(sum, 1/float64(len(sizes)), e)
 	}
 	return sum, nil
+}
+
+// chosen are the rows of a family's method with each trial's chosen setting.
+func (r judgedResults) chosen(f family) *table.Table {
+	out := table.New(r.t.IndexNames(), r.t.ValueNames())
+	for _, g := range r.t.Group("trial") {
+		for _, x := range g.Where("kind", "chosen", "method", f.name).Values("count") {
+			rows := g.Where("kind", "curve", "method", f.name, "setting", table.Format(x))
+			for i := range rows.Len() {
+				key, v := table.Key{}, table.Values{}
+				for _, name := range rows.IndexNames() {
+					key[name] = rows.Index(name)[i]
+				}
+				for _, name := range rows.ValueNames() {
+					v[name] = rows.Values(name)[i]
+				}
+				out.Add(key, v)
+			}
+		}
+	}
+	return out
 }
 
 // testRatio is n_test/n_train of the splits.

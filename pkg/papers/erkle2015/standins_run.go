@@ -3,7 +3,6 @@ package erkle2015
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -84,10 +83,10 @@ func (j *judged) learn(ctx context.Context, method, setting string, p triplets.E
 	})
 }
 
-// online follows the paper's ERKLE methods, and the lengths of their steps in one pass.
-func (j *judged) online(ctx context.Context) error {
+// online follows the paper's ERKLE methods, at the sizes and every so many triplets; 0 means at the sizes only.
+func (j *judged) online(ctx context.Context, every int) error {
 	checkpoints := slices.Clone(j.sizes)
-	for seen := evaluateEvery; seen <= len(j.train); seen += evaluateEvery {
+	for seen := every; every > 0 && seen <= len(j.train); seen += every {
 		checkpoints = append(checkpoints, seen)
 	}
 	slices.Sort(checkpoints)
@@ -219,6 +218,12 @@ var families = []family{
 // gradientForm marks the family of the forms of the gradient, by their off-diagonal entries.
 const gradientForm = "gradient"
 
+// traceFamily is the trace penalty of the paper's future work, with ten passes. Its values span the improvement on the validation
+// triplets of one split that no trial has.
+var traceFamily = family{"PA-ERKLE, trace", "τ", []float64{0.01, 0.03, 0.05}, func(x float64) triplets.ERKLEParams {
+	return triplets.ERKLEParams{Trace: x, Beta: tenPasses}
+}}
+
 // noLimit is a largest step that no step reaches.
 const noLimit = 1e6
 
@@ -226,23 +231,13 @@ const noLimit = 1e6
 func (f family) ten() string { return f.name + ", 10 passes" }
 
 // readings runs one pass with each value of each family, and ten passes with the value that has the
-// least validation error after one; the first of equals.
+// least validation error after one.
 func (j *judged) readings(ctx context.Context) error {
 	for _, f := range families {
-		best, least := math.NaN(), len(j.validation)+1
-		for _, x := range f.values {
-			if err := runERKLE(ctx, j.split, f.params(x), j.seed, j.sizes, func(seen int, l *triplets.ERKLE) error {
-				k := l.Kernel()
-				j.judge(f.name, table.Format(x), "", seen, k, nil)
-				if e := errorsOf(k, j.validation); seen == len(j.train) && e.wrong < least {
-					best, least = x, e.wrong
-				}
-				return nil
-			}); err != nil {
-				return fmt.Errorf("%s %v: %w", f.name, x, err)
-			}
+		best, err := j.choose(ctx, f)
+		if err != nil {
+			return err
 		}
-		j.rows.Add(table.Key{"kind": "chosen", "method": f.name}, table.Values{"count": best})
 		p := f.params(best)
 		p.Beta = tenPasses
 		if err := j.learn(ctx, f.ten(), table.Format(best), p, j.sizes); err != nil {
@@ -250,4 +245,24 @@ func (j *judged) readings(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// choose learns with each value of a family and returns the one with the least validation error at the end, the
+// first of equals.
+func (j *judged) choose(ctx context.Context, f family) (best float64, err error) {
+	least := len(j.validation) + 1
+	for _, x := range f.values {
+		if err := runERKLE(ctx, j.split, f.params(x), j.seed, j.sizes, func(seen int, l *triplets.ERKLE) error {
+			k := l.Kernel()
+			j.judge(f.name, table.Format(x), "", seen, k, nil)
+			if e := errorsOf(k, j.validation); seen == len(j.train) && e.wrong < least {
+				best, least = x, e.wrong
+			}
+			return nil
+		}); err != nil {
+			return 0, fmt.Errorf("%s %v: %w", f.name, x, err)
+		}
+	}
+	j.rows.Add(table.Key{"kind": "chosen", "method": f.name}, table.Values{"count": best})
+	return best, nil
 }
