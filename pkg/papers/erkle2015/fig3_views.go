@@ -95,7 +95,10 @@ func (r judgedResults) errorPanels(part, title, ylabel string, summarize func([]
 	}
 	var out []plots.Panel
 	for _, tau := range taus {
-		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: ylabel, YMin: 0, YMax: 60}
+		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: ylabel}
+		if part == "test" {
+			p.YMax = 60
+		}
 		if len(taus) > 1 {
 			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
 		}
