@@ -80,7 +80,7 @@ func fig1Passes(scale experiment.Scale) (online, batch []int) {
 }
 
 // fig1Steps are the step sizes of Fig. 1c's batch methods.
-var fig1Steps = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
+var fig1Steps = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 
 // fig1Pairs are the online methods of Fig. 1c, each with the batch method of its loss.
 var fig1Pairs = []struct {
@@ -100,7 +100,7 @@ var Fig1 = experiment.Spec{
 		own := map[string]map[string]string{
 			onlineCell: {"parts": strconv.Itoa(fig1Parts), "sizes": formatInts(d.sizes(scale))},
 			batchCell: {
-				"sizes": formatInts(d.sizes(scale)), "τ": formatAll(d.grid()), "iterations": strconv.Itoa(batchIterations), "iterations to convergence": strconv.Itoa(convergedIterations), "tolerance": table.Format(batchTol),
+				"sizes": formatInts(d.sizes(scale)), "τ": formatGrids(d), "iterations": strconv.Itoa(batchIterations), "iterations to convergence": strconv.Itoa(convergedIterations), "tolerance": table.Format(batchTol), "tolerance of convergence": table.Format(convergedTol),
 			},
 			passesCell: {"passes": formatInts(online), "gradient steps": formatInts(batch), "step sizes": formatAll(fig1Steps)},
 		}
@@ -210,9 +210,9 @@ func (r fig1Run) batch(ctx context.Context) error {
 		test  errorCount
 		wrong int // of the validation triplets
 	}
-	path := func(b batchMethod, tau float64, iterations int) ([]fit, error) {
+	path := func(b batchMethod, tau float64, iterations int, tol float64) ([]fit, error) {
 		var out []fit
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: iterations, Tol: batchTol}
+		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: iterations, Tol: tol}
 		err := fitPath(ctx, r.split, sizes, p, func(_ int, f triplets.BatchResult) error {
 			out = append(out, fit{f, tau, r.split.testErrors(f.Kernel), errorsOf(f.Kernel, r.split.validation).wrong})
 			return nil
@@ -225,8 +225,8 @@ func (r fig1Run) batch(ctx context.Context) error {
 			return err
 		}
 		byReading := map[string][]fit{}
-		for _, tau := range r.data.grid() {
-			fits, err := path(b, tau, batchIterations)
+		for _, tau := range r.data.grid(b.name) {
+			fits, err := path(b, tau, batchIterations, batchTol)
 			if err != nil {
 				return fmt.Errorf("%s: %w", b.name, err)
 			}
@@ -246,7 +246,7 @@ func (r fig1Run) batch(ctx context.Context) error {
 			}
 			byReading[atEachSize] = best
 		}
-		if byReading[toConvergence], err = path(b, c.validated, convergedIterations); err != nil {
+		if byReading[toConvergence], err = path(b, c.validated, convergedIterations, convergedTol); err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
 		for _, reading := range batchReadings {
@@ -355,12 +355,16 @@ var fig1Views = []experiment.View{
 	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: func(t *table.Table) (plots.Drawing, error) {
 		sizes := t.Where("cell", batchCell).Unique("triplets")
 		fitted := func(seen int) bool { return slices.Contains(sizes, strconv.Itoa(seen)) }
+		reached := ""
+		if c := t.Where("reading", byValidation, "passes", "").Values("converged"); len(c) > 0 {
+			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", 100*experiment.Summarize(c).Mean)
+		}
 		return drawFig1(t, "triplets", "triplets seen", fitted, true, []fig1Panel{
 			{byValidation, byValidation, fig1Compared()},
 			{byTest, byTest, fig1Compared()},
 			{atEachSize, atEachSize, fig1Compared()},
 			{toConvergence, toConvergence, fig1Compared()},
-		}, fig1Batch+" The paper's rule for τ is that of the second panel. A sum of losses wants a τ that grows with the triplets: in the third panel each size has the one with the least validation error of its trial. With 10 passes ERKLE makes, after each triplet, 9 more updates with random earlier ones.")
+		}, fig1Batch+" The paper's rule for τ is that of the second panel. A sum of losses wants a τ that grows with the triplets: in the third panel each size has the one with the least validation error of its trial. In the last panel the residual is 10⁻⁴."+reached+" With 10 passes ERKLE makes, after each triplet, 9 more updates with random earlier ones.")
 	}},
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
 		methods := []string{paERKLE, steERKLE, gnmdsBatch, steBatch}
@@ -469,8 +473,8 @@ func drawFig1Final(t *table.Table) (plots.Drawing, error) {
 						continue
 					}
 					step := ""
-					if m := experiment.Summarize(g.Values("step")).Mean; m == m {
-						step = fmt.Sprintf("%.2g", m)
+					if d := g.Values("step"); d[0] == d[0] {
+						step = valueRange(d)
 					}
 					text.Rows = append(text.Rows, []string{
 						method, reading, passes, experiment.Summarize(strictErrors(g, "test")).Percent(), experiment.Summarize(halfErrors(g, "test")).Percent(), step,
@@ -482,7 +486,7 @@ func drawFig1Final(t *table.Table) (plots.Drawing, error) {
 	if len(text.Rows) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	return plots.Drawing{Text: text, Caption: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step size of its gradient steps, a mean over trials. " + fig1Setup + " " + trialsNote(t)}, nil
+	return plots.Drawing{Text: text, Caption: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}, nil
 }
 
 func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
@@ -491,7 +495,7 @@ func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
 		for reading, g := range g.Group("reading") {
 			for size, g := range g.Group("triplets") {
 				text.Rows = append(text.Rows, []string{
-					method, reading, size, tauRange(g.Values("tau")), fmt.Sprintf("%.0f", experiment.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", 100*experiment.Summarize(g.Values("converged")).Mean),
+					method, reading, size, valueRange(g.Values("tau")), fmt.Sprintf("%.0f", experiment.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", 100*experiment.Summarize(g.Values("converged")).Mean),
 					fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))), fmt.Sprintf("%.1f", experiment.Summarize(g.Values("rank")).Mean), experiment.Summarize(strictErrors(g, "test")).Percent(),
 				})
 			}
@@ -503,8 +507,8 @@ func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, nil
 }
 
-// tauRange writes weights that may differ between trials.
-func tauRange(v []float64) string {
+// valueRange writes settings that may differ between trials.
+func valueRange(v []float64) string {
 	low, high := slices.Min(v), slices.Max(v)
 	if low == high {
 		return table.Format(low)

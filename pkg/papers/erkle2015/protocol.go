@@ -87,8 +87,8 @@ type dataSet struct {
 	least int
 	// batches are the batch methods that run on it.
 	batches []batchMethod
-	// taus are the weights of the trace to choose from, ascending; nil means tauGrid.
-	taus []float64
+	// taus are the weights of the trace to choose from, ascending, of the methods whose grid is not tauGrid.
+	taus map[string][]float64
 	// draw returns the split of a trial.
 	draw func(env *experiment.Env, seed experiment.Seed, c counts) (split, error)
 }
@@ -104,13 +104,13 @@ var dataSets = append([]dataSet{
 	{
 		name: synthetic, dataset: "points in R50",
 		full: counts{objects: 100, train: 10000, validation: 1000}, smoke: counts{objects: 20, train: 300, validation: 100},
-		least: 100, batches: batches, draw: drawSynthetic,
+		least: 100, batches: batches, taus: map[string][]float64{gnmdsBatch: {0.0001, 0.001, 0.01, 0.1, 1}}, draw: drawSynthetic,
 	},
 	{
 		// The large synthetic data with the ratio of triplets to objects kept.
 		name: synthetic500, dataset: "500 points in R50",
 		full: counts{objects: 500, train: 1000, validation: 500, test: 5000}, smoke: counts{objects: 25, train: 50, validation: 25, test: 200},
-		least: 50, batches: batches[:1], taus: []float64{0.00001, 0.0001, 0.001, 0.01, 0.1}, draw: drawSynthetic,
+		least: 50, batches: batches[:1], taus: map[string][]float64{gnmdsBatch: {0.00001, 0.0001, 0.001, 0.01, 0.1}}, draw: drawSynthetic,
 	},
 }, judgements...)
 
@@ -125,11 +125,11 @@ func dataSetOf(name string) (dataSet, error) {
 }
 
 // grid are the weights of the trace to choose from.
-func (d dataSet) grid() []float64 {
-	if d.taus == nil {
-		return tauGrid
+func (d dataSet) grid(method string) []float64 {
+	if g, ok := d.taus[method]; ok {
+		return g
 	}
-	return d.taus
+	return tauGrid
 }
 
 // at returns the counts of a scale.
@@ -306,6 +306,8 @@ const (
 	batchIterations = 100
 	// convergedIterations is the cap of the readings that run to convergence.
 	convergedIterations = 1000
+	// convergedTol is the residual at which these stop.
+	convergedTol = 1e-4
 	// batchTol is the residual at which a batch method stops: the duality gap in units of the objective of K = 0.
 	batchTol = 1e-3
 )
@@ -326,10 +328,11 @@ func fitPath(ctx context.Context, s split, sizes []int, p triplets.BatchParams, 
 	return nil
 }
 
-// The two readings of how τ is chosen.
+// The readings of how τ is chosen: one for all numbers of triplets, except for byEnd.
 const (
 	byValidation = "τ by validation"
 	byTest       = "τ best on test"
+	byEnd        = "τ by validation after all triplets"
 )
 
 // trialsNote describes the intervals of a figure.
