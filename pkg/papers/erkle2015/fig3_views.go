@@ -77,7 +77,7 @@ func splitsNote(t *table.Table) string {
 func musicProtocol(t *table.Table) string {
 	c := judgements[0].full
 	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
-		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is the last fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷). ",
+		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷). ",
 		c.objects, c.train, c.validation, c.test, c.train, batchSizes, batchTol, batchIterations, convergedIterations) + splitsNote(t)
 }
 
@@ -230,6 +230,20 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 					p.Marks = append(p.Marks, mark)
 				}
 			}
+			for _, b := range batches {
+				mark := plots.Points{Name: runOn(b.name), Color: styles[b.name].Color}
+				for size, g := range r.t.Where("kind", "curve", "method", runOn(b.name)).Group("triplets") {
+					x, err := strconv.ParseFloat(size, 64)
+					if err != nil {
+						return d, fmt.Errorf("erkle2015: column triplets: %w", err)
+					}
+					mean, half := summarize(g.Values(column)).Interval()
+					mark.X, mark.Y, mark.YErr = append(mark.X, x), append(mark.Y, mean), append(mark.YErr, half)
+				}
+				if len(mark.X) > 0 && tau == byValidation {
+					p.Marks = append(p.Marks, mark)
+				}
+			}
 			d.Panels = append(d.Panels, p)
 		}
 	}
@@ -237,7 +251,7 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	if err != nil {
 		return d, err
 	}
-	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. " + tauRule + describe + " " + musicProtocol(t)
+	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describe + " " + musicProtocol(t)
 	return d, nil
 }
 
@@ -378,6 +392,6 @@ func drawStopping(t *table.Table, all ...judgedResults) (plots.Drawing, error) {
 	if len(text.Rows) == 0 {
 		return plots.Missing("fits of any batch method"), nil
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where the last fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
 		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}, nil
 }

@@ -24,7 +24,7 @@ type judgedReading struct {
 	tau  string  // how τ was chosen
 	over bool    // the mean over the sizes in place of the end
 	tie  float64 // what a tie is taken off an error
-	on   bool    // the last fit of a batch method has run on
+	on   bool    // batch fits have run on
 }
 
 // judgedReadings are those of the claims about errors. The paper's rule for τ is the third.
@@ -60,6 +60,14 @@ func (r judgedResults) curve(method, tau string) (*table.Table, error) {
 	return r.t.Where("kind", "curve", "method", method, "setting", s), err
 }
 
+// fits returns the rows of a method under a reading.
+func (r judgedResults) fits(method string, rd judgedReading) (*table.Table, error) {
+	if rd.on && isBatch(method) {
+		return r.t.Where("kind", "curve", "method", runOn(method)), nil
+	}
+	return r.curve(method, rd.tau)
+}
+
 // sizes are the numbers of triplets at which all methods are judged, ascending.
 func (r judgedResults) sizes() ([]int, error) {
 	var names []string
@@ -83,12 +91,9 @@ func (r judgedResults) sizes() ([]int, error) {
 
 // errorsAt are a method's errors on a part after so many triplets, by trial.
 func (r judgedResults) errorsAt(part, method string, rd judgedReading, size int) ([]float64, error) {
-	g, err := r.curve(method, rd.tau)
+	g, err := r.fits(method, rd)
 	if err != nil {
 		return nil, err
-	}
-	if rd.on && isBatch(method) {
-		g = r.t.Where("kind", "curve", "method", runOn(method))
 	}
 	return errorShares(g.Where("triplets", strconv.Itoa(size)), part, rd.tie), nil
 }

@@ -145,8 +145,8 @@ func (j *judged) steps(ctx context.Context) error {
 	return nil
 }
 
-// batch fits a batch method with the weights of the trace that erkle2015/tau chose. With that by validation the last
-// fit then runs on.
+// batch fits a batch method with the weights of the trace that erkle2015/tau chose. With that by validation the first and the
+// last fit then run on.
 func (j *judged) batch(ctx context.Context, b batchMethod) error {
 	choice, err := tauOf(j.data.name, b.name)
 	if err != nil {
@@ -159,9 +159,10 @@ func (j *judged) batch(ctx context.Context, b batchMethod) error {
 			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
 			j.judge(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
 		}
+		var kernels []*mat.SymDense
 		if err := fitPath(ctx, j.split, j.sizes, p, func(seen int, r triplets.BatchResult) error {
 			fitted(b.name, seen, r)
-			p.Initial = r.Kernel
+			kernels = append(kernels, r.Kernel)
 			return nil
 		}); err != nil {
 			return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
@@ -170,16 +171,19 @@ func (j *judged) batch(ctx context.Context, b batchMethod) error {
 			continue
 		}
 		p.Iterations = convergedIterations
-		r, err := triplets.FitBatch(ctx, j.objects, j.train, p)
-		if err != nil {
-			return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
+		for _, i := range []int{0, len(j.sizes) - 1} {
+			p.Initial = kernels[i]
+			r, err := triplets.FitBatch(ctx, j.objects, j.train[:j.sizes[i]], p)
+			if err != nil {
+				return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
+			}
+			fitted(runOn(b.name), j.sizes[i], r)
 		}
-		fitted(runOn(b.name), len(j.train), r)
 	}
 	return nil
 }
 
-// runOn is the name of a batch method whose last fit has run on to the paper's number of iterations.
+// runOn is the name of a batch method whose first and last fit have run on, to the paper's number of iterations.
 func runOn(method string) string { return method + ", run on" }
 
 // distinct returns the weights that the readings need.
