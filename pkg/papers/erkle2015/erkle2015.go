@@ -21,6 +21,10 @@ var Paper = experiment.Paper{
 	Experiments: []experiment.Spec{
 		Tau,
 		Fig1,
+		Fig2,
+		Fig2Errors,
+		Skips,
+		Speed,
 		Fig3,
 		Fig4,
 		Active,

@@ -31,7 +31,8 @@ const largeObjects = 5000
 
 // fig2Size is what a trial of Fig. 2 measures.
 type fig2Size struct {
-	objects, test, minibatch int
+	// train is how many of the paper's 2·objects triplets the main pass takes.
+	objects, train, test int
 	// steps are the sizes at which batch steps are timed in every trial; the first trial times one at objects, too.
 	steps []int
 	// twice is the one of steps at which two steps are timed.
@@ -40,10 +41,16 @@ type fig2Size struct {
 
 func fig2SizeAt(scale experiment.Scale) fig2Size {
 	if scale == experiment.Smoke {
-		return fig2Size{objects: 60, test: 300, minibatch: 30, steps: []int{10, 16, 25}, twice: 16}
+		return fig2Size{objects: 60, train: 90, test: 300, steps: []int{10, 20, 30}, twice: 20}
 	}
-	return fig2Size{objects: largeObjects, test: 50000, minibatch: 500, steps: []int{250, 400, 630, 1000, 1600}, twice: 630}
+	return fig2Size{objects: largeObjects, train: 4000, test: 50000, steps: []int{250, 400, 630, 1000, 1600}, twice: 630}
 }
+
+// fig2Batches is the number of mini-batches of 2n triplets.
+const fig2Batches = 20
+
+// minibatch is the number of triplets of a mini-batch; 500 for n = 5000, as in the paper.
+func minibatch(n int) int { return max(1, 2*n/fig2Batches) }
 
 // fig2Delta is the step size δ of the batch steps that are timed: that of PA-ERKLE for a triplet at K = I.
 const fig2Delta = 0.1
@@ -60,7 +67,7 @@ var Fig2 = experiment.Spec{
 		return []experiment.Cell{{
 			Name: "large", Dataset: pointsIn(s.objects, s.test).dataset,
 			Params: map[string]string{
-				"objects": strconv.Itoa(s.objects), "train": strconv.Itoa(2 * s.objects), "test": strconv.Itoa(s.test), "mini-batch": strconv.Itoa(s.minibatch),
+				"objects": strconv.Itoa(s.objects), "train": strconv.Itoa(s.train), "test": strconv.Itoa(s.test), "mini-batches": strconv.Itoa(fig2Batches),
 				"steps at": formatInts(s.steps), "two steps at": strconv.Itoa(s.twice), "delta": table.Format(fig2Delta),
 			},
 			Methods: methodVersions,
@@ -98,7 +105,7 @@ func fitPhase(n int) string      { return fmt.Sprintf("step of FitBatch n=%d", n
 func fig2Trial(ctx context.Context, env *experiment.Env, _ experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	size := fig2SizeAt(env.Scale)
 	t := &fig2Run{env: env, seed: seed, rows: table.New(fig2Index, fig2Values)}
-	if err := t.pass(ctx, pointsIn(size.objects, size.test), size.minibatch); err != nil {
+	if err := t.pass(ctx, pointsIn(size.objects, size.test), size.train); err != nil {
 		return nil, err
 	}
 	at := size.steps
@@ -131,13 +138,14 @@ func (r *fig2Run) split(d dataSet) (split, error) {
 	return d.draw(r.env, seed, d.full)
 }
 
-// pass runs PA-ERKLE over 2n triplets, timed between checkpoints that are every so many triplets apart.
-func (r *fig2Run) pass(ctx context.Context, d dataSet, every int) error {
+// pass runs PA-ERKLE over so many triplets, timed from mini-batch to mini-batch.
+func (r *fig2Run) pass(ctx context.Context, d dataSet, train int) error {
 	s, err := r.split(d)
 	if err != nil {
 		return err
 	}
 	n := s.objects
+	every := minibatch(n)
 	l, err := triplets.NewERKLE(n, triplets.ERKLEParams{})
 	if err != nil {
 		return err
@@ -145,8 +153,8 @@ func (r *fig2Run) pass(ctx context.Context, d dataSet, every int) error {
 	rule := newPrintedRule(n)
 	steps := make([]float64, every)
 	removed := make([]bool, every)
-	for from := 0; from < len(s.train); from += every {
-		to := min(from+every, len(s.train))
+	for from := 0; from < train; from += every {
+		to := min(from+every, train)
 		end := r.env.Lap(passPhase(n, to))
 		for i, t := range s.train[from:to] {
 			if err := ctx.Err(); err != nil {
@@ -317,6 +325,17 @@ func (r fig2Times) large() int {
 	return n
 }
 
+// middle is the largest number of objects with a whole pass.
+func (r fig2Times) middle() int {
+	n := 0
+	for k := range r.passes {
+		if k != r.large() {
+			n = max(n, k)
+		}
+	}
+	return n
+}
+
 // pass returns the cumulative times of a pass at its checkpoints.
 func (r fig2Times) pass(n int) []float64 {
 	out := make([]float64, len(r.passes[n]))
@@ -328,12 +347,37 @@ func (r fig2Times) pass(n int) []float64 {
 	return out
 }
 
-// law fits the time of a step as c·nᵖ through the sizes below the largest, in logarithms, and returns its value at n, and p.
-func (r fig2Times) law(phase func(n int) string, n int) (seconds, p float64) {
+// whole is the time of a whole pass, over 2n triplets; of the largest n, of which a part was run, by a power law through the others.
+func (r fig2Times) whole(n int) float64 {
+	if n == r.large() {
+		s, _ := r.passLaw(n)
+		return s
+	}
+	pass := r.pass(n)
+	return pass[len(pass)-1]
+}
+
+// one is the time of one step; at the largest n by a power law through the others.
+func (r fig2Times) one(phase func(n int) string, n int) float64 {
+	if n == r.large() {
+		s, _ := r.stepLaw(phase, n)
+		return s
+	}
+	return r.spent[phase(n)]
+}
+
+// stepLaw and passLaw fit times as c·nᵖ through all sizes but the largest, in logarithms, and return the value at n, and p.
+func (r fig2Times) stepLaw(phase func(n int) string, n int) (seconds, p float64) {
+	return r.law(n, func(k int) float64 { return r.spent[phase(k)] })
+}
+
+func (r fig2Times) passLaw(n int) (seconds, p float64) { return r.law(n, r.whole) }
+
+func (r fig2Times) law(n int, of func(n int) float64) (seconds, p float64) {
 	var x, y []float64
 	for _, k := range r.steps {
-		if s, ok := r.spent[phase(k)]; ok && k < r.large() {
-			x, y = append(x, math.Log(float64(k))), append(y, math.Log(s))
+		if k < r.large() {
+			x, y = append(x, math.Log(float64(k))), append(y, math.Log(of(k)))
 		}
 	}
 	c, p := stat.LinearRegression(x, y, nil, false)

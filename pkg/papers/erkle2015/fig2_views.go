@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
@@ -34,38 +35,48 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 	if err != nil || len(trials) == 0 {
 		return plots.Missing("any trial"), err
 	}
-	n := trials[0].large()
-	at := trials[0].passes[n]
-	pass, one, two := make([][]float64, len(at)), make([][]float64, len(at)), make([][]float64, len(at))
-	var x, power []float64
-	for i, to := range at {
-		x = append(x, float64(to))
+	d := plots.Drawing{Columns: 2}
+	for _, n := range []int{trials[0].middle(), trials[0].large()} {
+		at := trials[0].passes[n]
+		pass, one, two := make([][]float64, len(at)), make([][]float64, fig2Batches), make([][]float64, fig2Batches)
+		var x, seen []float64
+		for i, to := range at {
+			seen = append(seen, float64(to))
+			for _, r := range trials {
+				pass[i] = append(pass[i], r.pass(n)[i])
+			}
+		}
+		for i := range fig2Batches {
+			x = append(x, float64((i+1)*minibatch(n)))
+			for _, r := range trials {
+				s := r.one(stepPhase, n)
+				one[i] = append(one[i], float64(i+1)*s)
+				two[i] = append(two[i], 2*float64(i+1)*s)
+			}
+		}
+		p := plots.Panel{Title: fmt.Sprintf("n = %d", n), XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
+			bandOf(plots.Line{Name: paERKLE, Color: 0}, seen, pass),
+			bandOf(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dashed: true}, x, one),
+			bandOf(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dashed: true}, x, two),
+		}}
+		var whole, single []float64
 		for _, r := range trials {
-			law, _ := r.law(stepPhase, n)
-			pass[i] = append(pass[i], r.pass(n)[i])
-			one[i] = append(one[i], float64(i+1)*law)
-			two[i] = append(two[i], 2*float64(i+1)*law)
+			whole = append(whole, r.whole(n))
+			single = append(single, r.one(stepPhase, n))
+			if s, ok := r.spent[stepPhase(n)]; ok && n == r.large() {
+				p.Marks = append(p.Marks, plots.Points{Name: "one step at this n, run once", X: []float64{float64(minibatch(n))}, Y: []float64{s}, Color: 2})
+			}
 		}
-	}
-	for _, r := range trials {
-		_, p := r.law(stepPhase, n)
-		power = append(power, p)
-	}
-	panel := plots.Panel{XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
-		bandOf(plots.Line{Name: paERKLE, Color: 0}, x, pass),
-		bandOf(plots.Line{Name: "GNMDS, 1 step per mini-batch (extrapolated)", Color: 2, Dashed: true}, x, one),
-		bandOf(plots.Line{Name: "GNMDS, 2 steps per mini-batch (extrapolated)", Color: 3, Dashed: true}, x, two),
-	}}
-	for _, r := range trials {
-		if s, ok := r.spent[stepPhase(n)]; ok {
-			panel.Marks = append(panel.Marks, plots.Reference{Name: "a single step of GNMDS, measured once", At: s, Color: plots.Grey})
+		if n == trials[0].large() {
+			p.Marks = append(p.Marks, plots.Points{Name: "PA-ERKLE, whole pass, by the power law", X: []float64{float64(2 * n)}, Y: []float64{experiment.Summarize(whole).Mean}, Color: 0})
 		}
+		p.Marks = append(p.Marks, plots.Reference{Name: "a single step of GNMDS", At: experiment.Summarize(single).Mean, Color: plots.Grey})
+		d.Panels = append(d.Panels, p)
 	}
-	return plots.Drawing{
-		Panels: []plots.Panel{panel},
-		Caption: fig2Setup + fmt.Sprintf("Solid: PA-ERKLE, one update per triplet, n = %d. Dashed: GNMDS with one and two steps after each mini-batch of %d triplets, not run but extrapolated in each trial by a power law through the steps timed at smaller n (exponent %.2f; fig2-steps shows it). "+
-			"The horizontal line is one step at this n that was run, in the first trial. ", n, at[0], experiment.Summarize(power).Mean) + trialsNote(t),
-	}, nil
+	d.Caption = fig2Setup + fmt.Sprintf("Solid: PA-ERKLE, one update per triplet; at n = %d over the first %d of %d triplets, since an update takes long once there are negative eigenvalues to remove, and the dot at the end is the power law through whole passes at smaller n. "+
+		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured on the left, on the right the power law through the steps at smaller n, with one step of that size that was run in the first trial as a dot at the first mini-batch. ",
+		trials[0].large(), slices.Max(trials[0].passes[trials[0].large()]), 2*trials[0].large()) + trialsNote(t)
+	return d, nil
 }
 
 func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
@@ -84,21 +95,27 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	row := func(n int, what string, v []float64, removed string) {
 		text.Rows = append(text.Rows, []string{strconv.Itoa(n), what, plusMinus(v, 3), removed})
 	}
-	var x []float64
-	var passes [][]float64
-	for _, n := range sizes {
-		var v []float64
-		for _, r := range trials {
-			pass := r.pass(n)
-			v = append(v, pass[len(pass)-1])
-		}
-		x, passes = append(x, float64(n)), append(passes, v)
-		done := t.Where("kind", "pass", "objects", strconv.Itoa(n), "triplets", strconv.Itoa(2*n)).Values("projected")
-		row(n, "pass of PA-ERKLE", v, fmt.Sprintf("%.0f", experiment.Summarize(done).Mean))
-	}
-	panel.Marks = append(panel.Marks, bandOf(plots.Line{Name: "pass of PA-ERKLE over 2n triplets", Color: 0}, x, passes))
+	curves := []struct {
+		name, legend string
+		of           func(r fig2Times, n int) float64
+		law          func(r fig2Times, n int) (float64, float64)
+		color        int
+	}{{"pass of PA-ERKLE", "pass of PA-ERKLE over 2n triplets", fig2Times.whole, fig2Times.passLaw, 0}}
 	for k, step := range fig2Steps {
-		var x []float64
+		curves = append(curves, struct {
+			name, legend string
+			of           func(r fig2Times, n int) float64
+			law          func(r fig2Times, n int) (float64, float64)
+			color        int
+		}{
+			"one batch step, " + step.name, "one batch step, " + step.name,
+			func(r fig2Times, n int) float64 { return r.one(step.phase, n) },
+			func(r fig2Times, n int) (float64, float64) { return r.stepLaw(step.phase, n) }, 2 + k,
+		})
+	}
+	for k, c := range curves {
+		style := plots.Line{Name: c.legend, Color: c.color}
+		var x, laws, powers []float64
 		var spent [][]float64
 		for _, n := range sizes {
 			if n == large {
@@ -106,34 +123,34 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			}
 			var v []float64
 			for _, r := range trials {
-				v = append(v, r.spent[step.phase(n)])
+				v = append(v, c.of(r, n))
 			}
 			x, spent = append(x, float64(n)), append(spent, v)
 			removed := ""
-			if k == 0 {
+			switch k {
+			case 0:
+				removed = fmt.Sprintf("%.0f", experiment.Summarize(t.Where("kind", "pass", "objects", strconv.Itoa(n), "triplets", strconv.Itoa(2*n)).Values("projected")).Mean)
+			case 1:
 				removed = fmt.Sprintf("%.0f", experiment.Summarize(t.Where("kind", "step", "objects", strconv.Itoa(n)).Values("negative")).Mean)
 			}
-			row(n, "one batch step, "+step.name, v, removed)
+			row(n, c.name, v, removed)
 		}
-		style := plots.Line{Name: "one batch step, " + step.name, Color: 2 + k}
 		panel.Marks = append(panel.Marks, bandOf(style, x, spent))
-		style.Name, style.Dashed = "", true
-		if k == 0 {
-			style.Name = "power law through it"
-		}
-		var laws, powers []float64
 		for _, r := range trials {
-			law, p := r.law(step.phase, large)
+			law, p := c.law(r, large)
 			laws, powers = append(laws, law), append(powers, p)
 		}
-		p := experiment.Summarize(powers).Mean
-		end := experiment.Summarize(laws).Mean
+		p, end := experiment.Summarize(powers).Mean, stat.GeometricMean(laws, nil) // the mean of the fitted lines
+		style.Name, style.Dashed = "", true
+		if k == 0 {
+			style.Name = "power laws through them"
+		}
 		for i := range 21 { // from the least n to the largest
 			n := math.Exp(math.Log(x[0]) + float64(i)/20*math.Log(float64(large)/x[0]))
 			style.X, style.Y = append(style.X, n), append(style.Y, end*math.Pow(n/float64(large), p))
 		}
 		panel.Marks = append(panel.Marks, style)
-		row(large, fmt.Sprintf("one batch step, %s, extrapolated (n^%.2f)", step.name, p), laws, "")
+		row(large, fmt.Sprintf("%s, extrapolated (n^%.2f)", c.name, p), laws, "")
 	}
 	for _, r := range trials {
 		if s, ok := r.spent[stepPhase(large)]; ok {
@@ -144,7 +161,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{panel}, Text: text,
-		Caption: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials, dashed ones are power laws c·nᵖ fitted to their logarithms in each trial. " + trialsNote(t),
+		Caption: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to their logarithms in each trial. " + trialsNote(t),
 	}, nil
 }
 
@@ -189,31 +206,33 @@ func drawFig2bLarge(t *table.Table) (plots.Drawing, error) {
 }
 
 func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
-	passes := t.Where("kind", "pass")
-	if passes.Len() == 0 {
-		return plots.Missing("any trial"), nil
+	pass, last := wholePass(t)
+	if pass == nil {
+		return plots.Missing("a whole pass"), nil
 	}
-	g := passes.Where("objects", passes.Index("objects")[0]) // the main pass comes first
-	p, err := skipsPanel(g, "")
-	if err != nil {
-		return plots.Drawing{}, err
+	d := plots.Drawing{Columns: 2}
+	main := t.Where("kind", "pass")
+	main = main.Where("objects", main.Index("objects")[0]) // the main pass comes first
+	for _, g := range []*table.Table{pass, main} {
+		p, err := skipsPanel(g, "n = "+g.Index("objects")[0])
+		if err != nil {
+			return d, err
+		}
+		p.XLog = false
+		d.Panels = append(d.Panels, p)
 	}
-	p.XLog = false
-	at := g.Unique("triplets")
-	last := g.Where("triplets", at[len(at)-1])
-	text := &plots.TextTable{Head: []string{"rule", "eigenpairs in the whole pass", "standard deviation", "share of triplets without (%)"}}
+	d.Text = &plots.TextTable{Head: []string{"rule", "eigenpairs per 10,000 triplets", "standard deviation", "share of triplets without (%)"}}
 	row := func(name, mean, deviation string, n float64) {
-		text.Rows = append(text.Rows, []string{name, mean, deviation, fmt.Sprintf("%.1f", 100*(1-n/tripletsOf(last)))})
+		d.Text.Rows = append(d.Text.Rows, []string{name, mean, deviation, fmt.Sprintf("%.1f", 100*(1-n/printedTriplets))})
 	}
-	if tripletsOf(last) == 2*largeObjects {
-		row("as the paper prints it", table.Format(printedComputations), "3.7", printedComputations)
-	}
+	row("as the paper prints it", table.Format(printedComputations), "3.7", printedComputations)
 	for _, r := range skipsReadings {
-		v := last.Values(r.column)
+		v := slices.Clone(last.Values(r.column))
+		floats.Scale(printedTriplets/tripletsOf(last), v)
 		row(r.name, plusMinus(v, 5), fmt.Sprintf("%.1f", stat.StdDev(v, nil)), stat.Mean(v, nil))
 	}
-	return plots.Drawing{
-		Panels: []plots.Panel{p}, Text: text,
-		Caption: skipsShare + fmt.Sprintf("One pass of PA-ERKLE, from K = I, over random comparisons of n = %s points drawn from N(0, I) in R⁵⁰, answered without error. ", g.Index("objects")[0]) + skipsRule + skipsOurs + trialsNote(t),
-	}, nil
+	swapped := printedSkips(t)
+	d.Text.Rows = append(d.Text.Rows, []string{"beside: updates that the printed rule skips, n = " + main.Index("objects")[0], plusMinus(swapped, 5), fmt.Sprintf("%.1f", stat.StdDev(swapped, nil)), ""})
+	d.Caption = skipsShare + "Passes of PA-ERKLE, from K = I, over random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error: on the left a whole one over 2n triplets, from which the table is, on the right the first triplets at the paper's n. " + skipsRule + skipsOurs + trialsNote(t)
+	return d, nil
 }
