@@ -56,13 +56,13 @@ func describeTau(data string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out = append(out, fmt.Sprintf("%s %s (%s)", b.name, table.Format(c.validated), table.Format(c.bestOnTest)))
+		out = append(out, fmt.Sprintf("%s %s (%s; %s)", b.name, table.Format(c.validated), table.Format(c.bestOnTest), table.Format(c.atEnd)))
 	}
 	return "τ is " + strings.Join(out, ", ") + ".", nil
 }
 
 // tauRule says how τ is chosen.
-const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule. "
+const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
 
 // splitsNote describes intervals over random splits of the same answers.
 func splitsNote(t *table.Table) string {
@@ -140,7 +140,7 @@ func (r judgedResults) errorRows(part string, methods []string, summarize func([
 		if g, err := r.curve(method, byValidation); err != nil || g.Len() == 0 {
 			continue
 		}
-		for _, rd := range []judgedReading{{tau: byValidation}, {tau: byValidation, tie: 0.5}, {tau: byTest}, {tau: byValidation, on: true}} {
+		for _, rd := range []judgedReading{{tau: byValidation}, {tau: byValidation, tie: 0.5}, {tau: byTest}, {tau: byEnd}, {tau: byValidation, on: true}} {
 			e, err := r.errorsAt(part, method, rd, sizes[len(sizes)-1])
 			if err != nil {
 				return nil, err
@@ -156,7 +156,7 @@ func (r judgedResults) errorRows(part string, methods []string, summarize func([
 	return out, nil
 }
 
-var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation, run on (%)"}
+var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation at the end (%)", "τ by validation, run on (%)"}
 
 // hasBatch reports whether a batch method is there: without one there are no sizes to compare at.
 func (r judgedResults) hasBatch() bool {

@@ -32,6 +32,7 @@ var judgedReadings = []judgedReading{
 	{name: "at the end", tau: byValidation},
 	{name: "mean over sizes", tau: byValidation, over: true},
 	{name: "at the end, " + byTest, tau: byTest},
+	{name: "at the end, " + byEnd, tau: byEnd},
 	{name: "at the end, ties half", tau: byValidation, tie: 0.5},
 	{name: "at the end, batch methods run on", tau: byValidation, on: true},
 }

@@ -188,7 +188,13 @@ func runOn(method string) string { return method + ", run on" }
 
 // distinct returns the weights that the readings need.
 func (c tauChoice) distinct() []float64 {
-	return slices.Compact([]float64{c.validated, c.bestOnTest})
+	out := []float64{c.validated}
+	for _, tau := range []float64{c.bestOnTest, c.atEnd} {
+		if !slices.Contains(out, tau) {
+			out = append(out, tau)
+		}
+	}
+	return out
 }
 
 // family is a setting of ERKLE that the paper leaves open or fixes, varied.
