@@ -1,12 +1,15 @@
 package erkle2015
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"testing"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/table"
 )
 
@@ -64,6 +67,65 @@ func TestActiveClaimsHaveCheckpoints(t *testing.T) {
 	at, err := activeClaimsAt(activeTable(nil))
 	if err != nil || !slices.Equal(at, []string{"10", "20", "40"}) {
 		t.Errorf("claims compare at %v: %v", at, err)
+	}
+}
+
+// What tests is a fifth of the comparisons, of which none is asked, by whatever rule.
+func TestHeldOutIsNotAsked(t *testing.T) {
+	const n, rounds = 12, 14
+	seed := experiment.Seed{Base: 1, Experiment: Active.ID, Dataset: "made"}
+	all, err := datasets.GaussianComparisons(seed.Stream("points"), n, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := holdOut(all, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heldOut := map[triplets.Query]bool{}
+	for _, x := range held {
+		heldOut[triplets.QueryOf(x)] = true
+	}
+	if len(heldOut) != all.Len()/5 {
+		t.Fatalf("%d comparisons are held out of %d", len(heldOut), all.Len())
+	}
+	var start []triplets.Query
+	for _, rule := range activeRules {
+		qs, err := newQuestions(n, rule, activeCandidates(experiment.Smoke), held, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learner, err := newAsker(paERKLE, n, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []triplets.Query
+		heads := make([]int, n)
+		for i := range rounds * n {
+			q, err := qs.next(i/n, learner.kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if heldOut[q] {
+				t.Fatalf("%s: question %d, %v, is held out", rule, i, q)
+			}
+			asked = append(asked, q)
+			heads[q.Head]++
+			answer := all.Answer(q.Head, q.B, q.C)
+			if err := errors.Join(qs.learn(answer), learner.learn(answer)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for a, of := range heads {
+			if of != rounds {
+				t.Errorf("%s: object %d is the head of %d questions, want %d", rule, a, of, rounds)
+			}
+		}
+		if start == nil {
+			start = asked[:activeFirst*n]
+		} else if !slices.Equal(asked[:activeFirst*n], start) {
+			t.Errorf("%s: the first questions are its own", rule)
+		}
 	}
 }
 

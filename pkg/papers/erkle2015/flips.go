@@ -231,31 +231,52 @@ func drawFlipsErrors(t *table.Table) (plots.Drawing, error) {
 var flipsClaims = []experiment.Claim{
 	{
 		ID:        "flips-degrades",
+		View:      "flips",
 		Statement: "Ours, after Section 5.3: PA-ERKLE is more robust to noise than STE-ERKLE: with more flipped answers its error grows less.",
 		Where:     "Section 5.3 says so of the music data: \"PA-ERKLE, however, is much more robust to noise\"", Theirs: "not in the paper for these data",
-		Predicate: "The growth of the error from no flipped answers to 5, 10, 20 and 30 % of STE-ERKLE (δ = 1) minus that of PA-ERKLE, paired by trial, is positive for each share. Readings: 1 and 10 passes.",
+		Predicate: "The growth of the error from no flipped answers to 5, 10, 20 and 30 % of STE-ERKLE (δ = 1) minus that of PA-ERKLE, paired by trial, is positive for each share. Readings: growth in points, and as a share of what the method can lose, 50 % minus its error without flipped answers; 1 and 10 passes each.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return flipReadings(t, func(t *table.Table, share float64, ste, pa string) ([]float64, error) {
-				grows := func(method string) ([]float64, error) {
-					return differ(flipError(t, method, share), flipError(t, method, 0))
+			var out []experiment.Reading
+			for _, growth := range []struct {
+				name  string
+				rule  experiment.UnitRule
+				share bool
+			}{
+				{"points", experiment.UnitRule{Scale: 100, Unit: "points"}, false},
+				{"share of what can be lost", experiment.UnitRule{Scale: 100, Unit: "%"}, true},
+			} {
+				rs, err := flipReadings(t, growth.rule, func(share float64, ste, pa string) ([]float64, error) {
+					return differ(flipGrowth(t, ste, share, growth.share), flipGrowth(t, pa, share, growth.share))
+				})
+				if err != nil {
+					return experiment.Finding{}, err
 				}
-				return differ(func() ([]float64, error) { return grows(ste) }, func() ([]float64, error) { return grows(pa) })
-			})
+				for _, r := range rs {
+					out = append(out, experiment.Reading{Name: growth.name + ", " + r.Name, Finding: r.Finding})
+				}
+			}
+			return experiment.AllReadings(out), nil
 		},
 	},
 	{
 		ID:        "flips-lower",
+		View:      "flips",
 		Statement: "Ours, after Section 5.3: with flipped answers PA-ERKLE has a smaller error than STE-ERKLE.",
 		Where:     "Section 5.3 says so of the music data: \"STE-ERKLE performs considerably worse than the other methods, most likely due to the noise\"", Theirs: "not in the paper for these data",
 		Predicate: "The error of STE-ERKLE (δ = 1) minus that of PA-ERKLE, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers. Readings: 1 and 10 passes.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return flipReadings(t, func(t *table.Table, share float64, ste, pa string) ([]float64, error) {
+			rs, err := flipReadings(t, experiment.UnitRule{Scale: 100, Unit: "points"}, func(share float64, ste, pa string) ([]float64, error) {
 				return differ(flipError(t, ste, share), flipError(t, pa, share))
 			})
+			if err != nil {
+				return experiment.Finding{}, err
+			}
+			return experiment.AllReadings(rs), nil
 		},
 	},
 	{
 		ID:        "flips-rejection",
+		View:      "flips",
 		Statement: "Ours, after Section 6: a threshold on the passive-aggressive step helps when answers are flipped.",
 		Where:     "Section 6, suggested as future work: \"using a threshold on the passive-aggressive learning rate\"", Theirs: "not in the paper",
 		Predicate: "The error of PA-ERKLE minus that with the threshold, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers; the threshold is, per trial, that of 0.15, 0.2 and 0.3 with the least error on flipped validation answers, the smallest of equals.",
@@ -270,20 +291,47 @@ func flipError(t *table.Table, method string, share float64) perTrialFunc {
 	}
 }
 
+// flipGrowth is the growth of a method's error from no flipped answers to a share of them, by trial; ofLoss as a share of what it can
+// lose, ½ minus the error without flipped answers.
+func flipGrowth(t *table.Table, method string, share float64, ofLoss bool) perTrialFunc {
+	return func() ([]float64, error) {
+		clean, err := flipError(t, method, 0)()
+		if err != nil {
+			return nil, err
+		}
+		growth, err := differ(flipError(t, method, share), flipError(t, method, 0))
+		if err != nil || !ofLoss {
+			return growth, err
+		}
+		for i, e := range clean {
+			if e >= 0.5 {
+				return nil, fmt.Errorf("erkle2015: %s: error of %v without flipped answers, want below ½", method, e)
+			}
+			growth[i] /= 0.5 - e
+		}
+		return growth, nil
+	}
+}
+
 // flipReadings grades that a difference is positive at each share, for 1 and 10 passes.
-func flipReadings(t *table.Table, difference func(t *table.Table, share float64, ste, pa string) ([]float64, error)) (experiment.Finding, error) {
-	pairs := map[string][2]string{"1 pass": {steERKLE, paERKLE}, "10 passes": {steERKLETen, paERKLETen}}
-	return readings([]string{"1 pass", "10 passes"}, func(name string) (experiment.Finding, error) {
+func flipReadings(t *table.Table, rule experiment.UnitRule, difference func(share float64, ste, pa string) ([]float64, error)) ([]experiment.Reading, error) {
+	var out []experiment.Reading
+	for _, pair := range []struct{ name, ste, pa string }{{"1 pass", steERKLE, paERKLE}, {"10 passes", steERKLETen, paERKLETen}} {
 		var units []experiment.Unit
 		for _, share := range flipShares[1:] {
-			d, err := difference(t, share, pairs[name][0], pairs[name][1])
+			d, err := difference(share, pair.ste, pair.pa)
 			if err != nil {
-				return experiment.Finding{}, err
+				return nil, err
 			}
 			units = append(units, experiment.Unit{Name: flipName(share), Diffs: d})
 		}
-		return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
-	})
+		f, err := experiment.GradeUnits(units, rule)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, experiment.Reading{Name: pair.name, Finding: f})
+	}
+	return out, nil
 }
 
 func gradeRejection(t *table.Table) (experiment.Finding, error) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment"
@@ -60,15 +61,41 @@ func TestFlipsClaimsPointTheRightWay(t *testing.T) {
 func TestFlipsGrowthIsFromClean(t *testing.T) {
 	tb := flipsTable(paRejectsA, func(method string, share float64) float64 {
 		if method == steERKLE || method == steERKLETen {
-			return 300 + 500*share
+			return 300 + 300*share // of 200 to lose: 1.5 per share
 		}
-		return 100 + 600*share
+		return 100 + 800*share // of 400: 2
 	})
 	if f := grade(t, flipsClaims, "flips-degrades", tb); f.Verdict != experiment.NotReproduced {
 		t.Errorf("growth: %s", f.Verdict)
 	}
 	if f := grade(t, flipsClaims, "flips-lower", tb); f.Verdict != experiment.Reproduced {
 		t.Errorf("level: %s", f.Verdict)
+	}
+}
+
+// A method that is better without flipped answers has more to lose: it may grow by more points and lose the smaller share of them.
+func TestFlipsGrowthAsShare(t *testing.T) {
+	tb := flipsTable(paRejectsA, func(method string, share float64) float64 {
+		if method == steERKLE || method == steERKLETen {
+			return 400 + 300*share // of 100 to lose: 3 per share
+		}
+		return 100 + 600*share // of 400: 1.5
+	})
+	f := grade(t, flipsClaims, "flips-degrades", tb)
+	if f.Verdict != experiment.Partly || !strings.Contains(f.Reason, "2 reproduced, 2 not reproduced") {
+		t.Errorf("growth in points and as a share: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// Who is no better than chance without flipped answers has nothing to lose.
+func TestFlipsShareNeedsSomethingToLose(t *testing.T) {
+	tb := flipsTable(paRejectsA, func(string, float64) float64 { return 500 })
+	for _, c := range flipsClaims {
+		if c.ID == "flips-degrades" {
+			if f, err := c.Grade(tb); err == nil {
+				t.Errorf("no error: %v", f)
+			}
+		}
 	}
 }
 
