@@ -23,6 +23,7 @@ var expected = map[string]int{
 	"01_pola2004.ipynb":      22,
 	"02_pa2013.ipynb":        18,
 	"03_rmp2007.ipynb":       23,
+	"04_erkle2015.ipynb":     20,
 	"06_your_own_data.ipynb": 2,
 }
 
