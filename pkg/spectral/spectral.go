@@ -1,7 +1,7 @@
 // Package spectral finds extreme eigenpairs of a symmetric operator by the
 // Lanczos method with full reorthogonalisation, restarts by deflation, and a
 // stop that rests on residuals. It is for operators of which few eigenpairs are
-// wanted; when all are, mat.EigenSym is the right tool.
+// wanted; when all are of a matrix, EigenSym finds them.
 package spectral
 
 import (
@@ -13,8 +13,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -405,8 +403,10 @@ func (k *krylov) project(beta float64) {
 	k.theta = slices.Clone(k.diag)
 	e := append(slices.Clone(k.off), 0)
 	k.ritz = make([]float64, n*n)
-	ok := lapackgonum.Implementation{}.Dsteqr(lapack.EVTridiag, n, k.theta, e[:max(n-1, 0)], k.ritz, n, make([]float64, max(1, 2*n-2)))
-	if !ok {
+	for i := range n {
+		k.ritz[i*n+i] = 1
+	}
+	if !TridiagonalVectors(k.theta, e[:n-1], k.ritz) {
 		panic("spectral: the eigenvalues of a finite tridiagonal matrix did not converge")
 	}
 	k.s.scale = max(k.s.scale, math.Abs(k.theta[0]), math.Abs(k.theta[n-1]))

@@ -1,0 +1,197 @@
+package spectral
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+	"gonum.org/v1/gonum/mat"
+)
+
+var impl lapackgonum.Implementation
+
+// The QR iterations of gonum v0.17 do not scale as their originals in LAPACK do. Where the
+// tridiagonal matrix falls apart, a block whose largest entry is under 1.3e-122 or over 2.2e153 is
+// scaled, and then Dsteqr scales the blocks after it, too, and Dsterf panics. No block of a matrix
+// with its largest entry from least to most, and with those under negligible times that set to
+// 0, is scaled.
+const (
+	least, most = 1e-20, 1e20
+	negligible  = 1e-100
+)
+
+// EigenSym is the eigendecomposition A = V·diag(λ)·Vᵀ of a symmetric n×n matrix, up to round-off of the
+// order of n·ε·‖A‖. It takes the place of mat.EigenSym, and agrees with it to the bit but where that panics or is
+// wrong, by a factor of up to 1e122: where all entries, or those of a block that does not touch the others,
+// are under some 1e-122. Entries less than 1e-100 times the largest may be taken for 0.
+type EigenSym struct {
+	values  []float64
+	vectors *mat.Dense // nil if they were not computed
+}
+
+// Factorize computes the eigenvalues of a and, if vectors is true, the eigenvectors. It returns
+// false if an entry is not finite, if an eigenvalue overflows, or if the iterations fail, which no finite matrix
+// is known to make happen. It panics if a is nil or 0×0.
+func (e *EigenSym) Factorize(a mat.Symmetric, vectors bool) bool {
+	e.values, e.vectors = nil, nil
+	values, v, ok := eigen(a, vectors)
+	if !ok {
+		return false
+	}
+	e.values, e.vectors = values, v
+	return true
+}
+
+// Values returns the eigenvalues in ascending order, in dst if it is not nil. It panics unless Factorize
+// has succeeded, or if dst is neither nil nor of length n.
+func (e *EigenSym) Values(dst []float64) []float64 {
+	if e.values == nil {
+		panic("spectral: EigenSym without a successful Factorize")
+	}
+	if dst == nil {
+		dst = make([]float64, len(e.values))
+	}
+	if len(dst) != len(e.values) {
+		panic(mat.ErrSliceLengthMismatch)
+	}
+	copy(dst, e.values)
+	return dst
+}
+
+// VectorsTo sets dst to V: column j is the unit eigenvector of eigenvalue j. It panics unless Factorize has
+// computed them, or if dst is neither empty nor n×n.
+func (e *EigenSym) VectorsTo(dst *mat.Dense) {
+	if e.vectors == nil {
+		panic("spectral: EigenSym without eigenvectors")
+	}
+	if dst.IsEmpty() {
+		dst.ReuseAs(e.vectors.Dims())
+	}
+	if r, c := dst.Dims(); r != len(e.values) || c != r {
+		panic(mat.ErrShape)
+	}
+	dst.Copy(e.vectors)
+}
+
+// eigen returns the eigenvalues of a, ascending, and the eigenvectors as the columns of v if they are wanted.
+func eigen(a mat.Symmetric, vectors bool) (values []float64, v *mat.Dense, ok bool) {
+	n := a.SymmetricDim()
+	c := mat.NewSymDense(n, nil)
+	c.CopySym(a)
+	data := c.RawSymmetric().Data
+	largest := 0.0
+	for i := range n {
+		for _, x := range data[i*n+i : (i+1)*n] { // of the upper triangle, which is the one used
+			largest = max(largest, math.Abs(x)) // NaN if x is
+		}
+	}
+	if !(largest <= math.MaxFloat64) {
+		return nil, nil, false
+	}
+	exponent := toRange(largest, data)
+
+	values = make([]float64, n)
+	e, tau := make([]float64, n-1), make([]float64, n-1)
+	query := []float64{0}
+	impl.Dsytrd(blas.Upper, n, data, n, values, e, tau, query, -1)
+	work := make([]float64, int(query[0]))
+	impl.Dsytrd(blas.Upper, n, data, n, values, e, tau, work, len(work))
+	if vectors {
+		impl.Dorgtr(blas.Upper, n, data, n, tau, work, len(work))
+		ok = TridiagonalVectors(values, e, data)
+		v = mat.NewDense(n, n, data)
+	} else {
+		ok = TridiagonalValues(values, e)
+	}
+	if !ok {
+		return nil, nil, false
+	}
+	times2(values, exponent)
+	if math.IsInf(values[0], 0) || math.IsInf(values[n-1], 0) {
+		return nil, nil, false
+	}
+	return values, v, true
+}
+
+// TridiagonalValues replaces d, the diagonal of a symmetric tridiagonal matrix T, by the eigenvalues
+// of T in ascending order. e, the entries beside the diagonal, is overwritten. It reports success; like
+// EigenSym, it fails on no finite matrix that is known. It panics unless len(e) is len(d) − 1 and d is not empty.
+func TridiagonalValues(d, e []float64) bool {
+	return tridiagonal(d, e, func() bool { return impl.Dsterf(len(d), d, e) })
+}
+
+// TridiagonalVectors is TridiagonalValues and replaces Q, the n×n matrix with the rows z, by QV, where the columns of V
+// are orthonormal eigenvectors of T: by the eigenvectors of QTQᵀ if Q is orthogonal.
+// It panics, too, unless len(z) is n², n = len(d).
+func TridiagonalVectors(d, e, z []float64) bool {
+	n := len(d)
+	if len(z) != n*n {
+		panic(mat.ErrShape)
+	}
+	work := make([]float64, max(1, 2*n-2))
+	return tridiagonal(d, e, func() bool { return impl.Dsteqr(lapack.EVOrig, n, d, e, z, n, work) })
+}
+
+// tridiagonal calls solve on d and e when they are scaled.
+func tridiagonal(d, e []float64, solve func() bool) bool {
+	if len(d) == 0 || len(e) != len(d)-1 {
+		panic(mat.ErrShape)
+	}
+	largest := 0.0
+	for _, s := range [][]float64{d, e} {
+		for _, x := range s {
+			largest = max(largest, math.Abs(x)) // NaN if x is
+		}
+	}
+	if !(largest <= math.MaxFloat64) {
+		return false
+	}
+	exponent := toRange(largest, d, e)
+	floor := negligible * math.Ldexp(largest, -exponent)
+	for _, s := range [][]float64{d, e} {
+		for i, x := range s {
+			if math.Abs(x) < floor {
+				s[i] = 0
+			}
+		}
+	}
+	trace := floats.Sum(d)
+	norm := math.Hypot(floats.Norm(d, 2), math.Sqrt2*floats.Norm(e, 2))
+	if !solve() || !plausible(d, trace, norm) {
+		return false
+	}
+	times2(d, exponent)
+	return true
+}
+
+// plausible reports whether values may be the eigenvalues of a matrix with this trace and
+// Frobenius norm. Blocks that are wrongly scaled are far from it.
+func plausible(values []float64, trace, norm float64) bool {
+	const tol = 1e-8 // round-off is some n·ε
+	return math.Abs(floats.Sum(values)-trace) <= tol*norm && math.Abs(floats.Norm(values, 2)-norm) <= tol*norm
+}
+
+// toRange divides the numbers by a power of two, 2^exponent, if the largest magnitude among
+// them is not from least to most.
+func toRange(largest float64, numbers ...[]float64) (exponent int) {
+	if largest == 0 || largest >= least && largest <= most {
+		return 0
+	}
+	_, exponent = math.Frexp(largest)
+	for _, s := range numbers {
+		times2(s, -exponent)
+	}
+	return exponent
+}
+
+// times2 multiplies the numbers by 2^exponent.
+func times2(numbers []float64, exponent int) {
+	if exponent == 0 {
+		return
+	}
+	for i, x := range numbers {
+		numbers[i] = math.Ldexp(x, exponent)
+	}
+}
