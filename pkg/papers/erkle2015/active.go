@@ -146,7 +146,7 @@ var Active = experiment.Spec{
 		{Name: "active-answers", Title: "Answers that each rule needs", Draw: drawActiveAnswers},
 	},
 	Claims: activeClaims,
-	Cost:   20 * time.Second,
+	Cost:   11 * time.Second,
 }
 
 var (

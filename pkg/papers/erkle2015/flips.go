@@ -71,7 +71,7 @@ var Flips = experiment.Spec{
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
+	Trials: experiment.Trials(7),
 	Index:  flipsIndex,
 	Values: flipsValues,
 	Trial:  flipsTrial,
@@ -80,7 +80,7 @@ var Flips = experiment.Spec{
 		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: drawFlipsErrors},
 	},
 	Claims: flipsClaims,
-	Cost:   10 * time.Second,
+	Cost:   8 * time.Second,
 }
 
 var (
