@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/spectral"
 )
 
 // Mahalanobis is the squared distance
@@ -110,7 +112,7 @@ func eigenSym(m mat.Symmetric) (values []float64, vectors *mat.Dense, err error)
 			}
 		}
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(m, true) {
 		return nil, nil, errors.New("metric: eigendecomposition did not converge")
 	}
@@ -226,7 +228,7 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	if k < 1 || k > min(r, m.dim) {
 		panic(fmt.Sprintf("metric: Principal(%d) of a metric with %d rows in %d dimensions", k, r, m.dim))
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	small := r < m.dim
 	gram := mat.NewSymDense(min(r, m.dim), nil)
 	if small {

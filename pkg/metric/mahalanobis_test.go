@@ -302,3 +302,26 @@ func ExampleMahalanobis() {
 	// squared distance 25
 	// metric: matrix is not positive semi-definite: smallest eigenvalue -1, largest 3
 }
+
+// TestProjectPSDTiny: a block of 1e-130 beside one of order 1, which mat.EigenSym makes one of 1e122.
+func TestProjectPSDTiny(t *testing.T) {
+	for _, m := range []*mat.SymDense{
+		mat.NewSymDense(4, []float64{2e-130, 1e-130, 0, 0, 1e-130, 2e-130, 0, 0, 0, 0, 1, .5, 0, 0, .5, 1}),
+		mat.NewSymDense(4, []float64{1, .5, 0, 0, .5, 1, 0, 0, 0, 0, 2e-130, 1e-130, 0, 0, 1e-130, 2e-130}),
+	} {
+		got, negative, err := metric.ProjectPSD(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if negative != 0 || !mat.EqualApprox(got, m, 1e-15) {
+			t.Errorf("%d eigenvalues removed, projection\n%v\nwant\n%v", negative, mat.Formatted(got), mat.Formatted(m))
+		}
+		l, err := metric.NewMahalanobis(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if values, _ := l.Principal(2); !(math.Abs(values[0]-1.5) <= 1e-15 && math.Abs(values[1]-0.5) <= 1e-15) || l.Rows() != 2 {
+			t.Errorf("eigenvalues %v of rank %d, want 1.5, 0.5 of rank 2", values, l.Rows())
+		}
+	}
+}
