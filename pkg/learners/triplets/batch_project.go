@@ -7,8 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+
+	"metriclab/pkg/spectral"
 )
 
 // projector projects symmetric matrices of order up to n on the positive semi-definite cone. It
@@ -114,14 +115,19 @@ func (p *projector) eigenvalues(x []float64, n int) []float64 {
 		copy(values, x)
 		return values
 	}
-	copy(p.a, x)
-	impl.Dsytrd(blas.Lower, n, p.a[:n*n], n, p.d[:n], p.e[:n-1], p.tau[:n-1], p.work, len(p.work))
+	p.reduce(x, n)
 	copy(values, p.d)
 	copy(p.off, p.e)
-	if !impl.Dsterf(n, values, p.off[:n-1]) {
+	if !spectral.TridiagonalValues(values, p.off[:n-1]) {
 		panic("triplets: the eigenvalues of a finite matrix did not converge")
 	}
 	return values
+}
+
+// reduce sets d and e to T, and a and tau to Q, of x.
+func (p *projector) reduce(x []float64, n int) {
+	copy(p.a, x)
+	impl.Dsytrd(blas.Lower, n, p.a[:n*n], n, p.d[:n], p.e[:n-1], p.tau[:n-1], p.work, len(p.work))
 }
 
 // vectors returns orthonormal eigenvectors of x, as rows, to the eigenvalues theta, its largest or
@@ -225,8 +231,9 @@ func residual(d, e []float64, theta float64, v []float64) float64 {
 // all sets the rows of w to eigenvectors of x, to its largest or smallest eigenvalues, by a full
 // eigendecomposition.
 func (p *projector) all(x []float64, n int, w blas64.General, largest bool) {
-	copy(p.a, x)
-	if !impl.Dsyev(lapack.EVCompute, blas.Lower, n, p.a[:n*n], n, make([]float64, n), p.work, len(p.work)) {
+	p.reduce(x, n)
+	impl.Dorgtr(blas.Lower, n, p.a[:n*n], n, p.tau[:n-1], p.work, len(p.work))
+	if !spectral.TridiagonalVectors(p.d[:n], p.e[:n-1], p.a[:n*n]) {
 		panic("triplets: the eigendecomposition of a finite matrix did not converge")
 	}
 	first := 0

@@ -116,8 +116,8 @@ func (k *dense) smallest() (float64, []float64) {
 }
 
 // decompose returns the eigendecomposition of the symmetric n×n matrix c.
-func decompose(n int, c []float64) *mat.EigenSym {
-	var e mat.EigenSym
+func decompose(n int, c []float64) *spectral.EigenSym {
+	var e spectral.EigenSym
 	if !e.Factorize(mat.NewSymDense(n, c), true) {
 		panic("triplets: the eigendecomposition of a finite kernel did not converge")
 	}

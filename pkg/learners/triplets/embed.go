@@ -40,7 +40,7 @@ func Embed(k mat.Symmetric, d int) *mat.Dense {
 //
 // σ the singular values of xᵀy. It is 0 if y is x moved, rotated, reflected and scaled, at most 1,
 // and symmetric. The narrower one is filled up with zero columns. A configuration of one repeated
-// point is at distance 1 from all others, 0 from another such. It panics if x or y is nil or they
+// point, up to the round-off of centring it, is at distance 1 from all others, 0 from another such. It panics if x or y is nil or they
 // differ in the number of rows.
 func Procrustes(x, y *mat.Dense) float64 {
 	n, _ := x.Dims()
@@ -69,7 +69,7 @@ func Procrustes(x, y *mat.Dense) float64 {
 }
 
 // centred returns the rows of x minus their mean, scaled to Frobenius norm 1 unless all are equal,
-// and that norm before.
+// and that norm before, 0 if all are equal. What n equal rows have left of them is at most n·ε times their norm.
 func centred(x *mat.Dense) (*mat.Dense, float64) {
 	n, d := x.Dims()
 	out := mat.DenseCopyOf(x)
@@ -81,8 +81,9 @@ func centred(x *mat.Dense) (*mat.Dense, float64) {
 		}
 	}
 	norm := mat.Norm(out, 2)
-	if norm > 0 {
-		out.Scale(1/norm, out)
+	if norm <= float64(n)*eps*mat.Norm(x, 2) {
+		return out, 0
 	}
+	out.Scale(1/norm, out)
 	return out, norm
 }

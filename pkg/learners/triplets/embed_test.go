@@ -117,4 +117,17 @@ func TestProcrustes(t *testing.T) {
 	if d := Procrustes(x, point); d != 1 {
 		t.Errorf("distance from a point %v", d)
 	}
+	// Centring leaves round-off of a point that is not the origin.
+	for i := range n {
+		point.SetRow(i, []float64{0.1, -1e9 / 3})
+	}
+	if _, norm := centred(point); norm != 0 {
+		t.Errorf("norm %v of a point", norm)
+	}
+	if d := Procrustes(point, mat.NewDense(n, 2, nil)); d != 0 {
+		t.Errorf("distance of two points %v", d)
+	}
+	if d := Procrustes(x, point); d != 1 {
+		t.Errorf("distance from a point %v", d)
+	}
 }

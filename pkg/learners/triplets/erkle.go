@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/spectral"
 )
 
 // ERKLEVersion counts the changes of the values that ERKLE computes.
@@ -264,7 +265,7 @@ func checkInitial(n int, k mat.Symmetric) (float64, error) {
 			}
 		}
 	}
-	var e mat.EigenSym
+	var e spectral.EigenSym
 	if !e.Factorize(k, false) {
 		return 0, fmt.Errorf("erkle: initial: its eigenvalues were not found")
 	}

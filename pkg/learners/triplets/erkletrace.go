@@ -194,7 +194,7 @@ func (k *factored) nonPositive() ([][]float64, []float64) {
 }
 
 // below returns the eigenvectors of e whose eigenvalues, ascending, are at most bound.
-func below(e *mat.EigenSym, values []float64, bound float64) [][]float64 {
+func below(e *spectral.EigenSym, values []float64, bound float64) [][]float64 {
 	var v mat.Dense
 	e.VectorsTo(&v)
 	var out [][]float64

@@ -7,20 +7,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
 )
 
 // TieTolerance says when two squared distances are equal: when they differ by at most TieTolerance
-// times the larger one.
+// times the larger magnitude.
 const TieTolerance = 1e-12
 
 // Tied reports whether two squared distances are equal by TieTolerance. Under K = I all are, and
-// which of them round-off makes the smaller is luck.
+// which of them round-off makes the smaller is luck. Round-off can make them negative, too.
+//
+// The tolerance is relative to the two alone. One relative to the entries of K would let the
+// scale of one object decide about the others, and take the order of near objects far from the origin for
+// a tie. So where A, Near and Far coincide but for the round-off of K, its two distances tie only if they are equal.
 func Tied(sqNear, sqFar float64) bool {
-	return math.Abs(sqNear-sqFar) <= TieTolerance*max(sqNear, sqFar)
+	return math.Abs(sqNear-sqFar) <= TieTolerance*max(math.Abs(sqNear), math.Abs(sqFar))
 }
 
 // Errors returns the share of the triplets that the kernel k does not satisfy: strict counts a tie
-// (Tied) as an error, half as half of one. It panics if ts is empty or an index is outside of k.
+// (Tied) as an error, half as half of one. It panics if ts is empty, an index is outside of k or a
+// squared distance is not finite.
 func Errors(k mat.Symmetric, ts []metric.Triplet) (strict, half float64) {
 	if len(ts) == 0 {
 		panic("triplets: Errors of no triplet")
@@ -29,6 +35,8 @@ func Errors(k mat.Symmetric, ts []metric.Triplet) (strict, half float64) {
 	for _, t := range ts {
 		near, far := sqDist(k, t.A, t.Near), sqDist(k, t.A, t.Far)
 		switch {
+		case math.IsNaN(near-far) || math.IsInf(near-far, 0):
+			panic(fmt.Sprintf("triplets: Errors: the squared distances of %v are %v and %v", t, near, far))
 		case Tied(near, far):
 			ties++
 		case near > far:
@@ -82,7 +90,7 @@ func eigen(k mat.Symmetric, vectors bool) ([]float64, *mat.Dense) {
 	if err := checkFinite(k); err != nil {
 		panic("triplets: " + err.Error())
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(k, vectors) {
 		panic("triplets: the eigendecomposition of a finite matrix did not converge")
 	}

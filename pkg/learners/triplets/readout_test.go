@@ -64,10 +64,23 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		near, far float64
 		want      bool
-	}{{0, 0, true}, {1, 1 + 1e-13, true}, {1e-20, 2e-20, false}, {1e9, 1e9 + 1e-4, true}, {1, 1 + 1e-11, false}, {1 + 1e-11, 1, false}} {
+	}{{0, 0, true}, {1, 1 + 1e-13, true}, {1e-20, 2e-20, false}, {1e9, 1e9 + 1e-4, true}, {1, 1 + 1e-11, false}, {1 + 1e-11, 1, false},
+		{-1e-17, -1e-17, true}, {-1e-17, -2e-17, false}, {-1e-17, 1e-17, false}} {
 		if got := Tied(c.near, c.far); got != c.want {
 			t.Errorf("Tied(%v, %v) = %v", c.near, c.far, got)
 		}
+	}
+}
+
+// TestErrorsNegative: a tie is a tie also where round-off has made both squared distances negative.
+func TestErrorsNegative(t *testing.T) {
+	k := mat.NewSymDense(3, []float64{1, 1 + 1e-15, 1 + 1e-15, 1 + 1e-15, 1, 1, 1 + 1e-15, 1, 1})
+	ts := []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 0, Near: 2, Far: 1}}
+	if near := sqDist(k, 0, 1); near >= 0 {
+		t.Fatalf("squared distance %v, want it negative", near)
+	}
+	if strict, half := Errors(k, ts); strict != 1 || half != 0.5 {
+		t.Errorf("%v, %v, want 1, 0.5", strict, half)
 	}
 }
 
@@ -88,9 +101,16 @@ func TestReadoutPanics(t *testing.T) {
 	nan := mat.NewSymDense(2, []float64{math.NaN(), 0, 0, 1})
 	two := mat.NewSymDense(2, nil)
 	for name, f := range map[string]func(){
-		"no triplet":       func() { Errors(two, nil) },
-		"index":            func() { Errors(two, []metric.Triplet{{A: 0, Near: 1, Far: 2}}) },
-		"tolerance":        func() { Rank(two, -1) },
+		"no triplet": func() { Errors(two, nil) },
+		"index":      func() { Errors(two, []metric.Triplet{{A: 0, Near: 1, Far: 2}}) },
+		"tolerance":  func() { Rank(two, -1) },
+		"NaN":        func() { Errors(scaled(math.NaN(), make([]float64, 16)), []metric.Triplet{{A: 0, Near: 1, Far: 2}}) },
+		"Inf near": func() {
+			Errors(mat.NewSymDense(3, []float64{0, 0, 0, 0, math.Inf(1), 0, 0, 0, 0}), []metric.Triplet{{A: 0, Near: 1, Far: 2}})
+		},
+		"Inf both": func() {
+			Errors(mat.NewSymDense(3, []float64{math.Inf(1), 0, 0, 0, 0, 0, 0, 0, 0}), []metric.Triplet{{A: 0, Near: 1, Far: 2}})
+		},
 		"NaN rank":         func() { Rank(nan, 0) },
 		"NaN embedding":    func() { Embed(nan, 1) },
 		"no dimension":     func() { Embed(two, 0) },
