@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/spectral"
 )
 
 // Check reports through t every way in which k breaks the contract of
@@ -64,7 +65,7 @@ func Check(t testing.TB, k kernels.Kernel, x *mat.Dense, tol float64) {
 	top, bottom := x.Slice(0, half, 0, d).(*mat.Dense), x.Slice(half, n, 0, d).(*mat.Dense)
 	near("GramRect of the first and second half", kernels.GramRect(k, top, bottom), want.Slice(0, half, half, n))
 	near("GramRect of the second and first half", kernels.GramRect(k, bottom, top), want.Slice(half, n, 0, half))
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(gram, false) {
 		t.Error("eigendecomposition of the Gram matrix did not converge")
 	} else if low := eig.Values(nil)[0]; low < -float64(n)*tol*scale {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/persist"
+	"metriclab/pkg/spectral"
 )
 
 // RidgeVersion changes whenever FitRidge gives other numbers for the same input.
@@ -188,7 +189,7 @@ func (c *contrasts) decompose() error {
 		zy.MulVec(c.rows.T(), right)
 		right = zy
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(gram, true) {
 		return errors.New("eigendecomposition did not converge")
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/spectral"
 )
 
 // MixtureVersion changes whenever FitMixture gives other numbers for the same
@@ -331,7 +332,7 @@ func raised(s *mat.SymDense, floor float64) (component, error) {
 	if !chol.Factorize(shifted) { // some eigenvalue is at or below the floor
 		// The eigenvectors are those of s. Of s itself they come out wrong where it has a
 		// block of 1e-130, say, beside one of order 1; shifted, that block is about −floor.
-		var eig mat.EigenSym
+		var eig spectral.EigenSym
 		if !eig.Factorize(shifted, true) {
 			return component{}, errors.New("eigendecomposition did not converge")
 		}

@@ -29,7 +29,7 @@ func topEigen(a *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
 			return values, vectors, nil
 		}
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(a, true) {
 		return nil, nil, errors.New("eigendecomposition did not converge")
 	}

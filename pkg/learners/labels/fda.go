@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
 )
 
 // FDAVersion changes whenever FitFDA gives other numbers for the same input.
@@ -112,7 +113,7 @@ func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 	a.Mul(between, l.T())
 	gram := mat.NewSymDense(len(classes), nil)
 	gram.SymOuterK(1, &a)
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(gram, true) {
 		return nil, errors.New("fda: eigendecomposition did not converge")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/spectral"
 )
 
 // form is a quadratic form on R^dim that takes rank-one updates. It starts at zero
@@ -501,7 +502,7 @@ func (f *form) positivePart() *mat.Dense {
 	if f.n == 0 {
 		return nil
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(f.c.symmetric(f.n), true) {
 		panic("pairs: eigendecomposition of a finite matrix did not converge")
 	}

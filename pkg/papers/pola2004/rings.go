@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
 
@@ -223,7 +224,7 @@ func coordinates(l learners.Pair, x *mat.Dense) (*mat.Dense, error) {
 			gram.SetSym(i, j, -(sq.At(i, j)-means[i]-means[j]+total)/2)
 		}
 	}
-	var eig mat.EigenSym
+	var eig spectral.EigenSym
 	if !eig.Factorize(gram, true) {
 		return nil, fmt.Errorf("pola2004: eigendecomposition of distances did not converge")
 	}
