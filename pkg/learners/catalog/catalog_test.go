@@ -313,7 +313,8 @@ func TestERKLEParams(t *testing.T) {
 	for want, given := range map[string]map[string]string{
 		`parameter loss: "ckl" is not allowed, want one of gnmds, ste`:                        {"loss": "ckl"},
 		`parameter step: "2" is not allowed, want one of pa, constant, inverse, inverse-sqrt`: {"step": "2"},
-		`parameter p is only for loss=ste, but loss is gnmds`:                                 {"p": "0.9"},
+		`parameter p is only for loss=ste and step=pa, but loss is gnmds`:                     {"p": "0.9"},
+		`parameter p is only for loss=ste and step=pa, but step is constant`:                  {"loss": "ste", "step": "constant", "p": "0.9"},
 		`parameter p: "0.5" is not allowed, want a number > 0.5 and < 1`:                      {"loss": "ste", "p": "0.5"},
 		`parameter p: "1" is not allowed, want a number > 0.5 and < 1`:                        {"loss": "ste", "p": "1"},
 		`parameter margin is only for loss=gnmds, but loss is ste`:                            {"loss": "ste", "margin": "1"},

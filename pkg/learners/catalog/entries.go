@@ -134,7 +134,8 @@ var entries = []Entry{
 				Default: number(triplets.ERKLEParams{}.Resolved().Margin), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
 			},
 			{
-				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step", Type: Number, Needs: "loss=" + triplets.STE.String(),
+				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step", Type: Number,
+				Needs:   fmt.Sprintf("loss=%v and step=%v", triplets.STE, triplets.PassiveAggressive),
 				Default: number(triplets.ERKLEParams{}.Resolved().P), Allowed: "a number > 0.5 and < 1", min: math.Nextafter(0.5, 1), max: math.Nextafter(1, 0),
 			},
 			{

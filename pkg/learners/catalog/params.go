@@ -31,7 +31,7 @@ type Param struct {
 
 	// Needs is "name=word", or "name=word|word" and so on, if the parameter may be
 	// given only while the Choice or NumberOrWord of that name, an earlier parameter, is one of
-	// these words; else it is "".
+	// these words; several such conditions are joined by " and "; else it is "".
 	Needs string
 
 	min   float64  // smallest allowed value; −Inf for any
@@ -50,11 +50,21 @@ func choice(name, doc string, words ...string) Param {
 
 // Applies reports whether the parameter goes with the choices made, by name.
 func (p Param) Applies(chosen func(name string) string) bool {
+	return p.hinders(chosen) == ""
+}
+
+// hinders returns the name of the first choice that the parameter does not go with, or "".
+func (p Param) hinders(chosen func(name string) string) string {
 	if p.Needs == "" {
-		return true
+		return ""
 	}
-	name, words, _ := strings.Cut(p.Needs, "=")
-	return slices.Contains(strings.Split(words, "|"), chosen(name))
+	for condition := range strings.SplitSeq(p.Needs, " and ") {
+		name, words, _ := strings.Cut(condition, "=")
+		if !slices.Contains(strings.Split(words, "|"), chosen(name)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // parse returns the value of text, or an error that says what is allowed.
@@ -130,8 +140,7 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 		if !ok {
 			text = p.Default
 		}
-		if ok && !p.Applies(v.Text) {
-			choice, _, _ := strings.Cut(p.Needs, "=")
+		if choice := p.hinders(v.Text); ok && choice != "" {
 			return Values{}, fmt.Errorf("%s: parameter %s is only for %s, but %s is %s", e.Name, p.Name, p.Needs, choice, v.Text(choice))
 		}
 		x, err := p.parse(text)
