@@ -88,8 +88,8 @@ func (k *structured) densify() {
 	a := make([]float64, k.n*k.n)
 	k.sparse.fill(a)
 	d := newResolved(k.n, a)
-	for _, t := range k.sparse.low {
-		d.note(t.s)
+	for _, s := range k.sparse.low {
+		d.note(s)
 	}
 	k.dense, k.sparse = d, nil
 }

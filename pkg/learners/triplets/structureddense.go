@@ -19,26 +19,28 @@ func axpy(y []float64, a float64, x []float64) { blas64.Axpy(a, vec(x), vec(y)) 
 
 func scal(x []float64, a float64) { blas64.Scal(a, vec(x)) }
 
-func square(n int, data []float64) blas64.General {
-	return blas64.General{Rows: n, Cols: n, Stride: n, Data: data}
-}
-
 // buffered is a symmetric n×n matrix, base + Σ c_k z_k z_kᵀ. Rank-one terms are collected, and added to the
-// base many at a time, which reads and writes it once for all of them. The base is stored as a
-// full square, since a product with it then runs twice as fast as with a triangle.
+// base many at a time, which reads and writes it once for all of them. Of the base, which is a square, the upper triangle
+// counts, in tiles that are small enough to be read once for both of their products with a vector.
 type buffered struct {
 	n    int
-	base []float64 // both triangles, by rows
+	base []float64 // by rows, i ≤ j
 	c    []float64
 	z    []float64 // by rows
 	x    []float64 // scratch
 }
 
+// Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level.
+const (
+	tileRows = 32
+	tileCols = 256
+)
+
 // terms is the number of rank-one terms that a matrix of order n collects.
 func terms(n int) int { return max(4, min(48, n/16)) }
 
 func (m *buffered) at(i, j int) float64 {
-	v := m.base[i*m.n+j]
+	v := m.base[min(i, j)*m.n+max(i, j)]
 	for k, c := range m.c {
 		v += c * (m.z[k*m.n+i] * m.z[k*m.n+j])
 	}
@@ -52,7 +54,22 @@ func (m *buffered) low() blas64.General {
 
 // mulTo sets dst to the product with x.
 func (m *buffered) mulTo(dst, x []float64) {
-	blas64.Gemv(blas.NoTrans, 1, square(m.n, m.base), vec(x), 0, vec(dst))
+	n := m.n
+	clear(dst)
+	for r := 0; r < n; r += tileRows {
+		end := min(r+tileRows, n)
+		for i := r; i < end; i++ {
+			row := m.base[i*n+i : i*n+end]
+			dst[i] += dot(row, x[i:end])
+			axpy(dst[i+1:end], x[i], row[1:])
+		}
+		for c := end; c < n; c += tileCols {
+			w := min(tileCols, n-c)
+			tile := blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
+			blas64.Gemv(blas.NoTrans, 1, tile, vec(x[c:c+w]), 1, vec(dst[r:end]))
+			blas64.Gemv(blas.Trans, 1, tile, vec(x[r:end]), 1, vec(dst[c:c+w]))
+		}
+	}
 	if len(m.c) == 0 {
 		return
 	}
@@ -66,11 +83,12 @@ func (m *buffered) mulTo(dst, x []float64) {
 
 // combine sets dst to the product with Σ x_i e_{o_i}.
 func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
-	for i := range dst {
-		dst[i] = 0
-	}
+	clear(dst)
 	for k, i := range o {
-		axpy(dst, x[k], m.base[i*m.n:(i+1)*m.n])
+		for j := range i {
+			dst[j] += x[k] * m.base[j*m.n+i]
+		}
+		axpy(dst[i:], x[k], m.base[i*m.n+i:(i+1)*m.n])
 	}
 	for k, c := range m.c {
 		z := m.z[k*m.n : (k+1)*m.n]
@@ -91,32 +109,22 @@ func (m *buffered) flush() {
 	if len(m.c) == 0 {
 		return
 	}
-	n := m.n
-	m.x = fit(m.x, len(m.c))
-	for i := range n {
-		for k, c := range m.c {
-			m.x[k] = c * m.z[k*n+i]
+	n, terms := m.n, len(m.c)
+	m.x = fit(m.x, terms*n) // the c_k z_k by columns
+	for k, c := range m.c {
+		for i, z := range m.z[k*n : (k+1)*n] {
+			m.x[i*terms+k] = c * z
 		}
-		z := blas64.General{Rows: len(m.c), Cols: n - i, Stride: n, Data: m.z[i:]}
-		blas64.Gemv(blas.Trans, 1, z, vec(m.x), 1, vec(m.base[i*n+i:(i+1)*n]))
 	}
-	mirror(n, m.base)
+	for c := 0; c < n; c += tileCols {
+		end := min(c+tileCols, n)
+		for i := range end {
+			from := max(i, c)
+			z := blas64.General{Rows: terms, Cols: end - from, Stride: n, Data: m.z[from:]}
+			blas64.Gemv(blas.Trans, 1, z, vec(m.x[i*terms:(i+1)*terms]), 1, vec(m.base[i*n+from:i*n+end]))
+		}
+	}
 	m.c, m.z = m.c[:0], m.z[:0]
-}
-
-// mirror copies the upper triangle of a square to the lower one, by tiles.
-func mirror(n int, a []float64) {
-	const tile = 32
-	for r := 0; r < n; r += tile {
-		for c := 0; c <= r; c += tile {
-			for i := r; i < min(r+tile, n); i++ {
-				row := a[i*n : i*n+i]
-				for j := c; j < min(c+tile, i); j++ {
-					row[j] = a[j*n+i]
-				}
-			}
-		}
-	}
 }
 
 // resolved is a kernel K ⪰ 0 of which all n² entries are kept, with R = (K + s₀I)⁻¹, in whose Krylov
@@ -196,10 +204,7 @@ func (d *resolved) add(t step) addition {
 		d.correct(t.c, t.o, t.w)
 	}
 	for _, e := range t.entries() {
-		d.k.base[e.i*d.n+e.j] += e.x
-		if e.i != e.j {
-			d.k.base[e.j*d.n+e.i] += e.x
-		}
+		d.k.base[min(e.i, e.j)*d.n+max(e.i, e.j)] += e.x
 	}
 	return d.project(t)
 }
@@ -264,7 +269,6 @@ func (d *resolved) build(t step) bool {
 		d.r.base = nil
 		return false
 	}
-	mirror(n, m)
 	d.r = buffered{n: n, base: m}
 	return true
 }

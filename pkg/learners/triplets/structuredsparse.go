@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // sparse is a kernel K = diagonal + sparse + Σ s_k v_k v_kᵀ that started as a diagonal matrix: triplets fill
@@ -14,8 +17,10 @@ type sparse struct {
 	trace float64
 	diag  []float64
 	rows  [][]entry // off-diagonal entries of row i, by column
-	low   []term
 	slack []float64
+
+	low     []float64 // s of each term
+	vectors []float64 // v of each term, by rows
 
 	// The components, by union-find, and what is known of them, by root.
 	up      []int // up[i] = i at roots
@@ -29,6 +34,8 @@ type sparse struct {
 	layers []int // ends of its layers in order
 	place  []int // place in order; −1 outside
 	basis  [][]float64
+	full   []float64 // of all objects
+	form   []float64 // of all terms
 	tri    secular
 	pivots elimination
 }
@@ -37,12 +44,6 @@ type sparse struct {
 type entry struct {
 	j int
 	x float64
-}
-
-// term is s·vvᵀ.
-type term struct {
-	s float64
-	v []float64
 }
 
 func newSparse(diag []float64) *sparse {
@@ -69,8 +70,8 @@ func (k *sparse) at(i, j int) float64 {
 	} else if p, ok := k.find(i, j); ok {
 		x = k.rows[i][p].x
 	}
-	for _, t := range k.low {
-		x += t.s * (t.v[i] * t.v[j])
+	for p, s := range k.low {
+		x += s * (k.vectors[p*k.n+i] * k.vectors[p*k.n+j])
 	}
 	return x
 }
@@ -212,20 +213,21 @@ func (k *sparse) mulTo(dst, x []float64) {
 	}
 }
 
-// addLow adds to dst the product of the terms with x.
+// addLow adds to dst the product of the terms, of which there is one at least, with x.
 func (k *sparse) addLow(dst, x []float64) {
-	for _, t := range k.low {
-		var h float64
-		for p, a := range x {
-			h += t.v[k.order[p]] * a
-		}
-		if h == 0 {
-			continue
-		}
-		h *= t.s
-		for p := range dst {
-			dst[p] += h * t.v[k.order[p]]
-		}
+	k.full, k.form = fit(k.full, k.n), fit(k.form, len(k.low))
+	clear(k.full)
+	for p, a := range x {
+		k.full[k.order[p]] = a
+	}
+	v := blas64.General{Rows: len(k.low), Cols: k.n, Stride: k.n, Data: k.vectors}
+	blas64.Gemv(blas.NoTrans, 1, v, vec(k.full), 0, vec(k.form))
+	for p, s := range k.low {
+		k.form[p] *= s
+	}
+	blas64.Gemv(blas.Trans, 1, v, vec(k.form), 0, vec(k.full))
+	for p := range dst {
+		dst[p] += k.full[k.order[p]]
 	}
 }
 
@@ -390,11 +392,12 @@ func (k *sparse) remove(r int, s, tol float64, whole bool) (a addition, ok bool)
 	if math.Sqrt(dot(z, z)) > inaccurate*tol {
 		return addition{}, false
 	}
-	t := term{s, make([]float64, k.n)}
+	k.low = append(k.low, s)
+	k.vectors = append(k.vectors, make([]float64, k.n)...)
+	row := k.vectors[len(k.vectors)-k.n:]
 	for p, x := range v {
-		t.v[k.order[p]] = x
+		row[k.order[p]] = x
 	}
-	k.low = append(k.low, t)
 	k.trace += s
 	k.bare[r] = false
 	k.least[r] = 0
@@ -410,21 +413,19 @@ func (k *sparse) vector(i, n int) []float64 {
 	return k.basis[i]
 }
 
-// fill sets the square a, which is 0, to K.
+// fill sets the upper triangle of the square a, which is 0, to that of K.
 func (k *sparse) fill(a []float64) {
 	for i := range k.n {
 		a[i*k.n+i] = k.diag[i]
 		for _, e := range k.rows[i] {
-			a[i*k.n+e.j] = e.x
-		}
-	}
-	for _, t := range k.low {
-		for i, x := range t.v {
-			if x != 0 {
-				for j, y := range t.v {
-					a[i*k.n+j] += t.s * (x * y)
-				}
+			if e.j > i {
+				a[i*k.n+e.j] = e.x
 			}
 		}
 	}
+	m := buffered{n: k.n, base: a}
+	for p, s := range k.low {
+		m.push(s, k.vectors[p*k.n:(p+1)*k.n])
+	}
+	m.flush()
 }

@@ -67,7 +67,9 @@ func (m *buffered) state() bufferedState {
 	}
 	s := bufferedState{Factors: slices.Clone(m.c), Vectors: slices.Clone(m.z)}
 	for i := range m.n {
-		s.Base = append(s.Base, m.base[i*m.n:i*m.n+i+1]...)
+		for j := range i + 1 {
+			s.Base = append(s.Base, m.base[j*m.n+i])
+		}
 	}
 	return s
 }
@@ -90,9 +92,7 @@ func (k *sparse) state() *sparseState {
 			s.Bare[i], s.Clean[i], s.Least[i], s.Peak[i] = k.bare[i], k.clean[i], k.least[i], k.peak[i]
 		}
 	}
-	for _, t := range k.low {
-		s.Removed, s.Vectors = append(s.Removed, t.s), append(s.Vectors, t.v...)
-	}
+	s.Removed, s.Vectors = slices.Clone(k.low), slices.Clone(k.vectors)
 	return s
 }
 
@@ -179,12 +179,12 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 		k.inc(i, j, s.Entries[p/2])
 		k.inc(j, i, s.Entries[p/2])
 	}
-	for i, x := range s.Removed {
+	for _, x := range s.Removed {
 		if x <= 0 {
 			return nil, fmt.Errorf("removed: %v is not allowed, want a number > 0", x)
 		}
-		k.low = append(k.low, term{x, slices.Clone(s.Vectors[i*n : (i+1)*n])})
 	}
+	k.low, k.vectors = slices.Clone(s.Removed), slices.Clone(s.Vectors)
 	return k, nil
 }
 
@@ -235,8 +235,7 @@ func (s *bufferedState) matrix(field string, n int) (*buffered, error) {
 	m := &buffered{n: n, base: make([]float64, n*n), c: slices.Clone(s.Factors), z: slices.Clone(s.Vectors)}
 	for i := range n {
 		for j := range i + 1 {
-			v := s.Base[i*(i+1)/2+j]
-			m.base[i*n+j], m.base[j*n+i] = v, v
+			m.base[j*n+i] = s.Base[i*(i+1)/2+j]
 		}
 	}
 	return m, nil
