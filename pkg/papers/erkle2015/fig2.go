@@ -93,7 +93,7 @@ var Fig2 = experiment.Spec{
 //	step  objects, triplets in all: negative eigenvalues that a batch step removed
 var (
 	fig2Index  = []string{"kind", "objects", "triplets"}
-	fig2Values = slices.Concat(errorColumns("test"), skipsValues, []string{"negative"})
+	fig2Values = slices.Concat(errorColumns("test"), countValues, []string{"negative"})
 )
 
 // Names of the phases that are timed. A pass is timed from each mini-batch to the next.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/table"
 )
@@ -24,20 +26,35 @@ const (
 
 // Ways to count the eigenpairs of a run, by the column that does.
 var skipsReadings = []struct{ name, column string }{
-	{"the printed rule", "printed"}, {"our certificates", "computed"}, {"negative eigenvalues only", "projected"},
+	{"the printed rule", "printed"}, {"negative eigenvalues only", "projected"},
 }
 
-const skipsAsRead = " Read as: the printed rule, λ̂ ← λ̂ − 3γ and an eigenpair where that is negative; the eigenpairs that our certificates leave to compute; and the negative eigenvalues, without which no rule does."
+const skipsAsRead = " Read as: the printed rule, λ̂ ← λ̂ − 3γ and an eigenpair where that is negative; and the negative eigenvalues, without which no rule does."
 
 var fig2Claims = []experiment.Claim{
 	{
 		ID: "fig2-faster", View: "fig2a",
 		Statement: "A single pass of PA-ERKLE is often significantly faster than a single gradient step of batch GNMDS.",
 		Where:     fiveTwo + "a", Theirs: experiment.FigureOnly,
-		Predicate: "CPU times, base-2 logarithm of the quotient step/pass > 0, paired, by a step of the full eigendecomposition, which is the paper's, and by that of our FitBatch. Read as: " +
-			"a whole pass over 2n triplets against one step, at n = 1600, where both are measured, and at n = 5000, where both are power laws through n = 250, 400, 630, 1000 and 1600 of the same trial; " +
-			"and the curves of the figure, PA-ERKLE against one step per mini-batch of n/10 triplets over the same triplets, at half of the checkpoints or more (\"often\"), over the whole pass at n = 1600 and over the first 4,000 of 10,000 triplets at n = 5000 with the step by the power law.",
-		GradeTimed: gradeFaster,
+		Predicate: "CPU times, base-2 logarithm of the quotient step/pass > 0, paired, by a step of the full eigendecomposition, which is the paper's. Read as: " + fasterReadings,
+		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
+			f, err := gradeFaster(t, times, stepPhase, true)
+			if err != nil {
+				return f, err
+			}
+			trials, err := fig2TimesOf(t, times)
+			f.Reason += " " + measuredStep(trials)
+			return f, err
+		},
+	},
+	{
+		ID: "fig2-faster-ours", View: "fig2-steps",
+		Statement: "Ours: a single pass of PA-ERKLE is faster than a single step of our own batch GNMDS, whose projection is cheaper.",
+		Where:     "not in the paper", Theirs: "not in the paper",
+		Predicate: "As before, by a step of FitBatch, at n = 1600 only: its projection changes its method with n, so that nothing is extrapolated.",
+		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
+			return gradeFaster(t, times, fitPhase, false)
+		},
 	},
 	{
 		ID: "fig2-two-steps", View: "fig2-steps",
@@ -65,7 +82,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "The mean number of eigenvalue/eigenvector computations was 724.2 with a standard deviation of 3.7.",
 		Where:     "Section 5.2", Theirs: "724.2, standard deviation 3.7",
 		Predicate: "Eigenpairs per 10,000 triplets in one pass of PA-ERKLE over 2n triplets are 724.2 within 36 (5 %), at n = 1600, with the paper's number of triplets per object." + skipsAsRead +
-			" And as if the words were swapped: the updates that the printed rule skips among the first 4,000 at n = 5000, after which it skips none.",
+			" The finding also says how many updates the printed rule skips at n = 5000.",
 		Grade: gradeComputations,
 	},
 	{
@@ -82,20 +99,21 @@ var fig2Claims = []experiment.Claim{
 	},
 }
 
-// fig2Steps are the two kinds of batch steps.
-var fig2Steps = []struct {
-	name  string
-	phase func(n int) string
-}{{"full eigendecomposition", stepPhase}, {"FitBatch", fitPhase}}
+const fasterReadings = "a whole pass over 2n triplets against one step, at n = 1600, where both are measured, and at n = 5000, where the step was measured once and the pass is a power law through n = 250, 400, 630, 1000 and 1600 of the same trial; " +
+	"and the curves of the figure, PA-ERKLE against one step per mini-batch of n/10 triplets over the same triplets, at half of the checkpoints or more (\"often\"), over the whole pass at n = 1600 and over the first 4,000 of 10,000 triplets at n = 5000."
 
-func gradeFaster(t, times *table.Table) (experiment.Finding, error) {
+// gradeFaster compares a pass with a kind of batch steps, also at the largest n if asked for.
+func gradeFaster(t, times *table.Table, phase func(n int) string, atLarge bool) (experiment.Finding, error) {
 	trials, err := fig2TimesOf(t, times)
 	if err != nil {
 		return experiment.Finding{}, err
 	}
 	var readings []experiment.Reading
-	for _, step := range fig2Steps {
-		for _, large := range []bool{false, true} {
+	for _, large := range []bool{false, true} {
+		if large && !atLarge {
+			break
+		}
+		{
 			var whole []float64
 			curve := map[int][]float64{}
 			var order []int
@@ -106,7 +124,10 @@ func gradeFaster(t, times *table.Table) (experiment.Finding, error) {
 					n = r.large()
 				}
 				at = n
-				one := r.one(step.phase, n)
+				one := r.one(phase, n)
+				if large {
+					one = measuredOnce(trials, one)
+				}
 				whole = append(whole, math.Log2(one/r.whole(n)))
 				pass := r.pass(n)
 				for i, to := range r.passes[n] {
@@ -120,7 +141,7 @@ func gradeFaster(t, times *table.Table) (experiment.Finding, error) {
 			if err != nil {
 				return f, err
 			}
-			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("whole pass, n = %d, %s", at, step.name), Finding: f})
+			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("whole pass, n = %d", at), Finding: f})
 			var units []experiment.Unit
 			for _, to := range order {
 				units = append(units, experiment.Unit{Name: fmt.Sprintf("to %d", to), Diffs: curve[to]})
@@ -129,12 +150,20 @@ func gradeFaster(t, times *table.Table) (experiment.Finding, error) {
 			if err != nil {
 				return f, err
 			}
-			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("curves, n = %d, %s", at, step.name), Finding: f})
+			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("curves, n = %d", at), Finding: f})
 		}
 	}
-	f := experiment.AllReadings(readings)
-	f.Reason += " " + measuredStep(trials)
-	return f, nil
+	return experiment.AllReadings(readings), nil
+}
+
+// measuredOnce returns the time of the step at the largest size that one of the trials measured, or else that of the law.
+func measuredOnce(trials []fig2Times, law float64) float64 {
+	for _, r := range trials {
+		if s, ok := r.spent[stepPhase(r.large())]; ok {
+			return s
+		}
+	}
+	return law
 }
 
 // measuredStep says how long one step at the largest size took where it was measured.
@@ -176,8 +205,10 @@ func gradeComputations(t *table.Table) (experiment.Finding, error) {
 	if err != nil {
 		return experiment.Finding{}, err
 	}
-	f, err := experiment.GradeNumber(printedComputations, printedSkips(t), computationsTolerance)
-	return experiment.AllReadings(append(readings, experiment.Reading{Name: "updates that the printed rule skips", Finding: f})), err
+	f := experiment.AllReadings(readings)
+	s := experiment.Summarize(printedSkips(t))
+	f.Reason += fmt.Sprintf(" At n = %d the printed rule skips %.1f updates (standard deviation %.1f) before the first negative eigenvalue, and none after it.", largeObjects, s.Mean, stat.StdDev(printedSkips(t), nil))
+	return f, nil
 }
 
 // printedSkips returns how many updates of the main pass the printed rule skips, by trial.

@@ -79,6 +79,12 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 	return d, nil
 }
 
+// fig2Steps are the two kinds of batch steps.
+var fig2Steps = []struct {
+	name  string
+	phase func(n int) string
+}{{"full eigendecomposition", stepPhase}, {"FitBatch", fitPhase}}
+
 func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	trials, err := fig2TimesOf(t, times)
 	if err != nil || len(trials) == 0 {

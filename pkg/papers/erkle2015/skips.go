@@ -21,6 +21,9 @@ const (
 	skipsConstant = "constant"
 )
 
+// stepDrop is by how much an update of magnitude 1 lowers d²(a, b) − d²(a, c) before the projection (Eq. 4.15).
+const stepDrop = 10
+
 // constantSuffix ends the names of the cells of the constant step.
 const constantSuffix = ", constant step"
 
@@ -87,10 +90,12 @@ var Skips = experiment.Spec{
 }
 
 // The table has a row per checkpoint, counts so far: updates that were active; those that each certificate showed to need no eigenpair, of which
-// the cheapest that does is counted; eigenpairs computed, negative ones removed; and what the paper's rule would have computed.
+// the cheapest that does is counted; eigenpairs computed, negative ones removed; what the paper's rule would have computed; and
+// the sum of how far removals moved the margin of their triplet.
 var (
 	skipsIndex  = []string{"triplets"}
-	skipsValues = []string{"active", "weyl", "slack", "block", "bound", "computed", "projected", "printed"}
+	countValues = []string{"active", "weyl", "slack", "block", "bound", "computed", "projected", "printed"}
+	skipsValues = append(slices.Clone(countValues), "moved")
 )
 
 // skipCounts are the value columns.
@@ -122,6 +127,7 @@ func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	rows := table.New(skipsIndex, skipsValues)
 	rule := newPrintedRule(c.objects)
 	checkpoints := skipsCheckpoints(c.train)
+	moved := 0.0
 	for i, t := range s.train {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -135,8 +141,14 @@ func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		if stats.Active > before.Active {
 			rule.update(t, out.StepSize, stats.Projected > before.Projected)
 		}
+		if stats.Projected > before.Projected {
+			now, was := l.Predict(t), out.Prediction
+			moved += math.Abs(now.SqNear - now.SqFar - (was.SqNear - was.SqFar - stepDrop*out.StepSize))
+		}
 		if slices.Contains(checkpoints, i+1) {
-			rows.Add(table.Key{"triplets": strconv.Itoa(i + 1)}, skipCounts(stats, rule))
+			v := skipCounts(stats, rule)
+			v["moved"] = moved
+			rows.Add(table.Key{"triplets": strconv.Itoa(i + 1)}, v)
 		}
 	}
 	return rows, nil
