@@ -240,8 +240,7 @@ func (s *bufferedState) matrix(field string, n int) (*buffered, error) {
 	m := &buffered{n: n, base: make([]float64, n*n), c: slices.Clone(s.Factors), z: slices.Clone(s.Vectors)}
 	for i := range n {
 		for j := range i + 1 {
-			v := s.Base[i*(i+1)/2+j]
-			m.base[i*n+j], m.base[j*n+i] = v, v
+			m.base[j*n+i] = s.Base[i*(i+1)/2+j]
 		}
 	}
 	return m, nil
