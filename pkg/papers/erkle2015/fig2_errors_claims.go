@@ -21,7 +21,7 @@ const (
 	competitive = 0.02
 )
 
-const atATenth = " At n = 500 with 1,000 training triplets and mini-batches of 50, a tenth of the paper's sizes, since a batch step at n = 5000 takes minutes." +
+const atATenth = " At n = 500 with 1,000 training triplets and mini-batches of 50, a tenth of the paper's sizes, since a batch step at n = 5000 takes minutes: what holds here is taken to hold there at equal numbers of triplets per object." +
 	" Read with the kernel of the mini-batch before as the start, and from K = I each time; with settings by validation, and best on test, the paper's rule."
 
 var fig2ErrorsClaims = []experiment.Claim{

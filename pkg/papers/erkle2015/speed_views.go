@@ -11,27 +11,30 @@ import (
 )
 
 const speedSetup = "PA-ERKLE from K = I on random comparisons of n points drawn from N(0, I) in R⁵⁰; CPU time of updates that change the kernel. " +
-	"Structured: certificates that no eigenpair is needed, else that pair alone. Dense: a full eigendecomposition at each update, timed over the first triplets of the stream. "
+	"Structured: certificates that no eigenpair is needed, else that pair alone. Dense: a full eigendecomposition at each update, timed over the first triplets of the stream, when the kernel is near I, which makes it faster than later. "
 
 func drawSpeedTriplets(t, times *table.Table) (plots.Drawing, error) {
-	p := plots.Panel{XLabel: "triplets seen", YLabel: "CPU time per active triplet (ms)", XLog: true, YLog: true}
+	p := plots.Panel{Title: "time", XLabel: "triplets seen", YLabel: "CPU time per active triplet (ms)", XLog: true, YLog: true}
+	memory := plots.Panel{Title: "memory", XLabel: "triplets seen", YLabel: "saved learner (MB)", XLog: true, YLog: true}
 	order, runs := byObjects(t, times, speedStructured)
 	for k, n := range order {
 		rs := runs[n]
-		values := make([][]float64, len(rs[0].to))
+		values, bytes := make([][]float64, len(rs[0].to)), make([][]float64, len(rs[0].to))
 		var x []float64
 		for i, to := range rs[0].to {
 			x = append(x, float64(to))
 			for _, r := range rs {
 				values[i] = append(values[i], 1e3*r.perTriplet()[i])
+				bytes[i] = append(bytes[i], r.bytes[i]/1e6)
 			}
 		}
+		memory.Marks = append(memory.Marks, bandOf(plots.Line{Name: fmt.Sprintf("n = %d", n), Color: k}, x, bytes))
 		p.Marks = append(p.Marks, bandOf(plots.Line{Name: fmt.Sprintf("n = %d", n), Color: k}, x, values))
 	}
 	if len(p.Marks) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	return plots.Drawing{Panels: []plots.Panel{p}, Caption: "Time per active triplet between one checkpoint and the next. " + speedSetup + trialsNote(t)}, nil
+	return plots.Drawing{Panels: []plots.Panel{p, memory}, Columns: 2, Caption: "Time per active triplet between one checkpoint and the next, and what the learner saves then. " + speedSetup + trialsNote(t)}, nil
 }
 
 func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
