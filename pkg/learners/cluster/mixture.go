@@ -330,7 +330,7 @@ func raised(s *mat.SymDense, floor float64) (component, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(shifted) { // some eigenvalue is at or below the floor
-		// The eigenvectors are those of s. Of s itself they come out wrong where it has a
+		// The eigenvectors are those of s. Of s itself gonum gets them wrong where it has a
 		// block of 1e-130, say, beside one of order 1; shifted, that block is about −floor.
 		var eig spectral.EigenSym
 		if !eig.Factorize(shifted, true) {

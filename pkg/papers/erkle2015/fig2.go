@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
 
@@ -250,7 +251,7 @@ func fullStep(k *mat.SymDense, ts []metric.Triplet, delta float64) (*mat.SymDens
 		inc(t.A, t.Near, delta)
 		inc(t.A, t.Far, -delta)
 	}
-	var eigen mat.EigenSym
+	var eigen spectral.EigenSym
 	if !eigen.Factorize(next, true) {
 		return nil, 0, errors.New("erkle2015: eigendecomposition of a batch step did not converge")
 	}
