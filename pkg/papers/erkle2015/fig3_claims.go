@@ -210,7 +210,7 @@ var fig3Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig3-step", View: "fig3-settings",
-		Statement: "Ours: the step δ = 1, not noise, makes STE-ERKLE bad: with δ chosen on validation triplets it performs as well as PA-ERKLE.",
+		Statement: "Ours: with δ chosen on validation triplets STE-ERKLE performs as well as PA-ERKLE.",
 		Where:     section53 + ", Fig. 3a", Theirs: "no number",
 		Predicate: "At the end, the test error of STE-ERKLE with the δ of {0.03, 0.1, 0.3, 1} that has the least validation error after one pass is less than that of PA-ERKLE plus 1 point, with one and with ten passes." + cleanedNote,
 		Grade: func(t *table.Table) (experiment.Finding, error) {
