@@ -1,6 +1,10 @@
 package pairs
 
-import "math"
+import (
+	"math"
+
+	"metriclab/pkg/spectral"
+)
 
 // eigenpair is the negative eigenpair (−s, p) of
 //
@@ -305,41 +309,12 @@ func (t *tridiagonal) extend(a, b float64) {
 // eval returns f(s) and f′(s), and leaves p and Tp. It fails if I + δT is not
 // positive definite, which only round-off can cause.
 func (t *tridiagonal) eval(s float64) (fs, slope float64, ok bool) {
-	n := len(t.a)
-	a, b, p, d, tp := t.a, t.b, t.p, t.d, t.tp
-	delta := s - t.s0
-	p[0] = t.wn
-	for i := range n {
-		d[i] = 1 + delta*a[i]
-		if i > 0 {
-			m := delta * b[i-1] / d[i-1]
-			d[i] -= m * delta * b[i-1]
-			p[i] = -m * p[i-1]
-		}
-		if !(d[i] > 0) {
-			return 0, 0, false
-		}
-	}
-	for i := n - 1; i >= 0; i-- {
-		p[i] /= d[i]
-		if i < n-1 {
-			p[i] -= delta * b[i] / d[i] * p[i+1]
-		}
-	}
-	var sum float64
-	for i := range n {
-		v := a[i] * p[i]
-		if i > 0 {
-			v += b[i-1] * p[i-1]
-		}
-		if i < n-1 {
-			v += b[i] * p[i+1]
-		}
-		tp[i] = v
-		sum += v * v
+	sum, ok := spectral.SolveShifted(t.a, t.b, s-t.s0, t.wn, t.p, t.tp, t.d)
+	if !ok {
+		return 0, 0, false
 	}
 	last := t.rho / s
-	return t.c * (t.wn*tp[0] + t.rho*last), -t.c * (sum + last*last), true
+	return t.c * (t.wn*t.tp[0] + t.rho*last), -t.c * (sum + last*last), true
 }
 
 // root moves s to the root of f = 1 above floor, where f ≥ 1, and returns it

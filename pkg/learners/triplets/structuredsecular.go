@@ -1,6 +1,10 @@
 package triplets
 
-import "math"
+import (
+	"math"
+
+	"metriclab/pkg/spectral"
+)
 
 // secular is the quadratic form of a Krylov space: with A symmetric, q a unit vector and T the
 // k×k tridiagonal matrix of k Lanczos steps from q, AQ = QT + βq_{k+1}e_kᵀ, it approximates
@@ -125,39 +129,11 @@ func (t *shifted) extend(a, b float64) {
 // eval returns f(s) = c·uᵀRQp, a quadrature, and f′(s), and leaves p and Tp. It fails unless I + δT ≻ 0.
 func (t *shifted) eval(s float64) (fs, slope float64, ok bool) {
 	n := len(t.a)
-	a, b, p, d, tp := t.a, t.b, t.p[:n], t.d[:n], t.tp[:n]
-	delta := s - t.s0
-	p[0] = 1
-	for i := range n {
-		d[i] = 1 + delta*a[i]
-		if i > 0 {
-			m := delta * b[i-1] / d[i-1]
-			d[i] -= m * delta * b[i-1]
-			p[i] = -m * p[i-1]
-		}
-		if !(d[i] > 0) {
-			return 0, 0, false
-		}
+	sum, ok := spectral.SolveShifted(t.a, t.b, s-t.s0, 1, t.p[:n], t.tp[:n], t.d[:n])
+	if !ok {
+		return 0, 0, false
 	}
-	for i := n - 1; i >= 0; i-- {
-		p[i] /= d[i]
-		if i < n-1 {
-			p[i] -= delta * b[i] / d[i] * p[i+1]
-		}
-	}
-	var sum float64
-	for i := range n {
-		v := a[i] * p[i]
-		if i > 0 {
-			v += b[i-1] * p[i-1]
-		}
-		if i < n-1 {
-			v += b[i] * p[i+1]
-		}
-		tp[i] = v
-		sum += v * v
-	}
-	return t.c * tp[0], -t.c * sum, true
+	return t.c * t.tp[0], -t.c * sum, true
 }
 
 // maxNewton is far above the steps taken (3 to 8); bisection alone halves the logarithm of the
