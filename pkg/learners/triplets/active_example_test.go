@@ -44,3 +44,38 @@ func ExampleSelector() {
 	fmt.Println(r.Answer(q), p.SqNear < p.SqFar)
 	// Output: {2 0 3} true
 }
+
+// Objects at 0, 1 and 3 on a line: the first is nearer to the second. A person who errs in a tenth of the answers
+// says the opposite now and then.
+func ExampleNewPointRespondent() {
+	x := mat.NewDense(3, 1, []float64{0, 1, 3})
+	r, err := triplets.NewPointRespondent(rand.NewPCG(1, 2), x, 0.1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wrong := 0
+	for range 1000 {
+		if r.Answer(triplets.Query{Head: 0, B: 1, C: 2}).Near != 1 {
+			wrong++
+		}
+	}
+	fmt.Println(wrong > 60 && wrong < 140)
+	// Output: true
+}
+
+// A kernel answers, too: here object 0 is as good as object 2, and far from object 1.
+func ExampleNewKernelRespondent() {
+	k := mat.NewSymDense(3, []float64{
+		1, 0, .9,
+		0, 1, 0,
+		.9, 0, 1,
+	})
+	r, err := triplets.NewKernelRespondent(rand.NewPCG(1, 2), k, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Answer(triplets.Query{Head: 0, B: 1, C: 2}))
+	// Output: {0 2 1}
+}
