@@ -1,8 +1,6 @@
 package triplets
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
@@ -10,7 +8,7 @@ import (
 
 // structured is a cone that computes no eigenpair where a certificate shows that there is no negative
 // one, and else that pair alone. A kernel that starts diagonal is kept sparse while few
-// eigenpairs were removed; then, or if it does not start so, all entries are kept, with a resolvent.
+// eigenpairs were removed; then, or if it does not start so, all entries are kept, with two resolvents.
 //
 // What it leaves is proved up to round-off of order tr(K)·ε: no negative eigenvalue is skipped but those in
 // [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before, and an eigenpair is accepted by its
@@ -81,7 +79,7 @@ func (k *structured) add(t metric.Triplet, gamma float64, g Gradient) addition {
 	return a
 }
 
-// maxTerms is the number of removed eigenpairs from which on a dense kernel with its resolvent is cheaper.
+// maxTerms is the number of removed eigenpairs from which on a dense kernel with its resolvents is cheaper.
 func maxTerms(n int) int { return n / 25 }
 
 func (k *structured) densify() {
@@ -104,12 +102,7 @@ type step struct {
 
 func newStep(t metric.Triplet, gamma float64, g Gradient) step {
 	s := step{o: [3]int{t.A, t.Near, t.Far}, c: g.radius() * gamma, gamma: gamma, off: gamma * g.offDiagonal()}
-	if g == Frobenius {
-		r := math.Sqrt(3)
-		s.w, s.u = [3]float64{1 / r, 1 / (3 + r), 1 / (r - 3)}, [3]float64{1 / r, 1 / (r - 3), 1 / (3 + r)}
-	} else {
-		s.w, s.u = [3]float64{2. / 3, 1. / 3, -2. / 3}, [3]float64{2. / 3, -2. / 3, 1. / 3}
-	}
+	s.u, s.w = g.directions()
 	return s
 }
 

@@ -449,3 +449,70 @@ func TestBuffered(t *testing.T) {
 		}
 	}
 }
+
+// Each resolvent is (K + s₀I)⁻¹ after each triplet, and the one that is chosen is nearer to the root.
+func TestResolvents(t *testing.T) {
+	const (
+		n = 100
+		// K + s₀I has condition 1e4 at most, and some hundred corrections add up.
+		tol = 1e-7
+		// A root this near to the geometric mean of the shifts may be taken for one on the other side.
+		unsure = 1.5
+	)
+	k := newStructured(n, nil)
+	r := rand.New(rand.NewPCG(8, 8))
+	x, z, back := make([]float64, n), make([]float64, n), make([]float64, n)
+	both, chosen := 0, [2]int{}
+	for _, tr := range stream(n, 600, 0.1, 9) {
+		which, middle := 0, 0.0
+		if d := k.dense; d != nil && d.r[1].base != nil {
+			both++
+			for i := range x {
+				x[i] = r.NormFloat64()
+			}
+			for j, shift := range d.shift {
+				d.k.mulTo(z, x)
+				axpy(z, shift, x)
+				d.r[j].mulTo(back, z)
+				for i := range x {
+					if math.Abs(back[i]-x[i]) > tol {
+						t.Fatalf("resolvent %d of K + %vI is off by %v", j, shift, back[i]-x[i])
+					}
+				}
+			}
+			middle = d.shift[0] * d.shift[1]
+			gamma := (1 + k.at(tr.Near, tr.Near) - k.at(tr.Far, tr.Far) - 2*k.at(tr.A, tr.Near) + 2*k.at(tr.A, tr.Far)) / Printed.drop()
+			if gamma > 0 {
+				// The root of the secular equation of K − γG, whose form without −c·uuᵀ has the resolvents by then.
+				st := newStep(tr, gamma, Printed)
+				m := mat.NewSymDense(n, nil)
+				m.CopySym(k.kernel())
+				for _, e := range st.entries() {
+					m.SetSym(e.i, e.j, m.At(e.i, e.j)+e.x)
+				}
+				root := -least(m)
+				if root*root > middle*unsure*unsure {
+					which = 1
+				} else if root <= 0 || root*root*unsure*unsure > middle {
+					which = -1 // none, or not sure
+				}
+				c := &resolved{n: n, r: [2]buffered{clone(d.r[0]), clone(d.r[1])}, shift: d.shift, x: z, y: back}
+				c.correct(st.c, st.o, st.w)
+				if got := c.nearer(st); c.r[1].base != nil && which >= 0 {
+					chosen[which]++
+					if got != which {
+						t.Errorf("shifts %v: chose %d for the root %v", d.shift, got, root)
+					}
+				}
+			}
+		}
+		pa(k, tr, Printed)
+	}
+	if both < 50 || chosen[0] < 5 || chosen[1] < 5 {
+		t.Errorf("both resolvents after %d triplets, chosen %v, want some of each", both, chosen)
+	}
+}
+
+func clone(m buffered) buffered {
+	return buffered{n: m.n, base: slices.Clone(m.base), c: slices.Clone(m.c), z: slices.Clone(m.z)}
+}

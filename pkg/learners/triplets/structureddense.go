@@ -129,19 +129,20 @@ func (m *buffered) flush() {
 
 // resolved is a kernel K ⪰ 0 of which all n² entries are kept, with R = (K + s₀I)⁻¹, in whose Krylov
 // spaces the negative eigenpairs are found. The nearer s₀ is to the root s of the secular equation, the
-// fewer Lanczos steps: the error falls by (√κ−1)/(√κ+1) per step, κ = max(s/s₀, s₀/s), so that s₀ follows the
-// geometric mean of the roots.
+// fewer Lanczos steps: the error falls by (√κ−1)/(√κ+1) per step, κ = max(s/s₀, s₀/s). The roots spread over
+// orders of magnitude, so that there are two resolvents, with s₀ below and above the geometric mean
+// of the roots; two corrections more cost less than the steps that they save.
 type resolved struct {
 	n     int
 	k     buffered
-	r     buffered // base nil if there is none
+	r     [2]buffered // base nil if there is none
 	trace float64
 
-	shift    float64
-	logShift float64 // running mean of log s
-	seen     int     // roots in that mean
-	age      int     // roots since R was built
-	patience int     // age at which R may be built anew
+	shift    [2]float64 // s₀ of each; the second resolvent is missing if they are equal
+	logShift float64    // running mean of log s
+	seen     int        // roots in that mean
+	age      int        // roots since R was built
+	patience int        // age at which R may be built anew
 
 	basis   [][]float64 // Lanczos vectors
 	v, x, y []float64
@@ -168,15 +169,17 @@ const (
 	maxLanczos = 200
 	// meanOver is the number of roots over which logShift averages.
 	meanOver = 32
-	// staleRatio and firstPatience: R is built anew when the mean root is off by more than this
+	// staleRatio and firstPatience: the resolvents are built anew when a shift is off by more than this
 	// factor, but not more often than after this many roots, and ever less often.
-	staleRatio    = 2
+	staleRatio    = 4
 	firstPatience = 64
 	// firstShift·c is s₀ while no root was seen.
 	firstShift = 0.01
+	// spread is the ratio of the two s₀ to the geometric mean of the roots.
+	spread = 4
 	// leastShift times the mean eigenvalue of K is the least s₀. The roots start tiny and grow soon,
 	// and while they are tiny, few eigenvalues of K are of their size, so that a larger s₀ costs few steps.
-	leastShift = 0.003
+	leastShift = 0.0003
 )
 
 // tolerances returns the size of a negative eigenvalue that is left alone, and of the residual of an
@@ -186,7 +189,7 @@ func tolerances(c, trace float64, n int) (floor, tol float64) {
 }
 
 func newResolved(n int, k []float64) *resolved {
-	d := &resolved{n: n, k: buffered{n: n, base: k}, r: buffered{n: n}, patience: firstPatience}
+	d := &resolved{n: n, k: buffered{n: n, base: k}, r: [2]buffered{{n: n}, {n: n}}, patience: firstPatience}
 	for i := range n {
 		d.trace += k[i*n+i]
 	}
@@ -196,13 +199,11 @@ func newResolved(n int, k []float64) *resolved {
 
 // add sets K to the projection of K − γG.
 func (d *resolved) add(t step) addition {
-	if d.r.base != nil && d.age >= d.patience && math.Abs(math.Log(d.target()/d.shift)) > math.Log(staleRatio) {
+	if d.r[0].base != nil && d.age >= d.patience && d.stale() {
 		d.patience *= 2
-		d.r.base = nil
+		d.drop()
 	}
-	if d.r.base != nil {
-		d.correct(t.c, t.o, t.w)
-	}
+	d.correct(t.c, t.o, t.w)
 	for _, e := range t.entries() {
 		d.k.base[min(e.i, e.j)*d.n+max(e.i, e.j)] += e.x
 	}
@@ -216,13 +217,13 @@ func (d *resolved) project(t step) addition {
 		d.logShift = math.Log(max(firstShift*t.c, floor))
 	}
 	for range 2 {
-		if d.r.base == nil && !d.build(t) {
+		if d.r[0].base == nil && !d.build(t) {
 			break
 		}
-		s, found, ok := d.lanczos(t, floor, tol)
+		s, found, ok := d.lanczos(t, d.nearer(t), floor, tol)
 		switch {
 		case !ok:
-			d.r.base = nil
+			d.drop()
 		case found:
 			d.remove(t, s)
 			return addition{removed: 1}
@@ -234,43 +235,84 @@ func (d *resolved) project(t step) addition {
 	return d.direct(floor)
 }
 
+// drop forgets the resolvents.
+func (d *resolved) drop() {
+	for j := range d.r {
+		d.r[j].base = nil
+	}
+}
+
 // correct follows K ← K + c·xxᵀ (Sherman–Morrison).
 func (d *resolved) correct(c float64, o [3]int, x [3]float64) {
 	z := d.y
-	d.r.combine(z, o, x)
-	den := 1 + c*(x[0]*z[o[0]]+x[1]*z[o[1]]+x[2]*z[o[2]])
-	if !(den > minDenominator) {
-		d.r.base = nil
-		return
+	for j := range d.r {
+		r := &d.r[j]
+		if r.base == nil {
+			continue
+		}
+		r.combine(z, o, x)
+		den := 1 + c*on(x, z, o)
+		if !(den > minDenominator) {
+			d.drop()
+			return
+		}
+		r.push(-c/den, z)
 	}
-	d.r.push(-c/den, z)
 }
 
-// build computes R from P = K + c·uuᵀ with s₀ near the mean root, K being K − γG already.
+// build computes the resolvents of P = K + c·uuᵀ, K being K − γG already.
 func (d *resolved) build(t step) bool {
 	n := d.n
 	d.k.flush()
 	d.shift = d.target()
 	d.age = 0
-	m := append([]float64(nil), d.k.base...)
-	for i := range n {
-		m[i*n+i] += d.shift
-	}
-	for i, p := range t.o {
-		for j, q := range t.o {
-			m[p*n+q] += t.c * (t.u[i] * t.u[j])
+	for j, shift := range d.shift {
+		if j > 0 && shift == d.shift[0] {
+			break
 		}
+		m := append([]float64(nil), d.k.base...)
+		for i := range n {
+			m[i*n+i] += shift
+		}
+		for i, p := range t.o {
+			for j, q := range t.o {
+				m[p*n+q] += t.c * (t.u[i] * t.u[j])
+			}
+		}
+		factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
+		if ok {
+			_, ok = lapack64.Potri(factor)
+		}
+		if !ok {
+			d.drop()
+			return false
+		}
+		d.r[j] = buffered{n: n, base: m}
 	}
-	factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
-	if ok {
-		_, ok = lapack64.Potri(factor)
-	}
-	if !ok {
-		d.r.base = nil
-		return false
-	}
-	d.r = buffered{n: n, base: m}
 	return true
+}
+
+// nearer returns the resolvent whose s₀ is nearer to the root, as far as the space of both Ru tells it: with x = Ru,
+// Px = u − s₀x.
+func (d *resolved) nearer(t step) int {
+	if d.r[1].base == nil {
+		return 0
+	}
+	x, y := d.x, d.y
+	d.r[0].combine(x, t.o, t.u)
+	d.r[1].combine(y, t.o, t.u)
+	p, q := on(t.u, x, t.o), on(t.u, y, t.o)
+	xx, xy, yy := dot(x, x), dot(x, y), dot(y, y)
+	// The pencil of P − c·uuᵀ and the products.
+	kxx := p - d.shift[0]*xx - t.c*p*p
+	kxy := p - d.shift[1]*xy - t.c*p*q
+	kyy := q - d.shift[1]*yy - t.c*q*q
+	a, b := xx*yy-xy*xy, kxx*yy+kyy*xx-2*kxy*xy
+	s := (math.Sqrt(max(0, b*b-4*a*(kxx*kyy-kxy*kxy))) - b) / (2 * a)
+	if s*s > d.shift[0]*d.shift[1] {
+		return 1
+	}
+	return 0
 }
 
 func (d *resolved) vector(k int) []float64 {
@@ -280,24 +322,25 @@ func (d *resolved) vector(k int) []float64 {
 	return d.basis[k]
 }
 
-// lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0 and R its resolvent, and leaves
+// lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0, by the resolvent which of P, and leaves
 // v in d.v. It reports whether there is one below −floor, and whether that is known.
-func (d *resolved) lanczos(st step, floor, tol float64) (s float64, found, ok bool) {
+func (d *resolved) lanczos(st step, which int, floor, tol float64) (s float64, found, ok bool) {
+	r, shift := &d.r[which], d.shift[which]
 	q := d.vector(0)
 	clear(q)
 	for i, p := range st.o {
 		q[p] = st.u[i]
 	}
 	t := &d.tri
-	t.reset(st.c, d.shift)
-	s = min(max(d.shift, floor), st.c)
+	t.reset(st.c, shift)
+	s = min(max(shift, floor), st.c)
 	steps := min(d.n, maxLanczos)
 	for k := 1; k <= steps; k++ {
 		q, z := d.basis[k-1], d.vector(k)
 		if k == 1 {
-			d.r.combine(z, st.o, st.u)
+			r.combine(z, st.o, st.u)
 		} else {
-			d.r.mulTo(z, q)
+			r.mulTo(z, q)
 		}
 		size := math.Sqrt(dot(z, z))
 		var alpha float64
@@ -372,44 +415,49 @@ func on(x [3]float64, v []float64, o [3]int) float64 {
 }
 
 // remove sets K to K + s·vvᵀ, (−s, v) being the negative eigenpair of K = P − c·uuᵀ. With y = Rv and δ = s −
-// s₀, the resolvent R of P becomes
+// s₀, a resolvent R of P becomes
 //
 //	R + (1/ζ)((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀,  ζ = 1 + δyᵀv > 0:
 //
 // the two corrections, for the term subtracted and for the pair removed, put together so that
 // their common pole at s = s₀ cancels.
 func (d *resolved) remove(t step, s float64) {
-	v, y := d.v, d.y
+	v, x, y := d.v, d.x, d.y
 	d.note(s)
-	delta := s - d.shift
-	if math.Abs(delta) > 0.1*d.shift { // (K + sI)v = c(uᵀv)u
-		d.r.combine(y, t.o, t.u)
-		g := t.c * on(t.u, v, t.o)
-		for i := range y {
-			y[i] = (g*y[i] - v[i]) / delta
-		}
-	} else {
-		d.r.mulTo(y, v)
-	}
-	yv := dot(y, v)
-	zeta := 1 + delta*yv
 	d.k.push(s, v)
 	d.trace += s
-	if !(zeta > minDenominator) {
-		d.r.base = nil
-		return
+	for j := range d.r {
+		r, shift := &d.r[j], d.shift[j]
+		if r.base == nil {
+			continue
+		}
+		delta := s - shift
+		if math.Abs(delta) > 0.1*shift { // (K + sI)v = c(uᵀv)u
+			r.combine(y, t.o, t.u)
+			g := t.c * on(t.u, v, t.o)
+			for i := range y {
+				y[i] = (g*y[i] - v[i]) / delta
+			}
+		} else {
+			r.mulTo(y, v)
+		}
+		yv := dot(y, v)
+		zeta := 1 + delta*yv
+		if !(zeta > minDenominator) {
+			d.drop()
+			return
+		}
+		// The form on (v, s₀y), diagonalised.
+		vv, vy, yy := yv/zeta+1/shift, -1/(zeta*shift), -delta/(zeta*shift*shift)
+		half := math.Atan2(2*vy, vv-yy) / 2
+		sin, cos := math.Sincos(half)
+		for i := range x {
+			x[i] = cos*v[i] + sin*shift*y[i]
+			y[i] = -sin*v[i] + cos*shift*y[i]
+		}
+		r.push(cos*cos*vv+2*cos*sin*vy+sin*sin*yy, x)
+		r.push(sin*sin*vv-2*cos*sin*vy+cos*cos*yy, y)
 	}
-	// The form on (v, s₀y), diagonalised.
-	vv, vy, yy := yv/zeta+1/d.shift, -1/(zeta*d.shift), -delta/(zeta*d.shift*d.shift)
-	half := math.Atan2(2*vy, vv-yy) / 2
-	sin, cos := math.Sincos(half)
-	x := d.x
-	for i := range x {
-		x[i] = cos*v[i] + sin*d.shift*y[i]
-		y[i] = -sin*v[i] + cos*d.shift*y[i]
-	}
-	d.r.push(cos*cos*vv+2*cos*sin*vy+sin*sin*yy, x)
-	d.r.push(sin*sin*vv-2*cos*sin*vy+cos*cos*yy, y)
 }
 
 // note records a root.
@@ -421,7 +469,7 @@ func (d *resolved) note(s float64) {
 
 // direct projects by a full eigendecomposition.
 func (d *resolved) direct(floor float64) addition {
-	d.r.base = nil
+	d.drop()
 	d.k.flush()
 	e := decompose(d.n, d.k.base)
 	values := e.Values(nil)
@@ -438,7 +486,23 @@ func (d *resolved) direct(floor float64) addition {
 	return addition{removed: 1}
 }
 
-// target returns the shift that a new R would have.
-func (d *resolved) target() float64 {
-	return max(math.Exp(d.logShift), leastShift*d.trace/float64(d.n))
+// target returns the shifts that new resolvents would have.
+func (d *resolved) target() [2]float64 {
+	mean := math.Exp(d.logShift)
+	low := max(mean/spread, leastShift*d.trace/float64(d.n))
+	high := mean * spread
+	if high < 2*low {
+		high = low
+	}
+	return [2]float64{low, high}
+}
+
+// stale reports whether new resolvents would have other shifts.
+func (d *resolved) stale() bool {
+	for j, shift := range d.target() {
+		if math.Abs(math.Log(shift/d.shift[j])) > math.Log(staleRatio) {
+			return true
+		}
+	}
+	return false
 }

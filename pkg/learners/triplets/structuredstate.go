@@ -34,14 +34,14 @@ type sparseState struct {
 }
 
 type resolvedState struct {
-	Trace     float64       `json:"trace"`
-	Kernel    bufferedState `json:"kernel"`
-	Resolvent bufferedState `json:"resolvent"`
-	Shift     float64       `json:"shift"`
-	LogShift  float64       `json:"log_shift"`
-	Seen      int           `json:"seen"`
-	Age       int           `json:"age"`
-	Patience  int           `json:"patience"`
+	Trace      float64          `json:"trace"`
+	Kernel     bufferedState    `json:"kernel"`
+	Resolvents [2]bufferedState `json:"resolvents"`
+	Shifts     [2]float64       `json:"shifts"`
+	LogShift   float64          `json:"log_shift"`
+	Seen       int              `json:"seen"`
+	Age        int              `json:"age"`
+	Patience   int              `json:"patience"`
 }
 
 type bufferedState struct {
@@ -54,8 +54,8 @@ func (k *structured) state() *structuredState {
 	if k.dense != nil {
 		d := k.dense
 		return &structuredState{Resolved: &resolvedState{
-			Trace: d.trace, Kernel: d.k.state(), Resolvent: d.r.state(),
-			Shift: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
+			Trace: d.trace, Kernel: d.k.state(), Resolvents: [2]bufferedState{d.r[0].state(), d.r[1].state()},
+			Shifts: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
 		}}
 	}
 	return &structuredState{Sparse: k.sparse.state()}
@@ -189,7 +189,7 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 }
 
 func (s *resolvedState) cone(n int) (*resolved, error) {
-	if err := finite("trace, shift and log_shift", []float64{s.Trace, s.Shift, s.LogShift}, 3); err != nil {
+	if err := finite("trace, shifts and log_shift", []float64{s.Trace, s.Shifts[0], s.Shifts[1], s.LogShift}, 4); err != nil {
 		return nil, err
 	}
 	if s.Seen < 0 || s.Age < 0 || s.Patience < firstPatience {
@@ -201,18 +201,23 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 	}
 	d := newResolved(n, k.base)
 	d.k = *k
-	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shift, s.LogShift, s.Seen, s.Age, s.Patience
-	if len(s.Resolvent.Base) == 0 {
-		return d, nil
+	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts, s.LogShift, s.Seen, s.Age, s.Patience
+	if len(s.Resolvents[0].Base) == 0 && len(s.Resolvents[1].Base) > 0 {
+		return nil, errors.New("resolvents: the second without the first")
 	}
-	if s.Shift <= 0 {
-		return nil, fmt.Errorf("shift: %v is not allowed with a resolvent, want a number > 0", s.Shift)
+	for j := range s.Resolvents {
+		if len(s.Resolvents[j].Base) == 0 {
+			break
+		}
+		if s.Shifts[j] <= 0 {
+			return nil, fmt.Errorf("shifts: %v is not allowed with a resolvent, want a number > 0", s.Shifts[j])
+		}
+		r, err := s.Resolvents[j].matrix("resolvents", n)
+		if err != nil {
+			return nil, err
+		}
+		d.r[j] = *r
 	}
-	r, err := s.Resolvent.matrix("resolvent", n)
-	if err != nil {
-		return nil, err
-	}
-	d.r = *r
 	return d, nil
 }
 

@@ -185,8 +185,8 @@ const (
 	Weyl
 	// Slack: one slack per object, K − diag(σ) ⪰ 0, updated in O(1).
 	Slack
-	// Block: the exact smallest eigenvalue of the block of objects that triplets
-	// connect with those of t.
+	// Block: the exact form, from a Krylov space that was exhausted; all of it is within the block
+	// of objects that triplets connect with those of t.
 	Block
 	// Bound: a lower bound on the smallest eigenvalue from a Krylov space.
 	Bound
