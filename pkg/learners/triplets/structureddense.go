@@ -21,10 +21,11 @@ func scal(x []float64, a float64) { blas64.Scal(a, vec(x)) }
 
 // buffered is a symmetric n×n matrix, base + Σ c_k z_k z_kᵀ. Rank-one terms are collected, and added to the
 // base many at a time, which reads and writes it once for all of them. Of the base, which is a square, the upper triangle
-// counts, in tiles that are small enough to be read once for both of their products with a vector.
+// counts, and the tiles of tileRows² on the diagonal are whole. A product reads tiles that are small enough to be
+// fetched once for both of their uses.
 type buffered struct {
 	n    int
-	base []float64 // by rows, i ≤ j
+	base []float64 // by rows
 	c    []float64
 	z    []float64 // by rows
 	x    []float64 // scratch
@@ -58,14 +59,11 @@ func (m *buffered) mulTo(dst, x []float64) {
 	clear(dst)
 	for r := 0; r < n; r += tileRows {
 		end := min(r+tileRows, n)
-		for i := r; i < end; i++ {
-			row := m.base[i*n+i : i*n+end]
-			dst[i] += dot(row, x[i:end])
-			axpy(dst[i+1:end], x[i], row[1:])
-		}
+		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
+		blas64.Gemv(blas.NoTrans, 1, tile, vec(x[r:end]), 1, vec(dst[r:end]))
 		for c := end; c < n; c += tileCols {
 			w := min(tileCols, n-c)
-			tile := blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
+			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
 			blas64.Gemv(blas.NoTrans, 1, tile, vec(x[c:c+w]), 1, vec(dst[r:end]))
 			blas64.Gemv(blas.Trans, 1, tile, vec(x[r:end]), 1, vec(dst[c:c+w]))
 		}
@@ -124,7 +122,17 @@ func (m *buffered) flush() {
 			blas64.Gemv(blas.Trans, 1, z, vec(m.x[i*terms:(i+1)*terms]), 1, vec(m.base[i*n+from:i*n+end]))
 		}
 	}
+	mirror(n, m.base)
 	m.c, m.z = m.c[:0], m.z[:0]
+}
+
+// mirror copies the upper triangles of the tiles on the diagonal to the lower ones.
+func mirror(n int, base []float64) {
+	for i := range n {
+		for j := i - i%tileRows; j < i; j++ {
+			base[i*n+j] = base[j*n+i]
+		}
+	}
 }
 
 // resolved is a kernel K ⪰ 0 of which all n² entries are kept, with R = (K + s₀I)⁻¹, in whose Krylov
@@ -205,7 +213,10 @@ func (d *resolved) add(t step) addition {
 	}
 	d.correct(t.c, t.o, t.w)
 	for _, e := range t.entries() {
-		d.k.base[min(e.i, e.j)*d.n+max(e.i, e.j)] += e.x
+		d.k.base[e.i*d.n+e.j] += e.x
+		if e.i != e.j {
+			d.k.base[e.j*d.n+e.i] += e.x
+		}
 	}
 	return d.project(t)
 }
@@ -287,6 +298,7 @@ func (d *resolved) build(t step) bool {
 			d.drop()
 			return false
 		}
+		mirror(n, m)
 		d.r[j] = buffered{n: n, base: m}
 	}
 	return true

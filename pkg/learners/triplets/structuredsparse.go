@@ -413,14 +413,12 @@ func (k *sparse) vector(i, n int) []float64 {
 	return k.basis[i]
 }
 
-// fill sets the upper triangle of the square a, which is 0, to that of K.
+// fill sets the base a of a buffered matrix, which is 0, to K.
 func (k *sparse) fill(a []float64) {
 	for i := range k.n {
 		a[i*k.n+i] = k.diag[i]
 		for _, e := range k.rows[i] {
-			if e.j > i {
-				a[i*k.n+e.j] = e.x
-			}
+			a[i*k.n+e.j] = e.x
 		}
 	}
 	m := buffered{n: k.n, base: a}

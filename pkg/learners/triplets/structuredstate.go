@@ -240,7 +240,8 @@ func (s *bufferedState) matrix(field string, n int) (*buffered, error) {
 	m := &buffered{n: n, base: make([]float64, n*n), c: slices.Clone(s.Factors), z: slices.Clone(s.Vectors)}
 	for i := range n {
 		for j := range i + 1 {
-			m.base[j*n+i] = s.Base[i*(i+1)/2+j]
+			v := s.Base[i*(i+1)/2+j]
+			m.base[i*n+j], m.base[j*n+i] = v, v
 		}
 	}
 	return m, nil
