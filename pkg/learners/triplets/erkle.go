@@ -17,7 +17,7 @@ import (
 )
 
 // ERKLEVersion counts the changes of the values that ERKLE computes.
-const ERKLEVersion = 1
+const ERKLEVersion = 2
 
 // ERKLEKind is the kind under which package persist stores an ERKLE.
 const ERKLEKind = "triplets/erkle"

@@ -516,3 +516,86 @@ func TestResolvents(t *testing.T) {
 func clone(m buffered) buffered {
 	return buffered{n: m.n, base: slices.Clone(m.base), c: slices.Clone(m.c), z: slices.Clone(m.z)}
 }
+
+// From parallelFrom on, two cores share products and sums.
+func TestBufferedHalves(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{tileRows + 1, parallelFrom + 37} {
+		m := buffered{n: n, base: make([]float64, n*n)}
+		for i := range n {
+			for j := i; j < n; j++ {
+				m.base[i*n+j] = r.NormFloat64()
+			}
+		}
+		mirror(n, m.base)
+		x := make([]float64, n)
+		want := make([]float64, n) // by entries, of which the parallel code adds as many in another order
+		for i := range n {
+			x[i] = r.NormFloat64()
+		}
+		for i := range n {
+			for j := range n {
+				want[i] += m.base[min(i, j)*n+max(i, j)] * x[j]
+			}
+		}
+		check := func(what string) {
+			t.Helper()
+			got := make([]float64, n)
+			m.mulTo(got, x)
+			for i := range n {
+				if math.Abs(got[i]-want[i]) > 1e-10 { // round-off of n products of order 1
+					t.Fatalf("n = %d, %s: row %d of the product is %v, want %v", n, what, i, got[i], want[i])
+				}
+			}
+		}
+		check("base")
+		z := make([]float64, n)
+		for i := range n {
+			z[i] = r.NormFloat64() / math.Sqrt(float64(n))
+		}
+		zx := dot(z, x)
+		m.push(-2, z)
+		for i := range n {
+			want[i] -= 2 * zx * z[i]
+		}
+		check("with a term")
+		m.flush()
+		check("flushed")
+	}
+}
+
+// Resolvents that have lost digits still give the kernel all of its: products with them are refined.
+func TestRefinedResolvents(t *testing.T) {
+	const n = 80
+	k, d := newStructured(n, nil), newDense(n, nil, false, 1)
+	r := rand.New(rand.NewPCG(7, 7))
+	spoiled := 0
+	for _, tr := range stream(n, 400, 0.1, 10) {
+		if s := k.dense; s != nil && s.r[0].base != nil {
+			spoiled++
+			before := s.shift
+			for j := range s.r {
+				i, l := r.IntN(n), r.IntN(n)
+				if i > l {
+					i, l = l, i
+				}
+				s.r[j].base[i*n+l] *= 1 + 1e-7
+				mirror(n, s.r[j].base)
+			}
+			age := s.age
+			pa(k, tr, Printed)
+			if s.r[0].base == nil || s.age < age && s.shift == before {
+				t.Errorf("the resolvents are given up, after %d spoiled", spoiled)
+			}
+		} else {
+			pa(k, tr, Printed)
+		}
+		pa(d, tr, Printed)
+	}
+	if spoiled < 100 {
+		t.Errorf("%d triplets with resolvents, want some hundred", spoiled)
+	}
+	if g := gap(n, k, d); g > agreement {
+		t.Errorf("differs from the dense kernel by %v", g)
+	}
+}

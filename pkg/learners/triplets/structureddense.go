@@ -2,6 +2,8 @@ package triplets
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -29,6 +31,7 @@ type buffered struct {
 	c    []float64
 	z    []float64 // by rows
 	x    []float64 // scratch
+	half []float64 // scratch of a second core
 }
 
 // Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level.
@@ -55,18 +58,15 @@ func (m *buffered) low() blas64.General {
 
 // mulTo sets dst to the product with x.
 func (m *buffered) mulTo(dst, x []float64) {
-	n := m.n
 	clear(dst)
-	for r := 0; r < n; r += tileRows {
-		end := min(r+tileRows, n)
-		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
-		blas64.Gemv(blas.NoTrans, 1, tile, vec(x[r:end]), 1, vec(dst[r:end]))
-		for c := end; c < n; c += tileCols {
-			w := min(tileCols, n-c)
-			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
-			blas64.Gemv(blas.NoTrans, 1, tile, vec(x[c:c+w]), 1, vec(dst[r:end]))
-			blas64.Gemv(blas.Trans, 1, tile, vec(x[r:end]), 1, vec(dst[c:c+w]))
-		}
+	if m.n < parallelFrom {
+		m.addRows(dst, x, 0, m.n)
+	} else {
+		m.half = fit(m.half, m.n)
+		clear(m.half)
+		middle := halfway(m.n)
+		halves(func() { m.addRows(dst, x, 0, middle) }, func() { m.addRows(m.half, x, middle, m.n) })
+		axpy(dst, 1, m.half)
 	}
 	if len(m.c) == 0 {
 		return
@@ -77,6 +77,38 @@ func (m *buffered) mulTo(dst, x []float64) {
 		m.x[k] *= c
 	}
 	blas64.Gemv(blas.Trans, 1, m.low(), vec(m.x), 1, vec(dst))
+}
+
+// addRows adds to dst what rows from..to−1 of the upper triangle of the base, a multiple of tileRows or n, give to the
+// product with x.
+func (m *buffered) addRows(dst, x []float64, from, to int) {
+	n := m.n
+	for r := from; r < to; r += tileRows {
+		end := min(r+tileRows, to)
+		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
+		blas64.Gemv(blas.NoTrans, 1, tile, vec(x[r:end]), 1, vec(dst[r:end]))
+		for c := end; c < n; c += tileCols {
+			w := min(tileCols, n-c)
+			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
+			blas64.Gemv(blas.NoTrans, 1, tile, vec(x[c:c+w]), 1, vec(dst[r:end]))
+			blas64.Gemv(blas.Trans, 1, tile, vec(x[r:end]), 1, vec(dst[c:c+w]))
+		}
+	}
+}
+
+// parallelFrom is the order from which on two cores share the work on a matrix. The shares depend on the order only, so
+// that the results do not depend on the machine.
+const parallelFrom = 2048
+
+// halfway returns the row, a multiple of tileRows, above which about half of an upper triangle lies.
+func halfway(n int) int { return int(float64(n)*(1-math.Sqrt2/2)) / tileRows * tileRows }
+
+// halves does both, and returns when both are done.
+func halves(a, b func()) {
+	var wg sync.WaitGroup
+	wg.Go(b)
+	a()
+	wg.Wait()
 }
 
 // combine sets dst to the product with Σ x_i e_{o_i}.
@@ -114,16 +146,27 @@ func (m *buffered) flush() {
 			m.x[i*terms+k] = c * z
 		}
 	}
-	for c := 0; c < n; c += tileCols {
-		end := min(c+tileCols, n)
-		for i := range end {
-			from := max(i, c)
-			z := blas64.General{Rows: terms, Cols: end - from, Stride: n, Data: m.z[from:]}
-			blas64.Gemv(blas.Trans, 1, z, vec(m.x[i*terms:(i+1)*terms]), 1, vec(m.base[i*n+from:i*n+end]))
-		}
+	if n < parallelFrom {
+		m.addTerms(0, n)
+	} else {
+		middle := halfway(n)
+		halves(func() { m.addTerms(0, middle) }, func() { m.addTerms(middle, n) })
 	}
 	mirror(n, m.base)
 	m.c, m.z = m.c[:0], m.z[:0]
+}
+
+// addTerms adds Σ c_k z_k z_kᵀ, the c_k z_k by columns in m.x, to rows from..to−1 of the upper triangle.
+func (m *buffered) addTerms(from, to int) {
+	n, terms := m.n, len(m.c)
+	for c := from / tileCols * tileCols; c < n; c += tileCols {
+		end := min(c+tileCols, n)
+		for i := from; i < min(end, to); i++ {
+			first := max(i, c)
+			z := blas64.General{Rows: terms, Cols: end - first, Stride: n, Data: m.z[first:]}
+			blas64.Gemv(blas.Trans, 1, z, vec(m.x[i*terms:(i+1)*terms]), 1, vec(m.base[i*n+first:i*n+end]))
+		}
+	}
 }
 
 // mirror copies the upper triangles of the tiles on the diagonal to the lower ones.
@@ -143,13 +186,14 @@ func mirror(n int, base []float64) {
 type resolved struct {
 	n     int
 	k     buffered
-	r     [2]buffered // base nil if there is none
+	r     [2]buffered // base nil if there are none
 	trace float64
 
-	shift    [2]float64 // s₀ of each; the second resolvent is missing if they are equal
+	shift    [2]float64 // s₀ of each
 	logShift float64    // running mean of log s
 	seen     int        // roots in that mean
-	age      int        // roots since R was built
+	age      int        // roots since the resolvents were built; one that needed refinement counts refinedAge times
+	refined  bool       // the last root did
 	patience int        // age at which R may be built anew
 
 	basis   [][]float64 // Lanczos vectors
@@ -163,10 +207,12 @@ const (
 	negligible = 1e-13
 	// residualTol bounds the residual of an accepted eigenpair, and with it the error of K: a
 	// residual ε shifts v by ε/s and s·vvᵀ by 2ε at most.
-	residualTol = 1e-12
+	residualTol = 1e-11
 	// inaccurate: a residual that is larger than expected by this factor tells that R is not
-	// accurate, and it is built anew.
-	inaccurate = 10
+	// accurate.
+	inaccurate = 30
+	// refinedAge: a search with refined products costs about as much as so many others.
+	refinedAge = 3
 	// roundOff·tr(K) is added to both: the round-off of K itself.
 	roundOff = 4 * eps
 	// minDenominator: a correction of R that divides by less would lose this many digits, and R
@@ -177,18 +223,20 @@ const (
 	maxLanczos = 200
 	// meanOver is the number of roots over which logShift averages.
 	meanOver = 32
-	// staleRatio and firstPatience: the resolvents are built anew when a shift is off by more than this
-	// factor, but not more often than after this many roots, and ever less often.
-	staleRatio    = 4
-	firstPatience = 64
+	// staleRatio: the resolvents are built anew when a shift is off by more than this factor or products
+	// need refinement, but not more often than after firstPatience roots, and ever less often.
+	staleRatio = 4
 	// firstShift·c is s₀ while no root was seen.
 	firstShift = 0.01
-	// spread is the ratio of the two s₀ to the geometric mean of the roots.
+	// spread is the ratio of the two s₀ to the geometric mean of the roots, or to that which soon will be.
 	spread = 4
 	// leastShift times the mean eigenvalue of K is the least s₀. The roots start tiny and grow soon,
 	// and while they are tiny, few eigenvalues of K are of their size, so that a larger s₀ costs few steps.
 	leastShift = 0.0003
 )
+
+// firstPatience is the number of roots that cost about as much as resolvents of order n.
+func firstPatience(n int) int { return max(64, n/4) }
 
 // tolerances returns the size of a negative eigenvalue that is left alone, and of the residual of an
 // eigenpair that is accepted.
@@ -197,7 +245,7 @@ func tolerances(c, trace float64, n int) (floor, tol float64) {
 }
 
 func newResolved(n int, k []float64) *resolved {
-	d := &resolved{n: n, k: buffered{n: n, base: k}, r: [2]buffered{{n: n}, {n: n}}, patience: firstPatience}
+	d := &resolved{n: n, k: buffered{n: n, base: k}, r: [2]buffered{{n: n}, {n: n}}, patience: firstPatience(n)}
 	for i := range n {
 		d.trace += k[i*n+i]
 	}
@@ -207,7 +255,7 @@ func newResolved(n int, k []float64) *resolved {
 
 // add sets K to the projection of K − γG.
 func (d *resolved) add(t step) addition {
-	if d.r[0].base != nil && d.age >= d.patience && d.stale() {
+	if d.r[0].base != nil && d.age >= d.patience && (d.stale() || d.refined) {
 		d.patience *= 2
 		d.drop()
 	}
@@ -231,7 +279,13 @@ func (d *resolved) project(t step) addition {
 		if d.r[0].base == nil && !d.build(t) {
 			break
 		}
-		s, found, ok := d.lanczos(t, d.nearer(t), floor, tol)
+		which := d.nearer(t)
+		s, found, ok := d.lanczos(t, which, false, floor, tol)
+		d.refined = !ok
+		if d.refined {
+			d.age += refinedAge - 1
+			s, found, ok = d.lanczos(t, which, true, floor, tol)
+		}
 		switch {
 		case !ok:
 			d.drop()
@@ -249,7 +303,7 @@ func (d *resolved) project(t step) addition {
 // drop forgets the resolvents.
 func (d *resolved) drop() {
 	for j := range d.r {
-		d.r[j].base = nil
+		d.r[j] = buffered{n: d.n}
 	}
 }
 
@@ -273,43 +327,44 @@ func (d *resolved) correct(c float64, o [3]int, x [3]float64) {
 
 // build computes the resolvents of P = K + c·uuᵀ, K being K − γG already.
 func (d *resolved) build(t step) bool {
-	n := d.n
 	d.k.flush()
+	d.drop()
 	d.shift = d.target()
 	d.age = 0
-	for j, shift := range d.shift {
-		if j > 0 && shift == d.shift[0] {
-			break
-		}
-		m := append([]float64(nil), d.k.base...)
-		for i := range n {
-			m[i*n+i] += shift
-		}
-		for i, p := range t.o {
-			for j, q := range t.o {
-				m[p*n+q] += t.c * (t.u[i] * t.u[j])
-			}
-		}
-		factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
-		if ok {
-			_, ok = lapack64.Potri(factor)
-		}
-		if !ok {
-			d.drop()
-			return false
-		}
-		mirror(n, m)
-		d.r[j] = buffered{n: n, base: m}
+	halves(func() { d.r[0] = d.resolvent(t, d.shift[0]) }, func() { d.r[1] = d.resolvent(t, d.shift[1]) })
+	if d.r[0].base == nil || d.r[1].base == nil {
+		d.drop()
+		return false
 	}
 	return true
+}
+
+// resolvent returns (P + shift·I)⁻¹; its base is nil if that is not positive definite.
+func (d *resolved) resolvent(t step, shift float64) buffered {
+	n := d.n
+	m := slices.Clone(d.k.base)
+	for i := range n {
+		m[i*n+i] += shift
+	}
+	for i, p := range t.o {
+		for j, q := range t.o {
+			m[p*n+q] += t.c * (t.u[i] * t.u[j])
+		}
+	}
+	factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m})
+	if ok {
+		_, ok = lapack64.Potri(factor)
+	}
+	if !ok {
+		return buffered{n: n}
+	}
+	mirror(n, m)
+	return buffered{n: n, base: m}
 }
 
 // nearer returns the resolvent whose s₀ is nearer to the root, as far as the space of both Ru tells it: with x = Ru,
 // Px = u − s₀x.
 func (d *resolved) nearer(t step) int {
-	if d.r[1].base == nil {
-		return 0
-	}
 	x, y := d.x, d.y
 	d.r[0].combine(x, t.o, t.u)
 	d.r[1].combine(y, t.o, t.u)
@@ -334,9 +389,26 @@ func (d *resolved) vector(k int) []float64 {
 	return d.basis[k]
 }
 
+// refine corrects z = Rq by one step of iterative refinement, z + R(q − (P + s₀I)z), P being K + c·uuᵀ.
+func (d *resolved) refine(st step, which int, z, q []float64) {
+	x, y := d.x, d.y
+	d.k.mulTo(x, z)
+	axpy(x, d.shift[which], z)
+	g := st.c * on(st.u, z, st.o)
+	for i, p := range st.o {
+		x[p] += g * st.u[i]
+	}
+	for i := range x {
+		x[i] = q[i] - x[i]
+	}
+	d.r[which].mulTo(y, x)
+	axpy(z, 1, y)
+}
+
 // lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0, by the resolvent which of P, and leaves
-// v in d.v. It reports whether there is one below −floor, and whether that is known.
-func (d *resolved) lanczos(st step, which int, floor, tol float64) (s float64, found, ok bool) {
+// v in d.v. It reports whether there is one below −floor, and whether that is known. Products with the resolvent, which
+// loses digits with each correction, are refined if asked for.
+func (d *resolved) lanczos(st step, which int, refined bool, floor, tol float64) (s float64, found, ok bool) {
 	r, shift := &d.r[which], d.shift[which]
 	q := d.vector(0)
 	clear(q)
@@ -353,6 +425,9 @@ func (d *resolved) lanczos(st step, which int, floor, tol float64) (s float64, f
 			r.combine(z, st.o, st.u)
 		} else {
 			r.mulTo(z, q)
+		}
+		if refined {
+			d.refine(st, which, z, q)
 		}
 		size := math.Sqrt(dot(z, z))
 		var alpha float64
@@ -427,14 +502,15 @@ func on(x [3]float64, v []float64, o [3]int) float64 {
 }
 
 // remove sets K to K + s·vvᵀ, (−s, v) being the negative eigenpair of K = P − c·uuᵀ. With y = Rv and δ = s −
-// s₀, a resolvent R of P becomes
+// s₀, a resolvent R of P becomes R + (1/(1 + δyᵀv))((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀: the two corrections, for the
+// term subtracted and for the pair removed, put together so that their common pole at s = s₀ cancels. In terms of
+// w = y − v/s₀ = −RPv/s₀, which is small where Pv is, and a = wᵀv ≤ 0 it is
 //
-//	R + (1/ζ)((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀,  ζ = 1 + δyᵀv > 0:
+//	R + (1/ζ)((s/s₀)(avvᵀ − vwᵀ − wvᵀ) − δwwᵀ),  ζ = s/s₀ + δa ≥ min(1, s/s₀),
 //
-// the two corrections, for the term subtracted and for the pair removed, put together so that
-// their common pole at s = s₀ cancels.
+// where nothing large cancels, however small s/s₀ is.
 func (d *resolved) remove(t step, s float64) {
-	v, x, y := d.v, d.x, d.y
+	v, x, w := d.v, d.x, d.y
 	d.note(s)
 	d.k.push(s, v)
 	d.trace += s
@@ -443,32 +519,33 @@ func (d *resolved) remove(t step, s float64) {
 		if r.base == nil {
 			continue
 		}
-		delta := s - shift
+		delta, ratio := s-shift, s/shift
 		if math.Abs(delta) > 0.1*shift { // (K + sI)v = c(uᵀv)u
-			r.combine(y, t.o, t.u)
+			r.combine(w, t.o, t.u)
 			g := t.c * on(t.u, v, t.o)
-			for i := range y {
-				y[i] = (g*y[i] - v[i]) / delta
+			for i := range w {
+				w[i] = (g*w[i] - ratio*v[i]) / delta
 			}
 		} else {
-			r.mulTo(y, v)
+			r.mulTo(w, v)
+			axpy(w, -1/shift, v)
 		}
-		yv := dot(y, v)
-		zeta := 1 + delta*yv
-		if !(zeta > minDenominator) {
+		a := dot(w, v)
+		zeta := ratio + delta*a
+		if !(zeta > min(1, ratio)/2) { // by round-off only
 			d.drop()
 			return
 		}
-		// The form on (v, s₀y), diagonalised.
-		vv, vy, yy := yv/zeta+1/shift, -1/(zeta*shift), -delta/(zeta*shift*shift)
-		half := math.Atan2(2*vy, vv-yy) / 2
+		// The form on (v, s₀w), diagonalised.
+		vv, vw, ww := ratio*a/zeta, -ratio/(zeta*shift), -delta/(zeta*shift*shift)
+		half := math.Atan2(2*vw, vv-ww) / 2
 		sin, cos := math.Sincos(half)
 		for i := range x {
-			x[i] = cos*v[i] + sin*shift*y[i]
-			y[i] = -sin*v[i] + cos*shift*y[i]
+			x[i] = cos*v[i] + sin*shift*w[i]
+			w[i] = -sin*v[i] + cos*shift*w[i]
 		}
-		r.push(cos*cos*vv+2*cos*sin*vy+sin*sin*yy, x)
-		r.push(sin*sin*vv-2*cos*sin*vy+cos*cos*yy, y)
+		r.push(cos*cos*vv+2*cos*sin*vw+sin*sin*ww, x)
+		r.push(sin*sin*vv-2*cos*sin*vw+cos*cos*ww, w)
 	}
 }
 
@@ -502,11 +579,7 @@ func (d *resolved) direct(floor float64) addition {
 func (d *resolved) target() [2]float64 {
 	mean := math.Exp(d.logShift)
 	low := max(mean/spread, leastShift*d.trace/float64(d.n))
-	high := mean * spread
-	if high < 2*low {
-		high = low
-	}
-	return [2]float64{low, high}
+	return [2]float64{low, low * spread * spread}
 }
 
 // stale reports whether new resolvents would have other shifts.

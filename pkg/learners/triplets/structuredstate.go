@@ -42,6 +42,7 @@ type resolvedState struct {
 	Seen       int              `json:"seen"`
 	Age        int              `json:"age"`
 	Patience   int              `json:"patience"`
+	Refined    bool             `json:"refined"`
 }
 
 type bufferedState struct {
@@ -55,7 +56,7 @@ func (k *structured) state() *structuredState {
 		d := k.dense
 		return &structuredState{Resolved: &resolvedState{
 			Trace: d.trace, Kernel: d.k.state(), Resolvents: [2]bufferedState{d.r[0].state(), d.r[1].state()},
-			Shifts: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
+			Shifts: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience, Refined: d.refined,
 		}}
 	}
 	return &structuredState{Sparse: k.sparse.state()}
@@ -192,8 +193,8 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 	if err := finite("trace, shifts and log_shift", []float64{s.Trace, s.Shifts[0], s.Shifts[1], s.LogShift}, 4); err != nil {
 		return nil, err
 	}
-	if s.Seen < 0 || s.Age < 0 || s.Patience < firstPatience {
-		return nil, fmt.Errorf("seen: %d, age: %d, patience: %d are not allowed, want none negative and patience at least %d", s.Seen, s.Age, s.Patience, firstPatience)
+	if s.Seen < 0 || s.Age < 0 || s.Patience < firstPatience(n) {
+		return nil, fmt.Errorf("seen: %d, age: %d, patience: %d are not allowed, want none negative and patience at least %d", s.Seen, s.Age, s.Patience, firstPatience(n))
 	}
 	k, err := s.Kernel.matrix("kernel", n)
 	if err != nil {
@@ -201,9 +202,9 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 	}
 	d := newResolved(n, k.base)
 	d.k = *k
-	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts, s.LogShift, s.Seen, s.Age, s.Patience
-	if len(s.Resolvents[0].Base) == 0 && len(s.Resolvents[1].Base) > 0 {
-		return nil, errors.New("resolvents: the second without the first")
+	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience, d.refined = s.Trace, s.Shifts, s.LogShift, s.Seen, s.Age, s.Patience, s.Refined
+	if (len(s.Resolvents[0].Base) == 0) != (len(s.Resolvents[1].Base) == 0) {
+		return nil, errors.New("resolvents: one without the other")
 	}
 	for j := range s.Resolvents {
 		if len(s.Resolvents[j].Base) == 0 {
