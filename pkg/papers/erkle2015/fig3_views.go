@@ -260,6 +260,10 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	if steps.Len() == 0 {
 		return plots.Missing("steps of ERKLE"), nil
 	}
+	summarize, err := fig3Results(t).band()
+	if err != nil {
+		return plots.Missing("batch methods"), nil // whose sizes are those of the split
+	}
 	text := &plots.TextTable{Head: []string{"what", "method", "mean over splits"}}
 	for what, g := range t.Where("kind", "count").Group("setting") {
 		text.Rows = append(text.Rows, []string{what, "", plainMean(g.Values("count"))})
@@ -278,7 +282,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 			if len(lengths) == 0 {
 				continue
 			}
-			mean, half := experiment.Summarize(lengths).Interval()
+			mean, half := summarize(lengths).Interval()
 			mark.Labels, mark.X, mark.Err = append(mark.Labels, name), append(mark.X, mean), append(mark.Err, half)
 			text.Rows = append(text.Rows, []string{"mean length of a step: " + describeRelation[rel], method, fmt.Sprintf("%.3f", mean)})
 			p.XMax = math.Max(p.XMax, 1.1*(mean+half))
@@ -288,8 +292,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{
 		Panels: []plots.Panel{p}, Text: text,
 		Caption: "A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; " +
-			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " +
-			"Intervals are plain 95 % t intervals over splits, of which many share triplets. " + musicProtocol(t),
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " + musicProtocol(t),
 	}, nil
 }
 

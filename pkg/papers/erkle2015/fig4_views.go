@@ -95,15 +95,19 @@ func drawFewAnswers(t *table.Table, part string, data []string) (plots.Drawing, 
 		d.Caption += "Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: 100 rendered materials (the majority of the votes of each question without a tie; the questions were chosen actively, as the paper's were) and 85 shoes. As in the paper 1,000 triplets train, 600 validate τ and 1,000 test. " +
 			"Shoes: \"features\" are distances of 4,096 AlexNet features, alone or as the start K₀ in place of I, scaled to the mean squared distance of K = I. \"trace\": PA-ERKLE with a penalty on the trace (the paper's future work), its weight of {0.01, 0.03, 0.05} by each trial's validation error at the end. "
 	}
-	d.Caption += "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(batchTol) + fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", batchIterations, convergedIterations) + tauRule + strings.Join(taus, " ") + " " + drawsNote(t)
+	d.Caption += "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(batchTol) + fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", batchIterations, convergedIterations) + tauRule + strings.Join(taus, " ") + " " + drawsNote(t, slices.Contains(data, materialOwn))
 	return d, nil
 }
 
-// drawsNote describes intervals over small random parts of the answers.
-func drawsNote(t *table.Table) string {
+// drawsNote describes intervals over random parts of the answers, which are small but in ownFiles.
+func drawsNote(t *table.Table, ownFiles bool) string {
 	n := len(t.Unique("trial"))
 	if n < experiment.MinTrials {
 		return fmt.Sprintf("Means over %d random draw(s) of triplets; fewer than %d, so no intervals are given.", n, experiment.MinTrials)
 	}
-	return fmt.Sprintf("Means over %d random draws of triplets with plain 95 %% t intervals, which cover the draw of triplets, given the objects and the people asked; two draws share few triplets, but where the test file tests nearly all: there they cover little more than the order.", n)
+	note := fmt.Sprintf("Means over %d random draws of triplets with plain 95 %% t intervals, which cover the draw of triplets, given the objects and the people asked", n)
+	if ownFiles {
+		return note + "; every draw has nearly all triplets of both files, so that they cover little more than the order."
+	}
+	return note + "; two draws share few triplets."
 }
