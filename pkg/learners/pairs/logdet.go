@@ -73,6 +73,12 @@ func (p LogDetParams) check() error {
 // Residual is the change of λ over the last one, as in the stopping rule.
 type LogDet struct {
 	learners.Result
+	LogDetSolution
+}
+
+// LogDetSolution is what a LogDet fit says about its answer, in input space or for a
+// kernel.
+type LogDetSolution struct {
 	// Upper and Lower are u and ℓ, as given or by the rule.
 	Upper, Lower float64
 	// Duals holds λ ≥ 0 of each link, 0 for one that does not bind, and Slacks
@@ -82,6 +88,11 @@ type LogDet struct {
 	// a constraint, δ(p − ξ)/ξ, and of complementarity, λ|p − ξ|. The others hold
 	// by construction: W and ξ are made from λ.
 	KKT float64
+	// Gap is the duality gap, without units: the objective at W and the ξ that are
+	// best for it, less the dual objective at λ. It is at least 0, and bounds how far the
+	// objective is above its minimum. If γ = ∞ there are no ξ to choose: it is then
+	// D(W, W₀) less the dual objective, which is negative where W violates bounds.
+	Gap float64
 	// Projections counts the steps that moved W.
 	Projections int
 	// Skipped counts links between duplicates.
@@ -104,7 +115,10 @@ type LogDet struct {
 //
 // With a multiplier λ ≥ 0 per link, the optimum has
 //
-//	W⁻¹ = W₀⁻¹ + Σ λδvvᵀ,  1/ξ = 1/ξ₀ − δλ/γ,  λ(p − ξ) = 0.
+//	W⁻¹ = W₀⁻¹ + Σ λδvvᵀ,  1/ξ = 1/ξ₀ − δλ/γ,  λ(p − ξ) = 0,
+//
+// where the first two make W and ξ minimise the Lagrangian, whose value is then the
+// dual objective, log det(I + W₀Σ λδvvᵀ) + γ·Σ log(1 − δλξ₀/γ).
 //
 // A step is a Bregman projection onto the constraint of one link, the next in a
 // cycle over all. λ − α in place of λ keeps the first two equations if 1/p and 1/ξ
@@ -125,7 +139,8 @@ type LogDet struct {
 // not meet: cyclic projections are slow there.
 //
 // A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
-// them. A step costs O(d²), the end O(md² + d³) for m links. FitLogDet returns an
+// them. u ≥ ℓ is allowed: squared distances from ℓ to u then satisfy a link of either
+// label. A step costs O(d²), the end O(md² + d³) for m links. FitLogDet returns an
 // error if there is no link, if a link has label 0 or an index outside x, if an
 // entry of x or W0 is NaN or infinite, if W0 is not d×d and positive definite, if a
 // squared distance overflows, if a parameter is out of range, if the rule gives no
@@ -159,15 +174,13 @@ func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error
 		}
 	}
 	l := newLogDetLoop(f, links, p)
-	status, err := l.run(p.Tol, cmp.Or(p.MaxCycles, (maxLogDetSteps+len(links)-1)/len(links)))
+	status, err := l.run(p)
 	if err != nil {
 		return LogDet{}, err
 	}
 	return LogDet{
-		Result: learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
-		Upper:  p.Upper, Lower: p.Lower,
-		Duals: l.lambda, Slacks: l.xi,
-		KKT: l.kkt, Projections: l.projections, Skipped: l.skipped,
+		Result:         learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
+		LogDetSolution: l.solution(p),
 	}, nil
 }
 
@@ -192,10 +205,10 @@ type logDetLoop struct {
 	gamma float64
 
 	bound, lambda, xi []float64 // ξ₀, λ, ξ
-	skip              []bool    // duplicates
+	skip              []bool    // duplicates; run adds to those that are set before
 
 	cycles, projections, skipped int
-	change, kkt                  float64
+	change, kkt, gap             float64
 }
 
 const (
@@ -229,16 +242,17 @@ func newLogDetLoop(w logDetForm, links []metric.Link, p LogDetParams) *logDetLoo
 	return l
 }
 
-func (l *logDetLoop) run(tol float64, most int) (learners.Status, error) {
+func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 	for k, link := range l.links {
 		q := l.w.exact(link)
 		if math.IsInf(q, 0) || math.IsNaN(q) {
-			return learners.NotRun, fmt.Errorf("itml: link %d: squared distance %v under W0, want a finite number: scale the features down", k, q)
+			return learners.NotRun, fmt.Errorf("itml: link %d: squared distance %v at the start, want a finite number: scale the data down", k, q)
 		}
-		if l.skip[k] = q <= duplicate*l.bound[k]; l.skip[k] {
+		if l.skip[k] = l.skip[k] || q <= duplicate*l.bound[k]; l.skip[k] {
 			l.skipped++
 		}
 	}
+	most := cmp.Or(p.MaxCycles, (maxLogDetSteps+len(l.links)-1)/len(l.links))
 	old := make([]float64, len(l.lambda))
 	for made := 0; l.cycles < most; {
 		copy(old, l.lambda)
@@ -247,7 +261,7 @@ func (l *logDetLoop) run(tol float64, most int) (learners.Status, error) {
 		}
 		l.cycles++
 		l.change = relativeChange(l.lambda, old)
-		if l.change < tol {
+		if l.change < p.Tol {
 			if err := l.finish(); err != nil {
 				return learners.NotRun, err
 			}
@@ -262,6 +276,14 @@ func (l *logDetLoop) run(tol float64, most int) (learners.Status, error) {
 		}
 	}
 	return learners.IterationCap, l.finish()
+}
+
+func (l *logDetLoop) solution(p LogDetParams) LogDetSolution {
+	return LogDetSolution{
+		Upper: p.Upper, Lower: p.Lower,
+		Duals: l.lambda, Slacks: l.xi,
+		KKT: l.kkt, Gap: l.gap, Projections: l.projections, Skipped: l.skipped,
+	}
 }
 
 // relativeChange returns ‖a − b‖₁/(‖a‖₂ + ‖b‖₂), 0 if both are zero.
@@ -316,7 +338,7 @@ func (l *logDetLoop) cycle() error {
 		// β as printed would cancel where the step stretches p by much.
 		beta := (after/p - 1) / p
 		if math.IsInf(beta, 0) || math.IsNaN(beta) {
-			return fmt.Errorf("itml: link %d: squared distance %v, which float64 cannot move to %v: rescale the features", k, p, after)
+			return fmt.Errorf("itml: link %d: squared distance %v, which float64 cannot move to %v: rescale the data", k, p, after)
 		}
 		if beta != 0 {
 			l.w.update(beta)
@@ -326,12 +348,18 @@ func (l *logDetLoop) cycle() error {
 	return nil
 }
 
-// remake makes W and ξ anew from λ, without the round-off of the updates.
-func (l *logDetLoop) remake() bool {
+// weights returns δλ of each link.
+func (l *logDetLoop) weights() []float64 {
 	c := make([]float64, len(l.links))
 	for k, link := range l.links {
 		c[k] = float64(link.Label) * l.lambda[k]
 	}
+	return c
+}
+
+// remake makes W and ξ anew from λ, without the round-off of the updates.
+func (l *logDetLoop) remake() bool {
+	c := l.weights()
 	if !l.w.remake(l.links, c) {
 		return false
 	}
@@ -346,18 +374,32 @@ func (l *logDetLoop) remake() bool {
 	return true
 }
 
-// finish is remake with the KKT residual of the answer.
+// finish is remake with the KKT residual and the duality gap of the answer. With ξ(λ),
+// and ξ* the best slacks for W, which are feasible, the gap is
+//
+//	Σ γ(ξ*/ξ − 1 − log(ξ*/ξ)) + λδ(ξ* − p),
+//
+// by the two conditions that hold, and neither term is negative.
 func (l *logDetLoop) finish() error {
 	if !l.remake() {
 		return errLogDetSingular
 	}
-	l.kkt = 0
+	l.kkt, l.gap = 0, 0
 	for k, link := range l.links {
 		if l.skip[k] {
 			continue
 		}
-		gap := l.w.exact(link) - l.xi[k]
-		l.kkt = max(l.kkt, float64(link.Label)*gap/l.xi[k], l.lambda[k]*math.Abs(gap))
+		p, xi, delta := l.w.exact(link), l.xi[k], float64(link.Label)
+		l.kkt = max(l.kkt, delta*(p-xi)/xi, l.lambda[k]*math.Abs(p-xi))
+		best := l.bound[k]
+		if !math.IsInf(l.gamma, 1) {
+			if delta*(p-best) > 0 {
+				best = p
+			}
+			r := best/xi - 1
+			l.gap += l.gamma * (r - math.Log1p(r))
+		}
+		l.gap += l.lambda[k] * delta * (best - p)
 	}
 	return nil
 }
@@ -446,19 +488,36 @@ func (f *inputForm) exact(l metric.Link) float64 {
 	return dot(f.wv, f.wv)
 }
 
+func (f *inputForm) remake(links []metric.Link, c []float64) bool {
+	inv, ok := precisionRoot(f.x, f.inverse, links, c)
+	if !ok {
+		return false
+	}
+	f.factor = mat.DenseCopyOf(inv.T()) // W = R⁻¹R⁻ᵀ = LᵀL with L = R⁻ᵀ
+	var w mat.SymDense
+	w.SymOuterK(1, inv)
+	f.w.set(&w)
+	f.sign = 0
+	return true
+}
+
 // scatterRows is how many links are added to W⁻¹ at a time.
 const scatterRows = 256
 
-func (f *inputForm) remake(links []metric.Link, c []float64) bool {
-	d := f.w.n
+// precisionRoot returns R⁻¹ of W⁻¹ = RᵀR, R upper triangular, for W⁻¹ = W₀⁻¹ + Σ cvvᵀ
+// over links between rows of x; a nil inverse stands for W₀⁻¹ = I. It reports whether
+// the matrix is positive definite.
+func precisionRoot(x *mat.Dense, inverse *mat.SymDense, links []metric.Link, c []float64) (*mat.TriDense, bool) {
+	_, d := x.Dims()
 	p := mat.NewSymDense(d, nil)
-	if f.inverse != nil {
-		p.CopySym(f.inverse)
+	if inverse != nil {
+		p.CopySym(inverse)
 	} else {
 		for i := range d {
 			p.SetSym(i, i, 1)
 		}
 	}
+	v := make([]float64, d)
 	block := make([]float64, 0, scatterRows*d)
 	for _, sign := range []float64{1, -1} { // a difference of two scatter matrices
 		flush := func() {
@@ -472,7 +531,7 @@ func (f *inputForm) remake(links []metric.Link, c []float64) bool {
 				continue
 			}
 			root := math.Sqrt(c[k] * sign)
-			for _, a := range f.diff(l) {
+			for _, a := range metric.Sub(v, x.RawRowView(l.I), x.RawRowView(l.J)) {
 				block = append(block, root*a)
 			}
 			if len(block) == cap(block) {
@@ -483,20 +542,14 @@ func (f *inputForm) remake(links []metric.Link, c []float64) bool {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {
-		return false
+		return nil, false
 	}
-	// W⁻¹ = RᵀR, so W = R⁻¹R⁻ᵀ = LᵀL with L = R⁻ᵀ.
 	var r, inv mat.TriDense
 	chol.UTo(&r)
 	if err := inv.InverseTri(&r); err != nil {
 		if c, ok := errors.AsType[mat.Condition](err); !ok || math.IsInf(float64(c), 1) {
-			return false
+			return nil, false
 		}
 	}
-	f.factor = mat.DenseCopyOf(inv.T())
-	var w mat.SymDense
-	w.SymOuterK(1, &inv)
-	f.w.set(&w)
-	f.sign = 0
-	return true
+	return &inv, true
 }

@@ -81,6 +81,28 @@ func (p BoundParams) check() error {
 // x is nil or empty or m has another dimension.
 func (p BoundParams) Of(x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	n, _ := x.Dims()
+	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) })
+}
+
+// OfGram is Of for objects of which the Gram matrix k, n×n, is known: squared
+// distances are k_ii − 2k_ij + k_jj, or 0 if that is at most 10⁻¹²·(k_ii + k_jj), less
+// than which the entries do not tell. It returns the errors of Of, and panics if k is
+// nil or empty.
+func (p BoundParams) OfGram(k mat.Symmetric, pairs []metric.Link) (upper, lower float64, err error) {
+	return p.of(k.SymmetricDim(), pairs, func(l metric.Link) float64 { return gramSqDist(k, l) })
+}
+
+// gramSqDist returns the squared distance of OfGram.
+func gramSqDist(k mat.Symmetric, l metric.Link) float64 {
+	a, b := k.At(l.I, l.I), k.At(l.J, l.J)
+	if q := a - 2*k.At(l.I, l.J) + b; !(q <= duplicate*(a+b)) {
+		return q
+	}
+	return 0
+}
+
+// of is Of for n objects with the squared distances sqDist.
+func (p BoundParams) of(n int, pairs []metric.Link, sqDist func(metric.Link) float64) (upper, lower float64, err error) {
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
@@ -98,9 +120,8 @@ func (p BoundParams) Of(x *mat.Dense, pairs []metric.Link, m metric.SqDister) (u
 				return 0, 0, fmt.Errorf("itml: bounds: pair %d: row %d is not allowed, want 0 to %d", k, i, n-1)
 			}
 		}
-		sq[k] = m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J))
-		if math.IsNaN(sq[k]) || math.IsInf(sq[k], 0) {
-			return 0, 0, fmt.Errorf("itml: bounds: pair %d: squared distance %v, want a finite number: scale the features down", k, sq[k])
+		if sq[k] = sqDist(l); math.IsNaN(sq[k]) || math.IsInf(sq[k], 0) {
+			return 0, 0, fmt.Errorf("itml: bounds: pair %d: squared distance %v, want a finite number: scale the data down", k, sq[k])
 		}
 	}
 	slices.Sort(sq)

@@ -1,0 +1,438 @@
+package pairs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
+)
+
+// KernelLogDetVersion changes whenever FitKernelLogDet or FitKernelLogDetRows gives
+// other numbers for the same input.
+const KernelLogDetVersion = 1
+
+// KernelLogDetParams are the parameters of FitKernelLogDet. But for W0, which has no
+// counterpart (K₀ = ΦᵀW₀Φ stands for it), they are those of LogDetParams.
+type KernelLogDetParams struct {
+	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
+	// none, so that every link is a hard constraint.
+	Gamma float64
+	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
+	// Lower ℓ > 0, the smallest of a dissimilar one. Both are 0, which means by
+	// Bounds, or neither is.
+	Upper, Lower float64
+	// Bounds says how u and ℓ follow from the squared distances of the links under K₀.
+	Bounds BoundParams
+	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
+	Tol float64
+	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
+	// 100,000 steps.
+	MaxCycles int
+}
+
+// Resolved returns p with its defaults filled in, but for MaxCycles, whose default
+// depends on the number of links.
+func (p KernelLogDetParams) Resolved() KernelLogDetParams {
+	q := p.input().Resolved()
+	p.Gamma, p.Bounds, p.Tol = q.Gamma, q.Bounds, q.Tol
+	return p
+}
+
+func (p KernelLogDetParams) input() LogDetParams {
+	return LogDetParams{Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles}
+}
+
+// KernelLogDet is what FitKernelLogDet returns.
+type KernelLogDet struct {
+	// Status is learners.Converged or learners.IterationCap, as for FitLogDet.
+	Status learners.Status
+	// Iterations counts cycles.
+	Iterations int
+	// Residual is the change of λ over the last cycle, as in the stopping rule.
+	Residual float64
+	// LogDetSolution holds bounds, multipliers, slacks, KKT residual and duality gap.
+	LogDetSolution
+	// Support holds the rows of K₀ that a link with λ > 0 joins, ascending.
+	Support []int
+	// S is the matrix S of W = I + ΦSΦᵀ between the support, in its order; nil if
+	// there is none, so that W = I. It is symmetric, and its rows sum to 0 up to
+	// round-off.
+	S *mat.SymDense
+}
+
+// FitKernelLogDet is FitLogDet for objects of which only the Gram matrix K₀ is known,
+// n×n and positive semi-definite, also singular: given as such or of any kernel κ,
+// K₀ = ΦᵀΦ with Φ = (φ(x₁), …, φ(x_n)). It learns the kernel matrix K = ΦᵀWΦ of the W in the
+// space of φ that is closest to I in the LogDet divergence, brings similar pairs together and
+// dissimilar ones apart,
+//
+//	min over K and ξ > 0 of D(K, K₀) + γ·D(diag ξ, diag ξ₀)
+//	subject to δ(p − ξ) ≤ 0 for each link,  p = K_ii − 2K_ij + K_jj,
+//
+// where, if K₀ is singular, D(K, K₀) stands for D(W, I). With K₀ = ΦᵀW₀Φ the W learned
+// is the closest to W₀. Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
+// Using a Linear Transformation, JMLR 13, 2012, Theorem 1, Corollary 2, Eq. 7 and
+// Algorithm 1. See FitLogDet for γ, δ, ξ₀, u, ℓ, the steps, when they stop and what status
+// says; u ≥ ℓ is allowed here too.
+//
+// With C = Σ λδ(e_i − e_j)(e_i − e_j)ᵀ, W⁻¹ = I + ΦCΦᵀ. Hence
+//
+//	K = K₀(I + CK₀)⁻¹,  W = I + ΦSΦᵀ,  S = −C + CKC,
+//
+// without an inverse of K₀ as in the paper's S = K₀⁻¹(K − K₀)K₀⁻¹; S is found from
+// (I + CK₀)S = −C. It is 0 outside the rows that links join, and the steps are made on their
+// block of K alone, centred, which changes no distance and keeps digits of K₀ where the
+// points are far from the origin. What K is elsewhere, All says, and Kernel at new points.
+// When K is made anew from λ, K₀ = FFᵀ by its eigenvectors, I + FᵀCF = RᵀR by Cholesky, and
+// K = FR⁻¹(FR⁻¹)ᵀ.
+//
+// A link between duplicates is skipped: p ≤ 10⁻¹²·ξ₀ under K₀, or ≤ 10⁻¹²·(K₀_ii + K₀_jj),
+// less than which the entries do not tell. With m links that join t objects a step costs
+// O(1), or O(t²) if it moves K, and the beginning and end O(mt² + t³); the check of K₀
+// costs O(n³).
+//
+// FitKernelLogDet returns an error if there is no link, if a link has label 0 or an index
+// outside K₀, if an entry of K₀ is NaN or infinite, if K₀ is not positive semi-definite
+// (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
+// is out of range, if the rule gives no bounds, and if the links ask for a metric that is
+// singular to working precision. It panics if k0 is nil or empty.
+func FitKernelLogDet(k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+	n := k0.SymmetricDim()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	objects, q, err := p.prepare(n, links)
+	if err != nil {
+		return KernelLogDet{}, err
+	}
+	if err := kernels.CheckGram(k0); err != nil {
+		return KernelLogDet{}, fmt.Errorf("itml: k0: %w", err)
+	}
+	block := mat.NewSymDense(len(objects), nil)
+	for a, i := range objects {
+		for b, j := range objects[:a+1] {
+			block.SetSym(a, b, k0.At(i, j))
+		}
+	}
+	return fitBlock(objects, block, links, q)
+}
+
+// FitKernelLogDetRows is FitKernelLogDet for the Gram matrix of the kernel k between the
+// rows of x, n×d, of which only the rows that links join are used. It returns the errors of
+// FitKernelLogDet, with the entries of K₀ numbered among these rows, and one if an
+// entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
+func FitKernelLogDetRows(k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+	n, d := x.Dims()
+	if n == 0 || k == nil {
+		panic(mat.ErrZeroLength)
+	}
+	objects, q, err := p.prepare(n, links)
+	if err != nil {
+		return KernelLogDet{}, err
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return KernelLogDet{}, fmt.Errorf("itml: %w", err)
+	}
+	rows := mat.NewDense(len(objects), d, nil)
+	for a, i := range objects {
+		rows.SetRow(a, x.RawRowView(i))
+	}
+	block := kernels.Gram(k, rows)
+	if err := kernels.CheckGram(block); err != nil {
+		return KernelLogDet{}, fmt.Errorf("itml: kernel matrix: %w", err)
+	}
+	return fitBlock(objects, block, links, q)
+}
+
+// prepare returns the objects that links between n of them join, ascending, and the
+// resolved parameters of the loop.
+func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetParams, error) {
+	q := p.input().Resolved()
+	if err := q.check(); err != nil {
+		return nil, q, err
+	}
+	if len(links) == 0 {
+		return nil, q, errors.New("itml: links: none given, want at least one")
+	}
+	if err := checkLinks(n, links); err != nil {
+		return nil, q, fmt.Errorf("itml: %w", err)
+	}
+	objects := make([]int, 0, 2*len(links))
+	for _, l := range links {
+		objects = append(objects, l.I, l.J)
+	}
+	slices.Sort(objects)
+	return slices.Compact(objects), q, nil
+}
+
+// fitBlock is the fit on the block of K₀ between the objects that links join.
+func fitBlock(objects []int, block *mat.SymDense, links []metric.Link, p LogDetParams) (KernelLogDet, error) {
+	inside := make([]metric.Link, len(links))
+	for k, l := range links {
+		i, _ := slices.BinarySearch(objects, l.I)
+		j, _ := slices.BinarySearch(objects, l.J)
+		inside[k] = metric.Link{I: i, J: j, Label: l.Label}
+	}
+	var err error
+	if p.Upper == 0 {
+		if p.Upper, p.Lower, err = p.Bounds.OfGram(block, inside); err != nil {
+			return KernelLogDet{}, err
+		}
+	}
+	f, err := newKernelForm(block)
+	if err != nil {
+		return KernelLogDet{}, err
+	}
+	l := newLogDetLoop(f, inside, p)
+	for k, link := range inside {
+		l.skip[k] = gramSqDist(block, link) == 0
+	}
+	status, err := l.run(p)
+	if err != nil {
+		return KernelLogDet{}, err
+	}
+	support, s, ok := f.transformation(inside, l.weights())
+	if !ok {
+		return KernelLogDet{}, errLogDetSingular
+	}
+	for a, i := range support {
+		support[a] = objects[i]
+	}
+	return KernelLogDet{
+		Status: status, Iterations: l.cycles, Residual: l.change,
+		LogDetSolution: l.solution(p),
+		Support:        support, S: s,
+	}, nil
+}
+
+// allRows is how many rows of K All makes at a time.
+const allRows = 256
+
+// All returns the learned kernel matrix
+//
+//	K = K₀ + K₀SK₀
+//
+// of all n objects of k0, which is the K₀ of the fit, or a larger one that begins with
+// it: further objects need not have been known then. K of the support is that of the
+// fit, up to round-off. For m objects in the support it costs O(mn²). It panics if k0 is
+// nil or has too few rows for the support.
+func (l KernelLogDet) All(k0 mat.Symmetric) *mat.SymDense {
+	n, m := k0.SymmetricDim(), len(l.Support)
+	k := mat.NewSymDense(n, nil)
+	k.CopySym(k0)
+	if m == 0 {
+		return k
+	}
+	if l.Support[m-1] >= n {
+		panic(mat.ErrShape)
+	}
+	p := mat.NewDense(n, m, nil) // K₀ between all objects and the support
+	for i := range n {
+		row := p.RawRowView(i)
+		for a, j := range l.Support {
+			row[a] = k0.At(i, j)
+		}
+	}
+	var ps mat.Dense
+	ps.Mul(p, l.S)
+	raw := k.RawSymmetric()
+	for top := 0; top < n; top += allRows {
+		end := min(top+allRows, n)
+		var add mat.Dense
+		add.Mul(ps.Slice(top, end, 0, m), p.Slice(top, n, 0, m).T())
+		for i := top; i < end; i++ {
+			floats.Add(raw.Data[i*raw.Stride+i:i*raw.Stride+n], add.RawRowView(i - top)[i-top:])
+		}
+	}
+	return k
+}
+
+// Kernel returns the learned kernel, of any two points, known at the fit or not (Eq. 6):
+//
+//	K(x, y) = κ(x, y) + k(x)ᵀSk(y),  k(x) = κ of x and each support point,
+//
+// for the kernel k = κ and the rows of x, n×d, whose Gram matrix K₀ is. It returns an
+// error, by kernels.NewTransformed, if the kernel is not positive semi-definite: because k
+// or x are others than those of the fit, or by round-off, where K₀ is singular and bounds ask
+// for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x has
+// too few rows for the support.
+func (l KernelLogDet) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transformed, error) {
+	n, d := x.Dims()
+	m := len(l.Support)
+	if m == 0 {
+		return kernels.NewTransformed(k, d, nil, nil)
+	}
+	if l.Support[m-1] >= n {
+		panic(mat.ErrShape)
+	}
+	support := mat.NewDense(m, d, nil)
+	for a, i := range l.Support {
+		support.SetRow(a, x.RawRowView(i))
+	}
+	return kernels.NewTransformed(k, d, support, l.S)
+}
+
+// kernelForm is the kernel matrix K of the objects that links join, centred: W in the
+// coordinates of F, K₀ = FFᵀ, and K = FWFᵀ.
+type kernelForm struct {
+	k0   *mat.SymDense // as given
+	f    *mat.Dense    // t×r
+	g    *mat.Dense    // K = GGᵀ since the start or the last remake, t×r
+	k    sym
+	last metric.Link // of the last sqDist
+	col  []float64   // t, Kv
+}
+
+// newKernelForm returns K₀ of order t without the eigenvalues up to t·ε times the
+// largest, which are round-off.
+func newKernelForm(k0 *mat.SymDense) (*kernelForm, error) {
+	t := k0.SymmetricDim()
+	mean := make([]float64, t)
+	for i := range t {
+		for j := range t {
+			mean[i] += k0.At(i, j) / float64(t)
+		}
+	}
+	all := floats.Sum(mean) / float64(t)
+	centred := mat.NewSymDense(t, nil)
+	for i := range t {
+		for j := range i + 1 {
+			centred.SetSym(i, j, k0.At(i, j)-mean[i]-mean[j]+all)
+		}
+	}
+	var eig spectral.EigenSym
+	if !eig.Factorize(centred, true) {
+		return nil, errors.New("itml: k0: its eigenvalues overflow float64: scale the data down")
+	}
+	values := eig.Values(nil)
+	var vectors mat.Dense
+	eig.VectorsTo(&vectors)
+	low := 0 // the first eigenvalue that counts; gonum has no matrix without columns
+	for low < t-1 && values[low] <= float64(t)*eps*values[t-1] {
+		low++
+	}
+	f := mat.DenseCopyOf(vectors.Slice(0, t, low, t))
+	for i := range t {
+		for j, v := range values[low:] {
+			f.RawRowView(i)[j] *= math.Sqrt(max(v, 0))
+		}
+	}
+	out := &kernelForm{k0: k0, f: f, k: make(sym, t*(t+1)/2), col: make([]float64, t)}
+	out.set(f)
+	return out, nil
+}
+
+// set sets K to GGᵀ.
+func (f *kernelForm) set(g *mat.Dense) {
+	f.g = g
+	var k mat.SymDense
+	k.SymOuterK(1, g)
+	for i := range f.col {
+		row := f.k.row(i)
+		for j := range row {
+			row[j] = k.At(j, i)
+		}
+	}
+}
+
+func (f *kernelForm) sqDist(l metric.Link) float64 {
+	f.last = l
+	if l.I < l.J {
+		l.I, l.J = l.J, l.I
+	}
+	row := f.k.row(l.I)
+	return row[l.I] - 2*row[l.J] + f.k.row(l.J)[l.J]
+}
+
+func (f *kernelForm) update(beta float64) {
+	i, j := f.last.I, f.last.J
+	copy(f.col, f.k.row(i))
+	for a := i + 1; a < len(f.col); a++ {
+		f.col[a] = f.k.row(a)[i]
+	}
+	floats.Sub(f.col[:j+1], f.k.row(j))
+	for a := j + 1; a < len(f.col); a++ {
+		f.col[a] -= f.k.row(a)[j]
+	}
+	f.k.rankOne(beta, f.col)
+}
+
+func (f *kernelForm) remake(links []metric.Link, c []float64) bool {
+	inv, ok := precisionRoot(f.f, nil, links, c)
+	if !ok {
+		return false
+	}
+	var g mat.Dense
+	g.Mul(f.f, inv)
+	f.set(&g)
+	return true
+}
+
+func (f *kernelForm) exact(l metric.Link) float64 {
+	return metric.Euclidean{}.SqDist(f.g.RawRowView(l.I), f.g.RawRowView(l.J))
+}
+
+// transformation returns the objects of links with c ≠ 0, ascending, and S between them,
+// from (I + CK₀)S = −C with K₀ as given: the terms of −C + CKC cancel where K is far below
+// K₀. Both are nil if there are none. It reports whether S exists to working precision.
+func (f *kernelForm) transformation(links []metric.Link, c []float64) (support []int, s *mat.SymDense, ok bool) {
+	for k, l := range links {
+		if c[k] != 0 {
+			support = append(support, l.I, l.J)
+		}
+	}
+	if support == nil {
+		return nil, nil, true
+	}
+	slices.Sort(support)
+	support = slices.Compact(support)
+	m := len(support)
+	rows := mat.NewDense(m, m, nil) // K₀
+	for a, i := range support {
+		for b, j := range support {
+			rows.Set(a, b, f.k0.At(i, j))
+		}
+	}
+	cm, a := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil) // −C, I + CK₀
+	v := make([]float64, m)
+	for k, l := range links {
+		if c[k] == 0 {
+			continue
+		}
+		i, _ := slices.BinarySearch(support, l.I)
+		j, _ := slices.BinarySearch(support, l.J)
+		metric.Sub(v, rows.RawRowView(i), rows.RawRowView(j)) // first: sums of multiples of K₀ would lose its digits
+		floats.AddScaled(a.RawRowView(i), c[k], v)
+		floats.AddScaled(a.RawRowView(j), -c[k], v)
+		cm.Set(i, i, cm.At(i, i)-c[k])
+		cm.Set(j, j, cm.At(j, j)-c[k])
+		cm.Set(i, j, cm.At(i, j)+c[k])
+		cm.Set(j, i, cm.At(j, i)+c[k])
+	}
+	for i := range m {
+		a.Set(i, i, a.At(i, i)+1)
+	}
+	var lu mat.LU
+	lu.Factorize(a)
+	var x mat.Dense
+	if err := lu.SolveTo(&x, false, cm); err != nil {
+		if c, ok := errors.AsType[mat.Condition](err); !ok || math.IsInf(float64(c), 1) {
+			return nil, nil, false
+		}
+	}
+	s = mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := range i + 1 {
+			s.SetSym(i, j, x.At(i, j)/2+x.At(j, i)/2)
+		}
+	}
+	return support, s, true
+}
