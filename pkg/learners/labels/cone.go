@@ -1,0 +1,257 @@
+package labels
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+)
+
+// coordinates are those in which LMNN and MCML descend: z = B(x − μ). A metric N of z
+// is the metric M = BᵀNB of x.
+type coordinates struct {
+	z *mat.Dense // n×r, the rows
+	b *mat.Dense // r×d
+}
+
+// whitened returns coordinates in which the rows of x have mean 0 and covariance I, so
+// that units and correlations of features do not slow a descent down. Features are
+// standardised before directions without variance (see metric.RankTolerance) are left
+// out.
+func whitened(x *mat.Dense) (*coordinates, error) {
+	n, d := x.Dims()
+	mean := meanOf(x, upTo(n))
+	dev := mat.NewDense(n, d, nil)
+	for i := range n {
+		floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+	}
+	inverse := make([]float64, d) // of the standard deviations; 0 of a constant feature
+	column := make([]float64, n)
+	for j := range d {
+		mat.Col(column, j, dev)
+		largest := floats.Norm(column, math.Inf(1))
+		if !(largest <= math.MaxFloat64) {
+			return nil, errors.New("deviations from the mean overflow float64: rescale the features")
+		}
+		if largest == 0 {
+			continue
+		}
+		for i := range column { // squares of what is left neither overflow nor vanish
+			column[i] /= largest
+		}
+		deviation := floats.Norm(column, 2) / math.Sqrt(float64(n))
+		floats.Scale(1/deviation, column)
+		dev.SetCol(j, column)
+		inverse[j] = 1 / (largest * deviation)
+	}
+	w, err := metric.InverseScatter(dev, float64(n), 0)
+	if errors.Is(err, metric.ErrNoScatter) {
+		return nil, errors.New("all rows coincide, so no scale can be learned")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &coordinates{z: new(mat.Dense), b: w.Factor()}
+	c.z.Mul(dev, c.b.T())
+	for k := range w.Rows() {
+		floats.Mul(c.b.RawRowView(k), inverse)
+	}
+	return c, c.check(c.b)
+}
+
+func (c *coordinates) check(b *mat.Dense) error {
+	if metric.CheckFinite(b) != nil {
+		return errors.New("weights overflow float64: rescale the features")
+	}
+	return nil
+}
+
+// turn changes to the coordinates Az for the matrix a.
+func (c *coordinates) turn(a *mat.Dense) {
+	var z, b mat.Dense
+	z.Mul(c.z, a.T())
+	b.Mul(a, c.b)
+	c.z, c.b = &z, &b
+}
+
+// metric returns the metric of x that is n in these coordinates, without what is
+// round-off (metric.PSDTolerance), and what of n is left.
+func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDense, error) {
+	in, err := metric.NewMahalanobis(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Rows() == 0 {
+		_, d := c.b.Dims()
+		return metric.Zero(d), in.M(), nil
+	}
+	var l mat.Dense
+	l.Mul(in.Factor(), c.b)
+	return metric.FromFactor(&l), in.M(), c.check(&l)
+}
+
+// convex is a convex function of a symmetric matrix with a continuous gradient.
+type convex interface {
+	// value moves to m and returns the value there.
+	value(m *mat.SymDense) float64
+	// gradient sets g to the gradient at the last m of value.
+	gradient(g *mat.SymDense)
+}
+
+// descent minimises a convex function over the matrices M ⪰ 0 by spectral projected
+// gradients (Birgin, Martínez, Raydan, SIAM J. Optim. 10, 2000): steps along Π(M − λG) − M
+// with the λ of Barzilai and Borwein (1988), and a line search that compares with the
+// worst of the last values. A step costs one projection, however often the line search
+// shortens it, and mostly one gradient.
+type descent struct {
+	f    convex
+	m, g *mat.SymDense
+	now  float64   // f(m)
+	past []float64 // the last values
+	step float64   // λ
+
+	shifted, direction, before *mat.SymDense
+}
+
+const (
+	// memory is how many values the line search compares with, and sufficient the share
+	// of the slope that it asks for; both as in the paper's experiments.
+	memory, sufficient = 10, 1e-4
+	// leastStep and mostStep bound λ.
+	leastStep, mostStep = 1e-30, 1e30
+	// roundOff is the relative change of f that the line search does not see, and leastMove
+	// the step that is none, relative to M.
+	roundOff, leastMove = 1e-13, 1e-14
+	// shortest is the shortest share of a step that is tried.
+	shortest = 1e-12
+)
+
+func newDescent(f convex, m *mat.SymDense) *descent {
+	r := m.SymmetricDim()
+	d := &descent{
+		f: f, m: m, g: mat.NewSymDense(r, nil),
+		shifted: mat.NewSymDense(r, nil), direction: mat.NewSymDense(r, nil), before: mat.NewSymDense(r, nil),
+	}
+	d.renew()
+	// A first step of the length of M; the line search does the rest.
+	d.step = 1
+	if a, b := mat.Norm(m, 2), mat.Norm(d.g, 2); a > 0 && b > 0 {
+		d.step = a / b
+	}
+	return d
+}
+
+// renew looks at f anew, which has changed.
+func (d *descent) renew() {
+	d.now = d.f.value(d.m)
+	d.f.gradient(d.g)
+	d.past = append(d.past[:0], d.now)
+}
+
+// iterate makes a step and reports whether it did: if not, m is a minimum but for
+// round-off.
+func (d *descent) iterate() (bool, error) {
+	addScaled(d.shifted, d.m, -d.step, d.g)
+	trial, _, err := metric.ProjectPSD(d.shifted)
+	if err != nil {
+		return false, err
+	}
+	addScaled(d.direction, trial, -1, d.m)
+	length := mat.Norm(d.direction, 2)
+	if !(length > leastMove*mat.Norm(d.m, 2)) {
+		return false, nil
+	}
+	// A projection has ⟨G, direction⟩ ≤ −‖direction‖²/λ, which round-off of the product may hide.
+	slope := min(inner(d.g, d.direction), -length*length/d.step)
+	slack := roundOff * math.Abs(d.now)
+	worst := slices.Max(d.past)
+	t := 1.0
+	v := d.f.value(trial)
+	for !(v <= worst+sufficient*t*slope+slack) {
+		q := -t * t * slope / (2 * (v - d.now - t*slope)) // minimum of the parabola
+		if !(q >= 0.1*t && q <= 0.5*t) {
+			q = t / 2
+		}
+		if t = q; t < shortest {
+			d.f.value(d.m)
+			return false, nil
+		}
+		addScaled(trial, d.m, t, d.direction)
+		v = d.f.value(trial)
+	}
+	d.before.CopySym(d.g)
+	d.f.gradient(d.g)
+	addScaled(d.before, d.g, -1, d.before)
+	// With s = t·direction and y the change of the gradient.
+	ss, sy := t*t*length*length, t*inner(d.direction, d.before)
+	if sy > 0 {
+		d.step = ss / sy
+		if short := sy / inner(d.before, d.before); short < 0.5*d.step {
+			d.step = short
+		}
+	} else {
+		d.step *= 10
+	}
+	d.step = min(max(d.step, leastStep), mostStep)
+	d.m, d.now = trial, v
+	if len(d.past) == memory {
+		d.past = slices.Delete(d.past, 0, 1)
+	}
+	d.past = append(d.past, v)
+	return true, nil
+}
+
+// addScaled sets dst to a + t·b. dst may be a or b.
+func addScaled(dst, a *mat.SymDense, t float64, b *mat.SymDense) {
+	n := a.SymmetricDim()
+	to, from, by := dst.RawSymmetric(), a.RawSymmetric(), b.RawSymmetric()
+	for i := range n {
+		floats.AddScaledTo(to.Data[i*to.Stride+i:i*to.Stride+n], from.Data[i*from.Stride+i:i*from.Stride+n], t, by.Data[i*by.Stride+i:i*by.Stride+n])
+	}
+}
+
+// inner returns tr(AB).
+func inner(a, b *mat.SymDense) float64 {
+	n := a.SymmetricDim()
+	p, q := a.RawSymmetric(), b.RawSymmetric()
+	var s float64
+	for i := range n {
+		r, t := p.Data[i*p.Stride+i:i*p.Stride+n], q.Data[i*q.Stride+i:i*q.Stride+n]
+		s += 2*floats.Dot(r, t) - r[0]*t[0]
+	}
+	return s
+}
+
+// symmetric sets dst to the symmetric part of the r×r matrix a.
+func symmetric(dst *mat.SymDense, a *mat.Dense) {
+	r, _ := a.Dims()
+	for i := range r {
+		for j := i; j < r; j++ {
+			dst.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+}
+
+// scaledIdentity returns c·I.
+func scaledIdentity(r int, c float64) *mat.SymDense {
+	m := mat.NewSymDense(r, nil)
+	for i := range r {
+		m.SetSym(i, i, c)
+	}
+	return m
+}
+
+// members returns the rows of each class, in the order of the labels.
+func members(y []int) [][]int {
+	classes := slices.Compact(slices.Sorted(slices.Values(y)))
+	out := make([][]int, len(classes))
+	for i, c := range y {
+		k, _ := slices.BinarySearch(classes, c)
+		out[k] = append(out[k], i)
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package labels
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// InvCovVersion changes whenever FitInvCov or LogDetStart gives other numbers for
+// the same input.
+const InvCovVersion = 1
+
+// InvCovParams are the parameters of FitInvCov and LogDetStart.
+type InvCovParams struct {
+	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance of a feature.
+	// The default is 0, the pseudo-inverse: no regularisation unless it is asked
+	// for.
+	Ridge float64 `json:"ridge"`
+}
+
+// Resolved returns p with defaults filled in. Zero is a legal ridge and the
+// default, so it returns p.
+func (p InvCovParams) Resolved() InvCovParams { return p }
+
+func (p InvCovParams) check() error {
+	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
+		return fmt.Errorf("invcov: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
+	}
+	return nil
+}
+
+// FitInvCov returns the metric of the inverse covariance
+//
+//	M = (Σ + ρ·s·I)⁻¹,  Σ = (1/n) Σᵢ (xᵢ−μ)(xᵢ−μ)ᵀ,  s = tr(Σ)/d,
+//
+// of all rows of the n×d matrix x, whatever their classes: the distance of
+// Mahalanobis (1936), and the baseline "inverse covariance" of Jain, Kulis, Davis,
+// Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012,
+// Section 6. M is a precision, in 1/feature². With ρ = 0 the embedded rows have
+// covariance I, on as many coordinates as Σ has rank.
+//
+// With ρ = 0 the inverse is the pseudo-inverse Σ⁺: eigenvalues of at most
+// metric.RankTolerance (10⁻¹⁰) times the largest count as zero, and such directions,
+// a constant feature among them, have weight 0. The tolerance is on variances, so that
+// a feature whose standard deviation is 10⁻⁵ of the largest is lost: standardise
+// first. With ρ > 0 such directions have weight 1/(ρ·s).
+//
+// The answer is in closed form: Status is learners.Closed. FitInvCov returns an error
+// if all rows coincide, if an entry of x is NaN or infinite, if the scatter overflows,
+// or if Ridge is negative or not finite. It panics if x is nil or empty.
+func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
+	n, d := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return learners.Result{}, err
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return learners.Result{}, fmt.Errorf("invcov: %w", err)
+	}
+	mean := meanOf(x, upTo(n))
+	dev := mat.NewDense(n, d, nil)
+	for i := range n {
+		floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+	}
+	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
+	if err != nil {
+		return learners.Result{}, fmt.Errorf("invcov: %w", err)
+	}
+	return learners.Result{Metric: m, Status: learners.Closed}, nil
+}
+
+// LogDetStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence
+// from the inverse covariance (Jain et al. 2012, Section 6): pairs.FitLogDet with
+// this matrix as W0. It is d×d, a precision.
+//
+// FitLogDet needs W₀ ≻ 0. With ρ > 0 it is the matrix of FitInvCov. With ρ = 0 it is
+//
+//	W₀ = Σ⁺ + (1/s)·P₀,
+//
+// P₀ the projection on the directions that count as zero in FitInvCov, and s the mean
+// of the other eigenvalues of Σ: unseen directions weigh as much as one of mean
+// variance. No two rows of x differ in these directions, links between rows do
+// not move W there, and so 1/s acts on other rows only.
+//
+// Its errors are those of FitInvCov.
+func LogDetStart(x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
+	r, err := FitInvCov(x, p)
+	if err != nil {
+		return nil, err
+	}
+	w := r.Metric.M()
+	rank, d := r.Metric.Rows(), r.Metric.Dim()
+	if p.Resolved().Ridge > 0 || rank == d {
+		return w, nil
+	}
+	l := r.Metric.Factor() // row k is u_k/√λ_k
+	var s float64
+	for k := range rank {
+		row := l.RawRowView(k)
+		lambda := 1 / floats.Dot(row, row)
+		s += lambda / float64(rank)
+		floats.Scale(math.Sqrt(lambda), row)
+	}
+	rest := mat.NewSymDense(d, nil)
+	rest.SymOuterK(-1/s, l.T())
+	w.AddSym(w, rest)
+	for j := range d {
+		w.SetSym(j, j, w.At(j, j)+1/s)
+	}
+	return w, nil
+}

@@ -1,0 +1,587 @@
+package labels
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
+)
+
+// LMNNVersion changes whenever FitLMNN gives other numbers for the same input.
+const LMNNVersion = 1
+
+// LMNNParams are the parameters of FitLMNN.
+type LMNNParams struct {
+	// K is the number of target neighbours of a row, at least 1; 0 means 3.
+	K int
+	// Mu is the weight μ of impostors, greater than 0 and less than 1; 0 means 0.5.
+	// Target neighbours have weight 1 − μ.
+	Mu float64
+	// Tol is the Residual at which to stop, > 0; 0 means 0.001.
+	Tol float64
+	// MaxIterations is the cap on iterations, at least 1; 0 means 2000.
+	MaxIterations int
+}
+
+// Resolved returns p with its defaults filled in: K = 3, Mu = 0.5, Tol = 0.001,
+// MaxIterations = 2000.
+func (p LMNNParams) Resolved() LMNNParams {
+	p.K = cmp.Or(p.K, 3)
+	p.Mu = cmp.Or(p.Mu, 0.5)
+	p.Tol = cmp.Or(p.Tol, 1e-3)
+	p.MaxIterations = cmp.Or(p.MaxIterations, 2000)
+	return p
+}
+
+func (p LMNNParams) check() error {
+	switch {
+	case p.K < 1:
+		return fmt.Errorf("lmnn: k: %d is not allowed, want at least 1, or 0 for the default", p.K)
+	case !(p.Mu > 0 && p.Mu < 1):
+		return fmt.Errorf("lmnn: mu: %v is not allowed, want a number > 0 and < 1", p.Mu)
+	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
+		return fmt.Errorf("lmnn: tol: %v is not allowed, want a finite number > 0", p.Tol)
+	case p.MaxIterations < 1:
+		return fmt.Errorf("lmnn: max_iterations: %d is not allowed, want at least 1, or 0 for the default", p.MaxIterations)
+	}
+	return nil
+}
+
+// LMNN is what FitLMNN returns. Status is learners.Converged if Residual ≤ Tol,
+// learners.NoProgress if round-off lets nothing improve, else learners.IterationCap.
+type LMNN struct {
+	learners.Result
+	// Targets holds the target neighbours of each row, nearest first.
+	Targets [][]int
+	// Pull is Σ d²(i, j) over rows i and targets j, and Push the sum of the hinges,
+	// over all impostors. Objective is (1−μ)·Pull + μ·Push.
+	Pull, Push, Objective float64
+	// Lower is a lower bound on the objective of every metric (see FitLMNN).
+	Lower float64
+	// Violations is the number of hinges that are positive.
+	Violations int
+}
+
+// FitLMNN learns the metric of large margin nearest neighbours: it minimises
+//
+//	F(M) = (1−μ) Σ_{i, j target of i} d²(i, j)
+//	     + μ Σ_{i, j target of i, l: y_l ≠ y_i} [1 + d²(i, j) − d²(i, l)]₊
+//
+// over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and the margin of 1, which sets the
+// scale of M. Source: Weinberger and Saul, Distance Metric Learning for Large Margin
+// Nearest Neighbor Classification, JMLR 10, 2009, Section 3, with the weights of Eq. 13;
+// a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is n×d, samples as
+// rows, y has a class per row, any integers.
+//
+// The targets of a row are the K nearest others of its class by Euclidean distance in
+// x, in the order of classify.KNN: equal distances by the lower index. A class of c < K+1
+// rows gives each c − 1 targets; a single row has none, and is an impostor of others
+// only. Duplicates are allowed: two of different classes cost 1 + d²(i, j) each,
+// whatever M.
+//
+// F is convex in M, and not differentiable. The fit stays in M, rather than in L with
+// M = LᵀL, since a dual solution then proves how good it is: with weights
+// 0 ≤ α ≤ μ of the hinges, all metrics have
+//
+//	F ≥ Σ α  if  C + Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) ⪰ 0,  C = (1−μ) Σ v_ij v_ijᵀ,
+//
+// and weights that miss the condition meet it when they are scaled down, as C ≻ 0 after
+// the addition of a ridge, 10⁻⁹ of (1−μ)·Σ over all targets of Σ, the covariance of x.
+// (Where targets do not differ but impostors do, the ridge gives M its bound.)
+// Residual is
+//
+//	(F − largest lower bound) / max(F, μT),
+//
+// T the number of pairs (i, j): one margin for each. It includes the ridge, so that Lower
+// holds up to 10⁻⁹·(1−μ)·T·tr(MΣ) for the M of the minimum.
+//
+// The hinges are replaced by their Moreau envelopes of width 0.1 around multipliers, the
+// weights α of before: the method of multipliers, whose limit is the minimum of F itself.
+// In between, the envelopes are minimised by spectral projected gradients, in coordinates
+// that C whitens. Only impostors less than a margin beyond a target's are looked at; at
+// intervals the set is made anew and Residual is computed, over all impostors. The metric
+// of the least F at these points is returned. Nothing is drawn.
+//
+// An iteration costs O(nr² + r³ + r·impostors), r the rank of Σ, and a look at all
+// impostors O(n²(r + K)); memory is O(nr + K·impostors). Directions in which no two rows
+// differ, such as a constant feature, have weight 0.
+//
+// It returns an error if x and y differ in length, if there are fewer than two classes, if
+// no class has two rows, if all rows coincide, if an entry is NaN or infinite or a distance
+// overflows, or if a parameter is out of range. It panics if x is nil or empty.
+func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
+	n, _ := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return LMNN{}, err
+	}
+	if err := checkLabelled(x, y); err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
+	targets, err := targetNeighbours(x, y, p.K)
+	if err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
+	f, c, err := newLMNNFit(x, y, targets, p.Mu)
+	if err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
+	status, err := f.run(p.Tol, p.MaxIterations)
+	if err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
+	m, in, err := c.metric(f.best)
+	if err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
+	end := f.survey(in)
+	return LMNN{
+		Result:  learners.Result{Metric: m, Status: status, Iterations: f.iterations, Residual: f.residual},
+		Targets: targets,
+		Pull:    end.pull, Push: end.push, Objective: (1-p.Mu)*end.pull + p.Mu*end.push,
+		Lower: f.lower, Violations: end.violations,
+	}, nil
+}
+
+// checkLabelled returns an error unless x is finite and y has a class per row, at least
+// two of them.
+func checkLabelled(x *mat.Dense, y []int) error {
+	if n, _ := x.Dims(); len(y) != n {
+		return fmt.Errorf("%d labels for %d rows", len(y), n)
+	}
+	if c := len(members(y)); c < 2 {
+		return fmt.Errorf("labels: %d class, want at least 2", c)
+	}
+	return metric.CheckFinite(x)
+}
+
+// targetNeighbours returns the k nearest others of the class of each row, or all of them.
+func targetNeighbours(x *mat.Dense, y []int, k int) ([][]int, error) {
+	n, d := x.Dims()
+	targets := make([][]int, n)
+	any := false
+	for _, rows := range members(y) {
+		if len(rows) < 2 {
+			continue
+		}
+		any = true
+		part := mat.NewDense(len(rows), d, nil)
+		for a, i := range rows {
+			part.SetRow(a, x.RawRowView(i))
+		}
+		knn, err := classify.NewKNN(metric.Euclidean{}, part, make([]int, len(rows)), classify.KNNOptions{})
+		if err != nil {
+			return nil, err
+		}
+		most := min(k, len(rows)-1)
+		found, err := knn.Neighbours(part, most+1) // the row itself is among them, or as many duplicates
+		if err != nil {
+			return nil, err
+		}
+		for a, i := range rows {
+			for _, f := range found[a] {
+				if f.Index != a && len(targets[i]) < most {
+					targets[i] = append(targets[i], rows[f.Index])
+				}
+			}
+		}
+	}
+	if !any {
+		return nil, errors.New("labels: each class has one row, want a class with at least 2")
+	}
+	return targets, nil
+}
+
+const (
+	// lmnnRidge is the ridge of FitLMNN, relative to the covariance of the rows.
+	lmnnRidge = 1e-9
+	// lmnnFloor is the share of that covariance below which C is not whitened, so that a
+	// direction in which targets hardly differ does not outgrow the others.
+	lmnnFloor = 1e-3
+	// lmnnWidth is the first width of the envelope of a hinge, in margins, and lmnnLoose by
+	// how many times the error of the descent may exceed that of the envelopes when the
+	// multipliers move: both by experiment, on 900 rows in 64 dimensions. At lmnnSharp times it, or
+	// less, the multipliers move too slowly, and the width is halved.
+	lmnnWidth, lmnnLoose, lmnnSharp = 0.1, 2, 0.05
+	// lmnnNear is how far beyond the margin an impostor is looked at.
+	lmnnNear = 1
+	// lmnnEvery is the number of iterations between two looks at all impostors.
+	lmnnEvery = 10
+	// lmnnStuck is how often in a row a move of the multipliers may leave nothing to descend.
+	lmnnStuck = 5
+	// lmnnRows is how many rows have their distances to all others in memory at a time.
+	lmnnRows = 64
+)
+
+// lmnnFit is the objective in coordinates of its own, as convex: with envelopes, and over the
+// impostors that are near.
+type lmnnFit struct {
+	x       *mat.Dense // n×r
+	y       []int
+	targets [][]int
+	pairs   int       // T
+	pull    []float64 // the diagonal of C with its ridge, which is all of it
+	mu      float64
+	width   float64 // of the envelopes, in margins
+
+	near  [][]int32   // impostors looked at, of each row, ascending
+	shift [][]float64 // their multipliers α/μ, one per target
+	alpha [][]float64 // α/μ at the last point of value
+
+	product   *mat.Dense // xm for the last m
+	sq        []float64  // x_iᵀmx_i
+	block     *mat.Dense
+	laplacian *mat.Dense
+	degree    []float64
+	td        []float64 // squared distances to targets
+	tw        []float64
+
+	best         *mat.SymDense
+	least, lower float64
+	residual     float64
+	iterations   int
+}
+
+func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *coordinates, error) {
+	c, err := whitened(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, r := c.z.Dims()
+	f := &lmnnFit{y: y, targets: targets, mu: mu, width: lmnnWidth}
+	scatter := mat.NewSymDense(r, nil)
+	v := mat.NewVecDense(r, nil)
+	for i, ts := range targets {
+		for _, j := range ts {
+			metric.Sub(v.RawVector().Data, c.z.RawRowView(i), c.z.RawRowView(j))
+			scatter.SymRankOne(scatter, 1-mu, v)
+			f.pairs++
+		}
+	}
+	var eig spectral.EigenSym
+	if !eig.Factorize(scatter, true) {
+		return nil, nil, errors.New("eigendecomposition did not converge")
+	}
+	var u mat.Dense
+	eig.VectorsTo(&u)
+	turn := mat.DenseCopyOf(u.T())
+	unit := (1 - mu) * float64(f.pairs)
+	for k, value := range eig.Values(nil) {
+		value = max(value, 0)
+		scale := 1 / math.Sqrt(max(value, lmnnFloor*unit))
+		floats.Scale(scale, turn.RawRowView(k))
+		f.pull = append(f.pull, (value+lmnnRidge*unit)*scale*scale)
+	}
+	c.turn(turn)
+	f.x = c.z
+	f.near, f.shift, f.alpha = make([][]int32, n), make([][]float64, n), make([][]float64, n)
+	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
+	f.block = mat.NewDense(min(n, lmnnRows), n, nil)
+	f.laplacian, f.degree = mat.NewDense(n, r, nil), make([]float64, n)
+	return f, c, nil
+}
+
+// run descends until the residual is at most tol.
+func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
+	_, r := f.x.Dims()
+	start := scaledIdentity(r, f.startScale())
+	f.survey(start)
+	d := newDescent(f, start)
+	f.least = math.Inf(1)
+	stuck := 0
+	for {
+		end := f.survey(d.m)
+		d.renew()
+		if end.total < f.least {
+			f.least = end.total
+			f.best = d.m
+		}
+		lower, smooth, err := f.bound(d.g)
+		if err != nil {
+			return learners.NotRun, err
+		}
+		f.lower = max(f.lower, lower)
+		f.residual = max(f.least-f.lower, 0) / max(f.least, f.mu*float64(f.pairs))
+		switch {
+		case f.residual <= tol:
+			return learners.Converged, nil
+		case f.iterations >= most:
+			return learners.IterationCap, nil
+		case stuck > lmnnStuck:
+			return learners.NoProgress, nil
+		}
+		inside, outside := d.now-smooth, end.total-d.now // errors of the descent and of the envelopes
+		if inside <= lmnnSharp*outside {
+			f.width /= 2
+		}
+		if stuck > 0 || inside <= lmnnLoose*outside {
+			for i, a := range f.alpha {
+				copy(f.shift[i], a)
+			}
+			d.renew()
+		}
+		for k := 0; k < lmnnEvery && f.iterations < most; k++ {
+			moved, err := d.iterate()
+			if err != nil {
+				return learners.NotRun, err
+			}
+			if !moved {
+				if k == 0 {
+					stuck++
+				}
+				break
+			}
+			stuck = 0
+			f.iterations++
+		}
+	}
+}
+
+// move makes product and sq those of m.
+func (f *lmnnFit) move(m *mat.SymDense) {
+	f.product.Mul(f.x, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+	for i := range f.sq {
+		f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
+	}
+}
+
+// toTargets returns the squared distances of row i to its targets, valid until the next call.
+func (f *lmnnFit) toTargets(i int) []float64 {
+	f.td = f.td[:0]
+	row := f.product.RawRowView(i)
+	for _, j := range f.targets[i] {
+		f.td = append(f.td, f.sq[i]+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
+	}
+	return f.td
+}
+
+// value is the objective with the envelope
+//
+//	max over 0 ≤ a ≤ 1 of az − ½w(a − s)²
+//
+// of a hinge [z]₊, w its width and s the multiplier.
+func (f *lmnnFit) value(m *mat.SymDense) float64 {
+	f.move(m)
+	var push float64
+	for i, near := range f.near {
+		if len(near) == 0 {
+			continue
+		}
+		td := f.toTargets(i)
+		k := len(td)
+		row, sq, shift, alpha := f.product.RawRowView(i), f.sq[i], f.shift[i], f.alpha[i]
+		for q, l := range near {
+			z := 1 - (sq + f.sq[l] - 2*floats.Dot(row, f.x.RawRowView(int(l))))
+			for j, t := range td {
+				s := shift[q*k+j]
+				a := min(max(s+(z+t)/f.width, 0), 1)
+				alpha[q*k+j] = a
+				push += a*(z+t) - f.width/2*(a-s)*(a-s)
+			}
+		}
+	}
+	return f.pullOf(m) + f.mu*push
+}
+
+// pullOf returns tr(CM), with the ridge.
+func (f *lmnnFit) pullOf(m *mat.SymDense) float64 {
+	var s float64
+	for k, c := range f.pull {
+		s += c * m.At(k, k)
+	}
+	return s
+}
+
+// gradient is C + μ Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) = C + xᵀΛx, Λ the Laplacian of a graph with
+// weights of both signs.
+func (f *lmnnFit) gradient(g *mat.SymDense) {
+	f.laplacian.Zero()
+	clear(f.degree)
+	add := func(i, j int, w float64) { // w·(x_i−x_j)(x_i−x_j)ᵀ
+		f.degree[i] += w
+		f.degree[j] += w
+		floats.AddScaled(f.laplacian.RawRowView(i), -w, f.x.RawRowView(j))
+		floats.AddScaled(f.laplacian.RawRowView(j), -w, f.x.RawRowView(i))
+	}
+	for i, near := range f.near {
+		k := len(f.targets[i])
+		f.tw = append(f.tw[:0], make([]float64, k)...)
+		alpha := f.alpha[i]
+		for q, l := range near {
+			var s float64
+			for j, a := range alpha[q*k : (q+1)*k] {
+				s += a
+				f.tw[j] += a
+			}
+			if s != 0 {
+				add(i, int(l), -f.mu*s)
+			}
+		}
+		for j, w := range f.tw {
+			if w != 0 {
+				add(i, f.targets[i][j], f.mu*w)
+			}
+		}
+	}
+	for i, w := range f.degree {
+		floats.AddScaled(f.laplacian.RawRowView(i), w, f.x.RawRowView(i))
+	}
+	var full mat.Dense
+	full.Mul(f.x.T(), f.laplacian)
+	symmetric(g, &full)
+	for k, c := range f.pull {
+		g.SetSym(k, k, g.At(k, k)+c)
+	}
+}
+
+// bound returns a lower bound on the objective of all metrics, and one on that with
+// envelopes, from the weights α at the last point and the gradient g there.
+func (f *lmnnFit) bound(g *mat.SymDense) (hinges, envelopes float64, err error) {
+	r := len(f.pull)
+	s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C is I
+	for i := range r {
+		for j := i; j < r; j++ {
+			v := g.At(i, j)
+			if i == j {
+				v -= f.pull[i]
+			}
+			s.SetSym(i, j, v/math.Sqrt(f.pull[i]*f.pull[j]))
+		}
+	}
+	var eig spectral.EigenSym
+	if !eig.Factorize(s, false) {
+		return 0, 0, errors.New("eigendecomposition did not converge")
+	}
+	theta := 1 / max(1, -eig.Values(nil)[0])
+	var sum, sq float64
+	for i, alpha := range f.alpha {
+		for q, a := range alpha {
+			sum += a
+			d := theta*a - f.shift[i][q]
+			sq += d * d
+		}
+	}
+	hinges = theta * f.mu * sum
+	return hinges, hinges - f.mu*f.width/2*sq, nil
+}
+
+// lmnnSums are those of the objective over all impostors.
+type lmnnSums struct {
+	pull, push float64
+	violations int
+	total      float64 // the objective, with the ridge
+}
+
+// survey returns the sums at m and looks for the impostors that are near.
+func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
+	var s lmnnSums
+	f.each(m, func(i int, d []float64) {
+		targets := f.targets[i]
+		k := len(targets)
+		if k == 0 {
+			return
+		}
+		f.td = f.td[:0]
+		for _, j := range targets {
+			f.td = append(f.td, d[j])
+			s.pull += d[j]
+		}
+		limit := 1 + slices.Max(f.td)
+		old, shift := f.near[i], f.shift[i]
+		var near []int32
+		var kept []float64
+		for l, dl := range d {
+			was := len(old) > 0 && int(old[0]) == l
+			var multipliers []float64
+			if was {
+				multipliers = shift[:k]
+				old, shift = old[1:], shift[k:]
+			}
+			carried := was && slices.Max(multipliers) > 0
+			if !carried && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
+				continue
+			}
+			near = append(near, int32(l))
+			if was {
+				kept = append(kept, multipliers...)
+			} else {
+				kept = append(kept, make([]float64, k)...)
+			}
+			for _, t := range f.td {
+				if z := 1 + t - dl; z > 0 {
+					s.push += z
+					s.violations++
+				}
+			}
+		}
+		f.near[i], f.shift[i], f.alpha[i] = near, kept, make([]float64, len(kept))
+	})
+	s.total = f.pullOf(m) + f.mu*s.push
+	return s
+}
+
+// each calls visit with the squared distances of each row to all rows under m.
+func (f *lmnnFit) each(m *mat.SymDense, visit func(i int, d []float64)) {
+	f.move(m)
+	n, r := f.x.Dims()
+	for lo := 0; lo < n; lo += lmnnRows {
+		hi := min(lo+lmnnRows, n)
+		block := f.block.Slice(0, hi-lo, 0, n).(*mat.Dense)
+		block.Mul(f.x.Slice(lo, hi, 0, r), f.product.T())
+		for i := lo; i < hi; i++ {
+			d := block.RawRowView(i - lo)
+			for l, dot := range d {
+				d[l] = f.sq[i] + f.sq[l] - 2*dot
+			}
+			visit(i, d)
+		}
+	}
+}
+
+// startScale returns the power of two c for which F(cI) is least.
+func (f *lmnnFit) startScale() float64 {
+	const most = 60
+	// Of g = d²(i, l) − d²(i, j) under I, in bins by its power of two: with c = 2^−e the hinges
+	// of g < 2^e are positive.
+	var count, sum [2*most + 1]float64
+	_, r := f.x.Dims()
+	f.each(scaledIdentity(r, 1), func(i int, d []float64) {
+		for _, j := range f.targets[i] {
+			for l, dl := range d {
+				if f.y[l] == f.y[i] {
+					continue
+				}
+				bin, g := 0, dl-d[j]
+				if g > 0 {
+					_, e := math.Frexp(g)
+					bin = min(max(e+most, 0), 2*most)
+				}
+				count[bin]++
+				sum[bin] += g
+			}
+		}
+	})
+	best, least := 1.0, math.Inf(1)
+	var hinges, total float64
+	for bin := range count {
+		hinges += count[bin]
+		total += sum[bin]
+		c := math.Ldexp(1, most-bin)
+		if v := c*floats.Sum(f.pull) + f.mu*(hinges-c*total); v < least {
+			best, least = c, v
+		}
+	}
+	return best
+}

@@ -1,0 +1,276 @@
+package labels
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners"
+	"metriclab/pkg/spectral"
+)
+
+// MCMLVersion changes whenever FitMCML gives other numbers for the same input.
+const MCMLVersion = 1
+
+// MCMLParams are the parameters of FitMCML.
+type MCMLParams struct {
+	// Tol is the Residual at which to stop, in nats, > 0; 0 means 0.001.
+	Tol float64
+	// MaxIterations is the cap on iterations, at least 1; 0 means 1000.
+	MaxIterations int
+}
+
+// Resolved returns p with its defaults filled in: Tol = 0.001, MaxIterations = 1000.
+func (p MCMLParams) Resolved() MCMLParams {
+	p.Tol = cmp.Or(p.Tol, 1e-3)
+	p.MaxIterations = cmp.Or(p.MaxIterations, 1000)
+	return p
+}
+
+func (p MCMLParams) check() error {
+	switch {
+	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
+		return fmt.Errorf("mcml: tol: %v is not allowed, want a finite number > 0", p.Tol)
+	case p.MaxIterations < 1:
+		return fmt.Errorf("mcml: max_iterations: %d is not allowed, want at least 1, or 0 for the default", p.MaxIterations)
+	}
+	return nil
+}
+
+// MCML is what FitMCML returns. Status is learners.Converged if Residual ≤ Tol,
+// learners.NoProgress if round-off lets nothing improve, else learners.IterationCap.
+type MCML struct {
+	learners.Result
+	// Objective is F(M), in nats.
+	Objective float64
+	// Rows is the number of rows that have another row in their class.
+	Rows int
+}
+
+// FitMCML learns the metric of maximally collapsing metric learning: it minimises
+//
+//	F(M) = Σᵢ KL(p₀(·|i) ‖ p(·|i)),  p(j|i) = exp(−d²(i, j)) / Σ_{l≠i} exp(−d²(i, l)), j ≠ i,
+//
+// over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and p₀(·|i) uniform on the other rows of
+// the class of i. Source: Globerson and Roweis, Metric Learning by Collapsing Classes, NIPS
+// 18, 2005, Section 2; a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is
+// n×d, samples as rows, y has a class per row, any integers. With c_i the size of the class
+// of i,
+//
+//	KL = −log(c_i−1) + mean of d²(i, j) over j in its class + log Σ_{l≠i} exp(−d²(i, l)),
+//	∇F = Σ_{i,j} (p₀(j|i) − p(j|i)) (x_i−x_j)(x_i−x_j)ᵀ.
+//
+// The sum of exponentials is taken relative to its largest. A row that is alone in its class
+// has no p₀: it contributes no term of its own, but is one of those that others are to be far
+// from. Duplicates are allowed.
+//
+// F is convex. It is minimised by spectral projected gradients in coordinates in which x has
+// covariance I, from the best multiple 2^k of the inverse covariance. As F is convex,
+//
+//	F(M) − F(M') ≤ ⟨∇F, M⟩ + R·max(0, −λ)  for all M' with tr(M'Σ) ≤ R,
+//
+// Σ the covariance of x and λ the least eigenvalue of ∇F in these coordinates. Residual is
+// the right hand side per row that contributes, in nats, with R = max(2·tr(MΣ), rank Σ); tr(MΣ)
+// is half the mean d² of two rows. It is 0 at the minimum, where ∇F ⪰ 0 and ⟨∇F, M⟩ = 0. If
+// a linear map collapses each class to a point of its own, M grows without limit
+// as F falls to 0: the fit ends when F is that small. Nothing is drawn.
+//
+// An iteration costs O(n²r + r³), r the rank of Σ, and memory is O(n²). Directions in which no
+// two rows differ, such as a constant feature, have weight 0.
+//
+// It returns an error if x and y differ in length, if there are fewer than two classes, if no
+// class has two rows, if all rows coincide, if an entry is NaN or infinite or the deviations from
+// the mean overflow, or if a parameter is out of range. It panics if x is nil or empty.
+func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
+	n, _ := x.Dims()
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return MCML{}, err
+	}
+	if err := checkLabelled(x, y); err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	c, err := whitened(x)
+	if err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	f := newMCMLFit(c.z, y)
+	if f.rows == 0 {
+		return MCML{}, errors.New("mcml: labels: each class has one row, want a class with at least 2")
+	}
+	end, err := f.run(p.Tol, p.MaxIterations)
+	if err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	m, in, err := c.metric(end.at)
+	if err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	return MCML{
+		Result:    learners.Result{Metric: m, Status: end.status, Iterations: end.iterations, Residual: end.residual},
+		Objective: max(f.value(in), 0), Rows: f.rows,
+	}, nil
+}
+
+// mcmlFit is F as convex, in coordinates of its own.
+type mcmlFit struct {
+	z     *mat.Dense
+	y     []int
+	size  map[int]int // of each class
+	rows  int         // that contribute
+	moved *mat.Dense  // zm for the last m of value
+	sq    []float64   // z_iᵀmz_i
+	w     *mat.Dense  // p₀ − p, first the squared distances
+	sum   *mat.Dense
+}
+
+func newMCMLFit(z *mat.Dense, y []int) *mcmlFit {
+	n, r := z.Dims()
+	f := &mcmlFit{
+		z: z, y: y, size: map[int]int{},
+		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), w: mat.NewDense(n, n, nil), sum: mat.NewDense(n, r, nil),
+	}
+	for _, c := range y {
+		f.size[c]++
+	}
+	for _, c := range y {
+		if f.size[c] > 1 {
+			f.rows++
+		}
+	}
+	return f
+}
+
+func (f *mcmlFit) value(m *mat.SymDense) float64 {
+	f.moved.Mul(f.z, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+	for i := range f.sq {
+		f.sq[i] = floats.Dot(f.z.RawRowView(i), f.moved.RawRowView(i))
+	}
+	f.w.Mul(f.moved, f.z.T())
+	var total float64
+	for i, c := range f.y {
+		w := f.w.RawRowView(i)
+		others := f.size[c] - 1
+		if others == 0 {
+			clear(w)
+			continue
+		}
+		nearest, within := math.Inf(1), 0.0
+		for l, dot := range w {
+			w[l] = f.sq[i] + f.sq[l] - 2*dot
+			if l == i {
+				continue
+			}
+			nearest = min(nearest, w[l])
+			if f.y[l] == c {
+				within += w[l]
+			}
+		}
+		var sum float64
+		for l, d := range w {
+			w[l] = 0
+			if l != i {
+				w[l] = math.Exp(nearest - d)
+				sum += w[l]
+			}
+		}
+		for l, e := range w {
+			w[l] = -e / sum
+			if f.y[l] == c && l != i {
+				w[l] += 1 / float64(others)
+			}
+		}
+		total += within/float64(others) - nearest + math.Log(sum) - math.Log(float64(others))
+	}
+	return total
+}
+
+// gradient is zᵀ(D − W − Wᵀ)z, W = p₀ − p and D the sums of its columns: those of its rows are 0.
+func (f *mcmlFit) gradient(g *mat.SymDense) {
+	f.sum.Mul(f.w, f.z)
+	n, _ := f.z.Dims()
+	degree := make([]float64, n)
+	for i := range n {
+		floats.Add(degree, f.w.RawRowView(i))
+	}
+	f.sum.Scale(-2, f.sum)
+	for i, s := range degree {
+		floats.AddScaled(f.sum.RawRowView(i), s, f.z.RawRowView(i))
+	}
+	var full mat.Dense
+	full.Mul(f.z.T(), f.sum)
+	symmetric(g, &full)
+}
+
+// mcmlEnd is where a descent ended.
+type mcmlEnd struct {
+	at         *mat.SymDense
+	status     learners.Status
+	iterations int
+	residual   float64
+}
+
+// run descends until the residual is at most tol.
+func (f *mcmlFit) run(tol float64, most int) (mcmlEnd, error) {
+	d := newDescent(f, f.start())
+	var e mcmlEnd
+	for {
+		residual, err := f.residual(d)
+		if err != nil {
+			return mcmlEnd{}, err
+		}
+		e.at, e.residual = d.m, residual
+		switch {
+		case residual <= tol:
+			e.status = learners.Converged
+			return e, nil
+		case e.iterations == most:
+			e.status = learners.IterationCap
+			return e, nil
+		}
+		moved, err := d.iterate()
+		if err != nil {
+			return mcmlEnd{}, err
+		}
+		if !moved {
+			e.status = learners.NoProgress
+			return e, nil
+		}
+		e.iterations++
+	}
+}
+
+// residual is that of FitMCML.
+func (f *mcmlFit) residual(d *descent) (float64, error) {
+	r := d.m.SymmetricDim()
+	var eig spectral.EigenSym
+	if !eig.Factorize(d.g, false) {
+		return 0, errors.New("eigendecomposition did not converge")
+	}
+	radius := max(2*mat.Trace(d.m), float64(r))
+	return max(inner(d.g, d.m)+radius*max(0, -eig.Values(nil)[0]), 0) / float64(f.rows), nil
+}
+
+// start returns the multiple of I, by a power of two, with the least F.
+func (f *mcmlFit) start() *mat.SymDense {
+	_, r := f.z.Dims()
+	c := math.Exp2(-math.Round(math.Log2(float64(r))))
+	best := f.value(scaledIdentity(r, c))
+	for _, factor := range []float64{2, 0.5} {
+		for range 60 { // F is convex in c, so the first rise is past the minimum
+			v := f.value(scaledIdentity(r, factor*c))
+			if !(v < best) {
+				break
+			}
+			best, c = v, factor*c
+		}
+	}
+	return scaledIdentity(r, c)
+}
