@@ -332,6 +332,21 @@ var entries = []Entry{
 		},
 	},
 	{
+		Name:        "invcov",
+		Doc:         "inverse covariance of all rows, without regard to classes",
+		Source:      "Mahalanobis. On the generalised distance in statistics. Proc. Natl. Inst. Sci. India 2, 1936",
+		Feedback:    Data,
+		Version:     labels.InvCovVersion,
+		Constructor: "labels.FitInvCov",
+		Params: []Param{{
+			Name: "ridge", Doc: "regularisation, relative to the mean variance of a feature; 0 means the pseudo-inverse", Type: Number,
+			Default: number(labels.InvCovParams{}.Resolved().Ridge), Allowed: "a finite number ≥ 0",
+		}},
+		FitData: func(x *mat.Dense, _ []int, v Values) (learners.Result, error) {
+			return labels.FitInvCov(x, labels.InvCovParams{Ridge: v.Float("ridge")})
+		},
+	},
+	{
 		Name:        "fda",
 		Doc:         "Fisher's discriminant analysis: the directions that separate class means best",
 		Source:      "Fisher. The use of multiple measurements in taxonomic problems. Ann. Eugen. 7, 1936; Rao, J. R. Stat. Soc. B 10, 1948",
@@ -351,6 +366,60 @@ var entries = []Entry{
 				return learners.Result{}, err
 			}
 			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
+		},
+	},
+	{
+		Name:        "lmnn",
+		Doc:         "large margin nearest neighbours: target neighbours near, rows of other classes a margin farther away",
+		Source:      "Weinberger, Saul. Distance Metric Learning for Large Margin Nearest Neighbor Classification. JMLR 10, 2009, Section 3",
+		Feedback:    Classes,
+		Version:     labels.LMNNVersion,
+		Constructor: "labels.FitLMNN",
+		Params: []Param{
+			{
+				Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer", Type: Count,
+				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().K), Allowed: "an integer ≥ 1", min: 1,
+			},
+			{
+				Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu", Type: Number,
+				Default: number(labels.LMNNParams{}.Resolved().Mu), Allowed: "a number > 0 and < 1", min: math.SmallestNonzeroFloat64, max: math.Nextafter(1, 0),
+			},
+			{
+				Name: "tol", Doc: "duality gap at which to stop, relative to the objective", Type: Number,
+				Default: number(labels.LMNNParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			{
+				Name: "iterations", Doc: "cap on iterations", Type: Count,
+				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: "an integer ≥ 1", min: 1,
+			},
+		},
+		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+			l, err := labels.FitLMNN(x, y, labels.LMNNParams{
+				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"),
+			})
+			return l.Result, err
+		},
+	},
+	{
+		Name:        "mcml",
+		Doc:         "maximally collapsing metric learning: the rows of a class as likely neighbours of each other as can be",
+		Source:      "Globerson, Roweis. Metric Learning by Collapsing Classes. NIPS 18, 2005, Section 2",
+		Feedback:    Classes,
+		Version:     labels.MCMLVersion,
+		Constructor: "labels.FitMCML",
+		Params: []Param{
+			{
+				Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row", Type: Number,
+				Default: number(labels.MCMLParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			{
+				Name: "iterations", Doc: "cap on iterations", Type: Count,
+				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: "an integer ≥ 1", min: 1,
+			},
+		},
+		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+			l, err := labels.FitMCML(x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations")})
+			return l.Result, err
 		},
 	},
 }
