@@ -196,6 +196,40 @@ $ metriclab learn --learner erkle --objects 4 --param tau=1 <none.jsonl
 	compare(t, golden, got)
 }
 
+// TestLearnLEGOGolden is a session of pairs with targets: all parameters, x = y, queries, a learner saved and gone on with, and bad
+// input.
+func TestLearnLEGOGolden(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "learn-lego.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	got := transcript(t, newCommand(toys(nil)), `$ cat pairs.jsonl
+{"x":[1,1],"y":[0,0],"label":-1}
+{"x":[0,2],"y":[0,0],"label":1}
+{"x":[1,1],"y":[0,0]}
+{"x":[3,4],"y":[3,4],"label":-1}
+{"x":[0,1],"y":[0,0],"label":1}
+{"x":[1e60,0],"y":[0,0],"label":1}
+{"x":[1e200,0],"y":[0,0],"label":1}
+{"x":[1,0],"y":[0],"label":1}
+{"x":[1,0],"y":[0,0],"label":-1}
+$ metriclab learn --learner lego --skip-bad --state-every 3 --save a.json <pairs.jsonl
+$ metriclab learn --learner lego --param eta=3 --param u=1 --param l=4 --param update=always --skip-bad <pairs.jsonl
+$ metriclab learn --learner lego --param eta=0.5 --param u=2 --param l=8 --param update=violated --skip-bad <pairs.jsonl
+$ metriclab learn --learner lego <pairs.jsonl
+$ echo '{"x":[1,1],"y":[0,0],"label":-1}' | metriclab learn --load a.json --state-every 1
+$ echo '' | metriclab learn --learner lego --param eta=0
+$ echo '' | metriclab learn --learner lego --param u=8
+$ echo '' | metriclab learn --learner lego --dim 2 --param u=8
+$ echo '{"x":[1,1],"y":[0,0],"label":-1}' | metriclab learn --learner lego --param l=1
+$ echo '' | metriclab learn --learner lego --param l=1e101
+$ echo '' | metriclab learn --learner lego --param update=never
+$ echo '' | metriclab learn --learner lego --param w0=1
+`)
+	compare(t, golden, got)
+}
+
 // Unknown learners are answered with the names there are.
 func TestLearnUnknown(t *testing.T) {
 	c := newCommand(toys(nil))

@@ -113,6 +113,40 @@ var entries = []Entry{
 		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadPA(r) },
 	},
 	{
+		Name:        "lego",
+		Doc:         "LEGO, LogDet Online: implicit steps in the LogDet divergence toward a squared distance for similar pairs and one for dissimilar pairs",
+		Source:      "Jain, Kulis, Dhillon, Grauman. Online Metric Learning and Fast Similarity Search. NIPS 2008; Jain et al. JMLR 13, 2012, Section 6",
+		Feedback:    Pairs,
+		Version:     pairs.LEGOVersion,
+		Constructor: "pairs.NewLEGO",
+		Params: []Param{
+			{
+				Name: "eta", Doc: "weight of the loss against the divergence from the last matrix", Type: Number,
+				Default: number(pairs.LEGOParams{}.Resolved().Eta), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+			},
+			{
+				Name: "u", Doc: "squared distance wanted of similar pairs", Type: Number,
+				Default: number(pairs.LEGOParams{}.Resolved().Upper), Allowed: "a number > 0 and less than l", min: math.SmallestNonzeroFloat64,
+			},
+			{
+				Name: "l", Doc: "squared distance wanted of dissimilar pairs", Type: Number,
+				Default: number(pairs.LEGOParams{}.Resolved().Lower), Allowed: "a number greater than u and at most " + number(pairs.MaxTarget), min: math.SmallestNonzeroFloat64, max: pairs.MaxTarget,
+			},
+			choice("update", "on every pair, or on similar pairs farther than u and dissimilar ones nearer than l",
+				pairs.Always.String(), pairs.Violated.String()),
+		},
+		Bounded: true,
+		Kind:    pairs.LEGOKind,
+		NewPair: func(dim int, v Values) (learners.Pair, error) {
+			p := pairs.LEGOParams{Eta: v.Float("eta"), Upper: v.Float("u"), Lower: v.Float("l")}
+			if err := p.Update.UnmarshalText([]byte(v.Text("update"))); err != nil {
+				return nil, err
+			}
+			return pairs.NewLEGO(dim, p)
+		},
+		LoadPair: func(r io.Reader) (learners.Pair, error) { return pairs.LoadLEGO(r) },
+	},
+	{
 		Name:        "erkle",
 		Doc:         "ERKLE: a gradient step on the last comparison, and the projection onto the positive semi-definite cone; it keeps all comparisons if beta > 1",
 		Source:      "Heim, Berger, Seversky, Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015, Algorithms 1 and 2",
