@@ -1,0 +1,47 @@
+package datasets
+
+import (
+	"math/rand/v2"
+
+	"metriclab/pkg/metric"
+)
+
+// EachClassLinks draws, for every class of y, n different pairs of distinct rows of that
+// class, similar, and n different pairs of a row of it and a row of any other class,
+// dissimilar; each set of n is equally likely, and where there are fewer pairs than n
+// all of them are taken. So for c classes Jain, Kulis, Davis and Dhillon (Metric and Kernel
+// Learning Using a Linear Transformation, JMLR 13, 2012, Section 6) have 100c similar and
+// 100c dissimilar pairs; PerClassLinks draws for every two classes.
+//
+// A pair of rows of two classes may be drawn for both, and is then there twice. The
+// links are in random order. Classes are any integers. EachClassLinks returns an error
+// if n < 0; a class of one row has no similar pairs, and a single class no dissimilar
+// ones.
+func EachClassLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
+	if err := checkCount("n", n); err != nil {
+		return nil, err
+	}
+	var out []metric.Link
+	classes, members := byClass(y)
+	for c, rows := range members {
+		m := len(rows)
+		within, err := DistinctLinks(rng, make([]int, m), min(n, m*(m-1)/2))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range within {
+			out = append(out, metric.Link{I: rows[l.I], J: rows[l.J], Label: metric.Similar})
+		}
+		var others []int
+		for j, label := range y {
+			if label != classes[c] {
+				others = append(others, j)
+			}
+		}
+		for _, r := range Choose(rng, m*len(others), min(n, m*len(others))) {
+			out = append(out, metric.Link{I: rows[r/len(others)], J: others[r%len(others)], Label: metric.Dissimilar})
+		}
+	}
+	rng.Shuffle(len(out), func(a, b int) { out[a], out[b] = out[b], out[a] })
+	return out, nil
+}
