@@ -108,6 +108,20 @@ func TestTransformedKeepsTheRest(t *testing.T) {
 	}
 }
 
+// Round-off makes no squared distance negative.
+func TestTransformedSqDistIsNotNegative(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 13))
+	for name, k := range testTransformed(rng, 3) {
+		for range 300 {
+			x := normal(rng, 1, 3, 0).RawRowView(0)
+			z := []float64{x[0], x[1] + 1e-9*rng.NormFloat64(), x[2]}
+			if d := k.SqDist(x, z); !(d >= 0) {
+				t.Errorf("%s: d² = %v", name, d)
+			}
+		}
+	}
+}
+
 func TestNewTransformedCopies(t *testing.T) {
 	x, s := mat.NewDense(1, 1, []float64{1}), mat.NewSymDense(1, []float64{1})
 	k := must(kernels.NewTransformed(kernels.Linear{}, 1, x, s))
@@ -189,6 +203,10 @@ func TestTransformedSaved(t *testing.T) {
 		"no kernel":       set("s", with(0, -2)),
 		"kernel":          func(params, _ map[string]any) { params["kernel"] = map[string]any{"name": "gaussian", "gamma": -1} },
 		"kernel missing":  func(params, _ map[string]any) { delete(params, "kernel") },
+	})
+	persisttest.Tampered(t, persisttest.Saved(testTransformed(rng, 2)["none"]), kernels.LoadTransformed, map[string]persisttest.Edit{
+		"no dimension":   set("dim", 0),
+		"huge dimension": set("dim", 1<<40),
 	})
 	function := must(kernels.NewTransformed(kernels.Func(func(x, y []float64) float64 { return 1 }), 1, nil, nil))
 	if err := function.Save(never{}); err == nil || errors.Is(err, errWritten) {

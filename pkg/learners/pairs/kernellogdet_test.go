@@ -477,12 +477,15 @@ func TestKernelLogDetOfNewObjects(t *testing.T) {
 // differences: the fit keeps what digits the entries have.
 func TestKernelLogDetFarFromOrigin(t *testing.T) {
 	x, links, upper, lower := linkedData(710, 30, 4, 50, 0)
+	for i := range 30 { // one feature is so narrow that its eigenvalue is below 30·ε·‖K₀‖
+		x.Set(i, 3, 0.01*x.At(i, 3))
+	}
 	p := KernelLogDetParams{Gamma: 2, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 3}
 	want, err := FitKernelLogDet(kernels.Gram(kernels.Linear{}, x), links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const far = 1e3
+	const far = 1e5
 	for i := range 30 {
 		for j := range 4 {
 			x.Set(i, j, x.At(i, j)+far)
@@ -492,7 +495,7 @@ func TestKernelLogDetFarFromOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tol = 1e-7 // far²·ε is 2·10⁻¹⁰, as much as which entries are rounded by
+	const tol = 5e-6 // what entries of 4·10¹⁰ are rounded by; distances are some 10
 	for k, a := range want.Duals {
 		if math.Abs(got.Duals[k]-a)*want.Slacks[k] > tol {
 			t.Errorf("link %d: λ = %v, want %v", k, got.Duals[k], a)
@@ -596,6 +599,16 @@ func TestKernelLogDetSkipsDuplicates(t *testing.T) {
 			if got.Skipped != 4 || want.Skipped != 0 || math.Abs(got.Duals[4]/want.Duals[0]-1) > tol || got.Duals[0] != 0 || fmt.Sprint(got.Support) != "[0 4]" {
 				t.Errorf("%T, γ = %v: %d skipped, duals %v, want %v", kernel, gamma, got.Skipped, got.Duals, want.Duals)
 			}
+		}
+	}
+	// Points 10⁴, 10⁴ and 10⁴ + 1 under the linear kernel; of 10⁸, float64 keeps 1.5·10⁻⁸.
+	const far, ulp = 1e8, 0x1p-26
+	rounded := mat.NewSymDense(3, []float64{far, far - ulp, far + 1e4, 0, far, far + 1e4, 0, 0, far + 2e4 + 1})
+	links = append(links[:2:2], metric.Link{I: 0, J: 2, Label: metric.Similar})
+	for _, p := range []KernelLogDetParams{{Upper: 0.5, Lower: 2}, {Bounds: BoundParams{Low: 50, High: 60}}} {
+		l, err := FitKernelLogDet(rounded, links, p)
+		if err != nil || l.Skipped != 2 || p.Upper == 0 && (l.Upper != 1 || l.Lower != 1) {
+			t.Errorf("%+v: %d skipped, bounds %v and %v, error %v", p, l.Skipped, l.Upper, l.Lower, err)
 		}
 	}
 	constant := mat.NewSymDense(3, []float64{2, 2, 2, 2, 2, 2, 2, 2, 2})
