@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
 )
 
 // coordinates are those in which LMNN and MCML descend: z = B(x − μ). A metric N of z
@@ -18,10 +19,9 @@ type coordinates struct {
 	b *mat.Dense // r×d
 }
 
-// whitened returns coordinates in which the rows of x have mean 0 and covariance I, so
-// that units and correlations of features do not slow a descent down. Features are
-// standardised before directions without variance (see metric.RankTolerance) are left
-// out.
+// whitened returns coordinates in which the rows of x have mean 0 and covariance I,
+// whatever the units and correlations of features. Features are standardised before
+// directions without variance (see metric.RankTolerance) are left out.
 func whitened(x *mat.Dense) (*coordinates, error) {
 	n, d := x.Dims()
 	mean := meanOf(x, upTo(n))
@@ -78,6 +78,28 @@ func (c *coordinates) turn(a *mat.Dense) {
 	c.z, c.b = &z, &b
 }
 
+// balance changes to coordinates of the eigenvectors of the r×r scatter matrix s, in which s is I
+// but for directions in which it is less than floor: these are scaled as if it were floor. It
+// returns the eigenvalues and the factors of the scales.
+func (c *coordinates) balance(s *mat.SymDense, floor float64) (values, scales []float64, err error) {
+	var eig spectral.EigenSym
+	if !eig.Factorize(s, true) {
+		return nil, nil, errors.New("eigendecomposition did not converge")
+	}
+	var u mat.Dense
+	eig.VectorsTo(&u)
+	a := mat.DenseCopyOf(u.T())
+	values = eig.Values(nil)
+	scales = make([]float64, len(values))
+	for k, v := range values {
+		values[k] = max(v, 0)
+		scales[k] = 1 / math.Sqrt(max(v, floor))
+		floats.Scale(scales[k], a.RawRowView(k))
+	}
+	c.turn(a)
+	return values, scales, nil
+}
+
 // metric returns the metric of x that is n in these coordinates, without what is
 // round-off (metric.PSDTolerance), and what of n is left.
 func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDense, error) {
@@ -119,7 +141,7 @@ type descent struct {
 
 const (
 	// memory is how many values the line search compares with, and sufficient the share
-	// of the slope that it asks for; both as in the paper's experiments.
+	// of the slope that it asks for.
 	memory, sufficient = 10, 1e-4
 	// leastStep and mostStep bound λ.
 	leastStep, mostStep = 1e-30, 1e30

@@ -65,7 +65,7 @@ type LMNN struct {
 	// Pull is Σ d²(i, j) over rows i and targets j, and Push the sum of the hinges,
 	// over all impostors. Objective is (1−μ)·Pull + μ·Push.
 	Pull, Push, Objective float64
-	// Lower is a lower bound on the objective of every metric (see FitLMNN).
+	// Lower is a lower bound on the objective of all metrics with tr(M'Σ) ≤ R (see FitLMNN).
 	Lower float64
 	// Violations is the number of hinges that are positive.
 	Violations int
@@ -78,8 +78,8 @@ type LMNN struct {
 //
 // over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and the margin of 1, which sets the
 // scale of M. Source: Weinberger and Saul, Distance Metric Learning for Large Margin
-// Nearest Neighbor Classification, JMLR 10, 2009, Section 3, with the weights of Eq. 13;
-// a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is n×d, samples as
+// Nearest Neighbor Classification, JMLR 10, 2009; a rival in Jain, Kulis, Davis, Dhillon,
+// JMLR 13, 2012, Section 6. x is n×d, samples as
 // rows, y has a class per row, any integers.
 //
 // The targets of a row are the K nearest others of its class by Euclidean distance in
@@ -89,23 +89,23 @@ type LMNN struct {
 // whatever M.
 //
 // F is convex in M, and not differentiable. The fit stays in M, rather than in L with
-// M = LᵀL, since a dual solution then proves how good it is: with weights
-// 0 ≤ α ≤ μ of the hinges, all metrics have
+// M = LᵀL, since a dual solution then proves how good it is. With weights 0 ≤ α ≤ μ of the
+// hinges, ρ ≥ 0, and Σ the covariance of x, all metrics have
 //
-//	F ≥ Σ α  if  C + Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) ⪰ 0,  C = (1−μ) Σ v_ij v_ijᵀ,
+//	F + ρ·tr(MΣ) ≥ Σ α  if  C + ρΣ + Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) ⪰ 0,  C = (1−μ) Σ v_ij v_ijᵀ,
 //
-// and weights that miss the condition meet it when they are scaled down, as C ≻ 0 after
-// the addition of a ridge, 10⁻⁹ of (1−μ)·Σ over all targets of Σ, the covariance of x.
-// (Where targets do not differ but impostors do, the ridge gives M its bound.)
-// Residual is
+// and weights that miss the condition meet it when they are scaled down. So F is at least
+// Lower = max over ρ of the scaled Σ α − ρR for all metrics with tr(M'Σ) ≤ R, where
+// R = max(2·tr(MΣ), 1) for the M returned and ρ is 10⁻⁹, 10⁻⁸, ..., 10⁻² times (1−μ)T, T the number
+// of pairs (i, j); tr(MΣ) is half the mean d² of two rows. (A larger ρ helps where targets
+// hardly differ but impostors do.) Residual is
 //
-//	(F − largest lower bound) / max(F, μT),
+//	(F − Lower) / max(F, μT),
 //
-// T the number of pairs (i, j): one margin for each. It includes the ridge, so that Lower
-// holds up to 10⁻⁹·(1−μ)·T·tr(MΣ) for the M of the minimum.
+// relative to F, or to one margin for each pair (i, j) if F is less.
 //
-// The hinges are replaced by their Moreau envelopes of width 0.1 around multipliers, the
-// weights α of before: the method of multipliers, whose limit is the minimum of F itself.
+// The hinges are replaced by their Moreau envelopes, at first of width 0.1, around multipliers,
+// the weights α of before: the method of multipliers, whose limit is the minimum of F itself.
 // In between, the envelopes are minimised by spectral projected gradients, in coordinates
 // that C whitens. Only impostors less than a margin beyond a target's are looked at; at
 // intervals the set is made anew and Residual is computed, over all impostors. The metric
@@ -151,7 +151,7 @@ func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 		Result:  learners.Result{Metric: m, Status: status, Iterations: f.iterations, Residual: f.residual},
 		Targets: targets,
 		Pull:    end.pull, Push: end.push, Objective: (1-p.Mu)*end.pull + p.Mu*end.push,
-		Lower: f.lower, Violations: end.violations,
+		Lower: f.bounded(f.best), Violations: end.violations,
 	}, nil
 }
 
@@ -205,16 +205,18 @@ func targetNeighbours(x *mat.Dense, y []int, k int) ([][]int, error) {
 }
 
 const (
-	// lmnnRidge is the ridge of FitLMNN, relative to the covariance of the rows.
-	lmnnRidge = 1e-9
+	// The ridges ρ of FitLMNN, in units of (1−μ)·T, are lmnnRidge·10^k for k < lmnnRidges.
+	lmnnRidge, lmnnRidges = 1e-9, 8
 	// lmnnFloor is the share of that covariance below which C is not whitened, so that a
 	// direction in which targets hardly differ does not outgrow the others.
 	lmnnFloor = 1e-3
 	// lmnnWidth is the first width of the envelope of a hinge, in margins, and lmnnLoose by
 	// how many times the error of the descent may exceed that of the envelopes when the
 	// multipliers move: both by experiment, on 900 rows in 64 dimensions. At lmnnSharp times it, or
-	// less, the multipliers move too slowly, and the width is halved.
+	// less, the multipliers move too slowly, and the width is halved; after lmnnWaits looks at which
+	// they did not move, the descent is too slow, and it is doubled, up to lmnnWidest.
 	lmnnWidth, lmnnLoose, lmnnSharp = 0.1, 2, 0.05
+	lmnnWaits, lmnnWidest           = 3, 5
 	// lmnnNear is how far beyond the margin an impostor is looked at.
 	lmnnNear = 1
 	// lmnnEvery is the number of iterations between two looks at all impostors.
@@ -232,7 +234,8 @@ type lmnnFit struct {
 	y       []int
 	targets [][]int
 	pairs   int       // T
-	pull    []float64 // the diagonal of C with its ridge, which is all of it
+	pull    []float64 // the diagonal of C, which is all of it
+	spread  []float64 // and that of the covariance of x
 	mu      float64
 	width   float64 // of the envelopes, in margins
 
@@ -248,10 +251,11 @@ type lmnnFit struct {
 	td        []float64 // squared distances to targets
 	tw        []float64
 
-	best         *mat.SymDense
-	least, lower float64
-	residual     float64
-	iterations   int
+	best       *mat.SymDense
+	least      float64
+	lower      [lmnnRidges]float64 // bounds on F(M) + ρ·tr(MΣ) for each ρ
+	residual   float64
+	iterations int
 }
 
 func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *coordinates, error) {
@@ -270,21 +274,16 @@ func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *
 			f.pairs++
 		}
 	}
-	var eig spectral.EigenSym
-	if !eig.Factorize(scatter, true) {
-		return nil, nil, errors.New("eigendecomposition did not converge")
-	}
-	var u mat.Dense
-	eig.VectorsTo(&u)
-	turn := mat.DenseCopyOf(u.T())
 	unit := (1 - mu) * float64(f.pairs)
-	for k, value := range eig.Values(nil) {
-		value = max(value, 0)
-		scale := 1 / math.Sqrt(max(value, lmnnFloor*unit))
-		floats.Scale(scale, turn.RawRowView(k))
-		f.pull = append(f.pull, (value+lmnnRidge*unit)*scale*scale)
+	values, scales, err := c.balance(scatter, lmnnFloor*unit)
+	if err != nil {
+		return nil, nil, err
 	}
-	c.turn(turn)
+	for k, v := range values {
+		sq := scales[k] * scales[k]
+		f.pull = append(f.pull, v*sq)
+		f.spread = append(f.spread, sq)
+	}
 	f.x = c.z
 	f.near, f.shift, f.alpha = make([][]int32, n), make([][]float64, n), make([][]float64, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
@@ -300,7 +299,7 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 	f.survey(start)
 	d := newDescent(f, start)
 	f.least = math.Inf(1)
-	stuck := 0
+	stuck, waits := 0, 0
 	for {
 		end := f.survey(d.m)
 		d.renew()
@@ -308,12 +307,11 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 			f.least = end.total
 			f.best = d.m
 		}
-		lower, smooth, err := f.bound(d.g)
+		smooth, err := f.bound(d)
 		if err != nil {
 			return learners.NotRun, err
 		}
-		f.lower = max(f.lower, lower)
-		f.residual = max(f.least-f.lower, 0) / max(f.least, f.mu*float64(f.pairs))
+		f.residual = max(f.least-f.bounded(f.best), 0) / max(f.least, f.mu*float64(f.pairs))
 		switch {
 		case f.residual <= tol:
 			return learners.Converged, nil
@@ -323,10 +321,21 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 			return learners.NoProgress, nil
 		}
 		inside, outside := d.now-smooth, end.total-d.now // errors of the descent and of the envelopes
-		if inside <= lmnnSharp*outside {
+		move := stuck > 0 || inside <= lmnnLoose*outside
+		switch {
+		case inside <= lmnnSharp*outside:
 			f.width /= 2
+		case move:
+			waits = 0
+		default:
+			waits++
 		}
-		if stuck > 0 || inside <= lmnnLoose*outside {
+		if waits == lmnnWaits {
+			f.width = min(2*f.width, lmnnWidest)
+			waits = 0
+			d.renew()
+		}
+		if move {
 			for i, a := range f.alpha {
 				copy(f.shift[i], a)
 			}
@@ -395,7 +404,7 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	return f.pullOf(m) + f.mu*push
 }
 
-// pullOf returns tr(CM), with the ridge.
+// pullOf returns tr(CM).
 func (f *lmnnFit) pullOf(m *mat.SymDense) float64 {
 	var s float64
 	for k, c := range f.pull {
@@ -446,42 +455,73 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	}
 }
 
-// bound returns a lower bound on the objective of all metrics, and one on that with
-// envelopes, from the weights α at the last point and the gradient g there.
-func (f *lmnnFit) bound(g *mat.SymDense) (hinges, envelopes float64, err error) {
-	r := len(f.pull)
-	s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C is I
-	for i := range r {
-		for j := i; j < r; j++ {
-			v := g.At(i, j)
-			if i == j {
-				v -= f.pull[i]
-			}
-			s.SetSym(i, j, v/math.Sqrt(f.pull[i]*f.pull[j]))
-		}
-	}
-	var eig spectral.EigenSym
-	if !eig.Factorize(s, false) {
-		return 0, 0, errors.New("eigendecomposition did not converge")
-	}
-	theta := 1 / max(1, -eig.Values(nil)[0])
-	var sum, sq float64
+// bound takes the weights α at the point of d for bounds on F(M) + ρ·tr(MΣ). It returns a lower bound
+// on the objective with envelopes, over the metrics within the radius of d.m.
+func (f *lmnnFit) bound(d *descent) (float64, error) {
+	var sum, sq, mixed, shifts float64
 	for i, alpha := range f.alpha {
-		for q, a := range alpha {
-			sum += a
-			d := theta*a - f.shift[i][q]
-			sq += d * d
-		}
+		shift := f.shift[i]
+		sum += floats.Sum(alpha)
+		sq += floats.Dot(alpha, alpha)
+		mixed += floats.Dot(alpha, shift)
+		shifts += floats.Dot(shift, shift)
 	}
-	hinges = theta * f.mu * sum
-	return hinges, hinges - f.mu*f.width/2*sq, nil
+	radius := f.radius(d.m)
+	r := len(f.pull)
+	best := math.Inf(-1)
+	root := make([]float64, r)
+	s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C + ρΣ is I
+	for k := range f.lower {
+		rho := f.ridge(k)
+		for i, c := range f.pull {
+			root[i] = math.Sqrt(c + rho*f.spread[i])
+		}
+		for i := range r {
+			s.SetSym(i, i, (d.g.At(i, i)-f.pull[i])/(root[i]*root[i]))
+			for j := i + 1; j < r; j++ {
+				s.SetSym(i, j, d.g.At(i, j)/(root[i]*root[j]))
+			}
+		}
+		var eig spectral.EigenSym
+		if !eig.Factorize(s, false) {
+			return 0, errors.New("eigendecomposition did not converge")
+		}
+		theta := 1 / max(1, -eig.Values(nil)[0])
+		f.lower[k] = max(f.lower[k], theta*f.mu*sum)
+		apart := theta*theta*sq - 2*theta*mixed + shifts // Σ (θα − s)²
+		best = max(best, f.mu*(theta*sum-f.width/2*apart)-rho*radius)
+	}
+	return best, nil
+}
+
+// ridge returns the k-th ρ.
+func (f *lmnnFit) ridge(k int) float64 {
+	return lmnnRidge * math.Pow10(k) * (1 - f.mu) * float64(f.pairs)
+}
+
+// radius returns R of m.
+func (f *lmnnFit) radius(m *mat.SymDense) float64 {
+	var trace float64
+	for k, c := range f.spread {
+		trace += c * m.At(k, k)
+	}
+	return max(2*trace, 1)
+}
+
+// bounded returns the lower bound on F over the metrics within the radius of m.
+func (f *lmnnFit) bounded(m *mat.SymDense) float64 {
+	lower := 0.0
+	for k, v := range f.lower {
+		lower = max(lower, v-f.ridge(k)*f.radius(m))
+	}
+	return lower
 }
 
 // lmnnSums are those of the objective over all impostors.
 type lmnnSums struct {
 	pull, push float64
 	violations int
-	total      float64 // the objective, with the ridge
+	total      float64 // the objective
 }
 
 // survey returns the sums at m and looks for the impostors that are near.

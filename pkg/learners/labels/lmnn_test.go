@@ -132,7 +132,7 @@ func TestLMNNGradient(t *testing.T) {
 // TestLMNNValue: the sums over all triplets, what descends below them by at most ½·width of each
 // hinge, and the same F in the coordinates of x.
 func TestLMNNValue(t *testing.T) {
-	const tol = 1e-8 // the ridge, and round-off of a change of coordinates
+	const tol = 1e-10 // round-off of a change of coordinates
 	rng := rand.New(rand.NewPCG(54, 3))
 	x, y := overlapping(rng, 24, 4, 3, 1)
 	f, c := newTestFit(t, rng, x, y)
@@ -232,7 +232,7 @@ func TestLMNNOptimum(t *testing.T) {
 		}
 		at := scaledIdentity(c.d, mat.Trace(m)/float64(c.d))
 		best := math.Inf(1)
-		for k := range 400 {
+		for k := range 250 {
 			v, _, _, g := slowLMNN(x, y, l.Targets, c.mu, at)
 			best = min(best, v)
 			step := 0.3 * mat.Norm(m, 2) / mat.Norm(g, 2) / math.Sqrt(float64(k+1))
@@ -320,7 +320,7 @@ func TestLMNNEdges(t *testing.T) {
 		t.Errorf("weight %v of a constant feature", w)
 	}
 
-	// A feature that is the class: F is as small as its ridge.
+	// A feature that is the class: F can be as small as asked for.
 	for i := range 30 {
 		x.Set(i, 3, 3*float64(y[i]))
 	}
@@ -339,13 +339,13 @@ func TestLMNNEdges(t *testing.T) {
 		t.Errorf("classes that are points: %v, F = %v, error %v", l.Status, l.Objective, err)
 	}
 
-	// Between each target and its row lies an impostor: M = 0 is best, and F all hinges.
+	// The classes lie in the same places: no metric is better than M = 0.
 	line := mat.NewDense(6, 1, []float64{0, 1, 2, 0, 1, 2})
 	if l, err = FitLMNN(line, []int{0, 1, 0, 1, 0, 1}, LMNNParams{K: 1}); err != nil || l.Status != learners.Converged {
 		t.Errorf("classes in the same places: %v, residual %g, error %v", l.Status, l.Residual, err)
 	}
-	if l.Objective < 0.999*0.5*18 || l.Metric.SqDist([]float64{0}, []float64{2}) > 1e-2 {
-		t.Errorf("classes in the same places: F = %v, M = %v", l.Objective, mat.Formatted(l.Metric.M()))
+	if f, _, _, _ := slowLMNN(line, []int{0, 1, 0, 1, 0, 1}, l.Targets, 0.5, mat.NewSymDense(1, nil)); math.Abs(l.Objective-f) > 1e-3*f {
+		t.Errorf("classes in the same places: F = %v, want %v", l.Objective, f)
 	}
 }
 
@@ -388,7 +388,7 @@ func ExampleFitLMNN() {
 	fmt.Printf("%v; F = %.2f, weights %.2f and %.2f\n", l.Status, l.Objective, m.At(0, 0), m.At(1, 1))
 	fmt.Printf("%+v\n", LMNNParams{}.Resolved())
 	// Output:
-	// converged; F = 9.17, weights 0.29 and 0.01
+	// converged; F = 9.17, weights 0.28 and 0.01
 	// {K:3 Mu:0.5 Tol:0.001 MaxIterations:2000}
 }
 

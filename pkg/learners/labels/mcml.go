@@ -57,7 +57,7 @@ type MCML struct {
 //
 // over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and p₀(·|i) uniform on the other rows of
 // the class of i. Source: Globerson and Roweis, Metric Learning by Collapsing Classes, NIPS
-// 18, 2005, Section 2; a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is
+// 18, 2005; a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is
 // n×d, samples as rows, y has a class per row, any integers. With c_i the size of the class
 // of i,
 //
@@ -68,12 +68,12 @@ type MCML struct {
 // has no p₀: it contributes no term of its own, but is one of those that others are to be far
 // from. Duplicates are allowed.
 //
-// F is convex. It is minimised by spectral projected gradients in coordinates in which x has
-// covariance I, from the best multiple 2^k of the inverse covariance. As F is convex,
+// F is convex. It is minimised by spectral projected gradients in coordinates that the scatter
+// within classes whitens, from the best of the metrics 2^k·I there. As F is convex,
 //
 //	F(M) − F(M') ≤ ⟨∇F, M⟩ + R·max(0, −λ)  for all M' with tr(M'Σ) ≤ R,
 //
-// Σ the covariance of x and λ the least eigenvalue of ∇F in these coordinates. Residual is
+// Σ the covariance of x and λ the least eigenvalue of ∇F where Σ is I. Residual is
 // the right hand side per row that contributes, in nats, with R = max(2·tr(MΣ), rank Σ); tr(MΣ)
 // is half the mean d² of two rows. It is 0 at the minimum, where ∇F ⪰ 0 and ⟨∇F, M⟩ = 0. If
 // a linear map collapses each class to a point of its own, M grows without limit
@@ -101,9 +101,9 @@ func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	f := newMCMLFit(c.z, y)
-	if f.rows == 0 {
-		return MCML{}, errors.New("mcml: labels: each class has one row, want a class with at least 2")
+	f, err := newMCMLFit(c, y)
+	if err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	end, err := f.run(p.Tol, p.MaxIterations)
 	if err != nil {
@@ -119,33 +119,54 @@ func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	}, nil
 }
 
+// mcmlFloor is the scatter within classes below which a direction is not scaled further, relative to
+// the covariance of the rows.
+const mcmlFloor = 1e-3
+
 // mcmlFit is F as convex, in coordinates of its own.
 type mcmlFit struct {
-	z     *mat.Dense
-	y     []int
-	size  map[int]int // of each class
-	rows  int         // that contribute
-	moved *mat.Dense  // zm for the last m of value
-	sq    []float64   // z_iᵀmz_i
-	w     *mat.Dense  // p₀ − p, first the squared distances
-	sum   *mat.Dense
+	z      *mat.Dense
+	scales []float64 // the covariance of z is the diagonal matrix of their squares
+	y      []int
+	size   map[int]int // of each class
+	rows   int         // that contribute
+	moved  *mat.Dense  // zm for the last m of value
+	sq     []float64   // z_iᵀmz_i
+	w      *mat.Dense  // p₀ − p, first the squared distances
+	sum    *mat.Dense
 }
 
-func newMCMLFit(z *mat.Dense, y []int) *mcmlFit {
-	n, r := z.Dims()
+// newMCMLFit balances the coordinates by the scatter within classes, Σ p₀(j|i)(x_i−x_j)(x_i−x_j)ᵀ.
+func newMCMLFit(c *coordinates, y []int) (*mcmlFit, error) {
+	n, r := c.z.Dims()
 	f := &mcmlFit{
-		z: z, y: y, size: map[int]int{},
+		y: y, size: map[int]int{},
 		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), w: mat.NewDense(n, n, nil), sum: mat.NewDense(n, r, nil),
 	}
-	for _, c := range y {
-		f.size[c]++
-	}
-	for _, c := range y {
-		if f.size[c] > 1 {
-			f.rows++
+	scatter := mat.NewSymDense(r, nil)
+	for _, rows := range members(y) {
+		f.size[y[rows[0]]] = len(rows)
+		if len(rows) == 1 {
+			continue
+		}
+		f.rows += len(rows)
+		mean := meanOf(c.z, rows)
+		v := mat.NewVecDense(r, nil)
+		for _, i := range rows {
+			floats.SubTo(v.RawVector().Data, c.z.RawRowView(i), mean)
+			scatter.SymRankOne(scatter, 2*float64(len(rows))/float64(len(rows)-1), v)
 		}
 	}
-	return f
+	if f.rows == 0 {
+		return nil, errors.New("labels: each class has one row, want a class with at least 2")
+	}
+	scatter.ScaleSym(1/float64(f.rows), scatter)
+	var err error
+	if _, f.scales, err = c.balance(scatter, mcmlFloor); err != nil {
+		return nil, err
+	}
+	f.z = c.z
+	return f, nil
 }
 
 func (f *mcmlFit) value(m *mat.SymDense) float64 {
@@ -249,12 +270,20 @@ func (f *mcmlFit) run(tol float64, most int) (mcmlEnd, error) {
 
 // residual is that of FitMCML.
 func (f *mcmlFit) residual(d *descent) (float64, error) {
-	r := d.m.SymmetricDim()
+	r := len(f.scales)
+	g := mat.NewSymDense(r, nil) // the gradient in coordinates in which the rows have covariance I
+	var trace float64
+	for i, s := range f.scales {
+		trace += s * s * d.m.At(i, i)
+		for j := i; j < r; j++ {
+			g.SetSym(i, j, d.g.At(i, j)/(s*f.scales[j]))
+		}
+	}
 	var eig spectral.EigenSym
-	if !eig.Factorize(d.g, false) {
+	if !eig.Factorize(g, false) {
 		return 0, errors.New("eigendecomposition did not converge")
 	}
-	radius := max(2*mat.Trace(d.m), float64(r))
+	radius := max(2*trace, float64(r))
 	return max(inner(d.g, d.m)+radius*max(0, -eig.Values(nil)[0]), 0) / float64(f.rows), nil
 }
 

@@ -77,12 +77,24 @@ func slowMCML(x *mat.Dense, y []int, m mat.Symmetric) (float64, *mat.SymDense) {
 	return f, g
 }
 
+// newTestMCML is the fit in coordinates that are x itself.
+func newTestMCML(t *testing.T, x *mat.Dense, y []int) *mcmlFit {
+	t.Helper()
+	_, d := x.Dims()
+	f, err := newMCMLFit(&coordinates{z: x, b: identity(d)}, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.z = x
+	return f
+}
+
 // TestMCMLGradient: against central differences and the definition.
 func TestMCMLGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 1))
 	x, y := overlapping(rng, 25, 4, 3, 1)
 	y[3] = 77 // alone in its class
-	f := newMCMLFit(x, y)
+	f := newTestMCML(t, x, y)
 	for _, scale := range []float64{1e-3, 0.1, 1} {
 		m := psd(rng, 4, scale)
 		checkGradient(t, fmt.Sprintf("scale %g", scale), rng, f, m)
@@ -238,7 +250,7 @@ func TestMCMLInvariance(t *testing.T) {
 // TestMCMLEdges: rows that are far, equal, alone, or collapse.
 func TestMCMLEdges(t *testing.T) {
 	// Without sums of exponentials relative to their largest, all p are 0/0 here.
-	far := newMCMLFit(mat.NewDense(4, 1, []float64{0, 1, 1000, 1001}), []int{0, 1, 0, 1})
+	far := newTestMCML(t, mat.NewDense(4, 1, []float64{0, 1, 1000, 1001}), []int{0, 1, 0, 1})
 	g := mat.NewSymDense(1, nil)
 	if f := far.value(scaledIdentity(1, 10)); math.IsInf(f, 0) || math.IsNaN(f) || f < 1e6 {
 		t.Errorf("far rows have F = %v", f)
