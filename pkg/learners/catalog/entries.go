@@ -405,7 +405,7 @@ var entries = []Entry{
 	{
 		Name:        "lmnn",
 		Doc:         "large margin nearest neighbours: target neighbours near, rows of other classes a margin farther away",
-		Source:      "Weinberger, Saul. Distance Metric Learning for Large Margin Nearest Neighbor Classification. JMLR 10, 2009, Section 3",
+		Source:      "Weinberger, Saul. Distance Metric Learning for Large Margin Nearest Neighbor Classification. JMLR 10, 2009",
 		Feedback:    Classes,
 		Version:     labels.LMNNVersion,
 		Constructor: "labels.FitLMNN",
@@ -437,7 +437,7 @@ var entries = []Entry{
 	{
 		Name:        "mcml",
 		Doc:         "maximally collapsing metric learning: the rows of a class as likely neighbours of each other as can be",
-		Source:      "Globerson, Roweis. Metric Learning by Collapsing Classes. NIPS 18, 2005, Section 2",
+		Source:      "Globerson, Roweis. Metric Learning by Collapsing Classes. NIPS 18, 2005",
 		Feedback:    Classes,
 		Version:     labels.MCMLVersion,
 		Constructor: "labels.FitMCML",
