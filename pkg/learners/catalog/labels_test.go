@@ -1,0 +1,44 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/learners/catalog"
+)
+
+// The parameters of the learners from rows and classes reach the fit: each makes a
+// difference.
+func TestLabelParams(t *testing.T) {
+	x := mat.NewDense(10, 2, []float64{0, 0, 1, 3, 0.5, 1, 0.2, 2, 2.4, 1.5, 2, 0, 4, 3, 3.4, 1, 4.1, 2, 1.2, 2.2})
+	y := []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
+	for _, c := range []struct {
+		name  string
+		given [2]map[string]string
+	}{
+		{"invcov", [2]map[string]string{{"ridge": "0"}, {"ridge": "0.1"}}},
+		{"lmnn", [2]map[string]string{{"k": "1"}, {"k": "3"}}},
+		{"lmnn", [2]map[string]string{{"mu": "0.2"}, {"mu": "0.8"}}},
+		{"lmnn", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.00001"}}},
+		{"lmnn", [2]map[string]string{{"iterations": "1"}, {"iterations": "100"}}},
+		{"mcml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.00001"}}},
+		{"mcml", [2]map[string]string{{"iterations": "1"}, {"iterations": "100"}}},
+	} {
+		e, err := catalog.Find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m [2]*mat.SymDense
+		for i, given := range c.given {
+			r, err := e.FitData(x, y, mustParse(t, e, given))
+			if err != nil {
+				t.Fatalf("%s %v: %v", c.name, given, err)
+			}
+			m[i] = r.Metric.M()
+		}
+		if mat.Equal(m[0], m[1]) {
+			t.Errorf("%s: %v and %v give the same metric", c.name, c.given[0], c.given[1])
+		}
+	}
+}
