@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
@@ -122,10 +123,10 @@ type LEGO struct {
 	p LEGOParams // W0 is nil: it is where S started
 	s stairs
 
-	z, w []float64 // x − y and Sz of the last step
-	az   []float64 // Az of the last update
-	beta float64   // the last step added β·(Az)(Az)ᵀ; 0 if A did not change
-	term [1]metric.RankOne
+	z, w, norm2 []float64 // x − y, Sz and its blocks' squared lengths in the last step
+	az          []float64 // Az of the last update
+	beta        float64   // the last step added β·(Az)(Az)ᵀ; 0 if A did not change
+	term        [1]metric.RankOne
 }
 
 var _ learners.PairMetric = (*LEGO)(nil)
@@ -158,7 +159,10 @@ func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
 
 func makeLEGO(p LEGOParams, s stairs) *LEGO {
 	d := s.n
-	return &LEGO{p: p, s: s, z: make([]float64, d), w: make([]float64, d), az: make([]float64, d)}
+	return &LEGO{
+		p: p, s: s,
+		z: make([]float64, d), w: make([]float64, d), norm2: make([]float64, len(s.block)), az: make([]float64, d),
+	}
 }
 
 // lowerRoot returns the lower triangular R with a = RᵀR: the Cholesky factor of a
@@ -212,10 +216,9 @@ func (l *LEGO) Loss(f metric.Pair) float64 { return l.lossAt(l.sqDist(f), f.Labe
 
 func (l *LEGO) sqDist(f metric.Pair) float64 {
 	d := l.s.n
-	buf := make([]float64, 2*d)
-	z, w := metric.Sub(buf[:d:d], f.X, f.Y), buf[d:]
-	l.s.mulTo(w, z)
-	return dot(w, w)
+	buf := make([]float64, 2*d+len(l.s.block))
+	z := metric.Sub(buf[:d:d], f.X, f.Y)
+	return l.s.mulTo(buf[d:2*d], buf[2*d:], z)
 }
 
 func (l *LEGO) prediction(q float64) learners.PairPrediction {
@@ -239,7 +242,7 @@ func (l *LEGO) lossAt(q float64, label metric.Label) float64 {
 
 const (
 	// mostChange bounds the factor by which one pair may shrink or stretch its own
-	// d². By its square root S loses digits: 10 of 16 are left at least 6.
+	// d². S loses half as many digits as the factor has, so at most 10 of 16.
 	mostChange = 1e20
 	// mostGrowth bounds what one update adds to tr A, so that A never overflows.
 	mostGrowth = 1e290
@@ -256,9 +259,8 @@ func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 	if d := l.s.n; !f.Label.Valid() || len(f.X) != d || len(f.Y) != d {
 		return o, fmt.Errorf("lego: %w", f.Check(d))
 	}
-	metric.Sub(l.z, f.X, f.Y)
-	l.s.mulTo(l.w, l.z)
-	q := dot(l.w, l.w)
+	floats.AddScaledTo(l.z, f.X, -1, f.Y) // x − y, by a faster kernel
+	q := l.s.mulTo(l.w, l.norm2, l.z)
 	loss := l.lossAt(q, f.Label)
 	if math.IsNaN(q) || math.IsInf(q, 0) || math.IsInf(loss, 0) {
 		// d² is not finite if an entry is not: all entries enter it.
@@ -283,7 +285,7 @@ func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 	if !(math.Abs(beta)*dot(l.az, l.az) <= mostGrowth) {
 		return o, fmt.Errorf("lego: x and y: the step would take the matrix beyond %g: scale the features up", mostGrowth)
 	}
-	l.s.update(ratio, beta, l.w)
+	l.s.update(ratio, beta, l.w, l.norm2)
 	l.beta = beta
 	now.StepSize, now.Updated = -beta, true
 	return now, nil
@@ -336,8 +338,9 @@ func (l *LEGO) MulVec(dst, x []float64) []float64 {
 	if len(dst) != d || len(x) != d {
 		panic(mat.ErrShape)
 	}
-	w := make([]float64, d)
-	l.s.mulTo(w, x)
+	buf := make([]float64, d+len(l.s.block))
+	w := buf[:d]
+	l.s.mulTo(w, buf[d:], x)
 	clear(dst)
 	l.s.addTransMul(dst, w)
 	return dst
@@ -460,11 +463,17 @@ func (s *stairs) dense() *mat.Dense {
 // part returns the part of w that belongs to the rows of g.
 func part(w []float64, g blas64.General) []float64 { return w[g.Cols-g.Rows : g.Cols] }
 
-// mulTo sets w to Sz.
-func (s *stairs) mulTo(w, z []float64) {
-	for _, g := range s.block {
-		blas64.Gemv(blas.NoTrans, 1, g, vec(z[:g.Cols]), 0, vec(part(w, g)))
+// mulTo sets w to Sz, norm2 to the squared lengths of its parts in each block, and
+// returns that of w.
+func (s *stairs) mulTo(w, norm2, z []float64) float64 {
+	var sum float64
+	for k, g := range s.block {
+		v := part(w, g)
+		blas64.Gemv(blas.NoTrans, 1, g, vec(z[:g.Cols]), 0, vec(v))
+		norm2[k] = dot(v, v)
+		sum += norm2[k]
 	}
+	return sum
 }
 
 // addTransMul adds Sᵀw to dst.
@@ -488,7 +497,7 @@ func (s *stairs) transMul(dst, w []float64) {
 
 // update sets S to CS with CᵀC = I + βwwᵀ, so that SᵀS becomes SᵀS + β(Sᵀw)(Sᵀw)ᵀ,
 // after transMul of w; ratio is 1 + β‖w‖² > 0, given apart since it may cancel. With
-// w_J the part of w in block J, n_J = ‖w_J‖² and
+// w_J the part of w in block J, n_J = ‖w_J‖², which norm2 has, and
 //
 //	ρ_J = 1 + β·Σ n_K over K > J,  θ_J = β/ρ_J,  g_J² = ρ_{J−1}/ρ_J = 1 + θ_Jn_J,
 //
@@ -500,19 +509,17 @@ func (s *stairs) transMul(dst, w []float64) {
 //	S_J ← S_J + θ_J/(g_J + 1)·w_J(t_J + t_{J−1}/g_J)ᵀ.
 //
 // All ρ are sums of positive numbers.
-func (s *stairs) update(ratio, beta float64, w []float64) {
+func (s *stairs) update(ratio, beta float64, w, norm2 []float64) {
 	last := len(s.block) - 1
 	if beta < 0 {
 		s.rho[0] = ratio // s.rho[J] is ρ_{J−1}
-		for k, g := range s.block {
-			v := part(w, g)
-			s.rho[k+1] = s.rho[k] - beta*dot(v, v)
+		for k, n := range norm2 {
+			s.rho[k+1] = s.rho[k] - beta*n
 		}
 	} else {
 		s.rho[last+1] = 1
 		for k := last; k >= 0; k-- {
-			v := part(w, s.block[k])
-			s.rho[k] = s.rho[k+1] + beta*dot(v, v)
+			s.rho[k] = s.rho[k+1] + beta*norm2[k]
 		}
 	}
 	for k := last; k >= 0; k-- { // backward, as t_J is overwritten

@@ -649,8 +649,8 @@ func BenchmarkLEGO(b *testing.B) {
 			l := must(NewLEGO(d, LEGOParams{}))
 			k := 0
 			for b.Loop() {
-				if o := mustOutcome(b, l, rounds[k]); !o.Updated {
-					b.Fatal("no update")
+				if o, err := l.Step(rounds[k]); err != nil || !o.Updated {
+					b.Fatalf("%+v, error %v", o, err)
 				}
 				k = (k + 1) % len(rounds)
 			}
