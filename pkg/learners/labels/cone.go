@@ -60,10 +60,11 @@ func whitened(x *mat.Dense) (*coordinates, error) {
 	for k := range w.Rows() {
 		floats.Mul(c.b.RawRowView(k), inverse)
 	}
-	return c, c.check(c.b)
+	return c, checkWeights(c.b)
 }
 
-func (c *coordinates) check(b *mat.Dense) error {
+// checkWeights returns an error if an entry of a factor is not finite.
+func checkWeights(b *mat.Dense) error {
 	if metric.CheckFinite(b) != nil {
 		return errors.New("weights overflow float64: rescale the features")
 	}
@@ -113,7 +114,7 @@ func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDens
 	}
 	var l mat.Dense
 	l.Mul(in.Factor(), c.b)
-	return metric.FromFactor(&l), in.M(), c.check(&l)
+	return metric.FromFactor(&l), in.M(), checkWeights(&l)
 }
 
 // convex is a convex function of a symmetric matrix with a continuous gradient.
