@@ -1,5 +1,6 @@
 // Package cluster groups objects without labels: k-means, k-medoids on a matrix
-// of costs, and mixtures of Gaussians. Rows are samples.
+// of costs, and mixtures of Gaussians; and with must-links and cannot-links between
+// some of them: HMRF-KMeans. Rows are samples.
 //
 // Every function that draws takes its generator as an argument: the same data,
 // the same parameters and the same state of the generator give the same bits.
