@@ -1,0 +1,216 @@
+package logdet2012
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// Fig1a is the comparison on five small data sets: nearest neighbours under seven metrics,
+// learned on the same folds and pairs.
+var Fig1a = experiment.Spec{
+	ID:      paperKey + "/fig1a",
+	Title:   "LogDet and its rivals on five UCI data sets: error of nearest neighbours",
+	Source:  "Sections 6 and 6.1, Fig. 1(a)",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		all := databases
+		if scale == experiment.Smoke {
+			all = []database{{generatedLinear, generatedLinear}, {generatedXOR, generatedXOR}}
+		}
+		var cells []experiment.Cell
+		for _, d := range all {
+			for _, by := range readings {
+				params := settingsOf(by, scale).params()
+				params["database"] = d.name
+				cells = append(cells, experiment.Cell{Name: d.name + ", features " + describe[by.String()], Dataset: d.dataset, Methods: versions, Params: params})
+			}
+		}
+		return cells
+	},
+	Trials: experiment.Trials(10),
+	Index:  fig1aIndex,
+	Values: fig1aValues,
+	Trial:  fig1aTrial,
+	Views:  fig1aViews,
+	Claims: fig1aClaims,
+	Cost:   12 * time.Second,
+}
+
+// describe says how features are brought to scale.
+var describe = map[string]string{datasets.AsIs.String(): "as they are", datasets.ZScore.String(): "standardised"}
+
+// The table of Fig. 1(a), by kind, of which the value counts something of so many:
+//
+//	size     at what                      of the data set, the training fold or its pairs
+//	wrong    method, bounds, fold         test rows that are classified wrongly, of the test fold
+//	inner    method, bounds, fold, at     the same of the inner cross-validation, at each candidate
+//	chosen   method, bounds, fold, at     candidates that are as good as the one chosen, of all
+//	stopped  method, bounds, fold, at     fits that did not converge, of those made: at "choice" or "final"
+//	failed   method, bounds, fold, at     fits that are impossible in float64, of those made
+//	bound    bounds, fold, at u or l      u or ℓ among squared distances of features, of their median
+//
+// bounds is the rule that gave u and ℓ, "" where a method has none.
+var (
+	fig1aIndex  = []string{"database", "features", "kind", "method", "bounds", "fold", "at"}
+	fig1aValues = []string{"value", "of"}
+)
+
+// What sizes and bounds are of, and when fits were made.
+const (
+	objects         = "objects"
+	features        = "features"
+	classes         = "classes"
+	trainRows       = "training rows"
+	similarPairs    = "similar pairs"
+	dissimilarPairs = "dissimilar pairs"
+	neighbours      = "neighbours"
+	pairsPerClass   = "pairs per class" // of each label, at most
+
+	upperBound = "u"
+	lowerBound = "l"
+
+	choiceFits = "choice"
+	finalFits  = "final"
+)
+
+// Names of the sizes that cap the fits made in choosing or at the end.
+func projectionCap(fits string) string { return "projections at most, " + fits }
+func iterationCap(fits string) string  { return "iterations at most, " + fits }
+
+func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	by, err := datasets.ParsePreprocessing(cell.Params["features"])
+	if err != nil {
+		return nil, err
+	}
+	s := settingsOf(by, env.Scale)
+	set, err := load(env, seed, cell.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := newProblems(set, s, seed)
+	if err != nil {
+		return nil, err
+	}
+	t := &fig1a{cell: cell, set: s, rows: table.New(fig1aIndex, fig1aValues)}
+	for f, p := range problems {
+		t.fold = strconv.Itoa(f)
+		if err := t.sizes(set, p); err != nil {
+			return nil, err
+		}
+		for _, m := range methodsOf(s) {
+			rules := s.Rules
+			if !m.bounded {
+				rules = rules[:1]
+			}
+			for _, rule := range rules {
+				end := env.Lap(m.name)
+				err := t.judge(ctx, p, m, rule)
+				end()
+				if err != nil {
+					return nil, fmt.Errorf("%s, fold %d: %w", m.name, f, err)
+				}
+			}
+		}
+	}
+	return t.rows, nil
+}
+
+// fig1a is a trial that fills its table.
+type fig1a struct {
+	cell experiment.Cell
+	set  settings
+	fold string
+	rows *table.Table
+}
+
+func (t *fig1a) add(kind, method, bounds, at string, value, of float64) {
+	t.rows.Add(table.Key{
+		"database": t.cell.Params["database"], "features": t.set.Scaling.String(),
+		"kind": kind, "method": method, "bounds": bounds, "fold": t.fold, "at": at,
+	}, table.Values{"value": value, "of": of})
+}
+
+func (t *fig1a) sizes(set *datasets.Set, p *problem) error {
+	similar := 0
+	for _, l := range p.links {
+		if l.Label == metric.Similar {
+			similar++
+		}
+	}
+	count := map[int]bool{}
+	for _, y := range set.Y {
+		count[y] = true
+	}
+	for _, c := range []struct {
+		what      string
+		value, of int
+	}{
+		{objects, set.N(), set.N()}, {features, set.Dim(), set.Dim()}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), set.N()},
+		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
+		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, t.set.Links, t.set.Links},
+		{projectionCap(choiceFits), t.set.Choice.projections, t.set.Final.projections}, {iterationCap(choiceFits), t.set.Choice.iterations, t.set.Final.iterations},
+		{projectionCap(finalFits), t.set.Final.projections, t.set.Final.projections}, {iterationCap(finalFits), t.set.Final.iterations, t.set.Final.iterations},
+	} {
+		t.add("size", "", "", c.what, float64(c.value), float64(c.of))
+	}
+	for _, rule := range t.set.Rules {
+		b, err := p.bounds(rule)
+		if err != nil {
+			return err
+		}
+		median, err := p.median()
+		if err != nil {
+			return err
+		}
+		t.add("bound", "", rule.String(), upperBound, b.upper, median)
+		t.add("bound", "", rule.String(), lowerBound, b.lower, median)
+	}
+	return nil
+}
+
+// judge chooses, learns and counts the errors of a method.
+func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.BoundRule) error {
+	bounds := ""
+	if m.bounded {
+		bounds = rule.String()
+	}
+	c, err := p.choose(ctx, m, rule, t.set.Choice)
+	if err != nil {
+		return err
+	}
+	which, l, fits, err := p.learn(ctx, m, rule, c.order, t.set.Final)
+	if err != nil {
+		return err
+	}
+	wrong, err := p.wrong(l)
+	if err != nil {
+		return err
+	}
+	t.add("wrong", m.name, bounds, "", float64(wrong), float64(len(p.test.y)))
+	asGood := 0
+	for i, candidate := range m.candidates {
+		if c.wrong[i] == c.wrong[which] {
+			asGood++
+		}
+		if c.rows > 0 {
+			t.add("inner", m.name, bounds, candidate.label, float64(c.wrong[i]), float64(c.rows))
+		}
+	}
+	t.add("chosen", m.name, bounds, m.candidates[which].label, float64(asGood), float64(len(m.candidates)))
+	for _, f := range []struct {
+		at string
+		tally
+	}{{choiceFits, c.fits}, {finalFits, fits}} {
+		t.add("stopped", m.name, bounds, f.at, float64(f.stopped), float64(f.made))
+		t.add("failed", m.name, bounds, f.at, float64(f.failed), float64(f.made))
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package logdet2012
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/table"
+)
+
+const madeTrials = 10
+
+// made makes the table of errors of 1,000 rows per data set that errs gives as shares, by
+// method and reading, with a small spread over trials that differs between methods.
+func made(errs func(database, method string, rd reading) float64) *table.Table {
+	index, values := Fig1a.Columns()
+	t := table.New(index, values)
+	for _, d := range databases {
+		for trial := range madeTrials {
+			for _, rd := range allReadings {
+				for i, m := range methodNames {
+					bounds := rd.bounds
+					if !bounded(m) {
+						if rd == byBins {
+							continue // the rows of asPublished
+						}
+						bounds = ""
+					}
+					for fold := range folds {
+						t.Add(table.Key{
+							"cell": d.name + rd.features, "trial": strconv.Itoa(trial), "database": d.name, "features": rd.features,
+							"kind": "wrong", "method": m, "bounds": bounds, "fold": strconv.Itoa(fold),
+						}, table.Values{"value": 500*errs(d.name, m, rd) + 0.1*float64((trial+i)%3), "of": 500})
+					}
+				}
+			}
+		}
+	}
+	return t
+}
+
+// lead is a world in which LogDet is better by so much on the data sets named; elsewhere it is worse
+// by as much. One rival is much better than the others.
+func lead(by float64, sets ...string) func(database, method string, _ reading) float64 {
+	return func(database, method string, _ reading) float64 {
+		best := 0.10
+		switch {
+		case method == lmnn:
+			return best
+		case !bounded(method):
+			return 0.2
+		}
+		for _, s := range sets {
+			if s == database {
+				return best - by
+			}
+		}
+		return best + by
+	}
+}
+
+func grade(t *testing.T, id string, tb *table.Table) experiment.Finding {
+	t.Helper()
+	return experimenttest.Grade(t, fig1aClaims, id, tb, nil)
+}
+
+// "Most" is three of five, against the best rival, or against all of them on the average.
+func TestClaimsPointTheRightWay(t *testing.T) {
+	names := []string{"wine", "ionosphere", "balance-scale", "iris", "soybean"}
+	for _, id := range []string{"fig1a-linear", "fig1a-gaussian"} {
+		for n, want := range []experiment.Verdict{
+			experiment.Partly, experiment.Partly, experiment.Partly, experiment.Reproduced, experiment.Reproduced, experiment.Reproduced,
+		} {
+			if f := grade(t, id, made(lead(0.02, names[:n]...))); f.Verdict != want {
+				t.Errorf("%s, better on %d of 5: %s, want %s: %s", id, n, f.Verdict, want, f.Reason)
+			}
+		}
+		if f := grade(t, id, made(lead(0.3))); f.Verdict != experiment.NotReproduced {
+			t.Errorf("%s, worse than all rivals: %s: %s", id, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// The two claims are each about one method.
+func TestClaimsAreAboutTheirMethod(t *testing.T) {
+	tb := made(func(database, method string, rd reading) float64 {
+		if method == logDetGaussian {
+			return 0.5
+		}
+		return lead(0.02, "wine", "ionosphere", "balance-scale", "iris", "soybean")(database, method, rd)
+	})
+	if f := grade(t, "fig1a-linear", tb); f.Verdict != experiment.Reproduced {
+		t.Errorf("linear: %s: %s", f.Verdict, f.Reason)
+	}
+	if f := grade(t, "fig1a-gaussian", tb); f.Verdict != experiment.NotReproduced {
+		t.Errorf("gaussian: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// A statement that holds under one reading only is partly reproduced, and the finding names
+// all readings.
+func TestReadings(t *testing.T) {
+	for _, holds := range allReadings {
+		tb := made(func(database, method string, rd reading) float64 {
+			if bounded(method) && rd != holds {
+				return 0.5
+			}
+			return lead(0.02, "wine", "iris", "soybean")(database, method, rd)
+		})
+		f := grade(t, "fig1a-linear", tb)
+		if f.Verdict != experiment.Partly {
+			t.Errorf("holds with %s only: %s: %s", holds, f.Verdict, f.Reason)
+		}
+		for _, rd := range allReadings {
+			if !strings.Contains(f.Reason, rd.String()+", best rival") {
+				t.Errorf("the reason does not name %s: %s", rd, f.Reason)
+			}
+		}
+	}
+	if _, err := gradeHigher(made(lead(0.02)).Where("features", "zscore"), logDetLinear); err == nil {
+		t.Error("without features as they are there is no error")
+	}
+}
+
+// Errors join the two folds; the best rival is that of the least mean.
+func TestResults(t *testing.T) {
+	r := resultsOf(made(lead(0.02, "wine")), asPublished.features)[0]
+	e := r.errors(lmnn, percentiles)
+	// Trial 0 of method 6: 50 of 500 in each fold, without spread.
+	if len(e) != madeTrials || e[0] != 0.1 {
+		t.Errorf("errors %v", e)
+	}
+	if got := r.bestRival(); got != lmnn {
+		t.Errorf("the best rival is %s", got)
+	}
+	if r.title() != "wine" || r.trials() != madeTrials {
+		t.Errorf("%s with %d trials", r.title(), r.trials())
+	}
+}
+
+// Views of a table without rows say what is missing, and those of half a table draw it.
+func TestViewsOfPartialTables(t *testing.T) {
+	index, values := Fig1a.Columns()
+	empty := table.New(index, values)
+	half := made(lead(0.02)).Where("features", "zscore")
+	for _, v := range Fig1a.Views {
+		d, err := v.Draw(empty)
+		if err != nil || len(d.Notes) == 0 {
+			t.Errorf("%s of nothing: notes %v, error %v", v.Name, d.Notes, err)
+		}
+	}
+	d, err := drawFig1a(half)
+	if err != nil || len(d.Panels) != 1 || len(d.Text.Rows) != len(databases) {
+		t.Errorf("standardised only: %d panels, error %v", len(d.Panels), err)
+	}
+}

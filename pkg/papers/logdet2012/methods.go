@@ -1,0 +1,242 @@
+package logdet2012
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// The methods by the names of Fig. 1(a), in the order of its legend.
+const (
+	logDetGaussian = "LogDet Gaussian"
+	logDetLinear   = "LogDet Linear"
+	logDetOnline   = "LogDet Online"
+	euclidean      = "Euclidean"
+	invCovariance  = "Inv. Covariance"
+	mcml           = "MCML"
+	lmnn           = "LMNN"
+)
+
+var methodNames = []string{logDetGaussian, logDetLinear, logDetOnline, euclidean, invCovariance, mcml, lmnn}
+
+// rivals are the methods that the paper compares its own with.
+var rivals = []string{euclidean, invCovariance, mcml, lmnn}
+
+var versions = map[string]int{
+	"LogDet": pairs.LogDetVersion, "KernelLogDet": pairs.KernelLogDetVersion, "LEGO": pairs.LEGOVersion,
+	"InvCov": labels.InvCovVersion, "MCML": labels.MCMLVersion, "LMNN": labels.LMNNVersion, "kNN": classify.KNNVersion,
+}
+
+// candidate is one setting of what a method leaves open; its label says which.
+type candidate struct {
+	label                 string
+	gamma, width, eta, mu float64
+	targets               int
+}
+
+// learnt is a metric with the rows that it compares.
+type learnt struct {
+	metric      metric.SqDister
+	train, test *mat.Dense
+	stopped     bool // by a cap, or because nothing improved: not converged
+}
+
+// method learns from the training rows and pairs of a session.
+type method struct {
+	name       string
+	bounded    bool        // it uses u and ℓ
+	candidates []candidate // of equally good ones the first is chosen
+	fit        func(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error)
+}
+
+// methodsOf returns the methods in the order of methodNames.
+func methodsOf(s settings) []method {
+	var gammas, both, etas, margins []candidate
+	for _, g := range s.Gammas {
+		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
+	}
+	for _, w := range s.Widths {
+		for _, c := range gammas {
+			c.width, c.label = w, c.label+", σ² = "+table.Format(w)+" medians"
+			both = append(both, c)
+		}
+	}
+	for _, e := range s.Etas {
+		etas = append(etas, candidate{label: "ηℓ² = " + table.Format(e), eta: e})
+	}
+	for _, k := range s.Targets {
+		for _, mu := range s.Mus {
+			margins = append(margins, candidate{label: fmt.Sprintf("%d targets, μ = %s", k, table.Format(mu)), targets: k, mu: mu})
+		}
+	}
+	fixed := []candidate{{label: "nothing to choose"}}
+	return []method{
+		{logDetGaussian, true, both, fitGaussian},
+		{logDetLinear, true, gammas, fitLinear},
+		{logDetOnline, true, etas, fitOnline},
+		{euclidean, false, fixed, fitEuclidean},
+		{invCovariance, false, fixed, fitInvCovariance},
+		{mcml, false, fixed, fitMCML},
+		{lmnn, false, margins, fitLMNN},
+	}
+}
+
+// inInputSpace is what was learnt as a metric of the features.
+func (s *session) inInputSpace(m metric.SqDister, status learners.Status) learnt {
+	return learnt{m, s.train.x, s.test.x, status == learners.IterationCap || status == learners.NoProgress}
+}
+
+// budget caps a fit: Bregman projections of LogDet, iterations of MCML and LMNN.
+type budget struct{ projections, iterations int }
+
+// cycles is the cap on cycles over n links.
+func (b budget) cycles(n int) int { return max(b.projections/max(n, 1), 1) }
+
+func fitLinear(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+	want, err := s.bounds(rule)
+	if err != nil {
+		return learnt{}, err
+	}
+	l, err := pairs.FitLogDet(s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, MaxCycles: b.cycles(len(s.links))})
+	return s.inInputSpace(l.Metric, l.Status), err
+}
+
+// fitGaussian learns on the kernel matrix of the training rows and carries the answer to the
+// test rows by Eq. 6.
+func fitGaussian(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+	k, err := s.kernel(c.width)
+	if err != nil {
+		return learnt{}, err
+	}
+	n := len(s.train.y)
+	p := pairs.KernelLogDetParams{Gamma: c.gamma, MaxCycles: b.cycles(len(s.links))}
+	if p.Upper, p.Lower, err = boundsBy(rule).OfGram(k.train, allPairs(n)); err != nil {
+		return learnt{}, err
+	}
+	l, err := pairs.FitKernelLogDet(k.train, s.links, p)
+	if err != nil {
+		return learnt{}, err
+	}
+	return learnt{gramMetric{l.All(k.all)}, numbered(0, n), numbered(n, n+len(s.test.y)), l.Status != learners.Converged}, nil
+}
+
+// fitOnline passes once over the pairs.
+func fitOnline(s *session, rule pairs.BoundRule, c candidate, _ budget) (learnt, error) {
+	b, err := s.bounds(rule)
+	if err != nil {
+		return learnt{}, err
+	}
+	_, d := s.train.x.Dims()
+	l, err := pairs.NewLEGO(d, pairs.LEGOParams{Eta: c.eta / (b.lower * b.lower), Upper: b.upper, Lower: b.lower})
+	if err != nil {
+		return learnt{}, err
+	}
+	for f := range datasets.Pairs(s.train.x, s.links) {
+		if _, err := l.Step(f); err != nil {
+			return learnt{}, err
+		}
+	}
+	return s.inInputSpace(l.Metric(), learners.Closed), nil
+}
+
+func fitEuclidean(s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+	return s.inInputSpace(metric.Euclidean{}, learners.Closed), nil
+}
+
+func fitInvCovariance(s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+	l, err := labels.FitInvCov(s.train.x, labels.InvCovParams{})
+	return s.inInputSpace(l.Metric, l.Status), err
+}
+
+func fitMCML(s *session, _ pairs.BoundRule, _ candidate, b budget) (learnt, error) {
+	l, err := labels.FitMCML(s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.iterations})
+	return s.inInputSpace(l.Metric, l.Status), err
+}
+
+func fitLMNN(s *session, _ pairs.BoundRule, c candidate, b budget) (learnt, error) {
+	l, err := labels.FitLMNN(s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.iterations})
+	return s.inInputSpace(l.Metric, l.Status), err
+}
+
+// choice is the outcome of an inner cross-validation.
+type choice struct {
+	wrong []int // of rows, by candidate; all rows for one that failed
+	order []int // of candidates, best first
+	rows  int   // that were judged
+	fits  tally
+}
+
+// tally counts fits.
+type tally struct{ made, stopped, failed int }
+
+func (t *tally) add(l learnt, err error) {
+	t.made++
+	switch {
+	case err != nil:
+		t.failed++
+	case l.stopped:
+		t.stopped++
+	}
+}
+
+// choose judges the candidates of a method in the inner cross-validation. A candidate that
+// cannot be fitted, for a step that float64 does not hold or a singular matrix, counts all
+// rows as wrong. With one candidate nothing is fitted.
+func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b budget) (choice, error) {
+	n := len(m.candidates)
+	c := choice{wrong: make([]int, n), order: make([]int, n)}
+	for i := range c.order {
+		c.order[i] = i
+	}
+	if n == 1 {
+		return c, nil
+	}
+	for _, s := range p.inner {
+		c.rows += len(s.test.y)
+		for i, candidate := range m.candidates {
+			if err := ctx.Err(); err != nil {
+				return c, err
+			}
+			wrong := len(s.test.y)
+			l, err := m.fit(s, rule, candidate, b)
+			if err == nil {
+				wrong, err = s.wrong(l)
+			}
+			c.fits.add(l, err)
+			if err != nil {
+				wrong = len(s.test.y)
+			}
+			c.wrong[i] += wrong
+		}
+	}
+	slices.SortStableFunc(c.order, func(i, j int) int { return c.wrong[i] - c.wrong[j] })
+	return c, nil
+}
+
+// learn fits the best candidate to all training rows, or the next one if it fails there.
+func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
+	var errs []error
+	for _, i := range order {
+		if err := ctx.Err(); err != nil {
+			return 0, learnt{}, fits, err
+		}
+		l, err := m.fit(p.session, rule, m.candidates[i], b)
+		fits.add(l, err)
+		if err == nil {
+			return i, l, fits, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", m.candidates[i].label, err))
+	}
+	return 0, learnt{}, fits, errors.Join(errs...)
+}
