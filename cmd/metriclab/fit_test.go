@@ -65,6 +65,11 @@ func TestTablesGolden(t *testing.T) {
 			"fit letters.csv --label class --learner euclidean --out m.json",
 			"fit good.csv --label class --drop id --learner pa --param rule=pals --param c=1 --param psd=end --param b0=0 --pairs 20 --out pa.json",
 			"transform good.csv --model pa.json",
+			"fit good.csv --label class --drop id --learner logdet --param gamma=10 --pairs 20 --out itml.json",
+			"fit good.csv --label class --drop id --learner kernel-logdet --param gamma=10 --param kernel-gamma=0.2 --pairs 20 --out kernel.json",
+			"transform good.csv --model kernel.json",
+			"plot good.csv --model kernel.json --out p.png",
+			"evaluate good.csv --model kernel.json --repeats 2 --k 1",
 		}},
 		{"fit-errors", []string{
 			"fit", "fit good.csv bad.csv", "fit good.csv", "fit good.csv --label class", "fit good.csv --label class --learner fda",
@@ -77,6 +82,10 @@ func TestTablesGolden(t *testing.T) {
 			"fit good.csv --label class --learner fda --seed 2 --out m.json", "fit good.csv --label class --learner pola --seed 0 --out m.json",
 			"fit good.csv --label class --learner pola --pairs 0 --out m.json", "fit good.csv --label class --learner pola --header maybe --out m.json",
 			"fit good.csv --label class --learner pola --impute median --out m.json",
+			"fit good.csv --label class --learner kernel-logdet --param kernel=cosine --out m.json", "fit good.csv --label class --learner kernel-logdet --param gamma=0 --out m.json",
+			"fit good.csv --label class --learner kernel-logdet --param kernel=linear --param kernel-gamma=1 --out m.json",
+			"fit good.csv --label class --learner kernel-logdet --param low=70 --param high=60 --out m.json",
+			"fit good.csv --label class --learner kernel-logdet --passes 2 --out m.json",
 			"fit missing.csv --label class --learner fda --out m.json", "fit holes.csv --label class --learner fda --out m.json",
 			"fit bad.csv --label class --learner fda --out m.json", "fit nan.csv --label class --learner fda --impute mean --out m.json",
 			"fit ragged.csv --label class --learner fda --out m.json", "fit twice.csv --label class --learner fda --out m.json",
@@ -343,15 +352,16 @@ func TestFitExports(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy": "a kernel metric is no linear map",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":         "k.json is the file of another flag",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":       "is the file to read",
+		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy":   "a kernel metric is no linear map",
+		"fit good.csv --label class --learner kernel-logdet --out k.json --matrix-npy m2.npy": "a kernel metric is no linear map",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":           "k.json is the file of another flag",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":         "is the file to read",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
 		}
 	}
-	for _, file := range []string{"k.json", "kl.npy"} {
+	for _, file := range []string{"k.json", "kl.npy", "m2.npy"} {
 		if _, err := os.Stat(file); err == nil {
 			t.Errorf("%s was written", file)
 		}

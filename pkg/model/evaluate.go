@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
 )
@@ -215,6 +216,10 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 }
 
 func (e *Evaluation) classify(score *Score, m metric.SqDister, s int, x *mat.Dense, y []int, queries *mat.Dense, want []int) error {
+	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
+		expanded := t.Expanded()
+		m, x, queries = expanded, expanded.Rows(x), expanded.Rows(queries)
+	}
 	knn, err := classify.NewKNN(m, x, y, classify.KNNOptions{})
 	if err != nil {
 		return err

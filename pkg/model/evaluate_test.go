@@ -12,7 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 )
@@ -76,6 +79,104 @@ func TestEvaluateIsHonest(t *testing.T) {
 	}
 }
 
+// The errors of kernel-logdet are those that its distances give, one by one: Evaluate
+// measures between expanded rows.
+func TestEvaluateKernelLogDet(t *testing.T) {
+	d := blobs(19, 40, 2, 2)
+	for i := range d.Labels { // two shells about one point
+		d.Labels[i] = string(rune('a' + i%2))
+		angle, radius := float64(i), 1+0.2*float64(i%5)+1.2*float64(i%2)
+		d.X.SetRow(i, []float64{radius * math.Cos(angle), radius * math.Sin(angle)})
+	}
+	d.X.SetRow(7, d.X.RawRowView(5)) // duplicates
+	r := model.Recipe{Learner: "kernel-logdet", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
+	const folds, repeats = 4, 2
+	e := evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}})
+	entry, err := catalog.Find(r.Learner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := entry.Parse(r.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, y := datasets.Classes(d.Labels)
+	for s := range folds * repeats {
+		seed := experiment.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
+		var train, test []int
+		for i, f := range datasets.StratifiedFolds(seed.Stream("folds"), y, folds) {
+			if f == s%folds {
+				test = append(test, i)
+			} else {
+				train = append(train, i)
+			}
+		}
+		part := func(rows []int) (*mat.Dense, []int) {
+			x, labels := mat.NewDense(len(rows), 2, nil), make([]int, len(rows))
+			for k, i := range rows {
+				x.SetRow(k, d.X.RawRowView(i))
+				labels[k] = y[i]
+			}
+			return x, labels
+		}
+		x, labels := part(train)
+		queries, want := part(test)
+		scaler, _, err := datasets.FitScaler(x, datasets.ZScore, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err = scaler.Apply(x); err != nil {
+			t.Fatal(err)
+		}
+		if queries, err = scaler.Apply(queries); err != nil {
+			t.Fatal(err)
+		}
+		seed.Trial = s
+		links, err := datasets.BalancedLinks(seed.Stream("pairs"), labels, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := entry.FitKernel(x, links, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		knn, err := classify.NewKNN(l.Kernel, x, labels, classify.KNNOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := knn.LeaveOneOut([]int{1, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := []int{1, 3}[slices.Index(wrong, slices.Min(wrong))]
+		if wrong, err = knn.Errors(queries, want, []int{k}); err != nil {
+			t.Fatal(err)
+		}
+		if share := float64(wrong[0]) / float64(len(want)); e.Learner.Errors[s] != share || e.Learner.Ks[s] != k {
+			t.Errorf("split %d: error %v with k = %d, want %v with %d", s, e.Learner.Errors[s], e.Learner.Ks[s], share, k)
+		}
+	}
+	if m := e.Learner.Summary.Mean; m == 0 || m == e.Baseline.Summary.Mean {
+		t.Errorf("error %v, baseline %v: the data show nothing", m, e.Baseline.Summary.Mean)
+	}
+}
+
+// BenchmarkEvaluate is a cross-validation in two folds, k chosen.
+func BenchmarkEvaluate(b *testing.B) {
+	for _, rows := range []int{200, 1000} {
+		d := blobs(20, rows, 3, 5)
+		for _, learner := range []string{"itml", "kernel-logdet"} {
+			b.Run(fmt.Sprintf("alg=%s/rows=%d", learner, rows), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := model.Evaluate(context.Background(), d, model.Recipe{Learner: learner}, model.Plan{Folds: 2, Repeats: 1}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // Labels drawn without regard to the features cannot be predicted: an evaluation
 // that let test rows into training would say otherwise. A metric of high capacity
 // is fitted to them.
@@ -85,10 +186,10 @@ func TestEvaluateRandomLabels(t *testing.T) {
 	for i := range d.Labels {
 		d.Labels[i] = string(rune('a' + seed.IntN(2)))
 	}
-	for _, learner := range []string{"pola", "fda"} {
-		e := evaluate(t, d, model.Recipe{Learner: learner}, model.Plan{Repeats: 3})
+	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-logdet", Pairs: 200}} {
+		e := evaluate(t, d, r, model.Plan{Repeats: 3})
 		if m := e.Learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
-			t.Errorf("%s: error %v on random labels, want about 0.5", learner, m)
+			t.Errorf("%s: error %v on random labels, want about 0.5", r.Learner, m)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -44,7 +43,8 @@ func Learners() []catalog.Entry {
 
 // Recipe says how a model is fitted: all that a user chooses.
 type Recipe struct {
-	// Learner is one of Learners.
+	// Learner is one of Learners, by its name or an alias, which Resolved replaces by
+	// the name.
 	Learner string `json:"learner"`
 	// Params are its parameters as text; those not given have their defaults.
 	Params map[string]string `json:"params"`
@@ -92,19 +92,14 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 	fail := func(format string, args ...any) (Recipe, catalog.Entry, catalog.Values, error) {
 		return Recipe{}, catalog.Entry{}, catalog.Values{}, notAllowed(format, args...)
 	}
-	all := Learners()
-	at := slices.IndexFunc(all, func(e catalog.Entry) bool { return e.Name == r.Learner })
-	if at < 0 {
+	e, unknown := catalog.FindIn(Learners(), r.Learner)
+	if unknown != nil {
 		if e, err := catalog.Find(r.Learner); err == nil {
 			return fail("learner %s learns from %s, which a table with class labels does not give", e.Name, e.Feedback)
 		}
-		var names []string
-		for _, e := range all {
-			names = append(names, e.Name)
-		}
-		return fail("unknown learner %q, want one of %s", r.Learner, strings.Join(names, ", "))
+		return fail("%w", unknown)
 	}
-	e := all[at]
+	r.Learner = e.Name
 	values, err := e.Parse(r.Params)
 	if err != nil {
 		return fail("%w", err)
@@ -216,18 +211,26 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 	if e.Feedback == catalog.Pairs {
 		m.metric, m.report.Mistakes, err = online(ctx, e, v, x, links, m.recipe.Passes, p)
 	} else {
-		var result learners.Result
-		if e.Feedback == catalog.Links {
-			result, err = e.FitLinks(x, links, v)
-		} else {
-			result, err = e.FitData(x, y, v)
-		}
-		m.metric, m.report.Status = result.Metric, result.Status
+		m.metric, m.report.Status, err = batch(e, v, x, links, y)
 	}
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	return ctx.Err()
+}
+
+// batch returns the metric of a batch learner and why it stopped.
+func batch(e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int) (Metric, learners.Status, error) {
+	if e.FitKernel != nil {
+		r, err := e.FitKernel(x, links, v)
+		return r.Kernel, r.Status, err
+	}
+	if e.FitLinks != nil {
+		r, err := e.FitLinks(x, links, v)
+		return r.Metric, r.Status, err
+	}
+	r, err := e.FitData(x, y, v)
+	return r.Metric, r.Status, err
 }
 
 // online feeds the pairs to an online learner and returns its metric and the

@@ -85,7 +85,8 @@ func (m *Model) Classes() (names []string, rows []int) {
 func (m *Model) Report() Report { return m.report }
 
 // Metric returns the learned metric, which compares prepared rows: a
-// *metric.Mahalanobis, or the metric of a kernel learner.
+// *metric.Mahalanobis, or the metric of a kernel learner, a *kernels.Metric or a
+// *kernels.Transformed.
 func (m *Model) Metric() Metric { return m.metric }
 
 // Prepare returns the rows of the n×d matrix x, NaN where a cell is missing, as

@@ -124,6 +124,30 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
+// With the linear kernel kernel-logdet is itml, on rows that neither has seen.
+func TestKernelLogDetOfLinearKernel(t *testing.T) {
+	d, other := blobs(21, 40, 3, 3), blobs(22, 20, 3, 3)
+	input := fit(t, d, model.Recipe{Learner: "itml", Pairs: 80})
+	kernel := fit(t, d, model.Recipe{Learner: "kernel-logdet", Pairs: 80, Params: map[string]string{"kernel": "linear"}})
+	x, err := input.Prepare(other.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both make the same steps, and squared distances are of order 10.
+	const tol = 1e-8
+	for i := range 20 {
+		for j := range i {
+			want, got := input.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)), kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
+			if math.Abs(got-want) > tol*(1+want) {
+				t.Errorf("rows %d and %d: squared distance %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	if a, b := input.Report().Status, kernel.Report().Status; a != b || a != learners.Converged {
+		t.Errorf("itml %v, kernel-logdet %v", a, b)
+	}
+}
+
 // Prepared training rows have mean 0 and deviation 1 per feature; a feature that
 // is constant becomes 0; a missing cell counts as the mean and changes neither.
 func TestPrepare(t *testing.T) {
@@ -287,6 +311,9 @@ func TestZeroMetric(t *testing.T) {
 }
 
 func TestRecipeResolved(t *testing.T) {
+	if r, err := (model.Recipe{Learner: "logdet"}).Resolved(); err != nil || r.Learner != "itml" {
+		t.Errorf("logdet is %+v, error %v", r, err)
+	}
 	given := map[string]string{"gamma": "2"}
 	r, err := model.Recipe{Learner: "pola", Params: given}.Resolved()
 	if err != nil || r.Pairs != 1000 || r.Passes != 1 || r.Seed != 1 || r.Params["gamma"] != "2" || r.Params["b1"] != "1" || len(given) != 1 {
@@ -358,7 +385,9 @@ func TestSave(t *testing.T) {
 	}
 	persisttest.Tampered(t, file, model.Load, edits)
 	unchanged := func(_, s map[string]any) { s["metric"] = inner.Metric }
-	if r := new(reports); !r.of(func() { persisttest.Tampered(r, file, model.Load, map[string]persisttest.Edit{"none": unchanged}) }) {
+	if !new(reports).of(func(r *reports) {
+		persisttest.Tampered(r, file, model.Load, map[string]persisttest.Edit{"none": unchanged})
+	}) {
 		t.Error("an unchanged file is refused, so that the edits show nothing")
 	}
 	got, err := model.Load(bytes.NewReader(file))
@@ -375,6 +404,49 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// The metric of kernel-logdet belongs to kernel-logdet alone, and a learner is saved
+// under its name.
+func TestSaveKernelLogDet(t *testing.T) {
+	d := blobs(4, 6, 2, 2)
+	kernel := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-logdet", Pairs: 4}))
+	persisttest.Check(t, kernel, model.Load)
+	linear := persisttest.Saved(fit(t, d, model.Recipe{Learner: "logdet", Pairs: 4}))
+	raw := func(file []byte) json.RawMessage {
+		env, err := persist.Read(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inner struct{ Metric json.RawMessage }
+		if err := json.Unmarshal(env.State, &inner); err != nil {
+			t.Fatal(err)
+		}
+		return inner.Metric
+	}
+	for _, tt := range []struct {
+		file    []byte
+		metric  json.RawMessage
+		learner string
+		refused bool
+	}{
+		{kernel, raw(kernel), "kernel-logdet", false},
+		{kernel, raw(kernel), "kernel-pola", true},
+		{kernel, raw(kernel), "itml", true},
+		{kernel, raw(linear), "kernel-logdet", true},
+		{linear, raw(linear), "itml", false},
+		{linear, raw(linear), "logdet", true},
+		{linear, raw(linear), "of-another-program", false},
+		{linear, raw(kernel), "itml", true},
+	} {
+		edit := func(p, s map[string]any) { p["learner"], s["metric"] = tt.learner, tt.metric }
+		loaded := new(reports).of(func(r *reports) {
+			persisttest.Tampered(r, tt.file, model.Load, map[string]persisttest.Edit{"edited": edit})
+		})
+		if loaded == tt.refused {
+			t.Errorf("learner %s, metric %.60s: loaded %t", tt.learner, tt.metric, loaded)
+		}
+	}
+}
+
 // reports takes the place of a test that is expected to fail.
 type reports int
 
@@ -382,13 +454,17 @@ func (*reports) Helper()                 {}
 func (r *reports) Errorf(string, ...any) { *r++ }
 
 // of tells whether f reports an error.
-func (r *reports) of(f func()) bool { f(); return *r > 0 }
+func (r *reports) of(f func(*reports)) bool { f(r); return *r > 0 }
 
 func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)
-	m, err := model.Fit(context.Background(), d, model.Recipe{Learner: "pola", Pairs: 10}, nil)
-	if err != nil {
-		f.Fatal(err)
+	var files [][]byte
+	for _, learner := range []string{"pola", "kernel-logdet"} {
+		m, err := model.Fit(context.Background(), d, model.Recipe{Learner: learner, Pairs: 10}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		files = append(files, persisttest.Saved(m))
 	}
 	persisttest.Fuzz(f, model.Load, func(m *model.Model) {
 		r, err := m.Read(strings.NewReader("f0,f1,class\n1,2,a\n"), "x.csv")
@@ -398,7 +474,7 @@ func FuzzLoad(f *testing.F) {
 		if z, err := m.Embed(r.X); err == nil && metric.CheckFinite(z) != nil {
 			f.Errorf("embedded as %v", z)
 		}
-	}, persisttest.Saved(m))
+	}, files...)
 }
 
 // Equal seeds give equal models, whatever the learner; the seed matters to those

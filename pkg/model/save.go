@@ -10,6 +10,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -81,14 +82,25 @@ func loadMetric(raw []byte) (Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if env.Kind == kernels.MetricKind {
+	switch env.Kind {
+	case kernels.MetricKind:
 		return kernels.LoadMetric(bytes.NewReader(raw))
+	case kernels.TransformedKind:
+		return kernels.LoadTransformed(bytes.NewReader(raw))
 	}
 	return metric.Load(bytes.NewReader(raw))
 }
 
 // check returns an error if the parts of a loaded model do not fit.
 func (m *Model) check() error {
+	if e, err := catalog.FindIn(Learners(), m.recipe.Learner); err == nil { // or it is of another program version
+		if e.Name != m.recipe.Learner {
+			return fmt.Errorf("learner %s is saved as %s", e.Name, m.recipe.Learner)
+		}
+		if _, transformed := m.metric.(*kernels.Transformed); transformed != (e.FitKernel != nil) {
+			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
+		}
+	}
 	d := len(m.layout.Features)
 	rows := 0
 	for i, c := range m.counts {

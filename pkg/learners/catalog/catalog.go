@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -62,19 +63,29 @@ type MapLearner interface {
 	Save(w io.Writer) error
 }
 
+// KernelResult is what a batch learner of a kernel returns: learners.Result with a
+// kernel, whose squared distance has no matrix, in place of the metric.
+type KernelResult struct {
+	Kernel     *kernels.Transformed
+	Status     learners.Status
+	Iterations int
+	Residual   float64 // of the stopping rule, in the units it states
+}
+
 // Entry describes one learner. Of the constructors, those of its Feedback are
 // set and the others are nil:
 //
 //	Pairs     NewPair, LoadPair, Kind
 //	Triplets  NewTriplet, LoadTriplet, Kind
 //	Costs     NewMap, LoadMap, Kind
-//	Links     FitLinks
+//	Links     FitLinks, or FitKernel where the distance learned has no matrix
 //	Classes   FitData, which needs labels
 //	Data      FitData, which ignores labels
 type Entry struct {
-	Name        string // as typed by a user
-	Doc         string // one line
-	Source      string // authors, title, where, year
+	Name        string   // as typed by a user
+	Aliases     []string // other names that Find knows; Doc tells them
+	Doc         string   // one line
+	Source      string   // authors, title, where, year
 	Feedback    Feedback
 	Params      []Param
 	Version     int    // of the values it computes
@@ -100,6 +111,8 @@ type Entry struct {
 	LoadMap func(r io.Reader) (MapLearner, error)
 	// FitLinks learns from the rows of x and links between them.
 	FitLinks func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error)
+	// FitKernel learns from the rows of x and links between them.
+	FitKernel func(x *mat.Dense, links []metric.Link, v Values) (KernelResult, error)
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
 	// per row.
 	FitData func(x *mat.Dense, y []int, v Values) (learners.Result, error)
@@ -108,15 +121,18 @@ type Entry struct {
 // All returns the catalog, in the order in which to show it.
 func All() []Entry { return slices.Clone(entries) }
 
-// Find returns the entry of the given name. The error for an unknown name lists
-// the names there are.
-func Find(name string) (Entry, error) {
+// Find returns the entry of the catalog that has the given name or alias. The error
+// for an unknown name lists the names there are.
+func Find(name string) (Entry, error) { return FindIn(entries, name) }
+
+// FindIn is Find in a list of entries other than the catalog.
+func FindIn(entries []Entry, name string) (Entry, error) {
 	names := make([]string, len(entries))
 	for i, e := range entries {
-		if e.Name == name {
+		if e.Name == name || slices.Contains(e.Aliases, name) {
 			return e, nil
 		}
-		names[i] = e.Name
+		names[i] = strings.Join(append([]string{e.Name}, e.Aliases...), " = ")
 	}
 	return Entry{}, fmt.Errorf("unknown learner %q, want one of %s", name, strings.Join(names, ", "))
 }

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/mapping"
@@ -29,6 +30,7 @@ var families = []string{"pairs", "labels", "triplets", "mapping"}
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
 var notLearners = map[string]string{
+	"pairs.FitKernelLogDet":        "kernel-logdet, of a Gram matrix in place of rows",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
@@ -90,13 +92,20 @@ func TestEveryLearnerIsListed(t *testing.T) {
 func TestEntriesAreComplete(t *testing.T) {
 	names := map[string]bool{}
 	for _, e := range catalog.All() {
+		for _, name := range append([]string{e.Name}, e.Aliases...) {
+			if names[name] {
+				t.Errorf("two learners are called %q", name)
+			}
+			names[name] = true
+		}
 		if e.Name == "" || e.Doc == "" || e.Source == "" || e.Version < 1 || strings.Contains(e.Doc, "\n") {
 			t.Errorf("%q: incomplete: %+v", e.Name, e)
 		}
-		if names[e.Name] {
-			t.Errorf("two learners are called %q", e.Name)
+		for _, alias := range e.Aliases {
+			if !strings.Contains(e.Doc, "also called "+alias) {
+				t.Errorf("%s: its line does not tell that it is also called %s: %s", e.Name, alias, e.Doc)
+			}
 		}
-		names[e.Name] = true
 		want := map[catalog.Feedback][]bool{
 			catalog.Pairs:    {true, true, false, false, false, false, false, false},
 			catalog.Triplets: {false, false, true, true, false, false, false, false},
@@ -107,7 +116,7 @@ func TestEntriesAreComplete(t *testing.T) {
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, e.FitLinks != nil, e.FitData != nil,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), e.FitData != nil,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -139,16 +148,25 @@ func TestEntriesAreComplete(t *testing.T) {
 	}
 }
 
+// An entry is found by its name and by every alias.
 func TestFind(t *testing.T) {
-	e, err := catalog.Find("pola")
-	if err != nil || e.Name != "pola" {
-		t.Errorf("Find(pola) = %q, %v", e.Name, err)
-	}
-	_, err = catalog.Find("polo")
+	_, unknown := catalog.Find("polo")
 	for _, e := range catalog.All() {
-		if err == nil || !strings.Contains(err.Error(), e.Name) {
-			t.Errorf("error %v does not list %s", err, e.Name)
+		for _, name := range append([]string{e.Name}, e.Aliases...) {
+			if got, err := catalog.Find(name); err != nil || got.Name != e.Name {
+				t.Errorf("Find(%s) = %q, %v", name, got.Name, err)
+			}
+			if unknown == nil || !strings.Contains(unknown.Error(), name) {
+				t.Errorf("error %v does not list %s", unknown, name)
+			}
 		}
+	}
+	if e, err := catalog.Find("logdet"); err != nil || e.Name != "itml" {
+		t.Errorf("Find(logdet) = %q, %v", e.Name, err)
+	}
+	_, err := catalog.FindIn([]catalog.Entry{{Name: "a", Aliases: []string{"b", "c"}}, {Name: "d"}}, "")
+	if err == nil || err.Error() != `unknown learner "", want one of a = b = c, d` {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -402,6 +420,15 @@ func TestFit(t *testing.T) {
 			r, err = e.FitLinks(x, links, v)
 		case e.FitData != nil:
 			r, err = e.FitData(x, y, v)
+		case e.FitKernel != nil:
+			k, err := e.FitKernel(x, links, v)
+			if err != nil || k.Kernel == nil || k.Kernel.Dim() != 2 || k.Status == learners.NotRun || k.Iterations == 0 {
+				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
+			}
+			if _, err := e.FitKernel(x, nil, v); err == nil {
+				t.Errorf("%s: no links were accepted", e.Name)
+			}
+			continue
 		default:
 			continue
 		}
@@ -420,7 +447,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// ITML's parameters reach the fit: without slack bounds hold, with it they give way,
+// ITML's parameters reach the fit, that of the kernel too: without slack bounds hold, with it they give way,
 // and a rule and a seed make a difference.
 func TestITMLParams(t *testing.T) {
 	x := mat.NewDense(8, 2, []float64{0, 0, 1, 3, 0.5, 1, 0.2, 2, 4, 0, 5, 3, 4.4, 1, 5.1, 2})
@@ -437,6 +464,13 @@ func TestITMLParams(t *testing.T) {
 		{"itml", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
 		{"itml", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
 		{"itml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
+		{"kernel-logdet", [2]map[string]string{{"slack": "soft"}, {"slack": "hard", "cycles": "3"}}},
+		{"kernel-logdet", [2]map[string]string{{"gamma": "1"}, {"gamma": "2"}}},
+		{"kernel-logdet", [2]map[string]string{{"rule": "percentiles"}, {"rule": "bins"}}},
+		{"kernel-logdet", [2]map[string]string{{"low": "0"}, {"low": "40"}}},
+		{"kernel-logdet", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
+		{"kernel-logdet", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
+		{"kernel-logdet", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
 		{"itml-labels", [2]map[string]string{{"seed": "1"}, {"seed": "2"}}},
 		{"itml-labels", [2]map[string]string{{"links": "4"}, {"links": "5"}}},
 		{"itml-labels", [2]map[string]string{{"bound-pairs": "2"}, {"bound-pairs": "1000"}}},
@@ -447,10 +481,19 @@ func TestITMLParams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m [2]*mat.SymDense
+		var m [2]*mat.SymDense // of what was learned, or its Gram matrix
 		for i, given := range c.given {
 			var r learners.Result
-			if v := mustParse(t, e, given); e.FitLinks != nil {
+			v := mustParse(t, e, given)
+			if e.FitKernel != nil {
+				k, err := e.FitKernel(x, links, v)
+				if err != nil {
+					t.Fatalf("%s %v: %v", c.name, given, err)
+				}
+				m[i] = kernels.Gram(k.Kernel, x)
+				continue
+			}
+			if e.FitLinks != nil {
 				r, err = e.FitLinks(x, links, v)
 			} else {
 				if c.name == "itml-tuned" {
@@ -485,24 +528,25 @@ func ExampleAll() {
 			params = append(params, p.Name+"="+p.Default)
 		}
 		slices.Sort(params)
-		fmt.Printf("%-12s%-37s%s\n", e.Name, e.Feedback, strings.Join(params, " "))
+		fmt.Printf("%-14s%-37s%s\n", e.Name, e.Feedback, strings.Join(params, " "))
 	}
 	// Output:
-	// pola        labelled pairs, online               b1=1 gamma=0
-	// kernel-pola labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
-	// pa          labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
-	// lego        labelled pairs, online               eta=0.5 l=8 u=2 update=always
-	// erkle       relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
-	// rmp         assignment costs, online             chain-steps=5000 eta=printed m=0 rounds=0 sampler=auto seed=1
-	// ftl         assignment costs, online             m=0
-	// pola-batch  data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
-	// rca         data set and labelled pairs of rows  ridge=0
-	// itml        data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001
-	// itml-labels data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 rule=percentiles seed=1 slack=soft tol=0.001
-	// itml-tuned  data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 rule=percentiles seed=1 tol=0.001
-	// pca         data set                             dim=2
-	// invcov      data set                             ridge=0
-	// fda         data set and class labels            dim=0 ridge=0
-	// lmnn        data set and class labels            iterations=2000 k=3 mu=0.5 tol=0.001
-	// mcml        data set and class labels            iterations=1000 tol=0.001
+	// pola          labelled pairs, online               b1=1 gamma=0
+	// kernel-pola   labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
+	// pa            labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
+	// lego          labelled pairs, online               eta=0.5 l=8 u=2 update=always
+	// erkle         relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
+	// rmp           assignment costs, online             chain-steps=5000 eta=printed m=0 rounds=0 sampler=auto seed=1
+	// ftl           assignment costs, online             m=0
+	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
+	// rca           data set and labelled pairs of rows  ridge=0
+	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001
+	// kernel-logdet data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 offset=1 rule=percentiles slack=soft tol=0.001
+	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 rule=percentiles seed=1 slack=soft tol=0.001
+	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 rule=percentiles seed=1 tol=0.001
+	// pca           data set                             dim=2
+	// invcov        data set                             ridge=0
+	// fda           data set and class labels            dim=0 ridge=0
+	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 tol=0.001
+	// mcml          data set and class labels            iterations=1000 tol=0.001
 }

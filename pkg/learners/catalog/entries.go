@@ -46,22 +46,8 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.KernelPOLAVersion,
 		Constructor: "pairs.NewKernelPOLA",
-		Params: append(slices.Clone(polaParams),
-			choice("kernel", "linear x·z, polynomial (x·z + offset)^degree, or gaussian exp(−kernel-gamma·‖x−z‖²)",
-				kernels.GaussianName, kernels.LinearName, kernels.PolynomialName),
-			Param{
-				Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²", Type: Number, Needs: "kernel=" + kernels.GaussianName,
-				Default: perDim, Allowed: "a finite number > 0, or " + perDim, min: math.SmallestNonzeroFloat64, auto: perDim,
-			},
-			Param{
-				Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
-				Default: "2", Allowed: "an integer ≥ 1", min: 1,
-			},
-			Param{
-				Name: "offset", Doc: "offset of the polynomial kernel", Type: Number, Needs: "kernel=" + kernels.PolynomialName,
-				Default: "1", Allowed: "a finite number ≥ 0",
-			}),
-		Kind: pairs.KernelPOLAKind,
+		Params:      slices.Concat(polaParams, kernelParams),
+		Kind:        pairs.KernelPOLAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
 			k, err := kernel(dim, v)
 			if err != nil {
@@ -297,7 +283,8 @@ var entries = []Entry{
 	},
 	{
 		Name:        "itml",
-		Doc:         "information-theoretic metric learning: the metric closest to the Euclidean one in LogDet divergence, with bounds on squared distances",
+		Aliases:     []string{"logdet"},
+		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to the Euclidean one in LogDet divergence, with bounds on squared distances",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
 		Feedback:    Links,
 		Version:     pairs.LogDetVersion,
@@ -306,6 +293,34 @@ var entries = []Entry{
 		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
 			l, err := pairs.FitLogDet(x, links, withSlack(itml(v), v))
 			return l.Result, err
+		},
+	},
+	{
+		Name:        "kernel-logdet",
+		Doc:         "itml between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Algorithm 1 and Eq. 6",
+		Feedback:    Links,
+		Version:     pairs.KernelLogDetVersion,
+		Constructor: "pairs.FitKernelLogDetRows",
+		Params:      slices.Concat(itmlSlack, itmlParams, kernelParams),
+		FitKernel: func(x *mat.Dense, links []metric.Link, v Values) (KernelResult, error) {
+			_, d := x.Dims()
+			k, err := kernel(d, v)
+			if err != nil {
+				return KernelResult{}, err
+			}
+			p := withSlack(itml(v), v)
+			l, err := pairs.FitKernelLogDetRows(k, x, links, pairs.KernelLogDetParams{
+				Gamma: p.Gamma, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles,
+			})
+			if err != nil {
+				return KernelResult{}, err
+			}
+			t, err := l.Kernel(k, x)
+			if err != nil {
+				return KernelResult{}, fmt.Errorf("kernel-logdet: %w", err)
+			}
+			return KernelResult{Kernel: t, Status: l.Status, Iterations: l.Iterations, Residual: l.Residual}, nil
 		},
 	},
 	{
@@ -480,6 +495,24 @@ func pola(v Values) pairs.POLAParams {
 // perDim is one over the dimension of the vectors: the width at which squared
 // distances between standardised features are of the order of 1.
 const perDim = "1/dim"
+
+// kernelParams are the parameters that kernel reads.
+var kernelParams = []Param{
+	choice("kernel", "linear x·z, polynomial (x·z + offset)^degree, or gaussian exp(−kernel-gamma·‖x−z‖²)",
+		kernels.GaussianName, kernels.LinearName, kernels.PolynomialName),
+	{
+		Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²", Type: Number, Needs: "kernel=" + kernels.GaussianName,
+		Default: perDim, Allowed: "a finite number > 0, or " + perDim, min: math.SmallestNonzeroFloat64, auto: perDim,
+	},
+	{
+		Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
+		Default: "2", Allowed: "an integer ≥ 1", min: 1,
+	},
+	{
+		Name: "offset", Doc: "offset of the polynomial kernel", Type: Number, Needs: "kernel=" + kernels.PolynomialName,
+		Default: "1", Allowed: "a finite number ≥ 0",
+	},
+}
 
 func kernel(dim int, v Values) (kernels.Kernel, error) {
 	s := kernels.Spec{Name: v.Text("kernel")}

@@ -136,11 +136,17 @@ func TestKernelChoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	batch, err := catalog.Find("kernel-logdet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(3, 2, []float64{0, 1, 3, 0, 2, 2})
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Dissimilar}, {I: 1, J: 2, Label: metric.Similar}}
 	for want, given := range map[kernels.Kernel]map[string]string{
 		kernels.Linear{}:                  {"kernel": "linear"},
 		must(kernels.NewPolynomial(2, 1)): {"kernel": "polynomial"},
 		must(kernels.NewPolynomial(3, 0)): {"kernel": "polynomial", "degree": "3", "offset": "0"},
-		must(kernels.NewGaussian(1. / 2)): {"b1": "2"}, // 1/dim
+		must(kernels.NewGaussian(1. / 2)): {"kernel": "gaussian"}, // 1/dim
 		must(kernels.NewGaussian(0.7)):    {"kernel": "gaussian", "kernel-gamma": "0.7"},
 	} {
 		v, err := e.Parse(given)
@@ -152,6 +158,14 @@ func TestKernelChoices(t *testing.T) {
 		if err != nil || l.(*pairs.KernelPOLA).Kernel() != want {
 			t.Errorf("%v: learner %v, error %v, want kernel %v", given, l, err, want)
 		}
+		v, err = batch.Parse(given)
+		if err != nil {
+			t.Errorf("%v: %v", given, err)
+			continue
+		}
+		if r, err := batch.FitKernel(x, links, v); err != nil || r.Kernel.Kernel() != want {
+			t.Errorf("%v: %+v, error %v, want kernel %v", given, r, err, want)
+		}
 	}
 	for _, given := range []map[string]string{
 		{"kernel": "linear", "kernel-gamma": "1"},
@@ -159,8 +173,10 @@ func TestKernelChoices(t *testing.T) {
 		{"kernel": "polynomial", "kernel-gamma": "1"},
 		{"kernel": "gaussian", "degree": "2"},
 	} {
-		if _, err := e.Parse(given); err == nil || !strings.Contains(err.Error(), "is only for kernel=") {
-			t.Errorf("%v: error %v", given, err)
+		for _, e := range []catalog.Entry{e, batch} {
+			if _, err := e.Parse(given); err == nil || !strings.Contains(err.Error(), "is only for kernel=") {
+				t.Errorf("%s %v: error %v", e.Name, given, err)
+			}
 		}
 	}
 }
