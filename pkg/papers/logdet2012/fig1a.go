@@ -195,16 +195,12 @@ func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.Boun
 		return err
 	}
 	t.add("wrong", m.name, bounds, "", float64(wrong), float64(len(p.test.y)))
-	asGood := 0
 	for i, candidate := range m.candidates {
-		if c.wrong[i] == c.wrong[which] {
-			asGood++
-		}
 		if c.rows > 0 {
 			t.add("inner", m.name, bounds, candidate.label, float64(c.wrong[i]), float64(c.rows))
 		}
 	}
-	t.add("chosen", m.name, bounds, m.candidates[which].label, float64(asGood), float64(len(m.candidates)))
+	t.add("chosen", m.name, bounds, m.candidates[which].label, float64(c.asGoodAs(which)), float64(len(m.candidates)))
 	for _, f := range []struct {
 		at string
 		tally

@@ -55,7 +55,7 @@ func gradeHigher(t *table.Table, method string) (experiment.Finding, error) {
 				diffs := make([]float64, len(rival))
 				units = append(units, experiment.Unit{Name: name, Diffs: floats.SubTo(diffs, rival, r.errors(method, rd.bounds))})
 			}
-			f, err := experiment.GradeUnits(units, experiment.UnitRule{Exceptions: exceptions(len(units)), Scale: 100, Unit: "points", TestRatio: testRatio})
+			f, err := experiment.GradeUnits(units, experiment.UnitRule{Exceptions: exceptions(len(units)), Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
 			if err != nil {
 				return f, fmt.Errorf("%s, %s: %w", rd, against, err)
 			}

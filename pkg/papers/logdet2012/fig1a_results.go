@@ -65,20 +65,25 @@ func (r results) of(kind, method, bounds string) *table.Table {
 	return r.t.Where("kind", kind, "method", method, "bounds", bounds)
 }
 
-// errors are the shares of rows classified wrongly, both folds together, by trial.
+// errors are the shares of test rows classified wrongly, by trial and fold.
 func (r results) errors(method, bounds string) []float64 {
-	var out []float64
-	for _, g := range r.of("wrong", method, bounds).Group("trial") {
-		out = append(out, floats.Sum(g.Values("value"))/floats.Sum(g.Values("of")))
-	}
-	return out
+	return shares(r.of("wrong", method, bounds))
 }
 
-// summary is the mean over the trials with the interval corrected for overlapping training
-// sets.
+// shares divides the values of a table by what they are of.
+func shares(t *table.Table) []float64 {
+	return floats.DivTo(make([]float64, t.Len()), t.Values("value"), t.Values("of"))
+}
+
+// summary is the mean over all folds of all trials with the interval corrected for overlapping
+// training sets, as Bouckaert and Frank (2004) do for repeated cross-validation. The means of
+// trials would not do: each is over all rows, so that they hardly differ.
 func summary(values []float64) experiment.Summary {
 	return experiment.SummarizeResampled(values, testRatio)
 }
+
+// aFold is what the values of a claim's units are one of.
+const aFold = "fold"
 
 // bestRival is the rival of the least mean error.
 func (r results) bestRival() string {
@@ -94,7 +99,7 @@ func (r results) bestRival() string {
 	})
 }
 
-// meanOfRivals is the mean error of the rivals, by trial.
+// meanOfRivals is the mean error of the rivals, by trial and fold.
 func (r results) meanOfRivals() []float64 {
 	var out []float64
 	for _, m := range rivals {
@@ -121,13 +126,8 @@ func (r results) fits(kind, method, bounds, at string) (n, made float64) {
 // relativeBound is the mean of a bound among squared distances of features, in their
 // median.
 func (r results) relativeBound(bounds, at string) float64 {
-	g := r.t.Where("kind", "bound", "bounds", bounds, "at", at)
-	v := slices.Clone(g.Values("value"))
-	return stat.Mean(floats.DivTo(v, v, g.Values("of")), nil)
+	return stat.Mean(shares(r.t.Where("kind", "bound", "bounds", bounds, "at", at)), nil)
 }
-
-// trials is the number of trials in the table.
-func (r results) trials() int { return len(r.t.Unique("trial")) }
 
 // title names the data set for a reader.
 func (r results) title() string {

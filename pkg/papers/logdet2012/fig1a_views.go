@@ -21,12 +21,13 @@ var fig1aViews = []experiment.View{
 	{Name: "data", Title: "The data sets, and the pairs drawn from their classes", Draw: drawData},
 }
 
-// trialsNote says what the intervals are.
-func trialsNote(all []results) string {
-	if n := all[0].trials(); n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s), each a two-fold cross-validation; fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+// foldsNote says what the intervals are. A table has one row of an error per trial and fold.
+func foldsNote(t *table.Table) string {
+	trials := len(t.Unique("trial"))
+	if trials*folds < experiment.MinTrials {
+		return fmt.Sprintf("Means over %d trial(s), each a stratified two-fold cross-validation; fewer than %d folds, so no intervals are given.", trials, experiment.MinTrials)
 	}
-	return fmt.Sprintf("Means over %d trials, each a stratified two-fold cross-validation, with 95 %% t intervals corrected for training sets that overlap (Nadeau and Bengio 2003; test/train = 1).", all[0].trials())
+	return fmt.Sprintf("Means over both folds of %d trials, each a stratified two-fold cross-validation, with 95 %% t intervals of the folds' errors, corrected for training sets that overlap (Nadeau and Bengio 2003; Bouckaert and Frank 2004; test/train = 1).", trials)
 }
 
 // protocol describes data and settings in captions.
@@ -81,7 +82,7 @@ func drawFig1a(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
-		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. " + trialsNote(sets[0]) + " " + protocol(sets[0])
+		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. " + foldsNote(t) + " " + protocol(sets[0])
 	return d, nil
 }
 
@@ -117,7 +118,7 @@ func drawBounds(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = "Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles but divides the range of the distances into 100 equal bins, and takes the centres of two of them: " +
-		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + trialsNote(all) + " " + protocol(all)
+		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + foldsNote(t) + " " + protocol(all)
 	return d, nil
 }
 

@@ -42,6 +42,7 @@ var versions = map[string]int{
 type candidate struct {
 	label                 string
 	gamma, width, eta, mu float64
+	weight                float64 // of HMRF-KMeans
 	targets               int
 }
 
@@ -180,21 +181,27 @@ type choice struct {
 // tally counts fits.
 type tally struct{ made, stopped, failed int }
 
-func (t *tally) add(l learnt, err error) {
+func (t *tally) add(stopped bool, err error) {
 	t.made++
 	switch {
 	case err != nil:
 		t.failed++
-	case l.stopped:
+	case stopped:
 		t.stopped++
 	}
 }
 
-// choose judges the candidates of a method in the inner cross-validation. A candidate that
-// cannot be fitted, for a step that float64 does not hold or a singular matrix, counts all
-// rows as wrong. With one candidate nothing is fitted.
-func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b budget) (choice, error) {
-	n := len(m.candidates)
+// task is a fold of an inner cross-validation: judge fits a candidate and counts how many
+// of its rows are wrong.
+type task struct {
+	rows  int
+	judge func(candidate int) (wrong int, stopped bool, err error)
+}
+
+// choose judges n candidates on all tasks. A candidate that cannot be fitted, for a step
+// that float64 does not hold or a singular matrix, counts all rows as wrong. With one
+// candidate nothing is fitted.
+func choose(ctx context.Context, n int, tasks []task) (choice, error) {
 	c := choice{wrong: make([]int, n), order: make([]int, n)}
 	for i := range c.order {
 		c.order[i] = i
@@ -202,26 +209,49 @@ func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b 
 	if n == 1 {
 		return c, nil
 	}
-	for _, s := range p.inner {
-		c.rows += len(s.test.y)
-		for i, candidate := range m.candidates {
+	for _, t := range tasks {
+		c.rows += t.rows
+		for i := range n {
 			if err := ctx.Err(); err != nil {
 				return c, err
 			}
-			wrong := len(s.test.y)
-			l, err := m.fit(s, rule, candidate, b)
-			if err == nil {
-				wrong, err = s.wrong(l)
-			}
-			c.fits.add(l, err)
+			wrong, stopped, err := t.judge(i)
+			c.fits.add(stopped, err)
 			if err != nil {
-				wrong = len(s.test.y)
+				wrong = t.rows
 			}
 			c.wrong[i] += wrong
 		}
 	}
 	slices.SortStableFunc(c.order, func(i, j int) int { return c.wrong[i] - c.wrong[j] })
 	return c, nil
+}
+
+// asGoodAs counts the candidates with as few rows wrong as one of them, itself among them.
+func (c choice) asGoodAs(which int) int {
+	n := 0
+	for _, w := range c.wrong {
+		if w == c.wrong[which] {
+			n++
+		}
+	}
+	return n
+}
+
+// choose judges the candidates of a method in the inner cross-validation.
+func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b budget) (choice, error) {
+	var tasks []task
+	for _, s := range p.inner {
+		tasks = append(tasks, task{len(s.test.y), func(i int) (int, bool, error) {
+			l, err := m.fit(s, rule, m.candidates[i], b)
+			if err != nil {
+				return 0, false, err
+			}
+			wrong, err := s.wrong(l)
+			return wrong, l.stopped, err
+		}})
+	}
+	return choose(ctx, len(m.candidates), tasks)
 }
 
 // learn fits the best candidate to all training rows, or the next one if it fails there.
@@ -232,7 +262,7 @@ func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, ord
 			return 0, learnt{}, fits, err
 		}
 		l, err := m.fit(p.session, rule, m.candidates[i], b)
-		fits.add(l, err)
+		fits.add(l.stopped, err)
 		if err == nil {
 			return i, l, fits, nil
 		}

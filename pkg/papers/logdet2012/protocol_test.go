@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
@@ -415,5 +416,40 @@ func TestSettingsEnterKeys(t *testing.T) {
 	}
 	if got := table.Format(mainSettings.Gammas[0]); got != "0.01" {
 		t.Errorf("γ = %s", got)
+	}
+}
+
+// The data sets have enough rows in the smallest training part, and the numbers of pairs that
+// the paper states where classes are large enough: 100c of each label.
+func TestDatabases(t *testing.T) {
+	for name, want := range map[string]struct{ n, d, classes, pairs int }{
+		"wine": {178, 13, 3, 600}, "ionosphere": {351, 34, 2, 400}, "balance-scale": {625, 4, 3, 600}, "iris": {150, 4, 3, 600},
+		"soybean": {266, 35, 15, 0}, // half of its classes of 10 rows has 10 pairs only
+	} {
+		d := databases[slices.IndexFunc(databases, func(d database) bool { return d.name == name })]
+		env := testEnv()
+		env.Data = realdata.Store(t, d.dataset)
+		set, err := load(env, testSeed(d.dataset), d.dataset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(slices.Compact(slices.Sorted(slices.Values(set.Y)))); set.N() != want.n || set.Dim() != want.d || got != want.classes {
+			t.Errorf("%s: %d×%d, %d classes", name, set.N(), set.Dim(), got)
+		}
+		for _, by := range readings {
+			for _, p := range testProblems(t, set, settingsOf(by, experiment.Full)) {
+				if want.pairs > 0 && len(p.links) != want.pairs {
+					t.Errorf("%s: %d pairs, want %d", name, len(p.links), want.pairs)
+				}
+				for _, s := range append([]*session{p.session}, p.inner...) {
+					checkPairs(t, s, mainSettings.Links)
+					for _, rule := range []pairs.BoundRule{pairs.Percentiles, pairs.Bins} {
+						if b, err := s.bounds(rule); err != nil || !(0 < b.upper && b.upper < b.lower) {
+							t.Errorf("%s, %s: bounds %v, error %v", name, rule, b, err)
+						}
+					}
+				}
+			}
+		}
 	}
 }

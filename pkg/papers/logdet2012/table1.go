@@ -1,0 +1,393 @@
+package logdet2012
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// Table1 is clustering with pairs known to be of one class or of two: k-means, k-means
+// under a LogDet metric, and HMRF-KMeans.
+var Table1 = experiment.Spec{
+	ID:      paperKey + "/table1",
+	Title:   "Clustering with constraints: k-means, LogDet and HMRF-KMeans",
+	Source:  "Section 6.1, Table 1",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		all := []string{ionosphere, digits389}
+		if scale == experiment.Smoke {
+			all = []string{generatedLinear, generatedXOR}
+		}
+		for _, name := range all {
+			dataset := name
+			if name == digits389 {
+				dataset = "pendigits"
+			}
+			cells = append(cells, experiment.Cell{Name: name, Dataset: dataset, Methods: clusterVersions, Params: clusterSettingsOf(scale).params()})
+		}
+		return cells
+	},
+	Trials: experiment.Trials(10),
+	Index:  table1Index,
+	Values: table1Values,
+	Trial:  table1Trial,
+	Views:  table1Views,
+	Claims: table1Claims,
+	Cost:   4 * time.Second,
+}
+
+// The data sets of Table 1.
+const (
+	ionosphere = "ionosphere"
+	digits389  = "digits-389"
+)
+
+// digitsDrawn is the number of digits 3, 8 and 9 that Digits-389 has.
+const digitsDrawn = 317
+
+// The methods of Table 1 in its order, and two without a choice.
+const (
+	unsupervised = "Unsupervised"
+	hmrf         = "HMRF-KMeans"
+	plainLogDet  = logDetLinear + ", γ = 1"
+	plainHMRF    = hmrf + ", w = 1"
+)
+
+var clusterNames = []string{unsupervised, logDetLinear, hmrf, plainLogDet, plainHMRF}
+
+var clusterVersions = map[string]int{
+	"LogDet": pairs.LogDetVersion, "KMeans": cluster.KMeansVersion, "MetricKMeans": cluster.MetricKMeansVersion, "HMRF": cluster.HMRFVersion,
+}
+
+// clusterSettings are what Table 1 leaves open but for 50 constraints and the grid of γ.
+type clusterSettings struct {
+	// Constraints are the numbers of pairs that are tried.
+	Constraints []int
+	// Gammas is the grid of γ, Weights that of HMRF-KMeans' w.
+	Gammas, Weights []float64
+	// Starts is the number of starts of each clustering; the objective chooses.
+	Starts int
+	// Projections caps a fit of LogDet.
+	Projections int
+}
+
+// printedConstraints is the number of constraints of Table 1.
+const printedConstraints = 50
+
+func clusterSettingsOf(scale experiment.Scale) clusterSettings {
+	s := clusterSettings{
+		Constraints: []int{10, 25, printedConstraints, 100, 200}, Gammas: mainSettings.Gammas, Weights: []float64{0.1, 1, 10, 100},
+		Starts: 20, Projections: mainSettings.Final.projections,
+	}
+	if scale == experiment.Smoke {
+		s.Constraints, s.Starts, s.Projections = []int{10, printedConstraints}, 4, 2_000
+	}
+	return s
+}
+
+func (s clusterSettings) params() map[string]string {
+	return map[string]string{
+		"constraints": fmt.Sprint(s.Constraints), "gammas": fmt.Sprint(s.Gammas), "weights": fmt.Sprint(s.Weights),
+		"starts": strconv.Itoa(s.Starts), "projections": strconv.Itoa(s.Projections),
+	}
+}
+
+// The table of Table 1, by kind, of which the value counts something of so many:
+//
+//	size     at what                           as in Fig. 1(a); and the cap of LogDet
+//	wrong    method, constraints, fold         test rows outside the cluster matched with their class, of the test fold
+//	inner    method, constraints, fold, at     the same of the inner cross-validation, at each candidate
+//	chosen   method, constraints, fold, at     candidates that are as good as the one chosen, of all
+//	stopped  method, constraints, fold, at     fits that did not converge, of those made: at "choice" or "final"
+//	failed   method, constraints, fold, at     fits that are impossible in float64, of those made
+var (
+	table1Index  = []string{"kind", "method", "constraints", "fold", "at"}
+	table1Values = []string{"value", "of"}
+)
+
+// startsOf is the name of a size.
+const startsOf = "starts"
+
+// clustering is a set of rows to be clustered, of which some have labels that pairs are
+// drawn from, and others are judged.
+type clustering struct {
+	x      *mat.Dense
+	y      []int // 0..k−1
+	k      int
+	learn  []int
+	judge  []int
+	links  []metric.Link     // between rows of learn, in random order
+	starts func() *rand.Rand // the same for all methods
+	pairs  []metric.Link     // all pairs of learn, for bounds
+}
+
+func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, seed experiment.Seed, purpose string) (*clustering, error) {
+	known := make([]int, len(learn))
+	for a, i := range learn {
+		known[a] = y[i]
+	}
+	links, err := datasets.DistinctLinks(seed.Stream("pairs, "+purpose), known, min(most, len(learn)*(len(learn)-1)/2))
+	if err != nil {
+		return nil, err
+	}
+	c := &clustering{x: x, y: y, k: k, learn: learn, judge: judge, links: links, pairs: allPairs(len(learn)), starts: func() *rand.Rand { return seed.Stream("starts, " + purpose) }}
+	for _, set := range [][]metric.Link{c.links, c.pairs} {
+		for a, l := range set {
+			set[a].I, set[a].J = learn[l.I], learn[l.J]
+		}
+	}
+	return c, nil
+}
+
+// wrong counts the rows of judge outside the cluster of their class, for the best
+// one-to-one matching of clusters and classes on these rows.
+func (c *clustering) wrong(assignment []int) int {
+	together := make([][]int, c.k) // rows of cluster a and class b
+	for a := range together {
+		together[a] = make([]int, c.k)
+	}
+	for _, i := range c.judge {
+		together[assignment[i]][c.y[i]]++
+	}
+	return len(c.judge) - mostMatched(together, 0, make([]bool, len(together)))
+}
+
+// mostMatched returns the largest sum of one entry from each row on, in different columns
+// that are not taken.
+func mostMatched(m [][]int, row int, taken []bool) int {
+	if row == len(m) {
+		return 0
+	}
+	most := 0
+	for col, v := range m[row] {
+		if !taken[col] {
+			taken[col] = true
+			most = max(most, v+mostMatched(m, row+1, taken))
+			taken[col] = false
+		}
+	}
+	return most
+}
+
+// clusterer is a method of Table 1; of equally good candidates the first is chosen.
+type clusterer struct {
+	name       string
+	candidates []candidate
+	fit        func(c *clustering, links []metric.Link, by candidate, s clusterSettings) (assignment []int, stopped bool, err error)
+}
+
+// clusterersOf returns the methods in the order of clusterNames.
+func clusterersOf(s clusterSettings) []clusterer {
+	var gammas, weights []candidate
+	for _, g := range s.Gammas {
+		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
+	}
+	for _, w := range s.Weights {
+		weights = append(weights, candidate{label: "w = " + table.Format(w), weight: w})
+	}
+	return []clusterer{
+		{unsupervised, []candidate{{label: "nothing to choose"}}, clusterPlainly},
+		{logDetLinear, gammas, clusterByLogDet},
+		{hmrf, weights, clusterByHMRF},
+		{plainLogDet, []candidate{{label: "γ = 1", gamma: 1}}, clusterByLogDet},
+		{plainHMRF, []candidate{{label: "w = 1", weight: 1}}, clusterByHMRF},
+	}
+}
+
+func (c *clustering) kMeans(s clusterSettings) cluster.KMeansParams {
+	return cluster.KMeansParams{K: c.k, Starts: s.Starts}
+}
+
+func clusterPlainly(c *clustering, _ []metric.Link, _ candidate, s clusterSettings) ([]int, bool, error) {
+	r, err := cluster.FitKMeans(c.x, c.kMeans(s), c.starts())
+	if err != nil {
+		return nil, false, err
+	}
+	return r.Assignment, r.Status != learners.Converged, nil
+}
+
+func clusterByLogDet(c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
+	u, l, err := boundsBy(pairs.Percentiles).Of(c.x, c.pairs, metric.Euclidean{})
+	if err != nil {
+		return nil, false, err
+	}
+	fit, err := pairs.FitLogDet(c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{projections: s.Projections}.cycles(len(links))})
+	if err != nil {
+		return nil, false, err
+	}
+	r, err := cluster.FitMetricKMeans(c.x, fit.Metric, c.kMeans(s), c.starts())
+	if err != nil {
+		return nil, false, err
+	}
+	return r.Assignment, fit.Status != learners.Converged || r.Status != learners.Converged, nil
+}
+
+func clusterByHMRF(c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
+	r, err := cluster.FitHMRF(c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight}, c.starts())
+	if err != nil {
+		return nil, false, err
+	}
+	return r.Assignment, r.Status != learners.Converged, nil
+}
+
+// loadClusters opens the data of a cell; classes are numbered from 0.
+func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cell) (x *mat.Dense, y []int, err error) {
+	set, err := load(env, seed, cell.Dataset)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cell.Name != digits389 {
+		return set.X, set.Y, nil
+	}
+	wanted := []int{3, 8, 9}
+	var rows []int
+	for i, label := range set.Y {
+		if slices.Contains(wanted, label) {
+			rows = append(rows, i)
+		}
+	}
+	drawn := datasets.Choose(seed.Stream("draw"), len(rows), digitsDrawn)
+	slices.Sort(drawn)
+	for k, a := range drawn {
+		drawn[k] = rows[a]
+	}
+	p := rowsOf(set, drawn)
+	for k, label := range p.y {
+		p.y[k] = slices.Index(wanted, label)
+	}
+	return p.x, p.y, nil
+}
+
+// newClusterings returns per fold the whole set, of which the training fold has labels
+// and the test fold is judged, and the cross-validation inside the training fold.
+func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Seed) (outer []*clustering, inner [][]*clustering, err error) {
+	k := slices.Max(y) + 1
+	most := slices.Max(s.Constraints)
+	fold := datasets.StratifiedFolds(seed.Stream("folds"), y, folds)
+	for f := range folds {
+		train, test := parted(fold, f)
+		name := fmt.Sprintf("fold %d", f)
+		c, err := newClustering(x, y, k, train, test, most, seed, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows := rowsOf(&datasets.Set{X: x, Y: y}, train)
+		within := datasets.StratifiedFolds(seed.Stream("inner folds, "+name), rows.y, folds)
+		var parts []*clustering
+		for g := range folds {
+			learn, judge := parted(within, g)
+			p, err := newClustering(rows.x, rows.y, k, learn, judge, most, seed, fmt.Sprintf("%s, inner fold %d", name, g))
+			if err != nil {
+				return nil, nil, err
+			}
+			parts = append(parts, p)
+		}
+		outer, inner = append(outer, c), append(inner, parts)
+	}
+	return outer, inner, nil
+}
+
+func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := clusterSettingsOf(env.Scale)
+	x, y, err := loadClusters(env, seed, cell)
+	if err != nil {
+		return nil, err
+	}
+	outer, inner, err := newClusterings(x, y, s, seed)
+	if err != nil {
+		return nil, err
+	}
+	rows := table.New(table1Index, table1Values)
+	for f, c := range outer {
+		add := func(kind, method string, constraints int, at string, value, of int) {
+			rows.Add(table.Key{"kind": kind, "method": method, "constraints": strconv.Itoa(constraints), "fold": strconv.Itoa(f), "at": at},
+				table.Values{"value": float64(value), "of": float64(of)})
+		}
+		n, d := x.Dims()
+		for _, size := range []struct {
+			what  string
+			value int
+		}{{objects, n}, {features, d}, {classes, c.k}, {trainRows, len(c.learn)}, {startsOf, s.Starts}, {projectionCap(finalFits), s.Projections}} {
+			add("size", "", 0, size.what, size.value, n)
+		}
+		for _, m := range clusterersOf(s) {
+			for _, constraints := range s.Constraints {
+				end := env.Lap(m.name)
+				err := judgeClusters(ctx, c, inner[f], m, constraints, s, func(kind, at string, value, of int) { add(kind, m.name, constraints, at, value, of) })
+				end()
+				if err != nil {
+					return nil, fmt.Errorf("%s, %d constraints, fold %d: %w", m.name, constraints, f, err)
+				}
+				if m.name == unsupervised {
+					break // it has none, whatever their number
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// first returns the first pairs, or all of them.
+func (c *clustering) first(n int) []metric.Link { return c.links[:min(n, len(c.links))] }
+
+// judgeClusters chooses, clusters and counts the errors of a method.
+func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m clusterer, constraints int, s clusterSettings, add func(kind, at string, value, of int)) error {
+	var tasks []task
+	for _, in := range inner {
+		tasks = append(tasks, task{len(in.judge), func(i int) (int, bool, error) {
+			a, stopped, err := m.fit(in, in.first(constraints), m.candidates[i], s)
+			if err != nil {
+				return 0, false, err
+			}
+			return in.wrong(a), stopped, nil
+		}})
+	}
+	chosen, err := choose(ctx, len(m.candidates), tasks)
+	if err != nil {
+		return err
+	}
+	var fits tally
+	var errs []error
+	for _, i := range chosen.order {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a, stopped, err := m.fit(c, c.first(constraints), m.candidates[i], s)
+		fits.add(stopped, err)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", m.candidates[i].label, err))
+			continue
+		}
+		add("wrong", "", c.wrong(a), len(c.judge))
+		for j, w := range chosen.wrong {
+			if chosen.rows > 0 {
+				add("inner", m.candidates[j].label, w, chosen.rows)
+			}
+		}
+		add("chosen", m.candidates[i].label, chosen.asGoodAs(i), len(m.candidates))
+		for _, f := range []struct {
+			at string
+			tally
+		}{{choiceFits, chosen.fits}, {finalFits, fits}} {
+			add("stopped", f.at, f.stopped, f.made)
+			add("failed", f.at, f.failed, f.made)
+		}
+		return nil
+	}
+	return errors.Join(errs...)
+}
