@@ -59,11 +59,14 @@ const folds = 2
 // testRatio is n_test/n_train of a cross-validation, 1/(folds − 1).
 const testRatio = 1
 
+// mainSettings are those of the figure. A first grid of η ended at 10, where the inner
+// cross-validation of three other seeds had its least error on raw wine and iris: it was moved
+// upward, before any test error on the data of the paper was seen.
 var mainSettings = settings{
 	Rules: []pairs.BoundRule{pairs.Percentiles},
 	K:     10, Links: 100,
 	Gammas: []float64{0.01, 0.1, 1, 10, 100, 1000}, Widths: []float64{0.5, 1, 2},
-	Etas:    []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10},
+	Etas:    []float64{1e-2, 1e-1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6},
 	Targets: []int{1, 3, 5}, Mus: []float64{0.25, 0.5, 0.75},
 	Final: budget{100_000, 2_000}, Choice: budget{50_000, 500},
 }
