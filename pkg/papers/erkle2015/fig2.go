@@ -73,7 +73,7 @@ var Fig2 = experiment.Spec{
 			Methods: methodVersions,
 		}}
 	},
-	Trials: experiment.Trials(5),
+	Trials: experiment.Trials(experiment.MinTrials),
 	Index:  fig2Index,
 	Values: fig2Values,
 	Trial:  fig2Trial,
