@@ -15,7 +15,7 @@ import (
 )
 
 const fig2Setup = "Comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error; CPU times on one machine. " +
-	"A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0, and takes the full eigendecomposition of the kernel, as the paper's. "
+	"A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0, and takes the full eigendecomposition of the kernel, as the paper's: gonum's, by QR iterations; there are faster ones. "
 
 // bandOf is a curve of means over trials with intervals; values[i] has one value per trial at x[i].
 func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
