@@ -118,8 +118,8 @@ func (m *Metric) Embed(x []float64) []float64 {
 	return out
 }
 
-// metricParams and metricState are what Save writes.
-type metricParams struct {
+// savedParams and metricState are what Save writes.
+type savedParams struct {
 	Kernel Spec `json:"kernel"`
 }
 
@@ -149,33 +149,42 @@ func (m *Metric) Save(w io.Writer) error {
 		}
 		s.Support, s.G = m.support.RawMatrix().Data, m.g.RawMatrix().Data
 	}
-	return persist.Write(w, MetricKind, metricParams{spec}, s)
+	return persist.Write(w, MetricKind, savedParams{spec}, s)
 }
 
 // LoadMetric reads a metric that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadMetric(r io.Reader) (*Metric, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(MetricKind); err != nil {
-		return nil, err
-	}
-	var p metricParams
 	var s metricState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
-	}
-	k, err := p.Kernel.Kernel()
+	k, err := load(r, MetricKind, &s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, MetricKind, err)
+		return nil, err
 	}
 	m, err := s.metric(k)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, MetricKind, err)
 	}
 	return m, nil
+}
+
+// load reads a file of the kind given into state, and returns the kernel of its parameters.
+func load(r io.Reader, kind string, state any) (Kernel, error) {
+	env, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Expect(kind); err != nil {
+		return nil, err
+	}
+	var p savedParams
+	if err := env.Decode(&p, state); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	}
+	k, err := p.Kernel.Kernel()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, kind, err)
+	}
+	return k, nil
 }
 
 // metric returns the saved metric, or an error if the parts do not fit.

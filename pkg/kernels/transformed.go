@@ -164,11 +164,7 @@ func (t *Transformed) want(x, z []float64) {
 	}
 }
 
-// transformedParams and transformedState are what Save writes.
-type transformedParams struct {
-	Kernel Spec `json:"kernel"`
-}
-
+// transformedState is what Save writes beside savedParams.
 type transformedState struct {
 	Dim     int            `json:"dim"`
 	Support persist.Floats `json:"support"` // row by row
@@ -190,27 +186,16 @@ func (t *Transformed) Save(w io.Writer) error {
 			s.S = append(s.S, t.row(i)...)
 		}
 	}
-	return persist.Write(w, TransformedKind, transformedParams{spec}, s)
+	return persist.Write(w, TransformedKind, savedParams{spec}, s)
 }
 
 // LoadTransformed reads a kernel that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadTransformed(r io.Reader) (*Transformed, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(TransformedKind); err != nil {
-		return nil, err
-	}
-	var p transformedParams
 	var s transformedState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
-	}
-	k, err := p.Kernel.Kernel()
+	k, err := load(r, TransformedKind, &s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, TransformedKind, err)
+		return nil, err
 	}
 	t, err := s.transformed(k)
 	if err != nil {

@@ -246,7 +246,7 @@ func TestLEGOStaysDefinite(t *testing.T) {
 // Over 10⁶ updates S drifts from the sum that A⁻¹ is by round-off only.
 func TestLEGODrift(t *testing.T) {
 	if testing.Short() {
-		t.Skip("10⁶ updates")
+		t.Skip("10⁶ updates: not run under -short")
 	}
 	const (
 		dim, n = 6, 1_000_000
