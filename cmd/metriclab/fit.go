@@ -448,9 +448,10 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	return err
 }
 
-// rank returns the number of coordinates of the embedding, if there is one.
+// rank returns the number of coordinates of the embedding Lx, if there is one. A kernel
+// metric may have coordinates too, but they are no linear map of the features.
 func rank(m *model.Model) (int, bool) {
-	a, ok := m.Metric().(interface{ Rows() int })
+	a, ok := m.Metric().(*metric.Mahalanobis)
 	if !ok {
 		return 0, false
 	}

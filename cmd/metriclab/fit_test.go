@@ -26,6 +26,7 @@ var tables = map[string]string{
 	"nan.csv":      "x,y,class\n0,5,a\n1,NaN,b\n",
 	"ragged.csv":   "x,y,class\n0,5,a\n1,b\n",
 	"twice.csv":    "x,x,class\n0,5,a\n1,2,b\n",
+	"same.csv":     "x,y,class\n0,5,a\n0,5,a\n0,5,b\n",
 	"one.csv":      "x,y,class\n0,5,a\n1,2,a\n",
 	"empty.csv":    "",
 	"nolabel.csv":  "0,5\n4.2,1\n",
@@ -70,6 +71,13 @@ func TestTablesGolden(t *testing.T) {
 			"transform good.csv --model kernel.json",
 			"plot good.csv --model kernel.json --out p.png",
 			"evaluate good.csv --model kernel.json --repeats 2 --k 1",
+			"fit good.csv --label class --drop id --learner logdet --param start=invcov --param ridge=0.1 --pairs 20 --out start.json",
+			"transform good.csv --model start.json",
+			"evaluate good.csv --model start.json --repeats 2 --k 1",
+			"fit good.csv --label class --drop id --learner kernel-pola --pairs 20 --out kernel.json",
+			"transform good.csv --model kernel.json",
+			"plot good.csv --model kernel.json --out p.png",
+			"evaluate good.csv --model kernel.json --repeats 2 --k 1",
 		}},
 		{"fit-errors", []string{
 			"fit", "fit good.csv bad.csv", "fit good.csv", "fit good.csv --label class", "fit good.csv --label class --learner fda",
@@ -86,6 +94,9 @@ func TestTablesGolden(t *testing.T) {
 			"fit good.csv --label class --learner kernel-logdet --param kernel=linear --param kernel-gamma=1 --out m.json",
 			"fit good.csv --label class --learner kernel-logdet --param low=70 --param high=60 --out m.json",
 			"fit good.csv --label class --learner kernel-logdet --passes 2 --out m.json",
+			"fit good.csv --label class --learner logdet --param start=covariance --out m.json", "fit good.csv --label class --learner logdet --param ridge=0.1 --out m.json",
+			"fit good.csv --label class --learner logdet --param w0=invcov --out m.json", "fit same.csv --label class --learner logdet --param start=invcov --out m.json",
+			"fit good.csv --label class --learner lego --param u=9 --out m.json",
 			"fit missing.csv --label class --learner fda --out m.json", "fit holes.csv --label class --learner fda --out m.json",
 			"fit bad.csv --label class --learner fda --out m.json", "fit nan.csv --label class --learner fda --impute mean --out m.json",
 			"fit ragged.csv --label class --learner fda --out m.json", "fit twice.csv --label class --learner fda --out m.json",
@@ -424,6 +435,41 @@ func TestMeter(t *testing.T) {
 	}
 	_, done = c.app.meter(context.Background(), "split") // work that ends before its first report
 	done()
+}
+
+// Every learner: what fit says of its model is what transform and plot then do, and evaluate works.
+func TestEveryModel(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	for _, e := range model.Learners() {
+		fit := []string{"fit", "good.csv", "--label", "class", "--drop", "id", "--learner", e.Name, "--out", "m.json"}
+		if model.Draws(e.Feedback) {
+			fit = append(fit, "--pairs", "30")
+		}
+		if e.Name == "itml-tuned" { // 5 rows of a class in 2 folds
+			fit = append(fit, "--param", "k=1")
+		}
+		if code := c.run(fit...); code != exitOK {
+			t.Errorf("%s: exit code %d, %s", e.Name, code, c.err.String())
+			continue
+		}
+		kernel := strings.Contains(c.out.String(), "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
+		if embeds := strings.Contains(c.out.String(), "the metric embeds in "); embeds == kernel || kernel != strings.HasPrefix(e.Name, "kernel-") {
+			t.Errorf("%s:\n%s", e.Name, c.out.String())
+		}
+		want := exitOK
+		if kernel {
+			want = exitFailed
+		}
+		for _, line := range []string{"transform good.csv --model m.json", "plot good.csv --model m.json --out p.png"} {
+			if code := c.run(strings.Fields(line)...); code != want || kernel != strings.Contains(c.err.String(), e.Name+": a kernel metric is no linear map of the features") {
+				t.Errorf("%s: %s: exit code %d, %s", e.Name, line, code, c.err.String())
+			}
+		}
+		if code := c.run(strings.Fields("evaluate good.csv --model m.json --folds 2 --repeats 1 --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "metric ") {
+			t.Errorf("%s: evaluate: exit code %d, %s", e.Name, code, c.err.String())
+		}
+	}
 }
 
 func TestEvaluateJSON(t *testing.T) {

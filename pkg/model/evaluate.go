@@ -177,7 +177,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if !e.Difference.HasInterval {
 		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", experiment.MinTrials))
 	} else if e.Learner.Summary.Half == 0 || e.Baseline.Summary.Half == 0 {
-		e.Notes = append(e.Notes, "all splits have the same error: an interval of width 0 does not mean that it is known exactly")
+		e.Notes = append(e.Notes, "an interval of width 0, where all splits have the same error, does not mean that it is known exactly")
 	}
 	return e, nil
 }

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -313,6 +314,19 @@ func TestZeroMetric(t *testing.T) {
 func TestRecipeResolved(t *testing.T) {
 	if r, err := (model.Recipe{Learner: "logdet"}).Resolved(); err != nil || r.Learner != "itml" {
 		t.Errorf("logdet is %+v, error %v", r, err)
+	}
+	for start, ridge := range map[string]string{"": "", "identity": "", "invcov": "0"} {
+		given := map[string]string{"start": start}
+		if start == "" { // as in a model of an earlier program
+			given = nil
+		}
+		if r, err := (model.Recipe{Learner: "itml", Params: given}).Resolved(); err != nil || r.Params["start"] != cmp.Or(start, "identity") || r.Params["ridge"] != ridge {
+			t.Errorf("start %q: %+v, error %v", start, r, err)
+		}
+	}
+	var refused *model.OptionError
+	if _, err := (model.Recipe{Learner: "lego", Params: map[string]string{"u": "9"}}).Resolved(); !errors.As(err, &refused) {
+		t.Errorf("u = 9 and l = 8: error %v is no OptionError", err)
 	}
 	given := map[string]string{"gamma": "2"}
 	r, err := model.Recipe{Learner: "pola", Params: given}.Resolved()

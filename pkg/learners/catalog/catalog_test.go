@@ -8,6 +8,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +20,9 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -464,6 +468,10 @@ func TestITMLParams(t *testing.T) {
 		{"itml", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
 		{"itml", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
 		{"itml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
+		{"itml", [2]map[string]string{{"start": "identity"}, {"start": "invcov"}}},
+		{"itml", [2]map[string]string{{"start": "invcov"}, {"start": "invcov", "ridge": "0.5"}}},
+		{"itml-labels", [2]map[string]string{{"start": "identity"}, {"start": "invcov"}}},
+		{"itml-labels", [2]map[string]string{{"start": "invcov"}, {"start": "invcov", "ridge": "0.5"}}},
 		{"kernel-logdet", [2]map[string]string{{"slack": "soft"}, {"slack": "hard", "cycles": "3"}}},
 		{"kernel-logdet", [2]map[string]string{{"gamma": "1"}, {"gamma": "2"}}},
 		{"kernel-logdet", [2]map[string]string{{"rule": "percentiles"}, {"rule": "bins"}}},
@@ -512,6 +520,103 @@ func TestITMLParams(t *testing.T) {
 	}
 }
 
+// With start=invcov nothing depends on the coordinates of the rows: W₀, the bounds, which are percentiles
+// under W₀, and so the distances learned are the same after an invertible linear map. With the identity they are not.
+func TestITMLStart(t *testing.T) {
+	x := mat.NewDense(10, 2, []float64{0, 0, 1, 3, 0.5, 1, 0.2, 2, 4, 0, 5, 3, 4.4, 1, 5.1, 2, 2, 2, 3, 1})
+	y := []int{0, 0, 0, 0, 1, 1, 1, 1, 0, 1}
+	var mapped mat.Dense
+	mapped.Mul(x, mat.NewDense(2, 2, []float64{3, 1, -1, 0.5}))
+	var links []metric.Link
+	for i := range y {
+		for j := range i {
+			l := metric.Link{I: i, J: j, Label: metric.Similar}
+			if y[i] != y[j] {
+				l.Label = metric.Dissimilar
+			}
+			links = append(links, l)
+		}
+	}
+	const tol = 1e-9 // relative: about 10⁴ projections, each with a round-off of ε, and maps of condition 10
+	for _, name := range []string{"itml", "itml-labels"} {
+		e, err := catalog.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn := func(x *mat.Dense, start string) *metric.Mahalanobis {
+			t.Helper()
+			v := mustParse(t, e, map[string]string{"start": start, "cycles": "20"})
+			var r learners.Result
+			if e.FitLinks != nil {
+				r, err = e.FitLinks(x, links, v)
+			} else {
+				r, err = e.FitData(x, y, v)
+			}
+			if err != nil {
+				t.Fatalf("%s from %s: %v", name, start, err)
+			}
+			return r.Metric
+		}
+		for start, same := range map[string]bool{"invcov": true, "identity": false} {
+			a, b := learn(x, start), learn(&mapped, start)
+			worst := 0.0
+			for _, l := range links {
+				p, q := a.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)), b.SqDist(mapped.RawRowView(l.I), mapped.RawRowView(l.J))
+				worst = max(worst, math.Abs(p-q)/p)
+			}
+			if (worst < tol) != same {
+				t.Errorf("%s from %s: squared distances differ by %v relative after a linear map", name, start, worst)
+			}
+		}
+		v := mustParse(t, e, map[string]string{"start": "invcov"})
+		constant := mat.NewDense(10, 2, nil)
+		if e.FitLinks != nil {
+			_, err = e.FitLinks(constant, links, v)
+		} else {
+			_, err = e.FitData(constant, y, v)
+		}
+		if err == nil || !strings.Contains(err.Error(), "itml: start: invcov: all deviations are zero") {
+			t.Errorf("%s on equal rows: error %v", name, err)
+		}
+	}
+	// It is what the packages below give.
+	w, err := labels.LogDetStart(x, labels.InvCovParams{Ridge: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pairs.FitLogDet(x, links, pairs.LogDetParams{W0: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := catalog.Find("logdet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.FitLinks(x, links, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"})); err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
+		t.Errorf("not the fit with W0 of LogDetStart, error %v", err)
+	}
+}
+
+// A kernel under which rows cannot be told apart is refused with what to do about it.
+func TestKernelLogDetNarrowRange(t *testing.T) {
+	e, err := catalog.Find("kernel-logdet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 1))
+	x, links := mat.NewDense(60, 3, nil), []metric.Link(nil)
+	for i := range 60 {
+		for j := range 3 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		links = append(links, metric.Link{I: i, J: (i + 1) % 60, Label: metric.Similar}, metric.Link{I: i, J: (i + 7) % 60, Label: metric.Dissimilar})
+	}
+	_, err = e.FitKernel(x, links, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}))
+	if err == nil || !strings.Contains(err.Error(), "kernel-logdet: kernel: ") || !strings.Contains(err.Error(), "want a kernel under which they differ more") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func mustParse(t *testing.T, e catalog.Entry, given map[string]string) catalog.Values {
 	t.Helper()
 	v, err := e.Parse(given)
@@ -540,9 +645,9 @@ func ExampleAll() {
 	// ftl           assignment costs, online             m=0
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0
-	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 rule=percentiles slack=soft tol=0.001
+	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001
 	// kernel-logdet data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 offset=1 rule=percentiles slack=soft tol=0.001
-	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 rule=percentiles seed=1 slack=soft tol=0.001
+	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 rule=percentiles seed=1 tol=0.001
 	// pca           data set                             dim=2
 	// invcov        data set                             ridge=0

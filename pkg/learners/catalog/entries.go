@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"encoding"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -284,14 +285,18 @@ var entries = []Entry{
 	{
 		Name:        "itml",
 		Aliases:     []string{"logdet"},
-		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to the Euclidean one in LogDet divergence, with bounds on squared distances",
+		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to a start in LogDet divergence, with bounds on squared distances",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
 		Feedback:    Links,
 		Version:     pairs.LogDetVersion,
 		Constructor: "pairs.FitLogDet",
-		Params:      slices.Concat(itmlSlack, itmlParams),
+		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
 		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
-			l, err := pairs.FitLogDet(x, links, withSlack(itml(v), v))
+			p, err := withStart(withSlack(itml(v), v), x, v)
+			if err != nil {
+				return learners.Result{}, err
+			}
+			l, err := pairs.FitLogDet(x, links, p)
 			return l.Result, err
 		},
 	},
@@ -317,6 +322,9 @@ var entries = []Entry{
 				return KernelResult{}, err
 			}
 			t, err := l.Kernel(k, x)
+			if errors.Is(err, metric.ErrNotPSD) {
+				return KernelResult{}, fmt.Errorf("kernel-logdet: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
+			}
 			if err != nil {
 				return KernelResult{}, fmt.Errorf("kernel-logdet: %w", err)
 			}
@@ -330,10 +338,13 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     pairs.LogDetVersion,
 		Constructor: "pairs.FitLogDetLabels",
-		Params:      slices.Concat(itmlSlack, itmlParams, itmlDraws),
+		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
 			p := itmlLabels(v)
-			p.LogDetParams = withSlack(p.LogDetParams, v)
+			var err error
+			if p.LogDetParams, err = withStart(withSlack(p.LogDetParams, v), x, v); err != nil {
+				return learners.Result{}, err
+			}
 			l, err := pairs.FitLogDetLabels(source(v), x, y, p)
 			return l.Result, err
 		},
@@ -387,10 +398,7 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
-		Params: []Param{{
-			Name: "ridge", Doc: "regularisation, relative to the mean variance of a feature; 0 means the pseudo-inverse", Type: Number,
-			Default: number(labels.InvCovParams{}.Resolved().Ridge), Allowed: "a finite number ≥ 0",
-		}},
+		Params:      []Param{invCovRidge},
 		FitData: func(x *mat.Dense, _ []int, v Values) (learners.Result, error) {
 			return labels.FitInvCov(x, labels.InvCovParams{Ridge: v.Float("ridge")})
 		},
@@ -540,6 +548,32 @@ func withSlack(p pairs.LogDetParams, v Values) pairs.LogDetParams {
 		p.Gamma = math.Inf(1)
 	}
 	return p
+}
+
+// itmlStart are the parameters that withStart reads. itml-tuned has none: the matrix would have to
+// follow from the training rows of each fold.
+var itmlStart = []Param{
+	choice("start", "matrix to stay close to, under which the rule of the bounds measures too: that of the Euclidean distance, or the inverse covariance of all rows (LogDet-InvCov)",
+		"identity", "invcov"),
+	invCovRidge.only("start=invcov"),
+}
+
+func withStart(p pairs.LogDetParams, x *mat.Dense, v Values) (pairs.LogDetParams, error) {
+	if v.Text("start") != "invcov" {
+		return p, nil
+	}
+	w, err := labels.LogDetStart(x, labels.InvCovParams{Ridge: v.Float("ridge")})
+	if err != nil {
+		return p, fmt.Errorf("itml: start: %w", err)
+	}
+	p.W0 = w
+	return p, nil
+}
+
+// invCovRidge is the parameter of the inverse covariance.
+var invCovRidge = Param{
+	Name: "ridge", Doc: "regularisation of the covariance, relative to the mean variance of a feature; 0 means the pseudo-inverse", Type: Number,
+	Default: number(labels.InvCovParams{}.Resolved().Ridge), Allowed: "a finite number ≥ 0",
 }
 
 // itmlParams are the parameters that itml reads.

@@ -48,6 +48,12 @@ func choice(name, doc string, words ...string) Param {
 	}
 }
 
+// only returns p for the choices of needs, see Needs.
+func (p Param) only(needs string) Param {
+	p.Needs = needs
+	return p
+}
+
 // Applies reports whether the parameter goes with the choices made, by name.
 func (p Param) Applies(chosen func(name string) string) bool {
 	return p.hinders(chosen) == ""
@@ -127,7 +133,8 @@ func value[T any](v Values, name string) T {
 
 // Parse turns parameters as text into Values, with the default for every one
 // that is not given. An unknown name, a value out of range or a parameter that
-// does not go with the choice made is an error that says what is allowed.
+// does not go with the choice made is an error that says what is allowed; so are, for
+// an online learner of pairs, values that do not go together.
 func (e Entry) Parse(given map[string]string) (Values, error) {
 	v := Values{make(map[string]any, len(e.Params))}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -148,6 +155,11 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 			return Values{}, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		v.values[p.Name] = x
+	}
+	if e.NewPair != nil { // its parameters are allowed in every dimension or in none
+		if _, err := e.NewPair(1, v); err != nil {
+			return Values{}, err
+		}
 	}
 	return v, nil
 }

@@ -48,6 +48,10 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lego, err := catalog.Find("lego")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, eta := range []string{"printed", "0.5", "1e-3", "anytime"} {
 		if v, err := rmp.Parse(map[string]string{"eta": eta}); err != nil || v.Text("eta") != eta {
 			t.Errorf("eta = %v, error %v", v.Text("eta"), err)
@@ -83,6 +87,11 @@ func TestParse(t *testing.T) {
 		{rmp, "m", "-1", []string{"m", "from 1"}},
 		{itml, "links", "1000000001", []string{"links", "from 0 to 1000000000"}},
 		{itml, "bound-pairs", "9223372036854775807", []string{"bound-pairs", "from 1 to 1000000000"}},
+		{itml, "start", "covariance", []string{"start", `"covariance"`, "identity, invcov"}},
+		{itml, "ridge", "0.1", []string{"ridge", "only for start=invcov", "start is identity"}},
+		{lego, "u", "0", []string{"u", `"0"`, "> 0"}},
+		{lego, "u", "8", []string{"u: 8", "l: 8", "want u < l"}},
+		{lego, "l", "1.5", []string{"u: 2", "l: 1.5", "want u < l"}},
 		{kernel, "degree", "2", []string{"degree", "only for kernel=polynomial", "kernel is gaussian"}},
 	} {
 		_, err := c.entry.Parse(map[string]string{c.name: c.value})
