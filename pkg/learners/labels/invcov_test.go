@@ -140,8 +140,8 @@ func TestLogDetStart(t *testing.T) {
 			}
 		}
 		links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 2, Label: metric.Dissimilar}}
-		// Bounds that W₀ keeps leave it as it is.
-		l, err := pairs.FitLogDet(x, links, pairs.LogDetParams{W0: w, Upper: 1e6, Lower: 1e-6})
+		// A bound that W₀ keeps leaves it as it is.
+		l, err := pairs.FitLogDet(x, links[:1], pairs.LogDetParams{W0: w, Upper: 1e6, Lower: 2e6})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,8 @@ type KernelLogDetParams struct {
 	// none, so that every link is a hard constraint.
 	Gamma float64
 	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
-	// Lower ℓ > 0, the smallest of a dissimilar one. Both are 0, which means by
-	// Bounds, or neither is.
+	// Lower ℓ > u, the smallest of a dissimilar one, from 10⁻¹⁴⁰ to 10¹⁴⁰. Both are 0,
+	// which means by Bounds, or neither is.
 	Upper, Lower float64
 	// Bounds says how u and ℓ follow from the squared distances of the links under K₀.
 	Bounds BoundParams
@@ -81,7 +81,7 @@ type KernelLogDet struct {
 // is the closest to W₀. Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
 // Using a Linear Transformation, JMLR 13, 2012, Theorem 1, Corollary 2, Eq. 7 and
 // Algorithm 1. See FitLogDet for γ, δ, ξ₀, u, ℓ, the steps, when they stop and what status
-// says; u ≥ ℓ is allowed here too.
+// says.
 //
 // With C = Σ λδ(e_i − e_j)(e_i − e_j)ᵀ, W⁻¹ = I + ΦCΦᵀ. Hence
 //
@@ -102,8 +102,9 @@ type KernelLogDet struct {
 // FitKernelLogDet returns an error if there is no link, if a link has label 0 or an index
 // outside K₀, if an entry of K₀ is NaN or infinite, if K₀ is not positive semi-definite
 // (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
-// is out of range, if the rule gives no bounds, and if the links ask for a metric that is
-// singular to working precision. It panics if k0 is nil or empty.
+// is out of range, if u ≥ ℓ, if the rule gives no bounds, and if the links ask for a metric
+// that is singular to working precision, as contradictory ones with γ = ∞ may (see
+// FitLogDet). It panics if k0 is nil or empty.
 func FitKernelLogDet(k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
 	n := k0.SymmetricDim()
 	if n == 0 {

@@ -568,11 +568,6 @@ func TestKernelLogDetContradiction(t *testing.T) {
 	if err != nil || l.Status != learners.IterationCap || l.KKT < 1 {
 		t.Errorf("γ = ∞: %v after %d cycles, KKT %v, error %v", l.Status, l.Iterations, l.KKT, err)
 	}
-	// u > ℓ asks nothing of a pair between them.
-	l, err = FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: math.Inf(1), Upper: 3, Lower: 1.5})
-	if err != nil || l.Status != learners.Converged || l.S != nil || l.Support != nil || l.Projections != 0 {
-		t.Errorf("u > ℓ: %v, %d projections, error %v", l.Status, l.Projections, err)
-	}
 }
 
 // Duplicates are skipped up to round-off, also where all points are, and with them the
@@ -605,14 +600,17 @@ func TestKernelLogDetSkipsDuplicates(t *testing.T) {
 	const far, ulp = 1e8, 0x1p-26
 	rounded := mat.NewSymDense(3, []float64{far, far - ulp, far + 1e4, 0, far, far + 1e4, 0, 0, far + 2e4 + 1})
 	links = append(links[:2:2], metric.Link{I: 0, J: 2, Label: metric.Similar})
-	for _, p := range []KernelLogDetParams{{Upper: 0.5, Lower: 2}, {Bounds: BoundParams{Low: 50, High: 60}}} {
-		l, err := FitKernelLogDet(rounded, links, p)
-		if err != nil || l.Skipped != 2 || p.Upper == 0 && (l.Upper != 1 || l.Lower != 1) {
-			t.Errorf("%+v: %d skipped, bounds %v and %v, error %v", p, l.Skipped, l.Upper, l.Lower, err)
-		}
+	l, err := FitKernelLogDet(rounded, links, KernelLogDetParams{Upper: 0.5, Lower: 2})
+	if err != nil || l.Skipped != 2 {
+		t.Errorf("rounded: %d skipped, error %v", l.Skipped, err)
+	}
+	// The rule takes them for 0 too, which leaves one distance for both bounds.
+	_, err = FitKernelLogDet(rounded, links, KernelLogDetParams{Bounds: BoundParams{Low: 50, High: 60}})
+	if err == nil || !strings.Contains(err.Error(), "itml: bounds: upper 1 and lower 1, by percentiles 50 and 60 of 3 squared distances from 0 to 1, want upper < lower") {
+		t.Errorf("rounded, bounds by the rule: error %v", err)
 	}
 	constant := mat.NewSymDense(3, []float64{2, 2, 2, 2, 2, 2, 2, 2, 2})
-	l, err := FitKernelLogDet(constant, links[:2], KernelLogDetParams{Upper: 1, Lower: 2})
+	l, err = FitKernelLogDet(constant, links[:2], KernelLogDetParams{Upper: 1, Lower: 2})
 	if err != nil || l.Skipped != 2 || l.S != nil || l.Status != learners.Converged || !mat.Equal(l.All(constant), constant) {
 		t.Errorf("all points coincide: %d skipped, %v, error %v", l.Skipped, l.Status, err)
 	}
@@ -643,6 +641,38 @@ func TestBoundsOfGram(t *testing.T) {
 	}
 }
 
+// A kernel times a power of 2 gives the same fit, to the bit, up to the largest and down
+// to the least bounds that are allowed; those beyond are refused.
+func TestKernelLogDetScale(t *testing.T) {
+	_, _, k0, links, _, _ := kernelData(740, 20, 4, 25)
+	for _, gamma := range gammas {
+		want, err := FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []int{-460, -30, 30, 460} {
+			var k mat.SymDense
+			k.ScaleSym(math.Ldexp(1, e), k0)
+			got, err := FitKernelLogDet(&k, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := got.All(&k)
+			back.ScaleSym(math.Ldexp(1, -e), back)
+			if !mat.Equal(back, want.All(k0)) || got.Iterations != want.Iterations || got.KKT != want.KKT || got.Gap != want.Gap || want.Projections == 0 {
+				t.Errorf("γ = %v, times 2^%d: %d cycles, KKT %v, gap %v, want %d, %v, %v", gamma, e, got.Iterations, got.KKT, got.Gap, want.Iterations, want.KKT, want.Gap)
+			}
+		}
+		for _, e := range []int{-600, 600} {
+			var k mat.SymDense
+			k.ScaleSym(math.Ldexp(1, e), k0)
+			if _, err := FitKernelLogDet(&k, links, KernelLogDetParams{Gamma: gamma}); err == nil || !strings.Contains(err.Error(), "want 1e-140 to 1e+140: rescale the data") {
+				t.Errorf("γ = %v, times 2^%d: error %v", gamma, e, err)
+			}
+		}
+	}
+}
+
 func TestKernelLogDetErrors(t *testing.T) {
 	k0 := mat.NewSymDense(3, []float64{2, 1, 0, 1, 2, 0, 0, 0, 1})
 	x := mat.NewDense(3, 1, []float64{0, 1, 3})
@@ -664,6 +694,9 @@ func TestKernelLogDetErrors(t *testing.T) {
 		{"itml: link 0: row 3 is not allowed, want 0 to 2", k0, []metric.Link{{I: 3, J: 1, Label: 1}}, KernelLogDetParams{}},
 		{"itml: gamma: -1", k0, one, KernelLogDetParams{Gamma: -1}},
 		{"want both or neither", k0, one, KernelLogDetParams{Lower: 1}},
+		{"itml: upper: 2 and lower: 2 are not allowed, want upper < lower", k0, one, KernelLogDetParams{Upper: 2, Lower: 2}},
+		{"itml: upper: 1e-150 and lower: 1 are not allowed, want 1e-140 to 1e+140", k0, one, KernelLogDetParams{Upper: 1e-150, Lower: 1}},
+		{"itml: bounds: upper 2 and lower 2, by percentiles 1 and 99 of 1 squared distances", k0, one, KernelLogDetParams{}},
 		{"itml: tol: NaN", k0, one, KernelLogDetParams{Tol: math.NaN()}},
 		{"itml: max_cycles: -1", k0, one, KernelLogDetParams{MaxCycles: -1}},
 		{"itml: rule: 9", k0, one, KernelLogDetParams{Bounds: BoundParams{Rule: 9}}},

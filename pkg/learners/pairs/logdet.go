@@ -24,8 +24,8 @@ type LogDetParams struct {
 	// none, so that every link is a hard constraint.
 	Gamma float64
 	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
-	// Lower ℓ > 0, the smallest of a dissimilar one. Both are 0, which means by
-	// Bounds, or neither is.
+	// Lower ℓ > u, the smallest of a dissimilar one, from 10⁻¹⁴⁰ to 10¹⁴⁰. Both are 0,
+	// which means by Bounds, or neither is.
 	Upper, Lower float64
 	// Bounds says how u and ℓ follow from the squared distances of pairs.
 	Bounds BoundParams
@@ -61,6 +61,8 @@ func (p LogDetParams) check() error {
 		return fmt.Errorf("itml: lower: %v is not allowed, want a finite number > 0, or 0 for the rule", p.Lower)
 	case (p.Upper == 0) != (p.Lower == 0):
 		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want both or neither", p.Upper, p.Lower)
+	case p.Upper > 0 && p.Upper >= p.Lower:
+		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want upper < lower: swap them, or make lower larger", p.Upper, p.Lower)
 	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
 		return fmt.Errorf("itml: tol: %v is not allowed, want a finite number > 0", p.Tol)
 	case p.MaxCycles < 0:
@@ -139,13 +141,14 @@ type LogDetSolution struct {
 // not meet: cyclic projections are slow there.
 //
 // A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
-// them. u ≥ ℓ is allowed: squared distances from ℓ to u then satisfy a link of either
-// label. A step costs O(d²), the end O(md² + d³) for m links. FitLogDet returns an
-// error if there is no link, if a link has label 0 or an index outside x, if an
-// entry of x or W0 is NaN or infinite, if W0 is not d×d and positive definite, if a
-// squared distance overflows, if a parameter is out of range, if the rule gives no
-// bounds, and if the links ask for a metric that is singular to working precision. It
-// panics if x is nil or empty.
+// them. A step costs O(d²), the end O(md² + d³) for m links.
+//
+// FitLogDet returns an error if there is no link, if a link has label 0 or an index
+// outside x, if an entry of x or W0 is NaN or infinite, if W0 is not d×d and positive
+// definite, if a squared distance overflows, if a parameter is out of range, if u ≥ ℓ,
+// if the rule gives no bounds (see BoundParams.Of), and if the links ask for a metric
+// that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
+// grown to some 10¹⁶ times 1/ℓ. It panics if x is nil or empty.
 func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error) {
 	n, _ := x.Dims()
 	if n == 0 {
@@ -222,6 +225,9 @@ const (
 	// 240 links of three classes that overlap it was between 0.1 and 2 when λ changed
 	// by 0.004 per cycle and γ = 1, but in the thousands at 0.002 and γ = 100.
 	sound = 1
+	// leastBound and largestBound bound u and ℓ, so that squares of λ, which is about
+	// 1/ξ, and products of squared distances neither overflow nor vanish.
+	leastBound, largestBound = 1e-140, 1e140
 )
 
 var errLogDetSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
@@ -243,6 +249,9 @@ func newLogDetLoop(w logDetForm, links []metric.Link, p LogDetParams) *logDetLoo
 }
 
 func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
+	if p.Upper < leastBound || p.Lower > largestBound {
+		return learners.NotRun, fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", p.Upper, p.Lower, leastBound, largestBound)
+	}
 	for k, link := range l.links {
 		q := l.w.exact(link)
 		if math.IsInf(q, 0) || math.IsNaN(q) {

@@ -71,14 +71,15 @@ func (p BoundParams) check() error {
 	return nil
 }
 
-// Of returns the bounds u ≤ ℓ by the rule for the squared distances under m
+// Of returns the bounds u < ℓ by the rule for the squared distances under m
 // between the rows of x, n×d, that pairs name; labels do not matter. Distances are
 // squared before anything else, as are the bounds. Where the rule gives zero, as
 // it may on discrete data, the least positive squared distance takes its place.
 //
 // It returns an error if there is no pair, if an index is outside x, if no squared
-// distance is positive or one is not finite, or if p is out of range. It panics if
-// x is nil or empty or m has another dimension.
+// distance is positive or one is not finite, if u = ℓ, as where squared distances tie or
+// there is one pair only, or if p is out of range. It panics if x is nil or empty or m
+// has another dimension.
 func (p BoundParams) Of(x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	n, _ := x.Dims()
 	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) })
@@ -136,5 +137,10 @@ func (p BoundParams) of(n int, pairs []metric.Link, sqDist func(metric.Link) flo
 		return sq[max(int(math.Ceil(s/100*float64(len(sq)))), 1)-1]
 	}
 	positive := sq[slices.IndexFunc(sq, func(q float64) bool { return q > 0 })]
-	return max(at(p.Low), positive), max(at(p.High), positive), nil
+	upper, lower = max(at(p.Low), positive), max(at(p.High), positive)
+	if upper >= lower {
+		return 0, 0, fmt.Errorf("itml: bounds: upper %v and lower %v, by %v %v and %v of %d squared distances from %v to %v, want upper < lower: take low and high further apart, take pairs whose distances differ, or give upper and lower",
+			upper, lower, p.Rule, p.Low, p.High, len(sq), least, largest)
+	}
+	return upper, lower, nil
 }

@@ -42,6 +42,22 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%+v under 4I: u = %v, ℓ = %v, error %v", c.p, upper, lower, err)
 		}
 	}
+	// No bounds where distances tie: all of them, or all but the zeros that the least
+	// positive one replaces, or as far as float64 can tell.
+	ties := mat.NewDense(4, 1, []float64{0, 2, 0, 2 + 1e-15})
+	for want, c := range map[string]struct {
+		p     BoundParams
+		pairs []metric.Link
+	}{
+		"upper 4 and lower 4, by percentiles 1 and 99 of 2 squared distances from 4 to 4, want upper < lower": {BoundParams{}, []metric.Link{{I: 0, J: 1}, {I: 2, J: 1}}},
+		"upper 4 and lower 4, by bins 5 and 95 of 1 squared distances from 4 to 4":                            {BoundParams{Rule: Bins}, []metric.Link{{I: 0, J: 1}}},
+		"upper 4 and lower 4, by percentiles 1 and 99 of 2 squared distances from 0 to 4":                     {BoundParams{}, []metric.Link{{I: 0, J: 2}, {I: 0, J: 1}}},
+		"by bins 94.6 and 95 of 2 squared distances from 4 to 4.0000000000000036, want upper < lower":         {BoundParams{Rule: Bins, Low: 94.6, High: 95}, []metric.Link{{I: 0, J: 1}, {I: 0, J: 3}}},
+	} {
+		if u, l, err := c.p.Of(ties, c.pairs, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), want) || u != 0 || l != 0 {
+			t.Errorf("bounds %v and %v, error %v, want one with %q", u, l, err, want)
+		}
+	}
 	if _, _, err := (BoundParams{}).Of(x, nil, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), "no pairs given") {
 		t.Errorf("no pairs: %v", err)
 	}
