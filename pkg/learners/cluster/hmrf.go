@@ -66,11 +66,17 @@ type HMRF struct {
 //	                  + w·Σ (φ_max − φ(i, j)) over cannot-links with aᵢ = aⱼ,
 //
 // φ(i, j) = ‖xᵢ − xⱼ‖², φ_max the largest of all pairs of rows: it costs more to part
-// rows that are far from each other, and to join rows that are near. Source:
-// HMRF-KMeans, Basu, Bilenko, Mooney, A Probabilistic Framework for Semi-Supervised
-// Clustering, KDD 2004, with the squared Euclidean distance and without learning it.
-// A pair that is linked twice counts twice. Links may contradict each other: some
-// are then broken.
+// rows that are far from each other, and to join rows that are near. A pair that is
+// linked twice counts twice. Links may contradict each other: some are then broken.
+//
+// Source: HMRF-KMeans, Basu, Bilenko, Mooney, A Probabilistic Framework for
+// Semi-Supervised Clustering, KDD 2004, with its penalties and the squared Euclidean
+// distance, which is not learned: the step that updates the metric is left out, and
+// with it the term log Z of their objective, a constant here. Also different, compared
+// with the program of the authors (WekaUT): only links that are given cost something,
+// while theirs can add those that follow from them; φ_max is that of a pair of rows,
+// theirs the diagonal of a box around them; neighbourhoods move as a whole too; and
+// starts are drawn.
 //
 // An iteration gives the rows, one after the other in a random order, the cluster
 // that is best while the others stay (iterated conditional modes), until none moves,
@@ -82,8 +88,9 @@ type HMRF struct {
 //
 // The first centres are means of neighbourhoods, drawn with probability
 // proportional to their number of rows and to their squared distance from the
-// nearest centre so far; where there are less than K, rows are drawn likewise. (The
-// paper takes the farthest, and perturbs the mean of all rows; draws make starts
+// nearest centre so far; where there are less than K, rows are drawn likewise. (Their
+// program starts with the largest neighbourhood, goes on with the farthest by weighted
+// distance, and then perturbs the mean of all rows; draws make starts
 // differ.) Every second start draws rows only: a few links may have all their
 // neighbourhoods in one part of the data. Of all starts the first with the least
 // objective is returned.
@@ -420,10 +427,7 @@ func (f *field) fill(size []int) {
 			return
 		}
 		size[f.cluster[best]]--
-		f.cluster[best], size[c] = c, 1
-		for i := range f.cluster {
-			f.sq.Set(i, c, metric.Euclidean{}.SqDist(f.x.RawRowView(i), f.x.RawRowView(best)))
-		}
+		f.cluster[best], size[c] = c, 1 // its centre moves there with the next means
 	}
 }
 

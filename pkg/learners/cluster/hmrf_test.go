@@ -330,6 +330,119 @@ func TestHMRFRunsAreReproducible(t *testing.T) {
 	}
 }
 
+// Starts are drawn as the comment of FitHMRF says: centres are means of neighbourhoods, then rows; the
+// first one by size, the others also by squared distance.
+func TestHMRFDraws(t *testing.T) {
+	const draws = 4000
+	// Neighbourhoods {0, 1, 2} with mean 1, {3, 4} with mean 11, {5, 6} with mean 21; row 7 alone.
+	x := mat.NewDense(8, 1, []float64{0, 1, 2, 10, 12, 20, 22, 5})
+	links := []metric.Link{
+		{I: 1, J: 0, Label: metric.Similar}, {I: 1, J: 2, Label: metric.Similar},
+		{I: 4, J: 3, Label: metric.Similar}, {I: 5, J: 6, Label: metric.Similar}, {I: 7, J: 0, Label: metric.Dissimilar},
+	}
+	rng := rand.New(rand.NewPCG(93, 1))
+	// Shares lie within 5 standard deviations, each at most ½/√n of n draws.
+	within := func(n float64) float64 { return 2.5 / math.Sqrt(n) }
+	first, second := map[float64]float64{}, map[float64]float64{}
+	f, err := newField(x, links, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	afterOne := 0.0
+	for range draws {
+		c := f.drawCentres(true, rng)
+		first[c.At(0, 0)] += 1.0 / draws
+		if c.At(0, 0) == 1 {
+			second[c.At(1, 0)]++
+			afterOne++
+		}
+	}
+	for mean, want := range map[float64]float64{1: 3.0 / 7, 11: 2.0 / 7, 21: 2.0 / 7} {
+		if math.Abs(first[mean]-want) > within(draws) {
+			t.Errorf("mean %v is the first centre in a share of %v, want %v", mean, first[mean], want)
+		}
+	}
+	if got, want := second[21]/afterOne, 400.0/500; math.Abs(got-want) > within(afterOne) || second[1] > 0 || len(second) != 2 {
+		t.Errorf("after 1, 21 follows in a share of %v, want %v; all: %v", got, want, second)
+	}
+
+	// The means, then a row that is on none of them.
+	if f, err = newField(x, links, 4, 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		c := mat.Col(nil, 0, f.drawCentres(true, rng))
+		means := slices.Sorted(slices.Values(c[:3]))
+		if !slices.Equal(means, []float64{1, 11, 21}) || !slices.Contains(mat.Col(nil, 0, x), c[3]) || slices.Contains(means, c[3]) {
+			t.Errorf("four centres %v, want the means of three neighbourhoods and a row", c)
+		}
+		for _, v := range mat.Col(nil, 0, f.drawCentres(false, rng)) {
+			if !slices.Contains(mat.Col(nil, 0, x), v) {
+				t.Errorf("centre %v is no row", v)
+			}
+		}
+	}
+}
+
+// Every second start draws rows only, and of equally good starts the first is returned.
+func TestHMRFStarts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(94, 1))
+	x := groups(rng, 30, 2, 5, 1)
+	links := randomLinks(rng, 30, 12, nil)
+	for seed := range uint64(20) {
+		f, err := newField(x, links, 5, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := rand.New(rand.NewPCG(94, seed))
+		want := f.run(true, 300, own)
+		for _, neighbourhoods := range []bool{false, true} {
+			if r := f.run(neighbourhoods, 300, own); r.Objective < want.Objective {
+				want = r
+			}
+		}
+		p := HMRFParams{KMeansParams: KMeansParams{K: 5, Starts: 3}}
+		if got := mustHMRF(t, x, links, p, rand.New(rand.NewPCG(94, seed))); got.Objective != want.Objective || !slices.Equal(got.Assignment, want.Assignment) {
+			t.Errorf("seed %d: objective %v, want %v", seed, got.Objective, want.Objective)
+		}
+
+		two := mat.NewDense(2, 1, []float64{0, 10}) // each start puts either row into cluster 0
+		one := mustHMRF(t, two, nil, HMRFParams{KMeansParams: KMeansParams{K: 2}}, rand.New(rand.NewPCG(95, seed)))
+		all := mustHMRF(t, two, nil, HMRFParams{KMeansParams: KMeansParams{K: 2, Starts: 6}}, rand.New(rand.NewPCG(95, seed)))
+		if !slices.Equal(one.Assignment, all.Assignment) || all.Objective != 0 {
+			t.Errorf("seed %d: six starts end at %v, the first at %v", seed, all.Assignment, one.Assignment)
+		}
+	}
+}
+
+// An empty cluster gets the row of a cluster of several whose move pays most: distances and links count,
+// and a row that is alone stays.
+func TestHMRFFill(t *testing.T) {
+	x := mat.NewDense(5, 1, []float64{0, 1, 4, 9, 50})
+	for name, c := range map[string]struct {
+		links []metric.Link
+		want  []int
+	}{
+		"the farthest": {nil, []int{0, 0, 0, 2, 1}},
+		// Alone, row 2 would no longer break its cannot-link, whose weight is 1000.
+		"a link": {[]metric.Link{{I: 2, J: 0, Label: metric.Dissimilar}}, []int{0, 0, 2, 0, 1}},
+		// Alone, row 3 would break a must-link.
+		"a must-link": {[]metric.Link{{I: 3, J: 0, Label: metric.Similar}}, []int{0, 0, 2, 0, 1}},
+	} {
+		f, err := newField(x, c.links, 3, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.centres = mat.NewDense(3, 1, []float64{0, 20, 70})
+		f.cluster = []int{0, 0, 0, 0, 1} // row 4 is farther from its centre than any other
+		f.measure()
+		size := []int{4, 1, 0}
+		if f.fill(size); !slices.Equal(f.cluster, c.want) || !slices.Equal(size, []int{3, 1, 1}) {
+			t.Errorf("%s: clusters %v with sizes %v, want %v", name, f.cluster, size, c.want)
+		}
+	}
+}
+
 func TestHMRFErrors(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(91, 1)), 5, 2, 1, 1)
 	with := func(v float64) *mat.Dense {
