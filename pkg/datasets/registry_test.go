@@ -63,6 +63,19 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+// The registry says what a user must supply of data that are not public, and does not list them:
+// an entry has files with checksums.
+func TestClarifyIsNotHere(t *testing.T) {
+	if _, err := Lookup("clarify"); err == nil {
+		t.Error("clarify is listed")
+	}
+	for _, want := range []string{"not public", "clarify/latex.csv", "clarify/mpg321.csv", "clarify/foxpro.csv", "clarify/iptables.csv", "metriclab evaluate"} {
+		if !strings.Contains(registryTSV, want) {
+			t.Errorf("the registry does not say %q", want)
+		}
+	}
+}
+
 func TestRegistryIsACopy(t *testing.T) {
 	Registry()[0].Name = "changed"
 	if name := Registry()[0].Name; name != "mnist" {
