@@ -597,6 +597,64 @@ func TestITMLStart(t *testing.T) {
 	}
 }
 
+// With rule=given the bounds are those given, for all that itml is made of; none, one only, or u ≥ ℓ is refused.
+func TestITMLGivenBounds(t *testing.T) {
+	x := mat.NewDense(8, 1, []float64{0, 1, 1.5, 2.5, 4, 5.5, 6, 7})
+	y := []int{0, 0, 0, 0, 1, 1, 1, 1}
+	links := []metric.Link{{I: 0, J: 3, Label: metric.Similar}}
+	for _, name := range []string{"itml", "kernel-logdet", "itml-labels", "itml-tuned"} {
+		e, err := catalog.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn := func(given map[string]string) (metric.SqDister, error) {
+			given["rule"] = "given"
+			if e.FitKernel != nil {
+				given["kernel"] = "linear"
+			}
+			if name == "itml-tuned" {
+				given["k"] = "1"
+			}
+			v := mustParse(t, e, given)
+			switch {
+			case e.FitKernel != nil:
+				r, err := e.FitKernel(x, links, v)
+				return r.Kernel, err
+			case e.FitLinks != nil:
+				r, err := e.FitLinks(x, links, v)
+				return r.Metric, err
+			}
+			r, err := e.FitData(x, y, v)
+			return r.Metric, err
+		}
+		for _, c := range []struct{ upper, lower, want string }{
+			{"0", "0", "itml: upper: 0 and lower: 0 are not allowed with rule=given, want 0 < upper < lower"},
+			{"3", "0", "itml: upper: 3 and lower: 0 are not allowed, want both or neither"},
+			{"0", "3", "itml: upper: 0 and lower: 3 are not allowed, want both or neither"},
+			{"3", "3", "itml: upper: 3 and lower: 3 are not allowed, want upper < lower"},
+			{"4", "3", "itml: upper: 4 and lower: 3 are not allowed, want upper < lower"},
+		} {
+			if _, err := learn(map[string]string{"upper": c.upper, "lower": c.lower}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: upper %s, lower %s: error %v, want %q", name, c.upper, c.lower, err, c.want)
+			}
+		}
+		from, to := []float64{0}, []float64{2.5}
+		if e.FitData != nil { // pairs are drawn: similar rows come nearer
+			if m, err := learn(map[string]string{"upper": "1e-9", "lower": "2e-9"}); err != nil || m.SqDist(from, to) >= 6.25 {
+				t.Errorf("%s: %v, error %v", name, m, err)
+			}
+			continue
+		}
+		// The pair of links, at 6.25, is within the first bound and is brought to the second.
+		for upper, want := range map[string]float64{"100": 6.25, "2": 2} {
+			m, err := learn(map[string]string{"upper": upper, "lower": "101", "slack": "hard"})
+			if err != nil || math.Abs(m.SqDist(from, to)-want) > 1e-9 {
+				t.Errorf("%s: upper %s: squared distance %v, want %v, error %v", name, upper, m.SqDist(from, to), want, err)
+			}
+		}
+	}
+}
+
 // A kernel under which rows cannot be told apart is refused with what to do about it.
 func TestKernelLogDetNarrowRange(t *testing.T) {
 	e, err := catalog.Find("kernel-logdet")
@@ -645,10 +703,10 @@ func ExampleAll() {
 	// ftl           assignment costs, online             m=0
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0
-	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001
-	// kernel-logdet data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 offset=1 rule=percentiles slack=soft tol=0.001
-	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001
-	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 rule=percentiles seed=1 tol=0.001
+	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 lower=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001 upper=0
+	// kernel-logdet data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
+	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
+	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
 	// pca           data set                             dim=2
 	// invcov        data set                             ridge=0
 	// fda           data set and class labels            dim=0 ridge=0

@@ -292,8 +292,11 @@ var entries = []Entry{
 		Constructor: "pairs.FitLogDet",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
 		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
-			p, err := withStart(withSlack(itml(v), v), x, v)
+			p, err := itml(v)
 			if err != nil {
+				return learners.Result{}, err
+			}
+			if p, err = withStart(withSlack(p, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
 			l, err := pairs.FitLogDet(x, links, p)
@@ -314,9 +317,13 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, err
 			}
-			p := withSlack(itml(v), v)
+			p, err := itml(v)
+			if err != nil {
+				return KernelResult{}, err
+			}
+			p = withSlack(p, v)
 			l, err := pairs.FitKernelLogDetRows(k, x, links, pairs.KernelLogDetParams{
-				Gamma: p.Gamma, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles,
+				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles,
 			})
 			if err != nil {
 				return KernelResult{}, err
@@ -340,8 +347,10 @@ var entries = []Entry{
 		Constructor: "pairs.FitLogDetLabels",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
-			p := itmlLabels(v)
-			var err error
+			p, err := itmlLabels(v)
+			if err != nil {
+				return learners.Result{}, err
+			}
 			if p.LogDetParams, err = withStart(withSlack(p.LogDetParams, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
@@ -367,8 +376,11 @@ var entries = []Entry{
 			},
 		}),
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
-			p := pairs.LogDetTunedParams{LogDetLabelParams: itmlLabels(v), Folds: v.Int("folds"), K: v.Int("k")}
-			l, err := pairs.FitLogDetTuned(source(v), x, y, p)
+			p, err := itmlLabels(v)
+			if err != nil {
+				return learners.Result{}, err
+			}
+			l, err := pairs.FitLogDetTuned(source(v), x, y, pairs.LogDetTunedParams{LogDetLabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
 			return l.Result, err
 		},
 	},
@@ -576,17 +588,30 @@ var invCovRidge = Param{
 	Default: number(labels.InvCovParams{}.Resolved().Ridge), Allowed: "a finite number ≥ 0",
 }
 
+// givenBounds is the rule of bounds that are given, byRule the condition of what belongs to others.
+const givenBounds = "given"
+
+var byRule = fmt.Sprintf("rule=%v|%v", pairs.Percentiles, pairs.Bins)
+
 // itmlParams are the parameters that itml reads.
 var itmlParams = []Param{
-	choice("rule", "bounds are percentiles of squared distances, or centres of 100 equal bins between the least and the largest",
-		pairs.Percentiles.String(), pairs.Bins.String()),
+	choice("rule", "bounds are percentiles of squared distances, centres of 100 equal bins between the least and the largest, or given as upper and lower",
+		pairs.Percentiles.String(), pairs.Bins.String(), givenBounds),
 	{
-		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number,
+		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number, Needs: byRule,
 		Default: "0", Allowed: "0, or a number less than high, with bins at least 1",
 	},
 	{
-		Name: "high", Doc: "percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95", Type: Number,
+		Name: "high", Doc: "percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95", Type: Number, Needs: byRule,
 		Default: "0", Allowed: "0, or a number greater than low and at most 100",
+	},
+	{
+		Name: "upper", Doc: "largest squared distance wanted of similar pairs; 0 stands for none given", Type: Number, Needs: "rule=" + givenBounds,
+		Default: "0", Allowed: "a number > 0 and less than lower",
+	},
+	{
+		Name: "lower", Doc: "smallest squared distance wanted of dissimilar pairs; 0 stands for none given", Type: Number, Needs: "rule=" + givenBounds,
+		Default: "0", Allowed: "a finite number greater than upper",
 	},
 	{
 		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop", Type: Number,
@@ -598,13 +623,20 @@ var itmlParams = []Param{
 	},
 }
 
-func itml(v Values) pairs.LogDetParams {
+func itml(v Values) (pairs.LogDetParams, error) {
 	p := pairs.LogDetParams{Tol: v.Float("tol"), MaxCycles: v.Int("cycles")}
-	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
-	if v.Text("rule") == pairs.Bins.String() {
+	switch v.Text("rule") {
+	case givenBounds:
+		p.Upper, p.Lower = v.Float("upper"), v.Float("lower")
+		if p.Upper == 0 && p.Lower == 0 { // which FitLogDet takes for a rule
+			return p, fmt.Errorf("itml: upper: 0 and lower: 0 are not allowed with rule=%s, want 0 < upper < lower", givenBounds)
+		}
+		return p, nil
+	case pairs.Bins.String():
 		p.Bounds.Rule = pairs.Bins
 	}
-	return p
+	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
+	return p, nil
 }
 
 // maxDraws bounds the pairs drawn, which are all kept in memory.
@@ -617,14 +649,15 @@ var itmlDraws = []Param{
 		Default: "0", Allowed: fmt.Sprintf("an integer from 0 to %d", maxDraws), max: maxDraws,
 	},
 	{
-		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count,
+		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count, Needs: byRule,
 		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: fmt.Sprintf("an integer from 1 to %d", maxDraws), min: 1, max: maxDraws,
 	},
 	seed,
 }
 
-func itmlLabels(v Values) pairs.LogDetLabelParams {
-	return pairs.LogDetLabelParams{LogDetParams: itml(v), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}
+func itmlLabels(v Values) (pairs.LogDetLabelParams, error) {
+	p, err := itml(v)
+	return pairs.LogDetLabelParams{LogDetParams: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
 }
 
 var seed = Param{

@@ -87,6 +87,8 @@ func TestParse(t *testing.T) {
 		{rmp, "m", "-1", []string{"m", "from 1"}},
 		{itml, "links", "1000000001", []string{"links", "from 0 to 1000000000"}},
 		{itml, "bound-pairs", "9223372036854775807", []string{"bound-pairs", "from 1 to 1000000000"}},
+		{itml, "upper", "2", []string{"upper", "only for rule=given", "rule is percentiles"}},
+		{itml, "rule", "none", []string{"rule", `"none"`, "percentiles, bins, given"}},
 		{itml, "start", "covariance", []string{"start", `"covariance"`, "identity, invcov"}},
 		{itml, "ridge", "0.1", []string{"ridge", "only for start=invcov", "start is identity"}},
 		{lego, "u", "0", []string{"u", `"0"`, "> 0"}},
