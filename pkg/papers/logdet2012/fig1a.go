@@ -9,7 +9,6 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/pairs"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
 
@@ -139,28 +138,7 @@ func (t *fig1a) add(kind, method, bounds, at string, value, of float64) {
 }
 
 func (t *fig1a) sizes(set *datasets.Set, p *problem) error {
-	similar := 0
-	for _, l := range p.links {
-		if l.Label == metric.Similar {
-			similar++
-		}
-	}
-	count := map[int]bool{}
-	for _, y := range set.Y {
-		count[y] = true
-	}
-	for _, c := range []struct {
-		what      string
-		value, of int
-	}{
-		{objects, set.N(), set.N()}, {features, set.Dim(), set.Dim()}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), set.N()},
-		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
-		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, t.set.Links, t.set.Links},
-		{projectionCap(choiceFits), t.set.Choice.projections, t.set.Final.projections}, {iterationCap(choiceFits), t.set.Choice.iterations, t.set.Final.iterations},
-		{projectionCap(finalFits), t.set.Final.projections, t.set.Final.projections}, {iterationCap(finalFits), t.set.Final.iterations, t.set.Final.iterations},
-	} {
-		t.add("size", "", "", c.what, float64(c.value), float64(c.of))
-	}
+	p.sizes(t.set, func(what string, value, of int) { t.add("size", "", "", what, float64(value), float64(of)) })
 	for _, rule := range t.set.Rules {
 		b, err := p.bounds(rule)
 		if err != nil {
@@ -176,37 +154,11 @@ func (t *fig1a) sizes(set *datasets.Set, p *problem) error {
 	return nil
 }
 
-// judge chooses, learns and counts the errors of a method.
+// judge adds what a method chooses and how many errors it makes.
 func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.BoundRule) error {
 	bounds := ""
 	if m.bounded {
 		bounds = rule.String()
 	}
-	c, err := p.choose(ctx, m, rule, t.set.Choice)
-	if err != nil {
-		return err
-	}
-	which, l, fits, err := p.learn(ctx, m, rule, c.order, t.set.Final)
-	if err != nil {
-		return err
-	}
-	wrong, err := p.wrong(l)
-	if err != nil {
-		return err
-	}
-	t.add("wrong", m.name, bounds, "", float64(wrong), float64(len(p.test.y)))
-	for i, candidate := range m.candidates {
-		if c.rows > 0 {
-			t.add("inner", m.name, bounds, candidate.label, float64(c.wrong[i]), float64(c.rows))
-		}
-	}
-	t.add("chosen", m.name, bounds, m.candidates[which].label, float64(c.asGoodAs(which)), float64(len(m.candidates)))
-	for _, f := range []struct {
-		at string
-		tally
-	}{{choiceFits, c.fits}, {finalFits, fits}} {
-		t.add("stopped", m.name, bounds, f.at, float64(f.stopped), float64(f.made))
-		t.add("failed", m.name, bounds, f.at, float64(f.failed), float64(f.made))
-	}
-	return nil
+	return p.judge(ctx, m, rule, t.set, func(kind, at string, value, of float64) { t.add(kind, m.name, bounds, at, value, of) })
 }

@@ -117,12 +117,6 @@ func (r results) size(what string) float64 {
 	return stat.Mean(r.t.Where("kind", "size", "at", what).Values("value"), nil)
 }
 
-// fits counts the fits of a kind, stopped or failed, and those made, over folds and trials.
-func (r results) fits(kind, method, bounds, at string) (n, made float64) {
-	g := r.of(kind, method, bounds).Where("at", at)
-	return floats.Sum(g.Values("value")), floats.Sum(g.Values("of"))
-}
-
 // relativeBound is the mean of a bound among squared distances of features, in their
 // median.
 func (r results) relativeBound(bounds, at string) float64 {

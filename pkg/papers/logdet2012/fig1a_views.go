@@ -127,38 +127,51 @@ func drawChoices(t *table.Table) (plots.Drawing, error) {
 	if len(rds) == 0 {
 		return plots.Missing("choices on any data set"), nil
 	}
-	text := &plots.TextTable{Head: []string{"data set", "reading", "method", "chosen (folds)", "as good as the chosen one, mean number", "of", "least and greatest error of the candidates (%)", "not converged: in choosing", "at the end", "impossible fits"}}
+	text := &plots.TextTable{Head: append([]string{"data set", "reading", "method"}, choiceHead...)}
 	for i, rd := range rds {
 		for _, r := range sets[i] {
 			for _, method := range methodNames {
 				if rd.bounds == bins && !bounded(method) {
 					continue
 				}
-				chosen := r.of("chosen", method, rd.bounds)
-				var names []string
-				for _, at := range mostFrequent(chosen) {
-					names = append(names, fmt.Sprintf("%s (%d)", at, chosen.Where("at", at).Len()))
-				}
-				spread := "–"
-				if low, high, ok := r.spread(method, rd.bounds); ok {
-					spread = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
-				}
-				row := []string{r.title(), rd.String(), method, strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", chosen.Values("of")[0]), spread}
-				failed := 0.0
-				for _, at := range []string{choiceFits, finalFits} {
-					n, made := r.fits("stopped", method, rd.bounds, at)
-					row = append(row, fmt.Sprintf("%.0f of %.0f", n, made))
-					n, _ = r.fits("failed", method, rd.bounds, at)
-					failed += n
-				}
-				text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.0f", failed)))
+				cells := choiceCells(func(kind string) *table.Table { return r.of(kind, method, rd.bounds) })
+				text.Rows = append(text.Rows, append([]string{r.title(), rd.String(), method}, cells...))
 			}
 		}
 	}
 	r := sets[0][0]
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
+	return plots.Drawing{Text: text, Caption: choiceNote(r.size) + protocol(sets[0])}, nil
+}
+
+// choiceNote explains the cells of choiceHead; size gives a size by its name.
+func choiceNote(size func(string) float64) string {
+	return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
 		"MCML or LMNN after %.0f iterations, or %.0f in choosing. A candidate that float64 does not allow counts all its rows as wrong. ",
-		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits))) + protocol(sets[0])}, nil
+		size(projectionCap(finalFits)), size(projectionCap(choiceFits)), size(iterationCap(finalFits)), size(iterationCap(choiceFits)))
+}
+
+// choiceHead names choiceCells.
+var choiceHead = []string{"chosen (folds)", "as good as the chosen one, mean number", "of", "least and greatest error of the candidates (%)", "not converged: in choosing", "at the end", "impossible fits"}
+
+// choiceCells says what a method has chosen, of which it has the rows of a kind.
+func choiceCells(of func(kind string) *table.Table) []string {
+	chosen := of("chosen")
+	var names []string
+	for _, at := range mostFrequent(chosen) {
+		names = append(names, fmt.Sprintf("%s (%d)", at, chosen.Where("at", at).Len()))
+	}
+	spread := "–"
+	if low, high, ok := spreadOf(of("inner")); ok {
+		spread = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
+	}
+	cells := []string{strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", chosen.Values("of")[0]), spread}
+	failed := 0.0
+	for _, at := range []string{choiceFits, finalFits} {
+		stopped := of("stopped").Where("at", at)
+		cells = append(cells, fmt.Sprintf("%.0f of %.0f", floats.Sum(stopped.Values("value")), floats.Sum(stopped.Values("of"))))
+		failed += floats.Sum(of("failed").Where("at", at).Values("value"))
+	}
+	return append(cells, fmt.Sprintf("%.0f", failed))
 }
 
 // mostFrequent returns the candidates that were chosen, the most frequent first.
@@ -170,11 +183,11 @@ func mostFrequent(chosen *table.Table) []string {
 	return names
 }
 
-// spread returns the least and the greatest mean error of a method's candidates in the inner
+// spreadOf returns the least and the greatest mean error of a method's candidates in the inner
 // cross-validation, and whether there is any choice.
-func (r results) spread(method, bounds string) (low, high float64, ok bool) {
+func spreadOf(inner *table.Table) (low, high float64, ok bool) {
 	var means []float64
-	for _, g := range r.of("inner", method, bounds).Group("at") {
+	for _, g := range inner.Group("at") {
 		means = append(means, floats.Sum(g.Values("value"))/floats.Sum(g.Values("of")))
 	}
 	if means == nil {

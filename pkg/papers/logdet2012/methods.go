@@ -28,6 +28,9 @@ const (
 	lmnn           = "LMNN"
 )
 
+// logDetInvCov is LogDet Linear with the inverse covariance as W₀, of Fig. 1(b) only.
+const logDetInvCov = "LogDet-InvCov"
+
 var methodNames = []string{logDetGaussian, logDetLinear, logDetOnline, euclidean, invCovariance, mcml, lmnn}
 
 // rivals are the methods that the paper compares its own with.
@@ -62,7 +65,10 @@ type method struct {
 }
 
 // methodsOf returns the methods in the order of methodNames.
-func methodsOf(s settings) []method {
+func methodsOf(s settings) []method { return methodsNamed(s, methodNames) }
+
+// methodsNamed returns the methods of these names, in their order.
+func methodsNamed(s settings, names []string) []method {
 	var gammas, both, etas, margins []candidate
 	for _, g := range s.Gammas {
 		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
@@ -82,15 +88,21 @@ func methodsOf(s settings) []method {
 		}
 	}
 	fixed := []candidate{{label: "nothing to choose"}}
-	return []method{
+	all := []method{
 		{logDetGaussian, true, both, fitGaussian},
 		{logDetLinear, true, gammas, fitLinear},
+		{logDetInvCov, true, gammas, fitFromInvCov},
 		{logDetOnline, true, etas, fitOnline},
 		{euclidean, false, fixed, fitEuclidean},
 		{invCovariance, false, fixed, fitInvCovariance},
 		{mcml, false, fixed, fitMCML},
 		{lmnn, false, margins, fitLMNN},
 	}
+	out := make([]method, len(names))
+	for i, name := range names {
+		out[i] = all[slices.IndexFunc(all, func(m method) bool { return m.name == name })]
+	}
+	return out
 }
 
 // inInputSpace is what was learnt as a metric of the features.
@@ -109,7 +121,20 @@ func fitLinear(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt,
 	if err != nil {
 		return learnt{}, err
 	}
-	l, err := pairs.FitLogDet(s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, MaxCycles: b.cycles(len(s.links))})
+	return s.fitLogDet(nil, want, c, b)
+}
+
+func fitFromInvCov(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+	w, err := s.whitened(rule)
+	if err != nil {
+		return learnt{}, err
+	}
+	return s.fitLogDet(w.w0, w.bounds, c, b)
+}
+
+// fitLogDet fits LogDet in input space; w0 is nil for I.
+func (s *session) fitLogDet(w0 mat.Symmetric, want bounds, c candidate, b budget) (learnt, error) {
+	l, err := pairs.FitLogDet(s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, W0: w0, MaxCycles: b.cycles(len(s.links))})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
@@ -269,4 +294,64 @@ func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, ord
 		errs = append(errs, fmt.Errorf("%s: %w", m.candidates[i].label, err))
 	}
 	return 0, learnt{}, fits, errors.Join(errs...)
+}
+
+// judge chooses and learns, and adds the rows of a table that say what a method has chosen, of
+// which fits, and how many test rows are wrong: value counts something of so many.
+func (p *problem) judge(ctx context.Context, m method, rule pairs.BoundRule, s settings, add func(kind, at string, value, of float64)) error {
+	c, err := p.choose(ctx, m, rule, s.Choice)
+	if err != nil {
+		return err
+	}
+	which, l, fits, err := p.learn(ctx, m, rule, c.order, s.Final)
+	if err != nil {
+		return err
+	}
+	wrong, err := p.wrong(l)
+	if err != nil {
+		return err
+	}
+	add("wrong", "", float64(wrong), float64(len(p.test.y)))
+	for i, candidate := range m.candidates {
+		if c.rows > 0 {
+			add("inner", candidate.label, float64(c.wrong[i]), float64(c.rows))
+		}
+	}
+	add("chosen", m.candidates[which].label, float64(c.asGoodAs(which)), float64(len(m.candidates)))
+	for _, f := range []struct {
+		at string
+		tally
+	}{{choiceFits, c.fits}, {finalFits, fits}} {
+		add("stopped", f.at, float64(f.stopped), float64(f.made))
+		add("failed", f.at, float64(f.failed), float64(f.made))
+	}
+	return nil
+}
+
+// sizes adds those of the data and the protocol: value of so many.
+func (p *problem) sizes(s settings, add func(what string, value, of int)) {
+	similar := 0
+	for _, l := range p.links {
+		if l.Label == metric.Similar {
+			similar++
+		}
+	}
+	count := map[int]bool{}
+	for _, y := range slices.Concat(p.train.y, p.test.y) {
+		count[y] = true
+	}
+	n := len(p.train.y) + len(p.test.y)
+	_, d := p.train.x.Dims()
+	for _, c := range []struct {
+		what      string
+		value, of int
+	}{
+		{objects, n, n}, {features, d, d}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), n},
+		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
+		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, s.Links, s.Links},
+		{projectionCap(choiceFits), s.Choice.projections, s.Final.projections}, {iterationCap(choiceFits), s.Choice.iterations, s.Final.iterations},
+		{projectionCap(finalFits), s.Final.projections, s.Final.projections}, {iterationCap(finalFits), s.Final.iterations, s.Final.iterations},
+	} {
+		add(c.what, c.value, c.of)
+	}
 }

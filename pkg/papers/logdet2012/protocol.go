@@ -10,6 +10,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -140,6 +141,7 @@ type session struct {
 	k           int
 	sq          float64 // the median squared distance of training rows; 0 if not yet known
 	inInput     map[pairs.BoundRule]bounds
+	inInvCov    map[pairs.BoundRule]*whitened
 	inKernel    map[float64]*kernelised // by width, in medians
 }
 
@@ -148,7 +150,7 @@ type bounds struct{ upper, lower float64 }
 
 // newSession scales by the training rows alone and draws the pairs.
 func newSession(set *datasets.Set, train, test []int, s settings, seed experiment.Seed, purpose string) (*session, error) {
-	out := &session{train: rowsOf(set, train), test: rowsOf(set, test), k: s.K, inInput: map[pairs.BoundRule]bounds{}, inKernel: map[float64]*kernelised{}}
+	out := &session{train: rowsOf(set, train), test: rowsOf(set, test), k: s.K, inInput: map[pairs.BoundRule]bounds{}, inInvCov: map[pairs.BoundRule]*whitened{}, inKernel: map[float64]*kernelised{}}
 	scaler, _, err := datasets.FitScaler(out.train.x, s.Scaling, false)
 	if err != nil {
 		return nil, err
@@ -176,6 +178,36 @@ func (s *session) bounds(rule pairs.BoundRule) (bounds, error) {
 		s.inInput[rule] = bounds{u, l}
 	}
 	return bounds{u, l}, err
+}
+
+// whitened is the inverse covariance of training rows as W₀, with the u and ℓ of its metric.
+type whitened struct {
+	w0 *mat.SymDense
+	bounds
+}
+
+// whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
+// training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
+// and those of another metric would have no meaning in its units.
+func (s *session) whitened(rule pairs.BoundRule) (*whitened, error) {
+	if w, ok := s.inInvCov[rule]; ok {
+		return w, nil
+	}
+	w0, err := labels.LogDetStart(s.train.x, labels.InvCovParams{})
+	if err != nil {
+		return nil, err
+	}
+	m, err := metric.NewMahalanobis(w0)
+	if err != nil {
+		return nil, err
+	}
+	u, l, err := boundsBy(rule).Of(s.train.x, allPairs(len(s.train.y)), m)
+	if err != nil {
+		return nil, err
+	}
+	w := &whitened{w0, bounds{u, l}}
+	s.inInvCov[rule] = w
+	return w, nil
 }
 
 // median returns the median of the squared Euclidean distances of all pairs of training
@@ -266,14 +298,24 @@ type problem struct {
 	inner    []*session // the cross-validation of the training fold, in which choices are made
 }
 
-// newProblems returns the problems of a trial, one per fold. Of the test rows of a fold
-// nothing enters inner.
+// newProblems returns the problems of a trial on the rows of a set.
 func newProblems(set *datasets.Set, s settings, seed experiment.Seed) ([]*problem, error) {
-	fold := datasets.StratifiedFolds(seed.Stream("folds"), set.Y, folds)
+	return newProblemsOf(set.Y, func([]int) (*datasets.Set, error) { return set, nil }, s, seed)
+}
+
+// newProblemsOf returns the problems of a trial on objects of classes y, one per fold. rowsBy
+// returns the rows of all objects with the features that a training fold chooses. Of the test
+// rows of a fold nothing enters inner.
+func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s settings, seed experiment.Seed) ([]*problem, error) {
+	fold := datasets.StratifiedFolds(seed.Stream("folds"), y, folds)
 	out := make([]*problem, folds)
 	for f := range out {
 		train, test := parted(fold, f)
 		name := fmt.Sprintf("fold %d", f)
+		set, err := rowsBy(train)
+		if err != nil {
+			return nil, err
+		}
 		outer, err := newSession(set, train, test, s, seed, name)
 		if err != nil {
 			return nil, err
