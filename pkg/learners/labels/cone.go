@@ -60,13 +60,28 @@ func whitened(x *mat.Dense) (*coordinates, error) {
 	for k := range w.Rows() {
 		floats.Mul(c.b.RawRowView(k), inverse)
 	}
-	return c, checkWeights(c.b)
+	if metric.CheckFinite(c.b) != nil {
+		return nil, errOverflow
+	}
+	return c, nil
 }
 
-// checkWeights returns an error if an entry of a factor is not finite.
-func checkWeights(b *mat.Dense) error {
-	if metric.CheckFinite(b) != nil {
-		return errors.New("weights overflow float64: rescale the features")
+// errOverflow says that rows are so close together that their weights are beyond float64.
+var errOverflow = errors.New("weights overflow float64: rescale the features")
+
+// checkWeights returns errOverflow unless M = LᵀL is finite, which it is if its diagonal is.
+func checkWeights(l *mat.Dense) error {
+	r, d := l.Dims()
+	diagonal := make([]float64, d)
+	for k := range r {
+		for j, v := range l.RawRowView(k) {
+			diagonal[j] += v * v
+		}
+	}
+	for _, v := range diagonal {
+		if !(v <= math.MaxFloat64) {
+			return errOverflow
+		}
 	}
 	return nil
 }
@@ -114,7 +129,10 @@ func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDens
 	}
 	var l mat.Dense
 	l.Mul(in.Factor(), c.b)
-	return metric.FromFactor(&l), in.M(), checkWeights(&l)
+	if err := checkWeights(&l); err != nil {
+		return nil, nil, err
+	}
+	return metric.FromFactor(&l), in.M(), nil
 }
 
 // convex is a convex function of a symmetric matrix with a continuous gradient.

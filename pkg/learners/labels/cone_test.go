@@ -3,6 +3,7 @@ package labels
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -125,5 +126,30 @@ func TestDescent(t *testing.T) {
 			q.a.ScaleSym(-1, q.a)
 			d.renew()
 		}
+	}
+}
+
+// TestWeightsOverflow: of rows so close together that entries of M are beyond float64, by any learner here.
+func TestWeightsOverflow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(52, 3))
+	x, y := overlapping(rng, 30, 4, 3, 1)
+	for _, scale := range []float64{1e-157, 1e-170, 1e-300} {
+		var near mat.Dense
+		near.Scale(scale, x)
+		_, lmnn := FitLMNN(&near, y, LMNNParams{})
+		_, mcml := FitMCML(&near, y, MCMLParams{})
+		_, invcov := FitInvCov(&near, InvCovParams{})
+		_, ridge := FitInvCov(&near, InvCovParams{Ridge: 0.1})
+		_, start := LogDetStart(&near, InvCovParams{})
+		for name, err := range map[string]error{"lmnn": lmnn, "mcml": mcml, "invcov": invcov, "invcov with a ridge": ridge, "start": start} {
+			if err == nil || !strings.Contains(err.Error(), "weights overflow float64: rescale the features") {
+				t.Errorf("scale %g: %s: error %v", scale, name, err)
+			}
+		}
+	}
+	var near mat.Dense
+	near.Scale(1e-150, x) // M is some 1e300
+	if _, err := FitInvCov(&near, InvCovParams{}); err != nil {
+		t.Error(err)
 	}
 }

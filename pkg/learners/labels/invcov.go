@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -51,8 +52,8 @@ func (p InvCovParams) check() error {
 // first. With ρ > 0 such directions have weight 1/(ρ·s).
 //
 // The answer is in closed form: Status is learners.Closed. FitInvCov returns an error
-// if all rows coincide, if an entry of x is NaN or infinite, if the scatter overflows,
-// or if Ridge is negative or not finite. It panics if x is nil or empty.
+// if all rows coincide, if an entry of x is NaN or infinite, if the scatter or M
+// overflows, or if Ridge is negative or not finite. It panics if x is nil or empty.
 func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 	n, d := x.Dims()
 	if n == 0 {
@@ -71,6 +72,12 @@ func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 		floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
 	}
 	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
+	if errors.Is(err, metric.ErrNoScatter) && mat.Norm(dev, 1) > 0 {
+		err = errOverflow // variances vanish in float64, though rows differ
+	}
+	if err == nil {
+		err = checkWeights(m.Factor())
+	}
 	if err != nil {
 		return learners.Result{}, fmt.Errorf("invcov: %w", err)
 	}
@@ -98,7 +105,7 @@ func LogDetStart(x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
 	}
 	w := r.Metric.M()
 	rank, d := r.Metric.Rows(), r.Metric.Dim()
-	if p.Resolved().Ridge > 0 || rank == d {
+	if rank == d { // always with a ridge
 		return w, nil
 	}
 	l := r.Metric.Factor() // row k is u_k/√λ_k

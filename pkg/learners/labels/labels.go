@@ -1,5 +1,6 @@
 // Package labels learns projections and metrics from a whole data set with
-// class labels (FDA) or without (PCA). Rows are samples.
+// class labels (FDA, LMNN, MCML) or without (PCA, the inverse covariance). Rows are
+// samples.
 package labels
 
 import (

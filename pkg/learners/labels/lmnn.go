@@ -88,8 +88,9 @@ type LMNN struct {
 // only. Duplicates are allowed: two of different classes cost 1 + d²(i, j) each,
 // whatever M.
 //
-// F is convex in M, and not differentiable. The fit stays in M, rather than in L with
-// M = LᵀL, since a dual solution then proves how good it is. With weights 0 ≤ α ≤ μ of the
+// F is convex in M, and not differentiable. The fit stays in M: in L, with M = LᵀL, the problem
+// is not convex and nothing tells how far from its least value a descent has stopped, while in M
+// a dual solution proves how good the fit is. With weights 0 ≤ α ≤ μ of the
 // hinges, ρ ≥ 0, and Σ the covariance of x, all metrics have
 //
 //	F + ρ·tr(MΣ) ≥ Σ α  if  C + ρΣ + Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) ⪰ 0,  C = (1−μ) Σ v_ij v_ijᵀ,
@@ -116,8 +117,8 @@ type LMNN struct {
 // differ, such as a constant feature, have weight 0.
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if
-// no class has two rows, if all rows coincide, if an entry is NaN or infinite or a distance
-// overflows, or if a parameter is out of range. It panics if x is nil or empty.
+// no class has two rows, if all rows coincide, if an entry is NaN or infinite, if a distance or
+// an entry of M overflows, or if a parameter is out of range. It panics if x is nil or empty.
 func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 	n, _ := x.Dims()
 	if n == 0 {

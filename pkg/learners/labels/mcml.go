@@ -83,8 +83,8 @@ type MCML struct {
 // two rows differ, such as a constant feature, have weight 0.
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
-// class has two rows, if all rows coincide, if an entry is NaN or infinite or the deviations from
-// the mean overflow, or if a parameter is out of range. It panics if x is nil or empty.
+// class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
+// the mean or an entry of M overflow, or if a parameter is out of range. It panics if x is nil or empty.
 func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	n, _ := x.Dims()
 	if n == 0 {
