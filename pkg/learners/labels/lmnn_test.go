@@ -270,6 +270,94 @@ func TestLMNNResidual(t *testing.T) {
 	}
 }
 
+// TestLMNNBest: a longer fit, which goes through the points of a shorter one, never ends at a larger F; and
+// Residual is what its definition says.
+func TestLMNNBest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(54, 10))
+	x, y := overlapping(rng, 60, 8, 3, 0.5)
+	before := math.Inf(1)
+	for most := lmnnEvery; most <= 15*lmnnEvery; most += lmnnEvery {
+		l, err := FitLMNN(x, y, LMNNParams{Tol: 1e-12, Mu: 0.75, MaxIterations: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Objective > before*(1+1e-12) {
+			t.Errorf("F = %v after %d iterations, %v before", l.Objective, most, before)
+		}
+		before = l.Objective
+		want := (l.Objective - l.Lower) / max(l.Objective, 0.75*180)
+		if math.Abs(l.Residual-want) > 1e-10 {
+			t.Errorf("after %d: residual %v, want %v", most, l.Residual, want)
+		}
+	}
+}
+
+// TestLMNNRadius: R and ρ are those of the comment of FitLMNN, in the coordinates of x, and the bounds
+// hold for metrics within R.
+func TestLMNNRadius(t *testing.T) {
+	const tol = 1e-9 // round-off of a change of coordinates
+	rng := rand.New(rand.NewPCG(54, 11))
+	x, y := overlapping(rng, 24, 4, 3, 1)
+	f, c := newTestFit(t, rng, x, y)
+	sigma, _ := covariance(x, upTo(24))
+	within := 0
+	for range 20 {
+		m := psd(rng, 4, math.Exp(6*rng.Float64()-3)/12)
+		outer, _, err := c.metric(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace := inner(outer.M(), sigma)
+		if got, want := f.radius(m), max(2*trace, 1); math.Abs(got-want) > tol*want {
+			t.Errorf("R = %v, want %v", got, want)
+		}
+		d := newDescent(f, m)
+		smooth, err := f.bound(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			other := psd(rng, 4, math.Exp(6*rng.Float64()-6)/12)
+			o, _, err := c.metric(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inner(o.M(), sigma) > f.radius(m) {
+				continue
+			}
+			within++
+			full, _, _, _ := slowLMNN(x, y, f.targets, f.mu, o.M())
+			if v := f.value(other); v < smooth || full < f.bounded(m) {
+				t.Errorf("F = %v with bound %v, with envelopes %v with bound %v", full, f.bounded(m), v, smooth)
+			}
+		}
+	}
+	if within < 100 {
+		t.Errorf("%d metrics lay within R", within)
+	}
+	for k, want := range []float64{1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2} {
+		if got := f.ridge(k); math.Abs(got-want*0.7*72) > 1e-12*got {
+			t.Errorf("ρ = %v, want %v", got, want*0.7*72)
+		}
+	}
+}
+
+// TestLMNNStart: of the powers of two, the multiple of I with the least F.
+func TestLMNNStart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(54, 12))
+	for _, gap := range []float64{0.1, 1, 3} {
+		x, y := overlapping(rng, 24, 4, 3, gap)
+		f, _ := newTestFit(t, rng, x, y)
+		c := f.startScale()
+		best := f.survey(scaledIdentity(4, c)).total
+		for e := -30; e <= 30; e++ {
+			if v := f.survey(scaledIdentity(4, math.Ldexp(c, e))).total; v < best*(1-1e-12) {
+				t.Errorf("gap %g: F = %v at %g·I, 2^%d times it %v", gap, best, c, e, v)
+			}
+		}
+	}
+}
+
 // TestLMNNScale: F is as small in other units, under the metric that has the same distances. Two
 // fits are the same to the bit.
 func TestLMNNScale(t *testing.T) {

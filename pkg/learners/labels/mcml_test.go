@@ -219,6 +219,66 @@ func TestMCMLResidual(t *testing.T) {
 	}
 }
 
+// TestMCMLResidualDefinition: from F, its gradient and the covariance in the coordinates of x, with a row
+// alone in its class, where a fit is cut short; and the fit starts from the best power of two.
+func TestMCMLResidualDefinition(t *testing.T) {
+	const tol = 1e-8 // n·ε·κ of the covariance, of terms that nearly cancel
+	rng := rand.New(rand.NewPCG(53, 8))
+	wide := 0 // fits whose residual has R = 2·tr(MΣ)
+	for _, gap := range []float64{0.3, 1, 4, 7} {
+		x, y := overlapping(rng, 40, 4, 2, gap)
+		y[7] = 5
+		for j, v := range x.RawRowView(7) { // away from the others, which can then collapse
+			x.Set(7, j, -4*v)
+		}
+		for _, most := range []int{1, 2, 4} {
+			l, err := FitMCML(x, y, MCMLParams{Tol: 1e-12, MaxIterations: most})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := l.Metric.M()
+			_, g := slowMCML(x, y, m)
+			c, _ := covariance(x, upTo(40))
+			// The least λ for which det(∇F − λΣ) = 0, with Σ = LLᵀ.
+			var chol mat.Cholesky
+			if !chol.Factorize(c) {
+				t.Fatal("singular covariance")
+			}
+			var lower, inverse mat.TriDense
+			chol.LTo(&lower)
+			if err := inverse.InverseTri(&lower); err != nil {
+				t.Fatal(err)
+			}
+			var full mat.Dense
+			full.Product(&inverse, g, inverse.T())
+			scaled := mat.NewSymDense(4, nil)
+			symmetric(scaled, &full)
+			var eig mat.EigenSym
+			eig.Factorize(scaled, false)
+			radius := max(2*inner(m, c), 4)
+			least := eig.Values(nil)[0]
+			if radius > 4 && least < -1e-3 {
+				wide++
+			}
+			want := max(inner(g, m)+radius*max(0, -least), 0) / 39
+			if l.Rows != 39 || math.Abs(l.Residual-want) > tol*max(want, 1) {
+				t.Errorf("gap %g, %d iterations: residual %v, want %v", gap, most, l.Residual, want)
+			}
+		}
+		f := newTestMCML(t, x, y)
+		at := f.start()
+		best := f.value(at)
+		for e := -30; e <= 30; e++ {
+			if v := f.value(scaledIdentity(4, math.Ldexp(at.At(0, 0), e))); v < best*(1-1e-12) {
+				t.Errorf("gap %g: the start has F = %v, 2^%d times it %v", gap, best, e, v)
+			}
+		}
+	}
+	if wide < 3 {
+		t.Errorf("%d fits have R = 2·tr(MΣ), want at least 3", wide)
+	}
+}
+
 // TestMCMLInvariance: F has the same minimum after an invertible linear map of the rows, and a
 // constant feature has no weight.
 func TestMCMLInvariance(t *testing.T) {
