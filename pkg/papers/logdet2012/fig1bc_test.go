@@ -233,13 +233,28 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	if err != nil || !(0 < start.upper && start.upper < start.lower) {
 		t.Errorf("bounds %v, error %v", start.bounds, err)
 	}
-	// Between rows W₀ is the inverse covariance: the mean squared distance of two of n is 2d·n/(n−1).
+	// Between rows W₀ is the inverse covariance.
 	inverse, err := fitInvCovariance(raw.session, pairs.Percentiles, candidate{}, budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u, l, err := boundsBy(pairs.Percentiles).Of(raw.train.x, allPairs(len(raw.train.y)), inverse.metric); err != nil || math.Abs(u-start.upper) > tol*u || math.Abs(l-start.lower) > tol*l {
+	u, l, err := boundsBy(pairs.Percentiles).Of(raw.train.x, allPairs(len(raw.train.y)), inverse.metric)
+	if err != nil || math.Abs(u-start.upper) > tol*u || math.Abs(l-start.lower) > tol*l {
 		t.Errorf("bounds %v, under the inverse covariance %g and %g (error %v)", start.bounds, u, l, err)
+	}
+	got, err := fitFromInvCov(raw.session, pairs.Percentiles, c, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pairs.FitLogDet(raw.train.x, raw.links, pairs.LogDetParams{Gamma: 1, Upper: u, Lower: l, W0: start.w0, MaxCycles: b.cycles(len(raw.links))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range raw.test.y {
+		x, z := raw.test.x.RawRowView(i), raw.train.x.RawRowView(i)
+		if p, q := got.metric.SqDist(x, z), want.Metric.SqDist(x, z); math.Abs(p-q) > tol*q {
+			t.Fatalf("squared distance %g, of LogDet with these bounds %g", p, q)
+		}
 	}
 }
 
