@@ -78,9 +78,9 @@ type LMNN struct {
 //
 // over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and the margin of 1, which sets the
 // scale of M. Source: Weinberger and Saul, Distance Metric Learning for Large Margin
-// Nearest Neighbor Classification, JMLR 10, 2009; a rival in Jain, Kulis, Davis, Dhillon,
-// JMLR 13, 2012, Section 6. x is n×d, samples as
-// rows, y has a class per row, any integers.
+// Nearest Neighbor Classification, JMLR 10, 2009; divided by 1−μ it is the objective of Weinberger,
+// Blitzer, Saul, NIPS 18, 2005, with c = μ/(1−μ), a rival in Jain, Kulis, Davis, Dhillon,
+// JMLR 13, 2012, Section 6. x is n×d, samples as rows, y has a class per row, any integers.
 //
 // The targets of a row are the K nearest others of its class by Euclidean distance in
 // x, in the order of classify.KNN: equal distances by the lower index. A class of c < K+1
