@@ -77,7 +77,7 @@ type MCML struct {
 // the right hand side per row that contributes, in nats, with R = max(2·tr(MΣ), rank Σ); tr(MΣ)
 // is half the mean d² of two rows. It is 0 at the minimum, where ∇F ⪰ 0 and ⟨∇F, M⟩ = 0. If
 // a linear map collapses each class to a point of its own, M grows without limit
-// as F falls to 0: the fit ends when F is that small. Nothing is drawn.
+// as F and Residual fall to 0, and the fit ends at Tol. Nothing is drawn.
 //
 // An iteration costs O(n²r + r³), r the rank of Σ, and memory is O(n²). Directions in which no
 // two rows differ, such as a constant feature, have weight 0.
