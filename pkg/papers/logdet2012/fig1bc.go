@@ -74,7 +74,7 @@ func wordSettingsOf(by datasets.Preprocessing, scale experiment.Scale) wordSetti
 	s := wordSettings{settings: settingsOf(by, scale), Topics: 9, PerTopic: 60, Dims: []int{5, 10, 15, printedDims, 25}}
 	s.Rules = []pairs.BoundRule{pairs.Percentiles}
 	if scale == experiment.Smoke {
-		s.Topics, s.PerTopic, s.Dims = 4, 16, []int{5, 10, printedDims}
+		s.Topics, s.PerTopic, s.Dims = 4, 12, []int{5, printedDims}
 	}
 	return s
 }
