@@ -17,7 +17,7 @@ import (
 
 // KernelLogDetVersion changes whenever FitKernelLogDet or FitKernelLogDetRows gives
 // other numbers for the same input.
-const KernelLogDetVersion = 1
+const KernelLogDetVersion = 2
 
 // KernelLogDetParams are the parameters of FitKernelLogDet. But for W0, which has no
 // counterpart (K₀ = ΦᵀW₀Φ stands for it), they are those of LogDetParams.
@@ -88,16 +88,17 @@ type KernelLogDet struct {
 //	K = K₀(I + CK₀)⁻¹,  W = I + ΦSΦᵀ,  S = −C + CKC,
 //
 // without an inverse of K₀ as in the paper's S = K₀⁻¹(K − K₀)K₀⁻¹; S is found from
-// (I + CK₀)S = −C. It is 0 outside the rows that links join, and the steps are made on their
-// block of K alone, centred, which changes no distance and keeps digits of K₀ where the
-// points are far from the origin. What K is elsewhere, All says, and Kernel at new points.
-// When K is made anew from λ, K₀ = FFᵀ by its eigenvectors, I + FᵀCF = RᵀR by Cholesky, and
-// K = FR⁻¹(FR⁻¹)ᵀ.
+// (I + CK₀)S = −C. It is 0 outside the rows that links join, and the steps are made for
+// these alone: they are those of FitLogDet for the rows of F, K₀ = FFᵀ by the eigenvectors of
+// their block of K₀, centred, which changes no distance and keeps digits of K₀ where the
+// points are far from the origin. p = vᵀWv, v a difference of two rows, keeps digits of small
+// distances that K_ii − 2K_ij + K_jj loses. What K is elsewhere, All says, and Kernel at
+// new points.
 //
 // A link between duplicates is skipped: p ≤ 10⁻¹²·ξ₀ under K₀, or ≤ 10⁻¹²·(K₀_ii + K₀_jj),
 // less than which the entries do not tell. With m links that join t objects a step costs
-// O(1), or O(t²) if it moves K, and the beginning and end O(mt² + t³); the check of K₀
-// costs O(n³).
+// O(r²), r ≤ t the rank of F, and the beginning and end O(mr² + t³); the check of K₀ costs
+// O(n³).
 //
 // FitKernelLogDet returns an error if there is no link, if a link has label 0 or an index
 // outside K₀, if an entry of K₀ is NaN or infinite, if K₀ is not positive semi-definite
@@ -281,18 +282,14 @@ func (l KernelLogDet) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transform
 	return kernels.NewTransformed(k, d, support, l.S)
 }
 
-// kernelForm is the kernel matrix K of the objects that links join, centred: W in the
-// coordinates of F, K₀ = FFᵀ, and K = FWFᵀ.
+// kernelForm is the W of input space for the rows of F, t×r, where FFᵀ is the kernel matrix
+// K₀ of the t objects that links join, centred.
 type kernelForm struct {
-	k0   *mat.SymDense // as given
-	f    *mat.Dense    // t×r
-	g    *mat.Dense    // K = GGᵀ since the start or the last remake, t×r
-	k    sym
-	last metric.Link // of the last sqDist
-	col  []float64   // t, Kv
+	*inputForm
+	k0 *mat.SymDense // as given
 }
 
-// newKernelForm returns K₀ of order t without the eigenvalues up to t·ε times the
+// newKernelForm returns the form of K₀ without the eigenvalues up to t·ε times the
 // largest, which are round-off.
 func newKernelForm(k0 *mat.SymDense) (*kernelForm, error) {
 	t := k0.SymmetricDim()
@@ -326,59 +323,11 @@ func newKernelForm(k0 *mat.SymDense) (*kernelForm, error) {
 			f.RawRowView(i)[j] *= math.Sqrt(max(v, 0))
 		}
 	}
-	out := &kernelForm{k0: k0, f: f, k: make(sym, t*(t+1)/2), col: make([]float64, t)}
-	out.set(f)
-	return out, nil
-}
-
-// set sets K to GGᵀ.
-func (f *kernelForm) set(g *mat.Dense) {
-	f.g = g
-	var k mat.SymDense
-	k.SymOuterK(1, g)
-	for i := range f.col {
-		row := f.k.row(i)
-		for j := range row {
-			row[j] = k.At(j, i)
-		}
+	in, err := newInputForm(f, nil)
+	if err != nil {
+		return nil, err
 	}
-}
-
-func (f *kernelForm) sqDist(l metric.Link) float64 {
-	f.last = l
-	if l.I < l.J {
-		l.I, l.J = l.J, l.I
-	}
-	row := f.k.row(l.I)
-	return row[l.I] - 2*row[l.J] + f.k.row(l.J)[l.J]
-}
-
-func (f *kernelForm) update(beta float64) {
-	i, j := f.last.I, f.last.J
-	copy(f.col, f.k.row(i))
-	for a := i + 1; a < len(f.col); a++ {
-		f.col[a] = f.k.row(a)[i]
-	}
-	floats.Sub(f.col[:j+1], f.k.row(j))
-	for a := j + 1; a < len(f.col); a++ {
-		f.col[a] -= f.k.row(a)[j]
-	}
-	f.k.rankOne(beta, f.col)
-}
-
-func (f *kernelForm) remake(links []metric.Link, c []float64) bool {
-	inv, ok := precisionRoot(f.f, nil, links, c)
-	if !ok {
-		return false
-	}
-	var g mat.Dense
-	g.Mul(f.f, inv)
-	f.set(&g)
-	return true
-}
-
-func (f *kernelForm) exact(l metric.Link) float64 {
-	return metric.Euclidean{}.SqDist(f.g.RawRowView(l.I), f.g.RawRowView(l.J))
+	return &kernelForm{in, k0}, nil
 }
 
 // transformation returns the objects of links with c ≠ 0, ascending, and S between them,

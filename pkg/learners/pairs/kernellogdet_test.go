@@ -230,7 +230,16 @@ func (w watched) update(beta float64) {
 	w.after()
 }
 
-// K is positive definite after every projection, on the range of K₀, and what the
+// current returns W with the update that waits for the next product.
+func current(f *kernelForm) *mat.SymDense {
+	w := f.w.symmetric()
+	if f.sign != 0 {
+		w.SymRankOne(w, f.sign, mat.NewVecDense(len(f.s), f.s))
+	}
+	return w
+}
+
+// W is positive definite after every projection, hence K on the range of K₀, and what the
 // projections make of it agrees with what is made of λ.
 func TestKernelLogDetStaysPositiveDefinite(t *testing.T) {
 	for _, gamma := range gammas {
@@ -250,33 +259,11 @@ func TestKernelLogDetStaysPositiveDefinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, r := f.f.Dims()
 			var chol mat.Cholesky
-			w := mat.NewSymDense(r, nil)
-			// W in the coordinates of F is F⁺KF⁺ᵀ; the columns of F are orthogonal.
-			onRange := func() bool {
-				var k, scaled, fk, fkf mat.Dense
-				k.CloneFrom(f.k.symmetric(n))
-				scaled.CloneFrom(f.f)
-				for j := range r {
-					norm := mat.Norm(f.f.ColView(j), 2)
-					for i := range n {
-						scaled.Set(i, j, f.f.At(i, j)/(norm*norm))
-					}
-				}
-				fk.Mul(scaled.T(), &k)
-				fkf.Mul(&fk, &scaled)
-				for i := range r {
-					for j := range i + 1 {
-						w.SetSym(i, j, fkf.At(i, j))
-					}
-				}
-				return chol.Factorize(w)
-			}
 			updates, bad := 0, 0
 			loop := newLogDetLoop(watched{f, func() {
 				updates++
-				if !onRange() {
+				if !chol.Factorize(current(f)) {
 					bad++
 				}
 			}}, links, LogDetParams{Gamma: gamma, Upper: upper, Lower: lower})
@@ -288,13 +275,13 @@ func TestKernelLogDetStaysPositiveDefinite(t *testing.T) {
 			if bad > 0 || updates == 0 {
 				t.Errorf("γ = %v, %T: K is not positive definite after %d of %d projections", gamma, kernel, bad, updates)
 			}
-			before := f.k.symmetric(n)
+			before := current(f)
 			if err := loop.finish(); err != nil {
 				t.Fatal(err)
 			}
 			const tol = 1e-9
-			if e := diff(f.k.symmetric(n), before); e > tol*mat.Norm(before, 2) {
-				t.Errorf("γ = %v, %T: K of the projections is off K of λ by %v of %v", gamma, kernel, e, mat.Norm(before, 2))
+			if e := diff(current(f), before); e > tol*mat.Norm(before, 2) {
+				t.Errorf("γ = %v, %T: W of the projections is off W of λ by %v of %v", gamma, kernel, e, mat.Norm(before, 2))
 			}
 		}
 	}
@@ -567,6 +554,42 @@ func TestKernelLogDetContradiction(t *testing.T) {
 	l, err = FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
 	if err != nil || l.Status != learners.IterationCap || l.KKT < 1 {
 		t.Errorf("γ = ∞: %v after %d cycles, KKT %v, error %v", l.Status, l.Iterations, l.KKT, err)
+	}
+}
+
+// Pairs so near that little of p is left in differences of entries of K are fitted as in
+// input space, whatever their labels.
+func TestKernelLogDetOfNearPairs(t *testing.T) {
+	// tol is relative. ε·K/p is up to 10⁻⁷ where p is the round-off of K₀ alone, and W, whose
+	// condition number is large, magnifies it.
+	const tol = 1e-4
+	rng := rand.New(rand.NewPCG(68, 3))
+	x := normal(rng, 60, 2)
+	var links []metric.Link
+	for i := 0; i < 60; i += 2 {
+		for j := range 2 {
+			x.Set(i+1, j, x.At(i, j)+1e-3*rng.Float64())
+		}
+		links = append(links, metric.Link{I: i, J: i + 1, Label: metric.SameClass(rng.IntN(2) == 0)})
+	}
+	for range 200 {
+		links = append(links, metric.Link{I: rng.IntN(30), J: 30 + rng.IntN(30), Label: metric.SameClass(rng.IntN(2) == 0)})
+	}
+	for _, gamma := range []float64{1, 10} {
+		p := LogDetParams{Gamma: gamma, Upper: 1e-4, Lower: 10, Tol: 1e-300, MaxCycles: 20}
+		want, err := FitLogDet(x, links, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := FitKernelLogDetRows(kernels.Linear{}, x, links, withKernel(p))
+		if err != nil {
+			t.Fatalf("γ = %v: %v", gamma, err)
+		}
+		for k, a := range want.Slacks {
+			if math.Abs(l.Slacks[k]-a) > tol*a {
+				t.Errorf("γ = %v, link %d: ξ = %v, in input space %v", gamma, k, l.Slacks[k], a)
+			}
+		}
 	}
 }
 
@@ -855,7 +878,7 @@ func BenchmarkKernelLogDet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		project := func(f *kernelForm) func(b *testing.B) {
+		project := func(f *inputForm) func(b *testing.B) {
 			links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Dissimilar}}
 			return func(b *testing.B) {
 				k := 0
@@ -866,20 +889,17 @@ func BenchmarkKernelLogDet(b *testing.B) {
 				}
 			}
 		}
-		// What K is does not matter here, and its eigenvectors would take minutes.
-		b.Run(fmt.Sprintf("alg=Block/n=%d/t=%d", n, len(objects)), project(packed(kernels.Gram(kernel, x.Slice(0, len(objects), 0, 2).(*mat.Dense)))))
-		b.Run(fmt.Sprintf("alg=FullMatrix/n=%d", n), project(packed(k0)))
-	}
-}
-
-// packed returns a form of K alone, that can be updated only.
-func packed(k *mat.SymDense) *kernelForm {
-	n := k.SymmetricDim()
-	f := &kernelForm{k: make(sym, 0, n*(n+1)/2), col: make([]float64, n)}
-	for i := range n {
-		for j := range i + 1 {
-			f.k = append(f.k, k.At(i, j))
+		block, err := newKernelForm(kernels.Gram(kernel, x.Slice(0, len(objects), 0, 2).(*mat.Dense)))
+		if err != nil {
+			b.Fatal(err)
 		}
+		_, rank := block.x.Dims()
+		b.Run(fmt.Sprintf("alg=Block/n=%d/t=%d/rank=%d", n, len(objects), rank), project(block.inputForm))
+		// The order of all of K; what points have it does not matter here.
+		whole, err := newInputForm(normal(rand.New(rand.NewPCG(70, 1)), 4, n), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("alg=FullMatrix/n=%d", n), project(whole))
 	}
-	return f
 }

@@ -187,8 +187,7 @@ func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error
 	}, nil
 }
 
-// logDetForm is the matrix of the projections: W, or the kernel matrix of the
-// objects that links join.
+// logDetForm is the matrix of the projections, W.
 type logDetForm interface {
 	// sqDist returns p = vᵀWv of the link and keeps Wv.
 	sqDist(l metric.Link) float64
