@@ -139,7 +139,7 @@ func clusterProtocol(all []clustered) string {
 		data = "Data: built-in, mixtures of Gaussians, in place of the paper's."
 	}
 	return fmt.Sprintf("All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. "+
-		"The least objective of %.0f starts counts. LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. %s %s",
+		"The least objective of %.0f starts counts. LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. %s %s",
 		r.size(startsOf), data, foldsNote(r.t))
 }
 
