@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,6 +58,24 @@ func TestExpanded(t *testing.T) {
 					if math.Abs(got-want) > tol*(1+largest) {
 						t.Errorf("%s, shift %v: rows %d and %d: d² = %v, want %v", name, shift, i, j, got, want)
 					}
+				}
+			}
+			if strings.HasPrefix(name, "many") { // S multiplies differences, which are small where κ is large
+				for i := range n {
+					for a := range n {
+						s := support.RawRowView(a)
+						if got, want := rows.At(i, 4+a), k.Kernel().Eval(s, x.RawRowView(i))-k.Kernel().Eval(s, support.RawRowView(0)); got != want {
+							t.Fatalf("%s, shift %v: row %d keeps %v of support point %d, want %v", name, shift, i, got, a, want)
+						}
+					}
+				}
+			}
+			for range 300 { // round-off makes no squared distance negative
+				near := normal(rng, 2, 3, shift)
+				near.SetRow(1, near.RawRowView(0))
+				near.Set(1, 1, near.At(0, 1)*(1+1e-9*rng.NormFloat64()))
+				if r := e.Rows(near); !(e.SqDist(r.RawRowView(0), r.RawRowView(1)) >= 0) {
+					t.Fatalf("%s, shift %v: d² = %v", name, shift, e.SqDist(r.RawRowView(0), r.RawRowView(1)))
 				}
 			}
 			if d := e.SqDist(points[0], points[n-1]); d != 0 {

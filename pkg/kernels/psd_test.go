@@ -85,6 +85,7 @@ func TestNewGram(t *testing.T) {
 	for want, a := range map[string]*mat.Dense{
 		"2×3 is not allowed, want a square matrix":             mat.NewDense(2, 3, nil),
 		"not symmetric: entries (1, 0) and (0, 1) are 1 and 2": mat.NewDense(2, 2, []float64{2, 2, 1, 3}),
+		"entries (2, 0) and (0, 2) are 2 and 0":                mat.NewDense(3, 3, []float64{5, 1, 0, 1.5, 5, 1, 2, 2, 5}), // the pair that differs most
 		"smallest eigenvalue -1, largest 1":                    mat.NewDense(2, 2, []float64{1, 0, 0, -1}),
 		"entry (1, 0) is NaN":                                  mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1}),
 		"entry (1, 1) is +Inf":                                 mat.NewDense(2, 2, []float64{1, 0, 0, math.Inf(1)}),

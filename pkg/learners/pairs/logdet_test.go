@@ -358,7 +358,7 @@ func TestLogDetBoundsAreSquared(t *testing.T) {
 
 // Duplicates are skipped, whatever their label, up to round-off.
 func TestLogDetSkipsDuplicates(t *testing.T) {
-	x := mat.NewDense(5, 2, []float64{1, 2, 1, 2, 0.1 + 0.2, 0, 0.3, 0, 4, 4})
+	x := mat.NewDense(5, 2, []float64{1, 2, 1, 2, 0.30000000000000004, 0, 0.3, 0, 4, 4})
 	links := []metric.Link{
 		{I: 0, J: 1, Label: metric.Dissimilar}, {I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Dissimilar},
 		{I: 4, J: 4, Label: metric.Dissimilar}, {I: 0, J: 4, Label: metric.Similar},
