@@ -24,6 +24,7 @@ var expected = map[string]int{
 	"02_pa2013.ipynb":        18,
 	"03_rmp2007.ipynb":       23,
 	"04_erkle2015.ipynb":     20,
+	"05_logdet2012.ipynb":    17,
 	"06_your_own_data.ipynb": 2,
 }
 
