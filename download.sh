@@ -10,13 +10,14 @@ usage() {
 usage: ./download.sh              the data sets that the experiments need
        ./download.sh NAME...      these data sets
        ./download.sh all          every data set, but for those of which only an
-                                  official address is known: these by NAME
+                                  official address or no copy at all is known:
+                                  these by NAME, which says what to supply
        ./download.sh --list       what there is, and what is already here
        ./download.sh --help
 
-Files go to data/ beside this script. Every file is checked (SHA-256) before it
-gets its final name; good files are kept, and an interrupted download is
-continued by the next call.
+Files go to data/ beside this script. Every file is checked (SHA-256, if one is
+known) before it gets its final name; good files are kept, and an interrupted
+download is continued by the next call.
 
 environment:
   METRICLAB_MIRROR   a folder or http(s) address with the same files under the
@@ -117,6 +118,10 @@ fetch() {
 
 # accept FILE FROM COMPARABLE: whether FILE may become $path.
 accept() {
+	if [ "$sha" = - ]; then
+		complain "warning: $path: not checked: no checksum is known, so that nothing confirms what $2 delivers"
+		return 0
+	fi
 	got=$(sum_of "$1") || return 1
 	[ "$got" != "$sha" ] || return 0
 	if [ "$3" = yes ]; then
@@ -242,6 +247,10 @@ member() {
 # get_file: brings the file of the current registry line.
 get_file() {
 	if [ -f "$data/$path" ]; then
+		if [ "$sha" = - ]; then
+			say "kept     $path (not checked: no checksum is known)"
+			return 0
+		fi
 		if [ "$(sum_of "$data/$path")" = "$sha" ]; then
 			say "ok       $path"
 			return 0
@@ -257,7 +266,9 @@ get_file() {
 	case $mirror in
 	'') ;;
 	http://* | https://*)
-		if direct "$mirror/$path" yes; then
+		must=yes # match the checksum
+		[ "$sha" != - ] || must=no
+		if direct "$mirror/$path" "$must"; then
 			say "fetched  $path"
 			return 0
 		fi ;;
@@ -267,6 +278,10 @@ get_file() {
 			return 0
 		fi ;;
 	esac
+	if [ "$sha" = - ]; then
+		complain "$path: no copy is known; supply $data/$path: $note"
+		return 1
+	fi
 	if [ "$sources" = - ]; then
 		complain "$path can only be copied from a mirror: $note"
 		return 1

@@ -63,9 +63,10 @@ var defaultClient = func() *http.Client {
 // continues it. A download that fails its check is deleted.
 //
 // A file whose checksum is not comparable is accepted from its official source
-// as it comes, with a warning. Get goes on with the other files when one
-// fails, except after a local error (full disk) or the end of ctx. The error
-// joins one per file: *UnknownError, *ChecksumError, *UnavailableError,
+// as it comes, with a warning; so is, from the mirror, a file of which no checksum
+// is known, and which only a user can supply. Get goes on with the other files
+// when one fails, except after a local error (full disk) or the end of ctx. The
+// error joins one per file: *UnknownError, *ChecksumError, *UnavailableError,
 // ctx.Err(), or what the network or disk reports.
 func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 	e, err := lookup(s.entries, name)
@@ -108,9 +109,15 @@ func (s *Store) forget(name string) {
 
 // UnavailableError is returned for a file that no official URL yields and no
 // mirror delivered.
-type UnavailableError struct{ File File }
+type UnavailableError struct {
+	File File
+	Path string // where it belongs
+}
 
 func (e *UnavailableError) Error() string {
+	if e.File.SHA256 == "" {
+		return fmt.Sprintf("datasets: %s: no copy is known; supply %s: %s", e.File.Path, e.Path, e.File.Note)
+	}
 	return fmt.Sprintf("datasets: %s can only be copied from a mirror: %s", e.File.Path, e.File.Note)
 }
 
@@ -145,7 +152,7 @@ func (g *getter) get(ctx context.Context, f File) error {
 	}
 	var tries []func() error
 	if m := g.opts.Mirror; strings.HasPrefix(m, "http://") || strings.HasPrefix(m, "https://") {
-		tries = append(tries, func() error { return g.direct(ctx, f, strings.TrimSuffix(m, "/")+"/"+f.Path, true) })
+		tries = append(tries, func() error { return g.direct(ctx, f, strings.TrimSuffix(m, "/")+"/"+f.Path, f.SHA256 != "") })
 	} else if m != "" {
 		tries = append(tries, func() error { return g.copyFrom(ctx, f, m) })
 	}
@@ -169,7 +176,7 @@ func (g *getter) get(ctx context.Context, f File) error {
 	}
 	switch {
 	case len(f.Sources) == 0:
-		errs = append(errs, &UnavailableError{f})
+		errs = append(errs, &UnavailableError{f, g.store.Path(f.Path)})
 	case f.Bytes == 0 && !stops(ctx, errs[len(errs)-1]):
 		errs = append(errs, fmt.Errorf("datasets: %s: %s", f.Path, f.Note))
 	}
@@ -212,6 +219,12 @@ func (g *getter) place(ctx context.Context, f File, r io.Reader, from string, co
 
 // accept decides on a complete file of n bytes.
 func (g *getter) accept(f File, from string, n int64, sum string, comparable bool) error {
+	if f.SHA256 == "" {
+		if g.opts.Warn != nil {
+			g.opts.Warn(f.Path, fmt.Sprintf("not checked: no checksum is known, so that nothing confirms what %s delivers", from))
+		}
+		return nil
+	}
 	if sum == f.SHA256 {
 		return nil
 	}

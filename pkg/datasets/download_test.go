@@ -533,6 +533,111 @@ func TestGetUnknownSize(t *testing.T) {
 	checkFolder(t, s, map[string][]byte{"toy/x.bin": data})
 }
 
+// suppliedFixture is a data set "toy" of two files of which no copy is known.
+func suppliedFixture() []Entry {
+	e := []Entry{{Name: "toy", Named: true, Shape: "-"}}
+	for _, path := range []string{"toy/x.bin", "toy/y.bin"} {
+		e[0].Files = append(e[0].Files, File{Dataset: "toy", Path: path, Note: "ask its authors"})
+	}
+	return e
+}
+
+// Files of which no copy is known: an error for each says what to supply where, what lies there
+// is kept and usable, and what a mirror has is taken with a warning.
+func TestGetSupplied(t *testing.T) {
+	x, y := randomBytes(5000), randomBytes(600)
+	empty := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "data")
+	s := open(dir, suppliedFixture())
+	silent := func(file, msg string) { t.Errorf("warning for %s: %s", file, msg) }
+	for _, mirror := range []string{"", empty} {
+		err := s.Get(t.Context(), "toy", Options{Mirror: mirror, Warn: silent})
+		var none *UnavailableError
+		if !errors.As(err, &none) || none.Path != s.Path(none.File.Path) {
+			t.Fatalf("error is %v", err)
+		}
+		for _, file := range []string{"toy/x.bin", "toy/y.bin"} {
+			if want := "datasets: " + file + ": no copy is known; supply " + s.Path(file) + ": ask its authors"; !slices.Contains(strings.Split(err.Error(), "\n"), want) {
+				t.Errorf("error %v does not say %q", err, want)
+			}
+		}
+		checkFolder(t, s, nil)
+	}
+	var missing *MissingError
+	if _, err := s.Checksum(t.Context(), "toy"); !errors.As(err, &missing) {
+		t.Errorf("Checksum of nothing: %v", err)
+	}
+
+	states := func(status, verify []State) {
+		t.Helper()
+		for _, tc := range []struct {
+			want  []State
+			files func() ([]FileStatus, error)
+		}{
+			{status, func() ([]FileStatus, error) { return s.Status("toy") }},
+			{verify, func() ([]FileStatus, error) { return s.Verify(t.Context(), "toy") }},
+		} {
+			got, err := tc.files()
+			if err != nil || len(got) != 2 || got[0].State != tc.want[0] || got[1].State != tc.want[1] {
+				t.Errorf("%+v, %v; want %v", got, err, tc.want)
+			}
+		}
+	}
+	writeFile(t, s.Path("toy/x.bin"), x)
+	states([]State{Present, Missing}, []State{Unchecked, Missing})
+	if !Unchecked.Usable() || Unchecked.String() != "present, not checked: no checksum is known" {
+		t.Errorf("%v, usable: %v", Unchecked, Unchecked.Usable())
+	}
+	if err := s.Get(t.Context(), "toy", Options{}); err == nil || strings.Contains(err.Error(), "x.bin") {
+		t.Errorf("with x.bin supplied: %v", err)
+	}
+
+	// What is there is kept, whatever the mirror has.
+	writeFile(t, filepath.Join(empty, "toy", "x.bin"), y)
+	writeFile(t, s.Path("toy/y.bin"), y)
+	if err := s.Get(t.Context(), "toy", Options{Mirror: empty, Warn: silent}); err != nil {
+		t.Error(err)
+	}
+	both := map[string][]byte{"toy/x.bin": x, "toy/y.bin": y}
+	checkFolder(t, s, both)
+	states([]State{Present, Present}, []State{Unchecked, Unchecked})
+	want := sumOf([]byte(sumOf(x) + "  toy/x.bin\n" + sumOf(y) + "  toy/y.bin\n"))
+	if sum, err := s.Checksum(t.Context(), "toy"); err != nil || sum != want {
+		t.Errorf("Checksum = %s, %v; want %s", sum, err, want)
+	}
+
+	mirror := t.TempDir()
+	for name, data := range both {
+		writeFile(t, filepath.Join(mirror, filepath.FromSlash(name)), data)
+	}
+	srv := newServer(t, map[string][]byte{"/m/toy/x.bin": x, "/m/toy/y.bin": y})
+	for _, m := range []string{mirror, srv.URL + "/m"} {
+		s := open(t.TempDir(), suppliedFixture())
+		writeFile(t, s.Path("toy/x.bin.part"), y) // of an earlier call: nothing tells whether it belongs to the rest
+		var warned []string
+		err := s.Get(t.Context(), "toy", Options{Mirror: m, Warn: func(file, msg string) { warned = append(warned, file+": "+msg) }})
+		if err != nil {
+			t.Errorf("mirror %s: %v", m, err)
+		}
+		checkFolder(t, s, both)
+		if len(warned) != 2 || !strings.HasPrefix(warned[0], "toy/x.bin: not checked: no checksum is known") || !strings.Contains(warned[0], m) {
+			t.Errorf("warnings %q, want two", warned)
+		}
+	}
+
+	// What breaks off is not taken for the file.
+	s = open(t.TempDir(), suppliedFixture())
+	srv.cut.Store(300)
+	if err := s.Get(t.Context(), "toy", Options{Mirror: srv.URL + "/m"}); err == nil {
+		t.Error("half a file is accepted")
+	}
+	for _, file := range []string{"toy/x.bin", "toy/y.bin"} {
+		if _, err := os.Stat(s.Path(file)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", file, err)
+		}
+	}
+}
+
 func TestGetFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		needs.Missing(t, "needs /dev/full, a device that is always full: ", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,7 +101,7 @@ func tsvOf(entries ...Entry) string {
 			if f.Bytes > 0 {
 				size = fmt.Sprint(f.Bytes)
 			}
-			fmt.Fprintf(&b, "file\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, f.Path, size, f.SHA256, yes[f.Comparable], or(strings.Join(sources, " ")), or(f.Note))
+			fmt.Fprintf(&b, "file\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, f.Path, size, or(f.SHA256), yes[f.Comparable], or(strings.Join(sources, " ")), or(f.Note))
 		}
 	}
 	return b.String()
@@ -301,6 +302,59 @@ func TestScriptNamed(t *testing.T) {
 			with(path).expect(t, 1, "toy/x.bin: ask its authors", nil, nil, "toy")
 		}
 		with("/bad").expect(t, 1, "SHA-256 is "+sumOf(data[1:])+", want "+sumOf(data)+" (4999 bytes)\n", nil, nil, "toy")
+	}
+}
+
+// Files of which no copy is known: the script does as Get does (TestGetSupplied).
+func TestScriptSupplied(t *testing.T) {
+	x, y, more := randomBytes(5000), randomBytes(600), randomBytes(70)
+	both := map[string][]byte{"toy/x.bin": x, "toy/y.bin": y}
+	extra := fixture(more, true, "http://127.0.0.1:1/y")[0]
+	extra.Name, extra.Default, extra.Files[0].Dataset, extra.Files[0].Path = "extra", true, "extra", "extra/y.bin"
+	mirror, onlyExtra := t.TempDir(), t.TempDir()
+	for name, data := range both {
+		writeFile(t, filepath.Join(mirror, filepath.FromSlash(name)), data)
+	}
+	writeFile(t, filepath.Join(onlyExtra, "extra", "y.bin"), more)
+	srv := newServer(t, map[string][]byte{"/m/toy/x.bin": x, "/m/toy/y.bin": y})
+	for _, fetch := range []string{"curl", "wget"} {
+		s := newScript(t, tsvOf(append(suppliedFixture(), extra)...), fetch)
+		s.expect(t, 0, "toy            missing         ?", nil, nil, "--list")
+		s.expect(t, 1, "not complete: toy", nil, nil, "toy")
+		for _, file := range []string{"toy/x.bin", "toy/y.bin"} {
+			s.expect(t, 1, file+": no copy is known; supply "+s.data("toy", filepath.Base(file))+": ask its authors\n", nil, []string{"METRICLAB_MIRROR=" + onlyExtra}, "toy")
+		}
+
+		// Neither all nor no name asks for them.
+		for _, args := range [][]string{{"all"}, nil} {
+			status, printed := s.run(t, []string{"METRICLAB_MIRROR=" + onlyExtra}, args...)
+			if status != 0 || strings.Contains(printed, "toy/") {
+				t.Errorf("download.sh %q: status %d\n%s", args, status, printed)
+			}
+		}
+		checkFolder(t, Open(s.data()), map[string][]byte{"extra/y.bin": more})
+
+		for _, m := range []string{mirror, srv.URL + "/m"} {
+			s := newScript(t, tsvOf(suppliedFixture()...), fetch)
+			writeFile(t, s.data("toy", "x.bin.part"), y)
+			env := []string{"METRICLAB_MIRROR=" + m}
+			s.expect(t, 0, "warning: toy/x.bin: not checked: no checksum is known, so that nothing confirms what "+m+"/toy/x.bin delivers\n", both, env, "toy")
+
+			// What is there is kept, whatever the mirror has.
+			writeFile(t, s.data("toy", "x.bin"), more)
+			s.expect(t, 0, "kept     toy/x.bin (not checked: no checksum is known)\n", map[string][]byte{"toy/x.bin": more, "toy/y.bin": y}, env, "toy")
+			s.expect(t, 0, "toy            here ", map[string][]byte{"toy/x.bin": more, "toy/y.bin": y}, nil, "--list")
+		}
+
+		s = newScript(t, tsvOf(suppliedFixture()...), fetch)
+		srv.cut.Store(300)
+		if status, printed := s.run(t, []string{"METRICLAB_MIRROR=" + srv.URL + "/m"}, "toy"); status != 1 {
+			t.Errorf("a body that breaks off: status %d\n%s", status, printed)
+		}
+		srv.cut.Store(0)
+		if _, err := os.Stat(s.data("toy", "x.bin")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("half a file is accepted: %v", err)
+		}
 	}
 }
 

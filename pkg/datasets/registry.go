@@ -25,7 +25,7 @@ var registryTSV string
 type Entry struct {
 	Name     string
 	Default  bool   // download.sh fetches it when asked for nothing else
-	Named    bool   // download.sh fetches it only by its name: no copy but the official one is known
+	Named    bool   // download.sh fetches it only by its name: no copy but the official one is known, or none
 	Shape    string // in words
 	Licence  string
 	Citation string
@@ -46,12 +46,13 @@ type File struct {
 	Dataset string
 	Path    string // below the data folder and below a mirror, with slashes
 	Bytes   int64  // size of the known copy; 0 if it is not known
-	SHA256  string // of the known copy, 64 hexadecimal digits
+	SHA256  string // of the known copy, 64 hexadecimal digits; "" if no copy is known: a user must supply it
 	// Comparable says that the official file has this SHA-256 too, so that a
-	// download must match it. A copy from a mirror must always match it.
+	// download must match it. A copy from a mirror must always match it,
+	// where it is known.
 	Comparable bool
 	Sources    []Source // official, in order of preference; may be empty
-	Note       string   // why it is not comparable, or ""
+	Note       string   // why it is not comparable or what to supply, or ""
 }
 
 // Source is where a file comes from.
@@ -149,6 +150,8 @@ func parseRegistry(name, tsv string) ([]Entry, error) {
 					err = fmt.Errorf("file of %q does not follow its set line", f.Dataset)
 				case paths[f.Path]:
 					err = fmt.Errorf("path %q stands twice", f.Path)
+				case f.SHA256 == "" && !entries[last].Named:
+					err = fmt.Errorf(`sha256: "-" is not allowed, as set %q is not named`, f.Dataset)
 				default:
 					paths[f.Path] = true
 					entries[last].Files = append(entries[last].Files, f)
@@ -178,10 +181,18 @@ func parseSet(f []string) (Entry, error) {
 }
 
 func parseFile(f []string) (File, error) {
-	out := File{Dataset: f[1], Path: f[2], SHA256: f[4]}
+	out := File{Dataset: f[1], Path: f[2]}
 	if path.Clean(out.Path) != out.Path || path.IsAbs(out.Path) || strings.HasPrefix(out.Path, "..") || strings.ContainsAny(out.Path, `\: `) {
 		return out, fmt.Errorf("path: %q is not allowed, want a clean relative path", out.Path)
 	}
+	if f[4] == "-" {
+		if f[3] != "-" || f[5] != "no" || f[6] != "-" || f[7] == "-" {
+			return out, errors.New(`sha256: "-" is not allowed, unless bytes and sources are "-", comparable is no and a note says what to supply`)
+		}
+		out.Note = f[7]
+		return out, nil
+	}
+	out.SHA256 = f[4]
 	var err1, err2 error
 	if f[3] != "-" {
 		out.Bytes, err1 = strconv.ParseInt(f[3], 10, 64)

@@ -123,13 +123,16 @@ const (
 	// Unconfirmed: the file differs from the known copy, but its official
 	// source may too (File.Comparable is false), so that nobody can say.
 	Unconfirmed
+	// Unchecked: the file has been read, but no checksum is known (File.SHA256 is
+	// empty).
+	Unchecked
 	// Present: the size is right, or none is known; the content has not been read.
 	Present
 	// OK: size and SHA-256 are right.
 	OK
 )
 
-var stateNames = []string{"missing", "wrong size", "wrong checksum", "unconfirmed", "present", "ok"}
+var stateNames = []string{"missing", "wrong size", "wrong checksum", "unconfirmed", "present, not checked: no checksum is known", "present", "ok"}
 
 // String returns the state in words.
 func (s State) String() string {
@@ -139,7 +142,7 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Usable reports whether the file can be worked with: OK, Present or
+// Usable reports whether the file can be worked with: OK, Present, Unchecked or
 // Unconfirmed.
 func (s State) Usable() bool { return s >= Unconfirmed }
 
@@ -216,6 +219,8 @@ func (s *Store) verify(ctx context.Context, st *FileStatus) error {
 	}
 	st.Sum = sum
 	switch {
+	case st.SHA256 == "":
+		st.State = Unchecked
 	case sum == st.SHA256:
 		st.State = OK
 	case st.Comparable:
