@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -52,8 +53,8 @@ type listedData struct {
 
 type listedFile struct {
 	Path   string `json:"path"`
-	Bytes  int64  `json:"bytes"` // 0 if it is not known
-	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`  // 0 if it is not known
+	SHA256 string `json:"sha256"` // "" if none is known
 	State  string `json:"state"`
 }
 
@@ -143,7 +144,8 @@ func (a *app) dataGetCommand() *cobra.Command {
 		Short: "Fetch data sets (default: those that the experiments need)",
 		Long: `Fetch the files of data sets that are missing or wrong, from the mirror if there
 is one, else from their official sources, and check them. An interrupted download
-goes on where it was. METRICLAB_MIRROR in the environment sets the mirror, too.`,
+goes on where it was. METRICLAB_MIRROR in the environment sets the mirror, too.
+No copy is known of data that are not public: get NAME says what to supply where.`,
 		RunE: func(c *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				names = a.needed()
@@ -194,7 +196,7 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 			}
 			store := datasets.Open(dir)
 			var all []listedData
-			ok := true
+			var bad []string
 			for _, name := range names {
 				files, err := store.Verify(c.Context(), name)
 				if err != nil {
@@ -204,7 +206,9 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ok = ok && l.Usable
+				if !l.Usable {
+					bad = append(bad, name)
+				}
 				all = append(all, l)
 			}
 			if asJSON {
@@ -218,8 +222,8 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 					}
 				}
 			}
-			if !ok {
-				return errors.New("data are missing or wrong; get them with: metriclab data get")
+			if len(bad) > 0 {
+				return fmt.Errorf("data are missing or wrong; get them with: metriclab data get %s", strings.Join(bad, " "))
 			}
 			return nil
 		},

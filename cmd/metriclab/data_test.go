@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/datasets"
+)
+
+// Data that are not public: get says what to supply where, and what has been supplied is
+// usable, though nothing can check it.
+func TestDataToBeSupplied(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	expect := func(code int, want string, args ...string) {
+		t.Helper()
+		if got := c.run(args...); got != code || !regexp.MustCompile(`(?m)^`+want).MatchString(c.out.String()+c.err.String()) {
+			t.Errorf("%q: exit code %d, want %d, and %q in\n%s%s", args, got, code, want, c.out.String(), c.err.String())
+		}
+	}
+	expect(0, `clarify +missing +\? +traces of four programs; not public, to be supplied: `, "data", "list")
+	files := []string{"latex", "mpg321", "foxpro", "iptables"}
+	for _, name := range files {
+		file := "clarify/" + name + ".csv"
+		expect(exitFailed, `(metriclab: )?datasets: `+file+`: no copy is known; supply `+filepath.Join("data", "clarify", name+".csv")+`: a CSV table with a head of names and a row per run`, "data", "get", "clarify")
+		expect(exitFailed, file+": missing\n", "data", "verify", "clarify")
+	}
+	expect(exitFailed, `.*get them with: metriclab data get clarify\n`, "data", "verify", "clarify")
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join("data", "clarify", name+".csv"), []byte("f,class\n1,a\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(0, `clarify is complete in data\n`, "data", "get", "clarify")
+	expect(0, `clarify/foxpro.csv: present, not checked: no checksum is known\n`, "data", "verify", "clarify")
+	expect(0, `clarify +present `, "data", "list")
+
+	if code := c.run("data", "verify", "clarify", "--json"); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	var list []listedData
+	if err := json.Unmarshal(c.out.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || !list[0].Usable || list[0].Needed || len(list[0].Files) != 4 || list[0].Files[0].SHA256 != "" {
+		t.Errorf("JSON: %+v", list)
+	}
+}
+
+// No experiment needs data that only their names fetch: get without names would fail.
+func TestNoNamedDataAreNeeded(t *testing.T) {
+	needed := newApp(papers).needed()
+	if len(needed) == 0 {
+		t.Error("nothing is needed")
+	}
+	for _, name := range needed {
+		if e, err := datasets.Lookup(name); err != nil || e.Named {
+			t.Errorf("%s is needed; named %v, %v", name, e.Named, err)
+		}
+	}
+}
+
+// The command that the registry gives for the Clarify data works with every learner that stands
+// there, on made-up counts.
+func TestClarifyCommands(t *testing.T) {
+	registry, err := os.ReadFile(filepath.Join("..", "..", "pkg", "datasets", "registry.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line string
+	var comment strings.Builder
+	for s := bufio.NewScanner(strings.NewReader(string(registry))); s.Scan(); {
+		if text, ok := strings.CutPrefix(s.Text(), "#"); ok {
+			fmt.Fprintln(&comment, text)
+			if strings.Contains(text, "metriclab evaluate ") {
+				line = strings.TrimSpace(text)
+			}
+		}
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("data", "clarify"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	table.WriteString("open,read,close,class\n")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 60 {
+		fmt.Fprintf(&table, "%d,%d,%d,%c\n", rng.IntN(9)+i%3, rng.IntN(20), rng.IntN(5), 'a'+i%3)
+	}
+	if err := os.WriteFile(filepath.Join("data", "clarify", "latex.csv"), []byte(table.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := newCommand(toys(nil))
+	for _, learner := range []string{"itml-tuned", "lmnn", "mcml", "invcov", "euclidean", "itml-labels"} {
+		if !strings.Contains(comment.String(), learner) {
+			t.Errorf("the registry does not name %s", learner)
+		}
+		words := strings.Fields(strings.Replace(line, "LEARNER", learner, 1))
+		if learner == "itml-labels" {
+			for _, param := range []string{"start=invcov", "gamma=NUMBER"} {
+				if !strings.Contains(comment.String(), "--param "+param) {
+					t.Errorf("the registry does not say --param %s", param)
+				}
+				words = append(words, "--param", strings.Replace(param, "NUMBER", "1", 1))
+			}
+		}
+		if len(words) < 2 {
+			t.Fatal("the registry has no line with metriclab evaluate")
+		}
+		if code := c.run(append(words[1:], "--repeats", "2")...); code != 0 || !strings.Contains(c.out.String(), "error") {
+			t.Errorf("%q: exit code %d\n%s%s", words, code, c.out.String(), c.err.String())
+		}
+	}
+}
