@@ -27,7 +27,7 @@ const (
 )
 
 // clarifySupply says what a user needs to run the original.
-const clarifySupply = "To run the original, supply clarify/latex.csv, clarify/mpg321.csv, clarify/foxpro.csv and clarify/iptables.csv below the data folder, a row per run of the program, how often each function was called, and the class last; see the note on clarify in pkg/datasets/registry.tsv."
+const clarifySupply = "To run the original, supply clarify/latex.csv, clarify/mpg321.csv, clarify/foxpro.csv and clarify/iptables.csv below the data folder, a row per run of the program, how often each function was called, and the class last; metriclab data get clarify says more."
 
 const (
 	clarifyNote   = " Readings: counts as they are and standardised. The traces of Ha et al. (2007) are not public: the finding is that on counts of words of news about nine topics, without a verdict. " + clarifySupply

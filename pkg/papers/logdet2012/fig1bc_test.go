@@ -507,7 +507,7 @@ func TestStandInIsLabelled(t *testing.T) {
 		}
 	}
 	for _, c := range Fig1bc.Claims {
-		if !strings.Contains(c.Predicate, "not public") || !strings.Contains(c.Predicate, "clarify/latex.csv") {
+		if !strings.Contains(c.Predicate, "not public") || !strings.Contains(c.Predicate, "clarify/latex.csv") || !strings.Contains(c.Predicate, "metriclab data get clarify") {
 			t.Errorf("%s: predicate %q", c.ID, c.Predicate)
 		}
 	}
