@@ -355,26 +355,30 @@ func TestTrialIsComplete(t *testing.T) {
 		}
 		for _, rule := range rules {
 			g := tb.Where("method", m.name, "bounds", rule)
-			rows, folds := 0.0, g.Where("kind", "wrong")
-			for _, n := range folds.Values("of") {
+			rows, wrong := 0.0, g.Where("kind", "wrong")
+			for _, n := range wrong.Values("of") {
 				rows += n
 			}
-			if folds.Len() != 2 || rows != float64(set.N()) {
-				t.Errorf("%s %s: %d folds with %g test rows, want 2 with %d", m.name, rule, folds.Len(), rows, set.N())
+			if wrong.Len() != folds || rows != float64(set.N()) {
+				t.Errorf("%s %s: %d folds with %g test rows, want %d with %d", m.name, rule, wrong.Len(), rows, folds, set.N())
 			}
-			for fold, f := range g.Group("fold") {
-				chosen := f.Where("kind", "chosen")
-				inner := f.Where("kind", "inner")
-				if len(m.candidates) == 1 {
-					if inner.Len() != 0 {
-						t.Errorf("%s: %d inner errors without a choice", m.name, inner.Len())
-					}
-					continue
+			inner := g.Where("kind", "inner")
+			if len(m.candidates) == 1 {
+				if inner.Len() != 0 {
+					t.Errorf("%s: %d inner errors without a choice", m.name, inner.Len())
 				}
-				first := slices.Index(inner.Values("value"), slices.Min(inner.Values("value")))
-				if inner.Len() != len(m.candidates) || chosen.Index("at")[0] != inner.Index("at")[first] {
-					t.Errorf("%s %s, fold %s: %q is chosen, of inner errors %v", m.name, rule, fold, chosen.Index("at")[0], inner.Values("value"))
+				continue
+			}
+			if inner.Len() != len(m.candidates) {
+				t.Errorf("%s %s: %d inner errors, want %d", m.name, rule, inner.Len(), len(m.candidates))
+			}
+			for i, n := range inner.Values("of") { // each row is judged in the training part of one fold
+				if n != float64(set.N()) || inner.Index("at")[i] != m.candidates[i].label {
+					t.Errorf("%s %s, %s: %g inner rows, want %d at %s", m.name, rule, inner.Index("at")[i], n, set.N(), m.candidates[i].label)
 				}
+			}
+			if made := g.Where("kind", "stopped", "at", choiceFits).Values("of"); !slices.Equal(made, []float64{float64(folds * len(m.candidates)), float64(folds * len(m.candidates))}) {
+				t.Errorf("%s %s: %v fits made in choosing, want %d per fold", m.name, rule, made, folds*len(m.candidates))
 			}
 		}
 	}
