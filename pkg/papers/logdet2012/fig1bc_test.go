@@ -433,6 +433,19 @@ func TestWordClaims(t *testing.T) {
 	}
 }
 
+// The finding of "relatively constant" shows errors: their differences from their mean have the mean 0.
+func TestConstantShowsErrors(t *testing.T) {
+	for _, c := range fig1bcClaims {
+		if c.ID != "fig1c-constant" {
+			continue
+		}
+		f, err := c.Grade(madeWords(func(_ string, d int, _ datasets.Preprocessing) float64 { return 0.5 - 0.01*float64(d) }))
+		if err != nil || !strings.Contains(f.Ours, "45.0 % with 5, 40.0 % with 10") || strings.Contains(f.Ours, "mean difference") {
+			t.Errorf("%q, error %v", f.Ours, err)
+		}
+	}
+}
+
 // A finding is of both readings: what holds in one of them is partly reproduced.
 func TestWordReadings(t *testing.T) {
 	tb := madeWords(func(m string, d int, by datasets.Preprocessing) float64 {
