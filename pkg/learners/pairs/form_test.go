@@ -210,6 +210,9 @@ func TestRankDeficientStreams(t *testing.T) {
 		for i, f := range fewPoints(rng, c.dim, c.points, c.rounds) {
 			mustStep(t, l, f)
 			ref.step(t, f)
+			if i%8 != 7 { // a look costs more than a round, and what is lost stays lost
+				continue
+			}
 			if d := orthogonality(l.e.a); d > 1e-12 { // some 1e-15 per reflection
 				t.Fatalf("dim %d, %d points, round %d: ‖UᵀU − I‖ = %v", c.dim, c.points, i, d)
 			}
