@@ -122,7 +122,7 @@ func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	}
 	t.fold = ""
 	for _, k := range t.order {
-		t.add("inner", k.method, k.bounds, k.at, t.inner[k].wrong, t.inner[k].of)
+		t.add("inner", k.method, k.bounds, k.at, float64(t.inner[k].wrong), float64(t.inner[k].of))
 	}
 	return t.rows, nil
 }
@@ -140,11 +140,11 @@ type fig1a struct {
 // innerSum counts wrong rows of the inner cross-validations of all folds.
 type (
 	innerKey struct{ method, bounds, at string }
-	innerSum struct{ wrong, of float64 }
+	innerSum struct{ wrong, of int }
 )
 
 // addInner adds the count of a fold.
-func (t *fig1a) addInner(k innerKey, wrong, of float64) {
+func (t *fig1a) addInner(k innerKey, wrong, of int) {
 	sum, ok := t.inner[k]
 	if !ok {
 		sum = &innerSum{}
@@ -184,13 +184,13 @@ func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.Boun
 	if m.bounded {
 		bounds = rule.String()
 	}
-	return p.judge(ctx, m, rule, t.set, func(kind, at string, value, of float64) {
+	return p.judge(ctx, m, rule, t.set, func(kind, at string, value, of int) {
 		switch {
 		case kind == "inner":
 			t.addInner(innerKey{m.name, bounds, at}, value, of)
 		case kind == "failed" && value == 0, kind == "stopped" && of == 0:
 		default:
-			t.add(kind, m.name, bounds, at, value, of)
+			t.add(kind, m.name, bounds, at, float64(value), float64(of))
 		}
 	})
 }

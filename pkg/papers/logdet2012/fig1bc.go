@@ -248,7 +248,7 @@ func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 			}
 			for _, m := range methodsNamed(s.settings, clarifyMethods) {
 				end := env.Lap(m.name)
-				err := p.judge(ctx, m, s.Rules[0], s.settings, func(kind, at string, value, of float64) { add(kind, m.name, d, f, at, value, of) })
+				err := p.judge(ctx, m, s.Rules[0], s.settings, func(kind, at string, value, of int) { add(kind, m.name, d, f, at, float64(value), float64(of)) })
 				end()
 				if err != nil {
 					return nil, fmt.Errorf("%s, %s words, fold %s: %w", m.name, d, f, err)

@@ -279,26 +279,54 @@ func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b 
 	return choose(ctx, len(m.candidates), tasks)
 }
 
-// learn fits the best candidate to all training rows, or the next one if it fails there.
-func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
+// firstFit fits the candidates in an order until one can be fitted.
+func firstFit(ctx context.Context, order []int, candidates []candidate, fit func(i int) (stopped bool, err error)) (which int, fits tally, err error) {
 	var errs []error
 	for _, i := range order {
 		if err := ctx.Err(); err != nil {
-			return 0, learnt{}, fits, err
+			return 0, fits, err
 		}
-		l, err := m.fit(p.session, rule, m.candidates[i], b)
-		fits.add(l.stopped, err)
+		stopped, err := fit(i)
+		fits.add(stopped, err)
 		if err == nil {
-			return i, l, fits, nil
+			return i, fits, nil
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", m.candidates[i].label, err))
+		errs = append(errs, fmt.Errorf("%s: %w", candidates[i].label, err))
 	}
-	return 0, learnt{}, fits, errors.Join(errs...)
+	return 0, fits, errors.Join(errs...)
 }
 
-// judge chooses and learns, and adds the rows of a table that say what a method has chosen, of
-// which fits, and how many test rows are wrong: value counts something of so many.
-func (p *problem) judge(ctx context.Context, m method, rule pairs.BoundRule, s settings, add func(kind, at string, value, of float64)) error {
+// learn fits the best candidate to all training rows, or the next one if it fails there.
+func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
+	which, fits, err = firstFit(ctx, order, m.candidates, func(i int) (bool, error) {
+		var err error
+		l, err = m.fit(p.session, rule, m.candidates[i], b)
+		return l.stopped, err
+	})
+	return which, l, fits, err
+}
+
+// addRows adds the rows of a table that say what was chosen, of which fits, and how many
+// test rows are wrong: value counts something of so many.
+func (c choice) addRows(candidates []candidate, which int, final tally, wrong, rows int, add func(kind, at string, value, of int)) {
+	add("wrong", "", wrong, rows)
+	if c.rows > 0 {
+		for i, candidate := range candidates {
+			add("inner", candidate.label, c.wrong[i], c.rows)
+		}
+	}
+	add("chosen", candidates[which].label, c.asGoodAs(which), len(candidates))
+	for _, f := range []struct {
+		at string
+		tally
+	}{{choiceFits, c.fits}, {finalFits, final}} {
+		add("stopped", f.at, f.stopped, f.made)
+		add("failed", f.at, f.failed, f.made)
+	}
+}
+
+// judge chooses, learns, counts the errors of a method and adds the rows of a table.
+func (p *problem) judge(ctx context.Context, m method, rule pairs.BoundRule, s settings, add func(kind, at string, value, of int)) error {
 	c, err := p.choose(ctx, m, rule, s.Choice)
 	if err != nil {
 		return err
@@ -311,20 +339,7 @@ func (p *problem) judge(ctx context.Context, m method, rule pairs.BoundRule, s s
 	if err != nil {
 		return err
 	}
-	add("wrong", "", float64(wrong), float64(len(p.test.y)))
-	for i, candidate := range m.candidates {
-		if c.rows > 0 {
-			add("inner", candidate.label, float64(c.wrong[i]), float64(c.rows))
-		}
-	}
-	add("chosen", m.candidates[which].label, float64(c.asGoodAs(which)), float64(len(m.candidates)))
-	for _, f := range []struct {
-		at string
-		tally
-	}{{choiceFits, c.fits}, {finalFits, fits}} {
-		add("stopped", f.at, float64(f.stopped), float64(f.made))
-		add("failed", f.at, float64(f.failed), float64(f.made))
-	}
+	c.addRows(m.candidates, which, fits, wrong, len(p.test.y), add)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package logdet2012
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -361,33 +360,14 @@ func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m cl
 	if err != nil {
 		return err
 	}
-	var fits tally
-	var errs []error
-	for _, i := range chosen.order {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		a, stopped, err := m.fit(c, c.first(constraints), m.candidates[i], s)
-		fits.add(stopped, err)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", m.candidates[i].label, err))
-			continue
-		}
-		add("wrong", "", c.wrong(a), len(c.judge))
-		for j, w := range chosen.wrong {
-			if chosen.rows > 0 {
-				add("inner", m.candidates[j].label, w, chosen.rows)
-			}
-		}
-		add("chosen", m.candidates[i].label, chosen.asGoodAs(i), len(m.candidates))
-		for _, f := range []struct {
-			at string
-			tally
-		}{{choiceFits, chosen.fits}, {finalFits, fits}} {
-			add("stopped", f.at, f.stopped, f.made)
-			add("failed", f.at, f.failed, f.made)
-		}
-		return nil
+	var assignment []int
+	which, fits, err := firstFit(ctx, chosen.order, m.candidates, func(i int) (stopped bool, err error) {
+		assignment, stopped, err = m.fit(c, c.first(constraints), m.candidates[i], s)
+		return stopped, err
+	})
+	if err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	chosen.addRows(m.candidates, which, fits, c.wrong(assignment), len(c.judge), add)
+	return nil
 }
