@@ -396,6 +396,68 @@ func TestTrialIsComplete(t *testing.T) {
 	}
 }
 
+// The first of the best candidates is chosen in each fold, of the inner errors of that fold; the table has
+// their sums over folds.
+func TestBestCandidateIsChosen(t *testing.T) {
+	set := testSet(t, generatedLinear)
+	s := settingsOf(datasets.AsIs, experiment.Smoke)
+	problems, err := newProblems(set, s, testSeed(generatedLinear))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type key struct{ method, bounds, at string }
+	sums := map[key]int{}
+	for fold, p := range problems {
+		for _, m := range methodsOf(s) {
+			if len(m.candidates) == 1 {
+				continue
+			}
+			rules := s.Rules
+			if !m.bounded {
+				rules = rules[:1]
+			}
+			for _, rule := range rules {
+				bounds := ""
+				if m.bounded {
+					bounds = rule.String()
+				}
+				var inner []int
+				var at []string
+				chosen := ""
+				err := p.judge(t.Context(), m, rule, s, func(kind, label string, value, _ int) {
+					switch kind {
+					case "inner":
+						inner, at = append(inner, value), append(at, label)
+						sums[key{m.name, bounds, label}] += value
+					case "chosen":
+						chosen = label
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(inner) != len(m.candidates) || chosen != at[slices.Index(inner, slices.Min(inner))] {
+					t.Errorf("%s, %v, fold %d: %q is chosen, of inner errors %v", m.name, rule, fold, chosen, inner)
+				}
+			}
+		}
+	}
+	tb, err := Fig1a.Trial(t.Context(), testEnv(), Fig1a.Cells(experiment.Smoke)[0], testSeed(generatedLinear))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := tb.Where("kind", "inner")
+	if inner.Len() != len(sums) {
+		t.Errorf("%d rows of inner errors, want %d", inner.Len(), len(sums))
+	}
+	for i, got := range inner.Values("value") {
+		k := key{inner.Index("method")[i], inner.Index("bounds")[i], inner.Index("at")[i]}
+		if want, ok := sums[k]; !ok || got != float64(want) {
+			t.Errorf("%v: %g inner errors, want %d", k, got, want)
+		}
+	}
+}
+
 // Settings enter the keys of jobs: another setting is another cell.
 func TestSettingsEnterKeys(t *testing.T) {
 	base := mainSettings.params()
