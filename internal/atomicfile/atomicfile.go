@@ -1,0 +1,164 @@
+// Package atomicfile writes files that are complete or absent, whenever the
+// process dies: under a temporary name in the same folder, synced, then renamed.
+//
+// What each system gives:
+//
+//	Linux, macOS   the rename replaces the old file in one step, also while other
+//	               processes read it; the folder is synced, so that the rename survives a power cut
+//	Windows        the rename replaces the old file in one step too, but fails while another
+//	               process has it open: it is tried again for about two seconds, then it is an
+//	               error and the old file stays. A folder cannot be synced there.
+//
+// Temporary files are named .metriclab-<digits>.tmp. No other file of a user may
+// carry such a name: Sweep removes those that a killed process left.
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// pattern is that of os.CreateTemp; tempName matches the names it makes.
+const pattern = ".metriclab-*.tmp"
+
+var tempName = regexp.MustCompile(`^\.metriclab-[0-9]+\.tmp$`)
+
+// strayAge is how long a temporary file must have been unchanged before Sweep
+// takes it for one that a killed process left.
+const strayAge = time.Hour
+
+// File is a file that is being written. Exactly one of Commit and Abort ends it;
+// Abort after Commit does nothing.
+type File struct {
+	*os.File
+	path string
+	mode fs.FileMode
+	done bool
+}
+
+// Create starts the file at path. Its folder must exist. The file gets the
+// permissions of the one that it replaces, else 0644.
+func Create(path string) (*File, error) {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: f, path: path, mode: mode}, nil
+}
+
+// Abort removes what has been written.
+func (f *File) Abort() {
+	if f.done {
+		return
+	}
+	f.done = true
+	_ = f.Close()
+	_ = os.Remove(f.Name()) // Sweep tries again
+}
+
+// Commit gives the file its name. After an error the old file is as it was.
+func (f *File) Commit() error {
+	if f.done {
+		return fs.ErrClosed
+	}
+	defer f.Abort() // does nothing after a success
+	if err := errors.Join(f.Chmod(f.mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	f.done = true
+	return nil
+}
+
+// Write writes a file in one go and makes the folders that are missing.
+func Write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return Replace(path, data)
+}
+
+// Replace writes a file in one go. Its folder must exist.
+func Replace(path string, data []byte) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Rename gives a complete and synced file its final name and makes the name
+// durable where the system allows it.
+func Rename(from, to string) error {
+	if err := rename(from, to); err != nil {
+		return err
+	}
+	syncDir(filepath.Dir(to))
+	return nil
+}
+
+// syncDir makes a rename durable. Windows and some network and FUSE file systems
+// refuse it; the rename has happened all the same.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// CheckWritable returns an error unless files can be made in a folder, which
+// must exist.
+func CheckWritable(dir string) error {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Sweep removes the temporary files of this package that lie in the given folders
+// and have not changed for an hour. It looks at no folder below them, follows no
+// link, and leaves a folder that is itself a link alone. What cannot be removed
+// stays for the next time.
+func Sweep(now time.Time, dirs ...string) {
+	for _, path := range Strays(now, dirs...) {
+		_ = os.Remove(path)
+	}
+}
+
+// Strays lists what Sweep would remove.
+func Strays(now time.Time, dirs ...string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if !e.Type().IsRegular() || !tempName.MatchString(e.Name()) {
+				continue
+			}
+			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > strayAge {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out
+}
