@@ -18,7 +18,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+
+	"metriclab/pkg/limits"
 )
 
 const (
@@ -73,9 +76,11 @@ func Write(w io.Writer, kind string, params, state any) error {
 }
 
 // Read reads an envelope and checks format, version and checksum. Its errors
-// wrap ErrForeign, ErrNewer or ErrDamaged.
+// wrap ErrForeign, ErrNewer or ErrDamaged, or are those of reading; a file of more
+// bytes than limits.Memory gives a *limits.MemoryError. What does not begin as an
+// object of JSON is foreign, and read no further.
 func Read(r io.Reader) (Envelope, error) {
-	raw, err := io.ReadAll(r)
+	raw, err := ReadAll(r)
 	if err != nil {
 		return Envelope{}, fmt.Errorf("persist: %w", err)
 	}
@@ -99,6 +104,30 @@ func Read(r io.Reader) (Envelope, error) {
 	}
 	return Envelope{Kind: f.Kind, Params: f.Params, State: f.State}, nil
 }
+
+// ReadAll reads a file for Read: of one whose beginning is foreign no more than that,
+// and of another at most limits.Memory bytes. Its errors are those of Read.
+func ReadAll(r io.Reader) ([]byte, error) {
+	head := make([]byte, 64)
+	n, err := io.ReadFull(r, head)
+	head = head[:n]
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if begin := bytes.TrimLeft(head, " \t\r\n"); len(begin) > 0 && begin[0] != '{' {
+		return nil, fmt.Errorf("%w: it begins with %q, want an object of JSON", ErrForeign, begin[:min(len(begin), 16)])
+	}
+	in := io.MultiReader(bytes.NewReader(head), r)
+	if f, ok := r.(statter); ok {
+		in = struct { // ReadAll asks for the size
+			io.Reader
+			statter
+		}{in, f}
+	}
+	return limits.ReadAll("the saved file", in)
+}
+
+type statter interface{ Stat() (fs.FileInfo, error) }
 
 // Expect returns an error that wraps ErrKind unless e is of the given kind.
 func (e Envelope) Expect(kind string) error {
@@ -140,6 +169,9 @@ func digest(kind string, params, state []byte) string {
 }
 
 func compact(raw []byte) []byte {
+	if !bytes.ContainsAny(raw, " \t\r\n") {
+		return raw // as Write leaves it
+	}
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return raw
@@ -162,11 +194,17 @@ func (f Floats) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *Floats) UnmarshalJSON(raw []byte) error {
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return err
+	text := raw
+	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		text = raw[1 : n-1] // raw is valid JSON: no copy is needed
+	} else {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return err
+		}
+		text = []byte(s)
 	}
-	b, err := base64.StdEncoding.DecodeString(s)
+	b, err := base64.StdEncoding.AppendDecode(nil, text)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,14 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"metriclab/internal/needs"
+	"metriclab/pkg/limits"
 )
 
 type params struct {
@@ -267,4 +271,51 @@ func ExampleWrite() {
 	}
 	// Output:
 	// {"format":"metriclab","version":1,"kind":"example/weights","params":{"Gamma":0.5},"sha256":"fcdf64d3519d9ae2b258b84bb771aca20398d9b8c0361d36ca0757aef375b654","state":{"Weights":"AAAAAAAA8D8AAAAAAAAAQA=="}}
+}
+
+// endless is an input that never ends.
+type endless struct {
+	begin string
+	read  int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	n := copy(b, e.begin)
+	e.begin = e.begin[n:]
+	for ; n < len(b); n++ {
+		b[n] = ' '
+	}
+	e.read += n
+	return n, nil
+}
+
+func TestReadEnds(t *testing.T) {
+	t.Cleanup(func() { limits.SetMemory(0) })
+	limits.SetMemory(1 << 20)
+	for _, begin := range []string{"", `{"format":"metriclab"`} {
+		in := &endless{begin: begin}
+		var e *limits.MemoryError
+		if _, err := Read(in); !errors.As(err, &e) || in.read > 4<<20 {
+			t.Errorf("endless from %q on: error %v after %d bytes", begin, err, in.read)
+		}
+	}
+	in := &endless{begin: "\x00\x00"}
+	if _, err := Read(in); !errors.Is(err, ErrForeign) || in.read > 64 {
+		t.Errorf("endless and foreign: error %v after %d bytes", err, in.read)
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "sparse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte("{"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(1 << 40); err != nil {
+		needs.Missing(t, "needs sparse files: ", err)
+	}
+	var e *limits.MemoryError
+	if _, err := Read(f); !errors.As(err, &e) || e.Bytes != 1<<40 {
+		t.Errorf("a sparse file: error %v", err)
+	}
 }

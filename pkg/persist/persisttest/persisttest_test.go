@@ -94,6 +94,66 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
+const sizedKind = "persisttest/sized"
+
+// sized has a number that its loader trusts or not.
+type sized struct{ n int }
+
+func (s sized) Save(w io.Writer) error {
+	return persist.Write(w, sizedKind, struct{}{}, map[string]any{"n": s.n, "values": make(persist.Floats, 2)})
+}
+
+// TestNumbersFindsFaults gives Numbers loaders with one fault each.
+func TestNumbersFindsFaults(t *testing.T) {
+	file := Saved(sized{2})
+	for fault, want := range map[string]string{
+		"":          "",
+		"panics":    "state.n set to 9223372036854775807: panic: runtime error: makeslice",
+		"allocates": "state.n set to 1000000000: loading",
+		"use":       "state.n set to -1: panic: of no use",
+		"not again": "cannot load what was loaded and saved",
+		"NaN":       "2 numbers from [NaN 0] on: panic: NaN",
+	} {
+		loads := 0
+		load := func(r io.Reader) (sized, error) {
+			env, err := persist.Read(r)
+			if err != nil {
+				return sized{}, err
+			}
+			var s struct {
+				N      int            `json:"n"`
+				Values persist.Floats `json:"values"`
+			}
+			if err := env.Decode(&struct{}{}, &s); err != nil {
+				return sized{}, err
+			}
+			loads++
+			switch {
+			case fault == "panics" && s.N > 1<<60:
+				_ = make([]byte, s.N)
+			case fault == "allocates" && s.N == 1_000_000_000:
+				_ = make([]byte, 16<<20)
+			case fault == "not again" && loads > 5 && loads%2 == 0:
+				return sized{}, errors.New("no")
+			case fault == "NaN" && len(s.Values) > 0 && s.Values[0] != s.Values[0]:
+				panic("NaN")
+			case fault == "" && s.N != 2:
+				return sized{}, errors.New("n")
+			}
+			return sized{s.N}, nil
+		}
+		r := &recorder{}
+		Numbers(r, file, load, func(s sized) {
+			if fault == "use" && s.n < 0 {
+				panic("of no use")
+			}
+		})
+		if said := strings.Join(r.said, "\n"); !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("%s: said %q, want a complaint with %q", fault, r.said, want)
+		}
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	Fuzz(f, loader(""), func(v vector) { _ = v.values[1] }, Saved(vector{values: persist.Floats{1, 2}}))
 }
