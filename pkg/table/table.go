@@ -8,6 +8,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"metriclab/pkg/limits"
 )
 
 // Table is a tidy table. The zero value is unusable; use New or ReadCSV.
@@ -24,6 +27,7 @@ type Table struct {
 	index                  [][]string  // by column
 	values                 [][]float64 // by column
 	n                      int
+	selection              []string // names and values that Where was given
 }
 
 // New returns an empty table with the given index and value columns. It panics
@@ -116,29 +120,51 @@ func (t *Table) Where(nameValue ...string) *Table {
 	for i := 0; i < len(nameValue); i += 2 {
 		columns = append(columns, t.Index(nameValue[i]))
 	}
-	return t.filter(func(row int) bool {
+	var rows []int
+next:
+	for row := range t.n {
 		for i, column := range columns {
 			if column[row] != nameValue[2*i+1] {
-				return false
+				continue next
 			}
 		}
-		return true
-	})
+		rows = append(rows, row)
+	}
+	out := t.Rows(rows...)
+	out.selection = slices.Concat(t.selection, nameValue)
+	return out
 }
 
-func (t *Table) filter(keep func(row int) bool) *Table {
+// Selection says by which index cells Where and Group chose the rows, for errors:
+// "method POLA, trial 0"; "" if the table is whole.
+func (t *Table) Selection() string {
+	var parts []string
+	for i := 0; i < len(t.selection); i += 2 {
+		value := t.selection[i+1]
+		if value == "" || strings.ContainsAny(value, " ,") {
+			value = strconv.Quote(value)
+		}
+		parts = append(parts, t.selection[i]+" "+value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Rows returns the rows of the given numbers, in the given order, as often as each
+// number occurs. It panics on a number outside 0..Len()−1.
+func (t *Table) Rows(rows ...int) *Table {
 	out := New(t.indexNames, t.valueNames)
-	for row := range t.n {
-		if !keep(row) {
-			continue
+	out.selection, out.n = t.selection, len(rows)
+	for c, column := range t.index {
+		out.index[c] = make([]string, len(rows))
+		for i, row := range rows {
+			out.index[c][i] = column[row]
 		}
-		for c := range t.index {
-			out.index[c] = append(out.index[c], t.index[c][row])
+	}
+	for c, column := range t.values {
+		out.values[c] = make([]float64, len(rows))
+		for i, row := range rows {
+			out.values[c][i] = column[row]
 		}
-		for c := range t.values {
-			out.values[c] = append(out.values[c], t.values[c][row])
-		}
-		out.n++
 	}
 	return out
 }
@@ -216,9 +242,15 @@ func Format(v float64) string {
 }
 
 // ReadCSV reads a table written by WriteCSV whose columns are the given ones,
-// in that order. name is used in errors, which name line and column.
+// in that order. name is used in errors, which name line and column. A UTF-8 byte
+// order mark, and carriage returns before line feeds, do not count. More bytes than
+// limits.Memory are an error.
 func ReadCSV(r io.Reader, name string, index, values []string) (*Table, error) {
-	cr := csv.NewReader(r)
+	raw, err := limits.ReadAll(name, r)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	cr := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))))
 	cr.ReuseRecord = true
 	want := slices.Concat(index, values)
 	head, err := cr.Read()

@@ -299,6 +299,17 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// A table that was saved on Windows.
+func TestReadFromWindows(t *testing.T) {
+	tab, err := ReadCSV(strings.NewReader("\xef\xbb\xbfk,v\r\na,1\r\n"), "r.csv", []string{"k"}, []string{"v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, v := tab.Index("k"), tab.Values("v"); tab.Len() != 1 || k[0] != "a" || v[0] != 1 {
+		t.Errorf("got %q, %v", k, v)
+	}
+}
+
 // No input makes ReadCSV panic, and what it reads is written and read again
 // without change.
 func FuzzReadCSV(f *testing.F) {
@@ -321,4 +332,24 @@ func FuzzReadCSV(f *testing.F) {
 		}
 		roundTrip(t, tab)
 	})
+}
+
+func TestRowsAndSelection(t *testing.T) {
+	tb := New([]string{"method", "trial"}, []string{"y"})
+	for i, m := range []string{"POLA", "1-NN", "POLA"} {
+		tb.Add(Key{"method": m, "trial": "0"}, Values{"y": float64(i)})
+	}
+	if got := tb.Rows(2, 0, 2).Values("y"); !slices.Equal(got, []float64{2, 0, 2}) {
+		t.Errorf("rows 2, 0, 2 are %v", got)
+	}
+	if got := tb.Rows().Len(); got != 0 {
+		t.Errorf("no rows are %d", got)
+	}
+	if got := tb.Selection(); got != "" {
+		t.Errorf("the selection of a whole table is %q", got)
+	}
+	g := tb.Where("method", "POLA").Where("trial", "")
+	if got, want := g.Rows().Selection(), `method POLA, trial ""`; got != want {
+		t.Errorf("selection %q, want %q", got, want)
+	}
 }
