@@ -76,7 +76,8 @@ func (e *Expanded) Rows(x *mat.Dense) *mat.Dense {
 //
 //	κ(x, x) − 2κ(x, z) + κ(z, z) + uᵀSu,  u = k(x) − k(z),
 //
-// or 0 where round-off makes that negative. It costs one evaluation of κ and O(m), and
+// or 0 where round-off makes that negative, or +Inf where it or a value of a kernel
+// overflows. It costs one evaluation of κ and O(m), and
 // panics if x or z does not have length Dim.
 func (e *Expanded) SqDist(x, z []float64) float64 {
 	if n := e.Dim(); len(x) != n || len(z) != n {
@@ -90,5 +91,5 @@ func (e *Expanded) SqDist(x, z []float64) float64 {
 	for i, a := range kx {
 		sum += (a - kz[i]) * (wx[i] - wz[i])
 	}
-	return max(q+sum, 0)
+	return max(overflowed(q+sum, x[:d], z[:d]), 0)
 }

@@ -68,12 +68,15 @@ type Polynomial struct {
 	offset float64
 }
 
+// MaxDegree is the largest degree of a polynomial kernel.
+const MaxDegree = 1_000_000
+
 // NewPolynomial returns the polynomial kernel of the given degree and offset.
-// It returns an error unless degree ≥ 1 and offset is finite and ≥ 0 (a
-// negative offset is not positive semi-definite).
+// It returns an error unless degree is from 1 to MaxDegree and offset is finite and
+// ≥ 0 (a negative offset is not positive semi-definite).
 func NewPolynomial(degree int, offset float64) (Polynomial, error) {
-	if degree < 1 {
-		return Polynomial{}, fmt.Errorf("kernels: degree: %d is not allowed, want ≥ 1", degree)
+	if degree < 1 || degree > MaxDegree {
+		return Polynomial{}, fmt.Errorf("kernels: degree: %d is not allowed, want 1 to %d", degree, MaxDegree)
 	}
 	if !(offset >= 0) || math.IsInf(offset, 1) {
 		return Polynomial{}, fmt.Errorf("kernels: offset: %v is not allowed, want a finite number ≥ 0", offset)
@@ -137,8 +140,9 @@ func (Gaussian) Invariant() bool { return true }
 // Gram returns the n×n matrix K with K_ij = k(xᵢ, xⱼ) for the rows of the n×d
 // matrix x. For an Inner kernel it costs one symmetric matrix product, and the
 // argument of the kernel is accurate to 4(d+8)u·(‖xᵢ‖²+‖xⱼ‖²), u = 2⁻⁵³, with
-// norms about the mean if the kernel is invariant. It panics if x is nil or
-// empty.
+// norms about the mean if the kernel is invariant. Where a value of the kernel or an
+// inner product overflows, the entry is Inf or NaN, which CheckGram refuses. It panics
+// if x is nil or empty.
 func Gram(k Kernel, x *mat.Dense) *mat.SymDense {
 	n, _ := x.Dims()
 	if n == 0 {

@@ -68,8 +68,8 @@ func (m *Metric) Support() int {
 	return n
 }
 
-// SqDist returns d(x, z)². It costs 2m evaluations of the kernel and O(rm). It
-// panics if x or z does not have length Dim.
+// SqDist returns d(x, z)², +Inf if it or a value of the kernel overflows. It costs 2m
+// evaluations of the kernel and O(rm). It panics if x or z does not have length Dim.
 func (m *Metric) SqDist(x, z []float64) float64 {
 	if len(x) != m.dim || len(z) != m.dim {
 		panic(mat.ErrShape)
@@ -88,7 +88,23 @@ func (m *Metric) SqDist(x, z []float64) float64 {
 		p := floats.Dot(m.g.RawRowView(i), v)
 		sum += p * p
 	}
-	return sum
+	return overflowed(sum, x, z)
+}
+
+// overflowed returns the squared distance q between x and z, or +Inf if it is NaN or
+// −Inf though x and z are finite: numbers on the way have overflowed.
+func overflowed(q float64, x, z []float64) float64 {
+	if q > math.Inf(-1) {
+		return q
+	}
+	for _, v := range [][]float64{x, z} {
+		for _, a := range v {
+			if math.IsNaN(a) || math.IsInf(a, 0) {
+				return math.NaN()
+			}
+		}
+	}
+	return math.Inf(1)
 }
 
 // Rows returns r, the number of rows of G: the dimension of the embedding.

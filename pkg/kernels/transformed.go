@@ -138,7 +138,8 @@ func (t *Transformed) Eval(x, z []float64) float64 {
 //
 //	κ(x, x) − 2κ(x, z) + κ(z, z) + uᵀSu,  u = k(x) − k(z),
 //
-// or 0 where round-off makes that negative. Its accuracy is relative to κ(x, x) + κ(z, z):
+// or 0 where round-off makes that negative, or +Inf where it or a value of a kernel
+// overflows. Its accuracy is relative to κ(x, x) + κ(z, z):
 // where that is much more than squared distances, as for the linear kernel far from the
 // origin, subtract the mean of the points first. It costs 2m + 3
 // evaluations of κ and O(m²), and panics if x or z does not have length Dim.
@@ -155,7 +156,7 @@ func (t *Transformed) SqDist(x, z []float64) float64 {
 		row := t.row(i)
 		q += a * (row[0]*a + 2*floats.Dot(row[1:], u[i+1:]))
 	}
-	return max(q, 0)
+	return max(overflowed(q, x, z), 0)
 }
 
 func (t *Transformed) want(x, z []float64) {

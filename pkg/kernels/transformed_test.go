@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -276,4 +277,42 @@ func ExampleTransformed() {
 	// 0 and 1: 0.15, was 1.26
 	// 0.1 and 0.9: 0.11, was 0.95
 	// 8 and 9: 1.26, was 1.26
+}
+
+// Where a value of a kernel overflows, a squared distance is +Inf: never NaN, and never the
+// 0 that −Inf would be clamped to.
+func TestSqDistWhereKernelsOverflow(t *testing.T) {
+	cubic, err := kernels.NewPolynomial(3, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, k := range map[string]kernels.Kernel{"linear": kernels.Linear{}, "cubic": cubic} {
+		support := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+		plain, err := kernels.NewTransformed(k, 2, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learned, err := kernels.NewTransformed(k, 2, support, mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		images := kernels.NewMetric(k, 2, support, mat.NewDense(1, 2, []float64{1, -1}))
+		for _, p := range [][2][]float64{
+			{{1e200, 1e200}, {-1e200, 1e200}},
+			{{1e200, 1e200}, {1e200, 1.1e200}},
+			{{1.2e154, 0}, {1.1e154, 0}}, // of the linear kernel, 2κ(x, z) overflows and κ(x, x) does not
+		} {
+			points := mat.NewDense(2, 2, slices.Concat(p[0], p[1]))
+			for of, d := range map[string]metric.SqDister{"plain": plain, "learned": learned, "images": images} {
+				if q := d.SqDist(p[0], p[1]); !(q > 0) {
+					t.Errorf("%s, %s: %v: d² = %v", name, of, p, q)
+				}
+			}
+			e := learned.Expanded()
+			rows := e.Rows(points)
+			if q := e.SqDist(rows.RawRowView(0), rows.RawRowView(1)); !(q > 0) {
+				t.Errorf("%s, expanded: %v: d² = %v", name, p, q)
+			}
+		}
+	}
 }

@@ -155,8 +155,8 @@ func (m *Mahalanobis) Rows() int {
 	return r
 }
 
-// SqDist returns d(x, y)² = ‖L(x−y)‖². It panics if x or y does not have
-// length Dim.
+// SqDist returns d(x, y)² = ‖L(x−y)‖², which is +Inf if it or an entry of x−y
+// overflows. It panics if x or y does not have length Dim.
 func (m *Mahalanobis) SqDist(x, y []float64) float64 {
 	if len(x) != m.dim || len(y) != m.dim {
 		panic(mat.ErrShape)
@@ -167,7 +167,35 @@ func (m *Mahalanobis) SqDist(x, y []float64) float64 {
 		p := floats.Dot(m.l.RawRowView(i), v)
 		s += p * p
 	}
+	if !(s <= math.MaxFloat64) {
+		return m.largeSqDist(v)
+	}
 	return s
+}
+
+// largeSqDist is ‖Lv‖² where sums overflow, and may cancel, on the way: L and v are
+// divided by powers of two of the order of their largest entries.
+func (m *Mahalanobis) largeSqDist(v []float64) float64 {
+	largest := floats.Norm(v, math.Inf(1))
+	switch {
+	case floats.HasNaN(v):
+		return math.NaN()
+	case math.IsInf(largest, 1):
+		return largest
+	}
+	_, vk := math.Frexp(largest)
+	_, lk := math.Frexp(max(mat.Max(m.l), -mat.Min(m.l)))
+	var s float64
+	for i := range m.Rows() {
+		var p float64
+		for j, a := range m.l.RawRowView(i) {
+			// The conversion keeps equal products equal: without it arm64 fuses product
+			// and sum, and what cancels leaves round-off.
+			p += float64(math.Ldexp(a, -lk) * math.Ldexp(v[j], -vk))
+		}
+		s += p * p
+	}
+	return math.Ldexp(s, 2*(lk+vk))
 }
 
 // M returns a copy of the d×d matrix LᵀL.
@@ -221,7 +249,7 @@ func (m *Mahalanobis) EmbedRows(x *mat.Dense) *mat.Dense {
 // the corresponding unit eigenvectors as the rows of a k×d matrix. The sign of
 // each is fixed by making its entry of largest magnitude positive (the first
 // such entry). The eigenvectors are orthonormal, also where L has dependent rows
-// and an eigenvalue is 0. It costs an eigendecomposition of the smaller of LLᵀ
+// and an eigenvalue is 0. An eigenvalue that overflows is +Inf. It costs an eigendecomposition of the smaller of LLᵀ
 // and LᵀL. It panics unless 1 ≤ k ≤ min(Rows, Dim).
 func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	r := m.Rows()
@@ -231,13 +259,24 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	var eig spectral.EigenSym
 	small := r < m.dim
 	gram := mat.NewSymDense(min(r, m.dim), nil)
-	if small {
-		gram.SymOuterK(1, m.l)
-	} else {
-		gram.SymOuterK(1, m.l.T())
+	outer := func(l *mat.Dense) {
+		if small {
+			gram.SymOuterK(1, l)
+		} else {
+			gram.SymOuterK(1, l.T())
+		}
 	}
-	if !eig.Factorize(gram, true) {
-		panic("metric: eigendecomposition of a finite matrix did not converge")
+	outer(m.l)
+	exponent := 0                   // of the power of two by which eigenvalues are to be multiplied
+	if !eig.Factorize(gram, true) { // M or an eigenvalue overflows
+		_, k := math.Frexp(max(mat.Max(m.l), -mat.Min(m.l)))
+		scaled := mat.DenseCopyOf(m.l)
+		scaled.Apply(func(_, _ int, a float64) float64 { return math.Ldexp(a, -k) }, scaled)
+		outer(scaled)
+		exponent = 2 * k
+		if !eig.Factorize(gram, true) {
+			panic("metric: eigendecomposition of a finite matrix did not converge")
+		}
 	}
 	all := eig.Values(nil)
 	var q mat.Dense
@@ -247,7 +286,7 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	vectors = mat.NewDense(k, m.dim, nil)
 	for i := range k {
 		c := n - 1 - i
-		values[i] = math.Max(all[c], 0)
+		values[i] = math.Ldexp(math.Max(all[c], 0), exponent)
 		row := vectors.RawRowView(i)
 		if small { // u = Lᵀq/‖Lᵀq‖
 			qc := mat.Col(nil, c, &q)
@@ -282,7 +321,7 @@ func FixSign(v []float64) {
 	}
 }
 
-// SqNorm returns ‖M‖²_F, the squared Frobenius norm of M.
+// SqNorm returns ‖M‖²_F, the squared Frobenius norm of M, +Inf if it overflows.
 func (m *Mahalanobis) SqNorm() float64 {
 	if m.l == nil {
 		return 0

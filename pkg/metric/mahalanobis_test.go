@@ -325,3 +325,37 @@ func TestProjectPSDTiny(t *testing.T) {
 		}
 	}
 }
+
+// Sums that overflow on the way, and would cancel to NaN, are made again in other units.
+func TestSqDistOfLargeVectors(t *testing.T) {
+	for _, c := range []struct {
+		l, x, y []float64
+		want    float64
+	}{
+		{[]float64{1e200, -1e200}, []float64{1e120, 1e120}, []float64{0, 0}, 0},
+		{[]float64{1e200, -1e200}, []float64{1e-190, 1e120}, []float64{0, 1e120}, 1e20},
+		{[]float64{1e160, 1e-160}, []float64{1e150, 1e150}, []float64{0, 0}, math.Inf(1)},
+		{[]float64{1e-100, 0}, []float64{1e200, 1e300}, []float64{0, 0}, 1e200},
+		{[]float64{1, 1}, []float64{1e308, 0}, []float64{-1e308, 0}, math.Inf(1)},
+	} {
+		m := metric.FromFactor(mat.NewDense(1, 2, c.l))
+		if got := m.SqDist(c.x, c.y); math.Abs(got-c.want) > 1e-12*c.want && got != c.want || math.IsNaN(got) {
+			t.Errorf("L = %v, x = %v, y = %v: d² = %v, want %v", c.l, c.x, c.y, got, c.want)
+		}
+	}
+	if got := metric.Identity(1).SqDist([]float64{math.NaN()}, []float64{1}); !math.IsNaN(got) {
+		t.Errorf("d² of NaN = %v", got)
+	}
+}
+
+// Where M overflows its eigenvectors are still known, and eigenvalues are +Inf.
+func TestPrincipalOfHugeFactors(t *testing.T) {
+	for _, l := range []*mat.Dense{
+		mat.NewDense(2, 2, []float64{3e200, 4e200, 0, 0}), mat.NewDense(1, 2, []float64{3e200, 4e200}),
+	} {
+		values, vectors := metric.FromFactor(l).Principal(1)
+		if !math.IsInf(values[0], 1) || math.Abs(vectors.At(0, 0)-0.6) > 1e-15 || math.Abs(vectors.At(0, 1)-0.8) > 1e-15 {
+			t.Errorf("eigenvalue %v, eigenvector %v", values[0], mat.Formatted(vectors))
+		}
+	}
+}

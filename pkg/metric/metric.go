@@ -109,7 +109,8 @@ type CostRound struct{ Cost mat.Matrix }
 // SqDister is anything that measures a squared distance between two vectors.
 // Kernel metrics have no matrix, so this is what nearest neighbours ask for.
 type SqDister interface {
-	// SqDist returns d(x, y)² ≥ 0. It panics if x and y differ in length, or
+	// SqDist returns d(x, y)² ≥ 0; +Inf, never NaN, for finite vectors between which
+	// it overflows. It panics if x and y differ in length, or
 	// from the dimension of the metric.
 	SqDist(x, y []float64) float64
 }
@@ -117,7 +118,7 @@ type SqDister interface {
 // Euclidean is the squared Euclidean distance ‖x−y‖² in any dimension.
 type Euclidean struct{}
 
-// SqDist returns ‖x−y‖². It panics if x and y differ in length.
+// SqDist returns ‖x−y‖², +Inf if it overflows. It panics if x and y differ in length.
 func (Euclidean) SqDist(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panic(mat.ErrShape)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
 )
 
 // WriteNPY writes x as a NumPy .npy file: two-dimensional, little-endian
@@ -35,5 +37,11 @@ func (m *Mahalanobis) WriteFactorNPY(w io.Writer) error {
 	return WriteNPY(w, m.l)
 }
 
-// WriteMatrixNPY writes the d×d matrix M by WriteNPY.
-func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error { return WriteNPY(w, m.M()) }
+// WriteMatrixNPY writes the d×d matrix M by WriteNPY. It returns an error if M and a
+// copy do not fit limits.Memory.
+func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error {
+	if err := limits.Check(fmt.Sprintf("the matrix of a metric of %d features", m.dim), limits.Floats(2, m.dim, m.dim)); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	return WriteNPY(w, m.M())
+}

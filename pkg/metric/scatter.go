@@ -7,12 +7,37 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
 )
 
 // RankTolerance is the relative size below which InverseScatter, without a
 // ridge, takes an eigenvalue of the scatter matrix for zero: λ ≤
 // RankTolerance·λ_max.
 const RankTolerance = 1e-10
+
+// LeastNormal is the smallest number with all its digits: smaller ones lose some.
+const LeastNormal = 0x1p-1022
+
+// ErrWeights says that rows are so close together that their weights are beyond float64.
+var ErrWeights = errors.New("weights overflow float64: rescale the features")
+
+// CheckWeights returns ErrWeights unless M = LᵀL is finite, which it is if its diagonal is.
+func CheckWeights(l *mat.Dense) error {
+	r, d := l.Dims()
+	diagonal := make([]float64, d)
+	for k := range r {
+		for j, v := range l.RawRowView(k) {
+			diagonal[j] += v * v
+		}
+	}
+	for _, v := range diagonal {
+		if !(v <= math.MaxFloat64) {
+			return ErrWeights
+		}
+	}
+	return nil
+}
 
 // ErrNoScatter is returned, wrapped, when all deviations are zero.
 var ErrNoScatter = errors.New("all deviations are zero, so no scale can be learned")
@@ -47,8 +72,10 @@ func CheckFinite(x *mat.Dense) error {
 // the smaller of DᵀD and DDᵀ. Neither gives NaN.
 //
 // It returns an error if ridge is negative or not finite, if a deviation is not
-// finite, if the scatter overflows, if D = 0 (ErrNoScatter), or if ridge is
-// positive but so small that S + ridge·s·I is singular to working precision.
+// finite, if the scatter or M overflows, or if D = 0 (ErrNoScatter). M is taken to
+// overflow where s is below 2.3e-308. A positive ridge so small that S + ridge·s·I is
+// singular to working precision is an error too. So are matrices that do not fit
+// limits.Memory: they have order d with a ridge, and min(q, d) without.
 // It panics if dev is nil or empty or n ≤ 0.
 func InverseScatter(dev *mat.Dense, n, ridge float64) (*Mahalanobis, error) {
 	q, d := dev.Dims()
@@ -70,13 +97,33 @@ func InverseScatter(dev *mat.Dense, n, ridge float64) (*Mahalanobis, error) {
 	if math.IsInf(trace, 1) {
 		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
 	}
-	if trace == 0 {
+	if trace == 0 && mat.Norm(dev, 1) == 0 {
 		return nil, ErrNoScatter
 	}
-	if ridge > 0 {
-		return ridgeInverse(dev, n, ridge*trace/float64(d))
+	if trace/float64(d) < LeastNormal {
+		return nil, ErrWeights
 	}
-	return pseudoInverse(dev, n)
+	order, copies := min(q, d), 3 // the Gram matrix, its eigenvectors, work
+	if ridge > 0 {
+		order, copies = d, 4 // the scatter, its factor, the inverse and M's
+	}
+	if err := limits.Check(fmt.Sprintf("the inverse scatter of %d×%d deviations", q, d), limits.Floats(copies, order, order)); err != nil {
+		return nil, err
+	}
+	var m *Mahalanobis
+	var err error
+	if ridge > 0 {
+		m, err = ridgeInverse(dev, n, ridge*trace/float64(d))
+	} else {
+		m, err = pseudoInverse(dev, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckWeights(m.l); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {

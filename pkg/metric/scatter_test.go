@@ -89,3 +89,30 @@ func TestCheckFinite(t *testing.T) {
 		t.Errorf("view: %v", err)
 	}
 }
+
+// A scatter that vanishes in float64, or whose inverse overflows, is refused, with a ridge or
+// without, also where only some directions are so narrow.
+func TestInverseScatterOutOfRange(t *testing.T) {
+	for _, dev := range [][]float64{
+		{1e-170, 0, 0, 1e-170}, {1e-158, 2e-158, 3e-158, 1e-158}, {5e-324, 0, 0, 0},
+		{1e-152, 0, 0, 1e-156}, // its inverse overflows in one direction
+	} {
+		for _, ridge := range []float64{0, 1e-12, 0.1} {
+			m, err := metric.InverseScatter(mat.NewDense(2, 2, dev), 2, ridge)
+			if err != nil {
+				if !strings.Contains(err.Error(), "weights overflow float64: rescale the features") && !strings.Contains(err.Error(), "lost in round-off") {
+					t.Errorf("%v, ridge %v: error %v", dev, ridge, err)
+				}
+				continue
+			}
+			for _, a := range m.M().RawSymmetric().Data {
+				if math.IsNaN(a) || math.IsInf(a, 0) {
+					t.Errorf("%v, ridge %v: entry %v", dev, ridge, a)
+				}
+			}
+			if dev[0] != 1e-152 {
+				t.Errorf("%v, ridge %v: no error", dev, ridge)
+			}
+		}
+	}
+}
