@@ -343,7 +343,7 @@ func TestERKLEParams(t *testing.T) {
 		`parameter margin: "0" is not allowed, want a number > 0 and at most 1e+100`:          {"margin": "0"},
 		`parameter delta is only for step=constant|inverse|inverse-sqrt, but step is pa`:      {"delta": "1"},
 		`parameter delta: "NaN" is not allowed, want a number > 0 and at most 1e+100`:         {"step": "inverse", "delta": "NaN"},
-		`parameter beta: "0" is not allowed, want an integer ≥ 1`:                             {"beta": "0"},
+		`parameter beta: "0" is not allowed, want an integer from 1 to 1000000`:               {"beta": "0"},
 		`parameter gradient: "true" is not allowed, want one of printed, frobenius`:           {"gradient": "true"},
 		`parameter trace: "-1" is not allowed, want a number from 0 to 1e+100`:                {"trace": "-1"},
 		`parameter reject: "1e200" is not allowed, want a number from 0 to 1e+100`:            {"reject": "1e200"},

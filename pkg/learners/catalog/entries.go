@@ -77,7 +77,7 @@ var entries = []Entry{
 				pairs.EachStep.String(), pairs.AtEnd.String()),
 			{
 				Name: "b0", Doc: "start threshold", Type: Number,
-				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: "a finite number", min: math.Inf(-1),
+				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: threshold, min: -pairs.MaxThreshold, max: pairs.MaxThreshold,
 			},
 			{
 				Name: "tol", Doc: "largest loss of a pair on which no update is made", Type: Number,
@@ -161,7 +161,7 @@ var entries = []Entry{
 			},
 			{
 				Name: "beta", Doc: "steps per round, all but one of them on earlier comparisons, drawn at random", Type: Count,
-				Default: strconv.Itoa(triplets.ERKLEParams{}.Resolved().Beta), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(triplets.ERKLEParams{}.Resolved().Beta), Allowed: fromTo(1, triplets.MaxBeta), min: 1, max: triplets.MaxBeta,
 			},
 			choice("gradient", "gradient matrix as printed, or that in the Frobenius inner product",
 				triplets.Printed.String(), triplets.Frobenius.String()),
@@ -206,14 +206,14 @@ var entries = []Entry{
 			},
 			{
 				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick", Type: Count,
-				Needs: fmt.Sprintf("eta=%v|%v", mapping.Printed, mapping.Corrected), Default: "0", Allowed: "an integer ≥ 0",
+				Needs: fmt.Sprintf("eta=%v|%v", mapping.Printed, mapping.Corrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
 			},
 			choice("sampler", fmt.Sprintf("all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to %d of them, else metropolis", mapping.MaxSets),
 				mapping.Auto.String(), mapping.Enumerate.String(), mapping.Metropolis.String(), mapping.HeatBath.String()),
 			{
 				Name: "chain-steps", Doc: "steps of the random walk per round", Type: Count,
 				Needs:   fmt.Sprintf("sampler=%v|%v|%v", mapping.Auto, mapping.Metropolis, mapping.HeatBath),
-				Default: strconv.Itoa(mapping.RMPParams{}.Resolved().ChainSteps), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(mapping.RMPParams{}.Resolved().ChainSteps), Allowed: fromTo(1, mapping.MaxChainSteps), min: 1, max: mapping.MaxChainSteps,
 			},
 			seed,
 		},
@@ -259,7 +259,7 @@ var entries = []Entry{
 				pairs.Passes.String(), pairs.Violations.String()),
 			Param{
 				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
-				Default: "0", Allowed: "an integer ≥ 0",
+				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 			}),
 		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
 			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations")}
@@ -372,7 +372,7 @@ var entries = []Entry{
 			},
 			{
 				Name: "k", Doc: "neighbours that vote in the cross-validation", Type: Count,
-				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().K), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		}),
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
@@ -447,7 +447,7 @@ var entries = []Entry{
 		Params: []Param{
 			{
 				Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer", Type: Count,
-				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().K), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 			{
 				Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu", Type: Number,
@@ -459,7 +459,7 @@ var entries = []Entry{
 			},
 			{
 				Name: "iterations", Doc: "cap on iterations", Type: Count,
-				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
@@ -483,7 +483,7 @@ var entries = []Entry{
 			},
 			{
 				Name: "iterations", Doc: "cap on iterations", Type: Count,
-				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: "an integer ≥ 1", min: 1,
+				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
 		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
@@ -496,11 +496,14 @@ var entries = []Entry{
 // positive is the range of a step of ERKLE.
 var positive = "a number > 0 and at most " + number(triplets.MaxStep)
 
+// threshold is the range of a start threshold.
+var threshold = fmt.Sprintf("a number from %s to %s", number(-pairs.MaxThreshold), number(pairs.MaxThreshold))
+
 // polaParams are the parameters of POLA, which pola reads.
 var polaParams = []Param{
 	{
 		Name: "b1", Doc: "start threshold; from the first update on it is at least 1", Type: Number,
-		Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: "a finite number", min: math.Inf(-1),
+		Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: threshold, min: -pairs.MaxThreshold, max: pairs.MaxThreshold,
 	},
 	{
 		Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1", Type: Number,
@@ -526,7 +529,7 @@ var kernelParams = []Param{
 	},
 	{
 		Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
-		Default: "2", Allowed: "an integer ≥ 1", min: 1,
+		Default: "2", Allowed: fromTo(1, kernels.MaxDegree), min: 1, max: kernels.MaxDegree,
 	},
 	{
 		Name: "offset", Doc: "offset of the polynomial kernel", Type: Number, Needs: "kernel=" + kernels.PolynomialName,
@@ -619,7 +622,7 @@ var itmlParams = []Param{
 	},
 	{
 		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Type: Count,
-		Default: "0", Allowed: "an integer ≥ 0",
+		Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 	},
 }
 
@@ -639,18 +642,22 @@ func itml(v Values) (pairs.LogDetParams, error) {
 	return p, nil
 }
 
-// maxDraws bounds the pairs drawn, which are all kept in memory.
-const maxDraws = 1_000_000_000
+// maxCount bounds iterations, neighbours and pairs drawn. The pairs are all kept in
+// memory: there the limit of that is reached earlier.
+const maxCount = 1_000_000_000
+
+// fromTo is the range of an integer in words.
+func fromTo(lo, hi int) string { return fmt.Sprintf("an integer from %d to %d", lo, hi) }
 
 // itmlDraws are the parameters that itmlLabels and source read beside itmlParams.
 var itmlDraws = []Param{
 	{
 		Name: "links", Doc: "pairs to draw; 0 means 40c(c-1) for c classes", Type: Count,
-		Default: "0", Allowed: fmt.Sprintf("an integer from 0 to %d", maxDraws), max: maxDraws,
+		Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 	},
 	{
 		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count, Needs: byRule,
-		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: fmt.Sprintf("an integer from 1 to %d", maxDraws), min: 1, max: maxDraws,
+		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 	},
 	seed,
 }

@@ -90,7 +90,7 @@ func (p Param) parse(text string) (any, error) {
 	refused := fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
 	if p.Type == Count { // not by way of float64, which rounds beyond 2⁵³
 		n, err := strconv.Atoi(text)
-		if err != nil || !p.admits(float64(n)) {
+		if err != nil || !p.admits(float64(n)) || p.max != 0 && n > int(p.max) {
 			return nil, refused
 		}
 		return n, nil

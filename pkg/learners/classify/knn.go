@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -74,7 +75,8 @@ type Neighbour struct {
 // For metric.Euclidean, *metric.Mahalanobis and *kernels.Metric the rows are embedded once,
 // x ↦ Lx or Gk(x), and the squared distances are those of metric.Euclidean between the
 // images. Candidates come from inner products in blocks, with a rigorous bound
-// on their round-off; the order is decided on the squared distances themselves.
+// on their round-off; the order is decided on the squared distances themselves. Squares
+// below 2.3e-308 lose digits and vanish below 5e-324: rows nearer than some 1e-162 tie.
 // Any other metric is called once per query and training row, from one goroutine.
 //
 // Memory beyond the embedded training set is one block of queries per core. A
@@ -322,7 +324,8 @@ func (c *KNN) checkK(k, most int, what string) error {
 	if k < 1 || k > most {
 		return fmt.Errorf("knn: k: %d is not allowed, want 1 to %d, %s", k, most, what)
 	}
-	return nil
+	// A query has up to 4k candidates of 16 bytes and k bounds of 8.
+	return limits.Check(fmt.Sprintf("knn: the candidates of %d queries on each processor with k = %d", queryBlock, k), limits.Product(runtime.GOMAXPROCS(0), queryBlock, 72, k))
 }
 
 func (c *KNN) checkKs(ks []int, most int, what string) (top int, err error) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 )
 
@@ -97,6 +98,9 @@ type linear struct {
 func newLinear(name string, dim int, positive, negative, eta, r2 float64) (linear, error) {
 	if dim < 1 {
 		return linear{}, fmt.Errorf("%s: dim: %d is not allowed, want at least 1", name, dim)
+	}
+	if err := limits.Check(fmt.Sprintf("%s with %d features", name, dim), limits.Floats(2, dim)); err != nil {
+		return linear{}, fmt.Errorf("%s: dim: %w", name, err)
 	}
 	return linear{
 		name: name, w: make([]float64, dim), next: make([]float64, dim),

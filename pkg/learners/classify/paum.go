@@ -94,7 +94,7 @@ type PAUM struct {
 var _ learners.Online[Example, Prediction] = (*PAUM)(nil)
 
 // NewPAUM returns a PAUM for vectors of length dim. It returns an error unless
-// dim ≥ 1 and the parameters are allowed.
+// dim ≥ 1, weights of that length fit limits.Memory, and the parameters are allowed.
 func NewPAUM(dim int, p PAUMParams) (*PAUM, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {

@@ -40,7 +40,7 @@ type Perceptron struct{ l linear }
 var _ learners.Online[Example, Prediction] = (*Perceptron)(nil)
 
 // NewPerceptron returns a Perceptron for vectors of length dim. It returns an
-// error unless dim ≥ 1.
+// error unless dim ≥ 1 and weights of that length fit limits.Memory.
 func NewPerceptron(dim int) (*Perceptron, error) {
 	l, err := newLinear("perceptron", dim, 0, 0, 1, 1)
 	if err != nil {

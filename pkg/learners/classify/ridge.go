@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
 )
@@ -101,6 +102,11 @@ func FitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	}
 	if !finite(floats.Dot(y, y) * float64(len(y))) {
 		return nil, errors.New("ridge: y: sums of squares overflow float64: rescale the targets")
+	}
+	n, width := x.Dims()
+	least := min(n, width)
+	if err := limits.Check(fmt.Sprintf("ridge regression on %d×%d numbers", n, width), limits.Floats(3, least, least)); err != nil {
+		return nil, fmt.Errorf("ridge: %w", err)
 	}
 	c := contrast(x, y)
 	r := &Ridge{params: p}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 )
 
@@ -171,6 +172,9 @@ func newSVMSolver(x *mat.Dense, y []Label, p SVMParams) (*svmSolver, error) {
 		return nil, err
 	}
 	n, d := x.Dims()
+	if err := limits.Check(fmt.Sprintf("an SVM on %d×%d numbers", n, d), limits.Floats(n, d+1)); err != nil {
+		return nil, err
+	}
 	s := &svmSolver{
 		p: p, width: d + 1, y: targets,
 		rows: make([]float64, n*(d+1)), alpha: make([]float64, n), w: make([]float64, d+1),

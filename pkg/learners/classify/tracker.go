@@ -171,14 +171,14 @@ func (t *Tracker) extreme(x []float64, sign float64) (int, float64) {
 	}
 	t.best = t.best[:0]
 	for r, v := range s {
-		if v <= low+keptTol*size {
+		if v <= low+keptTol*size || !(size <= math.MaxFloat64) { // sums that overflow tell nothing
 			t.best = append(t.best, r)
 		}
 	}
 	best, at := math.Inf(1), -1
 	for _, r := range t.best {
 		d := sign * t.l.Predict(metric.Pair{X: x, Y: t.points[r]}).SqDist
-		if d < best {
+		if at < 0 || d < best {
 			best, at = d, r
 		}
 	}

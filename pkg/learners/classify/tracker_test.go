@@ -211,3 +211,41 @@ func ExampleTracker() {
 	fmt.Printf("nearest: point %d at d² = %.2f, farthest: point %d at d² = %.2f\n", nearest, sq, farthest, far)
 	// Output: nearest: point 1 at d² = 0.00, farthest: point 0 at d² = 0.47
 }
+
+// Where the sums that select points overflow, every point is measured: the answers stay
+// those of the direct search, and there always is one.
+func TestTrackerOfHugePoints(t *testing.T) {
+	l, err := pairs.NewPOLA(2, pairs.POLAParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracker := classify.NewTracker(l)
+	if _, err := tracker.Step(metric.Pair{X: []float64{1, 2}, Y: []float64{0, 0}, Label: metric.Dissimilar}); err != nil {
+		t.Fatal(err)
+	}
+	points := [][]float64{{1, 1}, {1e155, 0}, {1e155, -1e155}, {-1e154, 1e150}}
+	for _, x := range points {
+		tracker.Add(x)
+	}
+	if _, err := tracker.Step(metric.Pair{X: []float64{3, -2}, Y: []float64{1, 0}, Label: metric.Dissimilar}); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range [][]float64{{0, 0}, {1e155, 0}, {1.1e155, -1e155}, {-1e155, -1e155}} {
+		near, far := -1, -1
+		for i, p := range points {
+			d := l.Predict(metric.Pair{X: x, Y: p}).SqDist
+			if near < 0 || d < l.Predict(metric.Pair{X: x, Y: points[near]}).SqDist {
+				near = i
+			}
+			if far < 0 || d > l.Predict(metric.Pair{X: x, Y: points[far]}).SqDist {
+				far = i
+			}
+		}
+		if i, d := tracker.Nearest(x); i != near || math.IsNaN(d) {
+			t.Errorf("%v: nearest %d at %v, want %d", x, i, d, near)
+		}
+		if i, d := tracker.Farthest(x); i != far || math.IsNaN(d) {
+			t.Errorf("%v: farthest %d at %v, want %d", x, i, d, far)
+		}
+	}
+}

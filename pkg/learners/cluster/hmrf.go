@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -97,7 +98,7 @@ type HMRF struct {
 //
 // It returns an error if a parameter is not allowed, if x is empty or has fewer than
 // K rows, if an entry is NaN or infinite, if a link has label 0, a row outside x, or
-// twice the same row, or if squared distances or the weighted ones overflow. It
+// twice the same row, or if squared distances or the weighted ones overflow, or squared distances vanish though rows differ. It
 // panics if x or rng is nil. An iteration costs O(nKd + s(n + m)K) for m links and s
 // rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
 // cannot-links.
@@ -112,6 +113,10 @@ func FitHMRF(x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*
 	}
 	if err := checkSpread(x); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
+	}
+	n, _ := x.Dims()
+	if err := limits.Check(fmt.Sprintf("squared distances of %d rows to %d centres", n, p.K), limits.Floats(n, p.K)); err != nil {
+		return nil, fmt.Errorf("hmrf: k: %w", err)
 	}
 	f, err := newField(x, links, p.K, w)
 	if err != nil {

@@ -77,7 +77,8 @@ type KMeans struct {
 // centre that no longer moves.
 //
 // It returns an error if a parameter is not allowed, if x is empty or has fewer
-// than K rows, if an entry is NaN or infinite, or if squared distances overflow.
+// than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
+// vanish though rows differ.
 // It panics if x or rng is nil. An iteration costs O(nKd).
 func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
 	if err := p.check(x); err != nil {
@@ -96,14 +97,20 @@ func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
 	return best, nil
 }
 
-// checkSpread returns an error if sums of squared distances could overflow.
+// checkSpread returns an error if sums of squared distances could overflow, or if rows
+// differ but all squared distances vanish.
 func checkSpread(x *mat.Dense) error {
 	n, d := x.Dims()
 	limit := math.Sqrt(math.MaxFloat64) / (8 * math.Sqrt(float64(n)*float64(d)))
+	var widest float64
 	for i := range n {
 		if floats.Norm(x.RawRowView(i), math.Inf(1)) > limit {
 			return errors.New("x: squared distances overflow float64: rescale the features")
 		}
+		widest = max(widest, floats.Distance(x.RawRowView(i), x.RawRowView(0), math.Inf(1)))
+	}
+	if widest > 0 && widest*widest < metric.LeastNormal {
+		return errors.New("x: squared distances vanish in float64, though rows differ: rescale the features")
 	}
 	return nil
 }

@@ -309,3 +309,22 @@ func ExampleKMeansParams_Resolved() {
 	fmt.Printf("%+v\n", KMeansParams{K: 3}.Resolved())
 	// Output: {K:3 Starts:1 MaxIterations:300}
 }
+
+// Rows that differ, but whose squared distances vanish in float64, are refused; equal
+// rows are not.
+func TestVanishingDistances(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range []float64{1e-155, 1e-170, 1e-300} {
+		x := mat.NewDense(4, 1, []float64{0, s, 5 * s, 6 * s})
+		if k, err := FitKMeans(x, KMeansParams{K: 2}, rng); err == nil || !strings.Contains(err.Error(), "vanish in float64, though rows differ: rescale the features") {
+			t.Errorf("scale %g: %+v, error %v", s, k, err)
+		}
+	}
+	x := mat.NewDense(4, 1, []float64{0, 1e-150, 5e-150, 6e-150})
+	if k, err := FitKMeans(x, KMeansParams{K: 2, Starts: 5}, rng); err != nil || k.Assignment[0] != k.Assignment[1] || k.Assignment[1] == k.Assignment[2] {
+		t.Errorf("%+v, error %v", k, err)
+	}
+	if _, err := FitKMeans(mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}, rng); err != nil {
+		t.Error(err)
+	}
+}

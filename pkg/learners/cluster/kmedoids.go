@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 )
 
 // KMedoidsVersion changes whenever FitPAM or FitFasterPAM gives other medoids for
@@ -281,6 +282,9 @@ func columns(cost mat.Matrix) ([][]float64, error) {
 			}
 			return cols, checkCosts(cols)
 		}
+	}
+	if err := limits.Check(fmt.Sprintf("a copy of %d×%d costs", a, b), limits.Floats(a, b)); err != nil {
+		return nil, fmt.Errorf("cost: %w", err)
 	}
 	all := make([]float64, a*b)
 	for j := range cols {

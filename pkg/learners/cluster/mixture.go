@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
 )
 
@@ -119,6 +120,14 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	if err := count("starts", p.Starts); err != nil {
 		return err
 	}
+	n, d := x.Dims()
+	size := limits.Floats(2, n, p.K) // responsibilities
+	if p.Covariance == Full {
+		size = max(size, limits.Floats(2, p.K, d, d)) // covariances and their factors
+	}
+	if err := limits.Check(fmt.Sprintf("%d components for %d×%d numbers", p.K, n, d), size); err != nil {
+		return fmt.Errorf("k: %w", err)
+	}
 	return count("max_iterations", p.MaxIterations)
 }
 
@@ -160,7 +169,7 @@ type component struct {
 // A component that has lost all rows keeps its mean and covariance, with weight
 // 0. It returns an error if a parameter is not allowed, if x is empty or has
 // fewer than K rows, if all rows coincide, if an entry is NaN or infinite, or if
-// squared distances overflow. It panics if x or rng is nil. An iteration costs
+// squared distances overflow, or vanish though rows differ. It panics if x or rng is nil. An iteration costs
 // O(nKd), or O(nKd² + Kd³) if Full.
 func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 	if err := p.check(x); err != nil {

@@ -61,29 +61,9 @@ func whitened(x *mat.Dense) (*coordinates, error) {
 		floats.Mul(c.b.RawRowView(k), inverse)
 	}
 	if metric.CheckFinite(c.b) != nil {
-		return nil, errOverflow
+		return nil, metric.ErrWeights
 	}
 	return c, nil
-}
-
-// errOverflow says that rows are so close together that their weights are beyond float64.
-var errOverflow = errors.New("weights overflow float64: rescale the features")
-
-// checkWeights returns errOverflow unless M = LᵀL is finite, which it is if its diagonal is.
-func checkWeights(l *mat.Dense) error {
-	r, d := l.Dims()
-	diagonal := make([]float64, d)
-	for k := range r {
-		for j, v := range l.RawRowView(k) {
-			diagonal[j] += v * v
-		}
-	}
-	for _, v := range diagonal {
-		if !(v <= math.MaxFloat64) {
-			return errOverflow
-		}
-	}
-	return nil
 }
 
 // turn changes to the coordinates Az for the matrix a.
@@ -129,7 +109,7 @@ func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDens
 	}
 	var l mat.Dense
 	l.Mul(in.Factor(), c.b)
-	if err := checkWeights(&l); err != nil {
+	if err := metric.CheckWeights(&l); err != nil {
 		return nil, nil, err
 	}
 	return metric.FromFactor(&l), in.M(), nil

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -118,7 +119,8 @@ type LMNN struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if
 // no class has two rows, if all rows coincide, if an entry is NaN or infinite, if a distance or
-// an entry of M overflows, or if a parameter is out of range. It panics if x is nil or empty.
+// an entry of M overflows, if the impostors do not fit limits.Memory, or if a parameter is
+// out of range. It panics if x is nil or empty.
 func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 	n, _ := x.Dims()
 	if n == 0 {
@@ -171,6 +173,14 @@ func checkLabelled(x *mat.Dense, y []int) error {
 // targetNeighbours returns the k nearest others of the class of each row, or all of them.
 func targetNeighbours(x *mat.Dense, y []int, k int) ([][]int, error) {
 	n, d := x.Dims()
+	largest := 0
+	for _, rows := range members(y) {
+		largest = max(largest, len(rows))
+	}
+	most := min(k, max(largest-1, 0))
+	if err := limits.Check(fmt.Sprintf("%d target neighbours for each of %d rows", most, n), limits.Product(24, n, most)); err != nil {
+		return nil, err
+	}
 	targets := make([][]int, n)
 	any := false
 	for _, rows := range members(y) {
@@ -297,12 +307,17 @@ func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *
 func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 	_, r := f.x.Dims()
 	start := scaledIdentity(r, f.startScale())
-	f.survey(start)
+	if err := f.survey(start).room(); err != nil {
+		return learners.NotRun, err
+	}
 	d := newDescent(f, start)
 	f.least = math.Inf(1)
 	stuck, waits := 0, 0
 	for {
 		end := f.survey(d.m)
+		if err := end.room(); err != nil {
+			return learners.NotRun, err
+		}
 		d.renew()
 		if end.total < f.least {
 			f.least = end.total
@@ -523,6 +538,15 @@ type lmnnSums struct {
 	pull, push float64
 	violations int
 	total      float64 // the objective
+	// impostors counts those that are near, and bytes is what they take: past
+	// limits.Memory the survey ends early.
+	impostors int
+	bytes     int64
+}
+
+// room returns an error if the impostors do not fit limits.Memory.
+func (s lmnnSums) room() error {
+	return limits.Check(fmt.Sprintf("%d impostors, with a multiplier for each target neighbour,", s.impostors), s.bytes)
 }
 
 // survey returns the sums at m and looks for the impostors that are near.
@@ -531,7 +555,7 @@ func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	f.each(m, func(i int, d []float64) {
 		targets := f.targets[i]
 		k := len(targets)
-		if k == 0 {
+		if k == 0 || s.bytes > limits.Memory() {
 			return
 		}
 		f.td = f.td[:0]
@@ -568,6 +592,8 @@ func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 			}
 		}
 		f.near[i], f.shift[i], f.alpha[i] = near, kept, make([]float64, len(kept))
+		s.impostors += len(near)
+		s.bytes += limits.Product(len(near), 4+16*k)
 	})
 	s.total = f.pullOf(m) + f.mu*s.push
 	return s

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
 )
 
@@ -84,7 +85,7 @@ type MCML struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, or if a parameter is out of range. It panics if x is nil or empty.
+// the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, or if a parameter is out of range. It panics if x is nil or empty.
 func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	n, _ := x.Dims()
 	if n == 0 {
@@ -95,6 +96,9 @@ func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 		return MCML{}, err
 	}
 	if err := checkLabelled(x, y); err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows", n), limits.Floats(n, n)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	c, err := whitened(x)

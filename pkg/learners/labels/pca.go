@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -33,7 +34,7 @@ type PCA struct {
 // some orthonormal completion. Eigenvalues are accurate to 1e-10 of the largest.
 //
 // It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite,
-// or if the variance overflows. It panics if x is nil or empty.
+// or if the variance overflows, or is below 2.3e-308 though rows differ. It panics if x is nil or empty.
 //
 // The cost is one symmetric matrix product and the top of the spectrum of the
 // smaller of covariance and Gram matrix: Lanczos certified by one Cholesky
@@ -49,6 +50,9 @@ func FitPCA(x *mat.Dense, k int) (*PCA, error) {
 	if err := metric.CheckFinite(x); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
+	if err := limits.Check(fmt.Sprintf("PCA of %d×%d numbers", n, d), limits.Floats(3, min(n, d), min(n, d))); err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
+	}
 	mean := meanOf(x, upTo(n))
 	dev := mat.NewDense(n, d, nil)
 	var total float64
@@ -59,6 +63,9 @@ func FitPCA(x *mat.Dense, k int) (*PCA, error) {
 	}
 	if math.IsInf(total, 0) || math.IsNaN(total) {
 		return nil, errors.New("pca: the variance of the data overflows float64: rescale the features")
+	}
+	if total/float64(n) < metric.LeastNormal && mat.Norm(dev, 1) > 0 {
+		return nil, errors.New("pca: the variance of the data vanishes in float64: rescale the features")
 	}
 	dual := n < d
 	sym := mat.NewSymDense(min(n, d), nil)

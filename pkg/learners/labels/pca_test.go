@@ -200,3 +200,14 @@ func BenchmarkPCA(b *testing.B) {
 		}
 	})
 }
+
+// Where variances vanish in float64 there are no directions to learn from, though rows differ.
+func TestPCAOfVanishingVariance(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{0, 1e-170, 2e-170, 0, 0, 0})
+	if p, err := FitPCA(x, 1); err == nil || !strings.Contains(err.Error(), "vanishes in float64: rescale the features") {
+		t.Errorf("%+v, error %v", p, err)
+	}
+	if _, err := FitPCA(mat.NewDense(3, 2, nil), 1); err != nil { // rows that coincide are documented
+		t.Errorf("no variance at all: %v", err)
+	}
+}

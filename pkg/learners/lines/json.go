@@ -55,6 +55,9 @@ func (d *decoder) object(line []byte, p protocol) error {
 	if _, err := d.ReadToken(); err != io.EOF {
 		if err == nil {
 			err = errors.New("more follows the object")
+			if bytes.IndexByte(bytes.TrimRight(line, "\r"), '\r') >= 0 {
+				err = errors.New(`more follows the object; a line ends with \n or \r\n, not with \r alone`)
+			}
 		}
 		return syntax(err)
 	}

@@ -35,7 +35,8 @@
 // vector of another length than the others, invalid UTF-8, more bytes than
 // MaxLine, or whatever the learner refuses. A bad line changes nothing and has
 // no answer. An empty line is neither accepted nor bad. Lines end with \n or
-// \r\n, the last one also with the end of the input.
+// \r\n, the last one also with the end of the input. A UTF-8 byte order mark
+// before the first line does not count.
 package lines
 
 import (
@@ -48,6 +49,7 @@ import (
 	"strconv"
 
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 )
 
@@ -68,8 +70,8 @@ type Options struct {
 	// StateEvery adds the state to the answer of every n-th accepted line; 0
 	// means never.
 	StateEvery int
-	// MaxLine is the longest line accepted, in bytes without the line ending; 0
-	// means DefaultMaxLine.
+	// MaxLine is the longest line accepted, in bytes without the line ending, at
+	// most limits.Memory; 0 means DefaultMaxLine, or limits.Memory if that is less.
 	MaxLine int
 	// Bad, if not nil, is called for each bad line, and the session goes on. If
 	// it is nil, the first bad line ends the session.
@@ -147,10 +149,10 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 	var p protocol
 	switch e.Feedback {
 	case catalog.Pairs:
-		pairs := &pairLines{dim: o.Dim, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
+		pairs := &pairLines{dim: o.Dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
 		if o.Dim > 0 {
 			var err error
-			if pairs.learner, err = pairs.make(o.Dim); err != nil {
+			if pairs.learner, err = pairs.made(o.Dim); err != nil {
 				return nil, err
 			}
 		}
@@ -174,9 +176,9 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 // among entries. A file that is not such a learner gives an error of package
 // persist; an option that does not fit the learner gives an OptionError.
 func Load(entries []catalog.Entry, r io.Reader, o Options) (*Session, error) {
-	raw, err := io.ReadAll(r)
+	raw, err := persist.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("persist: %w", err)
 	}
 	env, err := persist.Read(bytes.NewReader(raw))
 	if err != nil {
@@ -205,6 +207,9 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		}
 		if o.Dim != 0 && o.Dim != l.Dim() {
 			return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the loaded learner has dimension %d", o.Dim, l.Dim())}
+		}
+		if err := checkState(l, o.StateEvery > 0); err != nil {
+			return nil, &OptionError{"state-every", err}
 		}
 		return &pairLines{dim: l.Dim(), learner: l}, nil
 	case catalog.Triplets:
@@ -242,6 +247,9 @@ func (o Options) check(f catalog.Feedback) error {
 	} {
 		if c.value < 0 {
 			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at least 1", c.value)}
+		}
+		if c.option == "max-line" && int64(c.value) > limits.Memory() {
+			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at most %d, the limit of memory (flag --max-memory, limits.SetMemory)", c.value, limits.Memory())}
 		}
 		if c.value > 0 && c.of != "" && c.of != f {
 			return &OptionError{c.option, fmt.Errorf("not allowed: the learner takes %s, want %s", f, c.of)}
@@ -283,7 +291,7 @@ func (s *Session) Run(ctx context.Context, in io.Reader, out io.Writer) (Summary
 	defer p.stop()
 	maxLine := s.o.MaxLine
 	if maxLine == 0 {
-		maxLine = DefaultMaxLine
+		maxLine = int(min(DefaultMaxLine, limits.Memory()))
 	}
 	r := lineReader{r: bufio.NewReaderSize(flusher{p, w}, bufferSize), max: maxLine}
 	sum, err := s.run(ctx, &r, w)
@@ -292,6 +300,8 @@ func (s *Session) Run(ctx context.Context, in io.Reader, out io.Writer) (Summary
 	}
 	return sum, err
 }
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func (s *Session) run(ctx context.Context, r *lineReader, w *bufio.Writer) (Summary, error) {
 	var sum Summary
@@ -305,6 +315,9 @@ func (s *Session) run(ctx context.Context, r *lineReader, w *bufio.Writer) (Summ
 		}
 		if err == nil || errors.Is(err, errTooLong) {
 			sum.Lines++
+		}
+		if sum.Lines == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
 		switch {
 		case errors.Is(err, errTooLong):

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -27,6 +28,7 @@ var pairFields = []string{"x", "y", "label"}
 type pairLines struct {
 	dim     int         // 0 until it is known
 	learner pairLearner // nil until it is
+	states  bool        // answers have states
 	make    func(dim int) (pairLearner, error)
 	f       metric.Pair
 	has     [3]bool // by index in pairFields
@@ -56,6 +58,25 @@ func (p *pairLines) field(i int, d *decoder) error {
 	return err
 }
 
+// made returns a learner for vectors of length dim.
+func (p *pairLines) made(dim int) (pairLearner, error) {
+	l, err := p.make(dim)
+	if err == nil {
+		err = checkState(l, p.states)
+	}
+	return l, err
+}
+
+// checkState returns an error if answers have states, and the matrix of the learner's
+// does not fit limits.Memory: a learner may do without a matrix of all features.
+func checkState(l pairLearner, states bool) error {
+	if _, has := l.(learners.PairMetric); !has || !states {
+		return nil
+	}
+	const copies = 4 // the matrix, what it comes from, its text
+	return limits.Check(fmt.Sprintf("the state of a learner with %d features", l.Dim()), limits.Floats(copies, l.Dim(), l.Dim()))
+}
+
 func (p *pairLines) answer(dst []byte) ([]byte, error) {
 	for i, name := range pairFields[:2] {
 		if !p.has[i] {
@@ -74,7 +95,7 @@ func (p *pairLines) answer(dst []byte) ([]byte, error) {
 	l := p.learner
 	if l == nil {
 		var err error
-		if l, err = p.make(dim); err != nil {
+		if l, err = p.made(dim); err != nil {
 			return dst, err
 		}
 	}

@@ -52,7 +52,7 @@ type FTL struct {
 var _ learners.Online[metric.CostRound, []int] = (*FTL)(nil)
 
 // NewFTL returns an FTL for costs of a objects and b prototypes. It returns an error unless a ≥
-// 1, b ≥ 1 and M is 0 to b.
+// 1, 1 ≤ b < 2³¹, a·b costs fit limits.Memory, and M is 0 to b.
 func NewFTL(a, b int, p FTLParams) (*FTL, error) {
 	if p.M == 0 {
 		p.M = min(2, b)
@@ -201,7 +201,7 @@ func LoadFTL(r io.Reader) (*FTL, error) {
 	var p FTLParams
 	var s ftlState
 	if err := env.Decode(&p, &s); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	l, err := s.learner(p)
 	if err != nil {
@@ -215,8 +215,8 @@ func (s ftlState) learner(p FTLParams) (*FTL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Round < 0 || s.Round >= maxRounds {
-		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, maxRounds-1)
+	if s.Round < 0 || s.Round >= MaxRounds {
+		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, int64(MaxRounds-1))
 	}
 	if err := errors.Join(checkShape("ftl", c.a, c.b, p.M), c.checkState(s.Round), checkSet(s.Set, p.M, c.b)); err != nil {
 		return nil, err

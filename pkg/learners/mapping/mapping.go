@@ -12,10 +12,12 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -35,15 +37,23 @@ func sets(b, m int) int {
 	return n
 }
 
-// checkShape returns an error unless maps of a objects to b prototypes, m of them used, exist.
+// checkShape returns an error unless maps of a objects to b prototypes, m of them used, exist, and
+// their costs fit limits.Memory.
 func checkShape(name string, a, b, m int) error {
 	switch {
 	case a < 1:
 		return fmt.Errorf("%s: a: %d is not allowed, want at least 1 object", name, a)
 	case b < 1:
 		return fmt.Errorf("%s: b: %d is not allowed, want at least 1 prototype", name, b)
+	case b > math.MaxInt32: // so that no product in sets overflows
+		return fmt.Errorf("%s: b: %d is not allowed, want at most %d prototypes", name, b, math.MaxInt32)
 	case m < 1 || m > b:
 		return fmt.Errorf("%s: m: %d is not allowed, want 1 to %d, the number of prototypes", name, m, b)
+	}
+	// Costs, weights, and what sums over sets take.
+	bytes := limits.Floats(a, 4*b+8)
+	if err := limits.Check(fmt.Sprintf("%s with %d objects and %d prototypes", name, a, b), bytes); err != nil {
+		return fmt.Errorf("%s: a, b: %w", name, err)
 	}
 	return nil
 }

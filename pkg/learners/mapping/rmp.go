@@ -25,6 +25,12 @@ const RMPVersion = 1
 // overflow, and it is far beyond the rate at which only the best map remains.
 const MaxRate = 1e100
 
+// MaxChainSteps is the largest number of steps of the random walk per round. Eight bytes are kept of each.
+const MaxChainSteps = 10_000_000
+
+// MaxRounds is the largest horizon, and bounds the rounds that a file can hold: beyond it costs would not count them.
+const MaxRounds = 1 << 53
+
 // RMPKind is the kind under which package persist stores an RMP.
 const RMPKind = "mapping/rmp"
 
@@ -114,13 +120,13 @@ type RMPParams struct {
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty"`
-	// Rounds is the horizon T of Printed and Corrected, and must be 0 for the others. Rounds beyond it are
+	// Rounds is the horizon T of Printed and Corrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
 	// learned from with the same η. 0 means the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
 	// of which all costs are forgotten, with the η of their length (DoublingRegretBound).
 	Rounds int `json:"rounds"`
 	// Sampler is how the set is drawn. The default is Auto.
 	Sampler Sampler `json:"sampler"`
-	// ChainSteps is R, the steps of the random walk per round; 0 means 5000. It is of no account where sets are
+	// ChainSteps is R, the steps of the random walk per round, at most MaxChainSteps; 0 means 5000. It is of no account where sets are
 	// enumerated.
 	ChainSteps int `json:"chain_steps"`
 }
@@ -148,12 +154,12 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a number > 0 and at most %v", p.Rate, MaxRate)
 	case p.Eta != Fixed && p.Rate != 0:
 		return p, fmt.Errorf("rmp: rate: %v is not allowed with eta %v, want 0: it is for Fixed only", p.Rate, p.Eta)
-	case p.Rounds < 0:
-		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want at least 1, or 0 for the doubling trick", p.Rounds)
+	case p.Rounds < 0 || p.Rounds > MaxRounds:
+		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want 1 to %d, or 0 for the doubling trick", p.Rounds, int64(MaxRounds))
 	case p.Rounds > 0 && p.Eta != Printed && p.Eta != Corrected:
 		return p, fmt.Errorf("rmp: rounds: %d is not allowed with eta %v, want 0: it has no horizon", p.Rounds, p.Eta)
-	case p.ChainSteps < 0:
-		return p, fmt.Errorf("rmp: chain steps: %d is not allowed, want at least 1, or 0 for the default", p.ChainSteps)
+	case p.ChainSteps < 0 || p.ChainSteps > MaxChainSteps:
+		return p, fmt.Errorf("rmp: chain steps: %d is not allowed, want 1 to %d, or 0 for the default", p.ChainSteps, MaxChainSteps)
 	}
 	n := sets(b, p.M)
 	switch p.Sampler {
@@ -208,8 +214,8 @@ type RMP struct {
 var _ learners.Online[metric.CostRound, []int] = (*RMP)(nil)
 
 // NewRMP returns an RMP for costs of a objects and b prototypes, which draws from src and owns it
-// from then on. It returns an error unless a ≥ 1, b ≥ 1 and the parameters are allowed, and
-// panics if src is nil.
+// from then on. It returns an error unless a ≥ 1, 1 ≤ b < 2³¹, a·b costs and weights fit limits.Memory
+// and the parameters are allowed, and panics if src is nil.
 func NewRMP(src *rand.PCG, a, b int, p RMPParams) (*RMP, error) {
 	if src == nil {
 		panic("mapping: the source of an RMP is nil")
@@ -398,9 +404,6 @@ func (l *RMP) Save(w io.Writer) error {
 	return persist.Write(w, RMPKind, l.p, rmpState{l.t.a, l.round, l.t.sum, l.set, l.pi, pcg})
 }
 
-// maxRounds bounds the rounds that a file can hold: beyond it costs would not count them.
-const maxRounds = 1 << 53
-
 // LoadRMP reads a learner that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadRMP(r io.Reader) (*RMP, error) {
@@ -414,7 +417,7 @@ func LoadRMP(r io.Reader) (*RMP, error) {
 	var p RMPParams
 	var s rmpState
 	if err := env.Decode(&p, &s); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	l, err := s.learner(p)
 	if err != nil {
@@ -431,8 +434,8 @@ func (s rmpState) learner(p RMPParams) (*RMP, error) {
 	if q, err := p.resolved(c.a, c.b); err != nil || p != q {
 		return nil, fmt.Errorf("params: %+v are not those of a learner (error %v)", p, err)
 	}
-	if s.Round < 0 || s.Round >= maxRounds {
-		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, maxRounds-1)
+	if s.Round < 0 || s.Round >= MaxRounds {
+		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, int64(MaxRounds-1))
 	}
 	if err := errors.Join(c.checkState(age(p, s.Round)), checkSet(s.Set, p.M, c.b), checkMap(s.Map, c.a, s.Set)); err != nil {
 		return nil, err

@@ -146,9 +146,9 @@ func TestRMPLargestRate(t *testing.T) {
 		for _, sampler := range []Sampler{Enumerate, Metropolis, HeatBath} {
 			l := mustRMP(t, a, b, RMPParams{M: m, Eta: Fixed, Rate: MaxRate, Sampler: sampler, ChainSteps: 50})
 			for k := range l.t.sum {
-				l.t.sum[k] = maxRounds * rng.Float64()
+				l.t.sum[k] = MaxRounds * rng.Float64()
 			}
-			l.round = maxRounds - 2
+			l.round = MaxRounds - 2
 			f := round(rng, a, b)
 			if _, err := l.Step(f); err != nil {
 				t.Fatal(err)

@@ -138,8 +138,13 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 		return BatchPOLA{}, err
 	}
 	f := &batch{l: l, pairs: make([]metric.Pair, len(links)), sq: make([]float64, len(links))}
+	v := make([]float64, d)
 	for k, link := range links {
 		f.pairs[k] = metric.Pair{X: x.RawRowView(link.I), Y: x.RawRowView(link.J), Label: link.Label}
+		metric.Sub(v, f.pairs[k].X, f.pairs[k].Y)
+		if norm2 := dot(v, v); !(norm2 <= math.MaxFloat64) { // its loss may be NaN, which is never the largest
+			return BatchPOLA{}, fmt.Errorf("pola-batch: link %d: ‖x−y‖² = %v, want a finite number: scale the features down", k, norm2)
+		}
 	}
 	var status learners.Status
 	if p.Reading == Passes {
@@ -150,7 +155,10 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 	if err != nil {
 		return BatchPOLA{}, err
 	}
-	_, residual := f.worst()
+	k, residual := f.worst()
+	if math.IsInf(residual, 0) {
+		return BatchPOLA{}, fmt.Errorf("pola-batch: link %d: loss %v under the last metric, want a finite number: scale the features down", k, residual)
+	}
 	return BatchPOLA{
 		Result:    learners.Result{Metric: l.Metric(), Status: status, Iterations: f.iterations, Residual: residual},
 		Threshold: l.Threshold(),

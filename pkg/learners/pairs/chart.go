@@ -295,8 +295,8 @@ const (
 // loadChart returns the chart with the given points and factor, or an error if
 // they do not fit.
 func loadChart(k kernels.Kernel, dim int, points, l []float64, age int) (*chart, error) {
-	if age < 0 {
-		return nil, fmt.Errorf("age: %d, want at least 0", age)
+	if age < 0 || age > maxCount {
+		return nil, fmt.Errorf("age: %d, want 0 to %d", age, maxCount)
 	}
 	if dim < 1 || len(points)%dim != 0 {
 		return nil, fmt.Errorf("points: %d numbers in %d dimensions", len(points), dim)

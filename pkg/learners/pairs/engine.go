@@ -24,6 +24,15 @@ const minThreshold = 1
 // from ‖v‖⁴. No update is made if τ = 0.
 type rate func(slack, norm4 float64) float64
 
+const (
+	// mostGrowth bounds what one step adds to the trace of the matrix and to the
+	// threshold, so that neither overflows.
+	mostGrowth = 1e290
+	// leastNormal: a smaller ‖v‖² has lost digits, and counts as 0; so does the size of
+	// a step.
+	leastNormal = metric.LeastNormal
+)
+
 // engine is an online pair learner: hypothesis (A, b), one rank-one step per
 // pair,
 //
@@ -36,6 +45,8 @@ type engine struct {
 	name   string // prefix of errors
 	length string // ‖v‖, as errors write it
 	rate   rate
+	// features is the length of the points that a kernel learner stores.
+	features int
 	// twoSided: the loss is |1 + y(d² − b)|, zero only at the ideal distance;
 	// otherwise it is the hinge loss, the positive part.
 	twoSided bool
@@ -107,20 +118,51 @@ func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[lear
 	return e.update(e.a.look(v[:e.a.dim]), v, label)
 }
 
-// update is advance after q = look(v).
-func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
-	var o learners.Outcome[learners.PairPrediction]
-	e.v, e.change = v, 0
-	norm2 := dot(v, v)
+// plan returns the outcome of update before anything changes, ‖v‖², and the signed
+// size −y·τ‖v‖² of the term to be added to A, which is 0 if A stays as it is. It
+// returns an error if a number overflows, or if A would not fit limits.Memory.
+func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.Outcome[learners.PairPrediction], norm2, size float64, err error) {
+	norm2 = dot(v, v)
 	norm4 := norm2 * norm2
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
-		return o, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
+		return o, 0, 0, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
 	}
-	o = e.outcome(q, norm4, label)
-	if o.StepSize == 0 {
-		return o, nil
+	now := e.outcome(q, norm4, label)
+	size = -now.StepSize * norm2
+	if err := e.checkGrowth(now, q, max(math.Abs(size), math.Abs(now.StepSize))); err != nil {
+		return o, 0, 0, err
 	}
-	if norm2 > 0 {
+	if norm2 < leastNormal || math.Abs(size) < leastNormal {
+		size = 0
+	}
+	if size != 0 {
+		if err := e.a.checkRoom(len(v), e.features); err != nil {
+			return o, 0, 0, fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	return now, norm2, size, nil
+}
+
+// checkGrowth returns an error unless the loss and the growth that an outcome asks for
+// are in range.
+func (e *engine) checkGrowth(o learners.Outcome[learners.PairPrediction], q, growth float64) error {
+	if math.IsInf(o.Loss, 0) {
+		return fmt.Errorf("%s: x and y: loss %v at d² = %v and threshold %v, want a finite number: scale the features, or start nearer to 0", e.name, o.Loss, q, e.b)
+	}
+	if !(growth <= mostGrowth) {
+		return fmt.Errorf("%s: x and y: the step would change the matrix or the threshold by %v at d² = %v and threshold %v, want at most %g: scale the features, or start nearer to 0", e.name, growth, q, e.b, float64(mostGrowth))
+	}
+	return nil
+}
+
+// update is advance after q = look(v).
+func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
+	e.v, e.change = v, 0
+	o, norm2, size, err := e.plan(q, v, label)
+	if err != nil || o.StepSize == 0 {
+		return o, err
+	}
+	if size != 0 {
 		c := -o.StepSize
 		if len(v) > e.a.dim && (c > 0 || !e.a.zero()) {
 			e.a.grow(len(v) - e.a.dim)
@@ -133,7 +175,7 @@ func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Ou
 	if !e.a.deferred {
 		b = math.Max(b, minThreshold)
 	}
-	o.Updated = norm2 > 0 || b != e.b
+	o.Updated = size != 0 || b != e.b
 	e.b = b
 	return o, nil
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -119,6 +120,24 @@ func (f *form) grow(k int) {
 	}
 }
 
+// checkRoom returns an error if A with one more column, on dim axes, does not fit
+// limits.Memory. An axis of a form that grows also takes a stored point of so many
+// features, and a row of the factor of the points' Gram matrix.
+func (f *form) checkRoom(dim, features int) error {
+	if f.full() && dim == f.dim {
+		return nil // it has all its columns
+	}
+	n := f.n + 1
+	bytes := limits.Floats(dim, n) + limits.Floats(2, n, n) // U; the core, its resolvent and work
+	if f.grows {
+		bytes += limits.Floats(dim, features) + limits.Floats(dim, dim)
+	}
+	if 0 <= bytes && bytes <= limits.Memory() {
+		return nil
+	}
+	return limits.Check(fmt.Sprintf("a matrix of rank %d on %d axes", n, dim), bytes)
+}
+
 // turn changes to other axes, in which old axis i is row i of the dim×k matrix t:
 // A ← tᵀAt. The images of U's columns are made orthonormal again, without those
 // that depend on others, and the core follows.
@@ -209,7 +228,37 @@ func (f *form) sqNorm(v []float64) float64 {
 	if !f.full() {
 		w = make([]float64, f.n)
 	}
-	return f.bound(f.c.quad(f.coords(w, v)))
+	return f.value(f.coords(w, v))
+}
+
+// value returns xᵀCx for the coordinates x, at least 0 unless f is deferred. It is NaN
+// only if an x is not finite: sums that overflow on the way are made again with C and x
+// divided by their largest entries.
+func (f *form) value(x []float64) float64 {
+	if q := f.bound(f.c.quad(x)); math.Abs(q) <= math.MaxFloat64 {
+		return q
+	}
+	cs, ck := scaled(f.c)
+	xs, xk := scaled(x)
+	return f.bound(math.Ldexp(cs.quad(xs), ck+2*xk))
+}
+
+// scaled returns x divided by 2^exponent, a power of two of the order of its largest
+// entry; exponent is 0 if that is 0 or not finite.
+func scaled(x []float64) (out sym, exponent int) {
+	if most := floats.Norm(x, math.Inf(1)); most <= math.MaxFloat64 {
+		_, exponent = math.Frexp(most)
+	}
+	return times2(x, -exponent), exponent
+}
+
+// times2 returns x times 2^exponent.
+func times2(x []float64, exponent int) sym {
+	out := make([]float64, len(x))
+	for i, a := range x {
+		out[i] = math.Ldexp(a, exponent)
+	}
+	return out
 }
 
 // bound returns q without the round-off that takes it below zero.
@@ -226,12 +275,12 @@ func (f *form) look(v []float64) float64 {
 	if f.full() {
 		copy(f.w, w)
 	}
-	return f.bound(f.c.quad(w))
+	return f.value(w)
 }
 
 // add sets A to A + c·vvᵀ, projected onto the cone unless f is deferred, and
 // returns the number of eigenvalues removed, 0 or 1: it looks for one only if c <
-// 0. norm2 is ‖v‖² > 0. It must follow look(v).
+// 0. norm2 is ‖v‖², and c·norm2 is not subnormal. It must follow look(v).
 func (f *form) add(v []float64, norm2, c float64) int {
 	f.changed, f.removed = true, 0
 	c *= norm2
@@ -246,8 +295,7 @@ func (f *form) add(v []float64, norm2, c float64) int {
 		f.changed = false
 		return 1 // A = 0, and stays so
 	}
-	floor := negligible*c + roundOff*trace
-	if !f.solve(c, w, rho, floor) {
+	if !f.solve(c, w, rho, trace) {
 		f.plus(-c, w, rho) // nothing to project
 		return 0
 	}
@@ -477,7 +525,8 @@ func (f *form) factor() *mat.Dense {
 	return &l
 }
 
-// root returns G with C = GᵀG by Cholesky with complete pivoting, or nil if C = 0.
+// root returns G with C = GᵀG by Cholesky with complete pivoting, or nil if C = 0. A core
+// is finite, so that one with a positive trace has a positive pivot, and G has rows.
 func (f *form) root() *mat.Dense {
 	if f.c.trace(f.n) <= 0 {
 		return nil
@@ -485,6 +534,9 @@ func (f *form) root() *mat.Dense {
 	var ch mat.PivotedCholesky
 	ch.Factorize(f.c.symmetric(f.n), -1) // false only says that the rank is below n
 	rank := ch.Rank()
+	if rank == 0 { // of subnormal numbers, below the least pivot
+		return nil
+	}
 	r := ch.RawU().(*mat.TriDense)
 	g := mat.NewDense(rank, f.n, nil)
 	for j, col := range ch.ColumnPivots(nil) {
@@ -503,8 +555,13 @@ func (f *form) positivePart() *mat.Dense {
 		return nil
 	}
 	var eig spectral.EigenSym
-	if !eig.Factorize(f.c.symmetric(f.n), true) {
-		panic("pairs: eigendecomposition of a finite matrix did not converge")
+	half := 0                                     // G is to be multiplied by 2^half
+	if !eig.Factorize(f.c.symmetric(f.n), true) { // an eigenvalue overflows
+		_, exponent := scaled(f.c)
+		half = (exponent + 1) / 2
+		if !eig.Factorize(times2(f.c, -2*half).symmetric(f.n), true) {
+			panic("pairs: eigendecomposition of a finite matrix did not converge")
+		}
 	}
 	values := eig.Values(nil) // ascending
 	last := f.n - 1
@@ -521,7 +578,7 @@ func (f *form) positivePart() *mat.Dense {
 	g := mat.NewDense(rank, f.n, nil)
 	for i := range rank {
 		row := mat.Col(g.RawRowView(i), last-i, &q)
-		floats.Scale(math.Sqrt(values[last-i]), row)
+		floats.Scale(math.Ldexp(math.Sqrt(values[last-i]), half), row)
 	}
 	return g
 }
@@ -556,6 +613,53 @@ func (s formState) deferredForm() (*form, error) {
 	return s.fill(&form{deferred: true})
 }
 
+// What a file may hold. Learners stay far within it from any start threshold.
+const (
+	maxSaved   = 1e130   // magnitude of an entry of a core, and of a threshold
+	maxCount   = 1 << 53 // rounds and the like
+	maxLog     = 1000    // of the mean logarithm of roots
+	normalised = 1e-6    // how far the square of a column of U may be from 1
+)
+
+func checkSavedThreshold(b float64) error {
+	if !(math.Abs(b) <= maxSaved) {
+		return fmt.Errorf("threshold: %v, want a number from %g to %g", b, -maxSaved, maxSaved)
+	}
+	return nil
+}
+
+// checkNumbers returns an error unless the numbers are in the range of those that
+// a form has: counts, columns of length 1, and entries of the core and the shift of a
+// size that occurs. The arrays fit the order. Whether the core is positive
+// semi-definite is not asked: where most of it has cancelled, round-off remains.
+func (s formState) checkNumbers() error {
+	switch {
+	case s.Turns < 0 || s.Turns >= turnsPerQR:
+		return fmt.Errorf("turns: %d, want 0 to %d", s.Turns, turnsPerQR-1)
+	case s.Seen < 0 || s.Seen > maxCount:
+		return fmt.Errorf("seen: %d, want 0 to %d", s.Seen, maxCount)
+	case s.Age < 0 || s.Age > s.Seen:
+		return fmt.Errorf("age: %d, want 0 to %d, the number of roots", s.Age, s.Seen)
+	case math.Abs(s.LogShift) > maxLog:
+		return fmt.Errorf("log_shift: %v, want a magnitude of at most %d", s.LogShift, maxLog)
+	case len(s.Resolvent) > 0 && !inRange(s.Shift):
+		return fmt.Errorf("shift: %v, want a number from 2^-400 to 2^400", s.Shift)
+	}
+	for k, a := range s.Core {
+		if math.Abs(a) > maxSaved {
+			return fmt.Errorf("core: number %d: %v, want a magnitude of at most %g", k, a, maxSaved)
+		}
+	}
+	if len(s.Basis) > 0 {
+		for i := range s.Order {
+			if u := s.Basis[i*s.Dim : (i+1)*s.Dim]; !(math.Abs(dot(u, u)-1) <= normalised) {
+				return fmt.Errorf("basis: the square of column %d is %v, want 1", i, dot(u, u))
+			}
+		}
+	}
+	return nil
+}
+
 func (s formState) fill(f *form) (*form, error) {
 	n, d := s.Order, s.Dim
 	f.dim, f.n = d, n
@@ -582,8 +686,8 @@ func (s formState) fill(f *form) (*form, error) {
 			return nil, errors.New("NaN or Inf in an array")
 		}
 	}
-	if len(s.Resolvent) != 0 && !(s.Shift > 0) {
-		return nil, fmt.Errorf("shift: %v, want a number > 0", s.Shift)
+	if err := s.checkNumbers(); err != nil {
+		return nil, err
 	}
 	f.c, f.u, f.turns = sym(s.Core), s.Basis, s.Turns
 	f.res = resolvent{shift: s.Shift, logShift: s.LogShift, seen: s.Seen, age: s.Age}

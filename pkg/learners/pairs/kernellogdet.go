@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -172,7 +173,12 @@ func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetPa
 		objects = append(objects, l.I, l.J)
 	}
 	slices.Sort(objects)
-	return slices.Compact(objects), q, nil
+	objects = slices.Compact(objects)
+	t := len(objects)
+	if err := limits.Check(fmt.Sprintf("a kernel of the %d rows that links join", t), limits.Floats(6, t, t)); err != nil {
+		return nil, q, fmt.Errorf("itml: %w", err)
+	}
+	return objects, q, nil
 }
 
 // fitBlock is the fit on the block of K₀ between the objects that links join.

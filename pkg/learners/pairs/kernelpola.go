@@ -57,14 +57,15 @@ type KernelPOLA struct {
 var _ learners.PairKernel = (*KernelPOLA)(nil)
 
 // NewKernelPOLA returns a KernelPOLA for vectors of length dim. It returns an
-// error unless dim ≥ 1, k is not nil, B1 is finite and Gamma, the γ of Eq. 12 and
+// error unless dim ≥ 1 and vectors of that length fit limits.Memory, k is not nil,
+// B1 is of magnitude at most MaxThreshold, and Gamma, the γ of Eq. 12 and
 // not of a kernel, is finite and not negative. Any symmetric positive
 // semi-definite function may be the kernel; only those with a kernels.Spec can be
 // saved.
 func NewKernelPOLA(dim int, k kernels.Kernel, p POLAParams) (*KernelPOLA, error) {
 	const name = "kernel-pola"
-	if dim < 1 {
-		return nil, fmt.Errorf("%s: dim: %d is not allowed, want at least 1", name, dim)
+	if err := checkDim(name, dim); err != nil {
+		return nil, err
 	}
 	if k == nil {
 		return nil, errors.New(name + ": kernel: none given")
@@ -73,7 +74,7 @@ func NewKernelPOLA(dim int, k kernels.Kernel, p POLAParams) (*KernelPOLA, error)
 	if err := p.check(name); err != nil {
 		return nil, err
 	}
-	e := engine{name: name, length: "‖φ(x)−φ(y)‖", rate: polaRate(p.Gamma), b: *p.B1, a: newGrowingForm()}
+	e := engine{name: name, length: "‖φ(x)−φ(y)‖", rate: polaRate(p.Gamma), b: *p.B1, a: newGrowingForm(), features: dim}
 	return &KernelPOLA{e: e, c: newChart(k, dim), p: p}, nil
 }
 
@@ -96,11 +97,15 @@ func (l *KernelPOLA) sqDist(f metric.Pair) float64 {
 	if len(f.X) != l.c.dim || len(f.Y) != l.c.dim {
 		panic(mat.ErrShape)
 	}
-	return l.e.a.sqNorm(l.c.difference(f.X, f.Y))
+	q := l.e.a.sqNorm(l.c.difference(f.X, f.Y))
+	if math.IsNaN(q) && f.CheckVectors(l.c.dim) == nil {
+		return math.Inf(1) // a value of the kernel overflows, or their differences do
+	}
+	return q
 }
 
-// Predict returns d² and whether d² ≤ b. It ignores the label. It panics
-// unless both vectors have length Dim.
+// Predict returns d² and whether d² ≤ b; d² is +Inf if it or a value of the kernel
+// overflows. It ignores the label. It panics unless both vectors have length Dim.
 func (l *KernelPOLA) Predict(f metric.Pair) learners.PairPrediction {
 	return l.e.prediction(l.sqDist(f))
 }
@@ -111,8 +116,9 @@ func (l *KernelPOLA) Loss(f metric.Pair) float64 { return l.e.hinge(l.sqDist(f),
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
 // returns an error, and changes nothing, if the label is neither 1 nor -1, a
-// vector is not of length Dim, an entry is NaN or infinite, or a value of the
-// kernel, ‖v‖⁴ or d² overflows.
+// vector is not of length Dim, an entry is NaN or infinite, a value of the kernel,
+// ‖v‖⁴, d² or the loss overflows, or the step would change A or b by more than 1e290. Nor does it
+// take a step after which the learner would not fit limits.Memory.
 func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
 	var none learners.Outcome[learners.PairPrediction]
 	if err := f.Check(l.c.dim); err != nil {
@@ -124,11 +130,14 @@ func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPredicti
 	}
 	l.v = v
 	q := l.e.a.look(v[:l.e.a.dim])
-	if norm2 := dot(v, v); l.c.renew(&l.arrival) && l.e.hinge(q, f.Label) > 0 && norm2 > 0 && !math.IsInf(q+norm2*norm2, 0) {
+	if _, _, size, err := l.e.plan(q, v, f.Label); err == nil && size != 0 && l.c.renew(&l.arrival) {
 		// The update is made in better coordinates; the prediction stands.
 		next, t := l.c.pivoted(f.X, f.Y)
 		if v, err = next.arrive(&l.arrival, v, f.X, f.Y); err != nil {
 			return none, fmt.Errorf("%s: %w", l.e.name, err)
+		}
+		if _, _, _, err := l.e.plan(q, v, f.Label); err != nil {
+			return none, err
 		}
 		l.v, l.c = v, next
 		l.e.a.turn(t)
@@ -207,7 +216,10 @@ func (s kernelPOLAState) learner(p kernelPOLAParams) (*KernelPOLA, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.e.b = s.Threshold // a number of JSON is finite
+	l.e.b = s.Threshold
+	if err := checkSavedThreshold(l.e.b); err != nil {
+		return nil, err
+	}
 	if l.c, err = loadChart(k, s.Dim, s.Points, s.Factor, s.Age); err != nil {
 		return nil, err
 	}

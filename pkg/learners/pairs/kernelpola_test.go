@@ -507,7 +507,7 @@ func FuzzLoadKernelPOLA(f *testing.F) {
 			}
 		}
 		l.KernelMetric()
-	}, persisttest.Saved(small(gaussian(1), 4)), persisttest.Saved(small(kernels.Linear{}, 8)), persisttest.Saved(small(polynomial(2, 1), 20)))
+	}, persisttest.Saved(small(gaussian(1), 2)), persisttest.Saved(small(kernels.Linear{}, 2)), persisttest.Saved(small(polynomial(2, 1), 2)))
 }
 
 // Features near underflow and near overflow give finite hypotheses, which can be

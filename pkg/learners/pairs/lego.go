@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -132,7 +133,7 @@ type LEGO struct {
 var _ learners.PairMetric = (*LEGO)(nil)
 
 // NewLEGO returns a LEGO for vectors of length dim. It returns an error unless dim
-// ≥ 1, Eta, Upper and Lower are positive, or 0 for their defaults, Eta is finite,
+// ≥ 1 and S, of dim·(dim + 16)/2 numbers, fits limits.Memory, Eta, Upper and Lower are positive, or 0 for their defaults, Eta is finite,
 // Upper < Lower ≤ MaxTarget, Update is one there is, and W0 is nil or dim×dim and
 // positive definite with finite entries and trace.
 func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
@@ -142,6 +143,13 @@ func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, err
+	}
+	size := limits.Floats(dim, dim/2+stairEdge) // no less than 8·stairsLen(dim)
+	if p.W0 != nil {
+		size = limits.Floats(3, dim, dim) // and its copy, and its factor
+	}
+	if err := limits.Check(fmt.Sprintf("LEGO with %d features", dim), size); err != nil {
+		return nil, fmt.Errorf("lego: dim: %w", err)
 	}
 	s := newStairs(dim)
 	if p.W0 == nil {
@@ -243,13 +251,9 @@ func (l *LEGO) lossAt(q float64, label metric.Label) float64 {
 	return off * off / 2
 }
 
-const (
-	// mostChange bounds the factor by which one pair may shrink or stretch its own
-	// d². S loses half as many digits as the factor has, so at most 10 of 16.
-	mostChange = 1e20
-	// mostGrowth bounds what one update adds to tr A, so that A never overflows.
-	mostGrowth = 1e290
-)
+// mostChange bounds the factor by which one pair may shrink or stretch its own d². S
+// loses half as many digits as the factor has, so at most 10 of 16.
+const mostChange = 1e20
 
 // Step predicts, suffers the loss and updates. StepSize is (ŷ − ȳ)/ŷ², positive if x
 // and y come nearer. It returns an error, and changes nothing, if the label is
@@ -286,7 +290,7 @@ func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 	}
 	l.s.transMul(l.az, l.w)
 	if !(math.Abs(beta)*dot(l.az, l.az) <= mostGrowth) {
-		return o, fmt.Errorf("lego: x and y: the step would take the matrix beyond %g: scale the features up", mostGrowth)
+		return o, fmt.Errorf("lego: x and y: the step would take the matrix beyond %g: scale the features up", float64(mostGrowth))
 	}
 	l.s.update(ratio, beta, l.w, l.norm2)
 	l.beta = beta
@@ -388,7 +392,7 @@ func (s legoState) learner(p LEGOParams) (*LEGO, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if s.Dim < 1 || s.Dim > len(s.Factor) || len(s.Factor) != stairsLen(s.Dim) {
+	if s.Dim < 1 || s.Dim > len(s.Factor) || s.Dim > math.MaxInt32 || len(s.Factor) != stairsLen(s.Dim) {
 		return nil, fmt.Errorf("factor: %d numbers for dim %d", len(s.Factor), s.Dim)
 	}
 	for i, a := range s.Factor {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -145,7 +146,8 @@ type LogDetSolution struct {
 //
 // FitLogDet returns an error if there is no link, if a link has label 0 or an index
 // outside x, if an entry of x or W0 is NaN or infinite, if W0 is not d×d and positive
-// definite, if a squared distance overflows, if a parameter is out of range, if u ≥ ℓ,
+// definite, if four d×d matrices do not fit limits.Memory, if a squared distance
+// overflows, if a parameter is out of range, if u ≥ ℓ,
 // if the rule gives no bounds (see BoundParams.Of), and if the links ask for a metric
 // that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
 // grown to some 10¹⁶ times 1/ℓ. It panics if x is nil or empty.
@@ -426,6 +428,9 @@ type inputForm struct {
 
 func newInputForm(x *mat.Dense, w0 mat.Symmetric) (*inputForm, error) {
 	_, d := x.Dims()
+	if err := limits.Check(fmt.Sprintf("ITML with %d features", d), limits.Floats(4, d, d)); err != nil {
+		return nil, fmt.Errorf("itml: %w", err)
+	}
 	f := &inputForm{x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
 	if w0 == nil {
 		f.factor = metric.Identity(d).Factor()

@@ -107,7 +107,7 @@ type PAParams struct {
 	C float64 `json:"c"`
 	// PSD says when the hypothesis is made feasible. The default is EachStep.
 	PSD PSD `json:"psd"`
-	// B0 is the start threshold b⁰, any finite number. The default is 0, as in the
+	// B0 is the start threshold b⁰, from −MaxThreshold to MaxThreshold. The default is 0, as in the
 	// paper; it is below 1, so that EachStep satisfies b ≥ 1 from its first update
 	// on only.
 	B0 float64 `json:"b0"`
@@ -131,8 +131,8 @@ func (p PAParams) check(name string) error {
 		return fmt.Errorf("%s: psd: %d is not allowed, want EachStep or AtEnd", name, int(p.PSD))
 	case !(p.C > 0) || math.IsInf(p.C, 0):
 		return fmt.Errorf("%s: c: %v is not allowed, want a finite number > 0", name, p.C)
-	case math.IsNaN(p.B0) || math.IsInf(p.B0, 0):
-		return fmt.Errorf("%s: b0: %v is not allowed, want a finite number", name, p.B0)
+	case !(math.Abs(p.B0) <= MaxThreshold):
+		return fmt.Errorf("%s: b0: %v is not allowed, want a number from %g to %g", name, p.B0, -MaxThreshold, MaxThreshold)
 	case !(p.Tol >= 0) || math.IsInf(p.Tol, 0):
 		return fmt.Errorf("%s: tol: %v is not allowed, want a finite number ≥ 0", name, p.Tol)
 	case p.Tol != 0 && p.Rule != PALS:
@@ -213,7 +213,7 @@ func (p PAParams) engine(dim int) engine {
 // depends on C and on the scale of v, so that a tolerance on it would pass over long
 // pairs of a large loss, yet not over short ones of a small loss.
 //
-// A pair with x = y updates b only. A step which the projection undoes as a whole
+// A pair with x = y updates b only; ‖x−y‖² below 2.3e-308 counts as 0. A step which the projection undoes as a whole
 // reports its StepSize and Updated = false. Of its Outcomes, those of AtEnd have no
 // Projections.
 //
@@ -229,12 +229,13 @@ type PA struct {
 
 var _ learners.PairMetric = (*PA)(nil)
 
-// NewPA returns a PA for vectors of length dim. It returns an error unless dim ≥ 1,
-// Rule and PSD are ones there are, C is finite and positive, or 0 for the default,
-// B0 is finite, and Tol is finite and not negative, and 0 unless Rule is PALS.
+// NewPA returns a PA for vectors of length dim. It returns an error unless dim ≥ 1
+// and vectors of that length fit limits.Memory. Rule and PSD must be ones there are,
+// C finite and positive (0 is the default), and B0 of magnitude at most MaxThreshold.
+// Tol must be finite and not negative, and 0 unless Rule is PALS.
 func NewPA(dim int, p PAParams) (*PA, error) {
-	if dim < 1 {
-		return nil, fmt.Errorf("pa: dim: %d is not allowed, want at least 1", dim)
+	if err := checkDim("pa", dim); err != nil {
+		return nil, err
 	}
 	p = p.Resolved()
 	if err := p.check("pa"); err != nil {
@@ -252,7 +253,8 @@ func (l *PA) Threshold() float64 { return l.e.b }
 // Params returns the resolved parameters.
 func (l *PA) Params() PAParams { return l.p }
 
-// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It ignores
+// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It is infinite
+// where it overflows. It ignores
 // the label. It panics unless both vectors have length Dim.
 func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.e.predict(f) }
 
@@ -262,7 +264,9 @@ func (l *PA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
 
 // Step predicts, suffers the loss and updates. StepSize is y·τ. It returns an
 // error, and changes nothing, if the label is neither 1 nor -1, a vector is not of
-// length Dim, an entry is NaN or infinite, or ‖x−y‖⁴ or d² overflows.
+// length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss overflows, or the
+// step would change M or b by more than 1e290. Nor does it
+// take a step after which the learner would not fit limits.Memory.
 func (l *PA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
 	return l.e.step(f)
 }
@@ -313,7 +317,10 @@ func LoadPA(r io.Reader) (*PA, error) {
 	}
 	l, err := NewPA(s.Form.Dim, p)
 	if err == nil {
-		l.e.b = s.Threshold // a number of JSON is finite
+		err = checkSavedThreshold(s.Threshold)
+	}
+	if err == nil {
+		l.e.b = s.Threshold
 		if p.PSD == AtEnd {
 			l.e.a, err = s.Form.deferredForm()
 		} else {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -21,6 +22,7 @@ type Recurring struct {
 	labels []metric.Label
 	v      blas64.General // m×d, the differences
 	sq     []float64      // m×m, (vᵢᵀvⱼ)² by rows
+	most   []float64      // the largest of each row
 }
 
 // NewRecurring returns the pairs of rows of x, n×d with samples as rows, that links
@@ -42,10 +44,14 @@ func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
 		return nil, fmt.Errorf("recurring: %w", err)
 	}
 	m := len(links)
+	if err := limits.Check(fmt.Sprintf("%d recurring pairs of %d features", m, d), limits.Floats(m, m+d)); err != nil {
+		return nil, fmt.Errorf("recurring: links: %w", err)
+	}
 	r := &Recurring{
 		labels: make([]metric.Label, m),
 		v:      blas64.General{Rows: m, Cols: d, Stride: d, Data: make([]float64, m*d)},
 		sq:     make([]float64, m*m),
+		most:   make([]float64, m),
 	}
 	for k, link := range links {
 		r.labels[k] = link.Label
@@ -60,6 +66,7 @@ func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
 				return nil, fmt.Errorf("recurring: links %d and %d: (vᵢᵀvⱼ)² = %v, want a finite number: scale the features down", j, i, row[j])
 			}
 			r.sq[j*m+i] = row[j]
+			r.most[i], r.most[j] = max(r.most[i], row[j]), max(r.most[j], row[j])
 		}
 	}
 	return r, nil
@@ -134,17 +141,18 @@ func (l *RecurringPA) Predict(i int) learners.PairPrediction { return l.e.predic
 func (l *RecurringPA) Loss(i int) float64 { return l.e.lossAt(l.q[i], l.r.labels[i]) }
 
 // Step predicts, suffers the loss and updates on pair i. StepSize is y·τ. It returns
-// an error, and changes nothing, if there is no pair i or its d² has overflowed.
+// an error, and changes nothing, if there is no pair i, or if the loss, or the change
+// of a squared distance or of b, is not finite or more than 1e290.
 func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
 	var none learners.Outcome[learners.PairPrediction]
 	if i < 0 || i >= l.r.Len() {
 		return none, fmt.Errorf("%s: pair: %d is not allowed, want 0 to %d", l.e.name, i, l.r.Len()-1)
 	}
-	if q := l.q[i]; math.IsInf(q, 0) || math.IsNaN(q) {
-		return none, fmt.Errorf("%s: pair %d: d² = %v, want a finite number: scale the features down", l.e.name, i, q)
-	}
 	column := l.r.column(i)
 	o := l.e.outcome(l.q[i], column[i], l.r.labels[i]) // column[i] = ‖v‖⁴
+	if err := l.e.checkGrowth(o, l.q[i], math.Abs(o.StepSize)*max(1, l.r.most[i])); err != nil {
+		return none, err
+	}
 	if o.StepSize == 0 {
 		return o, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -16,9 +17,13 @@ const POLAVersion = 2
 // POLAKind is the kind under which package persist stores a POLA.
 const POLAKind = "pairs/pola"
 
+// MaxThreshold bounds the magnitude of a start threshold, so that no entry of a
+// matrix overflows when it is squared.
+const MaxThreshold = 1e100
+
 // POLAParams are the parameters of POLA.
 type POLAParams struct {
-	// B1 is the start threshold b₁, any finite number; nil means 1. A value is
+	// B1 is the start threshold b₁, from −MaxThreshold to MaxThreshold; nil means 1. A value is
 	// given as new(0.5). From the first update on, b ≥ 1 whatever b₁ is.
 	B1 *float64 `json:"b1"`
 	// Gamma is the relaxation γ ≥ 0 of Eq. 12 for inseparable data; 0 is the
@@ -39,8 +44,8 @@ func (p POLAParams) Resolved() POLAParams {
 // check returns an error, with the learner's name, if a parameter is out of
 // range.
 func (p POLAParams) check(name string) error {
-	if b := *p.B1; math.IsNaN(b) || math.IsInf(b, 0) {
-		return fmt.Errorf("%s: b1: %v is not allowed, want a finite number", name, b)
+	if b := *p.B1; !(math.Abs(b) <= MaxThreshold) {
+		return fmt.Errorf("%s: b1: %v is not allowed, want a number from %g to %g", name, b, -MaxThreshold, MaxThreshold)
 	}
 	if g := p.Gamma; !(g >= 0) || math.IsInf(g, 0) {
 		return fmt.Errorf("%s: gamma: %v is not allowed, want a finite number ≥ 0", name, g)
@@ -62,7 +67,8 @@ func (p POLAParams) check(name string) error {
 // the projection. Â has at most one negative eigenvalue, so that Projections
 // of an outcome is 0 or 1.
 //
-// A pair with x = y updates b only. A step which the projection undoes as a
+// A pair with x = y updates b only; ‖x−y‖² below 2.3e-308, where numbers lose their
+// digits, counts as 0. A step which the projection undoes as a
 // whole (x = y dissimilar at b = 1) reports its StepSize and Updated = false.
 //
 // A is kept as UCUᵀ with U orthonormal and a core C that is, on generic data,
@@ -78,16 +84,30 @@ type POLA struct {
 var _ learners.PairMetric = (*POLA)(nil)
 
 // NewPOLA returns a POLA for vectors of length dim. It returns an error unless
-// dim ≥ 1, B1 is finite and Gamma is finite and not negative.
+// dim ≥ 1 and vectors of that length fit limits.Memory, B1 is of magnitude at most
+// MaxThreshold, and Gamma is finite and not negative.
 func NewPOLA(dim int, p POLAParams) (*POLA, error) {
-	if dim < 1 {
-		return nil, fmt.Errorf("pola: dim: %d is not allowed, want at least 1", dim)
+	if err := checkDim("pola", dim); err != nil {
+		return nil, err
 	}
 	p = p.Resolved()
 	if err := p.check("pola"); err != nil {
 		return nil, err
 	}
 	return &POLA{e: newEngine("pola", dim, polaRate(p.Gamma), *p.B1), p: p}, nil
+}
+
+// checkDim returns an error, with the learner's name, unless a learner that grows
+// with its stream can begin with vectors of length dim.
+func checkDim(name string, dim int) error {
+	if dim < 1 {
+		return fmt.Errorf("%s: dim: %d is not allowed, want at least 1", name, dim)
+	}
+	const vectors = 4 // x − y, its remainder, a column of U and one of the projection
+	if err := limits.Check(fmt.Sprintf("%s with %d features", name, dim), limits.Floats(vectors, dim)); err != nil {
+		return fmt.Errorf("%s: dim: %w", name, err)
+	}
+	return nil
 }
 
 // polaRate is the rate of Eq. 12, and of Eq. 4 for gamma = 0.
@@ -119,8 +139,9 @@ func (l *POLA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
 // returns an error, and changes nothing, if the label is neither 1 nor -1, a
-// vector is not of length Dim, an entry is NaN or infinite, or ‖x−y‖⁴ or d²
-// overflows.
+// vector is not of length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss
+// overflows, or the step would change A or b by more than 1e290. Nor does it
+// take a step after which the learner would not fit limits.Memory.
 func (l *POLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
 	return l.e.step(f)
 }
@@ -171,14 +192,14 @@ func LoadPOLA(r io.Reader) (*POLA, error) {
 	var p POLAParams
 	var s polaState
 	if err := env.Decode(&p, &s); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	a, err := s.Form.form(false)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, POLAKind, err)
 	}
-	if math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0) {
-		return nil, fmt.Errorf("%w: %s: threshold: %v, want a finite number", persist.ErrDamaged, POLAKind, s.Threshold)
+	if err := checkSavedThreshold(s.Threshold); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, POLAKind, err)
 	}
 	l, err := NewPOLA(a.dim, p)
 	if err != nil {

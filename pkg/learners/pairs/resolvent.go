@@ -88,10 +88,14 @@ func (r *resolvent) border(k float64, z []float64, corner float64) {
 	r.n++
 }
 
-// build computes R from C with s₀ at the mean root.
+// build computes R from C with s₀ at the mean root, unless that is out of range.
 func (r *resolvent) build(c sym, n int) bool {
 	r.shift = math.Exp(r.logShift)
 	r.age = 0
+	if !inRange(r.shift) {
+		r.drop()
+		return false
+	}
 	m := c.dense(r.shift, n)
 	t, ok := lapack64.Potrf(m)
 	if ok {
@@ -119,7 +123,7 @@ func (r *resolvent) plus(ws *workspace, c float64, w []float64, rho float64) {
 	r.mulTo(z, w)
 	last := rho / r.shift
 	den := 1 + c*(dot(w, z)+rho*last)
-	if !(den > minDenominator) {
+	if !(den > minDenominator) || !inRange(math.Abs(c)) {
 		r.drop()
 		return
 	}
@@ -153,7 +157,7 @@ func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
 	yu := dot(y, p.a) + b*m
 	delta := p.s - r.shift
 	zeta := 1 + delta*yu
-	if !(zeta > minDenominator) {
+	if !(zeta > minDenominator) || !inRange(p.s) {
 		r.drop()
 		return
 	}

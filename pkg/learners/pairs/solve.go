@@ -75,17 +75,28 @@ func (ws *workspace) vector(k int) []float64 {
 	return ws.basis[k]
 }
 
+// inRange reports whether the solvers can work with c, s or s₀ = x > 0: they square
+// (C + sI)⁻¹w, of the order of 1/s, and s is from negligible·c to c.
+func inRange(x float64) bool { return x >= 0x1p-400 && x <= 0x1p400 }
+
+// tolerances returns the size of eigenvalues that are left alone, and the bound of
+// the residual.
+func (f *form) tolerances(c, trace float64) (floor, tol float64) {
+	return negligible*c + roundOff*trace, residualTol*(c+trace/float64(f.n)) + roundOff*trace
+}
+
 // solve finds the negative eigenpair and reports whether there is one below
-// −floor.
-func (f *form) solve(c float64, w []float64, rho, floor float64) bool {
-	tr := f.c.trace(f.n)
-	tol := residualTol*(c+tr/float64(f.n)) + roundOff*tr
+// −floor. trace is that of C.
+func (f *form) solve(c float64, w []float64, rho, trace float64) bool {
+	floor, tol := f.tolerances(c, trace)
 	found := false
 	switch {
 	case dot(w, w) == 0: // v ⟂ range(A)
 		clear(f.eig.a)
 		f.eig.s, f.eig.last = c, 1
 		found = true
+	case !inRange(c):
+		found = f.scaledDirect(c, w, rho, trace)
 	case f.n <= directOrder || f.res.seen == 0:
 		found = f.direct(c, w, rho, floor, tol)
 	default:
@@ -106,6 +117,24 @@ func newton(s, fs, slope, lo, hi float64) float64 {
 		return next
 	}
 	return math.Sqrt(lo) * math.Sqrt(hi)
+}
+
+// scaledDirect is direct for C and c divided by a power of two of the order of c, by
+// which s is divided too while p stays.
+func (f *form) scaledDirect(c float64, w []float64, rho, trace float64) bool {
+	_, k := math.Frexp(c)
+	k &^= 1 // even, so that square roots have the bits that they have without it
+	c, trace = math.Ldexp(c, -k), math.Ldexp(trace, -k)
+	floor, tol := f.tolerances(c, trace)
+	if floor >= c { // also if the trace overflows
+		return false
+	}
+	core := f.c
+	f.c = times2(core, -k)
+	found := f.direct(c, w, rho, floor, tol)
+	f.c = core
+	f.eig.s = math.Ldexp(f.eig.s, k)
+	return found
 }
 
 // direct solves the secular equation with a Cholesky factor at each shift.
@@ -248,7 +277,7 @@ func (f *form) lanczos(c float64, w []float64, rho, floor, tol float64) (found, 
 		if s, res, ok = t.root(s, floor, tol/4); !ok {
 			return false, false
 		}
-		if res > tol/2 {
+		if !(res <= tol/2) {
 			if full {
 				return false, false
 			}
@@ -262,7 +291,7 @@ func (f *form) lanczos(c float64, w []float64, rho, floor, tol float64) (found, 
 			axpy(p.a, beta*t.p[k-1], z)
 		}
 		norm, res := f.residual(c, w, rho, s)
-		if res > tol {
+		if !(res <= tol) {
 			return false, false
 		}
 		p.accept(s, norm, rho/s)

@@ -102,6 +102,12 @@ type SelectorParams struct {
 	Mu float64
 }
 
+// MaxSelected and MaxCandidates bound the objects and the candidates of a Selector.
+const (
+	MaxSelected   = 1 << 20 // whose queries can be counted
+	MaxCandidates = 10_000_000
+)
+
 // Resolved returns p with its defaults filled in: Candidates = 5000, Mu = 0.05.
 func (p SelectorParams) Resolved() SelectorParams {
 	p.Candidates = cmp.Or(p.Candidates, 5000)
@@ -113,8 +119,8 @@ func (p SelectorParams) check() error {
 	switch {
 	case p.Rule < Random || p.Rule > InformationGain:
 		return fmt.Errorf("selector: rule: %v is not allowed, want Random, Uncertainty or InformationGain", p.Rule)
-	case p.Candidates < 1:
-		return fmt.Errorf("selector: candidates: %d is not allowed, want at least 1, or 0 for the default", p.Candidates)
+	case p.Candidates < 1 || p.Candidates > MaxCandidates:
+		return fmt.Errorf("selector: candidates: %d is not allowed, want 1 to %d, or 0 for the default", p.Candidates, MaxCandidates)
 	case p.Model != Crowd && p.Model != Logistic:
 		return fmt.Errorf("selector: model: %v is not allowed, want Crowd or Logistic", p.Model)
 	case !(p.Mu > 0 && p.Mu <= MaxMu):
@@ -140,12 +146,12 @@ type Selector struct {
 	of       []int              // queries of answered, by head
 }
 
-// NewSelector returns a Selector for n objects which draws from src. It returns an error unless n ≥ 3,
-// src is not nil and the parameters are allowed.
+// NewSelector returns a Selector for n objects which draws from src. It returns an error unless n is from 3 to
+// MaxSelected, src is not nil and the parameters are allowed.
 func NewSelector(src *rand.PCG, n int, p SelectorParams) (*Selector, error) {
 	p = p.Resolved()
-	if n < 3 {
-		return nil, fmt.Errorf("selector: n: %d is not allowed, want at least 3 objects", n)
+	if n < 3 || n > MaxSelected {
+		return nil, fmt.Errorf("selector: n: %d is not allowed, want 3 to %d objects", n, MaxSelected)
 	}
 	if src == nil {
 		return nil, errors.New("selector: src: none given, want a generator")

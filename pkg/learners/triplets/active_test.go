@@ -321,10 +321,10 @@ func TestSelectorRefuses(t *testing.T) {
 		p    SelectorParams
 		want string
 	}{
-		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want at least 3 objects"},
+		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want 3 to 1048576 objects"},
 		{3, nil, SelectorParams{}, "selector: src: none given, want a generator"},
 		{3, src, SelectorParams{Rule: 3}, "selector: rule: Rule(3) is not allowed, want Random, Uncertainty or InformationGain"},
-		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want at least 1, or 0 for the default"},
+		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want 1 to 10000000, or 0 for the default"},
 		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want Crowd or Logistic"},
 		{3, src, SelectorParams{Mu: -1}, "selector: mu: -1 is not allowed, want a number > 0 and at most 1e+100"},
 		{3, src, SelectorParams{Mu: math.NaN()}, "selector: mu: NaN is not allowed, want a number > 0 and at most 1e+100"},

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -148,7 +149,7 @@ type BatchResult struct {
 // on its own. A projection computes the eigenvectors of one sign only, of the rarer; with m the
 // order of the largest component an iteration costs O(m³) and 2 to 8 matrices of the size Σm².
 //
-// FitBatch returns an error if there is no object or no triplet, a triplet fails Check, a parameter
+// FitBatch returns an error if there is no object or no triplet, nine n×n matrices do not fit limits.Memory, a triplet fails Check, a parameter
 // is out of range, Initial is not as described or F overflows, and that of ctx once it is done.
 // Contradictory and repeated triplets are allowed: each counts.
 func FitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
@@ -166,6 +167,9 @@ func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (B
 	}
 	if n < 1 {
 		return BatchResult{}, fmt.Errorf("n: %d is not allowed, want at least 1 object", n)
+	}
+	if err := limits.Check(fmt.Sprintf("a batch fit with %d objects", n), limits.Floats(9, n, n)); err != nil {
+		return BatchResult{}, fmt.Errorf("n: %w", err)
 	}
 	if len(ts) == 0 {
 		return BatchResult{}, errors.New("triplets: none given, want at least one")

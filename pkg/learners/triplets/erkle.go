@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -18,6 +19,9 @@ import (
 
 // ERKLEVersion counts the changes of the values that ERKLE computes.
 const ERKLEVersion = 2
+
+// MaxBeta bounds the updates per round.
+const MaxBeta = 1_000_000
 
 // ERKLEKind is the kind under which package persist stores an ERKLE.
 const ERKLEKind = "triplets/erkle"
@@ -95,7 +99,7 @@ type ERKLEParams struct {
 	// P is the probability that PassiveAggressive steps of STE aim at, greater than ½
 	// and less than 1; 0 means e/(1+e), with which κ = log(P/(1−P)) is 1.
 	P float64 `json:"p"`
-	// Beta is the number of updates per round (Algorithm 2); 0 means 1. With more than
+	// Beta is the number of updates per round (Algorithm 2), at most MaxBeta; 0 means 1. With more than
 	// one, all triplets are kept.
 	Beta int `json:"beta"`
 	// Gradient is the form of G. The default is Printed.
@@ -145,8 +149,8 @@ func (p ERKLEParams) check() error {
 		return fmt.Errorf("erkle: step: %v is not allowed, want PassiveAggressive, Constant, InverseSqrt or Inverse", p.Step)
 	case !(p.P > 0.5 && p.P < 1):
 		return fmt.Errorf("erkle: p: %v is not allowed, want a number > 0.5 and < 1", p.P)
-	case p.Beta < 1:
-		return fmt.Errorf("erkle: beta: %d is not allowed, want at least 1, or 0 for the default", p.Beta)
+	case p.Beta < 1 || p.Beta > MaxBeta:
+		return fmt.Errorf("erkle: beta: %d is not allowed, want 1 to %d, or 0 for the default", p.Beta, MaxBeta)
 	case p.Gradient != Printed && p.Gradient != Frobenius:
 		return fmt.Errorf("erkle: gradient: %v is not allowed, want Printed or Frobenius", p.Gradient)
 	case !(p.Trace >= 0 && p.Trace <= MaxStep):
@@ -217,12 +221,15 @@ type ERKLE struct {
 
 var _ learners.Online[metric.Triplet, learners.TripletPrediction] = (*ERKLE)(nil)
 
-// NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1 and the parameters are
-// allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
+// NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1, the three n×n matrices to which it may
+// grow fit limits.Memory, and the parameters are allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
 // names its smallest eigenvalue.
 func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("erkle: n: %d is not allowed, want at least 1 object", n)
+	}
+	if err := limits.Check(fmt.Sprintf("ERKLE with %d objects", n), limits.Floats(3, n, n)); err != nil {
+		return nil, fmt.Errorf("erkle: n: %w", err)
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
@@ -336,10 +343,14 @@ func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
 }
 
 // Step predicts, suffers the loss and updates the kernel. It returns an error, and changes
-// nothing, unless t compares three objects, Near and Far different from each other and from A.
+// nothing, unless t compares three objects, Near and Far different from each other and from A,
+// or if the history that Beta > 1 needs no longer fits limits.Memory.
 func (l *ERKLE) Step(t metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
 	if err := Check(l.n, t); err != nil {
 		return learners.Outcome[learners.TripletPrediction]{}, err
+	}
+	if bytes := limits.Product(24, len(l.history)); bytes > limits.Memory() {
+		return learners.Outcome[learners.TripletPrediction]{}, limits.Check(fmt.Sprintf("erkle: a history of %d triplets", len(l.history)), bytes)
 	}
 	o := learners.Outcome[learners.TripletPrediction]{Prediction: l.Predict(t)}
 	d := difference(o.Prediction)
@@ -432,7 +443,7 @@ func LoadERKLE(r io.Reader) (*ERKLE, error) {
 	var p ERKLEParams
 	var s erkleState
 	if err := env.Decode(&p, &s); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	l, err := s.learner(p)
 	if err != nil {

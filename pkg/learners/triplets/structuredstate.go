@@ -149,6 +149,18 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 	if len(s.Places)%2 != 0 {
 		return nil, fmt.Errorf("places: %d numbers, want pairs", len(s.Places))
 	}
+	for _, v := range slices.Concat(s.Diag, s.Entries) {
+		if !(math.Abs(v) <= maxEntry) {
+			return nil, fmt.Errorf("diag, entries: %v is not allowed, want a number of magnitude at most %v", v, maxEntry)
+		}
+	}
+	for i, c := range s.Removed {
+		for _, z := range s.Vectors[i*n : (i+1)*n] {
+			if !(math.Abs(c)*z*z <= maxEntry) {
+				return nil, fmt.Errorf("vectors: %v·%v² is not allowed, want at most %v", c, z, maxEntry)
+			}
+		}
+	}
 	k := newSparse(slices.Clone(s.Diag))
 	k.trace = s.Trace
 	copy(k.slack, s.Slack)
@@ -193,12 +205,27 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 	if err := finite("trace, shifts and log_shift", []float64{s.Trace, s.Shifts[0], s.Shifts[1], s.LogShift}, 4); err != nil {
 		return nil, err
 	}
-	if s.Seen < 0 || s.Age < 0 || s.Patience < firstPatience(n) {
-		return nil, fmt.Errorf("seen: %d, age: %d, patience: %d are not allowed, want none negative and patience at least %d", s.Seen, s.Age, s.Patience, firstPatience(n))
+	if most := 1000.0; math.Abs(s.LogShift) > most {
+		return nil, fmt.Errorf("log_shift: %v is not allowed, want a magnitude of at most %v", s.LogShift, most)
+	}
+	if most := maxRounds; s.Seen < 0 || s.Seen > most || s.Age < 0 || s.Age > most || s.Patience < firstPatience(n) || s.Patience > most {
+		return nil, fmt.Errorf("seen: %d, age: %d, patience: %d are not allowed, want 0 to %d and patience at least %d", s.Seen, s.Age, s.Patience, most, firstPatience(n))
 	}
 	k, err := s.Kernel.matrix("kernel", n)
 	if err != nil {
 		return nil, err
+	}
+	for i, c := range s.Kernel.Factors {
+		for _, z := range s.Kernel.Vectors[i*n : (i+1)*n] {
+			if !(math.Abs(c)*z*z <= maxEntry) {
+				return nil, fmt.Errorf("kernel: vectors: %v·%v² is not allowed, want at most %v", c, z, maxEntry)
+			}
+		}
+	}
+	for _, v := range k.base {
+		if !(math.Abs(v) <= maxEntry) {
+			return nil, fmt.Errorf("kernel: base: %v is not allowed, want a number of magnitude at most %v", v, maxEntry)
+		}
 	}
 	d := newResolved(n, k.base)
 	d.k = *k

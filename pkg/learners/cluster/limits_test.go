@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
+)
+
+// What a number of clusters or features would take is checked first.
+func TestSizes(t *testing.T) {
+	t.Cleanup(func() { limits.SetMemory(0) })
+	limits.SetMemory(1 << 20)
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n = 600
+	tall, wide := mat.NewDense(n, 1, nil), mat.NewDense(3, n, nil)
+	for i := range n {
+		tall.Set(i, 0, float64(i))
+		wide.Set(i%3, i, float64(i))
+	}
+	costs := mat.NewDense(n, n, nil)
+	for name, f := range map[string]func() error{
+		"mixture, many components": func() error { _, err := FitMixture(tall, MixtureParams{K: n}, rng); return err },
+		"mixture, many features":   func() error { _, err := FitMixture(wide, MixtureParams{K: 2}, rng); return err },
+		"hmrf": func() error {
+			_, err := FitHMRF(tall, nil, HMRFParams{KMeansParams: KMeansParams{K: n}}, rng)
+			return err
+		},
+		"medoids": func() error { _, err := FitPAM(costs, MedoidsParams{M: 2}); return err },
+	} {
+		var e *limits.MemoryError
+		if err := f(); !errors.As(err, &e) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
