@@ -13,8 +13,12 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
+
+// MaxRepeats is the largest number of divisions of an evaluation.
+const MaxRepeats = 1_000_000
 
 // Plan says how a recipe is evaluated.
 type Plan struct {
@@ -26,7 +30,7 @@ type Plan struct {
 	// Folds is the number of parts of a cross-validation; 0 means 5, otherwise at
 	// least 2.
 	Folds int
-	// Repeats is how often the rows are divided anew; 0 means 10.
+	// Repeats is how often the rows are divided anew, at most MaxRepeats; 0 means 10.
 	Repeats int
 	// Seed is the origin of the division into folds, and in each split of the
 	// pairs; 0 means that of the recipe.
@@ -56,8 +60,12 @@ func (p Plan) check(n int) error {
 	switch {
 	case p.Folds < 2 || p.Folds > n:
 		return notAllowed("folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
-	case p.Repeats < 1:
-		return notAllowed("repeats: %d is not allowed, want at least 1", p.Repeats)
+	case p.Repeats < 1 || p.Repeats > MaxRepeats:
+		return notAllowed("repeats: %d is not allowed, want 1 to %d", p.Repeats, MaxRepeats)
+	}
+	const perSplit = 64 // bytes: two errors, two k, a difference and an outcome
+	if err := limits.Check(fmt.Sprintf("%d x %d splits of %d rows", p.Repeats, p.Folds, n), limits.Floats(p.Repeats, n)+limits.Product(perSplit, p.Folds, p.Repeats)); err != nil {
+		return notAllowed("folds, repeats: %w", err)
 	}
 	most, what := n-(n+p.Folds-1)/p.Folds, "rows of the smallest training fold"
 	if len(p.Ks) > 1 {

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -26,6 +27,9 @@ var euclidean = catalog.Entry{
 	Version:  1,
 	FitData: func(x *mat.Dense, _ []int, _ catalog.Values) (learners.Result, error) {
 		_, d := x.Dims()
+		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
+			return learners.Result{}, err
+		}
 		return learners.Result{Metric: metric.Identity(d), Status: learners.Closed}, nil
 	},
 }
@@ -41,6 +45,12 @@ func Learners() []catalog.Entry {
 	return append(all, euclidean)
 }
 
+// The largest numbers of a Recipe. Their product can be counted.
+const (
+	MaxPairs  = 1_000_000_000
+	MaxPasses = 1_000_000_000
+)
+
 // Recipe says how a model is fitted: all that a user chooses.
 type Recipe struct {
 	// Learner is one of Learners, by its name or an alias, which Resolved replaces by
@@ -49,11 +59,11 @@ type Recipe struct {
 	// Params are its parameters as text; those not given have their defaults.
 	Params map[string]string `json:"params"`
 	// Pairs is the number of pairs drawn, half of them similar (see
-	// datasets.BalancedLinks), for a learner of pairs; 0 means 1000. It must be 0
-	// for others.
+	// datasets.BalancedLinks), at most MaxPairs, for a learner of pairs; 0 means
+	// 1000. It must be 0 for others.
 	Pairs int `json:"pairs,omitempty"`
 	// Passes is how often an online learner sees the pairs, always in the same
-	// order; 0 means 1. It must be 0 for others.
+	// order, at most MaxPasses; 0 means 1. It must be 0 for others.
 	Passes int `json:"passes,omitempty"`
 	// Seed is the origin of all that is drawn; 0 means 1.
 	Seed uint64 `json:"seed"`
@@ -119,15 +129,16 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 		value     *int
 		applies   bool
 		byDefault int
+		most      int
 	}{
-		{"pairs", &r.Pairs, Draws(e.Feedback), 1000},
-		{"passes", &r.Passes, e.Feedback == catalog.Pairs, 1},
+		{"pairs", &r.Pairs, Draws(e.Feedback), 1000, MaxPairs},
+		{"passes", &r.Passes, e.Feedback == catalog.Pairs, 1, MaxPasses},
 	} {
 		switch {
 		case !f.applies && *f.value != 0:
 			return fail("%s: %d does not apply to %s, which learns from %s", f.name, *f.value, e.Name, e.Feedback)
-		case *f.value < 0:
-			return fail("%s: %d is not allowed, want at least 1", f.name, *f.value)
+		case *f.value < 0 || *f.value > f.most:
+			return fail("%s: %d is not allowed, want 1 to %d", f.name, *f.value, f.most)
 		case f.applies && *f.value == 0:
 			*f.value = f.byDefault
 		}

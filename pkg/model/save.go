@@ -112,6 +112,9 @@ func (m *Model) check() error {
 	switch {
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Pairs < 0 || m.recipe.Passes < 0 || m.recipe.Seed == 0:
 		return fmt.Errorf("recipe %+v is not complete", m.recipe)
+	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0 || m.layout.Width > math.MaxInt32:
+		return fmt.Errorf("%d pairs, %d passes, version %d of the learner, %d columns: want at most %d, %d, a version ≥ 0 and %d columns",
+			m.recipe.Pairs, m.recipe.Passes, m.learner, m.layout.Width, MaxPairs, MaxPasses, math.MaxInt32)
 	case d == 0 || m.metric.Dim() != d || m.layout.Width <= d:
 		return fmt.Errorf("%d features of %d columns, metric of dimension %d", d, m.layout.Width, m.metric.Dim())
 	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
