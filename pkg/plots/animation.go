@@ -23,7 +23,11 @@ const (
 func animate(frames []*prepared, o Options) ([]byte, error) {
 	var images []image.Image
 	for i, p := range frames {
-		img := Drawing{}.layout([]*prepared{p}, o).raster(frameDPI)
+		fig, err := Drawing{}.fitting([]*prepared{p}, o, frameDPI, len(frames))
+		if err != nil {
+			return nil, err
+		}
+		img := fig.raster(frameDPI)
 		if got := img.Bounds(); i > 0 && got != images[0].Bounds() {
 			want := images[0].Bounds()
 			return nil, fmt.Errorf("plots: frame %d (%q): its image has %d×%d pixels, that of frame 0 has %d×%d, want equal sizes: the same axes, labels and legend",

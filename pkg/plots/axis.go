@@ -65,7 +65,10 @@ func newAxis(data span, log bool) axis {
 			return axis{data.lo / 2, data.hi * 2, true}
 		}
 		f := math.Pow(data.hi/data.lo, pad)
-		return axis{data.lo / f, data.hi * f, true}
+		if a := (axis{data.lo / f, data.hi * f, true}); a.hi/a.lo <= math.MaxFloat64 && a.lo > 0 {
+			return a
+		}
+		return axis{data.lo, data.hi, true} // the widest there are have no room to pad
 	case data.hi-data.lo < 1/largest:
 		d := max(math.Abs(data.lo)/2, 0.5)
 		if data.lo > 0 {
@@ -124,8 +127,9 @@ func linearTicks(lo, hi float64, n int) []tick {
 	}
 	step := niceStep((hi - lo) / float64(max(n, 1)))
 	first, last := math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
-	// A range at the limit of the precision has no round numbers inside.
-	if !(last-first < 1000) || last < first {
+	// A range at the limit of the precision has no round numbers inside, and at
+	// 2⁵³ steps from zero a step changes nothing.
+	if !(last-first < 1000) || last < first || max(-first, last) >= 1<<53 {
 		return nil
 	}
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))

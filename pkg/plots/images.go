@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/plot/vg"
+
+	"metriclab/pkg/limits"
 )
 
 func (m Images) clean(_ *Panel, n *notes) (Mark, error) {
@@ -21,9 +23,10 @@ func (m Images) clean(_ *Panel, n *notes) (Mark, error) {
 		return nil, fmt.Errorf("field Min is %v, field Max is %v, want a finite range with Min < Max, or equal for the data's", m.Min, m.Max)
 	}
 	data, bad := emptySpan, 0
+	size := limits.Product(m.H, m.W)
 	for i, pix := range m.Pix {
-		if len(pix) != m.H*m.W {
-			return nil, fmt.Errorf("field Pix[%d] has %d elements, want H·W = %d", i, len(pix), m.H*m.W)
+		if int64(len(pix)) != size {
+			return nil, fmt.Errorf("field Pix[%d] has %d elements, want H·W = %d", i, len(pix), size)
 		}
 		for _, v := range pix {
 			if isFinite(v) {

@@ -49,7 +49,8 @@ const (
 // outside a fixed axis. Render returns an error, which names panel (or
 // frame), mark and field, for slices of different lengths, empty images and
 // matrices, marks that cannot share a panel, frames of different sizes or
-// without panels, and a drawing with nothing in it.
+// without panels, a drawing with nothing in it, and images of more than 120
+// million pixels.
 func (d Drawing) Render(name string, o Options) ([]File, error) {
 	if name == "" || strings.ContainsAny(name, "/\\ ") {
 		return nil, fmt.Errorf("plots: name %q, want a file name without folder, blank and extension", name)
@@ -60,7 +61,10 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 	}
 	var files []File
 	if len(panels) > 0 {
-		fig := d.layout(panels, o)
+		fig, err := d.fitting(panels, o, dpi, 1)
+		if err != nil {
+			return nil, err
+		}
 		svg, err := fig.svg()
 		if err != nil {
 			return nil, err
@@ -91,7 +95,11 @@ func (d Drawing) PNG(o Options) ([]byte, error) {
 	if len(panels) == 0 {
 		return nil, fmt.Errorf("plots: the drawing has no panels")
 	}
-	return d.layout(panels, o).png(dpi)
+	fig, err := d.fitting(panels, o, dpi, 1)
+	if err != nil {
+		return nil, err
+	}
+	return fig.png(dpi)
 }
 
 // Warnings returns Notes and what Render adds to them: what the panels leave
@@ -204,6 +212,20 @@ type figure struct {
 	at     []vg.Point // lower left corner of each data area
 	legend [][]legendCell
 	o      Options
+}
+
+// maxPixels bounds an image, or all frames of an animation together: 60 pages.
+const maxPixels = 120_000_000
+
+// fitting is layout; it returns an error if so many images of the figure would have
+// too many pixels, as thousands of panels do.
+func (d Drawing) fitting(panels []*prepared, o Options, dpi float64, images int) (*figure, error) {
+	f := d.layout(panels, o)
+	w, h := f.w.Dots(dpi), f.h.Dots(dpi)
+	if n := w * h * float64(images); !(n <= maxPixels) {
+		return nil, fmt.Errorf("plots: the figure would have %.3g×%.3g pixels in %d image(s), %.3g in all, want at most %.3g: fewer panels or shorter text", w, h, images, n, float64(maxPixels))
+	}
+	return f, nil
 }
 
 // layout finds sizes and places. The data areas of a row share their top,

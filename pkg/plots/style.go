@@ -204,6 +204,14 @@ type run struct {
 
 func runs(s string) []run {
 	var out []run
+	var text strings.Builder // of the run at hand: long text must not be copied for each letter
+	now := 0
+	end := func() {
+		if text.Len() > 0 {
+			out = append(out, run{text.String(), now})
+			text.Reset()
+		}
+	}
 	for _, r := range plainer.Replace(s) {
 		piece, level := string(r), 0
 		if up := raised.Replace(piece); up != piece {
@@ -211,12 +219,13 @@ func runs(s string) []run {
 		} else if low := lowered.Replace(piece); low != piece {
 			piece, level = low, -1
 		}
-		if n := len(out); n > 0 && out[n-1].level == level {
-			out[n-1].text += piece
-		} else {
-			out = append(out, run{piece, level})
+		if level != now {
+			end()
+			now = level
 		}
+		text.WriteString(piece)
 	}
+	end()
 	return out
 }
 
