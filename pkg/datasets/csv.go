@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/csv"
@@ -17,6 +18,7 @@ import (
 
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
+	"metriclab/pkg/limits"
 )
 
 // Header says whether the first row of a CSV file names the columns.
@@ -110,7 +112,10 @@ func (e *UnknownColumnError) Error() string {
 // and infinities count as such) and at least one is not missing. A header cell that is empty gets the name
 // "column n".
 //
-// Errors name the file and the line: no row of data, a single column, rows of
+// The text ends with an error where the cells take more than limits.Memory, or a row
+// more than a sixteenth of that, so that r need not have an end.
+//
+// Errors name the file and the line: lines that end with \r alone, no row of data, a single column, rows of
 // different lengths, a header with a name that occurs twice, a stray quote, text
 // that is not UTF-8, a column of o.Text that is not there (an
 // *UnknownColumnError).
@@ -118,23 +123,33 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 	if o.Header < HeaderAuto || o.Header > HeaderNo {
 		return nil, fmt.Errorf("datasets: header: %d is not allowed, want %d to %d", o.Header, HeaderAuto, HeaderNo)
 	}
-	raw, err := io.ReadAll(r)
-	if err != nil {
+	text := &rowReader{r: r}
+	text.next()
+	buffered := bufio.NewReader(text)
+	mark, err := buffered.Peek(3)
+	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	if bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
+	if bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff")) {
 		return nil, fmt.Errorf("datasets: %s: the text is UTF-16, want UTF-8", name)
 	}
+	if bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		_, _ = buffered.Discard(len(mark))
+	}
 	t := &CSV{Name: name}
-	in := csv.NewReader(bytes.NewReader(raw))
+	in := csv.NewReader(buffered)
 	in.FieldsPerRecord = -1
 	in.TrimLeadingSpace = true
+	var size int64
 	for {
 		row, err := in.Read()
 		if err == io.EOF {
 			break
 		}
+		if text.returned && !text.fed {
+			return nil, fmt.Errorf(`datasets: %s: lines end with \r alone, want \n or \r\n`, name)
+		}
+		text.next()
 		if err != nil {
 			if e, ok := errors.AsType[*csv.ParseError](err); ok {
 				return nil, fmt.Errorf("datasets: %s:%d: %w", name, e.Line, e.Err)
@@ -142,6 +157,13 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		line, _ := in.FieldPos(0)
+		size += rowBytes + cellBytes*int64(len(row))
+		for _, cell := range row {
+			size += int64(len(cell))
+		}
+		if limit := limits.Memory(); size > limit {
+			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, &limits.MemoryError{What: "the table", Limit: limit})
+		}
 		for j, cell := range row {
 			if !utf8.ValidString(cell) {
 				return nil, fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8", name, line, j+1, quote(cell))
@@ -170,6 +192,52 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 		}
 	}
 	return t, nil
+}
+
+// What a row takes beside its text, and each cell of it: slice and line; string.
+const (
+	rowBytes  = 40
+	cellBytes = 16
+)
+
+// longestRow is the share of limits.Memory that a row may take: reading it takes some
+// copies.
+const longestRow = 16
+
+// perCell is what an empty cell takes while its row is read, in shares of longestRow.
+const perCell = 6
+
+// rowReader gives an error where a row is too long, so that a text without an end has
+// one, be it of one line.
+type rowReader struct {
+	r    io.Reader
+	left int64 // bytes that the row may still take
+
+	last     byte
+	returned bool // a \r was followed by something else than another
+	fed      bool // there was a \n
+}
+
+// next says that a row was read. What was read ahead counts as of that row.
+func (r *rowReader) next() { r.left = longest() }
+
+func longest() int64 { return max(limits.Memory()/longestRow, 1<<16) }
+
+func (r *rowReader) Read(b []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, &limits.MemoryError{What: fmt.Sprintf("a row of more than %d bytes, with its copies,", longest()), Limit: limits.Memory()}
+	}
+	n, err := r.r.Read(b)
+	r.left -= int64(n) + perCell*int64(bytes.Count(b[:n], []byte{','}))
+	for _, c := range b[:n] {
+		r.returned = r.returned || r.last == '\r' && c != '\r'
+		r.fed = r.fed || c == '\n'
+		r.last = c
+		if r.fed {
+			break // nothing more to learn
+		}
+	}
+	return n, err
 }
 
 func (t *CSV) looksLikeHeader(text []string) bool {

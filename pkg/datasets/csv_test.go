@@ -101,6 +101,7 @@ func TestReadCSVErrors(t *testing.T) {
 		{"a,b\n1,\"2\n", datasets.CSVOptions{}, "x.csv:2: extraneous or missing \" in quoted-field"},
 		{"a,b\n1,2\"\n", datasets.CSVOptions{}, "x.csv:2: bare \" in non-quoted-field"},
 		{"a,b\n1,\xff\n", datasets.CSVOptions{}, `x.csv:2: column 2: "\xff" is not UTF-8`},
+		{"a,b\r1,x\r2,y\r", datasets.CSVOptions{}, `x.csv: lines end with \r alone, want \n or \r\n`},
 		{"\xff\xfea\x00,\x00", datasets.CSVOptions{}, "the text is UTF-16, want UTF-8"},
 		{"alcohol,class\n1,2\n", text("clas"), `x.csv: no column "clas"; did you mean "class"?`},
 		{"alcohol,class\n1,2\n", text("zzzzzzzzz"), `no column "zzzzzzzzz"; its columns are alcohol, class`},

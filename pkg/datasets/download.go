@@ -3,6 +3,7 @@ package datasets
 import (
 	"archive/tar"
 	"archive/zip"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -10,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -18,7 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"metriclab/internal/atomicfile"
+	"metriclab/pkg/limits"
 )
 
 // Options says how Get reaches the world. The zero value downloads from the
@@ -27,9 +28,11 @@ type Options struct {
 	// Mirror is a folder, or an http(s) address, with the files under their
 	// registry paths. It is tried before the official sources. "" means none.
 	Mirror string
-	// Client makes the requests; nil means a client that waits at most a minute
-	// for a server to answer, and then as long as data take.
+	// Client makes the requests; nil means http.DefaultClient.
 	Client *http.Client
+	// Stall is how long a server may send nothing, before its answer or within it,
+	// until the download fails with a *StallError; 0 means a minute.
+	Stall time.Duration
 	// Progress, if not nil, is called as bytes arrive, with the total or −1. For
 	// an archive, file is its address.
 	Progress func(file string, done, total int64)
@@ -42,16 +45,12 @@ const (
 	// maxArchive bounds an archive or file whose size the registry does not know; the
 	// largest archive today has about 8 MB.
 	maxArchive = 256 << 20
-	// maxUnpacked bounds what is read while searching a tar.gz.
-	maxUnpacked = 8 * maxArchive
-	answerWait  = time.Minute
+	// unpackedFloor and unpackedRatio bound what is read while searching a tar.gz: the
+	// floor, and the ratio for each of its bytes. Texts shrink to a fourth.
+	unpackedFloor = 16 << 20
+	unpackedRatio = 32
+	stallLimit    = time.Minute
 )
-
-var defaultClient = func() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = answerWait
-	return &http.Client{Transport: t}
-}()
 
 // Get fetches the files of a data set that are missing or wrong. Each file
 // comes from the mirror or else from the first official source that delivers
@@ -62,12 +61,14 @@ var defaultClient = func() *http.Client {
 // "<name>.part" (of an archive in the folder ".archives") and the next Get
 // continues it. A download that fails its check is deleted.
 //
-// A file whose checksum is not comparable is accepted from its official source
-// as it comes, with a warning; so is, from the mirror, a file of which no checksum
-// is known, and which only a user can supply. Get goes on with the other files
-// when one fails, except after a local error (full disk) or the end of ctx. The
-// error joins one per file: *UnknownError, *ChecksumError, *UnavailableError,
-// ctx.Err(), or what the network or disk reports.
+// A file whose checksum is not comparable is accepted from wherever it comes if its
+// values are the known ones (File.Content), and refused otherwise. A file of which no
+// checksum is known, and which only a user can supply, is accepted from the mirror with
+// a warning if it is of the kind that the registry names; one that lies there is never
+// replaced, and an error if it is of another kind. Get goes on with the other files
+// when one fails, except after a local error (full disk) or the end of ctx. The error
+// joins one per file: *UnknownError, *ChecksumError, *ContentError, *UnavailableError,
+// *StallError, ctx.Err(), or what the network or disk reports.
 func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 	e, err := lookup(s.entries, name)
 	if err != nil {
@@ -77,7 +78,10 @@ func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 	defer s.getting.Unlock()
 	g := &getter{store: s, opts: opts, client: opts.Client, archives: map[string]fetched{}}
 	if g.client == nil {
-		g.client = defaultClient
+		g.client = http.DefaultClient
+	}
+	if g.opts.Stall <= 0 {
+		g.opts.Stall = stallLimit
 	}
 	defer g.removeArchives()
 	defer s.forget(name)
@@ -87,7 +91,12 @@ func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 		if err == nil {
 			err = s.verify(ctx, &st)
 		}
-		if err == nil && !st.State.Usable() {
+		switch {
+		case err != nil || st.State.Usable():
+		case f.SHA256 == "" && st.State != Missing:
+			// A user's own file, of which there may be no other copy.
+			err = fmt.Errorf("%w; it is left as it is: %s", st.wrong(s.Path(f.Path), "", ""), f.Note)
+		default:
 			err = g.get(ctx, f)
 		}
 		if err != nil {
@@ -121,6 +130,19 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("datasets: %s can only be copied from a mirror: %s", e.File.Path, e.File.Note)
 }
 
+// StallError is returned for a server that sends nothing for too long.
+type StallError struct{ Limit time.Duration }
+
+func (e *StallError) Error() string { return fmt.Sprintf("no byte for %v", e.Limit) }
+
+// Timeout reports true, as of other errors of the network.
+func (e *StallError) Timeout() bool { return true }
+
+// sizeError is returned for what is larger than it may be.
+type sizeError struct{ limit int64 }
+
+func (e *sizeError) Error() string { return fmt.Sprintf("more than %d bytes", e.limit) }
+
 // localError marks an error of this machine, after which other sources are of
 // no use.
 type localError struct{ error }
@@ -150,9 +172,12 @@ func (g *getter) get(ctx context.Context, f File) error {
 	if err := os.MkdirAll(filepath.Dir(g.store.Path(f.Path)), 0o755); err != nil {
 		return local(err)
 	}
+	if err := checkPart(g.store.Path(f.Path) + ".part"); err != nil {
+		return err
+	}
 	var tries []func() error
 	if m := g.opts.Mirror; strings.HasPrefix(m, "http://") || strings.HasPrefix(m, "https://") {
-		tries = append(tries, func() error { return g.direct(ctx, f, strings.TrimSuffix(m, "/")+"/"+f.Path, f.SHA256 != "") })
+		tries = append(tries, func() error { return g.direct(ctx, f, strings.TrimSuffix(m, "/")+"/"+f.Path) })
 	} else if m != "" {
 		tries = append(tries, func() error { return g.copyFrom(ctx, f, m) })
 	}
@@ -160,7 +185,7 @@ func (g *getter) get(ctx context.Context, f File) error {
 		if src.Member != "" {
 			tries = append(tries, func() error { return g.member(ctx, f, src) })
 		} else {
-			tries = append(tries, func() error { return g.direct(ctx, f, src.URL, f.Comparable) })
+			tries = append(tries, func() error { return g.direct(ctx, f, src.URL) })
 		}
 	}
 	var errs []error
@@ -186,53 +211,44 @@ func (g *getter) get(ctx context.Context, f File) error {
 // copyFrom copies a file from a mirror folder.
 func (g *getter) copyFrom(ctx context.Context, f File, mirror string) error {
 	from := filepath.Join(mirror, filepath.FromSlash(f.Path))
-	in, err := os.Open(from)
+	in, err := limits.Open(from)
 	if err != nil {
 		return fmt.Errorf("datasets: mirror: %w", err)
 	}
 	defer in.Close()
-	return g.place(ctx, f, in, from, true)
+	return g.place(ctx, f, in, from)
 }
 
 // place writes what r yields under the file's final name, if it passes.
-func (g *getter) place(ctx context.Context, f File, r io.Reader, from string, comparable bool) error {
+func (g *getter) place(ctx context.Context, f File, r io.Reader, from string) error {
 	dst := g.store.Path(f.Path)
-	out, err := renameio.NewPendingFile(dst, renameio.WithTempDir(filepath.Dir(dst)), renameio.WithStaticPermissions(0o644))
+	out, err := atomicfile.Create(dst)
 	if err != nil {
 		return local(err)
 	}
-	defer out.Cleanup()
-	h := sha256.New()
-	n, err := g.copy(ctx, io.MultiWriter(out, h), r, f.Path, 0, knownSize(f), sizeLimit(f, comparable))
-	if err != nil {
+	defer out.Abort()
+	if _, err := g.copy(ctx, out, r, f.Path, 0, knownSize(f), sizeLimit(f)); err != nil {
 		return fromError(from, err)
 	}
-	if err := g.accept(f, from, n, hex.EncodeToString(h.Sum(nil)), comparable); err != nil {
+	if err := g.accept(ctx, f, from, out.File); err != nil {
 		return err
 	}
-	if err := out.CloseAtomicallyReplace(); err != nil {
+	if err := out.Commit(); err != nil {
 		return local(err)
 	}
-	syncDir(filepath.Dir(dst))
-	return remove(dst + ".part") // the half of an earlier download
+	return removePart(dst + ".part") // the half of an earlier download
 }
 
-// accept decides on a complete file of n bytes.
-func (g *getter) accept(f File, from string, n int64, sum string, comparable bool) error {
-	if f.SHA256 == "" {
-		if g.opts.Warn != nil {
-			g.opts.Warn(f.Path, fmt.Sprintf("not checked: no checksum is known, so that nothing confirms what %s delivers", from))
-		}
-		return nil
-	}
-	if sum == f.SHA256 {
-		return nil
-	}
-	if comparable {
-		return &ChecksumError{File: g.store.Path(f.Path), URL: from, Size: n, WantSize: f.Bytes, Got: sum, Want: f.SHA256}
-	}
-	if g.opts.Warn != nil {
-		g.opts.Warn(f.Path, fmt.Sprintf("checksum not comparable: %s delivers SHA-256 %s, the known copy has %s (%s)", from, sum, f.SHA256, f.Note))
+// accept decides on a complete file.
+func (g *getter) accept(ctx context.Context, f File, from string, file *os.File) error {
+	st, err := examine(ctx, f, file)
+	switch {
+	case err != nil:
+		return err
+	case !st.State.Usable():
+		return st.wrong(g.store.Path(f.Path), from, "")
+	case st.State == Unchecked && g.opts.Warn != nil:
+		g.opts.Warn(f.Path, fmt.Sprintf("not verified: no checksum is known, so that nothing confirms what %s delivers", from))
 	}
 	return nil
 }
@@ -245,50 +261,45 @@ func knownSize(f File) int64 {
 	return f.Bytes
 }
 
-// sizeLimit is the most that is read of a file: what is not comparable may have
-// grown.
-func sizeLimit(f File, comparable bool) int64 {
+// sizeLimit is the most that is read of a file: what is not comparable may be packed
+// in another way.
+func sizeLimit(f File) int64 {
 	switch {
 	case f.Bytes == 0:
 		return maxArchive
-	case comparable:
+	case f.Comparable:
 		return f.Bytes
 	}
 	return 4*f.Bytes + 1<<20
 }
 
 // direct downloads a file that lies at an address as it is.
-func (g *getter) direct(ctx context.Context, f File, address string, comparable bool) error {
+func (g *getter) direct(ctx context.Context, f File, address string) error {
 	dst := g.store.Path(f.Path)
-	part := dst + ".part"
-	if !comparable {
-		// Nothing could tell whether two halves belong together.
-		if err := remove(part); err != nil {
-			return err
-		}
-	}
 	want := int64(-1)
-	if comparable {
+	if f.Comparable {
 		want = knownSize(f)
+	} else if err := removePart(dst + ".part"); err != nil {
+		// Without a checksum of the bytes nothing tells whether two halves belong together.
+		return err
 	}
 	for {
-		resumed, err := g.download(ctx, address, part, f.Path, want, sizeLimit(f, comparable))
+		part, err := openPart(dst + ".part")
 		if err != nil {
 			return err
 		}
-		sum, err := sumFile(ctx, part)
+		resumed, err := g.download(ctx, address, part, f.Path, want, sizeLimit(f))
 		if err != nil {
-			return err
+			return errors.Join(err, part.end(f.Comparable, err))
 		}
-		info, err := os.Stat(part)
-		if err != nil {
-			return local(err)
+		err = g.accept(ctx, f, address, part.File)
+		switch {
+		case err == nil:
+			return part.finish(dst)
+		case stops(ctx, err):
+			return errors.Join(err, part.end(f.Comparable, err))
 		}
-		err = g.accept(f, address, info.Size(), sum, comparable)
-		if err == nil {
-			return finish(part, dst)
-		}
-		if err := remove(part); err != nil {
+		if err := part.drop(); err != nil {
 			return err
 		}
 		if !resumed {
@@ -298,56 +309,10 @@ func (g *getter) direct(ctx context.Context, f File, address string, comparable 
 	}
 }
 
-// finish makes a part file durable and gives it its final name.
-func finish(part, dst string) error {
-	f, err := os.OpenFile(part, os.O_WRONLY, 0)
-	if err != nil {
-		return local(err)
-	}
-	err = errors.Join(f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(part, dst)
-	}
-	if err != nil {
-		return local(err)
-	}
-	syncDir(filepath.Dir(dst))
-	return nil
-}
-
-// syncDir makes a rename durable. Some network file systems refuse it, and the
-// readers check what they read, so that its error is of no use.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
-}
-
-func remove(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return local(err)
-	}
-	return nil
-}
-
 // download brings the part file to completion and reports whether it used what
 // was already there. want is the size, or −1 if it is unknown.
-func (g *getter) download(ctx context.Context, address, part, label string, want, limit int64) (resumed bool, err error) {
-	out, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return false, local(err)
-	}
-	defer func() {
-		info, serr := out.Stat()
-		if cerr := out.Close(); err == nil {
-			err = local(cerr)
-		}
-		if err != nil && serr == nil && info.Mode().IsRegular() && info.Size() == 0 {
-			_ = os.Remove(part) // nothing to continue from
-		}
-	}()
-	off, err := out.Seek(0, io.SeekEnd)
+func (g *getter) download(ctx context.Context, address string, part partFile, label string, want, limit int64) (resumed bool, err error) {
+	off, err := part.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, local(err)
 	}
@@ -357,11 +322,13 @@ func (g *getter) download(ctx context.Context, address, part, label string, want
 	if off > limit {
 		off = 0
 	}
-	resp, err := g.request(ctx, address, off)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	resp, err := g.request(ctx, cancel, address, off)
 	if err == nil && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && off > 0 {
 		resp.Body.Close()
 		off = 0
-		resp, err = g.request(ctx, address, 0)
+		resp, err = g.request(ctx, cancel, address, 0)
 	}
 	if err != nil {
 		return false, fromError(address, err)
@@ -382,20 +349,20 @@ func (g *getter) download(ctx context.Context, address, part, label string, want
 	if resp.ContentLength >= 0 {
 		total = off + resp.ContentLength
 		if want >= 0 && total != want {
-			return false, &ChecksumError{File: strings.TrimSuffix(part, ".part"), URL: address, Size: total, WantSize: want}
+			return false, &ChecksumError{File: strings.TrimSuffix(part.Name(), ".part"), URL: address, Size: total, WantSize: want}
+		}
+		if total > limit {
+			return false, fromError(address, &sizeError{limit})
 		}
 	}
-	// A part file may also be a device, which has no length to cut: that is how
-	// a full disk is tested.
-	if info, err := out.Stat(); err != nil || info.Mode().IsRegular() {
-		if err := errors.Join(err, out.Truncate(off)); err != nil {
-			return false, local(err)
-		}
-	}
-	if _, err := out.Seek(off, io.SeekStart); err != nil {
+	if err := part.Truncate(off); err != nil {
 		return false, local(err)
 	}
-	n, err := g.copy(ctx, out, resp.Body, label, off, max(total, want), limit)
+	if _, err := part.Seek(off, io.SeekStart); err != nil {
+		return false, local(err)
+	}
+	body := &stallReader{resp.Body, g.opts.Stall, cancel}
+	n, err := g.copy(ctx, part, body, label, off, max(total, want), limit)
 	if err != nil {
 		return off > 0, fromError(address, err)
 	}
@@ -405,7 +372,19 @@ func (g *getter) download(ctx context.Context, address, part, label string, want
 	return off > 0, nil
 }
 
-func (g *getter) request(ctx context.Context, address string, off int64) (*http.Response, error) {
+// stallReader cancels a request when a Read takes too long.
+type stallReader struct {
+	r      io.Reader
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+}
+
+func (s *stallReader) Read(p []byte) (int, error) {
+	defer time.AfterFunc(s.limit, func() { s.cancel(&StallError{s.limit}) }).Stop()
+	return s.r.Read(p)
+}
+
+func (g *getter) request(ctx context.Context, cancel context.CancelCauseFunc, address string, off int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -415,7 +394,13 @@ func (g *getter) request(ctx context.Context, address string, off int64) (*http.
 	if off > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", off))
 	}
-	return g.client.Do(req)
+	stall := g.opts.Stall
+	defer time.AfterFunc(stall, func() { cancel(&StallError{stall}) }).Stop()
+	resp, err := g.client.Do(req)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return resp, err
 }
 
 // fromError adds where the data came from, unless the error is local or says so.
@@ -433,13 +418,13 @@ func (g *getter) copy(ctx context.Context, w io.Writer, r io.Reader, label strin
 	var n int64
 	buf := make([]byte, 64<<10)
 	for {
-		if err := ctx.Err(); err != nil {
-			return n, err
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
 		}
 		k, rerr := r.Read(buf)
 		if k > 0 {
 			if off+n+int64(k) > limit {
-				return n, fmt.Errorf("more than %d bytes", limit)
+				return n, &sizeError{limit}
 			}
 			if _, err := w.Write(buf[:k]); err != nil {
 				return n, local(err)
@@ -454,8 +439,8 @@ func (g *getter) copy(ctx context.Context, w io.Writer, r io.Reader, label strin
 		case io.EOF:
 			return n, nil
 		default:
-			if err := ctx.Err(); err != nil {
-				return n, err
+			if ctx.Err() != nil {
+				return n, context.Cause(ctx)
 			}
 			return n, rerr
 		}
@@ -483,10 +468,17 @@ func (g *getter) member(ctx context.Context, f File, src Source) error {
 		}
 		// The fault may lie in what was resumed: once more from the start.
 		delete(g.archives, src.URL)
-		if err := remove(archive.file); err != nil {
+		if err := removePart(archive.file); err != nil {
 			return err
 		}
 	}
+}
+
+// archiveName names the local copy of an archive. Different archives may have the same
+// base name.
+func archiveName(address string) string {
+	id := sha256.Sum256([]byte(address))
+	return hex.EncodeToString(id[:8]) + "-" + path.Base(address)
 }
 
 func (g *getter) archiveDir() string { return filepath.Join(g.store.dir, ".archives") }
@@ -498,14 +490,19 @@ func (g *getter) archive(ctx context.Context, address string) (fetched, error) {
 	if err := os.MkdirAll(g.archiveDir(), 0o755); err != nil {
 		return fetched{}, local(err)
 	}
-	// Different archives may have the same base name.
-	id := sha256.Sum256([]byte(address))
-	file := filepath.Join(g.archiveDir(), hex.EncodeToString(id[:8])+"-"+path.Base(address))
-	resumed, err := g.download(ctx, address, file+".part", address, -1, maxArchive)
+	if info, err := os.Lstat(g.archiveDir()); err != nil || !info.IsDir() {
+		return fetched{}, local(cmp.Or(err, fmt.Errorf("%s is a link and was not made by a download; remove it", g.archiveDir())))
+	}
+	file := filepath.Join(g.archiveDir(), archiveName(address))
+	part, err := openPart(file + ".part")
 	if err != nil {
 		return fetched{}, err
 	}
-	if err := finish(file+".part", file); err != nil {
+	resumed, err := g.download(ctx, address, part, address, -1, maxArchive)
+	if err != nil {
+		return fetched{}, errors.Join(err, part.end(true, err))
+	}
+	if err := part.finish(file); err != nil {
 		return fetched{}, err
 	}
 	g.archives[address] = fetched{file, resumed}
@@ -515,9 +512,11 @@ func (g *getter) archive(ctx context.Context, address string) (fetched, error) {
 // removeArchives deletes the complete archives; halves stay to be continued.
 func (g *getter) removeArchives() {
 	for _, a := range g.archives {
-		_ = os.Remove(a.file)
+		_ = removePart(a.file)
 	}
-	_ = os.Remove(g.archiveDir()) // fails if a half is left
+	if info, err := os.Lstat(g.archiveDir()); err == nil && info.IsDir() { // no link that somebody made
+		_ = os.Remove(g.archiveDir()) // fails if a half is left
+	}
 }
 
 func (g *getter) extract(ctx context.Context, f File, src Source, archive string) error {
@@ -535,7 +534,7 @@ func (g *getter) extract(ctx context.Context, f File, src Source, archive string
 					return fromError(from, err)
 				}
 				defer r.Close()
-				return g.place(ctx, f, r, from, f.Comparable)
+				return g.place(ctx, f, r, from)
 			}
 		}
 		return fmt.Errorf("datasets: %s: the archive has no such member", from)
@@ -550,9 +549,18 @@ func (g *getter) extract(ctx context.Context, f File, src Source, archive string
 	if err != nil {
 		return fromError(from, err)
 	}
-	t := tar.NewReader(&ctxReader{ctx, io.LimitReader(z, maxUnpacked)})
+	info, err := in.Stat()
+	if err != nil {
+		return local(err)
+	}
+	most := unpackedFloor + unpackedRatio*info.Size()
+	unpacked := &io.LimitedReader{R: z, N: most}
+	t := tar.NewReader(&ctxReader{ctx, unpacked})
 	for {
 		h, err := t.Next()
+		if err != nil && unpacked.N <= 0 {
+			return fromError(from, fmt.Errorf("unpacks to %w", &sizeError{most}))
+		}
 		if err == io.EOF {
 			return fmt.Errorf("datasets: %s: the archive has no such member", from)
 		}
@@ -560,7 +568,7 @@ func (g *getter) extract(ctx context.Context, f File, src Source, archive string
 			return fromError(from, err)
 		}
 		if h.Typeflag == tar.TypeReg && isMember(h.Name, src.Member) {
-			return g.place(ctx, f, t, from, f.Comparable)
+			return g.place(ctx, f, t, from)
 		}
 	}
 }

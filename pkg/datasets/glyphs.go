@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
 )
 
 // GlyphSide is the height and width of a glyph.
@@ -172,6 +174,9 @@ func NoisyGlyphs(rng *rand.Rand, digits []int, perPattern int, reading NoiseRead
 		return nil, fmt.Errorf("datasets: snr: %v is not allowed, want a positive number", snr)
 	}
 	const pixels = GlyphSide * GlyphSide
+	if err := limits.Check(fmt.Sprintf("%d noisy images per pattern", perPattern), limits.Floats(len(digits), 2, perPattern, pixels)); err != nil {
+		return nil, fmt.Errorf("datasets: perPattern: %w", err)
+	}
 	n := len(digits) * 2 * perPattern
 	out := &Set{Name: "noisy-glyphs", X: mat.NewDense(n, pixels, nil), Height: GlyphSide, Width: GlyphSide}
 	for _, d := range digits {

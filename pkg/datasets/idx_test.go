@@ -147,7 +147,7 @@ func TestLoadImages(t *testing.T) {
 		"label 10":    {idxBytes(2049, []uint32{2}, []byte{9, 10}), "labels: byte 9, label: is 10, want 0 to 9"},
 		"three of 2":  {idxBytes(2049, []uint32{3}, []byte{9, 1, 1}), "labels: byte 4, number of labels: is 3, want 2, the number of images"},
 		"not labels":  {[]byte("GIF89a.."), "labels: byte 0, magic"},
-		"gone (none)": {nil, "no such file"},
+		"gone (none)": {nil, labels},
 	} {
 		if tc.labels == nil {
 			if err := os.Remove(labels); err != nil {

@@ -9,16 +9,20 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
 // RandomLinks draws n pairs of distinct rows, uniformly and with replacement,
 // and labels each by whether y agrees: how Shalev-Shwartz, Singer and Ng (2004),
 // Section 7, "randomly chose 1,000 pairs of instances". It returns an error if
-// n < 0 or y has fewer than 2 entries.
+// n < 0, the links do not fit limits.Memory, or y has fewer than 2 entries.
 func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	if err := checkCount("n", n); err != nil {
 		return nil, err
+	}
+	if err := linksFit(int64(n)); err != nil {
+		return nil, fmt.Errorf("datasets: n: %w", err)
 	}
 	if len(y) < 2 {
 		return nil, fmt.Errorf("datasets: RandomLinks: %d point(s), want at least 2", len(y))
@@ -39,6 +43,9 @@ func DistinctLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	if n < 0 || n > all {
 		return nil, fmt.Errorf("datasets: n: %d is not allowed, want 0 to %d, the pairs of %d rows", n, all, len(y))
 	}
+	if err := linksFit(int64(n)); err != nil {
+		return nil, fmt.Errorf("datasets: n: %w", err)
+	}
 	out := make([]metric.Link, n)
 	for k, r := range Choose(rng, all, n) {
 		// Pairs are numbered row by row of the lower triangle: r = i(i−1)/2 + j, j < i.
@@ -58,12 +65,16 @@ func DistinctLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 // BalancedLinks draws n pairs of distinct rows with replacement, ⌈n/2⌉ similar
 // and ⌊n/2⌋ dissimilar, in random order. A similar pair is uniform among all
 // pairs of rows with equal labels, a dissimilar one among all pairs with
-// different labels. It returns an error if n < 0, if similar pairs are wanted
+// different labels. It returns an error if n < 0, if the links do not fit
+// limits.Memory, if similar pairs are wanted
 // and no class has 2 points, or if dissimilar ones are wanted and there is only
 // one class.
 func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	if err := checkCount("n", n); err != nil {
 		return nil, err
+	}
+	if err := linksFit(int64(n)); err != nil {
+		return nil, fmt.Errorf("datasets: n: %w", err)
 	}
 	same := (n + 1) / 2
 	classes, members := byClass(y)
@@ -126,8 +137,8 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 			return nil, err
 		}
 	}
-	if classes < 1 {
-		return nil, fmt.Errorf("datasets: classes: %d is not allowed, want at least 1", classes)
+	if classes < 1 || classes > max(1, len(y)) {
+		return nil, fmt.Errorf("datasets: classes: %d is not allowed, want 1 to %d, the number of rows", classes, max(1, len(y)))
 	}
 	members := make([][]int, classes)
 	for i, c := range y {
@@ -146,6 +157,11 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 	}
 	if classes < 2 && dissimilar > 0 {
 		return nil, fmt.Errorf("datasets: PerClassLinks: 1 class, want at least 2 for dissimilar pairs")
+	}
+	// c·similar + c(c−1)/2·dissimilar, without overflow.
+	within, between := limits.Product(classes, similar), limits.Product(classes, classes-1, dissimilar)/2
+	if err := linksFit(within + min(between, math.MaxInt64-within)); err != nil {
+		return nil, fmt.Errorf("datasets: PerClassLinks: %w", err)
 	}
 	var out []metric.Link
 	for a, ma := range members {
@@ -201,6 +217,18 @@ func checkCount(name string, n int) error {
 	}
 	return nil
 }
+
+// linksFit returns an error unless so many links fit limits.Memory.
+func linksFit(n int64) error {
+	size := int64(math.MaxInt64)
+	if n <= math.MaxInt64/linkBytes {
+		size = n * linkBytes
+	}
+	return limits.Check(fmt.Sprintf("%d pairs of rows", n), size)
+}
+
+// linkBytes is the size of a metric.Link.
+const linkBytes = 24
 
 // twoOf returns two different numbers of 0..n−1, every ordered pair equally
 // likely.

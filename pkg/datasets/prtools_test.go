@@ -109,7 +109,7 @@ func (p matParts) file() []byte {
 	for _, n := range p.names {
 		parts = append(parts, p.arrays[n])
 	}
-	head := append(bytes.Repeat([]byte(" "), 124), "\x01\x00MI"...)
+	head := append(fmt.Appendf(nil, "%-124s", "MATLAB 5.0 MAT-file"), "\x01\x00MI"...)
 	return append(head, matArray(mxOBJECT, 1, 1, "a", append(parts, p.tail)...)...)
 }
 

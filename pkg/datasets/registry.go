@@ -47,10 +47,11 @@ type File struct {
 	Path    string // below the data folder and below a mirror, with slashes
 	Bytes   int64  // size of the known copy; 0 if it is not known
 	SHA256  string // of the known copy, 64 hexadecimal digits; "" if no copy is known: a user must supply it
-	// Comparable says that the official file has this SHA-256 too, so that a
-	// download must match it. A copy from a mirror must always match it,
-	// where it is known.
+	// Comparable says that the official file has this SHA-256 too, so that every
+	// copy must match it. Where it is false, a copy with another SHA-256 must pass
+	// the check of its Content.
 	Comparable bool
+	Content    Content
 	Sources    []Source // official, in order of preference; may be empty
 	Note       string   // why it is not comparable or what to supply, or ""
 }
@@ -142,7 +143,7 @@ func parseRegistry(name, tsv string) ([]Entry, error) {
 				err = fmt.Errorf("set %q stands twice", e.Name)
 			}
 			entries = append(entries, e)
-		case fields[0] == "file" && len(fields) == 8:
+		case fields[0] == "file" && len(fields) == 9:
 			var f File
 			if f, err = parseFile(fields); err == nil {
 				switch last := len(entries) - 1; {
@@ -158,7 +159,7 @@ func parseRegistry(name, tsv string) ([]Entry, error) {
 				}
 			}
 		default:
-			err = fmt.Errorf(`%q with %d fields, want "set" with 6 or "file" with 8`, fields[0], len(fields))
+			err = fmt.Errorf(`%q with %d fields, want "set" with 6 or "file" with 9`, fields[0], len(fields))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, i+1, err)
@@ -186,14 +187,18 @@ func parseFile(f []string) (File, error) {
 		return out, fmt.Errorf("path: %q is not allowed, want a clean relative path", out.Path)
 	}
 	if f[4] == "-" {
-		if f[3] != "-" || f[5] != "no" || f[6] != "-" || f[7] == "-" {
+		if f[3] != "-" || f[5] != "no" || f[7] != "-" || f[8] == "-" {
 			return out, errors.New(`sha256: "-" is not allowed, unless bytes and sources are "-", comparable is no and a note says what to supply`)
 		}
-		out.Note = f[7]
-		return out, nil
+		var err error
+		if out.Content, err = parseContent(f[6]); err == nil && out.Content.SHA256 != "" {
+			err = fmt.Errorf("content: %q is not allowed, want no checksum where no copy is known", f[6])
+		}
+		out.Note = f[8]
+		return out, err
 	}
 	out.SHA256 = f[4]
-	var err1, err2 error
+	var err1, err2, err3 error
 	if f[3] != "-" {
 		out.Bytes, err1 = strconv.ParseInt(f[3], 10, 64)
 		if err1 == nil && out.Bytes < 1 {
@@ -201,14 +206,12 @@ func parseFile(f []string) (File, error) {
 		}
 	}
 	out.Comparable, err2 = yesNo("comparable", f[5])
-	if err := cmp.Or(err1, err2); err != nil {
+	out.Content, err3 = parseContent(f[6])
+	if err := cmp.Or(err1, err2, checkSum("sha256", out.SHA256), err3); err != nil {
 		return out, err
 	}
-	if raw, err := hex.DecodeString(out.SHA256); err != nil || len(raw) != sha256.Size || strings.ToLower(out.SHA256) != out.SHA256 {
-		return out, fmt.Errorf("sha256: %q is not allowed, want 64 lower-case hexadecimal digits", out.SHA256)
-	}
-	if f[6] != "-" {
-		for _, s := range strings.Split(f[6], " ") {
+	if f[7] != "-" {
+		for _, s := range strings.Split(f[7], " ") {
 			address, member, _ := strings.Cut(s, "#")
 			u, err := url.Parse(address)
 			if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -220,8 +223,8 @@ func parseFile(f []string) (File, error) {
 			out.Sources = append(out.Sources, Source{URL: address, Member: member})
 		}
 	}
-	if f[7] != "-" {
-		out.Note = f[7]
+	if f[8] != "-" {
+		out.Note = f[8]
 	}
 	if out.Bytes == 0 && !out.Comparable {
 		return out, errors.New("bytes: unknown is not allowed where the file is not comparable")
@@ -232,7 +235,19 @@ func parseFile(f []string) (File, error) {
 	if !out.Comparable && out.Note == "" {
 		return out, errors.New("note: empty, want the reason why the file is not comparable")
 	}
+	if out.Comparable != (out.Content.SHA256 == "") {
+		return out, errors.New(`content: want "-" if the file is comparable, else a kind, its counts and a SHA-256`)
+	}
 	return out, nil
+}
+
+// checkSum returns an error that names the field unless s is a SHA-256 as the registry
+// writes it.
+func checkSum(field, s string) error {
+	if raw, err := hex.DecodeString(s); err != nil || len(raw) != sha256.Size || strings.ToLower(s) != s {
+		return fmt.Errorf("%s: %q is not allowed, want 64 lower-case hexadecimal digits", field, s)
+	}
+	return nil
 }
 
 func yesNo(field, s string) (bool, error) {

@@ -116,10 +116,13 @@ func TestLookupSuggests(t *testing.T) {
 const (
 	goodSum  = "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
 	goodSet  = "set\ta\tno\tshape\tlicence\tcitation\n"
-	goodFile = "file\ta\ta/x\t5\t" + goodSum + "\tyes\thttp://h/x\t-\n"
+	goodFile = "file\ta\ta/x\t5\t" + goodSum + "\tyes\t-\thttp://h/x\t-\n"
 
 	// A file that a user must supply, with its set.
-	supplied = "set\ta\tnamed\tshape\tlicence\tcitation\n" + "file\ta\ta/x\t-\t-\tno\t-\twhat to supply\n"
+	supplied = "set\ta\tnamed\tshape\tlicence\tcitation\n" + "file\ta\ta/x\t-\t-\tno\tcsv\t-\twhat to supply\n"
+
+	// The end of a file that is not comparable.
+	loose = "no\tzip-features 2x3 " + goodSum + "\thttp://h/x\ta reason"
 )
 
 func TestParseRegistryRefuses(t *testing.T) {
@@ -133,6 +136,9 @@ func TestParseRegistryRefuses(t *testing.T) {
 	if e, err := parseRegistry("r.tsv", supplied); err != nil || e[0].Files[0].SHA256 != "" || e[0].Files[0].Comparable || e[0].Files[0].Note != "what to supply" {
 		t.Fatalf("%+v, %v", e, err)
 	}
+	if e, err := parseRegistry("r.tsv", goodSet+strings.Replace(goodFile, "yes\t-\thttp://h/x\t-", loose, 1)); err != nil || e[0].Files[0].Content.String() != "zip-features 2x3 "+goodSum {
+		t.Fatalf("%+v, %v", e, err)
+	}
 	lacking := func(from, to string) string { return strings.Replace(supplied, from, to, 1) }
 	edit := func(from, to string) string { return goodSet + strings.Replace(goodFile, from, to, 1) }
 	for name, tc := range map[string]struct{ tsv, want string }{
@@ -142,14 +148,14 @@ func TestParseRegistryRefuses(t *testing.T) {
 		"set twice":        {goodSet + goodFile + goodSet, "r.tsv:3: set \"a\" stands twice"},
 		"path twice":       {goodSet + goodFile + goodFile, "r.tsv:3: path"},
 		"default":          {strings.Replace(goodSet, "no", "No", 1), "r.tsv:1: default"},
-		"empty field":      {edit("\t-", "\t"), "r.tsv:2: empty field"},
-		"columns":          {edit("\t-", ""), "r.tsv:2: \"file\" with 7 fields"},
+		"empty field":      {edit("\t-\n", "\t\n"), "r.tsv:2: empty field"},
+		"columns":          {edit("\t-", ""), "r.tsv:2: \"file\" with 8 fields"},
 		"kind":             {"sett\ta\n", "r.tsv:1: \"sett\""},
 		"path up":          {edit("a/x", "../x"), "r.tsv:2: path"},
 		"path up inside":   {edit("a/x", "a/../../x"), "r.tsv:2: path"},
 		"path absolute":    {edit("a/x", "/x"), "r.tsv:2: path"},
 		"path with blank":  {edit("a/x", "a/ x"), "r.tsv:2: path"},
-		"unknown bytes":    {strings.Replace(edit("\t5\t", "\t-\t"), "yes\thttp://h/x\t-", "no\thttp://h/x\ta reason", 1), "r.tsv:2: bytes: unknown"},
+		"unknown bytes":    {strings.Replace(edit("\t5\t", "\t-\t"), "yes\t-\thttp://h/x\t-", loose, 1), "r.tsv:2: bytes: unknown"},
 		"why unknown":      {edit("\t5\t", "\t-\t"), "r.tsv:2: note"},
 		"bytes":            {edit("\t5\t", "\t5.0\t"), "r.tsv:2: strconv"},
 		"no bytes":         {edit("\t5\t", "\t0\t"), "r.tsv:2: bytes"},
@@ -159,10 +165,20 @@ func TestParseRegistryRefuses(t *testing.T) {
 		"scheme":           {edit("http://", "ftp://"), "r.tsv:2: sources"},
 		"member of a file": {edit("http://h/x", "http://h/x#m"), "r.tsv:2: sources"},
 		"no reason":        {edit("yes", "no"), "r.tsv:2: note"},
+		"content, bound":   {edit("yes\t-", "yes\tzip-features 2x3 "+goodSum), "r.tsv:2: content: want \"-\""},
+		"no content":       {edit("yes\t-\thttp://h/x\t-", "no\t-\thttp://h/x\ta reason"), "r.tsv:2: content: want \"-\""},
+		"content kind":     {edit("yes\t-", "no\tzip 2x3 "+goodSum), "r.tsv:2: content: kind \"zip\""},
+		"content fields":   {edit("yes\t-", "no\tzip-features 2x3"), "r.tsv:2: content: \"zip-features 2x3\""},
+		"content alone":    {edit("yes\t-", "no\tzip-features"), "r.tsv:2: content: \"zip-features\""},
+		"content of csv":   {edit("yes\t-", "no\tcsv 2x3 "+goodSum), "r.tsv:2: content: \"csv 2x3"},
+		"content counts":   {edit("yes\t-", "no\tzip-features 2x3x4 "+goodSum), "r.tsv:2: content: \"2x3x4\""},
+		"content count":    {edit("yes\t-", "no\tzip-features 2x-3 "+goodSum), "r.tsv:2: content: count \"-3\""},
+		"content sum":      {edit("yes\t-", "no\tzip-features 2x3 "+goodSum[1:]), "r.tsv:2: content: \"" + goodSum[1:]},
+		"no sum, content":  {lacking("csv", "zip-features 2x3 "+goodSum), "r.tsv:2: content: \"zip-features 2x3"},
 
 		"no sum, a size":     {lacking("\t-\t-\tno", "\t5\t-\tno"), "r.tsv:2: sha256: \"-\""},
 		"no sum, comparable": {lacking("\tno\t", "\tyes\t"), "r.tsv:2: sha256: \"-\""},
-		"no sum, a source":   {lacking("\tno\t-", "\tno\thttp://h/x"), "r.tsv:2: sha256: \"-\""},
+		"no sum, a source":   {lacking("csv\t-", "csv\thttp://h/x"), "r.tsv:2: sha256: \"-\""},
 		"no sum, no note":    {lacking("what to supply", "-"), "r.tsv:2: sha256: \"-\""},
 		"no sum, not named":  {lacking("named", "no"), "r.tsv:2: sha256: \"-\" is not allowed, as set \"a\" is not named"},
 		"no sum, default":    {lacking("named", "yes"), "r.tsv:2: sha256: \"-\" is not allowed, as set \"a\" is not named"},
@@ -174,9 +190,8 @@ func TestParseRegistryRefuses(t *testing.T) {
 }
 
 func FuzzParseRegistry(f *testing.F) {
-	f.Add(goodSet + goodFile)
-	f.Add(supplied)
-	f.Add(registryTSV)
+	f.Add(goodSet + goodFile) // small seeds: making the whole registry smaller would take all the time
+	f.Add("# comment\n\n" + goodSet + goodFile + strings.ReplaceAll(supplied, "\ta\t", "\tb\t"))
 	f.Fuzz(func(t *testing.T, tsv string) {
 		entries, err := parseRegistry("fuzz", tsv)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
 )
 
 // Rings returns n points of the plane on concentric rings about the origin, row i
@@ -31,6 +33,9 @@ func Rings(rng *rand.Rand, n int, radii []float64, noise float64) (*Set, error) 
 	}
 	if !(noise >= 0) || math.IsInf(noise, 1) {
 		return nil, fmt.Errorf("datasets: noise: %v is not allowed, want a finite number ≥ 0", noise)
+	}
+	if err := limits.Check(fmt.Sprintf("%d points on rings", n), limits.Floats(3, n)); err != nil {
+		return nil, fmt.Errorf("datasets: n: %w", err)
 	}
 	s := &Set{Name: "rings", X: mat.NewDense(n, 2, nil), Y: make([]int, n)}
 	for k := range radii {

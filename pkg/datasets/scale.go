@@ -158,8 +158,21 @@ func column(x *mat.Dense, j int) moments {
 		}
 	}
 	c.deviation = math.Sqrt(sq / float64(n))
+	if widest := max(c.greatest-c.mean, c.mean-c.least); sq < leastSquares && widest > 0 {
+		// Squares vanish, or lose digits, though the feature varies.
+		sq = 0
+		for i := range n {
+			if v := x.At(i, j); !math.IsNaN(v) {
+				sq += (v - c.mean) / widest * ((v - c.mean) / widest)
+			}
+		}
+		c.deviation = widest * math.Sqrt(sq/float64(n))
+	}
 	return c
 }
+
+// leastSquares is a sum of squares below which some of them may have lost digits.
+const leastSquares = 1e-280
 
 // Apply returns the scaled rows of x, n×d; x is left as it is. The error is a
 // *FeatureError for a cell that is missing while Fill is nil, that is infinite, or

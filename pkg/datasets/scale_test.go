@@ -102,9 +102,9 @@ func TestScalerConstant(t *testing.T) {
 			t.Errorf("%v: got %v, error %v", p, out, err)
 		}
 	}
-	// Squares of deviations underflow here: the guard is on what is divided by.
+	// Squares of deviations underflow here, but the feature is not constant.
 	tiny := mat.NewDense(2, 1, []float64{0, 1e-200})
-	if s, constant := fitScaler(t, tiny, datasets.ZScore, false); s.Scale[0] != 1 || len(constant) != 1 {
+	if s, constant := fitScaler(t, tiny, datasets.ZScore, false); s.Scale[0] != 5e-201 || constant != nil {
 		t.Errorf("scale %v, constant %v", s.Scale, constant)
 	}
 	if s, constant := fitScaler(t, tiny, datasets.MinMax, false); s.Scale[0] != 1e-200 || constant != nil {
@@ -223,4 +223,39 @@ func ExampleStratifiedSplit() {
 	}
 	fmt.Println(len(train), "training and", len(test), "test rows;", ones, "training rows of class 1")
 	// Output: 5 training and 5 test rows; 2 training rows of class 1
+}
+
+// Standardised features do not depend on their unit, whether or not squares of
+// deviations are in range; a constant feature is found in every unit.
+func TestScalerFollowsUnits(t *testing.T) {
+	x := mat.NewDense(5, 2, []float64{1, 3, 2, 3, 4, 3, 8, 3, math.NaN(), 3})
+	for _, p := range []datasets.Preprocessing{datasets.ZScore, datasets.MinMax} {
+		s, _, err := datasets.FitScaler(x, p, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := s.Apply(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []int{-1000, -600, -565, -498, -300, 300, 498} {
+			y := mat.NewDense(5, 2, nil)
+			y.Apply(func(_, _ int, a float64) float64 { return math.Ldexp(a, k) }, x)
+			s, constant, err := datasets.FitScaler(y, p, true)
+			if err != nil {
+				t.Fatalf("%v, 2^%d: %v", p, k, err)
+			}
+			if !slices.Equal(constant, []int{1}) {
+				t.Errorf("%v, 2^%d: constant %v, want column 1", p, k, constant)
+			}
+			got, err := s.Apply(y)
+			if err != nil {
+				t.Fatalf("%v, 2^%d: %v", p, k, err)
+			}
+			var off mat.Dense
+			if off.Sub(got, want); !(mat.Norm(&off, 1) <= 1e-14) {
+				t.Errorf("%v, 2^%d: off by %v", p, k, mat.Norm(&off, 1))
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package datasets_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +143,7 @@ func TestRealMfeatColumns(t *testing.T) {
 
 func ExampleStore_Set() {
 	s, err := datasets.Open("no-such-folder").Set("ionosphere")
-	fmt.Println(s, err)
+	fmt.Println(s, filepath.ToSlash(err.Error())) // the path is one of this system
 	// Output: <nil> datasets: no-such-folder/uci/ionosphere.data is missing; get it with: metriclab data get ionosphere   (or ./download.sh ionosphere)
 }
 

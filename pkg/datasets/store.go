@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"metriclab/pkg/limits"
 )
 
 // Store is a folder of data files laid out as the registry says. It loads each
@@ -120,19 +122,26 @@ const (
 	WrongSize
 	// WrongChecksum: the SHA-256 differs, in a file that is comparable.
 	WrongChecksum
-	// Unconfirmed: the file differs from the known copy, but its official
-	// source may too (File.Comparable is false), so that nobody can say.
+	// WrongContent: the file differs from the known copy and its values do, too, or it is
+	// not of the kind that the registry names. FileStatus.Why says which check failed.
+	WrongContent
+	// Unconfirmed: the size differs from that of the known copy, in a file that is not
+	// comparable, and the content has not been read. Verify decides.
 	Unconfirmed
-	// Unchecked: the file has been read, but no checksum is known (File.SHA256 is
-	// empty).
+	// Unchecked: the file has been read and is of the right kind, if the registry names
+	// one, but no checksum is known (File.SHA256 is empty).
 	Unchecked
 	// Present: the size is right, or none is known; the content has not been read.
 	Present
+	// SameContent: the bytes differ from those of the known copy, but the values do
+	// not (File.Content).
+	SameContent
 	// OK: size and SHA-256 are right.
 	OK
 )
 
-var stateNames = []string{"missing", "wrong size", "wrong checksum", "unconfirmed", "present, not checked: no checksum is known", "present", "ok"}
+var stateNames = []string{"missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed",
+	"not verified: no checksum is known", "present", "ok: content", "ok: SHA-256"}
 
 // String returns the state in words.
 func (s State) String() string {
@@ -142,9 +151,9 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Usable reports whether the file can be worked with: OK, Present, Unchecked or
-// Unconfirmed.
-func (s State) Usable() bool { return s >= Unconfirmed }
+// Usable reports whether the file can be worked with: OK, SameContent, Present or
+// Unchecked.
+func (s State) Usable() bool { return s >= Unchecked }
 
 // FileStatus is the state of one file.
 type FileStatus struct {
@@ -152,6 +161,7 @@ type FileStatus struct {
 	State State
 	Size  int64  // found; 0 if missing
 	Sum   string // SHA-256 found; "" if the content has not been read
+	Why   string // in the state WrongContent, the check that failed and what it found
 }
 
 // Status compares the sizes of a data set's files with the registry; it reads
@@ -194,8 +204,9 @@ func (s *Store) statusOf(f File) (FileStatus, error) {
 	return st, nil
 }
 
-// Verify is Status with the content read and its SHA-256 compared. It returns
-// ctx.Err() if ctx ends first.
+// Verify is Status with the content read and compared: first its SHA-256, and then, in
+// a file that is not comparable, its values (File.Content). It returns ctx.Err() if ctx
+// ends first.
 func (s *Store) Verify(ctx context.Context, name string) ([]FileStatus, error) {
 	out, err := s.Status(name)
 	if err != nil {
@@ -213,28 +224,91 @@ func (s *Store) verify(ctx context.Context, st *FileStatus) error {
 	if st.State == Missing || st.State == WrongSize {
 		return nil
 	}
-	sum, err := sumFile(ctx, s.Path(st.Path))
+	file, err := os.Open(s.Path(st.Path))
 	if err != nil {
-		return err
+		return fmt.Errorf("datasets: %w", err)
 	}
-	st.Sum = sum
+	defer file.Close()
+	*st, err = examine(ctx, st.File, file)
+	return err
+}
+
+// VerifyFile is Verify for one file that may lie anywhere: it is compared with the
+// registry's file of that path. It returns an error if the registry has no such file.
+func VerifyFile(ctx context.Context, registryPath, file string) (FileStatus, error) {
+	for _, e := range registry {
+		for _, f := range e.Files {
+			if f.Path != registryPath {
+				continue
+			}
+			in, err := limits.Open(file)
+			if err != nil {
+				return FileStatus{File: f}, fmt.Errorf("datasets: %w", err)
+			}
+			defer in.Close()
+			return examine(ctx, f, in)
+		}
+	}
+	return FileStatus{}, fmt.Errorf("datasets: %q is not the path of a file in the registry, such as %q", registryPath, registry[0].Files[0].Path)
+}
+
+// examine reads all of a file. Errors are those of reading: a file that is wrong has a
+// State that says so.
+func examine(ctx context.Context, f File, file *os.File) (FileStatus, error) {
+	st := FileStatus{File: f}
+	h := sha256.New()
+	_, err := file.Seek(0, io.SeekStart)
+	if err == nil {
+		st.Size, err = io.Copy(h, &ctxReader{ctx, file})
+	}
+	if err != nil {
+		return st, fmt.Errorf("datasets: %s: %w", file.Name(), err)
+	}
+	st.Sum = hex.EncodeToString(h.Sum(nil))
 	switch {
-	case st.SHA256 == "":
-		st.State = Unchecked
-	case sum == st.SHA256:
+	case st.Sum == f.SHA256:
 		st.State = OK
-	case st.Comparable:
+		return st, nil
+	case f.Comparable:
 		st.State = WrongChecksum
-	default:
-		st.State = Unconfirmed
+		if f.Bytes > 0 && st.Size != f.Bytes {
+			st.State = WrongSize
+		}
+		return st, nil
+	case f.Content.Kind == "" && f.SHA256 != "":
+		st.State, st.Why = WrongContent, fmt.Sprintf("wrong SHA-256: is %s, want %s", st.Sum, f.SHA256)
+		return st, nil
+	case f.Content.Kind == "":
+		st.State = Unchecked
+		return st, nil
 	}
-	return nil
+	err = f.Content.check(ctx, f.Path, file, st.Size)
+	var wrong *ContentError
+	switch {
+	case errors.As(err, &wrong):
+		st.State, st.Why, err = WrongContent, wrong.Why, nil
+	case err == nil && f.SHA256 == "":
+		st.State = Unchecked
+	case err == nil:
+		st.State = SameContent
+	}
+	return st, err
+}
+
+// wrong is the error for a file that is not usable. from is where it came from, or "".
+func (st FileStatus) wrong(file, from, dataset string) error {
+	if st.State == WrongContent {
+		return &ContentError{File: file, From: from, Why: st.Why, Dataset: dataset}
+	}
+	return &ChecksumError{File: file, URL: from, Size: st.Size, WantSize: st.Bytes, Got: st.Sum, Want: st.SHA256, Dataset: dataset}
 }
 
 // Checksum returns one SHA-256 for the data set as it lies in the store: that
-// of the lines "<sha256>  <path>\n" of its files in the registry's order. The
-// files are read on the first successful call. It returns a *MissingError if a
-// file is missing and a *ChecksumError if one is wrong.
+// of the lines "<sha256>  <path>\n" of its files in the registry's order. A file in the
+// state SameContent counts with the SHA-256 of the known copy, since all that is
+// computed from the two is equal. The files are read on the first successful call. It
+// returns a *MissingError if a file is missing, and a *ChecksumError or a
+// *ContentError if one is wrong.
 func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +325,9 @@ func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
 		case f.State == Missing:
 			return "", &MissingError{Dataset: name, Path: s.Path(f.Path)}
 		case !f.State.Usable():
-			return "", &ChecksumError{File: s.Path(f.Path), Size: f.Size, WantSize: f.Bytes, Got: f.Sum, Want: f.SHA256, Dataset: name}
+			return "", f.wrong(s.Path(f.Path), "", name)
+		case f.State == SameContent:
+			f.Sum = f.SHA256
 		}
 		fmt.Fprintf(&lines, "%s  %s\n", f.Sum, f.Path)
 	}
@@ -287,19 +363,6 @@ func (e *ChecksumError) Error() string {
 		msg += fmt.Sprintf("; get it again with: metriclab data get %s   (or ./download.sh %s)", e.Dataset, e.Dataset)
 	}
 	return msg
-}
-
-func sumFile(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("datasets: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, &ctxReader{ctx, f}); err != nil {
-		return "", fmt.Errorf("datasets: %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // ctxReader is a reader that fails once its context is done.

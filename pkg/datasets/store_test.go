@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"testing"
 
 	"metriclab/internal/realdata"
@@ -18,7 +19,7 @@ func TestMissingMNISTNamesTheCommand(t *testing.T) {
 		t.Fatalf("error is %v, want a MissingError", err)
 	}
 	const want = "datasets: data/mnist/train-images-idx3-ubyte.gz is missing; get it with: metriclab data get mnist   (or ./download.sh mnist)"
-	if err.Error() != want {
+	if filepath.ToSlash(err.Error()) != want {
 		t.Errorf("error is\n%s\nwant\n%s", err, want)
 	}
 }

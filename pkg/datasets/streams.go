@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -252,7 +253,10 @@ func GaussianMixture(rng *rand.Rand, components []Component) (*Set, error) {
 			}
 			factors[k] = f
 		}
-		n += c.N
+		n += min(c.N, math.MaxInt-n)
+	}
+	if err := limits.Check(fmt.Sprintf("%d samples of %d features", n, d), limits.Floats(n, d)); err != nil {
+		return nil, fmt.Errorf("datasets: components, N: %w", err)
 	}
 	out := &Set{Name: "gaussian-mixture", X: mat.NewDense(n, d, nil)}
 	for k, c := range components {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -58,6 +59,9 @@ type TripletCounts struct {
 // unless all objects are in that range and those of a triplet distinct.
 func CountTriplets(n int, ts []metric.Triplet) (TripletCounts, error) {
 	c := TripletCounts{Triplets: len(ts)}
+	if err := limits.Check(fmt.Sprintf("marks of %d objects", n), int64(max(n, 0))); err != nil {
+		return c, fmt.Errorf("datasets: n: %w", err)
+	}
 	occurs := make([]bool, max(n, 0))
 	set := make(map[metric.Triplet]bool, len(ts))
 	for i, t := range ts {

@@ -81,6 +81,11 @@ func checkObjects(objects int) error {
 // Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
 // allocates up to 2 GB on the word of a header.
 func ReadMATTriplets(name string, r io.Reader, objects int) (*TripletSet, error) {
+	return readMATTriplets(name, r, objects, math.MaxInt)
+}
+
+// readMATTriplets is ReadMATTriplets of at most that many rows.
+func readMATTriplets(name string, r io.Reader, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
@@ -114,6 +119,9 @@ func ReadMATTriplets(name string, r io.Reader, objects int) (*TripletSet, error)
 	m, err := f.matrix(a, "variable triplets")
 	if err != nil {
 		return nil, err
+	}
+	if m.rows > most {
+		return nil, f.refuse(e.at, "rows", strconv.Itoa(m.rows), "at most %d", most)
 	}
 	b := newTripletBuilder(name, objects)
 	for i := range m.rows {
@@ -216,6 +224,7 @@ func tripletLines(name string, r io.Reader, sep string, f func(line, lines int, 
 	if err != nil {
 		return err
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	lines := bytes.Count(data, []byte("\n"))
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		lines++
@@ -226,6 +235,9 @@ func tripletLines(name string, r io.Reader, sep string, f func(line, lines int, 
 		text = bytes.TrimSpace(text)
 		if len(text) == 0 {
 			continue
+		}
+		if bytes.IndexByte(text, '\r') >= 0 {
+			return &LineError{name, number, "line", `with \r inside`, `an end of \n or \r\n`, nil}
 		}
 		const longest = 1 << 12
 		if len(text) > longest || !utf8.Valid(text) {
@@ -269,6 +281,11 @@ func objectOf(name string, line int, cell string, first, objects int) (int, erro
 // Lines whose objects are not distinct are dropped and counted, blank lines are not.
 // Errors are *LineErrors.
 func ReadTripletCSV(name string, r io.Reader, objects int) (*TripletSet, error) {
+	return readTripletCSV(name, r, objects, math.MaxInt)
+}
+
+// readTripletCSV is ReadTripletCSV of at most that many comparisons.
+func readTripletCSV(name string, r io.Reader, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
@@ -276,6 +293,9 @@ func ReadTripletCSV(name string, r io.Reader, objects int) (*TripletSet, error) 
 	err := tripletLines(name, r, ",", func(line, _ int, cells []string) error {
 		if err := wantCells(name, line, cells, 3); err != nil {
 			return err
+		}
+		if b.set.Report.Read == most {
+			return &LineError{name, line, "comparisons", "more", fmt.Sprintf("at most %d", most), nil}
 		}
 		var o [3]int
 		for j, c := range cells {

@@ -54,7 +54,7 @@ func steFile(variable []byte) []byte {
 	if err := w.Close(); err != nil {
 		panic(err)
 	}
-	head := append(bytes.Repeat([]byte(" "), 124), "\x00\x01IM"...)
+	head := append(fmt.Appendf(nil, "%-124s", "MATLAB 5.0 MAT-file"), "\x00\x01IM"...)
 	return slices.Concat(head, little(uint32(15)), little(uint32(z.Len())), z.Bytes())
 }
 
@@ -179,6 +179,18 @@ func TestReadTripletFormats(t *testing.T) {
 	}
 }
 
+// Tables that were saved on Windows.
+func TestReadTripletsFromWindows(t *testing.T) {
+	want, err := ReadTripletCSV("x", strings.NewReader("0,1,2\n3,4,0\n"), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTripletCSV("x", strings.NewReader("\xef\xbb\xbf0,1,2\r\n3,4,0\r\n"), 5)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
 func TestReadTripletFormatsRefuse(t *testing.T) {
 	for _, tc := range []struct{ format, file, want string }{
 		{"votes", "", "x"},
@@ -193,6 +205,7 @@ func TestReadTripletFormatsRefuse(t *testing.T) {
 		{"votes", `{"answers": [[0, 1, 2]], "agreement": [[2, 2]]}`, "no comparison that can be used, of 1"},
 		{"votes", `{"answers": [[0, 1, 2]], "answers": []}`, "duplicate"},
 		{"csv", "", "no comparison that can be used, of 0"},
+		{"csv", "0,1,2\r1,2,3\r", `x:1: line: is with \r inside, want an end of \n or \r\n`},
 		{"csv", "0,1,2\n0,1\n", "x:2: number of cells: is 2, want 3"},
 		{"csv", "0,1,5\n", `x:1: object: is "5", want a number from 0 to 4`},
 		{"csv", "0,1,-1\n", `x:1: object: is "-1"`},

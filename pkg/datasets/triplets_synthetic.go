@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -70,6 +71,9 @@ func GaussianComparisons(rng *rand.Rand, n, d int) (*Comparisons, error) {
 	}
 	if d < 1 {
 		return nil, fmt.Errorf("datasets: d: %d is not allowed, want at least 1", d)
+	}
+	if err := limits.Check(fmt.Sprintf("%d points in %d dimensions", n, d), limits.Floats(2, n, d)); err != nil {
+		return nil, fmt.Errorf("datasets: n, d: %w", err)
 	}
 	x := mat.NewDense(n, d, nil)
 	for i := range n {

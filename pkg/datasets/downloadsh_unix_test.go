@@ -1,10 +1,15 @@
+//go:build unix
+
 package datasets
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +38,7 @@ func newScript(t *testing.T, registry string, fetch ...string) *script {
 	writeFile(t, filepath.Join(s.dir, "download.sh"), text)
 	writeFile(t, filepath.Join(s.dir, "pkg", "datasets", "registry.tsv"), []byte(registry))
 	bin := t.TempDir()
-	tools := []string{"sh", "awk", "cat", "chmod", "cp", "cut", "dirname", "grep", "gzip", "mkdir", "mv", "rm", "rmdir", "tar", "tr", "wc"}
+	tools := []string{"sh", "awk", "cat", "chmod", "cp", "cut", "dd", "dirname", "grep", "gzip", "mkdir", "mv", "od", "rm", "rmdir", "tar", "tr", "wc"}
 	for _, tool := range slices.Concat(tools, []string{"sha256sum", "unzip"}, fetch) {
 		file, err := exec.LookPath(tool)
 		if err != nil {
@@ -101,7 +106,7 @@ func tsvOf(entries ...Entry) string {
 			if f.Bytes > 0 {
 				size = fmt.Sprint(f.Bytes)
 			}
-			fmt.Fprintf(&b, "file\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, f.Path, size, or(f.SHA256), yes[f.Comparable], or(strings.Join(sources, " ")), or(f.Note))
+			fmt.Fprintf(&b, "file\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, f.Path, size, or(f.SHA256), yes[f.Comparable], f.Content, or(strings.Join(sources, " ")), or(f.Note))
 		}
 	}
 	return b.String()
@@ -245,10 +250,6 @@ func TestScriptDownloads(t *testing.T) {
 			s = source(true, "/bad")
 			s.expect(t, 0, "fetched  toy/x.bin", good, []string{"METRICLAB_MIRROR=" + srv.URL + "/m/"}, "toy")
 
-			s = source(false, "/bad")
-			s.expect(t, 0, "warning: toy/x.bin: checksum not comparable", map[string][]byte{"toy/x.bin": bad}, nil, "toy")
-			s.expect(t, 0, "kept     toy/x.bin", map[string][]byte{"toy/x.bin": bad}, nil, "toy")
-
 			for _, archive := range []string{"/a.zip", "/a.tar.gz"} {
 				set := fixture(data, true, srv.URL+archive+"#x.bin")
 				y := fixture(other, true, srv.URL+archive+"#y.bin")[0].Files[0]
@@ -338,11 +339,11 @@ func TestScriptSupplied(t *testing.T) {
 			s := newScript(t, tsvOf(suppliedFixture()...), fetch)
 			writeFile(t, s.data("toy", "x.bin.part"), y)
 			env := []string{"METRICLAB_MIRROR=" + m}
-			s.expect(t, 0, "warning: toy/x.bin: not checked: no checksum is known, so that nothing confirms what "+m+"/toy/x.bin delivers\n", both, env, "toy")
+			s.expect(t, 0, "warning: toy/x.bin: not verified: no checksum is known, so that nothing confirms what "+m+"/toy/x.bin delivers\n", both, env, "toy")
 
 			// What is there is kept, whatever the mirror has.
 			writeFile(t, s.data("toy", "x.bin"), more)
-			s.expect(t, 0, "kept     toy/x.bin (not checked: no checksum is known)\n", map[string][]byte{"toy/x.bin": more, "toy/y.bin": y}, env, "toy")
+			s.expect(t, 0, "kept     toy/x.bin (not verified: no checksum is known)\n", map[string][]byte{"toy/x.bin": more, "toy/y.bin": y}, env, "toy")
 			s.expect(t, 0, "toy            here ", map[string][]byte{"toy/x.bin": more, "toy/y.bin": y}, nil, "--list")
 		}
 
@@ -361,4 +362,222 @@ func TestScriptSupplied(t *testing.T) {
 func TestScriptWithoutFetcher(t *testing.T) {
 	s := newScript(t, tsvOf(fixture([]byte("x"), true, "http://127.0.0.1:1/x")...))
 	s.expect(t, 1, "needs curl or wget", nil, nil, "toy")
+}
+
+// scriptLimit shortens the wait for a server that sends nothing.
+const scriptLimit = "METRICLAB_STALL=1"
+
+// fakeGo puts a program go into the script's PATH that answers as data verify --as does.
+func (s *script) fakeGo(t *testing.T, answer string) {
+	t.Helper()
+	bin := strings.TrimPrefix(s.env[0], "PATH=")
+	// The arguments are: run ./cmd/metriclab data verify --as PATH FILE.
+	text := "#!/bin/sh\n[ \"$*\" = \"run ./cmd/metriclab data verify --as $6 $7\" ] && [ -f \"$7\" ] && [ -d pkg/datasets ] || exit 9\n" + answer + "\n"
+	writeFile(t, filepath.Join(bin, "go"), []byte(text))
+	if err := os.Chmod(filepath.Join(bin, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	goYes  = `echo "$6: ok: content"`
+	goNo   = `echo "$6: wrong content: wrong counts: a reason"; exit 1`
+	goFail = `echo "no module" >&2; exit 1`
+)
+
+// A server that sends something else with status 200: the script takes nothing that it can
+// tell, leaves nothing, and fails.
+func TestScriptLiar(t *testing.T) {
+	l := newLiar(t)
+	for _, fetch := range []string{"curl", "wget"} {
+		for kind, f := range looseFiles(t) {
+			if testing.Short() && kind != "zip-triplets" && fetch == "wget" {
+				continue
+			}
+			s := newScript(t, tsvOf(f.entries(l.URL+"/x")...), fetch)
+			try := func(name string, data []byte, mode, says string, old map[string][]byte) {
+				t.Helper()
+				l.send(data, mode)
+				for path, data := range old {
+					writeFile(t, s.data(path), data)
+				}
+				status, printed := s.run(t, []string{scriptLimit}, "toy")
+				if status != 1 || !strings.Contains(printed, says) || !strings.Contains(printed, f.Path+" from "+l.URL+"/x: ") || strings.Contains(printed, "fetched") {
+					t.Errorf("%s, %s, %s: status %d, want 1, and %q in\n%s", fetch, kind, name, status, says, printed)
+				}
+				checkFolder(t, Open(s.data()), old)
+			}
+			old := map[string][]byte{f.Path: htmlPage}
+			try("page", htmlPage, "", "wrong kind: no ", nil)
+			try("page", htmlPage, "", "wrong kind: no ", old)
+			if kind != "zip-triplets" {
+				continue // the same transfers for every kind
+			}
+			try("truncated", f.good[:len(f.good)/2], "", "wrong kind: no whole zip", old)
+			try("endless", f.good, "endless", "more than 1049", old)
+			if !testing.Short() { // a transfer that stops takes seconds
+				try("cut", f.good, "cut", "download failed", old)
+				try("longer", f.good, "longer", "", old)
+				try("stall", f.good, "stall", "download failed", old)
+				try("silent", f.good, "silent", "download failed", old)
+			}
+			s.fakeGo(t, goNo)
+			try("refused by go", f.bad["cut CSV"].data, "", "wrong counts: a reason", old)
+		}
+	}
+}
+
+// What the script cannot confirm itself: the Go program does, or a confirmed copy replaces it.
+func TestScriptConfirms(t *testing.T) {
+	f := looseFiles(t)["zip-triplets"]
+	l := newLiar(t)
+	packed := f.again["stored"]
+	l.send(packed, "")
+	got := map[string][]byte{f.Path: packed}
+	good := map[string][]byte{f.Path: f.good}
+	mirror, worse := t.TempDir(), t.TempDir()
+	writeFile(t, filepath.Join(mirror, filepath.FromSlash(f.Path)), f.good)
+	writeFile(t, filepath.Join(worse, filepath.FromSlash(f.Path)), packed)
+	env := []string{"METRICLAB_MIRROR=" + mirror}
+	for _, fetch := range []string{"curl", "wget"} {
+		s := newScript(t, tsvOf(f.entries(l.URL+"/x")...), fetch)
+		// Without go, and with one that does not run.
+		for _, answer := range []string{"", goFail} {
+			if answer != "" {
+				s.fakeGo(t, answer)
+			}
+			s.expect(t, 1, "not complete: toy", got, nil, "toy")
+			s.expect(t, 1, "toy/t.csv.zip is not confirmed: its SHA-256 is not that of the known copy (packed again); to compare its values, install go and run: go run ./cmd/metriclab data verify toy\n", got, nil, "toy")
+			s.expect(t, 1, "kept     toy/t.csv.zip (not confirmed)", got, []string{"METRICLAB_MIRROR=" + worse}, "toy")
+			s.expect(t, 0, "copied   toy/t.csv.zip\n", good, env, "toy")
+			s.expect(t, 0, "ok       toy/t.csv.zip\n", good, nil, "toy")
+			s.expect(t, 1, "without go its values cannot be compared", got, []string{"METRICLAB_MIRROR=" + worse}, removed(t, s.data(f.Path), "toy")...)
+			removed(t, s.data(f.Path))
+		}
+		s.fakeGo(t, goYes)
+		s.expect(t, 0, "fetched  toy/t.csv.zip\n", got, nil, "toy")
+		s.expect(t, 0, "ok       toy/t.csv.zip (other bytes, the same values)\n", got, nil, "toy")
+		s.expect(t, 0, "copied   toy/t.csv.zip\n", got, []string{"METRICLAB_MIRROR=" + worse}, removed(t, s.data(f.Path), "toy")...)
+		s.fakeGo(t, goNo)
+		s.expect(t, 1, "toy/t.csv.zip is wrong and will be replaced", got, nil, "toy")
+		s.expect(t, 0, "copied   toy/t.csv.zip\n", good, env, "toy")
+	}
+}
+
+// A table that a user supplied must look like one.
+func TestScriptSuppliedTable(t *testing.T) {
+	toy := suppliedFixture()
+	toy[0].Files = toy[0].Files[:1]
+	toy[0].Files[0].Content.Kind = "csv"
+	s := newScript(t, tsvOf(toy...), "curl")
+	mirror := t.TempDir()
+	writeFile(t, filepath.Join(mirror, "toy", "x.bin"), htmlPage)
+	env := []string{"METRICLAB_MIRROR=" + mirror}
+	s.expect(t, 1, "toy/x.bin from "+mirror+"/toy/x.bin: wrong kind: no CSV table (46 bytes)", nil, env, "toy")
+	table := []byte("a,class\n1,x\n")
+	writeFile(t, s.data("toy", "x.bin"), htmlPage)
+	writeFile(t, filepath.Join(mirror, "toy", "x.bin"), table)
+	s.expect(t, 1, "toy/x.bin is left as it is", map[string][]byte{"toy/x.bin": htmlPage}, env, "toy")
+	s.expect(t, 0, "copied   toy/x.bin\n", map[string][]byte{"toy/x.bin": table}, env, removed(t, s.data("toy", "x.bin"), "toy")...)
+	s.fakeGo(t, goNo)
+	s.expect(t, 1, "wrong counts: a reason", nil, env, removed(t, s.data("toy", "x.bin"), "toy")...)
+}
+
+// The limits hold for comparable files and for members of archives, too.
+func TestScriptLimits(t *testing.T) {
+	data := randomBytes(5000)
+	zeros := make([]byte, 20<<20)
+	member := looseFiles(t)["mat-triplets"]
+	archives := newServer(t, map[string][]byte{
+		"/a.zip":    zipped(t, zip.Deflate, 2018, "data/t.mat", zeros),
+		"/a.tar.gz": tarred(t, 9, "data/t.mat", string(zeros)),
+		"/o.tar.gz": tarred(t, 9, "--to-command=touch pwned; cat/data/t.mat", "x"),
+		"/o.zip":    zipOf(t, map[string][]byte{"-d/data/t.mat": []byte("x"), "*/data/t.mat": []byte("y")}),
+	})
+	l := newLiar(t)
+	for _, fetch := range []string{"curl", "wget"} {
+		s := newScript(t, tsvOf(fixture(data, true, l.URL+"/x")...), fetch)
+		for _, mode := range []string{"endless", "longer"} {
+			if mode == "longer" && fetch == "wget" && testing.Short() {
+				continue // it waits, and tries twice
+			}
+			l.send(data, mode)
+			status, printed := s.run(t, []string{scriptLimit}, "toy")
+			if status != 1 || !strings.Contains(printed, l.URL+"/x") {
+				t.Errorf("%s, %s: status %d\n%s", fetch, mode, status, printed)
+			}
+			if part, err := os.ReadFile(s.data("toy", "x.bin.part")); err == nil && len(part) > 5120 {
+				t.Errorf("%s, %s: %d bytes were written, want at most 5120", fetch, mode, len(part))
+			}
+		}
+		l.send(data, "")
+		s.expect(t, 0, "fetched  toy/x.bin", map[string][]byte{"toy/x.bin": data}, nil, "toy")
+
+		for archive, says := range map[string]string{
+			"/a.zip": "cannot unpack data/t.mat", "/a.tar.gz": "cannot unpack data/t.mat",
+			"/o.tar.gz": "holds no data/t.mat", "/o.zip": "holds no data/t.mat",
+		} {
+			s := newScript(t, tsvOf(member.entries(archives.URL+archive+"#data/t.mat")...), fetch)
+			s.expect(t, 1, says, nil, nil, "toy")
+		}
+	}
+	// A server that leads to a file of this machine.
+	file := filepath.Join(t.TempDir(), "x")
+	writeFile(t, file, data)
+	redirect := httptest.NewServer(http.RedirectHandler("file://"+filepath.ToSlash(file), http.StatusFound))
+	defer redirect.Close()
+	for _, fetch := range []string{"curl", "wget"} {
+		s := newScript(t, tsvOf(fixture(data, true, redirect.URL+"/x")...), fetch)
+		s.expect(t, 1, "toy/x.bin from "+redirect.URL+"/x: download failed", nil, nil, "toy")
+	}
+
+	s := newScript(t, tsvOf(fixture(data, true, l.URL+"/x")...), "curl")
+	for _, bad := range []string{"0", "x", "-1", "1s"} {
+		if status, printed := s.run(t, []string{"METRICLAB_STALL=" + bad}, "toy"); status != 2 || !strings.Contains(printed, "METRICLAB_STALL is "+bad) {
+			t.Errorf("METRICLAB_STALL=%s: status %d\n%s", bad, status, printed)
+		}
+	}
+	mirror := t.TempDir()
+	writeFile(t, filepath.Join(mirror, "toy", "x.bin"), append(data, 0))
+	l.send(htmlPage, "")
+	s.expect(t, 1, "5001 bytes, want at most 5000", nil, []string{"METRICLAB_MIRROR=" + mirror}, "toy")
+}
+
+// What lies at a name of the script's own and is no file is neither followed nor removed.
+func TestScriptPartIsNoFile(t *testing.T) {
+	data := randomBytes(5000)
+	srv := newServer(t, map[string][]byte{"/x": data, "/a.zip": zipOf(t, map[string][]byte{"x.bin": data})})
+	victim := filepath.Join(t.TempDir(), "victim")
+	for _, fetch := range []string{"curl", "wget"} {
+		for source, part := range map[string]string{"/x": "toy/x.bin.part", "/a.zip#x.bin": ".archives/" + archiveName(srv.URL+"/a.zip") + ".part"} {
+			for _, to := range []string{victim, victim + "-none", "/dev/null"} {
+				writeFile(t, victim, []byte("precious"))
+				s := newScript(t, tsvOf(fixture(data, true, srv.URL+source)...), fetch)
+				if err := os.MkdirAll(filepath.Dir(s.data(part)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(to, s.data(part)); err != nil {
+					t.Fatal(err)
+				}
+				status, printed := s.run(t, nil, "toy")
+				if status != 1 || !strings.Contains(printed, s.data(part)+" is not a regular file") {
+					t.Errorf("%s, %s: status %d\n%s", fetch, source, status, printed)
+				}
+				if got, err := os.Readlink(s.data(part)); err != nil || got != to {
+					t.Errorf("%s, %s: the link was replaced or removed: %v", fetch, source, err)
+				}
+				if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
+					t.Errorf("%s, %s: the link was followed: %q, %v", fetch, source, got, err)
+				}
+				if _, err := os.Stat(victim + "-none"); err == nil {
+					t.Errorf("%s, %s: the link was followed", fetch, source)
+				}
+			}
+		}
+		s := newScript(t, tsvOf(fixture(data, true, srv.URL+"/x")...), fetch)
+		if err := os.MkdirAll(s.data("toy", "x.bin"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.expect(t, 1, "toy/x.bin is a folder, want a file", nil, nil, "toy")
+	}
 }
