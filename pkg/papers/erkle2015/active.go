@@ -413,7 +413,7 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 				if err != nil {
 					return plots.Drawing{}, err
 				}
-				last := line.Y[len(line.Y)-1]
+				last := experiment.Last("points of the curve of "+method+", "+rule, line.Y)
 				if rule == askRandom {
 					target = last
 				}

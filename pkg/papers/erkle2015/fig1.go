@@ -448,6 +448,9 @@ func drawFig1(t *table.Table, x, label string, keep func(int) bool, log bool, pa
 
 // kept returns a line at the points where keep holds.
 func kept(line plots.Line, keep func(int) bool) plots.Line {
+	if line.Lo != nil {
+		experiment.SameLength("trials at the points of the curve of "+line.Name, line.X, line.Lo)
+	}
 	out := line
 	out.X, out.Y, out.Lo, out.Hi = nil, nil, nil, nil
 	for i, x := range line.X {

@@ -265,6 +265,7 @@ func batchSizesOf(t *table.Table) ([]int, error) {
 
 // minus returns a − times·b.
 func minus(a, b []float64, times float64) []float64 {
+	experiment.SameLength("trials of two methods", a, b)
 	out := make([]float64, len(a))
 	for i := range a {
 		out[i] = a[i] - times*b[i]
@@ -295,6 +296,7 @@ func falls(early, late perTrialFunc) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	experiment.SameLength("trials early and late", x, y)
 	out := make([]float64, len(x))
 	for i := range x {
 		if x[i] > 0 {

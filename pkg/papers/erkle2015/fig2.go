@@ -296,17 +296,9 @@ func fig2TimesOf(t, times *table.Table) ([]fig2Times, error) {
 			r.spent[phase] = max(leastTime, own.Values("cpu_s")[i])
 		}
 		for i, kind := range g.Index("kind") {
-			n, err := strconv.Atoi(g.Index("objects")[i])
-			if err != nil {
-				return nil, fmt.Errorf("erkle2015: column objects: %w", err)
-			}
-			to, err := strconv.Atoi(g.Index("triplets")[i])
-			if err != nil {
-				return nil, fmt.Errorf("erkle2015: column triplets: %w", err)
-			}
-			switch kind {
+			switch n := count(g.Index("objects")[i]); kind {
 			case "pass":
-				r.passes[n] = append(r.passes[n], to)
+				r.passes[n] = append(r.passes[n], count(g.Index("triplets")[i]))
 			case "step":
 				r.steps = append(r.steps, n)
 			}
@@ -349,8 +341,7 @@ func (r fig2Times) pass(n int) []float64 {
 
 // whole is the time of a whole pass, over 2n triplets.
 func (r fig2Times) whole(n int) float64 {
-	pass := r.pass(n)
-	return pass[len(pass)-1]
+	return experiment.Last(fmt.Sprintf("checkpoints of the pass with %d objects in trial %s", n, r.trial), r.pass(n))
 }
 
 // one is the time of one step; at the largest n by a power law through the others.
@@ -370,6 +361,7 @@ func (r fig2Times) stepLaw(phase func(n int) string, n int) (seconds, p float64)
 			x, y = append(x, math.Log(float64(k))), append(y, math.Log(r.spent[phase(k)]))
 		}
 	}
+	experiment.NotEmpty("steps timed at fewer than the most objects in trial "+r.trial, x)
 	c, p := stat.LinearRegression(x, y, nil, false)
 	return math.Exp(c + p*math.Log(float64(n))), p
 }

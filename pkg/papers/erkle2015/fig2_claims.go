@@ -92,9 +92,12 @@ var fig2Claims = []experiment.Claim{
 		Predicate: "1 − eigenpairs/triplets in the same pass is 0.93 within 0.02." + skipsAsRead,
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			readings, err := fig2Number(t, printedSkipped, skippedTolerance, func(last *table.Table, column string) float64 {
-				return 1 - last.Values(column)[0]/tripletsOf(last)
+				return 1 - experiment.First(last, column)/tripletsOf(last)
 			})
-			return experiment.AllReadings(readings), err
+			if err != nil {
+				return experiment.Finding{}, err
+			}
+			return experiment.AllReadings(readings), nil
 		},
 	},
 }
@@ -190,7 +193,7 @@ func wholePass(t *table.Table) (pass, last *table.Table) {
 	for _, g := range t.Where("kind", "pass").Group("objects") {
 		at := g.Index("triplets")
 		end := g.Where("triplets", at[len(at)-1])
-		if n := number(g.Index("objects")[0]); tripletsOf(end) == 2*n && (pass == nil || n > number(pass.Index("objects")[0])) {
+		if n := number(experiment.FirstName(g, "objects")); tripletsOf(end) == 2*n && (pass == nil || n > number(experiment.FirstName(pass, "objects"))) {
 			pass, last = g, end
 		}
 	}
@@ -199,7 +202,7 @@ func wholePass(t *table.Table) (pass, last *table.Table) {
 
 func gradeComputations(t *table.Table) (experiment.Finding, error) {
 	readings, err := fig2Number(t, printedComputations, computationsTolerance, func(last *table.Table, column string) float64 {
-		return printedTriplets * last.Values(column)[0] / tripletsOf(last)
+		return printedTriplets * experiment.First(last, column) / tripletsOf(last)
 	})
 	if err != nil {
 		return experiment.Finding{}, err
@@ -215,7 +218,10 @@ func printedSkips(t *table.Table) []float64 {
 	var out []float64
 	for _, g := range t.Where("kind", "pass").Group("trial") {
 		_, last := wholePass(g)
-		out = append(out, last.Values("active")[0]-last.Values("printed")[0])
+		if last == nil {
+			experiment.Refuse("erkle2015: a trial has no whole pass")
+		}
+		out = append(out, experiment.First(last, "active")-experiment.First(last, "printed"))
 	}
 	return out
 }

@@ -62,8 +62,9 @@ var fig2ErrorsClaims = []experiment.Claim{
 				}
 				return float64(n * at[0])
 			}, func(units []experiment.Unit) (experiment.Finding, error) {
-				mean := slices.Clone(units[0].Diffs)
+				mean := slices.Clone(experiment.NotEmpty("units", units)[0].Diffs)
 				for _, u := range units[1:] {
+					experiment.SameLength(u.Name, mean, u.Diffs)
 					floats.Add(mean, u.Diffs)
 				}
 				floats.Scale(1/float64(len(units)), mean)
@@ -161,14 +162,18 @@ func errorsReadingsOf(t *table.Table, many bool, of func(pa, batch []float64, at
 
 // testCurves returns the test errors of a method at its checkpoints, by trial.
 func testCurves(t *table.Table, method, rule string) (curves [][]float64, at []int, err error) {
-	for _, g := range t.Where("cell", method, "kind", "curve", "rule", rule).Group("trial") {
-		at = at[:0]
+	for trial, g := range t.Where("cell", method, "kind", "curve", "rule", rule).Group("trial") {
+		first := at
+		at = nil
 		for _, v := range g.Index("triplets") {
 			to, err := strconv.Atoi(v)
 			if err != nil {
 				return nil, nil, fmt.Errorf("erkle2015: column triplets: %w", err)
 			}
 			at = append(at, to)
+		}
+		if curves != nil && !slices.Equal(at, first) {
+			return nil, nil, fmt.Errorf("erkle2015: %s, %s: trial %s has checkpoints %v, others have %v", method, rule, trial, at, first)
 		}
 		curves = append(curves, strictErrors(g, "test"))
 	}

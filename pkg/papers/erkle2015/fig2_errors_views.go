@@ -39,7 +39,7 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 			if r.Len() == 0 {
 				continue
 			}
-			test = r.Values("test triplets")[0]
+			test = experiment.First(r, "test triplets")
 			style := fig2ErrorsStyles[cell]
 			style.Name = cell
 			line, err := curveOf(r, "triplets", style, func(t *table.Table) []float64 { return pn.of(t, "test") })

@@ -43,6 +43,9 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		for i, to := range at {
 			seen = append(seen, float64(to))
 			for _, r := range trials {
+				if len(r.passes[n]) != len(at) {
+					return d, fmt.Errorf("erkle2015: n = %d: trial %s has %d checkpoints, trial %s has %d", n, r.trial, len(r.passes[n]), trials[0].trial, len(at))
+				}
 				pass[i] = append(pass[i], r.pass(n)[i])
 			}
 		}
@@ -149,6 +152,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		if k == 1 {
 			style.Name = "power laws through the steps"
 		}
+		experiment.NotEmpty("sizes below the largest", x)
 		for i := range 21 { // from the least n to the largest
 			n := math.Exp(math.Log(x[0]) + float64(i)/20*math.Log(float64(large)/x[0]))
 			style.X, style.Y = append(style.X, n), append(style.Y, end*math.Pow(n/float64(large), p))
@@ -160,7 +164,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		if s, ok := r.spent[stepPhase(large)]; ok {
 			panel.Marks = append(panel.Marks, plots.Points{Name: "one batch step, full eigendecomposition, measured once", X: []float64{float64(large)}, Y: []float64{s}, Color: 2})
 			row(large, "one batch step, full eigendecomposition, measured once", []float64{s},
-				fmt.Sprintf("%.0f", t.Where("kind", "step", "objects", strconv.Itoa(large)).Values("negative")[0]))
+				fmt.Sprintf("%.0f", experiment.First(t.Where("kind", "step", "objects", strconv.Itoa(large)), "negative")))
 		}
 	}
 	return plots.Drawing{
@@ -214,7 +218,7 @@ func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
 	if pass == nil {
 		return plots.Missing("a whole pass"), nil
 	}
-	p, err := skipsPanel(pass, "n = "+pass.Index("objects")[0])
+	p, err := skipsPanel(pass, "n = "+experiment.FirstName(pass, "objects"))
 	if err != nil {
 		return plots.Drawing{}, err
 	}

@@ -260,6 +260,7 @@ func gradeOften(t *table.Table) (experiment.Finding, error) {
 				if u.Diffs == nil {
 					u.Diffs = make([]float64, len(diff))
 				}
+				experiment.SameLength("trials at two sizes", u.Diffs, diff)
 				for i, d := range diff {
 					// 1 for a smaller error, ½ for an equal one.
 					u.Diffs[i] += (1 + sign(d)) / 2 / float64(len(sizes))

@@ -2,7 +2,6 @@ package erkle2015
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -30,11 +29,11 @@ var skipsClaims = []experiment.Claim{
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			return readings([]string{"active updates", "triplets"}, func(of string) (experiment.Finding, error) {
 				return skipsUnits(t, func(last *table.Table) float64 {
-					all := last.Values("active")[0]
+					all := experiment.First(last, "active")
 					if of == "triplets" {
 						all = tripletsOf(last)
 					}
-					return 1 - last.Values("printed")[0]/all - oftenSkipped
+					return 1 - experiment.First(last, "printed")/all - oftenSkipped
 				})
 			})
 		},
@@ -48,7 +47,7 @@ var skipsClaims = []experiment.Claim{
 			var units []experiment.Unit
 			for _, cell := range paCells(t) {
 				units = append(units, experiment.Unit{Name: cell, Diffs: lastOf(t, cell, func(last *table.Table) float64 {
-					return goodApproximation - last.Values("moved")[0]/max(1, last.Values("projected")[0])
+					return goodApproximation - experiment.First(last, "moved")/max(1, experiment.First(last, "projected"))
 				})})
 			}
 			return experiment.GradeUnits(units, experiment.UnitRule{Unit: "below 0.1"})
@@ -60,7 +59,9 @@ var skipsClaims = []experiment.Claim{
 		Where:     "Section 4.3", Theirs: "no number",
 		Predicate: "The share of active updates with a negative eigenvalue under the constant step δ = 1 (hinge loss) − that under the passive-aggressive one > 0, paired, for n = 100 and 500 over 10,000 triplets.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
-			share := func(last *table.Table) float64 { return last.Values("projected")[0] / last.Values("active")[0] }
+			share := func(last *table.Table) float64 {
+				return experiment.First(last, "projected") / experiment.First(last, "active")
+			}
 			var units []experiment.Unit
 			for _, cell := range t.Unique("cell") {
 				base, ok := strings.CutSuffix(cell, constantSuffix)
@@ -68,7 +69,9 @@ var skipsClaims = []experiment.Claim{
 					continue
 				}
 				d := lastOf(t, cell, share)
-				floats.Sub(d, lastOf(t, base, share))
+				other := lastOf(t, base, share)
+				experiment.SameLength("cells "+cell+" and "+base, d, other)
+				floats.Sub(d, other)
 				units = append(units, experiment.Unit{Name: base, Diffs: d})
 			}
 			return gradeSkips(units)
@@ -81,11 +84,11 @@ var skipsClaims = []experiment.Claim{
 		Predicate: "Of the active updates without a negative eigenvalue, the share for which no eigenpair is computed is more than 0.9, for n = 100, 500 and 1000 over 10,000 triplets.",
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			return skipsUnits(t, func(last *table.Table) float64 {
-				active, projected := last.Values("active")[0], last.Values("projected")[0]
+				active, projected := experiment.First(last, "active"), experiment.First(last, "projected")
 				if active == projected {
 					return 1 - foundByCertificates // there is none to find
 				}
-				return (active-last.Values("computed")[0])/(active-projected) - foundByCertificates
+				return (active-experiment.First(last, "computed"))/(active-projected) - foundByCertificates
 			})
 		},
 	},
@@ -120,10 +123,4 @@ func gradeSkips(units []experiment.Unit) (experiment.Finding, error) {
 }
 
 // tripletsOf is the number of triplets of the rows of one checkpoint.
-func tripletsOf(g *table.Table) float64 {
-	n, err := strconv.ParseFloat(g.Index("triplets")[0], 64)
-	if err != nil {
-		panic(err) // written by this package
-	}
-	return n
-}
+func tripletsOf(g *table.Table) float64 { return number(experiment.FirstName(g, "triplets")) }

@@ -68,11 +68,11 @@ var speedClaims = []experiment.Claim{
 				}
 				for _, r := range speedRuns(g.Where("kind", speedDense), times) {
 					s := structured[r.objects]
-					fast, err := s.mean(s.to[len(s.to)-1])
+					fast, err := s.mean(experiment.Last("checkpoints", s.to))
 					if err != nil {
 						return experiment.Finding{}, err
 					}
-					slow, err := r.mean(r.to[len(r.to)-1])
+					slow, err := r.mean(experiment.Last("checkpoints", r.to))
 					if err != nil {
 						return experiment.Finding{}, err
 					}
@@ -104,15 +104,15 @@ type speedRun struct {
 func speedRuns(g, times *table.Table) []speedRun {
 	var out []speedRun
 	for cell, c := range g.Group("cell") {
-		own := times.Where("cell", cell, "trial", c.Index("trial")[0])
+		own := times.Where("cell", cell, "trial", experiment.FirstName(c, "trial"))
 		spent := map[string]float64{}
 		for i, phase := range own.Index("phase") {
 			spent[phase] = max(leastTime, own.Values("cpu_s")[i])
 		}
 		r := speedRun{active: c.Values("active"), bytes: c.Values("bytes")}
 		for i, to := range c.Index("triplets") {
-			r.to = append(r.to, int(number(to)))
-			r.objects = int(number(c.Index("objects")[i]))
+			r.to = append(r.to, count(to))
+			r.objects = count(c.Index("objects")[i])
 			r.spent = append(r.spent, spent[speedPhase(c.Index("kind")[i], r.to[i])])
 		}
 		out = append(out, r)
@@ -120,13 +120,18 @@ func speedRuns(g, times *table.Table) []speedRun {
 	return out
 }
 
-// number reads a cell that this package has written.
-func number(s string) float64 {
+// number reads a number of objects or triplets in an index cell.
+func number(s string) float64 { return float64(count(s)) }
+
+// maxCount is the largest number of objects or triplets.
+const maxCount = 1_000_000_000
+
+func count(s string) int {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		panic(err)
+		experiment.Refuse("erkle2015: %q is not a number of objects or triplets", s)
 	}
-	return v
+	return experiment.Whole("erkle2015: number of objects or triplets", v, 1, maxCount)
 }
 
 // mean is the mean time per active triplet up to the last checkpoint that is not beyond so many triplets.
@@ -145,7 +150,7 @@ func (r speedRun) mean(triplets int) (float64, error) {
 }
 
 // twice reports whether the stream has 2n triplets or more.
-func (r speedRun) twice() bool { return r.to[len(r.to)-1] >= 2*r.objects }
+func (r speedRun) twice() bool { return experiment.Last("checkpoints", r.to) >= 2*r.objects }
 
 // perTriplet are the times per active triplet between checkpoints.
 func (r speedRun) perTriplet() []float64 {
@@ -177,7 +182,7 @@ func readTimes(t, times *table.Table) (order []int, seconds map[int][]float64) {
 	seconds = map[int][]float64{}
 	g := t.Where("kind", speedRead)
 	for i, cell := range g.Index("cell") {
-		n := int(number(strings.TrimPrefix(cell, "n = ")))
+		n := count(strings.TrimPrefix(cell, "n = "))
 		spent := times.Where("cell", cell, "trial", g.Index("trial")[i], "phase", speedPhase(speedRead, 0)).Values("cpu_s")
 		if len(spent) != 1 {
 			continue

@@ -24,6 +24,9 @@ func drawSpeedTriplets(t, times *table.Table) (plots.Drawing, error) {
 		for i, to := range rs[0].to {
 			x = append(x, float64(to))
 			for _, r := range rs {
+				if len(r.to) != len(rs[0].to) {
+					return plots.Drawing{}, fmt.Errorf("erkle2015: n = %d: trials with %d and %d checkpoints, want as many", n, len(rs[0].to), len(r.to))
+				}
 				values[i] = append(values[i], 1e3*r.perTriplet()[i])
 				bytes[i] = append(bytes[i], r.bytes[i]/1e6)
 			}
@@ -58,8 +61,7 @@ func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
 			if c.ratio == 0 {
 				to = slices.Max(runs[n][0].to)
 			}
-			at := slices.Index(runs[n][0].to, to)
-			if at < 0 {
+			if !slices.Contains(runs[n][0].to, to) {
 				continue // the stream is shorter
 			}
 			var s, b []float64
@@ -67,6 +69,10 @@ func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
 				v, err := r.mean(to)
 				if err != nil {
 					return plots.Drawing{}, err
+				}
+				at := slices.Index(r.to, to)
+				if at < 0 {
+					return plots.Drawing{}, fmt.Errorf("erkle2015: n = %d: a trial has no checkpoint at %d triplets, others have", n, to)
 				}
 				s, b = append(s, 1e3*v), append(b, r.bytes[at]/1e6)
 			}

@@ -158,7 +158,7 @@ func (r judgedResults) testRatio() (float64, error) {
 		return 0, err
 	}
 	of := r.t.Where("kind", "curve").Values(errorColumns("test")[2])
-	return of[0] / float64(sizes[len(sizes)-1]), nil
+	return experiment.Ratio(r.data+": test to training triplets", experiment.NotEmpty("rows of a curve", of)[0], float64(sizes[len(sizes)-1])), nil
 }
 
 // less returns a unit with the errors of worse minus those of better, plus a margin, by trial.

@@ -3,8 +3,6 @@ package logdet2012
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/table"
 )
@@ -52,8 +50,7 @@ func gradeHigher(t *table.Table, method string) (experiment.Finding, error) {
 					best := r.bestRival()
 					rival, name = r.errors(best, ""), name+" (against "+best+")"
 				}
-				diffs := make([]float64, len(rival))
-				units = append(units, experiment.Unit{Name: name, Diffs: floats.SubTo(diffs, rival, r.errors(method, rd.bounds))})
+				units = append(units, experiment.Unit{Name: name, Diffs: minus(rival, r.errors(method, rd.bounds))})
 			}
 			f, err := experiment.GradeUnits(units, experiment.UnitRule{Exceptions: exceptions(len(units)), Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
 			if err != nil {

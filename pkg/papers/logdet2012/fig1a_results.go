@@ -75,6 +75,12 @@ func shares(t *table.Table) []float64 {
 	return floats.DivTo(make([]float64, t.Len()), t.Values("value"), t.Values("of"))
 }
 
+// minus is a − b by trial and fold, which must be the same.
+func minus(a, b []float64) []float64 {
+	experiment.SameLength("folds of two methods", a, b)
+	return floats.SubTo(make([]float64, len(a)), a, b)
+}
+
 // summary is the mean over all folds of all trials with the interval corrected for overlapping
 // training sets, as Bouckaert and Frank (2004) do for repeated cross-validation. The means of
 // trials would not do: each is over all rows, so that they hardly differ.
@@ -107,6 +113,7 @@ func (r results) meanOfRivals() []float64 {
 		if out == nil {
 			out = make([]float64, len(e))
 		}
+		experiment.SameLength(r.title()+": errors of "+m+" and other rivals", out, e)
 		floats.AddScaled(out, 1/float64(len(rivals)), e)
 	}
 	return out

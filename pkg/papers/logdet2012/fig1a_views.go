@@ -113,7 +113,7 @@ func drawBounds(t *table.Table) (plots.Drawing, error) {
 				row = append(row, fmt.Sprintf("%.3g", r.relativeBound(rule, upperBound)), fmt.Sprintf("%.3g", r.relativeBound(rule, lowerBound)))
 			}
 			a, b := r.errors(method, percentiles), r.errors(method, bins)
-			diff := floats.SubTo(make([]float64, len(b)), b, a)
+			diff := minus(b, a)
 			text.Rows = append(text.Rows, append(row, methodNames[i], summary(a).Percent(), summary(b).Percent(), summary(diff).Percent()))
 		}
 	}
@@ -164,7 +164,7 @@ func choiceCells(of func(kind string) *table.Table) []string {
 	if low, high, ok := spreadOf(of("inner")); ok {
 		spread = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
 	}
-	cells := []string{strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", chosen.Values("of")[0]), spread}
+	cells := []string{strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", experiment.First(chosen, "of")), spread}
 	failed := 0.0
 	for _, at := range []string{choiceFits, finalFits} {
 		stopped := of("stopped").Where("at", at)

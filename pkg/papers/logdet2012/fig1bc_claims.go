@@ -90,11 +90,12 @@ var fig1bcClaims = []experiment.Claim{
 					if mean == nil {
 						mean = make([]float64, len(e))
 					}
+					experiment.SameLength("folds with "+featuresOf(d), mean, e)
 					floats.AddScaled(mean, 1/float64(len(dims)), e)
 				}
 				var units []experiment.Unit
 				for _, d := range dims {
-					units = append(units, experiment.Unit{Name: featuresOf(d), Diffs: floats.SubTo(make([]float64, len(mean)), r.errors(logDetLinear, d), mean)})
+					units = append(units, experiment.Unit{Name: featuresOf(d), Diffs: minus(r.errors(logDetLinear, d), mean)})
 				}
 				f, err := experiment.GradeEquivalent(units, experiment.EquivalenceRule{Margin: constantMargin, Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
 				// The mean of the differences is 0, whatever the errors are.
@@ -163,8 +164,7 @@ func (r wordResults) errors(method string, dims int) []float64 {
 
 // difference is the first error minus the second, by trial and fold.
 func (r wordResults) difference(method string, dims int, other string, otherDims int) []float64 {
-	e := r.errors(method, dims)
-	return floats.SubTo(e, e, r.errors(other, otherDims))
+	return minus(r.errors(method, dims), r.errors(other, otherDims))
 }
 
 // dims lists the numbers of features, ascending.

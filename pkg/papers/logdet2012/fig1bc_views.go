@@ -28,7 +28,7 @@ var clarifyCurveMethods = []string{logDetLinear, euclidean, mcml, lmnn}
 // wordProtocol begins with what the data are not, and describes data and settings.
 func wordProtocol(r wordResults) string {
 	topics := r.t.Where("kind", "class").Unique("at")
-	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(r.t.Where("kind", "class").Values("value")))
+	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value"))))
 	if !slices.Contains(topics, "earn") {
 		data = fmt.Sprintf("built-in, made-up news of %d topics, in place of Reuters", len(topics))
 	}
@@ -163,7 +163,7 @@ func drawWords(t *table.Table) (plots.Drawing, error) {
 	if err != nil {
 		return plots.Drawing{}, err
 	}
-	most := strconv.Itoa(slices.Max(dims))
+	most := strconv.Itoa(slices.Max(experiment.NotEmpty("numbers of features", dims)))
 	text := &plots.TextTable{Head: []string{"word (stem)"}}
 	for _, n := range dims {
 		text.Head = append(text.Head, fmt.Sprintf("training folds that select it, %d words", n))

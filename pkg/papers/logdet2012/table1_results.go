@@ -101,9 +101,7 @@ var table1Claims = []experiment.Claim{
 				var units []experiment.Unit
 				for _, r := range clusteredOf(t) {
 					for _, other := range []string{unsupervised, field} {
-						e := r.errors(other, printedConstraints)
-						floats.Sub(e, r.errors(logDet, printedConstraints))
-						units = append(units, experiment.Unit{Name: r.name + ", " + other, Diffs: e})
+						units = append(units, experiment.Unit{Name: r.name + ", " + other, Diffs: minus(r.errors(other, printedConstraints), r.errors(logDet, printedConstraints))})
 					}
 				}
 				return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
@@ -233,7 +231,7 @@ func drawTable1Choices(t *table.Table) (plots.Drawing, error) {
 				for _, at := range mostFrequent(chosen) {
 					names = append(names, fmt.Sprintf("%s (%d)", at, chosen.Where("at", at).Len()))
 				}
-				row := []string{r.name, m, strconv.Itoa(n), strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", chosen.Values("of")[0])}
+				row := []string{r.name, m, strconv.Itoa(n), strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", experiment.First(chosen, "of"))}
 				failed := 0.0
 				for _, at := range []string{choiceFits, finalFits} {
 					g := r.of("stopped", m, n).Where("at", at)

@@ -96,7 +96,9 @@ var comparisonClaims = []experiment.Claim{
 				}
 				diff := gain(big[0])
 				for _, r := range small {
-					floats.AddScaled(diff, -1/float64(len(small)), gain(r))
+					g := gain(r)
+					experiment.SameLength("trials on nist16 and "+r.cell, diff, g)
+					floats.AddScaled(diff, -1/float64(len(small)), g)
 				}
 				return experiment.GradeUnits([]experiment.Unit{{Name: "nist16", Diffs: diff}}, experiment.UnitRule{Scale: 100, Unit: "% of the loss", TestRatio: big[0].testRatio()})
 			})
@@ -111,8 +113,11 @@ var comparisonClaims = []experiment.Claim{
 			return gradeUnits(named(resultsOf(t), "wine", "balance", "soybean"), 0, corrected, func(r results) (out []experiment.Unit) {
 				for sign := range 2 {
 					diff := r.losses(onlines[4+sign].name)
-					floats.AddScaled(diff, -0.5, r.losses(onlines[sign].name))
-					floats.AddScaled(diff, -0.5, r.losses(onlines[2+sign].name))
+					for _, o := range []online{onlines[sign], onlines[2+sign]} {
+						l := r.losses(o.name)
+						experiment.SameLength(r.cell+": losses of PA-LS and "+o.name, diff, l)
+						floats.AddScaled(diff, -0.5, l)
+					}
 					out = append(out, unit(r, onlines[4+sign].name, diff))
 				}
 				return out
@@ -340,6 +345,7 @@ var comparisonClaims = []experiment.Claim{
 			var each []string
 			for _, r := range public(resultsOf(t)) {
 				count := func(i int) []float64 { return r.column("work", onlines[i].name, updates, "count") }
+				experiment.SameLength(r.cell+": updates of PA-I and PA-II", count(1), count(3))
 				others := make([]float64, len(count(1)))
 				floats.AddScaled(others, 0.5, count(1))
 				floats.AddScaled(others, 0.5, count(3))
@@ -484,6 +490,7 @@ func meanOf(columns [][]float64) ([]float64, error) {
 	}
 	out := make([]float64, len(columns[0]))
 	for _, c := range columns {
+		experiment.SameLength("trials on two databases", out, c)
 		floats.AddScaled(out, 1/float64(len(columns)), c)
 	}
 	return out, nil
@@ -580,7 +587,11 @@ func gradeTable1(t *table.Table) (experiment.Finding, error) {
 		for _, r := range all {
 			d := r.database()
 			for what, n := range map[string]int{objects: d.objects, features: d.features, classesOf: d.classes} {
-				holds[trial] = holds[trial] && r.column("size", "", what, "count")[trial] == float64(n)
+				sizes := r.column("size", "", what, "count")
+				if len(sizes) != len(holds) {
+					return experiment.Finding{}, fmt.Errorf("pa2013: %s: %d rows with the number of %s, want %d", r.cell, len(sizes), what, len(holds))
+				}
+				holds[trial] = holds[trial] && sizes[trial] == float64(n)
 			}
 		}
 	}

@@ -333,7 +333,7 @@ func drawFig2(t, times *table.Table) (plots.Drawing, error) {
 				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a), append(alone.Err, 100*aHalf)
 				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b), append(both.Err, 100*bHalf)
 				updated = mean(r.column("work", m, updates, "count"))
-				if r.column("work", m, perPair, "count")[0] == 1 {
+				if experiment.First(r.t.Where("kind", "work", "method", m, "at", perPair), "count") == 1 {
 					kept = perPair
 				}
 			}

@@ -1,7 +1,6 @@
 package pa2013
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,11 +72,13 @@ func (r results) size(what string) float64 { return r.sizeIn("", what) }
 
 // sizeIn returns a size of the part of the rows on which C is chosen, for "selection".
 func (r results) sizeIn(of, what string) float64 {
-	return r.t.Where("kind", "size", "method", of, "at", what).Values("count")[0]
+	return experiment.First(r.t.Where("kind", "size", "method", of, "at", what), "count")
 }
 
 // testRatio is n_test/n_train of the splits.
-func (r results) testRatio() float64 { return r.size(testRows) / r.size(trainRows) }
+func (r results) testRatio() float64 {
+	return experiment.Ratio(r.cell+": test to training rows", r.size(testRows), r.size(trainRows))
+}
 
 // summary is the mean over the splits with the corrected resampled interval.
 func (r results) summary(values []float64) experiment.Summary {
@@ -114,7 +115,7 @@ func (r results) optimistic(method, column string) (errors []float64, k int) {
 	for _, at := range r.t.Where("kind", "error", "method", method).Unique("at") {
 		kk, err := strconv.Atoi(at)
 		if err != nil {
-			panic(err) // written by this package
+			experiment.Refuse("pa2013: %s: column at: k is %q, want a whole number", r.cell, at)
 		}
 		e := r.errorsAt(method, kk, column)
 		if m := stat.Mean(e, nil); errors == nil || m < least {
@@ -131,9 +132,9 @@ func (r results) validated(method string) []float64 {
 		k := g.Where("kind", "chosen", "method", method).Values("k")
 		e := g.Where("kind", "error", "method", method)
 		if len(k) != 1 {
-			panic(fmt.Sprintf("pa2013: %s, trial %s: %d rows with the k of %s", r.cell, trial, len(k), method))
+			experiment.Refuse("pa2013: %s, trial %s: %d rows with the k of %s, want 1", r.cell, trial, len(k), method)
 		}
-		out = append(out, r.shares(e.Where("at", strconv.Itoa(int(k[0]))).Values("count"))...)
+		out = append(out, r.shares(e.Where("at", table.Format(k[0])).Values("count"))...)
 	}
 	return out
 }
@@ -141,7 +142,7 @@ func (r results) validated(method string) []float64 {
 // losses are the predictive 0–1 losses at the end, by trial.
 func (r results) losses(method string) []float64 {
 	last := r.t.Where("kind", "loss", "method", method).Unique("at")
-	out := slices.Clone(r.column("loss", method, last[len(last)-1], "count"))
+	out := slices.Clone(r.column("loss", method, experiment.Last("losses of "+method+" on "+r.cell, last), "count"))
 	floats.Scale(1/r.size(stepsTaken), out)
 	return out
 }
@@ -159,14 +160,16 @@ func (r results) times(times *table.Table, phase string) []float64 {
 // total is the time to learn with what it takes to choose C, or γ.
 func (r results) total(times *table.Table, method string) []float64 {
 	out := r.times(times, tunePhase(method))
-	floats.Add(out, r.times(times, learnPhase(method)))
+	learn := r.times(times, learnPhase(method))
+	experiment.SameLength(r.cell+": times of "+method, out, learn)
+	floats.Add(out, learn)
 	return out
 }
 
 // quotient divides entry by entry.
 func quotient(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	return floats.DivTo(out, a, b)
+	experiment.SameLength("two methods", a, b)
+	return floats.DivTo(make([]float64, len(a)), a, b)
 }
 
 // relative is the quotient of the means of a and b, by trial, jackknifed: the paper's
@@ -178,6 +181,7 @@ func relative(a, b []float64) experiment.Summary {
 
 // jackknifed returns the pseudo-values of that quotient; the quotient itself for one trial.
 func jackknifed(a, b []float64) []float64 {
+	experiment.SameLength("times of two methods", a, b)
 	of := func(keep func(int) bool) float64 {
 		var sa, sb float64
 		for i := range a {
@@ -195,6 +199,7 @@ func jackknifed(a, b []float64) []float64 {
 
 // difference returns a − b plus a margin.
 func difference(a, b []float64, margin float64) []float64 {
+	experiment.SameLength("two methods", a, b)
 	out := make([]float64, len(a))
 	floats.SubTo(out, a, b)
 	floats.AddConst(margin, out)

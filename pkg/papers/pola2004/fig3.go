@@ -369,7 +369,7 @@ func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
 	}
 	d := plots.Drawing{Columns: 2}
 	share := ""
-	first := points.Where("trial", points.Index("trial")[0])
+	first := points.Where("trial", experiment.FirstName(points, "trial"))
 	for _, split := range []string{onTraining, onHeldOut} {
 		for _, method := range []string{embedPCA, pola} {
 			g := first.Where("method", method, "split", split)

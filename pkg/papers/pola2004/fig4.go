@@ -270,7 +270,9 @@ var polaForms = []struct {
 // filterProtocol describes data and settings in captions, of a table with the
 // settings that are drawn.
 func filterProtocol(t *table.Table, low, high float64) string {
-	size := func(label string) []float64 { return t.Where("kind", "size", "method", label).Values("value") }
+	size := func(label string) []float64 {
+		return experiment.NotEmpty("rows of kind size with "+label, t.Where("kind", "size", "method", label).Values("value"))
+	}
 	source := "Reuters-21578"
 	if slices.Max(size(sizeDocuments)) <= smokeItems {
 		source = "made-up news, a stand-in for Reuters-21578"
@@ -514,7 +516,7 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 			last = append(last, fmt.Sprintf("%.1f", 100*s/float64(len(topics))))
 		}
 		text.Rows = append(text.Rows, last)
-		empty = append(empty, fmt.Sprintf("%.0f (%s)", g.Where("kind", "size", "method", sizeEmpty).Values("value")[0], vocabulary(setting)))
+		empty = append(empty, fmt.Sprintf("%.0f (%s)", experiment.First(g.Where("kind", "size", "method", sizeEmpty), "value"), vocabulary(setting)))
 	}
 	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t)), Text: text}, nil
 }

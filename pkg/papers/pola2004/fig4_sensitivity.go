@@ -113,8 +113,9 @@ func variantName(v string) string {
 
 // overTopics returns, per segment, the mean over the topics.
 func overTopics(values [][]float64) []float64 {
-	out := make([]float64, len(values[0]))
+	out := make([]float64, len(experiment.NotEmpty("topics", values)[0]))
 	for _, v := range values {
+		experiment.SameLength("segments of two topics", out, v)
 		for i, e := range v {
 			out[i] += e / float64(len(values))
 		}

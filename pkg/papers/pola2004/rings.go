@@ -251,6 +251,9 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 	for _, m := range []struct{ name, title string }{{euclidean, "the points"}, {pola, "under POLA"}, {kernelGaussian, "under kernel POLA (Gaussian)"}} {
 		p := plots.Panel{Title: m.title, XLabel: "first coordinate", YLabel: "second coordinate", Equal: m.name == euclidean}
 		for k, ring := range points.Unique("ring") {
+			if k > 1 {
+				return d, fmt.Errorf("pola2004: column ring: %q is a third ring, want two", ring)
+			}
 			g := points.Where("method", m.name, "ring", ring)
 			p.Marks = append(p.Marks, plots.Points{Name: []string{"inner ring", "outer ring"}[k], X: g.Values("x"), Y: g.Values("y"), Color: k, Shape: k})
 		}

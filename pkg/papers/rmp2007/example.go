@@ -247,10 +247,11 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"distortion", "T", "best fixed map", "FTL, loss", "RMP printed, expected regret", "bound for this η", "RMP corrected, expected regret", "bound for this η", "Theorem 2.1 as printed, δ = .05", "largest drawn regret, RMP printed"}}
 	for cell, g := range t.Group("cell") {
 		for at, r := range g.Where("kind", "regret").Group("horizon") {
-			horizon, err := strconv.Atoi(at)
+			horizon, err := strconv.ParseFloat(at, 64)
 			if err != nil {
 				return plots.Drawing{}, err
 			}
+			rounds := roundsTo(horizon)
 			one := func(method, column string) string {
 				return fmt.Sprintf("%.4g", first(r.Where("method", method).Values(column)))
 			}
@@ -259,13 +260,21 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 				drawn = max(drawn, v)
 			}
 			text.Rows = append(text.Rows, []string{cell, at, one(ftlName, "best"), one(ftlName, "loss"),
-				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpPrinted), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpPrinted, horizon+1)),
-				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpCorrected), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpCorrected, horizon+1)),
-				fmt.Sprintf("%.4g", mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, horizon+1, confidence)), fmt.Sprintf("%.4g", drawn)})
+				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpPrinted), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpPrinted, rounds)),
+				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpCorrected), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpCorrected, rounds)),
+				fmt.Sprintf("%.4g", mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds, confidence)), fmt.Sprintf("%.4g", drawn)})
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
 		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial. " + trialsNote(t)}, nil
+}
+
+// maxRounds is the largest number of rounds in a table.
+const maxRounds = 1_000_000_000
+
+// roundsTo is the number of rounds of a run with a horizon, which has one more.
+func roundsTo(horizon float64) int {
+	return experiment.Whole("rmp2007: column horizon", horizon, 0, maxRounds-1) + 1
 }
 
 // exampleBound returns the bound on the expected regret of RMP with a rule after some rounds.
@@ -391,7 +400,7 @@ var exampleClaims = []experiment.Claim{
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			return rulesReadings([]string{rmpPrinted, rmpCorrected}, func(rule string) (experiment.Finding, error) {
 				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
-					return g.Values("loss")[i]-g.Values("best")[i] <= mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, int(horizon)+1, confidence)
+					return g.Values("loss")[i]-g.Values("best")[i] <= mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, roundsTo(horizon), confidence)
 				})
 			})
 		},
@@ -405,7 +414,7 @@ var exampleClaims = []experiment.Claim{
 		Grade: func(t *table.Table) (experiment.Finding, error) {
 			return rulesReadings([]string{rmpPrinted, rmpCorrected, rmpAnytime}, func(rule string) (experiment.Finding, error) {
 				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
-					return g.Values("expected")[i]-g.Values("best")[i] <= exampleBound(rule, int(horizon)+1)
+					return g.Values("expected")[i]-g.Values("best")[i] <= exampleBound(rule, roundsTo(horizon))
 				})
 			})
 		},

@@ -299,13 +299,23 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 				continue
 			}
 			pixels = r.Len()
-			g := grid{int(slices.Max(r.Values("row"))) + 1, int(slices.Max(r.Values("column"))) + 1}
+			what := fmt.Sprintf("rmp2007: map of %s with m = %d: ", task.name, m)
+			side := func(column string) int {
+				return experiment.Whole(what+"largest "+column, slices.Max(r.Values(column)), 0, pixels-1) + 1
+			}
+			g := grid{side("row"), side("column")}
+			if g.pixels() != pixels {
+				return d, fmt.Errorf("%s%d pixels of an image of %d by %d", what, pixels, g.h, g.w)
+			}
 			if k == 0 {
 				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(r.Values("ink")), BarLabel: "mean grey value, 0 to 1"}}})
 			}
 			pi := make([]int, r.Len())
 			for i, j := range r.Values("prototype") {
-				pi[i] = int(j)
+				pi[i] = experiment.Whole(what+"prototype", j, 0, pixels-1)
+			}
+			if n := len(image(pi)); n > m {
+				return d, fmt.Errorf("%s%d prototypes, want at most m", what, n)
 			}
 			level := make([]float64, len(pi))
 			for i, l := range g.levels(pi) {

@@ -344,6 +344,9 @@ func plusMinus(v []float64) string {
 	return fmt.Sprintf("%.4f ± %.4f", s.Mean, s.Half)
 }
 
+// largestSide bounds the side of the images that a map is drawn of; digits have 28 pixels.
+const largestSide = 1024
+
 func drawMultitaskPixels(t *table.Table) (plots.Drawing, error) {
 	shown := t.Where("kind", "map")
 	if shown.Len() == 0 {
@@ -355,11 +358,11 @@ func drawMultitaskPixels(t *table.Table) (plots.Drawing, error) {
 		if r.Len() == 0 {
 			continue
 		}
-		side := int(r.Values("side")[0])
+		side := experiment.Whole("rmp2007: side of the images", experiment.First(r, "side"), 1, largestSide)
 		g := grid{side, side}
 		count := make([]float64, g.pixels())
 		for _, f := range r.Values("prototype") {
-			count[int(f)%g.pixels()]++
+			count[experiment.Whole("rmp2007: prototype of a map", f, 0, 2*g.pixels()-1)%g.pixels()]++
 		}
 		d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("m = %d", m), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(count), BarLabel: "tasks"}}})
 	}
