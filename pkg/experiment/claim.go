@@ -47,8 +47,10 @@ type Claim struct {
 }
 
 // GradeWith calls whichever of Grade and GradeTimed is set. times is not used
-// if it is Grade.
-func (c Claim) GradeWith(t, times *table.Table) (Finding, error) {
+// if it is Grade. A table with the declared columns gives a finding or an error, as
+// for View.DrawWith.
+func (c Claim) GradeWith(t, times *table.Table) (f Finding, err error) {
+	defer refused(&err)
 	if c.GradeTimed != nil {
 		return c.GradeTimed(t, times)
 	}

@@ -99,10 +99,10 @@ func FriedmanTest(rng *rand.Rand, scores [][]float64) (Friedman, error) {
 // distribution under the hypothesis; its standard error is at most 0.002 from the
 // former.
 //
-// It panics if there are fewer than 2 units or methods, or p is outside [0, 1].
+// It refuses fewer than 2 units or methods, and p outside [0, 1]; see Refuse.
 func FriedmanPower(rng *rand.Rand, units, methods int, p float64) float64 {
 	if units < 2 || methods < 2 || !(p >= 0 && p <= 1) {
-		panic(fmt.Sprintf("experiment: power with %d units, %d methods and probability %v, want at least 2, 2, and 0 to 1", units, methods, p))
+		Refuse("experiment: power with %d units, %d methods and probability %v, want at least 2, 2, and 0 to 1", units, methods, p)
 	}
 	ranks := make([][]int, units)
 	for i := range ranks {
@@ -151,10 +151,10 @@ func FriedmanPower(rng *rand.Rand, units, methods int, p float64) float64 {
 // variables (Nemenyi 1963; Demšar 2006, Section 3.2.2). To tell apart all pairs of
 // methods that differ by at least as much has a chance of about 5 % to be wrong
 // anywhere if all k perform alike. It rests on the limit of many units and is too
-// large where scores are tied. It panics if there are fewer than 2 units or methods.
+// large where scores are tied. It refuses fewer than 2 units or methods; see Refuse.
 func NemenyiDifference(units, methods int) float64 {
 	if units < 2 || methods < 2 {
-		panic(fmt.Sprintf("experiment: critical difference for %d units and %d methods, want at least 2 and 2", units, methods))
+		Refuse("experiment: critical difference for %d units and %d methods, want at least 2 and 2", units, methods)
 	}
 	k := float64(methods)
 	return rangeQuantile(methods) / math.Sqrt2 * math.Sqrt(k*(k+1)/(6*float64(units)))

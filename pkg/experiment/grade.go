@@ -78,10 +78,10 @@ func Summarize(values []float64) Summary {
 // 2004) recommend it for repeated cross-validation with F folds, where the ratio
 // is 1/(F−1). Fewer than MinTrials values get a warning and no interval.
 //
-// It panics unless ratio is positive and finite.
+// It refuses a ratio that is not positive and finite; see Refuse.
 func SummarizeResampled(values []float64, ratio float64) Summary {
 	if !(ratio > 0) || math.IsInf(ratio, 1) {
-		panic(fmt.Sprintf("experiment: ratio of test to training size is %v, want a positive number", ratio))
+		Refuse("experiment: ratio of test to training size is %v, want a positive number", ratio)
 	}
 	return summarize(values, ratio)
 }
@@ -457,11 +457,9 @@ type Reading struct {
 //   - Undecided: otherwise.
 //
 // The reason names each reading, after a count of verdicts if there are more than
-// three. It panics if there is no reading.
+// three. It refuses an empty list; see Refuse.
 func AllReadings(readings []Reading) Finding {
-	if len(readings) == 0 {
-		panic("experiment: AllReadings without a reading")
-	}
+	NotEmpty("readings to grade", readings)
 	count := map[Verdict]int{}
 	var ours, reasons []string
 	for _, r := range readings {

@@ -19,6 +19,9 @@ type Merged struct {
 	Sources []MergedSource
 	// Damaged are the files that cannot be used, here and in the sources.
 	Damaged []DamagedFile
+	// NoChecksum counts the files of finished jobs, here and in the sources, that
+	// an earlier version wrote without a checksum. They count as missing.
+	NoChecksum int
 	// Missing are the experiments of which jobs are still missing.
 	Missing []MissingJobs
 	// Result is that of Report on what is there now; nil if Err is not.
@@ -39,14 +42,21 @@ type MergedSource struct {
 	// Config does not ask for: of other settings, trials, cells or versions. They
 	// are left where they are.
 	OtherScale, Stray int
-	// Damaged files count as missing.
-	Damaged int
+	// Damaged files count as missing, and so do those without a checksum.
+	Damaged, NoChecksum int
 }
 
-// DamagedFile is a file of a finished job that cannot be used, and why.
+// DamagedFile is a file of a finished job, or of published results, that cannot
+// be used, and why.
 type DamagedFile struct {
 	Path string
 	Err  error
+	// Published says that it is one of published results.
+	Published bool
+	// Replaced says that this run makes the file anew; Command is the command line
+	// that does, "" if the next run with the same flags does.
+	Replaced bool
+	Command  string
 }
 
 // MissingJobs counts what an experiment lacks.
@@ -91,6 +101,9 @@ func Merge(ctx context.Context, sel []Selected, sources []string, cfg Config) (*
 	if err := cfg.check(sel); err != nil {
 		return nil, err
 	}
+	if err := cfg.checkForeign(); err != nil {
+		return nil, err
+	}
 	if cfg.Shard.some() {
 		return nil, &ConfigError{"a merge has no shard"}
 	}
@@ -116,6 +129,11 @@ func Merge(ctx context.Context, sel []Selected, sources []string, cfg Config) (*
 	if err := checkWritable(cfg.Folders.Store); err != nil {
 		return nil, err
 	}
+	hold, err := store.hold(cfg.Folders.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer hold.release()
 	for _, p := range plans {
 		if m.Err = u.copy(ctx, p, store); m.Err != nil {
 			return m, nil
@@ -124,8 +142,15 @@ func Merge(ctx context.Context, sel []Selected, sources []string, cfg Config) (*
 			m.Missing = append(m.Missing, missing)
 		}
 	}
-	m.Result, err = Report(ctx, sel, cfg)
-	return m, err
+	if m.Result, err = Report(ctx, sel, cfg); err != nil {
+		return m, err
+	}
+	for _, d := range m.Result.Damaged {
+		if !slices.ContainsFunc(m.Damaged, func(x DamagedFile) bool { return x.Path == d.Path }) {
+			m.Damaged = append(m.Damaged, d)
+		}
+	}
+	return m, nil
 }
 
 // MergeCommand returns the command line that merges the shards of a run.
@@ -156,11 +181,7 @@ func (m *Merged) open(sources []string, own string) error {
 	for _, dir := range sources {
 		info, err := os.Stat(dir)
 		if err != nil {
-			cause := err
-			if e, ok := errors.AsType[*fs.PathError](err); ok {
-				cause = e.Err
-			}
-			return &ConfigError{fmt.Sprintf("source %s: %v", dir, cause)}
+			return &ConfigError{fmt.Sprintf("source %s: %v", dir, cause(err))}
 		}
 		if i := slices.IndexFunc(seen, func(f folder) bool { return os.SameFile(f.info, info) }); i >= 0 {
 			m.Sources = append(m.Sources, MergedSource{Dir: dir, Same: seen[i].dir})
@@ -196,8 +217,13 @@ func (u *union) read(ctx context.Context, p *plan) error {
 		if c.err == nil && jobs[c.id].ID != "" {
 			c.err = checkNames(c.rec.Rows, p.Spec.Index, p.Spec.Values)
 		}
-		if c.err != nil {
-			u.merged.Damaged = append(u.merged.Damaged, DamagedFile{c.path, c.err})
+		switch {
+		case errors.Is(c.err, errNoChecksum):
+			if jobs[c.id].ID != "" {
+				u.merged.NoChecksum++
+			}
+		case c.err != nil:
+			u.merged.Damaged = append(u.merged.Damaged, DamagedFile{Path: c.path, Err: cause(c.err)})
 		}
 	}
 	for i := range u.merged.Sources {
@@ -218,9 +244,14 @@ func (u *union) read(ctx context.Context, p *plan) error {
 				c.err = checkNames(c.rec.Rows, p.Spec.Index, p.Spec.Values)
 			}
 			switch {
+			case errors.Is(c.err, errNoChecksum) && current:
+				src.NoChecksum++
+				u.merged.NoChecksum++
+			case errors.Is(c.err, errNoChecksum):
+				src.Stray++
 			case c.err != nil:
 				src.Damaged++
-				u.merged.Damaged = append(u.merged.Damaged, DamagedFile{c.path, c.err})
+				u.merged.Damaged = append(u.merged.Damaged, DamagedFile{Path: c.path, Err: cause(c.err)})
 			case current:
 				u.add(p, job, c, src)
 			case c.rec.Key.Scale != p.cfg.Scale:

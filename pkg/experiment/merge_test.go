@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"metriclab/internal/atomicfile"
+	"metriclab/internal/needs"
 )
 
 func mustMerge(t *testing.T, cfg Config, sources ...string) *Merged {
@@ -99,9 +102,7 @@ func TestMergeTwice(t *testing.T) {
 	target := t.TempDir()
 	cfg := toyConfig(target, Full, p)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dirs[0], link); err != nil {
-		t.Fatal(err)
-	}
+	needs.Symlink(t, dirs[0], link)
 	m := mustMerge(t, cfg, dirs[0], dirs[1], link, dirs[1], dirs[0]+"/.", target)
 	want := []MergedSource{
 		{Dir: dirs[0], New: 12}, {Dir: dirs[1], New: 12}, {Dir: link, Same: dirs[0]}, {Dir: dirs[1], Same: dirs[1]},
@@ -142,9 +143,7 @@ func TestMergeSymlinkedCells(t *testing.T) {
 	p := toyPaper(toySpec(nil))
 	dir := shards(t, Smoke, p, 1)[0]
 	linked := t.TempDir()
-	if err := os.Symlink(filepath.Join(dir, ".cells"), filepath.Join(linked, ".cells")); err != nil {
-		t.Fatal(err)
-	}
+	needs.Symlink(t, filepath.Join(dir, ".cells"), filepath.Join(linked, ".cells"))
 	target := t.TempDir()
 	if m := mustMerge(t, toyConfig(target, Smoke, p), linked); len(m.Missing) != 0 {
 		t.Errorf("missing %+v", m.Missing)
@@ -171,9 +170,9 @@ func TestMergeTakesTheFirstRecord(t *testing.T) {
 	}
 	job := p.Experiments[0].Jobs(Smoke, 1, 1, nil)[0]
 	host := func(dir string) string {
-		rec, ok := OpenStore(dir).Get(job, p.Experiments[0].Index, p.Experiments[0].Values)
-		if !ok {
-			t.Fatal("the record is not there")
+		rec, err := OpenStore(dir).Get(job, p.Experiments[0].Index, p.Experiments[0].Values)
+		if err != nil {
+			t.Fatal(err)
 		}
 		return rec.Run.Host
 	}
@@ -203,7 +202,7 @@ func change(t *testing.T, dir string, job Job, f func(string) string) string {
 	if f(old) == old {
 		t.Fatal("the change did not take")
 	}
-	if err := WriteFile(path, []byte(f(old))); err != nil {
+	if err := atomicfile.Write(path, []byte(f(old))); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -231,7 +230,7 @@ func TestMergeConflict(t *testing.T) {
 	} {
 		good, bad, target := shards(t, Full, p, 1)[0], shards(t, Full, p, 1)[0], t.TempDir()
 		withTarget(target)
-		badPath := change(t, bad, job, replace(`"-Inf"`, `"-1"`))
+		badPath := change(t, bad, job, resealed(replace(`"-Inf"`, `"-1"`)))
 		other := map[string]string{
 			"two sources":          OpenStore(good).cellPath(job.Key.Experiment, job.ID),
 			"here and source":      OpenStore(target).cellPath(job.Key.Experiment, job.ID),
@@ -259,7 +258,7 @@ func TestMergeCountsConflicts(t *testing.T) {
 	p := toyPaper(toySpec(nil))
 	good, bad := shards(t, Smoke, p, 1)[0], shards(t, Smoke, p, 1)[0]
 	for _, job := range p.Experiments[0].Jobs(Smoke, 2, 1, nil)[:3] {
-		change(t, bad, job, replace(`"+Inf"`, `"1"`))
+		change(t, bad, job, resealed(replace(`"+Inf"`, `"1"`)))
 	}
 	_, err := Merge(t.Context(), selected(p), []string{good, bad}, toyConfig(t.TempDir(), Smoke, p))
 	if err == nil || !strings.Contains(err.Error(), "(and 2 more)") {
@@ -279,11 +278,11 @@ func TestMergeDamaged(t *testing.T) {
 		f    func(string) string
 		want string
 	}{
-		{func(s string) string { return s[:len(s)/2] }, "unexpected end of JSON input"},
-		{func(string) string { return "" }, "unexpected end of JSON input"},
-		{replace(`"trial": 0`, `"trial": 7`), "which is not its name"},
-		{replace(`"odd"`, `"even"`), "columns are point,x,y,even, want point,x,y,odd"},
-		{replace(`"experiment": "toy/lines"`, `"experiment": "toy/other"`), "which is not its name"},
+		{func(s string) string { return s[:len(s)/2] }, "unexpected EOF"},
+		{replace(`"+Inf"`, `"7"`), "its checksum is"},
+		{resealed(replace(`"trial": 0`, `"trial": 7`)), "which is not its name"},
+		{resealed(replace(`"odd"`, `"even"`)), "columns are point,x,y,even, want point,x,y,odd"},
+		{resealed(replace(`"experiment": "toy/lines"`, `"experiment": "toy/other"`)), "which is not its name"},
 	}
 	for i, d := range damage {
 		change(t, source, jobs[i], d.f)
@@ -294,7 +293,7 @@ func TestMergeDamaged(t *testing.T) {
 	if err := os.Rename(sound, filepath.Join(filepath.Dir(st.cellPath("toy/lines", jobs[7].ID)), filepath.Base(sound))); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(filepath.Join(source, ".cells", "toy", "lines", "README"), []byte("hello")); err != nil {
+	if err := atomicfile.Write(filepath.Join(source, ".cells", "toy", "lines", "README"), []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 
@@ -407,11 +406,11 @@ func TestMergeErrors(t *testing.T) {
 	p := toyPaper(toySpec(nil))
 	empty := t.TempDir()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := WriteFile(file, nil); err != nil {
+	if err := atomicfile.Write(file, nil); err != nil {
 		t.Fatal(err)
 	}
 	for source, want := range map[string]string{
-		filepath.Join(empty, "nowhere"): "no such file or directory", empty: "has no folder .cells", file: "has no folder .cells",
+		filepath.Join(empty, "nowhere"): filepath.Join(empty, "nowhere") + ": ", empty: "has no folder .cells", file: "has no folder .cells",
 	} {
 		target := filepath.Join(t.TempDir(), "target")
 		_, err := Merge(t.Context(), selected(p), []string{source}, toyConfig(target, Smoke, p))

@@ -1,16 +1,15 @@
 package experiment
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/table"
 )
 
@@ -21,7 +20,8 @@ const (
 )
 
 // Meta is the provenance of a table: meta.json beside it. It holds no path and
-// no name of a machine.
+// no name of a machine. The file has a checksum, as its first member, over all
+// of these.
 type Meta struct {
 	Schema      int    `json:"schema"`
 	Experiment  string `json:"experiment"`
@@ -37,7 +37,8 @@ type Meta struct {
 	Jobs        int    `json:"jobs"`
 	JobsDone    int    `json:"jobs_done"`
 	TableSHA256 string `json:"table_sha256"`
-	// TimingSHA256 is that of timing.csv if the experiment is marked Timing.
+	// TimingSHA256 is that of timing.csv. Earlier versions wrote it only for
+	// experiments marked Timing.
 	TimingSHA256 string `json:"timing_sha256,omitempty"`
 	// Datasets maps each registered data set to the digest of its files.
 	Datasets map[string]string `json:"datasets"`
@@ -70,16 +71,19 @@ type MetaRun struct {
 	Last       time.Time `json:"last"`  // end of the last job, UTC
 }
 
-func readMeta(dir string) (*Meta, error) {
-	data, err := os.ReadFile(filepath.Join(dir, metaFile))
+// readMeta reads the meta.json of a folder. Without a checksum nothing vouches
+// for it, as for those of earlier versions.
+func readMeta(dir string) (m *Meta, vouched bool, err error) {
+	data, err := limits.ReadFile(filepath.Join(dir, metaFile))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	m := new(Meta)
-	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("experiment: %s: %w", filepath.Join(dir, metaFile), err)
+	m = new(Meta)
+	err = unseal(data, m)
+	if err != nil && !errors.Is(err, errNoChecksum) {
+		return nil, false, err
 	}
-	return m, nil
+	return m, err == nil, nil
 }
 
 // command is the command line that makes a table, without paths.
@@ -131,10 +135,7 @@ func (p *plan) meta(state, tableSHA, timingSHA string) *Meta {
 		Schema: KeySchema, Experiment: p.Spec.ID, Title: p.Spec.Title, Source: p.Spec.Source,
 		Scale: p.cfg.Scale, State: state, Command: p.command(), Version: p.Spec.Version,
 		Seed: p.cfg.seed(), SeedScheme: SeedScheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
-		Datasets: map[string]string{},
-	}
-	if p.Spec.Timing {
-		m.TimingSHA256 = timingSHA
+		TimingSHA256: timingSHA, Datasets: map[string]string{},
 	}
 	cells := p.Spec.Cells(p.cfg.Scale)
 	m.Trials = p.trials()

@@ -5,16 +5,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/table"
 )
 
@@ -79,7 +84,7 @@ type Config struct {
 type World struct {
 	Now        func() time.Time
 	ProcessCPU func() time.Duration // user and system time so far
-	PeakRSSKiB func() int64         // of the process
+	PeakRSSKiB func() int64         // of the process; 0 is unknown
 	Build      Build
 	Host       string
 	PID        int
@@ -143,18 +148,66 @@ func (c Config) check(sel []Selected) error {
 	}
 	if c.Folders.Published == "" {
 		if meta := publishedIn(c.Folders.Drafts); meta != "" {
+			if _, _, err := readMeta(filepath.Dir(meta)); err != nil {
+				return &ConfigError{fmt.Sprintf("%s may hold published full-scale results, since %s cannot be read: %v; remove this file, or choose another folder", c.Folders.Drafts, meta, cause(err))}
+			}
 			return &ConfigError{fmt.Sprintf("%s holds published full-scale results (%s); choose another folder for scale %s", c.Folders.Drafts, meta, c.Scale)}
 		}
 	}
 	return nil
 }
 
+// checkForeign returns an error if a run would replace a user's file: the report
+// and the scorecard have names that people use, too.
+func (c Config) checkForeign() error {
+	if c.Shard.some() {
+		return nil // writes neither
+	}
+	ours := map[string]string{c.Folders.Report: reportSign}
+	if c.Folders.Published != "" && c.Papers != nil {
+		ours[filepath.Join(c.Folders.Published, scorecardFile)] = scorecardSign
+	}
+	for _, path := range slices.Sorted(maps.Keys(ours)) {
+		head, err := readHead(path)
+		at := bytes.Index(head, []byte(ours[path]))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(head) == 0 || at == 0 || at > 0 && path == c.Folders.Report) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("experiment: results folder: %w", err)
+		}
+		return &ConfigError{fmt.Sprintf("%s was not written by metriclab and would be replaced; move it, or choose another folder with --results", path)}
+	}
+	return nil
+}
+
+// readHead reads what stands at the head of a file. Of what is no regular file
+// it returns a text that nobody signs.
+func readHead(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return []byte("no regular file"), err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 4096))
+}
+
 // publishedIn returns the path of some meta.json of published results in a
-// folder, "" if there is none.
+// folder, "" if there is none. A damaged one may be of such results, unless it
+// still says that it is a draft.
 func publishedIn(dir string) string {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*", "*", metaFile)) // the pattern is well-formed
 	for _, p := range paths {
-		if m, err := readMeta(filepath.Dir(p)); err == nil && m.State == statePublished {
+		m, _, err := readMeta(filepath.Dir(p))
+		if err != nil {
+			text, _ := limits.ReadFile(p)
+			if !bytes.Contains(text, []byte(`"state": "`+stateDraft+`"`)) {
+				return p
+			}
+		} else if m.State == statePublished {
 			return p
 		}
 	}
@@ -175,9 +228,18 @@ type plan struct {
 	records   map[string]*Record // done jobs with a cell file, by id
 	rows      map[string]*table.Table
 	published published
+	damaged   []damagedJob
+	unsummed  []int         // jobs without rows whose cell file has no checksum
 	expected  time.Duration // of one job, from earlier ones
 	requested int           // trials
 	standard  int           // default trials
+}
+
+// damagedJob is a job whose cell file cannot be used.
+type damagedJob struct {
+	job  int
+	path string
+	err  error
 }
 
 // published is what the published folder holds of an experiment.
@@ -187,14 +249,32 @@ type published struct {
 	times  *table.Table            // the timing table; of an experiment that is not marked Timing empty if it cannot be read
 	timing map[string][]Phase      // its rows by short job id
 	meta   *Meta                   // nil if there is none
-	err    error                   // why the table cannot be used; nil if there is none
 
-	sha256, timingSHA256 string // of table.csv; of timing.csv, with Spec.Timing only
+	// damage says why the rows cannot be used; lostTimes, of an experiment that is
+	// not marked Timing, why the times cannot. nil if nothing is wrong.
+	damage, lostTimes *DamagedFile
+	// unread is the error of a file that may be sound, but cannot be read now.
+	unread error
+	// unvouched says that meta.json has no checksum.
+	unvouched bool
+
+	sha256, timingSHA256 string // of table.csv and timing.csv
 }
 
-// has reports whether the tables are those that a meta.json describes.
+// has reports whether the tables are those that a meta.json describes. An
+// earlier version described the times of experiments marked Timing only.
 func (p published) has(m *Meta) bool {
-	return m != nil && m.TableSHA256 == p.sha256 && m.TimingSHA256 == p.timingSHA256
+	return m != nil && m.TableSHA256 == p.sha256 && (m.TimingSHA256 == p.timingSHA256 || m.TimingSHA256 == "" && p.damage == nil)
+}
+
+// problem says what is wrong with the published files; "" if nothing is.
+func (p published) problem() string {
+	for _, d := range []*DamagedFile{p.damage, p.lostTimes} {
+		if d != nil {
+			return fmt.Sprintf("%s: %v", d.Path, d.Err)
+		}
+	}
+	return ""
 }
 
 // plans plans the selected experiments and keeps the jobs of the shard.
@@ -233,8 +313,15 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 
 	p.requested, p.standard = c.trials(s.Spec)
 	trials := max(p.requested, p.standard)
+	const perJob = 512 // bytes, about
+	if err := limits.Check(fmt.Sprintf("%s with %d trials", s.Spec.ID, trials), limits.Product(perJob, trials, len(s.Spec.Cells(c.Scale)))); err != nil {
+		return nil, &ConfigError{fmt.Sprintf("trials: %v", err)}
+	}
 	if c.Folders.Published != "" {
 		p.published = readPublished(p.publishedDir(), s.Spec)
+		if err := p.published.unread; err != nil {
+			return nil, fmt.Errorf("experiment: published results cannot be read: %w", err)
+		}
 		// Trials beyond the default that are published stay published.
 		for len(p.published.rows) > 0 && p.hasTrial(trials, look) {
 			trials++
@@ -244,17 +331,29 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 
 	var wall float64
 	for i, job := range p.jobs {
-		if rec, ok := p.store.Get(job, s.Spec.Index, s.Spec.Values); ok {
+		rec, err := p.store.Get(job, s.Spec.Index, s.Spec.Values)
+		if err == nil {
 			p.records[job.ID], p.rows[job.ID] = rec, rec.Rows
 			wall += rec.Run.WallS
+		} else if unreadable(err) {
+			return nil, fmt.Errorf("experiment: a finished job cannot be read: %w", err)
 		} else if rows, ok := p.published.rows[job.short()]; ok {
 			p.rows[job.ID] = rows
+		}
+		damaged := false
+		switch {
+		case err == nil || errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, errNoChecksum):
+			damaged = true
+			p.damaged = append(p.damaged, damagedJob{i, p.store.cellPath(s.Spec.ID, job.ID), cause(err)})
+		case p.rows[job.ID] == nil:
+			p.unsummed = append(p.unsummed, i)
 		}
 		if job.Key.Trial >= p.requested || len(c.Cells) > 0 && !slices.Contains(c.Cells, job.Cell.Name) {
 			continue
 		}
 		p.wanted = append(p.wanted, i)
-		if c.Force || p.rows[job.ID] == nil {
+		if c.Force || damaged || p.rows[job.ID] == nil {
 			p.pending = append(p.pending, i)
 		}
 	}
@@ -299,6 +398,21 @@ func (p *plan) without(jobs []int) []Job {
 		}
 	}
 	return out
+}
+
+// renews reports whether a run would make the published files anew: nothing
+// keeps it from publishing, and all rows come from cell files or jobs to run.
+func (p *plan) renews() bool {
+	runs := map[int]bool{}
+	for _, i := range p.pending {
+		runs[i] = true
+	}
+	for i, job := range p.jobs {
+		if p.records[job.ID] == nil && !runs[i] {
+			return false
+		}
+	}
+	return p.obstacle() == ""
 }
 
 func (p *plan) complete() bool { return p.done() == len(p.jobs) }
@@ -372,44 +486,74 @@ const (
 	tableFile  = "table.csv"
 	timingFile = "timing.csv"
 	metaFile   = "meta.json"
-	// publishingFile holds the SHA-256 of the table, and with Spec.Timing that of
-	// the timing table, of a publication that is not finished.
+	// publishingFile holds the SHA-256 of the table and that of the timing table
+	// of a publication that is not finished.
 	publishingFile = ".publishing"
 )
 
+// What is wrong with a published file.
+var (
+	errNoTable = errors.New("it is missing, although meta.json describes it")
+	errNoMeta  = errors.New("nothing vouches for it: there is no meta.json")
+	errTable   = errors.New("it is not the table that meta.json describes")
+	errTiming  = errors.New("it is not the timing table that meta.json describes")
+)
+
 // ReadTable reads the table.csv of an experiment's folder, such as
-// results/pola2004/fig3, with the columns of s.Columns.
+// results/pola2004/fig3, with the columns of s.Columns. It returns an error
+// unless meta.json, or a publication that was cut off, describes the file.
 func (s Spec) ReadTable(dir string) (*table.Table, error) {
-	data, err := os.ReadFile(filepath.Join(dir, tableFile))
+	data, err := limits.ReadFile(filepath.Join(dir, tableFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %s has no table: %w", s.ID, err)
+	}
+	m, _, err := readMeta(dir)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s: nothing vouches for it: %s: %v", filepath.Join(dir, tableFile), metaFile, cause(err))
+	}
+	if digest := sum(data); digest != m.TableSHA256 && !slices.Contains(readJournal(dir), digest) {
+		return nil, fmt.Errorf("experiment: %s: %w", filepath.Join(dir, tableFile), errTable)
 	}
 	return s.parseTable(dir, data)
 }
 
 // ReadTimes reads the timing.csv of an experiment's folder, with the columns of
-// TimesColumns. Of an experiment marked Timing it returns an error unless
-// meta.json describes the file.
+// TimesColumns. It returns an error unless meta.json, or a publication that was
+// cut off, describes the file; a meta.json of an earlier version need not, if the
+// experiment is not marked Timing.
 func (s Spec) ReadTimes(dir string) (*table.Table, error) {
-	data, err := os.ReadFile(filepath.Join(dir, timingFile))
+	data, err := limits.ReadFile(filepath.Join(dir, timingFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %s has no times: %w", s.ID, err)
 	}
-	if s.Timing {
-		m, err := readMeta(dir)
-		if err != nil {
-			return nil, fmt.Errorf("experiment: %s: nothing vouches for the times: %w", s.ID, err)
-		}
-		if m.TimingSHA256 != sum(data) {
-			return nil, errTiming(dir)
-		}
+	m, _, err := readMeta(dir)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s: nothing vouches for it: %s: %v", filepath.Join(dir, timingFile), metaFile, cause(err))
+	}
+	if !s.describes(m, readJournal(dir), sum(data)) {
+		return nil, fmt.Errorf("experiment: %s: %w", filepath.Join(dir, timingFile), errTiming)
 	}
 	return parseTimes(dir, data)
 }
 
-func errTiming(dir string) error {
-	return fmt.Errorf("experiment: %s is not the timing table that %s describes", filepath.Join(dir, timingFile), metaFile)
+// describes reports whether a meta.json (nil for none) or the journal describes
+// the timing table with this SHA-256.
+func (s Spec) describes(m *Meta, journal []string, digest string) bool {
+	return slices.Contains(journal, digest) || m != nil && (m.TimingSHA256 == digest || m.TimingSHA256 == "" && !s.Timing)
 }
+
+// readJournal returns the SHA-256 of the tables of a publication that was cut
+// off; usually there is none.
+func readJournal(dir string) []string {
+	text, _ := limits.ReadFile(filepath.Join(dir, publishingFile))
+	sums := strings.Fields(string(text))
+	if slices.ContainsFunc(sums, func(s string) bool { return !sha256Text.MatchString(s) }) {
+		return nil // not ours
+	}
+	return sums
+}
+
+var sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func parseTimes(dir string, data []byte) (*table.Table, error) {
 	index, values := TimesColumns()
@@ -427,32 +571,76 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
+// unreadable reports whether an error says nothing about what a file holds: it may
+// be sound, so that it is not to be replaced.
+func unreadable(err error) bool {
+	if _, large := errors.AsType[*limits.MemoryError](err); large {
+		return true
+	}
+	_, system := errors.AsType[*fs.PathError](err)
+	return system && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, limits.ErrNotRegular)
+}
+
 func readPublished(dir string, s Spec) published {
 	p := published{rows: map[string]*table.Table{}, times: table.New(TimesColumns()), timing: map[string][]Phase{}}
-	if m, err := readMeta(dir); err == nil {
-		p.meta = m
+	damaged := func(name string, err error) *DamagedFile {
+		return &DamagedFile{Path: filepath.Join(dir, name), Err: cause(err), Published: true}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, tableFile))
-	if err != nil {
-		return p // nothing is published
+	m, vouched, noMeta := readMeta(dir)
+	if noMeta == nil {
+		p.meta, p.unvouched = m, !vouched
 	}
-	p.sha256 = sum(data)
+	data, err := limits.ReadFile(filepath.Join(dir, tableFile))
+	if err == nil {
+		p.sha256 = sum(data)
+	}
+	for _, err := range []error{noMeta, err} {
+		if unreadable(err) {
+			p.unread = err
+			return p
+		}
+	}
 	// A table that is not the one that was written (edited, cut, a merge of two)
 	// would give jobs wrong rows.
-	text, _ := os.ReadFile(filepath.Join(dir, publishingFile)) // usually there is none
-	journal := strings.Fields(string(text))
-	if !slices.Contains(journal, p.sha256) && (p.meta == nil || p.sha256 != p.meta.TableSHA256) {
-		p.err = fmt.Errorf("experiment: %s is not the table that %s describes", filepath.Join(dir, tableFile), metaFile)
+	journal := readJournal(dir)
+	journaled := err == nil && slices.Contains(journal, p.sha256)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && errors.Is(noMeta, fs.ErrNotExist):
+		return p // nothing is published
+	case noMeta != nil && !errors.Is(noMeta, fs.ErrNotExist):
+		p.damage = damaged(metaFile, noMeta)
+	case noMeta == nil && m.Experiment != s.ID:
+		p.damage = damaged(metaFile, fmt.Errorf("it is that of the experiment %q", m.Experiment))
+	case errors.Is(err, fs.ErrNotExist):
+		p.damage = damaged(tableFile, errNoTable)
+	case err != nil:
+		p.damage = damaged(tableFile, err)
+	case p.meta == nil && !journaled:
+		p.damage = damaged(tableFile, errNoMeta)
+	case !journaled && p.sha256 != p.meta.TableSHA256:
+		p.damage = damaged(tableFile, errTable)
+	}
+	if p.damage != nil {
 		return p
 	}
 	t, err := s.parseTable(dir, data)
 	if err != nil {
-		p.err = err
+		p.damage = damaged(tableFile, err)
 		return p
 	}
-	if err := p.readTimes(dir, s, journal); err != nil && s.Timing {
-		p.err = err // rows without their times are half a result
-		return p
+	if err := p.readTimes(dir, s, journal); err != nil {
+		switch {
+		case unreadable(err):
+			p.unread = err
+			return p
+		case s.Timing:
+			p.damage = damaged(timingFile, err) // rows without their times are half a result
+			return p
+		case errors.Is(err, fs.ErrNotExist) && (p.meta == nil || p.meta.TimingSHA256 == ""):
+			// No file says that there are times.
+		default:
+			p.lostTimes = damaged(timingFile, err)
+		}
 	}
 	p.table = t
 	jobs := t.Index("job")
@@ -477,18 +665,16 @@ func readPublished(dir string, s Spec) published {
 	return p
 }
 
-// readTimes reads timing.csv; that of an experiment marked Timing must be the
-// one that meta.json or the journal vouches for.
+// readTimes reads timing.csv, which must be the one that meta.json or the journal
+// describes.
 func (p *published) readTimes(dir string, s Spec, journal []string) error {
-	data, err := os.ReadFile(filepath.Join(dir, timingFile))
+	data, err := limits.ReadFile(filepath.Join(dir, timingFile))
 	if err != nil {
-		return fmt.Errorf("experiment: %s has no times: %w", s.ID, err)
+		return err
 	}
-	if s.Timing {
-		p.timingSHA256 = sum(data)
-		if !slices.Contains(journal, p.timingSHA256) && (p.meta == nil || p.timingSHA256 != p.meta.TimingSHA256) {
-			return errTiming(dir)
-		}
+	p.timingSHA256 = sum(data)
+	if !s.describes(p.meta, journal, p.timingSHA256) {
+		return errTiming
 	}
 	t, err := parseTimes(dir, data)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/datasets"
 )
 
@@ -22,8 +23,9 @@ func TestFoldersFor(t *testing.T) {
 		{Full, "d", Folders{"d", "d", "d/draft", "d/report.html"}},
 	}
 	for _, tt := range tests {
-		if got := FoldersFor(tt.scale, tt.dir); got != tt.want {
-			t.Errorf("%s %q: got %+v, want %+v", tt.scale, tt.dir, got, tt.want)
+		want := Folders{filepath.FromSlash(tt.want.Store), filepath.FromSlash(tt.want.Published), filepath.FromSlash(tt.want.Drafts), filepath.FromSlash(tt.want.Report)}
+		if got := FoldersFor(tt.scale, tt.dir); got != want {
+			t.Errorf("%s %q: got %+v, want %+v", tt.scale, tt.dir, got, want)
 		}
 	}
 }
@@ -39,7 +41,7 @@ func TestFullPublishes(t *testing.T) {
 	if v := o.Claims[0].Finding.Verdict; v != Reproduced {
 		t.Errorf("claim is %s", v)
 	}
-	m, err := readMeta(o.Dir)
+	m, _, err := readMeta(o.Dir)
 	if err != nil || m.State != statePublished || m.TableSHA256 != sum([]byte(mustRead(t, o.Dir, tableFile))) ||
 		m.Trials != 6 || m.Command != "metriclab run toy/lines --scale full" {
 		t.Errorf("meta %+v, %v", m, err)
@@ -94,7 +96,7 @@ func TestFreshClone(t *testing.T) {
 	clone := t.TempDir()
 	want := snapshot(t, dir)
 	for name, content := range want {
-		if err := WriteFile(filepath.Join(clone, name), []byte(content)); err != nil {
+		if err := atomicfile.Write(filepath.Join(clone, name), []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,9 +181,9 @@ func TestDamagedPublishedTable(t *testing.T) {
 			case file == metaFile && name == "no meta":
 				data = "{}"
 			case file == metaFile && strings.HasPrefix(name, "not parsed"):
-				data = vouched
+				data = resealed(func(string) string { return vouched })("")
 			}
-			if err := WriteFile(filepath.Join(clone, "toy", "lines", file), []byte(data)); err != nil {
+			if err := atomicfile.Write(filepath.Join(clone, "toy", "lines", file), []byte(data)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -30,17 +31,19 @@ type GradedClaim struct {
 
 // finish draws and writes what an experiment has, published or as a draft.
 //
-// The files of a published experiment are written one by one, meta.json last:
-// it carries the table's SHA-256, so that a kill in between leaves no meta.json
-// that matches a table it does not describe; until then the hidden file
-// .publishing vouches for the new table. With Spec.Timing the same holds for the
-// timing table. The next run writes what is missing or differs.
+// The files of a published experiment are written one by one, meta.json last. It
+// carries the SHA-256 of both tables, so that after a kill no meta.json matches
+// tables that it does not describe. Until then the hidden file .publishing vouches
+// for the new tables. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done = len(p.jobs), p.done()
 	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
-	o.Watermark = p.watermark()
+	o.Watermark, o.Problem = p.watermark(), p.published.problem()
 	if p.done() == 0 {
 		return
+	}
+	if o.Watermark == "" && p.published.lostTimes != nil && p.fromPublished() {
+		o.Watermark = "the published times are damaged" // and would be lost with what is published now
 	}
 	o.Published = o.Watermark == ""
 	o.Table, o.Times = p.table(), p.times()
@@ -72,10 +75,11 @@ func (r *runner) finish(p *plan, o *Outcome) {
 
 	var csv, timing bytes.Buffer
 	if err := errors.Join(o.Table.WriteCSV(&csv), o.Times.WriteCSV(&timing)); err != nil {
-		panic(err) // a bytes.Buffer does not fail
+		o.Published, o.Err = false, errors.Join(append(failed, err)...)
+		return
 	}
 	o.Meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
-	meta, err := indentJSON(o.Meta)
+	meta, err := seal(o.Meta)
 	if err != nil {
 		failed = append(failed, err)
 	}
@@ -88,12 +92,55 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
 		files = append([]plots.File{{Name: publishingFile, Data: []byte(journal)}}, files...)
 	}
-	if err := r.writeAll(o.Dir, files); err != nil {
+	if o.Published {
+		err = r.publish(o.Dir, files)
+	} else {
+		err = r.writeAll(o.Dir, files)
+	}
+	for _, f := range files {
+		if err == nil && f.Name != publishingFile {
+			o.files = append(o.files, filepath.Join(o.Dir, f.Name))
+		}
+	}
+	if err != nil {
 		failed = append(failed, err)
 	} else if o.Published {
-		_ = os.Remove(filepath.Join(o.Dir, publishingFile)) // left over, it says what meta.json says
+		o.Problem = ""
 	}
 	o.Err = errors.Join(failed...)
+}
+
+// publish writes the files of a published folder. Another process may do the same at
+// the same time: whoever ends last sees to it that the files agree.
+func (r *runner) publish(dir string, files []plots.File) error {
+	journal := filepath.Join(dir, publishingFile)
+	if _, err := os.Lstat(journal); err == nil && len(readJournal(dir)) == 0 {
+		return fmt.Errorf("%s was not written by metriclab and would be replaced; move it", journal)
+	}
+	for range 10 {
+		if err := r.writeAll(dir, files); err != nil {
+			return err
+		}
+		if agree(dir) {
+			_ = os.Remove(journal) // left over, it says what meta.json says
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: other processes replace its files again and again", dir)
+}
+
+// agree reports whether the meta.json of a folder describes its tables.
+func agree(dir string) bool {
+	m, _, err := readMeta(dir)
+	if err != nil {
+		return false
+	}
+	rows, err := limits.ReadFile(filepath.Join(dir, tableFile))
+	if err != nil || sum(rows) != m.TableSHA256 {
+		return false
+	}
+	times, err := limits.ReadFile(filepath.Join(dir, timingFile))
+	return err == nil && sum(times) == m.TimingSHA256
 }
 
 // writeAll writes the files that differ, in order, and stops at the first error.

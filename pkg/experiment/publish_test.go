@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -52,7 +53,7 @@ func TestBrokenViewOrClaim(t *testing.T) {
 		if html := mustRead(t, res.Report); !strings.Contains(html, strings.Split(tt.want, ": ")[1]) {
 			t.Errorf("%s: the report does not say it", name)
 		}
-		if _, ok := snapshot(t, dir)[filepath.Join("toy", "lines", metaFile)]; ok {
+		if _, ok := snapshot(t, dir)["toy/lines/"+metaFile]; ok {
 			t.Errorf("%s: published", name)
 		}
 	}
@@ -76,7 +77,7 @@ func TestPublishInterrupted(t *testing.T) {
 	for path, data := range map[string]string{
 		filepath.Join(dir, "toy", "lines", metaFile): oldMeta, journal: sum([]byte(mustRead(t, dir, "toy", "lines", tableFile))),
 	} {
-		if err := WriteFile(path, []byte(data)); err != nil {
+		if err := atomicfile.Write(path, []byte(data)); err != nil {
 			t.Fatal(err)
 		}
 	}

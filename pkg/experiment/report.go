@@ -21,11 +21,16 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"image": imageURL, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
 }).Parse(reportHTML))
 
+// reportSign stands at the head of each report that we wrote.
+const reportSign = "<title>metriclab report"
+
 // scorecardFile is the scorecard's name in the published folder.
 const scorecardFile = "README.md"
 
 // report writes the HTML report of all experiments that have something to
-// show and, at full scale, the scorecard. It returns the report's path.
+// show and, at full scale, the scorecard. It returns the report's path. The
+// scorecard stays as it is if published rows are damaged, since without them it
+// would lack their claims.
 func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*plan) (string, error) {
 	all := sel
 	if r.cfg.Papers != nil {
@@ -37,6 +42,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}}
 
 	var shown, scored []*section
+	whole := true
 	for _, s := range all {
 		i := slices.IndexFunc(plans, func(p *plan) bool { return p.Spec.ID == s.Spec.ID })
 		var p *plan
@@ -46,8 +52,16 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		} else {
 			var err error
 			if p, err = rest.plan(context.Background(), s); err != nil {
-				return "", err
+				// Its data or results cannot be read; the others are not to blame.
+				d := DamagedFile{Path: s.Spec.ID, Err: err}
+				r.result.Damaged = append(r.result.Damaged, d)
+				r.emit(Event{Kind: Damaged, Experiment: s.Spec.ID, File: d})
+				shown = append(shown, &section{Outcome: &Outcome{Paper: s.Paper, Spec: s.Spec, Problem: err.Error()}})
+				whole = false
+				continue
 			}
+			p.pending = nil
+			r.noteDamage(p, false)
 			o = &Outcome{Paper: s.Paper, Spec: s.Spec}
 			quiet.finish(p, o)
 		}
@@ -59,8 +73,9 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		if old != nil {
 			scored = append(scored, old)
 		}
+		whole = whole && p.published.damage == nil
 		switch {
-		case o.Done > 0 || i >= 0 && old == nil:
+		case o.Done > 0 || old == nil && (i >= 0 || o.Problem != ""):
 			shown = append(shown, &section{Outcome: o})
 		case old != nil:
 			for _, v := range p.Spec.Views {
@@ -78,7 +93,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 	if err := r.store.writeChanged(r.cfg.Folders.Report, html); err != nil {
 		return "", err
 	}
-	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 {
+	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
 		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored)); err != nil {
 			return "", err
 		}
@@ -133,6 +148,8 @@ func (s *section) State() string {
 		return "complete, of an earlier version of the code; a run is due"
 	case s.Published:
 		return "complete, full scale"
+	case s.Done == 0 && s.Problem != "":
+		return "nothing to show: the published results are damaged"
 	case s.Done == 0:
 		return "nothing to show yet: no job has finished"
 	case s.Done == s.Jobs:

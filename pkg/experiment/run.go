@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	"metriclab/internal/atomicfile"
+	"metriclab/internal/plural"
 	"metriclab/pkg/table"
 )
 
@@ -25,6 +29,9 @@ const (
 	Started  EventKind = "started"
 	Finished EventKind = "finished"
 	Failed   EventKind = "failed"
+	// Damaged concerns one file that cannot be used. Those of the selected
+	// experiments come before Planned.
+	Damaged EventKind = "damaged"
 	// Drawn comes when the last job of an experiment has ended and its files are written.
 	Drawn EventKind = "drawn"
 )
@@ -36,6 +43,8 @@ type Event struct {
 	Cell       string        // of Started, Finished, Failed
 	Trial      int           // of Started, Finished, Failed
 	Err        error         // of Failed
+	File       DamagedFile   // of Damaged
+	NoChecksum int           // of Planned: jobs to run, since their files have no checksum
 	Outcome    *Outcome      // of Drawn
 	Ended      int           // jobs that have ended, whatever way
 	Total      int           // jobs to run
@@ -59,8 +68,13 @@ type Outcome struct {
 	Meta      *Meta
 	Views     []DrawnView
 	Claims    []GradedClaim
+	// Problem says which published file cannot be used, and why; "" if none, or if
+	// the run has made it anew.
+	Problem string
 	// Err says what went wrong in drawing, grading or writing.
 	Err error
+
+	files []string // of Dir, that are complete
 }
 
 // FailedJob is one job that failed in this run.
@@ -84,15 +98,29 @@ type Result struct {
 	All, Left int
 	// Interrupted says that the context ended the run.
 	Interrupted bool
-	// StoreErr is the write error that ended the run.
+	// StoreErr is the write error that ended the run, or says that files which the
+	// run had written are not there any more.
 	StoreErr error
+	// Damaged are the files that cannot be used: of finished jobs, and of published
+	// results, of all experiments that were read. A run of a shard lists the jobs
+	// of that shard only.
+	Damaged []DamagedFile
+	// NoChecksum counts the jobs of the selected experiments whose file an earlier
+	// version wrote without a checksum, so that they run again. Those that the
+	// published table holds, too, are not counted: they count as done.
+	NoChecksum int
+	// Unvouched are the meta.json files of published results that an earlier
+	// version wrote without a checksum.
+	Unvouched []string
 	// Report is the path of the HTML report; "" if none was written.
 	Report string
 }
 
-// OK reports whether everything that was asked for is there.
+// OK reports whether everything that was asked for is there, and no published
+// results are damaged.
 func (s *Result) OK() bool {
 	return len(s.Failed) == 0 && s.NotRun == 0 && s.StoreErr == nil &&
+		!slices.ContainsFunc(s.Damaged, func(d DamagedFile) bool { return d.Published && !d.Replaced }) &&
 		!slices.ContainsFunc(s.Outcomes, func(o *Outcome) bool { return o.Err != nil })
 }
 
@@ -124,10 +152,11 @@ func (s *Result) RerunCommands(cfg Config) []string {
 //
 // A job that fails, or panics, does not stop the others. When ctx ends, no
 // further job starts, running ones are told, and what has finished is kept. A
-// write error of the store (a full disk) ends the run, since nothing that
-// follows could be kept. Everything is in the Result; the error is for what is
-// wrong before any job runs: a bad Config, a folder that cannot be written,
-// missing data.
+// write error of the store (a full disk, a folder that was removed) ends the run,
+// since nothing that follows could be kept. A damaged file of a finished job is in
+// Result.Damaged, and the job runs again. Everything is in the Result; the error is
+// for what is wrong before any job runs: a bad Config, a folder that cannot be
+// written, a file that cannot be read, missing data.
 //
 // With Config.Shard only the jobs of the shard run, and nothing is drawn or
 // reported: that is what Merge does when all shards are done.
@@ -165,6 +194,8 @@ type runner struct {
 
 	ready chan *plan // whose last job has ended, to be drawn; holds all plans
 
+	stored []string // files of the jobs that have finished
+
 	mu    sync.Mutex // guards what follows, and orders events
 	ended int
 	left  map[*plan]int // jobs not yet ended
@@ -174,6 +205,9 @@ type runner struct {
 
 func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result, error) {
 	if err := cfg.check(sel); err != nil {
+		return nil, err
+	}
+	if err := cfg.checkForeign(); err != nil {
 		return nil, err
 	}
 	cfg.Workers = max(cfg.Workers, 1)
@@ -193,11 +227,17 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		if err := checkWritable(dir); err != nil {
 			return nil, err
 		}
-		sweep(dir, cfg.World.now())
 	}
+	atomicfile.Sweep(cfg.World.now(), cfg.filedDirs(plans)...)
+	store := OpenStore(cfg.Folders.Store)
+	hold, err := store.hold(cfg.writtenDirs()...)
+	if err != nil {
+		return nil, err
+	}
+	defer hold.release()
 
 	r := &runner{
-		cfg: &cfg, store: OpenStore(cfg.Folders.Store), result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
+		cfg: &cfg, store: store, result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
 		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
 	}
 	var parallel, single []task
@@ -218,7 +258,15 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		outcomes[p] = &Outcome{Paper: p.Paper, Spec: p.Spec, Jobs: len(p.jobs)}
 		r.result.Outcomes = append(r.result.Outcomes, outcomes[p])
 	}
-	r.emit(Event{Kind: Planned})
+	for _, p := range plans {
+		r.noteDamage(p, execute)
+		for _, i := range p.unsummed {
+			if !execute || slices.Contains(p.pending, i) {
+				r.result.NoChecksum++
+			}
+		}
+	}
+	r.emit(Event{Kind: Planned, NoChecksum: r.result.NoChecksum})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
 		for p := range r.ready {
@@ -239,6 +287,9 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	if execute {
 		r.manifest(sel, start)
 	}
+	if s.StoreErr == nil {
+		s.StoreErr = r.checkKept(hold)
+	}
 	if s.Interrupted || s.StoreErr != nil {
 		return s, nil
 	}
@@ -257,11 +308,89 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		}
 	}
 	path, err := r.report(sel, outcomes, plans)
+	if err == nil {
+		err = r.checkKept(hold)
+	}
 	if err != nil {
 		s.StoreErr = err
 	}
 	s.Report = path
 	return s, nil
+}
+
+// noteDamage books and tells which files of an experiment cannot be used.
+func (r *runner) noteDamage(p *plan, execute bool) {
+	note := func(d DamagedFile) {
+		r.result.Damaged = append(r.result.Damaged, d)
+		r.emit(Event{Kind: Damaged, Experiment: p.Spec.ID, File: d})
+	}
+	for _, d := range p.damaged {
+		again := slices.Contains(p.pending, d.job)
+		if again || !r.cfg.Shard.some() {
+			note(DamagedFile{Path: d.path, Err: d.err, Replaced: again})
+		}
+	}
+	for _, d := range []*DamagedFile{p.published.damage, p.published.lostTimes} {
+		if d == nil {
+			continue
+		}
+		// The rows run again; the times alone are no reason to, so that it must be asked for.
+		file, force := *d, ""
+		if d == p.published.lostTimes {
+			force = " --force"
+		}
+		file.Replaced = p.renews() || execute && r.cfg.Shard.some() && d == p.published.damage
+		if !file.Replaced {
+			file.Command = "metriclab run " + p.Spec.ID + flags(p.cfg.Scale, 0, 1) + force
+		}
+		note(file)
+	}
+	if p.published.unvouched {
+		r.result.Unvouched = append(r.result.Unvouched, filepath.Join(p.publishedDir(), metaFile))
+	}
+}
+
+// checkKept returns an error unless the folders of the run, the files of all jobs
+// that it has finished, and those of what it has drawn are still there.
+func (r *runner) checkKept(h *hold) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	lost, first := 0, ""
+	files := slices.Clone(r.stored)
+	for _, o := range r.result.Outcomes {
+		files = append(files, o.files...)
+	}
+	for _, path := range files {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			if lost++; lost == 1 {
+				first = path
+			}
+		}
+	}
+	if lost > 0 {
+		return fmt.Errorf("experiment: results were removed while the run went on: %s, the first is %s", plural.Of(lost, "file"), first)
+	}
+	return nil
+}
+
+// filedDirs lists the folders into which a run writes files: not those above or
+// below them.
+func (c *Config) filedDirs(plans []*plan) []string {
+	store := OpenStore(c.Folders.Store)
+	dirs := c.writtenDirs()
+	for _, p := range plans {
+		dirs = append(dirs, store.folders(p.Spec.ID)...)
+		if c.Shard.some() {
+			continue
+		}
+		dirs = append(dirs, p.draftDir())
+		if c.Folders.Published != "" {
+			dirs = append(dirs, p.publishedDir())
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // writtenDirs lists the folders that a run writes to.
@@ -329,7 +458,11 @@ func (r *runner) pool(ctx context.Context, tasks []task, n int, outcomes map[*pl
 	for range min(n, len(tasks)) {
 		workers.Go(func() {
 			for t := range feed {
-				results <- r.do(ctx, t)
+				e := r.do(ctx, t)
+				if e.storeErr != nil {
+					stop() // before this worker takes the next one
+				}
+				results <- e
 			}
 		})
 	}
@@ -341,9 +474,6 @@ func (r *runner) pool(ctx context.Context, tasks []task, n int, outcomes map[*pl
 	for e := range results {
 		if r.take(e, outcomes[e.plan]) {
 			got++
-		}
-		if e.storeErr != nil {
-			stop()
 		}
 	}
 	r.result.NotRun += len(tasks) - got
@@ -370,6 +500,7 @@ func (r *runner) take(e ended, o *Outcome) bool {
 		})
 	} else {
 		o.Ran++
+		r.stored = append(r.stored, r.store.cellPath(e.plan.Spec.ID, e.job.ID))
 		e.plan.records[e.job.ID], e.plan.rows[e.job.ID] = e.rec, e.rec.Rows
 	}
 	r.mu.Lock()
@@ -477,6 +608,16 @@ func trial(ctx context.Context, s Spec, env *Env, job Job) (rows *table.Table, s
 	case !slices.Equal(rows.IndexNames(), s.Index) || !slices.Equal(rows.ValueNames(), s.Values):
 		return nil, "", fmt.Errorf("the trial returned the columns %s, want %s",
 			strings.Join(slices.Concat(rows.IndexNames(), rows.ValueNames()), ","), strings.Join(slices.Concat(s.Index, s.Values), ","))
+	}
+	for _, name := range s.Index {
+		for i, cell := range rows.Index(name) {
+			if !utf8.ValidString(cell) { // JSON would have another text in its place
+				return nil, "", fmt.Errorf("the trial returned row %d with the %s %q, which is no UTF-8", i, name, cell)
+			}
+			if strings.Contains(cell, "\r\n") { // CSV would have another text in its place
+				return nil, "", fmt.Errorf("the trial returned row %d with the %s %q, which has a carriage return before a newline", i, name, cell)
+			}
+		}
 	}
 	return rows, "", nil
 }

@@ -9,14 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/table"
 )
 
@@ -42,14 +43,7 @@ func child(dir string) int {
 		return nil
 	})
 	if os.Getenv(childLimit) != "" {
-		// Every file larger than this is cut as it is written, as on a disk that
-		// is full.
-		var limit syscall.Rlimit
-		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			return 3
-		}
-		limit.Cur = 300
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		if err := limitFiles(300); err != nil {
 			return 3
 		}
 	}
@@ -344,24 +338,6 @@ func TestRunKilled(t *testing.T) {
 	}
 }
 
-func TestRunFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	out, err := childCommand(t, dir, childLimit+"=1").Output()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 5 {
-		t.Fatalf("child: %v\n%s", err, out)
-	}
-	if !strings.Contains(string(out), "finished, but could not be stored") || !strings.Contains(string(out), "file too large") {
-		t.Errorf("message: %s", out)
-	}
-	if left := snapshotAll(t, dir); len(left) != 0 {
-		t.Errorf("left over: %q", left)
-	}
-	if res := mustRun(t, toyConfig(dir, Full, toyPaper(withPlot(toySpec(nil))))); !res.Outcomes[0].Published {
-		t.Error("not published after the limit was lifted")
-	}
-}
-
 // snapshotAll lists all files below a folder, hidden ones too.
 func snapshotAll(t *testing.T, dir string) []string {
 	t.Helper()
@@ -391,7 +367,7 @@ func TestRunStoreFails(t *testing.T) {
 		if puts++; puts == 3 {
 			return full
 		}
-		return WriteFile(path, data)
+		return atomicfile.Write(path, data)
 	}
 	pl, err := cfg.plan(t.Context(), selected(p)[0])
 	if err != nil {
@@ -415,13 +391,13 @@ func TestRunUnwritable(t *testing.T) {
 	// A file in the way stands for a folder without permission, which does not
 	// stop root.
 	dir := filepath.Join(t.TempDir(), "file")
-	if err := WriteFile(dir, nil); err != nil {
+	if err := atomicfile.Write(dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), selected(p), toyConfig(dir, Smoke, p)); err == nil || !strings.Contains(err.Error(), "results folder") {
 		t.Errorf("got %v", err)
 	}
-	if os.Getuid() != 0 {
+	if runtime.GOOS != "windows" && os.Getuid() != 0 { // Windows has no such permissions
 		dir := t.TempDir()
 		if err := os.Chmod(dir, 0o555); err != nil {
 			t.Fatal(err)
@@ -503,6 +479,9 @@ func TestRunTimesAndManifest(t *testing.T) {
 		PeakRSSKiB: func() int64 { return 99 },
 	}
 	mustRun(t, cfg)
+	if html := mustRead(t, dir, "report.html"); !strings.Contains(html, "<td>99 KiB</td>") {
+		t.Error("the report lacks the peak of memory")
+	}
 	tab, err := table.ReadCSV(strings.NewReader(mustRead(t, dir, "toy", "lines", "timing.csv")), "timing", []string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	if err != nil {
 		t.Fatal(err)
@@ -516,7 +495,7 @@ func TestRunTimesAndManifest(t *testing.T) {
 	if tab.Index("phase")[1] != "total" || tab.Values("wall_s")[1] != 3 || tab.Values("cpu_s")[1] != 1.5 {
 		t.Errorf("total %s %v %v", tab.Index("phase")[1], tab.Values("wall_s")[1], tab.Values("cpu_s")[1])
 	}
-	m, err := readMeta(filepath.Join(dir, "toy", "lines"))
+	m, _, err := readMeta(filepath.Join(dir, "toy", "lines"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -536,6 +515,15 @@ func TestRunTimesAndManifest(t *testing.T) {
 	}
 	if man.Ran != 8 || man.Workers != 1 || man.Args[1] != "run" || man.Experiments[0] != "toy/lines" || man.WallS <= 0 {
 		t.Errorf("manifest %+v", man)
+	}
+}
+
+// A system that does not tell the peak of memory has no peak of 0 KiB.
+func TestPeakUnknown(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, toyConfig(dir, Smoke, toyPaper(toySpec(nil))))
+	if html := mustRead(t, dir, "report.html"); strings.Contains(html, "<td>0 KiB</td>") || !strings.Contains(html, "<td>unknown</td>") {
+		t.Error("the report does not say that the peak of memory is unknown")
 	}
 }
 

@@ -1,7 +1,5 @@
 package experiment
 
-import "fmt"
-
 // PseudoValues returns the jackknife's pseudo-values of a statistic of a
 // sequence that is cut into n segments,
 //
@@ -18,10 +16,10 @@ import "fmt"
 // interval is too wide, and wider the fewer segments there are.
 //
 // of computes the statistic of the segments for which keep is true. PseudoValues
-// panics if n < 2.
+// refuses n < 2; see Refuse.
 func PseudoValues(n int, of func(keep func(segment int) bool) float64) []float64 {
 	if n < 2 {
-		panic(fmt.Sprintf("experiment: jackknife of %d segments, want at least 2", n))
+		Refuse("experiment: jackknife of %d segments, want at least 2", n)
 	}
 	all := of(func(int) bool { return true })
 	out := make([]float64, n)

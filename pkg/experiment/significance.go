@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -21,10 +20,10 @@ import (
 // does not contain zero. Equal values have p = 1 if they are 0, else p = 0. Fewer
 // than MinTrials values have no test: NaN, as with a value that is not finite.
 //
-// It panics if ratio is negative or not finite.
+// It refuses a ratio that is negative or not finite; see Refuse.
 func ResampledP(values []float64, ratio float64) float64 {
 	if err := checkRatio(ratio); err != nil {
-		panic(err.Error())
+		Refuse("%w", err)
 	}
 	s := summarize(values, ratio)
 	switch {
@@ -48,14 +47,14 @@ func ResampledP(values []float64, ratio float64) float64 {
 // To reject the hypotheses whose adjusted value is at most α keeps the chance of any
 // false rejection at or below α, whatever the tests' dependence. NaN, for a test that
 // there is not, stays NaN and is not counted in m. The order is that of p, which is
-// left as it is. It panics if a p-value is outside [0, 1].
+// left as it is. It refuses a p-value outside [0, 1]; see Refuse.
 func Holm(p []float64) []float64 {
 	out := make([]float64, len(p))
 	var order []int
 	for i, v := range p {
 		out[i] = v
 		if v < 0 || v > 1 {
-			panic(fmt.Sprintf("experiment: p-value %d is %v, want 0 to 1", i, v))
+			Refuse("experiment: p-value %d is %v, want 0 to 1", i, v)
 		}
 		if !math.IsNaN(v) {
 			order = append(order, i)

@@ -127,8 +127,10 @@ type View struct {
 }
 
 // DrawWith calls whichever of Draw and DrawTimed is set. times is not used if
-// it is Draw.
-func (v View) DrawWith(t, times *table.Table) (plots.Drawing, error) {
+// it is Draw. A table with the declared columns gives a drawing or an error,
+// whatever its rows and cells are; see Refuse.
+func (v View) DrawWith(t, times *table.Table) (d plots.Drawing, err error) {
+	defer refused(&err)
 	if v.DrawTimed != nil {
 		return v.DrawTimed(t, times)
 	}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -21,8 +22,12 @@ type Status struct {
 	// Stray counts stored jobs, of whatever shard, that are not jobs of this
 	// experiment any more.
 	Stray int `json:"stray"`
-	// Damaged counts the stored jobs that cannot be used; they count as missing.
+	// Damaged counts the stored jobs that cannot be used; they count as missing,
+	// and run again.
 	Damaged int `json:"damaged"`
+	// NoChecksum counts the stored jobs that an earlier version wrote without a
+	// checksum. They count as missing, too.
+	NoChecksum int `json:"no_checksum"`
 	// Published says whether the published table is complete and current.
 	Published bool `json:"published"`
 	// Obstacle says why this run would not publish; "" if it would.
@@ -33,7 +38,7 @@ type Status struct {
 	Expected time.Duration `json:"expected_ns"`
 	// FromTable counts the done jobs that only the published table holds.
 	FromTable int `json:"from_table"`
-	// Problem says what is wrong with the published table; "" if nothing is.
+	// Problem says what is wrong with the published files; "" if nothing is.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -59,10 +64,8 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 		} else {
 			st.Expected = p.expected * time.Duration(len(p.pending)) / time.Duration(workers)
 		}
-		if p.published.err != nil {
-			st.Problem = p.published.err.Error()
-		}
-		st.Published = p.published.has(p.published.meta)
+		st.Problem = p.published.problem()
+		st.Published = p.published.lostTimes == nil && p.published.has(p.published.meta)
 		counted := p.jobs
 		if cfg.Shard.some() {
 			counted = nil
@@ -100,10 +103,12 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 		}
 		for _, c := range cells {
 			switch {
-			case c.err != nil || known[c.id] && checkNames(c.rec.Rows, p.Spec.Index, p.Spec.Values) != nil:
-				st.Damaged++
 			case !known[c.id]:
 				st.Stray++
+			case errors.Is(c.err, errNoChecksum):
+				st.NoChecksum++
+			case c.err != nil || checkNames(c.rec.Rows, p.Spec.Index, p.Spec.Values) != nil:
+				st.Damaged++
 			}
 		}
 		out = append(out, st)

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"metriclab/internal/atomicfile"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/table"
 )
 
@@ -94,15 +94,16 @@ type cellFile struct {
 //	.failures/<id>.json
 //	.runs/<utc>-<host>-<pid>.json
 //
-// A file appears complete or not at all. Reading checks it, and treats what is
-// damaged as missing: the job runs again.
+// A file appears complete or not at all. That of a finished job carries a
+// checksum over its key, rows, times and provenance. Reading checks it: what is
+// damaged, or has no checksum, is named and counts as missing.
 type Store struct {
 	dir   string
 	write func(path string, data []byte) error
 }
 
 // OpenStore returns the store below a folder, which need not exist.
-func OpenStore(dir string) *Store { return &Store{dir: dir, write: WriteFile} }
+func OpenStore(dir string) *Store { return &Store{dir: dir, write: atomicfile.Write} }
 
 func (s *Store) cellsDir(experiment string) string {
 	return filepath.Join(s.dir, ".cells", filepath.FromSlash(experiment))
@@ -116,18 +117,18 @@ func (s *Store) failurePath(id string) string {
 	return filepath.Join(s.dir, ".failures", id+".json")
 }
 
-// Get returns the record of a job if the store has a valid one with the given
-// columns.
-func (s *Store) Get(job Job, index, values []string) (*Record, bool) {
-	data, err := os.ReadFile(s.cellPath(job.Key.Experiment, job.ID))
+// Get returns the record of a job with the given columns. The error is
+// fs.ErrNotExist if the store has none; any other says why its file cannot be
+// used.
+func (s *Store) Get(job Job, index, values []string) (*Record, error) {
+	_, rec, err := readCell(s.cellPath(job.Key.Experiment, job.ID), job.ID)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
-	rec, err := decodeCell(data)
-	if err != nil || rec.Key.ID() != job.ID || checkNames(rec.Rows, index, values) != nil {
-		return nil, false
+	if err := checkNames(rec.Rows, index, values); err != nil {
+		return nil, err
 	}
-	return rec, true
+	return rec, nil
 }
 
 // Put stores a record.
@@ -184,7 +185,7 @@ func (s *Store) cells(spec Spec) ([]storedCell, error) {
 }
 
 func readCell(path, id string) ([]byte, *Record, error) {
-	data, err := os.ReadFile(path)
+	data, err := limits.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,12 +210,12 @@ func checkNames(t *table.Table, index, values []string) error {
 
 // Failure returns the stored failure of a job, if there is one.
 func (s *Store) Failure(id string) (*Failure, bool) {
-	data, err := os.ReadFile(s.failurePath(id))
+	data, err := limits.ReadFile(s.failurePath(id))
 	if err != nil {
 		return nil, false
 	}
 	var f Failure
-	if json.Unmarshal(data, &f) != nil || f.ID != id {
+	if err := unseal(data, &f); err != nil && !errors.Is(err, errNoChecksum) || f.ID != id {
 		return nil, false
 	}
 	return &f, true
@@ -226,7 +227,7 @@ func (s *Store) PutFailure(f Failure) error {
 	if old, ok := s.Failure(f.ID); ok {
 		f.Attempt = old.Attempt + 1
 	}
-	data, err := indentJSON(f)
+	data, err := seal(f)
 	if err != nil {
 		return err
 	}
@@ -252,13 +253,16 @@ func encodeCell(rec *Record) ([]byte, error) {
 	c.Key, c.Run = rec.Key, rec.Run
 	c.Values.Index, c.Values.Values = rec.Rows.IndexNames(), rec.Rows.ValueNames()
 	c.Values.Rows = rowStrings(rec.Rows)
-	return indentJSON(c)
+	return seal(c)
 }
 
+// decodeCell returns the record of encodeCell, or errNoChecksum if nothing is
+// wrong but that.
 func decodeCell(data []byte) (*Record, error) {
 	var c cellFile
-	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, err
+	unsealed := unseal(data, &c)
+	if unsealed != nil && !errors.Is(unsealed, errNoChecksum) {
+		return nil, unsealed
 	}
 	if err := checkColumns(c.Values.Index, c.Values.Values); err != nil {
 		return nil, err
@@ -270,6 +274,9 @@ func decodeCell(data []byte) (*Record, error) {
 		}
 		key, values := table.Key{}, table.Values{}
 		for j, name := range c.Values.Index {
+			if strings.Contains(row[j], "\r\n") { // which a table cannot hold
+				return nil, fmt.Errorf("row %d, column %s: %q has a carriage return before a newline", i, name, row[j])
+			}
 			key[name] = row[j]
 		}
 		for j, name := range c.Values.Values {
@@ -286,6 +293,9 @@ func decodeCell(data []byte) (*Record, error) {
 	}
 	if rows.Len() == 0 {
 		return nil, errors.New("no rows")
+	}
+	if unsealed != nil {
+		return nil, unsealed
 	}
 	return &Record{Key: c.Key, Rows: rows, Run: c.Run}, nil
 }
@@ -329,38 +339,10 @@ func indentJSON(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteFile writes a file so that it is complete or unchanged after a kill or
-// a power cut at any moment: temporary file in the same folder, sync, the mode of
-// the file that it replaces or 0644, rename, sync of the folder. Missing folders are made.
-func WriteFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644), renameio.WithExistingPermissions())
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if _, err := f.Write(data); err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
-	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	// Some network and FUSE file systems refuse to sync a folder; the rename
-	// has happened all the same.
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-	return nil
-}
-
 // writeChanged writes a file unless it has this content already, so that
 // nothing changes where nothing has changed.
 func (s *Store) writeChanged(path string, data []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+	if old, err := limits.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
 	return s.write(path, data)
@@ -371,39 +353,24 @@ func checkWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("experiment: results folder: %w", err)
 	}
-	f, err := os.CreateTemp(dir, ".probe")
-	if err != nil {
+	if err := atomicfile.CheckWritable(dir); err != nil {
 		return fmt.Errorf("experiment: results folder is not writable: %w", err)
 	}
-	_ = f.Close()
-	return os.Remove(f.Name())
+	return nil
 }
 
-// strayAge is how old a temporary file must be before it is taken for one that
-// a killed process left.
-const strayAge = time.Hour
-
-// tempName matches the temporary names of WriteFile and checkWritable.
-var tempName = regexp.MustCompile(`^\..*\d+$`)
-
-// strays lists the temporary files below a folder that are older than strayAge.
-func strays(dir string, now time.Time) []string {
-	var out []string
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || !tempName.MatchString(d.Name()) {
-			return nil // what cannot be read cannot be swept
+// folders lists the folders below the store in which it writes files of an
+// experiment.
+func (s *Store) folders(experiment string) []string {
+	dirs := []string{filepath.Join(s.dir, ".failures"), filepath.Join(s.dir, ".runs")}
+	cells, _ := os.ReadDir(s.cellsDir(experiment)) // what cannot be read cannot be swept
+	for _, c := range cells {
+		if cellFolder.MatchString(c.Name()) {
+			dirs = append(dirs, filepath.Join(s.cellsDir(experiment), c.Name()))
 		}
-		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > strayAge {
-			out = append(out, path)
-		}
-		return nil
-	})
-	return out
-}
-
-// sweep removes the strays below a folder.
-func sweep(dir string, now time.Time) {
-	for _, path := range strays(dir, now) {
-		_ = os.Remove(path) // the next run tries again
 	}
+	return dirs
 }
+
+// cellFolder matches the names of the folders of cell files.
+var cellFolder = regexp.MustCompile(`^[0-9a-f]{2}$`)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -102,7 +104,7 @@ func TestTimedPublished(t *testing.T) {
 	if card := mustRead(t, dir, scorecardFile); !strings.Contains(card, "| 168 s | **reproduced** |") {
 		t.Errorf("the scorecard:\n%s", card)
 	}
-	meta, err := readMeta(filepath.Join(dir, "toy", "lines"))
+	meta, _, err := readMeta(filepath.Join(dir, "toy", "lines"))
 	if err != nil || meta.TimingSHA256 != sum([]byte(mustRead(t, dir, "toy", "lines", timingFile))) {
 		t.Errorf("meta.json vouches for %s (%v)", meta.TimingSHA256, err)
 	}
@@ -165,7 +167,7 @@ func TestTimedDamaged(t *testing.T) {
 			if !strings.Contains(data, old) {
 				t.Fatalf("%s lacks %q", name, old)
 			}
-			if err := WriteFile(path(dir, name), []byte(strings.ReplaceAll(data, old, with))); err != nil {
+			if err := atomicfile.Write(path(dir, name), []byte(strings.ReplaceAll(data, old, with))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,14 +176,19 @@ func TestTimedDamaged(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		want   string // in the error
 	}{
-		"changed": {edit(timingFile, "total,7,", "total,6,"), "timing.csv is not the timing table that meta.json describes"},
-		"cut":     {edit(timingFile, "\n", ""), "timing.csv is not the timing table that meta.json describes"},
+		"changed": {edit(timingFile, "total,7,", "total,6,"), "it is not the timing table that meta.json describes"},
+		"cut":     {edit(timingFile, "\n", ""), "it is not the timing table that meta.json describes"},
 		"missing": {func(t *testing.T, dir string) {
 			if err := os.Remove(path(dir, timingFile)); err != nil {
 				t.Fatal(err)
 			}
-		}, "has no times"},
-		"published before it was marked Timing": {edit(metaFile, "timing_sha256", "other"), "timing.csv is not the timing table that meta.json describes"},
+		}, "timing.csv: "},
+		"published before it was marked Timing": {func(t *testing.T, dir string) {
+			old := regexp.MustCompile(` "timing_sha256".*\n`).ReplaceAllString(unsealed(mustRead(t, path(dir, metaFile))), "")
+			if err := atomicfile.Write(path(dir, metaFile), []byte(old)); err != nil {
+				t.Fatal(err)
+			}
+		}, "it is not the timing table that meta.json describes"},
 	} {
 		for _, cells := range []bool{true, false} {
 			dir, p := publishTimed(t)
@@ -225,7 +232,7 @@ func TestTimedInterrupted(t *testing.T) {
 	cfg.Force, cfg.Trials = true, 7 // other times, and more rows
 	mustRun(t, cfg)
 	next := snapshot(t, dir)
-	in := func(name string) string { return filepath.Join("toy", "lines", name) }
+	in := func(name string) string { return "toy/lines/" + name }
 	journal := sum([]byte(next[in(tableFile)])) + " " + sum([]byte(next[in(timingFile)]))
 	for name, tt := range map[string]struct {
 		table, timing map[string]string
@@ -240,7 +247,7 @@ func TestTimedInterrupted(t *testing.T) {
 		for file, data := range map[string]string{
 			tableFile: tt.table[in(tableFile)], timingFile: tt.timing[in(timingFile)], metaFile: old[in(metaFile)], publishingFile: journal,
 		} {
-			if err := WriteFile(filepath.Join(dir, in(file)), []byte(data)); err != nil {
+			if err := atomicfile.Write(filepath.Join(dir, in(file)), []byte(data)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -365,7 +372,7 @@ func TestTimedJournal(t *testing.T) {
 			if filepath.Base(path) == metaFile {
 				return killed
 			}
-			return WriteFile(path, data)
+			return atomicfile.Write(path, data)
 		}
 		o := &Outcome{Spec: pl.Spec}
 		if r.finish(pl, o); !errors.Is(o.Err, killed) {

@@ -132,7 +132,7 @@ func mustRead(t *testing.T, path ...string) string {
 }
 
 // snapshot returns the content of all files below a folder that are not hidden,
-// by path.
+// by path with slashes.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -147,7 +147,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 			if err != nil {
 				return err
 			}
-			out[rel] = mustRead(t, path)
+			out[filepath.ToSlash(rel)] = mustRead(t, path)
 		}
 		return nil
 	})

@@ -94,6 +94,7 @@ func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) 
 			continue
 		}
 		draw(t, s, tab, times)
+		survive(t, s, tab, times)
 		throughStore(t, p, s, tab, times)
 		x := newPin(s, tab)
 		now = append(now, x)
