@@ -17,6 +17,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/limits"
 )
 
 // The exit codes; documented in the root command's help.
@@ -112,7 +113,11 @@ func interruptible() (context.Context, func()) {
 	return ctx, cancel
 }
 
+// maxMemory is the flag of limits.SetMemory.
+const maxMemory = "max-memory"
+
 func (a *app) root() *cobra.Command {
+	var memory string
 	root := &cobra.Command{
 		Use:   "metriclab",
 		Short: "Regenerate the figures of papers on metric learning and grade their claims",
@@ -121,15 +126,33 @@ grades each of their claims against what it measured, and writes a report.
 
 Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
 2 the command line or the environment is wrong, so that the same command never
-succeeds; 3 merge: jobs are missing; 130 interrupted.`,
+succeeds; 3 merge: jobs are missing; 130 interrupted.
+
+What a size in a file, a flag or a parameter would allocate is checked before it is
+allocated. --max-memory is the limit for one object: a learner, a matrix, a table, a
+saved file. The process needs a few times as much, since work on an object makes
+copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if !c.Flags().Changed(maxMemory) {
+				return nil
+			}
+			bytes, err := limits.ParseSize(memory)
+			if err != nil {
+				return usageError{fmt.Errorf("flag --%s: %w", maxMemory, err)}
+			}
+			limits.SetMemory(bytes)
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(a.out, overview)
 			return err
 		},
 	}
+	root.PersistentFlags().StringVar(&memory, maxMemory, "4GiB", "largest `size` of one object in memory (learner, matrix, table, file), such as 500MB or 8GiB")
+	completeFlag(root, maxMemory, cobra.NoFileCompletions)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 )
@@ -56,7 +60,11 @@ type listedFile struct {
 	Bytes  int64  `json:"bytes"`  // 0 if it is not known
 	SHA256 string `json:"sha256"` // "" if none is known
 	State  string `json:"state"`
+	Why    string `json:"why,omitempty"` // in the state "wrong content": the check that failed
 }
+
+// verdict is the state, or the check that failed and why.
+func (f listedFile) verdict() string { return cmp.Or(f.Why, f.State) }
 
 func listData(name string, needed []string, files []datasets.FileStatus) (listedData, error) {
 	e, err := datasets.Lookup(name)
@@ -68,7 +76,7 @@ func listData(name string, needed []string, files []datasets.FileStatus) (listed
 		Needed: slices.Contains(needed, e.Name), Usable: true,
 	}
 	for _, f := range files {
-		l.Files = append(l.Files, listedFile{f.Path, f.Bytes, f.SHA256, f.State.String()})
+		l.Files = append(l.Files, listedFile{f.Path, f.Bytes, f.SHA256, f.State.String(), f.Why})
 		l.Usable = l.Usable && f.State.Usable()
 	}
 	return l, nil
@@ -143,9 +151,10 @@ func (a *app) dataGetCommand() *cobra.Command {
 		Use:   "get [name ...]",
 		Short: "Fetch data sets (default: those that the experiments need)",
 		Long: `Fetch the files of data sets that are missing or wrong, from the mirror if there
-is one, else from their official sources, and check them. An interrupted download
-goes on where it was. METRICLAB_MIRROR in the environment sets the mirror, too.
-No copy is known of data that are not public: get NAME says what to supply where.`,
+is one, else from their official sources, and check them as data verify does. A file
+that fails is refused, and the old one stays. An interrupted download goes on where it
+was. METRICLAB_MIRROR in the environment sets the mirror, too. No copy is known of data
+that are not public: get NAME says what to supply where.`,
 		RunE: func(c *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				names = a.needed()
@@ -159,12 +168,19 @@ No copy is known of data that are not public: get NAME says what to supply where
 			var failed []error
 			for _, name := range names {
 				fmt.Fprintf(a.err, "getting %s\n", name)
+				e, err := datasets.Lookup(name)
+				if err != nil {
+					return err
+				}
+				for _, f := range e.Files { // what a killed process left
+					atomicfile.Sweep(time.Now(), filepath.Dir(store.Path(f.Path)))
+				}
 				opts := datasets.Options{
 					Mirror: mirror,
 					Warn:   func(file, message string) { fmt.Fprintf(a.err, "warning: %s: %s\n", file, message) },
 				}
 				bars := a.downloadBars(&opts)
-				err := store.Get(c.Context(), name, opts)
+				err = store.Get(c.Context(), name, opts)
 				bars()
 				if err != nil {
 					failed = append(failed, err)
@@ -173,7 +189,11 @@ No copy is known of data that are not public: get NAME says what to supply where
 					}
 					continue
 				}
-				fmt.Fprintf(a.out, "%s is complete in %s\n", name, dir)
+				verified := ""
+				if slices.ContainsFunc(e.Files, func(f datasets.File) bool { return f.SHA256 == "" }) {
+					verified = ", not verified: no checksum is known"
+				}
+				fmt.Fprintf(a.out, "%s is complete in %s%s\n", name, dir, verified)
 			}
 			return errors.Join(failed...)
 		},
@@ -184,13 +204,29 @@ No copy is known of data that are not public: get NAME says what to supply where
 }
 
 func (a *app) dataVerifyCommand() *cobra.Command {
-	var dir string
+	var dir, as string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify [name ...]",
 		Short: "Compare the files of data sets with their checksums (default: those that the experiments need)",
+		Long: `Read the files of data sets to their end and say how each is verified:
+
+  ok: SHA-256      the bytes are those of the known copy
+  ok: content      the bytes differ, for the file was saved or packed again, but the
+                   values are those of the known copy: a SHA-256 over all of them
+  not verified     no checksum is known, for a user supplied the file; it is of the
+                   kind that the registry names
+  wrong ...        the size, the SHA-256, the kind, the data, the counts or the values
+                   are wrong, with the reason
+  missing
+
+The exit code is 1 if a file is missing or wrong. With --as, the one argument is a file
+that lies anywhere, and is compared with the registry's file of that path.`,
 		RunE: func(c *cobra.Command, names []string) error {
 			needed := a.needed()
+			if c.Flags().Changed("as") {
+				return a.verifyAs(c, as, names)
+			}
 			if len(names) == 0 {
 				names = needed
 			}
@@ -218,7 +254,7 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 			} else {
 				for _, l := range all {
 					for _, f := range l.Files {
-						fmt.Fprintf(a.out, "%s: %s\n", f.Path, f.State)
+						fmt.Fprintf(a.out, "%s: %s\n", f.Path, f.verdict())
 					}
 				}
 			}
@@ -230,5 +266,25 @@ func (a *app) dataVerifyCommand() *cobra.Command {
 	}
 	addData(c, &dir)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&as, "as", "", "compare the file that is the argument with the registry's file of this path, such as nist16/nist16.mat")
+	c.MarkFlagsMutuallyExclusive("as", "json")
+	c.MarkFlagsMutuallyExclusive("as", "data")
 	return c
+}
+
+// verifyAs compares one file with the registry.
+func (a *app) verifyAs(c *cobra.Command, as string, files []string) error {
+	if len(files) != 1 {
+		return usageError{fmt.Errorf("--as: %d files, want one", len(files))}
+	}
+	st, err := datasets.VerifyFile(c.Context(), as, files[0])
+	if err != nil {
+		return err
+	}
+	f := listedFile{State: st.State.String(), Why: st.Why}
+	fmt.Fprintf(a.out, "%s: %s\n", st.Path, f.verdict())
+	if !st.State.Usable() {
+		return fmt.Errorf("%s is not %s: %s", files[0], st.Path, f.verdict())
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func TestDataToBeSupplied(t *testing.T) {
 	files := []string{"latex", "mpg321", "foxpro", "iptables"}
 	for _, name := range files {
 		file := "clarify/" + name + ".csv"
-		expect(exitFailed, `(metriclab: )?datasets: `+file+`: no copy is known; supply `+filepath.Join("data", "clarify", name+".csv")+`: a CSV table with a head of names and a row per run`, "data", "get", "clarify")
+		expect(exitFailed, `(metriclab: )?datasets: `+file+`: no copy is known; supply `+regexp.QuoteMeta(filepath.Join("data", "clarify", name+".csv"))+`: a CSV table with a head of names and a row per run`, "data", "get", "clarify")
 		expect(exitFailed, file+": missing\n", "data", "verify", "clarify")
 	}
 	expect(exitFailed, `.*get them with: metriclab data get clarify\n`, "data", "verify", "clarify")
@@ -38,8 +38,8 @@ func TestDataToBeSupplied(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect(0, `clarify is complete in data\n`, "data", "get", "clarify")
-	expect(0, `clarify/foxpro.csv: present, not checked: no checksum is known\n`, "data", "verify", "clarify")
+	expect(0, `clarify is complete in data, not verified: no checksum is known\n`, "data", "get", "clarify")
+	expect(0, `clarify/foxpro.csv: not verified: no checksum is known\n`, "data", "verify", "clarify")
 	expect(0, `clarify +present `, "data", "list")
 
 	if code := c.run("data", "verify", "clarify", "--json"); code != 0 {
@@ -51,6 +51,61 @@ func TestDataToBeSupplied(t *testing.T) {
 	}
 	if len(list) != 1 || !list[0].Usable || list[0].Needed || len(list[0].Files) != 4 || list[0].Files[0].SHA256 != "" {
 		t.Errorf("JSON: %+v", list)
+	}
+}
+
+// A file is compared with the registry's wherever it lies, and what a user supplied must be a table.
+func TestDataVerifyAs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	page := []byte("<html><body>Not found, sorry</body></html>\n")
+	table := []byte("f,g,class\n1,2,a\n3,,b\n")
+	for name, data := range map[string][]byte{"page": page, "table": table} {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		code int
+		out  string
+		err  string
+		args []string
+	}{
+		{exitFailed, "nist16/nist16.mat: wrong kind: begins with \"<html><body>Not found, s\" (43 bytes in all), want a MATLAB 5 MAT-file of PRTools, which begins with \"MATLAB 5.0 MAT-file\"\n", "page is not nist16/nist16.mat", []string{"nist16/nist16.mat", "page"}},
+		{exitFailed, "uci/wine.data: wrong size\n", "page is not uci/wine.data", []string{"uci/wine.data", "page"}},
+		{exitFailed, "clarify/latex.csv: wrong data: ", "page is not clarify/latex.csv", []string{"clarify/latex.csv", "page"}},
+		{0, "clarify/latex.csv: not verified: no checksum is known\n", "", []string{"clarify/latex.csv", "table"}},
+		{exitFailed, "", "not the path of a file in the registry", []string{"nist16.mat", "page"}},
+		{exitFailed, "", " nowhere: ", []string{"uci/wine.data", "nowhere"}},
+		{exitUsage, "", "--as: 0 files, want one", []string{"uci/wine.data"}},
+		{exitUsage, "", "--as: 2 files, want one", []string{"uci/wine.data", "page", "table"}},
+	} {
+		if code := c.run(append([]string{"data", "verify", "--as"}, tc.args...)...); code != tc.code || !strings.HasPrefix(c.out.String(), tc.out) || !strings.Contains(c.err.String(), tc.err) {
+			t.Errorf("%q: exit code %d, want %d\n%s%s", tc.args, code, tc.code, c.out.String(), c.err.String())
+		}
+	}
+
+	// A user's own file that is no table is named, and never replaced.
+	mirror := filepath.Join(t.TempDir(), "clarify")
+	for _, dir := range []string{mirror, filepath.Join("data", "clarify")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"latex", "mpg321", "foxpro", "iptables"} {
+			data := table
+			if name == "latex" && dir != mirror {
+				data = page
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+".csv"), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if code := c.run("data", "get", "clarify", "--mirror", filepath.Dir(mirror)); code != exitFailed || !strings.Contains(filepath.ToSlash(c.err.String()), "clarify/latex.csv: wrong data: ") || strings.Contains(c.out.String(), "complete") {
+		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
+	}
+	if got, err := os.ReadFile(filepath.Join("data", "clarify", "latex.csv")); err != nil || string(got) != string(page) {
+		t.Errorf("the file holds %q, %v", got, err)
 	}
 }
 

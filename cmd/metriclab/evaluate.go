@@ -85,9 +85,9 @@ splits there is none.
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
 	completeFlag(c, "model", completeJSON)
 	byDefault := model.Plan{}.Resolved()
-	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best")
-	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, at least 2")
-	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, "how often the rows are divided anew")
+	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas, at most the rows of a training fold; of several, each split takes its best")
+	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows")
+	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the rows are divided anew, at most %d", model.MaxRepeats))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
@@ -35,7 +35,9 @@ with the class, all other columns numbers. Columns are given by name or by numbe
 from 1. With --header auto the first row is a header if --label or --drop give a
 name, or if none of its other cells is a number. A cell that is missing (empty, ?
 or NA) or no finite number is an error with line and column; --impute mean fills
-missing cells with the mean of the column over the training rows.
+missing cells with the mean of the column over the training rows. A table that
+takes more than --max-memory, or a row that takes more than a sixteenth of that, is
+an error: so a pipe or /dev/stdin without an end is one, too.
 
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
@@ -110,7 +112,7 @@ func (a *app) fitCommand() *cobra.Command {
 				if err := w.save(&file); err != nil {
 					return err
 				}
-				if err := experiment.WriteFile(w.path, file.Bytes()); err != nil {
+				if err := atomicfile.Write(w.path, file.Bytes()); err != nil {
 					return err
 				}
 			}
@@ -168,8 +170,8 @@ func (f *recipeFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
-	c.Flags().IntVar(&f.pairs, "pairs", 0, "pairs to draw, half of them similar, for a learner of pairs (default 1000)")
-	c.Flags().IntVar(&f.passes, "passes", 0, "how often an online learner sees the pairs (default 1)")
+	c.Flags().IntVar(&f.pairs, "pairs", 0, fmt.Sprintf("pairs to draw, half of them similar, for a learner of pairs, at most %d (default 1000)", model.MaxPairs))
+	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
 	c.Flags().BoolVar(&f.raw, "no-standardise", false, "leave the features as they are")
@@ -338,15 +340,13 @@ func outPath(flag, path string, reads ...string) (string, error) {
 			}
 		}
 	}
-	probe, err := os.CreateTemp(filepath.Dir(path), ".probe")
-	if err != nil {
+	if err := atomicfile.CheckWritable(filepath.Dir(path)); err != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			err = e.Err // its path is a random one
 		}
 		return "", fmt.Errorf("flag --%s: the folder of %s is not writable: %w", flag, path, err)
 	}
-	_ = probe.Close()
-	return path, os.Remove(probe.Name())
+	return path, nil
 }
 
 // atOnce returns what f returns, or the error of ctx as soon as that is done: f, which

@@ -62,7 +62,7 @@ func gitRevision() (revision string, dirty bool) {
 		return unknown, false
 	}
 	mod, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(top)), "go.mod"))
-	if err != nil || !bytes.HasPrefix(mod, []byte("module metriclab\n")) {
+	if err != nil || !bytes.HasPrefix(bytes.ReplaceAll(mod, []byte("\r\n"), []byte("\n")), []byte("module metriclab\n")) {
 		return unknown, false
 	}
 	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
@@ -84,12 +84,12 @@ func cpuModel() string {
 	return unknown
 }
 
-// peakRSSKiB is VmHWM, which unlike ru_maxrss is not inherited; 0 where the
-// system has no /proc.
+// peakRSSKiB is VmHWM, which unlike ru_maxrss is not inherited, or what a system
+// without /proc says; 0 where nothing does.
 func peakRSSKiB() int64 {
 	n, err := strconv.ParseInt(strings.TrimSuffix(procField("/proc/self/status", "VmHWM"), " kB"), 10, 64)
 	if err != nil {
-		return 0
+		return maxRSSKiB()
 	}
 	return n
 }

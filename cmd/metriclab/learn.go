@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
 )
@@ -95,10 +95,10 @@ func (a *app) learnCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(onlineNames(catalog.All()), ", "))
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
-	c.Flags().IntVar(&f.dim, "dim", 0, "length of the vectors of pairs (default: that of the first line)")
-	c.Flags().IntVar(&f.objects, "objects", 0, "number of objects, for a learner of comparisons")
+	c.Flags().IntVar(&f.dim, "dim", 0, "length of the vectors of pairs, up to what --max-memory allows (default: that of the first line)")
+	c.Flags().IntVar(&f.objects, "objects", 0, "number of objects, for a learner of comparisons, up to what --max-memory allows")
 	c.Flags().IntVar(&f.stateEvery, "state-every", 0, "add the state to every n-th answer (default: never)")
-	c.Flags().IntVar(&f.maxLine, "max-line", lines.DefaultMaxLine, "longest line in bytes")
+	c.Flags().IntVar(&f.maxLine, "max-line", lines.DefaultMaxLine, "longest line in bytes, at most --max-memory")
 	c.Flags().BoolVar(&f.skipBad, "skip-bad", false, "pass over bad lines, and count them at the end")
 	c.Flags().StringVar(&f.load, "load", "", "file of a saved learner to go on with, instead of --learner")
 	c.Flags().StringVar(&f.save, "save", "", "file for the learner when the command ends")
@@ -140,7 +140,10 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 	if err := atLeastOne(c, "dim", f.dim, "objects", f.objects, "state-every", f.stateEvery, "max-line", f.maxLine); err != nil {
 		return err
 	}
-	o := lines.Options{Dim: f.dim, Objects: f.objects, StateEvery: f.stateEvery, MaxLine: f.maxLine}
+	o := lines.Options{Dim: f.dim, Objects: f.objects, StateEvery: f.stateEvery}
+	if c.Flags().Changed("max-line") {
+		o.MaxLine = f.maxLine
+	}
 	if f.skipBad {
 		o.Bad = func(e *lines.LineError) { a.say(e) }
 	}
@@ -176,7 +179,7 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 		code = exitFailed
 	default:
 		// Whoever read the answers has seen enough: nothing to tell.
-		if quiet = errors.Is(err, syscall.EPIPE); !quiet {
+		if quiet = nobodyReads(err); !quiet {
 			a.say(err)
 		}
 		code = exitFailed
@@ -267,7 +270,7 @@ func saveLearner(s *lines.Session, path string) error {
 	var file bytes.Buffer
 	err := s.Save(&file)
 	if err == nil {
-		err = experiment.WriteFile(path, file.Bytes())
+		err = atomicfile.Write(path, file.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)

@@ -10,10 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"metriclab/internal/needs"
 	"metriclab/pkg/learners/catalog"
 )
 
@@ -248,9 +249,8 @@ func TestLearnUnknown(t *testing.T) {
 	}
 }
 
-// The file of --save: a link to it stays one, what is no file is left alone,
-// a folder that is not there is told at once.
-func TestLearnSavePath(t *testing.T) {
+// A link to the file of --save stays one.
+func TestLearnSaveLink(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c := newCommand(toys(nil))
 	const line = `{"x":[1],"y":[2],"label":-1}`
@@ -258,9 +258,7 @@ func TestLearnSavePath(t *testing.T) {
 		t.Fatal(c.err.String())
 	}
 	old := readTest(t, "real.json")
-	if err := os.Symlink("real.json", "link.json"); err != nil {
-		t.Fatal(err)
-	}
+	needs.Symlink(t, "real.json", "link.json")
 	if code := c.learn(line, "--load", "link.json", "--save", "link.json"); code != 0 {
 		t.Fatal(c.err.String())
 	}
@@ -270,18 +268,37 @@ func TestLearnSavePath(t *testing.T) {
 	if readTest(t, "real.json") == old {
 		t.Error("nothing was saved through the link")
 	}
-	for _, path := range []string{"nowhere/l.json", namedPipe(t), ""} {
+	onlyFiles(t, "link.json", "real.json")
+}
+
+// The file of --save: what is no file is left alone, a folder that is not there
+// is told at once.
+func TestLearnSavePath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("folder", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := newCommand(toys(nil))
+	const line = `{"x":[1],"y":[2],"label":-1}`
+	for _, path := range append(noRegularFiles(t), "nowhere/l.json", "folder", os.DevNull, "") {
 		code := c.learn(line, "--learner", "pola", "--save", path)
 		if code == 0 || !strings.Contains(c.err.String(), "--save") || c.out.Len() > 0 {
 			t.Errorf("--save %s: exit code %d, %s", path, code, c.err.String())
 		}
 	}
-	left, err := filepath.Glob("*")
-	if err != nil || fmt.Sprint(left) != "[link.json real.json]" {
-		t.Errorf("files %v, %v", left, err)
+	onlyFiles(t, "folder")
+}
+
+// onlyFiles checks what the working folder holds, hidden files too.
+func onlyFiles(t *testing.T, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
 	}
-	if hidden, _ := filepath.Glob(".*"); len(hidden) > 0 {
-		t.Errorf("left behind: %v", hidden)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("files %q, %v, want %q", got, err, want)
 	}
 }
 
@@ -299,7 +316,7 @@ func TestLearnCannotSave(t *testing.T) {
 		writeTest(t, "folder", "a file")
 		return 0, io.EOF
 	}))
-	if code := c.run("learn", "--learner", "pola", "--save", "folder/l.json"); code != exitFailed || !strings.Contains(c.err.String(), "folder/l.json is not written") {
+	if code := c.run("learn", "--learner", "pola", "--save", "folder/l.json"); code != exitFailed || !strings.Contains(portable(c.err.String()), "folder/l.json is not written") {
 		t.Errorf("exit code %d, %s", code, c.err.String())
 	}
 }
@@ -317,14 +334,26 @@ type child struct {
 	stderr   bytes.Buffer
 }
 
-func startLearn(t *testing.T, dir string, env []string, args ...string) *child {
+// interruption is a way in which a user or the system ends a command.
+type interruption struct {
+	name    string
+	prepare func(*exec.Cmd)
+	send    func(*testing.T, *exec.Cmd) error
+}
+
+// startLearn starts learn in a folder, after prepare, if not nil, has set what
+// the process needs.
+func startLearn(t *testing.T, dir string, prepare func(*exec.Cmd), args ...string) *child {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &child{Cmd: exec.Command(self, append([]string{"learn"}, args...)...)}
-	c.Dir, c.Stderr, c.Env = dir, &c.stderr, append(append(os.Environ(), asChild+"=1"), env...)
+	c.Dir, c.Stderr, c.Env = dir, &c.stderr, append(os.Environ(), asChild+"=1")
+	if prepare != nil {
+		prepare(c.Cmd)
+	}
 	if c.in, err = c.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +381,7 @@ func (c *child) ask(t *testing.T, line string) string {
 	return answer
 }
 
-// end waits for the process and returns its exit code, −1 if a signal killed it.
+// end waits for the process and returns its exit code.
 func (c *child) end(t *testing.T) int {
 	t.Helper()
 	err := c.Wait()
@@ -382,19 +411,19 @@ const (
 // Ctrl-C and a request to end while the command waits for input: what was
 // answered is saved.
 func TestLearnInterrupted(t *testing.T) {
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, sig := range interrupts {
 		dir := t.TempDir()
-		c := startLearn(t, dir, nil, "--learner", "pola", "--save", "l.json")
+		c := startLearn(t, dir, sig.prepare, "--learner", "pola", "--save", "l.json")
 		c.ask(t, firstPair)
-		if err := c.Process.Signal(sig); err != nil {
+		if err := sig.send(t, c.Cmd); err != nil {
 			t.Fatal(err)
 		}
 		code := c.end(t)
 		if s := c.stderr.String(); code != exitInterrupted || !strings.Contains(s, "interrupted after 1 accepted line") || !strings.Contains(s, "l.json") {
-			t.Errorf("%v: exit code %d, %s", sig, code, s)
+			t.Errorf("%s: exit code %d, %s", sig.name, code, s)
 		}
 		if readTest(t, filepath.Join(dir, "l.json")) != learned(t, firstPair) {
-			t.Errorf("%v: the file is not that of the learner", sig)
+			t.Errorf("%s: the file is not that of the learner", sig.name)
 		}
 	}
 }
@@ -410,7 +439,7 @@ func TestLearnKilled(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if code := c.end(t); code != -1 || readTest(t, path) != old {
+	if code := c.end(t); code == exitOK || readTest(t, path) != old {
 		t.Errorf("exit code %d, or another file", code)
 	}
 }

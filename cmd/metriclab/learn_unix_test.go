@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -39,7 +40,7 @@ func TestLearnDiskFull(t *testing.T) {
 	path := filepath.Join(dir, "l.json")
 	old := learned(t, firstPair)
 	writeTest(t, path, old)
-	c := startLearn(t, dir, []string{maxFile + "=100"}, "--load", "l.json", "--save", "l.json")
+	c := startLearn(t, dir, func(c *exec.Cmd) { c.Env = append(c.Env, maxFile+"=100") }, "--load", "l.json", "--save", "l.json")
 	c.ask(t, secondPair)
 	if err := c.in.Close(); err != nil {
 		t.Fatal(err)
@@ -55,13 +56,21 @@ func TestLearnDiskFull(t *testing.T) {
 	}
 }
 
-// namedPipe returns the path of a file that is no regular one and must not be
-// replaced.
-func namedPipe(t *testing.T) string {
+// noRegularFiles returns paths that must not be replaced.
+func noRegularFiles(t *testing.T) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return []string{path}
 }
+
+// interrupts are the ways to end a command in good order.
+var interrupts = []interruption{
+	{"Ctrl-C", func(*exec.Cmd) {}, func(_ *testing.T, c *exec.Cmd) error { return c.Process.Signal(os.Interrupt) }},
+	{"termination", func(*exec.Cmd) {}, func(_ *testing.T, c *exec.Cmd) error { return c.Process.Signal(syscall.SIGTERM) }},
+}
+
+// portable returns what the command printed as it is on Linux.
+func portable(text string) string { return text }

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -215,8 +214,30 @@ func compare(t *testing.T, golden, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
+	if portable(got) != portable(string(want)) {
 		t.Errorf("differs from %s (go test -update rewrites it); got\n%s", filepath.Base(golden), got)
+	}
+}
+
+// Experiments and views name files, which must exist under one name on every
+// system: no case that Windows and macOS do not tell apart, no name of a device.
+func TestFileNames(t *testing.T) {
+	device := regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+	check := func(what, name string) {
+		t.Helper()
+		if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) || device.MatchString(name) || len(name) > 60 {
+			t.Errorf("%s %q: want lower-case letters, digits and single hyphens, at most 60, and no device of Windows", what, name)
+		}
+	}
+	for _, p := range papers {
+		for _, s := range p.Experiments {
+			for part := range strings.SplitSeq(s.ID, "/") {
+				check("experiment", part)
+			}
+			for _, v := range s.Views {
+				check(s.ID+": view", v.Name)
+			}
+		}
 	}
 }
 
@@ -299,11 +320,12 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, sig := range interrupts {
 		dir := t.TempDir()
 		var stderr bytes.Buffer
 		c := exec.Command(self, "run", "--scale", "full", "lines", "--jobs", "1")
 		c.Dir, c.Stderr, c.Env = dir, &stderr, append(os.Environ(), asChild+"=1")
+		sig.prepare(c)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -316,15 +338,15 @@ func TestInterrupt(t *testing.T) {
 				t.Fatal("no cell was stored")
 			}
 		}
-		if err := c.Process.Signal(sig); err != nil {
+		if err := sig.send(t, c); err != nil {
 			t.Fatal(err)
 		}
 		var exit *exec.ExitError
 		if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-			t.Fatalf("%v: %v\n%s", sig, err, stderr.String())
+			t.Fatalf("%s: %v\n%s", sig.name, err, stderr.String())
 		}
 		if s := stderr.String(); !strings.Contains(s, "finished jobs are kept") || !strings.Contains(s, "the same command goes on") {
-			t.Errorf("%v: %s", sig, s)
+			t.Errorf("%s: %s", sig.name, s)
 		}
 		t.Chdir(dir)
 		again := newCommand(toys(nil))
@@ -355,7 +377,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, c.err.String())
 		}
 	}
-	if !strings.HasSuffix(c.out.String(), "report: out/smoke/report.html\n") {
+	if !strings.HasSuffix(portable(c.out.String()), "report: out/smoke/report.html\n") {
 		t.Errorf("stdout:\n%s", c.out.String())
 	}
 }

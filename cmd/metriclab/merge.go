@@ -25,7 +25,8 @@ shards that wrote to one shared folder.
 A job that is here already stays as it is, so that merging again is harmless, a
 folder with itself too. Two files with different values of the same job are an
 error that names both, and nothing is changed. A damaged file is named and
-counts as missing. Jobs of another scale, seed or version, or that the flags do
+counts as missing; files of an earlier version that have no checksum are counted
+and are missing too. Jobs of another scale, seed or version, or that the flags do
 not ask for, are counted (stray) and left where they are. Give the flags --scale, --trials, --seed and --cell that the
 runs had, and --experiment if they ran some experiments only.
 
@@ -57,23 +58,16 @@ Exit codes: 0 all jobs are here; 1 something failed; 2 the command line is wrong
 // printMerge prints what came from where and what is missing, then what
 // printRun prints.
 func (a *app) printMerge(sel []experiment.Selected, m *experiment.Merged, cfg experiment.Config) error {
-	const shown = 20
-	for i, d := range m.Damaged {
-		if i == shown {
-			fmt.Fprintf(a.err, "and %d more\n", len(m.Damaged)-shown)
-			break
-		}
-		fmt.Fprintf(a.err, "damaged, counts as missing: %s: %v\n", d.Path, d.Err)
-	}
+	a.printDamaged(m.Damaged, m.NoChecksum, cfg)
 	if len(m.Sources) > 0 {
 		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "source\tnew\there already\tdamaged\tstray\tother scale")
+		fmt.Fprintln(w, "source\tnew\there already\tdamaged\tno checksum\tstray\tother scale")
 		for _, s := range m.Sources {
 			if s.Same != "" {
 				fmt.Fprintf(w, "%s\tthe same folder as %s\n", s.Dir, s.Same)
 				continue
 			}
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.Dir, s.New, s.Known, s.Damaged, s.Stray, s.OtherScale)
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", s.Dir, s.New, s.Known, s.Damaged, s.NoChecksum, s.Stray, s.OtherScale)
 		}
 		if err := w.Flush(); err != nil {
 			return err

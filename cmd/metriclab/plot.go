@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"metriclab/pkg/experiment"
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/plots"
 )
 
@@ -61,7 +61,7 @@ of a kernel learner is refused, as by transform.`,
 			}
 			for _, f := range files {
 				if f.Name == "plot"+format {
-					if err := experiment.WriteFile(out, f.Data); err != nil {
+					if err := atomicfile.Write(out, f.Data); err != nil {
 						return err
 					}
 				}

@@ -17,11 +17,13 @@ import (
 // progress shows events on stderr: a bar on a terminal, else a line per
 // finished experiment, per failure, and one every now and then.
 type progress struct {
-	mu   sync.Mutex
-	w    io.Writer // for lines
-	last experiment.Event
-	bars *mpb.Progress
-	bar  *mpb.Bar
+	mu sync.Mutex
+	w  io.Writer // for lines
+	// damaged is the line about a file that cannot be used.
+	damaged func(experiment.DamagedFile) string
+	last    experiment.Event
+	bars    *mpb.Progress
+	bar     *mpb.Bar
 	// beside is the text after the bar. The bars' own goroutine reads it, and
 	// must not wait for mu: whoever holds mu may wait for that goroutine.
 	beside atomic.Pointer[string]
@@ -29,8 +31,8 @@ type progress struct {
 	wait   sync.WaitGroup
 }
 
-func (a *app) progress() *progress {
-	p := &progress{w: a.err, done: make(chan struct{})}
+func (a *app) progress(cfg experiment.Config) *progress {
+	p := &progress{w: a.err, done: make(chan struct{}), damaged: func(d experiment.DamagedFile) string { return a.damaged(d, cfg) }}
 	if a.terminal {
 		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
 		p.w = p.bars
@@ -67,13 +69,18 @@ func (p *progress) counts() string {
 func (p *progress) event(e experiment.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Kind != experiment.Drawn {
+	if e.Kind != experiment.Drawn && e.Kind != experiment.Damaged {
 		p.last = e
 	}
 	beside := p.remaining()
 	p.beside.Store(&beside)
 	switch e.Kind {
+	case experiment.Damaged:
+		fmt.Fprintln(p.w, p.damaged(e.File))
 	case experiment.Planned:
+		if e.NoChecksum > 0 {
+			fmt.Fprintln(p.w, noChecksum(e.NoChecksum)+": run again")
+		}
 		left := ""
 		if e.Left > 0 {
 			left = ", " + about(e.Left)

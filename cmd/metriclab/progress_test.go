@@ -15,7 +15,7 @@ func TestBarNeverBlocks(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p := c.app.progress()
+		p := c.app.progress(experiment.Config{})
 		p.event(experiment.Event{Kind: experiment.Planned, Total: 1 << 40, Left: time.Hour})
 		for n, start := 0, time.Now(); time.Since(start) < 700*time.Millisecond; n++ {
 			p.event(experiment.Event{Kind: experiment.Finished, Experiment: "toy/lines", Cell: "a", Ended: n, Total: 1 << 40, Left: time.Hour})

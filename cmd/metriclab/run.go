@@ -25,7 +25,8 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run the jobs of the named experiments (all, if none is named) that are not done,
 in parallel, then draw the figures and write the report, whose path is printed
 last. A job is one trial of one cell. A finished job is stored at once: a run
-that was interrupted or killed goes on where it was.
+that was interrupted or killed goes on where it was. The file of a job has a
+checksum: one that is damaged is named, and its job runs again.
 
 At smoke scale everything goes to out/smoke. At full scale the complete table of
 an experiment, with its figures and graded claims, goes to results/<experiment>;
@@ -41,8 +42,9 @@ AWS_BATCH_JOB_ARRAY_INDEX, PBS_ARRAY_INDEX, or from 1 on CI_NODE_INDEX or
 PARALLEL_SEQ. An index without a count is refused, since each machine would run
 everything.
 
-Exit codes: 0 all is well; 1 some job, figure or claim failed; 2 the command line
-or the environment is wrong; 130 interrupted.`,
+Exit codes: 0 all is well; 1 some job, figure or claim failed, published results
+are damaged, or results were removed while it ran; 2 the command line or the
+environment is wrong; 130 interrupted.`,
 		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
@@ -65,7 +67,7 @@ or the environment is wrong; 130 interrupted.`,
 			if dry {
 				return a.dryRun(c, sel, cfg)
 			}
-			p := a.progress()
+			p := a.progress(cfg)
 			cfg.Progress = p.event
 			silent := context.AfterFunc(c.Context(), p.interrupted)
 			res, err := experiment.Run(c.Context(), sel, cfg)
@@ -129,7 +131,15 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Draw and report what is done, without running anything",
 		Long: `Draw the figures of what is done, grade the claims of what is complete and write
 the report, without running jobs. At full scale also write the scorecard,
-results/README.md. The path of the report is printed last.`,
+results/README.md. The path of the report is printed last.
+
+Every file that is read is checked: those of jobs by their checksums, table.csv
+and timing.csv by meta.json, and meta.json by its own. What is damaged is named;
+the rest is drawn all the same. The scorecard stays as it is while published
+results are damaged.
+
+Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
+2 the command line or the environment is wrong; 130 interrupted.`,
 		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
@@ -140,11 +150,55 @@ results/README.md. The path of the report is printed last.`,
 			if err != nil {
 				return err
 			}
-			return a.printRun(sel, res, cfg)
+			a.printDamaged(res.Damaged, res.NoChecksum, cfg)
+			for _, path := range res.Unvouched {
+				fmt.Fprintf(a.err, "%s had no checksum, as an earlier version wrote it: nothing vouches for what it said\n", path)
+			}
+			if err := a.printRun(sel, res, cfg); err != nil {
+				return err
+			}
+			if len(res.Damaged) > 0 {
+				return exitError(exitFailed)
+			}
+			return nil
 		},
 	}
 	f.add(c)
 	return c
+}
+
+// damaged says which file cannot be used, why, and what to do.
+func (a *app) damaged(d experiment.DamagedFile, cfg experiment.Config) string {
+	s := fmt.Sprintf("%s: %v", d.Path, d.Err)
+	switch {
+	case d.Published && d.Replaced:
+		return "damaged, made anew: " + s
+	case d.Published:
+		return "damaged: " + s + "; restore its folder from a copy, or make it anew: " + d.Command + a.folderFlags(cfg)
+	case d.Replaced:
+		return "damaged, its job runs again: " + s
+	}
+	return "damaged, counts as missing: " + s
+}
+
+// noChecksum counts stored jobs that cannot be checked.
+func noChecksum(n int) string {
+	return plural.Of(n, "stored job") + " of an earlier version without a checksum"
+}
+
+// printDamaged prints the files that cannot be used.
+func (a *app) printDamaged(files []experiment.DamagedFile, unsummed int, cfg experiment.Config) {
+	const shown = 20
+	for i, d := range files {
+		if i == shown {
+			fmt.Fprintf(a.err, "and %d more\n", len(files)-shown)
+			break
+		}
+		fmt.Fprintln(a.err, a.damaged(d, cfg))
+	}
+	if unsummed > 0 {
+		fmt.Fprintln(a.err, noChecksum(unsummed)+": counted as missing")
+	}
 }
 
 // printRun prints the results to stdout and what went wrong to stderr.
@@ -270,6 +324,12 @@ func why(s experiment.Status, cfg experiment.Config) string {
 	if s.Failed > 0 {
 		parts = append(parts, plural.Of(s.Failed, "job")+" failed before")
 	}
+	if s.Damaged > 0 {
+		parts = append(parts, plural.Of(s.Damaged, "stored job")+" cannot be used")
+	}
+	if s.NoChecksum > 0 {
+		parts = append(parts, noChecksum(s.NoChecksum)+" not used")
+	}
 	if cfg.Force {
 		parts = append(parts, "--force runs done ones too")
 	}
@@ -280,7 +340,7 @@ func why(s experiment.Status, cfg experiment.Config) string {
 		parts = append(parts, "would stay a draft: "+s.Obstacle)
 	}
 	if s.Problem != "" {
-		parts = append(parts, "published table not usable: "+s.Problem)
+		parts = append(parts, "damaged: "+s.Problem)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -323,10 +383,13 @@ With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 			}
 			for _, s := range all {
 				if s.Damaged > 0 {
-					fmt.Fprintf(w, "%s: %s cannot be used and count as missing; metriclab merge names the files\n", s.Experiment, plural.Of(s.Damaged, "stored job"))
+					fmt.Fprintf(w, "%s: %s cannot be used: counted as missing; metriclab report names the files\n", s.Experiment, plural.Of(s.Damaged, "stored job"))
+				}
+				if s.NoChecksum > 0 {
+					fmt.Fprintf(w, "%s: %s: counted as missing\n", s.Experiment, noChecksum(s.NoChecksum))
 				}
 				if s.Problem != "" {
-					fmt.Fprintf(w, "%s: the published table cannot be used: %s\n", s.Experiment, s.Problem)
+					fmt.Fprintf(w, "%s: the published results are damaged: %s; metriclab report says what to do\n", s.Experiment, s.Problem)
 				}
 			}
 			return w.Flush()

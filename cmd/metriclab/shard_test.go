@@ -1,18 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"metriclab/pkg/experiment"
+	"metriclab/internal/atomicfile"
 )
 
 func TestShardFromEnvironment(t *testing.T) {
@@ -119,7 +122,7 @@ func TestShardsOfProcesses(t *testing.T) {
 			t.Fatal("no cell was stored")
 		}
 	}
-	if err := killed.Process.Signal(syscall.SIGKILL); err != nil {
+	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = killed.Wait() // killed
@@ -180,21 +183,39 @@ func TestMergeTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := strings.Replace(string(raw), `"0.`, `"1.`, 1)
-	if err := experiment.WriteFile(paths[0], []byte(other)); err != nil || other == string(raw) {
-		t.Fatal("the file was not changed", err)
+	if other == string(raw) {
+		t.Fatal("the file was not changed")
 	}
-	if code := c.run("merge", "a", "b", "--experiment", "lines"); code != exitFailed ||
-		!strings.Contains(c.err.String(), paths[0]) || !strings.Contains(c.err.String(), "a"+paths[0][1:]) || !strings.Contains(c.err.String(), "nothing was merged") {
-		t.Errorf("conflict: exit code %d, %s", code, c.err.String())
-	}
-	if _, err := os.Stat("out"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("conflict: something was written: %v", err)
+	// The checksum finds the edited value; one that fits leaves two values of one job.
+	for _, tt := range []struct {
+		data string
+		code int
+		want []string
+	}{
+		{other, exitOK, []string{"damaged, counts as missing: " + paths[0] + ": its content has the SHA-256 "}},
+		{withChecksum(other), exitFailed, []string{paths[0], "a" + paths[0][1:], "nothing was merged"}},
+	} {
+		if err := atomicfile.Write(paths[0], []byte(tt.data)); err != nil {
+			t.Fatal(err)
+		}
+		code := c.run("merge", "a", "b", "--experiment", "lines", "--results", "all")
+		for _, want := range tt.want {
+			if code != tt.code || !strings.Contains(c.err.String(), want) {
+				t.Errorf("edited: exit code %d, %s", code, c.err.String())
+			}
+		}
+		if _, err := os.Stat("all"); errors.Is(err, fs.ErrNotExist) != (code == exitFailed) {
+			t.Errorf("edited: exit code %d, folder: %v", code, err)
+		}
+		if err := os.RemoveAll("all"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.WriteFile(paths[0], raw[:100], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if code := c.run("merge", "b", "--experiment", "lines"); code != exitMissing ||
-		!strings.Contains(c.err.String(), "damaged, counts as missing: "+paths[0]+": unexpected end of JSON input") || !strings.Contains(c.err.String(), "missing: toy/lines: 1 of 4 jobs\n") {
+		!strings.Contains(c.err.String(), "damaged, counts as missing: "+paths[0]+": ") || !strings.Contains(c.err.String(), "unexpected EOF") || !strings.Contains(c.err.String(), "missing: toy/lines: 1 of 4 jobs\n") {
 		t.Errorf("damage: exit code %d, %s", code, c.err.String())
 	}
 	if code := c.run("status", "--results", "b", "lines"); code != exitOK || !strings.Contains(c.out.String(), "toy/lines: 1 stored job cannot be used") {
@@ -203,4 +224,15 @@ func TestMergeTrouble(t *testing.T) {
 	if code := c.run("merge", "a", "--experiment", "lines"); code != exitOK {
 		t.Errorf("completed: exit code %d, %s", code, c.err.String())
 	}
+}
+
+// withChecksum gives the edited file of a job a checksum that fits: the SHA-256
+// of the JSON without white space, without the member itself.
+func withChecksum(file string) string {
+	var text bytes.Buffer
+	if err := json.Compact(&text, []byte(file)); err != nil {
+		panic(err)
+	}
+	_, rest, _ := strings.Cut(text.String(), ",")
+	return fmt.Sprintf(`{"sha256":"%x",%s`, sha256.Sum256([]byte("{"+rest)), rest)
 }

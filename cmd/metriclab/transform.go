@@ -6,17 +6,19 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 )
 
 func (a *app) transformCommand() *cobra.Command {
 	var path, out, npy string
+	var guard bool
 	c := &cobra.Command{
 		Use:   "transform DATA.csv --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
 		Short: "Embed a table by a fitted model",
@@ -29,7 +31,13 @@ first if the table has it, then z1, z2, ... It goes to standard output if neithe
 With a header, columns are found by name, and others are left out with a note;
 without one, the table has the columns of the training table, or the features
 alone. The model of a kernel learner is refused: its metric is no linear map of
-the features, so there is no L.`,
+the features, so there is no L.
+
+A spreadsheet program runs a cell that begins with = + - or @, a tab or a carriage
+return as a formula, also when it opens a CSV file. A table from a stranger can hold
+such classes. --guard-formulas writes ' before them, and before the name of the class
+column: the cell is then text, and ' is part of the class for whoever reads the file
+again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, f := range []struct {
@@ -60,7 +68,7 @@ the features, so there is no L.`,
 				if z, err = m.Embed(d.X); err != nil {
 					return nil, err
 				}
-				return embeddedCSV(z, d, m)
+				return embeddedCSV(z, d, m, guard)
 			})
 			if err != nil {
 				return err
@@ -77,12 +85,12 @@ the features, so there is no L.`,
 				return err
 			}
 			if out != "" {
-				if err := experiment.WriteFile(out, text); err != nil {
+				if err := atomicfile.Write(out, text); err != nil {
 					return err
 				}
 			}
 			if npy != "" {
-				return experiment.WriteFile(npy, array.Bytes())
+				return atomicfile.Write(npy, array.Bytes())
 			}
 			return nil
 		},
@@ -90,6 +98,7 @@ the features, so there is no L.`,
 	addModel(c, &path)
 	c.Flags().StringVar(&out, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&npy, "npy", "", "NumPy file for the coordinates")
+	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
 	return c
 }
 
@@ -103,9 +112,28 @@ func completeJSON(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 	return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
+// guarded returns a cell that no spreadsheet takes for a formula: with ' before one
+// that would be, unless it is a number.
+func guarded(cell string) string {
+	const begins = "=+-@\t\r\n" + "\uff1d\uff0b\uff0d\uff20" // = + - @ of full width, too
+	if first, _ := utf8.DecodeRuneInString(cell); cell == "" || !strings.ContainsRune(begins, first) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil && !strings.ContainsFunc(cell, func(r rune) bool { return !strings.ContainsRune("+-.eE0123456789", r) }) {
+		return cell // a decimal number
+	}
+	return "'" + cell
+}
+
 // embeddedCSV is the table of coordinates, each with as many digits as bring back
-// every bit.
-func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model) ([]byte, error) {
+// every bit. With guard, no class is a formula.
+func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model, guard bool) ([]byte, error) {
+	class := func(cell string) string {
+		if guard {
+			return guarded(cell)
+		}
+		return cell
+	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	n, r := z.Dims()
@@ -115,7 +143,7 @@ func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model) ([]byte, error) {
 		if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r {
 			label = "label" // a coordinate has this name
 		}
-		row = append(row, label)
+		row = append(row, class(label))
 	}
 	for j := range r {
 		row = append(row, "z"+strconv.Itoa(j+1))
@@ -126,7 +154,7 @@ func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model) ([]byte, error) {
 	for i := range n {
 		row = row[:0]
 		if d.Labels != nil {
-			row = append(row, d.Labels[i])
+			row = append(row, class(d.Labels[i]))
 		}
 		for _, v := range z.RawRowView(i) {
 			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
