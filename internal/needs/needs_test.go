@@ -1,6 +1,10 @@
 package needs
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // recorder is a TB that notes how a test ended.
 type recorder struct {
@@ -29,5 +33,13 @@ func TestMissing(t *testing.T) {
 		if r.ended != want {
 			t.Errorf("CI=%q: %q, want %q", ci, r.ended, want)
 		}
+	}
+}
+
+func TestSymlink(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	Symlink(t, "anywhere", link)
+	if target, err := os.Readlink(link); err != nil || target != "anywhere" {
+		t.Errorf("the link leads to %q, %v", target, err)
 	}
 }
