@@ -27,11 +27,11 @@ kernel() {
 	GOBIN="$root/.bin" go -C "$here" install tool
 	go -C "$here" build ./... # so that cells download and compile little
 	go -C "$root" build -o /dev/null ./cmd/metriclab # go run in a cell would say what it downloads
-	JUPYTER_DATA_DIR="$root/.jupyter" "$root/.bin/gonb" --install --force_deps --raw_error 2>"$root/.jupyter.log" || {
-		cat "$root/.jupyter.log" >&2
+	local log
+	log=$(JUPYTER_DATA_DIR="$root/.jupyter" "$root/.bin/gonb" --install --force_deps --raw_error 2>&1) || {
+		echo "$log" >&2
 		exit 1
 	}
-	rm -f "$root/.jupyter.log"
 }
 
 need() {
@@ -49,8 +49,10 @@ execute() { # check's flags, then names
 	[[ ${#names[@]} -gt 0 ]] || names=(*.ipynb)
 	need nbconvert jupyter-nbconvert
 	kernel
-	# Values that an earlier version of the code left would hide a change.
-	rm -rf "$root/out/notebooks" .executed
+	# Jobs that an earlier version of the code finished would hide a change. Only
+	# metriclab makes a folder .cells; what readers keep beside it stays.
+	rm -rf "$root/out/notebooks/.cells"
+	rm -f .executed/*.ipynb .executed/*.ipynb.log
 	local name start
 	for name in "${names[@]}"; do
 		start=$SECONDS

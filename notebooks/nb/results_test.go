@@ -62,8 +62,24 @@ func publish(t *testing.T, root string, spec experiment.Spec, value float64) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "table.csv"), b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
+	describe(t, dir, b.String(), "")
+}
+
+// describe writes the two tables of a published folder, the second unless it is
+// empty, and the meta.json that vouches for them.
+func describe(t *testing.T, dir, rows, times string) {
+	t.Helper()
+	files := map[string]string{"table.csv": rows}
+	meta := fmt.Sprintf(`"experiment": "toy/count", "table_sha256": "%x"`, sha256.Sum256([]byte(rows)))
+	if times != "" {
+		files["timing.csv"] = times
+		meta += fmt.Sprintf(`, "timing_sha256": "%x"`, sha256.Sum256([]byte(times)))
+	}
+	files["meta.json"] = "{" + meta + "}"
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -172,12 +188,11 @@ func TestTimesAtFullScale(t *testing.T) {
 	}
 	dir := filepath.Join(root, "results", "toy", "count")
 	csv := "job,cell,trial,phase,wall_s,cpu_s\nj,c,0,total,7.5,7\n"
-	meta := fmt.Sprintf(`{"timing_sha256": "%x"}`, sha256.Sum256([]byte(csv)))
-	for name, data := range map[string]string{"timing.csv": csv, "meta.json": meta} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	rows, err := os.ReadFile(filepath.Join(dir, "table.csv"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	describe(t, dir, string(rows), csv)
 	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption != "7.5" {
 		t.Errorf("drawn: %q, %v", d.Caption, err)
 	}
