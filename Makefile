@@ -1,13 +1,18 @@
 # Thin: each target is one line that calls go or a script.
-.PHONY: check test short bench run report notebooks notebooks-kernel notebooks-update clean-out
+.PHONY: check extended test short bench fuzz torture run report notebooks notebooks-kernel notebooks-update
+
+# Time per fuzz target, as in make fuzz T=10m.
+T = 1m
 
 check: ; bash .ci/run --no-notebooks
+extended: ; bash .ci/extended
 test: ; go test ./...
 short: ; go test -short ./...
 bench: ; go test -run '^$$' -bench . ./...
+fuzz: ; go run ./internal/tools/fuzz -time $(T) -minimize 1000x
+torture: ; go run ./internal/tools/torture
 run: ; go run ./cmd/metriclab run
 report: ; go run ./cmd/metriclab report
 notebooks: ; notebooks/run.sh execute
 notebooks-kernel: ; notebooks/run.sh kernel
 notebooks-update: ; notebooks/run.sh update
-clean-out: ; rm -rf out
