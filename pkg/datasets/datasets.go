@@ -44,6 +44,16 @@ func (s *Set) Rows(idx []int) *mat.Dense {
 	return out
 }
 
+// Labels returns the classes of the rows idx, in that order. It panics if an index is out
+// of range.
+func (s *Set) Labels(idx []int) []int {
+	out := make([]int, len(idx))
+	for k, i := range idx {
+		out[k] = s.Y[i]
+	}
+	return out
+}
+
 // Images is a set of grey images of equal size with the digit that each shows.
 // Pixels stay bytes: all of MNIST is 47 MB, where float64 would take 376 MB.
 // An Images is not changed by its methods, which are safe for concurrent use.

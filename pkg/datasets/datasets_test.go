@@ -104,3 +104,10 @@ func TestScalingNames(t *testing.T) {
 		t.Error("an unknown scaling is accepted")
 	}
 }
+
+func TestSetLabels(t *testing.T) {
+	s := Set{Y: []int{5, 6, 7}}
+	if got := s.Labels([]int{2, 0, 2}); !slices.Equal(got, []int{7, 5, 7}) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -89,6 +89,31 @@ func (t *Table) Add(key Key, values Values) {
 	t.n++
 }
 
+// Row returns the cells of row i by column name, of which the caller may change the maps.
+func (t *Table) Row(i int) (Key, Values) {
+	key, values := make(Key, len(t.index)), make(Values, len(t.values))
+	for c, name := range t.indexNames {
+		key[name] = t.index[c][i]
+	}
+	for c, name := range t.valueNames {
+		values[name] = t.values[c][i]
+	}
+	return key, values
+}
+
+// Select returns the table with these columns only. It panics if one is not there.
+func (t *Table) Select(index, values []string) *Table {
+	out := New(index, values)
+	out.n = t.n
+	for c, name := range index {
+		out.index[c] = slices.Clone(t.Index(name))
+	}
+	for c, name := range values {
+		out.values[c] = slices.Clone(t.Values(name))
+	}
+	return out
+}
+
 // Index returns the cells of an index column, one per row; the caller must not
 // change them. It panics if there is no such column.
 func (t *Table) Index(name string) []string {
