@@ -182,6 +182,14 @@ func removed(t *testing.T, file string, args ...string) []string {
 	return args
 }
 
+// fetchers are the programs that fetch; -short tries one.
+func fetchers() []string {
+	if testing.Short() {
+		return []string{"curl"}
+	}
+	return []string{"curl", "wget"}
+}
+
 func TestScriptDownloads(t *testing.T) {
 	data, other := randomBytes(100_000), randomBytes(40_000)
 	bad := slices.Clone(data)
@@ -192,7 +200,7 @@ func TestScriptDownloads(t *testing.T) {
 		"/a.zip": zipOf(t, inside), "/a.tar.gz": tarOf(t, inside),
 	})
 	good := map[string][]byte{"toy/x.bin": data}
-	for _, fetch := range []string{"curl", "wget"} {
+	for _, fetch := range fetchers() {
 		t.Run(fetch, func(t *testing.T) {
 			source := func(comparable bool, sources ...string) *script {
 				for i := range sources {
@@ -318,7 +326,7 @@ func TestScriptSupplied(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(onlyExtra, "extra", "y.bin"), more)
 	srv := newServer(t, map[string][]byte{"/m/toy/x.bin": x, "/m/toy/y.bin": y})
-	for _, fetch := range []string{"curl", "wget"} {
+	for _, fetch := range fetchers() {
 		s := newScript(t, tsvOf(append(suppliedFixture(), extra)...), fetch)
 		s.expect(t, 0, "toy            missing         ?", nil, nil, "--list")
 		s.expect(t, 1, "not complete: toy", nil, nil, "toy")
@@ -439,7 +447,7 @@ func TestScriptConfirms(t *testing.T) {
 	writeFile(t, filepath.Join(mirror, filepath.FromSlash(f.Path)), f.good)
 	writeFile(t, filepath.Join(worse, filepath.FromSlash(f.Path)), packed)
 	env := []string{"METRICLAB_MIRROR=" + mirror}
-	for _, fetch := range []string{"curl", "wget"} {
+	for _, fetch := range fetchers() {
 		s := newScript(t, tsvOf(f.entries(l.URL+"/x")...), fetch)
 		// Without go, and with one that does not run.
 		for _, answer := range []string{"", goFail} {
@@ -548,7 +556,7 @@ func TestScriptPartIsNoFile(t *testing.T) {
 	data := randomBytes(5000)
 	srv := newServer(t, map[string][]byte{"/x": data, "/a.zip": zipOf(t, map[string][]byte{"x.bin": data})})
 	victim := filepath.Join(t.TempDir(), "victim")
-	for _, fetch := range []string{"curl", "wget"} {
+	for _, fetch := range fetchers() {
 		for source, part := range map[string]string{"/x": "toy/x.bin.part", "/a.zip#x.bin": ".archives/" + archiveName(srv.URL+"/a.zip") + ".part"} {
 			for _, to := range []string{victim, victim + "-none", "/dev/null"} {
 				writeFile(t, victim, []byte("precious"))

@@ -205,6 +205,9 @@ func fewPoints(rng *rand.Rand, dim, n, rounds int) []metric.Pair {
 // a short remainder carries its round-off, ε over that length.)
 func TestRankDeficientStreams(t *testing.T) {
 	for _, c := range []struct{ dim, points, rounds int }{{40, 12, 4000}, {48, 20, 4000}, {64, 40, 3000}} {
+		if testing.Short() {
+			c.rounds /= 4
+		}
 		rng := rand.New(rand.NewPCG(31, uint64(c.dim)))
 		l, ref := mustPOLA(t, c.dim, POLAParams{}), newDense(c.dim, 1, 0)
 		for i, f := range fewPoints(rng, c.dim, c.points, c.rounds) {

@@ -125,6 +125,9 @@ func TestStructuredIsDense(t *testing.T) {
 		{name: "zero", n: 30, m: 300, initial: mat.NewSymDense(30, nil)},
 	} {
 		for _, g := range []Gradient{Printed, Frobenius} {
+			if testing.Short() {
+				c.m = min(c.m, 200)
+			}
 			k, d := newStructured(c.n, c.initial), newDense(c.n, c.initial, false, 0)
 			scale := 1.0
 			for i, tr := range stream(c.n, c.m, c.conflicts, 1) {
