@@ -98,6 +98,79 @@ func (emptyImporter) Import(p string) (*types.Package, error) {
 
 func TestPolicy(t *testing.T) {
 	fset := token.NewFileSet()
+	for _, files := range sources(t, fset) {
+		for _, v := range violations(fset, files) {
+			t.Error("pkg/" + v)
+		}
+	}
+}
+
+// mayImport lists, for packages whose place in the house is easily lost, which packages of
+// this module they may import: those below one of the paths.
+var mayImport = map[string][]string{
+	"judge":      {}, // a library for anyone who compares methods
+	"experiment": {"datasets", "judge", "plots", "table"},
+	"model":      {"datasets", "experiment", "judge", "kernels", "learners", "limits", "metric", "persist", "plots"},
+}
+
+// notHarness are packages that declare and do not run.
+var notHarness = []string{"experiment", "judge", "model", "learners", "papers"}
+
+// TestLayers holds the imports to mayImport, and to notHarness.
+func TestLayers(t *testing.T) {
+	fset := token.NewFileSet()
+	for dir, files := range sources(t, fset) {
+		dir = filepath.ToSlash(dir)
+		for _, f := range files {
+			for _, im := range f.Imports {
+				name, _ := strconv.Unquote(im.Path.Value)
+				if !inLayer(dir, name) {
+					t.Errorf("pkg/%v: %s must not import %s", fset.Position(im.Pos()), dir, name)
+				}
+			}
+		}
+	}
+}
+
+// inLayer reports whether the package of a folder may import another.
+func inLayer(dir, name string) bool {
+	top, _, _ := strings.Cut(dir, "/")
+	own, ours := strings.CutPrefix(name, "metriclab/pkg/")
+	if own == "experiment/harness" {
+		return !slices.Contains(notHarness, top) || strings.HasPrefix(dir, "experiment/")
+	}
+	allowed, limited := mayImport[dir]
+	switch {
+	case !limited:
+		return true
+	case ours:
+		return slices.ContainsFunc(allowed, func(path string) bool { return own == path || strings.HasPrefix(own, path+"/") })
+	case dir == "judge": // of all else only the standard library, and gonum
+		return !strings.HasPrefix(name, "metriclab/") && (!strings.Contains(name, ".") || strings.HasPrefix(name, "gonum.org/"))
+	}
+	return true
+}
+
+// TestLayersSees feeds TestLayers' own rules.
+func TestLayersSees(t *testing.T) {
+	for _, c := range []struct {
+		dir, name string
+		want      bool
+	}{
+		{"judge", "math", true}, {"judge", "gonum.org/v1/gonum/stat", true}, {"judge", "metriclab/pkg/table", false}, {"judge", "metriclab/internal/plural", false}, {"judge", "github.com/a/b", false},
+		{"experiment", "metriclab/pkg/judge", true}, {"experiment", "metriclab/pkg/learners/pairs", false}, {"experiment", "metriclab/pkg/experiment/harness", false},
+		{"model", "metriclab/pkg/learners/pairs", true}, {"model", "metriclab/pkg/experiment/harness", false}, {"papers/pola2004", "metriclab/pkg/experiment/harness", false},
+		{"experiment/experimenttest", "metriclab/pkg/experiment/harness", true}, {"plots", "metriclab/pkg/table", true},
+	} {
+		if got := inLayer(c.dir, c.name); got != c.want {
+			t.Errorf("%s imports %s: allowed is %v, want %v", c.dir, c.name, got, c.want)
+		}
+	}
+}
+
+// sources parses the files below pkg/ that are no tests, by folder.
+func sources(t *testing.T, fset *token.FileSet) map[string][]*ast.File {
+	t.Helper()
 	dirs := map[string][]*ast.File{}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -122,11 +195,7 @@ func TestPolicy(t *testing.T) {
 	if len(dirs) < 5 {
 		t.Fatalf("found %d packages: the test does not see pkg/", len(dirs))
 	}
-	for _, files := range dirs {
-		for _, v := range violations(fset, files) {
-			t.Error("pkg/" + v)
-		}
-	}
+	return dirs
 }
 
 // TestPolicySees feeds the test's own rules, so that it cannot pass by blindness.

@@ -17,6 +17,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/limits"
 )
 
@@ -38,7 +39,7 @@ type app struct {
 	terminal bool // err is one
 	mirror   string
 	env      func(string) string // of the shard
-	world    experiment.World
+	world    harness.World
 	every    time.Duration // between lines of progress when piped
 }
 
@@ -73,8 +74,8 @@ func execute(ctx context.Context, a *app, args []string) int {
 	err := root.ExecuteContext(ctx)
 	var exit exitError
 	var usage usageError
-	var unknown *experiment.UnknownError
-	var config *experiment.ConfigError
+	var unknown *harness.UnknownError
+	var config *harness.ConfigError
 	var unknownData *datasets.UnknownError
 	switch {
 	case err == nil:
@@ -160,7 +161,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -173,6 +174,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab status                   what is done, missing, failed
   metriclab merge DIR ...            one result from the shards of several machines (run --shard i/n)
   metriclab report --scale full      the report and the scorecard from what is there
+  metriclab explain pola2004/fig3    what was found of each claim; with a claim's name, why
   metriclab data get                 fetch the data that full scale needs
   metriclab fit DATA.csv             learn a metric on your own table and save it
   metriclab evaluate DATA.csv        its nearest-neighbour error, beside Euclidean
@@ -218,14 +220,14 @@ func addData(c *cobra.Command, dir *string) {
 }
 
 // selected turns flags into a Config and arguments into experiments.
-func (a *app) selected(f *flags, args []string) ([]experiment.Selected, experiment.Config, error) {
+func (a *app) selected(f *flags, args []string) ([]harness.Selected, harness.Config, error) {
 	scale, err := experiment.ParseScale(f.scale)
 	if err != nil {
-		return nil, experiment.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
+		return nil, harness.Config{}, usageError{fmt.Errorf("flag --scale: %w", err)}
 	}
-	sel, err := experiment.Select(a.papers, args)
-	return sel, experiment.Config{
-		Scale: scale, Folders: experiment.FoldersFor(scale, f.results), Workers: a.world.Build.GOMAXPROCS,
+	sel, err := harness.Select(a.papers, args)
+	return sel, harness.Config{
+		Scale: scale, Folders: harness.FoldersFor(scale, f.results), Workers: a.world.Build.GOMAXPROCS,
 		Data: datasets.Open(f.data), World: a.world, Papers: a.papers,
 	}, err
 }

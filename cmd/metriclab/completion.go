@@ -9,6 +9,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/catalog"
 )
 
@@ -103,7 +104,7 @@ func (a *app) completeCells(f *flags) cobra.CompletionFunc {
 		if names, err := c.Flags().GetStringArray("experiment"); err == nil { // merge, whose arguments are folders
 			args = names
 		}
-		sel, err := experiment.Select(a.papers, args)
+		sel, err := harness.Select(a.papers, args)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/papers"
 )
 
 // Data that are not public: get says what to supply where, and what has been supplied is
@@ -111,7 +112,7 @@ func TestDataVerifyAs(t *testing.T) {
 
 // No experiment needs data that only their names fetch: get without names would fail.
 func TestNoNamedDataAreNeeded(t *testing.T) {
-	needed := newApp(papers).needed()
+	needed := newApp(papers.All).needed()
 	if len(needed) == 0 {
 		t.Error("nothing is needed")
 	}

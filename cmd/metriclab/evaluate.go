@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/model"
 )
 
@@ -125,7 +125,7 @@ func describeKs(ks []int) string {
 }
 
 // interval writes a share and its interval in per cent.
-func interval(s experiment.Summary) string {
+func interval(s judge.Summary) string {
 	if !s.HasInterval {
 		return fmt.Sprintf("%.2f", 100*s.Mean)
 	}
@@ -163,9 +163,9 @@ func verdict(e *model.Evaluation) string {
 		return "Nothing was learned: this is the baseline."
 	case !e.Difference.HasInterval:
 		return "Too few splits to compare the two."
-	case e.Difference.Side() == experiment.Against:
+	case e.Difference.Side() == judge.Against:
 		return fmt.Sprintf("%s is better than Euclidean: the interval of the difference is below zero.", name)
-	case e.Difference.Side() == experiment.For:
+	case e.Difference.Side() == judge.For:
 		return fmt.Sprintf("%s is worse than Euclidean: the interval of the difference is above zero.", name)
 	case e.Difference.Half == 0:
 		return "No difference in any split."
@@ -223,7 +223,7 @@ type evaluatedScore struct {
 }
 
 func evaluationJSON(d *model.Data, e *model.Evaluation) evaluated {
-	mean := func(s experiment.Summary) evaluatedMean {
+	mean := func(s judge.Summary) evaluatedMean {
 		if !s.HasInterval {
 			return evaluatedMean{Mean: s.Mean}
 		}

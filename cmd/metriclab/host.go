@@ -12,23 +12,23 @@ import (
 	"strings"
 	"time"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 )
 
 // world is this machine and this program, as the harness may see them.
-func world() experiment.World {
+func world() harness.World {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return experiment.World{
+	return harness.World{
 		Now: time.Now, ProcessCPU: processCPU, PeakRSSKiB: peakRSSKiB,
 		Build: build(), Host: host, PID: os.Getpid(), Args: os.Args,
 	}
 }
 
-func build() experiment.Build {
-	b := experiment.Build{
+func build() harness.Build {
+	b := harness.Build{
 		Revision: unknown, Version: unknown, Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
 		CPU: cpuModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
 	}

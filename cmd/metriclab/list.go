@@ -80,7 +80,7 @@ func (a *app) list(scale experiment.Scale) []listedPaper {
 				Trials: s.Trials(scale), Claims: len(s.Claims), Views: []listedView{},
 			}
 			for _, cell := range s.Cells(scale) {
-				l.Cells = append(l.Cells, listedCell{cell.Name, cell.Dataset, cell.Params, cell.Methods})
+				l.Cells = append(l.Cells, listedCell{cell.Name, cell.Dataset, cell.Params(), cell.Methods})
 			}
 			l.Jobs = len(l.Cells) * l.Trials
 			for _, v := range s.Views {

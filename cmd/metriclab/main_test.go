@@ -18,7 +18,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/papers"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -51,6 +55,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	atomicfile.WithoutSync() // these tests write many files and pull no plug
 	os.Exit(m.Run())
 }
 
@@ -84,7 +89,7 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 				}
 				return 2
 			},
-			Values: []string{"y"},
+			Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
 			Trial: func(ctx context.Context, _ *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 				if hook != nil {
 					if err := hook(ctx, c.Name); err != nil {
@@ -98,13 +103,28 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 			Views: []experiment.View{{Name: id + "-view", Title: "A view", Draw: func(*table.Table) (plots.Drawing, error) {
 				return plots.Drawing{Caption: "Nothing.", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 			}}},
-			Claims: []experiment.Claim{{ID: id, Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Grade: func(*table.Table) (experiment.Finding, error) {
-				return experiment.Finding{Verdict: experiment.Reproduced, Ours: "1", Reason: "So it is."}, nil
+			Claims: []experiment.Claim{{ID: id, Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(t *table.Table) judge.Test {
+				return judge.Readings{
+					{Name: "as drawn", Test: judge.Shown{Test: judge.Holds{true, true, true, true, true, true}, Ours: "1", Note: "So it is."}},
+					{Name: "against one half", Test: judge.Positive{Units: toyUnits(t), Rule: judge.Rule{Scale: 100, Unit: "points"}}},
+				}
 			}}},
 			Cost: time.Minute,
 		}
 	}
 	return experiment.Paper{Key: "toy", Citation: "A. Toy. 1900.", Experiments: []experiment.Spec{spec("lines", "a", "b c"), spec("digits", "0-8")}}
+}
+
+// toyUnits has the draws of each cell less one half.
+func toyUnits(t *table.Table) (out []judge.Unit) {
+	for cell, g := range t.Group("cell") {
+		u := judge.Unit{Name: cell}
+		for _, y := range g.Values("y") {
+			u.Diffs = append(u.Diffs, y-0.5)
+		}
+		out = append(out, u)
+	}
+	return out
 }
 
 // command runs a command line on toys in an empty folder and returns what it
@@ -118,8 +138,8 @@ func newCommand(p experiment.Paper) *command {
 	c := &command{}
 	c.app = &app{
 		papers: []experiment.Paper{p}, out: &c.out, err: &c.err, every: time.Hour, env: func(string) string { return "" },
-		world: experiment.World{
-			Build: experiment.Build{Revision: "0123456789abcdef", Version: "(devel)", Go: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "a CPU", Cores: 2, GOMAXPROCS: 2},
+		world: harness.World{
+			Build: harness.Build{Revision: "0123456789abcdef", Version: "(devel)", Go: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "a CPU", Cores: 2, GOMAXPROCS: 2},
 			Host:  "host", PID: 1,
 		},
 	}
@@ -162,6 +182,7 @@ func TestGolden(t *testing.T) {
 		{name: "full", lines: []string{
 			"run --scale full", "run --scale full lines --trials 2 --jobs 1", "run --scale full lines --jobs 1", "status --scale full", "run --scale full --dry-run",
 			"run --results results",
+			"explain", "explain toy", "explain lines lines", "explain toy/digits digits", "explain --json lines lines", "explain lines lnies", "explain toy/lnies", "explain digitss", "explain toy lines", "explain toy lnies", "explain toy/lines lines lines", "explain --results elsewhere lines lines",
 		}},
 	}
 	for _, tt := range tests {
@@ -182,12 +203,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// sourceLine finds the line of a claim's test, which changes with this file.
+var sourceLine = regexp.MustCompile(`(main_test\.go:|"line": )\d+`)
+
 // session runs lines and returns what a terminal would show.
 func (c *command) session(lines []string) string {
 	var got strings.Builder
 	for _, line := range lines {
 		code := c.run(strings.Fields(line)...)
-		got.WriteString(strings.TrimSpace("$ metriclab "+line) + "\n" + c.out.String())
+		got.WriteString(strings.TrimSpace("$ metriclab "+line) + "\n" + sourceLine.ReplaceAllString(c.out.String(), "${1}LINE"))
 		if c.err.Len() > 0 {
 			got.WriteString("--- stderr\n" + c.err.String())
 		}
@@ -229,7 +253,7 @@ func TestFileNames(t *testing.T) {
 			t.Errorf("%s %q: want lower-case letters, digits and single hyphens, at most 60, and no device of Windows", what, name)
 		}
 	}
-	for _, p := range papers {
+	for _, p := range papers.All {
 		for _, s := range p.Experiments {
 			for part := range strings.SplitSeq(s.ID, "/") {
 				check("experiment", part)
@@ -272,8 +296,8 @@ func TestCLIDocs(t *testing.T) {
 func TestOverviewIsTrue(t *testing.T) {
 	root := newCommand(toys(nil)).app.root()
 	found := regexp.MustCompile(`(?m)^  metriclab (.*?)  `).FindAllStringSubmatch(overview, -1)
-	if want := strings.Count(overview, "\n") - 2; len(found) != want || want > 14 {
-		t.Fatalf("%d commands on %d lines, want at most 14 and one per line between the first and the last", len(found), want)
+	if want := strings.Count(overview, "\n") - 2; len(found) != want || want > 15 {
+		t.Fatalf("%d commands on %d lines, want at most 15 and one per line between the first and the last", len(found), want)
 	}
 	for _, m := range found {
 		c, rest, err := root.Find(strings.Fields(m[1]))

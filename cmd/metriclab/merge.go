@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -41,7 +41,7 @@ Exit codes: 0 all jobs are here; 1 something failed; 2 the command line is wrong
 			if err := few.apply(c, &cfg); err != nil {
 				return err
 			}
-			m, err := experiment.Merge(c.Context(), sel, dirs, cfg)
+			m, err := harness.Merge(c.Context(), sel, dirs, cfg)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ Exit codes: 0 all jobs are here; 1 something failed; 2 the command line is wrong
 
 // printMerge prints what came from where and what is missing, then what
 // printRun prints.
-func (a *app) printMerge(sel []experiment.Selected, m *experiment.Merged, cfg experiment.Config) error {
+func (a *app) printMerge(sel []harness.Selected, m *harness.Merged, cfg harness.Config) error {
 	a.printDamaged(m.Damaged, m.NoChecksum, cfg)
 	if len(m.Sources) > 0 {
 		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)

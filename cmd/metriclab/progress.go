@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 )
 
 // progress shows events on stderr: a bar on a terminal, else a line per
@@ -20,8 +20,8 @@ type progress struct {
 	mu sync.Mutex
 	w  io.Writer // for lines
 	// damaged is the line about a file that cannot be used.
-	damaged func(experiment.DamagedFile) string
-	last    experiment.Event
+	damaged func(harness.DamagedFile) string
+	last    harness.Event
 	bars    *mpb.Progress
 	bar     *mpb.Bar
 	// beside is the text after the bar. The bars' own goroutine reads it, and
@@ -31,8 +31,8 @@ type progress struct {
 	wait   sync.WaitGroup
 }
 
-func (a *app) progress(cfg experiment.Config) *progress {
-	p := &progress{w: a.err, done: make(chan struct{}), damaged: func(d experiment.DamagedFile) string { return a.damaged(d, cfg) }}
+func (a *app) progress(cfg harness.Config) *progress {
+	p := &progress{w: a.err, done: make(chan struct{}), damaged: func(d harness.DamagedFile) string { return a.damaged(d, cfg) }}
 	if a.terminal {
 		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
 		p.w = p.bars
@@ -66,18 +66,18 @@ func (p *progress) counts() string {
 	return s
 }
 
-func (p *progress) event(e experiment.Event) {
+func (p *progress) event(e harness.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Kind != experiment.Drawn && e.Kind != experiment.Damaged {
+	if e.Kind != harness.Drawn && e.Kind != harness.Damaged {
 		p.last = e
 	}
 	beside := p.remaining()
 	p.beside.Store(&beside)
 	switch e.Kind {
-	case experiment.Damaged:
+	case harness.Damaged:
 		fmt.Fprintln(p.w, p.damaged(e.File))
-	case experiment.Planned:
+	case harness.Planned:
 		if e.NoChecksum > 0 {
 			fmt.Fprintln(p.w, noChecksum(e.NoChecksum)+": run again")
 		}
@@ -92,9 +92,9 @@ func (p *progress) event(e experiment.Event) {
 				mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
 				mpb.BarRemoveOnComplete())
 		}
-	case experiment.Failed:
+	case harness.Failed:
 		fmt.Fprintf(p.w, "failed: %s, cell %s, trial %d: %v\n", e.Experiment, e.Cell, e.Trial, e.Err)
-	case experiment.Drawn:
+	case harness.Drawn:
 		if e.Outcome.Ran+e.Outcome.Failed > 0 {
 			fmt.Fprintf(p.w, "%s: %s run, %d failed, %d of %d done\n", e.Experiment, plural.Of(e.Outcome.Ran+e.Outcome.Failed, "job"), e.Outcome.Failed, e.Outcome.Done, e.Outcome.Jobs)
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 )
 
 // TestBarNeverBlocks sends events for as long as the bar is drawn a few times:
@@ -15,10 +15,10 @@ func TestBarNeverBlocks(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p := c.app.progress(experiment.Config{})
-		p.event(experiment.Event{Kind: experiment.Planned, Total: 1 << 40, Left: time.Hour})
+		p := c.app.progress(harness.Config{})
+		p.event(harness.Event{Kind: harness.Planned, Total: 1 << 40, Left: time.Hour})
 		for n, start := 0, time.Now(); time.Since(start) < 700*time.Millisecond; n++ {
-			p.event(experiment.Event{Kind: experiment.Finished, Experiment: "toy/lines", Cell: "a", Ended: n, Total: 1 << 40, Left: time.Hour})
+			p.event(harness.Event{Kind: harness.Finished, Experiment: "toy/lines", Cell: "a", Ended: n, Total: 1 << 40, Left: time.Hour})
 		}
 		p.close()
 	}()

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -70,7 +71,7 @@ environment is wrong; 130 interrupted.`,
 			p := a.progress(cfg)
 			cfg.Progress = p.event
 			silent := context.AfterFunc(c.Context(), p.interrupted)
-			res, err := experiment.Run(c.Context(), sel, cfg)
+			res, err := harness.Run(c.Context(), sel, cfg)
 			silent()
 			p.close()
 			if err != nil {
@@ -102,7 +103,7 @@ func (f *filters) add(a *app, c *cobra.Command, where *flags) {
 	completeFlag(c, "cell", a.completeCells(where))
 }
 
-func (f *filters) apply(c *cobra.Command, cfg *experiment.Config) error {
+func (f *filters) apply(c *cobra.Command, cfg *harness.Config) error {
 	if err := atLeastOne(c, "trials", f.trials); err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
 			if err != nil {
 				return err
 			}
-			res, err := experiment.Report(c.Context(), sel, cfg)
+			res, err := harness.Report(c.Context(), sel, cfg)
 			if err != nil {
 				return err
 			}
@@ -168,7 +169,7 @@ Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
 }
 
 // damaged says which file cannot be used, why, and what to do.
-func (a *app) damaged(d experiment.DamagedFile, cfg experiment.Config) string {
+func (a *app) damaged(d harness.DamagedFile, cfg harness.Config) string {
 	s := fmt.Sprintf("%s: %v", d.Path, d.Err)
 	switch {
 	case d.Published && d.Replaced:
@@ -187,7 +188,7 @@ func noChecksum(n int) string {
 }
 
 // printDamaged prints the files that cannot be used.
-func (a *app) printDamaged(files []experiment.DamagedFile, unsummed int, cfg experiment.Config) {
+func (a *app) printDamaged(files []harness.DamagedFile, unsummed int, cfg harness.Config) {
 	const shown = 20
 	for i, d := range files {
 		if i == shown {
@@ -202,7 +203,7 @@ func (a *app) printDamaged(files []experiment.DamagedFile, unsummed int, cfg exp
 }
 
 // printRun prints the results to stdout and what went wrong to stderr.
-func (a *app) printRun(sel []experiment.Selected, res *experiment.Result, cfg experiment.Config) error {
+func (a *app) printRun(sel []harness.Selected, res *harness.Result, cfg harness.Config) error {
 	for _, o := range res.Outcomes {
 		if o.Err != nil {
 			fmt.Fprintf(a.err, "%s: %v\n", o.Spec.ID, o.Err)
@@ -255,9 +256,9 @@ func (a *app) printRun(sel []experiment.Selected, res *experiment.Result, cfg ex
 }
 
 // folderFlags repeats the folders that are not the default.
-func (a *app) folderFlags(cfg experiment.Config) string {
+func (a *app) folderFlags(cfg harness.Config) string {
 	s := ""
-	if def := experiment.FoldersFor(cfg.Scale, ""); def.Store != cfg.Folders.Store {
+	if def := harness.FoldersFor(cfg.Scale, ""); def.Store != cfg.Folders.Store {
 		s += " --results " + cfg.Folders.Store
 	}
 	if cfg.Data != nil && cfg.Data.Dir() != "data" {
@@ -266,9 +267,9 @@ func (a *app) folderFlags(cfg experiment.Config) string {
 	return s
 }
 
-func (a *app) printOutcomes(res *experiment.Result) error {
+func (a *app) printOutcomes(res *harness.Result) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	count := map[experiment.Verdict]int{}
+	count := map[judge.Verdict]int{}
 	for _, o := range res.Outcomes {
 		state := "draft: " + o.Watermark
 		if o.Published {
@@ -287,7 +288,7 @@ func (a *app) printOutcomes(res *experiment.Result) error {
 		return err
 	}
 	var parts []string
-	for _, v := range experiment.Verdicts {
+	for _, v := range judge.Verdicts {
 		if count[v] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
 		}
@@ -300,8 +301,8 @@ func (a *app) printOutcomes(res *experiment.Result) error {
 }
 
 // dryRun says per experiment what would run, what is done and why.
-func (a *app) dryRun(c *cobra.Command, sel []experiment.Selected, cfg experiment.Config) error {
-	all, err := experiment.Stand(c.Context(), sel, cfg)
+func (a *app) dryRun(c *cobra.Command, sel []harness.Selected, cfg harness.Config) error {
+	all, err := harness.Stand(c.Context(), sel, cfg)
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func (a *app) dryRun(c *cobra.Command, sel []experiment.Selected, cfg experiment
 }
 
 // why explains the number of jobs to run.
-func why(s experiment.Status, cfg experiment.Config) string {
+func why(s harness.Status, cfg harness.Config) string {
 	parts := []string{fmt.Sprintf("%d of %d are done", s.Done, s.Jobs)}
 	if s.FromTable > 0 {
 		parts = append(parts, fmt.Sprintf("%d of them in the published table only", s.FromTable))
@@ -365,7 +366,7 @@ With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 			if cfg.Shard, err = a.shard(c, shard, false); err != nil {
 				return err
 			}
-			all, err := experiment.Stand(c.Context(), sel, cfg)
+			all, err := harness.Stand(c.Context(), sel, cfg)
 			if err != nil {
 				return err
 			}

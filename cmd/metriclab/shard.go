@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
+	"metriclab/pkg/experiment/harness"
 
-	"metriclab/pkg/experiment"
+	"github.com/spf13/cobra"
 )
 
 // The environment of a shard, where --shard is not given.
@@ -28,16 +28,16 @@ var engines = []struct {
 }
 
 // shard reads the flag or, if it is not set and env is true, the environment.
-func (a *app) shard(c *cobra.Command, flag string, env bool) (experiment.Shard, error) {
+func (a *app) shard(c *cobra.Command, flag string, env bool) (harness.Shard, error) {
 	if c.Flags().Changed("shard") {
-		s, err := experiment.ParseShard(flag)
+		s, err := harness.ParseShard(flag)
 		if err != nil {
 			return s, usageError{fmt.Errorf("flag --shard: %w", err)}
 		}
 		return s, nil
 	}
 	if !env {
-		return experiment.Shard{}, nil
+		return harness.Shard{}, nil
 	}
 	s, err := shardFromEnvironment(a.env)
 	if err != nil {
@@ -48,8 +48,8 @@ func (a *app) shard(c *cobra.Command, flag string, env bool) (experiment.Shard, 
 
 // shardFromEnvironment returns all jobs if no variable is set. An empty
 // variable counts as one that is not set.
-func shardFromEnvironment(env func(string) string) (experiment.Shard, error) {
-	none := experiment.Shard{}
+func shardFromEnvironment(env func(string) string) (harness.Shard, error) {
+	none := harness.Shard{}
 	name, first := envIndex, 0
 	if env(envIndex) == "" {
 		for _, e := range engines {
@@ -80,11 +80,11 @@ func shardFromEnvironment(env func(string) string) (experiment.Shard, error) {
 	if last := uint64(first) + n - 1; err != nil || i < uint64(first) || i > last {
 		return none, fmt.Errorf("%s: %q is not allowed, want %d to %d, since %s is %d", name, index, first, last, envCount, n)
 	}
-	return experiment.Shard{Index: int(i) - first, Count: int(n)}, nil
+	return harness.Shard{Index: int(i) - first, Count: int(n)}, nil
 }
 
 // printShard says what the shard has done, what is left and how to go on.
-func (a *app) printShard(sel []experiment.Selected, res *experiment.Result, cfg experiment.Config) error {
+func (a *app) printShard(sel []harness.Selected, res *harness.Result, cfg harness.Config) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, o := range res.Outcomes {
 		fmt.Fprintf(w, "%s\t%d of %d jobs of shard %v\n", o.Spec.ID, o.Done, o.Jobs, cfg.Shard)
@@ -93,6 +93,6 @@ func (a *app) printShard(sel []experiment.Selected, res *experiment.Result, cfg 
 		return err
 	}
 	fmt.Fprintf(a.out, "all shards: %d of %d jobs are in %s, %d are left\n", res.All-res.Left, res.All, cfg.Folders.Store, res.Left)
-	_, err := fmt.Fprintf(a.out, "when none is left, here or in other folders: %s%s [DIR ...]\n", experiment.MergeCommand(sel, cfg), a.folderFlags(cfg))
+	_, err := fmt.Fprintf(a.out, "when none is left, here or in other folders: %s%s [DIR ...]\n", harness.MergeCommand(sel, cfg), a.folderFlags(cfg))
 	return err
 }

@@ -41,7 +41,7 @@ func judge(name, executed string, compare bool) (problems []string, summary stri
 	if err != nil {
 		return []string{err.Error()}, ""
 	}
-	problems = got.problems(name)
+	problems = got.problems()
 	if compare {
 		want, err := read(name)
 		if err != nil {

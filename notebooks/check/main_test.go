@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// name is that of the notebook in the tests.
+const name = "00_start_here.ipynb"
+
 func TestJudge(t *testing.T) {
 	raw, err := os.ReadFile("../00_start_here.ipynb")
 	if err != nil {

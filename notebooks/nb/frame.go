@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/go-gota/gota/series"
+
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )

@@ -14,6 +14,8 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -35,7 +37,7 @@ func Rows(spec experiment.Spec, scale string) (*table.Table, error) {
 }
 
 // Times returns the timing table of an experiment, with the columns of
-// experiment.TimesColumns; scale is as in Rows. At smoke scale the times are those
+// harness.TimesColumns; scale is as in Rows. At smoke scale the times are those
 // of the run that made the rows. Errors are those of Rows, and full-scale times
 // that are missing or not those that meta.json describes.
 func Times(spec experiment.Spec, scale string) (*table.Table, error) {
@@ -55,21 +57,21 @@ func rows(root string, spec experiment.Spec, name string, timed bool) (t, times 
 	}
 	if scale == experiment.Full {
 		dir := filepath.Join(root, "results", filepath.FromSlash(spec.ID))
-		t, err := spec.ReadTable(dir)
+		t, err := harness.ReadTable(spec, dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, &missingError{spec.ID}
 		}
 		if err != nil || !timed {
 			return t, nil, err
 		}
-		times, err := spec.ReadTimes(dir)
+		times, err := harness.ReadTimes(spec, dir)
 		return t, times, err
 	}
-	r, err := experiment.Run(context.Background(), []experiment.Selected{{Spec: spec}}, experiment.Config{
+	r, err := harness.Run(context.Background(), []harness.Selected{{Spec: spec}}, harness.Config{
 		Scale: scale, Workers: runtime.NumCPU(),
-		Folders: experiment.FoldersFor(scale, filepath.Join(root, "out", "notebooks")),
+		Folders: harness.FoldersFor(scale, filepath.Join(root, "out", "notebooks")),
 		Data:    datasets.Open(filepath.Join(root, "data")),
-		World:   experiment.World{Now: time.Now, ProcessCPU: processCPU},
+		World:   harness.World{Now: time.Now, ProcessCPU: processCPU},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -168,9 +170,9 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 			}
 		}
 		for _, c := range spec.Claims {
-			row := []string{c.Where, c.Statement, c.Theirs, c.Predicate, string(experiment.NotGraded)}
+			row := []string{c.Where, c.Statement, c.Theirs, c.Predicate, string(judge.NotGraded)}
 			if full {
-				f, err := c.GradeWith(t, times)
+				f, err := c.Judge(t, times)
 				if err != nil {
 					return out, fmt.Errorf("nb: claim %s: %w", c.ID, err)
 				}

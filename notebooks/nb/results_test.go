@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -22,9 +23,9 @@ import (
 func toy(runs *int) experiment.Spec {
 	return experiment.Spec{
 		ID: "toy/count", Title: "t", Source: "s", Version: 1,
-		Cells:  func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "c", Dataset: "built-in"}} },
-		Trials: func(experiment.Scale) int { return 1 },
-		Index:  []string{"what"}, Values: []string{"value"},
+		Cells:   func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "c", Dataset: "built-in"}} },
+		Trials:  func(experiment.Scale) int { return 1 },
+		Columns: experiment.Columns{experiment.Text("what", "what is counted"), experiment.Number("value", "", "the count")},
 		Trial: func(_ context.Context, _ *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
 			*runs++
 			if *runs < 0 {
@@ -39,11 +40,11 @@ func toy(runs *int) experiment.Spec {
 		}}},
 		Claims: []experiment.Claim{{
 			ID: "c", Statement: "it is five", Where: "Section 1", Theirs: "5", Predicate: "equal to 5",
-			Grade: func(t *table.Table) (experiment.Finding, error) {
+			Test: func(t *table.Table) judge.Test {
 				if t.Values("value")[0] != 5 {
-					return experiment.Finding{}, errors.New("not five")
+					judge.Refuse("not five")
 				}
-				return experiment.Finding{Verdict: experiment.Reproduced, Ours: "5", Reason: "It is."}, nil
+				return judge.Shown{Test: judge.Holds{true, true, true, true, true, true}, Ours: "5", Note: "It is."}
 			},
 		}},
 	}
@@ -52,7 +53,7 @@ func toy(runs *int) experiment.Spec {
 // publish writes the table of a full-scale run.
 func publish(t *testing.T, root string, spec experiment.Spec, value float64) {
 	t.Helper()
-	tab := table.New(spec.Columns())
+	tab := table.New([]string{"job", "cell", "trial", "what"}, []string{"value"})
 	tab.Add(table.Key{"job": "j", "cell": "c", "trial": "0", "what": "x"}, table.Values{"value": value})
 	var b bytes.Buffer
 	if err := tab.WriteCSV(&b); err != nil {
@@ -152,8 +153,8 @@ func timedToy(runs *int) experiment.Spec {
 	}})
 	s.Claims = []experiment.Claim{{
 		ID: "t", Statement: "it is slow", Where: "Section 1", Theirs: "5 s", Predicate: "at least 5 s",
-		GradeTimed: func(_, times *table.Table) (experiment.Finding, error) {
-			return experiment.Finding{Verdict: experiment.Reproduced, Ours: fmt.Sprint(times.Values("wall_s")[0]), Reason: "It is."}, nil
+		TestTimed: func(_, times *table.Table) judge.Test {
+			return judge.Shown{Test: judge.Holds{true, true, true, true, true, true}, Ours: fmt.Sprint(times.Values("wall_s")[0])}
 		},
 	}}
 	return s
@@ -232,7 +233,7 @@ func TestClaims(t *testing.T) {
 	}
 	publish(t, root, specs[0], 5)
 	got, err = claims(root, specs, "full", never)
-	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It is." {
+	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It holds in every trial. It is." {
 		t.Errorf("full: %v, error %v", got, err)
 	}
 	publish(t, root, specs[0], 6)

@@ -1,7 +1,7 @@
-// Package experiment is the harness: it declares what an experiment is, runs
-// its jobs in parallel, keeps each finished job in a store that survives a
-// kill at any moment, draws the views, grades the claims and writes the
-// report. It knows no learner and no paper.
+// Package experiment is what the author of an experiment declares: its cells with their
+// settings, the columns of its table, the trial that fills them, the views that are drawn
+// from them and the claims that are judged on them. It runs nothing: that is package
+// harness. It knows no learner and no paper.
 package experiment
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -51,10 +52,13 @@ type Spec struct {
 	Cells func(Scale) []Cell
 	// Trials is the default number of trials per cell at a scale.
 	Trials func(Scale) int
-	// Index and Values are the columns of the table that Trial returns.
-	Index, Values []string
-	// Trial runs one job. It is a pure function of its arguments: the same cell
-	// and seed give the same rows. It returns ctx.Err() soon after ctx is done.
+	// Kinds are the kinds of rows, if there are several: the cells of the column "kind".
+	Kinds []Kind
+	// Columns are the columns of the table.
+	Columns Columns
+	// Trial runs one job and returns rows with the columns that are not derived. It is a
+	// pure function of its arguments: the same cell and seed give the same rows. It
+	// returns ctx.Err() soon after ctx is done.
 	Trial func(ctx context.Context, env *Env, cell Cell, seed Seed) (*table.Table, error)
 
 	// Views are the figures and tables drawn from the one table.
@@ -67,6 +71,9 @@ type Spec struct {
 	Timing bool
 	// Ours marks an experiment that the paper does not have.
 	Ours bool
+	// Pending marks an experiment whose claims are committed, but whose first full run is
+	// still to come.
+	Pending bool
 	// Cost is the expected CPU time of one job at full scale, for the plan and
 	// the first ETA.
 	Cost time.Duration
@@ -90,8 +97,8 @@ type Cell struct {
 	Name string
 	// Dataset is the name in the data registry, or a built-in generator's.
 	Dataset string
-	// Params are the settings that differ between cells.
-	Params map[string]string
+	// Settings is a struct with what else decides the values; see Params. nil is none.
+	Settings any
 	// Methods maps each method used to its version.
 	Methods map[string]int
 }
@@ -115,22 +122,22 @@ type View struct {
 	Name string
 	// Title names it for a reader, for example "Fig. 3, top left: POLA against Euclidean".
 	Title string
-	// Draw draws what the table has and notes what is missing. The table has the
-	// columns of Columns.
+	// Draw draws what the table has and notes what is missing. The table has the columns
+	// job (the first 16 digits of the job's id), cell and trial, and those of Spec.Columns.
 	Draw func(t *table.Table) (plots.Drawing, error)
 	// DrawTimed takes the place of Draw in a view that shows times; exactly one of
 	// the two is set, and DrawTimed only in an experiment marked Timing. times has
-	// the columns of TimesColumns and the rows of the jobs in t: one per phase,
-	// in seconds, and one of TotalPhase. Jobs may have run on different machines,
-	// so that times are comparable within a job.
+	// the columns job, cell, trial and phase, wall_s and cpu_s, and the rows of the jobs in
+	// t: one per phase, in seconds, and one of TotalPhase. Jobs may have run on different
+	// machines, so that times are comparable within a job.
 	DrawTimed func(t, times *table.Table) (plots.Drawing, error)
 }
 
 // DrawWith calls whichever of Draw and DrawTimed is set. times is not used if
 // it is Draw. A table with the declared columns gives a drawing or an error,
-// whatever its rows and cells are; see Refuse.
+// whatever its rows and cells are; see judge.Refuse.
 func (v View) DrawWith(t, times *table.Table) (d plots.Drawing, err error) {
-	defer refused(&err)
+	defer judge.Refused(&err)
 	if v.DrawTimed != nil {
 		return v.DrawTimed(t, times)
 	}
@@ -140,20 +147,8 @@ func (v View) DrawWith(t, times *table.Table) (d plots.Drawing, err error) {
 // Timed reports whether the view needs times.
 func (v View) Timed() bool { return v.DrawTimed != nil }
 
-// Columns returns the columns of the experiment's table: job (the first 16
-// digits of the job's id), cell and trial, then Spec.Index; and Spec.Values.
-func (s Spec) Columns() (index, values []string) {
-	return append([]string{"job", "cell", "trial"}, s.Index...), s.Values
-}
-
 // TotalPhase is the phase of the timing table that stands for the whole job.
 const TotalPhase = "total"
-
-// TimesColumns returns the columns of the timing table: job, cell and trial as
-// in Spec.Columns, and phase; and the wall and CPU time of the phase in seconds.
-func TimesColumns() (index, values []string) {
-	return []string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"}
-}
 
 // Paper groups the experiments of one paper.
 type Paper struct {

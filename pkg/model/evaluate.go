@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
@@ -90,8 +91,8 @@ type Score struct {
 	// Ks holds the number of neighbours that each split took.
 	Ks []int
 	// Summary is the mean over splits with its corrected interval (see
-	// experiment.SummarizeResampled).
-	Summary experiment.Summary
+	// judge.SummarizeResampled).
+	Summary judge.Summary
 }
 
 // Evaluation is what Evaluate found.
@@ -108,7 +109,7 @@ type Evaluation struct {
 	// Euclidean distance of the same prepared rows in the same splits.
 	Learner, Baseline Score
 	// Difference is the learner's error minus the baseline's, paired by split.
-	Difference experiment.Summary
+	Difference judge.Summary
 	// Notes are warnings on what the numbers mean.
 	Notes []string
 }
@@ -179,11 +180,11 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	for s := range diffs {
 		diffs[s] = e.Learner.Errors[s] - e.Baseline.Errors[s]
 	}
-	e.Learner.Summary = experiment.SummarizeResampled(e.Learner.Errors, ratio)
-	e.Baseline.Summary = experiment.SummarizeResampled(e.Baseline.Errors, ratio)
-	e.Difference = experiment.SummarizeResampled(diffs, ratio)
+	e.Learner.Summary = judge.SummarizeResampled(e.Learner.Errors, ratio)
+	e.Baseline.Summary = judge.SummarizeResampled(e.Baseline.Errors, ratio)
+	e.Difference = judge.SummarizeResampled(diffs, ratio)
 	if !e.Difference.HasInterval {
-		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", experiment.MinTrials))
+		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
 	} else if e.Learner.Summary.Half == 0 || e.Baseline.Summary.Half == 0 {
 		e.Notes = append(e.Notes, "an interval of width 0, where all splits have the same error, does not mean that it is known exactly")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
@@ -235,7 +236,7 @@ func TestEvaluateSummary(t *testing.T) {
 			t.Errorf("split %d took k = %d", i, k)
 		}
 	}
-	if want := experiment.SummarizeResampled(diffs, 1.0/3); fmt.Sprint(e.Difference) != fmt.Sprint(want) {
+	if want := judge.SummarizeResampled(diffs, 1.0/3); fmt.Sprint(e.Difference) != fmt.Sprint(want) {
 		t.Errorf("difference %+v, want %+v", e.Difference, want)
 	}
 	same := evaluate(t, d, model.Recipe{Learner: model.Euclidean}, model.Plan{Repeats: 2})

@@ -1,11 +1,10 @@
-// Package experimenttest tests the experiments of a paper at smoke scale. A
-// paper's test is one line:
+// Package experimenttest tests the experiments of a paper: what they declare, what they
+// compute at smoke scale, and what is committed of them. A paper's test is one line:
 //
-//	func TestSmoke(t *testing.T) { experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins") }
+//	func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
 package experimenttest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,15 +14,17 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -53,31 +54,27 @@ type tb interface {
 	Context() context.Context
 }
 
-// PinSmoke runs every experiment of a paper at smoke scale, one trial per cell,
-// and fails unless
+// pinSmoke runs every experiment of a paper at smoke scale, one trial per cell, as the
+// command does, and fails unless
 //
 //   - the Spec is well-formed: IDs below the paper's key, unique names of views,
 //     claims and columns, versions of at least 1, all texts that a reader sees, and
 //     timed views and claims only where the experiment is marked Timing;
-//   - each trial returns rows with the declared columns;
-//   - every view renders and every claim grades without error (the verdict means
+//   - every field of a cell's settings is in the key: changing it changes the job's id;
+//   - each trial returns rows with the declared columns, of declared kinds, that are
+//     filled only where the declaration says so;
+//   - every view renders and every claim is judged without error (the verdict means
 //     nothing at this scale), with the times of a clock that goes on by a
-//     millisecond whenever it is read;
-//   - a second run, in parallel and through the store, gives the same table, and of
-//     an experiment marked Timing the same phases;
-//   - the values equal the pin: a hash per experiment in the file, beside the
-//     versions of the experiment and its methods. Values that differ while all
-//     versions are the pinned ones mean that a change of the code needs a new
-//     version, since finished jobs would not run again.
+//     millisecond whenever it is read, and none panics on mutants of the table;
+//   - the values, and of an experiment marked Timing the names of the phases, equal the
+//     pin: a hash per experiment in the file, beside the versions of the experiment and
+//     its methods. Values that differ while all versions are the pinned ones mean that a
+//     change of the code needs a new version, since finished jobs would not run again,
+//     or that the experiment is not deterministic.
 //
-// With -update the file is rewritten, but for values that have changed under the
+// With rewrite the file is rewritten, but for values that have changed under the
 // same versions. Pins are made on amd64 and compared only
 // there: other machines round differently (fused multiply-add).
-func PinSmoke(t *testing.T, p experiment.Paper, file string) {
-	t.Helper()
-	pinSmoke(t, p, file, *update, runtime.GOARCH)
-}
-
 func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) {
 	t.Helper()
 	if !checkPaper(t, p) {
@@ -89,14 +86,16 @@ func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) 
 	}
 	var now []pin
 	for _, s := range p.Experiments {
-		tab, times := collect(t, s)
+		tab, times := run(t, p, s)
 		if tab == nil {
 			continue
 		}
+		if err := checkRows(s, tab); err != nil {
+			t.Errorf("%v", err)
+		}
 		draw(t, s, tab, times)
 		survive(t, s, tab, times)
-		throughStore(t, p, s, tab, times)
-		x := newPin(s, tab)
+		x := newPin(s, tab, times)
 		now = append(now, x)
 		i := slices.IndexFunc(pins, func(q pin) bool { return q.id == x.id })
 		switch {
@@ -112,7 +111,7 @@ func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) 
 			t.Logf("%s: the pin is not compared on %s", s.ID, arch)
 		case pins[i].hash != x.hash:
 			t.Errorf("%s: the values have changed, but no version: bump the version of what has changed (%s), "+
-				"so that finished jobs run again; then go test -update", s.ID, x.versions)
+				"so that finished jobs run again, then go test -update; or two runs of the same jobs differ", s.ID, x.versions)
 		}
 	}
 	for _, q := range pins {
@@ -127,6 +126,7 @@ func pinSmoke(t tb, p experiment.Paper, file string, rewrite bool, arch string) 
 		if err := writePins(file, now); err != nil {
 			t.Fatalf("%v", err)
 		}
+		t.Logf("wrote %s", file)
 	}
 }
 
@@ -151,13 +151,8 @@ func checkPaper(t tb, p experiment.Paper) bool {
 		if s.Title == "" || s.Source == "" || s.Version < 1 || len(s.Views) == 0 {
 			fail("%s: want a title, a source, a version of at least 1 and a view", s.ID)
 		}
-		index, values := s.Columns()
-		columns := map[string]bool{}
-		for _, name := range slices.Concat(index, values) {
-			if name == "" || columns[name] {
-				fail("%s: column name %q is empty or occurs twice", s.ID, name)
-			}
-			columns[name] = true
+		if err := s.CheckColumns(); err != nil {
+			fail("%v", err)
 		}
 		views := map[string]bool{}
 		for _, v := range s.Views {
@@ -180,8 +175,8 @@ func checkPaper(t tb, p experiment.Paper) bool {
 			if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
 				fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
 			}
-			if (c.Grade == nil) == (c.GradeTimed == nil) {
-				fail("%s: claim %s: want exactly one of Grade and GradeTimed", s.ID, c.ID)
+			if (c.Test == nil) == (c.TestTimed == nil) {
+				fail("%s: claim %s: want exactly one of Test and TestTimed", s.ID, c.ID)
 			}
 			if c.Timed() && !s.Timing {
 				fail("%s: claim %s is about times, but the experiment is not marked Timing", s.ID, c.ID)
@@ -200,6 +195,9 @@ func checkPaper(t tb, p experiment.Paper) bool {
 					fail("%s: cell name %q is empty or occurs twice at scale %s", s.ID, c.Name, scale)
 				}
 				cells[c.Name] = true
+				if err := checkSettings(c); err != nil {
+					fail("%s: cell %s: %v", s.ID, c.Name, err)
+				}
 				for name, v := range c.Methods {
 					if v < 1 {
 						fail("%s: cell %s: version %d of %s, want at least 1", s.ID, c.Name, v, name)
@@ -217,12 +215,36 @@ func checkPaper(t tb, p experiment.Paper) bool {
 	return ok
 }
 
-// collect returns the tables of a run in memory, nil if it fails.
-func collect(t tb, s experiment.Spec) (tab, times *table.Table) {
+// run runs the experiment as the command does, in parallel, and returns what it kept; nil if
+// it failed.
+func run(t tb, p experiment.Paper, s experiment.Spec) (tab, times *table.Table) {
 	t.Helper()
-	env := &experiment.Env{Scale: experiment.Smoke, Data: datasets.Open(t.TempDir())}
-	tab, times, err := experiment.CollectTimed(t.Context(), s, env, pinnedTrials, 1, clocks())
+	atomicfile.WithoutSync() // no plug is pulled
+	bare := s
+	bare.Views, bare.Claims = nil, nil // these are tested on what it keeps
+	bare.Trials = func(experiment.Scale) int { return pinnedTrials }
+	dir := t.TempDir()
+	res, err := harness.Run(t.Context(), []harness.Selected{{Paper: p, Spec: bare}}, harness.Config{
+		Scale: experiment.Smoke, Trials: pinnedTrials, Workers: 2, Data: datasets.Open(t.TempDir()),
+		Folders: harness.FoldersFor(experiment.Smoke, dir), World: clocks(),
+	})
 	if err != nil {
+		t.Errorf("%s: %v", s.ID, err)
+		return nil, nil
+	}
+	for _, f := range res.Failed {
+		t.Errorf("%s, cell %s: %v", s.ID, f.Cell, f.Err)
+	}
+	if !res.OK() {
+		t.Errorf("%s: the run failed: %+v", s.ID, res)
+		return nil, nil
+	}
+	dir = filepath.Join(dir, filepath.FromSlash(s.ID))
+	if tab, err = harness.ReadTable(s, dir); err != nil {
+		t.Errorf("%v", err)
+		return nil, nil
+	}
+	if times, err = harness.ReadTimes(s, dir); err != nil {
 		t.Errorf("%v", err)
 		return nil, nil
 	}
@@ -231,17 +253,19 @@ func collect(t tb, s experiment.Spec) (tab, times *table.Table) {
 
 // clocks goes on by a millisecond whenever one of its clocks is read, so that
 // no phase takes no time and a test does not depend on the machine.
-func clocks() experiment.World {
+func clocks() harness.World {
 	var reads atomic.Int64
 	tick := func() time.Duration { return time.Duration(reads.Add(1)) * time.Millisecond }
-	return experiment.World{Now: func() time.Time { return time.Unix(0, 0).Add(tick()) }, ProcessCPU: tick}
+	return harness.World{Now: func() time.Time { return time.Unix(0, 0).Add(tick()) }, ProcessCPU: tick}
 }
 
 func draw(t tb, s experiment.Spec, tab, times *table.Table) {
 	t.Helper()
 	for _, v := range s.Views {
 		d, err := v.DrawWith(tab, times)
-		if err == nil {
+		if err == nil && testing.Short() { // pixels take a while
+			err = prepared(d)
+		} else if err == nil {
 			_, err = d.Render(v.Name, plots.Options{Watermark: "smoke scale"})
 		}
 		if err != nil {
@@ -251,75 +275,29 @@ func draw(t tb, s experiment.Spec, tab, times *table.Table) {
 		}
 	}
 	for _, c := range s.Claims {
-		if _, err := c.GradeWith(tab, times); err != nil {
+		if _, err := c.Judge(tab, times); err != nil {
 			t.Errorf("%s: claim %s: %v", s.ID, c.ID, err)
 		}
 	}
 }
 
-// throughStore runs the experiment as the command does, in parallel.
-func throughStore(t tb, p experiment.Paper, s experiment.Spec, want, wantTimes *table.Table) {
-	t.Helper()
-	s.Views, s.Claims = nil, nil // these have been tested
-	dir := t.TempDir()
-	cfg := experiment.Config{
-		Scale: experiment.Smoke, Trials: pinnedTrials, Workers: 2, Data: datasets.Open(t.TempDir()),
-		Folders: experiment.FoldersFor(experiment.Smoke, dir), World: clocks(),
-	}
-	s.Trials = func(experiment.Scale) int { return pinnedTrials }
-	res, err := experiment.Run(t.Context(), []experiment.Selected{{Paper: p, Spec: s}}, cfg)
-	if err != nil || !res.OK() {
-		t.Errorf("%s: run: %v %+v", s.ID, err, res)
-		return
-	}
-	dir = filepath.Join(dir, filepath.FromSlash(s.ID))
-	got, err := s.ReadTable(dir)
-	if err != nil {
-		t.Errorf("%v", err)
-	} else if csvOf(got) != csvOf(want) {
-		t.Errorf("%s: two runs of the same jobs differ", s.ID)
-	}
-	if !s.Timing {
-		return
-	}
-	times, err := s.ReadTimes(dir)
-	if err != nil {
-		t.Errorf("%v", err)
-	} else if !slices.Equal(phases(times), phases(wantTimes)) {
-		t.Errorf("%s: two runs of the same jobs have different phases", s.ID)
-	}
-}
-
-// phases lists the job and the phase of each row of a timing table.
-func phases(times *table.Table) []string {
-	var out []string
-	for i, job := range times.Index("job") {
-		out = append(out, job+" "+times.Index("phase")[i])
-	}
-	return out
-}
-
-func csvOf(t *table.Table) string {
-	var b bytes.Buffer
-	if err := t.WriteCSV(&b); err != nil {
-		panic(err) // a bytes.Buffer does not fail
-	}
-	return b.String()
-}
-
 // pin is one line of the file: experiment, versions and hash, separated by tabs.
 type pin struct{ id, versions, hash string }
 
-// newPin hashes the table without the column job: an id changes with every
-// version, whether the values do or not.
-func newPin(s experiment.Spec, tab *table.Table) pin {
+// newPin hashes the table without the column job, since an id changes with every version,
+// whether the values do or not, and without derived columns; and the phases of a timing
+// table.
+func newPin(s experiment.Spec, tab, times *table.Table) pin {
 	h := sha256.New()
 	for _, name := range tab.IndexNames() {
 		if name != "job" {
 			fmt.Fprintf(h, "%s: %q\n", name, tab.Index(name))
 		}
 	}
-	for _, name := range tab.ValueNames() {
+	if s.Timing {
+		fmt.Fprintf(h, "phases: %q\n", times.Index("phase"))
+	}
+	for _, name := range s.Columns.Numbers() {
 		fmt.Fprintf(h, "%s:", name)
 		for _, v := range tab.Values(name) {
 			fmt.Fprintf(h, " %s", table.Format(v))
@@ -364,14 +342,20 @@ func writePins(file string, pins []pin) error {
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
-// Grade returns the finding of the claim of that ID on a made-up table; times is nil for
+// Table returns an empty table with the columns that a claim or a view gets, but for derived
+// ones, to be made up in a test; experiment.Columns.WithDerived adds these at the end.
+func Table(s experiment.Spec) *table.Table {
+	return table.New(slices.Concat([]string{"job", "cell", "trial"}, s.Columns.Texts()), s.Columns.Numbers())
+}
+
+// Judge returns the finding of the claim of that ID on a made-up table; times is nil for
 // a claim that is not about times. It ends the test if there is no such claim or it
-// cannot be graded.
-func Grade(t *testing.T, claims []experiment.Claim, id string, tab, times *table.Table) experiment.Finding {
+// cannot be judged.
+func Judge(t *testing.T, claims []experiment.Claim, id string, tab, times *table.Table) judge.Finding {
 	t.Helper()
 	for _, c := range claims {
 		if c.ID == id {
-			f, err := c.GradeWith(tab, times)
+			f, err := c.Judge(tab, times)
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
@@ -379,5 +363,5 @@ func Grade(t *testing.T, claims []experiment.Claim, id string, tab, times *table
 		}
 	}
 	t.Fatalf("no claim %s", id)
-	return experiment.Finding{}
+	return judge.Finding{}
 }

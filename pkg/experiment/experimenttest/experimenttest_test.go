@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -22,6 +23,11 @@ type recorder struct {
 }
 
 type stopped struct{}
+
+// blind is a setting that is always written alike.
+type blind int
+
+func (blind) String() string { return "blind" }
 
 func (r *recorder) Logf(format string, args ...any) {
 	r.logs = append(r.logs, fmt.Sprintf(format, args...))
@@ -56,8 +62,8 @@ func toy() experiment.Paper {
 		Cells: func(experiment.Scale) []experiment.Cell {
 			return []experiment.Cell{{Name: "a", Dataset: "toy", Methods: map[string]int{"m": 1}}, {Name: "b", Dataset: "toy", Methods: map[string]int{"n": 3}}}
 		},
-		Trials: func(experiment.Scale) int { return 2 },
-		Values: []string{"y"},
+		Trials:  func(experiment.Scale) int { return 2 },
+		Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
 		Trial: func(_ context.Context, _ *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 			t := table.New(nil, []string{"y"})
 			t.Add(nil, table.Values{"y": seed.Stream(c.Name).Float64()})
@@ -66,28 +72,24 @@ func toy() experiment.Paper {
 		Views: []experiment.View{{Name: "v", Title: "V", Draw: func(*table.Table) (plots.Drawing, error) {
 			return plots.Drawing{Caption: "C", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 		}}},
-		Claims: []experiment.Claim{{ID: "c", Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Grade: func(*table.Table) (experiment.Finding, error) {
-			return experiment.Finding{Verdict: experiment.Undecided}, nil
-		}}},
+		Claims: []experiment.Claim{{ID: "c", Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(*table.Table) judge.Test { return judge.Unsettled{Reason: "r"} }}},
 	}}}
 }
 
-// drawTimed and gradeTimed fail unless each job took time.
+// drawTimed and testTimed refuse unless each job took time.
 func drawTimed(t, times *table.Table) (plots.Drawing, error) {
-	if _, err := gradeTimed(t, times); err != nil {
-		return plots.Drawing{}, err
-	}
-	return plots.Drawing{Caption: "C", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+	testTimed(t, times)
+	return toy().Experiments[0].Views[0].Draw(t)
 }
 
-func gradeTimed(t, times *table.Table) (experiment.Finding, error) {
+func testTimed(t, times *table.Table) judge.Test {
 	for id := range t.Group("job") {
 		all := times.Where("job", id, "phase", experiment.TotalPhase)
 		if all.Len() != 1 || !(all.Values("wall_s")[0] > 0) || !(all.Values("cpu_s")[0] > 0) {
-			return experiment.Finding{}, fmt.Errorf("job %s has no times", id)
+			judge.Refuse("job %s has no times", id)
 		}
 	}
-	return experiment.Finding{Verdict: experiment.Undecided}, nil
+	return judge.Unsettled{Reason: "r"}
 }
 
 func TestPinSmokeTimed(t *testing.T) {
@@ -95,7 +97,7 @@ func TestPinSmokeTimed(t *testing.T) {
 	s := &p.Experiments[0]
 	s.Timing = true
 	s.Views[0].Draw, s.Views[0].DrawTimed = nil, drawTimed
-	s.Claims[0].Grade, s.Claims[0].GradeTimed = nil, gradeTimed
+	s.Claims[0].Test, s.Claims[0].TestTimed = nil, testTimed
 	if r := record(t, p, filepath.Join(t.TempDir(), "pins"), true, "amd64"); len(r.errs) != 0 {
 		t.Errorf("a sound paper with times: %q", r.errs)
 	}
@@ -109,7 +111,6 @@ func TestPinSmoke(t *testing.T) {
 	if r := record(t, toy(), file, false, "amd64"); len(r.errs) != 0 || len(r.logs) != 0 {
 		t.Errorf("the same again: %q %q", r.errs, r.logs)
 	}
-	PinSmoke(t, toy(), file)
 }
 
 // TestPinSmokeFails changes the sound paper in every way that must be noticed.
@@ -134,17 +135,32 @@ func TestPinSmokeFails(t *testing.T) {
 		return spec(func(s *experiment.Spec) {
 			s.Timing = true
 			s.Views[0].Draw, s.Views[0].DrawTimed = nil, drawTimed
-			s.Claims[0].Grade, s.Claims[0].GradeTimed = nil, gradeTimed
+			s.Claims[0].Test, s.Claims[0].TestTimed = nil, testTimed
 			f(s)
 		})
 	}
 	broken := errors.New("broken")
+	// kinds declares kinds, of which y is filled in k, and returns rows of a kind.
+	kinds := func(declared, kind string) func(*experiment.Paper) {
+		return spec(func(s *experiment.Spec) {
+			for _, k := range strings.Split(declared, ", ") {
+				s.Kinds = append(s.Kinds, experiment.Kind{Name: k, Meaning: "a kind"})
+			}
+			s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("y", "", "a draw").In("k")}
+			columns := s.Columns
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+				t := columns.Table()
+				t.Add(table.Key{"kind": kind}, table.Values{"y": 1})
+				return t, nil
+			}
+		})
+	}
 	for name, tt := range map[string]struct {
 		change func(*experiment.Paper)
 		want   string
 	}{
 		"new values":         {offset(func() float64 { return 7 }), "bump the version of what has changed (experiment 1, m 1, n 3)"},
-		"not deterministic":  {offset(func() float64 { return float64(calls.Add(1)) }), "two runs of the same jobs differ"},
+		"not deterministic":  {offset(func() float64 { return float64(calls.Add(1)) }), "or two runs of the same jobs differ"},
 		"new version":        {spec(func(s *experiment.Spec) { s.Version = 2 }), `versions are "experiment 2, m 1, n 3"`},
 		"new method version": {cells(experiment.Cell{Name: "a", Methods: map[string]int{"m": 2}}), "pinned are"},
 		"new ID":             {spec(func(s *experiment.Spec) { s.ID = "toy/two" }), "toy/two is not pinned"},
@@ -154,7 +170,7 @@ func TestPinSmokeFails(t *testing.T) {
 				return nil, broken
 			}
 		}), "broken"},
-		"undeclared column": {spec(func(s *experiment.Spec) { s.Values = []string{"y", "z"} }), "want y,z"},
+		"undeclared column": {spec(func(s *experiment.Spec) { s.Columns = append(s.Columns, experiment.Number("z", "", "more")) }), "want y,z"},
 		"view fails": {spec(func(s *experiment.Spec) {
 			s.Views[0].Draw = func(*table.Table) (plots.Drawing, error) { return plots.Drawing{}, broken }
 		}), "view v: broken"},
@@ -164,37 +180,50 @@ func TestPinSmokeFails(t *testing.T) {
 			}
 		}), "no caption"},
 		"claim fails": {spec(func(s *experiment.Spec) {
-			s.Claims[0].Grade = func(*table.Table) (experiment.Finding, error) { return experiment.Finding{}, broken }
+			s.Claims[0].Test = func(*table.Table) judge.Test { judge.Refuse("%w", broken); return nil }
 		}), "claim c: broken"},
 		"no draw":           {spec(func(s *experiment.Spec) { s.Views[0].Draw = nil }), "view v: want exactly one of Draw"},
 		"two draws":         {timed(func(s *experiment.Spec) { s.Views[0].Draw = toy().Experiments[0].Views[0].Draw }), "view v: want exactly one of Draw"},
-		"no grade":          {spec(func(s *experiment.Spec) { s.Claims[0].Grade = nil }), "claim c: want exactly one of Grade"},
+		"no grade":          {spec(func(s *experiment.Spec) { s.Claims[0].Test = nil }), "claim c: want exactly one of Test"},
 		"timed, not Timing": {timed(func(s *experiment.Spec) { s.Timing = false }), "view v shows times, but"},
 		"timed claim":       {timed(func(s *experiment.Spec) { s.Timing, s.Views = false, toy().Experiments[0].Views }), "claim c is about times, but"},
 		"timed view fails": {timed(func(s *experiment.Spec) {
 			s.Views[0].DrawTimed = func(_, _ *table.Table) (plots.Drawing, error) { return plots.Drawing{}, broken }
 		}), "view v: broken"},
 		"timed claim fails": {timed(func(s *experiment.Spec) {
-			s.Claims[0].GradeTimed = func(_, _ *table.Table) (experiment.Finding, error) { return experiment.Finding{}, broken }
+			s.Claims[0].TestTimed = func(_, _ *table.Table) judge.Test { judge.Refuse("%w", broken); return nil }
 		}), "claim c: broken"},
-		"phases differ": {timed(func(s *experiment.Spec) {
+		"other phases": {timed(func(s *experiment.Spec) {
 			trial := s.Trial
 			s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-				defer env.Lap(fmt.Sprint(calls.Add(1)))()
+				defer env.Lap("another")()
 				return trial(ctx, env, c, seed)
 			}
-		}), "two runs of the same jobs have different phases"},
+		}), "bump the version of what has changed"},
 		"reserved phase": {spec(func(s *experiment.Spec) {
 			s.Trial = func(_ context.Context, env *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
 				defer env.Lap(experiment.TotalPhase)()
 				return nil, nil
 			}
 		}), `phase "total" is not allowed`},
-		"no statement":       {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "" }), "want statement"},
-		"claim of no view":   {spec(func(s *experiment.Spec) { s.Claims[0].View = "w" }), "there is no view w"},
-		"claim twice":        {spec(func(s *experiment.Spec) { s.Claims = append(s.Claims, s.Claims[0]) }), `claim ID "c"`},
-		"view twice":         {spec(func(s *experiment.Spec) { s.Views = append(s.Views, s.Views[0]) }), `view "v"`},
-		"column twice":       {spec(func(s *experiment.Spec) { s.Index = []string{"cell"} }), `column name "cell"`},
+		"no statement":     {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "" }), "want statement"},
+		"claim of no view": {spec(func(s *experiment.Spec) { s.Claims[0].View = "w" }), "there is no view w"},
+		"claim twice":      {spec(func(s *experiment.Spec) { s.Claims = append(s.Claims, s.Claims[0]) }), `claim ID "c"`},
+		"view twice":       {spec(func(s *experiment.Spec) { s.Views = append(s.Views, s.Views[0]) }), `view "v"`},
+		"column twice": {spec(func(s *experiment.Spec) {
+			s.Columns = append(experiment.Columns{experiment.Text("cell", "a cell")}, s.Columns...)
+		}), `column name "cell"`},
+		"no meaning":         {spec(func(s *experiment.Spec) { s.Columns[0].Meaning = "" }), "want a meaning"},
+		"kinds, no column":   {spec(func(s *experiment.Spec) { s.Kinds = []experiment.Kind{{Name: "k", Meaning: "a kind"}} }), "go together"},
+		"undeclared kind":    {kinds("k", "other"), `of kind "other", which is not declared`},
+		"wrong kind":         {kinds("k, l", "l"), "column y is filled in row 0 of kind \"l\""},
+		"setting not in key": {cells(experiment.Cell{Name: "a", Settings: struct{ N int }{1}}), "has no tag key"},
+		"setting lost": {cells(experiment.Cell{Name: "a", Settings: struct {
+			N blind `key:"n"`
+		}{1}}), "the parameters change with it: false; it is outside the key: false"},
+		"no reason": {cells(experiment.Cell{Name: "a", Settings: struct {
+			N int `key:"-"`
+		}{1}}), "does not say because of what"},
 		"version 0":          {spec(func(s *experiment.Spec) { s.Version = 0 }), "a version of at least 1"},
 		"other paper's ID":   {spec(func(s *experiment.Spec) { s.ID = "tot/one" }), "does not begin with toy/"},
 		"no trials":          {spec(func(s *experiment.Spec) { s.Trials = func(experiment.Scale) int { return 0 } }), "0 trials"},

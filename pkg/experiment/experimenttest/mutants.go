@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 // Mutants per table of an experiment; there are two tables, three with times.
 const (
-	shortMutants = 40 // under -short
+	shortMutants = 25 // under -short
 	longMutants  = 300
 	// A large table has fewer, whose rows add up to about as many.
 	shortRows = 1_000
@@ -184,7 +185,7 @@ func repeated(tab *table.Table, n int) *table.Table {
 	return out
 }
 
-// survive draws every view and grades every claim on mutants of the table and of
+// survive draws every view and judges every claim on mutants of the table and of
 // the timing table. Drawings and errors are fine, whatever they say; a panic,
 // a call that does not end and one that allocates without bound are not.
 func survive(t tb, s experiment.Spec, tab, times *table.Table) {
@@ -193,7 +194,7 @@ func survive(t tb, s experiment.Spec, tab, times *table.Table) {
 	if testing.Short() {
 		n = min(shortMutants, shortMutants/6+shortRows/max(tab.Len(), 1))
 	}
-	many, manyTimes := repeated(tab, experiment.MinTrials), repeated(times, experiment.MinTrials)
+	many, manyTimes := repeated(tab, judge.MinTrials), repeated(times, judge.MinTrials)
 	c := newCaller(t, s)
 	c.all(many, manyTimes, "", false)
 	c.all(tab, times, "", false)
@@ -201,7 +202,7 @@ func survive(t tb, s experiment.Spec, tab, times *table.Table) {
 		c.all(m.tab, times, m.what, false)
 	}
 	for _, m := range mutate(many, n-n/2) {
-		c.all(m.tab, manyTimes, m.what+fmt.Sprintf(" of %d trials", experiment.MinTrials), false)
+		c.all(m.tab, manyTimes, m.what+fmt.Sprintf(" of %d trials", judge.MinTrials), false)
 	}
 	if s.Timing {
 		for _, m := range mutate(manyTimes, n/2) {
@@ -239,7 +240,7 @@ func newCaller(t tb, s experiment.Spec) *caller {
 	}
 	for _, cl := range s.Claims {
 		add("claim "+cl.ID, cl.Timed(), func(tab, times *table.Table) error {
-			_, err := cl.GradeWith(tab, times)
+			_, err := cl.Judge(tab, times)
 			return err
 		})
 	}

@@ -1,12 +1,14 @@
 package experimenttest
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -15,9 +17,10 @@ import (
 func mapped() experiment.Paper {
 	p := toy()
 	s := &p.Experiments[0]
-	s.Index, s.Values = []string{"kind"}, []string{"count", "y"}
+	s.Kinds = []experiment.Kind{{Name: "size", Meaning: "a count"}, {Name: "error", Meaning: "a share"}}
+	s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("count", "", "how many").In("size"), experiment.Number("y", "share", "of them").In("error")}
 	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
-		t := table.New(s.Index, s.Values)
+		t := s.Columns.Table()
 		t.Add(table.Key{"kind": "size"}, table.Values{"count": 3})
 		t.Add(table.Key{"kind": "error"}, table.Values{"y": 0.5})
 		return t, nil
@@ -60,8 +63,8 @@ func TestMutantsFindFaults(t *testing.T) {
 		}
 	}
 	p := mapped()
-	p.Experiments[0].Claims[0].Grade = func(t *table.Table) (experiment.Finding, error) {
-		return experiment.AllReadings([]experiment.Reading{{Name: t.Index("kind")[0]}}), nil
+	p.Experiments[0].Claims[0].Test = func(t *table.Table) judge.Test {
+		return judge.Unsettled{Reason: t.Index("kind")[0]}
 	}
 	r := record(t, p, filepath.Join(t.TempDir(), "pins"), true, "amd64")
 	if all := strings.Join(r.errs, "\n"); !strings.Contains(all, "claim c: panic: runtime error: index out of range") || !strings.Contains(all, "mutants_test.go") {
@@ -82,18 +85,18 @@ func allocate(counts []float64) error {
 
 // Mutants are the same in every run, and leave the table as it is.
 func TestMutantsRepeat(t *testing.T) {
-	s := mapped().Experiments[0]
-	tab, _ := collect(&recorder{T: t}, s)
-	before := csvOf(tab)
+	p := mapped()
+	tab, _ := run(&recorder{T: t}, p, p.Experiments[0])
+	before := csvOf(t, tab)
 	a, b := mutate(tab, 50), mutate(tab, 50)
 	kinds := map[string]bool{}
 	for i := range a {
-		if a[i].what != b[i].what || csvOf(a[i].tab) != csvOf(b[i].tab) {
+		if a[i].what != b[i].what || csvOf(t, a[i].tab) != csvOf(t, b[i].tab) {
 			t.Errorf("mutant %d is %q, then %q", i, a[i].what, b[i].what)
 		}
 		kinds[strings.Fields(a[i].what)[0]] = true
 	}
-	if csvOf(tab) != before {
+	if csvOf(t, tab) != before {
 		t.Error("mutating changed the table")
 	}
 	for _, k := range []string{"no", "shuffled", "without", "nothing", "twice", "half", "count"} {
@@ -101,4 +104,13 @@ func TestMutantsRepeat(t *testing.T) {
 			t.Errorf("no mutant %q among %d", k, len(a))
 		}
 	}
+}
+
+func csvOf(t *testing.T, tab *table.Table) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := tab.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

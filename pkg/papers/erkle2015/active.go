@@ -12,42 +12,59 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// activeData is a set of points whose comparisons are asked for.
-type activeData struct {
+// activeSets are the points whose comparisons are asked for, one set per cell.
+var activeSets = []struct {
 	name, points string
-	objects, dim int
-	flip         float64 // probability that an answer is flipped
+	dim          int
+	flipped      float64
+}{
+	{"60 points in R²", "60 points in R2", 2, 0},
+	{"60 points in R², 10 % flipped", "60 points in R2", 2, .1},
+	{"60 points in R³", "60 points in R3", 3, 0},
+	{"60 points in R⁵⁰", "60 points in R50", 50, 0},
 }
 
-// activeSets are the cells of erkle2015/active, with objects and dim at smoke scale in activeSmoke.
-var activeSets = []activeData{
-	{"60 points in R²", "60 points in R2", 60, 2, 0},
-	{"60 points in R², 10 % flipped", "60 points in R2", 60, 2, .1},
-	{"60 points in R³", "60 points in R3", 60, 3, 0},
-	{"60 points in R⁵⁰", "60 points in R50", 60, 50, 0},
+// activeSettings are those of a cell.
+type activeSettings struct {
+	Objects int     `key:"objects"`
+	Dim     int     `key:"dimensions"`
+	Flipped float64 `key:"flipped"` // probability that an answer is flipped
+	// Candidates is the number of pairs that are weighed per question. It is smaller than the number of pairs of an
+	// object, so that a question can be drawn anew.
+	Candidates int   `key:"candidates"`
+	HeldOut    oneOf `key:"held out"` // share of the comparisons that test
+	First      int   `key:"random answers per object"`
+	At         []int `key:"answers per object,list"` // after which the error is measured
+	Tau        int   `key:"τ"`                       // of the batch methods, which are fitted anew once per answer and object
+	Iterations int   `key:"iterations"`
 }
 
-// at returns the data of a scale.
-func (d activeData) at(scale experiment.Scale) activeData {
+// oneOf is a share: one of so many.
+type oneOf int
+
+func (n oneOf) String() string {
+	if n == 5 {
+		return "a fifth"
+	}
+	return fmt.Sprintf("1/%d", int(n))
+}
+
+// activeOf are the settings of a scale, but for dimensions and flips.
+func activeOf(scale experiment.Scale) activeSettings {
+	s := activeSettings{
+		Objects: 60, Candidates: 100, HeldOut: 5, First: activeFirst, At: []int{2, 4, 6, 8, 10, 15, 20, 25, 30, 40}, Tau: activeTau, Iterations: activeIterations,
+	}
 	if scale == experiment.Smoke {
-		d.objects, d.dim = 12, min(d.dim, 5)
+		s.Objects, s.Candidates, s.At = 12, 10, []int{3, 6, 8, 10, 12}
 	}
-	return d
-}
-
-func activeSetOf(name string) (activeData, error) {
-	for _, d := range activeSets {
-		if d.name == name {
-			return d, nil
-		}
-	}
-	return activeData{}, fmt.Errorf("erkle2015: points: %q are not known", name)
+	return s
 }
 
 // The rules of erkle2015/active as tables name them.
@@ -60,15 +77,6 @@ const (
 
 // activeRules are the rules by which questions are asked.
 var activeRules = []string{askRandom, askUncertain, askCrowd, askLogistic}
-
-// activeCandidates is the number of pairs that are weighed per question. It is smaller than the number of pairs of an object, so that
-// a question can be drawn anew.
-func activeCandidates(scale experiment.Scale) int {
-	if scale == experiment.Smoke {
-		return 10
-	}
-	return 100
-}
 
 func selectorParams(rule string, candidates int) (triplets.SelectorParams, error) {
 	p := triplets.SelectorParams{Candidates: candidates}
@@ -100,14 +108,6 @@ const (
 // did.
 const activeFirst = 6
 
-// activeAt are the numbers of answers per object after which the error is measured.
-func activeAt(scale experiment.Scale) []int {
-	if scale == experiment.Smoke {
-		return []int{3, 6, 8, 10, 12}
-	}
-	return []int{2, 4, 6, 8, 10, 15, 20, 25, 30, 40}
-}
-
 // Active asks for comparisons by three rules and learns from the answers.
 var Active = experiment.Spec{
 	ID:      "erkle2015/active",
@@ -118,26 +118,21 @@ var Active = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, set := range activeSets {
-			d := set.at(scale)
-			dataset := d.points
+			s, dataset := activeOf(scale), set.points
+			s.Dim, s.Flipped = set.dim, set.flipped
 			if scale == experiment.Smoke {
-				dataset = "generated " + dataset
+				s.Dim, dataset = min(set.dim, 5), "generated "+dataset
 			}
 			cells = append(cells, experiment.Cell{
-				Name: d.name, Dataset: dataset,
-				Params: map[string]string{
-					"objects": strconv.Itoa(d.objects), "dimensions": strconv.Itoa(d.dim), "flipped": table.Format(d.flip), "candidates": strconv.Itoa(activeCandidates(scale)), "held out": "a fifth",
-					"random answers per object": strconv.Itoa(activeFirst), "answers per object": formatInts(activeAt(scale)), "τ": strconv.Itoa(activeTau), "iterations": strconv.Itoa(activeIterations),
-				},
+				Name: set.name, Dataset: dataset, Settings: s,
 				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "selector": triplets.SelectorVersion, "respondent": triplets.RespondentVersion},
 			})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  activeIndex,
-	Values: activeValues,
-	Trial:  activeTrial,
+	Trials:  experiment.Trials(10),
+	Columns: activeColumns,
+	Trial:   activeTrial,
 	Views: []experiment.View{
 		{Name: "active", Title: "Error against the number of answers, PA-ERKLE", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLE) }},
 		{Name: "active-ten", Title: "Error against the number of answers, PA-ERKLE with 10 passes", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLETen) }},
@@ -149,41 +144,38 @@ var Active = experiment.Spec{
 	Cost:   11 * time.Second,
 }
 
-var (
-	activeIndex  = []string{"method", "rule", "per object"}
-	activeValues = errorColumns("test")
-)
+var activeColumns = append(experiment.Columns{
+	experiment.Text("method", "the learner of the kernel by which questions are asked"),
+	experiment.Text("rule", "the rule by which questions are chosen"),
+	experiment.Text("per object", "number of answers per object so far"),
+}, errorColumns("test")...)
 
-func activeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	d, err := activeSetOf(cell.Name)
+func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(activeSettings)
+	all, err := datasets.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
 	if err != nil {
 		return nil, err
 	}
-	d = d.at(env.Scale)
-	all, err := datasets.GaussianComparisons(seed.Stream("points"), d.objects, d.dim)
+	held, err := s.holdOut(all, seed)
 	if err != nil {
 		return nil, err
 	}
-	held, err := holdOut(all, seed)
-	if err != nil {
-		return nil, err
-	}
-	rows := table.New(activeIndex, activeValues)
+	rows := activeColumns.Table()
 	for _, method := range activeLearners {
 		for _, rule := range activeRules {
-			person, err := triplets.NewPointRespondent(seed.PCG("answers"), all.Points(), d.flip)
+			person, err := triplets.NewPointRespondent(seed.PCG("answers"), all.Points(), s.Flipped)
 			if err != nil {
 				return nil, err
 			}
-			qs, err := newQuestions(d.objects, rule, activeCandidates(env.Scale), held, seed)
+			qs, err := newQuestions(s, rule, held, seed)
 			if err != nil {
 				return nil, err
 			}
-			learner, err := newAsker(method, d.objects, seed)
+			learner, err := newAsker(s, method, seed)
 			if err != nil {
 				return nil, err
 			}
-			if err := ask(ctx, qs, person, learner, activeAt(env.Scale), func(per int, k mat.Symmetric) {
+			if err := ask(ctx, qs, person, learner, s.At, func(per int, k mat.Symmetric) {
 				v := table.Values{}
 				errorsOf(k, held).put(v, "test")
 				rows.Add(table.Key{"method": method, "rule": rule, "per object": strconv.Itoa(per)}, v)
@@ -195,36 +187,37 @@ func activeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 	return rows, nil
 }
 
-// holdOut draws a fifth of all comparisons, which test and are never asked for.
-func holdOut(all *datasets.Comparisons, seed experiment.Seed) ([]metric.Triplet, error) {
-	parts, err := all.Sample(seed.Stream("held out"), all.Len()/5)
+// holdOut draws a share of all comparisons, which test and are never asked for.
+func (s activeSettings) holdOut(all *datasets.Comparisons, seed experiment.Seed) ([]metric.Triplet, error) {
+	parts, err := all.Sample(seed.Stream("held out"), all.Len()/int(s.HeldOut))
 	if err != nil {
 		return nil, err
 	}
 	return parts[0], nil
 }
 
-// questions chooses questions that are not held out: the first activeFirst per object at random, the others by a rule. In a trial the
+// questions chooses questions that are not held out: the first ones of each object at random, the others by a rule. In a trial the
 // first ones are the same for all rules.
 type questions struct {
+	random        int // how many per object are the first ones
 	first, chosen *triplets.Selector
 	held          map[triplets.Query]struct{}
 }
 
-func newQuestions(n int, rule string, candidates int, held []metric.Triplet, seed experiment.Seed) (*questions, error) {
-	p, err := selectorParams(rule, candidates)
+func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed experiment.Seed) (*questions, error) {
+	p, err := selectorParams(rule, s.Candidates)
 	if err != nil {
 		return nil, err
 	}
-	first, err := triplets.NewSelector(seed.PCG("first questions"), n, triplets.SelectorParams{})
+	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{})
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := triplets.NewSelector(seed.PCG("questions"), n, p)
+	chosen, err := triplets.NewSelector(seed.PCG("questions"), s.Objects, p)
 	if err != nil {
 		return nil, err
 	}
-	q := &questions{first, chosen, make(map[triplets.Query]struct{}, len(held))}
+	q := &questions{s.First, first, chosen, make(map[triplets.Query]struct{}, len(held))}
 	for _, t := range held {
 		q.held[triplets.QueryOf(t)] = struct{}{}
 	}
@@ -238,7 +231,7 @@ const maxDraws = 10000
 // next returns the next question under the kernel k, when each object has been the head of at least per answers.
 func (q *questions) next(per int, k mat.Symmetric) (triplets.Query, error) {
 	s := q.chosen
-	if per < activeFirst {
+	if per < q.random {
 		s = q.first
 	}
 	for range maxDraws {
@@ -295,20 +288,20 @@ type asker interface {
 	round(ctx context.Context) error
 }
 
-func newAsker(method string, n int, seed experiment.Seed) (asker, error) {
+func newAsker(s activeSettings, method string, seed experiment.Seed) (asker, error) {
 	if b, err := batchOf(method); err == nil {
-		k := mat.NewSymDense(n, nil)
-		for i := range n {
+		k := mat.NewSymDense(s.Objects, nil)
+		for i := range s.Objects {
 			k.SetSym(i, i, 1)
 		}
-		return &batchAsker{loss: b.loss, k: k}, nil
+		return &batchAsker{p: triplets.BatchParams{Loss: b.loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: batchTol}, k: k}, nil
 	}
 	p, err := erkleParams(method)
 	if err != nil {
 		return nil, err
 	}
 	p.Seed = seed.PCG("passes").Uint64()
-	l, err := triplets.NewERKLE(n, p)
+	l, err := triplets.NewERKLE(s.Objects, p)
 	return onlineAsker{l}, err
 }
 
@@ -323,9 +316,9 @@ func (a onlineAsker) round(context.Context) error { return nil }
 
 // batchAsker fits a batch method to all answers once per round, as Tamuz et al. do with CKL.
 type batchAsker struct {
-	loss triplets.Loss
-	k    *mat.SymDense
-	ts   []metric.Triplet
+	p  triplets.BatchParams
+	k  *mat.SymDense
+	ts []metric.Triplet
 }
 
 func (a *batchAsker) kernel() mat.Symmetric { return a.k }
@@ -333,7 +326,8 @@ func (a *batchAsker) kernel() mat.Symmetric { return a.k }
 func (a *batchAsker) learn(t metric.Triplet) error { a.ts = append(a.ts, t); return nil }
 
 func (a *batchAsker) round(ctx context.Context) error {
-	r, err := triplets.FitBatch(ctx, a.k.SymmetricDim(), a.ts, triplets.BatchParams{Loss: a.loss, Tau: activeTau, Iterations: activeIterations, Tol: batchTol, Initial: a.k})
+	a.p.Initial = a.k
+	r, err := triplets.FitBatch(ctx, a.k.SymmetricDim(), a.ts, a.p)
 	a.k = r.Kernel
 	return err
 }
@@ -369,19 +363,12 @@ func drawActive(t *table.Table, method string) (plots.Drawing, error) {
 			if g.Len() == 0 {
 				continue
 			}
-			line, err := curveOf(g, "per object", activeStyles[rule], func(g *table.Table) []float64 { return strictErrors(g, "test") })
-			if err != nil {
-				return d, err
-			}
-			p.Marks = append(p.Marks, line)
+			p.Marks = append(p.Marks, curveOf(g, "per object", activeStyles[rule], testErrors))
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
-	}
 	d.Caption = fmt.Sprintf("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, activeSetups[method], trialsNote(t))
-	return d, nil
+	return orMissing(d, "any trial")
 }
 
 // answersTo returns the number of answers per object after which the mean error first is at most target, by linear
@@ -409,10 +396,7 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 				if g.Len() == 0 {
 					continue
 				}
-				line, err := curveOf(g, "per object", plots.Line{}, func(g *table.Table) []float64 { return strictErrors(g, "test") })
-				if err != nil {
-					return plots.Drawing{}, err
-				}
+				line := curveOf(g, "per object", plots.Line{}, testErrors)
 				last := experiment.Last("points of the curve of "+method+", "+rule, line.Y)
 				if rule == askRandom {
 					target = last
@@ -423,29 +407,19 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 				}
 				end := g.Where("per object", fmt.Sprint(line.X[len(line.X)-1]))
 				text.Rows = append(text.Rows, []string{
-					cell, method, rule, experiment.Summarize(strictErrors(end, "test")).Percent(), experiment.Summarize(halfErrors(end, "test")).Percent(), needs,
+					cell, method, rule, judge.Summarize(testErrors(end)).Percent(), judge.Summarize(halfErrors(end, "test")).Percent(), needs,
 				})
 			}
 		}
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: "Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + activeBatches + " " + trialsNote(t)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: "Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + activeBatches + " " + trialsNote(t)}, "any trial")
 }
 
 // activeClaimsAt returns the numbers of answers per object at which the claims compare: a quarter of the last one, half
 // of it and itself, which are 10, 20 and 40 at full scale.
-func activeClaimsAt(t *table.Table) ([]string, error) {
-	last := 0
-	for _, per := range t.Unique("per object") {
-		n, err := strconv.Atoi(per)
-		if err != nil {
-			return nil, fmt.Errorf("erkle2015: column per object: %w", err)
-		}
-		last = max(last, n)
-	}
-	return []string{strconv.Itoa(last / 4), strconv.Itoa(last / 2), strconv.Itoa(last)}, nil
+func activeClaimsAt(t *table.Table) []string {
+	last := slices.Max(experiment.NotEmpty("answers per object", countsIn(t, "per object")))
+	return []string{strconv.Itoa(last / 4), strconv.Itoa(last / 2), strconv.Itoa(last)}
 }
 
 const activePredicate = "Error on the comparisons held out with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on each of the four sets of points. Readings: "
@@ -457,13 +431,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner with each model of an answer.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var asked []asking
-			for _, method := range activeLearners {
-				asked = append(asked, asking{method, askCrowd}, asking{method, askLogistic})
-			}
-			return gradeActive(t, asked)
-		},
+		Test:      testActive(askings(askCrowd, askLogistic)...),
 	},
 	{
 		ID:        "active-gain-fitted",
@@ -471,9 +439,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: where the kernel is fitted to all answers with the loss of the model of an answer, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "STE-Batch with the logistic model, CKL-Batch with the crowd model.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return gradeActive(t, []asking{{steBatch, askLogistic}, {cklBatch, askCrowd}})
-		},
+		Test:      testActive(asking{steBatch, askLogistic}, asking{cklBatch, askCrowd}),
 	},
 	{
 		ID:        "active-uncertainty",
@@ -481,13 +447,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var asked []asking
-			for _, method := range activeLearners {
-				asked = append(asked, asking{method, askUncertain})
-			}
-			return gradeActive(t, asked)
-		},
+		Test:      testActive(askings(askUncertain)...),
 	},
 }
 
@@ -496,34 +456,30 @@ const activeWhere = "not in the paper (Section 6 names active selection as futur
 // asking is a learner with a rule of questions.
 type asking struct{ method, rule string }
 
-// gradeActive grades that rules beat random questions, each a reading.
-func gradeActive(t *table.Table, asked []asking) (experiment.Finding, error) {
-	at, err := activeClaimsAt(t)
-	if err != nil {
-		return experiment.Finding{}, err
+// askings are all learners with each of some rules.
+func askings(rules ...string) (out []asking) {
+	for _, method := range activeLearners {
+		for _, rule := range rules {
+			out = append(out, asking{method, rule})
+		}
 	}
-	var out []experiment.Reading
-	for _, a := range asked {
-		var units []experiment.Unit
-		for _, set := range activeSets {
-			for _, per := range at {
-				of := func(rule string) perTrialFunc {
-					return func() ([]float64, error) {
+	return out
+}
+
+// testActive tests that rules beat random questions, each a reading.
+func testActive(asked ...asking) func(t *table.Table) judge.Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Each(asked, func(a asking) (string, judge.Test) {
+			var units []judge.Unit
+			for _, set := range activeSets {
+				for _, per := range activeClaimsAt(t) {
+					of := func(rule string) []float64 {
 						return perTrial(t.Where("cell", set.name), "method", a.method, "rule", rule, "per object", per)
 					}
+					units = append(units, judge.Paired(set.name+" after "+per, of(askRandom), of(a.rule)))
 				}
-				d, err := differ(of(askRandom), of(a.rule))
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				units = append(units, experiment.Unit{Name: set.name + " after " + per, Diffs: d})
 			}
-		}
-		f, err := experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
-		if err != nil {
-			return f, err
-		}
-		out = append(out, experiment.Reading{Name: a.method + ", " + a.rule, Finding: f})
+			return a.method + ", " + a.rule, judge.Positive{Units: units, Rule: points}
+		})
 	}
-	return experiment.AllReadings(out), nil
 }

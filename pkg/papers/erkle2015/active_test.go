@@ -9,14 +9,15 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/table"
 )
 
 // activeTable makes up the error of each rule, in per cent of 1,000 comparisons.
 func activeTable(wrong map[string]float64) *table.Table {
-	index, values := Active.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Active)
 	for _, set := range activeSets {
 		for trial := range madeTrials {
 			for _, method := range activeLearners {
@@ -38,17 +39,17 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 	no := activeTable(map[string]float64{askRandom: 20, askUncertain: 30, askCrowd: 25, askLogistic: 25})
 	one := activeTable(map[string]float64{askRandom: 20, askUncertain: 20, askCrowd: 25, askLogistic: 15})
 	for _, c := range activeClaims {
-		if f := grade(t, activeClaims, c.ID, yes); f.Verdict != experiment.Reproduced {
+		if f := grade(t, activeClaims, c.ID, yes); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, activeClaims, c.ID, no); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, activeClaims, c.ID, no); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
-	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != experiment.Partly {
+	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != judge.Partly {
 		t.Errorf("one model of two: %s", f.Verdict)
 	}
-	if f := grade(t, activeClaims, "active-gain-fitted", one); f.Verdict != experiment.Partly {
+	if f := grade(t, activeClaims, "active-gain-fitted", one); f.Verdict != judge.Partly {
 		t.Errorf("one fitted kernel of two: %s", f.Verdict)
 	}
 }
@@ -56,7 +57,7 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 // The claims compare where the error is measured, at both scales.
 func TestActiveClaimsHaveCheckpoints(t *testing.T) {
 	for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
-		checkpoints := activeAt(scale)
+		checkpoints := activeOf(scale).At
 		last := slices.Max(checkpoints)
 		for _, per := range []int{last / 4, last / 2, last} {
 			if !slices.Contains(checkpoints, per) {
@@ -64,21 +65,22 @@ func TestActiveClaimsHaveCheckpoints(t *testing.T) {
 			}
 		}
 	}
-	at, err := activeClaimsAt(activeTable(nil))
-	if err != nil || !slices.Equal(at, []string{"10", "20", "40"}) {
-		t.Errorf("claims compare at %v: %v", at, err)
+	if at := activeClaimsAt(activeTable(nil)); !slices.Equal(at, []string{"10", "20", "40"}) {
+		t.Errorf("claims compare at %v", at)
 	}
 }
 
 // What tests is a fifth of the comparisons, of which none is asked, by whatever rule.
 func TestHeldOutIsNotAsked(t *testing.T) {
-	const n, rounds = 12, 14
+	const rounds = 14
+	s := activeOf(experiment.Smoke)
+	n := s.Objects
 	seed := experiment.Seed{Base: 1, Experiment: Active.ID, Dataset: "made"}
 	all, err := datasets.GaussianComparisons(seed.Stream("points"), n, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := holdOut(all, seed)
+	held, err := s.holdOut(all, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +93,11 @@ func TestHeldOutIsNotAsked(t *testing.T) {
 	}
 	var start []triplets.Query
 	for _, rule := range activeRules {
-		qs, err := newQuestions(n, rule, activeCandidates(experiment.Smoke), held, seed)
+		qs, err := newQuestions(s, rule, held, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		learner, err := newAsker(paERKLE, n, seed)
+		learner, err := newAsker(s, paERKLE, seed)
 		if err != nil {
 			t.Fatal(err)
 		}

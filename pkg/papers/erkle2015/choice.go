@@ -1,14 +1,16 @@
 package erkle2015
 
-import "fmt"
+import "metriclab/pkg/judge"
 
-// tauChoice is the weight τ of the trace that erkle2015/tau chose for a batch method on a data set: the one with the least mean
-// validation error over sizes and two trials, that with the least mean test error, which is the paper's rule, and that with the least
-// validation error at the largest size alone.
+// tauChoice is the weight τ of the trace that erkle2015/tau chose for a batch method on a data set, by three rules:
+//
+//	validated   the least mean validation error over sizes and two trials
+//	bestOnTest  the least mean test error, which is the paper's rule
+//	atEnd       the least validation error at the largest size alone
 type tauChoice struct{ validated, bestOnTest, atEnd float64 }
 
 // tauGrid are the weights among which is chosen on most data sets.
-var tauGrid = []float64{0.01, 0.1, 1, 10, 100}
+var tauGrid = list[float64]{0.01, 0.1, 1, 10, 100}
 
 // tauChosen are the choices by data set and method; a test compares them with the committed table.
 var tauChosen = map[string]map[string]tauChoice{
@@ -21,12 +23,12 @@ var tauChosen = map[string]map[string]tauChoice{
 }
 
 // tauOf returns the choice for a method on a data set.
-func tauOf(data, method string) (tauChoice, error) {
+func tauOf(data, method string) tauChoice {
 	c, ok := tauChosen[data][method]
 	if !ok {
-		return c, fmt.Errorf("erkle2015: τ of %s on %s has not been chosen", method, data)
+		judge.Refuse("erkle2015: τ of %s on %s has not been chosen", method, data)
 	}
-	return c, nil
+	return c
 }
 
 // of returns τ under a reading.

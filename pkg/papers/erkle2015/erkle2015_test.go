@@ -5,16 +5,22 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
-func TestSmoke(t *testing.T) {
-	experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins")
-}
+func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
 
 const madeTrials = 8
 
-func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) experiment.Finding {
+func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) judge.Finding {
 	t.Helper()
-	return experimenttest.Grade(t, claims, id, tb, nil)
+	return experimenttest.Judge(t, claims, id, tb, nil)
+}
+
+// refused returns the error with which a reader of a table ends.
+func refused(read func()) (err error) {
+	defer judge.Refused(&err)
+	read()
+	return nil
 }

@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
@@ -38,26 +40,6 @@ var fig1Online = []string{
 	steInverse, steInverseSqrt, steERKLE, paERKLE, gnmdsInverse, gnmdsRoot, gnmdsConstant, paFrobenius, steFrobenius, paERKLETen, steERKLETen,
 }
 
-func fig1Params(method string) (triplets.ERKLEParams, error) {
-	switch method {
-	case steInverse:
-		return triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.Inverse, Delta: 1}, nil
-	case steInverseSqrt:
-		return triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.InverseSqrt, Delta: 1}, nil
-	case gnmdsInverse:
-		return triplets.ERKLEParams{Step: triplets.Inverse, Delta: 1}, nil
-	case gnmdsRoot:
-		return triplets.ERKLEParams{Step: triplets.InverseSqrt, Delta: 1}, nil
-	case gnmdsConstant:
-		return triplets.ERKLEParams{Step: triplets.Constant, Delta: 1}, nil
-	case paFrobenius:
-		return triplets.ERKLEParams{Gradient: triplets.Frobenius}, nil
-	case steFrobenius:
-		return triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.Constant, Delta: 1, Gradient: triplets.Frobenius}, nil
-	}
-	return erkleParams(method)
-}
-
 // The readings of the batch methods beside byValidation and byTest.
 const (
 	atEachSize    = "τ by validation at each size"
@@ -80,13 +62,68 @@ func fig1Passes(scale experiment.Scale) (online, batch []int) {
 }
 
 // fig1Steps are the step sizes of Fig. 1c's batch methods.
-var fig1Steps = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
+var fig1Steps = list[float64]{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 
 // fig1Pairs are the online methods of Fig. 1c, each with the batch method of its loss.
 var fig1Pairs = []struct {
 	online string
 	batch  batchMethod
 }{{paERKLE, batches[0]}, {steERKLE, batches[1]}}
+
+// fig1Part are the settings of a cell, which measures what they say.
+type fig1Part interface {
+	draws() splitSettings
+	measure(ctx context.Context, r fig1Run) error
+}
+
+type fig1OnlinePart struct {
+	splitSettings
+	Parts int   `key:"parts"`
+	Sizes []int `key:"sizes,list"`
+}
+
+type fig1BatchPart struct {
+	splitSettings
+	stopping
+	Sizes               []int                `key:"sizes,list"`
+	Grids               tauGrids             `key:"τ"`
+	ConvergedIterations int                  `key:"iterations to convergence"`
+	ConvergedTol        float64              `key:"tolerance of convergence"`
+	Chosen              map[string]chosenTau `key:"τ of %v"`
+}
+
+type fig1PassesPart struct {
+	splitSettings
+	Passes []int                `key:"passes,list"`
+	Steps  []int                `key:"gradient steps,list"`
+	Deltas []float64            `key:"step sizes,list"`
+	Chosen map[string]chosenTau `key:"τ of %v"`
+}
+
+// tauGrids are the weights of the trace to choose from, by batch method.
+type tauGrids []tauGridOf
+
+type tauGridOf struct {
+	Method string
+	Taus   list[float64]
+}
+
+func (g tauGrids) String() string {
+	out := make([]string, len(g))
+	for i, x := range g {
+		out[i] = x.Method + ": " + x.Taus.String()
+	}
+	return strings.Join(out, "; ")
+}
+
+// chosenTau is the weight of the trace under each of tauRules.
+type chosenTau [2]float64
+
+var tauRules = []string{byValidation, byTest}
+
+func (c chosenTau) String() string {
+	return table.Format(c[0]) + ", best on test " + table.Format(c[1])
+}
 
 // Fig1 compares step rules, ERKLE with batch methods, and passes on the small synthetic data.
 var Fig1 = experiment.Spec{
@@ -96,91 +133,94 @@ var Fig1 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := dataSets[0]
-		online, batch := fig1Passes(scale)
-		own := map[string]map[string]string{
-			onlineCell: {"parts": strconv.Itoa(fig1Parts), "sizes": formatInts(d.sizes(scale))},
-			batchCell: {
-				"sizes": formatInts(d.sizes(scale)), "τ": formatGrids(d), "iterations": strconv.Itoa(batchIterations), "iterations to convergence": strconv.Itoa(convergedIterations), "tolerance": table.Format(batchTol), "tolerance of convergence": table.Format(convergedTol),
-			},
-			passesCell: {"passes": formatInts(online), "gradient steps": formatInts(batch), "step sizes": formatAll(fig1Steps)},
+		s, sizes := d.settings(scale), d.sizes(scale)
+		online, steps := fig1Passes(scale)
+		var grids tauGrids
+		chosen := map[string]chosenTau{}
+		for _, b := range d.batches {
+			grids = append(grids, tauGridOf{b.name, d.grid(b.name)})
+			c := tauOf(d.name, b.name)
+			chosen[b.name] = chosenTau{c.validated, c.bestOnTest}
 		}
-		var cells []experiment.Cell
-		for _, name := range []string{onlineCell, batchCell, passesCell} {
-			params := d.params(scale)
-			maps.Copy(params, own[name])
-			if name != onlineCell {
-				for _, b := range batches {
-					c := tauChosen[d.name][b.name]
-					params["τ of "+b.name] = table.Format(c.validated) + ", best on test " + table.Format(c.bestOnTest)
-				}
-			}
-			cells = append(cells, experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Params: params, Methods: methodVersions})
+		cell := func(name string, part fig1Part) experiment.Cell {
+			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Settings: part, Methods: methodVersions}
 		}
-		return cells
+		return []experiment.Cell{
+			cell(onlineCell, fig1OnlinePart{s, fig1Parts, sizes}),
+			cell(batchCell, fig1BatchPart{s, stopsEarly, sizes, grids, convergedIterations, convergedTol, chosen}),
+			cell(passesCell, fig1PassesPart{s, online, steps, fig1Steps, chosen}),
+		}
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig1Index,
-	Values: fig1Values,
-	Trial:  fig1Trial,
-	Views:  fig1Views,
-	Claims: fig1Claims,
-	Cost:   90 * time.Second,
+	Trials:  experiment.Trials(10),
+	Columns: fig1Columns,
+	Trial:   fig1Trial,
+	Views:   fig1Views,
+	Claims:  fig1Claims,
+	Cost:    90 * time.Second,
 }
 
-var (
-	fig1Index  = []string{"method", "reading", "triplets", "passes"}
-	fig1Values = slices.Concat(errorColumns("test"), []string{"iterations", "residual", "converged", "rank", "tau", "step"})
-)
+var fig1Columns = slices.Concat(experiment.Columns{
+	experiment.Text("method", "the online or batch method"),
+	experiment.Text("reading", "of a batch method, how τ was chosen or which steps it took"),
+	experiment.Text("triplets", "training triplets seen, or fitted to"),
+	experiment.Text("passes", "in the cell "+passesCell+": β of ERKLE, or gradient steps of the batch method"),
+}, errorColumns("test"), experiment.Columns{
+	experiment.Number("iterations", "", "iterations of the batch fit"),
+	experiment.Number("residual", "", gapMeaning),
+	experiment.Number("converged", "", "1 if the batch fit reached its tolerance, else 0"),
+	experiment.Number("rank", "", "rank of the kernel of the batch fit"),
+	experiment.Number("tau", "", "weight τ of the trace in the batch fit"),
+	experiment.Number("step", "", "size δ of the plain gradient steps, chosen by the reading"),
+})
 
 func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	d := dataSets[0]
-	s, err := splitOf(env, d, seed)
+	part := cell.Settings.(fig1Part)
+	s, err := splitOf(env, part.draws(), seed)
 	if err != nil {
 		return nil, err
 	}
-	r := fig1Run{split: s, data: d, scale: env.Scale, seed: seed, rows: table.New(fig1Index, fig1Values)}
-	switch cell.Name {
-	case onlineCell:
-		err = r.online(ctx)
-	case batchCell:
-		err = r.batch(ctx)
-	case passesCell:
-		err = r.passes(ctx)
-	default:
-		err = fmt.Errorf("erkle2015: cell: %q is not known", cell.Name)
-	}
-	return r.rows, err
+	r := fig1Run{split: s, seed: seed, rows: fig1Columns.Table()}
+	return r.rows, part.measure(ctx, r)
 }
 
-// fig1Run is a trial of a cell.
+// fig1Run is a trial that fills its table.
 type fig1Run struct {
 	split split
-	data  dataSet
-	scale experiment.Scale
 	seed  experiment.Seed
 	rows  *table.Table
 }
 
-// online measures ERKLE after each part of the training triplets, and at the sizes of the batch methods.
-func (r fig1Run) online(ctx context.Context) error {
-	at := r.data.sizes(r.scale)
-	for i := range fig1Parts {
-		at = append(at, (i+1)*len(r.split.train)/fig1Parts)
+// online measures an ERKLE method with β passes, or with its own number if that is 0.
+func (r fig1Run) online(ctx context.Context, method string, beta int, checkpoints []int) error {
+	p, err := erkleParams(method)
+	if err != nil {
+		return err
+	}
+	passes := ""
+	if beta > 0 {
+		p.Beta, passes = beta, strconv.Itoa(beta)
+	}
+	if err := runERKLE(ctx, r.split, p, r.seed, checkpoints, func(seen int, l *triplets.ERKLE) {
+		v := table.Values{}
+		r.split.testErrors(l.Kernel()).put(v, "test")
+		r.rows.Add(table.Key{"method": method, "triplets": strconv.Itoa(seen), "passes": passes}, v)
+	}); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return nil
+}
+
+// measure measures ERKLE after each part of the training triplets, and at the sizes of the batch methods.
+func (p fig1OnlinePart) measure(ctx context.Context, r fig1Run) error {
+	at := slices.Clone(p.Sizes)
+	for i := range p.Parts {
+		at = append(at, (i+1)*len(r.split.train)/p.Parts)
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
 	for _, method := range fig1Online {
-		p, err := fig1Params(method)
-		if err != nil {
+		if err := r.online(ctx, method, 0, at); err != nil {
 			return err
-		}
-		if err := runERKLE(ctx, r.split, p, r.seed, at, func(seen int, l *triplets.ERKLE) error {
-			v := table.Values{}
-			r.split.testErrors(l.Kernel()).put(v, "test")
-			r.rows.Add(table.Key{"method": method, "triplets": strconv.Itoa(seen)}, v)
-			return nil
-		}); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
 	return nil
@@ -201,37 +241,37 @@ func (r fig1Run) addBatch(method, reading string, seen, passes int, b triplets.B
 	r.rows.Add(key, v)
 }
 
-// batch measures the batch methods at the sizes.
-func (r fig1Run) batch(ctx context.Context) error {
-	sizes := r.data.sizes(r.scale)
+// measure measures the batch methods at the sizes.
+func (p fig1BatchPart) measure(ctx context.Context, r fig1Run) error {
 	type fit struct {
 		triplets.BatchResult
 		tau   float64
 		test  errorCount
 		wrong int // of the validation triplets
 	}
-	path := func(b batchMethod, tau float64, iterations int, tol float64) ([]fit, error) {
-		var out []fit
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: iterations, Tol: tol}
-		err := fitPath(ctx, r.split, sizes, p, func(_ int, f triplets.BatchResult) error {
-			out = append(out, fit{f, tau, r.split.testErrors(f.Kernel), errorsOf(f.Kernel, r.split.validation).wrong})
-			return nil
-		})
-		return out, err
-	}
-	for _, b := range batches {
-		c, err := tauOf(r.data.name, b.name)
+	for _, g := range p.Grids {
+		b, err := batchOf(g.Method)
 		if err != nil {
 			return err
 		}
-		byReading := map[string][]fit{}
-		for _, tau := range r.data.grid(b.name) {
-			fits, err := path(b, tau, batchIterations, batchTol)
+		path := func(tau float64, s stopping) (out []fit, err error) {
+			err = fitPath(ctx, r.split, p.Sizes, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}, func(_ int, f triplets.BatchResult) {
+				out = append(out, fit{f, tau, r.split.testErrors(f.Kernel), errorsOf(f.Kernel, r.split.validation).wrong})
+			})
 			if err != nil {
-				return fmt.Errorf("%s: %w", b.name, err)
+				err = fmt.Errorf("%s: %w", b.name, err)
 			}
-			for _, reading := range []string{byValidation, byTest} {
-				if tau == c.of(reading) {
+			return out, err
+		}
+		chosen := p.Chosen[b.name]
+		byReading := map[string][]fit{}
+		for _, tau := range g.Taus {
+			fits, err := path(tau, p.stopping)
+			if err != nil {
+				return err
+			}
+			for i, reading := range tauRules {
+				if tau == chosen[i] {
 					byReading[reading] = fits
 				}
 			}
@@ -246,55 +286,39 @@ func (r fig1Run) batch(ctx context.Context) error {
 			}
 			byReading[atEachSize] = best
 		}
-		if byReading[toConvergence], err = path(b, c.validated, convergedIterations, convergedTol); err != nil {
-			return fmt.Errorf("%s: %w", b.name, err)
+		if byReading[toConvergence], err = path(chosen[0], stopping{p.ConvergedIterations, p.ConvergedTol}); err != nil {
+			return err
 		}
 		for _, reading := range batchReadings {
 			for i, f := range byReading[reading] {
-				r.addBatch(b.name, reading, sizes[i], 0, f.BatchResult, f.test, table.Values{"tau": f.tau})
+				r.addBatch(b.name, reading, p.Sizes[i], 0, f.BatchResult, f.test, table.Values{"tau": f.tau})
 			}
 		}
 	}
 	return nil
 }
 
-// passes measures ERKLE with several β, and batch methods after some gradient steps, over all training triplets.
-func (r fig1Run) passes(ctx context.Context) error {
-	online, steps := fig1Passes(r.scale)
+// measure measures ERKLE with several β, and batch methods after some gradient steps, over all training triplets.
+func (p fig1PassesPart) measure(ctx context.Context, r fig1Run) error {
 	all := len(r.split.train)
 	for _, pair := range fig1Pairs {
-		for _, beta := range online {
-			p, err := fig1Params(pair.online)
-			if err != nil {
+		for _, beta := range p.Passes {
+			if err := r.online(ctx, pair.online, beta, []int{all}); err != nil {
 				return err
 			}
-			p.Beta = beta
-			if err := runERKLE(ctx, r.split, p, r.seed, []int{all}, func(seen int, l *triplets.ERKLE) error {
-				v := table.Values{}
-				r.split.testErrors(l.Kernel()).put(v, "test")
-				r.rows.Add(table.Key{"method": pair.online, "triplets": strconv.Itoa(seen), "passes": strconv.Itoa(beta)}, v)
-				return nil
-			}); err != nil {
-				return fmt.Errorf("%s: %w", pair.online, err)
+		}
+		b, chosen := pair.batch, p.Chosen[pair.batch.name]
+		for i, reading := range tauRules {
+			if err := p.fixedSteps(ctx, r, b, reading, chosen[i]); err != nil {
+				return fmt.Errorf("%s: %w", b.name, err)
 			}
 		}
-		c, err := tauOf(r.data.name, pair.batch.name)
-		if err != nil {
-			return err
-		}
-		for _, reading := range []string{byValidation, byTest} {
-			if err := r.fixedSteps(ctx, pair.batch, reading, c.of(reading), steps); err != nil {
-				return fmt.Errorf("%s: %w", pair.batch.name, err)
-			}
-		}
-		for _, n := range steps {
-			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, triplets.BatchParams{
-				Loss: pair.batch.loss, Tau: c.validated, Iterations: n, Tol: batchTol,
-			})
+		for _, n := range p.Steps {
+			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, triplets.BatchParams{Loss: b.loss, Tau: chosen[0], Iterations: n, Tol: batchTol})
 			if err != nil {
-				return fmt.Errorf("%s: %w", pair.batch.name, err)
+				return fmt.Errorf("%s: %w", b.name, err)
 			}
-			r.addBatch(pair.batch.name, accelerated, all, n, f, r.split.testErrors(f.Kernel), table.Values{"tau": c.validated})
+			r.addBatch(b.name, accelerated, all, n, f, r.split.testErrors(f.Kernel), table.Values{"tau": chosen[0]})
 		}
 	}
 	return nil
@@ -302,24 +326,24 @@ func (r fig1Run) passes(ctx context.Context) error {
 
 // fixedSteps adds, for each number of plain gradient steps, the fit whose step size is best on validation or, by the paper's
 // rule, on test triplets: the smallest of equals.
-func (r fig1Run) fixedSteps(ctx context.Context, b batchMethod, reading string, tau float64, steps []int) error {
+func (p fig1PassesPart) fixedSteps(ctx context.Context, r fig1Run, b batchMethod, reading string, tau float64) error {
 	type fit struct {
 		triplets.BatchResult
 		test  errorCount
 		step  float64
 		wrong int
 	}
-	best := make([]fit, len(steps))
-	for _, delta := range fig1Steps {
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Method: triplets.Fixed, Delta: delta}
+	best := make([]fit, len(p.Steps))
+	for _, delta := range p.Deltas {
+		params := triplets.BatchParams{Loss: b.loss, Tau: tau, Method: triplets.Fixed, Delta: delta}
 		done := 0
-		for i, n := range steps {
-			p.Iterations = n - done
-			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, p)
+		for i, n := range p.Steps {
+			params.Iterations = n - done
+			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, params)
 			if err != nil {
 				return err
 			}
-			p.Initial, done = f.Kernel, n
+			params.Initial, done = f.Kernel, n
 			f.Iterations = n
 			test := r.split.testErrors(f.Kernel)
 			wrong := errorsOf(f.Kernel, r.split.validation).wrong
@@ -331,7 +355,7 @@ func (r fig1Run) fixedSteps(ctx context.Context, b batchMethod, reading string, 
 			}
 		}
 	}
-	for i, n := range steps {
+	for i, n := range p.Steps {
 		r.addBatch(b.name, reading, len(r.split.train), n, best[i].BatchResult, best[i].test, table.Values{"tau": tau, "step": best[i].step})
 	}
 	return nil
@@ -357,13 +381,13 @@ var fig1Views = []experiment.View{
 		fitted := func(seen int) bool { return slices.Contains(sizes, strconv.Itoa(seen)) }
 		reached := ""
 		if c := t.Where("reading", byValidation, "passes", "").Values("converged"); len(c) > 0 {
-			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", 100*experiment.Summarize(c).Mean)
+			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", 100*judge.Summarize(c).Mean)
 		}
 		return drawFig1(t, "triplets", "triplets seen", fitted, true, []fig1Panel{
-			{byValidation, byValidation, fig1Compared()},
-			{byTest, byTest, fig1Compared()},
-			{atEachSize, atEachSize, fig1Compared()},
-			{toConvergence, toConvergence, fig1Compared()},
+			{byValidation, byValidation, allMethods},
+			{byTest, byTest, allMethods},
+			{atEachSize, atEachSize, allMethods},
+			{toConvergence, toConvergence, allMethods},
 		}, fig1Batch+" The paper's rule for τ is that of the second panel. A sum of losses wants a τ that grows with the triplets: in the third panel each size has the one with the least validation error of its trial. In the last panel the residual is 10⁻⁴."+reached+" With 10 passes ERKLE makes, after each triplet, 9 more updates with random earlier ones.")
 	}},
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
@@ -372,20 +396,11 @@ var fig1Views = []experiment.View{
 			{"gradient steps δ by validation", byValidation, methods},
 			{"gradient steps δ best on test", byTest, methods},
 			{"accelerated steps", accelerated, methods},
-		}, "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+formatAll(fig1Steps)+
+		}, "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+fig1Steps.String()+
 			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.")
 	}},
 	{Name: "fig1-final", Title: "Errors after all triplets", Draw: drawFig1Final},
 	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: drawFig1Stopping},
-}
-
-// fig1Compared are the methods of Fig. 1b.
-func fig1Compared() []string {
-	out := slices.Clone(erkles)
-	for _, b := range batches {
-		out = append(out, b.name)
-	}
-	return out
 }
 
 // fig1Panel is a panel by the reading of its batch methods.
@@ -429,27 +444,20 @@ func drawFig1(t *table.Table, x, label string, keep func(int) bool, log bool, pa
 			if g.Len() == 0 {
 				continue
 			}
-			line, err := curveOf(g, x, style, func(g *table.Table) []float64 { return strictErrors(g, "test") })
-			if err != nil {
-				return d, err
-			}
-			p.Marks = append(p.Marks, kept(line, keep))
+			p.Marks = append(p.Marks, kept(curveOf(g, x, style, testErrors), keep))
 		}
 		if len(p.Marks) > 0 {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
-	}
 	d.Caption = about + " " + fig1Setup + " " + trialsNote(t)
-	return d, nil
+	return orMissing(d, "any trial")
 }
 
 // kept returns a line at the points where keep holds.
 func kept(line plots.Line, keep func(int) bool) plots.Line {
 	if line.Lo != nil {
-		experiment.SameLength("trials at the points of the curve of "+line.Name, line.X, line.Lo)
+		judge.SameLength("trials at the points of the curve of "+line.Name, line.X, line.Lo)
 	}
 	out := line
 	out.X, out.Y, out.Lo, out.Hi = nil, nil, nil, nil
@@ -468,46 +476,28 @@ func kept(line plots.Line, keep func(int) bool) plots.Line {
 func drawFig1Final(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"method", "reading", "passes or steps", "test error (%)", "ties count half (%)", "step δ"}}
 	last := strconv.Itoa(lastSize(t))
-	for cell, c := range t.Group("cell") {
-		for method, g := range c.Where("triplets", last).Group("method") {
-			for reading, g := range g.Group("reading") {
-				for passes, g := range g.Group("passes") {
-					if cell == passesCell && passes == "" {
-						continue
-					}
-					step := ""
-					if d := g.Values("step"); d[0] == d[0] {
-						step = valueRange(d)
-					}
-					text.Rows = append(text.Rows, []string{
-						method, reading, passes, experiment.Summarize(strictErrors(g, "test")).Percent(), experiment.Summarize(halfErrors(g, "test")).Percent(), step,
-					})
-				}
-			}
+	for key, g := range groups(t.Where("triplets", last), "cell", "method", "reading", "passes") {
+		if key[0] == passesCell && key[3] == "" {
+			continue
 		}
+		step := ""
+		if d := g.Values("step"); d[0] == d[0] {
+			step = valueRange(d)
+		}
+		text.Rows = append(text.Rows, append(key[1:], judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent(), step))
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}, "any trial")
 }
 
 func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"method", "reading", "triplets", "τ", "iterations", "converged (%)", "largest residual", "rank", "test error (%)"}}
-	for method, g := range t.Where("cell", batchCell).Group("method") {
-		for reading, g := range g.Group("reading") {
-			for size, g := range g.Group("triplets") {
-				text.Rows = append(text.Rows, []string{
-					method, reading, size, valueRange(g.Values("tau")), fmt.Sprintf("%.0f", experiment.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", 100*experiment.Summarize(g.Values("converged")).Mean),
-					fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))), fmt.Sprintf("%.1f", experiment.Summarize(g.Values("rank")).Mean), experiment.Summarize(strictErrors(g, "test")).Percent(),
-				})
-			}
-		}
+	for key, g := range groups(t.Where("cell", batchCell), "method", "reading", "triplets") {
+		text.Rows = append(text.Rows, append(key,
+			valueRange(g.Values("tau")), fmt.Sprintf("%.0f", judge.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", 100*judge.Summarize(g.Values("converged")).Mean),
+			fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))), fmt.Sprintf("%.1f", judge.Summarize(g.Values("rank")).Mean), judge.Summarize(testErrors(g)).Percent(),
+		))
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any fit"), nil
-	}
-	return plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, "any fit")
 }
 
 // valueRange writes settings that may differ between trials.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,44 +14,43 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
 
-// pointsIn is the source of comparisons of n points in R⁵⁰, of which 2n train, as in Section 5.2 (n = 5000).
-func pointsIn(n, test int) dataSet {
-	return dataSet{
-		name: fmt.Sprintf("n = %d", n), dataset: fmt.Sprintf("%d points in R50", n),
-		full: counts{objects: n, train: 2 * n, test: test}, draw: drawSynthetic,
-	}
-}
+// pointsIn names n points in R⁵⁰.
+func pointsIn(n int) string { return fmt.Sprintf("%d points in R50", n) }
 
 // largeObjects is n of Section 5.2.
 const largeObjects = 5000
 
-// fig2Size is what a trial of Fig. 2 measures.
-type fig2Size struct {
-	objects, test int
-	// steps are the sizes at which batch steps are timed in every trial; the first trial times one at objects, too.
-	steps []int
-	// twice is the one of steps at which two steps are timed.
-	twice int
+// fig2Settings are those of the cell.
+type fig2Settings struct {
+	Objects int `key:"objects"`
+	Test    int `key:"test"`
+	Batches int `key:"mini-batches"`
+	// Steps are the sizes at which batch steps are timed in every trial; the first trial times one at Objects, too.
+	Steps []int `key:"steps at,list"`
+	// Twice is the one of Steps at which two steps are timed.
+	Twice int     `key:"two steps at"`
+	Delta float64 `key:"delta"`
 }
 
-func fig2SizeAt(scale experiment.Scale) fig2Size {
+func fig2At(scale experiment.Scale) fig2Settings {
 	if scale == experiment.Smoke {
-		return fig2Size{objects: 60, test: 300, steps: []int{10, 20, 30}, twice: 20}
+		return fig2Settings{60, 300, fig2Batches, []int{10, 20, 30}, 20, fig2Delta}
 	}
-	return fig2Size{objects: largeObjects, test: 50000, steps: []int{250, 400, 630, 1000, 1600}, twice: 630}
+	return fig2Settings{largeObjects, 50000, fig2Batches, []int{250, 400, 630, 1000, 1600}, 630, fig2Delta}
 }
 
 // fig2Batches is the number of mini-batches of 2n triplets.
 const fig2Batches = 20
 
 // minibatch is the number of triplets of a mini-batch; 500 for n = 5000, as in the paper.
-func minibatch(n int) int { return max(1, 2*n/fig2Batches) }
+func minibatch(n, batches int) int { return max(1, 2*n/batches) }
 
 // fig2Delta is the step size δ of the batch steps that are timed: that of PA-ERKLE for a triplet at K = I.
 const fig2Delta = 0.1
@@ -63,20 +63,13 @@ var Fig2 = experiment.Spec{
 	Version: 1,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		s := fig2SizeAt(scale)
-		return []experiment.Cell{{
-			Name: "large", Dataset: pointsIn(s.objects, s.test).dataset,
-			Params: map[string]string{
-				"objects": strconv.Itoa(s.objects), "test": strconv.Itoa(s.test), "mini-batches": strconv.Itoa(fig2Batches),
-				"steps at": formatInts(s.steps), "two steps at": strconv.Itoa(s.twice), "delta": table.Format(fig2Delta),
-			},
-			Methods: methodVersions,
-		}}
+		s := fig2At(scale)
+		return []experiment.Cell{{Name: "large", Dataset: pointsIn(s.Objects), Settings: s, Methods: methodVersions}}
 	},
-	Trials: experiment.Trials(experiment.MinTrials),
-	Index:  fig2Index,
-	Values: fig2Values,
-	Trial:  fig2Trial,
+	Trials:  experiment.Trials(judge.MinTrials),
+	Kinds:   fig2Kinds,
+	Columns: fig2Columns,
+	Trial:   fig2Trial,
 	Views: []experiment.View{
 		{Name: "fig2a", Title: "Fig. 2a: time of a pass of PA-ERKLE and of batch GNMDS, 5,000 objects", DrawTimed: drawFig2a},
 		{Name: "fig2b-large", Title: "Fig. 2b: error of PA-ERKLE, 5,000 objects", Draw: drawFig2bLarge},
@@ -87,14 +80,24 @@ var Fig2 = experiment.Spec{
 	Cost:   12 * time.Minute,
 }
 
-// The table by kind:
-//
-//	pass  objects, triplets so far: test errors of PA-ERKLE (largest size) and the counts of erkle2015/skips
-//	step  objects, triplets in all: negative eigenvalues that a batch step removed
-var (
-	fig2Index  = []string{"kind", "objects", "triplets"}
-	fig2Values = slices.Concat(errorColumns("test"), countValues, []string{"negative"})
+// The kinds of rows.
+const (
+	fig2Pass = "pass"
+	fig2Step = "step"
 )
+
+var fig2Kinds = []experiment.Kind{
+	{Name: fig2Pass, Meaning: "a pass of PA-ERKLE over 2n triplets, after so many of them"},
+	{Name: fig2Step, Meaning: "one batch step on all 2n triplets"},
+}
+
+var fig2Columns = slices.Concat(experiment.Columns{
+	experiment.Text("kind", "what is timed"),
+	experiment.Text("objects", "number of objects n"),
+	experiment.Text("triplets", "triplets seen so far, or in the step"),
+}, errorColumns("test", fig2Pass), countColumns(fig2Pass), experiment.Columns{
+	experiment.Number("negative", "", "negative eigenvalues that the step removed").In(fig2Step),
+})
 
 // Names of the phases that are timed. A pass is timed from each mini-batch to the next.
 func passPhase(n, to int) string { return fmt.Sprintf("pass n=%d to %d", n, to) }
@@ -102,23 +105,23 @@ func stepPhase(n int) string     { return fmt.Sprintf("step n=%d", n) }
 func twicePhase(n int) string    { return fmt.Sprintf("two steps n=%d", n) }
 func fitPhase(n int) string      { return fmt.Sprintf("step of FitBatch n=%d", n) }
 
-func fig2Trial(ctx context.Context, env *experiment.Env, _ experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	size := fig2SizeAt(env.Scale)
-	t := &fig2Run{env: env, seed: seed, rows: table.New(fig2Index, fig2Values)}
-	if err := t.pass(ctx, pointsIn(size.objects, size.test)); err != nil {
+func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	x := cell.Settings.(fig2Settings)
+	t := &fig2Run{fig2Settings: x, env: env, seed: seed, rows: fig2Columns.Table()}
+	if err := t.pass(ctx, x.Objects, x.Test); err != nil {
 		return nil, err
 	}
-	at := size.steps
+	at := x.Steps
 	if seed.Trial == 0 {
-		at = append(slices.Clone(at), size.objects)
+		at = append(slices.Clone(at), x.Objects)
 	}
 	for _, n := range at {
-		if n != size.objects {
-			if err := t.pass(ctx, pointsIn(n, 0)); err != nil {
+		if n != x.Objects {
+			if err := t.pass(ctx, n, 0); err != nil {
 				return nil, err
 			}
 		}
-		if err := t.steps(ctx, n, n == size.twice, n != size.objects); err != nil {
+		if err := t.steps(ctx, n, n == x.Twice, n != x.Objects); err != nil {
 			return nil, err
 		}
 	}
@@ -127,25 +130,26 @@ func fig2Trial(ctx context.Context, env *experiment.Env, _ experiment.Cell, seed
 
 // fig2Run is a trial that fills its table.
 type fig2Run struct {
+	fig2Settings
 	env  *experiment.Env
 	seed experiment.Seed
 	rows *table.Table
 }
 
-func (r *fig2Run) split(d dataSet) (split, error) {
+// split draws comparisons of n points in R⁵⁰, of which 2n train, as in Section 5.2 (n = 5000).
+func (r *fig2Run) split(n, test int) (split, error) {
 	seed := sharedSeed(r.seed)
-	seed.Dataset = d.dataset
-	return d.draw(r.env, seed, d.full)
+	seed.Dataset = pointsIn(n)
+	return drawSynthetic(r.env, seed, counts{Objects: n, Train: 2 * n, Test: testCount(test)})
 }
 
 // pass runs PA-ERKLE over all triplets, timed from mini-batch to mini-batch.
-func (r *fig2Run) pass(ctx context.Context, d dataSet) error {
-	s, err := r.split(d)
+func (r *fig2Run) pass(ctx context.Context, n, test int) error {
+	s, err := r.split(n, test)
 	if err != nil {
 		return err
 	}
-	n, train := s.objects, len(s.train)
-	every := minibatch(n)
+	train, every := len(s.train), minibatch(n, r.Batches)
 	l, err := triplets.NewERKLE(n, triplets.ERKLEParams{})
 	if err != nil {
 		return err
@@ -176,7 +180,7 @@ func (r *fig2Run) pass(ctx context.Context, d dataSet) error {
 		if len(s.test) > 0 {
 			predicted(l, s.test).put(v, "test")
 		}
-		r.rows.Add(table.Key{"kind": "pass", "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
+		r.rows.Add(table.Key{"kind": fig2Pass, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
 	}
 	return nil
 }
@@ -199,7 +203,7 @@ func predicted(l *triplets.ERKLE, ts []metric.Triplet) errorCount {
 // steps times one step of batch GNMDS from K = I on all 2n triplets: by a full eigendecomposition, as the paper, twice if asked for, and
 // that of triplets.FitBatch if asked for.
 func (r *fig2Run) steps(ctx context.Context, n int, twice, fit bool) error {
-	s, err := r.split(pointsIn(n, 0))
+	s, err := r.split(n, 0)
 	if err != nil {
 		return err
 	}
@@ -208,17 +212,17 @@ func (r *fig2Run) steps(ctx context.Context, n int, twice, fit bool) error {
 		identity.SetSym(i, i, 1)
 	}
 	end := r.env.Lap(stepPhase(n))
-	_, negative, err := fullStep(identity, s.train, fig2Delta)
+	_, negative, err := fullStep(identity, s.train, r.Delta)
 	end()
 	if err != nil {
 		return err
 	}
-	r.rows.Add(table.Key{"kind": "step", "objects": strconv.Itoa(n), "triplets": strconv.Itoa(len(s.train))}, table.Values{"negative": float64(negative)})
+	r.rows.Add(table.Key{"kind": fig2Step, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(len(s.train))}, table.Values{"negative": float64(negative)})
 	if twice {
 		end := r.env.Lap(twicePhase(n))
-		k, _, err := fullStep(identity, s.train, fig2Delta)
+		k, _, err := fullStep(identity, s.train, r.Delta)
 		if err == nil {
-			_, _, err = fullStep(k, s.train, fig2Delta)
+			_, _, err = fullStep(k, s.train, r.Delta)
 		}
 		end()
 		if err != nil {
@@ -229,7 +233,7 @@ func (r *fig2Run) steps(ctx context.Context, n int, twice, fit bool) error {
 		return ctx.Err()
 	}
 	end = r.env.Lap(fitPhase(n))
-	_, err = triplets.FitBatch(ctx, n, s.train, triplets.BatchParams{Method: triplets.Fixed, Delta: fig2Delta, Iterations: 1})
+	_, err = triplets.FitBatch(ctx, n, s.train, triplets.BatchParams{Method: triplets.Fixed, Delta: r.Delta, Iterations: 1})
 	end()
 	return err
 }
@@ -275,9 +279,6 @@ func fullStep(k *mat.SymDense, ts []metric.Triplet, delta float64) (*mat.SymDens
 	return next, negative, nil
 }
 
-// leastTime is what a phase takes at least, in seconds: the clock's resolution, so that logarithms exist.
-const leastTime = 1e-6
-
 // fig2Times are the CPU times of one trial in seconds, by phase.
 type fig2Times struct {
 	trial string
@@ -287,45 +288,41 @@ type fig2Times struct {
 	steps  []int
 }
 
-func fig2TimesOf(t, times *table.Table) ([]fig2Times, error) {
-	var out []fig2Times
+func fig2TimesOf(t, times *table.Table) (out []fig2Times) {
 	for trial, g := range t.Group("trial") {
-		r := fig2Times{trial: trial, spent: map[string]float64{}, passes: map[int][]int{}}
-		own := times.Where("trial", trial)
-		for i, phase := range own.Index("phase") {
-			r.spent[phase] = max(leastTime, own.Values("cpu_s")[i])
-		}
+		r := fig2Times{trial: trial, spent: spentOn(times.Where("trial", trial)), passes: map[int][]int{}}
+		objects, seen := countsIn(g, "objects"), countsIn(g, "triplets")
 		for i, kind := range g.Index("kind") {
-			switch n := count(g.Index("objects")[i]); kind {
-			case "pass":
-				r.passes[n] = append(r.passes[n], count(g.Index("triplets")[i]))
-			case "step":
+			switch n := objects[i]; kind {
+			case fig2Pass:
+				r.passes[n] = append(r.passes[n], seen[i])
+			case fig2Step:
 				r.steps = append(r.steps, n)
 			}
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
-// large is the number of objects of the main pass.
-func (r fig2Times) large() int {
-	n := 0
-	for k := range r.passes {
-		n = max(n, k)
-	}
-	return n
-}
+// sizes are the numbers of objects of the passes, ascending.
+func (r fig2Times) sizes() []int { return slices.Sorted(maps.Keys(r.passes)) }
 
-// middle is the largest number of objects but that of the main pass.
+// large is the number of objects of the main pass, 0 if there is none.
+func (r fig2Times) large() int { return slices.Max(append(r.sizes(), 0)) }
+
+// middle is the largest number of objects but that of the main pass, 0 if there is none.
 func (r fig2Times) middle() int {
-	n := 0
-	for k := range r.passes {
-		if k != r.large() {
-			n = max(n, k)
-		}
+	if s := r.sizes(); len(s) > 1 {
+		return s[len(s)-2]
 	}
-	return n
+	return 0
+}
+
+// measured is the time of the step at the largest size, if it was timed.
+func (r fig2Times) measured() (float64, bool) {
+	s, ok := r.spent[stepPhase(r.large())]
+	return s, ok
 }
 
 // pass returns the cumulative times of a pass at its checkpoints.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -24,8 +25,10 @@ const (
 	skippedTolerance = 0.02
 )
 
-// Ways to count the eigenpairs of a run, by the column that does.
-var skipsReadings = []struct{ name, column string }{
+// skipsReading is a way to count the eigenpairs of a run, by the column that does.
+type skipsReading struct{ name, column string }
+
+var skipsReadings = []skipsReading{
 	{"the printed rule", "printed"}, {"negative eigenvalues only", "projected"},
 }
 
@@ -37,14 +40,9 @@ var fig2Claims = []experiment.Claim{
 		Statement: "A single pass of PA-ERKLE is often significantly faster than a single gradient step of batch GNMDS.",
 		Where:     fiveTwo + "a", Theirs: experiment.FigureOnly,
 		Predicate: "CPU times, base-2 logarithm of the quotient step/pass > 0, paired, by a step of the full eigendecomposition, which is the paper's. Read as: " + fasterReadings,
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			f, err := gradeFaster(t, times, stepPhase, true)
-			if err != nil {
-				return f, err
-			}
-			trials, err := fig2TimesOf(t, times)
-			f.Reason += " " + measuredStep(trials)
-			return f, err
+		TestTimed: func(t, times *table.Table) judge.Test {
+			trials := fig2TimesOf(t, times)
+			return judge.Shown{Test: testFaster(trials, stepPhase, fig2Times.middle, fig2Times.large), Note: measuredStep(trials)}
 		},
 	},
 	{
@@ -52,8 +50,8 @@ var fig2Claims = []experiment.Claim{
 		Statement: "Ours: a single pass of PA-ERKLE is faster than a single step of our own batch GNMDS, whose projection is cheaper.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "As before, by a step of FitBatch, at n = 1600 only: its projection changes its method with n, so that nothing is extrapolated.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			return gradeFaster(t, times, fitPhase, false)
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return testFaster(fig2TimesOf(t, times), fitPhase, fig2Times.middle)
 		},
 	},
 	{
@@ -61,20 +59,16 @@ var fig2Claims = []experiment.Claim{
 		Statement: "Two steps of GNMDS take even longer.",
 		Where:     fiveTwo + "a", Theirs: experiment.FigureOnly,
 		Predicate: "CPU time at n = 630, base-2 logarithm of the quotient two steps/one step > 0, paired; by the full eigendecomposition.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			trials, err := fig2TimesOf(t, times)
-			if err != nil {
-				return experiment.Finding{}, err
-			}
+		TestTimed: func(t, times *table.Table) judge.Test {
 			var d []float64
-			for _, r := range trials {
+			for _, r := range fig2TimesOf(t, times) {
 				for _, n := range r.steps {
 					if two, ok := r.spent[twicePhase(n)]; ok {
 						d = append(d, math.Log2(two/r.spent[stepPhase(n)]))
 					}
 				}
 			}
-			return experiment.GradeUnits([]experiment.Unit{{Name: "two steps", Diffs: d}}, experiment.UnitRule{Unit: "doublings"})
+			return judge.Positive{Units: []judge.Unit{{Name: "two steps", Diffs: d}}, Rule: doublings}
 		},
 	},
 	{
@@ -83,21 +77,25 @@ var fig2Claims = []experiment.Claim{
 		Where:     "Section 5.2", Theirs: "724.2, standard deviation 3.7",
 		Predicate: "Eigenpairs in one pass of PA-ERKLE over 10,000 triplets of 5,000 objects are 724.2 within 36 (5 %)." + skipsAsRead +
 			" The finding also says how many updates the printed rule skips.",
-		Grade: gradeComputations,
+		Test: func(t *table.Table) judge.Test {
+			skipped := printedSkips(t)
+			return judge.Shown{
+				Test: testWholePass(t, printedComputations, computationsTolerance, func(last *table.Table, column string) float64 {
+					return printedTriplets * experiment.First(last, column) / tripletsOf(last)
+				}),
+				Note: fmt.Sprintf("The printed rule skips %.1f updates (standard deviation %.1f).", judge.Summarize(skipped).Mean, stat.StdDev(skipped, nil)),
+			}
+		},
 	},
 	{
 		ID: "fig2-skipped", View: "fig2-skips",
 		Statement: "Hence PA-ERKLE was able to skip the projection step roughly 93% of the time.",
 		Where:     "Section 5.2", Theirs: "roughly 93 %",
 		Predicate: "1 − eigenpairs/triplets in the same pass is 0.93 within 0.02." + skipsAsRead,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			readings, err := fig2Number(t, printedSkipped, skippedTolerance, func(last *table.Table, column string) float64 {
+		Test: func(t *table.Table) judge.Test {
+			return testWholePass(t, printedSkipped, skippedTolerance, func(last *table.Table, column string) float64 {
 				return 1 - experiment.First(last, column)/tripletsOf(last)
 			})
-			if err != nil {
-				return experiment.Finding{}, err
-			}
-			return experiment.AllReadings(readings), nil
 		},
 	},
 }
@@ -105,64 +103,48 @@ var fig2Claims = []experiment.Claim{
 const fasterReadings = "a whole pass over 2n triplets against one step, at n = 1600 and at n = 5000, where the step was measured once; " +
 	"and the curves of the figure, PA-ERKLE against one step per mini-batch of n/10 triplets over the same triplets, at half of the checkpoints or more (\"often\"), at both n."
 
-// gradeFaster compares a pass with a kind of batch steps, also at the largest n if asked for.
-func gradeFaster(t, times *table.Table, phase func(n int) string, atLarge bool) (experiment.Finding, error) {
-	trials, err := fig2TimesOf(t, times)
-	if err != nil {
-		return experiment.Finding{}, err
-	}
-	var readings []experiment.Reading
-	for _, large := range []bool{false, true} {
-		if large && !atLarge {
-			break
+// doublings are base-2 logarithms of quotients of times.
+var doublings = judge.Rule{Unit: "doublings"}
+
+// testFaster compares a pass with a kind of batch steps, at each of some sizes.
+func testFaster(trials []fig2Times, phase func(n int) string, sizes ...func(fig2Times) int) judge.Test {
+	var out judge.Readings
+	for _, size := range sizes {
+		var whole []float64
+		curve := map[int][]float64{}
+		var order []int
+		at := 0
+		for _, r := range trials {
+			n := size(r)
+			at = n
+			one := r.one(phase, n)
+			if n == r.large() {
+				one = measuredOnce(trials, one)
+			}
+			whole = append(whole, math.Log2(one/r.whole(n)))
+			pass := r.pass(n)
+			for i, to := range r.passes[n] {
+				if curve[to] == nil {
+					order = append(order, to)
+				}
+				curve[to] = append(curve[to], math.Log2(float64(i+1)*one/pass[i]))
+			}
 		}
-		{
-			var whole []float64
-			curve := map[int][]float64{}
-			var order []int
-			at := 0
-			for _, r := range trials {
-				n := r.middle()
-				if large {
-					n = r.large()
-				}
-				at = n
-				one := r.one(phase, n)
-				if large {
-					one = measuredOnce(trials, one)
-				}
-				whole = append(whole, math.Log2(one/r.whole(n)))
-				pass := r.pass(n)
-				for i, to := range r.passes[n] {
-					if curve[to] == nil {
-						order = append(order, to)
-					}
-					curve[to] = append(curve[to], math.Log2(float64(i+1)*one/pass[i]))
-				}
-			}
-			f, err := experiment.GradeUnits([]experiment.Unit{{Name: "whole pass", Diffs: whole}}, experiment.UnitRule{Unit: "doublings"})
-			if err != nil {
-				return f, err
-			}
-			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("whole pass, n = %d", at), Finding: f})
-			var units []experiment.Unit
-			for _, to := range order {
-				units = append(units, experiment.Unit{Name: fmt.Sprintf("to %d", to), Diffs: curve[to]})
-			}
-			f, err = experiment.GradeUnits(units, experiment.UnitRule{Unit: "doublings", Exceptions: len(units) / 2})
-			if err != nil {
-				return f, err
-			}
-			readings = append(readings, experiment.Reading{Name: fmt.Sprintf("curves, n = %d", at), Finding: f})
+		var units []judge.Unit
+		for _, to := range order {
+			units = append(units, judge.Unit{Name: fmt.Sprintf("to %d", to), Diffs: curve[to]})
 		}
+		out = append(out,
+			judge.Reading{Name: fmt.Sprintf("whole pass, n = %d", at), Test: judge.Positive{Units: []judge.Unit{{Name: "whole pass", Diffs: whole}}, Rule: doublings}},
+			judge.Reading{Name: fmt.Sprintf("curves, n = %d", at), Test: judge.Positive{Units: units, Exceptions: len(units) / 2, Rule: doublings}})
 	}
-	return experiment.AllReadings(readings), nil
+	return out
 }
 
 // measuredOnce returns the time of the step at the largest size that one of the trials measured, or else that of the law.
 func measuredOnce(trials []fig2Times, law float64) float64 {
 	for _, r := range trials {
-		if s, ok := r.spent[stepPhase(r.large())]; ok {
+		if s, ok := r.measured(); ok {
 			return s
 		}
 	}
@@ -173,11 +155,11 @@ func measuredOnce(trials []fig2Times, law float64) float64 {
 func measuredStep(trials []fig2Times) string {
 	var out []string
 	for _, r := range trials {
-		n := r.large()
-		measured, ok := r.spent[stepPhase(n)]
+		measured, ok := r.measured()
 		if !ok {
 			continue
 		}
+		n := r.large()
 		law, p := r.stepLaw(stepPhase, n)
 		out = append(out, fmt.Sprintf("trial %s: one step at n = %d by the full eigendecomposition was measured at %.3g s, where the power law n^%.2f gives %.3g s; the pass took %.3g s",
 			r.trial, n, measured, p, law, r.whole(n)))
@@ -190,59 +172,40 @@ func measuredStep(trials []fig2Times) string {
 
 // wholePass returns the rows of the whole pass at the largest n that has one, and its last row.
 func wholePass(t *table.Table) (pass, last *table.Table) {
-	for _, g := range t.Where("kind", "pass").Group("objects") {
-		at := g.Index("triplets")
-		end := g.Where("triplets", at[len(at)-1])
-		if n := number(experiment.FirstName(g, "objects")); tripletsOf(end) == 2*n && (pass == nil || n > number(experiment.FirstName(pass, "objects"))) {
-			pass, last = g, end
+	most := 0.0
+	for objects, g := range t.Where("kind", fig2Pass).Group("objects") {
+		n, end := float64(count("objects", objects)), lastRows(g)
+		if tripletsOf(end) == 2*n && n > most {
+			pass, last, most = g, end, n
 		}
 	}
 	return pass, last
 }
 
-func gradeComputations(t *table.Table) (experiment.Finding, error) {
-	readings, err := fig2Number(t, printedComputations, computationsTolerance, func(last *table.Table, column string) float64 {
-		return printedTriplets * experiment.First(last, column) / tripletsOf(last)
-	})
-	if err != nil {
-		return experiment.Finding{}, err
-	}
-	f := experiment.AllReadings(readings)
-	s := experiment.Summarize(printedSkips(t))
-	f.Reason += fmt.Sprintf(" The printed rule skips %.1f updates (standard deviation %.1f).", s.Mean, stat.StdDev(printedSkips(t), nil))
-	return f, nil
-}
-
-// printedSkips returns how many updates of the main pass the printed rule skips, by trial.
-func printedSkips(t *table.Table) []float64 {
+// lastOfPasses returns a number of the last row of the main pass, by trial.
+func lastOfPasses(t *table.Table, of func(last *table.Table) float64) []float64 {
 	var out []float64
-	for _, g := range t.Where("kind", "pass").Group("trial") {
+	for trial, g := range t.Group("trial") {
 		_, last := wholePass(g)
 		if last == nil {
-			experiment.Refuse("erkle2015: a trial has no whole pass")
+			judge.Refuse("erkle2015: trial %s has no whole pass", trial)
 		}
-		out = append(out, experiment.First(last, "active")-experiment.First(last, "printed"))
+		out = append(out, of(last))
 	}
 	return out
 }
 
-// fig2Number grades a number of the whole pass at the largest n that has one against a printed one, for each way to count eigenpairs.
-func fig2Number(t *table.Table, theirs, tolerance float64, of func(last *table.Table, column string) float64) ([]experiment.Reading, error) {
-	var readings []experiment.Reading
-	for _, r := range skipsReadings {
-		var v []float64
-		for trial, g := range t.Group("trial") {
-			_, last := wholePass(g)
-			if last == nil {
-				return nil, fmt.Errorf("erkle2015: trial %s has no whole pass", trial)
-			}
-			v = append(v, of(last, r.column))
-		}
-		f, err := experiment.GradeNumber(theirs, v, tolerance)
-		if err != nil {
-			return nil, err
-		}
-		readings = append(readings, experiment.Reading{Name: r.name, Finding: f})
-	}
-	return readings, nil
+// printedSkips returns how many updates of the main pass the printed rule skips, by trial.
+func printedSkips(t *table.Table) []float64 {
+	return lastOfPasses(t, func(last *table.Table) float64 {
+		return experiment.First(last, "active") - experiment.First(last, "printed")
+	})
+}
+
+// testWholePass tests a number of the whole pass at the largest n that has one against a printed one, for each way to count eigenpairs.
+func testWholePass(t *table.Table, theirs, tolerance float64, of func(last *table.Table, column string) float64) judge.Test {
+	return judge.Each(skipsReadings, func(r skipsReading) (string, judge.Test) {
+		ours := lastOfPasses(t, func(last *table.Table) float64 { return of(last, r.column) })
+		return r.name, judge.Number{Theirs: theirs, Ours: ours, Tolerance: tolerance}
+	})
 }

@@ -36,12 +36,40 @@ const manyEvery = 4
 // The grids from which the settings of the steps are chosen: first the size δ with τ = 0, then the weight τ of the trace with that δ. The
 // objective sums over triplets.
 var (
-	stepDeltas = []float64{0.01, 0.03, 0.1, 0.3, 1}
-	stepTaus   = []float64{0.1, 1, 10}
+	stepDeltas = list[float64]{0.01, 0.03, 0.1, 0.3, 1}
+	stepTaus   = list[float64]{0.1, 1, 10}
 )
 
 // errorsMinibatch is the number of triplets of a mini-batch: a twentieth of those that train, as in the paper.
 func errorsMinibatch(s split) int { return len(s.train) / 20 }
+
+// errorsPart are the settings of a cell, which measures the errors of their method.
+type errorsPart interface {
+	draws() splitSettings
+	measure(ctx context.Context, r *errorsRun) error
+}
+
+// errorsOnline is a cell of an online method.
+type errorsOnline struct {
+	splitSettings
+	Method string `key:"method"`
+}
+
+// errorsSteps is a cell of one of stepMethods.
+type errorsSteps struct {
+	splitSettings
+	Method string    `key:"method"`
+	Deltas []float64 `key:"deltas,list"`
+	Taus   []float64 `key:"taus,list"`
+}
+
+// errorsMany is the cell of gnmdsMany, with τ by validation and best on test.
+type errorsMany struct {
+	splitSettings
+	stopping
+	Method string    `key:"method"`
+	Taus   []float64 `key:"tau,list"`
+}
 
 // Fig2Errors compares the errors of PA-ERKLE and batch GNMDS where a batch step is affordable.
 var Fig2Errors = experiment.Spec{
@@ -54,43 +82,43 @@ var Fig2Errors = experiment.Spec{
 		if err != nil {
 			panic(err)
 		}
-		var cells []experiment.Cell
-		add := func(name string, more map[string]string) {
-			params := d.params(scale)
-			params["method"] = name
-			for k, v := range more {
-				params[k] = v
-			}
-			cells = append(cells, experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Params: params, Methods: methodVersions})
+		s, tau := d.settings(scale), tauOf(synthetic500, gnmdsBatch)
+		cell := func(name string, part errorsPart) experiment.Cell {
+			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Settings: part, Methods: methodVersions}
 		}
-		add(paERKLE, nil)
+		cells := []experiment.Cell{cell(paERKLE, errorsOnline{s, paERKLE})}
 		for _, m := range stepMethods {
-			add(m.name, map[string]string{"deltas": formatAll(stepDeltas), "taus": formatAll(stepTaus)})
+			cells = append(cells, cell(m.name, errorsSteps{s, m.name, stepDeltas, stepTaus}))
 		}
-		tau, err := tauOf(synthetic500, gnmdsBatch)
-		if err != nil {
-			panic(err)
-		}
-		add(gnmdsMany, map[string]string{"tau": formatAll([]float64{tau.validated, tau.bestOnTest}), "iterations": strconv.Itoa(batchIterations), "tolerance": table.Format(batchTol)})
-		return cells
+		return append(cells, cell(gnmdsMany, errorsMany{s, stopsEarly, gnmdsMany, []float64{tau.validated, tau.bestOnTest}}))
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig2ErrorsIndex,
-	Values: fig2ErrorsValues,
-	Trial:  fig2ErrorsTrial,
-	Views:  fig2ErrorsViews,
-	Claims: fig2ErrorsClaims,
-	Cost:   time.Minute,
+	Trials:  experiment.Trials(10),
+	Kinds:   fig2ErrorsKinds,
+	Columns: fig2ErrorsColumns,
+	Trial:   fig2ErrorsTrial,
+	Views:   fig2ErrorsViews,
+	Claims:  fig2ErrorsClaims,
+	Cost:    time.Minute,
 }
 
-// The table by kind:
-//
-//	setting  delta, tau: errors summed over the checkpoints
-//	curve    rule, delta, tau, triplets so far: errors
-var (
-	fig2ErrorsIndex  = []string{"kind", "rule", "delta", "tau", "triplets"}
-	fig2ErrorsValues = slices.Concat(errorColumns("validation"), errorColumns("test"))
+// The kinds of rows.
+const (
+	settingRow = "setting"
+	curveRow   = "curve"
 )
+
+var fig2ErrorsKinds = []experiment.Kind{
+	{Name: settingRow, Meaning: "a setting that was tried: errors summed over the checkpoints"},
+	{Name: curveRow, Meaning: "the method with the chosen setting, after so many triplets"},
+}
+
+var fig2ErrorsColumns = slices.Concat(experiment.Columns{
+	experiment.Text("kind", "what the errors are of"),
+	experiment.Text("rule", "how the setting was chosen").In(curveRow),
+	experiment.Text("delta", "size δ of the gradient steps; 0 of a method without it"),
+	experiment.Text("tau", "weight τ of the trace; 0 of a method without it"),
+	experiment.Text("triplets", "training triplets seen so far").In(curveRow),
+}, errorColumns("validation"), errorColumns("test"))
 
 // How the settings of a curve were chosen. PA-ERKLE has none.
 const (
@@ -100,62 +128,50 @@ const (
 )
 
 func fig2ErrorsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	d, err := dataSetOf(synthetic500)
+	part := cell.Settings.(errorsPart)
+	s, err := splitOf(env, part.draws(), seed)
 	if err != nil {
 		return nil, err
 	}
-	s, err := splitOf(env, d, seed)
+	r := &errorsRun{s: s, seed: seed, rows: fig2ErrorsColumns.Table()}
+	return r.rows, part.measure(ctx, r)
+}
+
+func (p errorsOnline) measure(ctx context.Context, r *errorsRun) error {
+	params, err := erkleParams(p.Method)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &errorsRun{s: s, rows: table.New(fig2ErrorsIndex, fig2ErrorsValues)}
-	switch name := cell.Params["method"]; name {
-	case paERKLE:
-		var c curve
-		if err := runERKLE(ctx, s, triplets.ERKLEParams{}, seed, r.checkpoints(), func(seen int, l *triplets.ERKLE) error {
-			c.add(s, seen, l.Kernel())
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		r.curve(noSettings, c)
-	case gnmdsMany:
-		tau, err := tauOf(synthetic500, gnmdsBatch)
-		if err != nil {
-			return nil, err
-		}
-		var sizes []int
-		for i, to := range r.checkpoints() {
-			if (len(r.checkpoints())-1-i)%manyEvery == 0 { // the last is among them
-				sizes = append(sizes, to)
-			}
-		}
-		c := curve{tau: tau.validated}
-		for _, rule := range []string{chosenValid, chosenTest} {
-			if rule == chosenTest && tau.bestOnTest != c.tau {
-				c = curve{tau: tau.bestOnTest}
-			}
-			if c.at == nil {
-				p := triplets.BatchParams{Tau: c.tau, Iterations: batchIterations, Tol: batchTol}
-				if err := fitPath(ctx, s, sizes, p, func(seen int, f triplets.BatchResult) error {
-					c.add(s, seen, f.Kernel)
-					return nil
-				}); err != nil {
-					return nil, err
-				}
-			}
-			r.curve(rule, c)
-		}
-	default:
-		i := slices.IndexFunc(stepMethods, func(m stepMethod) bool { return m.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("erkle2015: method: %q is not known", name)
-		}
-		if err := r.choose(ctx, stepMethods[i]); err != nil {
-			return nil, err
+	var c curve
+	if err := runERKLE(ctx, r.s, params, r.seed, r.checkpoints(), func(seen int, l *triplets.ERKLE) { c.add(r.s, seen, l.Kernel()) }); err != nil {
+		return err
+	}
+	r.curve(noSettings, c)
+	return nil
+}
+
+func (p errorsMany) measure(ctx context.Context, r *errorsRun) error {
+	var sizes []int
+	for i, to := range r.checkpoints() {
+		if (len(r.checkpoints())-1-i)%manyEvery == 0 { // the last is among them
+			sizes = append(sizes, to)
 		}
 	}
-	return r.rows, nil
+	done := map[float64]curve{}
+	for i, rule := range []string{chosenValid, chosenTest} {
+		tau := p.Taus[i]
+		c, ok := done[tau]
+		if !ok {
+			c.tau = tau
+			params := triplets.BatchParams{Tau: tau, Iterations: p.Iterations, Tol: p.Tol}
+			if err := fitPath(ctx, r.s, sizes, params, func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }); err != nil {
+				return err
+			}
+			done[tau] = c
+		}
+		r.curve(rule, c)
+	}
+	return nil
 }
 
 // curve is a method's errors at the checkpoints.
@@ -183,6 +199,7 @@ func sum(counts []errorCount) errorCount {
 // errorsRun is a trial that fills its table.
 type errorsRun struct {
 	s    split
+	seed experiment.Seed
 	rows *table.Table
 }
 
@@ -203,22 +220,26 @@ func (r *errorsRun) add(kind, rule string, c curve, at string, validation, test 
 
 func (r *errorsRun) curve(rule string, c curve) {
 	for i, at := range c.at {
-		r.add("curve", rule, c, strconv.Itoa(at), c.validation[i], c.test[i])
+		r.add(curveRow, rule, c, strconv.Itoa(at), c.validation[i], c.test[i])
 	}
 }
 
-// choose runs a method with the settings of the grids and keeps the curves of those that are best on validation and on test triplets,
+// measure runs a method with the settings of the grids and keeps the curves of those that are best on validation and on test triplets,
 // by the errors summed over checkpoints; of equals the first.
-func (r *errorsRun) choose(ctx context.Context, m stepMethod) error {
+func (p errorsSteps) measure(ctx context.Context, r *errorsRun) error {
+	i := slices.IndexFunc(stepMethods, func(m stepMethod) bool { return m.name == p.Method })
+	if i < 0 {
+		return fmt.Errorf("erkle2015: method: %q is not known", p.Method)
+	}
 	done := map[[2]float64]curve{}
 	run := func(delta, tau float64) (curve, error) {
 		if c, ok := done[[2]float64{delta, tau}]; ok {
 			return c, nil
 		}
-		c, err := r.steps(ctx, m, delta, tau)
+		c, err := r.steps(ctx, stepMethods[i], delta, tau)
 		if err == nil {
 			done[[2]float64{delta, tau}] = c
-			r.add("setting", "", c, "", sum(c.validation), sum(c.test))
+			r.add(settingRow, "", c, "", sum(c.validation), sum(c.test))
 		}
 		return c, err
 	}
@@ -236,13 +257,13 @@ func (r *errorsRun) choose(ctx context.Context, m stepMethod) error {
 			}
 			return err
 		}
-		for _, delta := range stepDeltas {
+		for _, delta := range p.Deltas {
 			if err := try(delta, 0); err != nil {
 				return err
 			}
 		}
 		delta := best.delta
-		for _, tau := range stepTaus {
+		for _, tau := range p.Taus {
 			if err := try(delta, tau); err != nil {
 				return err
 			}
@@ -256,12 +277,10 @@ func (r *errorsRun) choose(ctx context.Context, m stepMethod) error {
 func (r *errorsRun) steps(ctx context.Context, m stepMethod, delta, tau float64) (curve, error) {
 	c := curve{delta: delta, tau: tau}
 	p := triplets.BatchParams{Method: triplets.Fixed, Delta: delta, Tau: tau, Iterations: m.steps}
-	add := func(seen int, f triplets.BatchResult) error {
-		c.add(r.s, seen, f.Kernel)
-		return nil
-	}
+	add := func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }
 	if !m.afresh {
-		return c, fitPath(ctx, r.s, r.checkpoints(), p, add)
+		err := fitPath(ctx, r.s, r.checkpoints(), p, add)
+		return c, err
 	}
 	for _, seen := range r.checkpoints() {
 		if err := fitPath(ctx, r.s, []int{seen}, p, add); err != nil {

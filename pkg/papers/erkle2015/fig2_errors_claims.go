@@ -1,13 +1,12 @@
 package erkle2015
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -30,10 +29,10 @@ var fig2ErrorsClaims = []experiment.Claim{
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE).",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Test error of PA-ERKLE − that of GNMDS with one and with two steps, mean over the checkpoints before 250 triplets, > 0, paired, for both." + atATenth,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return errorsReadings(t, func(pa, batch []float64, at []int) float64 {
+		Test: func(t *table.Table) judge.Test {
+			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
 				return meanWhere(at, func(to int) bool { return to < crossing }, pa, batch)
-			}, gradePositive)
+			}, testPositive)
 		},
 	},
 	{
@@ -41,10 +40,10 @@ var fig2ErrorsClaims = []experiment.Claim{
 		Statement: "Around 2500 triplets, PA-ERKLE outperforms the batch methods.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Test error of GNMDS with one and with two steps − that of PA-ERKLE, mean over the checkpoints after 250 triplets, > 0, paired, for both." + atATenth,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return errorsReadings(t, func(pa, batch []float64, at []int) float64 {
+		Test: func(t *table.Table) judge.Test {
+			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
 				return meanWhere(at, func(to int) bool { return to > crossing }, batch, pa)
-			}, gradePositive)
+			}, testPositive)
 		},
 	},
 	{
@@ -52,8 +51,8 @@ var fig2ErrorsClaims = []experiment.Claim{
 		Statement: "The curves cross around 2500 triplets.",
 		Where:     fiveTwo + "b", Theirs: "around 2500 triplets",
 		Predicate: "The number of triplets up to which GNMDS is not worse, which is 50 times the number of checkpoints where that is so if the curves cross once, mean over one and two steps, is 250 within 100." + atATenth,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return errorsReadings(t, func(pa, batch []float64, at []int) float64 {
+		Test: func(t *table.Table) judge.Test {
+			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
 				n := 0
 				for i := range at {
 					if batch[i] <= pa[i] {
@@ -61,14 +60,13 @@ var fig2ErrorsClaims = []experiment.Claim{
 					}
 				}
 				return float64(n * at[0])
-			}, func(units []experiment.Unit) (experiment.Finding, error) {
+			}, func(units []judge.Unit) judge.Test {
 				mean := slices.Clone(experiment.NotEmpty("units", units)[0].Diffs)
 				for _, u := range units[1:] {
-					experiment.SameLength(u.Name, mean, u.Diffs)
+					judge.SameLength(u.Name, mean, u.Diffs)
 					floats.Add(mean, u.Diffs)
 				}
-				floats.Scale(1/float64(len(units)), mean)
-				return experiment.GradeNumber(crossing, mean, crossingTolerance)
+				return judge.Number{Theirs: crossing, Ours: scaled(1/float64(len(units)), mean), Tolerance: crossingTolerance}
 			})
 		},
 	},
@@ -77,17 +75,15 @@ var fig2ErrorsClaims = []experiment.Claim{
 		Statement: "PA-ERKLE can achieve competitive results with batch methods in a single pass over the data.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step and two steps per mini-batch, and 100 accelerated iterations on all." + atATenth,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return errorsReadingsOf(t, true, func(pa, batch []float64, _ []int) float64 {
+		Test: func(t *table.Table) judge.Test {
+			return errorsReadings(t, true, func(pa, batch []float64, _ []int) float64 {
 				return batch[len(batch)-1] + competitive - pa[len(pa)-1]
-			}, gradePositive)
+			}, testPositive)
 		},
 	},
 }
 
-func gradePositive(units []experiment.Unit) (experiment.Finding, error) {
-	return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
-}
+func testPositive(units []judge.Unit) judge.Test { return judge.Positive{Units: units, Rule: points} }
 
 // meanWhere is the mean of a − b over checkpoints, 0 if there are none.
 func meanWhere(at []int, in func(to int) bool, a, b []float64) float64 {
@@ -104,81 +100,48 @@ func meanWhere(at []int, in func(to int) bool, a, b []float64) float64 {
 	return sum / n
 }
 
-// errorsReadings grades a number per trial, made of the curves of PA-ERKLE and of GNMDS, for each reading.
-func errorsReadings(t *table.Table, of func(pa, batch []float64, at []int) float64, grade func([]experiment.Unit) (experiment.Finding, error)) (experiment.Finding, error) {
-	return errorsReadingsOf(t, false, of, grade)
-}
-
-// errorsReadingsOf is errorsReadings, with 100 iterations, which have fewer checkpoints, among the units if many is true.
-func errorsReadingsOf(t *table.Table, many bool, of func(pa, batch []float64, at []int) float64, grade func([]experiment.Unit) (experiment.Finding, error)) (experiment.Finding, error) {
-	pa, at, err := testCurves(t, paERKLE, noSettings)
-	if err != nil {
-		return experiment.Finding{}, err
-	}
-	var readings []experiment.Reading
-	for _, afresh := range []bool{false, true} {
+// errorsReadings tests a number per trial, made of the curves of PA-ERKLE and of GNMDS, for each reading; with 100 iterations, which have
+// fewer checkpoints, among the units if many is true.
+func errorsReadings(t *table.Table, many bool, of func(pa, batch []float64, at []int) float64, test func([]judge.Unit) judge.Test) judge.Test {
+	pa, at := testCurves(t, paERKLE, noSettings)
+	var out judge.Readings
+	for k, start := range []string{"going on", "from I"} {
 		for _, rule := range []string{chosenValid, chosenTest} {
-			var units []experiment.Unit
-			add := func(name string) error {
-				batch, same, err := testCurves(t, name, rule)
-				if err != nil {
-					return err
+			var names []string
+			for _, m := range stepMethods {
+				if m.afresh == (k == 1) {
+					names = append(names, m.name)
 				}
+			}
+			if many {
+				names = append(names, gnmdsMany)
+			}
+			var units []judge.Unit
+			for _, name := range names {
+				batch, same := testCurves(t, name, rule)
 				if len(batch) != len(pa) || name != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
-					return fmt.Errorf("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
+					judge.Refuse("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
 				}
-				u := experiment.Unit{Name: name}
+				u := judge.Unit{Name: name}
 				for i := range batch {
 					u.Diffs = append(u.Diffs, of(pa[i], batch[i], at))
 				}
 				units = append(units, u)
-				return nil
 			}
-			for _, m := range stepMethods {
-				if m.afresh == afresh {
-					if err := add(m.name); err != nil {
-						return experiment.Finding{}, err
-					}
-				}
-			}
-			if many {
-				if err := add(gnmdsMany); err != nil {
-					return experiment.Finding{}, err
-				}
-			}
-			f, err := grade(units)
-			if err != nil {
-				return f, err
-			}
-			start := "going on"
-			if afresh {
-				start = "from I"
-			}
-			readings = append(readings, experiment.Reading{Name: start + ", " + rule, Finding: f})
+			out = append(out, judge.Reading{Name: start + ", " + rule, Test: test(units)})
 		}
 	}
-	return experiment.AllReadings(readings), nil
+	return out
 }
 
 // testCurves returns the test errors of a method at its checkpoints, by trial.
-func testCurves(t *table.Table, method, rule string) (curves [][]float64, at []int, err error) {
-	for trial, g := range t.Where("cell", method, "kind", "curve", "rule", rule).Group("trial") {
+func testCurves(t *table.Table, method, rule string) (curves [][]float64, at []int) {
+	for trial, g := range t.Where("cell", method, "kind", curveRow, "rule", rule).Group("trial") {
 		first := at
-		at = nil
-		for _, v := range g.Index("triplets") {
-			to, err := strconv.Atoi(v)
-			if err != nil {
-				return nil, nil, fmt.Errorf("erkle2015: column triplets: %w", err)
-			}
-			at = append(at, to)
+		if at = countsIn(g, "triplets"); curves != nil && !slices.Equal(at, first) {
+			judge.Refuse("erkle2015: %s, %s: trial %s has checkpoints %v, others have %v", method, rule, trial, at, first)
 		}
-		if curves != nil && !slices.Equal(at, first) {
-			return nil, nil, fmt.Errorf("erkle2015: %s, %s: trial %s has checkpoints %v, others have %v", method, rule, trial, at, first)
-		}
-		curves = append(curves, strictErrors(g, "test"))
+		curves = append(curves, testErrors(g))
 	}
-	if len(curves) == 0 {
-		return nil, nil, fmt.Errorf("erkle2015: no curve of %s, %s", method, rule)
-	}
-	return curves, at, nil
+	return experiment.NotEmpty("curves of "+method+", "+rule, curves), at
 }

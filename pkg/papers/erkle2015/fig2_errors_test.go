@@ -5,20 +5,22 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
 // errorsTable makes up curves: shares of errors of PA-ERKLE and of GNMDS after so many triplets.
 func errorsTable(pa, batch func(seen float64) float64) *table.Table {
-	index, values := Fig2Errors.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Fig2Errors)
 	for trial := range madeTrials {
 		add := func(cell, rule string, of func(float64) float64) {
 			for seen := 50; seen <= 1000; seen += 50 {
 				v := table.Values{}
 				errorCount{wrong: int(10000*of(float64(seen))) + trial%3, of: 10000}.put(v, "test")
 				errorCount{wrong: 1, of: 100}.put(v, "validation")
-				tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": "curve", "rule": rule, "delta": "1", "tau": "0", "triplets": strconv.Itoa(seen)}, v)
+				tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": curveRow, "rule": rule, "delta": "1", "tau": "0", "triplets": strconv.Itoa(seen)}, v)
 			}
 		}
 		add(paERKLE, noSettings, pa)
@@ -40,18 +42,18 @@ func TestFig2ErrorsClaimsPointTheRightWay(t *testing.T) {
 	for _, c := range []struct {
 		id      string
 		pa      func(float64) float64
-		verdict experiment.Verdict
+		verdict judge.Verdict
 	}{
-		{"fig2-initially", falling(250), experiment.Reproduced},
-		{"fig2-initially", falling(-300), experiment.NotReproduced},
-		{"fig2-outperforms", falling(250), experiment.Reproduced},
-		{"fig2-outperforms", falling(2000), experiment.NotReproduced},
-		{"fig2-crossing", falling(250), experiment.Reproduced},
-		{"fig2-crossing", falling(600), experiment.NotReproduced},
-		{"fig2-crossing", falling(-300), experiment.NotReproduced},
-		{"fig2-competitive", falling(250), experiment.Reproduced},
-		{"fig2-competitive", falling(1100), experiment.Reproduced},    // one point more
-		{"fig2-competitive", falling(1300), experiment.NotReproduced}, // three
+		{"fig2-initially", falling(250), judge.Reproduced},
+		{"fig2-initially", falling(-300), judge.NotReproduced},
+		{"fig2-outperforms", falling(250), judge.Reproduced},
+		{"fig2-outperforms", falling(2000), judge.NotReproduced},
+		{"fig2-crossing", falling(250), judge.Reproduced},
+		{"fig2-crossing", falling(600), judge.NotReproduced},
+		{"fig2-crossing", falling(-300), judge.NotReproduced},
+		{"fig2-competitive", falling(250), judge.Reproduced},
+		{"fig2-competitive", falling(1100), judge.Reproduced},    // one point more
+		{"fig2-competitive", falling(1300), judge.NotReproduced}, // three
 	} {
 		if f := grade(t, fig2ErrorsClaims, c.id, errorsTable(c.pa, flat)); f.Verdict != c.verdict {
 			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.verdict, f.Reason)
@@ -61,28 +63,28 @@ func TestFig2ErrorsClaimsPointTheRightWay(t *testing.T) {
 
 // The settings are chosen where they were said to be: on validation for one curve, on test triplets for the other.
 func TestFig2ErrorsChoice(t *testing.T) {
-	tb, err := experiment.Collect(t.Context(), Fig2Errors, &experiment.Env{Scale: experiment.Smoke}, 1, 3)
+	tb, err := harness.Collect(t.Context(), Fig2Errors, &experiment.Env{Scale: experiment.Smoke}, 1, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range stepMethods {
 		g := tb.Where("cell", m.name)
-		settings := g.Where("kind", "setting")
+		settings := g.Where("kind", settingRow)
 		total := func(rows *table.Table, part string) (sum float64) {
-			for _, v := range rows.Values(errorColumns(part)[0]) {
+			for _, v := range rows.Values(part + " wrong") {
 				sum += v
 			}
 			return sum
 		}
 		for rule, part := range map[string]string{chosenValid: "validation", chosenTest: "test"} {
-			c := g.Where("kind", "curve", "rule", rule)
+			c := g.Where("kind", curveRow, "rule", rule)
 			got := total(c, part)
 			for i, tau := range settings.Index("tau") {
-				if v := settings.Values(errorColumns(part)[0])[i]; tau == "0" && v < got {
+				if v := settings.Values(part + " wrong")[i]; tau == "0" && v < got {
 					t.Errorf("%s, %s: %v errors, but δ = %s has %v", m.name, rule, got, settings.Index("delta")[i], v)
 				}
 			}
-			if of := c.Values(errorColumns(part)[2]); c.Len() == 0 || of[0] == 0 {
+			if of := c.Values(part + " triplets"); c.Len() == 0 || of[0] == 0 {
 				t.Errorf("%s, %s: a curve of %d rows", m.name, rule, c.Len())
 			}
 		}

@@ -2,9 +2,9 @@ package erkle2015
 
 import (
 	"fmt"
-	"strings"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -31,7 +31,7 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 	} {
 		rule := pn.rule
 		p := plots.Panel{Title: pn.title, XLabel: "triplets seen", YLabel: "test error (%)"}
-		for cell, g := range t.Where("kind", "curve").Group("cell") {
+		for cell, g := range t.Where("kind", curveRow).Group("cell") {
 			r := g.Where("rule", rule)
 			if cell == paERKLE {
 				r = g
@@ -42,46 +42,31 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 			test = experiment.First(r, "test triplets")
 			style := fig2ErrorsStyles[cell]
 			style.Name = cell
-			line, err := curveOf(r, "triplets", style, func(t *table.Table) []float64 { return pn.of(t, "test") })
-			if err != nil {
-				return d, err
-			}
-			p.Marks = append(p.Marks, line)
+			p.Marks = append(p.Marks, curveOf(r, "triplets", style, func(t *table.Table) []float64 { return pn.of(t, "test") }))
 		}
 		if len(p.Marks) > 0 {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
-	}
 	d.Caption = fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets. "+
 		"PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
 		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets. ", test) + trialsNote(t)
-	return d, nil
+	return orMissing(d, "any trial")
 }
 
 func drawFig2bSettings(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"method", "δ", "τ", "trials tried", "test error, mean over the curve (%)", "ties half (%)", "chosen by validation in", "best on test in"}}
-	settings := t.Where("kind", "setting")
-	for cell, g := range settings.Group("cell") {
-		curves := t.Where("cell", cell, "kind", "curve")
-		for delta, g := range g.Group("delta") {
-			for tau, g := range g.Group("tau") {
-				row := []string{cell, delta, tau, fmt.Sprint(g.Len())}
-				for _, shares := range [][]float64{strictErrors(g, "test"), halfErrors(g, "test")} {
-					row = append(row, fmt.Sprintf("%.2f", 100*experiment.Summarize(shares).Mean))
-				}
-				for _, rule := range []string{chosenValid, chosenTest} {
-					row = append(row, fmt.Sprint(len(curves.Where("rule", rule, "delta", delta, "tau", tau).Unique("trial"))))
-				}
-				text.Rows = append(text.Rows, row)
-			}
+	for key, g := range groups(t.Where("kind", settingRow), "cell", "delta", "tau") {
+		row := append(key, fmt.Sprint(g.Len()))
+		for _, shares := range [][]float64{testErrors(g), halfErrors(g, "test")} {
+			row = append(row, fmt.Sprintf("%.2f", 100*judge.Summarize(shares).Mean))
 		}
+		for _, rule := range []string{chosenValid, chosenTest} {
+			chosen := t.Where("cell", key[0], "kind", curveRow, "rule", rule, "delta", key[1], "tau", key[2])
+			row = append(row, fmt.Sprint(len(chosen.Unique("trial"))))
+		}
+		text.Rows = append(text.Rows, row)
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("settings of any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
-		"The last two columns count the trials in which a setting was chosen.", strings.TrimSpace(formatAll(stepTaus)))}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
+		"The last two columns count the trials in which a setting was chosen.", stepTaus)}, "settings of any trial")
 }

@@ -9,6 +9,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/table"
 )
@@ -25,10 +26,9 @@ type fig2World struct {
 }
 
 func (w fig2World) tables() (t, times *table.Table) {
-	index, values := Fig2.Columns()
-	t = table.New(index, values)
+	t = experimenttest.Table(Fig2)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
-	size := fig2SizeAt(experiment.Full)
+	size := fig2At(experiment.Full)
 	for trial := range madeTrials {
 		noise := 1 + 1e-3*float64(trial%3)
 		row := func(kind string, n, to int, v table.Values) {
@@ -37,27 +37,27 @@ func (w fig2World) tables() (t, times *table.Table) {
 		spent := func(phase string, s float64) {
 			times.Add(table.Key{"cell": "large", "trial": strconv.Itoa(trial), "phase": phase}, table.Values{"cpu_s": s * noise})
 		}
-		for to := 500; to <= 2*size.objects; to += 500 {
+		for to := 500; to <= 2*size.Objects; to += 500 {
 			per := float64(to) / 10000
-			row("pass", size.objects, to, table.Values{"active": float64(to), "projected": w.projected*per + 1e-3*float64(trial%3), "computed": w.computed*per + 1e-3*float64(trial%3), "printed": w.printed*per + 1e-3*float64(trial%3), "test wrong": 100, "test ties": 1, "test triplets": 300})
-			spent(passPhase(size.objects, to), w.pass(float64(size.objects))/20)
+			row(fig2Pass, size.Objects, to, table.Values{"active": float64(to), "projected": w.projected*per + 1e-3*float64(trial%3), "computed": w.computed*per + 1e-3*float64(trial%3), "printed": w.printed*per + 1e-3*float64(trial%3), "test wrong": 100, "test ties": 1, "test triplets": 300})
+			spent(passPhase(size.Objects, to), w.pass(float64(size.Objects))/20)
 		}
-		for _, n := range size.steps {
+		for _, n := range size.Steps {
 			for to := n / 10; to <= 2*n; to += n / 10 {
-				row("pass", n, to, table.Values{"active": float64(to), "projected": 1, "computed": 1, "printed": 1 + float64(trial%3)})
+				row(fig2Pass, n, to, table.Values{"active": float64(to), "projected": 1, "computed": 1, "printed": 1 + float64(trial%3)})
 				spent(passPhase(n, to), w.pass(float64(n))/20)
 			}
-			row("step", n, 2*n, table.Values{"negative": 0})
+			row(fig2Step, n, 2*n, table.Values{"negative": 0})
 			s := w.step(float64(n))
 			spent(stepPhase(n), s)
 			spent(fitPhase(n), w.fit(float64(n)))
-			if n == size.twice {
+			if n == size.Twice {
 				spent(twicePhase(n), w.two(float64(n), s))
 			}
 		}
 		if trial == 0 {
-			row("step", size.objects, 2*size.objects, table.Values{"negative": 3})
-			spent(stepPhase(size.objects), w.last(w.step(float64(size.objects))))
+			row(fig2Step, size.Objects, 2*size.Objects, table.Values{"negative": 3})
+			spent(stepPhase(size.Objects), w.last(w.step(float64(size.Objects))))
 		}
 	}
 	return t, times
@@ -68,22 +68,22 @@ func cubic(c float64) func(float64) float64 {
 }
 
 func TestFig2ClaimsPointTheRightWay(t *testing.T) {
-	verdict := func(id string, w fig2World) experiment.Verdict {
+	verdict := func(id string, w fig2World) judge.Verdict {
 		t.Helper()
 		tb, times := w.tables()
-		return experimenttest.Grade(t, fig2Claims, id, tb, times).Verdict
+		return experimenttest.Judge(t, fig2Claims, id, tb, times).Verdict
 	}
 	double := func(_, s float64) float64 { return 2 * s }
 	same := func(s float64) float64 { return s }
 	yes := fig2World{pass: cubic(3e-10), step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same, printed: 724, computed: 724, projected: 724}                                     // steps of 375 and 125 s
 	no := fig2World{pass: cubic(3e-7), step: cubic(3e-9), fit: cubic(1e-9), two: func(_, s float64) float64 { return s / 2 }, last: same, printed: 9000, computed: 100, projected: 100} // not even 20 steps
 	between := fig2World{pass: cubic(1e-8), step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same, printed: 9000, computed: 724, projected: 724}                                 // less than 20 steps, more than one
-	for id, want := range map[string][3]experiment.Verdict{
-		"fig2-faster":       {experiment.Reproduced, experiment.NotReproduced, experiment.Partly},
-		"fig2-faster-ours":  {experiment.Reproduced, experiment.NotReproduced, experiment.Partly},
-		"fig2-two-steps":    {experiment.Reproduced, experiment.NotReproduced, experiment.Reproduced},
-		"fig2-computations": {experiment.Reproduced, experiment.NotReproduced, experiment.Partly},
-		"fig2-skipped":      {experiment.Reproduced, experiment.NotReproduced, experiment.Partly},
+	for id, want := range map[string][3]judge.Verdict{
+		"fig2-faster":       {judge.Reproduced, judge.NotReproduced, judge.Partly},
+		"fig2-faster-ours":  {judge.Reproduced, judge.NotReproduced, judge.Partly},
+		"fig2-two-steps":    {judge.Reproduced, judge.NotReproduced, judge.Reproduced},
+		"fig2-computations": {judge.Reproduced, judge.NotReproduced, judge.Partly},
+		"fig2-skipped":      {judge.Reproduced, judge.NotReproduced, judge.Partly},
 	} {
 		for i, w := range []fig2World{yes, no, between} {
 			if got := verdict(id, w); got != want[i] {
@@ -98,11 +98,7 @@ func TestFig2LawOfAPower(t *testing.T) {
 	w := fig2World{pass: cubic(1e-9), step: func(n float64) float64 { return 2e-9 * math.Pow(n, 3.2) }, fit: cubic(1e-9),
 		two: func(_, s float64) float64 { return s }, last: func(s float64) float64 { return 5 * s }}
 	tb, times := w.tables()
-	trials, err := fig2TimesOf(tb, times)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range trials {
+	for _, r := range fig2TimesOf(tb, times) {
 		noise := 1 + 1e-3*float64(must(strconv.Atoi(r.trial))%3)
 		got, p := r.stepLaw(stepPhase, 5000)
 		if want := noise * w.step(5000); math.Abs(got/want-1) > 1e-9 || math.Abs(p-3.2) > 1e-9 { // exact but for round-off
@@ -120,7 +116,7 @@ func must[T any](v T, err error) T {
 
 // The step that is timed is that of FitBatch.
 func TestFullStepIsAStepOfFitBatch(t *testing.T) {
-	c := counts{objects: 30, train: 200, test: 1}
+	c := counts{Objects: 30, Train: 200, Test: 1}
 	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
 	k := mat.NewSymDense(30, nil)
 	for i := range 30 {
@@ -146,7 +142,7 @@ func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 
 // Predictions of a learner and its kernel make the same errors.
 func TestPredictedErrorsAreThoseOfTheKernel(t *testing.T) {
-	c := counts{objects: 40, train: 60, test: 500}
+	c := counts{Objects: 40, Train: 60, Test: 500}
 	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
 	l := must(triplets.NewERKLE(40, triplets.ERKLEParams{}))
 	for i, tr := range s.train {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -20,7 +21,7 @@ const fig2Setup = "Comparisons of n points drawn from N(0, I) in R⁵⁰, answer
 // bandOf is a curve of means over trials with intervals; values[i] has one value per trial at x[i].
 func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
 	for i, v := range values {
-		s := experiment.Summarize(v)
+		s := judge.Summarize(v)
 		mean, half := s.Interval()
 		style.X, style.Y = append(style.X, x[i]), append(style.Y, mean)
 		if s.HasInterval {
@@ -31,9 +32,9 @@ func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
 }
 
 func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
-	trials, err := fig2TimesOf(t, times)
-	if err != nil || len(trials) == 0 {
-		return plots.Missing("any trial"), err
+	trials := fig2TimesOf(t, times)
+	if len(trials) == 0 {
+		return plots.Missing("any trial"), nil
 	}
 	d := plots.Drawing{Columns: 2}
 	for _, n := range []int{trials[0].middle(), trials[0].large()} {
@@ -44,13 +45,13 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 			seen = append(seen, float64(to))
 			for _, r := range trials {
 				if len(r.passes[n]) != len(at) {
-					return d, fmt.Errorf("erkle2015: n = %d: trial %s has %d checkpoints, trial %s has %d", n, r.trial, len(r.passes[n]), trials[0].trial, len(at))
+					judge.Refuse("erkle2015: n = %d: trial %s has %d checkpoints, trial %s has %d", n, r.trial, len(r.passes[n]), trials[0].trial, len(at))
 				}
 				pass[i] = append(pass[i], r.pass(n)[i])
 			}
 		}
 		for i := range fig2Batches {
-			x = append(x, float64((i+1)*minibatch(n)))
+			x = append(x, float64((i+1)*minibatch(n, fig2Batches)))
 			for _, r := range trials {
 				s := r.one(stepPhase, n)
 				one[i] = append(one[i], float64(i+1)*s)
@@ -65,11 +66,11 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		var single []float64
 		for _, r := range trials {
 			single = append(single, r.one(stepPhase, n))
-			if s, ok := r.spent[stepPhase(n)]; ok && n == r.large() {
-				p.Marks = append(p.Marks, plots.Points{Name: "one step at this n, run once", X: []float64{float64(minibatch(n))}, Y: []float64{s}, Color: 2})
+			if s, ok := r.measured(); ok && n == r.large() {
+				p.Marks = append(p.Marks, plots.Points{Name: "one step at this n, run once", X: []float64{float64(minibatch(n, fig2Batches))}, Y: []float64{s}, Color: 2})
 			}
 		}
-		p.Marks = append(p.Marks, plots.Reference{Name: "a single step of GNMDS", At: experiment.Summarize(single).Mean, Color: plots.Grey})
+		p.Marks = append(p.Marks, plots.Reference{Name: "a single step of GNMDS", At: judge.Summarize(single).Mean, Color: plots.Grey})
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
@@ -84,34 +85,25 @@ var fig2Steps = []struct {
 }{{"full eigendecomposition", stepPhase}, {"FitBatch", fitPhase}}
 
 func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
-	trials, err := fig2TimesOf(t, times)
-	if err != nil || len(trials) == 0 {
-		return plots.Missing("any trial"), err
+	trials := fig2TimesOf(t, times)
+	if len(trials) == 0 {
+		return plots.Missing("any trial"), nil
 	}
-	large := trials[0].large()
-	var sizes []int
-	for n := range trials[0].passes {
-		sizes = append(sizes, n)
-	}
-	slices.Sort(sizes)
+	large, sizes := trials[0].large(), trials[0].sizes()
 	panel := plots.Panel{XLabel: "objects n", YLabel: "CPU time (s)", XLog: true, YLog: true}
 	text := &plots.TextTable{Head: []string{"n", "what", "CPU time (s)", "eigenvalues removed"}}
 	row := func(n int, what string, v []float64, removed string) {
 		text.Rows = append(text.Rows, []string{strconv.Itoa(n), what, plusMinus(v, 3), removed})
 	}
-	curves := []struct {
+	type curve struct {
 		name, legend string
 		of           func(r fig2Times, n int) float64
 		law          func(r fig2Times, n int) (float64, float64) // nil: measured at the largest n, too
 		color        int
-	}{{"pass of PA-ERKLE", "pass of PA-ERKLE over 2n triplets", fig2Times.whole, nil, 0}}
+	}
+	curves := []curve{{"pass of PA-ERKLE", "pass of PA-ERKLE over 2n triplets", fig2Times.whole, nil, 0}}
 	for k, step := range fig2Steps {
-		curves = append(curves, struct {
-			name, legend string
-			of           func(r fig2Times, n int) float64
-			law          func(r fig2Times, n int) (float64, float64)
-			color        int
-		}{
+		curves = append(curves, curve{
 			"one batch step, " + step.name, "one batch step, " + step.name,
 			func(r fig2Times, n int) float64 { return r.one(step.phase, n) },
 			func(r fig2Times, n int) (float64, float64) { return r.stepLaw(step.phase, n) }, 2 + k,
@@ -133,9 +125,9 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			removed := ""
 			switch k {
 			case 0:
-				removed = fmt.Sprintf("%.0f", experiment.Summarize(t.Where("kind", "pass", "objects", strconv.Itoa(n), "triplets", strconv.Itoa(2*n)).Values("projected")).Mean)
+				removed = fmt.Sprintf("%.0f", judge.Summarize(t.Where("kind", fig2Pass, "objects", strconv.Itoa(n), "triplets", strconv.Itoa(2*n)).Values("projected")).Mean)
 			case 1:
-				removed = fmt.Sprintf("%.0f", experiment.Summarize(t.Where("kind", "step", "objects", strconv.Itoa(n)).Values("negative")).Mean)
+				removed = fmt.Sprintf("%.0f", judge.Summarize(t.Where("kind", fig2Step, "objects", strconv.Itoa(n)).Values("negative")).Mean)
 			}
 			row(n, c.name, v, removed)
 		}
@@ -147,7 +139,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			law, p := c.law(r, large)
 			laws, powers = append(laws, law), append(powers, p)
 		}
-		p, end := experiment.Summarize(powers).Mean, stat.GeometricMean(laws, nil) // the mean of the fitted lines
+		p, end := judge.Summarize(powers).Mean, stat.GeometricMean(laws, nil) // the mean of the fitted lines
 		style.Name, style.Dashed = "", true
 		if k == 1 {
 			style.Name = "power laws through the steps"
@@ -161,10 +153,10 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		row(large, fmt.Sprintf("%s, extrapolated (n^%.2f)", c.name, p), laws, "")
 	}
 	for _, r := range trials {
-		if s, ok := r.spent[stepPhase(large)]; ok {
+		if s, ok := r.measured(); ok {
 			panel.Marks = append(panel.Marks, plots.Points{Name: "one batch step, full eigendecomposition, measured once", X: []float64{float64(large)}, Y: []float64{s}, Color: 2})
 			row(large, "one batch step, full eigendecomposition, measured once", []float64{s},
-				fmt.Sprintf("%.0f", experiment.First(t.Where("kind", "step", "objects", strconv.Itoa(large)), "negative")))
+				fmt.Sprintf("%.0f", experiment.First(t.Where("kind", fig2Step, "objects", strconv.Itoa(large)), "negative")))
 		}
 	}
 	return plots.Drawing{
@@ -175,7 +167,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 
 // plusMinus prints a mean with its interval, to so many digits.
 func plusMinus(v []float64, digits int) string {
-	s := experiment.Summarize(v)
+	s := judge.Summarize(v)
 	mean, half := s.Interval()
 	if !s.HasInterval {
 		return fmt.Sprintf("%.*g", digits, mean)
@@ -186,22 +178,14 @@ func plusMinus(v []float64, digits int) string {
 func drawFig2bLarge(t *table.Table) (plots.Drawing, error) {
 	p := plots.Panel{XLabel: "triplets seen", YLabel: "test error (%)"}
 	n := ""
-	for objects, g := range t.Where("kind", "pass").Group("objects") {
+	for objects, g := range t.Where("kind", fig2Pass).Group("objects") {
 		if of := g.Values("test triplets"); len(of) == 0 || math.IsNaN(of[0]) {
 			continue
 		}
 		n = objects
-		for i, ties := range []string{"a tie is an error", "a tie is half an error"} {
-			shares := strictErrors
-			if i == 1 {
-				shares = halfErrors
-			}
-			line, err := curveOf(g, "triplets", plots.Line{Name: ties, Color: i}, func(t *table.Table) []float64 { return shares(t, "test") })
-			if err != nil {
-				return plots.Drawing{}, err
-			}
-			p.Marks = append(p.Marks, line)
-		}
+		p.Marks = append(p.Marks,
+			curveOf(g, "triplets", plots.Line{Name: "a tie is an error", Color: 0}, testErrors),
+			curveOf(g, "triplets", plots.Line{Name: "a tie is half an error", Color: 1}, func(t *table.Table) []float64 { return halfErrors(t, "test") }))
 	}
 	if len(p.Marks) == 0 {
 		return plots.Missing("any trial"), nil
@@ -218,10 +202,7 @@ func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
 	if pass == nil {
 		return plots.Missing("a whole pass"), nil
 	}
-	p, err := skipsPanel(pass, "n = "+experiment.FirstName(pass, "objects"))
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	p := skipsPanel(pass, "n = "+experiment.FirstName(pass, "objects"))
 	p.XLog = false
 	d := plots.Drawing{Panels: []plots.Panel{p}}
 	d.Text = &plots.TextTable{Head: []string{"rule", "eigenpairs per 10,000 triplets", "standard deviation", "share of triplets without (%)"}}

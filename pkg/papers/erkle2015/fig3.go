@@ -3,7 +3,7 @@ package erkle2015
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"time"
 
 	"metriclab/pkg/datasets"
@@ -20,33 +20,40 @@ var Fig3 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := judgements[0]
-		cell := func(name string, version map[string]int, more map[string]string) experiment.Cell {
-			params := d.params(scale)
-			params["part"], params["sizes"] = name, formatInts(d.sizes(scale))
-			for k, v := range more {
-				params[k] = v
-			}
-			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Params: params, Methods: version}
+		cell := func(name, method string, version int, set func(*fig3Settings)) experiment.Cell {
+			s := fig3Settings{Part: name, judgedSettings: d.judged(scale)}
+			set(&s)
+			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Settings: s, Methods: map[string]int{method: version}}
 		}
-		erkle := map[string]int{"ERKLE": triplets.ERKLEVersion}
-		cells := []experiment.Cell{cell(onlinePart, erkle, map[string]string{"every": strconv.Itoa(evaluateEvery)})}
+		cells := []experiment.Cell{cell(onlinePart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Every = evaluateEvery })}
 		for _, b := range d.batches {
-			cells = append(cells, cell(b.name, map[string]int{"batch": triplets.BatchVersion}, batchParams(d.name, b.name)))
+			cells = append(cells, cell(b.name, "batch", triplets.BatchVersion, func(s *fig3Settings) { s.batchSettings = batchSettingsOf(d.name, b.name) }))
 		}
-		values := map[string]string{}
-		for _, f := range families {
-			values[f.name] = formatAll(f.values)
-		}
-		return append(cells, cell(readingsPart, erkle, values))
+		return append(cells, cell(readingsPart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Families = valuesOf(families...) }))
 	},
-	Trials: experiment.Trials(6),
-	Index:  judgedIndex,
-	Values: judgedValues,
-	Trial:  fig3Trial,
-	Views:  fig3Views,
-	Claims: fig3Claims,
-	Cost:   2 * time.Minute,
+	Trials:  experiment.Trials(6),
+	Kinds:   fig3Kinds,
+	Columns: fig3Columns,
+	Trial:   fig3Trial,
+	Views:   fig3Views,
+	Claims:  fig3Claims,
+	Cost:    2 * time.Minute,
 }
+
+// fig3Settings are those of a cell. What its part does not use is zero.
+type fig3Settings struct {
+	Part string `key:"part"`
+	judgedSettings
+	batchSettings
+}
+
+var (
+	fig3Kinds = slices.Concat(judgedKinds, []experiment.Kind{
+		{Name: stepKind, Meaning: "steps of a method in one pass over the training triplets, by how a triplet stands to those before it"},
+		{Name: countKind, Meaning: "a number of answers, questions or artists of the survey or the split"},
+	})
+	fig3Columns = judgedColumns(fig3Kinds)
+)
 
 // Cells of Fig. 3 beside those of the batch methods.
 const (
@@ -54,21 +61,13 @@ const (
 	readingsPart = "ERKLE, other settings"
 )
 
-// batchParams are the settings of a batch method in the parameters of a cell.
-func batchParams(data, method string) map[string]string {
-	c, err := tauOf(data, method)
-	if err != nil {
-		panic(err) // the choice is frozen in this package
-	}
-	return map[string]string{"tau": formatAll(c.distinct()), "iterations": formatInts([]int{batchIterations, convergedIterations}), "tolerance": table.Format(batchTol)}
-}
-
 func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	j, err := newJudged(env, cell, seed)
+	s := cell.Settings.(fig3Settings)
+	j, err := newJudged(env, s.judgedSettings, seed)
 	if err != nil {
 		return nil, err
 	}
-	switch part := cell.Params["part"]; part {
+	switch s.Part {
 	case onlinePart:
 		if err := j.count(env); err != nil {
 			return nil, err
@@ -76,15 +75,15 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		if err := j.steps(ctx); err != nil {
 			return nil, err
 		}
-		return j.rows, j.online(ctx, evaluateEvery)
+		return j.rows, j.online(ctx, s.Every)
 	case readingsPart:
 		return j.rows, j.readings(ctx)
 	default:
-		b, err := batchOf(part)
+		b, err := batchOf(s.Part)
 		if err != nil {
 			return nil, err
 		}
-		return j.rows, j.batch(ctx, b)
+		return j.rows, j.batch(ctx, b, s.batchSettings)
 	}
 }
 
@@ -106,7 +105,7 @@ const (
 // count counts conflicts in the source and in the split.
 func (j *judged) count(env *experiment.Env) error {
 	add := func(what string, n int) {
-		j.rows.Add(table.Key{"kind": "count", "setting": what}, table.Values{"count": float64(n)})
+		j.rows.Add(table.Key{"kind": countKind, "setting": what}, table.Values{"count": float64(n)})
 	}
 	if env.Scale == experiment.Full {
 		set, err := env.Data.Triplets(j.seed.Dataset)

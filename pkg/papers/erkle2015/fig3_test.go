@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -30,8 +31,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 			for _, size := range sizes {
 				v := table.Values{looseRank: w.rank(method, size), fineRank: w.rank(method, size) + 1, "iterations": 10, "residual": .001}
 				for _, part := range []string{"test", "train", "validation"} {
-					c := errorColumns(part)
-					v[c[0]], v[c[1]], v[c[2]] = 1000*w.wrong(part, method, setting, size)+.01*float64((trial+len(method)+len(setting))%3), 0, 1000
+					v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = 1000*w.wrong(part, method, setting, size)+.01*float64((trial+len(method)+len(setting))%3), 0, 1000
 				}
 				add("curve", method, setting, strconv.Itoa(size), v)
 			}
@@ -40,10 +40,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 			curve(m, "")
 		}
 		for _, b := range batches {
-			c, err := tauOf(data, b.name)
-			if err != nil {
-				panic(err)
-			}
+			c := tauOf(data, b.name)
 			for _, tau := range c.distinct() {
 				curve(b.name, table.Format(tau))
 			}
@@ -122,8 +119,7 @@ func opposingMusic() judgedWorld {
 }
 
 func fig3Table(w judgedWorld) *table.Table {
-	index, values := Fig3.Columns()
-	t := table.New(index, values)
+	t := experimenttest.Table(Fig3)
 	w.fill(t, "all", music, []int{100, 1000, 5500})
 	return t
 }
@@ -132,10 +128,10 @@ func fig3Table(w judgedWorld) *table.Table {
 func TestFig3ClaimsPointTheRightWay(t *testing.T) {
 	yes, no := fig3Table(supportingMusic()), fig3Table(opposingMusic())
 	for _, c := range fig3Claims {
-		if f := grade(t, fig3Claims, c.ID, yes); f.Verdict != experiment.Reproduced {
+		if f := grade(t, fig3Claims, c.ID, yes); f.Verdict != judge.Reproduced {
 			t.Errorf("%s in a supporting world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
-		if f := grade(t, fig3Claims, c.ID, no); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, fig3Claims, c.ID, no); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s in an opposing world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
 	}
@@ -152,7 +148,7 @@ func TestConsiderablyWorseNeedsTheMargin(t *testing.T) {
 		return inner(part, method, setting, size)
 	}
 	for _, id := range []string{"fig3-ste-worse", "fig3-train-ste"} {
-		if f := grade(t, fig3Claims, id, fig3Table(w)); f.Verdict == experiment.Reproduced {
+		if f := grade(t, fig3Claims, id, fig3Table(w)); f.Verdict == judge.Reproduced {
 			t.Errorf("%s: %s although STE-ERKLE is worse by .5 to 5.5 points", id, f.Verdict)
 		}
 	}
@@ -174,26 +170,24 @@ func TestDrasticWithoutConflicts(t *testing.T) {
 			}
 		}
 	}
-	if f := grade(t, fig3Claims, "fig3-drastic", tb); f.Verdict != experiment.Undecided {
+	if f := grade(t, fig3Claims, "fig3-drastic", tb); f.Verdict != judge.Undecided {
 		t.Errorf("%s, want undecided", f.Verdict)
 	}
 }
 
 // Views say what is missing when a cell is.
 func TestMusicViewsWithMissingCells(t *testing.T) {
-	index, values := Fig3.Columns()
-	empty := table.New(index, values)
-	only := table.New(index, values)
+	empty, only := experimenttest.Table(Fig3), experimenttest.Table(Fig3)
 	w := supportingMusic()
 	w.fill(only, "all", music, []int{100, 5500})
 	for _, v := range fig3Views {
-		if d, err := v.Draw(empty); err != nil || len(d.Panels) > 0 {
+		if d, err := v.DrawWith(empty, nil); err != nil || len(d.Panels) > 0 {
 			t.Errorf("%s of an empty table: %d panels, %v", v.Name, len(d.Panels), err)
 		}
 		// Without the batch methods, and without ERKLE.
 		for _, method := range []string{gnmdsBatch, paERKLE} {
 			part := only.Where("method", method)
-			if _, err := v.Draw(part); err != nil {
+			if _, err := v.DrawWith(part, nil); err != nil {
 				t.Errorf("%s with %s alone: %v", v.Name, method, err)
 			}
 		}

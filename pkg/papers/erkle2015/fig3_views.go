@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -26,39 +28,26 @@ var fig3Views = []experiment.View{
 }
 
 // allMethods are those of a figure, in the order of its legend.
-func allMethods() []string {
-	out := slices.Clone(erkles)
-	for _, b := range batches {
-		out = append(out, b.name)
-	}
-	return out
-}
+var allMethods = slices.Concat(erkles, batchNames)
 
 // tauReadings are the rules for τ that differ on a data set.
-func tauReadings(data string) ([]string, error) {
-	for _, b := range batches {
-		c, err := tauOf(data, b.name)
-		if err != nil {
-			return nil, err
-		}
-		if c.validated != c.bestOnTest {
-			return []string{byValidation, byTest}, nil
+func tauReadings(data string) []string {
+	for _, b := range batchNames {
+		if c := tauOf(data, b); c.validated != c.bestOnTest {
+			return []string{byValidation, byTest}
 		}
 	}
-	return []string{byValidation}, nil
+	return []string{byValidation}
 }
 
 // describeTau says which weights were taken.
-func describeTau(data string) (string, error) {
+func describeTau(data string) string {
 	var out []string
-	for _, b := range batches {
-		c, err := tauOf(data, b.name)
-		if err != nil {
-			return "", err
-		}
-		out = append(out, fmt.Sprintf("%s %s (%s; %s)", b.name, table.Format(c.validated), table.Format(c.bestOnTest), table.Format(c.atEnd)))
+	for _, b := range batchNames {
+		c := tauOf(data, b)
+		out = append(out, fmt.Sprintf("%s %s (%s; %s)", b, table.Format(c.validated), table.Format(c.bestOnTest), table.Format(c.atEnd)))
 	}
-	return "τ is " + strings.Join(out, ", ") + ".", nil
+	return "τ is " + strings.Join(out, ", ") + "."
 }
 
 // tauRule says how τ is chosen.
@@ -67,8 +56,8 @@ const tauRule = "τ, one per method for all sizes and trials, is that of the lea
 // splitsNote describes intervals over random splits of the same answers.
 func splitsNote(t *table.Table) string {
 	n := len(t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d random split(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	if n < judge.MinTrials {
+		return fmt.Sprintf("Means over %d random split(s); fewer than %d, so no intervals are given.", n, judge.MinTrials)
 	}
 	return fmt.Sprintf("Means over %d random splits; bands and ± are 95 %% intervals corrected for splits of the same answers (Nadeau and Bengio).", n)
 }
@@ -78,121 +67,94 @@ func musicProtocol(t *table.Table) string {
 	c := judgements[0].full
 	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
 		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷). ",
-		c.objects, c.train, c.validation, c.test, c.train, batchSizes, batchTol, batchIterations, convergedIterations) + splitsNote(t)
+		c.Objects, c.Train, c.Validation, c.Test, c.Train, batchSizes, batchTol, batchIterations, convergedIterations) + splitsNote(t)
 }
 
+// summary summarises values by trial.
+type summary = func([]float64) judge.Summary
+
 // band returns how values are summarised.
-func (r judgedResults) band() (func([]float64) experiment.Summary, error) {
-	ratio, err := r.testRatio()
-	return func(v []float64) experiment.Summary { return experiment.SummarizeResampled(v, ratio) }, err
+func (r judgedResults) band() summary {
+	ratio := r.testRatio()
+	return func(v []float64) judge.Summary { return judge.SummarizeResampled(v, ratio) }
+}
+
+// add draws a value per row of a method's curve, unless there is none.
+func (r judgedResults) add(p *plots.Panel, method, tau string, style plots.Line, values func(*table.Table) []float64, summarize summary) {
+	if mark := line(r.curve(method, tau), style, values, summarize); len(mark.X) > 0 {
+		p.Marks = append(p.Marks, mark)
+	}
 }
 
 // errorPanels draws the errors of all methods on a part, a panel per rule for τ.
-func (r judgedResults) errorPanels(part, title, ylabel string, summarize func([]float64) experiment.Summary) ([]plots.Panel, error) {
-	taus, err := tauReadings(r.data)
-	if err != nil {
-		return nil, err
-	}
+func (r judgedResults) errorPanels(part, title string, summarize summary) []plots.Panel {
+	taus := tauReadings(r.data)
 	var out []plots.Panel
 	for _, tau := range taus {
-		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: ylabel}
+		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: errorLabels[part]}
 		if part == "test" {
 			p.YMax = 60
 		}
 		if len(taus) > 1 {
 			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
 		}
-		for _, method := range allMethods() {
-			g, err := r.curve(method, tau)
-			if err != nil {
-				return nil, err
-			}
-			mark, err := line(g, styles[method], func(g *table.Table) []float64 { return percent(strictErrors(g, part)) }, summarize)
-			if err != nil {
-				return nil, err
-			}
-			if len(mark.X) > 0 {
-				p.Marks = append(p.Marks, mark)
-			}
+		for _, method := range allMethods {
+			r.add(&p, method, tau, styles[method], percentOf(part), summarize)
 		}
 		out = append(out, p)
-	}
-	return out, nil
-}
-
-func percent(shares []float64) []float64 {
-	out := slices.Clone(shares)
-	for i := range out {
-		out[i] *= 100
 	}
 	return out
 }
 
-// errorRows are rows of a text table: the errors at the end under the readings.
-func (r judgedResults) errorRows(part string, methods []string, summarize func([]float64) experiment.Summary) ([][]string, error) {
-	sizes, err := r.sizes()
-	if err != nil {
-		return nil, err
+// errorLabels and errorsShown say what the errors on a part are.
+var (
+	errorLabels = map[string]string{"test": "test error (%)", "train": "error on triplets seen (%)"}
+	errorsShown = map[string]string{
+		"test":  "Share of the test triplets that a kernel does not satisfy",
+		"train": "Share of the training triplets seen so far that a kernel does not satisfy",
 	}
+)
+
+// percentOf returns the errors on a part in per cent, by row.
+func percentOf(part string) func(*table.Table) []float64 {
+	return func(g *table.Table) []float64 {
+		out := strictErrors(g, part)
+		floats.Scale(100, out)
+		return out
+	}
+}
+
+// errorRows are rows of a text table: the errors at the end under the readings.
+func (r judgedResults) errorRows(part string, methods []string, summarize summary) [][]string {
 	var out [][]string
 	for _, method := range methods {
 		row := []string{method}
-		if g, err := r.curve(method, byValidation); err != nil || g.Len() == 0 {
+		if r.curve(method, byValidation).Len() == 0 {
 			continue
 		}
 		for _, rd := range []judgedReading{{tau: byValidation}, {tau: byValidation, tie: 0.5}, {tau: byTest}, {tau: byEnd}, {tau: byValidation, on: true}} {
-			e, err := r.errorsAt(part, method, rd, sizes[len(sizes)-1])
-			if err != nil {
-				return nil, err
-			}
 			cell := "–"
-			if len(e) > 0 && (isBatch(method) || rd.tau == byValidation && !rd.on) {
+			if e := r.errorsAt(part, method, rd, r.last()); len(e) > 0 && (isBatch(method) || rd.tau == byValidation && !rd.on) {
 				cell = summarize(e).Percent()
 			}
 			row = append(row, cell)
 		}
 		out = append(out, row)
 	}
-	return out, nil
+	return out
 }
 
 var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation at the end (%)", "τ by validation, run on (%)"}
-
-// hasBatch reports whether a batch method is there: without one there are no sizes to compare at.
-func (r judgedResults) hasBatch() bool {
-	_, err := r.sizes()
-	return err == nil
-}
 
 func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
 	r := fig3Results(t)
 	if !r.hasBatch() {
 		return plots.Missing("errors of any batch method"), nil
 	}
-	summarize, err := r.band()
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	what := map[string]string{"test": "test error (%)", "train": "error on triplets seen (%)"}[part]
-	panels, err := r.errorPanels(part, "", what, summarize)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	rows, err := r.errorRows(part, allMethods(), summarize)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	taus, err := describeTau(r.data)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	of := "Share of the test triplets that a kernel does not satisfy"
-	if part == "train" {
-		of = "Share of the training triplets seen so far that a kernel does not satisfy"
-	}
+	panels := r.errorPanels(part, "", r.band())
 	return plots.Drawing{
-		Panels: panels, Columns: len(panels), Text: &plots.TextTable{Head: errorHead, Rows: rows},
-		Caption: of + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + taus + " " + musicProtocol(t),
+		Panels: panels, Columns: len(panels), Text: &plots.TextTable{Head: errorHead, Rows: r.errorRows(part, allMethods, r.band())},
+		Caption: errorsShown[part] + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + describeTau(r.data) + " " + musicProtocol(t),
 	}, nil
 }
 
@@ -201,14 +163,8 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	if !r.hasBatch() {
 		return plots.Missing("kernels of any batch method"), nil
 	}
-	summarize, err := r.band()
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	taus, err := tauReadings(r.data)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	summarize := r.band()
+	taus := tauReadings(r.data)
 	d := plots.Drawing{Columns: 2}
 	for _, tau := range taus {
 		for _, column := range []string{looseRank, fineRank} {
@@ -217,28 +173,14 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 				title += ", " + tau
 			}
 			p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "rank", XLog: true}
-			for _, method := range allMethods() {
-				g, err := r.curve(method, tau)
-				if err != nil {
-					return d, err
-				}
-				mark, err := line(g, styles[method], func(g *table.Table) []float64 { return g.Values(column) }, summarize)
-				if err != nil {
-					return d, err
-				}
-				if len(mark.X) > 0 {
-					p.Marks = append(p.Marks, mark)
-				}
+			for _, method := range allMethods {
+				r.add(&p, method, tau, styles[method], func(g *table.Table) []float64 { return g.Values(column) }, summarize)
 			}
-			for _, b := range batches {
-				mark := plots.Points{Name: runOn(b.name), Color: styles[b.name].Color}
-				for size, g := range r.t.Where("kind", "curve", "method", runOn(b.name)).Group("triplets") {
-					x, err := strconv.ParseFloat(size, 64)
-					if err != nil {
-						return d, fmt.Errorf("erkle2015: column triplets: %w", err)
-					}
+			for _, b := range batchNames {
+				mark := plots.Points{Name: runOn(b), Color: styles[b].Color}
+				for size, g := range r.t.Where("kind", curveKind, "method", runOn(b)).Group("triplets") {
 					mean, half := summarize(g.Values(column)).Interval()
-					mark.X, mark.Y, mark.YErr = append(mark.X, x), append(mark.Y, mean), append(mark.YErr, half)
+					mark.X, mark.Y, mark.YErr = append(mark.X, numberIn("triplets", size)), append(mark.Y, mean), append(mark.YErr, half)
 				}
 				if len(mark.X) > 0 && tau == byValidation {
 					p.Marks = append(p.Marks, mark)
@@ -247,25 +189,20 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	describe, err := describeTau(r.data)
-	if err != nil {
-		return d, err
-	}
-	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describe + " " + musicProtocol(t)
+	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)
 	return d, nil
 }
 
 func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
-	steps := t.Where("kind", "step")
-	if steps.Len() == 0 {
+	r, steps := fig3Results(t), t.Where("kind", stepKind)
+	switch {
+	case steps.Len() == 0:
 		return plots.Missing("steps of ERKLE"), nil
-	}
-	summarize, err := fig3Results(t).band()
-	if err != nil {
-		return plots.Missing("batch methods"), nil // whose sizes are those of the split
+	case !r.hasBatch(): // whose sizes are those of the split
+		return plots.Missing("batch methods"), nil
 	}
 	text := &plots.TextTable{Head: []string{"what", "method", "mean over splits"}}
-	for what, g := range t.Where("kind", "count").Group("setting") {
+	for what, g := range t.Where("kind", countKind).Group("setting") {
 		text.Rows = append(text.Rows, []string{what, "", plainMean(g.Values("count"))})
 	}
 	p := plots.Panel{XLabel: "mean length γ of a step in one pass", XMin: 0}
@@ -278,11 +215,11 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 				text.Rows = append(text.Rows, []string{"training answers: " + describeRelation[rel], "", plainMean(g.Values("count"))})
 			}
 			// Without such triplets in a trial there is no mean.
-			lengths := slices.DeleteFunc(meanSteps(t, method, rel), func(x float64) bool { return math.IsNaN(x) })
+			lengths := slices.DeleteFunc(meanSteps(t, method, rel), math.IsNaN)
 			if len(lengths) == 0 {
 				continue
 			}
-			mean, half := summarize(lengths).Interval()
+			mean, half := r.band()(lengths).Interval()
 			mark.Labels, mark.X, mark.Err = append(mark.Labels, name), append(mark.X, mean), append(mark.Err, half)
 			text.Rows = append(text.Rows, []string{"mean length of a step: " + describeRelation[rel], method, fmt.Sprintf("%.3f", mean)})
 			p.XMax = math.Max(p.XMax, 1.1*(mean+half))
@@ -305,15 +242,10 @@ func plainMean(v []float64) string {
 
 func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 	r := fig3Results(t)
-	sizes, err := r.sizes()
-	if err != nil || t.Where("kind", "chosen").Len() == 0 {
+	if !r.hasBatch() || t.Where("kind", chosenKind).Len() == 0 {
 		return plots.Missing("other settings and batch methods"), nil
 	}
-	summarize, err := r.band()
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	last := strconv.Itoa(sizes[len(sizes)-1])
+	summarize, last := r.band(), r.last()
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method", "setting", "validation error (%)", "test error (%)", "test error, ties half (%)", "training error (%)", "chosen (splits)"}}}
 	row := func(method, setting string, g *table.Table, chosen string) {
 		cells := []string{method, setting}
@@ -331,27 +263,27 @@ func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 				to   *plots.Intervals
 				part string
 			}{{&validation, "validation"}, {&test, "test"}} {
-				mean, half := summarize(percent(strictErrors(g, m.part))).Interval()
+				mean, half := summarize(percentOf(m.part)(g)).Interval()
 				m.to.Labels, m.to.X, m.to.Err = append(m.to.Labels, label), append(m.to.X, mean), append(m.to.Err, half)
 			}
 		}
 		count := map[float64]int{}
-		for _, c := range t.Where("kind", "chosen", "method", f.name).Values("count") {
+		for _, c := range t.Where("kind", chosenKind, "method", f.name).Values("count") {
 			count[c]++
 		}
 		for _, x := range f.values {
-			g := t.Where("kind", "curve", "method", f.name, "setting", table.Format(x), "triplets", last)
+			g := t.Where("kind", curveKind, "method", f.name, "setting", table.Format(x), "triplets", last)
 			add(f.label(x), g)
 			row(f.name, f.label(x), g, strconv.Itoa(count[x]))
 		}
-		g := t.Where("kind", "curve", "method", f.ten(), "triplets", last)
+		g := t.Where("kind", curveKind, "method", f.ten(), "triplets", last)
 		add("chosen, 10 passes", g)
 		row(f.ten(), "chosen after one pass", g, "")
 		p.Marks = []plots.Mark{validation, test}
 		d.Panels = append(d.Panels, p)
 	}
 	for _, method := range erkles {
-		row(method, "paper", r.t.Where("kind", "curve", "method", method, "triplets", last), "")
+		row(method, "paper", r.t.Where("kind", curveKind, "method", method, "triplets", last), "")
 	}
 	d.Caption = "Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. " +
 		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals). " + musicProtocol(t)
@@ -376,25 +308,20 @@ func (f family) label(x float64) string {
 func drawStopping(t *table.Table, all ...judgedResults) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"data", "method", "τ", "triplets", "iterations", "largest residual", "stopped (splits)", "rank (10⁻³)", "rank (10⁻⁶)"}}
 	for _, r := range all {
-		for _, b := range batches {
-			for _, method := range []string{b.name, runOn(b.name)} {
-				for tau, g := range r.t.Where("kind", "curve", "method", method).Group("setting") {
-					for size, g := range g.Group("triplets") {
-						var why []string
-						for s, g := range g.Group("stopped") {
-							why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
-						}
-						slices.Sort(why)
-						text.Rows = append(text.Rows, []string{r.data, method, tau, size, plainMean(g.Values("iterations")), fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))),
-							strings.Join(why, ", "), plainMean(g.Values(looseRank)), plainMean(g.Values(fineRank))})
+		for _, b := range batchNames {
+			for _, method := range []string{b, runOn(b)} {
+				for cell, g := range groups(r.t.Where("kind", curveKind, "method", method), "setting", "triplets") {
+					var why []string
+					for s, g := range g.Group("stopped") {
+						why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
 					}
+					slices.Sort(why)
+					text.Rows = append(text.Rows, []string{r.data, method, cell[0], cell[1], plainMean(g.Values("iterations")), fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))),
+						strings.Join(why, ", "), plainMean(g.Values(looseRank)), plainMean(g.Values(fineRank))})
 				}
 			}
 		}
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("fits of any batch method"), nil
-	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
-		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}, "fits of any batch method")
 }

@@ -2,7 +2,6 @@ package erkle2015
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"metriclab/pkg/experiment"
@@ -19,24 +18,31 @@ var Fig4 = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, d := range judgements[1:] {
-			params := d.params(scale)
-			params["sizes"], params["every"], params[traceFamily.name] = formatInts(d.sizes(scale)), strconv.Itoa(evaluateEvery), formatAll(traceFamily.values)
+			s := fig4Settings{d.judged(scale), map[string]list[float64]{}, map[string]caps{}, map[string]float64{}}
+			s.Every, s.Families = evaluateEvery, valuesOf(traceFamily)
 			for _, b := range d.batches {
-				for k, v := range batchParams(d.name, b.name) {
-					params[b.name+" "+k] = v
-				}
+				x := batchSettingsOf(d.name, b.name)
+				s.Tau[b.name], s.Iterations[b.name], s.Tolerance[b.name] = x.Tau, x.Iterations, x.Tolerance
 			}
-			cells = append(cells, experiment.Cell{Name: d.name, Dataset: d.datasetAt(scale), Params: params, Methods: methodVersions})
+			cells = append(cells, experiment.Cell{Name: d.name, Dataset: d.datasetAt(scale), Settings: s, Methods: methodVersions})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  judgedIndex,
-	Values: judgedValues,
-	Trial:  fig4Trial,
-	Views:  fig4Views,
-	Claims: fig4Claims,
-	Cost:   time.Minute,
+	Trials:  experiment.Trials(10),
+	Kinds:   judgedKinds,
+	Columns: judgedColumns(judgedKinds),
+	Trial:   fig4Trial,
+	Views:   fig4Views,
+	Claims:  fig4Claims,
+	Cost:    time.Minute,
+}
+
+// fig4Settings are those of a cell, with the batchSettings of each batch method.
+type fig4Settings struct {
+	judgedSettings
+	Tau        map[string]list[float64] `key:"%v tau"`
+	Iterations map[string]caps          `key:"%v iterations"`
+	Tolerance  map[string]float64       `key:"%v tolerance"`
 }
 
 // The methods that know the features of the shoes.
@@ -47,45 +53,41 @@ const (
 )
 
 func fig4Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	j, err := newJudged(env, cell, seed)
+	s := cell.Settings.(fig4Settings)
+	j, err := newJudged(env, s.judgedSettings, seed)
 	if err != nil {
 		return nil, err
 	}
-	every := evaluateEvery
-	if j.data.name == materialOwn {
+	every := s.Every
+	if s.Data == materialOwn {
 		every = 0
 	}
 	if err := j.online(ctx, every); err != nil {
 		return nil, err
 	}
-	for _, b := range j.data.batches {
-		if err := j.batch(ctx, b); err != nil {
+	for _, b := range batches {
+		if err := j.batch(ctx, b, batchSettings{s.Tau[b.name], s.Iterations[b.name], s.Tolerance[b.name]}); err != nil {
 			return nil, err
 		}
 	}
-	if j.data.name == materialOwn {
+	if s.Data == materialOwn {
 		return j.rows, nil
 	}
 	if _, err := j.choose(ctx, traceFamily); err != nil {
 		return nil, err
 	}
-	if j.data.name != zappos {
+	if s.Data != zappos {
 		return j.rows, nil
 	}
-	k, err := featureKernel(env, seed, j.data.at(env.Scale))
+	k, err := featureKernel(env, seed, s.counts)
 	if err != nil {
 		return nil, err
 	}
-	for _, size := range j.sizes {
+	for _, size := range j.Sizes {
 		j.judge(featuresAlone, "", "", size, k, nil)
 	}
-	for _, m := range []struct {
-		name string
-		beta int
-	}{{paFeatures, 1}, {paFeaturesTen, tenPasses}} {
-		if err := j.learn(ctx, m.name, "", triplets.ERKLEParams{Initial: k, Beta: m.beta}, j.sizes); err != nil {
-			return nil, err
-		}
+	if err := j.learn(ctx, paFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
+		return nil, err
 	}
-	return j.rows, nil
+	return j.rows, j.learn(ctx, paFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: tenPasses})
 }

@@ -8,15 +8,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/table"
 )
 
 // fig4Table is made of test and training errors by method.
 func fig4Table(test, train map[string]float64) *table.Table {
-	index, values := Fig4.Columns()
-	t := table.New(index, values)
+	t := experimenttest.Table(Fig4)
 	w := judgedWorld{
 		wrong: func(part, method, setting string, _ int) float64 {
 			if method == traceFamily.name && setting != "0.03" {
@@ -48,8 +48,8 @@ func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 	for _, c := range fig4Claims {
 		for _, w := range []struct {
 			t    *table.Table
-			want experiment.Verdict
-		}{{yes, experiment.Reproduced}, {no, experiment.NotReproduced}} {
+			want judge.Verdict
+		}{{yes, judge.Reproduced}, {no, judge.NotReproduced}} {
 			f := grade(t, fig4Claims, c.ID, w.t)
 			if strings.HasPrefix(c.Statement, "Ours") {
 				if f.Verdict != w.want {
@@ -57,7 +57,7 @@ func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 				}
 				continue
 			}
-			if f.Verdict != experiment.Untestable {
+			if f.Verdict != judge.Untestable {
 				t.Errorf("%s: %s on stand-ins, want no verdict", c.ID, f.Verdict)
 			}
 			if begin := "On the stand-ins it would be \"" + string(w.want) + "\"."; !strings.HasPrefix(f.Reason, begin) {

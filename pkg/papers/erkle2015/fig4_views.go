@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -38,72 +39,43 @@ var (
 
 func drawFewAnswers(t *table.Table, part string, data []string) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data"}, errorHead...)}}
-	what := map[string]string{"test": "test error (%)", "train": "error on triplets seen (%)"}[part]
 	var taus []string
 	for _, name := range data {
 		r := judgedResults{name, t.Where("cell", name)}
 		if !r.hasBatch() {
 			continue
 		}
-		panels, err := r.errorPanels(part, name, what, experiment.Summarize)
-		if err != nil {
-			return d, err
-		}
+		panels := r.errorPanels(part, name, judge.Summarize)
 		for i := range panels {
 			for _, m := range ours {
-				g, err := r.curve(m, byValidation)
-				if err != nil {
-					return d, err
-				}
-				mark, err := line(g, oursStyles[m], func(g *table.Table) []float64 { return percent(strictErrors(g, part)) }, experiment.Summarize)
-				if err != nil {
-					return d, err
-				}
-				if len(mark.X) > 0 {
-					panels[i].Marks = append(panels[i].Marks, mark)
-				}
+				r.add(&panels[i], m, byValidation, oursStyles[m], percentOf(part), judge.Summarize)
 			}
 			if name == materialOwn {
 				panels[i].XLog = true
 			}
 		}
 		d.Panels = append(d.Panels, panels...)
-		rows, err := r.errorRows(part, append(allMethods(), ours...), experiment.Summarize)
-		if err != nil {
-			return d, err
-		}
-		for _, row := range rows {
+		for _, row := range r.errorRows(part, slices.Concat(allMethods, ours), judge.Summarize) {
 			d.Text.Rows = append(d.Text.Rows, append([]string{name}, row...))
 		}
-		describe, err := describeTau(name)
-		if err != nil {
-			return d, err
-		}
-		taus = append(taus, "On "+name+" "+describe)
+		taus = append(taus, "On "+name+" "+describeTau(name))
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("errors of any batch method"), nil
-	}
-	of := "Share of the test triplets that a kernel does not satisfy"
-	if part == "train" {
-		of = "Share of the training triplets seen so far that a kernel does not satisfy"
-	}
-	d.Caption = of + ", a tie counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. "
+	d.Caption = errorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. "
 	if slices.Contains(data, materialOwn) {
-		d.Caption += fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers. ", judgements[3].full.train)
+		d.Caption += fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers. ", judgements[3].full.Train)
 	} else {
 		d.Caption += "Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: 100 rendered materials (the majority of the votes of each question without a tie; the questions were chosen actively, as the paper's were) and 85 shoes. As in the paper 1,000 triplets train, 600 validate τ and 1,000 test. " +
 			"Shoes: \"features\" are distances of 4,096 AlexNet features, alone or as the start K₀ in place of I, scaled to the mean squared distance of K = I. \"trace\": PA-ERKLE with a penalty on the trace (the paper's future work), its weight of {0.01, 0.03, 0.05} by each trial's validation error at the end. "
 	}
 	d.Caption += "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(batchTol) + fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", batchIterations, convergedIterations) + tauRule + strings.Join(taus, " ") + " " + drawsNote(t, slices.Contains(data, materialOwn))
-	return d, nil
+	return orMissing(d, "errors of any batch method")
 }
 
 // drawsNote describes intervals over random parts of the answers, which are small but in ownFiles.
 func drawsNote(t *table.Table, ownFiles bool) string {
 	n := len(t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d random draw(s) of triplets; fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	if n < judge.MinTrials {
+		return fmt.Sprintf("Means over %d random draw(s) of triplets; fewer than %d, so no intervals are given.", n, judge.MinTrials)
 	}
 	note := fmt.Sprintf("Means over %d random draws of triplets with plain 95 %% t intervals, which cover the draw of triplets, given the objects and the people asked", n)
 	if ownFiles {

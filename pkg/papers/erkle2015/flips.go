@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -26,10 +28,7 @@ const (
 	paRejectsC = "PA-ERKLE, reject γ > 0.3"
 )
 
-// flipRejects are the largest steps by method. A step of 0.1 satisfies a triplet that is a tie by the margin of 1.
-var flipRejects = map[string]float64{paRejectsA: .15, paRejectsB: .2, paRejectsC: .3}
-
-// flipRejecting are the methods of flipRejects, in order.
+// flipRejecting are the methods with a largest step, ascending. A step of 0.1 satisfies a triplet that is a tie by the margin of 1.
 var flipRejecting = []string{paRejectsA, paRejectsB, paRejectsC}
 
 // flipOnline are the online methods.
@@ -40,16 +39,6 @@ var flipBatches = batches[:2]
 
 // flipTaus are the weights of the trace from which one is chosen per trial, on validation triplets that are flipped too.
 var flipTaus = []float64{0.1, 1, 3, 10, 30, 100, 300}
-
-func flipParams(method string) (triplets.ERKLEParams, error) {
-	if method == paLow {
-		return triplets.ERKLEParams{Loss: triplets.STE, P: .6}, nil
-	}
-	if reject, ok := flipRejects[method]; ok {
-		return triplets.ERKLEParams{Reject: reject}, nil
-	}
-	return erkleParams(method)
-}
 
 // flipName is the cell of a share.
 func flipName(share float64) string { return fmt.Sprintf("%g %%", 100*share) }
@@ -65,16 +54,15 @@ var Flips = experiment.Spec{
 		d := dataSets[0]
 		var cells []experiment.Cell
 		for _, share := range flipShares {
-			params := d.params(scale)
-			params["flipped"], params["τ"], params["iterations"] = table.Format(share), formatAll(flipTaus), strconv.Itoa(batchIterations)
-			cells = append(cells, experiment.Cell{Name: flipName(share), Dataset: d.datasetAt(scale), Params: params, Methods: methodVersions})
+			cells = append(cells, experiment.Cell{
+				Name: flipName(share), Dataset: d.datasetAt(scale), Methods: methodVersions, Settings: flipsSettings{d.settings(scale), share, flipTaus, batchIterations},
+			})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(7),
-	Index:  flipsIndex,
-	Values: flipsValues,
-	Trial:  flipsTrial,
+	Trials:  experiment.Trials(7),
+	Columns: flipsColumns,
+	Trial:   flipsTrial,
 	Views: []experiment.View{
 		{Name: "flips", Title: "Error on clean triplets against the share of flipped answers", Draw: drawFlips},
 		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: drawFlipsErrors},
@@ -83,10 +71,23 @@ var Flips = experiment.Spec{
 	Cost:   8 * time.Second,
 }
 
-var (
-	flipsIndex  = []string{"method", "share"}
-	flipsValues = slices.Concat(errorColumns("validation"), errorColumns("test"), []string{"active", "rejected", "tau", "iterations"})
-)
+// flipsSettings are those of a cell.
+type flipsSettings struct {
+	splitSettings
+	Flipped    float64   `key:"flipped"` // probability that an answer is flipped
+	Taus       []float64 `key:"τ,list"`  // candidate weights of the trace
+	Iterations int       `key:"iterations"`
+}
+
+var flipsColumns = slices.Concat(experiment.Columns{
+	experiment.Text("method", "the learner"),
+	experiment.Text("share", "probability that a training or validation answer is flipped"),
+}, errorColumns("validation"), errorColumns("test"), experiment.Columns{
+	experiment.Number("active", "", "updates of ERKLE that moved the kernel"),
+	experiment.Number("rejected", "", "updates of ERKLE left out because their step γ was above the threshold"),
+	experiment.Number("tau", "", "weight τ of the trace that a batch method chose by its validation error"),
+	experiment.Number("iterations", "", "iterations of the batch fit with that weight"),
+})
 
 // flipped returns ts with each triplet's answer flipped with the probability share. With the same stream the triplets that are flipped at a
 // share are flipped at every larger one.
@@ -101,32 +102,28 @@ func flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triple
 }
 
 func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	share, err := strconv.ParseFloat(cell.Params["flipped"], 64)
-	if err != nil {
-		return nil, fmt.Errorf("erkle2015: share of flipped answers: %w", err)
-	}
-	clean, err := splitOf(env, dataSets[0], seed)
+	settings := cell.Settings.(flipsSettings)
+	clean, err := splitOf(env, settings.splitSettings, seed)
 	if err != nil {
 		return nil, err
 	}
 	s := clean
-	s.train = flipped(seed.Stream("flipped training answers"), clean.train, share)
-	s.validation = flipped(seed.Stream("flipped validation answers"), clean.validation, share)
-	rows := table.New(flipsIndex, flipsValues)
+	s.train = flipped(seed.Stream("flipped training answers"), clean.train, settings.Flipped)
+	s.validation = flipped(seed.Stream("flipped validation answers"), clean.validation, settings.Flipped)
+	rows := flipsColumns.Table()
 	add := func(method string, validation, test errorCount, v table.Values) {
 		validation.put(v, "validation")
 		test.put(v, "test")
-		rows.Add(table.Key{"method": method, "share": table.Format(share)}, v)
+		rows.Add(table.Key{"method": method, "share": table.Format(settings.Flipped)}, v)
 	}
 	for _, method := range flipOnline {
-		p, err := flipParams(method)
+		p, err := erkleParams(method)
 		if err != nil {
 			return nil, err
 		}
-		if err := runERKLE(ctx, s, p, seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) error {
+		if err := runERKLE(ctx, s, p, seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			// Which comparisons test is told by their objects, not by the answers.
 			add(method, errorsOf(l.Kernel(), s.validation), clean.testErrors(l.Kernel()), table.Values{"active": float64(l.Stats().Active), "rejected": float64(l.Stats().Rejected)})
-			return nil
 		}); err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
@@ -135,8 +132,8 @@ func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		var best triplets.BatchResult
 		var least errorCount
 		var chosen float64
-		for _, tau := range flipTaus {
-			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: batchIterations, Tol: batchTol})
+		for _, tau := range settings.Taus {
+			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: settings.Iterations, Tol: batchTol})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", b.name, err)
 			}
@@ -160,7 +157,7 @@ var flipStyles = map[string]plots.Line{
 const flipsAbout = "The answers to 10,000 comparisons of 100 points from N(0, I) in R⁵⁰ (300 of 20 points in R⁵ at smoke scale), each flipped with the probability on the axis, train (ours); 1,000 flipped alike validate, and the error is the share of all others, not flipped, that the kernel does not satisfy, a tie counting as not satisfied. " +
 	"With 10 passes each answer is followed by 9 more updates with random earlier ones. STE-ERKLE has the constant step δ = 1. PA-ERKLE has the margin 1; P = 0.6 is the step with a smaller margin, log(P/(1−P)) = 0.41; with a threshold a step longer than it is not made (the paper's suggestion): a triplet that is a tie needs γ = 0.1."
 
-var flipsBatchNote = fmt.Sprintf("Batch methods minimise Σ l + τ·trace K from K = I in up to %d accelerated steps, τ chosen per trial from %s on the flipped validation answers.", batchIterations, formatAll(flipTaus))
+var flipsBatchNote = fmt.Sprintf("Batch methods minimise Σ l + τ·trace K from K = I in up to %d accelerated steps, τ chosen per trial from %s on the flipped validation answers.", batchIterations, list[float64](flipTaus))
 
 func drawFlips(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 2}
@@ -181,51 +178,37 @@ func drawFlips(t *table.Table) (plots.Drawing, error) {
 			if g.Len() == 0 {
 				continue
 			}
-			line, err := curveOf(g, "share", style, func(g *table.Table) []float64 { return strictErrors(g, "test") })
-			if err != nil {
-				return d, err
-			}
-			for i := range line.X {
-				line.X[i] *= 100
-			}
+			line := curveOf(g, "share", style, testErrors)
+			floats.Scale(100, line.X)
 			p.Marks = append(p.Marks, line)
 		}
 		if len(p.Marks) > 0 {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
-	}
 	d.Caption = flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)
-	return d, nil
+	return orMissing(d, "any trial")
 }
 
 func drawFlipsErrors(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"flipped", "method", "error on clean triplets (%)", "ties count half (%)", "error on flipped validation answers (%)", "steps rejected (% of those asked for)", "τ, smallest to largest"}}
-	for share, c := range t.Group("cell") {
-		for method, g := range c.Group("method") {
-			row := []string{share, method}
-			for _, shares := range [][]float64{strictErrors(g, "test"), halfErrors(g, "test"), strictErrors(g, "validation")} {
-				row = append(row, experiment.Summarize(shares).Percent())
-			}
-			active, rejected := g.Values("active"), g.Values("rejected")
-			if tau := g.Values("tau"); tau[0] == tau[0] {
-				row = append(row, "", fmt.Sprintf("%g to %g", slices.Min(tau), slices.Max(tau)))
-			} else {
-				cut := make([]float64, len(active))
-				for i := range cut {
-					cut[i] = rejected[i] / max(1, active[i]+rejected[i])
-				}
-				row = append(row, fmt.Sprintf("%.1f", 100*experiment.Summarize(cut).Mean), "")
-			}
-			text.Rows = append(text.Rows, row)
+	for row, g := range groups(t, "cell", "method") {
+		for _, shares := range [][]float64{testErrors(g), halfErrors(g, "test"), strictErrors(g, "validation")} {
+			row = append(row, judge.Summarize(shares).Percent())
 		}
+		active, rejected := g.Values("active"), g.Values("rejected")
+		if tau := g.Values("tau"); tau[0] == tau[0] {
+			row = append(row, "", fmt.Sprintf("%g to %g", slices.Min(tau), slices.Max(tau)))
+		} else {
+			cut := make([]float64, len(active))
+			for i := range cut {
+				cut[i] = rejected[i] / max(1, active[i]+rejected[i])
+			}
+			row = append(row, fmt.Sprintf("%.1f", 100*judge.Summarize(cut).Mean), "")
+		}
+		text.Rows = append(text.Rows, row)
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}, "any trial")
 }
 
 var flipsClaims = []experiment.Claim{
@@ -235,27 +218,11 @@ var flipsClaims = []experiment.Claim{
 		Statement: "Ours, after Section 5.3: PA-ERKLE is more robust to noise than STE-ERKLE: with more flipped answers its error grows less.",
 		Where:     "Section 5.3 says so of the music data: \"PA-ERKLE, however, is much more robust to noise\"", Theirs: "not in the paper for these data",
 		Predicate: "The growth of the error from no flipped answers to 5, 10, 20 and 30 % of STE-ERKLE (δ = 1) minus that of PA-ERKLE, paired by trial, is positive for each share. Readings: growth in points, and as a share of what the method can lose, 50 % minus its error without flipped answers; 1 and 10 passes each.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var out []experiment.Reading
-			for _, growth := range []struct {
-				name  string
-				rule  experiment.UnitRule
-				share bool
-			}{
-				{"points", experiment.UnitRule{Scale: 100, Unit: "points"}, false},
-				{"share of what can be lost", experiment.UnitRule{Scale: 100, Unit: "%"}, true},
-			} {
-				rs, err := flipReadings(t, growth.rule, func(share float64, ste, pa string) ([]float64, error) {
-					return differ(flipGrowth(t, ste, share, growth.share), flipGrowth(t, pa, share, growth.share))
-				})
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				for _, r := range rs {
-					out = append(out, experiment.Reading{Name: growth.name + ", " + r.Name, Finding: r.Finding})
-				}
+		Test: func(t *table.Table) judge.Test {
+			growth := func(name, unit string, ofLoss bool) judge.Readings {
+				return flipReadings(name+", ", unit, func(method string, share float64) []float64 { return flipGrowth(t, method, share, ofLoss) })
 			}
-			return experiment.AllReadings(out), nil
+			return slices.Concat(growth("points", "points", false), growth("share of what can be lost", "%", true))
 		},
 	},
 	{
@@ -264,14 +231,8 @@ var flipsClaims = []experiment.Claim{
 		Statement: "Ours, after Section 5.3: with flipped answers PA-ERKLE has a smaller error than STE-ERKLE.",
 		Where:     "Section 5.3 says so of the music data: \"STE-ERKLE performs considerably worse than the other methods, most likely due to the noise\"", Theirs: "not in the paper for these data",
 		Predicate: "The error of STE-ERKLE (δ = 1) minus that of PA-ERKLE, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers. Readings: 1 and 10 passes.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			rs, err := flipReadings(t, experiment.UnitRule{Scale: 100, Unit: "points"}, func(share float64, ste, pa string) ([]float64, error) {
-				return differ(flipError(t, ste, share), flipError(t, pa, share))
-			})
-			if err != nil {
-				return experiment.Finding{}, err
-			}
-			return experiment.AllReadings(rs), nil
+		Test: func(t *table.Table) judge.Test {
+			return flipReadings("", "points", func(method string, share float64) []float64 { return flipError(t, method, share) })
 		},
 	},
 	{
@@ -280,82 +241,60 @@ var flipsClaims = []experiment.Claim{
 		Statement: "Ours, after Section 6: a threshold on the passive-aggressive step helps when answers are flipped.",
 		Where:     "Section 6, suggested as future work: \"using a threshold on the passive-aggressive learning rate\"", Theirs: "not in the paper",
 		Predicate: "The error of PA-ERKLE minus that with the threshold, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers; the threshold is, per trial, that of 0.15, 0.2 and 0.3 with the least error on flipped validation answers, the smallest of equals.",
-		Grade:     gradeRejection,
+		Test:      testRejection,
 	},
 }
 
 // flipError is the error of a method at a share of flipped answers.
-func flipError(t *table.Table, method string, share float64) perTrialFunc {
-	return func() ([]float64, error) {
-		return perTrial(t.Where("cell", flipName(share)), "method", method)
-	}
+func flipError(t *table.Table, method string, share float64) []float64 {
+	return perTrial(t.Where("cell", flipName(share)), "method", method)
 }
 
 // flipGrowth is the growth of a method's error from no flipped answers to a share of them, by trial; ofLoss as a share of what it can
 // lose, ½ minus the error without flipped answers.
-func flipGrowth(t *table.Table, method string, share float64, ofLoss bool) perTrialFunc {
-	return func() ([]float64, error) {
-		clean, err := flipError(t, method, 0)()
-		if err != nil {
-			return nil, err
-		}
-		growth, err := differ(flipError(t, method, share), flipError(t, method, 0))
-		if err != nil || !ofLoss {
-			return growth, err
-		}
-		for i, e := range clean {
-			if e >= 0.5 {
-				return nil, fmt.Errorf("erkle2015: %s: error of %v without flipped answers, want below ½", method, e)
-			}
-			growth[i] /= 0.5 - e
-		}
-		return growth, nil
+func flipGrowth(t *table.Table, method string, share float64, ofLoss bool) []float64 {
+	clean := flipError(t, method, 0)
+	growth := judge.Minus(flipError(t, method, share), clean)
+	if !ofLoss {
+		return growth
 	}
+	for i, e := range clean {
+		if e >= 0.5 {
+			judge.Refuse("erkle2015: %s: error of %v without flipped answers, want below ½", method, e)
+		}
+		growth[i] /= 0.5 - e
+	}
+	return growth
 }
 
-// flipReadings grades that a difference is positive at each share, for 1 and 10 passes.
-func flipReadings(t *table.Table, rule experiment.UnitRule, difference func(share float64, ste, pa string) ([]float64, error)) ([]experiment.Reading, error) {
-	var out []experiment.Reading
-	for _, pair := range []struct{ name, ste, pa string }{{"1 pass", steERKLE, paERKLE}, {"10 passes", steERKLETen, paERKLETen}} {
-		var units []experiment.Unit
+// flipReadings tests that STE-ERKLE has more of something than PA-ERKLE at each share, for 1 and 10 passes.
+func flipReadings(prefix, unit string, of func(method string, share float64) []float64) judge.Readings {
+	return judge.Each([]struct{ name, ste, pa string }{{"1 pass", steERKLE, paERKLE}, {"10 passes", steERKLETen, paERKLETen}}, func(pair struct{ name, ste, pa string }) (string, judge.Test) {
+		var units []judge.Unit
 		for _, share := range flipShares[1:] {
-			d, err := difference(share, pair.ste, pair.pa)
-			if err != nil {
-				return nil, err
-			}
-			units = append(units, experiment.Unit{Name: flipName(share), Diffs: d})
+			units = append(units, judge.Paired(flipName(share), of(pair.ste, share), of(pair.pa, share)))
 		}
-		f, err := experiment.GradeUnits(units, rule)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, experiment.Reading{Name: pair.name, Finding: f})
-	}
-	return out, nil
+		return prefix + pair.name, judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: unit}}
+	})
 }
 
-func gradeRejection(t *table.Table) (experiment.Finding, error) {
-	var units []experiment.Unit
+func testRejection(t *table.Table) judge.Test {
+	var units []judge.Unit
 	for _, share := range flipShares[1:] {
-		plain, err := flipError(t, paERKLE, share)()
-		if err != nil {
-			return experiment.Finding{}, err
-		}
+		plain := flipError(t, paERKLE, share)
 		least := make([]float64, len(plain)) // on validation, by trial
 		diffs := make([]float64, len(plain))
 		for k, method := range flipRejecting {
 			g := t.Where("cell", flipName(share), "method", method)
-			test, err := flipError(t, method, share)()
-			if err != nil {
-				return experiment.Finding{}, err
-			}
+			test := flipError(t, method, share)
+			judge.SameLength("trials of "+method, plain, test)
 			for i, v := range strictErrors(g, "validation") {
 				if k == 0 || v < least[i] {
 					least[i], diffs[i] = v, plain[i]-test[i]
 				}
 			}
 		}
-		units = append(units, experiment.Unit{Name: flipName(share), Diffs: diffs})
+		units = append(units, judge.Unit{Name: flipName(share), Diffs: diffs})
 	}
-	return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
+	return judge.Positive{Units: units, Rule: points}
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
 
 // flipsTable makes up errors per thousand by method and share; on validation triplets the threshold valid is the best.
 func flipsTable(valid string, wrong func(method string, share float64) float64) *table.Table {
-	index, values := Flips.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Flips)
 	for _, share := range flipShares {
 		for trial := range madeTrials {
 			for m, method := range flipOnline {
@@ -35,7 +35,7 @@ func flipsTable(valid string, wrong func(method string, share float64) float64) 
 }
 
 func TestFlipsClaimsPointTheRightWay(t *testing.T) {
-	made := func(ste, pa, rejecting float64) *table.Table {
+	of := func(ste, pa, rejecting float64) *table.Table {
 		return flipsTable(paRejectsB, func(method string, share float64) float64 {
 			switch method {
 			case steERKLE, steERKLETen:
@@ -46,12 +46,12 @@ func TestFlipsClaimsPointTheRightWay(t *testing.T) {
 			return 100 + pa*share
 		})
 	}
-	yes, no := made(900, 600, 300), made(300, 600, 900)
+	yes, no := of(900, 600, 300), of(300, 600, 900)
 	for _, c := range flipsClaims {
-		if f := grade(t, flipsClaims, c.ID, yes); f.Verdict != experiment.Reproduced {
+		if f := grade(t, flipsClaims, c.ID, yes); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, flipsClaims, c.ID, no); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, flipsClaims, c.ID, no); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
@@ -65,10 +65,10 @@ func TestFlipsGrowthIsFromClean(t *testing.T) {
 		}
 		return 100 + 800*share // of 400: 2
 	})
-	if f := grade(t, flipsClaims, "flips-degrades", tb); f.Verdict != experiment.NotReproduced {
+	if f := grade(t, flipsClaims, "flips-degrades", tb); f.Verdict != judge.NotReproduced {
 		t.Errorf("growth: %s", f.Verdict)
 	}
-	if f := grade(t, flipsClaims, "flips-lower", tb); f.Verdict != experiment.Reproduced {
+	if f := grade(t, flipsClaims, "flips-lower", tb); f.Verdict != judge.Reproduced {
 		t.Errorf("level: %s", f.Verdict)
 	}
 }
@@ -82,7 +82,7 @@ func TestFlipsGrowthAsShare(t *testing.T) {
 		return 100 + 600*share // of 400: 1.5
 	})
 	f := grade(t, flipsClaims, "flips-degrades", tb)
-	if f.Verdict != experiment.Partly || !strings.Contains(f.Reason, "2 reproduced, 2 not reproduced") {
+	if f.Verdict != judge.Partly || !strings.Contains(f.Reason, "2 reproduced, 2 not reproduced") {
 		t.Errorf("growth in points and as a share: %s: %s", f.Verdict, f.Reason)
 	}
 }
@@ -92,7 +92,7 @@ func TestFlipsShareNeedsSomethingToLose(t *testing.T) {
 	tb := flipsTable(paRejectsA, func(string, float64) float64 { return 500 })
 	for _, c := range flipsClaims {
 		if c.ID == "flips-degrades" {
-			if f, err := c.Grade(tb); err == nil {
+			if f, err := c.Judge(tb, nil); err == nil {
 				t.Errorf("no error: %v", f)
 			}
 		}
@@ -110,10 +110,10 @@ func TestRejectionIsChosenOnValidation(t *testing.T) {
 		}
 		return 200
 	}
-	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsA, wrong)); f.Verdict != experiment.Reproduced {
+	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsA, wrong)); f.Verdict != judge.Reproduced {
 		t.Errorf("validation chooses the good one: %s", f.Verdict)
 	}
-	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsC, wrong)); f.Verdict != experiment.NotReproduced {
+	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsC, wrong)); f.Verdict != judge.NotReproduced {
 		t.Errorf("validation chooses the bad one: %s", f.Verdict)
 	}
 }

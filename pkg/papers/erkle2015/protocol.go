@@ -3,14 +3,17 @@ package erkle2015
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -35,21 +38,34 @@ const tenPasses = 10
 // the constant step δ = 1.
 var erkles = []string{paERKLE, steERKLE, paERKLETen, steERKLETen}
 
-// erkleParams returns the parameters of a method of erkles.
+// onlineMethods are the parameters of all online methods that have a name.
+var onlineMethods = map[string]triplets.ERKLEParams{
+	paERKLE:     {},
+	steERKLE:    {Loss: triplets.STE, Step: triplets.Constant, Delta: 1},
+	paERKLETen:  {Beta: tenPasses},
+	steERKLETen: {Loss: triplets.STE, Step: triplets.Constant, Delta: 1, Beta: tenPasses},
+
+	steInverse:     {Loss: triplets.STE, Step: triplets.Inverse, Delta: 1},
+	steInverseSqrt: {Loss: triplets.STE, Step: triplets.InverseSqrt, Delta: 1},
+	gnmdsInverse:   {Step: triplets.Inverse, Delta: 1},
+	gnmdsRoot:      {Step: triplets.InverseSqrt, Delta: 1},
+	gnmdsConstant:  {Step: triplets.Constant, Delta: 1},
+	paFrobenius:    {Gradient: triplets.Frobenius},
+	steFrobenius:   {Loss: triplets.STE, Step: triplets.Constant, Delta: 1, Gradient: triplets.Frobenius},
+
+	paLow:      {Loss: triplets.STE, P: .6},
+	paRejectsA: {Reject: .15},
+	paRejectsB: {Reject: .2},
+	paRejectsC: {Reject: .3},
+}
+
+// erkleParams returns the parameters of an online method.
 func erkleParams(method string) (triplets.ERKLEParams, error) {
-	ste := triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.Constant, Delta: 1}
-	switch method {
-	case paERKLE:
-		return triplets.ERKLEParams{}, nil
-	case steERKLE:
-		return ste, nil
-	case paERKLETen:
-		return triplets.ERKLEParams{Beta: tenPasses}, nil
-	case steERKLETen:
-		ste.Beta = tenPasses
-		return ste, nil
+	p, ok := onlineMethods[method]
+	if !ok {
+		return p, fmt.Errorf("erkle2015: online method: %q is not known", method)
 	}
-	return triplets.ERKLEParams{}, fmt.Errorf("erkle2015: online method: %q is not known", method)
+	return p, nil
 }
 
 // batchMethod is a batch method by its loss.
@@ -74,9 +90,56 @@ func batchOf(name string) (batchMethod, error) {
 // methodVersions are the versions of what the experiments use.
 var methodVersions = map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion}
 
-// counts are the numbers of objects and of triplets of a split. If test is 0, all other comparisons
-// of the objects test.
-type counts struct{ objects, train, validation, test int }
+// counts are the numbers of objects and of triplets of a split.
+type counts struct {
+	Objects    int       `key:"objects"`
+	Train      int       `key:"train"`
+	Validation int       `key:"validation"`
+	Test       testCount `key:"test"`
+}
+
+// testCount is a number of test triplets; 0 means that all other comparisons of the objects test.
+type testCount int
+
+func (c testCount) String() string {
+	if c == 0 {
+		return "all others"
+	}
+	return strconv.Itoa(int(c))
+}
+
+// splitSettings say which split a trial draws.
+type splitSettings struct {
+	Data string `key:"data"` // the name of a dataSet
+	counts
+}
+
+// draws are the settings of the split of any settings that embed them.
+func (s splitSettings) draws() splitSettings { return s }
+
+// stopping are the settings by which a batch method stops.
+type stopping struct {
+	Iterations int     `key:"iterations"`
+	Tol        float64 `key:"tolerance"`
+}
+
+// stopsEarly are those of batch methods that are fitted at several sizes.
+var stopsEarly = stopping{batchIterations, batchTol}
+
+// list is a list of numbers or names in the settings.
+type list[T any] []T
+
+func (l list[T]) String() string {
+	out := make([]string, len(l))
+	for i, x := range l {
+		if v, ok := any(x).(float64); ok {
+			out[i] = table.Format(v)
+		} else {
+			out[i] = fmt.Sprint(x)
+		}
+	}
+	return strings.Join(out, ", ")
+}
 
 // dataSet is a source of splits that several experiments share: in a trial all of them see the same one.
 type dataSet struct {
@@ -88,7 +151,7 @@ type dataSet struct {
 	// batches are the batch methods that run on it.
 	batches []batchMethod
 	// taus are the weights of the trace to choose from, ascending, of the methods whose grid is not tauGrid.
-	taus map[string][]float64
+	taus map[string]list[float64]
 	// draw returns the split of a trial.
 	draw func(env *experiment.Env, seed experiment.Seed, c counts) (split, error)
 }
@@ -103,14 +166,14 @@ const (
 var dataSets = append([]dataSet{
 	{
 		name: synthetic, dataset: "points in R50",
-		full: counts{objects: 100, train: 10000, validation: 1000}, smoke: counts{objects: 20, train: 300, validation: 100},
-		least: 100, batches: batches, taus: map[string][]float64{gnmdsBatch: {0.0001, 0.001, 0.01, 0.1, 1}}, draw: drawSynthetic,
+		full: counts{Objects: 100, Train: 10000, Validation: 1000}, smoke: counts{Objects: 20, Train: 300, Validation: 100},
+		least: 100, batches: batches, taus: map[string]list[float64]{gnmdsBatch: {0.0001, 0.001, 0.01, 0.1, 1}}, draw: drawSynthetic,
 	},
 	{
 		// The large synthetic data with the ratio of triplets to objects kept.
 		name: synthetic500, dataset: "500 points in R50",
-		full: counts{objects: 500, train: 1000, validation: 500, test: 5000}, smoke: counts{objects: 25, train: 50, validation: 25, test: 200},
-		least: 50, batches: batches[:1], taus: map[string][]float64{gnmdsBatch: {0.00001, 0.0001, 0.001, 0.01, 0.1}}, draw: drawSynthetic,
+		full: counts{Objects: 500, Train: 1000, Validation: 500, Test: 5000}, smoke: counts{Objects: 25, Train: 50, Validation: 25, Test: 200},
+		least: 50, batches: batches[:1], taus: map[string]list[float64]{gnmdsBatch: {0.00001, 0.0001, 0.001, 0.01, 0.1}}, draw: drawSynthetic,
 	},
 }, judgements...)
 
@@ -125,7 +188,7 @@ func dataSetOf(name string) (dataSet, error) {
 }
 
 // grid are the weights of the trace to choose from.
-func (d dataSet) grid(method string) []float64 {
+func (d dataSet) grid(method string) list[float64] {
 	if g, ok := d.taus[method]; ok {
 		return g
 	}
@@ -148,16 +211,9 @@ func (d dataSet) datasetAt(scale experiment.Scale) string {
 	return d.dataset
 }
 
-// params describe the split in the parameters of a cell.
-func (d dataSet) params(scale experiment.Scale) map[string]string {
-	c := d.at(scale)
-	test := "all others"
-	if c.test > 0 {
-		test = strconv.Itoa(c.test)
-	}
-	return map[string]string{
-		"data": d.name, "objects": strconv.Itoa(c.objects), "train": strconv.Itoa(c.train), "validation": strconv.Itoa(c.validation), "test": test,
-	}
+// settings are those of a cell at a scale.
+func (d dataSet) settings(scale experiment.Scale) splitSettings {
+	return splitSettings{d.name, d.at(scale)}
 }
 
 // batchSizes is the number of sizes at which batch methods are fitted.
@@ -168,9 +224,9 @@ func (d dataSet) sizes(scale experiment.Scale) []int {
 	c := d.at(scale)
 	least, n := d.least, batchSizes
 	if scale == experiment.Smoke {
-		least, n = max(10, c.train/20), 4
+		least, n = max(10, c.Train/20), 4
 	}
-	return logSizes(least, c.train, n)
+	return logSizes(least, c.Train, n)
 }
 
 // logSizes returns n sizes from least to most, equally spaced in their logarithms.
@@ -192,8 +248,12 @@ type split struct {
 }
 
 // splitOf draws the split of a trial, the same in all experiments of the paper.
-func splitOf(env *experiment.Env, d dataSet, seed experiment.Seed) (split, error) {
-	return d.draw(env, sharedSeed(seed), d.at(env.Scale))
+func splitOf(env *experiment.Env, s splitSettings, seed experiment.Seed) (split, error) {
+	d, err := dataSetOf(s.Data)
+	if err != nil {
+		return split{}, err
+	}
+	return d.draw(env, sharedSeed(seed), s.counts)
 }
 
 // sharedSeed is the seed of what all experiments of the paper share.
@@ -208,16 +268,16 @@ func drawSynthetic(env *experiment.Env, seed experiment.Seed, c counts) (split, 
 	if env.Scale == experiment.Smoke {
 		dim = 5
 	}
-	all, err := datasets.GaussianComparisons(seed.Stream("points"), c.objects, dim)
+	all, err := datasets.GaussianComparisons(seed.Stream("points"), c.Objects, dim)
 	if err != nil {
 		return split{}, err
 	}
-	parts, err := all.Sample(seed.Stream("triplets"), c.train, c.validation, c.test)
+	parts, err := all.Sample(seed.Stream("triplets"), c.Train, c.Validation, int(c.Test))
 	if err != nil {
 		return split{}, err
 	}
-	s := split{objects: c.objects, train: parts[0], validation: parts[1], test: parts[2]}
-	if c.test == 0 {
+	s := split{objects: c.Objects, train: parts[0], validation: parts[1], test: parts[2]}
+	if c.Test == 0 {
 		s.all = all
 	}
 	return s, nil
@@ -247,27 +307,41 @@ func (s split) testErrors(k mat.Symmetric) errorCount {
 	return newErrorCount(strict, half, s.all.Len()-len(s.train)-len(s.validation))
 }
 
-// errorColumns are the value columns of an errorCount of a part, such as "test".
-func errorColumns(part string) []string {
-	return []string{part + " wrong", part + " ties", part + " triplets"}
+// errorColumns declare the columns of an errorCount of a part, "test", "validation" or "train", in rows of the kinds named; in all if
+// none is.
+func errorColumns(part string, kinds ...string) experiment.Columns {
+	of := part + " triplets"
+	if part == "train" {
+		of = "training triplets seen so far"
+	}
+	out := experiment.Columns{
+		experiment.Number(part+" wrong", "", of+" that the kernel does not satisfy, ties among them"),
+		experiment.Number(part+" ties", "", of+" whose two distances agree up to rounding"),
+		experiment.Number(part+" triplets", "", "how many "+of+" there are"),
+	}
+	for i := range out {
+		out[i].Kinds = kinds
+	}
+	return out
 }
 
 // put sets the columns of a part.
 func (c errorCount) put(v table.Values, part string) {
-	columns := errorColumns(part)
-	v[columns[0]], v[columns[1]], v[columns[2]] = float64(c.wrong), float64(c.ties), float64(c.of)
+	v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = float64(c.wrong), float64(c.ties), float64(c.of)
 }
 
 // strictErrors returns the share of triplets of a part that are not satisfied, a tie being an error (the paper's measure),
 // by row.
 func strictErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0) }
 
+// testErrors is strictErrors of the test triplets.
+func testErrors(t *table.Table) []float64 { return strictErrors(t, "test") }
+
 // halfErrors is strictErrors with a tie as half an error.
 func halfErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0.5) }
 
 func errorShares(t *table.Table, part string, tie float64) []float64 {
-	c := errorColumns(part)
-	wrong, ties, of := t.Values(c[0]), t.Values(c[1]), t.Values(c[2])
+	wrong, ties, of := t.Values(part+" wrong"), t.Values(part+" ties"), t.Values(part+" triplets")
 	out := make([]float64, t.Len())
 	for i := range out {
 		out[i] = (wrong[i] - tie*ties[i]) / of[i]
@@ -275,9 +349,47 @@ func errorShares(t *table.Table, part string, tie float64) []float64 {
 	return out
 }
 
+// perTrial returns the strict test errors of the rows with the given cells, which must be one per trial.
+func perTrial(t *table.Table, nameValue ...string) []float64 {
+	g := t.Where(nameValue...)
+	if n := len(t.Unique("trial")); g.Len() != n || len(g.Unique("trial")) != n {
+		judge.Refuse("erkle2015: %q: %d rows for %d trials", nameValue, g.Len(), n)
+	}
+	return testErrors(g)
+}
+
+// points are differences of errors.
+var points = judge.Rule{Scale: 100, Unit: "points"}
+
+// numberIn reads a number in a column of names.
+func numberIn(column, cell string) float64 {
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		judge.Refuse("erkle2015: column %s: %q is not a finite number", column, cell)
+	}
+	return v
+}
+
+// maxCount is the largest number of objects or triplets.
+const maxCount = 1_000_000_000
+
+// count reads a number of objects or triplets in a column of names.
+func count(column, cell string) int {
+	return experiment.Whole("erkle2015: column "+column, numberIn(column, cell), 1, maxCount)
+}
+
+// countsIn reads the numbers of objects or triplets in a column of names.
+func countsIn(t *table.Table, column string) []int {
+	out := make([]int, t.Len())
+	for i, cell := range t.Index(column) {
+		out[i] = count(column, cell)
+	}
+	return out
+}
+
 // runERKLE feeds the training triplets to ERKLE and calls at after each number of triplets in checkpoints, which
 // ascend. What the learner draws depends on the trial alone.
-func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experiment.Seed, checkpoints []int, at func(seen int, l *triplets.ERKLE) error) error {
+func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experiment.Seed, checkpoints []int, at func(seen int, l *triplets.ERKLE)) error {
 	p.Seed = seed.PCG("passes").Uint64()
 	l, err := triplets.NewERKLE(s.objects, p)
 	if err != nil {
@@ -291,9 +403,7 @@ func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experim
 			return err
 		}
 		if len(checkpoints) > 0 && checkpoints[0] == i+1 {
-			if err := at(i+1, l); err != nil {
-				return err
-			}
+			at(i+1, l)
 			checkpoints = checkpoints[1:]
 		}
 	}
@@ -314,15 +424,13 @@ const (
 
 // fitPath fits a batch method to the first sizes[0], sizes[1], ... training triplets, each time starting from the kernel of the
 // size before, and calls at with each result. p.Initial is that of the first.
-func fitPath(ctx context.Context, s split, sizes []int, p triplets.BatchParams, at func(seen int, r triplets.BatchResult) error) error {
+func fitPath(ctx context.Context, s split, sizes []int, p triplets.BatchParams, at func(seen int, r triplets.BatchResult)) error {
 	for _, size := range sizes {
 		r, err := triplets.FitBatch(ctx, s.objects, s.train[:size], p)
 		if err != nil {
 			return err
 		}
-		if err := at(size, r); err != nil {
-			return err
-		}
+		at(size, r)
 		p.Initial = r.Kernel
 	}
 	return nil
@@ -336,29 +444,46 @@ const (
 )
 
 // trialsNote describes the intervals of a figure.
-func trialsNote(t *table.Table) string {
-	n := len(t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
-	}
-	return fmt.Sprintf("Means over %d trials with 95 %% t intervals.", n)
-}
+func trialsNote(t *table.Table) string { return experiment.TrialsNote(t, "") }
 
 // curveOf draws, in per cent, a share per row of g against an index column that holds numbers, as a mean over trials with a band.
-func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Table) []float64) (plots.Line, error) {
+func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Table) []float64) plots.Line {
 	for at, rows := range g.Group(x) {
-		v, err := strconv.ParseFloat(at, 64)
-		if err != nil {
-			return style, fmt.Errorf("erkle2015: column %s: %w", x, err)
-		}
-		s := experiment.Summarize(shares(rows))
+		s := judge.Summarize(shares(rows))
 		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, v), append(style.Y, 100*mean)
+		style.X, style.Y = append(style.X, numberIn(x, at)), append(style.Y, 100*mean)
 		if s.HasInterval {
 			style.Lo, style.Hi = append(style.Lo, 100*(mean-half)), append(style.Hi, 100*(mean+half))
 		}
 	}
-	return style, nil
+	return style
+}
+
+// groups yields the rows of each combination of cells of some columns, the first column outermost.
+func groups(t *table.Table, columns ...string) iter.Seq2[[]string, *table.Table] {
+	return func(yield func([]string, *table.Table) bool) {
+		var within func(rows *table.Table, cells []string) bool
+		within = func(rows *table.Table, cells []string) bool {
+			if len(cells) == len(columns) {
+				return yield(slices.Clone(cells), rows)
+			}
+			for cell, g := range rows.Group(columns[len(cells)]) {
+				if !within(g, append(cells, cell)) {
+					return false
+				}
+			}
+			return true
+		}
+		within(t, nil)
+	}
+}
+
+// orMissing is a drawing, or one that says what is missing where it shows nothing.
+func orMissing(d plots.Drawing, what string) (plots.Drawing, error) {
+	if len(d.Panels) == 0 && (d.Text == nil || len(d.Text.Rows) == 0) {
+		return plots.Missing(what), nil
+	}
+	return d, nil
 }
 
 // styles are the lines of the methods in all figures.

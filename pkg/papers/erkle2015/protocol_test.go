@@ -21,7 +21,7 @@ func smokeEnv() *experiment.Env {
 func smokeSplit(t *testing.T, d dataSet, seed experiment.Seed) split {
 	t.Helper()
 	seed.Dataset = d.datasetAt(experiment.Smoke)
-	s, err := splitOf(smokeEnv(), d, seed)
+	s, err := splitOf(smokeEnv(), d.settings(experiment.Smoke), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestSplits(t *testing.T) {
 		if slices.Equal(s.train, other.train) {
 			t.Errorf("%s: two trials have the same training triplets", d.name)
 		}
-		if len(s.train) != d.smoke.train || len(s.validation) != d.smoke.validation || len(s.test) != d.smoke.test || s.objects != d.smoke.objects {
+		if len(s.train) != d.smoke.Train || len(s.validation) != d.smoke.Validation || len(s.test) != int(d.smoke.Test) || s.objects != d.smoke.Objects {
 			t.Errorf("%s: parts of %d, %d and %d of %d objects, want %+v", d.name, len(s.train), len(s.validation), len(s.test), s.objects, d.smoke)
 		}
 		seen := map[metric.Triplet]bool{}
@@ -73,12 +73,11 @@ func TestTestErrorsAreOfAllOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = runERKLE(context.Background(), s, p, experiment.Seed{}, []int{1, 50, len(s.train)}, func(seen int, l *triplets.ERKLE) error {
+	err = runERKLE(context.Background(), s, p, experiment.Seed{}, []int{1, 50, len(s.train)}, func(seen int, l *triplets.ERKLE) {
 		k := l.Kernel()
 		if got, want := s.testErrors(k), errorsOf(k, rest); got != want {
 			t.Errorf("after %d triplets: %+v, want %+v", seen, got, want)
 		}
-		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +93,7 @@ func TestTestErrorsAreOfAllOthers(t *testing.T) {
 
 // Counts give back the shares.
 func TestErrorShares(t *testing.T) {
-	tb := table.New([]string{"trial"}, errorColumns("test"))
+	tb := table.New([]string{"trial"}, errorColumns("test").Numbers())
 	v := table.Values{}
 	newErrorCount(0.75, 0.625, 8).put(v, "test") // 4 wrong, 2 ties
 	tb.Add(nil, v)
@@ -116,8 +115,8 @@ func TestLogSizes(t *testing.T) {
 	for _, d := range dataSets {
 		for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
 			sizes := d.sizes(scale)
-			if last := sizes[len(sizes)-1]; last != d.at(scale).train || len(sizes) < 3 {
-				t.Errorf("%s: sizes %v, want at least 3, the last of %d", d.name, sizes, d.at(scale).train)
+			if last := sizes[len(sizes)-1]; last != d.at(scale).Train || len(sizes) < 3 {
+				t.Errorf("%s: sizes %v, want at least 3, the last of %d", d.name, sizes, d.at(scale).Train)
 			}
 		}
 	}
@@ -135,9 +134,8 @@ func TestRunERKLE(t *testing.T) {
 		var kernels [2]mat.Matrix
 		for i := range kernels {
 			seed := experiment.Seed{Base: 1, Experiment: Fig1.ID, Trial: 3}
-			if err := runERKLE(context.Background(), s, p, seed, []int{1, 7, 60}, func(seen int, l *triplets.ERKLE) error {
+			if err := runERKLE(context.Background(), s, p, seed, []int{1, 7, 60}, func(seen int, l *triplets.ERKLE) {
 				met, kernels[i] = append(met, seen), l.Kernel()
-				return nil
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +160,7 @@ func TestFitPath(t *testing.T) {
 	p := triplets.BatchParams{Loss: triplets.STE, Tau: 0.1, Method: triplets.Fixed, Delta: 0.01, Iterations: 2}
 	n := len(s.train)
 	var last mat.Matrix
-	if err := fitPath(context.Background(), s, []int{n, n}, p, func(_ int, r triplets.BatchResult) error { last = r.Kernel; return nil }); err != nil {
+	if err := fitPath(context.Background(), s, []int{n, n}, p, func(_ int, r triplets.BatchResult) { last = r.Kernel }); err != nil {
 		t.Fatal(err)
 	}
 	p.Iterations = 4
@@ -177,7 +175,7 @@ func TestFitPath(t *testing.T) {
 }
 
 func TestCurve(t *testing.T) {
-	tb := table.New([]string{"trial", "triplets"}, errorColumns("test"))
+	tb := table.New([]string{"trial", "triplets"}, errorColumns("test").Numbers())
 	for trial := range 8 {
 		for _, at := range []string{"10", "20"} {
 			v := table.Values{}
@@ -185,8 +183,8 @@ func TestCurve(t *testing.T) {
 			tb.Add(table.Key{"trial": string(rune('0' + trial)), "triplets": at}, v)
 		}
 	}
-	line, err := curveOf(tb, "triplets", styles[paERKLE], func(g *table.Table) []float64 { return strictErrors(g, "test") })
-	if err != nil || !slices.Equal(line.X, []float64{10, 20}) || math.Abs(line.Y[0]-45) > 1e-12 || !(line.Lo[0] < 45 && line.Hi[0] > 45) {
-		t.Errorf("%+v, %v, want 45 %% with a band at 10 and 20", line, err)
+	line := curveOf(tb, "triplets", styles[paERKLE], testErrors)
+	if !slices.Equal(line.X, []float64{10, 20}) || math.Abs(line.Y[0]-45) > 1e-12 || !(line.Lo[0] < 45 && line.Hi[0] > 45) {
+		t.Errorf("%+v, want 45 %% with a band at 10 and 20", line)
 	}
 }

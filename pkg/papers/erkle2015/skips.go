@@ -27,11 +27,15 @@ const stepDrop = 10
 // constantSuffix ends the names of the cells of the constant step.
 const constantSuffix = ", constant step"
 
-// skipsCell is a stream of triplets and a step rule.
+// skipsCell is a stream of triplets and a step rule: the settings of a cell.
 type skipsCell struct {
-	objects, train int
-	step           string
+	Objects int    `key:"objects"`
+	Train   int    `key:"train"`
+	Step    string `key:"step"`
 }
+
+// skipsMethods are the methods that have the step rules.
+var skipsMethods = map[string]string{skipsPA: paERKLE, skipsConstant: gnmdsConstant}
 
 func skipsCells(scale experiment.Scale) []skipsCell {
 	if scale == experiment.Smoke {
@@ -44,20 +48,10 @@ func skipsCells(scale experiment.Scale) []skipsCell {
 }
 
 func (c skipsCell) name() string {
-	if c.step == skipsConstant {
-		return fmt.Sprintf("n = %d", c.objects) + constantSuffix
+	if c.Step == skipsConstant {
+		return fmt.Sprintf("n = %d", c.Objects) + constantSuffix
 	}
-	return fmt.Sprintf("n = %d", c.objects)
-}
-
-func (c skipsCell) params() (triplets.ERKLEParams, error) {
-	switch c.step {
-	case skipsPA:
-		return triplets.ERKLEParams{}, nil
-	case skipsConstant:
-		return triplets.ERKLEParams{Step: triplets.Constant, Delta: 1}, nil
-	}
-	return triplets.ERKLEParams{}, fmt.Errorf("erkle2015: step rule: %q is not known", c.step)
+	return fmt.Sprintf("n = %d", c.Objects)
 }
 
 // Skips counts how often an update of ERKLE can do without an eigenpair.
@@ -70,17 +64,14 @@ var Skips = experiment.Spec{
 		var cells []experiment.Cell
 		for _, c := range skipsCells(scale) {
 			cells = append(cells, experiment.Cell{
-				Name: c.name(), Dataset: pointsIn(c.objects, 0).dataset,
-				Params:  map[string]string{"objects": strconv.Itoa(c.objects), "train": strconv.Itoa(c.train), "step": c.step},
-				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
+				Name: c.name(), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
 			})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(6),
-	Index:  skipsIndex,
-	Values: skipsValues,
-	Trial:  skipsTrial,
+	Trials:  experiment.Trials(6),
+	Columns: skipsColumns,
+	Trial:   skipsTrial,
 	Views: []experiment.View{
 		{Name: "skips", Title: "Share of updates that need no eigenpair, by certificate", Draw: drawSkips},
 		{Name: "skips-counts", Title: "Eigenpairs computed and needed", Draw: drawSkipsCounts},
@@ -89,16 +80,30 @@ var Skips = experiment.Spec{
 	Cost:   time.Minute,
 }
 
-// The table has a row per checkpoint, counts so far: updates that were active; those that each certificate showed to need no eigenpair, of which
-// the cheapest that does is counted; eigenpairs computed, negative ones removed; what the paper's rule would have computed; and
-// the sum of how far removals moved the margin of their triplet.
-var (
-	skipsIndex  = []string{"triplets"}
-	countValues = []string{"active", "weyl", "slack", "block", "bound", "computed", "projected", "printed"}
-	skipsValues = append(slices.Clone(countValues), "moved")
+var skipsColumns = slices.Concat(
+	experiment.Columns{experiment.Text("triplets", "triplets seen so far")}, countColumns(),
+	experiment.Columns{experiment.Number("moved", "", "sum over the removals so far: how far each moved d²(a, c) − d²(a, b) of its triplet")},
 )
 
-// skipCounts are the value columns.
+// countColumns declare the columns of skipCounts, in rows of the kinds named; in all if none is.
+func countColumns(kinds ...string) experiment.Columns {
+	out := experiment.Columns{
+		experiment.Number("active", "", "updates so far that changed the kernel"),
+		experiment.Number("weyl", "", "of them, shown to need no eigenpair by a bound on the smallest eigenvalue"),
+		experiment.Number("slack", "", "of the others, shown to need none by a slack per object"),
+		experiment.Number("block", "", "of the others, shown to need none by the smallest eigenvalue of the block of connected objects"),
+		experiment.Number("bound", "", "of the others, shown to need none by a bound from a Krylov space"),
+		experiment.Number("computed", "", "eigenpairs computed so far"),
+		experiment.Number("projected", "", "negative eigenpairs removed so far"),
+		experiment.Number("printed", "", "eigenpairs that the paper's rule would have computed so far"),
+	}
+	for i := range out {
+		out[i].Kinds = kinds
+	}
+	return out
+}
+
+// skipCounts are the cells of countColumns.
 func skipCounts(s triplets.ERKLEStats, rule *printedRule) table.Values {
 	return table.Values{
 		"active": float64(s.Active), "weyl": float64(s.By[triplets.Weyl]), "slack": float64(s.By[triplets.Slack]), "block": float64(s.By[triplets.Block]),
@@ -107,26 +112,22 @@ func skipCounts(s triplets.ERKLEStats, rule *printedRule) table.Values {
 }
 
 func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	i := slices.IndexFunc(skipsCells(env.Scale), func(c skipsCell) bool { return c.name() == cell.Name })
-	if i < 0 {
-		return nil, fmt.Errorf("erkle2015: cell %q is not known", cell.Name)
-	}
-	c := skipsCells(env.Scale)[i]
-	s, err := drawSynthetic(env, sharedSeed(seed), counts{objects: c.objects, train: c.train})
+	c := cell.Settings.(skipsCell)
+	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.params()
+	p, err := erkleParams(skipsMethods[c.Step])
 	if err != nil {
 		return nil, err
 	}
-	l, err := triplets.NewERKLE(c.objects, p)
+	l, err := triplets.NewERKLE(c.Objects, p)
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(skipsIndex, skipsValues)
-	rule := newPrintedRule(c.objects)
-	checkpoints := skipsCheckpoints(c.train)
+	rows := skipsColumns.Table()
+	rule := newPrintedRule(c.Objects)
+	checkpoints := skipsCheckpoints(c.Train)
 	moved := 0.0
 	for i, t := range s.train {
 		if err := ctx.Err(); err != nil {
@@ -154,10 +155,10 @@ func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	return rows, nil
 }
 
-// printedRule follows the rule of Section 4.2 beside a learner from K = I whose updates are the same: it keeps λ̂ ← λ̂ − 3γ,
-// and where that is negative computes the smallest eigenvalue λ, λ̂ ← max(0, λ). Up to the first negative one the kernel is I minus a
-// sum of γG: sparse, with a block for the objects that triplets connect. λ is not computed before it matters: while an upper bound of it is less
-// than 3γ, the next update computes, too; and then only in the blocks that have changed.
+// printedRule follows the rule of Section 4.2 beside a learner from K = I whose updates are the same. It keeps λ̂ ← λ̂ − 3γ, and where
+// that is negative it computes the smallest eigenvalue λ and sets λ̂ ← max(0, λ). Up to the first negative one the kernel is I minus a
+// sum of γG: sparse, with a block for the objects that triplets connect. λ is not computed before it matters: not while an upper bound
+// of it is less than 3γ, since then the next update computes, too. Only the blocks that have changed are looked at.
 //
 // From the first negative eigenvalue on, K has a null vector v, and λ̂ is 0. An update that is not removed from raises λ to at
 // most 3γ(wᵀv)², and only a step shorter than γ(wᵀv)² would be skipped; that is not followed, and every update is counted.

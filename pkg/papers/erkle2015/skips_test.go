@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/table"
 )
 
 // skipsTable makes up the counts after 10,000 triplets.
 func skipsTable(active, computed, projected, printed, constant, moved float64) *table.Table {
-	index, values := Skips.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Skips)
 	for _, c := range skipsCells(experiment.Full) {
 		for trial := range madeTrials {
 			noise := float64(trial % 3)
 			v := table.Values{"active": active, "weyl": 0, "slack": active - computed, "block": 0, "bound": 0, "computed": computed + noise, "projected": projected + noise, "printed": printed + noise, "moved": moved * (projected + noise)}
-			if c.step == skipsConstant {
+			if c.Step == skipsConstant {
 				v["projected"] = constant + noise
 			}
 			tb.Add(table.Key{"cell": c.name(), "trial": strconv.Itoa(trial), "triplets": "10000"}, v)
@@ -31,10 +32,10 @@ func TestSkipsClaimsPointTheRightWay(t *testing.T) {
 	theirs := skipsTable(9500, 724, 724, 724, 5000, .01)
 	ours := skipsTable(9500, 3000, 200, 9000, 100, .5)
 	for _, c := range skipsClaims {
-		if f := grade(t, skipsClaims, c.ID, theirs); f.Verdict != experiment.Reproduced {
+		if f := grade(t, skipsClaims, c.ID, theirs); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, skipsClaims, c.ID, ours); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, skipsClaims, c.ID, ours); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
@@ -43,7 +44,7 @@ func TestSkipsClaimsPointTheRightWay(t *testing.T) {
 // The rule that is followed computes as often as the learner that uses it.
 func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {
 	for _, n := range []int{12, 30, 60} {
-		c := counts{objects: n, train: 3 * n}
+		c := counts{Objects: n, Train: 3 * n}
 		s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
 		l := must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.PrintedRule}))
 		r := newPrintedRule(n)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -32,17 +33,10 @@ const (
 func drawSkips(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 3}
 	for _, cell := range paCells(t) {
-		p, err := skipsPanel(t.Where("cell", cell), cell)
-		if err != nil {
-			return d, err
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
+		d.Panels = append(d.Panels, skipsPanel(t.Where("cell", cell), cell))
 	}
 	d.Caption = skipsShare + skipsSetup + skipsOurs + trialsNote(t)
-	return d, nil
+	return orMissing(d, "any trial")
 }
 
 const (
@@ -51,10 +45,10 @@ const (
 )
 
 // skipsPanel draws the shares of one stream.
-func skipsPanel(g *table.Table, title string) (plots.Panel, error) {
+func skipsPanel(g *table.Table, title string) plots.Panel {
 	p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "updates without an eigenpair (%)", XLog: true, YMin: -2, YMax: 102}
 	for _, l := range skipsLines {
-		line, err := curveOf(g, "triplets", l.style, func(g *table.Table) []float64 {
+		p.Marks = append(p.Marks, curveOf(g, "triplets", l.style, func(g *table.Table) []float64 {
 			out := make([]float64, g.Len())
 			for i, active := range g.Values("active") {
 				if l.instead != "" {
@@ -65,33 +59,27 @@ func skipsPanel(g *table.Table, title string) (plots.Panel, error) {
 				}
 			}
 			return out
-		})
-		if err != nil {
-			return p, err
-		}
-		p.Marks = append(p.Marks, line)
+		}))
 	}
-	return p, nil
+	return p
 }
 
 func drawSkipsCounts(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"stream", "triplets", "active updates", "slack", "block", "bound", "eigenpairs computed", "negative ones removed", "mean change of the margin", "the paper's rule computes", "share of triplets it skips (%)"}}
 	for cell, c := range t.Group("cell") {
+		last := experiment.Last("checkpoints", c.Index("triplets"))
 		for at, g := range c.Group("triplets") {
-			mean := func(column string) string { return fmt.Sprintf("%.1f", experiment.Summarize(g.Values(column)).Mean) }
-			if last := c.Index("triplets"); at != last[len(last)-1] && !strings.HasSuffix(at, "000") {
+			if at != last && !strings.HasSuffix(at, "000") {
 				continue
 			}
-			skipped := 100 * (1 - experiment.Summarize(g.Values("printed")).Mean/tripletsOf(g))
 			row := []string{cell, at}
 			for _, column := range []string{"active", "slack", "block", "bound", "computed", "projected"} {
-				row = append(row, mean(column))
+				row = append(row, fmt.Sprintf("%.1f", judge.Summarize(g.Values(column)).Mean))
 			}
-			text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.3f", floats.Sum(g.Values("moved"))/max(1, floats.Sum(g.Values("projected")))), plusMinus(g.Values("printed"), 5), fmt.Sprintf("%.1f", skipped)))
+			moved := floats.Sum(g.Values("moved")) / max(1, floats.Sum(g.Values("projected")))
+			skipped := 100 * (1 - judge.Summarize(g.Values("printed")).Mean/tripletsOf(g))
+			text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.3f", moved), plusMinus(g.Values("printed"), 5), fmt.Sprintf("%.1f", skipped)))
 		}
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: "Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. " + skipsSetup + "Constant step: γ = 1 wherever the hinge loss is positive. " + trialsNote(t)}, nil
+	return orMissing(plots.Drawing{Text: text, Caption: "Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. " + skipsSetup + "Constant step: γ = 1 wherever the hinge loss is positive. " + trialsNote(t)}, "any trial")
 }

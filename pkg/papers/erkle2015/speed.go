@@ -15,8 +15,12 @@ import (
 )
 
 // speedCell is a number of objects and how many triplets are timed, with the structured cone and with the dense one, which
-// takes a full eigendecomposition at each active update; 0 leaves it out.
-type speedCell struct{ objects, train, dense int }
+// takes a full eigendecomposition at each active update; 0 leaves it out. It has the settings of a cell.
+type speedCell struct {
+	Objects int `key:"objects"`
+	Train   int `key:"train"`
+	Dense   int `key:"dense"`
+}
 
 func speedCells(scale experiment.Scale) []speedCell {
 	if scale == experiment.Smoke {
@@ -27,9 +31,9 @@ func speedCells(scale experiment.Scale) []speedCell {
 
 // checkpoints are those of erkle2015/skips, and half and twice the number of objects.
 func (c speedCell) checkpoints() []int {
-	out := append(skipsCheckpoints(c.train), c.objects/2)
-	if 2*c.objects < c.train {
-		out = append(out, 2*c.objects)
+	out := append(skipsCheckpoints(c.Train), c.Objects/2)
+	if 2*c.Objects < c.Train {
+		out = append(out, 2*c.Objects)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -47,17 +51,15 @@ var Speed = experiment.Spec{
 		var cells []experiment.Cell
 		for _, c := range speedCells(scale) {
 			cells = append(cells, experiment.Cell{
-				Name: fmt.Sprintf("n = %d", c.objects), Dataset: pointsIn(c.objects, 0).dataset,
-				Params:  map[string]string{"objects": strconv.Itoa(c.objects), "train": strconv.Itoa(c.train), "dense": strconv.Itoa(c.dense)},
-				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
+				Name: fmt.Sprintf("n = %d", c.Objects), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
 			})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(6),
-	Index:  speedIndex,
-	Values: speedValues,
-	Trial:  speedTrial,
+	Trials:  experiment.Trials(6),
+	Kinds:   speedKinds,
+	Columns: speedColumns,
+	Trial:   speedTrial,
 	Views: []experiment.View{
 		{Name: "speed-triplets", Title: "Time per active triplet against triplets seen", DrawTimed: drawSpeedTriplets},
 		{Name: "speed-objects", Title: "Time per active triplet, and memory, against the number of objects", DrawTimed: drawSpeedObjects},
@@ -66,15 +68,6 @@ var Speed = experiment.Spec{
 	Cost:   time.Minute,
 }
 
-// The table by kind:
-//
-//	structured, dense  triplets so far: active updates and eigenpairs removed so far, bytes of the saved state
-//	read               repeats: bytes of the n×n kernel that is read so often
-var (
-	speedIndex  = []string{"kind", "objects", "triplets"}
-	speedValues = []string{"active", "projected", "bytes", "repeats"}
-)
-
 // The kinds of rows.
 const (
 	speedStructured = "structured"
@@ -82,22 +75,33 @@ const (
 	speedRead       = "read"
 )
 
+var speedKinds = []experiment.Kind{
+	{Name: speedStructured, Meaning: "the learner that uses the structure of the kernel, after so many triplets"},
+	{Name: speedDense, Meaning: "the learner with a full eigendecomposition at each active update, after so many triplets"},
+	{Name: speedRead, Meaning: "reading an n×n kernel"},
+}
+
+var speedColumns = experiment.Columns{
+	experiment.Text("kind", "what is timed"),
+	experiment.Text("objects", "number of objects n"),
+	experiment.Text("triplets", "triplets seen so far; 0 of kind "+speedRead),
+	experiment.Number("active", "", "updates so far that changed the kernel").In(speedStructured, speedDense),
+	experiment.Number("projected", "", "negative eigenpairs removed so far").In(speedStructured, speedDense),
+	experiment.Number("bytes", "bytes", "size of the saved learner; of the kernel of kind "+speedRead),
+	experiment.Number("repeats", "", "how often the kernel is read in the time measured").In(speedRead),
+}
+
 func speedPhase(kind string, to int) string { return fmt.Sprintf("%s to %d", kind, to) }
 
 func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	cells := speedCells(env.Scale)
-	i := slices.IndexFunc(cells, func(c speedCell) bool { return fmt.Sprintf("n = %d", c.objects) == cell.Name })
-	if i < 0 {
-		return nil, fmt.Errorf("erkle2015: cell %q is not known", cell.Name)
-	}
-	c := cells[i]
-	s, err := drawSynthetic(env, sharedSeed(seed), counts{objects: c.objects, train: c.train})
+	c := cell.Settings.(speedCell)
+	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(speedIndex, speedValues)
+	rows := speedColumns.Table()
 	run := func(kind string, p triplets.Projection, checkpoints []int) error {
-		l, err := triplets.NewERKLE(c.objects, triplets.ERKLEParams{Projection: p})
+		l, err := triplets.NewERKLE(c.Objects, triplets.ERKLEParams{Projection: p})
 		if err != nil {
 			return err
 		}
@@ -119,7 +123,7 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 				return err
 			}
 			stats := l.Stats()
-			rows.Add(table.Key{"kind": kind, "objects": strconv.Itoa(c.objects), "triplets": strconv.Itoa(to)}, table.Values{
+			rows.Add(table.Key{"kind": kind, "objects": strconv.Itoa(c.Objects), "triplets": strconv.Itoa(to)}, table.Values{
 				"active": float64(stats.Active), "projected": float64(stats.Projected), "bytes": saved,
 			})
 		}
@@ -128,13 +132,13 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	if err := run(speedStructured, triplets.Structured, c.checkpoints()); err != nil {
 		return nil, err
 	}
-	if c.dense > 0 {
-		if err := run(speedDense, triplets.Dense, []int{c.dense}); err != nil {
+	if c.Dense > 0 {
+		if err := run(speedDense, triplets.Dense, []int{c.Dense}); err != nil {
 			return nil, err
 		}
 	}
 	// What any method pays that touches the whole kernel at an update: reading it once.
-	kernel := make([]float64, c.objects*c.objects)
+	kernel := make([]float64, c.Objects*c.Objects)
 	for i := range kernel {
 		kernel[i] = float64(i % 7)
 	}
@@ -151,7 +155,7 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	if read < 0 {
 		return nil, fmt.Errorf("erkle2015: a sum of positive numbers is %v", read)
 	}
-	rows.Add(table.Key{"kind": speedRead, "objects": strconv.Itoa(c.objects), "triplets": "0"}, table.Values{"bytes": float64(8 * len(kernel)), "repeats": float64(repeats)})
+	rows.Add(table.Key{"kind": speedRead, "objects": strconv.Itoa(c.Objects), "triplets": "0"}, table.Values{"bytes": float64(8 * len(kernel)), "repeats": float64(repeats)})
 	return rows, ctx.Err()
 }
 

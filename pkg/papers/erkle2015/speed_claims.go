@@ -3,12 +3,12 @@ package erkle2015
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -26,30 +26,23 @@ var speedClaims = []experiment.Claim{
 		Statement: "ERKLE can incorporate a triplet into a kernel in O(n²) time.",
 		Where:     "Section 4.2, after Theorem 4.1", Theirs: "O(n²)",
 		Predicate: "2 − the exponent of n in the mean CPU time per active triplet over the first 2n triplets, a power law fitted in each trial to n = 100, 250, 500 and 1000, is > 0.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
+		TestTimed: func(t, times *table.Table) judge.Test {
 			var d []float64
 			for _, trial := range t.Unique("trial") {
 				var x, y []float64
 				for _, r := range speedRuns(t.Where("trial", trial, "kind", speedStructured), times) {
-					if !r.twice() {
-						continue
+					if r.twice() {
+						x, y = append(x, math.Log(float64(r.objects))), append(y, math.Log(r.mean(2*r.objects)))
 					}
-					s, err := r.mean(2 * r.objects)
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					x, y = append(x, math.Log(float64(r.objects))), append(y, math.Log(s))
 				}
 				_, p := stat.LinearRegression(x, y, nil, false)
 				d = append(d, quadratic-p)
 			}
-			f, err := experiment.GradeUnits([]experiment.Unit{{Name: "exponent", Diffs: d}}, experiment.UnitRule{})
-			if err == nil {
-				s := experiment.Summarize(d)
-				_, half := s.Interval()
-				f.Ours = fmt.Sprintf("exponent %.2f ± %.2f", quadratic-s.Mean, half)
+			mean, half := judge.Summarize(d).Interval()
+			return judge.Shown{
+				Test: judge.Positive{Units: []judge.Unit{{Name: "exponent", Diffs: d}}},
+				Ours: fmt.Sprintf("exponent %.2f ± %.2f", quadratic-mean, half),
 			}
-			return f, err
 		},
 	},
 	{
@@ -57,44 +50,29 @@ var speedClaims = []experiment.Claim{
 		Statement: "Ours: the structure of the kernel makes an update at least ten times as fast as one by a full eigendecomposition.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "CPU time per active triplet of the dense cone divided by the mean of the structured one over the whole stream, base-2 logarithm minus log₂ 10 > 0, paired, for n = 100, 250, 500 and 1000.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			units := map[int]*experiment.Unit{}
-			var order []int
-			for _, trial := range t.Unique("trial") {
-				g := t.Where("trial", trial)
-				structured := map[int]speedRun{}
-				for _, r := range speedRuns(g.Where("kind", speedStructured), times) {
-					structured[r.objects] = r
-				}
-				for _, r := range speedRuns(g.Where("kind", speedDense), times) {
-					s := structured[r.objects]
-					fast, err := s.mean(experiment.Last("checkpoints", s.to))
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					slow, err := r.mean(experiment.Last("checkpoints", r.to))
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					if units[r.objects] == nil {
-						units[r.objects] = &experiment.Unit{Name: fmt.Sprintf("n = %d", r.objects)}
-						order = append(order, r.objects)
-					}
-					u := units[r.objects]
-					u.Diffs = append(u.Diffs, math.Log2(slow/fast/structuredTimes))
-				}
-			}
-			var all []experiment.Unit
+		TestTimed: func(t, times *table.Table) judge.Test {
+			order, dense := byObjects(t, times, speedDense)
+			_, structured := byObjects(t, times, speedStructured)
+			var units []judge.Unit
 			for _, n := range order {
-				all = append(all, *units[n])
+				u := judge.Unit{Name: fmt.Sprintf("n = %d", n)}
+				if !slices.EqualFunc(dense[n], structured[n], func(a, b speedRun) bool { return a.trial == b.trial }) {
+					judge.Refuse("erkle2015: %s: structured and dense runs are not of the same trials", u.Name)
+				}
+				for i, slow := range dense[n] {
+					fast := structured[n][i]
+					u.Diffs = append(u.Diffs, math.Log2(slow.mean(slow.end())/fast.mean(fast.end())/structuredTimes))
+				}
+				units = append(units, u)
 			}
-			return experiment.GradeUnits(all, experiment.UnitRule{Unit: "doublings"})
+			return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
 		},
 	},
 }
 
 // speedRun is one run of one trial: after to[i] triplets, active[i] updates, bytes[i] saved, and spent[i] seconds since the checkpoint before.
 type speedRun struct {
+	trial                string
 	objects              int
 	to                   []int
 	active, spent, bytes []float64
@@ -104,38 +82,33 @@ type speedRun struct {
 func speedRuns(g, times *table.Table) []speedRun {
 	var out []speedRun
 	for cell, c := range g.Group("cell") {
-		own := times.Where("cell", cell, "trial", experiment.FirstName(c, "trial"))
-		spent := map[string]float64{}
-		for i, phase := range own.Index("phase") {
-			spent[phase] = max(leastTime, own.Values("cpu_s")[i])
+		r := speedRun{
+			trial: experiment.FirstName(c, "trial"), objects: count("objects", experiment.FirstName(c, "objects")),
+			to: countsIn(c, "triplets"), active: c.Values("active"), bytes: c.Values("bytes"),
 		}
-		r := speedRun{active: c.Values("active"), bytes: c.Values("bytes")}
-		for i, to := range c.Index("triplets") {
-			r.to = append(r.to, count(to))
-			r.objects = count(c.Index("objects")[i])
-			r.spent = append(r.spent, spent[speedPhase(c.Index("kind")[i], r.to[i])])
+		spent := spentOn(times.Where("cell", cell, "trial", r.trial))
+		for i, to := range r.to {
+			r.spent = append(r.spent, spent[speedPhase(c.Index("kind")[i], to)])
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// number reads a number of objects or triplets in an index cell.
-func number(s string) float64 { return float64(count(s)) }
+// leastTime is what a phase takes at least, in seconds: the clock's resolution, so that logarithms exist.
+const leastTime = 1e-6
 
-// maxCount is the largest number of objects or triplets.
-const maxCount = 1_000_000_000
-
-func count(s string) int {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		experiment.Refuse("erkle2015: %q is not a number of objects or triplets", s)
+// spentOn are the CPU times of the phases of a job, in seconds.
+func spentOn(times *table.Table) map[string]float64 {
+	out := map[string]float64{}
+	for i, phase := range times.Index("phase") {
+		out[phase] = max(leastTime, times.Values("cpu_s")[i])
 	}
-	return experiment.Whole("erkle2015: number of objects or triplets", v, 1, maxCount)
+	return out
 }
 
 // mean is the mean time per active triplet up to the last checkpoint that is not beyond so many triplets.
-func (r speedRun) mean(triplets int) (float64, error) {
+func (r speedRun) mean(triplets int) float64 {
 	sum, active := 0.0, 0.0
 	for i, to := range r.to {
 		if to <= triplets {
@@ -144,13 +117,16 @@ func (r speedRun) mean(triplets int) (float64, error) {
 		}
 	}
 	if active == 0 {
-		return 0, fmt.Errorf("erkle2015: n = %d: no active triplet among the first %d", r.objects, triplets)
+		judge.Refuse("erkle2015: n = %d: no active triplet among the first %d", r.objects, triplets)
 	}
-	return sum / active, nil
+	return sum / active
 }
 
+// end is the last checkpoint.
+func (r speedRun) end() int { return experiment.Last("checkpoints", r.to) }
+
 // twice reports whether the stream has 2n triplets or more.
-func (r speedRun) twice() bool { return experiment.Last("checkpoints", r.to) >= 2*r.objects }
+func (r speedRun) twice() bool { return r.end() >= 2*r.objects }
 
 // perTriplet are the times per active triplet between checkpoints.
 func (r speedRun) perTriplet() []float64 {
@@ -182,7 +158,7 @@ func readTimes(t, times *table.Table) (order []int, seconds map[int][]float64) {
 	seconds = map[int][]float64{}
 	g := t.Where("kind", speedRead)
 	for i, cell := range g.Index("cell") {
-		n := count(strings.TrimPrefix(cell, "n = "))
+		n := count("objects", g.Index("objects")[i])
 		spent := times.Where("cell", cell, "trial", g.Index("trial")[i], "phase", speedPhase(speedRead, 0)).Values("cpu_s")
 		if len(spent) != 1 {
 			continue

@@ -7,13 +7,13 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
 // speedTables make up runs in which each update takes so many seconds.
 func speedTables(structured, dense func(n float64) float64) (t, times *table.Table) {
-	index, values := Speed.Columns()
-	t = table.New(index, values)
+	t = experimenttest.Table(Speed)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	for _, c := range speedCells(experiment.Full) {
 		for trial := range madeTrials {
@@ -21,16 +21,16 @@ func speedTables(structured, dense func(n float64) float64) (t, times *table.Tab
 			add := func(kind string, checkpoints []int, of func(n float64) float64) {
 				from := 0
 				for _, to := range checkpoints {
-					key := table.Key{"cell": "n = " + strconv.Itoa(c.objects), "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(c.objects), "triplets": strconv.Itoa(to)}
+					key := table.Key{"cell": "n = " + strconv.Itoa(c.Objects), "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(c.Objects), "triplets": strconv.Itoa(to)}
 					t.Add(key, table.Values{"active": 0.5 * float64(to), "projected": 0, "bytes": 8})
 					times.Add(table.Key{"cell": key["cell"], "trial": key["trial"], "phase": speedPhase(kind, to)},
-						table.Values{"cpu_s": 0.5 * float64(to-from) * of(float64(c.objects)) * noise})
+						table.Values{"cpu_s": 0.5 * float64(to-from) * of(float64(c.Objects)) * noise})
 					from = to
 				}
 			}
 			add(speedStructured, c.checkpoints(), structured)
-			if c.dense > 0 {
-				add(speedDense, []int{c.dense}, dense)
+			if c.Dense > 0 {
+				add(speedDense, []int{c.Dense}, dense)
 			}
 		}
 	}
@@ -44,15 +44,15 @@ func TestSpeedClaimsPointTheRightWay(t *testing.T) {
 	for _, c := range []struct {
 		id         string
 		structured func(float64) float64
-		verdict    experiment.Verdict
+		verdict    judge.Verdict
 	}{
-		{"speed-quadratic", power(1e-9, 1.9), experiment.Reproduced},
-		{"speed-quadratic", power(1e-9, 2.1), experiment.NotReproduced},
-		{"speed-structured", power(0.9e-10, 3), experiment.Reproduced},
-		{"speed-structured", power(1.1e-10, 3), experiment.NotReproduced},
+		{"speed-quadratic", power(1e-9, 1.9), judge.Reproduced},
+		{"speed-quadratic", power(1e-9, 2.1), judge.NotReproduced},
+		{"speed-structured", power(0.9e-10, 3), judge.Reproduced},
+		{"speed-structured", power(1.1e-10, 3), judge.NotReproduced},
 	} {
 		tb, times := speedTables(c.structured, power(1e-9, 3))
-		if f := experimenttest.Grade(t, speedClaims, c.id, tb, times); f.Verdict != c.verdict {
+		if f := experimenttest.Judge(t, speedClaims, c.id, tb, times); f.Verdict != c.verdict {
 			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.verdict, f.Reason)
 		}
 	}
@@ -67,14 +67,14 @@ func TestSpeedRuns(t *testing.T) {
 	}
 	for _, r := range runs {
 		want := 1e-3 * float64(r.objects)
-		got := append(r.perTriplet(), must(r.mean(r.objects/2)))
+		got := append(r.perTriplet(), r.mean(r.objects/2))
 		for i, v := range got {
 			if math.Abs(v/want-1) > 1e-9 { // exact but for round-off
 				t.Errorf("n = %d, %d: %v s, want %v", r.objects, i, v, want)
 			}
 		}
 	}
-	if _, err := runs[0].mean(1); err == nil {
+	if refused(func() { runs[0].mean(1) }) == nil {
 		t.Error("no error for a mean over no triplet")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -25,7 +25,7 @@ func drawSpeedTriplets(t, times *table.Table) (plots.Drawing, error) {
 			x = append(x, float64(to))
 			for _, r := range rs {
 				if len(r.to) != len(rs[0].to) {
-					return plots.Drawing{}, fmt.Errorf("erkle2015: n = %d: trials with %d and %d checkpoints, want as many", n, len(rs[0].to), len(r.to))
+					judge.Refuse("erkle2015: n = %d: trials with %d and %d checkpoints, want as many", n, len(rs[0].to), len(r.to))
 				}
 				values[i] = append(values[i], 1e3*r.perTriplet()[i])
 				bytes[i] = append(bytes[i], r.bytes[i]/1e6)
@@ -66,19 +66,15 @@ func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
 			}
 			var s, b []float64
 			for _, r := range runs[n] {
-				v, err := r.mean(to)
-				if err != nil {
-					return plots.Drawing{}, err
-				}
 				at := slices.Index(r.to, to)
 				if at < 0 {
-					return plots.Drawing{}, fmt.Errorf("erkle2015: n = %d: a trial has no checkpoint at %d triplets, others have", n, to)
+					judge.Refuse("erkle2015: n = %d: a trial has no checkpoint at %d triplets, others have", n, to)
 				}
-				s, b = append(s, 1e3*v), append(b, r.bytes[at]/1e6)
+				s, b = append(s, 1e3*r.mean(to)), append(b, r.bytes[at]/1e6)
 			}
 			x, spent, bytes = append(x, float64(n)), append(spent, s), append(bytes, b)
 			removed := t.Where("kind", c.kind, "objects", strconv.Itoa(n), "triplets", strconv.Itoa(to)).Values("projected")
-			text.Rows = append(text.Rows, []string{strconv.Itoa(n), c.style.Name, strconv.Itoa(to), plusMinus(s, 3), fmt.Sprintf("%.3g", experiment.Summarize(b).Mean), fmt.Sprintf("%.0f", experiment.Summarize(removed).Mean)})
+			text.Rows = append(text.Rows, []string{strconv.Itoa(n), c.style.Name, strconv.Itoa(to), plusMinus(s, 3), fmt.Sprintf("%.3g", judge.Summarize(b).Mean), fmt.Sprintf("%.0f", judge.Summarize(removed).Mean)})
 		}
 		if len(x) == 0 {
 			continue

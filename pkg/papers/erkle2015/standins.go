@@ -24,22 +24,22 @@ const (
 var judgements = []dataSet{
 	{
 		name: music, dataset: music,
-		full: counts{objects: 412, train: 5500, validation: 550, test: 3040}, smoke: counts{objects: 16, train: 150, validation: 50, test: 80},
+		full: counts{Objects: 412, Train: 5500, Validation: 550, Test: 3040}, smoke: counts{Objects: 16, Train: 150, Validation: 50, Test: 80},
 		least: 100, batches: batches, draw: drawAnswers,
 	},
 	{
 		name: material, dataset: material,
-		full: counts{objects: 100, train: 1000, validation: 600, test: 1000}, smoke: counts{objects: 14, train: 80, validation: 40, test: 60},
+		full: counts{Objects: 100, Train: 1000, Validation: 600, Test: 1000}, smoke: counts{Objects: 14, Train: 80, Validation: 40, Test: 60},
 		least: 50, batches: batches, draw: drawAnswers,
 	},
 	{
 		name: zappos, dataset: zappos,
-		full: counts{objects: 85, train: 1000, validation: 600, test: 1000}, smoke: counts{objects: 12, train: 80, validation: 40, test: 60},
+		full: counts{Objects: 85, Train: 1000, Validation: 600, Test: 1000}, smoke: counts{Objects: 12, Train: 80, Validation: 40, Test: 60},
 		least: 50, batches: batches, draw: drawAnswers,
 	},
 	{
 		name: materialOwn, dataset: material,
-		full: counts{objects: 100, train: 20806, validation: 600, test: 2738}, smoke: counts{objects: 14, train: 80, validation: 40, test: 60},
+		full: counts{Objects: 100, Train: 20806, Validation: 600, Test: 2738}, smoke: counts{Objects: 14, Train: 80, Validation: 40, Test: 60},
 		least: 50, batches: batches, draw: drawOwnFiles,
 	},
 }
@@ -56,7 +56,7 @@ func noisyAnswers(seed experiment.Seed, c counts) (split, error) {
 	if err != nil {
 		return split{}, err
 	}
-	parts, err := all.Sample(seed.Stream("triplets"), c.train, c.validation, c.test)
+	parts, err := all.Sample(seed.Stream("triplets"), c.Train, c.Validation, int(c.Test))
 	if err != nil {
 		return split{}, err
 	}
@@ -68,47 +68,48 @@ func noisyAnswers(seed experiment.Seed, c counts) (split, error) {
 			}
 		}
 	}
-	return split{objects: c.objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
+	return split{objects: c.Objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
 }
 
 func noisyPoints(seed experiment.Seed, c counts) (*datasets.Comparisons, error) {
-	return datasets.GaussianComparisons(seed.Stream("points"), c.objects, noisyDim)
+	return datasets.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
 }
 
 // drawAnswers divides the answers at random.
 func drawAnswers(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
-	if env.Scale == experiment.Smoke {
-		return noisyAnswers(seed, c)
-	}
-	set, err := env.Data.Triplets(seed.Dataset)
-	if err != nil {
-		return split{}, err
-	}
-	parts, err := datasets.SplitTriplets(seed.Stream("split"), set.Triplets, c.train, c.validation, c.test)
-	if err != nil {
-		return split{}, err
-	}
-	return split{objects: set.Objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
+	return divide(env, seed, c, "split", c.Train, c.Validation, int(c.Test))
 }
 
 // drawOwnFiles keeps the files' own division into training and test answers.
 func drawOwnFiles(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
-	if env.Scale == experiment.Smoke {
-		return noisyAnswers(seed, c)
-	}
-	set, err := env.Data.Triplets(seed.Dataset)
-	if err != nil {
-		return split{}, err
-	}
-	parts, err := datasets.SplitTriplets(seed.Stream("own split"), set.Triplets, c.train, c.validation)
-	if err != nil {
-		return split{}, err
+	s, err := divide(env, seed, c, "own split", c.Train, c.Validation)
+	if err != nil || env.Scale == experiment.Smoke {
+		return s, err
 	}
 	test, err := env.Data.Triplets(materialTest)
 	if err != nil {
 		return split{}, err
 	}
-	return split{objects: set.Objects, train: parts[0], validation: parts[1], test: test.Triplets}, nil
+	s.test = test.Triplets
+	return s, nil
+}
+
+// divide draws parts of the sizes given from the answers of a data set: training, validation and, if there are
+// three, test triplets.
+func divide(env *experiment.Env, seed experiment.Seed, c counts, stream string, sizes ...int) (split, error) {
+	if env.Scale == experiment.Smoke {
+		return noisyAnswers(seed, c)
+	}
+	set, err := env.Data.Triplets(seed.Dataset)
+	if err != nil {
+		return split{}, err
+	}
+	parts, err := datasets.SplitTriplets(seed.Stream(stream), set.Triplets, sizes...)
+	if err != nil {
+		return split{}, err
+	}
+	parts = append(parts, nil)
+	return split{objects: set.Objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
 }
 
 // featureKernel returns the Gram matrix of the zappos features, of centred rows and scaled so that the mean squared

@@ -1,13 +1,14 @@
 package erkle2015
 
 import (
-	"fmt"
-	"strconv"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -38,113 +39,89 @@ var judgedReadings = []judgedReading{
 }
 
 // isBatch reports whether a method has a τ.
-func isBatch(method string) bool {
-	_, err := batchOf(method)
-	return err == nil
-}
+func isBatch(method string) bool { return slices.Contains(batchNames, method) }
 
-// setting returns τ of a batch method, "" of the paper's ERKLE.
-func (r judgedResults) setting(method, tau string) (string, error) {
-	if !isBatch(method) {
-		return "", nil
-	}
-	c, err := tauOf(r.data, method)
-	return table.Format(c.of(tau)), err
-}
+// batchNames are the batch methods in their order.
+var batchNames = []string{gnmdsBatch, steBatch, cklBatch}
 
-// curve returns the rows of a method.
-func (r judgedResults) curve(method, tau string) (*table.Table, error) {
+// curve returns the rows of a method: those of the chosen τ of a batch method, of the chosen
+// weight of traceFamily, and all of the paper's ERKLE.
+func (r judgedResults) curve(method, tau string) *table.Table {
 	if method == traceFamily.name {
-		return r.chosen(traceFamily), nil
+		return r.chosen(traceFamily)
 	}
-	s, err := r.setting(method, tau)
-	return r.t.Where("kind", "curve", "method", method, "setting", s), err
+	setting := ""
+	if isBatch(method) {
+		setting = table.Format(tauOf(r.data, method).of(tau))
+	}
+	return r.t.Where("kind", curveKind, "method", method, "setting", setting)
 }
 
 // fits returns the rows of a method under a reading.
-func (r judgedResults) fits(method string, rd judgedReading) (*table.Table, error) {
+func (r judgedResults) fits(method string, rd judgedReading) *table.Table {
 	if rd.on && isBatch(method) {
-		return r.t.Where("kind", "curve", "method", runOn(method)), nil
+		return r.t.Where("kind", curveKind, "method", runOn(method))
 	}
 	return r.curve(method, rd.tau)
 }
 
+// hasBatch reports whether a batch method is there: without one there are no sizes to compare at.
+func (r judgedResults) hasBatch() bool { return len(r.maybeSizes()) > 0 }
+
 // sizes are the numbers of triplets at which all methods are judged, ascending.
-func (r judgedResults) sizes() ([]int, error) {
-	var names []string
-	for _, b := range batches {
-		if names = r.t.Where("kind", "curve", "method", b.name).Unique("triplets"); len(names) > 0 {
+func (r judgedResults) sizes() []string {
+	return experiment.NotEmpty(r.data+": sizes of a batch method", r.maybeSizes())
+}
+
+func (r judgedResults) maybeSizes() (out []string) {
+	for _, b := range batchNames {
+		if out = r.t.Where("kind", curveKind, "method", b).Unique("triplets"); len(out) > 0 {
 			break
 		}
 	}
-	out := make([]int, len(names))
-	for i, s := range names {
-		var err error
-		if out[i], err = strconv.Atoi(s); err != nil {
-			return nil, fmt.Errorf("erkle2015: column triplets: %w", err)
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("erkle2015: %s has no batch method", r.data)
-	}
-	return out, nil
+	return out
 }
+
+// last is the number of all training triplets.
+func (r judgedResults) last() string { return experiment.Last("sizes", r.sizes()) }
 
 // errorsAt are a method's errors on a part after so many triplets, by trial.
-func (r judgedResults) errorsAt(part, method string, rd judgedReading, size int) ([]float64, error) {
-	g, err := r.fits(method, rd)
-	if err != nil {
-		return nil, err
-	}
-	return errorShares(g.Where("triplets", strconv.Itoa(size)), part, rd.tie), nil
-}
-
-// errors are a method's errors on a part under a reading, by trial.
-func (r judgedResults) errors(part, method string, rd judgedReading) ([]float64, error) {
-	sizes, err := r.sizes()
-	if err != nil {
-		return nil, err
-	}
-	if !rd.over {
-		sizes = sizes[len(sizes)-1:]
-	}
-	return r.meanErrors(part, method, rd, sizes)
+func (r judgedResults) errorsAt(part, method string, rd judgedReading, size string) []float64 {
+	return errorShares(r.fits(method, rd).Where("triplets", size), part, rd.tie)
 }
 
 // meanErrors are a method's errors on a part, averaged over sizes, by trial.
-func (r judgedResults) meanErrors(part, method string, rd judgedReading, sizes []int) ([]float64, error) {
+func (r judgedResults) meanErrors(part, method string, rd judgedReading, sizes []string) []float64 {
 	var sum []float64
 	for _, size := range sizes {
-		e, err := r.errorsAt(part, method, rd, size)
-		if err != nil {
-			return nil, err
-		}
+		e := r.errorsAt(part, method, rd, size)
 		if sum == nil {
 			sum = make([]float64, len(e))
 		}
-		if len(e) != len(sum) {
-			return nil, fmt.Errorf("erkle2015: %s, %s: %d trials after %d triplets, %d after others", r.data, method, len(e), size, len(sum))
-		}
+		judge.SameLength(r.data+", "+method+": trials at several sizes", sum, e)
 		floats.AddScaled(sum, 1/float64(len(sizes)), e)
 	}
-	return sum, nil
+	return sum
+}
+
+// less returns a unit per pair of methods, better first: the mean error over some sizes of the worse
+// minus that of the better, plus a margin, by trial.
+func (r judgedResults) less(part string, rd judgedReading, sizes []string, margin float64, pairs ...[2]string) []judge.Unit {
+	out := make([]judge.Unit, len(pairs))
+	for i, p := range pairs {
+		out[i] = judge.Unit{Name: p[0] + " and " + p[1], Diffs: excess(r.meanErrors(part, p[1], rd, sizes), r.meanErrors(part, p[0], rd, sizes), margin)}
+	}
+	return out
 }
 
 // chosen are the rows of a family's method with each trial's chosen setting.
 func (r judgedResults) chosen(f family) *table.Table {
 	out := table.New(r.t.IndexNames(), r.t.ValueNames())
 	for _, g := range r.t.Group("trial") {
-		for _, x := range g.Where("kind", "chosen", "method", f.name).Values("count") {
-			rows := g.Where("kind", "curve", "method", f.name, "setting", table.Format(x))
+		for _, x := range g.Where("kind", chosenKind, "method", f.name).Values("count") {
+			rows := g.Where("kind", curveKind, "method", f.name, "setting", table.Format(x))
 			for i := range rows.Len() {
-				key, v := table.Key{}, table.Values{}
-				for _, name := range rows.IndexNames() {
-					key[name] = rows.Index(name)[i]
-				}
-				for _, name := range rows.ValueNames() {
-					v[name] = rows.Values(name)[i]
-				}
-				out.Add(key, v)
+				out.Add(rows.Row(i))
 			}
 		}
 	}
@@ -152,59 +129,32 @@ func (r judgedResults) chosen(f family) *table.Table {
 }
 
 // testRatio is n_test/n_train of the splits.
-func (r judgedResults) testRatio() (float64, error) {
-	sizes, err := r.sizes()
-	if err != nil {
-		return 0, err
-	}
-	of := r.t.Where("kind", "curve").Values(errorColumns("test")[2])
-	return experiment.Ratio(r.data+": test to training triplets", experiment.NotEmpty("rows of a curve", of)[0], float64(sizes[len(sizes)-1])), nil
-}
-
-// less returns a unit with the errors of worse minus those of better, plus a margin, by trial.
-func (r judgedResults) less(part, better, worse string, rd judgedReading, margin float64) (experiment.Unit, error) {
-	u := experiment.Unit{Name: better + " and " + worse}
-	b, err := r.errors(part, better, rd)
-	if err != nil {
-		return u, err
-	}
-	w, err := r.errors(part, worse, rd)
-	if err != nil {
-		return u, err
-	}
-	u.Diffs, err = excess(w, b, margin)
-	return u, err
+func (r judgedResults) testRatio() float64 {
+	of := r.t.Where("kind", curveKind).Values("test triplets")
+	return experiment.SizeRatio(r.data+": test to training triplets", experiment.NotEmpty("rows of a curve", of)[0], numberIn("triplets", r.last()))
 }
 
 // excess returns a − b plus a margin.
-func excess(a, b []float64, margin float64) ([]float64, error) {
-	if len(a) != len(b) {
-		return nil, fmt.Errorf("erkle2015: %d trials against %d", len(a), len(b))
-	}
-	out := make([]float64, len(a))
-	floats.SubTo(out, a, b)
+func excess(a, b []float64, margin float64) []float64 {
+	out := judge.Minus(a, b)
 	floats.AddConst(margin, out)
-	return out, nil
+	return out
 }
 
 // line draws a value per row of a method against the number of triplets, as a mean over trials; with bands, those of
 // summarize.
-func line(g *table.Table, style plots.Line, values func(*table.Table) []float64, summarize func([]float64) experiment.Summary) (plots.Line, error) {
+func line(g *table.Table, style plots.Line, values func(*table.Table) []float64, summarize summary) plots.Line {
 	for at, rows := range g.Group("triplets") {
-		v, err := strconv.ParseFloat(at, 64)
-		if err != nil {
-			return style, fmt.Errorf("erkle2015: column triplets: %w", err)
-		}
-		y := values(rows)
-		if stat.Mean(y, nil) != stat.Mean(y, nil) {
+		x, y := numberIn("triplets", at), values(rows)
+		if math.IsNaN(stat.Mean(y, nil)) {
 			continue // not measured there
 		}
 		s := summarize(y)
 		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, v), append(style.Y, mean)
+		style.X, style.Y = append(style.X, x), append(style.Y, mean)
 		if s.HasInterval {
 			style.Lo, style.Hi = append(style.Lo, mean-half), append(style.Hi, mean+half)
 		}
 	}
-	return style, nil
+	return style
 }

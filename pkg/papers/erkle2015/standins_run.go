@@ -13,18 +13,46 @@ import (
 	"metriclab/pkg/table"
 )
 
-// The table of Figs. 3 and 4, by kind:
-//
-//	curve   method, at setting, after so many triplets   errors; those of training are of the triplets seen so far; ranks; how a batch fit ended
-//	step    method, at relation                          count triplets that stand so to those before them, and sum the lengths of the steps on them
-//	chosen  family                                       count the setting with the least validation error of one pass
-//	count   what                                         count it
-//
-// The setting is τ of a batch method, the value that a family of readings varies, and "" of the paper's ERKLE.
-var (
-	judgedIndex  = []string{"kind", "method", "setting", "triplets", "stopped"}
-	judgedValues = slices.Concat(errorColumns("test"), errorColumns("train"), errorColumns("validation"), []string{looseRank, fineRank, "iterations", "residual", "count", "sum"})
+// The kinds of rows of Figs. 3 and 4.
+const (
+	curveKind  = "curve"
+	chosenKind = "chosen"
+	stepKind   = "step"
+	countKind  = "count"
 )
+
+// judgedKinds are the kinds of rows of both figures.
+var judgedKinds = []experiment.Kind{
+	{Name: curveKind, Meaning: "a method with a setting after some training triplets: its errors, ranks and how a batch fit ended"},
+	{Name: chosenKind, Meaning: "the setting of a family of ERKLE methods that has the least validation error after all training triplets"},
+}
+
+// judgedColumns declare the columns of a table with rows of some kinds. Both figures have all
+// columns, since they share views.
+func judgedColumns(kinds []experiment.Kind) experiment.Columns {
+	out := slices.Concat(experiment.Columns{
+		experiment.Text(experiment.KindColumn, "the kind of the row"),
+		experiment.Text("method", "the learner; in rows of kind chosen the family").In(curveKind, chosenKind, stepKind),
+		experiment.Text("setting", "τ of a batch method, or the value that a family varies, empty for the paper's ERKLE; of a step how its triplet stands to those before it; of a count what is counted").In(curveKind, stepKind, countKind),
+		experiment.Text("triplets", "number of training triplets seen").In(curveKind),
+		experiment.Text("stopped", "why a batch fit stopped; empty for ERKLE").In(curveKind),
+	}, errorColumns("test", curveKind), errorColumns("train", curveKind), errorColumns("validation", curveKind), experiment.Columns{
+		experiment.Number(looseRank, "", "eigenvalues of the kernel above 0.001 of the largest").In(curveKind),
+		experiment.Number(fineRank, "", "eigenvalues of the kernel above 0.000001 of the largest").In(curveKind),
+		experiment.Number("iterations", "", "iterations of a batch fit; those of one that has run on are counted anew").In(curveKind),
+		experiment.Number("residual", "", gapMeaning).In(curveKind),
+		experiment.Number("count", "", "the number counted; of steps the number of triplets; of a chosen setting its value").In(chosenKind, stepKind, countKind),
+		experiment.Number("sum", "", "sum of the lengths γ of the steps on the triplets of count").In(stepKind),
+	})
+	for i, c := range out {
+		if c.Kinds != nil {
+			out[i].Kinds = slices.DeleteFunc(c.Kinds, func(name string) bool {
+				return !slices.ContainsFunc(kinds, func(k experiment.Kind) bool { return k.Name == name })
+			})
+		}
+	}
+	return out
+}
 
 // Rank counts the eigenvalues above a share of the largest one: the paper names no tolerance.
 const (
@@ -34,25 +62,51 @@ const (
 
 var rankTolerances = map[string]float64{looseRank: 1e-3, fineRank: 1e-6}
 
-// judged is a trial that fills its table.
-type judged struct {
-	split
-	data  dataSet
-	sizes []int
-	seed  experiment.Seed
-	rows  *table.Table
+// judgedSettings are the settings that all cells of Figs. 3 and 4 have.
+type judgedSettings struct {
+	splitSettings
+	Sizes []int `key:"sizes,list"` // numbers of triplets at which all methods are judged
+	// Every is the number of triplets from one evaluation of the paper's ERKLE methods to the next. The
+	// cell of materialOwn does not heed it.
+	Every int `key:"every,omitzero"`
+	// Families are the values to choose from, by family of ERKLE methods.
+	Families map[string]list[float64] `key:"%v"`
 }
 
-func newJudged(env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*judged, error) {
-	d, err := dataSetOf(cell.Params["data"])
-	if err != nil {
-		return nil, err
-	}
-	s, err := splitOf(env, d, seed)
-	if err != nil {
-		return nil, err
-	}
-	return &judged{split: s, data: d, sizes: d.sizes(env.Scale), seed: seed, rows: table.New(judgedIndex, judgedValues)}, nil
+// judged returns the settings of a scale.
+func (d dataSet) judged(scale experiment.Scale) judgedSettings {
+	return judgedSettings{splitSettings: d.settings(scale), Sizes: d.sizes(scale)}
+}
+
+// batchSettings are the settings of a batch method; in a cell without one they are zero.
+type batchSettings struct {
+	// Tau are the weights of the trace. With the first the fits run on.
+	Tau        list[float64] `key:"tau,omitzero"`
+	Iterations caps          `key:"iterations,omitzero"`
+	Tolerance  float64       `key:"tolerance,omitzero"`
+}
+
+// caps are the largest numbers of iterations of a fit and of one that runs on.
+type caps struct{ Fit, RunOn int }
+
+func (c caps) String() string { return list[int]{c.Fit, c.RunOn}.String() }
+
+// batchSettingsOf are those of a batch method, with the weights that erkle2015/tau chose.
+func batchSettingsOf(data, method string) batchSettings {
+	return batchSettings{tauOf(data, method).distinct(), caps{batchIterations, convergedIterations}, batchTol}
+}
+
+// judged is a trial that fills the table.
+type judged struct {
+	split
+	judgedSettings
+	seed experiment.Seed
+	rows *table.Table
+}
+
+func newJudged(env *experiment.Env, s judgedSettings, seed experiment.Seed) (*judged, error) {
+	drawn, err := splitOf(env, s.splitSettings, seed)
+	return &judged{drawn, s, seed, fig3Columns.Table()}, err
 }
 
 // ranks returns the ranks of a kernel.
@@ -72,20 +126,19 @@ func (j *judged) judge(method, setting, stopped string, seen int, k mat.Symmetri
 	errorsOf(k, j.test).put(v, "test")
 	errorsOf(k, j.train[:seen]).put(v, "train")
 	errorsOf(k, j.validation).put(v, "validation")
-	j.rows.Add(table.Key{"kind": "curve", "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, v)
+	j.rows.Add(table.Key{"kind": curveKind, "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, v)
 }
 
-// learn follows ERKLE; the seeds of its draws are the same for all settings.
-func (j *judged) learn(ctx context.Context, method, setting string, p triplets.ERKLEParams, checkpoints []int) error {
-	return runERKLE(ctx, j.split, p, j.seed, checkpoints, func(seen int, l *triplets.ERKLE) error {
+// learn follows ERKLE at the sizes; the seeds of its draws are the same for all settings.
+func (j *judged) learn(ctx context.Context, method, setting string, p triplets.ERKLEParams) error {
+	return runERKLE(ctx, j.split, p, j.seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
 		j.judge(method, setting, "", seen, l.Kernel(), nil)
-		return nil
 	})
 }
 
-// online follows the paper's ERKLE methods, at the sizes and every so many triplets; 0 means at the sizes only.
+// online follows the paper's ERKLE methods: at the sizes and, unless every is 0, at its multiples.
 func (j *judged) online(ctx context.Context, every int) error {
-	checkpoints := slices.Clone(j.sizes)
+	checkpoints := slices.Clone(j.Sizes)
 	for seen := every; every > 0 && seen <= len(j.train); seen += every {
 		checkpoints = append(checkpoints, seen)
 	}
@@ -96,14 +149,13 @@ func (j *judged) online(ctx context.Context, every int) error {
 		if err != nil {
 			return err
 		}
-		if err := runERKLE(ctx, j.split, p, j.seed, checkpoints, func(seen int, l *triplets.ERKLE) error {
+		if err := runERKLE(ctx, j.split, p, j.seed, checkpoints, func(seen int, l *triplets.ERKLE) {
 			k := l.Kernel()
 			var v table.Values
-			if slices.Contains(j.sizes, seen) {
+			if slices.Contains(j.Sizes, seen) {
 				v = ranks(k)
 			}
 			j.judge(method, "", "", seen, k, v)
-			return nil
 		}); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
 		}
@@ -139,45 +191,40 @@ func (j *judged) steps(ctx context.Context) error {
 			sum[how[i]] += o.StepSize
 		}
 		for r, name := range relationNames {
-			j.rows.Add(table.Key{"kind": "step", "method": method, "setting": name}, table.Values{"count": count[r], "sum": sum[r]})
+			j.rows.Add(table.Key{"kind": stepKind, "method": method, "setting": name}, table.Values{"count": count[r], "sum": sum[r]})
 		}
 	}
 	return nil
 }
 
-// batch fits a batch method with the weights of the trace that erkle2015/tau chose. With that by validation the first and the
+// batch fits a batch method with each weight of the trace. With the one by validation, the first and the
 // last fit then run on.
-func (j *judged) batch(ctx context.Context, b batchMethod) error {
-	choice, err := tauOf(j.data.name, b.name)
-	if err != nil {
-		return err
-	}
-	for _, tau := range choice.distinct() {
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: batchIterations, Tol: batchTol}
+func (j *judged) batch(ctx context.Context, b batchMethod, s batchSettings) error {
+	for i, tau := range s.Tau {
+		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: s.Iterations.Fit, Tol: s.Tolerance}
 		fitted := func(method string, seen int, r triplets.BatchResult) {
 			v := ranks(r.Kernel)
 			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
 			j.judge(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
 		}
 		var kernels []*mat.SymDense
-		if err := fitPath(ctx, j.split, j.sizes, p, func(seen int, r triplets.BatchResult) error {
+		if err := fitPath(ctx, j.split, j.Sizes, p, func(seen int, r triplets.BatchResult) {
 			fitted(b.name, seen, r)
 			kernels = append(kernels, r.Kernel)
-			return nil
 		}); err != nil {
 			return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
 		}
-		if tau != choice.validated {
+		if i > 0 {
 			continue
 		}
-		p.Iterations = convergedIterations
-		for _, i := range []int{0, len(j.sizes) - 1} {
-			p.Initial = kernels[i]
-			r, err := triplets.FitBatch(ctx, j.objects, j.train[:j.sizes[i]], p)
+		p.Iterations = s.Iterations.RunOn
+		for _, at := range []int{0, len(j.Sizes) - 1} {
+			p.Initial = kernels[at]
+			r, err := triplets.FitBatch(ctx, j.objects, j.train[:j.Sizes[at]], p)
 			if err != nil {
 				return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
 			}
-			fitted(runOn(b.name), j.sizes[i], r)
+			fitted(runOn(b.name), j.Sizes[at], r)
 		}
 	}
 	return nil
@@ -186,7 +233,7 @@ func (j *judged) batch(ctx context.Context, b batchMethod) error {
 // runOn is the name of a batch method whose first and last fit have run on, to the paper's number of iterations.
 func runOn(method string) string { return method + ", run on" }
 
-// distinct returns the weights that the readings need.
+// distinct returns the weights that the readings need, first the one by validation.
 func (c tauChoice) distinct() []float64 {
 	out := []float64{c.validated}
 	for _, tau := range []float64{c.bestOnTest, c.atEnd} {
@@ -225,6 +272,15 @@ var families = []family{
 	}},
 }
 
+// valuesOf are the values of families, by name.
+func valuesOf(families ...family) map[string]list[float64] {
+	out := map[string]list[float64]{}
+	for _, f := range families {
+		out[f.name] = f.values
+	}
+	return out
+}
+
 // gradientForm marks the family of the forms of the gradient, by their off-diagonal entries.
 const gradientForm = "gradient"
 
@@ -250,7 +306,7 @@ func (j *judged) readings(ctx context.Context) error {
 		}
 		p := f.params(best)
 		p.Beta = tenPasses
-		if err := j.learn(ctx, f.ten(), table.Format(best), p, j.sizes); err != nil {
+		if err := j.learn(ctx, f.ten(), table.Format(best), p); err != nil {
 			return fmt.Errorf("%s %v: %w", f.ten(), best, err)
 		}
 	}
@@ -261,18 +317,17 @@ func (j *judged) readings(ctx context.Context) error {
 // first of equals.
 func (j *judged) choose(ctx context.Context, f family) (best float64, err error) {
 	least := len(j.validation) + 1
-	for _, x := range f.values {
-		if err := runERKLE(ctx, j.split, f.params(x), j.seed, j.sizes, func(seen int, l *triplets.ERKLE) error {
+	for _, x := range j.Families[f.name] {
+		if err := runERKLE(ctx, j.split, f.params(x), j.seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
 			k := l.Kernel()
 			j.judge(f.name, table.Format(x), "", seen, k, nil)
 			if e := errorsOf(k, j.validation); seen == len(j.train) && e.wrong < least {
 				best, least = x, e.wrong
 			}
-			return nil
 		}); err != nil {
 			return 0, fmt.Errorf("%s %v: %w", f.name, x, err)
 		}
 	}
-	j.rows.Add(table.Key{"kind": "chosen", "method": f.name}, table.Values{"count": best})
+	j.rows.Add(table.Key{"kind": chosenKind, "method": f.name}, table.Values{"count": best})
 	return best, nil
 }

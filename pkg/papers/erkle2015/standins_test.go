@@ -19,12 +19,12 @@ func TestJudgementsAreSplitAsDeclared(t *testing.T) {
 				if scale == experiment.Full {
 					env.Data = realdata.Store(t, d.dataset)
 				}
-				s, err := splitOf(env, d, experiment.Seed{Base: 1, Dataset: d.dataset})
+				s, err := splitOf(env, d.settings(scale), experiment.Seed{Base: 1, Dataset: d.dataset})
 				if err != nil {
 					t.Fatal(err)
 				}
 				c := d.at(scale)
-				if s.objects != c.objects || len(s.train) != c.train || len(s.validation) != c.validation || len(s.test) != c.test {
+				if s.objects != c.Objects || len(s.train) != c.Train || len(s.validation) != c.Validation || len(s.test) != int(c.Test) {
 					t.Errorf("%s: %d objects, %d + %d + %d triplets, want %+v", scale, s.objects, len(s.train), len(s.validation), len(s.test), c)
 				}
 				seen := map[metric.Triplet]int{}
@@ -49,7 +49,7 @@ func TestSplitsBelongToTrials(t *testing.T) {
 	d := judgements[0]
 	env := &experiment.Env{Scale: experiment.Smoke}
 	of := func(experimentID string, trial int) []metric.Triplet {
-		s, err := splitOf(env, d, experiment.Seed{Base: 1, Experiment: experimentID, Dataset: d.datasetAt(env.Scale), Trial: trial})
+		s, err := splitOf(env, d.settings(env.Scale), experiment.Seed{Base: 1, Experiment: experimentID, Dataset: d.datasetAt(env.Scale), Trial: trial})
 		if err != nil {
 			t.Fatal(err)
 		}

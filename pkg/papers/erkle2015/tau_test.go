@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"testing"
 
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/table"
 )
 
 // madeTau has test and validation errors, out of 100, by τ.
 func madeTau(validation, test map[float64]int) *table.Table {
-	index, values := Tau.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Tau)
 	for tau, wrong := range validation {
 		for trial := range 2 {
 			for _, size := range []string{"10", "20"} {
@@ -30,14 +31,14 @@ func madeTau(validation, test map[float64]int) *table.Table {
 
 func TestBestTau(t *testing.T) {
 	tb := madeTau(map[float64]int{0.1: 40, 1: 30, 10: 30, 100: 50}, map[float64]int{0.1: 40, 1: 40, 10: 35, 100: 50})
-	c, err := choiceOf(tb)
-	if err != nil || c != (tauChoice{1, 10, 1}) {
-		t.Errorf("choice %+v, %v, want the smaller of the equal ones by validation, 1, and 10 by test", c, err)
+	c := choiceOf(tb)
+	if c != (tauChoice{1, 10, 1}) {
+		t.Errorf("choice %+v, want the smaller of the equal ones by validation, 1, and 10 by test", c)
 	}
 	if c.of(byTest) != 10 || c.of(byValidation) != 1 || c.of(toConvergence) != 1 {
 		t.Errorf("%+v by reading: %v, %v, %v", c, c.of(byTest), c.of(byValidation), c.of(toConvergence))
 	}
-	if _, err := tauOf("no such data", gnmdsBatch); err == nil {
+	if refused(func() { tauOf("no such data", gnmdsBatch) }) == nil {
 		t.Error("there is a choice for unknown data")
 	}
 }
@@ -46,9 +47,9 @@ func TestBestTau(t *testing.T) {
 func TestTauIsChosenEverywhere(t *testing.T) {
 	for _, d := range dataSets {
 		for _, b := range d.batches {
-			c, err := tauOf(d.name, b.name)
-			if err != nil || !slices.Contains(d.grid(b.name), c.validated) || !slices.Contains(d.grid(b.name), c.bestOnTest) || !slices.Contains(d.grid(b.name), c.atEnd) {
-				t.Errorf("%s, %s: %+v, %v", d.name, b.name, c, err)
+			c := tauOf(d.name, b.name)
+			if !slices.Contains(d.grid(b.name), c.validated) || !slices.Contains(d.grid(b.name), c.bestOnTest) || !slices.Contains(d.grid(b.name), c.atEnd) {
+				t.Errorf("%s, %s: %+v", d.name, b.name, c)
 			}
 		}
 	}
@@ -66,7 +67,7 @@ func TestTauIsThatOfTheTable(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}
-	tb, err := Tau.ReadTable(dir)
+	tb, err := harness.ReadTable(Tau, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +78,9 @@ func TestTauIsThatOfTheTable(t *testing.T) {
 				t.Errorf("%s, %s: no rows", d.name, b.name)
 				continue
 			}
-			c, err := choiceOf(g)
-			if frozen := tauChosen[d.name][b.name]; err != nil || c != frozen {
-				t.Errorf("%s, %s: the table chooses %+v (error %v), the figures have %+v", d.name, b.name, c, err, frozen)
+			c := choiceOf(g)
+			if frozen := tauChosen[d.name][b.name]; c != frozen {
+				t.Errorf("%s, %s: the table chooses %+v, the figures have %+v", d.name, b.name, c, frozen)
 			}
 			for _, tau := range []float64{c.validated, c.bestOnTest} { // the paper never had either at an end
 				if grid := d.grid(b.name); tau == grid[0] || tau == grid[len(grid)-1] {

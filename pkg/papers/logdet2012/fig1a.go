@@ -3,6 +3,7 @@ package logdet2012
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,45 +23,62 @@ var Fig1a = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		all := databases
 		if scale == experiment.Smoke {
-			all = []database{{generatedLinear, generatedLinear}, {generatedXOR, generatedXOR}}
+			all = generated
 		}
 		var cells []experiment.Cell
 		for _, d := range all {
 			for _, by := range readings {
-				params := settingsOf(by, scale).params()
-				params["database"] = d.name
-				cells = append(cells, experiment.Cell{Name: d.name + " features " + describe[by.String()], Dataset: d.dataset, Methods: versions, Params: params})
+				cells = append(cells, experiment.Cell{Name: d.name + " features " + describe[by.String()], Dataset: d.dataset, Methods: versions, Settings: fig1aSettings{d.name, settingsOf(by, scale)}})
 			}
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig1aIndex,
-	Values: fig1aValues,
-	Trial:  fig1aTrial,
-	Views:  fig1aViews,
-	Claims: fig1aClaims,
-	Cost:   12 * time.Second,
+	Trials:  experiment.Trials(10),
+	Kinds:   fig1aKinds,
+	Columns: fig1aColumns,
+	Trial:   fig1aTrial,
+	Views:   fig1aViews,
+	Claims:  fig1aClaims,
+	Cost:    12 * time.Second,
+}
+
+// fig1aSettings are those of one data set.
+type fig1aSettings struct {
+	// Database is the name by which the paper calls the data set.
+	Database string `key:"database"`
+	settings
 }
 
 // describe says how features are brought to scale.
 var describe = map[string]string{datasets.AsIs.String(): "as they are", datasets.ZScore.String(): "standardised"}
 
-// The table of Fig. 1(a), by kind, of which the value counts something of so many:
-//
-//	size     at what                      of the data set, the training fold or its pairs
-//	wrong    method, bounds, fold         test rows that are classified wrongly, of the test fold
-//	inner    method, bounds, at           the same of the inner cross-validations of all folds, at each candidate
-//	chosen   method, bounds, fold, at     candidates that are as good as the one chosen, of all
-//	stopped  method, bounds, fold, at     fits that did not converge, of those made, if any: at "choice" or "final"
-//	failed   method, bounds, fold, at     fits that are impossible in float64, if any, of those made
-//	bound    bounds, fold, at u or l      u or ℓ among squared distances of features, of their median
-//
-// bounds is the rule that gave u and ℓ, "" where a method has none. There are many candidates, data sets and
-// trials, and a table is committed: hence no inner errors by fold, and no counts of nothing.
+// perMethod are the kinds of rows that are of one method.
+var perMethod = []string{"wrong", "inner", "chosen", "stopped", "failed"}
+
+// The table is committed, with many candidates, data sets and trials. So that it stays small,
+// inner errors are summed over folds, and counts of nothing have no row.
 var (
-	fig1aIndex  = []string{"database", "features", "kind", "method", "bounds", "fold", "at"}
-	fig1aValues = []string{"value", "of"}
+	fig1aKinds = []experiment.Kind{
+		{Name: "size", Meaning: "a size of the data set, of a training fold, of its pairs or of the protocol"},
+		{Name: "bound", Meaning: "u or ℓ among the squared Euclidean distances of a training fold"},
+		{Name: "wrong", Meaning: "test rows classified wrongly, per fold"},
+		{Name: "inner", Meaning: "rows classified wrongly in the inner cross-validations of all folds, per candidate"},
+		{Name: "chosen", Meaning: "candidates with as few inner errors as the one that was chosen"},
+		{Name: "stopped", Meaning: "fits that did not converge; no row if no fit was made"},
+		{Name: "failed", Meaning: "fits that are impossible in float64; no row if there were none"},
+	}
+	fig1aColumns = experiment.Columns{
+		experiment.Text("database", "data set, by the paper's name"),
+		experiment.Text("features", "scaling of the features: raw, or zscore by the training rows"),
+		experiment.Text("kind", "kind of the row"),
+		experiment.Text("method", "method, by the name in the figure's legend").In(perMethod...),
+		experiment.Text("bounds", "rule that gave u and ℓ: percentiles or bins; empty for a method that has none").In(append([]string{"bound"}, perMethod...)...),
+		experiment.Text("fold", "number of the test fold, 0 or 1").In("size", "bound", "wrong", "chosen", "stopped", "failed"),
+		experiment.Text("at", "size: which one; bound: u or l; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
+			In("size", "bound", "inner", "chosen", "stopped", "failed"),
+		experiment.Number("value", "", "size: the size; bound: the squared distance; otherwise how many rows, candidates or fits the kind counts"),
+		experiment.Number("of", "", "size: the rows, pairs or cap that it is a part of, or the size itself; bound: the median squared distance; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made"),
+	}
 )
 
 // What sizes and bounds are of, and when fits were made.
@@ -86,31 +104,26 @@ func projectionCap(fits string) string { return "projections at most, " + fits }
 func iterationCap(fits string) string  { return "iterations at most, " + fits }
 
 func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	by, err := datasets.ParsePreprocessing(cell.Params["features"])
-	if err != nil {
-		return nil, err
-	}
-	s := settingsOf(by, env.Scale)
+	s := cell.Settings.(fig1aSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	problems, err := newProblems(set, s, seed)
+	problems, err := newProblems(set, s.settings, seed)
 	if err != nil {
 		return nil, err
 	}
-	t := &fig1a{cell: cell, set: s, rows: table.New(fig1aIndex, fig1aValues), inner: map[innerKey]*innerSum{}}
+	t := &fig1a{set: s, rows: fig1aColumns.Table()}
 	for f, p := range problems {
 		t.fold = strconv.Itoa(f)
-		if err := t.sizes(set, p); err != nil {
+		if err := t.sizes(p); err != nil {
 			return nil, err
 		}
-		for _, m := range methodsOf(s) {
-			rules := s.Rules
-			if !m.bounded {
-				rules = rules[:1]
-			}
-			for _, rule := range rules {
+		for _, m := range methodsOf(s.settings) {
+			for i, rule := range s.Rules {
+				if i > 0 && !m.bounded {
+					break // it uses no rule
+				}
 				end := env.Lap(m.name)
 				err := t.judge(ctx, p, m, rule)
 				end()
@@ -121,54 +134,54 @@ func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		}
 	}
 	t.fold = ""
-	for _, k := range t.order {
-		t.add("inner", k.method, k.bounds, k.at, float64(t.inner[k].wrong), float64(t.inner[k].of))
+	for _, c := range t.inner {
+		t.add("inner", c.method, c.bounds, c.at, float64(c.wrong), float64(c.of))
 	}
 	return t.rows, nil
 }
 
 // fig1a is a trial that fills its table.
 type fig1a struct {
-	cell  experiment.Cell
-	set   settings
+	set   fig1aSettings
 	fold  string
 	rows  *table.Table
-	inner map[innerKey]*innerSum
-	order []innerKey
+	inner []innerSum // by first occurrence
 }
 
 // innerSum counts wrong rows of the inner cross-validations of all folds.
 type (
 	innerKey struct{ method, bounds, at string }
-	innerSum struct{ wrong, of int }
+	innerSum struct {
+		innerKey
+		wrong, of int
+	}
 )
 
 // addInner adds the count of a fold.
 func (t *fig1a) addInner(k innerKey, wrong, of int) {
-	sum, ok := t.inner[k]
-	if !ok {
-		sum = &innerSum{}
-		t.inner[k], t.order = sum, append(t.order, k)
+	i := slices.IndexFunc(t.inner, func(c innerSum) bool { return c.innerKey == k })
+	if i < 0 {
+		i, t.inner = len(t.inner), append(t.inner, innerSum{innerKey: k})
 	}
-	sum.wrong += wrong
-	sum.of += of
+	t.inner[i].wrong += wrong
+	t.inner[i].of += of
 }
 
 func (t *fig1a) add(kind, method, bounds, at string, value, of float64) {
 	t.rows.Add(table.Key{
-		"database": t.cell.Params["database"], "features": t.set.Scaling.String(),
+		"database": t.set.Database, "features": t.set.Scaling.String(),
 		"kind": kind, "method": method, "bounds": bounds, "fold": t.fold, "at": at,
 	}, table.Values{"value": value, "of": of})
 }
 
-func (t *fig1a) sizes(set *datasets.Set, p *problem) error {
-	p.sizes(t.set, func(what string, value, of int) { t.add("size", "", "", what, float64(value), float64(of)) })
+func (t *fig1a) sizes(p *problem) error {
+	p.sizes(t.set.settings, func(what string, value, of int) { t.add("size", "", "", what, float64(value), float64(of)) })
+	median, err := p.median()
+	if err != nil {
+		return err
+	}
 	for _, rule := range t.set.Rules {
 		b, err := p.bounds(rule)
-		if err != nil {
-			return err
-		}
-		median, err := p.median()
 		if err != nil {
 			return err
 		}
@@ -184,7 +197,7 @@ func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.Boun
 	if m.bounded {
 		bounds = rule.String()
 	}
-	return p.judge(ctx, m, rule, t.set, func(kind, at string, value, of int) {
+	return p.judge(ctx, m, rule, t.set.settings, func(kind, at string, value, of int) {
 		switch {
 		case kind == "inner":
 			t.addInner(innerKey{m.name, bounds, at}, value, of)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -20,44 +21,37 @@ var fig1aClaims = []experiment.Claim{
 		Statement: somewhatHigher + " (Here: LogDet Linear.)",
 		Where:     "Section 6.1, Fig. 1(a)", Theirs: experiment.FigureOnly,
 		Predicate: fmt.Sprintf(somewhatMeaning, logDetLinear),
-		Grade:     func(t *table.Table) (experiment.Finding, error) { return gradeHigher(t, logDetLinear) },
+		Test:      func(t *table.Table) judge.Test { return higher(t, logDetLinear) },
 	},
 	{
 		ID: "fig1a-gaussian", View: "fig1a",
 		Statement: somewhatHigher + " (Here: LogDet Gaussian.)",
 		Where:     "Section 6.1, Fig. 1(a)", Theirs: experiment.FigureOnly,
 		Predicate: fmt.Sprintf(somewhatMeaning, logDetGaussian),
-		Grade:     func(t *table.Table) (experiment.Finding, error) { return gradeHigher(t, logDetGaussian) },
+		Test:      func(t *table.Table) judge.Test { return higher(t, logDetGaussian) },
 	},
 }
 
 // exceptions is how many of n data sets "most" leaves out: all but the least majority.
 func exceptions(n int) int { return (n - 1) / 2 }
 
-// gradeHigher grades that a method has a lower error than its rivals on most data sets.
-func gradeHigher(t *table.Table, method string) (experiment.Finding, error) {
-	var out []experiment.Reading
+// higher is the test that a method has a lower error than its rivals on most data sets.
+func higher(t *table.Table, method string) judge.Test {
+	var out judge.Readings
 	for _, rd := range allReadings {
 		all := resultsOf(t, rd.features)
 		if len(all) == 0 {
-			return experiment.Finding{}, missingReading(rd)
+			judge.Refuse("logdet2012: there are no results with %s", rd)
 		}
-		for _, against := range []string{"best rival", "mean of the rivals"} {
-			var units []experiment.Unit
-			for _, r := range all {
-				rival, name := r.meanOfRivals(), r.title()
-				if against == "best rival" {
-					best := r.bestRival()
-					rival, name = r.errors(best, ""), name+" (against "+best+")"
-				}
-				units = append(units, experiment.Unit{Name: name, Diffs: minus(rival, r.errors(method, rd.bounds))})
-			}
-			f, err := experiment.GradeUnits(units, experiment.UnitRule{Exceptions: exceptions(len(units)), Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
-			if err != nil {
-				return f, fmt.Errorf("%s, %s: %w", rd, against, err)
-			}
-			out = append(out, experiment.Reading{Name: rd.String() + ", " + against, Finding: f})
+		var best, mean []judge.Unit
+		for _, r := range all {
+			rival, ours := r.bestRival(), r.errors(method, rd.bounds)
+			best = append(best, judge.Paired(r.name+" (against "+rival+")", r.errors(rival, ""), ours))
+			mean = append(mean, judge.Paired(r.name, r.meanOfRivals(), ours))
 		}
+		out = append(out,
+			judge.Reading{Name: rd.String() + ", best rival", Test: judge.Positive{Units: best, Exceptions: exceptions(len(best)), Rule: points}},
+			judge.Reading{Name: rd.String() + ", mean of the rivals", Test: judge.Positive{Units: mean, Exceptions: exceptions(len(mean)), Rule: points}})
 	}
-	return experiment.AllReadings(out), nil
+	return out
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -15,8 +15,7 @@ const madeTrials = 10
 // made makes the table of errors of 1,000 rows per data set that errs gives as shares, by
 // method and reading, with a small spread over trials that differs between methods.
 func made(errs func(database, method string, rd reading) float64) *table.Table {
-	index, values := Fig1a.Columns()
-	t := table.New(index, values)
+	t := experimenttest.Table(Fig1a)
 	for _, d := range databases {
 		for trial := range madeTrials {
 			for _, rd := range allReadings {
@@ -61,23 +60,23 @@ func lead(by float64, sets ...string) func(database, method string, _ reading) f
 	}
 }
 
-func grade(t *testing.T, id string, tb *table.Table) experiment.Finding {
+func grade(t *testing.T, id string, tb *table.Table) judge.Finding {
 	t.Helper()
-	return experimenttest.Grade(t, fig1aClaims, id, tb, nil)
+	return experimenttest.Judge(t, fig1aClaims, id, tb, nil)
 }
 
 // "Most" is three of five, against the best rival, or against all of them on the average.
 func TestClaimsPointTheRightWay(t *testing.T) {
 	names := []string{"wine", "ionosphere", "balance-scale", "iris", "soybean"}
 	for _, id := range []string{"fig1a-linear", "fig1a-gaussian"} {
-		for n, want := range []experiment.Verdict{
-			experiment.Partly, experiment.Partly, experiment.Partly, experiment.Reproduced, experiment.Reproduced, experiment.Reproduced,
+		for n, want := range []judge.Verdict{
+			judge.Partly, judge.Partly, judge.Partly, judge.Reproduced, judge.Reproduced, judge.Reproduced,
 		} {
 			if f := grade(t, id, made(lead(0.02, names[:n]...))); f.Verdict != want {
 				t.Errorf("%s, better on %d of 5: %s, want %s: %s", id, n, f.Verdict, want, f.Reason)
 			}
 		}
-		if f := grade(t, id, made(lead(0.3))); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, id, made(lead(0.3))); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s, worse than all rivals: %s: %s", id, f.Verdict, f.Reason)
 		}
 	}
@@ -91,10 +90,10 @@ func TestClaimsAreAboutTheirMethod(t *testing.T) {
 		}
 		return lead(0.02, "wine", "ionosphere", "balance-scale", "iris", "soybean")(database, method, rd)
 	})
-	if f := grade(t, "fig1a-linear", tb); f.Verdict != experiment.Reproduced {
+	if f := grade(t, "fig1a-linear", tb); f.Verdict != judge.Reproduced {
 		t.Errorf("linear: %s: %s", f.Verdict, f.Reason)
 	}
-	if f := grade(t, "fig1a-gaussian", tb); f.Verdict != experiment.NotReproduced {
+	if f := grade(t, "fig1a-gaussian", tb); f.Verdict != judge.NotReproduced {
 		t.Errorf("gaussian: %s: %s", f.Verdict, f.Reason)
 	}
 }
@@ -110,7 +109,7 @@ func TestReadings(t *testing.T) {
 			return lead(0.02, "wine", "iris", "soybean")(database, method, rd)
 		})
 		f := grade(t, "fig1a-linear", tb)
-		if f.Verdict != experiment.Partly {
+		if f.Verdict != judge.Partly {
 			t.Errorf("holds with %s only: %s: %s", holds, f.Verdict, f.Reason)
 		}
 		for _, rd := range allReadings {
@@ -119,7 +118,7 @@ func TestReadings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := gradeHigher(made(lead(0.02)).Where("features", "zscore"), logDetLinear); err == nil {
+	if _, err := fig1aClaims[0].Judge(made(lead(0.02)).Where("features", "zscore"), nil); err == nil {
 		t.Error("without features as they are there is no error")
 	}
 }
@@ -135,15 +134,14 @@ func TestResults(t *testing.T) {
 	if got := r.bestRival(); got != lmnn {
 		t.Errorf("the best rival is %s", got)
 	}
-	if r.title() != "wine" {
-		t.Errorf("the title is %s", r.title())
+	if r.name != "wine" {
+		t.Errorf("the name is %s", r.name)
 	}
 }
 
 // Views of a table without rows say what is missing, and those of half a table draw it.
 func TestViewsOfPartialTables(t *testing.T) {
-	index, values := Fig1a.Columns()
-	empty := table.New(index, values)
+	empty := experimenttest.Table(Fig1a)
 	half := made(lead(0.02)).Where("features", "zscore")
 	for _, v := range Fig1a.Views {
 		d, err := v.Draw(empty)
@@ -151,7 +149,7 @@ func TestViewsOfPartialTables(t *testing.T) {
 			t.Errorf("%s of nothing: notes %v, error %v", v.Name, d.Notes, err)
 		}
 	}
-	d, err := drawFig1a(half)
+	d, err := Fig1a.Views[0].Draw(half)
 	if err != nil || len(d.Panels) != 1 || len(d.Text.Rows) != len(databases) {
 		t.Errorf("standardised only: %d panels, error %v", len(d.Panels), err)
 	}

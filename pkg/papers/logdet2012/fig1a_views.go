@@ -10,22 +10,52 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var fig1aViews = []experiment.View{
-	{Name: "fig1a", Title: "Fig. 1(a): error of nearest neighbours under the learned metrics", Draw: drawFig1a},
-	{Name: "bounds", Title: "What the rule of the bounds does: percentiles of distances against shares of their range", Draw: drawBounds},
-	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: drawChoices},
-	{Name: "data", Title: "The data sets, and the pairs drawn from their classes", Draw: drawData},
+	{Name: "fig1a", Title: "Fig. 1(a): error of nearest neighbours under the learned metrics", Draw: drawn("errors on any data set", readingsOf, drawFig1a)},
+	{Name: "bounds", Title: "What the rule of the bounds does: percentiles of distances against shares of their range", Draw: drawn("errors on features as they are", publishedOf, drawBounds)},
+	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on any data set", readingsOf, drawChoices)},
+	{Name: "data", Title: "The data sets, and the pairs drawn from their classes", Draw: drawn("sizes of any data set", publishedOf, drawData)},
+}
+
+// drawn returns the Draw of a view. It reads results with of, and notes what is missing if
+// there are none.
+func drawn[T any](missing string, of func(*table.Table) []T, draw func(all []T) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		all := of(t)
+		if len(all) == 0 {
+			return plots.Missing(missing), nil
+		}
+		return draw(all), nil
+	}
+}
+
+// addErrors adds a mean error in per cent with its interval, and returns it as text.
+func addErrors(m *plots.Intervals, label string, errors []float64) string {
+	s := summary(errors)
+	mean, half := s.Interval()
+	m.Labels, m.X, m.Err = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half)
+	return s.Percent()
+}
+
+// addPoint adds a mean error in per cent with the band of its interval, and returns it as text.
+func addPoint(l *plots.Line, x int, errors []float64) string {
+	s := summary(errors)
+	mean, half := s.Interval()
+	l.X, l.Y = append(l.X, float64(x)), append(l.Y, 100*mean)
+	l.Lo, l.Hi = append(l.Lo, 100*max(0, mean-half)), append(l.Hi, 100*(mean+half))
+	return s.Percent()
 }
 
 // foldsNote says what the intervals are. A table has one row of an error per trial and fold.
 func foldsNote(t *table.Table) string {
 	trials := len(t.Unique("trial"))
-	if trials*folds < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s), each a stratified two-fold cross-validation; fewer than %d folds, so no intervals are given.", trials, experiment.MinTrials)
+	if trials*folds < judge.MinTrials {
+		return fmt.Sprintf("Means over %d trial(s), each a stratified two-fold cross-validation; fewer than %d folds, so no intervals are given.", trials, judge.MinTrials)
 	}
 	return fmt.Sprintf("Means over both folds of %d trials, each a stratified two-fold cross-validation, with 95 %% t intervals of the folds' errors, corrected for training sets that overlap (Nadeau and Bengio 2003; Bouckaert and Frank 2004; test/train = 1).", trials)
 }
@@ -33,7 +63,7 @@ func foldsNote(t *table.Table) string {
 // protocol describes data and settings in captions.
 func protocol(all []results) string {
 	data := "wine, ionosphere, balance-scale, iris and, since the paper does not say which soybean, the complete rows of soybean-large (UCI)"
-	if !slices.ContainsFunc(databases, func(d database) bool { return d.name == all[0].database }) {
+	if !slices.ContainsFunc(databases, func(d database) bool { return titleOf(d.name) == all[0].name }) {
 		data = "built-in, mixtures of Gaussians, in place of the paper's"
 	}
 	r := all[0]
@@ -43,126 +73,120 @@ func protocol(all []results) string {
 		"Folds and pairs are the same for all methods.", data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass))
 }
 
-// readingsOf returns the readings that a table has, each with its data sets.
-func readingsOf(t *table.Table) (readings []reading, sets [][]results) {
+// readResults are the data sets under one reading.
+type readResults struct {
+	reading
+	sets []results
+}
+
+// readingsOf returns the readings that a table has.
+func readingsOf(t *table.Table) (out []readResults) {
 	for _, rd := range allReadings {
 		all := resultsOf(t, rd.features)
 		if len(all) > 0 && len(all[0].errors(logDetLinear, rd.bounds)) > 0 {
-			readings, sets = append(readings, rd), append(sets, all)
+			out = append(out, readResults{rd, all})
 		}
 	}
-	return readings, sets
+	return out
 }
 
-func drawFig1a(t *table.Table) (plots.Drawing, error) {
-	rds, sets := readingsOf(t)
-	if len(rds) == 0 {
-		return plots.Missing("errors on any data set"), nil
-	}
+// publishedOf returns the data sets with their features as they are.
+func publishedOf(t *table.Table) []results { return resultsOf(t, asPublished.features) }
+
+func drawFig1a(all []readResults) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "error (%)"}, methodNames...)}}
-	for i, rd := range rds {
+	for _, rd := range all {
 		p := plots.Panel{Title: rd.String(), XLabel: "test error (%)"}
+		rows := make([][]string, len(rd.sets))
+		for i, r := range rd.sets {
+			rows[i] = []string{r.name, rd.String()}
+		}
 		for color, method := range methodNames {
 			mark := plots.Intervals{Name: method, Color: color}
-			for _, r := range sets[i] {
-				m, half := summary(r.errors(method, rd.bounds)).Interval()
-				mark.Labels, mark.X, mark.Err = append(mark.Labels, r.title()), append(mark.X, 100*m), append(mark.Err, 100*half)
+			for i, r := range rd.sets {
+				rows[i] = append(rows[i], addErrors(&mark, r.name, r.errors(method, rd.bounds)))
 			}
 			p.Marks = append(p.Marks, mark)
 		}
 		if rd.bounds == percentiles { // the panel of the other rule would differ in three marks only
 			d.Panels = append(d.Panels, p)
 		}
-		for _, r := range sets[i] {
-			row := []string{r.title(), rd.String()}
-			for _, method := range methodNames {
-				row = append(row, summary(r.errors(method, rd.bounds)).Percent())
-			}
-			d.Text.Rows = append(d.Text.Rows, row)
-		}
+		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
 	d.Caption = "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
-		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. " + foldsNote(t) + " " + protocol(sets[0])
-	return d, nil
+		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. " + foldsNote(all[0].sets[0].t) + " " + protocol(all[0].sets)
+	return d
 }
 
-func drawBounds(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t, asPublished.features)
-	if len(all) == 0 {
-		return plots.Missing("errors on features as they are"), nil
-	}
-	text := &plots.TextTable{Head: []string{"data set", "u by percentiles (medians)", "ℓ", "u by bins (medians)", "ℓ", "method", "error by percentiles (%)", "error by bins (%)", "bins minus percentiles (points)"}}
-	d := plots.Drawing{Columns: 3, Text: text}
-	for i, method := range methodNames {
+func drawBounds(all []results) plots.Drawing {
+	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"data set", "u by percentiles (medians)", "ℓ", "u by bins (medians)", "ℓ", "method", "error by percentiles (%)", "error by bins (%)", "bins minus percentiles (points)"}}}
+	for _, method := range methodNames {
 		if !bounded(method) {
 			continue
 		}
-		p := plots.Panel{Title: method, XLabel: "test error (%)"}
-		for color, rule := range []string{percentiles, bins} {
-			mark := plots.Intervals{Name: "bounds by " + rule, Color: color}
-			for _, r := range all {
-				m, half := summary(r.errors(method, rule)).Interval()
-				mark.Labels, mark.X, mark.Err = append(mark.Labels, r.title()), append(mark.X, 100*m), append(mark.Err, 100*half)
-			}
-			p.Marks = append(p.Marks, mark)
-		}
-		d.Panels = append(d.Panels, p)
+		rules := []string{percentiles, bins}
+		marks := []plots.Intervals{{Name: "bounds by " + percentiles, Color: 0}, {Name: "bounds by " + bins, Color: 1}}
 		for _, r := range all {
-			row := []string{r.title()}
-			for _, rule := range []string{percentiles, bins} {
+			row, errors := []string{r.name}, []string{method}
+			for i, rule := range rules {
 				row = append(row, fmt.Sprintf("%.3g", r.relativeBound(rule, upperBound)), fmt.Sprintf("%.3g", r.relativeBound(rule, lowerBound)))
+				errors = append(errors, addErrors(&marks[i], r.name, r.errors(method, rule)))
 			}
-			a, b := r.errors(method, percentiles), r.errors(method, bins)
-			diff := minus(b, a)
-			text.Rows = append(text.Rows, append(row, methodNames[i], summary(a).Percent(), summary(b).Percent(), summary(diff).Percent()))
+			more := judge.Minus(r.errors(method, bins), r.errors(method, percentiles))
+			d.Text.Rows = append(d.Text.Rows, slices.Concat(row, errors, []string{summary(more).Percent()}))
 		}
+		d.Panels = append(d.Panels, plots.Panel{Title: method, XLabel: "test error (%)", Marks: []plots.Mark{marks[0], marks[1]}})
 	}
 	d.Caption = "Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles but divides the range of the distances into 100 equal bins, and takes the centres of two of them: " +
-		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + foldsNote(t) + " " + protocol(all)
-	return d, nil
+		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + foldsNote(all[0].t) + " " + protocol(all)
+	return d
 }
 
-func drawChoices(t *table.Table) (plots.Drawing, error) {
-	rds, sets := readingsOf(t)
-	if len(rds) == 0 {
-		return plots.Missing("choices on any data set"), nil
-	}
+func drawChoices(all []readResults) plots.Drawing {
 	text := &plots.TextTable{Head: append([]string{"data set", "reading", "method"}, choiceHead...)}
-	for i, rd := range rds {
-		for _, r := range sets[i] {
+	for _, rd := range all {
+		for _, r := range rd.sets {
 			for _, method := range methodNames {
-				if rd.bounds == bins && !bounded(method) {
-					continue
+				if rd.bounds == percentiles || bounded(method) {
+					text.Rows = append(text.Rows, append([]string{r.name, rd.String(), method}, choiceCells(r, method, rd.bounds)...))
 				}
-				cells := choiceCells(func(kind string) *table.Table { return r.of(kind, method, rd.bounds) })
-				text.Rows = append(text.Rows, append([]string{r.title(), rd.String(), method}, cells...))
 			}
 		}
 	}
-	r := sets[0][0]
-	return plots.Drawing{Text: text, Caption: choiceNote(r.size) + protocol(sets[0])}, nil
+	sets := all[0].sets
+	return plots.Drawing{Text: text, Caption: choiceNote(sets[0]) + protocol(sets)}
 }
 
-// choiceNote explains the cells of choiceHead; size gives a size by its name.
-func choiceNote(size func(string) float64) string {
+// choiceNote explains the cells of choiceHead.
+func choiceNote(r results) string {
 	return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
 		"MCML or LMNN after %.0f iterations, or %.0f in choosing. A candidate that float64 does not allow counts all its rows as wrong. ",
-		size(projectionCap(finalFits)), size(projectionCap(choiceFits)), size(iterationCap(finalFits)), size(iterationCap(choiceFits)))
+		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits)))
 }
+
+// choiceSpread is the place of the candidates' errors in choiceHead and choiceCells.
+const choiceSpread = 3
 
 // choiceHead names choiceCells.
 var choiceHead = []string{"chosen (folds)", "as good as the chosen one, mean number", "of", "least and greatest error of the candidates (%)", "not converged: in choosing", "at the end", "impossible fits"}
 
-// choiceCells says what a method has chosen, of which it has the rows of a kind.
-func choiceCells(of func(kind string) *table.Table) []string {
+// choiceCells says what a method has chosen where the varied column has a value.
+func choiceCells(r results, method string, value any) []string {
+	of := func(kind string) *table.Table { return r.of(kind, method, value) }
 	chosen := of("chosen")
-	var names []string
-	for _, at := range mostFrequent(chosen) {
-		names = append(names, fmt.Sprintf("%s (%d)", at, chosen.Where("at", at).Len()))
+	names := chosen.Unique("at") // the most frequent first
+	times := func(at string) int { return chosen.Where("at", at).Len() }
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(times(b), times(a)) })
+	for i, at := range names {
+		names[i] = fmt.Sprintf("%s (%d)", at, times(at))
+	}
+	var means []float64 // errors of the candidates
+	for _, g := range of("inner").Group("at") {
+		means = append(means, floats.Sum(g.Values("value"))/floats.Sum(g.Values("of")))
 	}
 	spread := "–"
-	if low, high, ok := spreadOf(of("inner")); ok {
-		spread = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
+	if means != nil {
+		spread = fmt.Sprintf("%.2f to %.2f", 100*slices.Min(means), 100*slices.Max(means))
 	}
 	cells := []string{strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", experiment.First(chosen, "of")), spread}
 	failed := 0.0
@@ -174,40 +198,14 @@ func choiceCells(of func(kind string) *table.Table) []string {
 	return append(cells, fmt.Sprintf("%.0f", failed))
 }
 
-// mostFrequent returns the candidates that were chosen, the most frequent first.
-func mostFrequent(chosen *table.Table) []string {
-	names := chosen.Unique("at")
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(chosen.Where("at", b).Len(), chosen.Where("at", a).Len())
-	})
-	return names
-}
-
-// spreadOf returns the least and the greatest mean error of a method's candidates in the inner
-// cross-validation, and whether there is any choice.
-func spreadOf(inner *table.Table) (low, high float64, ok bool) {
-	var means []float64
-	for _, g := range inner.Group("at") {
-		means = append(means, floats.Sum(g.Values("value"))/floats.Sum(g.Values("of")))
-	}
-	if means == nil {
-		return 0, 0, false
-	}
-	return slices.Min(means), slices.Max(means), true
-}
-
-func drawData(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t, asPublished.features)
-	if len(all) == 0 {
-		return plots.Missing("sizes of any data set"), nil
-	}
+func drawData(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: []string{"data set", objects, features, classes, trainRows, similarPairs, dissimilarPairs}}
 	for _, r := range all {
-		row := []string{r.title()}
+		row := []string{r.name}
 		for _, what := range text.Head[1:] {
 			row = append(row, fmt.Sprintf("%.0f", r.size(what)))
 		}
 		text.Rows = append(text.Rows, row)
 	}
-	return plots.Drawing{Text: text, Caption: "Sizes, and what a fold has: training rows and pairs of them, means over folds and trials. A pair of rows of two classes may be drawn for both. " + protocol(all)}, nil
+	return plots.Drawing{Text: text, Caption: "Sizes, and what a fold has: training rows and pairs of them, means over folds and trials. A pair of rows of two classes may be drawn for both. " + protocol(all)}
 }

@@ -30,22 +30,22 @@ var Fig1bc = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		dataset := "reuters21578"
+		dataset := reuters
 		if scale == experiment.Smoke {
-			dataset = "made-up news"
+			dataset = madeUpNews
 		}
 		for _, by := range readings {
-			cells = append(cells, experiment.Cell{Name: "counts " + describe[by.String()], Dataset: dataset, Methods: wordVersions, Params: wordSettingsOf(by, scale).params()})
+			cells = append(cells, experiment.Cell{Name: "counts " + describe[by.String()], Dataset: dataset, Methods: wordVersions, Settings: wordSettingsOf(by, scale)})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig1bcIndex,
-	Values: fig1bcValues,
-	Trial:  fig1bcTrial,
-	Views:  fig1bcViews,
-	Claims: fig1bcClaims,
-	Cost:   75 * time.Second,
+	Trials:  experiment.Trials(10),
+	Kinds:   fig1bcKinds,
+	Columns: fig1bcColumns,
+	Trial:   fig1bcTrial,
+	Views:   fig1bcViews,
+	Claims:  fig1bcClaims,
+	Cost:    75 * time.Second,
 }
 
 // clarifyMethods are those of Fig. 1(b, c).
@@ -62,46 +62,50 @@ const printedDims = 20
 type wordSettings struct {
 	settings
 	// Topics is the number of classes, those with the most documents of one topic only.
-	Topics int
+	Topics int `key:"topics"`
 	// PerTopic is the number of documents that a trial draws of a topic, at most. It is what
 	// LMNN, which takes nine tenths of the time, does in about a minute per trial.
-	PerTopic int
+	PerTopic int `key:"per topic"`
 	// Dims are the numbers of words, ascending.
-	Dims []int
+	Dims []int `key:"dims"`
 }
 
 func wordSettingsOf(by datasets.Preprocessing, scale experiment.Scale) wordSettings {
 	s := wordSettings{settings: settingsOf(by, scale), Topics: 9, PerTopic: 60, Dims: []int{5, 10, 15, printedDims, 25}}
 	s.Rules = []pairs.BoundRule{pairs.Percentiles}
+	s.Widths, s.Etas = nil, nil // of methods that are not in the figure
 	if scale == experiment.Smoke {
 		s.Topics, s.PerTopic, s.Dims = 4, 12, []int{5, printedDims}
 	}
 	return s
 }
 
-func (s wordSettings) params() map[string]string {
-	p := s.settings.params()
-	delete(p, "widths") // of methods that are not in the figure
-	delete(p, "etas")
-	p["topics"], p["per topic"], p["dims"] = strconv.Itoa(s.Topics), strconv.Itoa(s.PerTopic), fmt.Sprint(s.Dims)
-	return p
+// fitKinds are the kinds of rows that say what was chosen, of which fits.
+var fitKinds = []experiment.Kind{
+	{Name: "chosen", Meaning: "candidates with as few inner errors as the one that was chosen"},
+	{Name: "stopped", Meaning: "fits that did not converge"},
+	{Name: "failed", Meaning: "fits that are impossible in float64"},
 }
 
-// The table of Fig. 1(b, c), by kind, of which the value counts something of so many:
-//
-//	class    at topic                    documents drawn, of those with this topic only
-//	size     dims, fold, at what         as in Fig. 1(a); and documents without a word, of all
-//	word     dims, fold, at word         place 1, 2, … of a word in the order of gain, of so many words
-//	wrong    dims, fold, method          test rows that are classified wrongly, of the test fold
-//	inner    dims, fold, method, at      the same of the inner cross-validation, at each candidate
-//	chosen   dims, fold, method, at      candidates that are as good as the one chosen, of all
-//	stopped  dims, fold, method, at      fits that did not converge, of those made: at "choice" or "final"
-//	failed   dims, fold, method, at      fits that are impossible in float64, of those made
-//
-// dims is the number of words.
 var (
-	fig1bcIndex  = []string{"features", "kind", "method", "dims", "fold", "at"}
-	fig1bcValues = []string{"value", "of"}
+	fig1bcKinds = append([]experiment.Kind{
+		{Name: "class", Meaning: "documents of a topic that the trial draws"},
+		{Name: "size", Meaning: "a size of the data, of a training fold, of its pairs or of the protocol"},
+		{Name: "word", Meaning: "a word that is a feature of a training fold"},
+		{Name: "wrong", Meaning: "test documents classified wrongly, per fold"},
+		{Name: "inner", Meaning: "documents classified wrongly in the inner cross-validation of a fold, per candidate"},
+	}, fitKinds...)
+	fig1bcColumns = experiment.Columns{
+		experiment.Text("features", "scaling of the counts of words: raw, or zscore by the training documents"),
+		experiment.Text("kind", "kind of the row"),
+		experiment.Text("method", "method, by the name in the figure's legend").In(perMethod...),
+		experiment.Text("dims", "number of words that are features").In(append([]string{"size", "word"}, perMethod...)...),
+		experiment.Text("fold", "number of the test fold, 0 or 1").In(append([]string{"size", "word"}, perMethod...)...),
+		experiment.Text("at", "class: the topic; size: which one; word: the stem; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
+			In("class", "size", "word", "inner", "chosen", "stopped", "failed"),
+		experiment.Number("value", "", "size: the size; word: its place in the order of information gain, from 1; otherwise how many documents, candidates or fits the kind counts"),
+		experiment.Number("of", "", "class: documents with this topic only; size: the documents, pairs or cap that it is a part of, or the size itself; word: words selected; wrong and inner: documents judged; chosen: candidates; stopped and failed: fits made"),
+	}
 )
 
 // wordless is the name of a size.
@@ -115,19 +119,21 @@ type corpus struct {
 	drawn  []int // documents, by topic
 }
 
-// newsItems is the number of made-up items at smoke scale.
-const newsItems = 700
+// The data sets of the stand-in, of which the made-up one has newsItems.
+const (
+	reuters    = "reuters21578"
+	madeUpNews = "made-up news"
+	newsItems  = 700
+)
 
 // loadCorpus draws the documents of a trial.
-func loadCorpus(env *experiment.Env, seed experiment.Seed, s wordSettings) (*corpus, error) {
-	var news *datasets.Reuters
-	if env.Scale == experiment.Smoke {
-		news = datasets.News(seed.Stream("news"), newsItems)
-	} else {
-		var err error
-		if news, err = env.Data.Reuters21578(); err != nil {
-			return nil, err
-		}
+func loadCorpus(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (*corpus, error) {
+	if dataset == madeUpNews {
+		return drawCorpus(datasets.News(seed.Stream("news"), newsItems), seed, s)
+	}
+	news, err := env.Data.Reuters21578()
+	if err != nil {
+		return nil, err
 	}
 	return drawCorpus(news, seed, s)
 }
@@ -218,21 +224,17 @@ func (c *corpus) problems(dims int, s wordSettings, seed experiment.Seed) (out [
 }
 
 func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	by, err := datasets.ParsePreprocessing(cell.Params["features"])
+	s := cell.Settings.(wordSettings)
+	c, err := loadCorpus(env, seed, cell.Dataset, s)
 	if err != nil {
 		return nil, err
 	}
-	s := wordSettingsOf(by, env.Scale)
-	c, err := loadCorpus(env, seed, s)
-	if err != nil {
-		return nil, err
-	}
-	rows := table.New(fig1bcIndex, fig1bcValues)
-	add := func(kind, method, dims, fold, at string, value, of float64) {
-		rows.Add(table.Key{"features": by.String(), "kind": kind, "method": method, "dims": dims, "fold": fold, "at": at}, table.Values{"value": value, "of": of})
+	rows := fig1bcColumns.Table()
+	add := func(kind, method, dims, fold, at string, value, of int) {
+		rows.Add(table.Key{"features": s.Scaling.String(), "kind": kind, "method": method, "dims": dims, "fold": fold, "at": at}, table.Values{"value": float64(value), "of": float64(of)})
 	}
 	for k, topic := range c.topics {
-		add("class", "", "", "", topic.Topic, float64(c.drawn[k]), float64(topic.Relevant))
+		add("class", "", "", "", topic.Topic, c.drawn[k], topic.Relevant)
 	}
 	for _, dims := range s.Dims {
 		problems, words, err := c.problems(dims, s, seed)
@@ -241,14 +243,14 @@ func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		}
 		for i, p := range problems {
 			d, f := strconv.Itoa(dims), strconv.Itoa(i)
-			p.sizes(s.settings, func(what string, value, of int) { add("size", "", d, f, what, float64(value), float64(of)) })
-			add("size", "", d, f, wordless, float64(c.without(words[i])), float64(len(c.y)))
+			p.sizes(s.settings, func(what string, value, of int) { add("size", "", d, f, what, value, of) })
+			add("size", "", d, f, wordless, c.without(words[i]), len(c.y))
 			for place, w := range words[i] {
-				add("word", "", d, f, w, float64(place+1), float64(dims))
+				add("word", "", d, f, w, place+1, dims)
 			}
 			for _, m := range methodsNamed(s.settings, clarifyMethods) {
 				end := env.Lap(m.name)
-				err := p.judge(ctx, m, s.Rules[0], s.settings, func(kind, at string, value, of int) { add(kind, m.name, d, f, at, float64(value), float64(of)) })
+				err := p.judge(ctx, m, s.Rules[0], s.settings, func(kind, at string, value, of int) { add(kind, m.name, d, f, at, value, of) })
 				end()
 				if err != nil {
 					return nil, fmt.Errorf("%s, %s words, fold %s: %w", m.name, d, f, err)

@@ -12,6 +12,8 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -21,7 +23,7 @@ import (
 func smokeWords(t *testing.T, by datasets.Preprocessing) (wordSettings, *corpus) {
 	t.Helper()
 	s := wordSettingsOf(by, experiment.Smoke)
-	c, err := loadCorpus(testEnv(), testSeed("news"), s)
+	c, err := loadCorpus(testEnv(), testSeed("news"), madeUpNews, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +317,7 @@ func TestWordSettingsEnterKeys(t *testing.T) {
 	} {
 		s := base
 		change(&s)
-		if got := s.params(); got[name] == base.params()[name] || got["widths"]+got["etas"] != "" || len(got) != 12 {
+		if got := paramsOf(s); got[name] == paramsOf(base)[name] || got["widths"]+got["etas"] != "" || len(got) != 12 {
 			t.Errorf("%s is %q with either setting, of %d parameters", name, got[name], len(got))
 		}
 	}
@@ -324,9 +326,9 @@ func TestWordSettingsEnterKeys(t *testing.T) {
 // The nine topics of Reuters-21578 with the most documents of one topic, and how many there are.
 func TestReutersTopics(t *testing.T) {
 	env := testEnv()
-	env.Scale, env.Data = experiment.Full, realdata.Store(t, "reuters21578")
+	env.Scale, env.Data = experiment.Full, realdata.Store(t, reuters)
 	s := wordSettingsOf(datasets.AsIs, experiment.Full)
-	c, err := loadCorpus(env, testSeed("reuters21578"), s)
+	c, err := loadCorpus(env, testSeed(reuters), reuters, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,8 +345,7 @@ func TestReutersTopics(t *testing.T) {
 // madeWords makes the table of errors of 500 rows per fold that errs gives as shares, by method,
 // number of words and reading, with a small spread over trials.
 func madeWords(errs func(method string, dims int, by datasets.Preprocessing) float64) *table.Table {
-	index, values := Fig1bc.Columns()
-	t := table.New(index, values)
+	t := experimenttest.Table(Fig1bc)
 	for _, by := range readings {
 		for trial := range madeTrials {
 			for i, m := range clarifyMethods {
@@ -380,8 +381,8 @@ func asPrinted(method string, dims int, _ datasets.Preprocessing) float64 {
 // gradeWordClaim wants a finding without a verdict, and returns the one that it names.
 func gradeWordClaim(t *testing.T, id string, tb *table.Table) (verdict, reason string) {
 	t.Helper()
-	f := experimenttest.Grade(t, fig1bcClaims, id, tb, nil)
-	if f.Verdict != experiment.Untestable {
+	f := experimenttest.Judge(t, fig1bcClaims, id, tb, nil)
+	if f.Verdict != judge.Untestable {
 		t.Errorf("%s: verdict %s on a stand-in", id, f.Verdict)
 	}
 	if _, rest, ok := strings.Cut(f.Reason, `On the stand-in it would be "`); ok {
@@ -405,27 +406,27 @@ func TestWordClaims(t *testing.T) {
 	for _, c := range []struct {
 		id    string
 		world func(string, int, datasets.Preprocessing) float64
-		want  experiment.Verdict
+		want  judge.Verdict
 	}{
-		{"fig1b-optimal", asPrinted, experiment.Reproduced},
-		{"fig1b-optimal", change(lmnn, 20, -0.32), experiment.Reproduced}, // better, by less than the margin
-		{"fig1b-optimal", change(lmnn, 20, -0.38), experiment.Partly},     // by more
-		{"fig1b-optimal", change(logDetLinear, 20, 0.5), experiment.NotReproduced},
-		{"fig1b-gains", asPrinted, experiment.Reproduced},
-		{"fig1b-gains", change(euclidean, 20, -0.4), experiment.NotReproduced},
-		{"fig1b-start", change(euclidean, 20, -0.1), experiment.Reproduced},
-		{"fig1b-start", change(invCovariance, 20, 0.1), experiment.Reproduced},
+		{"fig1b-optimal", asPrinted, judge.Reproduced},
+		{"fig1b-optimal", change(lmnn, 20, -0.32), judge.Reproduced}, // better, by less than the margin
+		{"fig1b-optimal", change(lmnn, 20, -0.38), judge.Partly},     // by more
+		{"fig1b-optimal", change(logDetLinear, 20, 0.5), judge.NotReproduced},
+		{"fig1b-gains", asPrinted, judge.Reproduced},
+		{"fig1b-gains", change(euclidean, 20, -0.4), judge.NotReproduced},
+		{"fig1b-start", change(euclidean, 20, -0.1), judge.Reproduced},
+		{"fig1b-start", change(invCovariance, 20, 0.1), judge.Reproduced},
 		{"fig1b-start", func(m string, d int, by datasets.Preprocessing) float64 {
 			return map[string]float64{logDetLinear: 0.35, invCovariance: 0.5}[m] + 0.3*map[bool]float64{true: 1}[m == logDetInvCov || m == euclidean]
-		}, experiment.NotReproduced},
-		{"fig1c-constant", asPrinted, experiment.Reproduced},
-		{"fig1c-constant", change(logDetLinear, 5, 0.07), experiment.NotReproduced}, // 5.6 points from the mean
-		{"fig1c-five", asPrinted, experiment.Reproduced},
-		{"fig1c-five", change(mcml, 25, -0.3), experiment.Partly},
-		{"fig1c-five", func(m string, d int, by datasets.Preprocessing) float64 { return 0.5 - 0.01*float64(d) }, experiment.NotReproduced},
-		{"fig1c-twenty", asPrinted, experiment.Reproduced},
-		{"fig1c-twenty", change(logDetLinear, 5, -0.05), experiment.NotReproduced},
-		{"fig1c-twenty", change(euclidean, 0, 0.2), experiment.Reproduced}, // of another method
+		}, judge.NotReproduced},
+		{"fig1c-constant", asPrinted, judge.Reproduced},
+		{"fig1c-constant", change(logDetLinear, 5, 0.07), judge.NotReproduced}, // 5.6 points from the mean
+		{"fig1c-five", asPrinted, judge.Reproduced},
+		{"fig1c-five", change(mcml, 25, -0.3), judge.Partly},
+		{"fig1c-five", func(m string, d int, by datasets.Preprocessing) float64 { return 0.5 - 0.01*float64(d) }, judge.NotReproduced},
+		{"fig1c-twenty", asPrinted, judge.Reproduced},
+		{"fig1c-twenty", change(logDetLinear, 5, -0.05), judge.NotReproduced},
+		{"fig1c-twenty", change(euclidean, 0, 0.2), judge.Reproduced}, // of another method
 	} {
 		if got, reason := gradeWordClaim(t, c.id, madeWords(c.world)); got != string(c.want) {
 			t.Errorf("%s: it would be %q, want %q: %s", c.id, got, c.want, reason)
@@ -435,14 +436,9 @@ func TestWordClaims(t *testing.T) {
 
 // The finding of "relatively constant" shows errors: their differences from their mean have the mean 0.
 func TestConstantShowsErrors(t *testing.T) {
-	for _, c := range fig1bcClaims {
-		if c.ID != "fig1c-constant" {
-			continue
-		}
-		f, err := c.Grade(madeWords(func(_ string, d int, _ datasets.Preprocessing) float64 { return 0.5 - 0.01*float64(d) }))
-		if err != nil || !strings.Contains(f.Ours, "45.0 % with 5, 40.0 % with 10") || strings.Contains(f.Ours, "mean difference") {
-			t.Errorf("%q, error %v", f.Ours, err)
-		}
+	f := experimenttest.Judge(t, fig1bcClaims, "fig1c-constant", madeWords(func(_ string, d int, _ datasets.Preprocessing) float64 { return 0.5 - 0.01*float64(d) }), nil)
+	if !strings.Contains(f.Ours, "45.0 % with 5, 40.0 % with 10") || strings.Contains(f.Ours, "mean difference") {
+		t.Errorf("%q", f.Ours)
 	}
 }
 
@@ -455,10 +451,10 @@ func TestWordReadings(t *testing.T) {
 		return asPrinted(m, d, by)
 	})
 	got, reason := gradeWordClaim(t, "fig1b-gains", tb)
-	if got != string(experiment.Partly) || !strings.Contains(reason, "counts as they are: reproduced") || !strings.Contains(reason, "counts standardised: not reproduced") {
+	if got != string(judge.Partly) || !strings.Contains(reason, "counts as they are: reproduced") || !strings.Contains(reason, "counts standardised: not reproduced") {
 		t.Errorf("%q: %s", got, reason)
 	}
-	if _, err := fig1bcClaims[0].Grade(tb.Where("features", "raw")); err == nil {
+	if _, err := fig1bcClaims[0].Judge(tb.Where("features", "raw"), nil); err == nil {
 		t.Error("without standardised counts there is no error")
 	}
 }
@@ -484,7 +480,7 @@ func TestStartClaimHasAPremise(t *testing.T) {
 			return 0.2
 		})
 	}
-	if got, reason := gradeWordClaim(t, "fig1b-start", premise(datasets.AsIs)); got != string(experiment.Reproduced) || !strings.Contains(reason, "says nothing") || !strings.Contains(reason, "counts standardised (") {
+	if got, reason := gradeWordClaim(t, "fig1b-start", premise(datasets.AsIs)); got != string(judge.Reproduced) || !strings.Contains(reason, "says nothing") || !strings.Contains(reason, "counts standardised (") {
 		t.Errorf("premise in one reading: %q: %s", got, reason)
 	}
 	if got, reason := gradeWordClaim(t, "fig1b-start", premise()); got != "" || !strings.Contains(reason, "says nothing") {
@@ -498,8 +494,7 @@ func TestStartClaimHasAPremise(t *testing.T) {
 // Every view and claim says that the data stand in for others, and views of a table without rows
 // say what is missing.
 func TestStandInIsLabelled(t *testing.T) {
-	index, values := Fig1bc.Columns()
-	tb, err := experiment.Collect(t.Context(), Fig1bc, testEnv(), 1, 1)
+	tb, err := harness.Collect(t.Context(), Fig1bc, testEnv(), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +505,7 @@ func TestStandInIsLabelled(t *testing.T) {
 		if !strings.Contains(strings.ToLower(v.Title), "stand-in") {
 			t.Errorf("%s: title %q", v.Name, v.Title)
 		}
-		d, err := v.Draw(table.New(index, values))
+		d, err := v.Draw(experimenttest.Table(Fig1bc))
 		if err != nil || len(d.Notes) == 0 {
 			t.Errorf("%s of nothing: notes %v, error %v", v.Name, d.Notes, err)
 		}

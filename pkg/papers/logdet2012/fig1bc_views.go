@@ -11,22 +11,21 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/table"
 )
 
 var fig1bcViews = []experiment.View{
-	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics): error of nearest neighbours with 20 features", Draw: drawFig1b},
-	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics): error against the number of features", Draw: drawFig1c},
-	{Name: "choices", Title: "Stand-in: what was chosen on the training folds, and fits that did not converge", Draw: drawWordChoices},
-	{Name: "data", Title: "Stand-in: the topics, and documents without a selected word", Draw: drawTopics},
-	{Name: "words", Title: "Stand-in: the words that information gain selects", Draw: drawWords},
+	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics): error of nearest neighbours with 20 features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1b)},
+	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics): error against the number of features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1c)},
+	{Name: "choices", Title: "Stand-in: what was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on the stand-in", wordResultsOf, drawWordChoices)},
+	{Name: "data", Title: "Stand-in: the topics, and documents without a selected word", Draw: drawn("sizes of the stand-in", wordResultsOf, drawTopics)},
+	{Name: "words", Title: "Stand-in: the words that information gain selects", Draw: drawn("words of the stand-in", wordResultsOf, drawWords)},
 }
 
 // clarifyCurveMethods are those of Fig. 1(c).
 var clarifyCurveMethods = []string{logDetLinear, euclidean, mcml, lmnn}
 
 // wordProtocol begins with what the data are not, and describes data and settings.
-func wordProtocol(r wordResults) string {
+func wordProtocol(r results) string {
 	topics := r.t.Where("kind", "class").Unique("at")
 	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value"))))
 	if !slices.Contains(topics, "earn") {
@@ -35,62 +34,46 @@ func wordProtocol(r wordResults) string {
 	return fmt.Sprintf("Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. Data: %s. Features: how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold, which the inner cross-validation uses too. "+
 		"k = %.0f; equal distances, as between the many documents without a selected word, in the order of the training rows, that of time; tied votes to the class of the nearest. Pairs from the training labels: per topic %.0f similar ones within it and %.0f between it and the others, or all there are. "+
 		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
-		"Documents, folds and pairs are the same for all methods and numbers of features. %s", data, r.sizeOf(neighbours), r.sizeOf(pairsPerClass), r.sizeOf(pairsPerClass), foldsNote(r.t))
+		"Documents, folds and pairs are the same for all methods and numbers of features. %s", data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
 }
 
-func drawFig1b(t *table.Table) (plots.Drawing, error) {
-	all := wordResultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on the stand-in"), nil
-	}
+func drawFig1b(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: []string{"method"}, Rows: make([][]string, len(clarifyMethods))}
 	p := plots.Panel{Title: "stand-in: Reuters topics, " + featuresOf(printedDims), XLabel: "test error (%)"}
 	for color, r := range all {
-		text.Head = append(text.Head, r.title()+": error (%)", "minus that of "+logDetLinear+" (points)")
-		mark := plots.Intervals{Name: r.title(), Color: color}
+		text.Head = append(text.Head, r.name+": error (%)", "minus that of "+logDetLinear+" (points)")
+		mark := plots.Intervals{Name: r.name, Color: color}
 		for i, m := range clarifyMethods {
-			s := summary(r.errors(m, printedDims))
-			mean, half := s.Interval()
-			mark.Labels, mark.X, mark.Err = append(mark.Labels, m), append(mark.X, 100*mean), append(mark.Err, 100*half)
 			if text.Rows[i] == nil {
 				text.Rows[i] = []string{m}
 			}
 			less := "–"
 			if m != logDetLinear {
-				less = summary(r.difference(m, printedDims, logDetLinear, printedDims)).Percent()
+				less = summary(r.worse(m, logDetLinear).Diffs).Percent()
 			}
-			text.Rows[i] = append(text.Rows[i], s.Percent(), less)
+			text.Rows[i] = append(text.Rows[i], addErrors(&mark, m, r.errors(m, printedDims)), less)
 		}
 		p.Marks = append(p.Marks, mark)
 	}
-	return plots.Drawing{Panels: []plots.Panel{p}, Text: text, Caption: "Test error of the k nearest training documents under each metric, with 20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold. " + wordProtocol(all[0])}, nil
+	return plots.Drawing{Panels: []plots.Panel{p}, Text: text, Caption: "Test error of the k nearest training documents under each metric, with 20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold. " + wordProtocol(all[0])}
 }
 
-func drawFig1c(t *table.Table) (plots.Drawing, error) {
-	all := wordResultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on the stand-in"), nil
-	}
+func drawFig1c(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"reading", "features", "error (%)"}, clarifyMethods...)}}
 	var note string
 	for _, r := range all {
-		dims, err := r.dims()
-		if err != nil {
-			return d, err
-		}
-		p := plots.Panel{Title: "stand-in: " + r.title(), XLabel: "number of features", YLabel: "test error (%)"}
+		dims := r.numbers()
+		p := plots.Panel{Title: "stand-in: " + r.name, XLabel: "number of features", YLabel: "test error (%)"}
 		for color, m := range clarifyCurveMethods {
 			line := plots.Line{Name: m, Color: color}
 			for _, n := range dims {
-				mean, half := summary(r.errors(m, n)).Interval()
-				line.X, line.Y = append(line.X, float64(n)), append(line.Y, 100*mean)
-				line.Lo, line.Hi = append(line.Lo, 100*max(0, mean-half)), append(line.Hi, 100*(mean+half))
+				addPoint(&line, n, r.errors(m, n))
 			}
 			p.Marks = append(p.Marks, line)
 		}
 		d.Panels, note = append(d.Panels, p), r.withoutNote(dims) // the documents are the same in all readings
 		for _, n := range dims {
-			row := []string{r.title(), strconv.Itoa(n), ""}
+			row := []string{r.name, strconv.Itoa(n), ""}
 			for _, m := range clarifyMethods {
 				row = append(row, summary(r.errors(m, n)).Percent())
 			}
@@ -98,71 +81,48 @@ func drawFig1c(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = "Test error against the number of words that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])
-	return d, nil
+	return d
 }
 
-func drawWordChoices(t *table.Table) (plots.Drawing, error) {
-	all := wordResultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("choices on the stand-in"), nil
-	}
+func drawWordChoices(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: append([]string{"reading", "features", "method"}, choiceHead...)}
 	for _, r := range all {
-		dims, err := r.dims()
-		if err != nil {
-			return plots.Drawing{}, err
-		}
-		for _, n := range dims {
+		for _, n := range r.numbers() {
 			for _, m := range clarifyMethods {
 				if m != euclidean && m != invCovariance { // these choose nothing and need no iterations
-					cells := choiceCells(func(kind string) *table.Table { return r.of(kind, m, n) })
-					text.Rows = append(text.Rows, append([]string{r.title(), strconv.Itoa(n), m}, cells...))
+					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(n), m}, choiceCells(r, m, n)...))
 				}
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: choiceNote(all[0].sizeOf) + wordProtocol(all[0])}, nil
+	return plots.Drawing{Text: text, Caption: choiceNote(all[0]) + wordProtocol(all[0])}
 }
 
-func drawTopics(t *table.Table) (plots.Drawing, error) {
-	all := wordResultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("sizes of the stand-in"), nil
-	}
+func drawTopics(all []results) plots.Drawing {
 	r := all[0] // the documents are the same in all readings
-	dims, err := r.dims()
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	dims := r.numbers()
 	text := &plots.TextTable{Head: []string{"topic", "documents drawn in a trial", "of those with this topic only"}}
 	for topic, g := range r.t.Where("kind", "class").Group("at") {
 		text.Rows = append(text.Rows, []string{topic, fmt.Sprintf("%.0f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.0f", stat.Mean(g.Values("of"), nil))})
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.sizeOf(similarPairs), r.sizeOf(dissimilarPairs)) + wordProtocol(r)}, nil
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.size(similarPairs), r.size(dissimilarPairs)) + wordProtocol(r)}
 }
 
 // withoutNote says how many documents the selected words do not tell apart.
-func (r wordResults) withoutNote(dims []int) string {
+func (r results) withoutNote(dims []int) string {
 	var without []string
 	for _, n := range dims {
 		without = append(without, fmt.Sprintf("%.0f with %d words", stat.Mean(r.of("size", "", n).Where("at", wordless).Values("value"), nil), n))
 	}
-	return fmt.Sprintf("Of the %.0f documents of a trial, half of which train, so many have none of the selected words, and are equal under any metric: %s (means over folds and trials).", r.sizeOf(objects), strings.Join(without, ", "))
+	return fmt.Sprintf("Of the %.0f documents of a trial, half of which train, so many have none of the selected words, and are equal under any metric: %s (means over folds and trials).", r.size(objects), strings.Join(without, ", "))
 }
 
 // shownWords is the number of words in the view of words.
 const shownWords = 40
 
-func drawWords(t *table.Table) (plots.Drawing, error) {
-	all := wordResultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("words of the stand-in"), nil
-	}
+func drawWords(all []results) plots.Drawing {
 	r := all[0] // the words are the same in all readings
-	dims, err := r.dims()
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	dims := r.numbers()
 	most := strconv.Itoa(slices.Max(experiment.NotEmpty("numbers of features", dims)))
 	text := &plots.TextTable{Head: []string{"word (stem)"}}
 	for _, n := range dims {
@@ -194,5 +154,5 @@ func drawWords(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.1f", w.place)))
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The %d words selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}, nil
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The %d words selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}
 }

@@ -6,4 +6,4 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 )
 
-func TestSmoke(t *testing.T) { experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins") }
+func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }

@@ -110,12 +110,6 @@ func (s *session) inInputSpace(m metric.SqDister, status learners.Status) learnt
 	return learnt{m, s.train.x, s.test.x, status == learners.IterationCap || status == learners.NoProgress}
 }
 
-// budget caps a fit: Bregman projections of LogDet, iterations of MCML and LMNN.
-type budget struct{ projections, iterations int }
-
-// cycles is the cap on cycles over n links.
-func (b budget) cycles(n int) int { return max(b.projections/max(n, 1), 1) }
-
 func fitLinear(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
 	want, err := s.bounds(rule)
 	if err != nil {
@@ -186,12 +180,12 @@ func fitInvCovariance(s *session, _ pairs.BoundRule, _ candidate, _ budget) (lea
 }
 
 func fitMCML(s *session, _ pairs.BoundRule, _ candidate, b budget) (learnt, error) {
-	l, err := labels.FitMCML(s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.iterations})
+	l, err := labels.FitMCML(s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
 func fitLMNN(s *session, _ pairs.BoundRule, c candidate, b budget) (learnt, error) {
-	l, err := labels.FitLMNN(s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.iterations})
+	l, err := labels.FitLMNN(s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
@@ -364,8 +358,8 @@ func (p *problem) sizes(s settings, add func(what string, value, of int)) {
 		{objects, n, n}, {features, d, d}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), n},
 		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
 		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, s.Links, s.Links},
-		{projectionCap(choiceFits), s.Choice.projections, s.Final.projections}, {iterationCap(choiceFits), s.Choice.iterations, s.Final.iterations},
-		{projectionCap(finalFits), s.Final.projections, s.Final.projections}, {iterationCap(finalFits), s.Final.iterations, s.Final.iterations},
+		{projectionCap(choiceFits), s.Choice.Projections, s.Final.Projections}, {iterationCap(choiceFits), s.Choice.Iterations, s.Final.Iterations},
+		{projectionCap(finalFits), s.Final.Projections, s.Final.Projections}, {iterationCap(finalFits), s.Final.Iterations, s.Final.Iterations},
 	} {
 		add(c.what, c.value, c.of)
 	}

@@ -458,9 +458,13 @@ func TestBestCandidateIsChosen(t *testing.T) {
 	}
 }
 
+func paramsOf(settings any) map[string]string {
+	return experiment.Cell{Settings: settings}.Params()
+}
+
 // Settings enter the keys of jobs: another setting is another cell.
 func TestSettingsEnterKeys(t *testing.T) {
-	base := mainSettings.params()
+	base := paramsOf(mainSettings)
 	for name, change := range map[string]func(*settings){
 		"features": func(s *settings) { s.Scaling = datasets.ZScore },
 		"bounds":   func(s *settings) { s.Rules = []pairs.BoundRule{pairs.Bins} },
@@ -471,12 +475,12 @@ func TestSettingsEnterKeys(t *testing.T) {
 		"etas":     func(s *settings) { s.Etas = s.Etas[1:] },
 		"targets":  func(s *settings) { s.Targets = s.Targets[1:] },
 		"mus":      func(s *settings) { s.Mus = s.Mus[1:] },
-		"final":    func(s *settings) { s.Final.iterations++ },
-		"choice":   func(s *settings) { s.Choice.projections++ },
+		"final":    func(s *settings) { s.Final.Iterations++ },
+		"choice":   func(s *settings) { s.Choice.Projections++ },
 	} {
 		s := mainSettings
 		change(&s)
-		if got := s.params(); got[name] == base[name] || len(got) != 11 {
+		if got := paramsOf(s); got[name] == base[name] || len(got) != 11 {
 			t.Errorf("%s is %q with either setting", name, got[name])
 		}
 	}

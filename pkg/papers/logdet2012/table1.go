@@ -28,26 +28,22 @@ var Table1 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		all := []string{ionosphere, digits389}
+		all := []database{{ionosphere, ionosphere}, {digits389, "pendigits"}}
 		if scale == experiment.Smoke {
-			all = []string{generatedLinear, generatedXOR}
+			all = generated
 		}
-		for _, name := range all {
-			dataset := name
-			if name == digits389 {
-				dataset = "pendigits"
-			}
-			cells = append(cells, experiment.Cell{Name: name, Dataset: dataset, Methods: clusterVersions, Params: clusterSettingsOf(scale).params()})
+		for _, d := range all {
+			cells = append(cells, experiment.Cell{Name: d.name, Dataset: d.dataset, Methods: clusterVersions, Settings: clusterSettingsOf(scale)})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  table1Index,
-	Values: table1Values,
-	Trial:  table1Trial,
-	Views:  table1Views,
-	Claims: table1Claims,
-	Cost:   4 * time.Second,
+	Trials:  experiment.Trials(10),
+	Kinds:   table1Kinds,
+	Columns: table1Columns,
+	Trial:   table1Trial,
+	Views:   table1Views,
+	Claims:  table1Claims,
+	Cost:    4 * time.Second,
 }
 
 // The data sets of Table 1.
@@ -76,13 +72,15 @@ var clusterVersions = map[string]int{
 // clusterSettings are what Table 1 leaves open but for 50 constraints and the grid of γ.
 type clusterSettings struct {
 	// Constraints are the numbers of pairs that are tried.
-	Constraints []int
-	// Gammas is the grid of γ, Weights that of HMRF-KMeans' w.
-	Gammas, Weights []float64
+	Constraints []int `key:"constraints"`
+	// Gammas is the grid of γ.
+	Gammas []float64 `key:"gammas"`
+	// Weights is the grid of HMRF-KMeans' w.
+	Weights []float64 `key:"weights"`
 	// Starts is the number of starts of each clustering; the objective chooses.
-	Starts int
+	Starts int `key:"starts"`
 	// Projections caps a fit of LogDet.
-	Projections int
+	Projections int `key:"projections"`
 }
 
 // printedConstraints is the number of constraints of Table 1.
@@ -91,7 +89,7 @@ const printedConstraints = 50
 func clusterSettingsOf(scale experiment.Scale) clusterSettings {
 	s := clusterSettings{
 		Constraints: []int{10, 25, printedConstraints, 100, 200}, Gammas: mainSettings.Gammas, Weights: []float64{0.1, 1, 10, 100},
-		Starts: 20, Projections: mainSettings.Final.projections,
+		Starts: 20, Projections: mainSettings.Final.Projections,
 	}
 	if scale == experiment.Smoke {
 		s.Constraints, s.Starts, s.Projections = []int{10, printedConstraints}, 4, 2_000
@@ -99,24 +97,22 @@ func clusterSettingsOf(scale experiment.Scale) clusterSettings {
 	return s
 }
 
-func (s clusterSettings) params() map[string]string {
-	return map[string]string{
-		"constraints": fmt.Sprint(s.Constraints), "gammas": fmt.Sprint(s.Gammas), "weights": fmt.Sprint(s.Weights),
-		"starts": strconv.Itoa(s.Starts), "projections": strconv.Itoa(s.Projections),
-	}
-}
-
-// The table of Table 1, by kind, of which the value counts something of so many:
-//
-//	size     at what                           as in Fig. 1(a); and the cap of LogDet
-//	wrong    method, constraints, fold         test rows outside the cluster matched with their class, of the test fold
-//	inner    method, constraints, fold, at     the same of the inner cross-validation, at each candidate
-//	chosen   method, constraints, fold, at     candidates that are as good as the one chosen, of all
-//	stopped  method, constraints, fold, at     fits that did not converge, of those made: at "choice" or "final"
-//	failed   method, constraints, fold, at     fits that are impossible in float64, of those made
 var (
-	table1Index  = []string{"kind", "method", "constraints", "fold", "at"}
-	table1Values = []string{"value", "of"}
+	table1Kinds = append([]experiment.Kind{
+		{Name: "size", Meaning: "a size of the data set, of a training fold or of the protocol"},
+		{Name: "wrong", Meaning: "test rows outside the cluster that is matched with their class, per fold"},
+		{Name: "inner", Meaning: "rows outside that cluster in the inner cross-validation of a fold, per candidate"},
+	}, fitKinds...)
+	table1Columns = experiment.Columns{
+		experiment.Text("kind", "kind of the row"),
+		experiment.Text("method", "method, by the name in the paper's table").In(perMethod...),
+		experiment.Text("constraints", "number of pairs that the method is given; 0 in rows of sizes; the first number tried for Unsupervised, which uses none"),
+		experiment.Text("fold", "number of the test fold, 0 or 1"),
+		experiment.Text("at", "size: which one; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for the clustering of all rows").
+			In("size", "inner", "chosen", "stopped", "failed"),
+		experiment.Number("value", "", "size: the size; otherwise how many rows, candidates or fits the kind counts"),
+		experiment.Number("of", "", "size: rows of the data set; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made"),
+	}
 )
 
 // startsOf is the name of a size.
@@ -225,7 +221,7 @@ func clusterByLogDet(c *clustering, links []metric.Link, by candidate, s cluster
 	if err != nil {
 		return nil, false, err
 	}
-	fit, err := pairs.FitLogDet(c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{projections: s.Projections}.cycles(len(links))})
+	fit, err := pairs.FitLogDet(c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{Projections: s.Projections}.cycles(len(links))})
 	if err != nil {
 		return nil, false, err
 	}
@@ -302,7 +298,7 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Se
 }
 
 func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := clusterSettingsOf(env.Scale)
+	s := cell.Settings.(clusterSettings)
 	x, y, err := loadClusters(env, seed, cell)
 	if err != nil {
 		return nil, err
@@ -311,7 +307,7 @@ func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(table1Index, table1Values)
+	rows := table1Columns.Table()
 	for f, c := range outer {
 		add := func(kind, method string, constraints int, at string, value, of int) {
 			rows.Add(table.Key{"kind": kind, "method": method, "constraints": strconv.Itoa(constraints), "fold": strconv.Itoa(f), "at": at},

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -20,49 +19,13 @@ var printedErrors = map[string]map[string]float64{
 	digits389:  {unsupervised: 0.226, logDetLinear: 0.175, hmrf: 0.286},
 }
 
-// clustered are the rows of one data set of Table 1.
-type clustered struct {
-	name string
-	t    *table.Table
-}
-
-func clusteredOf(t *table.Table) []clustered {
-	var out []clustered
+// clusteredOf returns the data sets that a table has.
+func clusteredOf(t *table.Table) []results {
+	var out []results
 	for name, g := range t.Group("cell") {
-		out = append(out, clustered{name, g})
+		out = append(out, results{name, g, "constraints", []string{unsupervised}})
 	}
 	return out
-}
-
-// of returns the rows of a kind and a method with so many constraints.
-func (r clustered) of(kind, method string, constraints int) *table.Table {
-	g := r.t.Where("kind", kind, "method", method)
-	if method == unsupervised {
-		return g
-	}
-	return g.Where("constraints", strconv.Itoa(constraints))
-}
-
-// errors are the shares of test rows outside the cluster of their class, by trial and fold.
-func (r clustered) errors(method string, constraints int) []float64 {
-	return shares(r.of("wrong", method, constraints))
-}
-
-// constraints lists the numbers that were tried.
-func (r clustered) constraints() ([]int, error) {
-	var out []int
-	for _, s := range r.t.Where("kind", "wrong", "method", logDetLinear).Unique("constraints") {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, nil
-}
-
-func (r clustered) size(what string) float64 {
-	return stat.Mean(r.t.Where("kind", "size", "at", what).Values("value"), nil)
 }
 
 // table1Tolerance is the tolerance on the printed errors: the paper has two folds and no
@@ -77,17 +40,17 @@ var table1Claims = []experiment.Claim{
 		Statement: "The clustering errors of Unsupervised, LogDet Linear and HMRF-KMeans with 50 constraints are those of Table 1.",
 		Where:     "Section 6.1, Table 1", Theirs: "0.314, 0.113, 0.256 (Ionosphere); 0.226, 0.175, 0.286 (Digits-389)",
 		Predicate: "In at least 90 % of the six cells the whole corrected interval of our error minus the printed one lies within ±5 points." + table1Choices,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byChoice(func(logDet, field string) (experiment.Finding, error) {
-				var units []experiment.Unit
+		Test: func(t *table.Table) judge.Test {
+			return byChoice(func(logDet, field string) judge.Test {
+				var units []judge.Unit
 				for _, r := range clusteredOf(t) {
 					for _, m := range []struct{ ours, theirs string }{{unsupervised, unsupervised}, {logDet, logDetLinear}, {field, hmrf}} {
 						e := r.errors(m.ours, printedConstraints)
 						floats.AddConst(-printedErrors[r.name][m.theirs], e)
-						units = append(units, experiment.Unit{Name: r.name + ", " + m.theirs, Diffs: e})
+						units = append(units, judge.Unit{Name: r.name + ", " + m.theirs, Diffs: e})
 					}
 				}
-				return experiment.GradeEquivalent(units, experiment.EquivalenceRule{Margin: table1Tolerance, Share: 0.9, Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
+				return judge.Equivalent{Units: units, Margin: table1Tolerance, Share: 0.9, Rule: points}
 			})
 		},
 	},
@@ -96,41 +59,33 @@ var table1Claims = []experiment.Claim{
 		Statement: "LogDet Linear has a lower clustering error than unsupervised k-means and than HMRF-KMeans with 50 constraints (Table 1).",
 		Where:     "Section 6.1, Table 1", Theirs: "0.113 against 0.314 and 0.256; 0.175 against 0.226 and 0.286",
 		Predicate: "Per data set and other method, its error minus that of LogDet Linear is > 0." + table1Choices,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byChoice(func(logDet, field string) (experiment.Finding, error) {
-				var units []experiment.Unit
+		Test: func(t *table.Table) judge.Test {
+			return byChoice(func(logDet, field string) judge.Test {
+				var units []judge.Unit
 				for _, r := range clusteredOf(t) {
 					for _, other := range []string{unsupervised, field} {
-						units = append(units, experiment.Unit{Name: r.name + ", " + other, Diffs: minus(r.errors(other, printedConstraints), r.errors(logDet, printedConstraints))})
+						units = append(units, judge.Paired(r.name+", "+other, r.errors(other, printedConstraints), r.errors(logDet, printedConstraints)))
 					}
 				}
-				return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points", Sample: aFold, TestRatio: testRatio})
+				return judge.Positive{Units: units, Rule: points}
 			})
 		},
 	},
 }
 
-// byChoice grades a claim with γ and w chosen, and with γ = w = 1.
-func byChoice(grade func(logDet, field string) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, rd := range []struct{ name, logDet, field string }{{"γ and w chosen", logDetLinear, hmrf}, {"γ = 1 and w = 1", plainLogDet, plainHMRF}} {
-		f, err := grade(rd.logDet, rd.field)
-		if err != nil {
-			return f, fmt.Errorf("%s: %w", rd.name, err)
-		}
-		out = append(out, experiment.Reading{Name: rd.name, Finding: f})
-	}
-	return experiment.AllReadings(out), nil
+// byChoice is a test with γ and w chosen, and with γ = w = 1.
+func byChoice(test func(logDet, field string) judge.Test) judge.Test {
+	return judge.Readings{{Name: "γ and w chosen", Test: test(logDetLinear, hmrf)}, {Name: "γ = 1 and w = 1", Test: test(plainLogDet, plainHMRF)}}
 }
 
 var table1Views = []experiment.View{
-	{Name: "table1", Title: "Table 1: clustering error with 50 constraints", Draw: drawTable1},
-	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: drawConstraints},
-	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: drawTable1Choices},
+	{Name: "table1", Title: "Table 1: clustering error with 50 constraints", Draw: drawn("errors on any data set", clusteredOf, drawTable1)},
+	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: drawn("errors on any data set", clusteredOf, drawConstraints)},
+	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: drawn("choices on any data set", clusteredOf, drawTable1Choices)},
 }
 
 // clusterProtocol describes data and settings in captions.
-func clusterProtocol(all []clustered) string {
+func clusterProtocol(all []results) string {
 	r := all[0]
 	data := "Data: ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, for the paper's draw is not known; features as they are."
 	if printedErrors[r.name] == nil {
@@ -141,21 +96,14 @@ func clusterProtocol(all []clustered) string {
 		r.size(startsOf), data, foldsNote(r.t))
 }
 
-func drawTable1(t *table.Table) (plots.Drawing, error) {
-	all := clusteredOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on any data set"), nil
-	}
+func drawTable1(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "n", "d", "error (%)"}, clusterNames...)}}
 	for _, r := range all {
 		ours, theirs := plots.Intervals{Name: "ours", Color: 0}, plots.Intervals{Name: "paper", Color: 2}
 		size := []string{r.name, fmt.Sprintf("%.0f", r.size(objects)), fmt.Sprintf("%.0f", r.size(features))}
 		row, printed := append(slices.Clone(size), "ours"), append(slices.Clone(size), "paper")
 		for _, m := range clusterNames {
-			s := summary(r.errors(m, printedConstraints))
-			mean, half := s.Interval()
-			ours.Labels, ours.X, ours.Err = append(ours.Labels, m), append(ours.X, 100*mean), append(ours.Err, 100*half)
-			row = append(row, s.Percent())
+			row = append(row, addErrors(&ours, m, r.errors(m, printedConstraints)))
 			cell := "–"
 			if v, ok := printedErrors[r.name][m]; ok {
 				theirs.Labels, theirs.X = append(theirs.Labels, m), append(theirs.X, 100*v)
@@ -172,30 +120,18 @@ func drawTable1(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = fmt.Sprintf("Clustering error with %d constraints, and without any. The last two methods choose nothing. %s", printedConstraints, clusterProtocol(all))
-	return d, nil
+	return d
 }
 
-func drawConstraints(t *table.Table) (plots.Drawing, error) {
-	all := clusteredOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on any data set"), nil
-	}
+func drawConstraints(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "constraints"}, clusterNames...)}}
 	for _, r := range all {
-		sizes, err := r.constraints()
-		if err != nil {
-			return d, err
-		}
 		p := plots.Panel{Title: r.name, XLabel: "constraints", YLabel: "clustering error (%)"}
 		lines := make([]plots.Line, len(clusterNames))
-		for _, n := range sizes {
+		for _, n := range r.numbers() {
 			row := []string{r.name, strconv.Itoa(n)}
 			for i, m := range clusterNames {
-				s := summary(r.errors(m, n))
-				mean, half := s.Interval()
-				lines[i].X, lines[i].Y = append(lines[i].X, float64(n)), append(lines[i].Y, 100*mean)
-				lines[i].Lo, lines[i].Hi = append(lines[i].Lo, 100*max(0, mean-half)), append(lines[i].Hi, 100*(mean+half))
-				row = append(row, s.Percent())
+				row = append(row, addPoint(&lines[i], n, r.errors(m, n)))
 			}
 			d.Text.Rows = append(d.Text.Rows, row)
 		}
@@ -210,37 +146,18 @@ func drawConstraints(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = "Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals. " + clusterProtocol(all)
-	return d, nil
+	return d
 }
 
-func drawTable1Choices(t *table.Table) (plots.Drawing, error) {
-	all := clusteredOf(t)
-	if len(all) == 0 {
-		return plots.Missing("choices on any data set"), nil
-	}
-	text := &plots.TextTable{Head: []string{"data set", "method", "constraints", "chosen (folds)", "as good as the chosen one, mean number", "of", "not converged: in choosing", "at the end", "impossible fits"}}
+func drawTable1Choices(all []results) plots.Drawing {
+	shown := func(cells []string) []string { return slices.Delete(slices.Clone(cells), choiceSpread, choiceSpread+1) }
+	text := &plots.TextTable{Head: append([]string{"data set", "method", "constraints"}, shown(choiceHead)...)}
 	for _, r := range all {
-		sizes, err := r.constraints()
-		if err != nil {
-			return plots.Drawing{}, err
-		}
 		for _, m := range clusterNames[1:] {
-			for _, n := range sizes {
-				chosen := r.of("chosen", m, n)
-				var names []string
-				for _, at := range mostFrequent(chosen) {
-					names = append(names, fmt.Sprintf("%s (%d)", at, chosen.Where("at", at).Len()))
-				}
-				row := []string{r.name, m, strconv.Itoa(n), strings.Join(names, "; "), fmt.Sprintf("%.1f", stat.Mean(chosen.Values("value"), nil)), fmt.Sprintf("%.0f", experiment.First(chosen, "of"))}
-				failed := 0.0
-				for _, at := range []string{choiceFits, finalFits} {
-					g := r.of("stopped", m, n).Where("at", at)
-					row = append(row, fmt.Sprintf("%.0f of %.0f", floats.Sum(g.Values("value")), floats.Sum(g.Values("of"))))
-					failed += floats.Sum(r.of("failed", m, n).Where("at", at).Values("value"))
-				}
-				text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.0f", failed)))
+			for _, n := range r.numbers() {
+				text.Rows = append(text.Rows, append([]string{r.name, m, strconv.Itoa(n)}, shown(choiceCells(r, m, n))...))
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong. ", all[0].size(projectionCap(finalFits))) + clusterProtocol(all)}, nil
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong. ", all[0].size(projectionCap(finalFits))) + clusterProtocol(all)}
 }

@@ -11,6 +11,7 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
@@ -174,8 +175,7 @@ func TestClusteredDataAreThoseOfTable1(t *testing.T) {
 
 // madeClusters makes the table of errors of 1,000 rows per data set.
 func madeClusters(errs func(database, method string) float64) *table.Table {
-	index, values := Table1.Columns()
-	t := table.New(index, values)
+	t := experimenttest.Table(Table1)
 	for _, name := range []string{ionosphere, digits389} {
 		for trial := range madeTrials {
 			for i, m := range clusterNames {
@@ -199,11 +199,11 @@ func TestTable1ClaimsPointTheRightWay(t *testing.T) {
 		return printedErrors[database][method]
 	}
 	for _, c := range table1Claims {
-		if f := experimenttest.Grade(t, table1Claims, c.ID, madeClusters(printed), nil); f.Verdict != experiment.Reproduced {
+		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(printed), nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s, as printed: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 		opposite := func(database, method string) float64 { return 0.5 - printed(database, method) }
-		if f := experimenttest.Grade(t, table1Claims, c.ID, madeClusters(opposite), nil); f.Verdict != experiment.NotReproduced {
+		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(opposite), nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s, opposite: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 		chosenOnly := func(database, method string) float64 {
@@ -212,7 +212,7 @@ func TestTable1ClaimsPointTheRightWay(t *testing.T) {
 			}
 			return printed(database, method)
 		}
-		if f := experimenttest.Grade(t, table1Claims, c.ID, madeClusters(chosenOnly), nil); f.Verdict != experiment.Partly {
+		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(chosenOnly), nil); f.Verdict != judge.Partly {
 			t.Errorf("%s, as printed with γ and w chosen only: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}

@@ -1,12 +1,14 @@
 package pa2013
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -27,9 +29,8 @@ const madeTrials = 10
 // tables makes the table and the times of a world. A small spread over trials, the same
 // for all methods but for its sign, makes intervals positive.
 func (w world) tables() (t, times *table.Table) {
-	index, values := Comparison.Columns()
-	t = table.New(index, values)
-	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
+	t = table.New(slices.Concat([]string{"job", "cell", "trial"}, comparisonColumns.Texts()), comparisonColumns.Numbers())
+	times = table.New(harness.TimesColumns())
 	for _, d := range databases {
 		for trial := range madeTrials {
 			add := func(kind, method, at string, v table.Values) {
@@ -43,7 +44,7 @@ func (w world) tables() (t, times *table.Table) {
 				add("size", "", what, table.Values{"count": n})
 			}
 			add("size", "selection", validRows, table.Values{"count": 100})
-			for i, m := range append(judged(), itmlPlain, euclidean) {
+			for i, m := range allMethods {
 				add("chosen", m, "", table.Values{"c": 1, "k": 1})
 				for c, e := range w.byC(d, m) {
 					add("selection", m, c, table.Values{"count": 100*e + 0.01*float64((trial+i)%3)})
@@ -147,10 +148,10 @@ func opposing() world {
 	return w
 }
 
-func grade(t *testing.T, id string, w world) experiment.Finding {
+func grade(t *testing.T, id string, w world) judge.Finding {
 	t.Helper()
 	tb, times := w.tables()
-	return experimenttest.Grade(t, comparisonClaims, id, tb, times)
+	return experimenttest.Judge(t, comparisonClaims, id, tb, times)
 }
 
 // Each claim is reproduced in a world made to support it and not in its opposite: a
@@ -161,19 +162,19 @@ func TestClaimsPointTheRightWay(t *testing.T) {
 		if c.ID == "table2-values" {
 			continue // below: it excludes that methods differ little
 		}
-		if f := grade(t, c.ID, yes); f.Verdict != experiment.Reproduced {
+		if f := grade(t, c.ID, yes); f.Verdict != judge.Reproduced {
 			t.Errorf("%s in a supporting world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
-		if f := grade(t, c.ID, no); f.Verdict != experiment.NotReproduced {
+		if f := grade(t, c.ID, no); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s in an opposing world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
 	}
 	paper := supporting()
 	paper.errs = func(d database, method string) float64 { return printed[d.paper][method].percent / 100 }
-	if f := grade(t, "table2-values", paper); f.Verdict != experiment.Reproduced {
+	if f := grade(t, "table2-values", paper); f.Verdict != judge.Reproduced {
 		t.Errorf("the paper's own values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
 	}
-	if f := grade(t, "table2-values", no); f.Verdict != experiment.NotReproduced {
+	if f := grade(t, "table2-values", no); f.Verdict != judge.NotReproduced {
 		t.Errorf("other values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
 	}
 }
@@ -204,7 +205,7 @@ func TestStandInIsNotGraded(t *testing.T) {
 		if c.ID == "tolerance" {
 			continue // ours, graded on all six
 		}
-		if a, b := grade(t, c.ID, w), grade(t, c.ID, spoilt); a != b {
+		if a, b := grade(t, c.ID, w), grade(t, c.ID, spoilt); !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: %+v, with another stand-in %+v", c.ID, a, b)
 		}
 	}
@@ -213,7 +214,7 @@ func TestStandInIsNotGraded(t *testing.T) {
 // "In 5 out of 6" allows one database against, not two.
 func TestOneDatabaseMayDiffer(t *testing.T) {
 	w, bad := supporting(), opposing()
-	for n, want := range []experiment.Verdict{experiment.Reproduced, experiment.Reproduced, experiment.Partly} {
+	for n, want := range []judge.Verdict{judge.Reproduced, judge.Reproduced, judge.Partly} {
 		spoilt := w
 		spoilt.loss = func(d database, o online) float64 {
 			if slices.Contains([]string{"wine", "balance"}[:n], d.cell) {
@@ -232,7 +233,7 @@ func TestOneDatabaseMayDiffer(t *testing.T) {
 func TestPrintedTable(t *testing.T) {
 	lower := 0
 	for _, d := range databases {
-		for _, m := range judged() {
+		for _, m := range judged {
 			if v := printed[d.paper][m]; v.percent <= 0 || v.k < 1 || v.k > 25 {
 				t.Errorf("%s, %s: %+v", d.paper, m, v)
 			}
@@ -242,7 +243,7 @@ func TestPrintedTable(t *testing.T) {
 				lower++
 			}
 		}
-		for _, m := range judged() {
+		for _, m := range judged {
 			if last := slices.Contains([]string{"soybean", "BDG100", "nist16"}, d.paper); last && printed[d.paper][m].percent < printed[d.paper]["PA-LS-"].percent {
 				t.Errorf("%s: %s is better than PA-LS−", d.paper, m)
 			}

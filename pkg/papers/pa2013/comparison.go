@@ -24,49 +24,51 @@ var Comparison = experiment.Spec{
 	Source:  "Section 3, Tables 1 and 2, Figs. 1 and 2",
 	Version: 2,
 	Timing:  true,
-	Cells: func(scale experiment.Scale) []experiment.Cell {
-		if scale == experiment.Smoke {
-			var cells []experiment.Cell
-			for _, name := range []string{generatedMixture, generatedBalance} {
-				cells = append(cells, experiment.Cell{Name: name, Dataset: name, Methods: methods, Params: mainSettings.params()})
-			}
-			return cells
-		}
-		var cells []experiment.Cell
-		for _, d := range databases {
+	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
+		for _, d := range databasesAt(scale) {
 			s := mainSettings
-			if d.objects < smallObjects {
+			if d.small() {
 				s.Repeats = repeatsOfSmall
 			}
-			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: methods, Params: s.params()})
+			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: methods, Settings: s})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  comparisonIndex,
-	Values: comparisonValues,
-	Trial:  comparisonTrial,
-	Views:  comparisonViews,
-	Claims: comparisonClaims,
-	Cost:   40 * time.Second,
+	Trials:  experiment.Trials(10),
+	Kinds:   comparisonKinds,
+	Columns: comparisonColumns,
+	Trial:   comparisonTrial,
+	Views:   comparisonViews,
+	Claims:  comparisonClaims,
+	Cost:    40 * time.Second,
 }
 
 var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersion, "kNN": classify.KNNVersion}
 
-// The table of a comparison, by kind:
-//
-//	size       at what             count it
-//	selection  method, at C or γ   count validation objects wrong with the best k, which k is; ITML's: of its own cross-validation
-//	chosen     method              c is C, or γ of ITML; k by validation
-//	error      method, at k        count test objects wrong; second the same with ties to the first class name
-//	loss       method, at step     count mistakes so far
-//	work       method, at what     count it, over the T steps
-//	snapshot   method, at part     count test objects wrong, with the k by validation
-//	tolerance  method, at Tol      count as in snapshot; second the updates
-var (
-	comparisonIndex  = []string{"kind", "method", "at"}
-	comparisonValues = []string{"count", "second", "c", "k"}
-)
+var comparisonKinds = []experiment.Kind{
+	{Name: "size", Meaning: "one size of the trial's data"},
+	{Name: "selection", Meaning: "one candidate for C, or for ITML's γ, with its validation errors"},
+	{Name: "chosen", Meaning: "the parameters that were chosen for a method"},
+	{Name: "error", Meaning: "test errors of a method with one number of neighbours"},
+	{Name: "loss", Meaning: "predictive loss of an online method up to a step"},
+	{Name: "work", Meaning: "one count of what a method did to learn"},
+	{Name: "snapshot", Meaning: "test errors of an online method after a part of all pairs"},
+	{Name: "tolerance", Meaning: "PA-LS with a tolerance on its residual"},
+}
+
+var comparisonColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is about"),
+	experiment.Text("method", `name of the method; of a size: "selection" for the rows on which C is chosen, otherwise empty`),
+	experiment.Text("at", "size, work: what is counted; selection: C or γ; error: number of neighbours; loss: steps so far; "+
+		"snapshot: steps as a part of all pairs of training rows; tolerance: the largest residual that is tolerated").
+		In("size", "selection", "error", "loss", "work", "snapshot", "tolerance"),
+	experiment.Number("count", "", "size: how many; work: how many, or 1 for yes and 0 for no; selection: validation rows classified wrongly with the best number of neighbours (ITML: training rows, in its own cross-validation); "+
+		"error: test rows classified wrongly, with tied votes to the nearest; snapshot, tolerance: the same with the chosen number of neighbours; loss: pairs predicted wrongly so far").
+		In("size", "selection", "error", "loss", "work", "snapshot", "tolerance"),
+	experiment.Number("second", "", "error: test rows classified wrongly, with tied votes to the first class name; tolerance: steps that moved matrix or threshold").In("error", "tolerance"),
+	experiment.Number("c", "", "the chosen C, of ITML γ").In("chosen"),
+	experiment.Number("k", "", "number of neighbours with the fewest validation rows classified wrongly").In("selection", "chosen"),
+}
 
 // What sizes and work count.
 const (
@@ -108,16 +110,12 @@ func tolerancePhase(method string, tol float64) string {
 }
 
 func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := mainSettings
-	var err error
-	if s.Repeats, err = strconv.Atoi(cell.Params["repeats"]); err != nil {
-		return nil, err
-	}
+	s := cell.Settings.(settings)
 	p, err := newProblem(env, seed, cell.Dataset, s)
 	if err != nil {
 		return nil, err
 	}
-	t := &comparison{problem: p, set: s, env: env, rows: table.New(comparisonIndex, comparisonValues)}
+	t := &comparison{problem: p, set: s, env: env, rows: comparisonColumns.Table()}
 	t.sizes()
 	for _, o := range onlines {
 		if err := t.method(ctx, o); err != nil {
@@ -147,6 +145,19 @@ func (t *comparison) add(kind, method, at string, v table.Values) {
 	t.rows.Add(table.Key{"kind": kind, "method": method, "at": at}, v)
 }
 
+// count adds a row that has a count only.
+func (t *comparison) count(kind, method, at string, n int) {
+	t.add(kind, method, at, table.Values{"count": float64(n)})
+}
+
+// one is 1 for what is true.
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 func (t *comparison) sizes() {
 	_, d := t.train.x.Dims()
 	similar := 0
@@ -166,7 +177,7 @@ func (t *comparison) sizes() {
 		{"selection", links, len(t.selection.links)}, {"selection", stepsTaken, t.selection.steps},
 		{"", repeated, t.set.Repeats},
 	} {
-		t.add("size", c.of, c.what, table.Values{"count": float64(c.n)})
+		t.count("size", c.of, c.what, c.n)
 	}
 }
 
@@ -186,14 +197,14 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	c := all[best].c
 	t.add("chosen", o.name, "", table.Values{"c": c, "k": float64(k)})
 
-	var got *learnt
-	for range t.set.Repeats {
-		if got, err = t.learn(ctx, o, c, 0, learnPhase(o.name)); err != nil {
-			return err
-		}
+	m, w, err := t.timed(ctx, o, c, 0, learnPhase(o.name))
+	if err != nil {
+		return err
 	}
-	t.worked(o, got.work)
-	if err := t.judge(o.name, got.m); err != nil {
+	t.count("work", o.name, updates, w.updates)
+	t.count("work", o.name, projections, w.projections)
+	t.count("work", o.name, perPair, one(t.recurring(o)))
+	if err := t.judge(o.name, m); err != nil {
 		return err
 	}
 	if err := t.follow(ctx, o, c, k); err != nil {
@@ -205,42 +216,17 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	return nil
 }
 
-// learn takes the T steps in one go, timed as a phase.
-func (t *comparison) learn(ctx context.Context, o online, c, tol float64, phase string) (*learnt, error) {
-	defer t.env.Lap(phase)()
-	shared, err := t.prepare(o)
-	if err != nil {
-		return nil, err
+// timed learns as often as the settings repeat it, timed as a phase.
+func (t *comparison) timed(ctx context.Context, o online, c, tol float64, phase string) (m *metric.Mahalanobis, w work, err error) {
+	for range t.set.Repeats {
+		end := t.env.Lap(phase)
+		m, w, err = t.learn(ctx, o, c, tol)
+		end()
+		if err != nil {
+			return nil, w, err
+		}
 	}
-	l, err := t.learner(o, shared, c, tol)
-	if err != nil {
-		return nil, err
-	}
-	out := new(learnt)
-	if err := t.run(ctx, l, &out.work, 0, t.steps); err != nil {
-		return nil, err
-	}
-	out.m, _ = l.Final()
-	return out, nil
-}
-
-// learnt is the outcome of T steps.
-type learnt struct {
-	m *metric.Mahalanobis
-	work
-}
-
-func (t *comparison) worked(o online, w work) {
-	kept := 0
-	if t.recurring(o) {
-		kept = 1
-	}
-	for _, c := range []struct {
-		what string
-		n    int
-	}{{updates, w.updates}, {projections, w.projections}, {perPair, kept}} {
-		t.add("work", o.name, c.what, table.Values{"count": float64(c.n)})
-	}
+	return m, w, nil
 }
 
 // follow learns again and beyond the T steps: the mistakes on the way, and what metrics
@@ -255,30 +241,30 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 		return err
 	}
 	var w work
-	judged := map[int]float64{} // part by step
+	parts := map[int]float64{} // by step
 	for _, part := range snapshots {
-		judged[stepsOf(len(t.train.y), part)] = part
+		parts[stepsOf(len(t.train.y), part)] = part
 	}
 	marked := map[int]bool{} // on the curve
 	for i := range checkpoints {
 		marked[(i+1)*t.steps/checkpoints] = true
 	}
-	stops := slices.AppendSeq(slices.Collect(maps.Keys(judged)), maps.Keys(marked))
+	stops := slices.AppendSeq(slices.Collect(maps.Keys(parts)), maps.Keys(marked))
 	slices.Sort(stops)
 	for _, to := range slices.Compact(stops) {
 		if err := t.run(ctx, l, &w, w.steps, to); err != nil {
 			return err
 		}
-		if part, ok := judged[to]; ok {
+		if part, ok := parts[to]; ok {
 			m, _ := l.Final()
 			wrong, err := t.wrong(m, classify.NearestOfTied, []int{k})
 			if err != nil {
 				return err
 			}
-			t.add("snapshot", o.name, table.Format(part), table.Values{"count": float64(wrong[0])})
+			t.count("snapshot", o.name, table.Format(part), wrong[0])
 		}
 		if marked[to] {
-			t.add("loss", o.name, strconv.Itoa(to), table.Values{"count": float64(w.mistakes)})
+			t.count("loss", o.name, strconv.Itoa(to), w.mistakes)
 		}
 	}
 	return nil
@@ -287,18 +273,15 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 // tolerate learns with a tolerance on the residual, as the paper proposes in Section 4.
 func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) error {
 	for _, tol := range tolerances {
-		var got *learnt
-		for range t.set.Repeats {
-			var err error
-			if got, err = t.learn(ctx, o, c, tol, tolerancePhase(o.name, tol)); err != nil {
-				return err
-			}
-		}
-		wrong, err := t.wrong(got.m, classify.NearestOfTied, []int{k})
+		m, w, err := t.timed(ctx, o, c, tol, tolerancePhase(o.name, tol))
 		if err != nil {
 			return err
 		}
-		t.add("tolerance", o.name, table.Format(tol), table.Values{"count": float64(wrong[0]), "second": float64(got.updates)})
+		wrong, err := t.wrong(m, classify.NearestOfTied, []int{k})
+		if err != nil {
+			return err
+		}
+		t.add("tolerance", o.name, table.Format(tol), table.Values{"count": float64(wrong[0]), "second": float64(w.updates)})
 	}
 	return nil
 }
@@ -312,7 +295,7 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 		return err
 	}
 	for i, gamma := range tuned.Gammas {
-		t.add("selection", itml, table.Format(gamma), table.Values{"count": float64(tuned.Wrong[i])})
+		t.count("selection", itml, table.Format(gamma), tuned.Wrong[i])
 	}
 	for _, c := range []struct {
 		name  string
@@ -330,12 +313,8 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 				return err
 			}
 		}
-		atCap := 0
-		if l.Status == learners.IterationCap {
-			atCap = 1
-		}
-		t.add("work", c.name, projections, table.Values{"count": float64(l.Projections)})
-		t.add("work", c.name, capped, table.Values{"count": float64(atCap)})
+		t.count("work", c.name, projections, l.Projections)
+		t.count("work", c.name, capped, one(l.Status == learners.IterationCap))
 		v, err := t.selection.fitITML(seed.Stream("validation bounds"), t.set, c.gamma)
 		if err != nil {
 			return err
@@ -366,11 +345,7 @@ func (t *comparison) validated(m metric.SqDister) (int, error) {
 // judge counts the errors on the test rows by k, for two rules of tied votes.
 func (t *comparison) judge(method string, m metric.SqDister) error {
 	ks := neighbours(t.set.MaxK, len(t.train.y))
-	nearest, err := t.wrong(m, classify.NearestOfTied, ks)
-	if err != nil {
-		return err
-	}
-	lowest, err := t.wrong(m, classify.LowestLabel, ks)
+	nearest, lowest, err := t.wrongs(m, ks)
 	if err != nil {
 		return err
 	}

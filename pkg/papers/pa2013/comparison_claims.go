@@ -1,7 +1,6 @@
 package pa2013
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -44,23 +44,20 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "Wine, ionosphere, balance, soybean and nist16 have the sizes, dimensions and numbers of classes of Table 1.",
 		Where:     section3 + ", Table 1", Theirs: "178, 351, 625, 266, 2000 objects",
 		Predicate: "Objects, features and classes of all five are equal to the printed ones, in every trial." + standInNote,
-		Grade:     gradeTable1,
+		Test:      testTable1,
 	},
 	{
 		ID: "fig1-reasonable", View: "fig1",
 		Statement: "All online learning algorithms have lead to reasonably good behavior according to the predictive 0–1 loss.",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method, the loss after T steps is less than that of the better constant prediction (all similar, or all dissimilar)." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return units(t, corrected, func(r results) (out []experiment.Unit) {
+		Test: func(t *table.Table) judge.Test {
+			return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
 				share := quotient(r.column("size", "", similarLinks, "count"), r.column("size", "", links, "count"))
 				for i, s := range share {
 					share[i] = math.Min(s, 1-s)
 				}
-				for _, o := range onlines {
-					out = append(out, unit(r, o.name, difference(share, r.losses(o.name), 0)))
-				}
-				return out
+				return judge.Minus(share, r.losses(method))
 			})
 		},
 	},
@@ -69,11 +66,13 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "In 5 out of 6 databases, negative methods have led to better results (predictive loss) compared to positive versions of the same methods.",
 		Where:     section3 + ", Fig. 1", Theirs: "5 out of 6",
 		Predicate: "Per database, loss of + minus loss of − after T steps > 0, with one exception; for each of the three rules." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byRule(func(plus, minus online) (experiment.Finding, error) {
-				return unitsBut(1, t, corrected, func(r results) []experiment.Unit {
-					return []experiment.Unit{unit(r, "", difference(r.losses(plus.name), r.losses(minus.name), 0))}
+		Test: func(t *table.Table) judge.Test {
+			return judge.Each(rules, func(v versions) (string, judge.Test) {
+				p := positive(corrected, public(resultsOf(t)), undivided, func(r results, _ string) []float64 {
+					return judge.Minus(r.losses(v.plus()), r.losses(v.minus()))
 				})
+				p.Exceptions = 1
+				return v.name, p
 			})
 		},
 	},
@@ -82,25 +81,21 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The case of the two biggest databases is specially remarkable (the advantage of negative methods).",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "The relative reduction of the loss by − on nist16 is larger than its mean over wine, ionosphere, balance and soybean; for each of the three rules. The other big database is not public.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byRule(func(plus, minus online) (experiment.Finding, error) {
-				all := resultsOf(t)
+		Test: func(t *table.Table) judge.Test {
+			return judge.Each(rules, func(v versions) (string, judge.Test) {
 				gain := func(r results) []float64 {
-					p := r.losses(plus.name)
-					return quotient(difference(p, r.losses(minus.name), 0), p)
+					p := r.losses(v.plus())
+					return quotient(judge.Minus(p, r.losses(v.minus())), p)
 				}
-				big := named(all, "nist16")
-				small := named(all, "wine", "ionosphere", "balance", "soybean")
-				if len(big) == 0 || len(small) == 0 {
-					return experiment.Finding{}, fmt.Errorf("pa2013: %d databases to compare with %d", len(big), len(small))
+				big := experiment.NotEmpty("big database", named(resultsOf(t), "nist16"))[0]
+				var small [][]float64
+				for _, r := range named(resultsOf(t), "wine", "ionosphere", "balance", "soybean") {
+					small = append(small, gain(r))
 				}
-				diff := gain(big[0])
-				for _, r := range small {
-					g := gain(r)
-					experiment.SameLength("trials on nist16 and "+r.cell, diff, g)
-					floats.AddScaled(diff, -1/float64(len(small)), g)
+				diff := addMean(gain(big), -1, experiment.NotEmpty("small databases", small))
+				return v.name, judge.Positive{
+					Units: []judge.Unit{{Name: "nist16", Diffs: diff}}, Rule: judge.Rule{Scale: 100, Unit: "% of the loss", TestRatio: big.testRatio()},
 				}
-				return experiment.GradeUnits([]experiment.Unit{{Name: "nist16", Diffs: diff}}, experiment.UnitRule{Scale: 100, Unit: "% of the loss", TestRatio: big[0].testRatio()})
 			})
 		},
 	},
@@ -109,18 +104,10 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The LS methods exhibit significantly worse behavior in wine, balance, soybean and BDG10 databases.",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "Per database, for + and −, the loss of PA-LS minus the mean loss of PA-I and PA-II is > 0; on wine, balance and soybean (BDG10 is not public).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return gradeUnits(named(resultsOf(t), "wine", "balance", "soybean"), 0, corrected, func(r results) (out []experiment.Unit) {
-				for sign := range 2 {
-					diff := r.losses(onlines[4+sign].name)
-					for _, o := range []online{onlines[sign], onlines[2+sign]} {
-						l := r.losses(o.name)
-						experiment.SameLength(r.cell+": losses of PA-LS and "+o.name, diff, l)
-						floats.AddScaled(diff, -0.5, l)
-					}
-					out = append(out, unit(r, onlines[4+sign].name, diff))
-				}
-				return out
+		Test: func(t *table.Table) judge.Test {
+			return positive(corrected, named(resultsOf(t), "wine", "balance", "soybean"), ls, func(r results, method string) []float64 {
+				sign := strings.TrimPrefix(method, "PA-LS")
+				return addMean(r.losses(method), -1, [][]float64{r.losses("PA-I" + sign), r.losses("PA-II" + sign)})
 			})
 		},
 	},
@@ -129,23 +116,19 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The performance of the different online learning algorithms strongly depends on the value of the parameter C.",
 		Where:     "Section 2.4", Theirs: "no number",
 		Predicate: "Per database and method, the validation error with the worst C of the grid is at least 2 points above that with the best; worst and best are read from the same means over trials." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return units(t, corrected, func(r results) (out []experiment.Unit) {
-				for _, o := range onlines {
-					var worst, best []float64
-					for _, at := range r.t.Where("kind", "selection", "method", o.name).Unique("at") {
-						e := slices.Clone(r.column("selection", o.name, at, "count"))
-						floats.Scale(1/r.sizeIn("selection", validRows), e)
-						if worst == nil || stat.Mean(e, nil) > stat.Mean(worst, nil) {
-							worst = e
-						}
-						if best == nil || stat.Mean(e, nil) < stat.Mean(best, nil) {
-							best = e
-						}
+		Test: func(t *table.Table) judge.Test {
+			return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
+				var worst, best []float64
+				for _, at := range r.t.Where("kind", "selection", "method", method).Unique("at") {
+					e := scaledBy(1/r.sizeIn("selection", validRows), r.column("selection", method, at, "count"))
+					if worst == nil || stat.Mean(e, nil) > stat.Mean(worst, nil) {
+						worst = e
 					}
-					out = append(out, unit(r, o.name, difference(worst, best, -equivalent)))
+					if best == nil || stat.Mean(e, nil) < stat.Mean(best, nil) {
+						best = e
+					}
 				}
-				return out
+				return difference(worst, best, -equivalent)
 			})
 		},
 	},
@@ -155,16 +138,13 @@ var comparisonClaims = []experiment.Claim{
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "Per database and method, our mean error with the paper's rule (best k on the test rows) differs from the printed one by less than 2 points, with its interval, in at least 90 % of the 35 cells; for two rules for tied votes. " +
 			"The intervals are ours; those of the paper are not known." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return twoReadings("ties to the nearest", "ties to the first class name", func(i int) (experiment.Finding, error) {
-				return equal(t, tableShare, func(r results) (out []experiment.Unit) {
-					for _, m := range judged() {
-						e, _ := r.optimistic(m, []string{nearestOfTied, firstName}[i])
-						theirs := printed[r.database().paper][m].percent / 100
-						floats.AddConst(-theirs, e)
-						out = append(out, unit(r, m, e))
-					}
-					return out
+		Test: func(t *table.Table) judge.Test {
+			ties := map[string]string{nearestOfTied: "ties to the nearest", firstName: "ties to the first class name"}
+			return judge.Each([]string{nearestOfTied, firstName}, func(column string) (string, judge.Test) {
+				return ties[column], alike(t, tableShare, judged, func(r results, method string) []float64 {
+					e, _ := r.optimistic(method, column)
+					floats.AddConst(-printed[r.database().paper][method].percent/100, e)
+					return e
 				})
 			})
 		},
@@ -174,23 +154,13 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The differences among different classification results are not significant in most of the cases.",
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "In more than half of the 105 cases (21 pairs of methods on five databases) the whole corrected interval of the difference of errors lies within ±2 points: that a test finds nothing would show nothing. For k by validation and the paper's best k." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			f, err := byK(func(errors errorsOf) (experiment.Finding, error) {
-				return equal(t, most, func(r results) (out []experiment.Unit) {
-					for i, a := range judged() {
-						for _, b := range judged()[i+1:] {
-							out = append(out, unit(r, a+" and "+b, difference(errors(r, a), errors(r, b), 0)))
-						}
-					}
-					return out
-				})
-			})
-			if err != nil {
-				return f, err
+		Test: func(t *table.Table) judge.Test {
+			return judge.Shown{
+				Test: byK(func(errors measure) judge.Test {
+					return alike(t, most, couples(), func(r results, c couple) []float64 { return judge.Minus(errors(r, c.a), errors(r, c.b)) })
+				}),
+				Note: fmt.Sprintf("Friedman's test over the five databases: p = %.2g.", friedman(public(resultsOf(t))).P),
 			}
-			ranks, err := friedman(public(resultsOf(t)))
-			f.Reason += fmt.Sprintf(" Friedman's test over the five databases: p = %.2g.", ranks.P)
-			return f, err
 		},
 	},
 	{
@@ -198,13 +168,10 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "All algorithms lead to very competitive results (with ITML).",
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "Per database and online method, its error is less than ITML's plus 2 points; for k by validation and the paper's best k." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byK(func(errors errorsOf) (experiment.Finding, error) {
-				return units(t, corrected, func(r results) (out []experiment.Unit) {
-					for _, o := range onlines {
-						out = append(out, unit(r, o.name, difference(errors(r, itml), errors(r, o.name), equivalent)))
-					}
-					return out
+		Test: func(t *table.Table) judge.Test {
+			return byK(func(errors measure) judge.Test {
+				return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
+					return difference(errors(r, itml), errors(r, method), equivalent)
 				})
 			})
 		},
@@ -214,16 +181,11 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The combination of LS approach with negative matrices lead to the best results in the three last databases.",
 		Where:     section3 + ", Table 2", Theirs: "8.27, 20.20 and 5.62 %",
 		Predicate: "On soybean and nist16 (BDG10 is not public), the error of each of the six others minus that of PA-LS− is > 0; for k by validation and the paper's best k.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byK(func(errors errorsOf) (experiment.Finding, error) {
-				return gradeUnits(named(resultsOf(t), "soybean", "nist16"), 0, corrected, func(r results) (out []experiment.Unit) {
-					best := onlines[5].name
-					for _, m := range judged() {
-						if m != best {
-							out = append(out, unit(r, m, difference(errors(r, m), errors(r, best), 0)))
-						}
-					}
-					return out
+		Test: func(t *table.Table) judge.Test {
+			others := slices.DeleteFunc(slices.Clone(judged), func(m string) bool { return m == "PA-LS-" })
+			return byK(func(errors measure) judge.Test {
+				return positive(corrected, named(resultsOf(t), "soybean", "nist16"), others, func(r results, method string) []float64 {
+					return judge.Minus(errors(r, method), errors(r, "PA-LS-"))
 				})
 			})
 		},
@@ -233,20 +195,13 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "We have obtained better results in general if the PSD constraint is not enforced until the end of the online learning process.",
 		Where:     "Section 2.4", Theirs: "Table 2: − is lower in 11 of 18",
 		Predicate: "\"In general\": the error of + minus the error of −, mean over five databases and three rules, is > 0; for k by validation and the paper's best k." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byK(func(errors errorsOf) (experiment.Finding, error) {
-				all := public(resultsOf(t))
-				var columns [][]float64
-				for _, r := range all {
-					for i := 0; i < len(onlines); i += 2 {
-						columns = append(columns, difference(errors(r, onlines[i].name), errors(r, onlines[i+1].name), 0))
-					}
-				}
-				mean, err := meanOf(columns)
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				return experiment.GradeUnits([]experiment.Unit{{Name: "mean", Diffs: mean}}, corrected.rule(all))
+		Test: func(t *table.Table) judge.Test {
+			return byK(func(errors measure) judge.Test {
+				all := positive(corrected, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
+					return judge.Minus(errors(r, v.plus()), errors(r, v.minus()))
+				})
+				all.Units = []judge.Unit{{Name: "mean", Diffs: meanOf(all.Units)}}
+				return all
 			})
 		},
 	},
@@ -255,18 +210,16 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "All online algorithms are very efficient compared to ITML; the case of positive versions on ionosphere, BDG10 and nist16 is an exception.",
 		Where:     section3 + ", Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method but for the exceptions, the mean CPU time is less than ITML's (1 minus the quotient, jackknifed over trials, > 0); learning alone and with the choice of C or γ." + standInNote,
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			return byTime(times, func(spent timesOf) (experiment.Finding, error) {
-				return units(t, shareOfTime, func(r results) (out []experiment.Unit) {
-					for i, o := range onlines {
-						if i%2 == 0 && (r.cell == "ionosphere" || r.cell == "nist16") {
-							continue
-						}
-						q := jackknifed(spent(r, o.name), spent(r, itml))
-						out = append(out, unit(r, o.name, difference(make([]float64, len(q)), q, 1)))
-					}
-					return out
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return byTime(times, func(spent measure) judge.Test {
+				p := positive(shareOfTime, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
+					q := jackknifed(spent(r, method), spent(r, itml))
+					return difference(make([]float64, len(q)), q, 1)
 				})
+				p.Units = slices.DeleteFunc(p.Units, func(u judge.Unit) bool {
+					return strings.HasSuffix(u.Name, "⁺") && (strings.HasPrefix(u.Name, "ionosphere") || strings.HasPrefix(u.Name, "nist16"))
+				})
+				return p
 			})
 		},
 	},
@@ -275,15 +228,11 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "Positive versions on ionosphere, BDG10 and nist16 databases get close to 200% (of ITML's time).",
 		Where:     section3 + ", Fig. 2", Theirs: "close to 200%",
 		Predicate: "The mean CPU time divided by ITML's (jackknifed over trials), averaged over the three positive versions on ionosphere and nist16 (BDG10 is not public), is 2 within 0.5; learning alone and with the choice of C or γ.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			return byTime(times, func(spent timesOf) (experiment.Finding, error) {
-				var all [][]float64
-				for _, r := range named(resultsOf(t), "ionosphere", "nist16") {
-					for i := 0; i < len(onlines); i += 2 {
-						all = append(all, jackknifed(spent(r, onlines[i].name), spent(r, itml)))
-					}
-				}
-				return number(2, all)
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return byTime(times, func(spent measure) judge.Test {
+				return judge.Number{Theirs: 2, Tolerance: aboutTwice, Ours: meanOf(unitsOf(named(resultsOf(t), "ionosphere", "nist16"), rules, func(r results, v versions) []float64 {
+					return jackknifed(spent(r, v.plus()), spent(r, itml))
+				}))}
 			})
 		},
 	},
@@ -292,13 +241,10 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The negative online algorithms reduce dramatically the time spent by their corresponding positive versions.",
 		Where:     section3 + ", Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and rule, − takes at most half of the CPU time of + (base-2 logarithm of the quotient minus 1 > 0, so that means are geometric); learning alone and with the choice of C." + standInNote,
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			return byTime(times, func(spent timesOf) (experiment.Finding, error) {
-				return units(t, doublings, func(r results) (out []experiment.Unit) {
-					for i := 0; i < len(onlines); i += 2 {
-						out = append(out, unit(r, onlines[i].rule.String(), log2(quotient(spent(r, onlines[i].name), spent(r, onlines[i+1].name)), math.Log2(dramatic))))
-					}
-					return out
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return byTime(times, func(spent measure) judge.Test {
+				return positive(doublings, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
+					return log2(quotient(spent(r, v.plus()), spent(r, v.minus())), math.Log2(dramatic))
 				})
 			})
 		},
@@ -308,13 +254,10 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "... while preserving good performance results (the negative versions).",
 		Where:     section3 + ", Fig. 2", Theirs: "Table 2",
 		Predicate: "Per database and rule, the error of − is less than that of + plus 2 points; for k by validation and the paper's best k." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return byK(func(errors errorsOf) (experiment.Finding, error) {
-				return units(t, corrected, func(r results) (out []experiment.Unit) {
-					for i := 0; i < len(onlines); i += 2 {
-						out = append(out, unit(r, onlines[i].rule.String(), difference(errors(r, onlines[i].name), errors(r, onlines[i+1].name), equivalent)))
-					}
-					return out
+		Test: func(t *table.Table) judge.Test {
+			return byK(func(errors measure) judge.Test {
+				return positive(corrected, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
+					return difference(errors(r, v.plus()), errors(r, v.minus()), equivalent)
 				})
 			})
 		},
@@ -324,13 +267,10 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "The running times are kept relatively low even in the case of PA-LS(-).",
 		Where:     section3 + ", end", Theirs: experiment.FigureOnly,
 		Predicate: "Per database, PA-LS− takes less than twice the CPU time of PA-I− and of PA-II− (1 minus the base-2 logarithm of the quotient > 0); learning alone and with the choice of C." + standInNote,
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			return byTime(times, func(spent timesOf) (experiment.Finding, error) {
-				return units(t, doublings, func(r results) (out []experiment.Unit) {
-					for _, i := range []int{1, 3} {
-						out = append(out, unit(r, "against "+onlines[i].name, log2(quotient(spent(r, onlines[i].name), spent(r, onlines[5].name)), -math.Log2(dramatic))))
-					}
-					return out
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return byTime(times, func(spent measure) judge.Test {
+				return positive(doublings, public(resultsOf(t)), []string{"against PA-I-", "against PA-II-"}, func(r results, against string) []float64 {
+					return log2(quotient(spent(r, strings.TrimPrefix(against, "against ")), spent(r, "PA-LS-")), -math.Log2(dramatic))
 				})
 			})
 		},
@@ -340,22 +280,20 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "PA-LS(-) needs about twice the number of updates with regard to the other negative online algorithms.",
 		Where:     section3 + ", end", Theirs: "about twice",
 		Predicate: "The number of updates of PA-LS− divided by the mean of PA-I− and PA-II−, mean over five databases, is 2 within 0.5." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var all [][]float64
+		Test: func(t *table.Table) judge.Test {
+			quotients := unitsOf(public(resultsOf(t)), undivided, func(r results, _ string) []float64 {
+				of := func(method string) []float64 { return r.column("work", method, updates, "count") }
+				others := addMean(make([]float64, len(of("PA-I-"))), 1, [][]float64{of("PA-I-"), of("PA-II-")})
+				return quotient(of("PA-LS-"), others)
+			})
 			var each []string
-			for _, r := range public(resultsOf(t)) {
-				count := func(i int) []float64 { return r.column("work", onlines[i].name, updates, "count") }
-				experiment.SameLength(r.cell+": updates of PA-I and PA-II", count(1), count(3))
-				others := make([]float64, len(count(1)))
-				floats.AddScaled(others, 0.5, count(1))
-				floats.AddScaled(others, 0.5, count(3))
-				q := quotient(count(5), others)
-				all = append(all, q)
-				each = append(each, fmt.Sprintf("%s %.2f", r.cell, stat.Mean(q, nil)))
+			for _, u := range quotients {
+				each = append(each, fmt.Sprintf("%s %.2f", u.Name, stat.Mean(u.Diffs, nil)))
 			}
-			f, err := number(2, all)
-			f.Reason += " By database: " + strings.Join(each, ", ") + "."
-			return f, err
+			return judge.Shown{
+				Test: judge.Number{Theirs: 2, Ours: meanOf(quotients), Tolerance: aboutTwice},
+				Note: "By database: " + strings.Join(each, ", ") + ".",
+			}
 		},
 	},
 	{
@@ -363,23 +301,16 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "20 % of the total number of pairs has been proved as a good trade off between computational cost and performance.",
 		Where:     section3, Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method, going on to 40 % lowers the error by less than one point; and stopping at 5 % raises it (> 0). Both must hold." + standInNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return both("going on", "stopping early", func(i int) (experiment.Finding, error) {
-				return units(t, corrected, func(r results) (out []experiment.Unit) {
-					after := func(o online, part float64) []float64 {
-						return r.shares(r.column("snapshot", o.name, table.Format(part), "count"))
+		Test: func(t *table.Table) judge.Test {
+			change := func(part, margin float64) judge.Test {
+				return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
+					after := func(part float64) []float64 {
+						return r.shares(r.column("snapshot", method, table.Format(part), "count"))
 					}
-					for _, o := range onlines {
-						at := after(o, mainSettings.Part)
-						diff := difference(after(o, lastSnapshot), at, littleGain)
-						if i == 1 {
-							diff = difference(after(o, snapshots[0]), at, 0)
-						}
-						out = append(out, unit(r, o.name, diff))
-					}
-					return out
+					return difference(after(part), after(mainSettings.Part), margin)
 				})
-			})
+			}
+			return judge.Both{{Name: "going on", Test: change(lastSnapshot, littleGain)}, {Name: "stopping early", Test: change(snapshots[0], 0)}}
 		},
 	},
 	{
@@ -387,21 +318,16 @@ var comparisonClaims = []experiment.Claim{
 		Statement: "Ours: a tolerance of 0.4 on the residual makes PA-LS faster by half at no cost in error (the paper names such a tolerance as work in progress).",
 		Where:     "Section 4", Theirs: "no number",
 		Predicate: "Per database, for + and −: CPU time to learn at tolerance 0 is at least 1.5 times that at 0.4 (base-2 logarithm of the quotient minus log2 1.5 > 0); and the error grows by less than 1 point. Both must hold. On all six databases, for no statement of the paper is graded.",
-		GradeTimed: func(t, times *table.Table) (experiment.Finding, error) {
-			at := table.Format(gradedTolerance)
-			return both("time", "error", func(i int) (experiment.Finding, error) {
-				kind := []interval{doublings, corrected}[i]
-				return gradeUnits(resultsOf(t), 0, kind, func(r results) (out []experiment.Unit) {
-					for _, o := range onlines[4:] {
-						diff := log2(quotient(r.times(times, learnPhase(o.name)), r.times(times, tolerancePhase(o.name, gradedTolerance))), math.Log2(worthwhile))
-						if i == 1 {
-							diff = difference(r.validated(o.name), r.shares(r.column("tolerance", o.name, at, "count")), littleGain)
-						}
-						out = append(out, unit(r, o.name, diff))
-					}
-					return out
-				})
-			})
+		TestTimed: func(t, times *table.Table) judge.Test {
+			return judge.Both{
+				{Name: "time", Test: positive(doublings, resultsOf(t), ls, func(r results, method string) []float64 {
+					return log2(quotient(r.times(times, learnPhase(method)), r.times(times, tolerancePhase(method, gradedTolerance))), math.Log2(worthwhile))
+				})},
+				{Name: "error", Test: positive(corrected, resultsOf(t), ls, func(r results, method string) []float64 {
+					tolerant := r.shares(r.column("tolerance", method, table.Format(gradedTolerance), "count"))
+					return difference(r.validated(method), tolerant, littleGain)
+				})},
+			}
 		},
 	},
 }
@@ -418,82 +344,70 @@ const (
 	shareOfTime
 )
 
-func (k interval) rule(all []results) experiment.UnitRule {
+func (k interval) rule(all []results) judge.Rule {
 	switch k {
 	case doublings:
-		return experiment.UnitRule{Unit: "doublings"}
+		return judge.Rule{Unit: "doublings"}
 	case shareOfTime:
-		return experiment.UnitRule{Scale: 100, Unit: "% of ITML's time"}
+		return judge.Rule{Scale: 100, Unit: "% of ITML's time"}
 	}
-	return experiment.UnitRule{Scale: 100, Unit: "points", TestRatio: ratioOf(all)}
-}
-
-// ratioOf is the largest n_test/n_train: halves of an odd number differ by a row.
-func ratioOf(all []results) float64 {
+	// The largest n_test/n_train: halves of an odd number differ by a row.
 	ratio := 0.0
 	for _, r := range all {
 		ratio = math.Max(ratio, r.testRatio())
 	}
-	return ratio
+	return judge.Rule{Scale: 100, Unit: "points", TestRatio: ratio}
 }
 
-func unit(r results, what string, diffs []float64) experiment.Unit {
-	name := r.cell
-	if what != "" {
-		name += ", " + shown.Replace(what)
-	}
-	return experiment.Unit{Name: name, Diffs: diffs}
-}
+// Choices of unitsOf: both PA-LS, and one unit per database.
+var (
+	ls        = []string{"PA-LS+", "PA-LS-"}
+	undivided = []string{""}
+)
 
-// units grades "positive in every unit" on the public databases.
-func units(t *table.Table, kind interval, of func(r results) []experiment.Unit) (experiment.Finding, error) {
-	return unitsBut(0, t, kind, of)
-}
-
-func unitsBut(exceptions int, t *table.Table, kind interval, of func(r results) []experiment.Unit) (experiment.Finding, error) {
-	return gradeUnits(public(resultsOf(t)), exceptions, kind, of)
-}
-
-func gradeUnits(all []results, exceptions int, kind interval, of func(r results) []experiment.Unit) (experiment.Finding, error) {
-	var out []experiment.Unit
+// unitsOf returns a unit per database and choice, named by both.
+func unitsOf[T any](all []results, choices []T, diffs func(r results, choice T) []float64) (out []judge.Unit) {
 	for _, r := range all {
-		out = append(out, of(r)...)
+		for _, c := range choices {
+			name := r.cell
+			if what := shown.Replace(fmt.Sprint(c)); what != "" {
+				name += ", " + what
+			}
+			out = append(out, judge.Unit{Name: name, Diffs: diffs(r, c)})
+		}
 	}
-	rule := kind.rule(all)
-	rule.Exceptions = exceptions
-	return experiment.GradeUnits(out, rule)
+	return out
 }
 
-// equal grades "no larger than 2 points" in a share of the units of the public databases.
-func equal(t *table.Table, share float64, of func(r results) []experiment.Unit) (experiment.Finding, error) {
-	var out []experiment.Unit
+// positive tests that the differences are positive for every database and choice.
+func positive[T any](kind interval, all []results, choices []T, diffs func(r results, choice T) []float64) judge.Positive {
+	return judge.Positive{Units: unitsOf(all, choices, diffs), Rule: kind.rule(all)}
+}
+
+// alike tests that the differences are no larger than 2 points in a share of the public
+// databases and choices.
+func alike[T any](t *table.Table, share float64, choices []T, diffs func(r results, choice T) []float64) judge.Test {
 	all := public(resultsOf(t))
-	for _, r := range all {
-		out = append(out, of(r)...)
-	}
-	return experiment.GradeEquivalent(out, experiment.EquivalenceRule{Margin: equivalent, Share: share, Scale: 100, Unit: "points", TestRatio: ratioOf(all)})
+	return judge.Equivalent{Units: unitsOf(all, choices, diffs), Margin: equivalent, Share: share, Rule: corrected.rule(all)}
 }
 
-// number grades the mean over several columns, per trial, against a number.
-func number(theirs float64, columns [][]float64) (experiment.Finding, error) {
-	out, err := meanOf(columns)
-	if err != nil {
-		return experiment.Finding{}, err
+// meanOf is the mean over units, by trial.
+func meanOf(units []judge.Unit) []float64 {
+	var columns [][]float64
+	for _, u := range experiment.NotEmpty("database to judge", units) {
+		columns = append(columns, u.Diffs)
 	}
-	return experiment.GradeNumber(theirs, out, aboutTwice)
+	return addMean(make([]float64, len(columns[0])), 1, columns)
 }
 
-// meanOf is the mean over columns, by trial.
-func meanOf(columns [][]float64) ([]float64, error) {
-	if len(columns) == 0 {
-		return nil, errors.New("pa2013: no database to grade")
-	}
-	out := make([]float64, len(columns[0]))
+// addMean returns a plus a multiple of the mean over columns, by trial.
+func addMean(a []float64, factor float64, columns [][]float64) []float64 {
+	out := slices.Clone(a)
 	for _, c := range columns {
-		experiment.SameLength("trials on two databases", out, c)
-		floats.AddScaled(out, 1/float64(len(columns)), c)
+		judge.SameLength("trials of two databases or methods", out, c)
+		floats.AddScaled(out, factor/float64(len(columns)), c)
 	}
-	return out, nil
+	return out
 }
 
 // log2 returns the base-2 logarithms, less a margin.
@@ -505,95 +419,42 @@ func log2(values []float64, margin float64) []float64 {
 	return out
 }
 
-// twoReadings grades a claim under two readings.
-func twoReadings(first, second string, grade func(i int) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for i, name := range []string{first, second} {
-		f, err := grade(i)
-		if err != nil {
-			return f, fmt.Errorf("%s: %w", name, err)
-		}
-		out = append(out, experiment.Reading{Name: name, Finding: f})
-	}
-	return experiment.AllReadings(out), nil
-}
+// measure returns the errors or the CPU times of a method, by trial.
+type measure func(r results, method string) []float64
 
-// both grades a claim of two parts: it is what the worse part is.
-func both(first, second string, grade func(i int) (experiment.Finding, error)) (experiment.Finding, error) {
-	verdicts := map[experiment.Verdict]bool{}
-	f, err := twoReadings(first, second, func(i int) (experiment.Finding, error) {
-		f, err := grade(i)
-		verdicts[f.Verdict] = true
-		return f, err
-	})
-	for _, v := range []experiment.Verdict{experiment.NotReproduced, experiment.Undecided, experiment.Partly} {
-		if verdicts[v] {
-			f.Verdict = v
-			break
-		}
-	}
-	return f, err
-}
-
-// errorsOf returns the test errors of a method.
-type errorsOf func(r results, method string) []float64
-
-func byK(grade func(errorsOf) (experiment.Finding, error)) (experiment.Finding, error) {
-	return twoReadings("k by validation", "best k", func(i int) (experiment.Finding, error) {
-		if i == 0 {
-			return grade(func(r results, m string) []float64 { return r.validated(m) })
-		}
-		return grade(func(r results, m string) []float64 {
-			e, _ := r.optimistic(m, nearestOfTied)
+// byK tests errors with both choices of the number of neighbours.
+func byK(test func(errors measure) judge.Test) judge.Test {
+	return judge.Readings{
+		{Name: "k by validation", Test: test(results.validated)},
+		{Name: "best k", Test: test(func(r results, method string) []float64 {
+			e, _ := r.optimistic(method, nearestOfTied)
 			return e
-		})
-	})
-}
-
-// timesOf returns the CPU times of a method.
-type timesOf func(r results, method string) []float64
-
-func byTime(times *table.Table, grade func(timesOf) (experiment.Finding, error)) (experiment.Finding, error) {
-	return twoReadings("learning alone", "with the choice", func(i int) (experiment.Finding, error) {
-		if i == 0 {
-			return grade(func(r results, m string) []float64 { return r.times(times, learnPhase(m)) })
-		}
-		return grade(func(r results, m string) []float64 { return r.total(times, m) })
-	})
-}
-
-// byRule grades a claim for each of PA-I, PA-II and PA-LS.
-func byRule(grade func(plus, minus online) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for i := 0; i < len(onlines); i += 2 {
-		f, err := grade(onlines[i], onlines[i+1])
-		if err != nil {
-			return f, err
-		}
-		name := onlines[i].name
-		out = append(out, experiment.Reading{Name: name[:len(name)-1], Finding: f})
+		})},
 	}
-	return experiment.AllReadings(out), nil
 }
 
-func gradeTable1(t *table.Table) (experiment.Finding, error) {
-	all := public(resultsOf(t))
-	if len(all) == 0 {
-		return experiment.Finding{}, errors.New("pa2013: no database to grade")
+// byTime tests CPU times without and with the choice of C or γ.
+func byTime(times *table.Table, test func(spent measure) judge.Test) judge.Test {
+	return judge.Readings{
+		{Name: "learning alone", Test: test(func(r results, method string) []float64 { return r.times(times, learnPhase(method)) })},
+		{Name: "with the choice", Test: test(func(r results, method string) []float64 { return r.total(times, method) })},
 	}
-	holds := make([]bool, len(all[0].column("size", "", objects, "count")))
-	for trial := range holds {
-		holds[trial] = true
-		for _, r := range all {
-			d := r.database()
-			for what, n := range map[string]int{objects: d.objects, features: d.features, classesOf: d.classes} {
-				sizes := r.column("size", "", what, "count")
-				if len(sizes) != len(holds) {
-					return experiment.Finding{}, fmt.Errorf("pa2013: %s: %d rows with the number of %s, want %d", r.cell, len(sizes), what, len(holds))
-				}
-				holds[trial] = holds[trial] && sizes[trial] == float64(n)
+}
+
+func testTable1(t *table.Table) judge.Test {
+	all := experiment.NotEmpty("database to judge", public(resultsOf(t)))
+	holds := judge.Holds(slices.Repeat([]bool{true}, len(all[0].column("size", "", objects, "count"))))
+	for _, r := range all {
+		d := r.database()
+		for what, n := range map[string]int{objects: d.objects, features: d.features, classesOf: d.classes} {
+			sizes := r.column("size", "", what, "count")
+			if len(sizes) != len(holds) {
+				judge.Refuse("pa2013: %s: %d rows with the number of %s, want %d", r.cell, len(sizes), what, len(holds))
+			}
+			for trial, size := range sizes {
+				holds[trial] = holds[trial] && size == float64(n)
 			}
 		}
 	}
-	return experiment.GradeAlways(holds)
+	return holds
 }

@@ -13,26 +13,45 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var comparisonViews = []experiment.View{
-	{Name: "table1", Title: "Table 1: the databases, and what is drawn from them", Draw: drawTable1},
-	{Name: "fig1", Title: "Fig. 1: predictive 0–1 loss over time", Draw: drawFig1},
-	{Name: "table2", Title: "Table 2: classification error of nearest neighbours under the learned metrics", Draw: drawTable2},
-	{Name: "significance", Title: "Which differences of Table 2 are significant, and what could have been seen", Draw: drawSignificance},
-	{Name: "choice", Title: "What was chosen: C by validation, γ by ITML's cross-validation", Draw: drawChoice},
-	{Name: "fig2", Title: "Fig. 2: CPU time relative to ITML", DrawTimed: drawFig2},
-	{Name: "tradeoff", Title: "Error against the number of steps: is 20 % of the pairs a good trade-off?", Draw: drawTradeoff},
-	{Name: "tolerance", Title: "Ours: a tolerance on the residual of PA-LS, time against error", DrawTimed: drawTolerance},
+	{Name: "table1", Title: "Table 1: the databases, and what is drawn from them", Draw: onDatabases(1, "sizes of any database", drawTable1)},
+	{Name: "fig1", Title: "Fig. 1: predictive 0–1 loss over time", Draw: onDatabases(1, "losses on any database", drawFig1)},
+	{Name: "table2", Title: "Table 2: classification error of nearest neighbours under the learned metrics", Draw: onDatabases(1, "errors on any database", drawTable2)},
+	{Name: "significance", Title: "Which differences of Table 2 are significant, and what could have been seen", Draw: onDatabases(2, "errors on at least two databases", drawSignificance)},
+	{Name: "choice", Title: "What was chosen: C by validation, γ by ITML's cross-validation", Draw: onDatabases(1, "choices on any database", drawChoice)},
+	{Name: "fig2", Title: "Fig. 2: CPU time relative to ITML", DrawTimed: onTimes(drawFig2)},
+	{Name: "tradeoff", Title: "Error against the number of steps: is 20 % of the pairs a good trade-off?", Draw: onDatabases(1, "errors on any database", drawTradeoff)},
+	{Name: "tolerance", Title: "Ours: a tolerance on the residual of PA-LS, time against error", DrawTimed: onTimes(drawTolerance)},
 }
 
-func drawTable1(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("sizes of any database"), nil
+// onDatabases draws the databases that a table has. With fewer than least, it notes what is missing.
+func onDatabases(least int, missing string, draw func([]results) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		all := resultsOf(t)
+		if len(all) < least {
+			return plots.Missing(missing), nil
+		}
+		return draw(all), nil
 	}
+}
+
+// onTimes is onDatabases for a view that shows times.
+func onTimes(draw func(all []results, times *table.Table) plots.Drawing) func(t, times *table.Table) (plots.Drawing, error) {
+	return func(t, times *table.Table) (plots.Drawing, error) {
+		all := resultsOf(t)
+		if len(all) == 0 || times.Len() == 0 {
+			return plots.Missing("times on any database"), nil
+		}
+		return draw(all, times), nil
+	}
+}
+
+func drawTable1(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: []string{"database", "objects", "paper", "features", "paper", "classes", "paper", "training rows", "test rows", "pairs", "similar", "steps T", "choice of C: rows", "held out", "pairs", "steps"}}
 	for _, r := range all {
 		n := func(what string) string { return fmt.Sprintf("%.0f", r.size(what)) }
@@ -51,7 +70,7 @@ func drawTable1(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{Text: text, Caption: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
 		"which the paper follows); 40c(c−1) different random pairs of training rows of c classes, or all pairs if there are fewer; T steps, the first number beyond 20 % of all pairs of training rows, present them in random order, again and " +
 		"again (in soybean there are more pairs than steps, so that none recurs). C is chosen on 30 % of the training rows after learning on the other 70 %, with T/4 steps of their T. " +
-		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}, nil
+		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}
 }
 
 // protocol describes data and settings in captions.
@@ -71,18 +90,14 @@ var describeScaling = map[string]string{"raw": "as they are", "zscore": "standar
 // splitsNote describes intervals of errors.
 func splitsNote(all []results) string {
 	n := len(all[0].t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
+	if n < judge.MinTrials {
+		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, judge.MinTrials)
 	}
 	return fmt.Sprintf("Means over %d random splits with corrected resampled 95 %% t intervals (Nadeau and Bengio 2003), since splits of the same objects overlap.", n)
 }
 
-func drawFig1(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("losses on any database"), nil
-	}
-	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames())...)}}
+func drawFig1(all []results) plots.Drawing {
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "steps", YLabel: "predictive 0–1 loss (%)"}
 		row := []string{r.title()}
@@ -91,10 +106,10 @@ func drawFig1(t *table.Table) (plots.Drawing, error) {
 			for _, at := range r.t.Where("kind", "loss", "method", o.name).Unique("at") {
 				step, err := strconv.ParseFloat(at, 64)
 				if err != nil {
-					return d, err
+					judge.Refuse("pa2013: %s: column at: step is %q, want a number", r.cell, at)
 				}
 				values := r.column("loss", o.name, at, "count")
-				m, half := experiment.Summarize(floats.ScaleTo(make([]float64, len(values)), 100/step, values)).Interval()
+				m, half := judge.Summarize(floats.ScaleTo(make([]float64, len(values)), 100/step, values)).Interval()
 				line.X, line.Y = append(line.X, step), append(line.Y, m)
 				line.Lo, line.Hi = append(line.Lo, math.Max(0, m-half)), append(line.Hi, m+half)
 			}
@@ -106,39 +121,18 @@ func drawFig1(t *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
 		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. Bands: 95 % t intervals of the mean over the trials, for these objects; the table and the claims have wider ones, corrected because splits of the same objects overlap. " + splitsNote(all) + " " + protocol(all)
-	return d, nil
+	return d
 }
 
-func onlineNames() []string {
-	var out []string
-	for _, o := range onlines {
-		out = append(out, o.name)
-	}
-	return out
-}
-
-func shownNames(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = shown.Replace(n)
-	}
-	return out
-}
-
-func drawTable2(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on any database"), nil
-	}
-	columns := append(judged(), itmlPlain, euclidean)
-	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(columns)...)}}
+func drawTable2(all []results) plots.Drawing {
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(allMethods)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "test error (%)"}
 		ours := plots.Intervals{Name: "ours, k by validation", Color: 0}
 		best := plots.Intervals{Name: "ours, best k on the test rows", Color: 1}
 		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the first class name (k)"}, {"", "ours, k by validation"}}
-		for _, method := range columns {
+		for _, method := range allMethods {
 			v := r.summary(r.validated(method))
 			b, k := r.optimistic(method, nearestOfTied)
 			low, kLow := r.optimistic(method, firstName)
@@ -153,7 +147,7 @@ func drawTable2(t *table.Table) (plots.Drawing, error) {
 					theirs.Labels, theirs.X = append(theirs.Labels, label), append(theirs.X, v.percent)
 				}
 			}
-			for i, cell := range []string{paper, fmt.Sprintf("%.2f (%d)", 100*stat.Mean(b, nil), k), fmt.Sprintf("%.2f (%d)", 100*stat.Mean(low, nil), kLow), v.Percent()} {
+			for i, cell := range []string{paper, fmt.Sprintf("%.2f (%s)", 100*stat.Mean(b, nil), k), fmt.Sprintf("%.2f (%s)", 100*stat.Mean(low, nil), kLow), v.Percent()} {
 				rows[i] = append(rows[i], cell)
 			}
 		}
@@ -167,7 +161,7 @@ func drawTable2(t *table.Table) (plots.Drawing, error) {
 	d.Caption = fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
 		"\"k by validation\" is chosen per trial on the validation rows. Tied votes go to the nearest of the tied neighbours; under that rule k = 2 gives the answers of k = 1, so that the paper's best k = 2 shows another rule, or the last of equal k: the table adds tied votes to "+
 		"the class whose name comes first. γ = 1 is ITML without tuning; Euclidean has no learning. %s %s", mainSettings.MaxK, splitsNote(all), protocol(all))
-	return d, nil
+	return d
 }
 
 // significance of a table of errors by method.
@@ -180,7 +174,7 @@ const (
 func meanErrors(all []results) [][]float64 {
 	out := make([][]float64, len(all))
 	for i, r := range all {
-		for _, m := range judged() {
+		for _, m := range judged {
 			out[i] = append(out[i], stat.Mean(r.validated(m), nil))
 		}
 	}
@@ -189,90 +183,74 @@ func meanErrors(all []results) [][]float64 {
 
 // friedman tests the ranks of the seven methods over databases. Its permutations are
 // those of a fixed generator.
-func friedman(all []results) (experiment.Friedman, error) {
-	return experiment.FriedmanTest(rand.New(rand.NewPCG(1, 1)), meanErrors(all))
+func friedman(all []results) judge.Friedman {
+	f, err := judge.FriedmanTest(rand.New(rand.NewPCG(1, 1)), meanErrors(all))
+	if err != nil {
+		judge.Refuse("pa2013: %w", err)
+	}
+	return f
 }
 
-func drawSignificance(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) < 2 {
-		return plots.Missing("errors on at least two databases"), nil
-	}
-	methods := judged()
+func drawSignificance(all []results) plots.Drawing {
 	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"database", "pairs of methods", fmt.Sprintf("interval within ±%g points", 100*equivalent), "significant (Holm, 5 %)", "which", "smallest and largest half-width (points)"}}}
 	for _, r := range all {
-		var p []float64
-		var names []string
-		same := 0
-		lo, hi := math.Inf(1), 0.0
-		for i, a := range methods {
-			for _, b := range methods[i+1:] {
-				diff := difference(r.validated(a), r.validated(b), 0)
-				s := r.summary(diff)
-				sign := " < "
-				if s.Mean > 0 {
-					sign = " > "
-				}
-				p, names = append(p, experiment.ResampledP(diff, r.testRatio())), append(names, shown.Replace(a)+sign+shown.Replace(b))
-				if s.HasInterval {
-					lo, hi = math.Min(lo, s.Half), math.Max(hi, s.Half)
-					if math.Abs(s.Mean)+s.Half < equivalent {
-						same++
-					}
-				}
-			}
-		}
-		var which []string
-		for i, q := range experiment.Holm(p) {
-			if q <= testLevel {
-				which = append(which, names[i])
-			}
-		}
-		width := "–"
-		if hi > 0 {
-			width = fmt.Sprintf("%.2f to %.2f", 100*lo, 100*hi)
-		}
-		d.Text.Rows = append(d.Text.Rows, []string{r.title(), strconv.Itoa(len(p)), strconv.Itoa(same), strconv.Itoa(len(which)), strings.Join(which, ", "), width})
+		d.Text.Rows = append(d.Text.Rows, significant(r))
 	}
-	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(methods))}
-	sets := []struct {
-		name string
-		all  []results
-	}{{"all databases", all}}
+	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(judged))}
+	sets := [][]results{all}
 	if p := public(all); len(p) < len(all) {
-		sets = append(sets, struct {
-			name string
-			all  []results
-		}{"without the stand-in", p})
+		sets = append(sets, p)
 	}
 	note := ""
 	for i, set := range sets {
-		f, err := friedman(set.all)
-		if err != nil {
-			return d, err
-		}
-		mark := plots.Intervals{Name: set.name, Color: i, Labels: shownNames(methods), X: f.MeanRanks}
-		ranks.Marks = append(ranks.Marks, mark)
-		note += fmt.Sprintf(" Friedman's test, %s: p = %.2g over %d databases.", set.name, f.P, len(set.all))
+		f, name := friedman(set), []string{"all databases", "without the stand-in"}[i]
+		ranks.Marks = append(ranks.Marks, plots.Intervals{Name: name, Color: i, Labels: shownNames(judged), X: f.MeanRanks})
+		note += fmt.Sprintf(" Friedman's test, %s: p = %.2g over %d databases.", name, f.P, len(set))
 	}
-	n := len(sets[len(sets)-1].all)
-	power := experiment.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(methods), powerAt)
+	n := len(sets[len(sets)-1])
+	power := judge.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(judged), powerAt)
 	d.Panels = []plots.Panel{ranks}
 	d.Caption = fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
 		"Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
-		100*equivalent, note, n, powerAt, power, experiment.NemenyiDifference(n, len(methods)), splitsNote(all), protocol(all))
-	return d, nil
+		100*equivalent, note, n, powerAt, power, judge.NemenyiDifference(n, len(judged)), splitsNote(all), protocol(all))
+	return d
+}
+
+// significant counts the differences of a database that are small, and those that are
+// significant.
+func significant(r results) []string {
+	var p []float64
+	var names, which []string
+	same, lo, hi := 0, math.Inf(1), 0.0
+	for _, c := range couples() {
+		diff := judge.Minus(r.validated(c.a), r.validated(c.b))
+		s, sign := r.summary(diff), " < "
+		if s.Mean > 0 {
+			sign = " > "
+		}
+		p, names = append(p, judge.ResampledP(diff, r.testRatio())), append(names, shown.Replace(c.a+sign+c.b))
+		if s.HasInterval {
+			lo, hi = math.Min(lo, s.Half), math.Max(hi, s.Half)
+			same += one(math.Abs(s.Mean)+s.Half < equivalent)
+		}
+	}
+	for i, q := range judge.Holm(p) {
+		if q <= testLevel {
+			which = append(which, names[i])
+		}
+	}
+	width := "–"
+	if hi > 0 {
+		width = fmt.Sprintf("%.2f to %.2f", 100*lo, 100*hi)
+	}
+	return []string{r.title(), strconv.Itoa(len(p)), strconv.Itoa(same), strconv.Itoa(len(which)), strings.Join(which, ", "), width}
 }
 
 // drawChoice counts, over the trials, which C or γ was chosen and how often that was a draw.
-func drawChoice(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("choices on any database"), nil
-	}
+func drawChoice(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: []string{"database", "method", "chosen (trials)", "as good as the chosen one, mean number", "trials in which all are as good", "largest minus least validation error (points)", "fits stopped at the cap (trials)"}}
 	for _, r := range all {
-		for _, m := range judged() {
+		for _, m := range judged {
 			counts := map[float64]int{}
 			for _, c := range r.column("chosen", m, "", "c") {
 				counts[c]++
@@ -281,52 +259,41 @@ func drawChoice(t *table.Table) (plots.Drawing, error) {
 			for _, c := range slices.Sorted(maps.Keys(counts)) {
 				chosen = append(chosen, fmt.Sprintf("%s (%d)", table.Format(c), counts[c]))
 			}
-			tied, draws, trials := 0, 0, 0
-			var spread []float64
+			rows := r.sizeIn("selection", validRows)
+			if m == itml {
+				rows = r.size(trainRows) // of its own cross-validation
+			}
+			draws := 0
+			var tied, spread []float64
 			for _, g := range r.t.Where("kind", "selection", "method", m).Group("trial") {
 				wrong := g.Values("count")
-				n := 0
-				for _, w := range wrong {
-					if w == slices.Min(wrong) {
-						n++
-					}
-				}
-				trials, tied = trials+1, tied+n
-				if n == len(wrong) {
-					draws++
-				}
-				rows := r.sizeIn("selection", validRows)
-				if m == itml {
-					rows = r.size(trainRows) // of its own cross-validation
-				}
-				spread = append(spread, (slices.Max(wrong)-slices.Min(wrong))/rows)
+				least := slices.Min(wrong)
+				n := floats.Count(func(w float64) bool { return w == least }, wrong)
+				draws += one(n == len(wrong))
+				tied, spread = append(tied, float64(n)), append(spread, (slices.Max(wrong)-least)/rows)
 			}
 			atCap := "–"
 			if m == itml {
 				atCap = fmt.Sprintf("%.0f", floats.Sum(r.column("work", itml, capped, "count")))
 			}
-			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", float64(tied)/float64(trials)), strconv.Itoa(draws),
+			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", stat.Mean(tied, nil)), strconv.Itoa(draws),
 				fmt.Sprintf("%.1f", 100*stat.Mean(spread, nil)), atCap})
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "C of the online methods, of seven values, by the error on validation rows, and γ of ITML, of nine values, by its own cross-validation on all training rows. " +
-		"Of equals the smallest is taken, which decides where many are as good. A fit of ITML at the cap of 100,000 steps has not converged. " + protocol(all)}, nil
+		"Of equals the smallest is taken, which decides where many are as good. A fit of ITML at the cap of 100,000 steps has not converged. " + protocol(all)}
 }
 
-func drawFig2(t, times *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 || times.Len() == 0 {
-		return plots.Missing("times on any database"), nil
-	}
+func drawFig2(all []results, times *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "learning (s)", "% of ITML", "choice of C or γ (s)", "both, % of ITML", "updates", "projections", "representation"}}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "CPU time (% of ITML's)", XLog: true}
 		alone := plots.Intervals{Name: "learning alone, C and γ given", Color: 0}
 		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
-		for _, m := range judged() {
+		for _, m := range judged {
 			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
-			a, aHalf := relative(learn, r.times(times, learnPhase(itml))).Interval()
-			b, bHalf := relative(total, r.total(times, itml)).Interval()
+			a, aHalf := judge.Summarize(jackknifed(learn, r.times(times, learnPhase(itml)))).Interval()
+			b, bHalf := judge.Summarize(jackknifed(total, r.total(times, itml))).Interval()
 			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
 			if m != itml {
 				label := shown.Replace(m)
@@ -346,7 +313,7 @@ func drawFig2(t, times *table.Table) (plots.Drawing, error) {
 		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). " +
 		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML). " +
 		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. An interval that reaches down to 0 is cut at the left edge. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
-	return d, nil
+	return d
 }
 
 // mean formats a mean count.
@@ -354,11 +321,7 @@ func mean(values []float64) string { return fmt.Sprintf("%.0f", stat.Mean(values
 
 func seconds(values []float64) string { return fmt.Sprintf("%.3g", stat.Mean(values, nil)) }
 
-func drawTradeoff(t *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 {
-		return plots.Missing("errors on any database"), nil
-	}
+func drawTradeoff(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all))}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
@@ -374,14 +337,10 @@ func drawTradeoff(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = "Test error, k by validation, of the metric after 5, 10, 20 and 40 % of all pairs of training rows as steps, with the C chosen for 20 %. " + splitsNote(all) + " Intervals are left out of the figure; claims use them. " + protocol(all)
-	return d, nil
+	return d
 }
 
-func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
-	all := resultsOf(t)
-	if len(all) == 0 || times.Len() == 0 {
-		return plots.Missing("times on any database"), nil
-	}
+func drawTolerance(all []results, times *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "tolerance", "updates", "CPU time (s)", "% of tolerance 0", "test error (%)", "change of the error (points)"}}}
 	var tried []string
 	for _, tol := range tolerances {
@@ -396,7 +355,7 @@ func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
 			line := plots.Points{Name: shown.Replace(o.name), Color: i % 2, Shape: i % 2}
 			base, before := r.times(times, learnPhase(o.name)), r.validated(o.name)
 			add := func(tol float64, spent, errors, updates []float64) {
-				rel, _ := relative(spent, base).Interval()
+				rel, _ := judge.Summarize(jackknifed(spent, base)).Interval()
 				line.X, line.Y = append(line.X, 100*rel), append(line.Y, 100*stat.Mean(errors, nil))
 				label := ""
 				if tol == tolerances[len(tolerances)-1] {
@@ -417,5 +376,5 @@ func drawTolerance(t, times *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
 		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)
-	return d, nil
+	return d
 }

@@ -14,12 +14,13 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
 
-func TestSmoke(t *testing.T) { experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins") }
+func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
 
 func testEnv() *experiment.Env {
 	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
@@ -240,7 +241,7 @@ func TestScalingIsThatOfTheTable(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}
-	tb, err := Sensitivity.ReadTable(dir)
+	tb, err := harness.ReadTable(Sensitivity, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,7 +15,6 @@ import (
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/table"
 )
 
 // database is a row of Table 1.
@@ -40,35 +38,47 @@ var databases = []database{
 	{cell: "nist16", paper: "nist16", dataset: "nist16", objects: 2000, features: 256, classes: 10},
 }
 
-// generated are the built-in data of smoke scale.
+// small reports whether a database is one of the paper's with few objects.
+func (d database) small() bool { return d.objects > 0 && d.objects < 1000 }
+
+// The built-in data of smoke scale.
 const (
 	generatedBalance = "balance, from its rule"
 	generatedMixture = "Gaussian mixture"
 )
 
-// settings are what the paper fixes or leaves open. They enter the keys of jobs.
+// databasesAt are the databases that are run at a scale.
+func databasesAt(scale experiment.Scale) []database {
+	if scale == experiment.Full {
+		return databases
+	}
+	return []database{{cell: generatedMixture, dataset: generatedMixture}, {cell: generatedBalance, dataset: generatedBalance}}
+}
+
+// settings are what the paper fixes or leaves open.
 type settings struct {
 	// Scaling of features, learned from training rows.
-	Scaling datasets.Preprocessing
+	Scaling datasets.Preprocessing `key:"scaling"`
 	// Share of the rows that train; the others test.
-	Share float64
+	Share float64 `key:"share"`
 	// PerClasses is 40 of the 40c(c−1) pairs of c classes.
-	PerClasses int
+	PerClasses int `key:"per-classes"`
 	// Part of the number of pairs of training rows that is exceeded by the number of steps.
-	Part float64
+	Part float64 `key:"part"`
 	// Cs is the grid of C.
-	Cs []float64
+	Cs []float64 `key:"cs"`
 	// Selection is the share of the training rows on which a candidate learns; the
 	// others validate it. SelectionPart is Part for that.
-	Selection, SelectionPart float64
+	Selection     float64 `key:"selection"`
+	SelectionPart float64 `key:"selection-part"`
 	// ByPairs chooses C by the pairs predicted wrong instead of the objects classified wrong.
-	ByPairs bool
+	ByPairs bool `key:"by-pairs"`
 	// MaxK is the largest number of neighbours.
-	MaxK int
+	MaxK int `key:"max-k"`
 	// Bounds is the rule of ITML's bounds.
-	Bounds pairs.BoundRule
+	Bounds pairs.BoundRule `key:"bounds"`
 	// Repeats is how often what is timed is done.
-	Repeats int
+	Repeats int `key:"repeats"`
 }
 
 // mainSettings are those of the comparison. Scaling is that of the least mean error
@@ -80,19 +90,8 @@ var mainSettings = settings{
 	MaxK: 25, Bounds: pairs.Bins, Repeats: 1,
 }
 
-// repeats times small problems often enough to last: their learners take milliseconds.
-const (
-	repeatsOfSmall = 20
-	smallObjects   = 1000
-)
-
-func (s settings) params() map[string]string {
-	return map[string]string{
-		"scaling": s.Scaling.String(), "share": table.Format(s.Share), "per-classes": strconv.Itoa(s.PerClasses), "part": table.Format(s.Part),
-		"cs": fmt.Sprint(s.Cs), "selection": table.Format(s.Selection), "selection-part": table.Format(s.SelectionPart), "by-pairs": strconv.FormatBool(s.ByPairs),
-		"max-k": strconv.Itoa(s.MaxK), "bounds": s.Bounds.String(), "repeats": strconv.Itoa(s.Repeats),
-	}
-}
+// repeatsOfSmall times small problems often enough to last: their learners take milliseconds.
+const repeatsOfSmall = 20
 
 // online is one of the paper's six methods.
 type online struct {
@@ -102,7 +101,7 @@ type online struct {
 }
 
 // onlines are in the order of Table 2. A name ends in + if the constraints are enforced
-// at each step and in − if only at the end.
+// at each step and in - if only at the end.
 var onlines = []online{
 	{"PA-I+", pairs.PAI, pairs.EachStep}, {"PA-I-", pairs.PAI, pairs.AtEnd},
 	{"PA-II+", pairs.PAII, pairs.EachStep}, {"PA-II-", pairs.PAII, pairs.AtEnd},
@@ -126,13 +125,7 @@ type part struct {
 	y []int
 }
 
-func rowsOf(s *datasets.Set, idx []int) part {
-	p := part{x: s.Rows(idx), y: make([]int, len(idx))}
-	for k, i := range idx {
-		p.y[k] = s.Y[i]
-	}
-	return p
-}
+func rowsOf(s *datasets.Set, idx []int) part { return part{s.Rows(idx), s.Labels(idx)} }
 
 // scaled maps all parts by what is learned from the first.
 func scaled(by datasets.Preprocessing, parts ...*part) error {
@@ -293,6 +286,23 @@ func (s *session) learner(o online, r *pairs.Recurring, c, tol float64) (byIndex
 	return direct{l, s}, err
 }
 
+// learn takes the T steps in one go and returns the metric at the end.
+func (s *session) learn(ctx context.Context, o online, c, tol float64) (m *metric.Mahalanobis, w work, err error) {
+	shared, err := s.prepare(o)
+	if err != nil {
+		return nil, w, err
+	}
+	l, err := s.learner(o, shared, c, tol)
+	if err != nil {
+		return nil, w, err
+	}
+	if err := s.run(ctx, l, &w, 0, s.steps); err != nil {
+		return nil, w, err
+	}
+	m, _ = l.Final()
+	return m, w, nil
+}
+
 // work counts what a learner did.
 type work struct{ steps, mistakes, updates, projections int }
 
@@ -340,6 +350,15 @@ func (s *session) wrong(m metric.SqDister, ties classify.VoteTie, ks []int) ([]i
 		return nil, err
 	}
 	return knn.Errors(s.test.x, s.ranked(s.test.y), ks)
+}
+
+// wrongs is wrong for two rules of tied votes: to the nearest, and to the first class name.
+func (s *session) wrongs(m metric.SqDister, ks []int) (nearest, lowest []int, err error) {
+	if nearest, err = s.wrong(m, classify.NearestOfTied, ks); err != nil {
+		return nil, nil, err
+	}
+	lowest, err = s.wrong(m, classify.LowestLabel, ks)
+	return nearest, lowest, err
 }
 
 // ranked maps labels to their ranks, so that LowestLabel means the first name.

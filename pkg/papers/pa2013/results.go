@@ -2,24 +2,57 @@ package pa2013
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/table"
 )
 
-// judged are the methods of Table 2, in its order.
-func judged() []string {
-	out := []string{itml}
+// judged are the methods of Table 2, in its order; allMethods are those with ours.
+var (
+	judged     = slices.Concat([]string{itml}, onlineNames)
+	allMethods = slices.Concat(judged, []string{itmlPlain, euclidean})
+)
+
+// onlineNames are the names of the online methods.
+var onlineNames = func() (names []string) {
 	for _, o := range onlines {
-		out = append(out, o.name)
+		names = append(names, o.name)
 	}
-	return out
+	return names
+}()
+
+// couple is a pair of methods that are compared.
+type couple struct{ a, b string }
+
+func (c couple) String() string { return c.a + " and " + c.b }
+
+// couples are all pairs of judged methods.
+func couples() (all []couple) {
+	for i, a := range judged {
+		for _, b := range judged[i+1:] {
+			all = append(all, couple{a, b})
+		}
+	}
+	return all
 }
+
+// versions are the two methods of a rule; their name has no sign.
+type versions struct {
+	rule pairs.Rule
+	name string
+}
+
+var rules = []versions{{pairs.PAI, "PA-I"}, {pairs.PAII, "PA-II"}, {pairs.PALS, "PA-LS"}}
+
+func (v versions) String() string { return v.rule.String() }
+func (v versions) plus() string   { return v.name + "+" }
+func (v versions) minus() string  { return v.name + "-" }
 
 // results reads the rows of one database of a comparison.
 type results struct {
@@ -36,7 +69,7 @@ func resultsOf(t *table.Table) []results {
 	return out
 }
 
-// public returns those whose data the paper used: what claims are graded on.
+// public returns those whose data the paper used: what claims are judged on.
 func public(all []results) []results {
 	return slices.DeleteFunc(slices.Clone(all), func(r results) bool { return r.database().standIn })
 }
@@ -77,12 +110,12 @@ func (r results) sizeIn(of, what string) float64 {
 
 // testRatio is n_test/n_train of the splits.
 func (r results) testRatio() float64 {
-	return experiment.Ratio(r.cell+": test to training rows", r.size(testRows), r.size(trainRows))
+	return experiment.SizeRatio(r.cell+": test to training rows", r.size(testRows), r.size(trainRows))
 }
 
 // summary is the mean over the splits with the corrected resampled interval.
-func (r results) summary(values []float64) experiment.Summary {
-	return experiment.SummarizeResampled(values, r.testRatio())
+func (r results) summary(values []float64) judge.Summary {
+	return judge.SummarizeResampled(values, r.testRatio())
 }
 
 // column returns a value of each trial.
@@ -91,15 +124,10 @@ func (r results) column(kind, method, at, value string) []float64 {
 }
 
 // shares are the counts of some rows divided by the number of test rows.
-func (r results) shares(counts []float64) []float64 {
-	out := slices.Clone(counts)
-	floats.Scale(1/r.size(testRows), out)
-	return out
-}
+func (r results) shares(counts []float64) []float64 { return scaledBy(1/r.size(testRows), counts) }
 
-// errorsAt are the test errors with k neighbours, by trial.
-func (r results) errorsAt(method string, k int, column string) []float64 {
-	return r.shares(r.column("error", method, strconv.Itoa(k), column))
+func scaledBy(factor float64, values []float64) []float64 {
+	return floats.ScaleTo(make([]float64, len(values)), factor, values)
 }
 
 // The columns of errors by the rule for tied votes.
@@ -110,16 +138,12 @@ const (
 
 // optimistic are the test errors with the k, the same in all trials, of the least mean
 // test error: the paper's rule for Table 2, which looks at the test rows.
-func (r results) optimistic(method, column string) (errors []float64, k int) {
+func (r results) optimistic(method, column string) (errors []float64, k string) {
 	least := 0.0
 	for _, at := range r.t.Where("kind", "error", "method", method).Unique("at") {
-		kk, err := strconv.Atoi(at)
-		if err != nil {
-			experiment.Refuse("pa2013: %s: column at: k is %q, want a whole number", r.cell, at)
-		}
-		e := r.errorsAt(method, kk, column)
+		e := r.shares(r.column("error", method, at, column))
 		if m := stat.Mean(e, nil); errors == nil || m < least {
-			errors, k, least = e, kk, m
+			errors, k, least = e, at, m
 		}
 	}
 	return errors, k
@@ -132,7 +156,7 @@ func (r results) validated(method string) []float64 {
 		k := g.Where("kind", "chosen", "method", method).Values("k")
 		e := g.Where("kind", "error", "method", method)
 		if len(k) != 1 {
-			experiment.Refuse("pa2013: %s, trial %s: %d rows with the k of %s, want 1", r.cell, trial, len(k), method)
+			judge.Refuse("pa2013: %s, trial %s: %d rows with the k of %s, want 1", r.cell, trial, len(k), method)
 		}
 		out = append(out, r.shares(e.Where("at", table.Format(k[0])).Values("count"))...)
 	}
@@ -142,46 +166,37 @@ func (r results) validated(method string) []float64 {
 // losses are the predictive 0–1 losses at the end, by trial.
 func (r results) losses(method string) []float64 {
 	last := r.t.Where("kind", "loss", "method", method).Unique("at")
-	out := slices.Clone(r.column("loss", method, experiment.Last("losses of "+method+" on "+r.cell, last), "count"))
-	floats.Scale(1/r.size(stepsTaken), out)
-	return out
+	return scaledBy(1/r.size(stepsTaken), r.column("loss", method, experiment.Last("losses of "+method+" on "+r.cell, last), "count"))
 }
 
 // times are CPU times of a phase in seconds, by trial; timed work is repeated, and
 // this is one of the repeats. Tuning is not repeated.
 func (r results) times(times *table.Table, phase string) []float64 {
-	out := slices.Clone(times.Where("cell", r.cell, "phase", phase).Values("cpu_s"))
+	values := times.Where("cell", r.cell, "phase", phase).Values("cpu_s")
 	if strings.HasPrefix(phase, learnPhase("")) {
-		floats.Scale(1/r.size(repeated), out)
+		return scaledBy(1/r.size(repeated), values)
 	}
-	return out
+	return values
 }
 
 // total is the time to learn with what it takes to choose C, or γ.
 func (r results) total(times *table.Table, method string) []float64 {
-	out := r.times(times, tunePhase(method))
-	learn := r.times(times, learnPhase(method))
-	experiment.SameLength(r.cell+": times of "+method, out, learn)
-	floats.Add(out, learn)
-	return out
+	tune, learn := r.times(times, tunePhase(method)), r.times(times, learnPhase(method))
+	judge.SameLength(r.cell+": times of "+method, tune, learn)
+	return floats.AddTo(make([]float64, len(tune)), tune, learn)
 }
 
 // quotient divides entry by entry.
 func quotient(a, b []float64) []float64 {
-	experiment.SameLength("two methods", a, b)
+	judge.SameLength("two methods", a, b)
 	return floats.DivTo(make([]float64, len(a)), a, b)
 }
 
-// relative is the quotient of the means of a and b, by trial, jackknifed: the paper's
-// "relative averaged running time". The mean of quotients would follow the trials in
-// which b happens to be small.
-func relative(a, b []float64) experiment.Summary {
-	return experiment.Summarize(jackknifed(a, b))
-}
-
-// jackknifed returns the pseudo-values of that quotient; the quotient itself for one trial.
+// jackknifed returns the pseudo-values of the quotient of the means of a and b, the paper's
+// "relative averaged running time"; the quotient itself for one trial. The mean of quotients
+// would follow the trials in which b happens to be small.
 func jackknifed(a, b []float64) []float64 {
-	experiment.SameLength("times of two methods", a, b)
+	judge.SameLength("times of two methods", a, b)
 	of := func(keep func(int) bool) float64 {
 		var sa, sb float64
 		for i := range a {
@@ -194,16 +209,19 @@ func jackknifed(a, b []float64) []float64 {
 	if len(a) < 2 {
 		return []float64{of(func(int) bool { return true })}
 	}
-	return experiment.PseudoValues(len(a), of)
+	return judge.PseudoValues(len(a), of)
 }
 
 // difference returns a − b plus a margin.
 func difference(a, b []float64, margin float64) []float64 {
-	experiment.SameLength("two methods", a, b)
-	out := make([]float64, len(a))
-	floats.SubTo(out, a, b)
+	out := judge.Minus(a, b)
 	floats.AddConst(margin, out)
 	return out
+}
+
+// shownNames are the paper's names of methods.
+func shownNames(names []string) []string {
+	return strings.Split(shown.Replace(strings.Join(names, "\n")), "\n")
 }
 
 // shown turns the names of methods, which are keys, into the paper's.

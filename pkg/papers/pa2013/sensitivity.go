@@ -3,6 +3,8 @@ package pa2013
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,15 +12,13 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
-
-// small are the databases of the sensitivity study.
-var small = []string{"wine", "ionosphere", "balance", "soybean"}
 
 // variants change one open choice of the protocol each.
 var variants = []struct {
@@ -34,6 +34,24 @@ var variants = []struct {
 	{"ITML's bounds by percentiles", func(s *settings) { s.Bounds = pairs.Percentiles }},
 }
 
+// sensitivitySettings are those of a variant on a database.
+type sensitivitySettings struct {
+	settings
+	Variant  string `key:"variant"`
+	Database string `key:"database"`
+}
+
+var sensitivityColumns = experiment.Columns{
+	experiment.Text("database", "name of the database"),
+	experiment.Text("setting", "the one choice that may differ from the main setting"),
+	experiment.Text("method", "name of the method"),
+	experiment.Number("validation", "share", "validation rows classified wrongly with the chosen C, of ITML γ, and the best number of neighbours"),
+	experiment.Number("error", "share", "test rows classified wrongly, with the number of neighbours that is best on validation rows"),
+	experiment.Number("best", "share", "test rows classified wrongly, the least over the number of neighbours"),
+	experiment.Number("lowest", "share", "the same as best, with tied votes to the first class name"),
+	experiment.Number("loss", "share", "pairs predicted wrongly among the T steps of an online method"),
+}
+
 // Sensitivity sweeps the choices that the paper leaves open. Of the three scalings, the
 // one of the main setting is that setting.
 var Sensitivity = experiment.Spec{
@@ -42,27 +60,16 @@ var Sensitivity = experiment.Spec{
 	Source:  "Section 3; choices that the paper does not state",
 	Ours:    true,
 	Version: 2,
-	Cells: func(scale experiment.Scale) []experiment.Cell {
-		type data struct{ cell, dataset string }
-		var all []data
-		for _, d := range databases {
-			for _, name := range small {
-				if d.cell == name {
-					all = append(all, data{d.cell, d.dataset})
-				}
-			}
+	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
+		all := databasesAt(scale)[:1]
+		if scale == experiment.Full {
+			all = slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
 		}
-		if scale == experiment.Smoke {
-			all = []data{{generatedMixture, generatedMixture}}
-		}
-		var cells []experiment.Cell
 		for _, d := range all {
 			for _, v := range variants {
-				s := mainSettings
-				v.change(&s)
-				params := s.params()
-				params["variant"], params["database"] = v.name, d.cell
-				cells = append(cells, experiment.Cell{Name: d.cell + ", " + v.name, Dataset: d.dataset, Methods: methods, Params: params})
+				s := sensitivitySettings{mainSettings, v.name, d.cell}
+				v.change(&s.settings)
+				cells = append(cells, experiment.Cell{Name: d.cell + ", " + v.name, Dataset: d.dataset, Methods: methods, Settings: s})
 			}
 		}
 		return cells
@@ -73,73 +80,46 @@ var Sensitivity = experiment.Spec{
 		}
 		return 3
 	},
-	Index:  []string{"database", "setting", "method"},
-	Values: []string{"validation", "error", "best", "lowest", "loss"},
-	Trial:  sensitivityTrial,
+	Columns: sensitivityColumns,
+	Trial:   sensitivityTrial,
 	Views: []experiment.View{
 		{Name: "sensitivity", Title: "Open choices: mean error over the databases", Draw: drawSensitivity},
 	},
 	Cost: 5 * time.Second,
 }
 
-// sensitivityTrial learns as a comparison does, untimed. Validation is the error on
-// validation rows that chose C (or, of ITML and Euclidean, the least over k), error that
-// on test rows with the k that validation chose, best and lowest the least over k on
-// test rows under two rules for tied votes.
+// sensitivityTrial learns as a comparison does, untimed.
 func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := mainSettings
-	for _, v := range variants {
-		if v.name == cell.Params["variant"] {
-			v.change(&s)
-		}
-	}
-	p, err := newProblem(env, seed, cell.Dataset, s)
+	s := cell.Settings.(sensitivitySettings)
+	p, err := newProblem(env, seed, cell.Dataset, s.settings)
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New([]string{"database", "setting", "method"}, []string{"validation", "error", "best", "lowest", "loss"})
+	rows := sensitivityColumns.Table()
 	ks := neighbours(s.MaxK, len(p.selection.train.y))
-	add := func(method string, chosen candidate, m metric.SqDister, loss table.Values) error {
+	add := func(method string, chosen candidate, m metric.SqDister, loss float64) error {
 		k, wrong := chosen.best()
-		values := table.Values{"validation": float64(wrong) / float64(len(p.selection.test.y))}
-		for name, v := range loss {
-			values[name] = v
+		nearest, lowest, err := p.wrongs(m, ks)
+		if err != nil {
+			return err
 		}
-		for _, ties := range []classify.VoteTie{classify.NearestOfTied, classify.LowestLabel} {
-			test, err := p.wrong(m, ties, ks)
-			if err != nil {
-				return err
-			}
-			n := float64(len(p.test.y))
-			_, least := candidate{wrong: test}.best()
-			if ties == classify.LowestLabel {
-				values["lowest"] = float64(least) / n
-				continue
-			}
-			values["error"], values["best"] = float64(test[k-1])/n, float64(least)/n
-		}
-		rows.Add(table.Key{"database": cell.Params["database"], "setting": cell.Params["variant"], "method": method}, values)
+		n := float64(len(p.test.y))
+		rows.Add(table.Key{"database": s.Database, "setting": s.Variant, "method": method}, table.Values{
+			"validation": float64(wrong) / float64(len(p.selection.test.y)), "error": float64(nearest[k-1]) / n,
+			"best": float64(slices.Min(nearest)) / n, "lowest": float64(slices.Min(lowest)) / n, "loss": loss,
+		})
 		return nil
 	}
 	for _, o := range onlines {
-		all, best, err := p.choose(ctx, o, s)
+		all, best, err := p.choose(ctx, o, s.settings)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
-		shared, err := p.prepare(o)
+		m, w, err := p.learn(ctx, o, all[best].c, 0)
 		if err != nil {
-			return nil, err
-		}
-		l, err := p.learner(o, shared, all[best].c, 0)
-		if err != nil {
-			return nil, err
-		}
-		var w work
-		if err := p.run(ctx, l, &w, 0, p.steps); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
-		m, _ := l.Final()
-		if err := add(o.name, all[best], m, table.Values{"loss": float64(w.mistakes) / float64(w.steps)}); err != nil {
+		if err := add(o.name, all[best], m, float64(w.mistakes)/float64(w.steps)); err != nil {
 			return nil, err
 		}
 	}
@@ -147,11 +127,11 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", itml, err)
 	}
-	l, err := p.fitITML(seed.Stream("bounds"), s, tuned.Gamma)
+	l, err := p.fitITML(seed.Stream("bounds"), s.settings, tuned.Gamma)
 	if err != nil {
 		return nil, err
 	}
-	v, err := p.selection.fitITML(seed.Stream("validation bounds"), s, tuned.Gamma)
+	v, err := p.selection.fitITML(seed.Stream("validation bounds"), s.settings, tuned.Gamma)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +143,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 		if err != nil {
 			return nil, err
 		}
-		if err := add(c.name, candidate{wrong: wrong}, c.test, nil); err != nil {
+		if err := add(c.name, candidate{wrong: wrong}, c.test, math.NaN()); err != nil {
 			return nil, err
 		}
 	}
@@ -174,17 +154,16 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return plots.Missing("errors on any database"), nil
 	}
-	names := append(onlineNames(), itml, euclidean)
+	names := slices.Concat(onlineNames, []string{itml, euclidean})
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}
-	panels := []struct {
+	for _, pn := range []struct {
 		title   string
 		methods []string
 	}{
 		{"constraints at each step", []string{"PA-I+", "PA-II+", "PA-LS+"}},
 		{"constraints at the end", []string{"PA-I-", "PA-II-", "PA-LS-"}},
 		{"ITML and Euclidean", []string{itml, euclidean}},
-	}
-	for _, pn := range panels {
+	} {
 		p := plots.Panel{Title: pn.title, XLabel: "mean test error (%), k by validation"}
 		for i, m := range pn.methods {
 			mark := plots.Intervals{Name: shown.Replace(m), Color: i}
@@ -202,23 +181,18 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 		for _, what := range []struct{ column, name string }{
 			{"validation", "validation error (%)"}, {"error", "test error, k by validation (%)"}, {"best", "test error, best k (%)"}, {"lowest", "the same, tied votes to the first class name (%)"}, {"loss", "predictive loss (%)"},
 		} {
-			databases := append(g.Unique("database"), "")
-			for _, db := range databases {
-				rows, name := g, "mean"
-				if db != "" {
-					rows, name = g.Where("database", db), db
-				}
-				row := []string{setting, what.name, name}
+			row := func(database string, rows *table.Table) {
+				cells := []string{setting, what.name, database}
 				for _, m := range names {
-					v := stat.Mean(rows.Where("method", m).Values(what.column), nil)
-					cell := fmt.Sprintf("%.2f", 100*v)
-					if v != v {
-						cell = "–"
-					}
-					row = append(row, cell)
+					cell := fmt.Sprintf("%.2f", 100*stat.Mean(rows.Where("method", m).Values(what.column), nil))
+					cells = append(cells, strings.Replace(cell, "NaN", "–", 1))
 				}
-				d.Text.Rows = append(d.Text.Rows, row)
+				d.Text.Rows = append(d.Text.Rows, cells)
 			}
+			for name, rows := range g.Group("database") {
+				row(name, rows)
+			}
+			row("mean", g)
 		}
 	}
 	splits := "one random split"
@@ -227,7 +201,7 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = fmt.Sprintf("Mean test error over %s and %s, k by validation, one choice changed at a time; the main setting is \"features %s\". The table adds the error on validation rows, which chose the scaling (the least mean over the six online methods and the "+
 		"databases), the error with the best k on the test rows under two rules for tied votes, and the predictive loss. Fewer than %d splits: no intervals.",
-		strings.Join(t.Unique("database"), ", "), splits, describeScaling[mainSettings.Scaling.String()], experiment.MinTrials)
+		strings.Join(t.Unique("database"), ", "), splits, describeScaling[mainSettings.Scaling.String()], judge.MinTrials)
 	return d, nil
 }
 

@@ -6,23 +6,29 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
-func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) experiment.Verdict {
+func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) judge.Verdict {
 	t.Helper()
-	return experimenttest.Grade(t, claims, id, tb, nil).Verdict
+	return experimenttest.Judge(t, claims, id, tb, nil).Verdict
 }
 
 const madeTrials = 8
+
+// madeTable returns an empty table of an experiment.
+func madeTable(s experiment.Spec) *table.Table {
+	return table.New(append([]string{"job", "cell", "trial"}, s.Columns.Texts()...), s.Columns.Numbers())
+}
 
 // fig3Table has the given error of each method in every problem; odd makes
 // POLA's error in that many problems larger than all others'. A small spread
 // over trials makes intervals positive.
 func fig3Table(errs map[string]float64, odd int, separated map[string]float64) *table.Table {
-	index, values := Fig3.Columns()
-	tb := table.New(index, values)
-	for p, cell := range allDigitPairs() {
+	tb := madeTable(Fig3)
+	for p, d := range allDigitPairs() {
+		cell := d.String()
 		for trial := range madeTrials {
 			for _, m := range []string{euclidean, pola, polaTop, fdaPlain, fdaRidge, rcaPlain, rcaRidge, rcaPCA} {
 				e := errs[m]
@@ -32,7 +38,7 @@ func fig3Table(errs map[string]float64, odd int, separated map[string]float64) *
 				tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": "error", "method": m},
 					table.Values{"error": e + 1e-4*float64(trial%3)*e})
 			}
-			if cell == "0-8" {
+			if d == plottedDigits {
 				for m, v := range separated {
 					for _, split := range []string{onTraining, onHeldOut} {
 						tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": "separable", "method": m, "split": split}, table.Values{"value": v})
@@ -52,20 +58,20 @@ func TestFig3ClaimsPointTheRightWay(t *testing.T) {
 	yes := fig3Table(supports, 0, map[string]float64{pola: 1, embedPCA: 0})
 	no := fig3Table(opposes, 0, map[string]float64{pola: 0, embedPCA: 1})
 	for _, c := range fig3Claims {
-		if v := grade(t, fig3Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig3Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig3Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig3Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
 	oneOdd, twoOdd := fig3Table(supports, 1, nil), fig3Table(supports, 2, nil)
 	for _, c := range []struct {
 		id       string
-		one, two experiment.Verdict
+		one, two judge.Verdict
 	}{
-		{"fig3-euclidean", experiment.Partly, experiment.Partly},
-		{"fig3-rca-pca", experiment.Reproduced, experiment.Partly}, // "all but one"
+		{"fig3-euclidean", judge.Partly, judge.Partly},
+		{"fig3-rca-pca", judge.Reproduced, judge.Partly}, // "all but one"
 	} {
 		// The odd problems lose by far more than the others win, so bring the
 		// mean over problems back to the claimed side with the others' margin.
@@ -100,8 +106,7 @@ func rebalanced(t *table.Table) *table.Table {
 
 func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 	made := func(noisyOrder, pcaAccuracy, pcaOrder, polaAccuracy, polaOrder float64) *table.Table {
-		index, values := Fig2.Columns()
-		tb := table.New(index, values)
+		tb := madeTable(Fig2)
 		for _, r := range noiseReadings {
 			for trial := range madeTrials {
 				for _, row := range []struct {
@@ -118,10 +123,10 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 	}
 	yes, no := made(.55, .6, .5, .99, .98), made(.9, .95, .9, .6, .6)
 	for _, c := range fig2Claims {
-		if v := grade(t, fig2Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig2Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig2Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig2Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -129,15 +134,14 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 
 func TestTheorem1ClaimsPointTheRightWay(t *testing.T) {
 	made := func(loss, mistakes, lemma, printed, padded float64) *table.Table {
-		index, values := Theorem1.Columns()
-		tb := table.New(index, values)
+		tb := madeTable(Theorem1)
 		for i, s := range theorem1Streams {
 			for trial := range madeTrials {
 				l := loss
 				if i == 1 {
 					l *= padded
 				}
-				tb.Add(table.Key{"cell": s.name, "trial": strconv.Itoa(trial), "kind": "round"}, table.Values{"round": 1,
+				tb.Add(table.Key{"cell": s.name(), "trial": strconv.Itoa(trial), "kind": "round"}, table.Values{"round": 1,
 					"squared_loss": l, "mistakes": mistakes, "bound": 1, "lemma_left": lemma, "lemma_right": 1, "printed_left": printed, "printed_right": 1})
 			}
 		}
@@ -145,10 +149,10 @@ func TestTheorem1ClaimsPointTheRightWay(t *testing.T) {
 	}
 	yes, no := made(.5, .5, .5, .5, 1), made(2, 2, 2, 2, 1.1)
 	for _, c := range theorem1Claims {
-		if v := grade(t, theorem1Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, theorem1Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, theorem1Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, theorem1Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -157,8 +161,7 @@ func TestTheorem1ClaimsPointTheRightWay(t *testing.T) {
 func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 	const segments = 20
 	made := func(nn, pola, perceptronError, chosen, otherMargins float64) *table.Table {
-		index, values := Fig4.Columns()
-		tb := table.New(index, values)
+		tb := madeTable(Fig4)
 		add := func(setting, topic, method string, e float64) {
 			for s := range segments {
 				noise := 1e-3 * float64(s%3)
@@ -188,10 +191,10 @@ func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 	}
 	yes, no := made(.3, .1, .12, .09, .4), made(.05, .3, .05, .05, .06)
 	for _, c := range fig4Claims {
-		if v := grade(t, fig4Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig4Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig4Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig4Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -199,8 +202,7 @@ func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 
 func TestRingsClaimPointsTheRightWay(t *testing.T) {
 	made := func(plain, kernel float64) *table.Table {
-		index, values := Rings.Columns()
-		tb := table.New(index, values)
+		tb := madeTable(Rings)
 		for trial := range madeTrials {
 			for method, e := range map[string]float64{euclidean: .27, pola: plain, kernelGaussian: kernel, kernelQuadratic: kernel} {
 				for i, v := range []float64{1 - e, e} { // the last checkpoint counts
@@ -214,11 +216,11 @@ func TestRingsClaimPointsTheRightWay(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		plain, kernel float64
-		want          experiment.Verdict
+		want          judge.Verdict
 	}{
-		{"supporting", .3, .01, experiment.Reproduced},
-		{"opposing", .01, .4, experiment.NotReproduced},
-		{"better than the rivals, but above 5 %", .3, .1, experiment.Partly},
+		{"supporting", .3, .01, judge.Reproduced},
+		{"opposing", .01, .4, judge.NotReproduced},
+		{"better than the rivals, but above 5 %", .3, .1, judge.Partly},
 	} {
 		if v := grade(t, Rings.Claims, "rings-kernel", made(c.plain, c.kernel)); v != c.want {
 			t.Errorf("%s table: %s, want %s", c.name, v, c.want)

@@ -3,7 +3,6 @@ package pola2004
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,19 +18,25 @@ import (
 // settings are the choices of Fig. 3's protocol that the paper leaves open,
 // and those it fixes.
 type settings struct {
-	Scaling  datasets.Scaling
-	B1       float64 // start threshold of POLA
-	Gamma    float64 // relaxation of POLA, Eq. 12
-	Passes   int     // over the pairs
-	Balanced bool    // half of the pairs similar, instead of uniform pairs
+	Scaling  datasets.Scaling `key:"scaling"`
+	B1       float64          `key:"b1"`       // start threshold of POLA
+	Gamma    float64          `key:"gamma"`    // relaxation of POLA, Eq. 12
+	Passes   int              `key:"passes"`   // over the pairs
+	Balanced bool             `key:"balanced"` // half of the pairs similar, instead of uniform pairs
 
-	Images     int // training images drawn from all ten digits; the paper's 10,000
-	Pairs      int // pairs per problem; the paper's 1,000
-	PCADim     int // before RCA; the paper's 40
-	RCARidge   float64
-	FDARidge   float64
-	Candidates []int // of k, chosen by leave-one-out
+	Images     int     `key:"images"`  // training images drawn from all ten digits; the paper's 10,000
+	Pairs      int     `key:"pairs"`   // pairs per problem; the paper's 1,000
+	PCADim     int     `key:"pca-dim"` // before RCA; the paper's 40
+	RCARidge   float64 `key:"rca-ridge"`
+	FDARidge   float64 `key:"fda-ridge"`
+	Candidates []int   `key:"k-candidates"` // of k, chosen by leave-one-out
 }
+
+// digits are the two digits of a problem, in ascending order.
+type digits struct{ A, B int }
+
+// String returns "a-b", the name of the problem.
+func (d digits) String() string { return fmt.Sprintf("%d-%d", d.A, d.B) }
 
 // The open choices below were made on images of MNIST's training set that the
 // run that judges them does not train on: the validation column of
@@ -101,27 +106,12 @@ func (p part) rows(idx []int) part {
 	return out
 }
 
-// parseDigits reads a cell's "a-b".
-func parseDigits(s string) (a, b int, err error) {
-	if len(s) == 3 && s[1] == '-' {
-		a, err1 := strconv.Atoi(s[:1])
-		b, err2 := strconv.Atoi(s[2:])
-		if err1 == nil && err2 == nil && a < b {
-			return a, b, nil
-		}
-	}
-	return 0, 0, fmt.Errorf("pola2004: digits %q, want two different digits in ascending order, such as 0-8", s)
-}
-
 // load draws the trial's training images (the same for all problems of a
 // trial), as many validation images from the training images left over, and
 // takes all test images; it keeps the two digits and draws the pairs.
-func load(env *experiment.Env, seed experiment.Seed, digits string, s settings) (*problem, error) {
-	a, b, err := parseDigits(digits)
-	if err != nil {
-		return nil, err
-	}
+func load(env *experiment.Env, seed experiment.Seed, d digits, s settings) (*problem, error) {
 	var train, test *datasets.Images
+	var err error
 	if env.Scale == experiment.Smoke {
 		train, test = datasets.GlyphDigits(seed.Stream("glyphs"), 3*s.Images, s.Images)
 	} else if train, test, err = env.Data.MNIST(); err != nil {
@@ -132,11 +122,11 @@ func load(env *experiment.Env, seed experiment.Seed, digits string, s settings) 
 		return nil, fmt.Errorf("pola2004: %d training images, want at least %d", len(drawn), 2*s.Images)
 	}
 	p := &problem{
-		train: twoDigits(train, drawn[:s.Images], a, b, s.Scaling),
-		valid: twoDigits(train, drawn[s.Images:2*s.Images], a, b, s.Scaling),
-		test:  twoDigits(test, test.All(), a, b, s.Scaling),
+		train: twoDigits(train, drawn[:s.Images], d, s.Scaling),
+		valid: twoDigits(train, drawn[s.Images:2*s.Images], d, s.Scaling),
+		test:  twoDigits(test, test.All(), d, s.Scaling),
 	}
-	p.links, err = drawLinks(seed.Stream("pairs "+digits), p.train.y, s)
+	p.links, err = drawLinks(seed.Stream("pairs "+d.String()), p.train.y, s)
 	return p, err
 }
 
@@ -147,8 +137,8 @@ func drawLinks(rng *rand.Rand, y []int, s settings) ([]metric.Link, error) {
 	return datasets.RandomLinks(rng, y, s.Pairs)
 }
 
-func twoDigits(im *datasets.Images, idx []int, a, b int, scaling datasets.Scaling) part {
-	keep := im.Filter(idx, a, b)
+func twoDigits(im *datasets.Images, idx []int, d digits, scaling datasets.Scaling) part {
+	keep := im.Filter(idx, d.A, d.B)
 	return part{im.Rows(keep, scaling), im.Y(keep)}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -30,15 +29,16 @@ const (
 // filterSettings are the choices of Fig. 4's protocol that the paper leaves open,
 // and those it fixes.
 type filterSettings struct {
-	Documents string
-	Words     int            // the paper's 500
-	Select    text.Selection // how they are chosen
+	Topic     string         `key:"topic"`
+	Documents string         `key:"documents"`
+	Words     int            `key:"words"`  // the paper's 500
+	Select    text.Selection `key:"select"` // how they are chosen
 	// Warm is the number of first documents that choose words and inverse
 	// document frequencies; 0 means that the whole stream does, which looks into
 	// the future. Errors count from the document after them.
-	Warm     int
-	B1       float64 // start threshold of POLA
-	Segments int     // of the stream, for intervals
+	Warm     int     `key:"warm"`
+	B1       float64 `key:"b1"`       // start threshold of POLA
+	Segments int     `key:"segments"` // of the stream, for intervals
 }
 
 var mainFilter = filterSettings{
@@ -78,21 +78,15 @@ const (
 	smokeItems    = 320 // made-up news at smoke scale
 )
 
-// at returns the settings at a scale.
-func (s filterSettings) at(scale experiment.Scale) filterSettings {
+// at returns the settings for a topic at a scale.
+func (s filterSettings) at(scale experiment.Scale, topic string) filterSettings {
+	s.Topic = topic
 	if scale == experiment.Smoke {
 		s.Words = s.Words * 2 / 5
 		s.Warm /= 10
 		s.Segments = 8
 	}
 	return s
-}
-
-func (s filterSettings) params() map[string]string {
-	return map[string]string{
-		"documents": s.Documents, "words": strconv.Itoa(s.Words), "select": s.Select.String(), "warm": strconv.Itoa(s.Warm),
-		"b1": table.Format(s.B1), "segments": strconv.Itoa(s.Segments),
-	}
 }
 
 func newsDataset(scale experiment.Scale) string {
@@ -145,9 +139,12 @@ type newsStream struct {
 }
 
 // loadNews returns the stream of a topic.
-func loadNews(env *experiment.Env, seed experiment.Seed, topic string, s filterSettings) (*newsStream, error) {
-	news, err := openNews(env, seed)
-	if err != nil {
+func loadNews(env *experiment.Env, seed experiment.Seed, s filterSettings) (*newsStream, error) {
+	var news *datasets.Reuters
+	var err error
+	if env.Scale == experiment.Smoke {
+		news = datasets.News(seed.Stream("news"), smokeItems)
+	} else if news, err = env.Data.Reuters21578(); err != nil {
 		return nil, err
 	}
 	var idx []int
@@ -171,7 +168,7 @@ func loadNews(env *experiment.Env, seed experiment.Seed, topic string, s filterS
 			return nil, err
 		}
 	}
-	out := &newsStream{relevant: news.Relevant(idx, topic), first: s.Warm, documents: len(idx)}
+	out := &newsStream{relevant: news.Relevant(idx, s.Topic), first: s.Warm, documents: len(idx)}
 	var a text.Analyzer
 	bags := make([]text.Bag, len(idx))
 	for k, i := range idx {
@@ -198,13 +195,6 @@ func loadNews(env *experiment.Env, seed experiment.Seed, topic string, s filterS
 		out.x = append(out.x, x)
 	}
 	return out, nil
-}
-
-func openNews(env *experiment.Env, seed experiment.Seed) (*datasets.Reuters, error) {
-	if env.Scale == experiment.Smoke {
-		return datasets.News(seed.Stream("news"), smokeItems), nil
-	}
-	return env.Data.Reuters21578()
 }
 
 // checkTopics returns an error unless the lists of topics are those of the rule.
@@ -234,12 +224,12 @@ func (n *newsStream) segment(i, segments int) int {
 // learns the truth.
 type newsFilter func(x []float64, relevant bool) (predicted bool, err error)
 
-// classifierFilter filters by an online classifier.
-func classifierFilter(l learners.Online[classify.Example, classify.Prediction]) newsFilter {
+// classifierFilter filters by an online classifier; err says why there is none.
+func classifierFilter(l learners.Online[classify.Example, classify.Prediction], err error) (newsFilter, error) {
 	return func(x []float64, relevant bool) (bool, error) {
 		o, err := l.Step(classify.Example{X: x, Label: classify.LabelOf(relevant)})
 		return o.Prediction.Positive, err
-	}
+	}, err
 }
 
 // pairRule says which pair POLA learns from when the label of a document comes.
@@ -273,6 +263,30 @@ func (r pairRule) method(relax relaxation) string {
 	}
 	return fmt.Sprintf("%s, %s, %s/%s", pola, r, table.Format(relax.Gamma), table.Format(relax.Length))
 }
+
+// polaForms are the two forms of POLA in Fig. 4.
+var polaForms = []struct {
+	name  string
+	relax relaxation
+}{{pola, plainPOLA}, {"relaxed POLA", relaxedPOLA}}
+
+// polaReading is a form of POLA under a rule: its name and its method.
+type polaReading struct {
+	name, method string
+	relax        relaxation
+	rule         pairRule
+}
+
+// polaReadings are both forms under all rules.
+var polaReadings = func() []polaReading {
+	var out []polaReading
+	for _, form := range polaForms {
+		for _, rule := range pairRules {
+			out = append(out, polaReading{form.name + ", " + rule.String(), rule.method(form.relax), form.relax, rule})
+		}
+	}
+	return out
+}()
 
 // newPOLAFilter filters by the distance to the nearest relevant document seen so
 // far, which is compared with POLA's threshold; before the first one, nothing is
@@ -330,14 +344,6 @@ var paumChosen = margins{2, -1}
 func (m margins) String() string { return table.Format(m.Positive) + "/" + table.Format(m.Negative) }
 
 func (m margins) method() string { return "PAUM " + m.String() }
-
-func newPAUMFilter(dim int, m margins) (newsFilter, error) {
-	l, err := classify.NewPAUM(dim, classify.PAUMParams{TauPositive: m.Positive, TauNegative: m.Negative})
-	if err != nil {
-		return nil, err
-	}
-	return classifierFilter(l), nil
-}
 
 // tally counts errors in one segment.
 type tally struct{ relevant, irrelevant, missed, alarms int }

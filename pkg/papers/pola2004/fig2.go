@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/pairs"
@@ -48,16 +49,20 @@ var Fig2 = experiment.Spec{
 		for _, r := range noiseReadings {
 			cells = append(cells, experiment.Cell{
 				Name: r.String(), Dataset: "glyphs",
-				Params:  map[string]string{"noise": r.String()},
-				Methods: map[string]int{"POLA": pairs.POLAVersion, "PCA": labels.PCAVersion},
+				Settings: fig2Settings{r},
+				Methods:  map[string]int{"POLA": pairs.POLAVersion, "PCA": labels.PCAVersion},
 			})
 		}
 		return cells
 	},
 	Trials: experiment.Trials(20),
-	Index:  fig2Index,
-	Values: fig2Values,
-	Trial:  fig2Trial,
+	Kinds: []experiment.Kind{
+		{Name: "accuracy", Meaning: "share of images nearer to the clean image of their own digit than to that of the other"},
+		{Name: "order", Meaning: "probability that two images of different digits are farther apart than two of the same digit"},
+		{Name: "image", Meaning: "an image of the first trial"},
+	},
+	Columns: fig2Columns,
+	Trial:   fig2Trial,
 	Views: []experiment.View{
 		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(datasets.PerImage)},
 		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(datasets.PerLine)},
@@ -68,9 +73,19 @@ var Fig2 = experiment.Spec{
 	Cost:   time.Second,
 }
 
+type fig2Settings struct {
+	Noise datasets.NoiseReading `key:"noise"`
+}
+
 var (
-	fig2Index  = []string{"kind", "method", "label"}
-	fig2Values = append([]string{"value"}, pixelColumns()...)
+	fig2Columns = experiment.Columns{
+		experiment.Text("kind", "what the row is of"),
+		experiment.Text("method", "what rebuilt the images; or the noisy images themselves"),
+		experiment.Text("label", "digit of the image").In("image"),
+		experiment.Number("value", "share", "the measure of its kind, over all images of the trial").In("accuracy", "order"),
+		fig2Pixels,
+	}
+	fig2Pixels = experiment.Vector("p", fig2Side*fig2Side, "", "grey value of a pixel, row by row; one factor brings the clean digits to unit norm on average").In("image")
 
 	noiseReadings = []datasets.NoiseReading{datasets.PerImage, datasets.PerLine, datasets.PerPixel}
 	describeNoise = map[datasets.NoiseReading]string{
@@ -80,20 +95,8 @@ var (
 	}
 )
 
-func pixelColumns() []string {
-	out := make([]string, fig2Side*fig2Side)
-	for i := range out {
-		out[i] = "p" + strconv.Itoa(i)
-	}
-	return out
-}
-
 func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	reading, err := datasets.ParseNoiseReading(cell.Params["noise"])
-	if err != nil {
-		return nil, err
-	}
-	set, err := datasets.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, reading, 1)
+	set, err := datasets.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, cell.Settings.(fig2Settings).Noise, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -106,19 +109,9 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		floats.Scale(scale, p)
 	}
 
-	rows := table.New(fig2Index, fig2Values)
-	n := set.N()
-	image := func(kind, method, label string, v []float64) {
-		if seed.Trial != 0 {
-			return // images of the first trial are enough to draw
-		}
-		vals := table.Values{}
-		for i, p := range v {
-			vals["p"+strconv.Itoa(i)] = p
-		}
-		rows.Add(table.Key{"kind": kind, "method": method, "label": label}, vals)
-	}
-	judge := func(method string, x *mat.Dense) {
+	rows := fig2Columns.Table()
+	pixels := fig2Pixels.Names()
+	measure := func(method string, x *mat.Dense) {
 		right := 0
 		for i, y := range set.Y {
 			e := metric.Euclidean{}
@@ -126,19 +119,26 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				right++
 			}
 		}
-		rows.Add(table.Key{"kind": "accuracy", "method": method}, table.Values{"value": float64(right) / float64(n)})
+		rows.Add(table.Key{"kind": "accuracy", "method": method}, table.Values{"value": float64(right) / float64(set.N())})
 		rows.Add(table.Key{"kind": "order", "method": method}, table.Values{"value": orderProbability(x, set.Y)})
+		if seed.Trial != 0 {
+			return // images of the first trial are enough to draw
+		}
 		for i, y := range set.Y {
-			image("image", method, strconv.Itoa(y), x.RawRowView(i))
+			values := table.Values{}
+			for j, p := range x.RawRowView(i) {
+				values[pixels[j]] = p
+			}
+			rows.Add(table.Key{"kind": "image", "method": method, "label": strconv.Itoa(y)}, values)
 		}
 	}
-	judge(fig2Noisy, set.X)
+	measure(fig2Noisy, set.X)
 
 	pca, err := labels.FitPCA(set.X, 1)
 	if err != nil {
 		return nil, err
 	}
-	judge("PCA", pca.Reconstruct(set.X))
+	measure("PCA", pca.Reconstruct(set.X))
 
 	l, err := pairs.NewPOLA(set.Dim(), pairs.POLAParams{})
 	if err != nil {
@@ -153,7 +153,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 	_, top := l.Metric().Principal(1)
-	judge(pola, reconstruct(set.X, pca.Mean(), top.RawRowView(0)))
+	measure(pola, reconstruct(set.X, pca.Mean(), top.RawRowView(0)))
 	return rows, nil
 }
 
@@ -217,11 +217,9 @@ func orderProbability(x *mat.Dense, y []int) float64 {
 var fig2Methods = []string{fig2Noisy, "PCA", pola}
 
 func drawFig2(reading datasets.NoiseReading) func(t *table.Table) (plots.Drawing, error) {
-	return func(t *table.Table) (plots.Drawing, error) {
-		images := t.Where("cell", reading.String(), "kind", "image")
-		if images.Len() == 0 {
-			return plots.Missing("images of the first trial under the reading " + reading.String()), nil
-		}
+	where := []string{"cell", reading.String(), "kind", "image"}
+	return given("images of the first trial under the reading "+reading.String(), func(t *table.Table) plots.Drawing {
+		images := t.Where(where...)
 		d := plots.Drawing{Columns: 3, Caption: fmt.Sprintf(
 			"64 noisy 12×12 images of 2 (first half) and 5 (first trial). Noise reading: %s; 0 dB. Top: the images, and each image rebuilt from its mean and one "+
 				"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances "+
@@ -230,48 +228,39 @@ func drawFig2(reading datasets.NoiseReading) func(t *table.Table) (plots.Drawing
 		var bottom []plots.Panel
 		for _, method := range fig2Methods {
 			g := images.Where("method", method)
-			pix := make([][]float64, g.Len())
-			for i := range pix {
-				pix[i] = make([]float64, fig2Side*fig2Side)
-				for j := range pix[i] {
-					pix[i][j] = g.Values("p" + strconv.Itoa(j))[i]
-				}
-			}
-			order := make([]int, len(pix))
-			for i := range order {
-				order[i] = i
-			}
-			label := g.Index("label")
-			sort.SliceStable(order, func(i, j int) bool { return label[order[i]] < label[order[j]] })
-			sorted := make([][]float64, len(pix))
-			twos := 0
-			for i, o := range order {
-				sorted[i] = pix[o]
-				if label[o] == "2" {
-					twos++
-				}
-			}
-			z := make([][]float64, len(sorted))
+			twos := g.Where("label", "2")
+			pix := append(fig2Images(twos), fig2Images(g.Where("label", "5"))...)
+			z := make([][]float64, len(pix))
 			for i := range z {
-				z[i] = make([]float64, len(sorted))
+				z[i] = make([]float64, len(pix))
 				for j := range z[i] {
-					z[i][j] = math.Sqrt(metric.Euclidean{}.SqDist(sorted[i], sorted[j]))
+					z[i][j] = math.Sqrt(metric.Euclidean{}.SqDist(pix[i], pix[j]))
 				}
 			}
+			digits := []plots.Tick{{At: float64(twos.Len()) / 2, Label: "2"}, {At: float64(twos.Len()+len(z)) / 2, Label: "5"}}
 			title := method
 			if method != fig2Noisy {
 				title = "rebuilt by " + method
 			}
 			d.Panels = append(d.Panels, plots.Panel{Title: title, HideAxes: true,
-				Marks: []plots.Mark{plots.Images{H: fig2Side, W: fig2Side, Pix: sorted, Columns: 8}}})
+				Marks: []plots.Mark{plots.Images{H: fig2Side, W: fig2Side, Pix: pix, Columns: 8}}})
 			bottom = append(bottom, plots.Panel{Title: "distances, " + method, XLabel: "image", YLabel: "image",
-				Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "distance", Separators: []int{twos},
-					XTicks: []plots.Tick{{At: float64(twos) / 2, Label: "2"}, {At: float64(twos+len(z)) / 2, Label: "5"}},
-					YTicks: []plots.Tick{{At: float64(twos) / 2, Label: "2"}, {At: float64(twos+len(z)) / 2, Label: "5"}}}}})
+				Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "distance", Separators: []int{twos.Len()}, XTicks: digits, YTicks: digits}}})
 		}
 		d.Panels = append(d.Panels, bottom...)
-		return d, nil
+		return d
+	}, where...)
+}
+
+// fig2Images returns the images of some rows.
+func fig2Images(t *table.Table) [][]float64 {
+	out := make([][]float64, t.Len())
+	for _, name := range fig2Pixels.Names() {
+		for i, v := range t.Values(name) {
+			out[i] = append(out[i], v)
+		}
 	}
+	return out
 }
 
 func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
@@ -283,8 +272,8 @@ func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
 				continue
 			}
 			text.Rows = append(text.Rows, []string{describeNoise[r], m,
-				experiment.Summarize(g.Where("kind", "accuracy").Values("value")).Percent(),
-				experiment.Summarize(g.Where("kind", "order").Values("value")).Percent()})
+				judge.Summarize(g.Where("kind", "accuracy").Values("value")).Percent(),
+				judge.Summarize(g.Where("kind", "order").Values("value")).Percent()})
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). Order probability: " +
@@ -298,7 +287,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "The noise degraded the original images up to the point where it is almost impossible to recognize whether the original digit is 2 or 5.",
 		Where:     "Section 7, Fig. 2 top left", Theirs: experiment.FigureOnly,
 		Predicate: "Nearest-prototype accuracy of the noisy images ≤ 0.75, half-way from chance to certainty, under each reading of the noise (a machine's measure, not a human eye's).",
-		Grade:     fig2Grade("accuracy", fig2Noisy, fig2Unclear, -1),
+		Test:      fig2Test("accuracy", fig2Noisy, fig2Unclear, -1),
 	},
 	{
 		ID:        "fig2-noisy-distances",
@@ -306,7 +295,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "The distances between the original noisy images are rather random and do not reflect the identity of the underlying prototypes.",
 		Where:     "Section 7, Fig. 2 bottom left", Theirs: experiment.FigureOnly,
 		Predicate: "Order probability of the distances ≤ 0.75, under each reading of the noise.",
-		Grade:     fig2Grade("order", fig2Noisy, fig2Random, -1),
+		Test:      fig2Test("order", fig2Noisy, fig2Random, -1),
 	},
 	{
 		ID:        "fig2-pca-images",
@@ -314,7 +303,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "From the PCA reconstructions it is in most cases not possible to reveal whether an image represents 2 or 5.",
 		Where:     "Section 7, Fig. 2 top middle", Theirs: experiment.FigureOnly,
 		Predicate: "Nearest-prototype accuracy ≤ 0.75, half-way from chance to certainty, under each reading of the noise.",
-		Grade:     fig2Grade("accuracy", "PCA", fig2Unclear, -1),
+		Test:      fig2Test("accuracy", "PCA", fig2Unclear, -1),
 	},
 	{
 		ID:        "fig2-pca-distances",
@@ -322,7 +311,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "The distances between PCA reconstructions do not clearly show the underlying two-class structure.",
 		Where:     "Section 7, Fig. 2 bottom middle", Theirs: experiment.FigureOnly,
 		Predicate: "Order probability of the distances ≤ 0.75, under each reading of the noise.",
-		Grade:     fig2Grade("order", "PCA", fig2Random, -1),
+		Test:      fig2Test("order", "PCA", fig2Random, -1),
 	},
 	{
 		ID:        "fig2-pola-images",
@@ -330,7 +319,7 @@ var fig2Claims = []experiment.Claim{
 		Statement: "Most, if not all, of the images reconstructed by POLA look intelligible and reveal the original digit.",
 		Where:     "Section 7, Fig. 2 top right", Theirs: experiment.FigureOnly,
 		Predicate: "Nearest-prototype accuracy ≥ 0.9, under each reading of the noise.",
-		Grade:     fig2Grade("accuracy", pola, fig2Intelligible, 1),
+		Test:      fig2Test("accuracy", pola, fig2Intelligible, 1),
 	},
 	{
 		ID:        "fig2-pola-distances",
@@ -338,26 +327,24 @@ var fig2Claims = []experiment.Claim{
 		Statement: "The distance matrix of POLA's reconstructions exhibits a clear block structure corresponding to the two classes.",
 		Where:     "Section 7, Fig. 2 bottom right", Theirs: experiment.FigureOnly,
 		Predicate: "Order probability of the distances ≥ 0.95, under each reading of the noise.",
-		Grade:     fig2Grade("order", pola, fig2Block, 1),
+		Test:      fig2Test("order", pola, fig2Block, 1),
 	},
 }
 
-// fig2Grade grades sign·(measure − bound) > 0 under each reading of the noise.
-func fig2Grade(kind, method string, bound, sign float64) func(*table.Table) (experiment.Finding, error) {
-	return func(t *table.Table) (experiment.Finding, error) {
-		var names []string
-		for _, r := range noiseReadings {
-			names = append(names, r.String())
-		}
-		return readings(t, names, func(cell string) (experiment.Finding, error) {
+// fig2Test tests sign·(measure − bound) > 0 under each reading of the noise.
+func fig2Test(kind, method string, bound, sign float64) func(*table.Table) judge.Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Each(noiseReadings, func(r datasets.NoiseReading) (string, judge.Test) {
+			cell := r.String()
 			v := t.Where("cell", cell, "kind", kind, "method", method).Values("value")
 			d := make([]float64, len(v))
 			for i := range d {
 				d[i] = sign * (v[i] - bound)
 			}
-			f, err := experiment.GradeUnits([]experiment.Unit{{Name: cell, Diffs: d}}, experiment.UnitRule{Scale: 100, Unit: "points"})
-			f.Ours = experiment.Summarize(v).Percent() + " %"
-			return f, err
+			return cell, judge.Shown{
+				Test: judge.Positive{Units: []judge.Unit{{Name: cell, Diffs: d}}, Rule: inPoints},
+				Ours: judge.Summarize(v).Percent() + " %",
+			}
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/pairs"
@@ -53,64 +54,69 @@ var Fig3 = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		problems := allDigitPairs()
 		if scale == experiment.Smoke {
-			problems = []string{"0-8", "3-5", "4-9"}
+			problems = []digits{plottedDigits, {3, 5}, {4, 9}}
 		}
 		cells := make([]experiment.Cell, len(problems))
-		for i, digits := range problems {
+		for i, d := range problems {
 			cells[i] = experiment.Cell{
-				Name: digits, Dataset: digitDataset(scale), Methods: digitMethods,
-				Params: mainSettings.at(scale).params(),
+				Name: d.String(), Dataset: digitDataset(scale), Methods: digitMethods,
+				Settings: fig3Settings{mainSettings.at(scale), d},
 			}
 		}
 		return cells
 	},
 	Trials: experiment.Trials(8),
-	Index:  fig3Index,
-	Values: fig3Values,
-	Trial:  fig3Trial,
-	Views:  fig3Views,
-	Claims: fig3Claims,
-	Cost:   10 * time.Second,
+	Kinds: []experiment.Kind{
+		{Name: "size", Meaning: "how many images or pairs there are"},
+		{Name: "stream", Meaning: "what POLA did on the stream of pairs"},
+		{Name: "error", Meaning: "test images classified wrongly under a metric"},
+		{Name: "point", Meaning: "an image of 0 or 8 in two dimensions"},
+		{Name: "separable", Meaning: "whether a straight line separates the points of 0 from those of 8"},
+	},
+	Columns: fig3Columns,
+	Trial:   fig3Trial,
+	Views:   fig3Views,
+	Claims:  fig3Claims,
+	Cost:    10 * time.Second,
 }
 
-var (
-	fig3Index  = []string{"kind", "method", "split", "label"}
-	fig3Values = []string{"error", "k", "value", "x", "y"}
-)
+var fig3Columns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "metric; in the kinds point and separable, what gives the two dimensions; in the kinds size and stream always POLA"),
+	experiment.Text("split", "whether the images are training or held-out ones").In("point", "separable"),
+	experiment.Text("label", "point: digit of the image; size and stream: what is counted").In("point", "size", "stream"),
+	experiment.Number("error", "share", "test images of the two digits that kNN classifies wrongly").In("error"),
+	experiment.Number("k", "", "neighbours of kNN, chosen on the training images").In("error"),
+	experiment.Number("value", "", "size and stream: the count; separable: 1 if a line separates the points, else 0").In("size", "stream", "separable"),
+	experiment.Number("x", "", "projection on the first eigenvector").In("point"),
+	experiment.Number("y", "", "projection on the second eigenvector").In("point"),
+}
 
-func allDigitPairs() []string {
-	var out []string
+type fig3Settings struct {
+	settings
+	Digits digits `key:"-" because:"they are the cell's name, which is in the key"`
+}
+
+// plottedDigits is the problem that Fig. 3 shows in two dimensions.
+var plottedDigits = digits{0, 8}
+
+func allDigitPairs() []digits {
+	var out []digits
 	for a := range 10 {
 		for b := a + 1; b < 10; b++ {
-			out = append(out, fmt.Sprintf("%d-%d", a, b))
+			out = append(out, digits{a, b})
 		}
 	}
 	return out
 }
 
-// params puts the settings into a cell's key.
-func (s settings) params() map[string]string {
-	return map[string]string{
-		"scaling": s.Scaling.String(), "b1": table.Format(s.B1), "gamma": table.Format(s.Gamma), "passes": strconv.Itoa(s.Passes), "balanced": strconv.FormatBool(s.Balanced),
-		"images": strconv.Itoa(s.Images), "pairs": strconv.Itoa(s.Pairs), "pca-dim": strconv.Itoa(s.PCADim),
-		"rca-ridge": table.Format(s.RCARidge), "fda-ridge": table.Format(s.FDARidge),
-		"k-candidates": fmt.Sprint(s.Candidates),
-	}
-}
-
-// candidate is a metric to be judged, with the phase it is timed under.
-type candidate struct {
-	name  string
-	learn func() (metric.SqDister, error)
-}
-
 func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := mainSettings.at(env.Scale)
-	p, err := load(env, seed, cell.Name, s)
+	s := cell.Settings.(fig3Settings)
+	p, err := load(env, seed, s.Digits, s.settings)
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(fig3Index, fig3Values)
+	rows := fig3Columns.Table()
 
 	end := env.Lap("choose k")
 	k, err := p.chooseK(s.Candidates)
@@ -119,7 +125,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 	end = env.Lap("learn POLA")
-	learned, err := p.learnPOLA(s)
+	learned, err := p.learnPOLA(s.settings)
 	end()
 	if err != nil {
 		return nil, err
@@ -139,7 +145,10 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 
-	for _, c := range []candidate{
+	for _, c := range []struct {
+		name  string // of the phase, too
+		learn func() (metric.SqDister, error)
+	}{
 		{euclidean, func() (metric.SqDister, error) { return metric.Euclidean{}, nil }},
 		{pola, func() (metric.SqDister, error) { return mp, nil }},
 		{polaTop, func() (metric.SqDister, error) { return topDirections(mp, 1), nil }},
@@ -157,36 +166,32 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		e, err := errorsOn(m, p.train, p.test, []int{k})
+		e, err := errorOn(m, p.train, p.test, k)
 		end()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 		rows.Add(table.Key{"kind": "error", "method": c.name},
-			table.Values{"error": e[0], "k": float64(k)})
+			table.Values{"error": e, "k": float64(k)})
 	}
 
-	if cell.Name == "0-8" {
+	if s.Digits == plottedDigits {
 		err = p.twoDimensions(rows, seed, mp, pca)
 	}
 	return rows, err
 }
 
-// errorsOn returns the kNN error on test for each k, with train as neighbours.
-func errorsOn(m metric.SqDister, train, test part, ks []int) ([]float64, error) {
+// errorOn returns the kNN error on test, with train as neighbours.
+func errorOn(m metric.SqDister, train, test part, k int) (float64, error) {
 	knn, err := classify.NewKNN(m, train.x, train.y, classify.KNNOptions{})
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	wrong, err := knn.Errors(test.x, test.y, ks)
+	wrong, err := knn.Errors(test.x, test.y, []int{k})
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	out := make([]float64, len(wrong))
-	for i, n := range wrong {
-		out[i] = float64(n) / float64(len(test.y))
-	}
-	return out, nil
+	return float64(wrong[0]) / float64(len(test.y)), nil
 }
 
 // chooseK returns the candidate with the least leave-one-out error on the
@@ -287,7 +292,7 @@ var fig3Views = []experiment.View{
 	{Name: "fig3-fda", Title: "Fig. 3, top right: POLA's first eigenvector against FDA", Draw: scatter(polaTop, fdaPlain, fdaRidge)},
 	{Name: "fig3-rca", Title: "Fig. 3, middle left: POLA against RCA without PCA", Draw: scatter(pola, rcaPlain, rcaRidge)},
 	{Name: "fig3-rca-pca", Title: "Fig. 3, middle right: POLA against RCA after PCA", Draw: scatter(pola, rcaPCA)},
-	{Name: "fig3-0-8", Title: "Fig. 3, bottom: 0 and 8 in two dimensions", Draw: drawTwoDimensions},
+	{Name: "fig3-0-8", Title: "Fig. 3, bottom: 0 and 8 in two dimensions", Draw: given("the problem 0-8", drawTwoDimensions, "kind", "point")},
 	{Name: "fig3-errors", Title: "All errors of Fig. 3 as a table", Draw: drawErrors},
 }
 
@@ -319,35 +324,20 @@ var rivals = map[string]string{
 // scatter draws y's error against the error of one or more others, a point
 // per problem.
 func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, error) {
-	return func(t *table.Table) (plots.Drawing, error) {
-		errs := t.Where("kind", "error")
-		if errs.Len() == 0 {
-			return plots.Missing("errors of any problem"), nil
-		}
+	return given("errors of any problem", func(t *table.Table) plots.Drawing {
 		var d plots.Drawing
 		below := ""
 		for _, x := range others {
-			pts := plots.Points{Name: "one pair of digits"}
-			wins, n := 0, 0
-			for _, g := range errs.Group("cell") {
-				xm, xh := experiment.Summarize(g.Where("method", x).Values("error")).Interval()
-				ym, yh := experiment.Summarize(g.Where("method", y).Values("error")).Interval()
-				pts.X, pts.XErr = append(pts.X, 100*xm), append(pts.XErr, 100*xh)
-				pts.Y, pts.YErr = append(pts.Y, 100*ym), append(pts.YErr, 100*yh)
-				n++
-				if ym < xm {
-					wins++
-				}
+			pts := duel{Points: plots.Points{Name: "one pair of digits"}}
+			for _, g := range t.Where("kind", "error").Group("cell") {
+				pts.add(judge.Summarize(g.Where("method", x).Values("error")), judge.Summarize(g.Where("method", y).Values("error")))
 			}
-			p := plots.Panel{
-				XLabel: "error of " + x + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
-				Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}, pts},
-			}
+			p := duelPanel(x, y, pts)
 			if len(others) > 1 {
 				p.Title = "against " + x
 			}
 			d.Panels = append(d.Panels, p)
-			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, wins, n, x)
+			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, pts.wins, len(pts.X), x)
 		}
 		about := ""
 		for _, m := range append([]string{y}, others...) {
@@ -358,15 +348,12 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 		d.Columns = len(d.Panels)
 		d.Caption = fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
 			y, strings.Join(others, " and "), y, below, about, protocol(t))
-		return d, nil
-	}
+		return d
+	}, "kind", "error")
 }
 
-func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
+func drawTwoDimensions(t *table.Table) plots.Drawing {
 	points := t.Where("kind", "point")
-	if points.Len() == 0 {
-		return plots.Missing("the problem 0-8"), nil
-	}
 	d := plots.Drawing{Columns: 2}
 	share := ""
 	first := points.Where("trial", experiment.FirstName(points, "trial"))
@@ -386,7 +373,7 @@ func drawTwoDimensions(t *table.Table) (plots.Drawing, error) {
 	d.Caption = fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
 		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.",
 		fig3Plotted, share, describeScaling[mainSettings.Scaling])
-	return d, nil
+	return d
 }
 
 func drawErrors(t *table.Table) (plots.Drawing, error) {
@@ -400,7 +387,7 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 		for j, m := range methods {
 			v := errs.Where("cell", cell, "method", m).Values("error")
 			sums[j] += stat.Mean(v, nil)
-			row = append(row, experiment.Summarize(v).Percent())
+			row = append(row, judge.Summarize(v).Percent())
 		}
 		text.Rows = append(text.Rows, row)
 	}

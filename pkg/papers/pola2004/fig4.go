@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/plots"
@@ -61,46 +63,57 @@ var Fig4 = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, v := range vocabularies {
+			s := mainFilter
+			s.Warm = v.warm
 			for _, topic := range newsTopics(scale, false) {
-				s := mainFilter
-				s.Warm = v.warm
-				params := s.at(scale).params()
-				params["topic"], params["vocabulary"] = topic, v.key
 				cells = append(cells, experiment.Cell{
-					Name: topic + " " + v.key, Dataset: newsDataset(scale), Params: params, Methods: newsMethods,
+					Name: topic + " " + v.key, Dataset: newsDataset(scale), Methods: newsMethods,
+					Settings: fig4Settings{s.at(scale, topic), v.key},
 				})
 			}
 		}
 		return cells
 	},
-	Trials: func(experiment.Scale) int { return 1 },
-	Index:  fig4Index,
-	Values: fig4Values,
+	Trials:  func(experiment.Scale) int { return 1 },
+	Kinds:   fig4Kinds,
+	Columns: fig4Columns,
 	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-		s := mainFilter
-		for _, v := range vocabularies {
-			if v.key == cell.Params["vocabulary"] {
-				s.Warm = v.warm
-			}
-		}
-		topic, setting := cell.Params["topic"], cell.Params["vocabulary"]
-		return filterTopic(ctx, env, seed, topic, setting, s.at(env.Scale), contenders(seed, topic, setting, s.B1, paumGrid))
+		s := cell.Settings.(fig4Settings)
+		return filterTopic(ctx, env, seed, s.Vocabulary, s.filterSettings, contenders(s.B1, paumGrid))
 	},
 	Views: []experiment.View{
-		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: drawFig4},
-		{Name: "fig4-rules", Title: "Fig. 4 under three rules for the pairs that update POLA", Draw: drawFig4Rules},
+		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: withErrors(drawFig4)},
+		{Name: "fig4-rules", Title: "Fig. 4 under three rules for the pairs that update POLA", Draw: withErrors(drawFig4Rules)},
 		{Name: "fig4-paum", Title: "PAUM's error over its margins", Draw: drawPAUM(topicRatioLow, topicRatioHigh, "In Fig. 4 "+paumNote)},
-		{Name: "fig4-stream", Title: "Error along the stream", Draw: drawFig4Stream},
-		{Name: "fig4-errors", Title: "All errors of Fig. 4 as a table", Draw: drawFig4Errors},
+		{Name: "fig4-stream", Title: "Error along the stream", Draw: withErrors(drawFig4Stream)},
+		{Name: "fig4-errors", Title: "All errors of Fig. 4 as a table", Draw: withErrors(drawFig4Errors)},
 	},
 	Claims: fig4Claims,
 	Cost:   30 * time.Second,
 }
 
-var (
-	fig4Index  = []string{"kind", "topic", "setting", "method", "segment"}
-	fig4Values = []string{"relevant", "irrelevant", "missed", "alarms", "value"}
-)
+type fig4Settings struct {
+	filterSettings
+	Vocabulary string `key:"vocabulary"`
+}
+
+var fig4Kinds = []experiment.Kind{
+	{Name: "size", Meaning: "how many documents or words there are"},
+	{Name: "errors", Meaning: "errors of a method in a segment of the stream"},
+}
+
+var fig4Columns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("topic", "topic to be filtered out"),
+	experiment.Text("setting", "vocabulary, or the open choice that is changed"),
+	experiment.Text("method", "errors: algorithm with its parameters; size: what is counted"),
+	experiment.Text("segment", "number of the segment, in the order of time, from 0").In("errors"),
+	experiment.Number("relevant", "", "relevant documents in the segment").In("errors"),
+	experiment.Number("irrelevant", "", "irrelevant documents in the segment").In("errors"),
+	experiment.Number("missed", "", "relevant documents taken for irrelevant").In("errors"),
+	experiment.Number("alarms", "", "irrelevant documents taken for relevant").In("errors"),
+	experiment.Number("value", "", "the count: documents of the stream, words of the vocabulary, documents without such a word").In("size"),
+}
 
 // Sizes that the captions state.
 const (
@@ -109,58 +122,53 @@ const (
 	sizeEmpty     = "documents without a word"
 )
 
-// contender is an algorithm of Fig. 4.
+// contender is an algorithm of Fig. 4. rng draws its random pairs.
 type contender struct {
 	method string
-	build  func(dim int) (newsFilter, error)
+	build  func(dim int, rng *rand.Rand) (newsFilter, error)
 }
 
-// polaContender is POLA on the stream of one topic.
-func polaContender(seed experiment.Seed, topic, setting string, b1 float64, relax relaxation, rule pairRule) contender {
-	return contender{rule.method(relax), func(dim int) (newsFilter, error) {
-		return newPOLAFilter(dim, b1, relax, rule, seed.Stream("pairs of "+topic+", "+setting))
+func polaContender(b1 float64, relax relaxation, rule pairRule) contender {
+	return contender{rule.method(relax), func(dim int, rng *rand.Rand) (newsFilter, error) {
+		return newPOLAFilter(dim, b1, relax, rule, rng)
 	}}
 }
 
 // contenders are all algorithms of Fig. 4, PAUM with each of the given margins.
-func contenders(seed experiment.Seed, topic, setting string, b1 float64, paums []margins) []contender {
+func contenders(b1 float64, paums []margins) []contender {
 	var out []contender
-	for _, relax := range []relaxation{plainPOLA, relaxedPOLA} {
-		for _, rule := range pairRules {
-			out = append(out, polaContender(seed, topic, setting, b1, relax, rule))
-		}
+	for _, r := range polaReadings {
+		out = append(out, polaContender(b1, r.relax, r.rule))
 	}
-	out = append(out, contender{oneNN, func(dim int) (newsFilter, error) {
-		l, err := classify.NewOnlineNN(dim)
-		return classifierFilter(l), err
-	}}, contender{perceptron, func(dim int) (newsFilter, error) {
-		l, err := classify.NewPerceptron(dim)
-		return classifierFilter(l), err
-	}})
+	out = append(out,
+		contender{oneNN, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(classify.NewOnlineNN(dim)) }},
+		contender{perceptron, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(classify.NewPerceptron(dim)) }})
 	for _, m := range paums {
-		out = append(out, contender{m.method(), func(dim int) (newsFilter, error) { return newPAUMFilter(dim, m) }})
+		out = append(out, contender{m.method(), func(dim int, _ *rand.Rand) (newsFilter, error) {
+			return classifierFilter(classify.NewPAUM(dim, classify.PAUMParams{TauPositive: m.Positive, TauNegative: m.Negative}))
+		}})
 	}
 	return out
 }
 
 // filterTopic runs algorithms on the stream of one topic.
-func filterTopic(ctx context.Context, env *experiment.Env, seed experiment.Seed, topic, setting string, s filterSettings, run []contender) (*table.Table, error) {
+func filterTopic(ctx context.Context, env *experiment.Env, seed experiment.Seed, setting string, s filterSettings, run []contender) (*table.Table, error) {
 	end := env.Lap("documents to vectors")
-	n, err := loadNews(env, seed, topic, s)
+	n, err := loadNews(env, seed, s)
 	end()
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(fig4Index, fig4Values)
+	rows := fig4Columns.Table()
 	for _, c := range []struct {
 		label string
 		n     int
 	}{{sizeDocuments, n.documents}, {sizeWords, n.dim}, {sizeEmpty, n.empty}} {
-		rows.Add(table.Key{"kind": "size", "topic": topic, "setting": setting, "method": c.label}, table.Values{"value": float64(c.n)})
+		rows.Add(table.Key{"kind": "size", "topic": s.Topic, "setting": setting, "method": c.label}, table.Values{"value": float64(c.n)})
 	}
 	for _, c := range run {
 		end := env.Lap(c.method)
-		filter, err := c.build(n.dim)
+		filter, err := c.build(n.dim, seed.Stream("pairs of "+s.Topic+", "+setting))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.method, err)
 		}
@@ -170,7 +178,7 @@ func filterTopic(ctx context.Context, env *experiment.Env, seed experiment.Seed,
 			return nil, fmt.Errorf("%s: %w", c.method, err)
 		}
 		for i, t := range tallies {
-			rows.Add(table.Key{"kind": "errors", "topic": topic, "setting": setting, "method": c.method, "segment": strconv.Itoa(i)}, table.Values{
+			rows.Add(table.Key{"kind": "errors", "topic": s.Topic, "setting": setting, "method": c.method, "segment": strconv.Itoa(i)}, table.Values{
 				"relevant": float64(t.relevant), "irrelevant": float64(t.irrelevant), "missed": float64(t.missed), "alarms": float64(t.alarms),
 			})
 		}
@@ -182,12 +190,12 @@ func filterTopic(ctx context.Context, env *experiment.Env, seed experiment.Seed,
 type errorCounts struct{ relevant, irrelevant, missed, alarms []float64 }
 
 // counts returns the errors of a method; t holds one topic under one setting.
-func counts(t *table.Table, method string) (errorCounts, error) {
+func counts(t *table.Table, method string) errorCounts {
 	g := t.Where("kind", "errors", "method", method)
 	if g.Len() < 2 {
-		return errorCounts{}, fmt.Errorf("pola2004: %d segments of %s, want at least 2", g.Len(), method)
+		judge.Refuse("pola2004: %d segments with %s, want at least 2", g.Len(), g.Selection())
 	}
-	return errorCounts{g.Values("relevant"), g.Values("irrelevant"), g.Values("missed"), g.Values("alarms")}, nil
+	return errorCounts{g.Values("relevant"), g.Values("irrelevant"), g.Values("missed"), g.Values("alarms")}
 }
 
 // balanced returns the mean of the shares of relevant documents missed and of
@@ -211,61 +219,116 @@ func share(k, n float64) float64 {
 	return k / n
 }
 
-// values are the jackknife's pseudo-values of the balanced error.
-func (c errorCounts) values() []float64 { return experiment.PseudoValues(len(c.relevant), c.balanced) }
-
-// all keeps every segment.
-func all(int) bool { return true }
-
-// balancedErrors returns the balanced errors of a method on each topic under a
-// setting: the error itself, and its pseudo-values.
-func balancedErrors(t *table.Table, setting, method string) (topics []string, plain []float64, values [][]float64, err error) {
-	for topic, g := range t.Where("setting", setting).Group("topic") {
-		c, err := counts(g, method)
-		if err != nil {
-			return nil, nil, nil, fmt.Errorf("topic %s, %s: %w", topic, setting, err)
-		}
-		topics, plain, values = append(topics, topic), append(plain, c.balanced(all)), append(values, c.values())
-	}
-	return topics, plain, values, nil
+// balancedError is the error of a method on a topic, or its mean over topics.
+type balancedError struct {
+	judge.Summary // with the interval of the jackknife around the error itself
+	values        []float64
 }
 
-// meanError returns the mean over the topics of a setting of a method's balanced
-// error.
-func meanError(t *table.Table, setting, method string) (float64, error) {
-	_, plain, _, err := balancedErrors(t, setting, method)
-	if err != nil {
-		return 0, err
-	}
-	return stat.Mean(plain, nil), nil
+// String returns the error in per cent.
+func (e balancedError) String() string {
+	mean, half := e.Interval()
+	return fmt.Sprintf("%.1f ± %.1f", 100*mean, 100*half)
 }
 
-// bestOf returns the PAUM margins with the least mean error over the topics of a
-// setting; the first of equals.
-func bestOf(t *table.Table, setting string) (margins, error) {
-	best, least := margins{}, math.Inf(1)
-	for _, m := range paumGrid {
-		e, err := meanError(t, setting, m.method())
-		if err != nil {
-			return best, err
-		}
-		if e < least {
-			best, least = m, e
+// newBalancedError returns an error with the pseudo-values of its jackknife.
+func newBalancedError(e float64, values []float64) balancedError {
+	out := balancedError{judge.Summarize(values), values}
+	out.Mean = e
+	return out
+}
+
+// jackknifed returns the error over all segments, with its interval.
+func (c errorCounts) jackknifed() balancedError {
+	return newBalancedError(c.balanced(func(int) bool { return true }), judge.PseudoValues(len(c.relevant), c.balanced))
+}
+
+// balancedErrors returns the errors of a method on each topic under a setting.
+func balancedErrors(t *table.Table, setting, method string) []balancedError {
+	var out []balancedError
+	for _, g := range t.Where("setting", setting).Group("topic") {
+		out = append(out, counts(g, method).jackknifed())
+	}
+	return out
+}
+
+// meanError returns the mean error of a method over the topics of a setting.
+func meanError(t *table.Table, setting, method string) balancedError {
+	var plain []float64
+	var values [][]float64
+	for _, e := range balancedErrors(t, setting, method) {
+		plain, values = append(plain, e.Mean), append(values, e.values)
+	}
+	return newBalancedError(stat.Mean(plain, nil), overTopics(values))
+}
+
+// overTopics returns, per segment, the mean over the topics.
+func overTopics(values [][]float64) []float64 {
+	out := make([]float64, len(experiment.NotEmpty("topics", values)[0]))
+	for _, v := range values {
+		judge.SameLength("segments of two topics", out, v)
+		for i, e := range v {
+			out[i] += e / float64(len(values))
 		}
 	}
-	return best, nil
+	return out
+}
+
+// least returns the choice with the least mean error over the topics of a setting, or
+// with sign −1 that with the largest; the first of equals.
+func least[T any](t *table.Table, setting string, choices []T, method func(T) string, sign float64) T {
+	var best T
+	e := math.Inf(1)
+	for _, c := range choices {
+		if x := sign * meanError(t, setting, method(c)).Mean; x < e {
+			best, e = c, x
+		}
+	}
+	return best
+}
+
+// bestOf returns the PAUM margins with the least mean error under a setting.
+func bestOf(t *table.Table, setting string) margins {
+	return least(t, setting, paumGrid, margins.method, 1)
+}
+
+// heat draws the mean error of each choice of a grid, at its row and column. A cell
+// without a choice is NaN.
+func heat[T any](grid []T, at func(T) (row, column float64), e func(T) balancedError) plots.Heat {
+	var rows, columns []float64
+	for _, c := range grid {
+		row, column := at(c)
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+		if !slices.Contains(columns, column) {
+			columns = append(columns, column)
+		}
+	}
+	h := plots.Heat{BarLabel: "mean error (%)", XTicks: ticks(columns), YTicks: ticks(rows)}
+	for range rows {
+		h.Z = append(h.Z, slices.Repeat([]float64{math.NaN()}, len(columns)))
+	}
+	for _, c := range grid {
+		row, column := at(c)
+		h.Z[slices.Index(rows, row)][slices.Index(columns, column)] = 100 * e(c).Mean
+	}
+	return h
+}
+
+// ticks labels the rows or columns of a heat map.
+func ticks(values []float64) []plots.Tick {
+	out := make([]plots.Tick, len(values))
+	for i, v := range values {
+		out[i] = plots.Tick{At: float64(i), Label: table.Format(v)}
+	}
+	return out
 }
 
 // rivalsOfPOLA are the columns of Fig. 4.
 var rivalsOfPOLA = []struct{ name, method string }{
 	{oneNN, oneNN}, {perceptron, perceptron}, {paum, paumChosen.method()},
 }
-
-// polaForms are the rows of Fig. 4.
-var polaForms = []struct {
-	name  string
-	relax relaxation
-}{{pola, plainPOLA}, {"relaxed POLA", relaxedPOLA}}
 
 // filterProtocol describes data and settings in captions, of a table with the
 // settings that are drawn.
@@ -302,53 +365,36 @@ var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of l
 // bothNotes is for figures that show relaxed POLA and PAUM.
 var bothNotes = relaxedNote + fmt.Sprintf(" PAUM has the margins %s, those with the least mean error on the same topics.", paumChosen)
 
-// filterScatter is a panel with a point per topic for each vocabulary, and says
-// how often y has the lower error.
-func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, string, error) {
-	p := plots.Panel{XLabel: "error of " + xName + " (%)", YLabel: "error of " + yName + " (%)", Equal: true,
-		Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}}}
-	var below []string
-	for k, v := range vocabularies {
-		if t.Where("setting", v.key).Len() == 0 {
-			continue
-		}
-		topics, ex, vx, err := balancedErrors(t, v.key, x)
-		if err != nil {
-			return p, "", err
-		}
-		_, ey, vy, err := balancedErrors(t, v.key, y)
-		if err != nil {
-			return p, "", err
-		}
-		pts := plots.Points{Name: "one topic, " + v.name, Color: k, Shape: k}
-		wins := 0
-		for i := range topics {
-			_, hx := experiment.Summarize(vx[i]).Interval()
-			_, hy := experiment.Summarize(vy[i]).Interval()
-			pts.X, pts.XErr = append(pts.X, 100*ex[i]), append(pts.XErr, 100*hx)
-			pts.Y, pts.YErr = append(pts.Y, 100*ey[i]), append(pts.YErr, 100*hy)
-			if ey[i] < ex[i] {
-				wins++
-			}
-		}
-		p.Marks = append(p.Marks, pts)
-		below = append(below, fmt.Sprintf("%d", wins))
-	}
-	return p, strings.Join(below, " and "), nil
+// withErrors draws a table that has errors.
+func withErrors(draw func(*table.Table) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
+	return given("errors on any topic", draw, "kind", "errors")
 }
 
-func drawFig4(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "errors").Len() == 0 {
-		return plots.Missing("errors on any topic"), nil
+// filterScatter is a panel with a point per topic for each vocabulary, and says
+// how often y has the lower error.
+func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, string) {
+	var duels []duel
+	var below []string
+	for k, v := range vocabularies {
+		ex, ey := balancedErrors(t, v.key, x), balancedErrors(t, v.key, y)
+		if len(ex) == 0 {
+			continue
+		}
+		d := duel{Points: plots.Points{Name: "one topic, " + v.name, Color: k, Shape: k}}
+		for i := range ex {
+			d.add(ex[i].Summary, ey[i].Summary)
+		}
+		duels, below = append(duels, d), append(below, strconv.Itoa(d.wins))
 	}
+	return duelPanel(xName, yName, duels...), strings.Join(below, " and ")
+}
+
+func drawFig4(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: len(rivalsOfPOLA)}
 	var below []string
 	for _, form := range polaForms {
 		for _, r := range rivalsOfPOLA {
-			p, wins, err := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
-			if err != nil {
-				return d, err
-			}
+			p, wins := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
 			d.Panels = append(d.Panels, p)
 			below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
 		}
@@ -356,97 +402,50 @@ func drawFig4(t *table.Table) (plots.Drawing, error) {
 	d.Caption = fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
 		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s",
 		len(t.Unique("topic")), strings.Join(below, ", "), bothNotes, fig4Protocol(t))
-	return d, nil
+	return d
 }
 
-func drawFig4Rules(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "errors").Len() == 0 {
-		return plots.Missing("errors on any topic"), nil
-	}
+func drawFig4Rules(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: len(pairRules)}
 	for _, form := range polaForms {
 		for _, rule := range pairRules {
-			p, _, err := filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name)
-			if err != nil {
-				return d, err
-			}
+			p, _ := filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name)
 			p.Title = rule.String()
 			d.Panels = append(d.Panels, p)
 		}
 	}
 	d.Caption = "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. " +
 		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. " + relaxedNote + " " + fig4Protocol(t)
-	return d, nil
+	return d
 }
 
 // drawPAUM draws the mean error over the topics for each pair of margins.
 func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawing, error) {
-	return func(t *table.Table) (plots.Drawing, error) {
-		if t.Where("kind", "errors").Len() == 0 {
-			return plots.Missing("errors on any topic"), nil
-		}
-		var rows, cols []float64
-		for _, m := range paumGrid {
-			if !slices.Contains(rows, m.Positive) {
-				rows = append(rows, m.Positive)
-			}
-			if !slices.Contains(cols, m.Negative) {
-				cols = append(cols, m.Negative)
-			}
-		}
+	return withErrors(func(t *table.Table) plots.Drawing {
 		d := plots.Drawing{Columns: 2}
 		var best []string
 		var drawn *table.Table
 		for _, setting := range t.Unique("setting") {
-			if !slices.Contains(t.Where("setting", setting).Unique("method"), paumGrid[0].method()) {
+			if t.Where("setting", setting, "method", paumGrid[0].method()).Len() == 0 {
 				continue // this setting was run without the grid
 			}
 			drawn = t.Where("setting", setting)
-			z := make([][]float64, len(rows))
-			h := plots.Heat{Z: z, BarLabel: "mean error (%)"}
-			for i, p := range rows {
-				z[i] = make([]float64, len(cols))
-				h.YTicks = append(h.YTicks, plots.Tick{At: float64(i), Label: table.Format(p)})
-				for j, n := range cols {
-					z[i][j] = math.NaN()
-					m := margins{p, n}
-					if !slices.Contains(paumGrid, m) {
-						continue
-					}
-					e, err := meanError(t, setting, m.method())
-					if err != nil {
-						return d, err
-					}
-					z[i][j] = 100 * e
-				}
-			}
-			for j, n := range cols {
-				h.XTicks = append(h.XTicks, plots.Tick{At: float64(j), Label: table.Format(n)})
-			}
+			e := func(m margins) balancedError { return meanError(t, setting, m.method()) }
+			h := heat(paumGrid, func(m margins) (row, column float64) { return m.Positive, m.Negative }, e)
 			d.Panels = append(d.Panels, plots.Panel{Title: vocabulary(setting), XLabel: "margin of irrelevant documents", YLabel: "margin of relevant documents", Marks: []plots.Mark{h}})
-			m, err := bestOf(t, setting)
-			if err != nil {
-				return d, err
-			}
-			e, err := meanError(t, setting, m.method())
-			if err != nil {
-				return d, err
-			}
-			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e))
+			m := bestOf(t, setting)
+			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e(m).Mean))
 		}
 		if len(d.Panels) == 0 {
-			return plots.Missing("errors of PAUM"), nil
+			return plots.Missing("errors of PAUM")
 		}
 		d.Caption = fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
 			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))
-		return d, nil
-	}
+		return d
+	})
 }
 
-func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "errors").Len() == 0 {
-		return plots.Missing("errors on any topic"), nil
-	}
+func drawFig4Stream(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: 2}
 	for _, setting := range t.Unique("setting") {
 		g := t.Where("setting", setting)
@@ -461,11 +460,7 @@ func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 			for end := 1; end <= n; end++ {
 				var e []float64
 				for _, topic := range g.Group("topic") {
-					counted, err := counts(topic, c.method)
-					if err != nil {
-						return d, err
-					}
-					e = append(e, counted.balanced(func(s int) bool { return s < end }))
+					e = append(e, counts(topic, c.method).balanced(func(s int) bool { return s < end }))
 				}
 				line.X, line.Y = append(line.X, 100*float64(end)/float64(n)), append(line.Y, 100*stat.Mean(e, nil))
 			}
@@ -474,18 +469,13 @@ func drawFig4Stream(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + bothNotes + " " + fig4Protocol(t)
-	return d, nil
+	return d
 }
 
-func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "errors").Len() == 0 {
-		return plots.Missing("errors on any topic"), nil
-	}
+func drawFig4Errors(t *table.Table) plots.Drawing {
 	var methods []string
-	for _, form := range polaForms {
-		for _, r := range pairRules {
-			methods = append(methods, r.method(form.relax))
-		}
+	for _, r := range polaReadings {
+		methods = append(methods, r.method)
 	}
 	for _, r := range rivalsOfPOLA {
 		methods = append(methods, r.method)
@@ -499,15 +489,11 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 		for _, topic := range topics {
 			row := []string{vocabulary(setting), topic, ""}
 			for j, m := range methods {
-				c, err := counts(g.Where("topic", topic), m)
-				if err != nil {
-					return plots.Drawing{}, err
-				}
-				e := c.balanced(all)
-				sums[j] += e
-				_, half := experiment.Summarize(c.values()).Interval()
+				c := counts(g.Where("topic", topic), m)
+				e := c.jackknifed()
+				sums[j] += e.Mean
 				row[2] = fmt.Sprintf("%.0f", stat.Mean(c.relevant, nil)*float64(len(c.relevant)))
-				row = append(row, fmt.Sprintf("%.1f ± %.1f", 100*e, 100*half))
+				row = append(row, e.String())
 			}
 			text.Rows = append(text.Rows, row)
 		}
@@ -518,5 +504,5 @@ func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", experiment.First(g.Where("kind", "size", "method", sizeEmpty), "value"), vocabulary(setting)))
 	}
-	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t)), Text: text}, nil
+	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t)), Text: text}
 }

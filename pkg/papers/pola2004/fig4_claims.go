@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -29,16 +30,12 @@ var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(first
 	Statement: "The PAUM algorithm depends on parameters that drastically effect its performance.",
 	Where:     sevenFig4, Theirs: experiment.FigureOnly,
 	Predicate: "Over the declared grid, the margins with the largest mean error cost at least 10 points more than those with the least, on the mean over the topics; jackknifed, for two vocabularies; which margins are best and worst is read from the same table.",
-	Grade: func(t *table.Table) (experiment.Finding, error) {
-		var out []experiment.Reading
+	Test: func(t *table.Table) judge.Test {
+		var out judge.Readings
 		for _, v := range vocabularies {
-			f, err := paumSpread(t, v.key)
-			if err != nil {
-				return f, err
-			}
-			out = append(out, experiment.Reading{Name: v.name, Finding: f})
+			out = append(out, judge.Reading{Name: v.name, Test: paumSpread(t, v.key)})
 		}
-		return experiment.AllReadings(out), nil
+		return out
 	},
 })
 
@@ -54,15 +51,9 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Statement: "POLA clearly outperforms the simple 1NN algorithm" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
 			Predicate: "Per topic, error of 1-NN − error of POLA > 0, jackknifed over segments of the stream; " + readings,
-			Grade: func(t *table.Table) (experiment.Finding, error) {
-				return fig4Readings(func(method string) (experiment.Finding, error) {
-					units, err := filterUnits(t, setting, oneNN, method, 0)
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points", Sample: "segment"})
-				})
-			},
+			Test: fig4Test(setting, oneNN, func(units []judge.Unit) judge.Test {
+				return judge.Positive{Units: units, Rule: perSegment}
+			}),
 		},
 		{
 			ID:        "fig4-perceptron" + suffix,
@@ -70,7 +61,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Statement: "The performance of the standard Perceptron algorithm is often comparable to POLA" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
 			Predicate: within + "; " + readings,
-			Grade:     func(t *table.Table) (experiment.Finding, error) { return comparable(t, setting, perceptron) },
+			Test:      fig4Test(setting, perceptron, comparable),
 		},
 		{
 			ID:        "fig4-paum" + suffix,
@@ -78,92 +69,53 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Statement: "The performance of PAUM is often comparable to POLA" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
 			Predicate: within + ", PAUM with the margins chosen on other topics; " + readings,
-			Grade:     func(t *table.Table) (experiment.Finding, error) { return comparable(t, setting, paumChosen.method()) },
+			Test:      fig4Test(setting, paumChosen.method(), comparable),
 		},
 	}
 }
 
+// perSegment is the rule of differences of errors, one per segment of the stream.
+var perSegment = judge.Rule{Scale: 100, Unit: "points", Sample: "segment"}
+
 // filterUnits has a unit per topic: the pseudo-values of error(x) − error(y) − margin.
-func filterUnits(t *table.Table, setting, x, y string, margin float64) ([]experiment.Unit, error) {
-	var units []experiment.Unit
+func filterUnits(t *table.Table, setting, x, y string, margin float64) []judge.Unit {
+	var units []judge.Unit
 	for topic, g := range t.Where("setting", setting).Group("topic") {
-		cx, err := counts(g, x)
-		if err != nil {
-			return nil, fmt.Errorf("topic %s: %w", topic, err)
-		}
-		cy, err := counts(g, y)
-		if err != nil {
-			return nil, fmt.Errorf("topic %s: %w", topic, err)
-		}
-		if len(cx.relevant) != len(cy.relevant) {
-			return nil, fmt.Errorf("pola2004: topic %s: %d segments of %s against %d of %s", topic, len(cx.relevant), x, len(cy.relevant), y)
-		}
-		d := experiment.PseudoValues(len(cx.relevant), func(keep func(int) bool) float64 { return cx.balanced(keep) - cy.balanced(keep) - margin })
-		units = append(units, experiment.Unit{Name: topic, Diffs: d})
+		cx, cy := counts(g, x), counts(g, y)
+		judge.SameLength("topic "+topic+": segments of "+x+" and "+y, cx.relevant, cy.relevant)
+		d := judge.PseudoValues(len(cx.relevant), func(keep func(int) bool) float64 { return cx.balanced(keep) - cy.balanced(keep) - margin })
+		units = append(units, judge.Unit{Name: topic, Diffs: d})
 	}
-	return units, nil
+	return units
 }
 
-// fig4Readings grades a claim for each form of POLA and each rule.
-func fig4Readings(grade func(method string) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, form := range polaForms {
-		for _, rule := range pairRules {
-			f, err := grade(rule.method(form.relax))
-			if err != nil {
-				return f, err
-			}
-			out = append(out, experiment.Reading{Name: form.name + ", " + rule.String(), Finding: f})
-		}
-	}
-	return experiment.AllReadings(out), nil
-}
-
-// comparable grades that a rival is often comparable to POLA. A positive
-// difference means that POLA is better.
-func comparable(t *table.Table, setting, rival string) (experiment.Finding, error) {
-	return fig4Readings(func(method string) (experiment.Finding, error) {
-		units, err := filterUnits(t, setting, rival, method, 0)
-		if err != nil {
-			return experiment.Finding{}, err
-		}
-		return experiment.GradeEquivalent(units, experiment.EquivalenceRule{
-			Margin: comparableMargin, Share: comparableShare, Scale: 100, Unit: "points", Sample: "segment",
+// fig4Test tests a rival against each form of POLA and each rule. A positive difference
+// means that POLA is better.
+func fig4Test(setting, rival string, test func(units []judge.Unit) judge.Test) func(*table.Table) judge.Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Each(polaReadings, func(r polaReading) (string, judge.Test) {
+			return r.name, test(filterUnits(t, setting, rival, r.method, 0))
 		})
-	})
+	}
 }
 
-// paumSpread grades that the worst margins cost much more than the best, on the
+// comparable tests that a rival is often comparable to POLA.
+func comparable(units []judge.Unit) judge.Test {
+	return judge.Equivalent{Units: units, Margin: comparableMargin, Share: comparableShare, Rule: perSegment}
+}
+
+// paumSpread tests that the worst margins cost much more than the best, on the
 // mean over the topics.
-func paumSpread(t *table.Table, setting string) (experiment.Finding, error) {
-	best, err := bestOf(t, setting)
-	if err != nil {
-		return experiment.Finding{}, err
-	}
-	worst, most := best, -1.0
-	for _, m := range paumGrid {
-		e, err := meanError(t, setting, m.method())
-		if err != nil {
-			return experiment.Finding{}, err
-		}
-		if e > most {
-			worst, most = m, e
-		}
-	}
-	units, err := filterUnits(t, setting, worst.method(), best.method(), drastic)
-	if err != nil {
-		return experiment.Finding{}, err
-	}
+func paumSpread(t *table.Table, setting string) judge.Test {
+	best, worst := bestOf(t, setting).method(), least(t, setting, paumGrid, margins.method, -1).method()
 	var diffs [][]float64
-	for _, u := range units {
+	for _, u := range filterUnits(t, setting, worst, best, drastic) {
 		diffs = append(diffs, u.Diffs)
 	}
 	overall := overTopics(diffs)
-	f, err := experiment.GradeUnits([]experiment.Unit{{Name: "mean over the topics", Diffs: overall}}, experiment.UnitRule{Scale: 100, Unit: "points", Sample: "segment"})
-	if err != nil {
-		return f, err
+	s := judge.Summarize(overall)
+	return judge.Shown{
+		Test: judge.Positive{Units: []judge.Unit{{Name: "mean over the topics", Diffs: overall}}, Rule: perSegment},
+		Ours: fmt.Sprintf("%s is worse than %s by %.1f ± %.1f points, claimed at least %.0f", worst, best, 100*(s.Mean+drastic), 100*s.Half, 100*drastic),
 	}
-	s := experiment.Summarize(overall)
-	f.Ours = fmt.Sprintf("%s is worse than %s by %.1f ± %.1f points, claimed at least %.0f", worst.method(), best.method(), 100*(s.Mean+drastic), 100*s.Half, 100*drastic)
-	return f, nil
 }

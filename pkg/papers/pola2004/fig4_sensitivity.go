@@ -3,12 +3,9 @@ package pola2004
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
@@ -16,25 +13,22 @@ import (
 	"metriclab/pkg/text"
 )
 
-// filterVariants change one open choice of Fig. 4's protocol each, for POLA with
-// the nearest pair; runsAll says that all algorithms run (PAUM with all margins in
-// the main setting, which chooses them), runsGrid that POLA runs over the grid of
-// relaxations.
+// filterVariants change one open choice of Fig. 4's protocol each. In two of them all
+// algorithms run, elsewhere POLA with the nearest pair alone.
 var filterVariants = []struct {
-	name              string
-	runsAll, runsGrid bool
-	change            func(*filterSettings)
+	name   string
+	change func(*filterSettings)
 }{
-	{name: mainVariant, runsAll: true, change: func(*filterSettings) {}},
-	{name: variantFirst, runsAll: true, change: func(s *filterSettings) { s.Warm = warmDocuments }},
-	{name: variantGrid, runsGrid: true, change: func(*filterSettings) {}},
-	{name: "b1 = 0", change: func(s *filterSettings) { s.B1 = 0 }},
-	{name: "b1 = 10", change: func(s *filterSettings) { s.B1 = 10 }},
-	{name: "250 words", change: func(s *filterSettings) { s.Words /= 2 }},
-	{name: "1000 words", change: func(s *filterSettings) { s.Words *= 2 }},
-	{name: "words by information gain", change: func(s *filterSettings) { s.Select = text.InformationGain }},
-	{name: "training part of ModApte", change: func(s *filterSettings) { s.Documents = modApteTrain }},
-	{name: "all 21,578 documents", change: func(s *filterSettings) { s.Documents = allDocuments }},
+	{mainVariant, func(*filterSettings) {}},
+	{variantFirst, func(s *filterSettings) { s.Warm = warmDocuments }},
+	{variantGrid, func(*filterSettings) {}},
+	{"b1 = 0", func(s *filterSettings) { s.B1 = 0 }},
+	{"b1 = 10", func(s *filterSettings) { s.B1 = 10 }},
+	{"250 words", func(s *filterSettings) { s.Words /= 2 }},
+	{"1000 words", func(s *filterSettings) { s.Words *= 2 }},
+	{"words by information gain", func(s *filterSettings) { s.Select = text.InformationGain }},
+	{"training part of ModApte", func(s *filterSettings) { s.Documents = modApteTrain }},
+	{"all 21,578 documents", func(s *filterSettings) { s.Documents = allDocuments }},
 }
 
 const (
@@ -56,51 +50,52 @@ var Fig4Sensitivity = experiment.Spec{
 			for _, v := range filterVariants {
 				s := mainFilter
 				v.change(&s)
-				params := s.at(scale).params()
-				params["variant"], params["topic"] = v.name, topic
 				cells = append(cells, experiment.Cell{
-					Name: topic + " " + v.name, Dataset: newsDataset(scale), Params: params, Methods: newsMethods,
+					Name: topic + " " + v.name, Dataset: newsDataset(scale), Methods: newsMethods,
+					Settings: filterVariantSettings{s.at(scale, topic), v.name},
 				})
 			}
 		}
 		return cells
 	},
-	Trials: func(experiment.Scale) int { return 1 },
-	Index:  fig4Index,
-	Values: fig4Values,
+	Trials:  func(experiment.Scale) int { return 1 },
+	Kinds:   fig4Kinds,
+	Columns: fig4Columns,
 	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-		topic, variant := cell.Params["topic"], cell.Params["variant"]
-		s := mainFilter
-		var run []contender
-		for _, v := range filterVariants {
-			if v.name != variant {
-				continue
-			}
-			v.change(&s)
-			nearest := func(relax relaxation) contender { return polaContender(seed, topic, variant, s.B1, relax, nearestPair) }
-			switch {
-			case v.runsAll:
-				paums := []margins{paumChosen}
-				if variant == mainVariant {
-					paums = paumGrid
-				}
-				run = contenders(seed, topic, variant, s.B1, paums)
-			case v.runsGrid:
-				for _, relax := range relaxations {
-					run = append(run, nearest(relax))
-				}
-			default:
-				run = []contender{nearest(plainPOLA), nearest(relaxedPOLA)}
-			}
-		}
-		return filterTopic(ctx, env, seed, topic, variant, s.at(env.Scale), run)
+		s := cell.Settings.(filterVariantSettings)
+		return filterTopic(ctx, env, seed, s.Variant, s.filterSettings, s.contenders())
 	},
 	Views: []experiment.View{
-		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: drawFig4Sensitivity},
-		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: drawRelaxations},
+		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: withErrors(drawFig4Sensitivity)},
+		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: given("the grid of relaxations", drawRelaxations, "setting", variantGrid)},
 		{Name: "fig4-sensitivity-paum", Title: "PAUM's error over its margins, on rarer topics", Draw: drawPAUM(settingsRatioLow, topicRatioLow, "Fig. 4 has the margins with the least error here.")},
 	},
 	Cost: 40 * time.Second,
+}
+
+type filterVariantSettings struct {
+	filterSettings
+	Variant string `key:"variant"`
+}
+
+// contenders are the algorithms that run. The main setting and the words of the first
+// documents have all, PAUM with all margins in the main setting, which chooses them.
+// Elsewhere POLA runs alone, with the nearest pair.
+func (s filterVariantSettings) contenders() []contender {
+	relax := []relaxation{plainPOLA, relaxedPOLA}
+	switch s.Variant {
+	case mainVariant:
+		return contenders(s.B1, paumGrid)
+	case variantFirst:
+		return contenders(s.B1, []margins{paumChosen})
+	case variantGrid:
+		relax = relaxations
+	}
+	var out []contender
+	for _, r := range relax {
+		out = append(out, polaContender(s.B1, r, nearestPair))
+	}
+	return out
 }
 
 // variantName is what a reader sees of a variant.
@@ -111,43 +106,9 @@ func variantName(v string) string {
 	return symbols.Replace(v)
 }
 
-// overTopics returns, per segment, the mean over the topics.
-func overTopics(values [][]float64) []float64 {
-	out := make([]float64, len(experiment.NotEmpty("topics", values)[0]))
-	for _, v := range values {
-		experiment.SameLength("segments of two topics", out, v)
-		for i, e := range v {
-			out[i] += e / float64(len(values))
-		}
-	}
-	return out
-}
-
-// meanOverTopics returns the mean of a method's balanced errors over the topics
-// of a setting, and the half-width of its interval.
-func meanOverTopics(t *table.Table, setting, method string) (center, half float64, err error) {
-	_, plain, values, err := balancedErrors(t, setting, method)
-	if err != nil {
-		return 0, 0, err
-	}
-	_, half = experiment.Summarize(overTopics(values)).Interval()
-	return stat.Mean(plain, nil), half, nil
-}
-
-// bestRelaxation returns the relaxation with the least mean error over the
-// topics; the first of equals.
-func bestRelaxation(t *table.Table) (relaxation, error) {
-	best, least := plainPOLA, math.Inf(1)
-	for _, relax := range relaxations {
-		e, err := meanError(t, variantGrid, nearestPair.method(relax))
-		if err != nil {
-			return best, err
-		}
-		if e < least {
-			best, least = relax, e
-		}
-	}
-	return best, nil
+// bestRelaxation returns the relaxation with the least mean error over the topics.
+func bestRelaxation(t *table.Table) relaxation {
+	return least(t, variantGrid, relaxations, nearestPair.method, 1)
 }
 
 // rarerTopics names the topics of a table in captions.
@@ -158,72 +119,43 @@ func rarerTopics(t *table.Table) string {
 		settingsRatioLow, topicRatioLow, strings.Join(topics, ", "))
 }
 
-func drawRelaxations(t *table.Table) (plots.Drawing, error) {
-	if t.Where("setting", variantGrid).Len() == 0 {
-		return plots.Missing("the grid of relaxations"), nil
-	}
-	var gammas, lengths []float64
-	for _, r := range relaxations {
-		if !slices.Contains(gammas, r.Gamma) {
-			gammas = append(gammas, r.Gamma)
-		}
-		if !slices.Contains(lengths, r.Length) {
-			lengths = append(lengths, r.Length)
-		}
-	}
+func drawRelaxations(t *table.Table) plots.Drawing {
+	var cells []string
+	h := heat(relaxations, func(r relaxation) (row, column float64) { return r.Gamma, r.Length }, func(r relaxation) balancedError {
+		e := meanError(t, variantGrid, nearestPair.method(r))
+		cells = append(cells, e.String())
+		return e
+	})
 	text := &plots.TextTable{Head: []string{"γ"}}
-	h := plots.Heat{BarLabel: "mean error (%)"}
-	for j, length := range lengths {
-		h.XTicks = append(h.XTicks, plots.Tick{At: float64(j), Label: table.Format(length)})
-		text.Head = append(text.Head, "length "+table.Format(length))
+	for _, length := range h.XTicks {
+		text.Head = append(text.Head, "length "+length.Label)
 	}
-	for i, gamma := range gammas {
-		h.YTicks = append(h.YTicks, plots.Tick{At: float64(i), Label: table.Format(gamma)})
-		row, cells := []float64{}, []string{table.Format(gamma)}
-		for _, length := range lengths {
-			e, half, err := meanOverTopics(t, variantGrid, nearestPair.method(relaxation{gamma, length}))
-			if err != nil {
-				return plots.Drawing{}, err
-			}
-			row, cells = append(row, 100*e), append(cells, fmt.Sprintf("%.1f ± %.1f", 100*e, 100*half))
-		}
-		h.Z, text.Rows = append(h.Z, row), append(text.Rows, cells)
+	for i, gamma := range h.YTicks { // the order of the grid
+		text.Rows = append(text.Rows, append([]string{gamma.Label}, cells[i*len(h.XTicks):(i+1)*len(h.XTicks)]...))
 	}
-	best, err := bestRelaxation(t)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	best := bestRelaxation(t)
 	return plots.Drawing{
 		Panels: []plots.Panel{{XLabel: "length of the documents", YLabel: "γ", Marks: []plots.Mark{h}}},
 		Text:   text,
 		Caption: fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled. "+
 			"Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", rarerTopics(t), table.Format(best.Gamma), table.Format(best.Length)),
-	}, nil
+	}
 }
 
-func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "errors").Len() == 0 {
-		return plots.Missing("errors on any topic"), nil
-	}
+func drawFig4Sensitivity(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "error (%)"}}}
-	add := func(mark *plots.Intervals, setting, method, label string) error {
-		e, half, err := meanOverTopics(t, setting, method)
-		if err != nil {
-			return err
-		}
-		mark.Labels, mark.X, mark.Err = append(mark.Labels, label), append(mark.X, 100*e), append(mark.Err, 100*half)
-		d.Text.Rows = append(d.Text.Rows, []string{variantName(setting), method, fmt.Sprintf("%.1f ± %.1f", 100*e, 100*half)})
-		return nil
+	add := func(mark *plots.Intervals, setting, method, label string) {
+		e := meanError(t, setting, method)
+		mean, half := e.Interval()
+		mark.Labels, mark.X, mark.Err = append(mark.Labels, label), append(mark.X, 100*mean), append(mark.Err, 100*half)
+		d.Text.Rows = append(d.Text.Rows, []string{variantName(setting), method, e.String()})
 	}
 	left := plots.Panel{Title: "one choice changed", XLabel: "mean error (%)"}
 	for k, form := range polaForms {
 		mark := plots.Intervals{Name: form.name, Color: k}
 		for _, setting := range t.Unique("setting") {
-			if setting == variantGrid {
-				continue
-			}
-			if err := add(&mark, setting, nearestPair.method(form.relax), variantName(setting)); err != nil {
-				return d, err
+			if setting != variantGrid {
+				add(&mark, setting, nearestPair.method(form.relax), variantName(setting))
 			}
 		}
 		left.Marks = append(left.Marks, mark)
@@ -235,17 +167,11 @@ func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
 			continue
 		}
 		mark := plots.Intervals{Name: variantName(v), Color: k + len(polaForms)}
-		for _, form := range polaForms {
-			for _, r := range pairRules {
-				if err := add(&mark, v, r.method(form.relax), form.name+", "+r.String()); err != nil {
-					return d, err
-				}
-			}
+		for _, r := range polaReadings {
+			add(&mark, v, r.method, r.name)
 		}
-		for _, m := range []string{oneNN, perceptron, paumChosen.method()} {
-			if err := add(&mark, v, m, m); err != nil {
-				return d, err
-			}
+		for _, r := range rivalsOfPOLA {
+			add(&mark, v, r.method, r.method)
 		}
 		right.Marks = append(right.Marks, mark)
 	}
@@ -255,5 +181,5 @@ func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
 		"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed. "+
 		"95 %% intervals are a jackknife over consecutive segments of the stream.",
 		rarerTopics(t))
-	return d, nil
+	return d
 }

@@ -7,10 +7,11 @@
 package pola2004
 
 import (
-	"fmt"
 	"strings"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -21,28 +22,51 @@ var Paper = experiment.Paper{
 	Experiments: []experiment.Spec{Theorem1, Fig2, Fig3, Sensitivity, Fig4, Fig4Sensitivity, Rings},
 }
 
-// difference returns a − b, entry by entry, of two columns that hold the same
-// trials in the same order.
-func difference(a, b []float64) ([]float64, error) {
-	if len(a) != len(b) {
-		return nil, fmt.Errorf("pola2004: %d trials against %d", len(a), len(b))
+// inPoints is the rule of differences of errors or other shares.
+var inPoints = judge.Rule{Scale: 100, Unit: "points"}
+
+// given draws a table that has rows of some index cells, as Where takes them. missing
+// names what another table lacks.
+func given(missing string, draw func(*table.Table) plots.Drawing, cells ...string) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		if t.Where(cells...).Len() == 0 {
+			return plots.Missing(missing), nil
+		}
+		return draw(t), nil
 	}
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] - b[i]
+}
+
+// duel compares the errors of two methods, with a point per problem.
+type duel struct {
+	plots.Points
+	wins int // problems in which the method on the vertical axis has the lower error
+}
+
+func (d *duel) add(x, y judge.Summary) {
+	xm, xh := x.Interval()
+	ym, yh := y.Interval()
+	d.X, d.XErr = append(d.X, 100*xm), append(d.XErr, 100*xh)
+	d.Y, d.YErr = append(d.Y, 100*ym), append(d.YErr, 100*yh)
+	if ym < xm {
+		d.wins++
 	}
-	return out, nil
+}
+
+// duelPanel is a panel of duels between two methods.
+func duelPanel(x, y string, duels ...duel) plots.Panel {
+	p := plots.Panel{XLabel: "error of " + x + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
+		Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}}}
+	for _, d := range duels {
+		p.Marks = append(p.Marks, d.Points)
+	}
+	return p
 }
 
 // symbols turns the names of cells and settings, which are keys, into what a
 // reader sees.
 var symbols = strings.NewReplacer("b1 =", "b₁ =", "gamma =", "γ =")
 
-// trialsNote describes the error bars of a table.
+// trialsNote describes the intervals of a figure.
 func trialsNote(t *table.Table) string {
-	n := len(t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
-	}
-	return fmt.Sprintf("Means over %d trials with 95 %% t intervals, which cover the random draws of a trial and nothing else.", n)
+	return experiment.TrialsNote(t, ", which cover the random draws of a trial and nothing else")
 }

@@ -11,9 +11,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 )
 
-func TestSmoke(t *testing.T) {
-	experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins")
-}
+func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
 
 func TestOrderProbability(t *testing.T) {
 	// Two classes on a line: {0, 1} and {3, 5}. Same-digit distances² 1 and 4;
@@ -40,29 +38,17 @@ func TestReconstruct(t *testing.T) {
 	}
 }
 
-func TestParseDigits(t *testing.T) {
-	for _, bad := range []string{"", "0", "0-0", "8-0", "a-b", "0-10", "0_8"} {
-		if _, _, err := parseDigits(bad); err == nil {
-			t.Errorf("parseDigits(%q) gave no error", bad)
-		}
-	}
-	a, b, err := parseDigits("0-8")
-	if a != 0 || b != 8 || err != nil {
-		t.Errorf("parseDigits(0-8) = %d, %d, %v", a, b, err)
-	}
-}
-
 // The training images of a trial are the same for all problems, the validation
 // images are others, and the pairs join training images of the two digits.
 func TestLoadSharesImagesAcrossProblems(t *testing.T) {
 	env := &experiment.Env{Scale: experiment.Smoke}
 	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
 	s := mainSettings.at(experiment.Smoke)
-	p, err := load(env, seed, "0-8", s)
+	p, err := load(env, seed, digits{0, 8}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := load(env, seed, "0-3", s)
+	q, err := load(env, seed, digits{0, 3}, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/pairs"
@@ -28,18 +29,15 @@ const (
 	ringsSeparated  = 0.05 // the error that counts as having separated the rings
 )
 
-var (
-	ringRadii = []float64{1, 3}
-	ringNoise = 0.15
-)
-
-// ringSizes are the points of each half, the pairs to learn from and to judge by.
-func ringSizes(scale experiment.Scale) (points, train, test int) {
-	if scale == experiment.Smoke {
-		return 60, 100, 200
-	}
-	return 200, 1000, 5000
+type ringsSettings struct {
+	Points    int       `key:"points"` // in training and test data each
+	Pairs     int       `key:"pairs"`  // to learn from
+	TestPairs int       `key:"test-pairs"`
+	Radii     []float64 `key:"radii"`
+	Noise     float64   `key:"noise"`
 }
+
+var mainRings = ringsSettings{Points: 200, Pairs: 1000, TestPairs: 5000, Radii: []float64{1, 3}, Noise: 0.15}
 
 // Rings shows what the kernel version of POLA (Section 3.3) is for: two rings,
 // which no linear metric separates.
@@ -50,20 +48,22 @@ var Rings = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		points, train, test := ringSizes(scale)
+		s := mainRings
+		if scale == experiment.Smoke {
+			s.Points, s.Pairs, s.TestPairs = 60, 100, 200
+		}
 		return []experiment.Cell{{
-			Name: "rings", Dataset: "rings",
-			Params: map[string]string{
-				"points": strconv.Itoa(points), "pairs": strconv.Itoa(train), "test-pairs": strconv.Itoa(test),
-				"radii": fmt.Sprint(ringRadii), "noise": table.Format(ringNoise),
-			},
+			Name: "rings", Dataset: "rings", Settings: s,
 			Methods: map[string]int{pola: pairs.POLAVersion, kernelGaussian: pairs.KernelPOLAVersion},
 		}}
 	},
 	Trials: experiment.Trials(10),
-	Index:  []string{"kind", "method", "pairs", "ring"},
-	Values: []string{"error", "x", "y"},
-	Trial:  ringsTrial,
+	Kinds: []experiment.Kind{
+		{Name: "error", Meaning: "new pairs judged wrongly, after some pairs"},
+		{Name: "point", Meaning: "a test point under a metric, in the first trial"},
+	},
+	Columns: ringsColumns,
+	Trial:   ringsTrial,
 	Views: []experiment.View{
 		{Name: "rings", Title: "Two rings under three metrics, and the error on new pairs", Draw: drawRings},
 	},
@@ -73,32 +73,41 @@ var Rings = experiment.Spec{
 		Statement: "Ours: kernel POLA separates two rings, which no linear metric does: its error on new pairs is below 5 %, and below that of POLA and of the Euclidean metric.",
 		Where:     "Section 3.3", Theirs: "not in the paper",
 		Predicate: "After all pairs: 5 % − error of kernel POLA > 0, and error of POLA − error of kernel POLA > 0, and the same against Euclidean with its best threshold; for the Gaussian kernel with the median width and the quadratic kernel.",
-		Grade:     gradeRings,
+		Test:      testRings,
 	}},
 	Cost: 2 * time.Second,
 }
 
-func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	points, nTrain, nTest := ringSizes(env.Scale)
-	train, err := datasets.Rings(seed.Stream("training points"), points, ringRadii, ringNoise)
-	if err != nil {
-		return nil, err
-	}
-	test, err := datasets.Rings(seed.Stream("test points"), points, ringRadii, ringNoise)
-	if err != nil {
-		return nil, err
-	}
-	trainLinks, err := datasets.BalancedLinks(seed.Stream("training pairs"), train.Y, nTrain)
-	if err != nil {
-		return nil, err
-	}
-	testLinks, err := datasets.BalancedLinks(seed.Stream("test pairs"), test.Y, nTest)
-	if err != nil {
-		return nil, err
-	}
-	judge := slices.Collect(datasets.Pairs(test.X, testLinks))
-	learn := slices.Collect(datasets.Pairs(train.X, trainLinks))
+var ringsColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "metric"),
+	experiment.Text("pairs", "number of pairs learned from").In("error"),
+	experiment.Text("ring", "ring of the point").In("point"),
+	experiment.Number("error", "share", "new pairs judged wrongly").In("error"),
+	experiment.Number("x", "", "first principal coordinate under the metric; of the Euclidean metric the point's own").In("point"),
+	experiment.Number("y", "", "second principal coordinate, likewise").In("point"),
+}
 
+// draw returns new points on the rings, and n pairs of them.
+func (s ringsSettings) draw(seed experiment.Seed, name string, n int) (*datasets.Set, []metric.Pair, error) {
+	set, err := datasets.Rings(seed.Stream(name+" points"), s.Points, s.Radii, s.Noise)
+	if err != nil {
+		return nil, nil, err
+	}
+	links, err := datasets.BalancedLinks(seed.Stream(name+" pairs"), set.Y, n)
+	return set, slices.Collect(datasets.Pairs(set.X, links)), err
+}
+
+func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(ringsSettings)
+	train, learn, err := s.draw(seed, "training", s.Pairs)
+	if err != nil {
+		return nil, err
+	}
+	test, fresh, err := s.draw(seed, "test", s.TestPairs)
+	if err != nil {
+		return nil, err
+	}
 	gaussian, err := kernels.MedianGaussian(train.X, seed.Stream("median"))
 	if err != nil {
 		return nil, err
@@ -107,18 +116,21 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New([]string{"kind", "method", "pairs", "ring"}, []string{"error", "x", "y"})
+	rows := ringsColumns.Table()
 	addPoints := func(method string, z *mat.Dense) {
 		for i, y := range test.Y {
 			rows.Add(table.Key{"kind": "point", "method": method, "ring": test.Classes[y]}, table.Values{"x": z.At(i, 0), "y": z.At(i, 1)})
 		}
 	}
+	addError := func(method string, n int, similar func(metric.Pair) bool) {
+		rows.Add(table.Key{"kind": "error", "method": method, "pairs": strconv.Itoa(n)},
+			table.Values{"error": float64(wrongOn(fresh, similar)) / float64(len(fresh))})
+	}
 	if seed.Trial == 0 {
 		addPoints(euclidean, test.X)
 	}
-	for _, n := range checkpoints(nTrain) {
-		wrong := wrongAt(judge, bestThreshold(learn[:n]))
-		rows.Add(table.Key{"kind": "error", "method": euclidean, "pairs": strconv.Itoa(n)}, table.Values{"error": float64(wrong) / float64(len(judge))})
+	for _, n := range checkpoints(s.Pairs) {
+		addError(euclidean, n, within(bestThreshold(learn[:n])))
 	}
 	for _, m := range []struct {
 		name  string
@@ -134,7 +146,7 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 			return nil, fmt.Errorf("%s: %w", m.name, err)
 		}
 		done := 0
-		for _, n := range checkpoints(nTrain) {
+		for _, n := range checkpoints(s.Pairs) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -143,13 +155,7 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 					return nil, fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
-			wrong := 0
-			for _, p := range judge {
-				if l.Predict(p).Similar != (p.Label == metric.Similar) {
-					wrong++
-				}
-			}
-			rows.Add(table.Key{"kind": "error", "method": m.name, "pairs": strconv.Itoa(n)}, table.Values{"error": float64(wrong) / float64(len(judge))})
+			addError(m.name, n, func(p metric.Pair) bool { return l.Predict(p).Similar })
 		}
 		end()
 		if seed.Trial == 0 {
@@ -174,26 +180,31 @@ func checkpoints(pairs int) []int {
 
 // bestThreshold returns the squared Euclidean distance at which "similar iff d² ≤ b"
 // makes the fewest mistakes on some pairs; the smallest of equals.
-func bestThreshold(given []metric.Pair) float64 {
+func bestThreshold(learned []metric.Pair) float64 {
 	at := []float64{0}
-	for _, p := range given {
+	for _, p := range learned {
 		at = append(at, metric.Euclidean{}.SqDist(p.X, p.Y))
 	}
 	best, least := 0.0, math.MaxInt
 	slices.Sort(at)
 	for _, b := range at {
-		if wrong := wrongAt(given, b); wrong < least {
+		if wrong := wrongOn(learned, within(b)); wrong < least {
 			best, least = b, wrong
 		}
 	}
 	return best
 }
 
-// wrongAt counts the pairs about which "similar iff d² ≤ b" is wrong, d Euclidean.
-func wrongAt(given []metric.Pair, b float64) int {
+// within predicts "similar iff d² ≤ b", d Euclidean.
+func within(b float64) func(metric.Pair) bool {
+	return func(p metric.Pair) bool { return metric.Euclidean{}.SqDist(p.X, p.Y) <= b }
+}
+
+// wrongOn counts the pairs about which a prediction is wrong.
+func wrongOn(pairs []metric.Pair, similar func(metric.Pair) bool) int {
 	wrong := 0
-	for _, p := range given {
-		if (metric.Euclidean{}.SqDist(p.X, p.Y) <= b) != (p.Label == metric.Similar) {
+	for _, p := range pairs {
+		if similar(p) != (p.Label == metric.Similar) {
 			wrong++
 		}
 	}
@@ -252,7 +263,7 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 		p := plots.Panel{Title: m.title, XLabel: "first coordinate", YLabel: "second coordinate", Equal: m.name == euclidean}
 		for k, ring := range points.Unique("ring") {
 			if k > 1 {
-				return d, fmt.Errorf("pola2004: column ring: %q is a third ring, want two", ring)
+				judge.Refuse("pola2004: column ring: %q is a third ring, want two", ring)
 			}
 			g := points.Where("method", m.name, "ring", ring)
 			p.Marks = append(p.Marks, plots.Points{Name: []string{"inner ring", "outer ring"}[k], X: g.Values("x"), Y: g.Values("y"), Color: k, Shape: k})
@@ -267,7 +278,7 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 			if err != nil {
 				return d, err
 			}
-			e, half := experiment.Summarize(g.Values("error")).Interval()
+			e, half := judge.Summarize(g.Values("error")).Interval()
 			line.X, line.Y = append(line.X, x), append(line.Y, 100*e)
 			if half > 0 || line.Lo != nil {
 				line.Lo, line.Hi = append(line.Lo, 100*(e-half)), append(line.Hi, 100*(e+half))
@@ -282,39 +293,24 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 	d.Caption = fmt.Sprintf("Points on two rings (radii %s and %s, Gaussian noise %s). Top left: test points. Top right and bottom left: the same points by the two principal coordinates of their distances under the learned metric (first trial). "+
 		"Bottom right: share of new pairs, half of them similar, on which d² ≤ b is wrong, against the number of pairs learned from, one pass; Euclidean takes the threshold with the fewest mistakes on the pairs so far. "+
 		"No linear metric can be right: two opposite points of the outer ring are farther apart, in whatever direction, than the two rings. The Gaussian kernel has the median width, the quadratic one is (x·z + 1)². γ = 0, b₁ = 1. %s",
-		table.Format(ringRadii[0]), table.Format(ringRadii[1]), table.Format(ringNoise), trialsNote(t))
+		table.Format(mainRings.Radii[0]), table.Format(mainRings.Radii[1]), table.Format(mainRings.Noise), trialsNote(t))
 	return d, nil
 }
 
-func gradeRings(t *table.Table) (experiment.Finding, error) {
+func testRings(t *table.Table) judge.Test {
 	errs := t.Where("kind", "error")
-	all := errs.Unique("pairs")
-	if len(all) == 0 {
-		return experiment.Finding{}, fmt.Errorf("pola2004: no errors to grade")
-	}
-	last := errs.Where("pairs", all[len(all)-1])
-	return readings(t, []string{kernelGaussian, kernelQuadratic}, func(kernel string) (experiment.Finding, error) {
-		ours := last.Where("method", kernel).Values("error")
-		limit := make([]float64, len(ours))
-		for i := range limit {
-			limit[i] = ringsSeparated
+	last := errs.Where("pairs", experiment.Last("numbers of pairs", errs.Unique("pairs")))
+	of := func(method string) []float64 { return last.Where("method", method).Values("error") }
+	percent := func(method string) string { return judge.Summarize(of(method)).Percent() }
+	return judge.Under([]string{kernelGaussian, kernelQuadratic}, func(kernel string) judge.Test {
+		ours := of(kernel)
+		return judge.Shown{
+			Test: judge.Positive{Rule: inPoints, Units: []judge.Unit{
+				judge.Paired("against 5 %", slices.Repeat([]float64{ringsSeparated}, len(ours)), ours),
+				judge.Paired("against "+pola, of(pola), ours),
+				judge.Paired("against "+euclidean, of(euclidean), ours),
+			}},
+			Ours: fmt.Sprintf("%s %% against %s %% (POLA) and %s %% (Euclidean)", percent(kernel), percent(pola), percent(euclidean)),
 		}
-		var units []experiment.Unit
-		for _, rival := range []struct {
-			name   string
-			values []float64
-		}{{"5 %", limit}, {pola, last.Where("method", pola).Values("error")}, {euclidean, last.Where("method", euclidean).Values("error")}} {
-			diff, err := difference(rival.values, ours)
-			if err != nil {
-				return experiment.Finding{}, err
-			}
-			units = append(units, experiment.Unit{Name: "against " + rival.name, Diffs: diff})
-		}
-		f, err := experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "points"})
-		if err == nil {
-			f.Ours = fmt.Sprintf("%s %% against %s %% (POLA) and %s %% (Euclidean)", experiment.Summarize(ours).Percent(),
-				experiment.Summarize(last.Where("method", pola).Values("error")).Percent(), experiment.Summarize(last.Where("method", euclidean).Values("error")).Percent())
-		}
-		return f, err
 	})
 }

@@ -3,6 +3,7 @@ package pola2004
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 )
 
 // sensitivityProblems are nine digit pairs declared in advance, easy and hard.
-var sensitivityProblems = []string{"0-1", "0-8", "1-7", "2-7", "3-5", "3-8", "4-9", "5-8", "7-9"}
+var sensitivityProblems = []digits{{0, 1}, {0, 8}, {1, 7}, {2, 7}, {3, 5}, {3, 8}, {4, 9}, {5, 8}, {7, 9}}
 
 // variants change one open choice of the protocol each. The main setting also
 // sweeps what needs no new pass of POLA: k, the neighbours kept and the ridges.
@@ -51,150 +52,138 @@ var Sensitivity = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		problems := sensitivityProblems
 		if scale == experiment.Smoke {
-			problems = []string{"0-8"}
+			problems = []digits{{0, 8}}
 		}
 		var cells []experiment.Cell
-		for _, digits := range problems {
+		main := mainSettings.at(scale)
+		for _, d := range problems {
 			for _, v := range variants {
-				s := mainSettings.at(scale)
+				s := main
 				v.change(&s)
-				if v.name != mainVariant && fmt.Sprint(s.params()) == fmt.Sprint(mainSettings.at(scale).params()) {
+				if v.name != mainVariant && reflect.DeepEqual(s, main) {
 					continue // the main setting already is this variant
 				}
-				params := s.params()
-				params["variant"], params["digits"] = v.name, digits
 				cells = append(cells, experiment.Cell{
-					Name: digits + " " + v.name, Dataset: digitDataset(scale), Methods: digitMethods, Params: params,
+					Name: d.String() + " " + v.name, Dataset: digitDataset(scale), Methods: digitMethods,
+					Settings: sensitivitySettings{s, d, v.name},
 				})
 			}
 		}
 		return cells
 	},
-	Trials: func(experiment.Scale) int { return 1 },
-	Index:  sensitivityIndex,
-	Values: sensitivityValues,
-	Trial:  sensitivityTrial,
+	Trials:  func(experiment.Scale) int { return 1 },
+	Columns: sensitivityColumns,
+	Trial:   sensitivityTrial,
 	Views: []experiment.View{
-		{Name: "sensitivity", Title: "Open choices: mean error over some digit pairs", Draw: drawSensitivity},
+		{Name: "sensitivity", Title: "Open choices: mean error over some digit pairs", Draw: given("errors of any problem", drawSensitivity)},
 	},
 	Cost: 12 * time.Second,
 }
 
-var (
-	sensitivityIndex  = []string{"digits", "setting", "method"}
-	sensitivityValues = []string{"error", "validation", "k"}
-)
+type sensitivitySettings struct {
+	settings
+	Digits  digits `key:"digits"`
+	Variant string `key:"variant"`
+}
+
+var sensitivityColumns = experiment.Columns{
+	experiment.Text("digits", "digits of the problem"),
+	experiment.Text("setting", "choice that is changed, or the main setting"),
+	experiment.Text("method", "metric"),
+	experiment.Number("error", "share", "test images of the two digits that kNN classifies wrongly"),
+	experiment.Number("validation", "share", "images of the training set that the run does not train on and kNN classifies wrongly"),
+	experiment.Number("k", "", "neighbours of kNN"),
+}
 
 func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := mainSettings.at(env.Scale)
-	variant, digits := cell.Params["variant"], cell.Params["digits"]
-	for _, v := range variants {
-		if v.name == variant {
-			v.change(&s)
-		}
-	}
-	p, err := load(env, seed, digits, s)
+	s := cell.Settings.(sensitivitySettings)
+	p, err := load(env, seed, s.Digits, s.settings)
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(sensitivityIndex, sensitivityValues)
-	judge := func(setting, method string, m metric.SqDister, train part, k int) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		test, err := errorsOn(m, train, p.test, []int{k})
-		if err != nil {
-			return fmt.Errorf("%s, %s: %w", setting, method, err)
-		}
-		valid, err := errorsOn(m, train, p.valid, []int{k})
-		if err != nil {
-			return fmt.Errorf("%s, %s: %w", setting, method, err)
-		}
-		rows.Add(table.Key{"digits": digits, "setting": setting, "method": method},
-			table.Values{"error": test[0], "validation": valid[0], "k": float64(k)})
-		return nil
-	}
-
 	k, err := p.chooseK(s.Candidates)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := p.learnPOLA(s)
+	learned, err := p.learnPOLA(s.settings)
 	if err != nil {
 		return nil, err
 	}
 	m := learned.learner.Metric()
-	both := []struct {
-		name string
-		m    metric.SqDister
-	}{{euclidean, metric.Euclidean{}}, {pola, m}}
-	for _, c := range both {
-		if err := judge(variant, c.name, c.m, p.train, k); err != nil {
-			return nil, err
+	rows := sensitivityColumns.Table()
+	add := func(setting string, train part, k int, methods ...named) error {
+		for _, c := range methods {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			test, err := errorOn(c.metric, train, p.test, k)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", setting, c.name, err)
+			}
+			valid, err := errorOn(c.metric, train, p.valid, k)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", setting, c.name, err)
+			}
+			rows.Add(table.Key{"digits": s.Digits.String(), "setting": setting, "method": c.name},
+				table.Values{"error": test, "validation": valid, "k": float64(k)})
 		}
+		return nil
 	}
-	if err := judge(variant, polaTop, topDirections(m, 1), p.train, k); err != nil {
-		return nil, err
-	}
-	if variant != mainVariant {
-		return rows, nil
+
+	both := []named{{euclidean, metric.Euclidean{}}, {pola, m}}
+	if err := add(s.Variant, p.train, k, append(both, named{polaTop, topDirections(m, 1)})...); err != nil || s.Variant != mainVariant {
+		return rows, err
 	}
 	for _, fixed := range s.Candidates {
-		for _, c := range both {
-			if err := judge("k = "+strconv.Itoa(fixed), c.name, c.m, p.train, fixed); err != nil {
-				return nil, err
-			}
+		if err := add("k = "+strconv.Itoa(fixed), p.train, fixed, both...); err != nil {
+			return nil, err
 		}
 	}
 	for _, share := range []int{2, 4} {
-		kept := p.train.rows(seed.Stream("neighbours " + digits).Perm(len(p.train.y))[:len(p.train.y)/share])
-		for _, c := range both {
-			if err := judge(fmt.Sprintf("1/%d of the neighbours", share), c.name, c.m, kept, k); err != nil {
-				return nil, err
-			}
+		kept := p.train.rows(seed.Stream("neighbours " + s.Digits.String()).Perm(len(p.train.y))[:len(p.train.y)/share])
+		if err := add(fmt.Sprintf("1/%d of the neighbours", share), kept, k, both...); err != nil {
+			return nil, err
 		}
 	}
 	for _, ridge := range sweptRidges {
-		setting := "ridge " + table.Format(ridge)
 		f, err := p.fda(ridge)
 		if err != nil {
-			return nil, err
-		}
-		if err := judge(setting, "FDA", f, p.train, k); err != nil {
 			return nil, err
 		}
 		r, err := p.rca(ridge)
 		if err != nil {
 			return nil, err
 		}
-		if err := judge(setting, "RCA", r, p.train, k); err != nil {
+		if err := add("ridge "+table.Format(ridge), p.train, k, named{"FDA", f}, named{"RCA", r}); err != nil {
 			return nil, err
 		}
 	}
 	return rows, nil
 }
 
-func drawSensitivity(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("errors of any problem"), nil
-	}
+// named is a metric with its name in the table.
+type named struct {
+	name   string
+	metric metric.SqDister
+}
+
+func drawSensitivity(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
-	panels := []struct {
+	for _, pn := range []struct {
 		title   string
-		keep    func(setting string) bool
+		ridges  bool
 		methods []string
 	}{
-		{"POLA and Euclidean", func(s string) bool { return !strings.HasPrefix(s, "ridge ") }, []string{euclidean, pola}},
-		{"POLA's first eigenvector", func(s string) bool { return !strings.HasPrefix(s, "ridge ") }, []string{polaTop}},
-		{"RCA and FDA: ridge", func(s string) bool { return strings.HasPrefix(s, "ridge ") }, []string{"RCA", "FDA"}},
-	}
-	for _, pn := range panels {
+		{"POLA and Euclidean", false, []string{euclidean, pola}},
+		{"POLA's first eigenvector", false, []string{polaTop}},
+		{"RCA and FDA: ridge", true, []string{"RCA", "FDA"}},
+	} {
 		p := plots.Panel{Title: pn.title, XLabel: "mean test error (%)"}
 		for i, method := range pn.methods {
 			mark := plots.Intervals{Name: method, Color: i}
 			g := t.Where("method", method)
 			for _, setting := range g.Unique("setting") {
-				if !pn.keep(setting) {
+				if strings.HasPrefix(setting, "ridge ") != pn.ridges {
 					continue
 				}
 				c := g.Where("setting", setting)
@@ -215,5 +204,5 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 		"One seed: no intervals.",
 		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
 		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))
-	return d, nil
+	return d
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
@@ -17,18 +17,17 @@ import (
 	"metriclab/pkg/table"
 )
 
+type theorem1Settings struct {
+	Dim    int     `key:"dim"`
+	B1     float64 `key:"b1"` // start threshold of POLA
+	Rounds int     `key:"rounds"`
+}
+
 // theorem1Streams are the streams: the same pairs of rank 3 in 10 dimensions,
 // alone or padded to 200 and rotated, and three start thresholds.
-var theorem1Streams = []struct {
-	name string
-	dim  int
-	b1   float64
-}{
-	{"d = 10, b1 = 1", 10, 1},
-	{"d = 200, b1 = 1", 200, 1},
-	{"d = 10, b1 = 0", 10, 0},
-	{"d = 10, b1 = 50", 10, 50},
-}
+var theorem1Streams = []theorem1Settings{{Dim: 10, B1: 1}, {Dim: 200, B1: 1}, {Dim: 10, B1: 0}, {Dim: 10, B1: 50}}
+
+func (s theorem1Settings) name() string { return fmt.Sprintf("d = %d, b1 = %g", s.Dim, s.B1) }
 
 // Theorem1 draws the loss bound of Theorem 1 against the loss suffered.
 var Theorem1 = experiment.Spec{
@@ -39,58 +38,54 @@ var Theorem1 = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, s := range theorem1Streams {
+			s.Rounds = 10000
+			if scale == experiment.Smoke {
+				s.Rounds = 300
+			}
 			cells = append(cells, experiment.Cell{
-				Name: s.name, Dataset: "separable",
-				Params:  map[string]string{"dim": strconv.Itoa(s.dim), "b1": table.Format(s.b1), "rounds": strconv.Itoa(theorem1Rounds(scale))},
+				Name: s.name(), Dataset: "separable", Settings: s,
 				Methods: map[string]int{"POLA": pairs.POLAVersion},
 			})
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  theorem1Index,
-	Values: theorem1Values,
-	Trial:  theorem1Trial,
+	Trials:  experiment.Trials(10),
+	Kinds:   []experiment.Kind{{Name: "round", Meaning: "the stream so far, after a recorded round"}},
+	Columns: theorem1Columns,
+	Trial:   theorem1Trial,
 	Views: []experiment.View{
-		{Name: "theorem1", Title: "Theorem 1's bound against cumulative squared loss", Draw: drawTheorem1},
+		{Name: "theorem1", Title: "Theorem 1's bound against cumulative squared loss", Draw: given("any stream", drawTheorem1)},
 		{Name: "lemma3", Title: "Lemma 3, printed and corrected", Draw: drawLemma3},
 	},
 	Claims: theorem1Claims,
 	Cost:   time.Second,
 }
 
-func theorem1Rounds(scale experiment.Scale) int {
-	if scale == experiment.Smoke {
-		return 300
-	}
-	return 10000
+var theorem1Columns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Number("round", "", "pairs seen"),
+	experiment.Number("squared_loss", "", "sum of the squared losses so far"),
+	experiment.Number("mistakes", "", "pairs predicted wrongly so far"),
+	experiment.Number("bound", "", "bound of Theorem 1: R(‖A*‖² + (b* − b₁)²), R of the whole stream"),
+	experiment.Number("lemma_left", "", "left side of Lemma 3, corrected: ‖A‖² + (b − b₁)²"),
+	experiment.Number("lemma_right", "", "right side of Lemma 3, corrected: 4(‖A*‖² + (b* − b₁)²)"),
+	experiment.Number("printed_left", "", "left side of Lemma 3 as printed: ‖A‖² + (b − 1)²"),
+	experiment.Number("printed_right", "", "right side of Lemma 3 as printed: 4(‖A*‖² + b*²)"),
 }
-
-var (
-	theorem1Index  = []string{"kind"}
-	theorem1Values = []string{"round", "squared_loss", "mistakes", "bound", "lemma_left", "lemma_right", "printed_left", "printed_right"}
-)
 
 const theorem1Dim, theorem1Rank = 10, 3
 
 func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	dim, err := strconv.Atoi(cell.Params["dim"])
+	set := cell.Settings.(theorem1Settings)
+	b1 := set.B1
+	s, err := datasets.SeparablePairs(seed.Stream("pairs"), datasets.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})
 	if err != nil {
 		return nil, err
 	}
-	b1, err := strconv.ParseFloat(cell.Params["b1"], 64)
-	if err != nil {
-		return nil, err
+	if set.Dim > theorem1Dim {
+		s = s.Pad(set.Dim).Rotate(seed.Stream("rotation"))
 	}
-	rounds := theorem1Rounds(env.Scale)
-	s, err := datasets.SeparablePairs(seed.Stream("pairs"), datasets.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: rounds})
-	if err != nil {
-		return nil, err
-	}
-	if dim > theorem1Dim {
-		s = s.Pad(dim).Rotate(seed.Stream("rotation"))
-	}
-	l, err := pairs.NewPOLA(dim, pairs.POLAParams{B1: &b1})
+	l, err := pairs.NewPOLA(set.Dim, pairs.POLAParams{B1: &b1})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +98,7 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 	}
 	bound := r * (normA + (s.Threshold-b1)*(s.Threshold-b1))
 
-	rows := table.New(theorem1Index, theorem1Values)
+	rows := theorem1Columns.Table()
 	var squared, mistakes float64
 	next, round := 1.0, 0
 	for o, err := range learners.Run(l, slices.Values(s.Pairs)) {
@@ -115,7 +110,7 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 		if o.Mistake {
 			mistakes++
 		}
-		if round != int(next) && round != rounds {
+		if round != int(next) && round != set.Rounds {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -135,10 +130,7 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 	return rows, nil
 }
 
-func drawTheorem1(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("any stream"), nil
-	}
+func drawTheorem1(t *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Caption: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
 		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss. " +
 		"d = 200 is the stream of d = 10 padded with zeros and rotated."}
@@ -159,7 +151,7 @@ func drawTheorem1(t *table.Table) (plots.Drawing, error) {
 		p.Marks = []plots.Mark{loss, wrong, plots.Reference{Name: "bound of Theorem 1", At: bound, Color: 1}}
 		d.Panels = append(d.Panels, p)
 	}
-	return d, nil
+	return d
 }
 
 type roundSummary struct{ round, mean, min, max, mistakes, bound float64 }
@@ -212,9 +204,7 @@ var theorem1Claims = []experiment.Claim{
 		Statement: "Σ ℓ² ≤ R(‖A*‖² + (b* − b₁)²) after every round, on every separable stream, for any b₁.",
 		Where:     "Section 4, Theorem 1", Theirs: "the bound (7)",
 		Predicate: "The cumulative squared loss is at most the bound at every recorded round of every stream, in every trial.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return always(t, "squared_loss", "bound")
-		},
+		Test:      always("squared_loss", "bound"),
 	},
 	{
 		ID:        "theorem1-mistakes",
@@ -222,9 +212,7 @@ var theorem1Claims = []experiment.Claim{
 		Statement: "The number of prediction mistakes cannot exceed R(‖A*‖² + (b* − b₁)²).",
 		Where:     "Section 4, after Theorem 1", Theirs: "the bound (7)",
 		Predicate: "The mistakes are at most the bound at every recorded round of every stream, in every trial.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return always(t, "mistakes", "bound")
-		},
+		Test:      always("mistakes", "bound"),
 	},
 	{
 		ID:        "theorem1-dimension",
@@ -232,17 +220,17 @@ var theorem1Claims = []experiment.Claim{
 		Statement: "The loss bound does not depend on the dimension of the instance space.",
 		Where:     "Section 4, after Theorem 1", Theirs: "no number",
 		Predicate: "Padded from 10 to 200 dimensions and rotated, bound and final cumulative squared loss stay the same to 1e-8 relative, in every trial.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var holds []bool
+		Test: func(t *table.Table) judge.Test {
+			var holds judge.Holds
 			for _, g := range t.Group("trial") {
 				same := true
 				for _, value := range []string{"squared_loss", "bound"} {
-					a, b := last(g, theorem1Streams[0].name, value), last(g, theorem1Streams[1].name, value)
+					a, b := last(g, theorem1Streams[0].name(), value), last(g, theorem1Streams[1].name(), value)
 					same = same && math.Abs(a-b) <= 1e-8*a
 				}
 				holds = append(holds, same)
 			}
-			return experiment.GradeAlways(holds)
+			return holds
 		},
 	},
 	{
@@ -251,9 +239,7 @@ var theorem1Claims = []experiment.Claim{
 		Statement: "‖A‖² + (b − 1)² ≤ 4(‖A*‖² + b*²) after every round (Lemma 3 as printed; no condition on b₁).",
 		Where:     "Section 6, Lemma 3", Theirs: "the printed bound",
 		Predicate: "Left side ≤ right side at every recorded round of every stream (start thresholds 0, 1 and 50), in every trial.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return always(t, "printed_left", "printed_right")
-		},
+		Test:      always("printed_left", "printed_right"),
 	},
 	{
 		ID:        "lemma3-corrected",
@@ -261,35 +247,29 @@ var theorem1Claims = []experiment.Claim{
 		Statement: "Ours: ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²) after every round (Lemma 3 corrected).",
 		Where:     "Section 6, Lemma 3; docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Left side ≤ right side at every recorded round of every stream, in every trial.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return always(t, "lemma_left", "lemma_right")
-		},
+		Test:      always("lemma_left", "lemma_right"),
 	},
 }
 
 // boundSlack allows for round-off in sums of up to 10,000 squared losses.
 const boundSlack = 1 + 1e-9
 
-// always grades left ≤ right in every row of a trial, for all trials.
-func always(t *table.Table, left, right string) (experiment.Finding, error) {
-	var holds []bool
-	for _, g := range t.Group("trial") {
-		holds = append(holds, largest(g, left, right) <= boundSlack)
-	}
-	f, err := experiment.GradeAlways(holds)
-	if err == nil {
-		for cell, g := range t.Group("cell") {
-			f.Ours += fmt.Sprintf("; %s: largest left/right %.3g", symbols.Replace(cell), largest(g, left, right))
+// always tests left ≤ right in every row of a trial, for all trials.
+func always(left, right string) func(*table.Table) judge.Test {
+	return func(t *table.Table) judge.Test {
+		var holds judge.Holds
+		for _, g := range t.Group("trial") {
+			holds = append(holds, largest(g, left, right) <= boundSlack)
 		}
+		more := ""
+		for cell, g := range t.Group("cell") {
+			more += fmt.Sprintf("; %s: largest left/right %.3g", symbols.Replace(cell), largest(g, left, right))
+		}
+		return judge.Shown{Test: holds, More: more}
 	}
-	return f, err
 }
 
 // last returns the value of a stream at its last recorded round, of one trial.
 func last(g *table.Table, cell, value string) float64 {
-	v := g.Where("cell", cell).Values(value)
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	return v[len(v)-1]
+	return experiment.Last("rounds of "+cell, g.Where("cell", cell).Values(value))
 }

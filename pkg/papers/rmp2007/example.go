@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -43,17 +45,21 @@ var Example = experiment.Spec{
 		var cells []experiment.Cell
 		for _, d := range distortions {
 			cells = append(cells, experiment.Cell{
-				Name: d.name, Dataset: "three vectors",
-				Params:  map[string]string{"horizons": fmt.Sprint(exampleHorizons(scale)), "m": strconv.Itoa(exampleClusters)},
-				Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion},
+				Name: string(d), Dataset: "three vectors",
+				Settings: exampleSettings{Distortion: d, Horizons: exampleHorizons(scale), M: exampleClusters},
+				Methods:  map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion},
 			})
 		}
 		return cells
 	},
 	Trials: experiment.Trials(20),
-	Index:  []string{"kind", "method", "horizon", "t"},
-	Values: []string{"loss", "expected", "best"},
-	Trial:  exampleTrial,
+	Kinds: []experiment.Kind{
+		{Name: "named", Meaning: "in how many rounds the clustering that the paper names is the only one of least cost"},
+		{Name: "regret", Meaning: "losses at the end of a run of its own for each horizon"},
+		{Name: "course", Meaning: "losses in the course of RMP's run with the longest horizon"},
+	},
+	Columns: exampleColumns,
+	Trial:   exampleTrial,
 	Views: []experiment.View{
 		{Name: "example", Title: "Regret on the three vectors", Draw: drawExample},
 		{Name: "example-bounds", Title: "Regret on the three vectors against the bounds", Draw: drawExampleBounds},
@@ -62,8 +68,25 @@ var Example = experiment.Spec{
 	Cost:   time.Second,
 }
 
+// exampleSettings are the settings of a cell.
+type exampleSettings struct {
+	Distortion distortion `key:"-" because:"it is the cell's name"`
+	Horizons   []int      `key:"horizons"`
+	M          int        `key:"m"`
+}
+
+var exampleColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "FTL, or RMP by the rule of its learning rate").In("regret", "course"),
+	experiment.Text("horizon", "T of the run, which has T + 1 rounds; FTL does not know it"),
+	experiment.Text("t", "rounds so far, less one").In("regret", "course"),
+	experiment.Number("loss", "", "loss so far of the maps as drawn; named: rounds in which the named clustering alone is best"),
+	experiment.Number("expected", "", "loss so far in expectation over the draws of the maps, by enumeration").In("regret", "course"),
+	experiment.Number("best", "", "loss so far of the best fixed map").In("regret", "course"),
+}
+
 // exampleRound returns the costs of round t = 1, 2, ...
-func exampleRound(t int, d distortion) metric.CostRound {
+func exampleRound(t int, of func(a, b float64) float64) metric.CostRound {
 	v := [exampleVectors]float64{1, 0, 0}
 	if t == 1 {
 		v[0] = 0.5
@@ -74,20 +97,17 @@ func exampleRound(t int, d distortion) metric.CostRound {
 	c := mat.NewDense(exampleVectors, exampleVectors, nil)
 	for i, a := range v {
 		for j, b := range v {
-			c.Set(i, j, d.of(a, b))
+			c.Set(i, j, of(a, b))
 		}
 	}
 	return metric.CostRound{Cost: c}
 }
 
-func exampleTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	d, err := distortionOf(cell.Name)
-	if err != nil {
-		return nil, err
-	}
-	horizons := exampleHorizons(env.Scale)
-	most := horizons[len(horizons)-1]
-	rows := table.New([]string{"kind", "method", "horizon", "t"}, []string{"loss", "expected", "best"})
+func exampleTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(exampleSettings)
+	of := compare[s.Distortion]
+	most := s.Horizons[len(s.Horizons)-1]
+	rows := exampleColumns.Table()
 
 	// One pass for what does not depend on a learner: the best fixed map, and whether the clusterings
 	// that the paper names are the best ones.
@@ -95,7 +115,7 @@ func exampleTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 	sum := mat.NewDense(exampleVectors, exampleVectors, nil)
 	named := 0.0
 	for t := 1; t <= most+1; t++ {
-		sum.Add(sum, exampleRound(t, d).Cost)
+		sum.Add(sum, exampleRound(t, of).Cost)
 		ab, bc, ac := sum.At(0, 1), sum.At(1, 2), sum.At(0, 2) // what the pair in one cluster costs
 		best[t] = min(ab, bc, ac)
 		if t%2 == 1 && bc < min(ab, ac) || t%2 == 0 && ab < min(bc, ac) {
@@ -104,39 +124,35 @@ func exampleTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 	}
 	rows.Add(table.Key{"kind": "named", "horizon": strconv.Itoa(most)}, table.Values{"loss": named})
 
-	ftl, err := mapping.NewFTL(exampleVectors, exampleVectors, mapping.FTLParams{M: exampleClusters})
+	ftl, err := mapping.NewFTL(exampleVectors, exampleVectors, mapping.FTLParams{M: s.M})
 	if err != nil {
 		return nil, err
 	}
 	var loss float64
 	next := 0
 	for t := 1; t <= most+1; t++ {
-		o, err := ftl.Step(exampleRound(t, d))
+		o, err := ftl.Step(exampleRound(t, of))
 		if err != nil {
 			return nil, err
 		}
-		if loss += o.Loss; t == horizons[next]+1 {
-			at := strconv.Itoa(horizons[next])
+		if loss += o.Loss; t == s.Horizons[next]+1 {
+			at := strconv.Itoa(s.Horizons[next])
 			rows.Add(table.Key{"kind": "regret", "method": ftlName, "horizon": at, "t": at}, table.Values{"loss": loss, "expected": loss, "best": best[t]})
 			next++
 		}
 	}
 	for _, rule := range exampleRules {
-		for _, horizon := range horizons {
+		for _, horizon := range s.Horizons {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			p, err := rmpParams(rule, exampleVectors, exampleVectors, exampleClusters, horizon+1)
-			if err != nil {
-				return nil, err
-			}
-			l, err := mapping.NewRMP(seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), exampleVectors, exampleVectors, p)
+			l, err := newRMP(seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), rule, exampleVectors, exampleVectors, horizon+1, mapping.RMPParams{M: s.M})
 			if err != nil {
 				return nil, err
 			}
 			var loss, expected float64
 			for t := 1; t <= horizon+1; t++ {
-				f := exampleRound(t, d)
+				f := exampleRound(t, of)
 				e, exact := l.ExpectedLoss(f)
 				if !exact {
 					return nil, fmt.Errorf("rmp2007: %s: the sets were not enumerated", rule)
@@ -165,26 +181,15 @@ const curvePoints = 20
 
 // regrets returns the column (loss or expected) minus best, one per trial.
 func regrets(g *table.Table, column string) []float64 {
-	out := make([]float64, g.Len())
-	for i, v := range g.Values(column) {
-		out[i] = v - g.Values("best")[i]
-	}
-	return out
+	return judge.Minus(g.Values(column), g.Values("best"))
 }
 
-// lineOver returns the mean regret against the cells of the index column x, as a line with the band
-// of its interval.
-func lineOver(g *table.Table, x, column string, line plots.Line) (plots.Line, error) {
+// lineOver returns the mean regret against the numbers of the column x, as a line with the band of its interval.
+func lineOver(g *table.Table, x, column string, line plots.Line) plots.Line {
 	for at, r := range g.Group(x) {
-		t, err := strconv.ParseFloat(at, 64)
-		if err != nil {
-			return line, err
-		}
-		mean, half := experiment.Summarize(regrets(r, column)).Interval()
-		line.X, line.Y = append(line.X, t), append(line.Y, mean)
-		line.Lo, line.Hi = append(line.Lo, mean-half), append(line.Hi, mean+half)
+		addMean(&line, float64(whole(x, at)), 1, regrets(r, column))
 	}
-	return line, nil
+	return line
 }
 
 func drawExample(t *table.Table) (plots.Drawing, error) {
@@ -193,16 +198,9 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 	}
 	d := plots.Drawing{Columns: 2}
 	for cell, g := range t.Group("cell") {
-		all := g.Where("kind", "named").Index("horizon")
-		if len(all) == 0 {
-			return plots.Missing("the longest run"), nil
-		}
-		last := all[0]
+		last := experiment.FirstName(g.Where("kind", "named"), "horizon")
 		course := plots.Panel{Title: cell + ", one run with horizon " + last, XLabel: "T", YLabel: "regret"}
-		ftl, err := lineOver(g.Where("kind", "regret", "method", ftlName), "t", "loss", plots.Line{Name: ftlName, Color: 1})
-		if err != nil {
-			return d, err
-		}
+		ftl := lineOver(g.Where("kind", "regret", "method", ftlName), "t", "loss", plots.Line{Name: ftlName, Color: 1})
 		ftl.Lo, ftl.Hi = nil, nil
 		course.Marks = append(course.Marks, ftl)
 		final := plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true, Marks: []plots.Mark{ftl}}
@@ -213,20 +211,12 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 				panel      *plots.Panel
 				kind, axis string
 			}{{&course, "course", "t"}, {&final, "regret", "horizon"}} {
-				line, err := lineOver(r.Where("kind", x.kind), x.axis, "expected", plots.Line{Name: rule + ", expected", Color: color})
-				if err != nil {
-					return d, err
-				}
+				line := lineOver(r.Where("kind", x.kind), x.axis, "expected", plots.Line{Name: rule + ", expected", Color: color})
 				line.Lo, line.Hi = nil, nil
 				x.panel.Marks = append(x.panel.Marks, line)
-				if k > 0 {
-					continue
+				if k == 0 {
+					x.panel.Marks = append(x.panel.Marks, lineOver(r.Where("kind", x.kind), x.axis, "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true}))
 				}
-				drawn, err := lineOver(r.Where("kind", x.kind), x.axis, "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true})
-				if err != nil {
-					return d, err
-				}
-				x.panel.Marks = append(x.panel.Marks, drawn)
 			}
 		}
 		guide := plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}
@@ -247,22 +237,18 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"distortion", "T", "best fixed map", "FTL, loss", "RMP printed, expected regret", "bound for this η", "RMP corrected, expected regret", "bound for this η", "Theorem 2.1 as printed, δ = .05", "largest drawn regret, RMP printed"}}
 	for cell, g := range t.Group("cell") {
 		for at, r := range g.Where("kind", "regret").Group("horizon") {
-			horizon, err := strconv.ParseFloat(at, 64)
-			if err != nil {
-				return plots.Drawing{}, err
+			rounds, ftl := roundsTo(at), r.Where("method", ftlName)
+			row := []string{cell, at}
+			add := func(v float64) { row = append(row, fmt.Sprintf("%.4g", v)) }
+			add(experiment.First(ftl, "best"))
+			add(experiment.First(ftl, "loss"))
+			for _, rule := range etaReadings {
+				add(experiment.NotEmpty("regrets of "+rule, regrets(r.Where("method", rule), "expected"))[0])
+				add(exampleBound(rule, rounds))
 			}
-			rounds := roundsTo(horizon)
-			one := func(method, column string) string {
-				return fmt.Sprintf("%.4g", first(r.Where("method", method).Values(column)))
-			}
-			drawn := math.Inf(-1)
-			for _, v := range regrets(r.Where("method", rmpPrinted), "loss") {
-				drawn = max(drawn, v)
-			}
-			text.Rows = append(text.Rows, []string{cell, at, one(ftlName, "best"), one(ftlName, "loss"),
-				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpPrinted), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpPrinted, rounds)),
-				fmt.Sprintf("%.4g", first(regrets(r.Where("method", rmpCorrected), "expected"))), fmt.Sprintf("%.4g", exampleBound(rmpCorrected, rounds)),
-				fmt.Sprintf("%.4g", mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds, confidence)), fmt.Sprintf("%.4g", drawn)})
+			add(examplePrintedBound(rounds))
+			add(slices.Max(regrets(r.Where("method", rmpPrinted), "loss")))
+			text.Rows = append(text.Rows, row)
 		}
 	}
 	return plots.Drawing{Text: text, Caption: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
@@ -273,8 +259,13 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 const maxRounds = 1_000_000_000
 
 // roundsTo is the number of rounds of a run with a horizon, which has one more.
-func roundsTo(horizon float64) int {
-	return experiment.Whole("rmp2007: column horizon", horizon, 0, maxRounds-1) + 1
+func roundsTo(horizon string) int {
+	return experiment.Whole("rmp2007: column horizon", float64(whole("horizon", horizon)), 0, maxRounds-1) + 1
+}
+
+// examplePrintedBound returns the bound of Theorem 2.1 after some rounds.
+func examplePrintedBound(rounds int) float64 {
+	return mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds, confidence)
 }
 
 // exampleBound returns the bound on the expected regret of RMP with a rule after some rounds.
@@ -289,14 +280,6 @@ func exampleBound(rule string, rounds int) float64 {
 		return mapping.AnytimeRegretBound(a, b, m, rounds)
 	}
 	panic("rmp2007: no bound for " + rule)
-}
-
-// first returns the first value, NaN if there is none.
-func first(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	return v[0]
 }
 
 const fiveOne = "Section 5.1, last paragraph"
@@ -317,10 +300,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
 		Where:     fiveOne, Theirs: "as stated",
 		Predicate: "After every round the named clustering is the only one of least cost, for both distortions (no draw is involved).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleAlways(t.Where("kind", "named"), func(g *table.Table, i int, horizon float64) bool {
-				return g.Values("loss")[i] == horizon+1
-			})
+		Test: func(t *table.Table) judge.Test {
+			return exampleAlways(t.Where("kind", "named"), func(r exampleRow) bool { return r.loss == r.horizon+1 })
 		},
 	},
 	{
@@ -329,10 +310,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "The total loss of follow-the-leader is going to be at least T after T + 1 time steps.",
 		Where:     fiveOne, Theirs: "T",
 		Predicate: "Loss ≥ T at every recorded T, for both distortions (no draw is involved).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
-				return g.Values("loss")[i] >= horizon
-			})
+		Test: func(t *table.Table) judge.Test {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.loss >= r.horizon })
 		},
 	},
 	{
@@ -341,10 +320,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "The loss of the best fixed clustering will be at most T/2.",
 		Where:     fiveOne, Theirs: "T/2",
 		Predicate: "The best fixed map's loss after T + 1 rounds is at most T/2 at every recorded T, for both distortions (no draw is involved).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
-				return g.Values("best")[i] <= horizon/2
-			})
+		Test: func(t *table.Table) judge.Test {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.best <= r.horizon/2 })
 		},
 	},
 	{
@@ -353,10 +330,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "The regret of follow-the-leader will be linear in T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Regret ≥ T/2 at every recorded T, for both distortions (no draw is involved).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(g *table.Table, i int, horizon float64) bool {
-				return g.Values("loss")[i]-g.Values("best")[i] >= horizon/2
-			})
+		Test: func(t *table.Table) judge.Test {
+			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.loss-r.best >= r.horizon/2 })
 		},
 	},
 	{
@@ -365,8 +340,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "The regret of the randomized algorithm will be O(√T).",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/√T at the largest T is at most 1.1 times that at a sixteenth of it; for η printed, corrected, anytime and with the doubling trick, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleReadings(t, exampleRules, func(t, r []float64) bool {
+		Test: func(t *table.Table) judge.Test {
+			return exampleReadings(t, func(t, r []float64) bool {
 				last := len(t) - 1
 				before := max(0, last-4) // horizons double
 				return r[last]/math.Sqrt(t[last]) <= growthAllowed*r[before]/math.Sqrt(t[before])
@@ -379,8 +354,8 @@ var exampleClaims = []experiment.Claim{
 		Statement: "Thus the per-round regret will approach 0 for large T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/T falls whenever T doubles, to at most a fifth as T grows from 25 to 1600; the same rules and distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return exampleReadings(t, exampleRules, func(t, r []float64) bool {
+		Test: func(t *table.Table) judge.Test {
+			return exampleReadings(t, func(t, r []float64) bool {
 				for i := 1; i < len(t); i++ {
 					if r[i]/t[i] >= r[i-1]/t[i-1] {
 						return false
@@ -397,10 +372,10 @@ var exampleClaims = []experiment.Claim{
 		Statement: "Theorem 2.1: with probability at least 1 − δ the regret is at most A√(T/2·(m ln(B/m) + A ln m)) + A√(T/2·ln(1/δ)).",
 		Where:     "Section 2, Theorem 2.1", Theirs: "the printed bound",
 		Predicate: "Drawn regret ≤ the printed bound with δ = 0.05 at every recorded T, in every trial; for η printed and corrected, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return rulesReadings([]string{rmpPrinted, rmpCorrected}, func(rule string) (experiment.Finding, error) {
-				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
-					return g.Values("loss")[i]-g.Values("best")[i] <= mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, roundsTo(horizon), confidence)
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under(etaReadings, func(rule string) judge.Test {
+				return exampleAlways(t.Where("kind", "regret", "method", rule), func(r exampleRow) bool {
+					return r.loss-r.best <= examplePrintedBound(r.rounds)
 				})
 			})
 		},
@@ -411,63 +386,53 @@ var exampleClaims = []experiment.Claim{
 		Statement: "Ours: the expected regret of Algorithm 1 is at most LogMaps/η + ηTA²/8 for η printed and corrected, and at most its anytime bound.",
 		Where:     "docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return rulesReadings([]string{rmpPrinted, rmpCorrected, rmpAnytime}, func(rule string) (experiment.Finding, error) {
-				return exampleAlways(t.Where("kind", "regret", "method", rule), func(g *table.Table, i int, horizon float64) bool {
-					return g.Values("expected")[i]-g.Values("best")[i] <= exampleBound(rule, roundsTo(horizon))
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under(exampleRules[:3], func(rule string) judge.Test {
+				return exampleAlways(t.Where("kind", "regret", "method", rule), func(r exampleRow) bool {
+					return r.expected-r.best <= exampleBound(rule, r.rounds)
 				})
 			})
 		},
 	},
 }
 
-// exampleAlways grades a statement about rows: it holds in a trial if it does in all its rows.
-func exampleAlways(t *table.Table, holds func(g *table.Table, row int, horizon float64) bool) (experiment.Finding, error) {
-	var out []bool
+// exampleRow are the losses of a run with a horizon.
+type exampleRow struct {
+	rounds                        int
+	horizon, loss, expected, best float64
+}
+
+// exampleAlways tests a statement about rows: it holds in a trial if it does in all its rows.
+func exampleAlways(t *table.Table, is func(exampleRow) bool) judge.Test {
+	var out judge.Holds
 	for _, g := range t.Group("trial") {
 		all := true
 		for i, at := range g.Index("horizon") {
-			horizon, err := strconv.ParseFloat(at, 64)
-			if err != nil {
-				return experiment.Finding{}, err
-			}
-			all = all && holds(g, i, horizon)
+			rounds := roundsTo(at)
+			all = all && is(exampleRow{rounds, float64(rounds - 1), g.Values("loss")[i], g.Values("expected")[i], g.Values("best")[i]})
 		}
 		out = append(out, all)
 	}
-	return experiment.GradeAlways(out)
+	return out
 }
 
-// exampleReadings grades a statement about the exact expected regrets of each rule at the horizons,
-// of both distortions.
-func exampleReadings(t *table.Table, rules []string, holds func(horizons, regrets []float64) bool) (experiment.Finding, error) {
-	return rulesReadings(rules, func(rule string) (experiment.Finding, error) {
-		var out []bool
-		var last []string
+// exampleReadings tests a statement about the exact expected regrets of each rule at the horizons, of both
+// distortions.
+func exampleReadings(t *table.Table, is func(horizons, regrets []float64) bool) judge.Test {
+	return judge.Under(exampleRules, func(rule string) judge.Test {
+		var out judge.Holds
+		var more string
 		for trial, g := range t.Where("kind", "regret", "method", rule).Group("trial") {
 			all := true
 			for cell, c := range g.Group("cell") {
-				var horizons []float64
-				for _, at := range c.Index("horizon") {
-					v, err := strconv.ParseFloat(at, 64)
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					horizons = append(horizons, v)
-				}
-				r := regrets(c, "expected")
-				all = all && holds(horizons, r)
-				if trial == "0" {
-					n := len(r) - 1
-					last = append(last, fmt.Sprintf("%s: expected regret %.3g at T = %g, %.3g at T = %g", cell, r[0], horizons[0], r[n], horizons[n]))
+				line := lineOver(c, "horizon", "expected", plots.Line{})
+				all = all && is(line.X, line.Y)
+				if n := len(line.X) - 1; trial == "0" {
+					more += fmt.Sprintf(", %s: expected regret %.3g at T = %g, %.3g at T = %g", cell, line.Y[0], line.X[0], line.Y[n], line.X[n])
 				}
 			}
 			out = append(out, all)
 		}
-		f, err := experiment.GradeAlways(out)
-		for _, s := range last {
-			f.Ours += ", " + s
-		}
-		return f, err
+		return judge.Shown{Test: out, More: more}
 	})
 }

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
 // exampleTable makes up the rows of a run: the regrets of RMP and FTL's loss at horizon T, and the
 // best map's.
 func exampleTable(named, rmp, ftl, best func(t float64) float64) *table.Table {
-	index, values := Example.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Example)
 	horizons := exampleHorizons(experiment.Full)
 	for _, d := range distortions {
 		for trial := range madeTrials {
 			add := func(kind, method string, horizon int, v table.Values) {
-				tb.Add(table.Key{"cell": d.name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(horizon)}, v)
+				tb.Add(table.Key{"cell": string(d), "trial": strconv.Itoa(trial), "kind": kind, "method": method, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(horizon)}, v)
 			}
 			for _, h := range horizons {
 				x := float64(h)
@@ -38,16 +39,16 @@ func TestExampleClaimsPointTheRightWay(t *testing.T) {
 	yes := exampleTable(func(x float64) float64 { return x + 1 }, math.Sqrt, func(x float64) float64 { return x }, func(x float64) float64 { return x / 2 })
 	no := exampleTable(func(x float64) float64 { return x }, func(x float64) float64 { return 9 * x }, func(x float64) float64 { return x - 1 }, func(x float64) float64 { return x/2 + 1 })
 	for _, c := range exampleClaims {
-		if v := grade(t, exampleClaims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, exampleClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, exampleClaims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, exampleClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
 	// A regret of order T^0.6 is not O(√T): T sixteenfold makes it 16^0.1 = 1.32 times too large.
 	steep := exampleTable(nil0, func(x float64) float64 { return math.Pow(x, 0.6) }, nil0, nil0)
-	if v := grade(t, exampleClaims, "example-rmp-root", steep); v != experiment.NotReproduced {
+	if v := grade(t, exampleClaims, "example-rmp-root", steep); v != judge.NotReproduced {
 		t.Errorf("a regret of T^0.6 as O(√T): %s", v)
 	}
 }
@@ -58,14 +59,10 @@ func nil0(float64) float64 { return 0 }
 func TestExampleRound(t *testing.T) {
 	for _, c := range []struct {
 		t          int
-		d          string
+		d          distortion
 		ab, bc, ac float64
 	}{{1, "L1", 0.5, 0, 0.5}, {1, "squared", 0.25, 0, 0.25}, {2, "L1", 0, 1, 1}, {3, "squared", 1, 0, 1}} {
-		d, err := distortionOf(c.d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := exampleRound(c.t, d).Cost
+		f := exampleRound(c.t, compare[c.d]).Cost
 		if f.At(0, 1) != c.ab || f.At(1, 2) != c.bc || f.At(0, 2) != c.ac || f.At(1, 0) != c.ab || f.At(2, 2) != 0 {
 			t.Errorf("round %d, %s: %v", c.t, c.d, f)
 		}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,9 +30,8 @@ const (
 )
 
 var (
-	fig1RMP   = []string{rmpPrinted, rmpCorrected, rmpAnytime, rmpTen, rmpHundred, rmpShort, rmpHeatBath}
-	sparseRMP = []string{rmpPrinted, rmpCorrected}
-	fig1EM    = []string{emSpherical, emDiagonal, emFull}
+	fig1RMP = []string{rmpPrinted, rmpCorrected, rmpAnytime, rmpTen, rmpHundred, rmpShort, rmpHeatBath}
+	fig1EM  = []string{emSpherical, emDiagonal, emFull}
 	// sparseEM leaves out full covariance matrices, for which components of about 100 points in 100
 	// coordinates, most of them 0, are too few.
 	sparseEM = []string{emSpherical, emDiagonal}
@@ -44,44 +42,28 @@ var (
 // as many coordinates as points in a component, full covariance matrices need one.
 const emFloor = 1e-3
 
-// fig1Cell is a set of points and a distortion.
-type fig1Cell struct {
-	name, set  string
-	distortion string
-	// rounds is the number of coordinates, T.
-	rounds int
-	// rmp and em are the forms of RMP and EM, beside FTL.
-	rmp, em []string
+// fig1Settings are the settings of a game of online clustering on a set of points.
+type fig1Settings struct {
+	Distortion distortion `key:"distortion"`
+	Rounds     int        `key:"rounds"` // T, the number of coordinates
+	RMP        []string   `key:"RMP,list"`
+	EM         []string   `key:"EM,list"`
+	Width      float64    `key:"width,omitzero"` // standard deviation of the Gaussians; 0 is that of the set
+	Points     int        `key:"points"`
+	Steps      int        `key:"chain steps"` // R of the walk of a round
+	M          int        `key:"m"`
+	Starts     int        `key:"starts"`
+	Floor      float64    `key:"EM floor"`
 }
 
-// fig1Cells are the two of Fig. 1 and those of the remark on sparse data.
-var fig1Cells = []fig1Cell{
-	{"squared", "gaussians", "squared", 50, fig1RMP, fig1EM},
-	{"L1", "gaussians", "L1", 50, fig1RMP, fig1EM},
-	{"sparse words", "words", "squared", 100, sparseRMP, sparseEM},
-	{"sparse Gaussians", "masked gaussians", "squared", 100, sparseRMP, sparseEM},
-}
-
-// fig1Size is the number of points, the longest T and the steps R of the random walk of a round.
-type fig1Size struct{ points, rounds, steps int }
-
-func fig1SizeAt(scale experiment.Scale) fig1Size {
+// fig1Cell returns a cell at a scale, of which the settings lack what is the same in all cells.
+func fig1Cell(scale experiment.Scale, name, set string, s fig1Settings) experiment.Cell {
+	s.Points, s.Steps, s.M, s.Starts, s.Floor = fig1Points, 5000, fig1Groups, searchStarts, emFloor
 	if scale == experiment.Smoke {
-		return fig1Size{60, 20, 200}
+		s.Points, s.Rounds, s.Steps = 60, 20, 200
 	}
-	return fig1Size{400, math.MaxInt, 5000}
-}
-
-// at returns the cell of an experiment.
-func (c fig1Cell) at(scale experiment.Scale) experiment.Cell {
-	s := fig1SizeAt(scale)
 	return experiment.Cell{
-		Name: c.name, Dataset: c.set,
-		Params: map[string]string{
-			"points": strconv.Itoa(s.points), "rounds": strconv.Itoa(min(s.rounds, c.rounds)), "chain steps": strconv.Itoa(s.steps),
-			"m": strconv.Itoa(fig1Groups), "distortion": c.distortion, "starts": strconv.Itoa(searchStarts),
-			"EM floor": table.Format(emFloor), "RMP": strings.Join(c.rmp, ", "), "EM": strings.Join(c.em, ", "),
-		},
+		Name: name, Dataset: set, Settings: s,
 		Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "EM": cluster.MixtureVersion, "k-medoids": cluster.KMedoidsVersion, "k-means": cluster.KMeansVersion},
 	}
 }
@@ -92,26 +74,42 @@ var Fig1 = experiment.Spec{
 	Title:   "Online clustering of 400 points: regret of RMP, EM and follow-the-leader against a certified optimum",
 	Source:  "Section 5.1, Fig. 1",
 	Version: 1,
+	// Two cells of Fig. 1, and two of the remark on sparse data.
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, c := range fig1Cells {
-			cells = append(cells, c.at(scale))
+		return []experiment.Cell{
+			fig1Cell(scale, "squared", "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
+			fig1Cell(scale, "L1", "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
+			fig1Cell(scale, "sparse words", "words", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
+			fig1Cell(scale, "sparse Gaussians", "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
 		}
-		return cells
 	},
-	Trials: experiment.Trials(20),
-	Index:  fig1Index,
-	Values: fig1Values,
-	Trial:  fig1Trial,
-	Views:  fig1Views,
-	Claims: fig1Claims,
-	Cost:   8 * time.Second,
+	Trials:  experiment.Trials(20),
+	Kinds:   fig1Kinds,
+	Columns: fig1Columns,
+	Trial:   fig1Trial,
+	Views:   fig1Views,
+	Claims:  fig1Claims,
+	Cost:    8 * time.Second,
 }
 
-var (
-	fig1Index  = []string{"kind", "method", "round"}
-	fig1Values = []string{"loss", "acceptance", "lower", "dual", "left", "groups", "mistaken"}
-)
+var fig1Kinds = []experiment.Kind{
+	{Name: "separable", Meaning: "how well who knows the centres of the groups tells them apart"},
+	{Name: "optimum", Meaning: "the best map in hindsight, and what is proved of it"},
+	{Name: "loss", Meaning: "losses of a method so far"},
+}
+
+var fig1Columns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "learner, or the map that is compared with").In("optimum", "loss"),
+	experiment.Text("round", "rounds so far; separable: coordinates that are known").In("separable", "loss"),
+	experiment.Number("loss", "", "sum of the costs of all points so far; optimum: in all rounds").In("optimum", "loss"),
+	experiment.Number("acceptance", "share", "steps of RMP's walk in this round that changed the set").In("loss"),
+	experiment.Number("lower", "", "proved bound: no map costs less in all rounds").In("optimum"),
+	experiment.Number("dual", "", "the bound that the Lagrangian dual alone proves").In("optimum"),
+	experiment.Number("left", "", "prototypes that the search for a better map had left; m where the dual bound alone proves that there is none").In("optimum"),
+	experiment.Number("groups", "", "cost in all rounds of the groups drawn from, each with its best prototype").In("optimum"),
+	experiment.Number("mistaken", "share", "points that are not nearest to the centre of their group in the coordinates known").In("separable"),
+}
 
 // fig1Checkpoints are the rounds at which losses are kept: the first three and every tenth part.
 func fig1Checkpoints(rounds int) []int {
@@ -124,36 +122,24 @@ func fig1Checkpoints(rounds int) []int {
 }
 
 func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	of, err := distortionOf(cell.Params["distortion"])
-	if err != nil {
-		return nil, err
-	}
-	rounds, err := strconv.Atoi(cell.Params["rounds"])
-	if err != nil {
-		return nil, err
-	}
-	size := fig1SizeAt(env.Scale)
+	s := cell.Settings.(fig1Settings)
 	draw := pointSets[cell.Dataset]
-	if width := cell.Params["width"]; width != "" {
-		w, err := strconv.ParseFloat(width, 64)
-		if err != nil {
-			return nil, err
-		}
-		draw = gaussiansOf(w)
+	if s.Width != 0 {
+		draw = gaussiansOf(s.Width)
 	}
-	p := draw(seed.Stream("points"), size.points, rounds)
-	g, err := newGame(p.x, of)
+	p := draw(seed.Stream("points"), s.Points, s.Rounds)
+	g, err := newGame(p.x, s.Distortion)
 	if err != nil {
 		return nil, err
 	}
-	rows := table.New(fig1Index, fig1Values)
-	for _, d := range []int{min(15, rounds), rounds} {
+	rows := fig1Columns.Table()
+	for _, d := range []int{min(15, s.Rounds), s.Rounds} {
 		rows.Add(table.Key{"kind": "separable", "round": strconv.Itoa(d)}, table.Values{"mistaken": p.mistaken(d)})
 	}
 
 	end := env.Lap("optimum")
 	total := g.total()
-	o, err := findOptimum(total, fig1Groups, seed.Stream("search"))
+	o, err := findOptimum(total, s.M, s.Starts, seed.Stream("search"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,68 +148,47 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	rows.Add(table.Key{"kind": "optimum", "method": bestMap}, table.Values{
 		"loss": o.upper, "lower": o.lower, "dual": o.dual, "left": float64(o.left), "groups": groups,
 	})
-	cost := mat.NewDense(size.points, size.points, nil)
-	play := func(method string, step func(t int, f metric.CostRound) (loss, acceptance float64, err error)) error {
-		end := env.Lap(method)
-		defer end()
-		at := fig1Checkpoints(rounds)
-		sum := 0.0
-		for t := range rounds {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			loss, acceptance, err := step(t, g.round(t, cost))
-			if err != nil {
-				return fmt.Errorf("%s: %w", method, err)
-			}
-			sum += loss
-			if slices.Contains(at, t+1) {
-				rows.Add(table.Key{"kind": "loss", "method": method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
-			}
-		}
-		return nil
+	// A player pays for round t; of a walk it tells how many steps moved, otherwise NaN.
+	type player struct {
+		method string
+		pay    func(t int, f metric.CostRound) (loss, acceptance float64, err error)
 	}
-	if err := play(bestMap, func(_ int, f metric.CostRound) (float64, float64, error) { return lossOf(o.pi, f), math.NaN(), nil }); err != nil {
-		return nil, err
+	soFar := mat.NewDense(s.Points, s.Points, nil)
+	players := []player{
+		{bestMap, func(_ int, f metric.CostRound) (float64, float64, error) { return lossOf(o.pi, f), math.NaN(), nil }},
+		// Who knows the groups from the start, but not the coordinates to come, takes the best prototype so far of
+		// each: this regret is for prototypes alone.
+		{groupsKnown, func(_ int, f metric.CostRound) (float64, float64, error) {
+			_, pi := byGroups(soFar, p.group)
+			soFar.Add(soFar, f.Cost)
+			return lossOf(pi, f), math.NaN(), nil
+		}},
 	}
-	// Who knows the groups from the start, but not the coordinates to come, takes the best prototype so far
-	// of each: this regret is for prototypes alone.
-	soFar := mat.NewDense(size.points, size.points, nil)
-	if err := play(groupsKnown, func(_ int, f metric.CostRound) (float64, float64, error) {
-		_, pi := byGroups(soFar, p.group)
-		soFar.Add(soFar, f.Cost)
-		return lossOf(pi, f), math.NaN(), nil
-	}); err != nil {
-		return nil, err
-	}
-	for _, method := range strings.Split(cell.Params["RMP"], ", ") {
-		l, err := fig1Learner(seed, method, size, rounds)
+	for _, method := range s.RMP {
+		l, err := s.learner(seed, method)
 		if err != nil {
 			return nil, err
 		}
-		if err := play(method, func(_ int, f metric.CostRound) (float64, float64, error) {
+		players = append(players, player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
 			out, err := l.Step(f)
 			return out.Loss, l.Diagnostics().Acceptance(), err
-		}); err != nil {
-			return nil, err
-		}
+		}})
 	}
-	ftl, err := mapping.NewFTL(size.points, size.points, mapping.FTLParams{M: fig1Groups})
+	ftl, err := mapping.NewFTL(s.Points, s.Points, mapping.FTLParams{M: s.M})
 	if err != nil {
 		return nil, err
 	}
-	if err := play(ftlName, func(_ int, f metric.CostRound) (float64, float64, error) {
+	players = append(players, player{ftlName, func(_ int, f metric.CostRound) (float64, float64, error) {
 		out, err := ftl.Step(f)
 		return out.Loss, math.NaN(), err
-	}); err != nil {
-		return nil, err
-	}
-	for _, method := range strings.Split(cell.Params["EM"], ", ") {
+	}})
+	for _, method := range s.EM {
 		rng := seed.Own("EM", method)
-		pi := randomMap(rng, size.points)
-		if err := play(method, func(t int, f metric.CostRound) (float64, float64, error) {
+		pi := randomMap(rng, s.Points, s.M)
+		params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor}
+		players = append(players, player{method, func(t int, f metric.CostRound) (float64, float64, error) {
 			if t > 0 {
-				next, err := emMap(p.x.Slice(0, size.points, 0, t), emForms[method], rng)
+				next, err := emMap(p.x.Slice(0, s.Points, 0, t), params, rng)
 				if err != nil {
 					return 0, 0, err
 				}
@@ -232,28 +197,40 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				}
 			}
 			return lossOf(pi, f), math.NaN(), nil
-		}); err != nil {
-			return nil, err
+		}})
+	}
+	cost := mat.NewDense(s.Points, s.Points, nil)
+	for _, player := range players {
+		end := env.Lap(player.method)
+		sum := 0.0
+		for t := range s.Rounds {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			loss, acceptance, err := player.pay(t, g.round(t, cost))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", player.method, err)
+			}
+			sum += loss
+			if slices.Contains(fig1Checkpoints(s.Rounds), t+1) {
+				rows.Add(table.Key{"kind": "loss", "method": player.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
+			}
 		}
+		end()
 	}
 	return rows, nil
 }
 
-// fig1Learner returns RMP with the settings of a method.
-func fig1Learner(seed experiment.Seed, method string, size fig1Size, rounds int) (*mapping.RMP, error) {
-	rule, steps, sampler := method, size.steps, mapping.Metropolis
+// learner returns RMP as a method names it.
+func (s fig1Settings) learner(seed experiment.Seed, method string) (*mapping.RMP, error) {
+	rule, p := method, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.Metropolis}
 	switch method {
 	case rmpShort:
-		rule, steps = rmpPrinted, size.steps/10
+		rule, p.ChainSteps = rmpPrinted, s.Steps/10
 	case rmpHeatBath:
-		rule, sampler = rmpPrinted, mapping.HeatBath
+		rule, p.Sampler = rmpPrinted, mapping.HeatBath
 	}
-	p, err := rmpParams(rule, size.points, size.points, fig1Groups, rounds)
-	if err != nil {
-		return nil, err
-	}
-	p.ChainSteps, p.Sampler = steps, sampler
-	return mapping.NewRMP(seed.PCG(method), size.points, size.points, p)
+	return newRMP(seed.PCG(method), rule, s.Points, s.Points, s.Rounds, p)
 }
 
 // lossOf returns what the map pi costs in round f.
@@ -299,23 +276,23 @@ func byGroups(total *mat.Dense, group []int) (float64, []int) {
 
 // randomMap is what RMP predicts before it has seen anything: a uniform map to a uniform set of
 // prototypes.
-func randomMap(rng *rand.Rand, n int) []int {
-	set := rng.Perm(n)[:fig1Groups]
+func randomMap(rng *rand.Rand, n, m int) []int {
+	set := rng.Perm(n)[:m]
 	pi := make([]int, n)
 	for i := range pi {
-		pi[i] = set[rng.IntN(fig1Groups)]
+		pi[i] = set[rng.IntN(m)]
 	}
 	return pi
 }
 
 // emMap sends every point to the point nearest to the mean of its component, of a mixture fitted by EM to
 // the coordinates revealed so far: one run from k-means++. It is nil if all points coincide.
-func emMap(revealed mat.Matrix, form cluster.Covariance, rng *rand.Rand) ([]int, error) {
+func emMap(revealed mat.Matrix, p cluster.MixtureParams, rng *rand.Rand) ([]int, error) {
 	x := mat.DenseCopyOf(revealed)
 	if coincide(x) {
 		return nil, nil
 	}
-	mix, err := cluster.FitMixture(x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rng)
+	mix, err := cluster.FitMixture(x, p, rng)
 	if err != nil {
 		return nil, err
 	}

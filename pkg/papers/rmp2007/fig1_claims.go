@@ -3,9 +3,11 @@ package rmp2007
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/table"
 )
@@ -29,8 +31,6 @@ const fiveOneFig1 = "Section 5.1, Fig. 1"
 var (
 	fig1Main   = []string{"squared", "L1"}
 	fig1Sparse = []string{"sparse words", "sparse Gaussians"}
-	// fig1Rules are the readings of η: as printed, and as the proof of Theorem 2.1 needs it.
-	fig1Rules = []string{rmpPrinted, rmpCorrected}
 )
 
 var fig1Claims = []experiment.Claim{
@@ -40,14 +40,13 @@ var fig1Claims = []experiment.Claim{
 		Statement: "We were able to efficiently compute the optimal offline clustering π*.",
 		Where:     fiveOneFig1, Theirs: "no number",
 		Predicate: "In every trial the map that regret is measured against is proved to cost at most a thousandth more than any other, for both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var holds []bool
-			exact := 0
-			worst := 0.0
+		Test: func(t *table.Table) judge.Test {
+			var holds judge.Holds
+			exact, worst := 0, 0.0
 			for _, g := range t.Where("kind", "optimum").Group("trial") {
 				all := true
 				for i, cell := range g.Index("cell") {
-					if cell != fig1Main[0] && cell != fig1Main[1] {
+					if !slices.Contains(fig1Main, cell) {
 						continue
 					}
 					gap := 1 - g.Values("lower")[i]/g.Values("loss")[i]
@@ -59,9 +58,7 @@ var fig1Claims = []experiment.Claim{
 				}
 				holds = append(holds, all)
 			}
-			f, err := experiment.GradeAlways(holds)
-			f.Ours += fmt.Sprintf("; largest gap %.2g; the optimum is exact in %d of %d", worst, exact, len(fig1Main)*len(holds))
-			return f, err
+			return judge.Shown{Test: holds, More: fmt.Sprintf("; largest gap %.2g; the optimum is exact in %d of %d", worst, exact, len(fig1Main)*len(holds))}
 		},
 	},
 	{
@@ -70,9 +67,9 @@ var fig1Claims = []experiment.Claim{
 		Statement: "The regret of our algorithm is sublinear in T.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Twice the regret at half of the rounds − that at the end > 0, paired; for η printed and corrected, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return fig1Readings(t, func(c *table.Table, rule string) (experiment.Finding, error) {
-				return gradeOne(c, func(r finals) float64 { return 2*r.half[rule] - r.end[rule] })
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+				return positive(c, func(r finals) float64 { return 2*r.half[rule] - r.end[rule] })
 			})
 		},
 	},
@@ -82,19 +79,14 @@ var fig1Claims = []experiment.Claim{
 		Statement: "The regret appears to be roughly O(√T).",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "The exponent log₂(regret at the end/regret at half of the rounds) is ½ ± 0.2 (its whole interval); for η printed and corrected, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return fig1Readings(t, func(c *table.Table, rule string) (experiment.Finding, error) {
-				d, err := perTrial(c, func(r finals) float64 { return exponent(r.half[rule], r.end[rule]) - 0.5 })
-				if err != nil {
-					return experiment.Finding{}, err
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+				d := each(c, func(r finals) float64 { return exponent(r.half[rule], r.end[rule]) - 0.5 })
+				mean, half := judge.Summarize(d).Interval()
+				return judge.Shown{
+					Test: judge.Equivalent{Units: []judge.Unit{{Name: rule, Diffs: d}}, Margin: rootMargin},
+					Ours: fmt.Sprintf("exponent %.2f ± %.2f", mean+0.5, half),
 				}
-				f, err := experiment.GradeEquivalent([]experiment.Unit{{Name: rule, Diffs: d}}, experiment.EquivalenceRule{Margin: rootMargin})
-				if err == nil {
-					s := experiment.Summarize(d)
-					_, half := s.Interval()
-					f.Ours = fmt.Sprintf("exponent %.2f ± %.2f", s.Mean+0.5, half)
-				}
-				return f, err
 			})
 		},
 	},
@@ -104,9 +96,9 @@ var fig1Claims = []experiment.Claim{
 		Statement: "EM clustering has relatively poor performance: RMP's regret is smaller.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Final regret of EM − that of RMP > 0, paired; for each form of the covariance matrices, η printed and corrected, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Main, fig1EM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
-				return gradeOne(c, func(r finals) float64 { return r.end[em] - r.end[rule] })
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Main, fig1EM, func(c []finals, rule, em string) judge.Test {
+				return positive(c, func(r finals) float64 { return r.end[em] - r.end[rule] })
 			})
 		},
 	},
@@ -116,26 +108,20 @@ var fig1Claims = []experiment.Claim{
 		Statement: "The performance of EM was quite variable; our sampling algorithm is apparently quite robust.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Standard deviation over trials of EM's final regret, as a share of the best map's loss, − twice that of RMP's > 0, jackknifed; each trial has data of its own; for each form of the covariance matrices, η printed and corrected, and both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Main, fig1EM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
-				x, err := perTrial(c, func(r finals) float64 { return r.end[em] / r.best })
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				y, err := perTrial(c, func(r finals) float64 { return r.end[rule] / r.best })
-				if err != nil {
-					return experiment.Finding{}, err
-				}
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Main, fig1EM, func(c []finals, rule, em string) judge.Test {
+				x := each(c, func(r finals) float64 { return r.end[em] / r.best })
+				y := each(c, func(r finals) float64 { return r.end[rule] / r.best })
 				if len(x) < 3 { // none is left of two when the jackknife drops one
-					return experiment.Finding{Verdict: experiment.Undecided, Reason: "Only " + strconv.Itoa(len(x)) + " trials."}, nil
+					return judge.Unsettled{Reason: "Only " + strconv.Itoa(len(x)) + " trials."}
 				}
-				d := experiment.PseudoValues(len(x), func(keep func(int) bool) float64 {
+				d := judge.PseudoValues(len(x), func(keep func(int) bool) float64 {
 					return deviation(x, keep) - variableTimes*deviation(y, keep)
 				})
-				f, err := experiment.GradeUnits([]experiment.Unit{{Name: em, Diffs: d}}, experiment.UnitRule{})
-				all := func(int) bool { return true }
-				f.Ours = fmt.Sprintf("standard deviation %.3g against %.3g of the best map's loss", deviation(x, all), deviation(y, all))
-				return f, err
+				return judge.Shown{
+					Test: judge.Positive{Units: []judge.Unit{{Name: em, Diffs: d}}},
+					Ours: fmt.Sprintf("standard deviation %.3g against %.3g of the best map's loss", deviation(x, everyTrial), deviation(y, everyTrial)),
+				}
 			})
 		},
 	},
@@ -145,21 +131,13 @@ var fig1Claims = []experiment.Claim{
 		Statement: "The regret is at most the bound of Theorem 2.1 (with probability 1 − δ), which is what we would expect given our bound.",
 		Where:     "Section 2, Theorem 2.1; Section 5.1", Theirs: "the printed bound",
 		Predicate: "The final regret is at most the printed bound with δ = 0.05, in every trial; for η printed and corrected, and both distortions. At this size the bound is above A·T, which no regret exceeds: it cannot fail.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return fig1Readings(t, func(c *table.Table, rule string) (experiment.Finding, error) {
-				r, err := finalsOf(c)
-				if err != nil {
-					return experiment.Finding{}, err
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+				rounds := experiment.NotEmpty("trials", c)[0].rounds
+				return judge.Shown{
+					Test: judge.Holds(each(c, func(r finals) bool { return r.end[rule] <= fig1Bound(r.rounds) })),
+					More: fmt.Sprintf("; the bound is %.3g, A·T is %d", fig1Bound(rounds), fig1Points*rounds),
 				}
-				var holds []bool
-				for _, x := range r {
-					holds = append(holds, x.end[rule] <= fig1Bound(x.rounds))
-				}
-				f, err := experiment.GradeAlways(holds)
-				if len(r) > 0 {
-					f.Ours += fmt.Sprintf("; the bound is %.3g, A·T is %d", fig1Bound(r[0].rounds), fig1Points*r[0].rounds)
-				}
-				return f, err
 			})
 		},
 	},
@@ -169,24 +147,17 @@ var fig1Claims = []experiment.Claim{
 		Statement: "In all cases we have tested, this Markov chain mixes very rapidly.",
 		Where:     "Section 3, last paragraph", Theirs: "no number",
 		Predicate: "With η printed, the final regret with R = 500 steps per round differs from that with R = 5,000, and that with a heat-bath walk of 5,000 steps from both, by less than 5 % of the mean (the whole interval of each), for both distortions.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var units []experiment.Unit
+		Test: func(t *table.Table) judge.Test {
+			var units []judge.Unit
 			for _, cell := range fig1Main {
-				c := t.Where("cell", cell)
+				c := finalsOf(t.Where("cell", cell))
+				scale := judge.Summarize(each(c, func(r finals) float64 { return r.end[rmpPrinted] })).Mean
 				for _, pair := range [][2]string{{rmpShort, rmpPrinted}, {rmpHeatBath, rmpPrinted}, {rmpShort, rmpHeatBath}} {
-					base, err := perTrial(c, func(r finals) float64 { return r.end[rmpPrinted] })
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					scale := experiment.Summarize(base).Mean
-					d, err := perTrial(c, func(r finals) float64 { return (r.end[pair[0]] - r.end[pair[1]]) / scale })
-					if err != nil {
-						return experiment.Finding{}, err
-					}
-					units = append(units, experiment.Unit{Name: cell + ", " + pair[0] + " against " + pair[1], Diffs: d})
+					d := each(c, func(r finals) float64 { return (r.end[pair[0]] - r.end[pair[1]]) / scale })
+					units = append(units, judge.Unit{Name: cell + ", " + pair[0] + " against " + pair[1], Diffs: d})
 				}
 			}
-			return experiment.GradeEquivalent(units, experiment.EquivalenceRule{Margin: mixingMargin, Scale: 100, Unit: "% of the regret"})
+			return judge.Equivalent{Units: units, Margin: mixingMargin, Rule: judge.Rule{Scale: 100, Unit: "% of the regret"}}
 		},
 	},
 	{
@@ -195,9 +166,9 @@ var fig1Claims = []experiment.Claim{
 		Statement: "Other experiments suggest that RMP performs substantially better than EM on sparse, high-dimensional data.",
 		Where:     fiveOneFig1, Theirs: "no number",
 		Predicate: "Half of EM's final regret − that of RMP > 0, paired; for two kinds of sparse data in 100 dimensions, spherical and diagonal covariance matrices, η printed and corrected.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return againstEM(t, fig1Sparse, sparseEM, func(c *table.Table, rule, em string) (experiment.Finding, error) {
-				return gradeOne(c, func(r finals) float64 { return substantially*r.end[em] - r.end[rule] })
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Sparse, sparseEM, func(c []finals, rule, em string) judge.Test {
+				return positive(c, func(r finals) float64 { return substantially*r.end[em] - r.end[rule] })
 			})
 		},
 	},
@@ -220,18 +191,14 @@ type finals struct {
 }
 
 // finalsOf returns the regrets of all trials of one cell.
-func finalsOf(c *table.Table) ([]finals, error) {
+func finalsOf(c *table.Table) []finals {
 	var out []finals
 	for trial, g := range c.Where("kind", "loss").Group("trial") {
 		r := finals{half: map[string]float64{}, end: map[string]float64{}}
 		best := g.Where("method", bestMap)
 		against := map[string]float64{}
 		for i, at := range best.Index("round") {
-			n, err := strconv.Atoi(at)
-			if err != nil {
-				return nil, err
-			}
-			r.rounds = max(r.rounds, n)
+			r.rounds = max(r.rounds, whole("round", at))
 			against[at] = best.Values("loss")[i]
 		}
 		last, mid := strconv.Itoa(r.rounds), strconv.Itoa(r.rounds/2)
@@ -246,30 +213,25 @@ func finalsOf(c *table.Table) ([]finals, error) {
 			}
 		}
 		if len(r.end) == 0 || len(r.half) != len(r.end) {
-			return nil, fmt.Errorf("rmp2007: trial %s: regrets of %d methods at half of the rounds and of %d at the end", trial, len(r.half), len(r.end))
+			judge.Refuse("rmp2007: trial %s: regrets of %d methods at half of the rounds and of %d at the end", trial, len(r.half), len(r.end))
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
-// perTrial returns a number per trial of one cell.
-func perTrial(c *table.Table, of func(finals) float64) ([]float64, error) {
-	r, err := finalsOf(c)
-	out := make([]float64, len(r))
-	for i, x := range r {
+// each returns something of each trial.
+func each[T any](trials []finals, of func(finals) T) []T {
+	out := make([]T, len(trials))
+	for i, x := range trials {
 		out[i] = of(x)
 	}
-	return out, err
+	return out
 }
 
-// gradeOne grades that a number per trial is positive.
-func gradeOne(c *table.Table, of func(finals) float64) (experiment.Finding, error) {
-	d, err := perTrial(c, of)
-	if err != nil {
-		return experiment.Finding{}, err
-	}
-	return experiment.GradeUnits([]experiment.Unit{{Name: "regret", Diffs: d}}, experiment.UnitRule{})
+// positive tests that a number is positive.
+func positive(trials []finals, of func(finals) float64) judge.Test {
+	return judge.Positive{Units: []judge.Unit{{Name: "regret", Diffs: each(trials, of)}}}
 }
 
 // exponent is that of the power law through regrets at half of the rounds and at the end. Regrets of 0 or less
@@ -278,6 +240,9 @@ func exponent(half, end float64) float64 {
 	const tiny = 1e-9
 	return math.Log2(max(end, tiny) / max(half, tiny))
 }
+
+// everyTrial keeps every value.
+func everyTrial(int) bool { return true }
 
 // deviation is the standard deviation of the kept values, with divisor n−1.
 func deviation(v []float64, keep func(int) bool) float64 {
@@ -293,34 +258,23 @@ func deviation(v []float64, keep func(int) bool) float64 {
 	return math.Sqrt(sq / (n - 1))
 }
 
-// fig1Readings grades a claim on RMP for each distortion and reading of η.
-func fig1Readings(t *table.Table, grade func(c *table.Table, rule string) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, cell := range fig1Main {
-		for _, rule := range fig1Rules {
-			f, err := grade(t.Where("cell", cell), rule)
-			if err != nil {
-				return f, err
-			}
-			out = append(out, experiment.Reading{Name: rule + ", " + cell, Finding: f})
-		}
-	}
-	return experiment.AllReadings(out), nil
-}
+// alone are no forms of EM: a claim is on RMP alone.
+var alone = []string{""}
 
-// againstEM grades a claim for each set, reading of η and form of EM.
-func againstEM(t *table.Table, cells, forms []string, grade func(c *table.Table, rule, em string) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
+// fig1Readings tests a claim for each cell, reading of η and form of EM.
+func fig1Readings(t *table.Table, cells, forms []string, test func(c []finals, rule, em string) judge.Test) judge.Test {
+	var out judge.Readings
 	for _, cell := range cells {
-		for _, rule := range fig1Rules {
+		c := finalsOf(t.Where("cell", cell))
+		for _, rule := range etaReadings {
 			for _, em := range forms {
-				f, err := grade(t.Where("cell", cell), rule, em)
-				if err != nil {
-					return f, err
+				name := rule
+				if em != "" {
+					name += " against " + em
 				}
-				out = append(out, experiment.Reading{Name: rule + " against " + em + ", " + cell, Finding: f})
+				out = append(out, judge.Reading{Name: name + ", " + cell, Test: test(c, rule, em)})
 			}
 		}
 	}
-	return experiment.AllReadings(out), nil
+	return out
 }

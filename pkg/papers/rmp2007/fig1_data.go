@@ -16,7 +16,7 @@ const fig1Groups = 4
 
 // gaussianWidth is the standard deviation of the Gaussians of Fig. 1, where that of the coordinates of their
 // centres is 1. The paper wants them "easily separable" by all 50 coordinates and "non-separable with
-// fewer than (roughly) 15": who knew the centres would mistake less than ½ % of the points by 50 coordinates
+// fewer than (roughly) 15". Who knew the centres would mistake less than ½ % of the points by 50 coordinates
 // and more than 5 % by 15 (TestGaussiansAreAsSeparableAsThePaperSays).
 const gaussianWidth = 1.5
 
@@ -118,18 +118,18 @@ func (p points) mistaken(d int) float64 {
 // game is online clustering: coordinate t of all points is revealed in round t.
 type game struct {
 	x     *mat.Dense
-	of    distortion
-	scale float64 // costs are distortions over scale
+	of    func(a, b float64) float64 // the distortion of two coordinates
+	scale float64                    // costs are distortions over scale
 }
 
 // newGame brings the costs into [0, 1] by dividing them by the largest distortion of two points in any
 // coordinate. It returns an error if all points coincide.
-func newGame(x *mat.Dense, of distortion) (game, error) {
-	n, d := x.Dims()
-	g := game{x: x, of: of}
-	for t := range d {
+func newGame(x *mat.Dense, d distortion) (game, error) {
+	n, rounds := x.Dims()
+	g := game{x: x, of: compare[d]}
+	for t := range rounds {
 		c := mat.Col(make([]float64, n), t, x)
-		g.scale = max(g.scale, of.of(slices.Min(c), slices.Max(c)))
+		g.scale = max(g.scale, g.of(slices.Min(c), slices.Max(c)))
 	}
 	if g.scale == 0 {
 		return g, fmt.Errorf("rmp2007: all points coincide")
@@ -143,7 +143,7 @@ func (g game) round(t int, cost *mat.Dense) metric.CostRound {
 	for i, a := range c {
 		row := cost.RawRowView(i)
 		for j, b := range c {
-			row[j] = min(g.of.of(a, b)/g.scale, 1) // a quotient of the largest may round up
+			row[j] = min(g.of(a, b)/g.scale, 1) // a quotient of the largest may round up
 		}
 	}
 	return metric.CostRound{Cost: cost}

@@ -52,11 +52,11 @@ func TestGameCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := g.total().At(0, 2); g.scale != c.scale || math.Abs(got-c.at) > 1e-15 {
-			t.Errorf("%s: scale %v and cost %v, want %v and %v", c.d.name, g.scale, got, c.scale, c.at)
+			t.Errorf("%s: scale %v and cost %v, want %v and %v", c.d, g.scale, got, c.scale, c.at)
 		}
 		cost := mat.NewDense(3, 3, nil)
 		if g.round(1, cost); mat.Max(cost) != 1 || mat.Min(cost) != 0 {
-			t.Errorf("%s: costs from %v to %v, want 0 to 1", c.d.name, mat.Min(cost), mat.Max(cost))
+			t.Errorf("%s: costs from %v to %v, want 0 to 1", c.d, mat.Min(cost), mat.Max(cost))
 		}
 	}
 	if _, err := newGame(mat.NewDense(3, 2, nil), distortions[0]); err == nil {

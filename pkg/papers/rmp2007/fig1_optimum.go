@@ -1,6 +1,7 @@
 package rmp2007
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -39,10 +40,10 @@ const (
 //
 // is at most the cost of every map: objects are relieved of having to be served, at the price λᵢ. It is raised by
 // subgradient steps. A prototype j outside the m least that belongs to a map as good as the one found must have
-// L − (the m-th least ρ) + ρⱼ ≤ upper; where few such prototypes are left, all their sets are tried and the
+// L − (the m-th least ρ) + ρⱼ ≤ upper. Where few such prototypes are left, all their sets are tried and the
 // optimum is exact.
-func findOptimum(cost *mat.Dense, m int, rng *rand.Rand) (optimum, error) {
-	best, err := cluster.FitFasterPAM(cost, cluster.MedoidsParams{M: m, Starts: searchStarts}, rng)
+func findOptimum(cost *mat.Dense, m, starts int, rng *rand.Rand) (optimum, error) {
+	best, err := cluster.FitFasterPAM(cost, cluster.MedoidsParams{M: m, Starts: starts}, rng)
 	if err != nil {
 		return optimum{}, err
 	}
@@ -88,15 +89,7 @@ func certify(cost *mat.Dense, found []int) (optimum, error) {
 		for j := range order {
 			order[j] = j
 		}
-		slices.SortStableFunc(order, func(j, k int) int {
-			switch {
-			case rho[j] < rho[k]:
-				return -1
-			case rho[j] > rho[k]:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(order, func(j, k int) int { return cmp.Compare(rho[j], rho[k]) })
 		value := 0.0
 		for _, l := range lambda {
 			value += l

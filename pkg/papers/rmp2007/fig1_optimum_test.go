@@ -71,7 +71,7 @@ func TestDualBoundIsClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := findOptimum(g.total(), fig1Groups, rand.New(rand.NewPCG(72, 2)))
+	o, err := findOptimum(g.total(), fig1Groups, searchStarts, rand.New(rand.NewPCG(72, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

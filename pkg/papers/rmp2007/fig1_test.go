@@ -10,6 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
@@ -23,20 +26,20 @@ type fig1World struct {
 }
 
 func (w fig1World) table() *table.Table {
-	index, values := Fig1.Columns()
-	tb := table.New(index, values)
-	for _, c := range fig1Cells {
-		rounds := float64(c.rounds)
+	tb := experimenttest.Table(Fig1)
+	for _, c := range Fig1.Cells(experiment.Full) {
+		s := c.Settings.(fig1Settings)
+		rounds := float64(s.Rounds)
 		for trial := range madeTrials {
 			noise := 1 + 1e-3*float64(trial%3-1)
 			add := func(kind, method string, round int, v table.Values) {
-				tb.Add(table.Key{"cell": c.name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "round": strconv.Itoa(round)}, v)
+				tb.Add(table.Key{"cell": c.Name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "round": strconv.Itoa(round)}, v)
 			}
 			add("optimum", bestMap, 0, table.Values{"loss": 100, "lower": 100 * (1 - w.gap), "dual": 99, "left": 5, "groups": 101})
-			for _, t := range fig1Checkpoints(c.rounds) {
+			for _, t := range fig1Checkpoints(s.Rounds) {
 				best := 10 * float64(t)
 				add("loss", bestMap, t, table.Values{"loss": best})
-				for _, m := range c.rmp {
+				for _, m := range s.RMP {
 					r := w.rmp(float64(t), rounds) * noise
 					if m == rmpShort || m == rmpHeatBath {
 						r *= w.shortWorse
@@ -46,7 +49,7 @@ func (w fig1World) table() *table.Table {
 					}
 					add("loss", m, t, table.Values{"loss": best + r})
 				}
-				for _, m := range c.em {
+				for _, m := range s.EM {
 					add("loss", m, t, table.Values{"loss": best + w.em(float64(t), rounds)*(1+w.spread*float64(trial%3-1))})
 				}
 			}
@@ -64,29 +67,29 @@ func TestFig1ClaimsPointTheRightWay(t *testing.T) {
 		em:  root, spread: 1e-4, gap: 0.01, shortWorse: 1.2,
 	}.table()
 	for _, c := range fig1Claims {
-		if v := grade(t, fig1Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig1Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig1Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig1Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
 	// Sublinear is not root: an exponent of 0.9, and a flat curve.
 	for _, power := range []float64{0.9, 0} {
 		tb := fig1World{rmp: func(t, _ float64) float64 { return 100 * math.Pow(t, power) }, em: linear, shortWorse: 1}.table()
-		if v := grade(t, fig1Claims, "fig1-sublinear", tb); v != experiment.Reproduced {
+		if v := grade(t, fig1Claims, "fig1-sublinear", tb); v != judge.Reproduced {
 			t.Errorf("exponent %v as sublinear: %s", power, v)
 		}
-		if v := grade(t, fig1Claims, "fig1-root", tb); v != experiment.NotReproduced {
+		if v := grade(t, fig1Claims, "fig1-root", tb); v != judge.NotReproduced {
 			t.Errorf("exponent %v as root: %s", power, v)
 		}
 	}
 	// Better than EM, but not by half, is not substantially better.
 	better := fig1World{rmp: func(t, _ float64) float64 { return 70 * t }, em: linear, shortWorse: 1}.table()
-	if v := grade(t, fig1Claims, "fig1-em-poor", better); v != experiment.Reproduced {
+	if v := grade(t, fig1Claims, "fig1-em-poor", better); v != judge.Reproduced {
 		t.Errorf("30 %% less regret as better: %s", v)
 	}
-	if v := grade(t, fig1Claims, "fig1-sparse", better); v != experiment.NotReproduced {
+	if v := grade(t, fig1Claims, "fig1-sparse", better); v != judge.NotReproduced {
 		t.Errorf("30 %% less regret as substantially better: %s", v)
 	}
 }
@@ -109,7 +112,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 		x.Set(i, 0, 100*float64(i%4)+float64(i/4)) // groups {0, 1, 2}, {100, 101, 102}, ...; the means are points 4 to 7
 	}
 	for _, form := range emForms {
-		pi, err := emMap(x, form, rand.New(rand.NewPCG(73, 1)))
+		pi, err := emMap(x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rand.New(rand.NewPCG(73, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +122,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 			}
 		}
 	}
-	if pi, err := emMap(mat.NewDense(5, 2, nil), emForms[emFull], rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
+	if pi, err := emMap(mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.Full, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
 		t.Errorf("points that coincide: %v, %v, want no map", pi, err)
 	}
 }

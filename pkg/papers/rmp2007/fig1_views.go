@@ -3,9 +3,9 @@ package rmp2007
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -60,17 +60,7 @@ func drawRegret(t *table.Table, cells, methods []string, about string) (plots.Dr
 			line := fig1Styles[method]
 			line.Name = method
 			for at, g := range c.Where("method", method).Group("round") {
-				x, err := strconv.ParseFloat(at, 64)
-				if err != nil {
-					return d, err
-				}
-				r, err := paired(g, best.Where("round", at))
-				if err != nil {
-					return d, err
-				}
-				mean, half := experiment.Summarize(r).Interval()
-				line.X, line.Y = append(line.X, x), append(line.Y, mean)
-				line.Lo, line.Hi = append(line.Lo, mean-half), append(line.Hi, mean+half)
+				addMean(&line, float64(whole("round", at)), 1, fig1Regrets(g, best.Where("round", at)))
 			}
 			if method == rmpPrinted {
 				guide = root(line)
@@ -101,41 +91,31 @@ func root(line plots.Line) plots.Line {
 	return out
 }
 
-// paired returns the losses of g minus those of the best map, by trial.
-func paired(g, best *table.Table) ([]float64, error) {
+// fig1Regrets returns the losses of g minus those of the best map, by trial.
+func fig1Regrets(g, best *table.Table) []float64 {
 	if !slices.Equal(g.Index("trial"), best.Index("trial")) {
-		return nil, fmt.Errorf("rmp2007: %d trials of a method against %d of the best map", g.Len(), best.Len())
+		judge.Refuse("rmp2007: %d trials of a method against %d of the best map", g.Len(), best.Len())
 	}
-	out := make([]float64, g.Len())
-	for i, v := range g.Values("loss") {
-		out[i] = v - best.Values("loss")[i]
-	}
-	return out, nil
+	return judge.Minus(g.Values("loss"), best.Values("loss"))
 }
 
 func drawFinals(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"data", "method", "final regret", "in % of the best map's loss", "standard deviation", "exponent", "acceptance, early (%)", "acceptance, last (%)"}}
 	for cell, c := range t.Group("cell") {
-		r, err := finalsOf(c)
-		if err != nil {
-			return plots.Drawing{}, err
-		}
-		loss := experiment.Summarize(c.Where("kind", "optimum").Values("loss")).Mean
+		r := finalsOf(c)
+		loss := judge.Summarize(c.Where("kind", "optimum").Values("loss")).Mean
 		for method, g := range c.Where("kind", "loss").Group("method") {
 			if method == bestMap {
 				continue
 			}
-			var end, half []float64
-			for _, x := range r {
-				end, half = append(end, x.end[method]), append(half, x.half[method])
-			}
-			s, mid := experiment.Summarize(end), experiment.Summarize(half)
-			mean, width := s.Interval()
+			end := each(r, func(x finals) float64 { return x.end[method] })
+			mid := judge.Summarize(each(r, func(x finals) float64 { return x.half[method] }))
+			mean, width := judge.Summarize(end).Interval()
 			row := []string{cell, method, fmt.Sprintf("%.1f ± %.1f", mean, width), fmt.Sprintf("%.1f", 100*mean/loss),
-				fmt.Sprintf("%.1f", deviation(end, func(int) bool { return true })), fmt.Sprintf("%.2f", exponent(mid.Mean, mean)), "", ""}
+				fmt.Sprintf("%.1f", deviation(end, everyTrial)), fmt.Sprintf("%.2f", exponent(mid.Mean, mean)), "", ""}
 			rounds := g.Unique("round")
 			for i, at := range []string{"3", rounds[len(rounds)-1]} {
-				if a := experiment.Summarize(g.Where("round", at).Values("acceptance")).Mean; a == a {
+				if a := judge.Summarize(g.Where("round", at).Values("acceptance")).Mean; a == a {
 					row[6+i] = fmt.Sprintf("%.2g", 100*a)
 				}
 			}
@@ -166,10 +146,10 @@ func drawOptimum(t *table.Table) (plots.Drawing, error) {
 				exact++
 			}
 		}
-		row := []string{cell, fmt.Sprintf("%.1f", experiment.Summarize(o.Values("loss")).Mean), fmt.Sprintf("%.3g", 100*experiment.Summarize(gap).Mean), fmt.Sprintf("%.3g", 100*slices.Max(gap)),
-			fmt.Sprintf("%d of %d", exact, o.Len()), fmt.Sprintf("%.3g", 100*max(0, experiment.Summarize(dual).Mean)), fmt.Sprintf("%.3g", experiment.Summarize(o.Values("left")).Mean), fmt.Sprintf("%.3g", 100*experiment.Summarize(groups).Mean)}
+		row := []string{cell, fmt.Sprintf("%.1f", judge.Summarize(o.Values("loss")).Mean), fmt.Sprintf("%.3g", 100*judge.Summarize(gap).Mean), fmt.Sprintf("%.3g", 100*slices.Max(gap)),
+			fmt.Sprintf("%d of %d", exact, o.Len()), fmt.Sprintf("%.3g", 100*max(0, judge.Summarize(dual).Mean)), fmt.Sprintf("%.3g", judge.Summarize(o.Values("left")).Mean), fmt.Sprintf("%.3g", 100*judge.Summarize(groups).Mean)}
 		for _, g := range c.Where("kind", "separable").Group("round") {
-			row = append(row, fmt.Sprintf("%.2g", 100*experiment.Summarize(g.Values("mistaken")).Mean))
+			row = append(row, fmt.Sprintf("%.2g", 100*judge.Summarize(g.Values("mistaken")).Mean))
 		}
 		text.Rows = append(text.Rows, row)
 	}

@@ -23,16 +23,15 @@ var Fig1Width = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, w := range fig1Widths {
-			c := fig1Cell{widthName(w), "gaussians", "squared", 50, []string{rmpPrinted, rmpTen}, []string{emSpherical}}.at(scale)
-			c.Params["width"] = table.Format(w)
-			cells = append(cells, c)
+			cells = append(cells, fig1Cell(scale, widthName(w), "gaussians",
+				fig1Settings{Distortion: squared, Rounds: 50, RMP: []string{rmpPrinted, rmpTen}, EM: []string{emSpherical}, Width: w}))
 		}
 		return cells
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig1Index,
-	Values: fig1Values,
-	Trial:  fig1Trial,
+	Trials:  experiment.Trials(10),
+	Kinds:   fig1Kinds,
+	Columns: fig1Columns,
+	Trial:   fig1Trial,
 	Views: []experiment.View{
 		{Name: "fig1-width", Title: "Fig. 1 for Gaussians of four widths", Draw: func(t *table.Table) (plots.Drawing, error) {
 			var cells []string

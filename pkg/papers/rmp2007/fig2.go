@@ -15,9 +15,11 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -39,23 +41,14 @@ var Fig2 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		checkpoints := fig2Checkpoints(scale)
-		cells := make([]experiment.Cell, len(digitTasks))
-		for i, task := range digitTasks {
-			params := map[string]string{"images": strconv.Itoa(slices.Max(checkpoints)), "checkpoints": fmt.Sprint(checkpoints), "m": fmt.Sprint(featureCounts), "C": fmt.Sprint(rfeStrengths), "ridge": table.Format(fixedStrength)}
-			for k, v := range mapVariants {
-				params["variant "+strconv.Itoa(k)] = v.at(scale).key()
-			}
-			cells[i] = experiment.Cell{
-				Name: task.name, Dataset: digitDataset(scale), Params: params,
-				Methods: map[string]int{"RMP": mapping.RMPVersion, "RFE": classify.RFEVersion, "SVM": classify.SVMVersion, "ridge": classify.RidgeVersion},
-			}
-		}
-		return cells
+		methods := map[string]int{"RMP": mapping.RMPVersion, "RFE": classify.RFEVersion, "SVM": classify.SVMVersion, "ridge": classify.RidgeVersion}
+		return digitCells(scale, slices.Max(checkpoints), methods, func(s digitSettings) any {
+			return fig2Settings{s, checkpoints, rfeStrengths, fixedStrength}
+		})
 	},
-	Trials: experiment.Trials(10),
-	Index:  fig2Index,
-	Values: fig2Values,
-	Trial:  fig2Trial,
+	Trials:  experiment.Trials(10),
+	Columns: fig2Columns,
+	Trial:   fig2Trial,
 	Views: []experiment.View{
 		{Name: "fig2", Title: "Fig. 2: error against number of images, four ways to choose pixels", Draw: drawFig2},
 		{Name: "fig2-settings", Title: "Fig. 2 under the open settings of RMP and RFE", Draw: drawFig2Settings},
@@ -64,10 +57,27 @@ var Fig2 = experiment.Spec{
 	Cost:   time.Minute,
 }
 
-var (
-	fig2Index  = []string{"method", "variant", "m", "images"}
-	fig2Values = []string{"wrong", wrongFixed, "tested", "features", "pixels", "converged", "moved"}
-)
+// fig2Settings are the settings of a cell.
+type fig2Settings struct {
+	digitSettings
+	Checkpoints []int     `key:"checkpoints"`
+	C           []float64 `key:"C"`     // of the support vector machine in RFE
+	Ridge       float64   `key:"ridge"` // strength beside the one by generalised cross-validation
+}
+
+var fig2Columns = experiment.Columns{
+	experiment.Text("method", "how the pixels are chosen"),
+	experiment.Text("variant", "settings of RMP or RFE"),
+	experiment.Text("m", "most pixels that may be chosen; empty for all pixels"),
+	experiment.Text("images", "training images seen"),
+	experiment.Number("wrong", "", "test images classified wrongly, ridge strength by generalised cross-validation"),
+	experiment.Number(wrongFixed, "", "test images classified wrongly, ridge strength as in the settings"),
+	experiment.Number("tested", "", "test images of the two digits"),
+	experiment.Number("features", "", "pixels chosen"),
+	experiment.Number("pixels", "", "pixels of an image"),
+	experiment.Number("converged", "", "1 if every fit of RFE's support vector machine converged, else 0"),
+	experiment.Number("moved", "share", "steps of RMP's walk on the last image that changed the set"),
+}
 
 // fig2Checkpoints are the numbers of images after which pixels are chosen and judged.
 func fig2Checkpoints(scale experiment.Scale) []int {
@@ -96,6 +106,7 @@ type fig2Stream struct {
 	y      []classify.Label
 	tested *mat.Dense
 	truth  []classify.Label
+	ridge  float64 // strength of the second regression
 	rows   *table.Table
 }
 
@@ -128,7 +139,7 @@ func (s *fig2Stream) judge(key table.Key, n int, features []int, more table.Valu
 	x, tested := columns(s.first(n), features), columns(s.tested, features)
 	_, pixels := s.x.Dims()
 	v := table.Values{"tested": float64(len(s.truth)), "features": float64(len(features)), "pixels": float64(pixels)}
-	for column, strength := range map[string]float64{"wrong": 0, wrongFixed: fixedStrength} {
+	for column, strength := range map[string]float64{"wrong": 0, wrongFixed: s.ridge} {
 		ridge, err := classify.FitRidge(x, targets, classify.RidgeParams{Strength: strength})
 		if err != nil {
 			return err
@@ -148,45 +159,42 @@ func (s *fig2Stream) judge(key table.Key, n int, features []int, more table.Valu
 }
 
 func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	task, err := taskOf(cell.Name)
+	set := cell.Settings.(fig2Settings)
+	task := set.Task
+	train, test, err := openDigits(env, seed, 1000, 500)
 	if err != nil {
 		return nil, err
 	}
-	train, test, err := openDigits(env, seed)
+	idx, err := task.draw(seed.Stream("images "+task.String()), train, set.Images)
 	if err != nil {
 		return nil, err
 	}
-	checkpoints := fig2Checkpoints(env.Scale)
-	idx, err := task.draw(seed.Stream("images "+task.name), train, slices.Max(checkpoints))
-	if err != nil {
-		return nil, err
-	}
-	held := test.Filter(test.All(), task.a, task.b)
+	held := test.Filter(test.All(), task.A, task.B)
 	s := &fig2Stream{
 		x: train.Rows(idx, datasets.Unit01), y: task.labels(train.Y(idx)),
 		tested: test.Rows(held, datasets.Unit01), truth: task.labels(test.Y(held)),
-		rows: table.New(fig2Index, fig2Values),
+		ridge: set.Ridge, rows: fig2Columns.Table(),
 	}
 	all := make([]int, train.Dim())
 	for j := range all {
 		all[j] = j
 	}
-	random, order := seed.Stream("random pixels "+task.name), seed.Stream("order of the rows "+task.name)
-	for _, n := range checkpoints {
+	random, order := seed.Stream("random pixels "+task.String()), seed.Stream("order of the rows "+task.String())
+	for _, n := range set.Checkpoints {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := s.judge(table.Key{"method": fig2All}, n, all, nil); err != nil {
 			return nil, err
 		}
-		for _, m := range featureCounts {
+		for _, m := range set.M {
 			chosen := random.Perm(len(all))[:m]
 			slices.Sort(chosen)
 			if err := s.judge(table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
 				return nil, err
 			}
 		}
-		for _, c := range rfeStrengths {
+		for _, c := range set.C {
 			end := env.Lap("RFE")
 			rfe, err := classify.FitRFE(s.first(n), s.y[:n], classify.RFEParams{SVM: classify.SVMParams{C: c}}, order)
 			end()
@@ -197,17 +205,23 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			if rfe.Status() == learners.Converged {
 				converged = 1
 			}
-			for _, m := range featureCounts {
+			for _, m := range set.M {
 				if err := s.judge(table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	for _, v := range mapVariants {
-		for _, m := range featureCounts {
+	for _, v := range set.Variants {
+		for _, m := range set.M {
 			end := env.Lap("RMP")
-			err := s.followMaps(ctx, v.at(env.Scale), m, checkpoints, seed, task)
+			err := v.follow(ctx, seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
+				if !slices.Contains(set.Checkpoints, n) {
+					return nil
+				}
+				return s.judge(table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, n, image(l.Predict(round)),
+					table.Values{"moved": l.Diagnostics().Acceptance()})
+			})
 			end()
 			if err != nil {
 				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
@@ -215,33 +229,6 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		}
 	}
 	return s.rows, nil
-}
-
-// followMaps runs RMP over the stream and judges the image of its current map at each checkpoint.
-func (s *fig2Stream) followMaps(ctx context.Context, v mapVariant, m int, checkpoints []int, seed experiment.Seed, task digitTask) error {
-	n, pixels := s.x.Dims()
-	l, d, err := v.learner(seed.PCG(fmt.Sprintf("maps %s %d %s", task.name, m, v.name)), pixels, m, n)
-	if err != nil {
-		return err
-	}
-	costs := mat.NewDense(pixels, pixels, nil)
-	for t := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		round := pixelCosts(costs, s.x.RawRowView(t), d)
-		if _, err := l.Step(round); err != nil {
-			return err
-		}
-		if !slices.Contains(checkpoints, t+1) {
-			continue
-		}
-		if err := s.judge(table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, t+1, image(l.Predict(round)),
-			table.Values{"moved": l.Diagnostics().Acceptance()}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // image returns the prototypes that a map uses, in ascending order.
@@ -288,8 +275,8 @@ func (w fig2Way) withFixed() fig2Way {
 }
 
 // of returns the rows of a way in one task at one m.
-func (w fig2Way) of(t *table.Table, task string, m int) *table.Table {
-	g := t.Where("cell", task, "method", w.method, "variant", w.variant)
+func (w fig2Way) of(t *table.Table, task digitTask, m int) *table.Table {
+	g := t.Where("cell", task.String(), "method", w.method, "variant", w.variant)
 	if w.method != fig2All {
 		g = g.Where("m", strconv.Itoa(m))
 	}
@@ -297,7 +284,7 @@ func (w fig2Way) of(t *table.Table, task string, m int) *table.Table {
 }
 
 // errors returns the error of each trial after n images.
-func (w fig2Way) errors(t *table.Table, task string, m, n int) []float64 {
+func (w fig2Way) errors(t *table.Table, task digitTask, m, n int) []float64 {
 	g := w.of(t, task, m).Where("images", strconv.Itoa(n))
 	column := "wrong"
 	if w.fixed {
@@ -308,26 +295,9 @@ func (w fig2Way) errors(t *table.Table, task string, m, n int) []float64 {
 	return out
 }
 
-// fig2Shown returns the checkpoints of a table, in ascending order.
-func fig2Shown(t *table.Table) ([]int, error) {
-	var out []int
-	for _, s := range t.Unique("images") {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return nil, fmt.Errorf("rmp2007: images %q, want a number", s)
-		}
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
 // fig2Panels draws the ways' errors, a panel per task and m.
-func fig2Panels(t *table.Table, ways []fig2Way, bands bool) ([]plots.Panel, error) {
-	checkpoints, err := fig2Shown(t)
-	if err != nil {
-		return nil, err
-	}
+func fig2Panels(t *table.Table, ways []fig2Way, bands bool) []plots.Panel {
+	checkpoints := shown(t, "images")
 	var out []plots.Panel
 	for _, task := range digitTasks {
 		for _, m := range featureCounts {
@@ -335,29 +305,26 @@ func fig2Panels(t *table.Table, ways []fig2Way, bands bool) ([]plots.Panel, erro
 			for _, w := range ways {
 				line := plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed}
 				for _, n := range checkpoints {
-					e := w.errors(t, task.name, m, n)
-					if len(e) == 0 {
-						continue
+					if e := w.errors(t, task, m, n); len(e) > 0 {
+						addMean(&line, float64(n), 100, e)
 					}
-					mean, half := experiment.Summarize(e).Interval()
-					line.X, line.Y = append(line.X, float64(n)), append(line.Y, 100*mean)
-					if bands {
-						line.Lo, line.Hi = append(line.Lo, 100*(mean-half)), append(line.Hi, 100*(mean+half))
-					}
+				}
+				if !bands {
+					line.Lo, line.Hi = nil, nil
 				}
 				p.Marks = append(p.Marks, line)
 			}
 			out = append(out, p)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // fig2Protocol describes data and settings in captions.
 func fig2Protocol(t *table.Table) string {
 	tested := ""
 	for _, task := range digitTasks {
-		if v := t.Where("cell", task.name).Values("tested"); len(v) > 0 {
+		if v := t.Where("cell", task.String()).Values("tested"); len(v) > 0 {
 			tested += fmt.Sprintf(", %.0f for %s", v[0], task.title())
 		}
 	}
@@ -372,11 +339,7 @@ func drawFig2(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return plots.Missing("errors of any task"), nil
 	}
-	panels, err := fig2Panels(t, fig2Main, true)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	return plots.Drawing{Panels: panels, Columns: 2, Caption: fmt.Sprintf("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = %s. Bands are 95 %% intervals of the mean. %s %s",
+	return plots.Drawing{Panels: fig2Panels(t, fig2Main, true), Columns: 2, Caption: fmt.Sprintf("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = %s. Bands are 95 %% intervals of the mean. %s %s",
 		table.Format(rfeStrengths[0]), fig2Protocol(t), describeVariants)}, nil
 }
 
@@ -384,14 +347,7 @@ func drawFig2Settings(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return plots.Missing("errors of any task"), nil
 	}
-	checkpoints, err := fig2Shown(t)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
-	panels, err := fig2Panels(t, fig2Ways(), false)
-	if err != nil {
-		return plots.Drawing{}, err
-	}
+	checkpoints := shown(t, "images")
 	text := &plots.TextTable{Head: []string{"task", "m", "method", "quantity"}}
 	for _, n := range checkpoints {
 		text.Head = append(text.Head, strconv.Itoa(n))
@@ -399,49 +355,49 @@ func drawFig2Settings(t *table.Table) (plots.Drawing, error) {
 	for _, task := range digitTasks {
 		for _, m := range featureCounts {
 			for _, w := range slices.Concat(fig2Ways(), fig2Main[2:]) {
-				row := []string{task.title(), strconv.Itoa(m), w.name, "error (%)"}
-				for _, n := range checkpoints {
-					row = append(row, percentOrDash(w.errors(t, task.name, m, n)))
+				// add adds a quantity at each checkpoint.
+				add := func(quantity string, of func(n int) string) {
+					row := []string{task.title(), strconv.Itoa(m), w.name, quantity}
+					for _, n := range checkpoints {
+						row = append(row, of(n))
+					}
+					text.Rows = append(text.Rows, row)
 				}
-				text.Rows = append(text.Rows, row)
-				row = []string{task.title(), strconv.Itoa(m), w.name, "error, ridge " + table.Format(fixedStrength) + " (%)"}
-				for _, n := range checkpoints {
-					row = append(row, percentOrDash(w.withFixed().errors(t, task.name, m, n)))
+				// mean adds the mean of a column.
+				mean := func(column, quantity, format string, scale float64) {
+					add(quantity, func(n int) string {
+						v := w.of(t, task, m).Where("images", strconv.Itoa(n)).Values(column)
+						return ifAny(v, fmt.Sprintf(format, scale*stat.Mean(v, nil)))
+					})
 				}
-				text.Rows = append(text.Rows, row)
-				if w.method == fig2RMP {
-					text.Rows = append(text.Rows, diagnosticRow(w, t, task, m, checkpoints, "features", "pixels chosen", "%.1f", 1), diagnosticRow(w, t, task, m, checkpoints, "moved", "steps that changed the set (%)", "%.2g", 100))
+				for _, way := range []fig2Way{w, w.withFixed()} {
+					quantity := "error" + strings.TrimPrefix(way.name, w.name) + " (%)"
+					add(quantity, func(n int) string {
+						e := way.errors(t, task, m, n)
+						return ifAny(e, judge.Summarize(e).Percent())
+					})
 				}
-				if w.method == fig2RFE {
-					text.Rows = append(text.Rows, diagnosticRow(w, t, task, m, checkpoints, "converged", "trials with all fits to tolerance (%)", "%.0f", 100))
+				switch w.method {
+				case fig2RMP:
+					mean("features", "pixels chosen", "%.1f", 1)
+					mean("moved", "steps that changed the set (%)", "%.2g", 100)
+				case fig2RFE:
+					mean("converged", "trials with all fits to tolerance (%)", "%.0f", 100)
 				}
 			}
 		}
 	}
-	return plots.Drawing{Panels: panels, Columns: 2, Text: text, Caption: fmt.Sprintf("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
+	return plots.Drawing{Panels: fig2Panels(t, fig2Ways(), false), Columns: 2, Text: text, Caption: fmt.Sprintf("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
 		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes. %s %s C is the weight of the hinge losses: the larger, the less slack.",
 		describeVariants, fig2Protocol(t))}, nil
 }
 
-func percentOrDash(e []float64) string {
-	if len(e) == 0 {
+// ifAny is a text on values, and a dash if there are none.
+func ifAny(values []float64, text string) string {
+	if len(values) == 0 {
 		return "–"
 	}
-	return experiment.Summarize(e).Percent()
-}
-
-// diagnosticRow formats the mean of a column at each checkpoint.
-func diagnosticRow(w fig2Way, t *table.Table, task digitTask, m int, checkpoints []int, column, what, format string, scale float64) []string {
-	row := []string{task.title(), strconv.Itoa(m), w.name, what}
-	for _, n := range checkpoints {
-		v := w.of(t, task.name, m).Where("images", strconv.Itoa(n)).Values(column)
-		if len(v) == 0 {
-			row = append(row, "–")
-			continue
-		}
-		row = append(row, fmt.Sprintf(format, scale*stat.Mean(v, nil)))
-	}
-	return row
+	return text
 }
 
 // What the text's numbers of images are taken to mean.
@@ -460,77 +416,56 @@ type fig2Pair struct {
 // each other RFE, and both main ones with the other ridge.
 func fig2Readings() []fig2Pair {
 	var out []fig2Pair
+	add := func(a, b fig2Way) { out = append(out, fig2Pair{a.name + " against " + b.name, a, b}) }
 	ways := fig2Ways()
 	rmps, rfes := ways[:len(mapVariants)], ways[len(mapVariants):]
 	for _, w := range rmps {
-		out = append(out, fig2Pair{w.name + " against " + rfes[0].name, w, rfes[0]})
+		add(w, rfes[0])
 	}
 	for _, w := range rfes[1:] {
-		out = append(out, fig2Pair{rmps[0].name + " against " + w.name, rmps[0], w})
+		add(rmps[0], w)
 	}
-	a, b := rmps[0].withFixed(), rfes[0].withFixed()
-	out = append(out, fig2Pair{a.name + " against " + b.name, a, b})
+	add(rmps[0].withFixed(), rfes[0].withFixed())
 	return out
 }
 
 // lead returns the mean of b's error minus a's over the checkpoints that keep holds of, one number per trial.
-func lead(t *table.Table, a, b fig2Way, task string, m int, keep func(n int) bool) ([]float64, error) {
-	checkpoints, err := fig2Shown(t)
-	if err != nil {
-		return nil, err
-	}
-	checkpoints = slices.DeleteFunc(checkpoints, func(n int) bool { return !keep(n) })
+func lead(t *table.Table, a, b fig2Way, task digitTask, m int, keep func(n int) bool) []float64 {
+	checkpoints := slices.DeleteFunc(shown(t, "images"), func(n int) bool { return !keep(n) })
 	var sum []float64
-	for _, n := range checkpoints {
+	for _, n := range experiment.NotEmpty("checkpoints of the claim", checkpoints) {
 		ea, eb := a.errors(t, task, m, n), b.errors(t, task, m, n)
-		if len(ea) != len(eb) || sum != nil && len(ea) != len(sum) {
-			return nil, fmt.Errorf("rmp2007: task %s, m = %d, %d images: %d trials of %s, %d of %s", task, m, n, len(ea), a.name, len(eb), b.name)
-		}
 		if sum == nil {
 			sum = make([]float64, len(ea))
 		}
+		judge.SameLength(fmt.Sprintf("rmp2007: task %s, m = %d, %d images: %s and %s", task, m, n, a.name, b.name), sum, ea, eb)
 		floats.Add(sum, eb)
 		floats.Sub(sum, ea)
 	}
-	if len(checkpoints) == 0 {
-		return nil, fmt.Errorf("rmp2007: no checkpoint of the table belongs to the claim")
-	}
 	floats.Scale(1/float64(len(checkpoints)), sum)
-	return sum, nil
+	return sum
 }
 
-// fig2Curves returns, for each task and m, the lead of a over b.
-func fig2Curves(t *table.Table, a, b fig2Way, keep func(n int) bool) ([]experiment.Unit, error) {
-	var units []experiment.Unit
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			diffs, err := lead(t, a, b, task.name, m, keep)
-			if err != nil {
-				return nil, err
-			}
-			units = append(units, experiment.Unit{Name: fmt.Sprintf("%s, m = %d", task.name, m), Diffs: diffs})
-		}
-	}
-	return units, nil
+// overCurves tests that b's error is more than a's over the checkpoints that keep holds of, on each curve but some.
+func overCurves(t *table.Table, a, b fig2Way, keep func(n int) bool, exceptions int) judge.Test {
+	units := taskUnits(func(task digitTask, m int) []float64 { return lead(t, a, b, task, m, keep) })
+	return judge.Positive{Units: units, Exceptions: exceptions, Rule: fig2Rule}
 }
 
-// underReadings grades a claim about RMP against RFE under all readings.
-func underReadings(grade func(p fig2Pair) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, p := range fig2Readings() {
-		f, err := grade(p)
-		if err != nil {
-			return f, err
-		}
-		out = append(out, experiment.Reading{Name: p.name, Finding: f})
-	}
-	return experiment.AllReadings(out), nil
+// underReadings tests a claim about RMP against RFE under all readings.
+func underReadings(test func(p fig2Pair) judge.Test) judge.Test {
+	return judge.Each(fig2Readings(), func(p fig2Pair) (string, judge.Test) { return p.name, test(p) })
 }
 
 func isFew(n int) bool    { return n <= fewImages }
 func isEnough(n int) bool { return n >= enoughImages }
 
-var fig2Rule = experiment.UnitRule{Scale: 100, Unit: "points"}
+// enough are the checkpoints of a table from 50 images on.
+func enough(t *table.Table) []int {
+	return slices.DeleteFunc(shown(t, "images"), func(n int) bool { return !isEnough(n) })
+}
+
+var fig2Rule = judge.Rule{Scale: 100, Unit: "points"}
 
 const fig2ReadingsNote = " Readings: each variant of RMP (distortion, η, walk) against RFE with C = 100, and the first variant against RFE with C = 1 and C = 0.01, and against C = 100 with a ridge of strength 1 in place of generalised cross-validation."
 
@@ -541,14 +476,8 @@ var fig2Claims = []experiment.Claim{
 		Statement: "RMP doesn't appear to perform well with only a few data points.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "RMP's error minus RFE's, averaged over the checkpoints up to 20 images and paired by trial, is positive on each of the four curves (task and m)." + fig2ReadingsNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return underReadings(func(p fig2Pair) (experiment.Finding, error) {
-				units, err := fig2Curves(t, p.rfe, p.rmp, isFew)
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				return experiment.GradeUnits(units, fig2Rule)
-			})
+		Test: func(t *table.Table) judge.Test {
+			return underReadings(func(p fig2Pair) judge.Test { return overCurves(t, p.rfe, p.rmp, isFew, 0) })
 		},
 	},
 	{
@@ -557,26 +486,16 @@ var fig2Claims = []experiment.Claim{
 		Statement: "When given at least 50 data points, RMP clearly outperforms RFE for the larger choice of m.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "At m = 50, RFE's error minus RMP's, paired by trial, is positive for both tasks at every checkpoint from 50 images on; a unit is a task at a checkpoint." + fig2ReadingsNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			checkpoints, err := fig2Shown(t)
-			if err != nil {
-				return experiment.Finding{}, err
-			}
-			return underReadings(func(p fig2Pair) (experiment.Finding, error) {
-				var units []experiment.Unit
+		Test: func(t *table.Table) judge.Test {
+			return underReadings(func(p fig2Pair) judge.Test {
+				var units []judge.Unit
 				for _, task := range digitTasks {
-					for _, n := range checkpoints {
-						if !isEnough(n) {
-							continue
-						}
-						diffs, err := lead(t, p.rmp, p.rfe, task.name, slices.Max(featureCounts), func(k int) bool { return k == n })
-						if err != nil {
-							return experiment.Finding{}, err
-						}
-						units = append(units, experiment.Unit{Name: fmt.Sprintf("%s, %d images", task.name, n), Diffs: diffs})
+					for _, n := range enough(t) {
+						diffs := lead(t, p.rmp, p.rfe, task, slices.Max(featureCounts), func(k int) bool { return k == n })
+						units = append(units, judge.Unit{Name: fmt.Sprintf("%s, %d images", task, n), Diffs: diffs})
 					}
 				}
-				return experiment.GradeUnits(units, fig2Rule)
+				return judge.Positive{Units: units, Rule: fig2Rule}
 			})
 		},
 	},
@@ -586,16 +505,8 @@ var fig2Claims = []experiment.Claim{
 		Statement: "Unsupervised, we can outperform supervised selection methods.",
 		Where:     "Section 5.2, first paragraph", Theirs: experiment.FigureOnly,
 		Predicate: "RFE's error minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on at least one of the four curves (task and m): the other three are excepted." + fig2ReadingsNote,
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return underReadings(func(p fig2Pair) (experiment.Finding, error) {
-				units, err := fig2Curves(t, p.rmp, p.rfe, isEnough)
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				rule := fig2Rule
-				rule.Exceptions = len(units) - 1
-				return experiment.GradeUnits(units, rule)
-			})
+		Test: func(t *table.Table) judge.Test {
+			return underReadings(func(p fig2Pair) judge.Test { return overCurves(t, p.rmp, p.rfe, isEnough, 3) })
 		},
 	},
 	{
@@ -604,25 +515,13 @@ var fig2Claims = []experiment.Claim{
 		Statement: "1 against 8 is an easy task, 3 against 8 a slightly harder one.",
 		Where:     "Section 5.2, before Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "With all pixels, the error of 3 against 8 minus that of 1 against 8, paired by trial, is positive at every checkpoint from 50 images on.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			checkpoints, err := fig2Shown(t)
-			if err != nil {
-				return experiment.Finding{}, err
+		Test: func(t *table.Table) judge.Test {
+			var units []judge.Unit
+			for _, n := range enough(t) {
+				of := func(task digitTask) []float64 { return fig2Main[3].errors(t, task, 0, n) }
+				units = append(units, judge.Paired(fmt.Sprintf("%d images", n), of(digitTasks[1]), of(digitTasks[0])))
 			}
-			all := fig2Main[3]
-			var units []experiment.Unit
-			for _, n := range checkpoints {
-				if !isEnough(n) {
-					continue
-				}
-				easy, hard := all.errors(t, digitTasks[0].name, 0, n), all.errors(t, digitTasks[1].name, 0, n)
-				if len(easy) != len(hard) {
-					return experiment.Finding{}, fmt.Errorf("rmp2007: %d images: %d trials of one task, %d of the other", n, len(easy), len(hard))
-				}
-				floats.Sub(hard, easy)
-				units = append(units, experiment.Unit{Name: fmt.Sprintf("%d images", n), Diffs: hard})
-			}
-			return experiment.GradeUnits(units, fig2Rule)
+			return judge.Positive{Units: units, Rule: fig2Rule}
 		},
 	},
 	{
@@ -631,23 +530,13 @@ var fig2Claims = []experiment.Claim{
 		Statement: "Ours: RMP's pixels serve better than random ones.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "The error with random pixels minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on each of the four curves (task and m). Readings: each variant of RMP (distortion, η, walk), and the first with a ridge of strength 1.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var out []experiment.Reading
+		Test: func(t *table.Table) judge.Test {
 			ways := fig2Ways()[:len(mapVariants)]
-			for _, w := range append(ways, ways[0].withFixed()) {
+			return judge.Each(append(ways, ways[0].withFixed()), func(w fig2Way) (string, judge.Test) {
 				random := fig2Main[2]
 				random.fixed = w.fixed
-				units, err := fig2Curves(t, w, random, isEnough)
-				if err != nil {
-					return experiment.Finding{}, err
-				}
-				f, err := experiment.GradeUnits(units, fig2Rule)
-				if err != nil {
-					return f, err
-				}
-				out = append(out, experiment.Reading{Name: w.name, Finding: f})
-			}
-			return experiment.AllReadings(out), nil
+				return w.name, overCurves(t, w, random, isEnough, 0)
+			})
 		},
 	},
 }

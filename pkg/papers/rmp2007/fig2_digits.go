@@ -1,40 +1,71 @@
 package rmp2007
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 )
 
-// digitTask is a classification problem of Figs. 2 and 3. Features are pixels, scaled to 0 to 1.
-type digitTask struct {
-	name string
-	a, b int
+// digitTask is a classification problem of Figs. 2 and 3: digit A against B. Features are pixels, scaled to 0 to 1.
+type digitTask struct{ A, B int }
+
+var digitTasks = []digitTask{{1, 8}, {3, 8}}
+
+// digitSettings are the settings of a cell of Fig. 3, and of Fig. 2.
+type digitSettings struct {
+	Task     digitTask    `key:"-" because:"it is the cell's name"`
+	Images   int          `key:"images"`
+	M        []int        `key:"m"`
+	Variants []mapVariant `key:"variant %v"`
 }
 
-var digitTasks = []digitTask{{"1-8", 1, 8}, {"3-8", 3, 8}}
+// digitCells are the cells of both tasks. settings turns what they share into settings.
+func digitCells(scale experiment.Scale, images int, methods map[string]int, settings func(digitSettings) any) []experiment.Cell {
+	variants := slices.Clone(mapVariants)
+	if scale == experiment.Smoke {
+		for k := range variants {
+			variants[k].steps /= 10
+		}
+	}
+	var cells []experiment.Cell
+	for _, task := range digitTasks {
+		cells = append(cells, experiment.Cell{
+			Name: task.String(), Dataset: digitDataset(scale), Methods: methods,
+			Settings: settings(digitSettings{task, images, featureCounts, variants}),
+		})
+	}
+	return cells
+}
+
+// taskUnits returns a unit for each task and number of pixels, of one difference per trial.
+func taskUnits(diffs func(task digitTask, m int) []float64) []judge.Unit {
+	var units []judge.Unit
+	for _, task := range digitTasks {
+		for _, m := range featureCounts {
+			units = append(units, judge.Unit{Name: fmt.Sprintf("%s, m = %d", task, m), Diffs: diffs(task, m)})
+		}
+	}
+	return units
+}
 
 // featureCounts are the paper's m.
 var featureCounts = []int{10, 50}
 
-func taskOf(name string) (digitTask, error) {
-	for _, t := range digitTasks {
-		if t.name == name {
-			return t, nil
-		}
-	}
-	return digitTask{}, fmt.Errorf("rmp2007: task %q is not known", name)
-}
+// String names a task in tables.
+func (t digitTask) String() string { return fmt.Sprintf("%d-%d", t.A, t.B) }
 
 // title names a task for a reader.
-func (t digitTask) title() string { return fmt.Sprintf("%d against %d", t.a, t.b) }
+func (t digitTask) title() string { return fmt.Sprintf("%d against %d", t.A, t.B) }
 
 // digitDataset names the data of a scale: MNIST, or the built-in glyphs.
 func digitDataset(scale experiment.Scale) string {
@@ -52,11 +83,11 @@ func digitsShown(pixels float64) string {
 	return "MNIST"
 }
 
-// openDigits returns the training and the test images of a scale. The glyphs of a trial are the same
-// for both tasks.
-func openDigits(env *experiment.Env, seed experiment.Seed) (train, test *datasets.Images, err error) {
-	if env.Scale == experiment.Smoke {
-		train, test = datasets.GlyphDigits(seed.Stream("glyphs"), 1000, 500)
+// openDigits returns the training and the test images, of glyphs as many as asked for. The glyphs of a trial are the
+// same for both tasks.
+func openDigits(env *experiment.Env, seed experiment.Seed, glyphs, testGlyphs int) (train, test *datasets.Images, err error) {
+	if seed.Dataset == "glyphs" {
+		train, test = datasets.GlyphDigits(seed.Stream("glyphs"), glyphs, testGlyphs)
 		return train, test, nil
 	}
 	return env.Data.MNIST()
@@ -64,9 +95,9 @@ func openDigits(env *experiment.Env, seed experiment.Seed) (train, test *dataset
 
 // draw returns n random images of the two digits, the same for all methods, in the order in which they come.
 func (t digitTask) draw(rng *rand.Rand, images *datasets.Images, n int) ([]int, error) {
-	idx := images.Filter(rng.Perm(images.N), t.a, t.b)
+	idx := images.Filter(rng.Perm(images.N), t.A, t.B)
 	if len(idx) < n {
-		return nil, fmt.Errorf("rmp2007: task %s: %d training images, want at least %d", t.name, len(idx), n)
+		return nil, fmt.Errorf("rmp2007: task %s: %d training images, want at least %d", t, len(idx), n)
 	}
 	return idx[:n], nil
 }
@@ -76,7 +107,7 @@ func (t digitTask) labels(y []int) []classify.Label {
 	out := make([]classify.Label, len(y))
 	for i, digit := range y {
 		out[i] = classify.Negative
-		if digit == t.b {
+		if digit == t.B {
 			out[i] = classify.Positive
 		}
 	}
@@ -84,11 +115,11 @@ func (t digitTask) labels(y []int) []classify.Label {
 }
 
 // pixelCosts fills dst, F×F, with the distortion of feature i by feature j on one image (Section 5.2).
-func pixelCosts(dst *mat.Dense, x []float64, d distortion) metric.CostRound {
+func pixelCosts(dst *mat.Dense, x []float64, of func(a, b float64) float64) metric.CostRound {
 	for i, a := range x {
 		row := dst.RawRowView(i)
 		for j, b := range x {
-			row[j] = d.of(a, b)
+			row[j] = of(a, b)
 		}
 	}
 	return metric.CostRound{Cost: dst}
@@ -97,48 +128,49 @@ func pixelCosts(dst *mat.Dense, x []float64, d distortion) metric.CostRound {
 // mapVariant is one way to run RMP on pixels that the paper leaves open or gets wrong.
 type mapVariant struct {
 	name       string
-	rule       string // of rmpParams
-	distortion string
+	rule       string // of newRMP
+	distortion distortion
 	sampler    mapping.Sampler
 	steps      int // R
 }
 
-// The first variant is the main one. None was chosen by an error: the distortions are the paper's two examples, the
-// learning rates the printed and the corrected one; the walk is the paper's Algorithm 2, and the heat bath has the
-// same law but comes nearer to it in as many steps.
+// The first variant is the main one. None was chosen by an error. The distortions are the paper's two examples, the
+// learning rates the printed and the corrected one. The walk is the paper's Algorithm 2; the heat bath has the same
+// law but comes nearer to it in as many steps.
 var mapVariants = []mapVariant{
-	{"squared, printed eta", rmpPrinted, "squared", mapping.Metropolis, 5000},
-	{"L1, printed eta", rmpPrinted, "L1", mapping.Metropolis, 5000},
-	{"squared, corrected eta", rmpCorrected, "squared", mapping.Metropolis, 5000},
-	{"squared, printed eta, heat bath", rmpPrinted, "squared", mapping.HeatBath, 5000},
+	{"squared, printed eta", rmpPrinted, squared, mapping.Metropolis, 5000},
+	{"L1, printed eta", rmpPrinted, absolute, mapping.Metropolis, 5000},
+	{"squared, corrected eta", rmpCorrected, squared, mapping.Metropolis, 5000},
+	{"squared, printed eta, heat bath", rmpPrinted, squared, mapping.HeatBath, 5000},
 }
 
-// at returns the variant at a scale: smoke walks fewer steps.
-func (v mapVariant) at(scale experiment.Scale) mapVariant {
-	if scale == experiment.Smoke {
-		v.steps /= 10
-	}
-	return v
-}
-
-// key describes the variant in a cell's key.
-func (v mapVariant) key() string {
+// String is what a cell's key has of the variant.
+func (v mapVariant) String() string {
 	return fmt.Sprintf("%s: %s, %s, %v, %d steps", v.name, v.rule, v.distortion, v.sampler, v.steps)
 }
 
-// learner returns RMP on F pixels for a stream of the given number of images.
-func (v mapVariant) learner(src *rand.PCG, pixels, m, images int) (*mapping.RMP, distortion, error) {
-	d, err := distortionOf(v.distortion)
+// follow runs RMP over the images, one per row of x, and calls after with its number and its costs after each.
+func (v mapVariant) follow(ctx context.Context, seed experiment.Seed, x *mat.Dense, task digitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound) error) error {
+	images, pixels := x.Dims()
+	src := seed.PCG(fmt.Sprintf("maps %s %d %s", task, m, v.name))
+	l, err := newRMP(src, v.rule, pixels, pixels, images, mapping.RMPParams{M: m, Sampler: v.sampler, ChainSteps: v.steps})
 	if err != nil {
-		return nil, d, err
+		return err
 	}
-	p, err := rmpParams(v.rule, pixels, pixels, m, images)
-	if err != nil {
-		return nil, d, err
+	costs := mat.NewDense(pixels, pixels, nil)
+	for t := range images {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		round := pixelCosts(costs, x.RawRowView(t), compare[v.distortion])
+		if _, err := l.Step(round); err != nil {
+			return err
+		}
+		if err := after(t+1, l, round); err != nil {
+			return err
+		}
 	}
-	p.Sampler, p.ChainSteps = v.sampler, v.steps
-	l, err := mapping.NewRMP(src, pixels, pixels, p)
-	return l, d, err
+	return nil
 }
 
 // describeVariants explains the variants in captions.

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/table"
 )
@@ -15,8 +17,7 @@ import (
 // fig2Table has errors by method in per cent of 1000 test images: few up to 20 images, later from 50 on. The
 // spread over trials makes intervals positive.
 func fig2Table(few, later map[string]float64, harder float64) *table.Table {
-	index, values := Fig2.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Fig2)
 	for i, task := range digitTasks {
 		for trial := range madeTrials {
 			for _, n := range fig2Checkpoints(experiment.Full) {
@@ -28,7 +29,7 @@ func fig2Table(few, later map[string]float64, harder float64) *table.Table {
 					if i == 1 {
 						wrong += harder
 					}
-					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "method": method, "variant": variant, "m": m, "images": strconv.Itoa(n)},
+					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "method": method, "variant": variant, "m": m, "images": strconv.Itoa(n)},
 						table.Values{"wrong": 10*wrong + float64(trial%3)*wrong/100, wrongFixed: 10*wrong + float64(trial%3)*wrong/100, "tested": 1000})
 				}
 				add(fig2All, "", "")
@@ -48,10 +49,10 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 	yes := fig2Table(map[string]float64{fig2RMP: 40, fig2RFE: 20, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 6, fig2RFE: 12, fig2Random: 20, fig2All: 5}, 2)
 	no := fig2Table(map[string]float64{fig2RMP: 20, fig2RFE: 40, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 22, fig2RFE: 12, fig2Random: 20, fig2All: 5}, -2)
 	for _, c := range fig2Claims {
-		if v := grade(t, fig2Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig2Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig2Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig2Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -61,37 +62,29 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 func TestFig2OneCurveIsEnoughToOutperform(t *testing.T) {
 	later := map[string]float64{fig2RMP: 13, fig2RFE: 12, fig2Random: 20, fig2All: 5}
 	mixed := fig2Table(later, later, 0)
-	index, values := Fig2.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Fig2)
 	for i := range mixed.Len() {
-		key, v := table.Key{}, table.Values{}
-		for _, name := range index {
-			key[name] = mixed.Index(name)[i]
-		}
-		for _, name := range values {
-			v[name] = mixed.Values(name)[i]
-		}
+		key, v := mixed.Row(i)
 		if key["cell"] == "1-8" && key["m"] == "50" && key["method"] == fig2RMP {
 			v["wrong"] -= 70
 			v[wrongFixed] -= 70
 		}
 		tb.Add(key, v)
 	}
-	if v := grade(t, fig2Claims, "fig2-supervised", tb); v != experiment.Reproduced {
+	if v := grade(t, fig2Claims, "fig2-supervised", tb); v != judge.Reproduced {
 		t.Errorf("fig2-supervised: %s, want reproduced", v)
 	}
-	if v := grade(t, fig2Claims, "fig2-from-50", tb); v != experiment.Partly {
+	if v := grade(t, fig2Claims, "fig2-from-50", tb); v != judge.Partly {
 		t.Errorf("fig2-from-50: %s, want partly", v)
 	}
 }
 
 // The reading with the fixed ridge takes its own column.
 func TestFig2FixedRidge(t *testing.T) {
-	index, values := Fig2.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Fig2)
 	tb.Add(table.Key{"cell": "1-8", "method": fig2All, "images": "5"}, table.Values{"wrong": 1, wrongFixed: 3, "tested": 10})
 	all := fig2Main[3]
-	if a, b := all.errors(tb, "1-8", 10, 5), all.withFixed().errors(tb, "1-8", 10, 5); a[0] != .1 || b[0] != .3 {
+	if a, b := all.errors(tb, digitTasks[0], 10, 5), all.withFixed().errors(tb, digitTasks[0], 10, 5); a[0] != .1 || b[0] != .3 {
 		t.Errorf("errors %v and %v, want 0.1 and 0.3", a, b)
 	}
 }
@@ -112,18 +105,14 @@ func TestFig2Readings(t *testing.T) {
 func TestPixelCosts(t *testing.T) {
 	x := []float64{0, 0.5, 1}
 	for _, c := range []struct {
-		distortion string
+		distortion distortion
 		want       []float64
 	}{
 		{"squared", []float64{0, .25, 1, .25, 0, .25, 1, .25, 0}},
 		{"L1", []float64{0, .5, 1, .5, 0, .5, 1, .5, 0}},
 	} {
-		d, err := distortionOf(c.distortion)
-		if err != nil {
-			t.Fatal(err)
-		}
 		dst := mat.NewDense(3, 3, []float64{9, 9, 9, 9, 9, 9, 9, 9, 9})
-		pixelCosts(dst, x, d)
+		pixelCosts(dst, x, compare[c.distortion])
 		if !slices.Equal(dst.RawMatrix().Data, c.want) {
 			t.Errorf("%s: %v, want %v", c.distortion, dst.RawMatrix().Data, c.want)
 		}
@@ -144,7 +133,7 @@ func TestJudgeUsesTheGivenPixels(t *testing.T) {
 		}
 		return x, y
 	}
-	s := &fig2Stream{rows: table.New(fig2Index, fig2Values)}
+	s := &fig2Stream{rows: fig2Columns.Table(), ridge: fixedStrength}
 	s.x, s.y = made(16)
 	s.tested, s.truth = made(8)
 	for _, f := range []int{0, 1} {
@@ -172,7 +161,7 @@ func TestImage(t *testing.T) {
 func TestTaskDraw(t *testing.T) {
 	env := &experiment.Env{Scale: experiment.Smoke}
 	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
-	train, _, err := openDigits(env, seed)
+	train, _, err := openDigits(env, seed, 1000, 500)
 	if err != nil {
 		t.Fatal(err)
 	}

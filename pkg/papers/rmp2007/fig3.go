@@ -14,8 +14,10 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -42,23 +44,16 @@ var Fig3 = experiment.Spec{
 	Source:  "Section 5.2, Fig. 3",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		cells := make([]experiment.Cell, len(digitTasks))
-		for i, task := range digitTasks {
-			params := map[string]string{"images": strconv.Itoa(fig3Images), "m": fmt.Sprint(featureCounts)}
-			for k, v := range mapVariants {
-				params["variant "+strconv.Itoa(k)] = v.at(scale).key()
-			}
-			cells[i] = experiment.Cell{
-				Name: task.name, Dataset: digitDataset(scale), Params: params,
-				Methods: map[string]int{"RMP": mapping.RMPVersion, "k-medoids": cluster.KMedoidsVersion},
-			}
-		}
-		return cells
+		methods := map[string]int{"RMP": mapping.RMPVersion, "k-medoids": cluster.KMedoidsVersion}
+		return digitCells(scale, fig3Images, methods, func(s digitSettings) any { return s })
 	},
 	Trials: experiment.Trials(10),
-	Index:  fig3Index,
-	Values: fig3Values,
-	Trial:  fig3Trial,
+	Kinds: []experiment.Kind{
+		{Name: "score", Meaning: "how coherent a method's map is, and how large its distortion"},
+		{Name: "map", Meaning: "one pixel of the map of RMP's first variant; first trial only"},
+	},
+	Columns: fig3Columns,
+	Trial:   fig3Trial,
 	Views: []experiment.View{
 		{Name: "fig3", Title: "Fig. 3: the pixels that RMP maps to the same pixel", Draw: drawFig3},
 		{Name: "fig3-coherence", Title: "Neighbouring pixels that are mapped to the same pixel", Draw: drawCoherence},
@@ -67,40 +62,45 @@ var Fig3 = experiment.Spec{
 	Cost:   15 * time.Second,
 }
 
-var (
-	fig3Index  = []string{"kind", "method", "m", "pixels"}
-	fig3Values = []string{"same", "neighbours", "expected", "groups", "distortion", "row", "column", "prototype", "ink"}
-)
+var fig3Columns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "variant of RMP, or what else chose the prototypes"),
+	experiment.Text("m", "most prototypes of the map"),
+	experiment.Text("pixels", "which pixels the score is of: all, or those with ink on any of the images").In("score"),
+	experiment.Number("same", "", "pairs of pixels that share an edge and are mapped to the same pixel").In("score"),
+	experiment.Number("neighbours", "", "pairs of pixels that share an edge").In("score"),
+	experiment.Number("expected", "share", "pairs of neighbours mapped to the same pixel if the map were shuffled").In("score"),
+	experiment.Number("groups", "", "prototypes of the map, counted over all pixels").In("score"),
+	experiment.Number("distortion", "", "mean squared distortion per image and pixel on other images").In("score"),
+	experiment.Number("row", "", "row of the pixel, from 0").In("map"),
+	experiment.Number("column", "", "column of the pixel, from 0").In("map"),
+	experiment.Number("prototype", "", "pixel that it is mapped to, counted row by row from 0").In("map"),
+	experiment.Number("ink", "", "mean grey value of the pixel on the images seen, 0 to 1").In("map"),
+}
 
 func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	task, err := taskOf(cell.Name)
+	s := cell.Settings.(digitSettings)
+	train, _, err := openDigits(env, seed, 1000, 500)
 	if err != nil {
 		return nil, err
 	}
-	train, _, err := openDigits(env, seed)
+	idx, err := s.Task.draw(seed.Stream("images "+s.Task.String()), train, 2*s.Images)
 	if err != nil {
 		return nil, err
 	}
-	idx, err := task.draw(seed.Stream("images "+task.name), train, 2*fig3Images)
-	if err != nil {
-		return nil, err
-	}
-	seen, fresh := train.Rows(idx[:fig3Images], datasets.Unit01), train.Rows(idx[fig3Images:], datasets.Unit01)
-	main, err := distortionOf(mapVariants[0].distortion)
-	if err != nil {
-		return nil, err
-	}
+	seen, fresh := train.Rows(idx[:s.Images], datasets.Unit01), train.Rows(idx[s.Images:], datasets.Unit01)
+	main := compare[s.Variants[0].distortion]
 	g := grid{train.H, train.W}
 	ink := make([]float64, g.pixels())
 	total := mat.NewDense(g.pixels(), g.pixels(), nil)
 	round := mat.NewDense(g.pixels(), g.pixels(), nil)
-	for t := range fig3Images {
+	for t := range s.Images {
 		for j, v := range seen.RawRowView(t) {
-			ink[j] += v / fig3Images
+			ink[j] += v / float64(s.Images)
 		}
 		total.Add(total, pixelCosts(round, seen.RawRowView(t), main).Cost)
 	}
-	rows := table.New(fig3Index, fig3Values)
+	rows := fig3Columns.Table()
 	score := func(method string, m int, pi []int) {
 		for _, which := range []string{everyPixel, inkedPixel} {
 			keep := func(int) bool { return true }
@@ -112,14 +112,20 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				"same": same, "neighbours": neighbours, "expected": shuffled(pi, keep), "groups": float64(len(image(pi))), "distortion": mapDistortion(fresh, pi, main, keep)})
 		}
 	}
-	for _, m := range featureCounts {
-		for _, v := range mapVariants {
-			pi, err := fig3Map(ctx, v.at(env.Scale), seen, m, seed, task)
+	for _, m := range s.M {
+		for k, v := range s.Variants {
+			var pi []int
+			err := v.follow(ctx, seed, seen, s.Task, m, func(n int, l *mapping.RMP, last metric.CostRound) error {
+				if n == s.Images {
+					pi = l.Predict(last)
+				}
+				return nil
+			})
 			if err != nil {
 				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
 			score(v.name, m, pi)
-			if v.name != mapVariants[0].name || seed.Trial > 0 {
+			if k > 0 || seed.Trial > 0 {
 				continue
 			}
 			for i, j := range pi {
@@ -127,37 +133,18 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 					table.Values{"row": float64(i / g.w), "column": float64(i % g.w), "prototype": float64(j), "ink": ink[i]})
 			}
 		}
-		random, _, err := cluster.Assign(total, seed.Stream(fmt.Sprintf("random prototypes %s %d", task.name, m)).Perm(g.pixels())[:m])
+		random, _, err := cluster.Assign(total, seed.Stream(fmt.Sprintf("random prototypes %s %d", s.Task, m)).Perm(g.pixels())[:m])
 		if err != nil {
 			return nil, err
 		}
 		score(fig3Random, m, random)
-		medoids, err := cluster.FitFasterPAM(total, cluster.MedoidsParams{M: m}, seed.Stream(fmt.Sprintf("k-medoids %s %d", task.name, m)))
+		medoids, err := cluster.FitFasterPAM(total, cluster.MedoidsParams{M: m}, seed.Stream(fmt.Sprintf("k-medoids %s %d", s.Task, m)))
 		if err != nil {
 			return nil, err
 		}
 		score(fig3Medoids, m, medoids.Prototype)
 	}
 	return rows, nil
-}
-
-// fig3Map returns the map that RMP draws after all images.
-func fig3Map(ctx context.Context, v mapVariant, x *mat.Dense, m int, seed experiment.Seed, task digitTask) ([]int, error) {
-	n, pixels := x.Dims()
-	l, d, err := v.learner(seed.PCG(fmt.Sprintf("maps %s %d %s", task.name, m, v.name)), pixels, m, n)
-	if err != nil {
-		return nil, err
-	}
-	costs := mat.NewDense(pixels, pixels, nil)
-	for t := range n {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if _, err := l.Step(pixelCosts(costs, x.RawRowView(t), d)); err != nil {
-			return nil, err
-		}
-	}
-	return l.Predict(pixelCosts(costs, x.RawRowView(n-1), d)), nil
 }
 
 // grid is an image's height and width; pixels are counted row by row.
@@ -219,14 +206,14 @@ func shuffled(pi []int, keep func(i int) bool) float64 {
 
 // mapDistortion returns the mean over images and pixels of the distortion of a pixel by the one that it is mapped
 // to, of the pixels that keep holds of.
-func mapDistortion(x *mat.Dense, pi []int, d distortion, keep func(i int) bool) float64 {
+func mapDistortion(x *mat.Dense, pi []int, of func(a, b float64) float64, keep func(i int) bool) float64 {
 	n, _ := x.Dims()
 	var sum, pixels float64
 	for t := range n {
 		row := x.RawRowView(t)
 		for i, j := range pi {
 			if keep(i) {
-				sum += d.of(row[i], row[j])
+				sum += of(row[i], row[j])
 				pixels++
 			}
 		}
@@ -234,7 +221,7 @@ func mapDistortion(x *mat.Dense, pi []int, d distortion, keep func(i int) bool) 
 	return sum / pixels
 }
 
-// levels gives each group of a map a level 0, 1, ..., one of its own, such that groups that touch have levels far apart: it
+// levels gives each group of a map a level 0, 1, ..., one of its own, such that groups that touch have levels far apart. It
 // exchanges the levels of two groups as long as that raises Σ √|level − level'| over touching pixels. It draws
 // nothing.
 func (g grid) levels(pi []int) []int {
@@ -294,18 +281,18 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 	pixels := 0
 	for _, task := range digitTasks {
 		for k, m := range featureCounts {
-			r := shown.Where("cell", task.name, "m", strconv.Itoa(m))
+			r := shown.Where("cell", task.String(), "m", strconv.Itoa(m))
 			if r.Len() == 0 {
 				continue
 			}
 			pixels = r.Len()
-			what := fmt.Sprintf("rmp2007: map of %s with m = %d: ", task.name, m)
+			what := fmt.Sprintf("rmp2007: map of %s with m = %d: ", task, m)
 			side := func(column string) int {
 				return experiment.Whole(what+"largest "+column, slices.Max(r.Values(column)), 0, pixels-1) + 1
 			}
 			g := grid{side("row"), side("column")}
 			if g.pixels() != pixels {
-				return d, fmt.Errorf("%s%d pixels of an image of %d by %d", what, pixels, g.h, g.w)
+				judge.Refuse("%s%d pixels of an image of %d by %d", what, pixels, g.h, g.w)
 			}
 			if k == 0 {
 				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(r.Values("ink")), BarLabel: "mean grey value, 0 to 1"}}})
@@ -315,7 +302,7 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 				pi[i] = experiment.Whole(what+"prototype", j, 0, pixels-1)
 			}
 			if n := len(image(pi)); n > m {
-				return d, fmt.Errorf("%s%d prototypes, want at most m", what, n)
+				judge.Refuse("%s%d prototypes, want at most m", what, n)
 			}
 			level := make([]float64, len(pi))
 			for i, l := range g.levels(pi) {
@@ -348,8 +335,8 @@ func fig3Name(method string) string {
 }
 
 // fig3Score returns, per trial, a score of a method: "coherence", "shuffled" or the name of a column.
-func fig3Score(t *table.Table, task, method string, m int, pixels, what string) []float64 {
-	g := t.Where("kind", "score", "cell", task, "method", method, "m", strconv.Itoa(m), "pixels", pixels)
+func fig3Score(t *table.Table, task digitTask, method string, m int, pixels, what string) []float64 {
+	g := t.Where("kind", "score", "cell", task.String(), "method", method, "m", strconv.Itoa(m), "pixels", pixels)
 	switch what {
 	case "shuffled":
 		return g.Values("expected")
@@ -373,18 +360,18 @@ func drawCoherence(t *table.Table) (plots.Drawing, error) {
 			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "neighbours mapped to the same pixel (%)"}
 			marks := map[string]*plots.Intervals{"coherence": {Name: "map", Color: 0}, "shuffled": {Name: "shuffled map", Color: 1}}
 			for _, method := range fig3Methods() {
-				if len(fig3Score(t, task.name, method, m, inkedPixel, "coherence")) == 0 {
+				if len(fig3Score(t, task, method, m, inkedPixel, "coherence")) == 0 {
 					continue
 				}
 				for _, what := range slices.Sorted(maps.Keys(marks)) {
-					mean, half := experiment.Summarize(fig3Score(t, task.name, method, m, inkedPixel, what)).Interval()
+					mean, half := judge.Summarize(fig3Score(t, task, method, m, inkedPixel, what)).Interval()
 					k := marks[what]
 					k.Labels, k.X, k.Err = append(k.Labels, fig3Name(method)), append(k.X, 100*mean), append(k.Err, 100*half)
 				}
 				for _, pixels := range []string{inkedPixel, everyPixel} {
-					of := func(what string) []float64 { return fig3Score(t, task.name, method, m, pixels, what) }
-					d.Text.Rows = append(d.Text.Rows, []string{task.title(), strconv.Itoa(m), fig3Name(method), pixels, experiment.Summarize(of("coherence")).Percent(),
-						experiment.Summarize(of("shuffled")).Percent(), fmt.Sprintf("%.4f", stat.Mean(of("distortion"), nil)), fmt.Sprintf("%.1f", stat.Mean(of("groups"), nil))})
+					of := func(what string) []float64 { return fig3Score(t, task, method, m, pixels, what) }
+					d.Text.Rows = append(d.Text.Rows, []string{task.title(), strconv.Itoa(m), fig3Name(method), pixels, judge.Summarize(of("coherence")).Percent(),
+						judge.Summarize(of("shuffled")).Percent(), fmt.Sprintf("%.4f", stat.Mean(of("distortion"), nil)), fmt.Sprintf("%.1f", stat.Mean(of("groups"), nil))})
 				}
 			}
 			if len(marks["coherence"].Labels) == 0 {
@@ -401,40 +388,13 @@ func drawCoherence(t *table.Table) (plots.Drawing, error) {
 	return d, nil
 }
 
-// fig3Units returns, for each task and m, one score minus another per trial.
-func fig3Units(t *table.Table, diff func(task string, m int) (more, less []float64)) ([]experiment.Unit, error) {
-	var units []experiment.Unit
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			more, less := diff(task.name, m)
-			if len(more) != len(less) {
-				return nil, fmt.Errorf("rmp2007: task %s, m = %d: %d trials against %d", task.name, m, len(more), len(less))
-			}
-			u := experiment.Unit{Name: fmt.Sprintf("%s, m = %d", task.name, m)}
-			for i := range more {
-				u.Diffs = append(u.Diffs, more[i]-less[i])
-			}
-			units = append(units, u)
-		}
-	}
-	return units, nil
-}
-
-// fig3Readings grades a claim for each variant of RMP.
-func fig3Readings(t *table.Table, rule experiment.UnitRule, diff func(variant, task string, m int) (more, less []float64)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, v := range mapVariants {
-		units, err := fig3Units(t, func(task string, m int) (more, less []float64) { return diff(v.name, task, m) })
-		if err != nil {
-			return experiment.Finding{}, err
-		}
-		f, err := experiment.GradeUnits(units, rule)
-		if err != nil {
-			return f, err
-		}
-		out = append(out, experiment.Reading{Name: fig3Name(v.name), Finding: f})
-	}
-	return experiment.AllReadings(out), nil
+// fig3Readings tests for each variant of RMP that one score is more than another.
+func fig3Readings(rule judge.Rule, scores func(variant string, task digitTask, m int) (more, less []float64)) judge.Test {
+	return judge.Each(mapVariants, func(v mapVariant) (string, judge.Test) {
+		return fig3Name(v.name), judge.Positive{Rule: rule, Units: taskUnits(func(task digitTask, m int) []float64 {
+			return judge.Minus(scores(v.name, task, m))
+		})}
+	})
 }
 
 var fig3Claims = []experiment.Claim{
@@ -444,8 +404,8 @@ var fig3Claims = []experiment.Claim{
 		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are regions.",
 		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
 		Predicate: "Of the pairs of pixels that share an edge and both have ink on any of the 50 images, more are mapped to the same pixel than with a shuffled map (expectation over shuffles that keep the groups' sizes), paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return fig3Readings(t, experiment.UnitRule{Scale: 100, Unit: "points"}, func(variant, task string, m int) (more, less []float64) {
+		Test: func(t *table.Table) judge.Test {
+			return fig3Readings(judge.Rule{Scale: 100, Unit: "points"}, func(variant string, task digitTask, m int) (more, less []float64) {
 				return fig3Score(t, task, variant, m, inkedPixel, "coherence"), fig3Score(t, task, variant, m, inkedPixel, "shuffled")
 			})
 		},
@@ -456,8 +416,8 @@ var fig3Claims = []experiment.Claim{
 		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are representative.",
 		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
 		Predicate: "On 50 other training images the squared distortion of the inked pixels by the pixels that RMP maps them to is less than with m random prototypes and the best assignment to them, paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return fig3Readings(t, experiment.UnitRule{Unit: "of a squared grey value"}, func(variant, task string, m int) (more, less []float64) {
+		Test: func(t *table.Table) judge.Test {
+			return fig3Readings(judge.Rule{Unit: "of a squared grey value"}, func(variant string, task digitTask, m int) (more, less []float64) {
 				return fig3Score(t, task, fig3Random, m, inkedPixel, "distortion"), fig3Score(t, task, variant, m, inkedPixel, "distortion")
 			})
 		},

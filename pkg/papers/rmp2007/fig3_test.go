@@ -9,14 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
 // fig3Table has 100 pairs of neighbours, of which RMP maps same to the same pixel, and the given distortion by RMP.
 func fig3Table(same, distortion float64) *table.Table {
-	index, values := Fig3.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Fig3)
 	for _, task := range digitTasks {
 		for trial := range madeTrials {
 			for _, m := range featureCounts {
@@ -26,8 +26,8 @@ func fig3Table(same, distortion float64) *table.Table {
 						v["distortion"] = .05
 					}
 					// All pixels say the opposite: they are not graded.
-					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": inkedPixel}, v)
-					tb.Add(table.Key{"cell": task.name, "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": everyPixel},
+					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": inkedPixel}, v)
+					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": everyPixel},
 						table.Values{"same": 60 - same, "neighbours": 100, "expected": .3, "groups": 9, "distortion": .1 - distortion})
 				}
 			}
@@ -39,10 +39,10 @@ func fig3Table(same, distortion float64) *table.Table {
 func TestFig3ClaimsPointTheRightWay(t *testing.T) {
 	yes, no := fig3Table(50, .01), fig3Table(10, .09)
 	for _, c := range fig3Claims {
-		if v := grade(t, fig3Claims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, fig3Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig3Claims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, fig3Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -97,13 +97,9 @@ func TestShuffledIsTheMeanOverShuffles(t *testing.T) {
 }
 
 func TestMapDistortion(t *testing.T) {
-	d, err := distortionOf("squared")
-	if err != nil {
-		t.Fatal(err)
-	}
 	x := mat.NewDense(2, 3, []float64{0, .5, 1, 1, 1, 0})
 	// Pixels 1 and 2 to pixel 0: (.25 + 0)/2 and (1 + 1)/2 of two images.
-	got := mapDistortion(x, []int{0, 0, 0}, d, func(i int) bool { return i > 0 })
+	got := mapDistortion(x, []int{0, 0, 0}, compare[squared], func(i int) bool { return i > 0 })
 	if want := (.25 + 1 + 0 + 1) / 4; got != want {
 		t.Errorf("distortion %v, want %v", got, want)
 	}

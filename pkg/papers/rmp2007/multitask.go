@@ -3,6 +3,7 @@ package rmp2007
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
@@ -40,16 +42,23 @@ var Multitask = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
+		s := multitaskSettings{M: multitaskCounts, Rounds: 400, Steps: 5000}
+		if scale == experiment.Smoke {
+			s.Rounds, s.Steps = 40, 200
+		}
 		return []experiment.Cell{{
-			Name: "digit pairs", Dataset: digitDataset(scale),
-			Params:  map[string]string{"m": fmt.Sprint(multitaskCounts), "rounds": strconv.Itoa(multitaskRounds(scale)), "chain steps": strconv.Itoa(multitaskSteps(scale))},
+			Name: "digit pairs", Dataset: digitDataset(scale), Settings: s,
 			Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "k-medoids": cluster.KMedoidsVersion},
 		}}
 	},
 	Trials: experiment.Trials(10),
-	Index:  multitaskIndex,
-	Values: multitaskValues,
-	Trial:  multitaskTrial,
+	Kinds: []experiment.Kind{
+		{Name: "loss", Meaning: "a learner's loss so far"},
+		{Name: "final", Meaning: "a learner's last map, and the best map found in hindsight"},
+		{Name: "map", Meaning: "one task in the last map of RMP with the printed η; first trial only"},
+	},
+	Columns: multitaskColumns,
+	Trial:   multitaskTrial,
 	Views: []experiment.View{
 		{Name: "multitask", Title: "Loss of shared pixels on 45 tasks", Draw: drawMultitask},
 		{Name: "multitask-pixels", Title: "The pixels that RMP shares among 45 tasks", Draw: drawMultitaskPixels},
@@ -58,34 +67,36 @@ var Multitask = experiment.Spec{
 	Cost:   20 * time.Second,
 }
 
-var (
-	multitaskIndex  = []string{"kind", "method", "m", "round", "task"}
-	multitaskValues = []string{"loss", "fresh", "tasks", "used", "prototype", "side"}
-)
-
-func multitaskRounds(scale experiment.Scale) int {
-	if scale == experiment.Smoke {
-		return 40
-	}
-	return 400
+// multitaskSettings are the settings of the cell.
+type multitaskSettings struct {
+	M      []int `key:"m"`
+	Rounds int   `key:"rounds"`
+	Steps  int   `key:"chain steps"` // R of the walk of a round
 }
 
-func multitaskSteps(scale experiment.Scale) int {
-	if scale == experiment.Smoke {
-		return 200
-	}
-	return 5000
+var multitaskColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "learner, or the best map found"),
+	experiment.Text("m", "most signed pixels that the tasks share"),
+	experiment.Text("round", "rounds so far"),
+	experiment.Text("task", "pair of digits").In("map"),
+	experiment.Number("loss", "", "sum over rounds and tasks of the loss so far; final: of the best map over all rounds").In("loss", "final"),
+	experiment.Number("fresh", "", "sum over tasks of the last map's mean loss on rounds of other images").In("final"),
+	experiment.Number("tasks", "", "tasks that the losses are summed over").In("loss", "final"),
+	experiment.Number("used", "", "signed pixels that the last map uses").In("final"),
+	experiment.Number("prototype", "", "signed pixel of the task, from 0; the second half are the pixels that shall have ink on the second digit").In("map"),
+	experiment.Number("side", "", "pixels in a row of the image").In("map"),
 }
 
 // multitaskFresh is the number of rounds of other images on which a final map is judged.
 const multitaskFresh = 100
 
 // digitPairs are the tasks.
-func digitPairs() [][2]int {
-	var out [][2]int
+func digitPairs() []digitTask {
+	var out []digitTask
 	for a := range 10 {
 		for b := a + 1; b < 10; b++ {
-			out = append(out, [2]int{a, b})
+			out = append(out, digitTask{a, b})
 		}
 	}
 	return out
@@ -112,13 +123,13 @@ func drawDigits(rng *rand.Rand, images *datasets.Images, n int) ([][10][]float64
 //
 //	(1 − s(u − v))/2,
 //
-// where u and v are the pixel on this round's images of the pair's first and second digit: features 0 to F−1
+// where u and v are the pixel on this round's images of the pair's first and second digit. Features 0 to F−1
 // are pixels that shall have ink on the first digit, F to 2F−1 the same pixels for the second. A pixel that is alike
 // on both costs ½.
 func signedCosts(dst *mat.Dense, images [10][]float64) metric.CostRound {
 	for k, pair := range digitPairs() {
 		row := dst.RawRowView(k)
-		u, v := images[pair[0]], images[pair[1]]
+		u, v := images[pair.A], images[pair.B]
 		for f := range u {
 			row[f], row[len(u)+f] = (1-(u[f]-v[f]))/2, (1+(u[f]-v[f]))/2
 		}
@@ -126,14 +137,34 @@ func signedCosts(dst *mat.Dense, images [10][]float64) metric.CostRound {
 	return metric.CostRound{Cost: dst}
 }
 
-// mapLearner is a learner of maps.
-type mapLearner = learners.Online[metric.CostRound, []int]
-
 // rival is a learner with the prototypes that it may use.
 type rival struct {
 	name   string
-	l      mapLearner
+	l      learners.Online[metric.CostRound, []int]
 	within []int // nil for all
+	loss   float64
+}
+
+// rmpRival returns RMP for maps of a objects to b prototypes, of which it may use those within.
+func rmpRival(name string, src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams, within []int) (rival, error) {
+	if within != nil {
+		b = len(within)
+	}
+	p.Sampler = mapping.Metropolis
+	l, err := newRMP(src, rule, a, b, rounds, p)
+	return rival{name: name, l: l, within: within}, err
+}
+
+// stepAll shows a round to all rivals, which suffer their losses.
+func stepAll(rivals []rival, f metric.CostRound) error {
+	for k, r := range rivals {
+		o, err := r.l.Step(r.costs(f))
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		rivals[k].loss += o.Loss
+	}
+	return nil
 }
 
 // costs returns the round as the rival sees it.
@@ -156,42 +187,36 @@ func (r rival) current(f metric.CostRound) []int {
 }
 
 func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	var train *datasets.Images
-	var err error
-	if env.Scale == experiment.Smoke {
-		train, _ = datasets.GlyphDigits(seed.Stream("glyphs"), 1500, 10)
-	} else if train, _, err = env.Data.MNIST(); err != nil {
+	s := cell.Settings.(multitaskSettings)
+	train, _, err := openDigits(env, seed, 1500, 10)
+	if err != nil {
 		return nil, err
 	}
-	rounds := multitaskRounds(env.Scale)
-	drawn, err := drawDigits(seed.Stream("images"), train, rounds+multitaskFresh)
+	drawn, err := drawDigits(seed.Stream("images"), train, s.Rounds+multitaskFresh)
 	if err != nil {
 		return nil, err
 	}
 	tasks, features := len(digitPairs()), 2*train.Dim()
-	rows := table.New(multitaskIndex, multitaskValues)
-	for _, m := range multitaskCounts {
-		rivals, err := multitaskRivals(seed, tasks, features, m, rounds, multitaskSteps(env.Scale))
+	rows := multitaskColumns.Table()
+	for _, m := range s.M {
+		rivals, err := s.rivals(seed, tasks, features, m)
 		if err != nil {
 			return nil, err
 		}
 		costs, total := mat.NewDense(tasks, features, nil), mat.NewDense(tasks, features, nil)
-		losses := make([]float64, len(rivals))
-		for t := range rounds {
+		for t := range s.Rounds {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			round := signedCosts(costs, drawn[t])
 			total.Add(total, round.Cost)
-			for k, r := range rivals {
-				o, err := r.l.Step(r.costs(round))
-				if err != nil {
-					return nil, fmt.Errorf("%s, m = %d: %w", r.name, m, err)
-				}
-				losses[k] += o.Loss
-				if slices.Contains(tenths(rounds), t+1) {
+			if err := stepAll(rivals, round); err != nil {
+				return nil, fmt.Errorf("m = %d: %w", m, err)
+			}
+			for _, r := range rivals {
+				if slices.Contains(tenths(s.Rounds), t+1) {
 					rows.Add(table.Key{"kind": "loss", "method": r.name, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
-						table.Values{"loss": losses[k], "tasks": float64(tasks)})
+						table.Values{"loss": r.loss, "tasks": float64(tasks)})
 				}
 			}
 		}
@@ -199,31 +224,26 @@ func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 		if err != nil {
 			return nil, err
 		}
-		final := map[string][]int{multiBest: best.Prototype}
-		order := []string{multiBest}
-		for _, r := range rivals {
-			final[r.name] = r.current(metric.CostRound{Cost: total})
-			order = append(order, r.name)
-		}
-		for _, name := range order {
-			v := table.Values{"tasks": float64(tasks), "used": float64(len(image(final[name]))), "fresh": 0}
-			if name == multiBest {
-				v["loss"] = best.Cost
-			}
-			for _, images := range drawn[rounds:] {
+		final := func(name string, pi []int, loss float64) {
+			v := table.Values{"tasks": float64(tasks), "used": float64(len(image(pi))), "fresh": 0, "loss": loss}
+			for _, images := range drawn[s.Rounds:] {
 				round := signedCosts(costs, images)
-				for k, f := range final[name] {
+				for k, f := range pi {
 					v["fresh"] += round.Cost.At(k, f) / multitaskFresh
 				}
 			}
-			rows.Add(table.Key{"kind": "final", "method": name, "m": strconv.Itoa(m), "round": strconv.Itoa(rounds)}, v)
+			rows.Add(table.Key{"kind": "final", "method": name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds)}, v)
 		}
-		if seed.Trial == 0 {
-			for k, f := range final[rmpPrinted] {
-				pair := digitPairs()[k]
-				rows.Add(table.Key{"kind": "map", "method": rmpPrinted, "m": strconv.Itoa(m), "round": strconv.Itoa(rounds), "task": fmt.Sprintf("%d-%d", pair[0], pair[1])},
-					table.Values{"prototype": float64(f), "side": float64(train.W)})
-			}
+		final(multiBest, best.Prototype, best.Cost)
+		for _, r := range rivals {
+			final(r.name, r.current(metric.CostRound{Cost: total}), math.NaN())
+		}
+		if seed.Trial > 0 {
+			continue
+		}
+		for k, f := range rivals[0].current(metric.CostRound{Cost: total}) {
+			rows.Add(table.Key{"kind": "map", "method": rivals[0].name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds), "task": digitPairs()[k].String()},
+				table.Values{"prototype": float64(f), "side": float64(train.W)})
 		}
 	}
 	return rows, nil
@@ -241,24 +261,10 @@ func tenths(rounds int) []int {
 	return out
 }
 
-// multitaskRivals returns the learners for m shared features.
-func multitaskRivals(seed experiment.Seed, tasks, features, m, rounds, steps int) ([]rival, error) {
-	var out []rival
-	add := func(name, rule string, m int, within []int) error {
-		b := features
-		if within != nil {
-			b = len(within)
-		}
-		p, err := rmpParams(rule, tasks, b, m, rounds)
-		if err != nil {
-			return err
-		}
-		p.Sampler, p.ChainSteps = mapping.Metropolis, steps
-		l, err := mapping.NewRMP(seed.PCG(fmt.Sprintf("maps %s %d", name, m)), tasks, b, p)
-		out = append(out, rival{name, l, within})
-		return err
-	}
+// rivals returns the learners for m shared features.
+func (s multitaskSettings) rivals(seed experiment.Seed, tasks, features, m int) ([]rival, error) {
 	random := seed.Stream(fmt.Sprintf("random pixels %d", m)).Perm(features)[:m]
+	var out []rival
 	for _, c := range []struct {
 		name, rule string
 		m          int
@@ -266,12 +272,15 @@ func multitaskRivals(seed experiment.Seed, tasks, features, m, rounds, steps int
 	}{
 		{rmpPrinted, rmpPrinted, m, nil}, {rmpCorrected, rmpCorrected, m, nil}, {multiOwn, rmpPrinted, features, nil}, {multiRandom, rmpPrinted, m, random},
 	} {
-		if err := add(c.name, c.rule, c.m, c.within); err != nil {
+		src := seed.PCG(fmt.Sprintf("maps %s %d", c.name, c.m))
+		r, err := rmpRival(c.name, src, c.rule, tasks, features, s.Rounds, mapping.RMPParams{M: c.m, ChainSteps: s.Steps}, c.within)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
+		out = append(out, r)
 	}
 	ftl, err := mapping.NewFTL(tasks, features, mapping.FTLParams{M: m})
-	return append(out, rival{ftlName, ftl, nil}), err
+	return append(out, rival{name: ftlName, l: ftl}), err
 }
 
 // multitaskMethods are the learners in the order of a figure.
@@ -283,22 +292,16 @@ func drawMultitask(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("losses of any trial"), nil
 	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"m", "method", "loss", "loss on other images", "pixels used"}}}
-	rounds := 0.0
+	rounds := 0
 	for _, m := range multitaskCounts {
 		p := plots.Panel{Title: fmt.Sprintf("m = %d", m), XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true}
 		for k, method := range multitaskMethods {
 			g := losses.Where("method", method, "m", strconv.Itoa(m))
 			line := plots.Line{Name: method, Color: k}
 			for _, at := range g.Unique("round") {
-				n, err := strconv.ParseFloat(at, 64)
-				if err != nil {
-					return d, fmt.Errorf("rmp2007: round %q, want a number", at)
-				}
+				n := whole("round", at)
 				rounds = max(rounds, n)
-				v := perTask(g.Where("round", at), "loss", n)
-				mean, half := experiment.Summarize(v).Interval()
-				line.X, line.Y = append(line.X, n), append(line.Y, mean)
-				line.Lo, line.Hi = append(line.Lo, mean-half), append(line.Hi, mean+half)
+				addMean(&line, float64(n), 1, perTask(g.Where("round", at), "loss", n))
 			}
 			p.Marks = append(p.Marks, line)
 		}
@@ -310,7 +313,7 @@ func drawMultitask(t *table.Table) (plots.Drawing, error) {
 			}
 			loss := perTask(g, "loss", rounds)
 			if method != multiBest {
-				loss = perTask(losses.Where("method", method, "m", strconv.Itoa(m), "round", fmt.Sprint(rounds)), "loss", rounds)
+				loss = perTask(losses.Where("method", method, "m", strconv.Itoa(m), "round", strconv.Itoa(rounds)), "loss", rounds)
 			}
 			d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(m), method, plusMinus(loss), plusMinus(perTask(g, "fresh", 1)), fmt.Sprintf("%.1f", stat.Mean(g.Values("used"), nil))})
 		}
@@ -318,7 +321,7 @@ func drawMultitask(t *table.Table) (plots.Drawing, error) {
 	d.Caption = fmt.Sprintf("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; "+
 		"feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only. RMP maps the 45 tasks to at most m shared features. "+
 		"Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. Bands are 95 %% intervals. "+
-		"The table has the loss after %.0f rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s. %s",
+		"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s. %s",
 		rounds, multitaskFresh, digitsShown(square(slices.Max(append(t.Where("kind", "map").Values("side"), 0)))), trialsNote(t))
 	return d, nil
 }
@@ -326,10 +329,10 @@ func drawMultitask(t *table.Table) (plots.Drawing, error) {
 func square(v float64) float64 { return v * v }
 
 // perTask returns a column divided by the number of tasks and of rounds.
-func perTask(t *table.Table, column string, rounds float64) []float64 {
+func perTask(t *table.Table, column string, rounds int) []float64 {
 	out := slices.Clone(t.Values(column))
 	floats.Div(out, t.Values("tasks"))
-	floats.Scale(1/rounds, out)
+	floats.Scale(1/float64(rounds), out)
 	return out
 }
 
@@ -337,7 +340,7 @@ func plusMinus(v []float64) string {
 	if len(v) == 0 {
 		return "–"
 	}
-	s := experiment.Summarize(v)
+	s := judge.Summarize(v)
 	if !s.HasInterval {
 		return fmt.Sprintf("%.4f", s.Mean)
 	}
@@ -377,10 +380,8 @@ var multitaskClaims = []experiment.Claim{
 		Statement: "Ours: the features that RMP shares among tasks are more salient on them than random ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random features minus that of RMP's, paired by trial, is positive for each m. Readings: η as printed and corrected.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return rulesReadings([]string{rmpPrinted, rmpCorrected}, func(rule string) (experiment.Finding, error) {
-				return gradeMultitask(t, multiRandom, rule)
-			})
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under(etaReadings, func(rule string) judge.Test { return moreLoss(t, multiRandom, rule) })
 		},
 	},
 	{
@@ -389,27 +390,20 @@ var multitaskClaims = []experiment.Claim{
 		Statement: "Ours: sharing has a price: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m shared features minus that of one feature per task, paired by trial, is positive for each m. Readings: η as printed and corrected for the shared ones.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			return rulesReadings([]string{rmpPrinted, rmpCorrected}, func(rule string) (experiment.Finding, error) {
-				return gradeMultitask(t, rule, multiOwn)
-			})
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under(etaReadings, func(rule string) judge.Test { return moreLoss(t, rule, multiOwn) })
 		},
 	},
 }
 
-// gradeMultitask grades that a's loss on other images is larger than b's.
-func gradeMultitask(t *table.Table, a, b string) (experiment.Finding, error) {
-	var units []experiment.Unit
+// moreLoss tests that a's loss on other images is larger than b's.
+func moreLoss(t *table.Table, a, b string) judge.Test {
+	var units []judge.Unit
 	for _, m := range multitaskCounts {
 		of := func(method string) []float64 {
 			return perTask(t.Where("kind", "final", "method", method, "m", strconv.Itoa(m)), "fresh", 1)
 		}
-		more, less := of(a), of(b)
-		if len(more) != len(less) {
-			return experiment.Finding{}, fmt.Errorf("rmp2007: m = %d: %d trials of %s, %d of %s", m, len(more), a, len(less), b)
-		}
-		floats.Sub(more, less)
-		units = append(units, experiment.Unit{Name: fmt.Sprintf("m = %d", m), Diffs: more})
+		units = append(units, judge.Paired(fmt.Sprintf("m = %d", m), of(a), of(b)))
 	}
-	return experiment.GradeUnits(units, experiment.UnitRule{Scale: 100, Unit: "hundredths of the loss per task"})
+	return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "hundredths of the loss per task"}}
 }

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
@@ -17,8 +18,7 @@ import (
 
 func TestMultitaskClaimsPointTheRightWay(t *testing.T) {
 	made := func(fresh map[string]float64) *table.Table {
-		index, values := Multitask.Columns()
-		tb := table.New(index, values)
+		tb := experimenttest.Table(Multitask)
 		for trial := range madeTrials {
 			for _, m := range multitaskCounts {
 				for _, method := range multitaskMethods {
@@ -32,10 +32,10 @@ func TestMultitaskClaimsPointTheRightWay(t *testing.T) {
 	yes := made(map[string]float64{rmpPrinted: 15, rmpCorrected: 16, multiOwn: 10, multiRandom: 20})
 	no := made(map[string]float64{rmpPrinted: 15, rmpCorrected: 16, multiOwn: 20, multiRandom: 10})
 	for _, c := range multitaskClaims {
-		if v := grade(t, multitaskClaims, c.ID, yes); v != experiment.Reproduced {
+		if v := grade(t, multitaskClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, multitaskClaims, c.ID, no); v != experiment.NotReproduced {
+		if v := grade(t, multitaskClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -51,9 +51,9 @@ func TestSignedCosts(t *testing.T) {
 	signedCosts(dst, images)
 	for k, pair := range digitPairs() {
 		first := .5
-		if pair[0]%2 < pair[1]%2 {
+		if pair.A%2 < pair.B%2 {
 			first = 0
-		} else if pair[0]%2 > pair[1]%2 {
+		} else if pair.A%2 > pair.B%2 {
 			first = 1
 		}
 		if want := []float64{first, .5, 1 - first, .5}; !slices.Equal(dst.RawRowView(k), want) {
@@ -96,7 +96,7 @@ func TestRivalWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rival{"made", l, []int{3, 1}}
+	r := rival{name: "made", l: l, within: []int{3, 1}}
 	f := metric.CostRound{Cost: mat.NewDense(2, 4, []float64{0, .9, 0, .1, 0, .2, 0, .8})}
 	if _, err := r.l.Step(r.costs(f)); err != nil {
 		t.Fatal(err)

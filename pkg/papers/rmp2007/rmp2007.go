@@ -9,9 +9,14 @@ package rmp2007
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -33,10 +38,11 @@ const (
 	ftlName      = "FTL"
 )
 
-// rmpParams returns the parameters of RMP by the rule of its learning rate, for maps of a objects to
-// at most m of b prototypes.
-func rmpParams(rule string, a, b, m, rounds int) (mapping.RMPParams, error) {
-	p := mapping.RMPParams{M: m}
+// etaReadings are the two readings of the learning rate η: as printed, and as the proof of Theorem 2.1 needs it.
+var etaReadings = []string{rmpPrinted, rmpCorrected}
+
+// newRMP returns RMP for maps of a objects to at most p.M of b prototypes, with the learning rate of a rule.
+func newRMP(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (*mapping.RMP, error) {
 	switch rule {
 	case rmpPrinted:
 		p.Eta, p.Rounds = mapping.Printed, rounds
@@ -47,54 +53,59 @@ func rmpParams(rule string, a, b, m, rounds int) (mapping.RMPParams, error) {
 	case rmpDoubling:
 		p.Eta = mapping.Printed
 	case rmpTen:
-		p.Eta, p.Rate = mapping.Fixed, 10*mapping.PrintedEta(a, b, m, rounds)
+		p.Eta, p.Rate = mapping.Fixed, 10*mapping.PrintedEta(a, b, p.M, rounds)
 	case rmpHundred:
-		p.Eta, p.Rate = mapping.Fixed, 100*mapping.PrintedEta(a, b, m, rounds)
+		p.Eta, p.Rate = mapping.Fixed, 100*mapping.PrintedEta(a, b, p.M, rounds)
 	default:
-		return p, fmt.Errorf("rmp2007: rule of the learning rate: %q is not known", rule)
+		return nil, fmt.Errorf("rmp2007: rule of the learning rate: %q is not known", rule)
 	}
-	return p, nil
+	return mapping.NewRMP(src, a, b, p)
 }
 
-// distortion compares two coordinates; the sum over coordinates compares vectors (Section 5).
-type distortion struct {
-	name string
-	of   func(a, b float64) float64
-}
+// distortion names a way to compare two coordinates; the sum over coordinates compares vectors (Section 5).
+type distortion string
+
+const (
+	squared  distortion = "squared"
+	absolute distortion = "L1"
+)
 
 // distortions are those that the paper names as examples.
-var distortions = []distortion{
-	{"squared", func(a, b float64) float64 { return (a - b) * (a - b) }},
-	{"L1", func(a, b float64) float64 { return math.Abs(a - b) }},
+var distortions = []distortion{squared, absolute}
+
+// compare has the functions of the distortions.
+var compare = map[distortion]func(a, b float64) float64{
+	squared:  func(a, b float64) float64 { return (a - b) * (a - b) },
+	absolute: func(a, b float64) float64 { return math.Abs(a - b) },
 }
 
-func distortionOf(name string) (distortion, error) {
-	for _, d := range distortions {
-		if d.name == name {
-			return d, nil
-		}
+// whole reads a cell of a column of names that holds a whole number, such as a round.
+func whole(column, cell string) int {
+	n, err := strconv.Atoi(cell)
+	if err != nil {
+		judge.Refuse("rmp2007: %s %q, want a whole number", column, cell)
 	}
-	return distortion{}, fmt.Errorf("rmp2007: distortion: %q is not known", name)
+	return n
 }
 
-// rulesReadings grades a claim for each rule of the learning rate.
-func rulesReadings(rules []string, grade func(rule string) (experiment.Finding, error)) (experiment.Finding, error) {
-	var out []experiment.Reading
-	for _, rule := range rules {
-		f, err := grade(rule)
-		if err != nil {
-			return f, err
-		}
-		out = append(out, experiment.Reading{Name: rule, Finding: f})
+// shown lists the numbers in a column of names, in ascending order.
+func shown(t *table.Table, column string) []int {
+	var out []int
+	for _, cell := range t.Unique(column) {
+		out = append(out, whole(column, cell))
 	}
-	return experiment.AllReadings(out), nil
+	slices.Sort(out)
+	return out
+}
+
+// addMean adds the mean over trials to a line, and its interval to the band.
+func addMean(line *plots.Line, x, scale float64, trials []float64) {
+	mean, half := judge.Summarize(trials).Interval()
+	line.X, line.Y = append(line.X, x), append(line.Y, scale*mean)
+	line.Lo, line.Hi = append(line.Lo, scale*(mean-half)), append(line.Hi, scale*(mean+half))
 }
 
 // trialsNote describes the intervals of a figure.
 func trialsNote(t *table.Table) string {
-	n := len(t.Unique("trial"))
-	if n < experiment.MinTrials {
-		return fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", n, experiment.MinTrials)
-	}
-	return fmt.Sprintf("Means over %d trials with 95 %% t intervals, which cover the random draws of a trial and nothing else.", n)
+	return experiment.TrialsNote(t, ", which cover the random draws of a trial and nothing else")
 }

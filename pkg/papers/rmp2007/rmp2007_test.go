@@ -5,16 +5,15 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
-func TestSmoke(t *testing.T) {
-	experimenttest.PinSmoke(t, Paper, "testdata/smoke.pins")
-}
+func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
 
 const madeTrials = 8
 
-func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) experiment.Verdict {
+func grade(t *testing.T, claims []experiment.Claim, id string, tb *table.Table) judge.Verdict {
 	t.Helper()
-	return experimenttest.Grade(t, claims, id, tb, nil).Verdict
+	return experimenttest.Judge(t, claims, id, tb, nil).Verdict
 }

@@ -11,15 +11,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 func TestSensorClaimPointsTheRightWay(t *testing.T) {
 	made := func(early, late float64) *table.Table {
-		index, values := Sensors.Columns()
-		tb := table.New(index, values)
+		tb := experimenttest.Table(Sensors)
 		for trial := range madeTrials {
 			for _, w := range sensorWorlds {
 				for _, method := range sensorMethods {
@@ -28,7 +28,7 @@ func TestSensorClaimPointsTheRightWay(t *testing.T) {
 						if n == 100 {
 							regret = late
 						}
-						tb.Add(table.Key{"cell": w.name, "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
+						tb.Add(table.Key{"cell": string(w), "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
 							table.Values{"loss": 40 * float64(n) * (.2 + regret + 1e-3*regret*float64(trial%3)), "best": 40 * float64(n) * .2})
 					}
 				}
@@ -36,17 +36,17 @@ func TestSensorClaimPointsTheRightWay(t *testing.T) {
 		}
 		return tb
 	}
-	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != experiment.Reproduced {
+	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != judge.Reproduced {
 		t.Errorf("regret that falls: %s", v)
 	}
-	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != experiment.NotReproduced {
+	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != judge.NotReproduced {
 		t.Errorf("regret that grows: %s", v)
 	}
 }
 
 func TestSensorCosts(t *testing.T) {
 	dst := mat.NewDense(2, sensorSide*sensorSide, nil)
-	sensorCosts(dst, [][2]float64{{3, 2}, {14, 14}})
+	sensorSettings{Side: sensorSide}.costs(dst, [][2]float64{{3, 2}, {14, 14}})
 	for _, c := range []struct {
 		object, x, y int
 		want         float64
@@ -60,22 +60,23 @@ func TestSensorCosts(t *testing.T) {
 // Herds stay on the grid, near where their world says, and in one place if it says so.
 func TestHerds(t *testing.T) {
 	for _, w := range sensorWorlds {
+		s := sensorSettings{World: w, Side: sensorSide}
 		rng := rand.New(rand.NewPCG(1, 2))
 		own := make([][2]float64, sensorHerds*sensorHerd)
 		phases := make([]float64, sensorHerds)
 		for _, part := range []float64{0, .3, .99} {
-			for i, o := range herds(rng, w, phases, own, part) {
-				x, y := w.centre(i/sensorHerd, 0, part)
+			for i, o := range s.herds(rng, phases, own, part) {
+				x, y := s.centre(i/sensorHerd, 0, part)
 				// The jitter has standard deviation 0.3: six of it.
 				if d := math.Hypot(o[0]-x, o[1]-y); d > 1.8 || slices.Max(o[:]) > sensorSide-1 || slices.Min(o[:]) < 0 {
-					t.Errorf("%s: object %d at %v, %v from (%v, %v)", w.name, i, o, d, x, y)
+					t.Errorf("%s: object %d at %v, %v from (%v, %v)", w, i, o, d, x, y)
 				}
 			}
 		}
-		x0, y0 := w.centre(2, 0, 0)
-		x1, y1 := w.centre(2, 0, .1)
-		if moved := math.Hypot(x1-x0, y1-y0); (moved == 0) != (w.name == "grazing") {
-			t.Errorf("%s: a herd has moved by %v", w.name, moved)
+		x0, y0 := s.centre(2, 0, 0)
+		x1, y1 := s.centre(2, 0, .1)
+		if moved := math.Hypot(x1-x0, y1-y0); (moved == 0) != (w == grazing) {
+			t.Errorf("%s: a herd has moved by %v", w, moved)
 		}
 	}
 }
@@ -89,8 +90,7 @@ func TestSensorFrames(t *testing.T) {
 
 // The view's animation has a frame per round shown, and is small enough for a page.
 func TestSensorAnimation(t *testing.T) {
-	index, values := Sensors.Columns()
-	tb := table.New(index, values)
+	tb := experimenttest.Table(Sensors)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range sensorFrames(60) {
 		add := func(count int, kind, method string) {
@@ -100,8 +100,8 @@ func TestSensorAnimation(t *testing.T) {
 			}
 		}
 		add(sensorHerds*sensorHerd, "object", "")
-		add(sensorCount, "sensor", rmpDoubling)
-		add(sensorCount, "sensor", rmpPrinted)
+		add(4, "sensor", rmpDoubling)
+		add(4, "sensor", rmpPrinted)
 	}
 	d, err := drawSensorFrames(tb)
 	if err != nil {

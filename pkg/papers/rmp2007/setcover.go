@@ -9,30 +9,22 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// Instances of SET COVER have up to these elements and subsets, each element in a subset with one of the
-// probabilities.
+// Instances of SET COVER have up to these elements and subsets.
 const (
 	coverElements = 10
 	coverSubsets  = 8
 )
-
-var coverDensities = []float64{0.15, 0.3, 0.5}
-
-func coverInstances(scale experiment.Scale) int {
-	if scale == experiment.Smoke {
-		return 50
-	}
-	return 1000
-}
 
 // SetCover checks the reduction of Theorem 4.1.
 var SetCover = experiment.Spec{
@@ -42,19 +34,18 @@ var SetCover = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
+		s := coverSettings{1000, coverElements, coverSubsets, []float64{0.15, 0.3, 0.5}}
+		if scale == experiment.Smoke {
+			s.Instances = 50
+		}
 		return []experiment.Cell{{
-			Name: "random instances", Dataset: "random subsets",
-			Params: map[string]string{
-				"instances": strconv.Itoa(coverInstances(scale)), "elements": "2 to " + strconv.Itoa(coverElements), "subsets": "2 to " + strconv.Itoa(coverSubsets),
-				"densities": fmt.Sprint(coverDensities),
-			},
+			Name: "random instances", Dataset: "random subsets", Settings: s,
 			Methods: map[string]int{"FTL": mapping.FTLVersion},
 		}}
 	},
-	Trials: experiment.Trials(10),
-	Index:  []string{"m"},
-	Values: []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"},
-	Trial:  setCoverTrial,
+	Trials:  experiment.Trials(10),
+	Columns: coverColumns,
+	Trial:   setCoverTrial,
 	Views: []experiment.View{
 		{Name: "setcover", Title: "Theorem 4.1's reduction: a worked example, and random instances", Draw: drawSetCover},
 	},
@@ -64,24 +55,43 @@ var SetCover = experiment.Spec{
 		Statement: "Finding a set cover of size m is equivalent to finding m columns of the binary matrix G (0 where an element is in the subset) with a 0 in each row, i.e. Φ_m = 0 (T = 1, costs in {0, 1}).",
 		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
 		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by the union of every set of m subsets. Both answers occur.",
-		Grade: func(t *table.Table) (experiment.Finding, error) {
-			var holds []bool
+		Test: func(t *table.Table) judge.Test {
+			var holds judge.Holds
 			var cases, covers float64
 			for _, g := range t.Group("trial") {
-				var wrong, yes, no float64
-				for i := range g.Len() {
-					wrong += g.Values("cover_without_map")[i] + g.Values("map_without_cover")[i]
-					yes, no = yes+g.Values("covers")[i], no+g.Values("no_covers")[i]
-				}
+				sum := func(column string) float64 { return floats.Sum(g.Values(column)) }
+				yes, no := sum("covers"), sum("no_covers")
 				cases, covers = cases+yes+no, covers+yes
-				holds = append(holds, wrong == 0 && yes > 0 && no > 0)
+				holds = append(holds, sum("cover_without_map")+sum("map_without_cover") == 0 && yes > 0 && no > 0)
 			}
-			f, err := experiment.GradeAlways(holds)
-			f.Ours += fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)
-			return f, err
+			return judge.Shown{Test: holds, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)}
 		},
 	}},
 	Cost: time.Second,
+}
+
+// coverSettings say how instances are drawn.
+type coverSettings struct {
+	Instances int       `key:"instances"`
+	Elements  upTo      `key:"elements"`
+	Subsets   upTo      `key:"subsets"`
+	Densities []float64 `key:"densities"` // probabilities that an element is in a subset
+}
+
+// upTo is the largest number that is drawn; the least is 2.
+type upTo int
+
+func (u upTo) String() string { return fmt.Sprintf("2 to %d", int(u)) }
+
+func (u upTo) draw(rng *rand.Rand) int { return 2 + rng.IntN(int(u)-1) }
+
+var coverColumns = experiment.Columns{
+	experiment.Text("m", "size of the cover that is asked for"),
+	experiment.Number("cases", "", "random instances of at least m subsets"),
+	experiment.Number("covers", "", "instances with a cover of size m"),
+	experiment.Number("no_covers", "", "instances without one"),
+	experiment.Number("cover_without_map", "", "instances with a cover but Φ_m > 0"),
+	experiment.Number("map_without_cover", "", "instances with Φ_m = 0 but no cover"),
 }
 
 // cover is an instance of SET COVER: subset j holds element i if bit i of Subsets[j] is 1.
@@ -150,10 +160,10 @@ func (c cover) phi(m int) (float64, []int, error) {
 	return l.Loss(f), l.Set(), nil
 }
 
-// drawCover draws an instance.
-func drawCover(rng *rand.Rand) cover {
-	c := cover{Elements: 2 + rng.IntN(coverElements-1), Subsets: make([]uint, 2+rng.IntN(coverSubsets-1))}
-	density := coverDensities[rng.IntN(len(coverDensities))]
+// draw draws an instance.
+func (s coverSettings) draw(rng *rand.Rand) cover {
+	c := cover{Elements: s.Elements.draw(rng), Subsets: make([]uint, s.Subsets.draw(rng))}
+	density := s.Densities[rng.IntN(len(s.Densities))]
 	for j := range c.Subsets {
 		for i := range c.Elements {
 			if rng.Float64() < density {
@@ -164,34 +174,40 @@ func drawCover(rng *rand.Rand) cover {
 	return c
 }
 
-func setCoverTrial(ctx context.Context, env *experiment.Env, _ experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func setCoverTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(coverSettings)
 	rng := seed.Stream("instances")
-	var cases, covers, noMap, noCover [coverSubsets + 1]float64
-	for range coverInstances(env.Scale) {
+	count := make([]table.Values, s.Subsets+1) // by m
+	for m := range count {
+		count[m] = table.Values{"cases": 0, "covers": 0, "no_covers": 0, "cover_without_map": 0, "map_without_cover": 0}
+	}
+	for range s.Instances {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c := drawCover(rng)
+		c := s.draw(rng)
 		for m := 1; m <= len(c.Subsets); m++ {
 			phi, _, err := c.phi(m)
 			if err != nil {
 				return nil, err
 			}
-			cases[m]++
-			switch covered := c.cover(m) != nil; {
-			case covered:
-				covers[m]++
+			count[m]["cases"]++
+			if c.cover(m) != nil {
+				count[m]["covers"]++
 				if phi > 0 {
-					noMap[m]++
+					count[m]["cover_without_map"]++
 				}
-			case phi == 0:
-				noCover[m]++
+				continue
+			}
+			count[m]["no_covers"]++
+			if phi == 0 {
+				count[m]["map_without_cover"]++
 			}
 		}
 	}
-	rows := table.New([]string{"m"}, []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"})
-	for m := 1; m <= coverSubsets; m++ {
-		rows.Add(table.Key{"m": strconv.Itoa(m)}, table.Values{"cases": cases[m], "covers": covers[m], "no_covers": cases[m] - covers[m], "cover_without_map": noMap[m], "map_without_cover": noCover[m]})
+	rows := coverColumns.Table()
+	for m, v := range count[1:] {
+		rows.Add(table.Key{"m": strconv.Itoa(m + 1)}, v)
 	}
 	return rows, nil
 }
@@ -216,11 +232,7 @@ func drawSetCover(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Panels: []plots.Panel{{Title: "G of the worked example", XLabel: "subset (prototype)", YLabel: "element (object)", Marks: []plots.Mark{heat}}}}
 	d.Text = &plots.TextTable{Head: []string{"m", "worked example: Φ_m", "best prototypes", "a cover?", "random instances", "with a cover of size m", "without", "cover but Φ_m > 0", "Φ_m = 0 but no cover"}}
 	for at, r := range t.Group("m") {
-		m, err := strconv.Atoi(at)
-		if err != nil {
-			return d, err
-		}
-		row := []string{at, "", "", ""}
+		m, row := whole("m", at), []string{at, "", "", ""}
 		if m <= len(workedCover.Subsets) {
 			phi, set, err := workedCover.phi(m)
 			if err != nil {
@@ -232,12 +244,8 @@ func drawSetCover(t *table.Table) (plots.Drawing, error) {
 			}
 			row = []string{at, table.Format(phi), strings.Join(names, ", "), yesNo(workedCover.cover(m) != nil)}
 		}
-		for _, column := range []string{"cases", "covers", "no_covers", "cover_without_map", "map_without_cover"} {
-			sum := 0.0
-			for _, v := range r.Values(column) {
-				sum += v
-			}
-			row = append(row, table.Format(sum))
+		for _, column := range coverColumns.Numbers() {
+			row = append(row, table.Format(floats.Sum(r.Values(column))))
 		}
 		d.Text.Rows = append(d.Text.Rows, row)
 	}

@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"testing"
 
-	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
 func TestSetCoverClaimPointsTheRightWay(t *testing.T) {
 	made := func(covers, noMap, noCover float64) *table.Table {
-		index, values := SetCover.Columns()
-		tb := table.New(index, values)
+		tb := experimenttest.Table(SetCover)
 		for trial := range madeTrials {
 			tb.Add(table.Key{"cell": "random instances", "trial": strconv.Itoa(trial), "m": "2"},
 				table.Values{"cases": 10, "covers": covers, "no_covers": 10 - covers, "cover_without_map": noMap, "map_without_cover": noCover})
@@ -22,12 +22,12 @@ func TestSetCoverClaimPointsTheRightWay(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		tb   *table.Table
-		want experiment.Verdict
+		want judge.Verdict
 	}{
-		{"agreement", made(6, 0, 0), experiment.Reproduced},
-		{"a cover without a map", made(6, 1, 0), experiment.NotReproduced},
-		{"a map without a cover", made(6, 0, 1), experiment.NotReproduced},
-		{"covers only", made(10, 0, 0), experiment.NotReproduced},
+		{"agreement", made(6, 0, 0), judge.Reproduced},
+		{"a cover without a map", made(6, 1, 0), judge.NotReproduced},
+		{"a map without a cover", made(6, 0, 1), judge.NotReproduced},
+		{"covers only", made(10, 0, 0), judge.NotReproduced},
 	} {
 		if v := grade(t, SetCover.Claims, "setcover-reduction", c.tb); v != c.want {
 			t.Errorf("%s: %s, want %s", c.name, v, c.want)

@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/internal/closest"
+	"metriclab/internal/plural"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/judge"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	f := flags{scale: string(experiment.Full)}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain [paper | experiment [claim] | claim]",
+		Short: "Tell what was found of the claims, and why",
+		Long: `Tell what was found of the claims of a paper, on the published results of the full
+scale: without a name a table of verdicts by paper, of a paper or an experiment a
+table of its claims, of a claim everything: what the paper says and where, what is
+tested, the verdict, each unit with its 95 % interval and the side on which it lies,
+what would decide it, where the test stands, and how to run it again. The numbers of
+units are what is tested to be positive: differences less the margin, if there is one.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usageError{fmt.Errorf("explain takes a paper, or an experiment and a claim, got %q", args)}
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeExplained,
+		RunE: func(c *cobra.Command, args []string) error {
+			args, err := a.withExperiment(args)
+			if err != nil {
+				return err
+			}
+			sel, cfg, err := a.selected(&f, args[:min(len(args), 1)])
+			if err != nil {
+				return err
+			}
+			all, err := harness.Explain(c.Context(), sel, cfg)
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				claim, err := all[0].FindClaim(args[1])
+				if err != nil {
+					return err
+				}
+				all[0].Claims = []harness.ExplainedClaim{claim}
+			}
+			var text bytes.Buffer
+			switch out := (printer{&text}); {
+			case asJSON:
+				return a.printJSON(all)
+			case len(args) == 0:
+				out.tally(harness.TallyOf(all))
+			case len(args) == 1:
+				out.claims(all)
+			default:
+				out.claim(all[0], all[0].Claims[0])
+			}
+			_, err = a.out.Write(text.Bytes())
+			return err
+		},
+	}
+	c.Flags().StringVar(&f.results, "results", "", "folder of results instead of results/")
+	completeFolder(c, "results")
+	addData(c, &f.data)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// withExperiment puts the experiment before a claim that is named alone or after its paper, if
+// it is the only one of that name there. Of a name that is nothing else it says which claims
+// are near.
+func (a *app) withExperiment(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	sel, err := harness.Select(a.papers, args[:1])
+	var unknown *harness.UnknownError
+	if err != nil && !errors.As(err, &unknown) || err == nil && (len(args) == 1 || len(sel) == 1) || len(args) == 2 && err != nil {
+		return args, err
+	}
+	if len(args) == 1 {
+		sel, _ = harness.Select(a.papers, nil) // no name cannot be unknown
+	}
+	claim := args[len(args)-1]
+	var found, near []string
+	for _, s := range sel {
+		for _, c := range s.Spec.Claims {
+			if c.ID == claim {
+				found = append(found, s.Spec.ID)
+			}
+			if closest.Distance(c.ID, claim) <= 2 {
+				near = append(near, s.Spec.ID+" "+c.ID)
+			}
+		}
+	}
+	if len(found) == 1 {
+		return []string{found[0], claim}, nil
+	}
+	if unknown == nil {
+		unknown = &harness.UnknownError{Kind: "claim of " + args[0], Name: claim}
+	}
+	unknown.Nearest = append(near, unknown.Nearest...)
+	return args, unknown
+}
+
+// completeExplained completes by papers and experiments, then by the claims of the
+// experiment.
+func (a *app) completeExplained(c *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.completeExperiments(c, args, start)
+	}
+	var words []string
+	if sel, err := harness.Select(a.papers, args[:1]); err == nil && len(args) == 1 {
+		for _, s := range sel {
+			for _, claim := range s.Spec.Claims {
+				words = append(words, claim.ID+"\t"+claim.Statement)
+			}
+		}
+	}
+	return completeWords(words...)(c, nil, start)
+}
+
+// printer prints what is explained.
+type printer struct{ *bytes.Buffer }
+
+// tally prints how many claims of each paper have which verdict.
+func (o printer) tally(t harness.Tally) {
+	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "paper\tclaims")
+	for _, v := range t.Verdicts {
+		fmt.Fprintf(w, "\t%s", v)
+	}
+	fmt.Fprintln(w)
+	for _, p := range t.Papers {
+		fmt.Fprintf(w, "%s\t%d", p, t.Claims(p))
+		for _, v := range t.Verdicts {
+			fmt.Fprintf(w, "\t%d", t.Count[p][v])
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush() // a buffer does not fail
+}
+
+// claims prints a table of claims by experiment.
+func (o printer) claims(all []harness.Explained) {
+	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
+	for _, e := range all {
+		fmt.Fprintf(w, "%s: %s\n", e.Experiment, e.Title)
+		if e.Stale() {
+			fmt.Fprintln(w, "  These results are of an earlier version of the code; a run is due.")
+		}
+		if e.Problem != "" {
+			fmt.Fprintf(w, "  %s\n", e.Problem)
+		}
+		if len(e.Claims) == 0 {
+			fmt.Fprintln(w, "  no claims")
+		}
+		for _, c := range e.Claims {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.ID, c.Finding.Verdict, c.Statement)
+		}
+	}
+	_ = w.Flush() // a buffer does not fail
+}
+
+// textWidth is the width of a line of text.
+const textWidth = 100
+
+// claim prints all that is known of a claim.
+func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
+	fmt.Fprintf(o, "%s %s: %s\n\n", e.Experiment, c.ID, c.Finding.Verdict)
+	if e.Stale() {
+		fmt.Fprintf(o, "These results are of an earlier version of the code; a run is due.\n\n")
+	}
+	o.lines(2, [][2]string{{"statement", c.Statement}, {"where", c.Where}, {"paper", c.Theirs}, {"tested", c.Predicate}})
+	o.why(2, c.Finding)
+	o.lines(2, [][2]string{{"figure", c.Figure}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
+	if len(c.Finding.Units) > 0 {
+		fmt.Fprintln(o)
+	}
+	o.units(2, c.Finding)
+	o.readings("", c.Finding)
+}
+
+// lines prints names with their texts, but for empty ones.
+func (o printer) lines(indent int, lines [][2]string) {
+	const names = 14
+	for _, l := range lines {
+		if l[1] != "" {
+			fmt.Fprintf(o, "%*s%-*s%s\n", indent, "", names, l[0], wrapped(l[1], indent+names))
+		}
+	}
+}
+
+// why prints our value and why the verdict is what it is; of a finding with readings
+// how many of them have which verdict.
+func (o printer) why(indent int, f judge.Finding) {
+	ours, why, need := f.Ours, f.Reason, f.Need
+	if len(f.Readings) > 0 {
+		ours, need = "", ""
+		count := map[judge.Verdict]int{}
+		for _, r := range f.Readings {
+			count[r.Finding.Verdict]++
+		}
+		var parts []string
+		for _, v := range judge.Verdicts {
+			if count[v] > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
+			}
+		}
+		what := "readings"
+		if f.Test == judge.KindBoth {
+			what = "parts, of which all must hold"
+		}
+		why = fmt.Sprintf("Of %d %s: %s. %s", len(f.Readings), what, strings.Join(parts, ", "), f.Note)
+	}
+	if f.Verdict != judge.Undecided || strings.Contains(why, need) {
+		need = ""
+	}
+	o.lines(indent, [][2]string{{"ours", ours}, {"would be", string(f.Would)}, {"why", why}, {"would decide", need}})
+}
+
+// readings prints the findings of the readings one after another.
+func (o printer) readings(of string, f judge.Finding) {
+	for _, r := range f.Readings {
+		name := r.Name
+		if of != "" {
+			name = of + ", " + name
+		}
+		fmt.Fprintf(o, "\n  %s: %s\n", name, r.Finding.Verdict)
+		o.why(4, r.Finding)
+		o.units(4, r.Finding)
+		o.readings(name, r.Finding)
+	}
+}
+
+// wrapped breaks a text into lines, indented but for the first.
+func wrapped(text string, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case column+1+n > textWidth && word != "%": // which stays with its number
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// units prints the units of a finding by their sides.
+func (o printer) units(indent int, f judge.Finding) {
+	width := 0
+	for _, u := range f.Units {
+		width = max(width, len([]rune(u.Name)))
+	}
+	for _, side := range []string{string(judge.Against), string(judge.Open), string(judge.For), excepted} {
+		group := slices.DeleteFunc(slices.Clone(f.Units), func(u judge.UnitFinding) bool { return sideOf(u) != side })
+		if len(group) == 0 {
+			continue
+		}
+		slices.SortStableFunc(group, func(x, y judge.UnitFinding) int { return cmp.Compare(x.Mean, y.Mean) })
+		fmt.Fprintf(o, "%*s%s: %s\n", indent, "", side, plural.Of(len(group), "unit"))
+		for _, u := range group {
+			half := ""
+			if !math.IsNaN(u.Half) {
+				half = fmt.Sprintf(" ± %.2g", u.Half)
+			}
+			value := strings.TrimSpace(fmt.Sprintf("%.3g%s %s", u.Mean, half, f.Unit))
+			fmt.Fprintf(o, "%*s%-*s  %s, %s\n", indent+2, "", width, u.Name, value, plural.Of(u.N, f.Sample))
+		}
+	}
+}
+
+// excepted is the side of the units that a statement excepts.
+const excepted = "excepted"
+
+func sideOf(u judge.UnitFinding) string {
+	if u.Excepted {
+		return excepted
+	}
+	return string(u.Side)
+}

@@ -1,0 +1,214 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// DrawnView is a view with the drawing that it made, rendered.
+type DrawnView struct {
+	experiment.View
+	Drawing plots.Drawing
+	// Notes are the drawing's notes and what could not be drawn.
+	Notes []string
+	Files []plots.File
+}
+
+// GradedClaim is a claim with its finding.
+type GradedClaim struct {
+	experiment.Claim
+	Finding judge.Finding
+}
+
+// finish draws and writes what an experiment has, published or as a draft.
+//
+// The files of a published experiment are written one by one, meta.json last. It
+// carries the SHA-256 of both tables, so that after a kill no meta.json matches
+// tables that it does not describe. Until then the hidden file .publishing vouches
+// for the new tables. The next run writes what is missing or differs.
+func (r *runner) finish(p *plan, o *Outcome) {
+	o.Jobs, o.Done = len(p.jobs), p.done()
+	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
+	o.Watermark, o.Problem = p.watermark(), p.published.problem()
+	if p.done() == 0 {
+		return
+	}
+	if o.Watermark == "" && p.published.lostTimes != nil && p.fromPublished() {
+		o.Watermark = "the published times are damaged" // and would be lost with what is published now
+	}
+	o.Published = o.Watermark == ""
+	var err error
+	if o.Table, err = p.table(); err != nil {
+		o.Published, o.Err = false, err
+		return
+	}
+	o.Times = p.times()
+
+	var failed []error
+	for _, v := range p.Spec.Views {
+		d, err := render(v, o.Table, o.Times, o.Watermark)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("view %s: %w", v.Name, err))
+		}
+		o.Views = append(o.Views, d)
+	}
+	for _, c := range p.Spec.Claims {
+		f, err := graded(c, o.Table, o.Times, o.Watermark)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		o.Claims = append(o.Claims, GradedClaim{c, f})
+	}
+	if len(failed) > 0 && o.Published {
+		// What is published stays; what is there now goes to the drafts.
+		o.Published, o.Watermark = false, "views or claims failed"
+	}
+	o.Dir = p.draftDir()
+	state := stateDraft
+	if o.Published {
+		o.Dir, state = p.publishedDir(), statePublished
+	}
+
+	var csv, timing bytes.Buffer
+	if err := errors.Join(o.Table.WriteCSV(&csv), o.Times.WriteCSV(&timing)); err != nil {
+		o.Published, o.Err = false, errors.Join(append(failed, err)...)
+		return
+	}
+	o.Meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
+	meta, err := seal(o.Meta)
+	if err != nil {
+		failed = append(failed, err)
+	}
+	files := []plots.File{{Name: tableFile, Data: csv.Bytes()}, {Name: timingFile, Data: timing.Bytes()}}
+	for _, v := range o.Views {
+		files = append(files, v.Files...)
+	}
+	if len(o.Claims) > 0 {
+		claims, err := encodeClaims(p.Spec, o.Claims)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		files = append(files, plots.File{Name: claimsFile, Data: claims})
+	}
+	files = append(files, plots.File{Name: metaFile, Data: meta})
+	if o.Published && !p.published.has(o.Meta) {
+		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
+		files = append([]plots.File{{Name: publishingFile, Data: []byte(journal)}}, files...)
+	}
+	if o.Published {
+		err = r.publish(o.Dir, files)
+	} else {
+		err = r.writeAll(o.Dir, files)
+	}
+	for _, f := range files {
+		if err == nil && f.Name != publishingFile {
+			o.files = append(o.files, filepath.Join(o.Dir, f.Name))
+		}
+	}
+	if err != nil {
+		failed = append(failed, err)
+	} else if o.Published {
+		o.Problem = ""
+	}
+	o.Err = errors.Join(failed...)
+}
+
+// publish writes the files of a published folder. Another process may do the same at
+// the same time: whoever ends last sees to it that the files agree.
+func (r *runner) publish(dir string, files []plots.File) error {
+	journal := filepath.Join(dir, publishingFile)
+	if _, err := os.Lstat(journal); err == nil && len(readJournal(dir)) == 0 {
+		return fmt.Errorf("%s was not written by metriclab and would be replaced; move it", journal)
+	}
+	for range 10 {
+		if err := r.writeAll(dir, files); err != nil {
+			return err
+		}
+		if agree(dir) {
+			_ = os.Remove(journal) // left over, it says what meta.json says
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: other processes replace its files again and again", dir)
+}
+
+// agree reports whether the meta.json of a folder describes its tables.
+func agree(dir string) bool {
+	m, _, err := readMeta(dir)
+	if err != nil {
+		return false
+	}
+	rows, err := limits.ReadFile(filepath.Join(dir, tableFile))
+	if err != nil || sum(rows) != m.TableSHA256 {
+		return false
+	}
+	times, err := limits.ReadFile(filepath.Join(dir, timingFile))
+	return err == nil && sum(times) == m.TimingSHA256
+}
+
+// writeAll writes the files that differ, in order, and stops at the first error.
+func (r *runner) writeAll(dir string, files []plots.File) error {
+	for _, f := range files {
+		if err := r.store.writeChanged(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// render draws a view; a panic in drawing is an error.
+func render(v experiment.View, t, times *table.Table, watermark string) (d DrawnView, err error) {
+	d.View = v
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			d.Drawing = plots.Drawing{Caption: "This view could not be drawn: " + firstLine(err.Error())}
+			d.Notes, d.Files = nil, nil
+		}
+	}()
+	if d.Drawing, err = v.DrawWith(t, times); err != nil {
+		return d, err
+	}
+	if d.Notes, err = d.Drawing.Warnings(); err != nil {
+		return d, err
+	}
+	d.Files, err = d.Drawing.Render(v.Name, plots.Options{Watermark: watermark})
+	return d, err
+}
+
+// graded grades a claim; with a watermark it is not graded.
+func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judge.Finding, err error) {
+	if watermark != "" {
+		return judge.Finding{Verdict: judge.NotGraded, Reason: "Graded on a complete full-scale table only; this one: " + watermark + "."}, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("claim %s: panic: %v\n%s", c.ID, p, debug.Stack())
+		}
+		if err != nil {
+			f = judge.Finding{Verdict: judge.NotGraded, Reason: "The grading failed: " + firstLine(err.Error())}
+		}
+	}()
+	if f, err = c.Judge(t, times); err != nil {
+		err = fmt.Errorf("claim %s: %w", c.ID, err)
+	}
+	return f, err
+}
+
+func firstLine(s string) string {
+	line, _, _ := bytes.Cut([]byte(s), []byte("\n"))
+	return string(line)
+}

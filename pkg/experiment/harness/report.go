@@ -1,0 +1,231 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+)
+
+//go:embed report.tmpl.html
+var reportHTML string
+
+var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+	"image": imageURL, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
+}).Parse(reportHTML))
+
+// reportSign stands at the head of each report that we wrote.
+const reportSign = "<title>metriclab report"
+
+// scorecardFile is the scorecard's name in the published folder.
+const scorecardFile = "README.md"
+
+// report writes the HTML report of all experiments that have something to
+// show and, at full scale, the scorecard. It returns the report's path. The
+// scorecard stays as it is if published rows are damaged, since without them it
+// would lack their claims.
+func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*plan) (string, error) {
+	all := sel
+	if r.cfg.Papers != nil {
+		all, _ = Select(r.cfg.Papers, nil) // no name cannot be unknown
+	}
+	// Experiments that were not selected are shown as the default run has them.
+	rest := *r.cfg
+	rest.Trials, rest.Seed, rest.Cells, rest.Progress = 0, 0, nil, nil
+	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}}
+
+	var shown, scored []*section
+	whole := true
+	for _, s := range all {
+		i := slices.IndexFunc(plans, func(p *plan) bool { return p.Spec.ID == s.Spec.ID })
+		var p *plan
+		var o *Outcome
+		if i >= 0 {
+			p, o = plans[i], outcomes[plans[i]]
+		} else {
+			var err error
+			if p, err = rest.plan(context.Background(), s); err != nil {
+				// Its data or results cannot be read; the others are not to blame.
+				d := DamagedFile{Path: s.Spec.ID, Err: err}
+				r.result.Damaged = append(r.result.Damaged, d)
+				r.emit(Event{Kind: Damaged, Experiment: s.Spec.ID, File: d})
+				shown = append(shown, &section{Outcome: &Outcome{Paper: s.Paper, Spec: s.Spec, Problem: err.Error()}})
+				whole = false
+				continue
+			}
+			p.pending = nil
+			r.noteDamage(p, false)
+			o = &Outcome{Paper: s.Paper, Spec: s.Spec}
+			quiet.finish(p, o)
+		}
+		if o.Published {
+			shown, scored = append(shown, &section{Outcome: o}), append(scored, &section{Outcome: o})
+			continue
+		}
+		old := p.publishedSection()
+		if old != nil {
+			scored = append(scored, old)
+		}
+		whole = whole && p.published.damage == nil && p.published.older == nil
+		switch {
+		case o.Done > 0 || old == nil && (i >= 0 || o.Problem != ""):
+			shown = append(shown, &section{Outcome: o})
+		case old != nil:
+			for _, v := range p.Spec.Views {
+				d, _ := render(v, old.Table, old.Times, "") // its caption says what went wrong
+				old.Views = append(old.Views, d)
+			}
+			shown = append(shown, old)
+		}
+	}
+
+	html, err := renderReport(r.cfg.Scale, shown)
+	if err != nil {
+		return "", err
+	}
+	if err := r.store.writeChanged(r.cfg.Folders.Report, html); err != nil {
+		return "", err
+	}
+	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
+		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored)); err != nil {
+			return "", err
+		}
+	}
+	return r.cfg.Folders.Report, nil
+}
+
+// reportPaper is one paper in the report.
+type reportPaper struct {
+	Paper    experiment.Paper
+	Sections []*section
+}
+
+func renderReport(scale experiment.Scale, sections []*section) ([]byte, error) {
+	type tally struct {
+		Verdict judge.Verdict
+		N       int
+	}
+	data := struct {
+		Scale  experiment.Scale
+		Smoke  bool
+		Papers []reportPaper
+		Tally  []tally
+	}{Scale: scale, Smoke: scale == experiment.Smoke}
+	count := map[judge.Verdict]int{}
+	for _, s := range sections {
+		if n := len(data.Papers); n == 0 || data.Papers[n-1].Paper.Key != s.Paper.Key {
+			data.Papers = append(data.Papers, reportPaper{Paper: s.Paper})
+		}
+		p := &data.Papers[len(data.Papers)-1]
+		p.Sections = append(p.Sections, s)
+		for _, c := range s.Claims {
+			count[c.Finding.Verdict]++
+		}
+	}
+	for _, v := range judge.Verdicts {
+		if count[v] > 0 {
+			data.Tally = append(data.Tally, tally{v, count[v]})
+		}
+	}
+	var b bytes.Buffer
+	if err := reportTemplate.Execute(&b, data); err != nil {
+		return nil, fmt.Errorf("experiment: report: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// State says in words where an experiment stands.
+func (s *section) State() string {
+	switch {
+	case s.Stale:
+		return "complete, of an earlier version of the code; a run is due"
+	case s.Published:
+		return "complete, full scale"
+	case s.Done == 0 && s.Problem != "":
+		return "nothing to show: the published results are damaged"
+	case s.Done == 0:
+		return "nothing to show yet: no job has finished"
+	case s.Done == s.Jobs:
+		return "complete; " + s.Watermark
+	}
+	return s.Watermark
+}
+
+// ViewOf names the view that shows a claim, "" if there is none.
+func (s *section) ViewOf(c GradedClaim) string { return viewOf(c.Claim, s.Spec) }
+
+// Command is the command line that makes the experiment's table.
+func (s *section) Command() string {
+	if s.Meta == nil {
+		return ""
+	}
+	return s.Meta.Command
+}
+
+// figure names the image file of a view in the experiment's folder: PNG,
+// because every viewer of Markdown shows it, else the text.
+func (s *section) figure(view string) string {
+	for _, ext := range []string{".png", ".svg", ".md"} {
+		if _, err := os.Stat(filepath.Join(s.Dir, view+ext)); err == nil {
+			return view + ext
+		}
+	}
+	return ""
+}
+
+// imageURL returns the smaller of a view's SVG and PNG as a data URL, "" if the
+// view has no image.
+func imageURL(v DrawnView) template.URL {
+	var best []byte
+	kind := ""
+	for _, f := range v.Files {
+		switch ext := filepath.Ext(f.Name); {
+		case ext == ".svg" && (best == nil || len(f.Data) < len(best)):
+			best, kind = f.Data, "image/svg+xml"
+		case ext == ".png" && (best == nil || len(f.Data) < len(best)):
+			best, kind = f.Data, "image/png"
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(best))
+}
+
+// altText describes an image to those who do not see it.
+func altText(v DrawnView) string { return v.Title + ". " + v.Drawing.Caption }
+
+func verdictClass(v judge.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }
+
+func anchor(parts ...string) string {
+	return strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join(parts, "-"))
+}
+
+// seconds prints a time in seconds as people read it.
+func seconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+func shortRevision(r string) string {
+	if len(r) > 12 {
+		return r[:12]
+	}
+	return r
+}
