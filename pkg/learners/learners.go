@@ -19,6 +19,10 @@ import (
 // Online is a learner that receives one round of feedback F at a time and
 // predicts P. All hypotheses are deterministic between steps: a learner that
 // draws does so at construction and at the end of Step, never in Predict.
+//
+// All methods but Step may be called concurrently, those that save and take snapshots
+// too; a kernel or matrix that the caller gave must allow it. No method may be
+// called during a Step.
 type Online[F, P any] interface {
 	// Predict returns the prediction of the current hypothesis for f. It
 	// ignores the label or cost in f, and changes nothing.

@@ -39,7 +39,7 @@ const OnlineNNKind = "classify/onlinenn"
 //
 // Memory is not bounded: about 32 bytes per stored entry and 56 per example.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type OnlineNN struct {
 	dim      int
 	examples []stored

@@ -85,7 +85,7 @@ func (p PAUMParams) check() error {
 //
 // The loss is max(0, τ_y − y·score). StepSize is η·y.
 //
-// Predict and Loss may be called concurrently; Step may not. Memory is O(d).
+// All methods but Step may be called concurrently. Memory is O(d).
 type PAUM struct {
 	l linear
 	p PAUMParams

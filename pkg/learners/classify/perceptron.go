@@ -34,7 +34,7 @@ const PerceptronKind = "classify/perceptron"
 // whatever the label; it can be an update without loss, and of a negative example
 // without a mistake. StepSize is y.
 //
-// Predict and Loss may be called concurrently; Step may not. Memory is O(d).
+// All methods but Step may be called concurrently. Memory is O(d).
 type Perceptron struct{ l linear }
 
 var _ learners.Online[Example, Prediction] = (*Perceptron)(nil)

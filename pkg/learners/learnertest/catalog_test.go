@@ -1,11 +1,15 @@
 package learnertest_test
 
 import (
+	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/learnertest"
+	"metriclab/pkg/metric"
 )
 
 // Every online learner of pairs in the catalog conforms, with its defaults.
@@ -36,5 +40,72 @@ func TestCatalog(t *testing.T) {
 	}
 	if n == 0 {
 		t.Error("the catalog has no online learner of pairs")
+	}
+}
+
+// Every online learner of comparisons and of costs in the catalog conforms, with its
+// defaults. All methods but Step may be called concurrently, as those of pair learners may.
+func TestCatalogOfOtherFeedback(t *testing.T) {
+	const objects, prototypes, rounds = 30, 5, 40
+	rng := rand.New(rand.NewPCG(17, 2))
+	n := 0
+	for _, e := range catalog.All() {
+		if e.NewTriplet == nil && e.NewMap == nil {
+			continue
+		}
+		n++
+		t.Run(e.Name, func(t *testing.T) {
+			v, err := e.Parse(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.NewTriplet != nil {
+				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, catalog.TripletLearner]{
+					New: func() catalog.TripletLearner {
+						l, err := e.NewTriplet(objects, v)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return l
+					},
+					Save: catalog.TripletLearner.Save,
+					Load: e.LoadTriplet,
+					Snapshot: func(l catalog.TripletLearner) func() []float64 {
+						k := l.Kernel()
+						return func() []float64 { return mat.DenseCopyOf(k).RawMatrix().Data }
+					},
+				}
+				for range rounds {
+					p := rng.Perm(objects)
+					s.Rounds = append(s.Rounds, metric.Triplet{A: p[0], Near: p[1], Far: p[2]})
+				}
+				s.Run(t)
+				return
+			}
+			s := learnertest.Suite[metric.CostRound, []int, catalog.MapLearner]{
+				New: func() catalog.MapLearner {
+					l, err := e.NewMap(objects, prototypes, v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return l
+				},
+				Save: catalog.MapLearner.Save,
+				Load: e.LoadMap,
+				Snapshot: func(l catalog.MapLearner) func() []float64 {
+					w := l.LogWeights()
+					return func() []float64 { return mat.DenseCopyOf(w).RawMatrix().Data }
+				},
+			}
+			for range rounds {
+				c := mat.NewDense(objects, prototypes, nil)
+				c.Apply(func(_, _ int, _ float64) float64 { return rng.Float64() }, c)
+				s.Rounds = append(s.Rounds, metric.CostRound{Cost: c})
+			}
+			s.Run(t)
+		})
+	}
+	if n == 0 {
+		t.Error("the catalog has no online learner of comparisons or costs")
 	}
 }

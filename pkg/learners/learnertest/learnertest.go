@@ -37,6 +37,9 @@ type TB interface {
 //   - A learner saved and loaded at any point continues bit for bit, saving
 //     disturbs nothing, and a truncated file is an error.
 //   - A snapshot is not changed by later steps.
+//   - All methods but Step may be called concurrently, and change nothing. Called are Predict, Loss,
+//     Save, Snapshot, Calls, and each other exported method whose only argument, if any, is a round. The race
+//     detector sees most violations; without it only wrong answers are found.
 type Suite[F, P any, L learners.Online[F, P]] struct {
 	// New returns a learner at its start; every call returns an equal one.
 	New func() L
@@ -60,6 +63,9 @@ type Suite[F, P any, L learners.Online[F, P]] struct {
 	// Snapshot takes a snapshot of what was learned (a metric, a kernel) and
 	// returns a function that reads its numbers. nil: there is none.
 	Snapshot func(l L) func() []float64
+	// Calls are calls, by name, of methods with other arguments than one round, for the check of
+	// concurrency. They may not change the learner.
+	Calls map[string]func(l L)
 }
 
 // maxPoints bounds the number of points of the stream at which the suite saves,
@@ -77,8 +83,9 @@ func (s Suite[F, P, L]) points() []int {
 }
 
 // Run runs all checks.
-func (s Suite[F, P, L]) Run(t TB) {
-	t.Helper()
+func (s Suite[F, P, L]) Run(tb TB) {
+	tb.Helper()
+	t := &counting{TB: tb}
 	if len(s.Rounds) < 2 {
 		t.Errorf("suite: %d rounds, want at least 2", len(s.Rounds))
 		return
@@ -99,6 +106,21 @@ func (s Suite[F, P, L]) Run(t TB) {
 	s.errors(t, want)
 	s.saving(t, want)
 	s.snapshots(t)
+	if t.violations == 0 { // else a race would be no news
+		s.concurrency(t, want)
+	}
+}
+
+// counting counts violations.
+type counting struct {
+	TB
+	violations int
+}
+
+func (c *counting) Errorf(format string, args ...any) {
+	c.Helper()
+	c.violations++
+	c.TB.Errorf(format, args...)
 }
 
 // reference runs the rounds once, checks each outcome against the hypothesis

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -320,6 +322,58 @@ func TestFaultsAreCaught(t *testing.T) {
 			r.wantViolation(t, message)
 		})
 	}
+}
+
+// counted is a guesser whose further methods change it: without a race, but not
+// without a trace.
+type counted struct {
+	*guesser
+	calls atomic.Int64
+}
+
+func (l *counted) Count() int64 { return l.calls.Add(1) }
+
+func (l *counted) Worst(metric.CostRound) int64 { return l.calls.Add(1) }
+
+func (l *counted) Counts() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) { yield(0, l.calls.Add(1)) }
+}
+
+func (l *counted) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+	o, err := l.guesser.Step(f)
+	o.StepSize += float64(l.calls.Load())
+	return o, err
+}
+
+// A method that changes the learner, panics or answers otherwise when others are called at the same
+// time is a violation; one that does not is none.
+func TestConcurrencyFaults(t *testing.T) {
+	suite := func() learnertest.Suite[metric.CostRound, []int, mapLearner] {
+		s := costs("")
+		s.New = func() mapLearner { return &counted{guesser: newGuesser("")} }
+		s.Save, s.Load, s.Snapshot = nil, nil, nil
+		return s
+	}
+	var r recorder
+	suite().Run(&r)
+	r.wantViolation(t, "after concurrent calls: round 0 gives")
+
+	r = recorder{}
+	s := suite()
+	s.New = func() mapLearner { return newGuesser("") }
+	s.Calls = map[string]func(mapLearner){"Explode": func(mapLearner) { panic("no") }}
+	s.Run(&r)
+	r.wantViolation(t, "called concurrently after 0 rounds: Explode panics: no")
+
+	r = recorder{}
+	s.Calls = nil
+	var reads atomic.Int64
+	s.Snapshot = func(mapLearner) func() []float64 {
+		return func() []float64 { return []float64{float64(reads.Load())} }
+	}
+	s.Calls = map[string]func(mapLearner){"Read": func(mapLearner) { reads.Add(1) }}
+	s.Run(&r)
+	r.wantViolation(t, "Snapshot gives another answer than alone")
 }
 
 func TestSuiteNeedsRounds(t *testing.T) {

@@ -47,6 +47,11 @@ type Pairs struct {
 // semi-definite between steps.
 type running interface{ Matrix() *mat.SymDense }
 
+// multiplier is what a learner implements that multiplies by its matrix.
+type multiplier interface {
+	MulVec(dst, x []float64) []float64
+}
+
 // saver is what a learner that can be saved implements.
 type saver interface{ Save(io.Writer) error }
 
@@ -150,6 +155,9 @@ func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, lea
 			m := l.(learners.PairMetric).Metric()
 			return func() []float64 { return m.M().RawSymmetric().Data }
 		}
+	}
+	if _, ok := s.start(t, dim).(multiplier); ok {
+		u.Calls = map[string]func(l learners.Pair){"MulVec": func(l learners.Pair) { l.(multiplier).MulVec(nil, rounds[0].X) }}
 	}
 	if s.Load != nil {
 		u.Load = s.Load

@@ -40,7 +40,7 @@ type FTLParams struct {
 // equally good prototypes the lowest; before the first round all are equally good. StepSize of an outcome is
 // 1 if the map has changed, else 0; Mistake is always false.
 //
-// Memory is O(AB). Predict and Loss may be called concurrently; Step may not.
+// Memory is O(AB). All methods but Step may be called concurrently.
 type FTL struct {
 	p     FTLParams
 	c     costs

@@ -195,8 +195,8 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 // Predict. StepSize of an outcome is the η with which the next map was drawn, Updated is true unless there is one map
 // only, and Mistake is always false. Weights are kept as costs: nothing underflows, however many rounds there are.
 //
-// Memory is O(AB), or O(AB + C(B, m)) with Enumerate. Predict, Loss and ExpectedLoss may be
-// called concurrently; Step may not.
+// Memory is O(AB), or O(AB + C(B, m)) with Enumerate. All methods but Step may be
+// called concurrently.
 type RMP struct {
 	p   RMPParams
 	pcg *rand.PCG

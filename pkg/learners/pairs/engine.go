@@ -56,7 +56,6 @@ type engine struct {
 	// change is the factor of vvᵀ that the last step added to A before the
 	// projection; 0 if A did not change.
 	change float64
-	terms  [2]metric.RankOne // scratch of lastChange
 }
 
 func newEngine(name string, dim int, r rate, b float64) engine {
@@ -197,7 +196,7 @@ func (e *engine) lastChange() []metric.RankOne {
 	if e.change == 0 {
 		return nil
 	}
-	terms := append(e.terms[:0], metric.RankOne{C: e.change, V: e.v})
+	terms := []metric.RankOne{{C: e.change, V: e.v}}
 	if e.a.removed > 0 {
 		terms = append(terms, metric.RankOne{C: e.a.removed, V: e.a.removedVector()})
 	}

@@ -52,11 +52,10 @@ type form struct {
 	reflected bool
 
 	// Scratch. w, which look fills for add, and the vectors of the solver have n
-	// entries; q and p have dim, from their
-	// first use on.
-	w, q, p []float64
-	eig     eigenpair
-	ws      workspace
+	// entries; q has dim, from its first use on.
+	w, q []float64
+	eig  eigenpair
+	ws   workspace
 }
 
 // Choices of representation and thresholds.
@@ -403,20 +402,20 @@ func (f *form) minus(c float64, w []float64, rho float64) {
 
 // removedVector returns p of the eigenpair that the last add removed, as a
 // vector of length dim. After the reflection U ← U − t·gaᵀ, g = (U, q)h, the
-// sum Ua + last·q is t(Ua + g).
+// sum Ua + last·q is t(Ua + g). It changes nothing of f.
 func (f *form) removedVector() []float64 {
 	if f.full() {
 		return f.eig.a
 	}
-	f.p = fit(f.p, f.dim)
-	blas64.Gemv(blas.Trans, 1, f.ut(), vec(f.eig.a), 0, vec(f.p))
+	p := make([]float64, f.dim)
+	blas64.Gemv(blas.Trans, 1, f.ut(), vec(f.eig.a), 0, vec(p))
 	if f.reflected {
 		t := 1 / (1 + f.eig.last)
 		for i, g := range f.q {
-			f.p[i] = t * (f.p[i] + g)
+			p[i] = t * (p[i] + g)
 		}
 	}
-	return f.p
+	return p
 }
 
 // mulVec sets dst, allocated if it is nil, to Ax and returns it. It panics unless

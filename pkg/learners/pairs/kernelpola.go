@@ -45,7 +45,7 @@ const KernelPOLAKind = "pairs/kernel-pola"
 // O(m²); memory is O(m² + md). With the Gaussian kernel m grows with the number
 // of updates, without a bound.
 //
-// Predict and Loss may be called concurrently, if K may; Step may not.
+// All methods but Step may be called concurrently, if K may.
 type KernelPOLA struct {
 	e       engine
 	c       *chart

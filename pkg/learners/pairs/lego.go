@@ -119,7 +119,7 @@ func (p LEGOParams) check() error {
 // O(d²), d² is never negative, and A stays positive semi-definite whatever round-off
 // does. A pair with d² = 0 changes nothing.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type LEGO struct {
 	p LEGOParams // W0 is nil: it is where S started
 	s stairs
@@ -127,7 +127,6 @@ type LEGO struct {
 	z, w, norm2 []float64 // x − y, Sz and its blocks' squared lengths in the last step
 	az          []float64 // Az of the last update
 	beta        float64   // the last step added β·(Az)(Az)ᵀ; 0 if A did not change
-	term        [1]metric.RankOne
 }
 
 var _ learners.PairMetric = (*LEGO)(nil)
@@ -324,19 +323,16 @@ func (l *LEGO) Metric() *metric.Mahalanobis { return metric.FromFactor(l.s.dense
 
 // LastChange returns the term −(ŷ − ȳ)/ŷ²·(Az)(Az)ᵀ that the last Step added to A;
 // nothing if A did not change, if that Step returned an error, and for a learner that
-// has just been made or loaded. The vector is valid until the next Step. It may not
-// be called concurrently.
+// has just been made or loaded. The vector is valid until the next Step.
 func (l *LEGO) LastChange() []metric.RankOne {
 	if l.beta == 0 {
 		return nil
 	}
-	l.term[0] = metric.RankOne{C: l.beta, V: l.az}
-	return l.term[:]
+	return []metric.RankOne{{C: l.beta, V: l.az}}
 }
 
 // MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
-// O(d²) and may be called concurrently. It panics unless both vectors have length
-// Dim.
+// O(d²). It panics unless both vectors have length Dim.
 func (l *LEGO) MulVec(dst, x []float64) []float64 {
 	d := l.s.n
 	if dst == nil {

@@ -221,7 +221,7 @@ func (p PAParams) engine(dim int) engine {
 // bounded by O(d²). With EachStep r is that of POLA; with AtEnd it is, on generic
 // data, the number of updates, until at d/4 a dense M takes over.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type PA struct {
 	e engine
 	p PAParams
@@ -290,7 +290,7 @@ func (l *PA) Matrix() *mat.SymDense { return l.e.a.matrix() }
 func (l *PA) LastChange() []metric.RankOne { return l.e.lastChange() }
 
 // MulVec sets dst to Mx, M of the running hypothesis, and returns it; dst is
-// allocated if it is nil. It costs O(rd) and may be called concurrently. It panics
+// allocated if it is nil. It costs O(rd). It panics
 // unless both vectors have length Dim. They may not overlap.
 func (l *PA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
 

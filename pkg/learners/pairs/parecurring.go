@@ -100,7 +100,7 @@ func (r *Recurring) column(j int) []float64 { m := r.v.Rows; return r.sq[j*m : (
 //
 // It is not saved; Learner returns the PA of the same hypothesis, which is.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type RecurringPA struct {
 	r *Recurring
 	e engine // without a form

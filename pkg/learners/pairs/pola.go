@@ -75,7 +75,7 @@ func (p POLAParams) check(name string) error {
 // of order r, the number of dissimilar updates so far, at most d: memory is
 // O(dr) and bounded by O(d²). For d ≤ 12, and once r nears d, U = I.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type POLA struct {
 	e engine
 	p POLAParams
@@ -159,12 +159,11 @@ func (l *POLA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
 // made or loaded. Caches of distances or embeddings follow A by it at O(d) per
 // entry. The sum is exact to 1e-11 of the length of the terms. Step does no work
 // for it: a call costs O(rd), and nothing if no eigenvalue was removed. The
-// vectors are valid until the next Step. It may not be called concurrently.
+// vectors are valid until the next Step.
 func (l *POLA) LastChange() []metric.RankOne { return l.e.lastChange() }
 
 // MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
-// O(rd) and may be called concurrently. It panics unless both vectors have
-// length Dim. They may not overlap.
+// O(rd). It panics unless both vectors have length Dim. They may not overlap.
 func (l *POLA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
 
 // polaState is what Save writes beside the parameters.

@@ -205,7 +205,7 @@ type ERKLEStats struct {
 // In an Outcome StepSize is the sum of the magnitudes γ of the round's updates, Projections counts
 // the eigenpairs they removed, and Mistake is D ≥ 0, so that a tie is one. Loss is that of the parameter Loss.
 //
-// Predict and Loss may be called concurrently; Step may not.
+// All methods but Step may be called concurrently.
 type ERKLE struct {
 	p     ERKLEParams
 	kappa float64

@@ -95,9 +95,18 @@ func (k *sparse) inc(i, j int, x float64) {
 	k.rows[i][p].x += x
 }
 
+// root returns the object that stands for the component of i, and shortens the way to it.
 func (k *sparse) root(i int) int {
 	for k.up[i] != i {
 		k.up[i] = k.up[k.up[i]]
+		i = k.up[i]
+	}
+	return i
+}
+
+// standsFor is root for readers: it changes nothing.
+func (k *sparse) standsFor(i int) int {
+	for k.up[i] != i {
 		i = k.up[i]
 	}
 	return i

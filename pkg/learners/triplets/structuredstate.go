@@ -87,7 +87,7 @@ func (k *sparse) state() *sparseState {
 				s.Places, s.Entries = append(s.Places, i, e.j), append(s.Entries, e.x)
 			}
 		}
-		r := k.root(i)
+		r := k.standsFor(i)
 		s.Root[i] = r
 		if r == i {
 			s.Bare[i], s.Clean[i], s.Least[i], s.Peak[i] = k.bare[i], k.clean[i], k.least[i], k.peak[i]
