@@ -3,16 +3,19 @@ package model
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 )
 
-// Data are the rows of a table: features, and labels if there are any.
+// Data are the rows of a table: features, and labels if there are any. Read makes
+// them of a file, NewData of what is in memory.
 type Data struct {
 	// Name is that of the file, for messages and titles.
 	Name string
@@ -28,8 +31,10 @@ type Data struct {
 // Layout says which columns of a file are what. Columns have names if the file
 // has a header, and numbers from 1 otherwise.
 type Layout struct {
-	Header   bool     `json:"header"`
-	Width    int      `json:"width"` // number of columns of the training file
+	Header bool `json:"header"`
+	// Width is the number of columns of the training file: more than there are
+	// features, for one column holds the labels.
+	Width    int      `json:"width"`
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
 }
@@ -179,6 +184,43 @@ func (l Layout) LabelName() string {
 	return "label"
 }
 
+// check returns an error unless a model of a table of d features can keep l: what
+// Load refuses, Fit refuses too.
+func (l Layout) check(d int) error {
+	if len(l.Features) != d {
+		return fmt.Errorf("%d names for %d features", len(l.Features), d)
+	}
+	if d == 0 || l.Width <= d || l.Width > math.MaxInt32 {
+		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature and one of labels", l.Width, d, d+1, math.MaxInt32)
+	}
+	columns := map[string]int{}
+	for j, name := range l.Features {
+		if err := checkText(name); err != nil {
+			return fmt.Errorf("layout: feature %d: the name %w", j+1, err)
+		}
+		if i, ok := columns[name]; ok {
+			return fmt.Errorf("layout: features %d and %d are both called %q, want distinct names", i+1, j+1, name)
+		}
+		columns[name] = j
+	}
+	if err := checkText(l.Label); err != nil {
+		return fmt.Errorf("layout: label: the name %w", err)
+	}
+	if j, ok := columns[l.Label]; ok {
+		return fmt.Errorf("layout: feature %d and the column of labels are both called %q, want distinct names", j+1, l.Label)
+	}
+	return nil
+}
+
+// checkText returns an error if s would not come back from a saved model, which is
+// JSON, as it is.
+func checkText(s string) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%q is not UTF-8", s)
+	}
+	return nil
+}
+
 // check returns an error unless d can be fitted.
 func (d *Data) check() error {
 	n, width := d.X.Dims()
@@ -187,11 +229,18 @@ func (d *Data) check() error {
 		return fmt.Errorf("model: %s has no labels", d.Name)
 	case len(d.Labels) != n:
 		return fmt.Errorf("model: %d labels for %d rows", len(d.Labels), n)
-	case len(d.Layout.Features) != width:
-		return fmt.Errorf("model: %d names for %d features", len(d.Layout.Features), width)
 	}
-	if classes, _ := datasets.Classes(d.Labels); len(classes) < 2 {
+	if err := d.Layout.check(width); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	classes, _ := datasets.Classes(d.Labels)
+	if len(classes) < 2 {
 		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
+	}
+	for _, c := range classes {
+		if err := checkText(c); err != nil {
+			return fmt.Errorf("model: %s: column %s: the label %w", d.Name, d.Layout.Label, err)
+		}
 	}
 	return nil
 }

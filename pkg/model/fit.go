@@ -161,7 +161,9 @@ type Progress func(done, total int)
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
 // has no labels or one class only, if a cell is missing and must not be, if a
 // column has no cell at all, and the errors of the learner; and ctx's error when
-// it ends first. It panics if d.X is nil.
+// it ends first. A layout that Load would refuse is an error, too: two columns of
+// one name, a name for a feature too few or too many, no column for the labels;
+// and so is a name or label that is not UTF-8. It panics if d.X is nil.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	r, e, values, err := r.resolve()
 	if err != nil {

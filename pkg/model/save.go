@@ -112,20 +112,16 @@ func (m *Model) check() error {
 	switch {
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Pairs < 0 || m.recipe.Passes < 0 || m.recipe.Seed == 0:
 		return fmt.Errorf("recipe %+v is not complete", m.recipe)
-	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0 || m.layout.Width > math.MaxInt32:
-		return fmt.Errorf("%d pairs, %d passes, version %d of the learner, %d columns: want at most %d, %d, a version ≥ 0 and %d columns",
-			m.recipe.Pairs, m.recipe.Passes, m.learner, m.layout.Width, MaxPairs, MaxPasses, math.MaxInt32)
-	case d == 0 || m.metric.Dim() != d || m.layout.Width <= d:
-		return fmt.Errorf("%d features of %d columns, metric of dimension %d", d, m.layout.Width, m.metric.Dim())
+	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0:
+		return fmt.Errorf("%d pairs, %d passes, version %d of the learner: want at most %d, %d, and a version ≥ 0",
+			m.recipe.Pairs, m.recipe.Passes, m.learner, MaxPairs, MaxPasses)
 	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
 		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
 	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")
 	}
-	names := append(slices.Clone(m.layout.Features), m.layout.Label)
-	slices.Sort(names)
-	if len(slices.Compact(names)) != d+1 {
-		return fmt.Errorf("two columns have one name")
+	if err := m.layout.check(m.metric.Dim()); err != nil {
+		return err
 	}
 	for _, values := range [][]float64{m.scaler.Fill, m.scaler.Shift, m.scaler.Scale} {
 		if values == nil {
