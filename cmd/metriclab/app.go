@@ -229,6 +229,7 @@ func (a *app) selected(f *flags, args []string) ([]harness.Selected, harness.Con
 	return sel, harness.Config{
 		Scale: scale, Folders: harness.FoldersFor(scale, f.results), Workers: a.world.Build.GOMAXPROCS,
 		Data: datasets.Open(f.data), World: a.world, Papers: a.papers,
+		Origin: harness.Origin{Program: "metriclab", Verdicts: `docs/design.md, "Claims and verdicts"`},
 	}, err
 }
 

@@ -22,6 +22,7 @@ func committed(t *testing.T) ([]harness.Selected, harness.Config) {
 	}
 	return sel, harness.Config{
 		Scale: experiment.Full, Folders: harness.FoldersFor(experiment.Full, filepath.Join("..", "..", "results")), Data: datasets.Open(t.TempDir()),
+		Origin: harness.Origin{Program: "metriclab", Verdicts: `docs/design.md, "Claims and verdicts"`},
 	}
 }
 

@@ -77,12 +77,20 @@ func source(c experiment.Claim) (file string, line int) {
 		return "", 0
 	}
 	file, line = fn.FileLine(fn.Entry())
-	// The folder is that of the package, since the path as built may be of another machine.
-	name := fn.Name()
-	slash := strings.LastIndex(name, "/")
-	dot := strings.Index(name[slash+1:], ".")
-	folder := strings.TrimPrefix(name[:slash+1+dot], module)
-	return path.Join(folder, path.Base(filepath.ToSlash(file))), line
+	return sourceFile(fn.Name(), file), line
+}
+
+// sourceFile returns the path below the project's root of the file, as built, of a
+// function. The folder is that of the package, since the path as built may be of
+// another machine; of a program, whose package is called main, it is not known.
+func sourceFile(function, file string) string {
+	slash := strings.LastIndex(function, "/")
+	dot := strings.Index(function[slash+1:], ".")
+	folder := strings.TrimPrefix(function[:slash+1+dot], module)
+	if folder == "main" {
+		folder = ""
+	}
+	return path.Join(folder, path.Base(filepath.ToSlash(file)))
 }
 
 // module is the path of this module, before that of a package in it.

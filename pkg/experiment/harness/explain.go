@@ -20,7 +20,7 @@ type Explained struct {
 	State string `json:"state"`
 	// Problem says why there are no results; "" if there are.
 	Problem string `json:"problem,omitempty"`
-	// Command regenerates the results.
+	// Command regenerates the results; "" if nobody said how they were made.
 	Command string           `json:"command"`
 	Claims  []ExplainedClaim `json:"claims"`
 }
@@ -56,7 +56,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		spec := selected.Spec
 		e := Explained{
 			Schema: claimsSchema, Experiment: spec.ID, Title: spec.Title, State: stateNone,
-			Command: "metriclab run " + spec.ID + flags(experiment.Full, 0, cfg.seed()), Claims: []ExplainedClaim{},
+			Command: cfg.Origin.command("run " + spec.ID + flags(experiment.Full, 0, cfg.seed())), Claims: []ExplainedClaim{},
 		}
 		var s *section
 		p, err := cfg.plan(ctx, selected)
@@ -158,5 +158,5 @@ func Scorecard(ctx context.Context, sel []Selected, cfg Config) ([]byte, error) 
 			scored = append(scored, s)
 		}
 	}
-	return scorecard(scored), nil
+	return scorecard(scored, cfg.Origin), nil
 }

@@ -153,9 +153,10 @@ func Merge(ctx context.Context, sel []Selected, sources []string, cfg Config) (*
 	return m, nil
 }
 
-// MergeCommand returns the command line that merges the shards of a run.
+// MergeCommand returns the command line that merges the shards of a run; "" if
+// cfg.Origin names no program.
 func MergeCommand(sel []Selected, cfg Config) string {
-	c := "metriclab merge" + flags(cfg.Scale, cfg.Trials, cfg.seed())
+	c := "merge" + flags(cfg.Scale, cfg.Trials, cfg.seed())
 	if all, _ := Select(cfg.Papers, nil); len(sel) < len(all) { // no name cannot be unknown
 		for _, s := range sel {
 			c += " --experiment " + s.Spec.ID
@@ -164,7 +165,7 @@ func MergeCommand(sel []Selected, cfg Config) string {
 	for _, cell := range cfg.Cells {
 		c += " --cell " + quote(cell)
 	}
-	return c
+	return cfg.Origin.command(c)
 }
 
 // open checks that the sources are folders of results and tells which of them

@@ -35,7 +35,7 @@ type metaJSON struct {
 	Source      string           `json:"source"`
 	Scale       experiment.Scale `json:"scale"`
 	State       string           `json:"state"` // "published" or "draft"
-	Command     string           `json:"command"`
+	Command     string           `json:"command,omitempty"`
 	Version     int              `json:"version"`
 	Seed        uint64           `json:"seed"`
 	SeedScheme  int              `json:"seed_scheme"`
@@ -56,9 +56,9 @@ type metaJSON struct {
 	Methods map[string]int    `json:"methods"`
 	Cells   []metaCell        `json:"cells"`
 	// WallS and CPUS sum over the jobs; parallel jobs count in full.
-	WallS float64   `json:"wall_s"`
-	CPUS  float64   `json:"cpu_s"`
-	Runs  []metaRun `json:"runs"`
+	WallS float64   `json:"wall_s,omitempty"`
+	CPUS  float64   `json:"cpu_s,omitempty"`
+	Runs  []metaRun `json:"runs,omitempty"`
 }
 
 // metaKind is a kind of rows: what stands in the column "kind".
@@ -181,7 +181,8 @@ func readMeta(dir string) (m *metaJSON, vouched bool, err error) {
 	return m, err == nil, nil
 }
 
-// command is the command line that makes a table, without paths.
+// command is the command line that makes a table, without paths; "" if the caller
+// does not say by which program.
 func (p *plan) command() string {
 	trials := p.requested
 	if p.obstacle() == "" {
@@ -190,11 +191,11 @@ func (p *plan) command() string {
 	if trials == p.standard {
 		trials = 0
 	}
-	c := "metriclab run " + p.Spec.ID + flags(p.cfg.Scale, trials, p.cfg.seed())
+	args := "run " + p.Spec.ID + flags(p.cfg.Scale, trials, p.cfg.seed())
 	for _, name := range p.cfg.Cells {
-		c += " --cell " + quote(name)
+		args += " --cell " + quote(name)
 	}
-	return c
+	return p.cfg.Origin.command(args)
 }
 
 // flags are the flags of scale, trials (0 for the default) and seed that are
@@ -232,6 +233,9 @@ func (p *plan) meta(state, tableSHA, timingSHA string) *metaJSON {
 		Seed: p.cfg.seed(), SeedScheme: experiment.SeedScheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
 		TimingSHA256: timingSHA, Datasets: map[string]string{},
 	}
+	if old := p.published.meta; m.Command == "" && old != nil && old.TableSHA256 == tableSHA {
+		m.Command = old.Command // of who ran the jobs
+	}
 	m.Kinds, m.Columns = kindsOf(p.Spec), described(p.Spec)
 	cells := p.Spec.Cells(p.cfg.Scale)
 	m.Trials = p.trials()
@@ -256,7 +260,7 @@ func (p *plan) meta(state, tableSHA, timingSHA string) *metaJSON {
 	for _, job := range p.jobs {
 		rec, ok := p.records[job.ID]
 		counted := old.Runs != nil && p.published.rows[job.short()] != nil && (old.TableSHA256 == p.published.sha256 || !rec.endsAfter(old.Runs))
-		if ok && !counted {
+		if ok && !counted && rec.Run.told() {
 			m.addRun(rec.Run)
 		}
 	}
@@ -273,6 +277,9 @@ func (r *record) endsAfter(runs []metaRun) bool {
 
 // fromPublished reports whether some rows have no cell file.
 func (p *plan) fromPublished() bool { return len(p.records) < len(p.rows) }
+
+// told reports whether the caller told anything of the machine and the time.
+func (r runInfo) told() bool { return r.Build != (Build{}) || !r.Start.IsZero() || !r.End.IsZero() }
 
 func (m *metaJSON) addRun(r runInfo) {
 	i := slices.IndexFunc(m.Runs, func(x metaRun) bool { return x.Build == r.Build })

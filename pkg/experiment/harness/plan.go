@@ -73,6 +73,8 @@ type Config struct {
 	Folders Folders
 	Data    *datasets.Store
 	World   World
+	// Origin says how the caller's program was run.
+	Origin Origin
 	// Papers are all papers: those that are not selected are in the report and
 	// the scorecard too. nil means that there is no scorecard and the report
 	// has the selected experiments only.
@@ -81,8 +83,32 @@ type Config struct {
 	Progress func(Event)
 }
 
-// World is what the command lets the harness see of clock, machine and
-// program. Nil functions read 0.
+// Origin says by which program experiments run, for whoever wants to run them
+// again. It is the caller's word: of the zero value nothing is written.
+type Origin struct {
+	// Program is a command line whose subcommands run, report and merge take
+	// experiments and flags as those of metriclab do: "metriclab". meta.json, the
+	// report and the scorecard cite it, and so do RerunCommands and MergeCommand.
+	// If it is empty, none of them has a command.
+	Program string
+	// Verdicts is a text that says where the reader of the scorecard finds how
+	// verdicts are made, such as a file and its section; empty means the
+	// documentation of package judge.
+	Verdicts string
+}
+
+// command returns a subcommand of the program with its arguments, "" without a
+// program.
+func (o Origin) command(args string) string {
+	if o.Program == "" {
+		return ""
+	}
+	return o.Program + " " + args
+}
+
+// World is what the caller lets the harness see of clock, machine and program;
+// host.World has all of it. Nil functions read 0, which times are then in timing.csv;
+// of a job of which neither the Build nor a time is told, meta.json has no run.
 type World struct {
 	Now        func() time.Time
 	ProcessCPU func() time.Duration // user and system time so far
@@ -165,14 +191,13 @@ func (c Config) checkForeign() error {
 	if c.Shard.some() {
 		return nil // writes neither
 	}
-	ours := map[string]string{c.Folders.Report: reportSign}
+	ours := map[string]func(head []byte) bool{c.Folders.Report: func(head []byte) bool { return bytes.Contains(head, []byte(reportSign)) }}
 	if c.Folders.Published != "" && c.Papers != nil {
-		ours[filepath.Join(c.Folders.Published, scorecardFile)] = scorecardSign
+		ours[filepath.Join(c.Folders.Published, scorecardFile)] = signed
 	}
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
 		head, err := readHead(path)
-		at := bytes.Index(head, []byte(ours[path]))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(head) == 0 || at == 0 || at > 0 && path == c.Folders.Report) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(head) == 0 || ours[path](head)) {
 			continue
 		}
 		if err != nil {

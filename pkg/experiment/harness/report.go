@@ -97,7 +97,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		return "", err
 	}
 	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
-		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored)); err != nil {
+		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored, r.cfg.Origin)); err != nil {
 			return "", err
 		}
 	}
@@ -164,7 +164,8 @@ func (s *section) State() string {
 // ViewOf names the view that shows a claim, "" if there is none.
 func (s *section) ViewOf(c GradedClaim) string { return viewOf(c.Claim, s.Spec) }
 
-// Command is the command line that makes the experiment's table.
+// Command is the command line that makes the experiment's table, "" if nobody said
+// which it was.
 func (s *section) Command() string {
 	if s.Meta == nil {
 		return ""

@@ -135,9 +135,12 @@ func (s *Result) OK() bool {
 }
 
 // RerunCommands returns one command line per experiment with failed jobs, which
-// runs the cells that failed again.
+// runs the cells that failed again; none if cfg.Origin names no program.
 func (s *Result) RerunCommands(cfg Config) []string {
 	var out []string
+	if cfg.Origin.Program == "" {
+		return out
+	}
 	for _, o := range s.Outcomes {
 		var cells []string
 		for _, f := range s.Failed {
@@ -148,11 +151,11 @@ func (s *Result) RerunCommands(cfg Config) []string {
 		if len(cells) == 0 {
 			continue
 		}
-		c := "metriclab run " + o.Spec.ID + flags(cfg.Scale, cfg.Trials, cfg.seed())
+		c := "run " + o.Spec.ID + flags(cfg.Scale, cfg.Trials, cfg.seed())
 		for _, cell := range cells {
 			c += " --cell " + quote(cell)
 		}
-		out = append(out, c)
+		out = append(out, cfg.Origin.command(c))
 	}
 	return out
 }
@@ -351,7 +354,7 @@ func (r *runner) noteDamage(p *plan, execute bool) {
 		}
 		file.Replaced = p.renews() || execute && r.cfg.Shard.some() && d == p.published.damage
 		if !file.Replaced {
-			file.Command = "metriclab run " + p.Spec.ID + flags(p.cfg.Scale, 0, 1) + force
+			file.Command = p.cfg.Origin.command("run " + p.Spec.ID + flags(p.cfg.Scale, 0, 1) + force)
 		}
 		note(file)
 	}

@@ -21,18 +21,19 @@ import (
 	"metriclab/pkg/table"
 )
 
-// Build describes the program and the machine that ran a job.
+// Build describes the program and the machine that ran a job. What is empty or 0 was
+// not told, and is not written.
 type Build struct {
-	Revision   string `json:"revision"` // commit, or "unknown"
-	Dirty      bool   `json:"dirty"`    // the source differed from the commit
-	Version    string `json:"version"`  // of the module
-	Go         string `json:"go"`
-	GOOS       string `json:"goos"`
-	GOARCH     string `json:"goarch"`
+	Revision   string `json:"revision,omitempty"` // commit, or "unknown"
+	Dirty      bool   `json:"dirty"`              // the source differed from the commit; says nothing without a revision
+	Version    string `json:"version,omitempty"`  // of the module
+	Go         string `json:"go,omitempty"`
+	GOOS       string `json:"goos,omitempty"`
+	GOARCH     string `json:"goarch,omitempty"`
 	GOAMD64    string `json:"goamd64,omitempty"`
-	CPU        string `json:"cpu"`
-	Cores      int    `json:"cores"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
+	CPU        string `json:"cpu,omitempty"`
+	Cores      int    `json:"cores,omitempty"`
+	GOMAXPROCS int    `json:"gomaxprocs,omitempty"`
 }
 
 // runInfo is the provenance of one finished job. It is never compared.

@@ -116,7 +116,7 @@ func selected(p experiment.Paper) []Selected {
 
 // toyConfig is a Config without clock, so that all files are deterministic.
 func toyConfig(dir string, scale experiment.Scale, p experiment.Paper) Config {
-	return Config{Scale: scale, Folders: FoldersFor(scale, dir), Workers: 2, Papers: []experiment.Paper{p}}
+	return Config{Scale: scale, Folders: FoldersFor(scale, dir), Workers: 2, Papers: []experiment.Paper{p}, World: World{Build: Build{Go: "go1"}}, Origin: Origin{Program: "metriclab", Verdicts: `docs/design.md, "Claims and verdicts"`}}
 }
 
 // mustRun runs the toys of a paper and fails the test on any trouble.

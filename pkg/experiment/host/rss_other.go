@@ -1,6 +1,6 @@
 //go:build !darwin
 
-package main
+package host
 
 // maxRSSKiB is 0: unknown.
 func maxRSSKiB() int64 { return 0 }
