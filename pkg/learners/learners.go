@@ -132,6 +132,22 @@ func (s Status) String() string {
 	return "unknown status"
 }
 
+// Progress says how far a batch fit has come. A fit calls the function Progress of its
+// parameters after each iteration, from the caller's goroutine, and goes on when that
+// returns. The function changes no bit of the answer. A batch fit takes a context as its first
+// argument: once that is done, the fit returns an error that wraps the context's, and no
+// answer. It looks at the context in the middle of an iteration too, but never in the middle of
+// the decomposition of one matrix.
+type Progress struct {
+	// Iteration counts the iterations made, from 1; where a fit has several runs, a run that
+	// ends early counts as one of its full length. Cap is where the fit ends at the latest.
+	Iteration, Cap int
+	// Objective is what the fit minimises (or maximises, if its documentation says so), and
+	// Residual that of its stopping rule, each as of the last time that the fit looked at it.
+	// NaN stands for one that the fit has not computed.
+	Objective, Residual float64
+}
+
 // Result is what a batch learner of a metric returns.
 type Result struct {
 	Metric     *metric.Mahalanobis

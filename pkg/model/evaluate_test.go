@@ -137,7 +137,7 @@ func TestEvaluateKernelLogDet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := entry.FitKernel(x, links, v)
+		l, err := entry.FitKernel(context.Background(), x, links, v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

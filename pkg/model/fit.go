@@ -25,7 +25,7 @@ var euclidean = catalog.Entry{
 	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
 	Feedback: catalog.Data,
 	Version:  1,
-	FitData: func(x *mat.Dense, _ []int, _ catalog.Values) (learners.Result, error) {
+	FitData: func(_ context.Context, x *mat.Dense, _ []int, _ catalog.Values, _ catalog.Progress) (learners.Result, error) {
 		_, d := x.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
 			return learners.Result{}, err
@@ -150,7 +150,9 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 }
 
 // Progress is told how much of a work is done. It may be nil. It is called from
-// one goroutine at a time.
+// one goroutine at a time. Fit tells of pairs seen by an online learner and of iterations made
+// by a batch learner, where total is their cap and a fit that converges ends before it; a
+// learner in closed form tells nothing. Evaluate tells of splits.
 type Progress func(done, total int)
 
 // Fit learns a model from all rows of d: first what stands for missing cells and
@@ -160,8 +162,9 @@ type Progress func(done, total int)
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
 // has no labels or one class only, if a cell is missing and must not be, if a
-// column has no cell at all, and the errors of the learner; and ctx's error when
-// it ends first. A layout that Load would refuse is an error, too: two columns of
+// column has no cell at all, and the errors of the learner; and one that wraps ctx's
+// when that is done first, which batch learners notice in the middle of a fit (see
+// learners.Progress). A layout that Load would refuse is an error, too: two columns of
 // one name, a name for a feature too few or too many, no column for the labels;
 // and so is a name or label that is not UTF-8. It panics if d.X is nil.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
@@ -224,7 +227,7 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 	if e.Feedback == catalog.Pairs {
 		m.metric, m.report.Mistakes, err = online(ctx, e, v, x, links, m.recipe.Passes, p)
 	} else {
-		m.metric, m.report.Status, err = batch(e, v, x, links, y)
+		m.metric, m.report.Status, err = batch(ctx, e, v, x, links, y, p)
 	}
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
@@ -233,16 +236,20 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 }
 
 // batch returns the metric of a batch learner and why it stopped.
-func batch(e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int) (Metric, learners.Status, error) {
+func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int, p Progress) (Metric, learners.Status, error) {
+	var told catalog.Progress
+	if p != nil {
+		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
+	}
 	if e.FitKernel != nil {
-		r, err := e.FitKernel(x, links, v)
+		r, err := e.FitKernel(ctx, x, links, v, told)
 		return r.Kernel, r.Status, err
 	}
 	if e.FitLinks != nil {
-		r, err := e.FitLinks(x, links, v)
+		r, err := e.FitLinks(ctx, x, links, v, told)
 		return r.Metric, r.Status, err
 	}
-	r, err := e.FitData(x, y, v)
+	r, err := e.FitData(ctx, x, y, v, told)
 	return r.Metric, r.Status, err
 }
 

@@ -252,6 +252,34 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
+// A batch learner tells of its iterations, and ends when it is told to while it does; a closed form
+// tells nothing.
+func TestBatchProgress(t *testing.T) {
+	for learner, iterates := range map[string]bool{
+		"lmnn": true, "mcml": true, "itml": true, "itml-labels": true, "itml-tuned": true, "kernel-logdet": true, "pola-batch": true,
+		"fda": false, "pca": false, "invcov": false, "rca": false, model.Euclidean: false,
+	} {
+		d, r := blobs(17, 30, 2, 2), model.Recipe{Learner: learner}
+		calls := 0
+		if _, err := model.Fit(t.Context(), d, r, func(done, total int) {
+			if calls++; done < 1 || done > total {
+				t.Errorf("%s: %d of %d", learner, done, total)
+			}
+		}); err != nil || calls > 0 != iterates {
+			t.Errorf("%s: %d calls, error %v", learner, calls, err)
+		}
+		if !iterates {
+			continue
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		calls = 0
+		m, err := model.Fit(ctx, d, r, func(int, int) { calls++; cancel() })
+		if m != nil || !errors.Is(err, context.Canceled) || calls != 1 {
+			t.Errorf("%s: error %v, %d calls, want context.Canceled in the first", learner, err, calls)
+		}
+	}
+}
+
 // An online learner sees all drawn pairs in every pass; its mistakes are those of
 // the last.
 func TestPasses(t *testing.T) {

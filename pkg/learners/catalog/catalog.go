@@ -4,6 +4,7 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -72,6 +73,9 @@ type KernelResult struct {
 	Residual   float64 // of the stopping rule, in the units it states
 }
 
+// Progress is told of each iteration of a batch fit; nil for none.
+type Progress = func(learners.Progress)
+
 // Entry describes one learner. Of the constructors, those of its Feedback are
 // set and the others are nil:
 //
@@ -109,13 +113,15 @@ type Entry struct {
 	NewMap func(a, b int, v Values) (MapLearner, error)
 	// LoadMap reads a learner of this Kind.
 	LoadMap func(r io.Reader) (MapLearner, error)
-	// FitLinks learns from the rows of x and links between them.
-	FitLinks func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error)
-	// FitKernel learns from the rows of x and links between them.
-	FitKernel func(x *mat.Dense, links []metric.Link, v Values) (KernelResult, error)
+	// FitLinks learns from the rows of x and links between them. A fit that iterates
+	// returns an error that wraps ctx's once ctx is done (see learners.Progress); a closed
+	// form looks neither at ctx nor at p.
+	FitLinks func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (learners.Result, error)
+	// FitKernel learns from the rows of x and links between them, as FitLinks does.
+	FitKernel func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (KernelResult, error)
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
-	// per row.
-	FitData func(x *mat.Dense, y []int, v Values) (learners.Result, error)
+	// per row, as FitLinks does.
+	FitData func(ctx context.Context, x *mat.Dense, y []int, v Values, p Progress) (learners.Result, error)
 }
 
 // All returns the catalog, in the order in which to show it.

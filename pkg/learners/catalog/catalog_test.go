@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -421,15 +422,15 @@ func TestFit(t *testing.T) {
 		var err error
 		switch {
 		case e.FitLinks != nil:
-			r, err = e.FitLinks(x, links, v)
+			r, err = e.FitLinks(context.Background(), x, links, v, nil)
 		case e.FitData != nil:
-			r, err = e.FitData(x, y, v)
+			r, err = e.FitData(context.Background(), x, y, v, nil)
 		case e.FitKernel != nil:
-			k, err := e.FitKernel(x, links, v)
+			k, err := e.FitKernel(context.Background(), x, links, v, nil)
 			if err != nil || k.Kernel == nil || k.Kernel.Dim() != 2 || k.Status == learners.NotRun || k.Iterations == 0 {
 				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
 			}
-			if _, err := e.FitKernel(x, nil, v); err == nil {
+			if _, err := e.FitKernel(context.Background(), x, nil, v, nil); err == nil {
 				t.Errorf("%s: no links were accepted", e.Name)
 			}
 			continue
@@ -444,7 +445,7 @@ func TestFit(t *testing.T) {
 			if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "dim" }) {
 				given["dim"] = "7"
 			}
-			if _, err := e.FitData(mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, given)); err == nil {
+			if _, err := e.FitData(context.Background(), mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, given), nil); err == nil {
 				t.Errorf("%s: 1 label for 2 equal rows and %v were accepted", e.Name, given)
 			}
 		}
@@ -494,7 +495,7 @@ func TestITMLParams(t *testing.T) {
 			var r learners.Result
 			v := mustParse(t, e, given)
 			if e.FitKernel != nil {
-				k, err := e.FitKernel(x, links, v)
+				k, err := e.FitKernel(context.Background(), x, links, v, nil)
 				if err != nil {
 					t.Fatalf("%s %v: %v", c.name, given, err)
 				}
@@ -502,12 +503,12 @@ func TestITMLParams(t *testing.T) {
 				continue
 			}
 			if e.FitLinks != nil {
-				r, err = e.FitLinks(x, links, v)
+				r, err = e.FitLinks(context.Background(), x, links, v, nil)
 			} else {
 				if c.name == "itml-tuned" {
 					v = mustParse(t, e, map[string]string{"seed": given["seed"], "k": "1"})
 				}
-				r, err = e.FitData(x, y, v)
+				r, err = e.FitData(context.Background(), x, y, v, nil)
 			}
 			if err != nil {
 				t.Fatalf("%s %v: %v", c.name, given, err)
@@ -548,9 +549,9 @@ func TestITMLStart(t *testing.T) {
 			v := mustParse(t, e, map[string]string{"start": start, "cycles": "20"})
 			var r learners.Result
 			if e.FitLinks != nil {
-				r, err = e.FitLinks(x, links, v)
+				r, err = e.FitLinks(context.Background(), x, links, v, nil)
 			} else {
-				r, err = e.FitData(x, y, v)
+				r, err = e.FitData(context.Background(), x, y, v, nil)
 			}
 			if err != nil {
 				t.Fatalf("%s from %s: %v", name, start, err)
@@ -571,9 +572,9 @@ func TestITMLStart(t *testing.T) {
 		v := mustParse(t, e, map[string]string{"start": "invcov"})
 		constant := mat.NewDense(10, 2, nil)
 		if e.FitLinks != nil {
-			_, err = e.FitLinks(constant, links, v)
+			_, err = e.FitLinks(context.Background(), constant, links, v, nil)
 		} else {
-			_, err = e.FitData(constant, y, v)
+			_, err = e.FitData(context.Background(), constant, y, v, nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), "itml: start: invcov: all deviations are zero") {
 			t.Errorf("%s on equal rows: error %v", name, err)
@@ -584,7 +585,7 @@ func TestITMLStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := pairs.FitLogDet(x, links, pairs.LogDetParams{W0: w})
+	want, err := pairs.FitLogDet(context.Background(), x, links, pairs.LogDetParams{W0: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -592,7 +593,7 @@ func TestITMLStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.FitLinks(x, links, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"})); err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
+	if got, err := e.FitLinks(context.Background(), x, links, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"}), nil); err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
 		t.Errorf("not the fit with W0 of LogDetStart, error %v", err)
 	}
 }
@@ -618,13 +619,13 @@ func TestITMLGivenBounds(t *testing.T) {
 			v := mustParse(t, e, given)
 			switch {
 			case e.FitKernel != nil:
-				r, err := e.FitKernel(x, links, v)
+				r, err := e.FitKernel(context.Background(), x, links, v, nil)
 				return r.Kernel, err
 			case e.FitLinks != nil:
-				r, err := e.FitLinks(x, links, v)
+				r, err := e.FitLinks(context.Background(), x, links, v, nil)
 				return r.Metric, err
 			}
-			r, err := e.FitData(x, y, v)
+			r, err := e.FitData(context.Background(), x, y, v, nil)
 			return r.Metric, err
 		}
 		for _, c := range []struct{ upper, lower, want string }{
@@ -669,7 +670,7 @@ func TestKernelLogDetNarrowRange(t *testing.T) {
 		}
 		links = append(links, metric.Link{I: i, J: (i + 1) % 60, Label: metric.Similar}, metric.Link{I: i, J: (i + 7) % 60, Label: metric.Dissimilar})
 	}
-	_, err = e.FitKernel(x, links, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}))
+	_, err = e.FitKernel(context.Background(), x, links, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}), nil)
 	if err == nil || !strings.Contains(err.Error(), "kernel-logdet: kernel: ") || !strings.Contains(err.Error(), "want a kernel under which they differ more") {
 		t.Errorf("error %v", err)
 	}

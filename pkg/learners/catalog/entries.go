@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"context"
 	"encoding"
 	"errors"
 	"fmt"
@@ -261,12 +262,12 @@ var entries = []Entry{
 				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
 				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 			}),
-		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
-			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations")}
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
+			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations"), Progress: progress}
 			if v.Text("reading") == pairs.Violations.String() {
 				p.Reading = pairs.Violations
 			}
-			b, err := pairs.FitBatchPOLA(x, links, p)
+			b, err := pairs.FitBatchPOLA(ctx, x, links, p)
 			return b.Result, err
 		},
 	},
@@ -278,7 +279,7 @@ var entries = []Entry{
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
-		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
+		FitLinks: func(_ context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.Result, error) {
 			return pairs.FitRCA(x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -291,7 +292,7 @@ var entries = []Entry{
 		Version:     pairs.LogDetVersion,
 		Constructor: "pairs.FitLogDet",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
-		FitLinks: func(x *mat.Dense, links []metric.Link, v Values) (learners.Result, error) {
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
 			p, err := itml(v)
 			if err != nil {
 				return learners.Result{}, err
@@ -299,7 +300,8 @@ var entries = []Entry{
 			if p, err = withStart(withSlack(p, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
-			l, err := pairs.FitLogDet(x, links, p)
+			p.Progress = progress
+			l, err := pairs.FitLogDet(ctx, x, links, p)
 			return l.Result, err
 		},
 	},
@@ -311,7 +313,7 @@ var entries = []Entry{
 		Version:     pairs.KernelLogDetVersion,
 		Constructor: "pairs.FitKernelLogDetRows",
 		Params:      slices.Concat(itmlSlack, itmlParams, kernelParams),
-		FitKernel: func(x *mat.Dense, links []metric.Link, v Values) (KernelResult, error) {
+		FitKernel: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
 			_, d := x.Dims()
 			k, err := kernel(d, v)
 			if err != nil {
@@ -322,8 +324,8 @@ var entries = []Entry{
 				return KernelResult{}, err
 			}
 			p = withSlack(p, v)
-			l, err := pairs.FitKernelLogDetRows(k, x, links, pairs.KernelLogDetParams{
-				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles,
+			l, err := pairs.FitKernelLogDetRows(ctx, k, x, links, pairs.KernelLogDetParams{
+				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: progress,
 			})
 			if err != nil {
 				return KernelResult{}, err
@@ -346,7 +348,7 @@ var entries = []Entry{
 		Version:     pairs.LogDetVersion,
 		Constructor: "pairs.FitLogDetLabels",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
-		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
 				return learners.Result{}, err
@@ -354,7 +356,8 @@ var entries = []Entry{
 			if p.LogDetParams, err = withStart(withSlack(p.LogDetParams, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
-			l, err := pairs.FitLogDetLabels(source(v), x, y, p)
+			p.Progress = progress
+			l, err := pairs.FitLogDetLabels(ctx, source(v), x, y, p)
 			return l.Result, err
 		},
 	},
@@ -375,12 +378,13 @@ var entries = []Entry{
 				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		}),
-		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
 				return learners.Result{}, err
 			}
-			l, err := pairs.FitLogDetTuned(source(v), x, y, pairs.LogDetTunedParams{LogDetLabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
+			p.Progress = progress
+			l, err := pairs.FitLogDetTuned(ctx, source(v), x, y, pairs.LogDetTunedParams{LogDetLabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
 			return l.Result, err
 		},
 	},
@@ -395,7 +399,7 @@ var entries = []Entry{
 			Name: "dim", Doc: "number of components", Type: Count,
 			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
 		}},
-		FitData: func(x *mat.Dense, _ []int, v Values) (learners.Result, error) {
+		FitData: func(_ context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
 			p, err := labels.FitPCA(x, v.Int("dim"))
 			if err != nil {
 				return learners.Result{}, err
@@ -411,7 +415,7 @@ var entries = []Entry{
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
 		Params:      []Param{invCovRidge},
-		FitData: func(x *mat.Dense, _ []int, v Values) (learners.Result, error) {
+		FitData: func(_ context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
 			return labels.FitInvCov(x, labels.InvCovParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -429,7 +433,7 @@ var entries = []Entry{
 			},
 			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
 		},
-		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
+		FitData: func(_ context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.Result, error) {
 			p, err := labels.FitFDA(x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
 			if err != nil {
 				return learners.Result{}, err
@@ -462,9 +466,9 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
-			l, err := labels.FitLMNN(x, y, labels.LMNNParams{
-				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"),
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+			l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
+				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
 			})
 			return l.Result, err
 		},
@@ -486,8 +490,8 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(x *mat.Dense, y []int, v Values) (learners.Result, error) {
-			l, err := labels.FitMCML(x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations")})
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+			l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
 			return l.Result, err
 		},
 	},

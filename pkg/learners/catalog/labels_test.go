@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"context"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,7 +32,7 @@ func TestLabelParams(t *testing.T) {
 		}
 		var m [2]*mat.SymDense
 		for i, given := range c.given {
-			r, err := e.FitData(x, y, mustParse(t, e, given))
+			r, err := e.FitData(context.Background(), x, y, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%s %v: %v", c.name, given, err)
 			}

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -104,9 +105,9 @@ func TestWideData(t *testing.T) {
 			}
 			switch {
 			case e.FitLinks != nil:
-				_, err = e.FitLinks(x, links, v)
+				_, err = e.FitLinks(context.Background(), x, links, v, nil)
 			case e.FitData != nil:
-				_, err = e.FitData(x, y, v)
+				_, err = e.FitData(context.Background(), x, y, v, nil)
 			default:
 				continue
 			}
@@ -157,7 +158,7 @@ func TestHugeParameters(t *testing.T) {
 						x := mat.NewDense(8, 2, []float64{0, 0, 1, 0, 0, 1, 1, 1, 5, 5, 6, 5, 5, 6, 6, 6})
 						y := []int{0, 0, 0, 0, 1, 1, 1, 1}
 						if (p.Name == "folds" || p.Name == "k" || p.Name == "dim" || p.Name == "links" || p.Name == "bound-pairs") && e.FitData != nil {
-							_, err = e.FitData(x, y, v)
+							_, err = e.FitData(context.Background(), x, y, v, nil)
 						}
 					}
 					var m *limits.MemoryError

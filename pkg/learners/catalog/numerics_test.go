@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -376,14 +377,14 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 		}
 	}()
 	if e.FitKernel != nil {
-		r, err := e.FitKernel(x, links, v)
+		r, err := e.FitKernel(context.Background(), x, links, v, nil)
 		return fitted{r.Kernel, nil, r.Status, r.Residual}, err
 	}
 	var r learners.Result
 	if e.FitLinks != nil {
-		r, err = e.FitLinks(x, links, v)
+		r, err = e.FitLinks(context.Background(), x, links, v, nil)
 	} else {
-		r, err = e.FitData(x, y, v)
+		r, err = e.FitData(context.Background(), x, y, v, nil)
 	}
 	return fitted{r.Metric, r.Metric, r.Status, r.Residual}, err
 }

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -181,7 +182,7 @@ func TestKernelChoices(t *testing.T) {
 			t.Errorf("%v: %v", given, err)
 			continue
 		}
-		if r, err := batch.FitKernel(x, links, v); err != nil || r.Kernel.Kernel() != want {
+		if r, err := batch.FitKernel(context.Background(), x, links, v, nil); err != nil || r.Kernel.Kernel() != want {
 			t.Errorf("%v: %+v, error %v, want kernel %v", given, r, err, want)
 		}
 	}
@@ -273,7 +274,7 @@ func TestReadings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := e.FitLinks(x, links, v)
+		r, err := e.FitLinks(context.Background(), x, links, v, nil)
 		if err != nil || r.Status != learners.IterationCap || r.Iterations != 1 {
 			t.Fatalf("%s: %+v, error %v", reading, r, err)
 		}

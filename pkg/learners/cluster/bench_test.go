@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -14,14 +15,14 @@ func BenchmarkKMedoids(b *testing.B) {
 	b.Run("alg=FasterPAM/n=400/k=10", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(58, 2))
 		for b.Loop() {
-			if _, err := FitFasterPAM(c, MedoidsParams{M: k}, rng); err != nil {
+			if _, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: k}, rng); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("alg=PAM/n=400/k=10", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := FitPAM(c, MedoidsParams{M: k}); err != nil {
+			if _, err := FitPAM(context.Background(), c, MedoidsParams{M: k}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -43,7 +44,7 @@ func BenchmarkRows(b *testing.B) {
 	b.Run("alg=KMeans/n=400/dim=50", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(59, 2))
 		for b.Loop() {
-			if _, err := FitKMeans(x, KMeansParams{K: 4}, rng); err != nil {
+			if _, err := FitKMeans(context.Background(), x, KMeansParams{K: 4}, rng); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -53,7 +54,7 @@ func BenchmarkRows(b *testing.B) {
 			rng := rand.New(rand.NewPCG(59, 2))
 			iterations := 0
 			for b.Loop() {
-				m, err := FitMixture(x, MixtureParams{K: 4, Covariance: form}, rng)
+				m, err := FitMixture(context.Background(), x, MixtureParams{K: 4, Covariance: form}, rng)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -98,11 +99,11 @@ type HMRF struct {
 //
 // It returns an error if a parameter is not allowed, if x is empty or has fewer than
 // K rows, if an entry is NaN or infinite, if a link has label 0, a row outside x, or
-// twice the same row, or if squared distances or the weighted ones overflow, or squared distances vanish though rows differ. It
-// panics if x or rng is nil. An iteration costs O(nKd + s(n + m)K) for m links and s
+// twice the same row, or if squared distances or the weighted ones overflow, or squared distances vanish though rows differ, or if ctx is done. It
+// panics if x or rng is nil. Progress is told of the objective. An iteration costs O(nKd + s(n + m)K) for m links and s
 // rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
 // cannot-links.
-func FitHMRF(x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*HMRF, error) {
+func FitHMRF(ctx context.Context, x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*HMRF, error) {
 	p = p.Resolved()
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
@@ -118,13 +119,17 @@ func FitHMRF(x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*
 	if err := limits.Check(fmt.Sprintf("squared distances of %d rows to %d centres", n, p.K), limits.Floats(n, p.K)); err != nil {
 		return nil, fmt.Errorf("hmrf: k: %w", err)
 	}
-	f, err := newField(x, links, p.K, w)
+	f, err := newField(ctx, x, links, p.K, w)
 	if err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}
 	var best *HMRF
 	for i := range p.Starts {
-		if r := f.run(i%2 == 0, p.MaxIterations, rng); best == nil || r.Objective < best.Objective {
+		r := f.run(i%2 == 0, p.MaxIterations, rng, runs{p.Progress, i, p.Starts}.report)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("hmrf: %w", err)
+		}
+		if best == nil || r.Objective < best.Objective {
 			best = r
 		}
 	}
@@ -148,6 +153,7 @@ type edge struct {
 
 // field is the objective and its variables.
 type field struct {
+	ctx   context.Context // once it is done, all numbers are meaningless
 	x     *mat.Dense
 	k     int
 	edges [][]edge // of each row
@@ -161,10 +167,10 @@ type field struct {
 	turn    []bool     // scratch: the row is in the unit whose turn it is
 }
 
-func newField(x *mat.Dense, links []metric.Link, k int, w float64) (*field, error) {
+func newField(ctx context.Context, x *mat.Dense, links []metric.Link, k int, w float64) (*field, error) {
 	n, _ := x.Dims()
 	f := &field{
-		x: x, k: k, edges: make([][]edge, n),
+		ctx: ctx, x: x, k: k, edges: make([][]edge, n),
 		sq: mat.NewDense(n, k, nil), cluster: make([]int, n), turn: make([]bool, n),
 	}
 	var widest float64
@@ -175,7 +181,10 @@ func newField(x *mat.Dense, links []metric.Link, k int, w float64) (*field, erro
 		case l.I < 0 || l.I >= n || l.J < 0 || l.J >= n || l.I == l.J:
 			return nil, fmt.Errorf("links: link %d: rows %d and %d are not allowed, want two different ones of 0 to %d", i, l.I, l.J, n-1)
 		case l.Label == metric.Dissimilar && widest == 0:
-			widest = largestSqDist(x)
+			widest = largestSqDist(ctx, x)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var total float64
@@ -200,10 +209,13 @@ func newField(x *mat.Dense, links []metric.Link, k int, w float64) (*field, erro
 	return f, nil
 }
 
-func largestSqDist(x *mat.Dense) float64 {
+func largestSqDist(ctx context.Context, x *mat.Dense) float64 {
 	n, _ := x.Dims()
 	var most float64
 	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
 		for j := range i {
 			most = max(most, metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(j)))
 		}
@@ -239,16 +251,22 @@ func neighbourhoods(edges [][]edge) [][]int {
 }
 
 // run is one start, from neighbourhoods or from rows.
-func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand) *HMRF {
+func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report func(iteration, most int, objective float64)) *HMRF {
 	r := &HMRF{Status: learners.IterationCap}
 	f.centres = f.drawCentres(fromNeighbourhoods, rng)
 	f.measure()
 	f.begin(rng)
+	if f.ctx.Err() != nil {
+		return r
+	}
 	var before []int
 	size := make([]int, f.k)
 	for range most {
 		f.measure()
 		f.settle(rng)
+		if f.ctx.Err() != nil {
+			return r
+		}
 		clear(size)
 		for _, c := range f.cluster {
 			size[c]++
@@ -262,6 +280,7 @@ func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand) *HMRF {
 		means(f.x, f.centres, f.cluster, size)
 		f.score(r)
 		r.Trace = append(r.Trace, r.Objective)
+		report(len(r.Trace), most, r.Objective)
 	}
 	r.Centres, r.Assignment = f.centres, before
 	return r
@@ -325,7 +344,10 @@ func (f *field) begin(rng *rand.Rand) {
 		f.cluster[i] = -1
 	}
 	for _, part := range [][][]int{f.units[:f.neighbourhoods], f.units[f.neighbourhoods:]} {
-		for _, u := range rng.Perm(len(part)) {
+		for k, u := range rng.Perm(len(part)) {
+			if k%looks == 0 && f.ctx.Err() != nil {
+				return
+			}
 			if f.cluster[part[u][0]] < 0 {
 				f.move(part[u])
 			}
@@ -337,6 +359,9 @@ func (f *field) begin(rng *rand.Rand) {
 func (f *field) measure() {
 	n, _ := f.x.Dims()
 	for i := range n {
+		if i%looks == 0 && f.ctx.Err() != nil {
+			return
+		}
 		row := f.sq.RawRowView(i)
 		for c := range row {
 			row[c] = metric.Euclidean{}.SqDist(f.x.RawRowView(i), f.centres.RawRowView(c))
@@ -348,7 +373,10 @@ func (f *field) measure() {
 func (f *field) settle(rng *rand.Rand) {
 	for moved := true; moved; {
 		moved = false
-		for _, u := range rng.Perm(len(f.units)) {
+		for k, u := range rng.Perm(len(f.units)) {
+			if k%looks == 0 && f.ctx.Err() != nil {
+				return
+			}
 			moved = f.move(f.units[u]) || moved
 		}
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -81,7 +82,7 @@ func hmrfObjective(x *mat.Dense, links []metric.Link, w float64, k int, cluster 
 
 func mustHMRF(t testing.TB, x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) *HMRF {
 	t.Helper()
-	r, err := FitHMRF(x, links, p, rng)
+	r, err := FitHMRF(context.Background(), x, links, p, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func checkHMRFMoves(t *testing.T, what string, x *mat.Dense, links []metric.Link
 	t.Helper()
 	k, _ := r.Centres.Dims()
 	n, _ := x.Dims()
-	widest := largestSqDist(x)
+	widest := largestSqDist(context.Background(), x)
 	fixed := func(cluster []int) (sum float64) {
 		for i, c := range cluster {
 			sum += metric.Euclidean{}.SqDist(x.RawRowView(i), r.Centres.RawRowView(c))
@@ -344,7 +345,7 @@ func TestHMRFDraws(t *testing.T) {
 	// Shares lie within 5 standard deviations, each at most ½/√n of n draws.
 	within := func(n float64) float64 { return 2.5 / math.Sqrt(n) }
 	first, second := map[float64]float64{}, map[float64]float64{}
-	f, err := newField(x, links, 2, 1)
+	f, err := newField(context.Background(), x, links, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +368,7 @@ func TestHMRFDraws(t *testing.T) {
 	}
 
 	// The means, then a row that is on none of them.
-	if f, err = newField(x, links, 4, 1); err != nil {
+	if f, err = newField(context.Background(), x, links, 4, 1); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
@@ -390,14 +391,14 @@ func TestHMRFStarts(t *testing.T) {
 	x := groups(rng, 30, 2, 5, 1)
 	links := randomLinks(rng, 30, 12, nil)
 	for seed := range uint64(20) {
-		f, err := newField(x, links, 5, 1)
+		f, err := newField(context.Background(), x, links, 5, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		own := rand.New(rand.NewPCG(94, seed))
-		want := f.run(true, 300, own)
+		want := f.run(true, 300, own, runs{}.report)
 		for _, neighbourhoods := range []bool{false, true} {
-			if r := f.run(neighbourhoods, 300, own); r.Objective < want.Objective {
+			if r := f.run(neighbourhoods, 300, own, runs{}.report); r.Objective < want.Objective {
 				want = r
 			}
 		}
@@ -429,7 +430,7 @@ func TestHMRFFill(t *testing.T) {
 		// Alone, row 3 would break a must-link.
 		"a must-link": {[]metric.Link{{I: 3, J: 0, Label: metric.Similar}}, []int{0, 0, 2, 0, 1}},
 	} {
-		f, err := newField(x, c.links, 3, 1000)
+		f, err := newField(context.Background(), x, c.links, 3, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -476,7 +477,7 @@ func TestHMRFErrors(t *testing.T) {
 		{with(math.NaN()), nil, two, "hmrf: x: row 3, column 1: NaN is not allowed"},
 		{with(1e160), nil, two, "hmrf: x: squared distances overflow"},
 	} {
-		if _, err := FitHMRF(c.x, c.links, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitHMRF(context.Background(), c.x, c.links, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -490,7 +491,7 @@ func ExampleFitHMRF() {
 		nil,
 		{{I: 1, J: 2, Label: metric.Dissimilar}, {I: 2, J: 5, Label: metric.Similar}},
 	} {
-		r, err := FitHMRF(x, links, p, rand.New(rand.NewPCG(1, 2)))
+		r, err := FitHMRF(context.Background(), x, links, p, rand.New(rand.NewPCG(1, 2)))
 		if err != nil {
 			panic(err)
 		}
@@ -531,7 +532,7 @@ func BenchmarkHMRF(b *testing.B) {
 	b.Run("alg=KMeans/n=400/dim=50", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(92, 2))
 		for b.Loop() {
-			if _, err := FitKMeans(x, KMeansParams{K: 4}, rng); err != nil {
+			if _, err := FitKMeans(context.Background(), x, KMeansParams{K: 4}, rng); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -27,6 +28,9 @@ type KMeansParams struct {
 	Starts int `json:"starts"`
 	// MaxIterations is the cap on iterations of one run; 0 means 300.
 	MaxIterations int `json:"max_iterations"`
+	// Progress, if not nil, is told of each iteration of all runs, with the inertia after
+	// it as Objective; Residual is NaN.
+	Progress func(learners.Progress) `json:"-"`
 }
 
 // Resolved returns p with its defaults filled in: Starts = 1, MaxIterations = 300.
@@ -78,9 +82,9 @@ type KMeans struct {
 //
 // It returns an error if a parameter is not allowed, if x is empty or has fewer
 // than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
-// vanish though rows differ.
+// vanish though rows differ, or if ctx is done.
 // It panics if x or rng is nil. An iteration costs O(nKd).
-func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
+func FitKMeans(ctx context.Context, x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
@@ -89,8 +93,12 @@ func FitKMeans(x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
 	var best *KMeans
-	for range p.Starts {
-		if r := lloyd(x, plusPlus(x, p.K, rng), p.MaxIterations); best == nil || r.Inertia < best.Inertia {
+	for i := range p.Starts {
+		r := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), p.MaxIterations, runs{p.Progress, i, p.Starts}.report)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("kmeans: %w", err)
+		}
+		if best == nil || r.Inertia < best.Inertia {
 			best = r
 		}
 	}
@@ -115,14 +123,33 @@ func checkSpread(x *mat.Dense) error {
 	return nil
 }
 
-// plusPlus draws k different rows of x as centres.
-func plusPlus(x *mat.Dense, k int, rng *rand.Rand) *mat.Dense {
+// runs tells a Progress of the run-th of so many runs.
+type runs struct {
+	progress func(learners.Progress)
+	run, of  int
+}
+
+// report tells of an iteration, the number of which counts from 1 to most.
+func (r runs) report(iteration, most int, objective float64) {
+	if r.progress != nil {
+		r.progress(learners.Progress{Iteration: r.run*most + iteration, Cap: r.of * most, Objective: objective, Residual: math.NaN()})
+	}
+}
+
+// looks is the number of rows between two looks at a context.
+const looks = 16
+
+// plusPlus draws k different rows of x as centres; if ctx is done, they may be fewer.
+func plusPlus(ctx context.Context, x *mat.Dense, k int, rng *rand.Rand) *mat.Dense {
 	n, d := x.Dims()
 	centres := mat.NewDense(k, d, nil)
 	near := make([]float64, n) // squared distance to the nearest centre so far
 	taken := make([]bool, n)
 	next := rng.IntN(n)
 	for c := range k {
+		if ctx.Err() != nil {
+			break
+		}
 		if c > 0 {
 			next = draw(near, rng)
 		}
@@ -159,13 +186,16 @@ func draw(weights []float64, rng *rand.Rand) int {
 	return last
 }
 
-// lloyd iterates from centres, which it changes.
-func lloyd(x, centres *mat.Dense, maxIterations int) *KMeans {
+// lloyd iterates from centres, which it changes. If ctx is done, the answer is meaningless.
+func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report func(iteration, most int, objective float64)) *KMeans {
 	k, _ := centres.Dims()
 	r := &KMeans{Centres: centres, Status: learners.IterationCap}
 	size := make([]int, k)
 	for range maxIterations {
-		next, sq := nearest(x, centres)
+		next, sq := nearestUntil(ctx, x, centres)
+		if ctx.Err() != nil {
+			return r
+		}
 		if slices.Equal(next, r.Assignment) {
 			r.Status = learners.Converged
 			break
@@ -178,6 +208,7 @@ func lloyd(x, centres *mat.Dense, maxIterations int) *KMeans {
 		fill(r.Assignment, sq, size)
 		means(x, centres, r.Assignment, size)
 		r.Trace = append(r.Trace, inertia(x, r))
+		report(len(r.Trace), maxIterations, r.Trace[len(r.Trace)-1])
 	}
 	r.Inertia = r.Trace[len(r.Trace)-1]
 	return r
@@ -259,10 +290,18 @@ func (k *KMeans) Prototypes(x *mat.Dense) []int {
 // nearest returns, for each row of x, the first nearest row of y and the squared
 // distance to it.
 func nearest(x, y *mat.Dense) (index []int, sq []float64) {
+	return nearestUntil(context.Background(), x, y)
+}
+
+// nearestUntil is nearest, which ends early when ctx is done.
+func nearestUntil(ctx context.Context, x, y *mat.Dense) (index []int, sq []float64) {
 	n, _ := x.Dims()
 	m, _ := y.Dims()
 	index, sq = make([]int, n), slices.Repeat([]float64{math.Inf(1)}, n)
 	for i := range n {
+		if i%looks == 0 && ctx.Err() != nil {
+			break
+		}
 		row := x.RawRowView(i)
 		for j := range m {
 			if s := (metric.Euclidean{}).SqDist(row, y.RawRowView(j)); s < sq[i] {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -121,7 +122,7 @@ func TestKMeans(t *testing.T) {
 	for _, c := range rowCases() {
 		for range 10 {
 			before := mat.DenseCopyOf(c.x)
-			r, err := FitKMeans(c.x, KMeansParams{K: c.k}, rng)
+			r, err := FitKMeans(context.Background(), c.x, KMeansParams{K: c.k}, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +153,7 @@ func TestEmptyClusters(t *testing.T) {
 		for _, s := range sq {
 			before += s
 		}
-		r := lloyd(c.x, centres, 300)
+		r := lloyd(context.Background(), c.x, centres, 300, runs{}.report)
 		checkKMeans(t, c.name, c.x, r)
 		for _, v := range r.Trace {
 			if v > before*(1+inertiaTol) {
@@ -185,7 +186,7 @@ func TestKMeansFindsTheOptimum(t *testing.T) {
 			means(x, r.Centres, labels, size)
 			best = min(best, inertia(x, r))
 		}
-		r, err := FitKMeans(x, KMeansParams{K: k, Starts: 60}, rng)
+		r, err := FitKMeans(context.Background(), x, KMeansParams{K: k, Starts: 60}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +226,7 @@ func TestPlusPlusSpreads(t *testing.T) {
 		x.Set(i, 0, 1000*float64(i%4)+rng.Float64())
 	}
 	for range 100 {
-		centres := plusPlus(x, 4, rng)
+		centres := plusPlus(context.Background(), x, 4, rng)
 		var seen [4]bool
 		for c := range 4 {
 			seen[int(centres.At(c, 0)/1000)] = true
@@ -239,7 +240,7 @@ func TestPlusPlusSpreads(t *testing.T) {
 func TestKMeansRunsAreReproducible(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(67, 1)), 80, 3, 3, 1)
 	fit := func() *KMeans {
-		r, err := FitKMeans(x, KMeansParams{K: 4, Starts: 3}, rand.New(rand.NewPCG(67, 2)))
+		r, err := FitKMeans(context.Background(), x, KMeansParams{K: 4, Starts: 3}, rand.New(rand.NewPCG(67, 2)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestKMeansRunsAreReproducible(t *testing.T) {
 	if !slices.Equal(a.Centres.RawMatrix().Data, b.Centres.RawMatrix().Data) || !slices.Equal(a.Trace, b.Trace) {
 		t.Error("two runs differ")
 	}
-	short, err := FitKMeans(x, KMeansParams{K: 4, MaxIterations: 1}, rand.New(rand.NewPCG(67, 2)))
+	short, err := FitKMeans(context.Background(), x, KMeansParams{K: 4, MaxIterations: 1}, rand.New(rand.NewPCG(67, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestKMeansErrors(t *testing.T) {
 		{with(math.Inf(1)), KMeansParams{K: 2}, "x: row 3, column 1: +Inf is not allowed"},
 		{with(1e160), KMeansParams{K: 2}, "squared distances overflow"},
 	} {
-		if _, err := FitKMeans(c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitKMeans(context.Background(), c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -295,7 +296,7 @@ func TestKMeansErrors(t *testing.T) {
 
 func ExampleFitKMeans() {
 	x := mat.NewDense(5, 1, []float64{0, 1, 2, 10, 12})
-	r, err := FitKMeans(x, KMeansParams{K: 2, Starts: 5}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitKMeans(context.Background(), x, KMeansParams{K: 2, Starts: 5}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)
 	}
@@ -307,7 +308,7 @@ func ExampleFitKMeans() {
 
 func ExampleKMeansParams_Resolved() {
 	fmt.Printf("%+v\n", KMeansParams{K: 3}.Resolved())
-	// Output: {K:3 Starts:1 MaxIterations:300}
+	// Output: {K:3 Starts:1 MaxIterations:300 Progress:<nil>}
 }
 
 // Rows that differ, but whose squared distances vanish in float64, are refused; equal
@@ -316,15 +317,15 @@ func TestVanishingDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range []float64{1e-155, 1e-170, 1e-300} {
 		x := mat.NewDense(4, 1, []float64{0, s, 5 * s, 6 * s})
-		if k, err := FitKMeans(x, KMeansParams{K: 2}, rng); err == nil || !strings.Contains(err.Error(), "vanish in float64, though rows differ: rescale the features") {
+		if k, err := FitKMeans(context.Background(), x, KMeansParams{K: 2}, rng); err == nil || !strings.Contains(err.Error(), "vanish in float64, though rows differ: rescale the features") {
 			t.Errorf("scale %g: %+v, error %v", s, k, err)
 		}
 	}
 	x := mat.NewDense(4, 1, []float64{0, 1e-150, 5e-150, 6e-150})
-	if k, err := FitKMeans(x, KMeansParams{K: 2, Starts: 5}, rng); err != nil || k.Assignment[0] != k.Assignment[1] || k.Assignment[1] == k.Assignment[2] {
+	if k, err := FitKMeans(context.Background(), x, KMeansParams{K: 2, Starts: 5}, rng); err != nil || k.Assignment[0] != k.Assignment[1] || k.Assignment[1] == k.Assignment[2] {
 		t.Errorf("%+v, error %v", k, err)
 	}
-	if _, err := FitKMeans(mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}, rng); err != nil {
+	if _, err := FitKMeans(context.Background(), mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}, rng); err != nil {
 		t.Error(err)
 	}
 }

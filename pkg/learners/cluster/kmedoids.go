@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -31,6 +32,9 @@ type MedoidsParams struct {
 	Starts int `json:"starts"`
 	// MaxPasses is the cap on passes over the candidates of one run; 0 means 100.
 	MaxPasses int `json:"max_passes"`
+	// Progress, if not nil, is told of each pass of all runs, with the cost after it as
+	// Objective; Residual is NaN.
+	Progress func(learners.Progress) `json:"-"`
 }
 
 // Resolved returns p with its defaults filled in: Starts = 1, MaxPasses = 100.
@@ -119,10 +123,10 @@ type Medoids struct {
 // medoid may serve no point.
 //
 // It returns an error if a parameter is not allowed, or if cost is empty or has
-// an entry that is NaN or infinite, or whose sum overflows. It panics if cost is
+// an entry that is NaN or infinite, or whose sum overflows, or if ctx is done. It panics if cost is
 // nil, or if rng is nil and there is no Start. Memory is O(AB), or O(A+B) if cost
 // is the transpose of a *mat.Dense, whose rows are then read in place.
-func FitFasterPAM(cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, error) {
+func FitFasterPAM(ctx context.Context, cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, error) {
 	cols, err := columns(cost)
 	if err != nil {
 		return nil, fmt.Errorf("fasterpam: %w", err)
@@ -132,13 +136,17 @@ func FitFasterPAM(cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, e
 	}
 	p = p.Resolved()
 	var best *Medoids
-	for range p.Starts {
+	for i := range p.Starts {
 		start := slices.Clone(p.Start)
 		if start == nil {
 			start = rng.Perm(len(cols))[:p.M]
 		}
 		slices.Sort(start)
-		if r := newSwapper(cols, start).eager(p.MaxPasses); best == nil || r.Cost < best.Cost {
+		r := newSwapper(cols, start).eager(ctx, p.MaxPasses, runs{p.Progress, i, p.Starts}.report)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("fasterpam: %w", err)
+		}
+		if best == nil || r.Cost < best.Cost {
 			best = r
 		}
 	}
@@ -153,7 +161,7 @@ func FitFasterPAM(cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, e
 // it needs many more passes than FitFasterPAM, which finds sets as good.
 //
 // It draws nothing. Its errors and panics are those of FitFasterPAM.
-func FitPAM(cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
+func FitPAM(ctx context.Context, cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
 	cols, err := columns(cost)
 	if err != nil {
 		return nil, fmt.Errorf("pam: %w", err)
@@ -164,10 +172,17 @@ func FitPAM(cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
 	p = p.Resolved()
 	start := slices.Clone(p.Start)
 	if start == nil {
-		start = build(cols, p.M)
+		start = build(ctx, cols, p.M)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("pam: %w", err)
+		}
 	}
 	slices.Sort(start)
-	return newSwapper(cols, start).steepest(p.MaxPasses), nil
+	r := newSwapper(cols, start).steepest(ctx, p.MaxPasses, runs{p.Progress, 0, 1}.report)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("pam: %w", err)
+	}
+	return r, nil
 }
 
 // Build returns m candidates in the order in which the greedy algorithm takes
@@ -183,16 +198,20 @@ func Build(cost mat.Matrix, m int) ([]int, error) {
 	if m < 1 || m > len(cols) {
 		return nil, fmt.Errorf("build: m: %d is not allowed, want 1 to %d, the number of candidates", m, len(cols))
 	}
-	return build(cols, m), nil
+	return build(context.Background(), cols, m), nil
 }
 
-func build(cols [][]float64, m int) []int {
+// build is Build; if ctx is done, the set is smaller.
+func build(ctx context.Context, cols [][]float64, m int) []int {
 	near := slices.Repeat([]float64{math.Inf(1)}, len(cols[0]))
 	taken := make([]bool, len(cols))
 	set := make([]int, 0, m)
 	for range m {
 		best, least := -1, 0.0
 		for j, col := range cols {
+			if ctx.Err() != nil {
+				return set
+			}
 			if taken[j] {
 				continue
 			}
@@ -481,8 +500,9 @@ func (w *swapper) swap(s, j int) {
 	w.sum()
 }
 
-// eager exchanges as soon as an exchange lowers the total.
-func (w *swapper) eager(maxPasses int) *Medoids {
+// eager exchanges as soon as an exchange lowers the total. If ctx is done, the answer is
+// meaningless.
+func (w *swapper) eager(ctx context.Context, maxPasses int, report func(iteration, most int, objective float64)) *Medoids {
 	r := &Medoids{Status: learners.IterationCap}
 	last := -1 // the candidate of the last exchange
 	for r.Passes = 0; r.Passes < maxPasses && r.Status != learners.Converged; r.Passes++ {
@@ -490,6 +510,9 @@ func (w *swapper) eager(maxPasses int) *Medoids {
 			if j == last { // a whole round without an exchange
 				r.Status = learners.Converged
 				break
+			}
+			if ctx.Err() != nil {
+				return r
 			}
 			if w.member[j] {
 				continue
@@ -504,16 +527,21 @@ func (w *swapper) eager(maxPasses int) *Medoids {
 		if last < 0 {
 			r.Status = learners.Converged
 		}
+		report(r.Passes+1, maxPasses, w.total)
 	}
 	return w.finish(r)
 }
 
-// steepest makes the exchange that lowers the total most, once per pass.
-func (w *swapper) steepest(maxPasses int) *Medoids {
+// steepest makes the exchange that lowers the total most, once per pass. If ctx is done,
+// the answer is meaningless.
+func (w *swapper) steepest(ctx context.Context, maxPasses int, report func(iteration, most int, objective float64)) *Medoids {
 	r := &Medoids{Status: learners.IterationCap}
 	for r.Passes = 0; r.Passes < maxPasses && r.Status != learners.Converged; r.Passes++ {
 		slot, candidate, least := -1, -1, 0.0
 		for j, col := range w.cols {
+			if ctx.Err() != nil {
+				return r
+			}
 			if w.member[j] {
 				continue
 			}
@@ -524,10 +552,11 @@ func (w *swapper) steepest(maxPasses int) *Medoids {
 		}
 		if candidate < 0 {
 			r.Status = learners.Converged
-			continue
+		} else {
+			w.swap(slot, candidate)
+			r.Swaps++
 		}
-		w.swap(slot, candidate)
-		r.Swaps++
+		report(r.Passes+1, maxPasses, w.total)
 	}
 	return w.finish(r)
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -186,7 +187,7 @@ func TestFasterPAMEndsAtALocalOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(52, 1))
 	for _, c := range medoidCases() {
 		for range 5 {
-			r, err := FitFasterPAM(c.c, MedoidsParams{M: c.m}, rng)
+			r, err := FitFasterPAM(context.Background(), c.c, MedoidsParams{M: c.m}, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +198,7 @@ func TestFasterPAMEndsAtALocalOptimum(t *testing.T) {
 
 func TestPAMIsPAMAsPrinted(t *testing.T) {
 	for _, c := range medoidCases() {
-		r, err := FitPAM(c.c, MedoidsParams{M: c.m})
+		r, err := FitPAM(context.Background(), c.c, MedoidsParams{M: c.m})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +229,7 @@ func TestFasterPAMFindsGroups(t *testing.T) {
 		}
 	}
 	for _, starts := range []int{1, 3} {
-		r, err := FitFasterPAM(c, MedoidsParams{M: groups, Starts: starts}, rng)
+		r, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: groups, Starts: starts}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +319,7 @@ func TestCostLayouts(t *testing.T) {
 		before := mat.DenseCopyOf(group[0])
 		var want *Medoids
 		for k, c := range group {
-			r, err := FitFasterPAM(c, MedoidsParams{M: 4}, rand.New(rand.NewPCG(1, 2)))
+			r, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: 4}, rand.New(rand.NewPCG(1, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -338,15 +339,15 @@ func TestCostLayouts(t *testing.T) {
 func TestStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 1))
 	c := plane(rng, 40, 0)
-	pam, err := FitPAM(c, MedoidsParams{M: 3})
+	pam, err := FitPAM(context.Background(), c, MedoidsParams{M: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := []int{pam.Set[2], pam.Set[0], pam.Set[1]}
 	kept := slices.Clone(start)
 	for name, fit := range map[string]func(MedoidsParams) (*Medoids, error){
-		"FasterPAM": func(p MedoidsParams) (*Medoids, error) { return FitFasterPAM(c, p, nil) },
-		"PAM":       func(p MedoidsParams) (*Medoids, error) { return FitPAM(c, p) },
+		"FasterPAM": func(p MedoidsParams) (*Medoids, error) { return FitFasterPAM(context.Background(), c, p, nil) },
+		"PAM":       func(p MedoidsParams) (*Medoids, error) { return FitPAM(context.Background(), c, p) },
 	} {
 		r, err := fit(MedoidsParams{M: 3, Start: start})
 		if err != nil {
@@ -400,8 +401,8 @@ func TestMedoidErrors(t *testing.T) {
 		{with(math.Inf(-1)), MedoidsParams{M: 1}, "cost: row 1, column 2: -Inf is not allowed"},
 		{with(1e308), MedoidsParams{M: 1}, "sums would overflow"},
 	} {
-		_, eager := FitFasterPAM(bad.cost, bad.p, rand.New(rand.NewPCG(1, 1)))
-		_, steepest := FitPAM(bad.cost, bad.p)
+		_, eager := FitFasterPAM(context.Background(), bad.cost, bad.p, rand.New(rand.NewPCG(1, 1)))
+		_, steepest := FitPAM(context.Background(), bad.cost, bad.p)
 		for _, err := range []error{eager, steepest} {
 			if err == nil || !strings.Contains(err.Error(), bad.want) {
 				t.Errorf("%+v: error %v, want %q", bad.p, err, bad.want)
@@ -430,7 +431,7 @@ func ExampleFitFasterPAM() {
 		9, 4, 1,
 		9, 3, 2,
 	})
-	r, err := FitFasterPAM(cost, MedoidsParams{M: 2}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitFasterPAM(context.Background(), cost, MedoidsParams{M: 2}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)
 	}
@@ -449,7 +450,7 @@ func ExampleFitPAM() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := FitPAM(cost, MedoidsParams{M: 2, Start: first})
+	r, err := FitPAM(context.Background(), cost, MedoidsParams{M: 2, Start: first})
 	if err != nil {
 		panic(err)
 	}
@@ -459,5 +460,5 @@ func ExampleFitPAM() {
 
 func ExampleMedoidsParams_Resolved() {
 	fmt.Printf("%+v\n", MedoidsParams{M: 3}.Resolved())
-	// Output: {M:3 Start:[] Starts:1 MaxPasses:100}
+	// Output: {M:3 Start:[] Starts:1 MaxPasses:100 Progress:<nil>}
 }

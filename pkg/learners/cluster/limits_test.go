@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -23,13 +24,13 @@ func TestSizes(t *testing.T) {
 	}
 	costs := mat.NewDense(n, n, nil)
 	for name, f := range map[string]func() error{
-		"mixture, many components": func() error { _, err := FitMixture(tall, MixtureParams{K: n}, rng); return err },
-		"mixture, many features":   func() error { _, err := FitMixture(wide, MixtureParams{K: 2}, rng); return err },
+		"mixture, many components": func() error { _, err := FitMixture(context.Background(), tall, MixtureParams{K: n}, rng); return err },
+		"mixture, many features":   func() error { _, err := FitMixture(context.Background(), wide, MixtureParams{K: 2}, rng); return err },
 		"hmrf": func() error {
-			_, err := FitHMRF(tall, nil, HMRFParams{KMeansParams: KMeansParams{K: n}}, rng)
+			_, err := FitHMRF(context.Background(), tall, nil, HMRFParams{KMeansParams: KMeansParams{K: n}}, rng)
 			return err
 		},
-		"medoids": func() error { _, err := FitPAM(costs, MedoidsParams{M: 2}); return err },
+		"medoids": func() error { _, err := FitPAM(context.Background(), costs, MedoidsParams{M: 2}); return err },
 	} {
 		var e *limits.MemoryError
 		if err := f(); !errors.As(err, &e) {

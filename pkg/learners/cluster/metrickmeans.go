@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -31,11 +32,11 @@ type MetricKMeans struct {
 //
 // It returns the errors of FitKMeans. It panics if x, m or rng is nil, or if x has
 // rows but not the columns that m compares.
-func FitMetricKMeans(x *mat.Dense, m *metric.Mahalanobis, p KMeansParams, rng *rand.Rand) (*MetricKMeans, error) {
+func FitMetricKMeans(ctx context.Context, x *mat.Dense, m *metric.Mahalanobis, p KMeansParams, rng *rand.Rand) (*MetricKMeans, error) {
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	r, err := FitKMeans(m.EmbedRows(x), p, rng)
+	r, err := FitKMeans(ctx, m.EmbedRows(x), p, rng)
 	if err != nil {
 		return nil, err
 	}

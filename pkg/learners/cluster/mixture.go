@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -89,6 +90,9 @@ type MixtureParams struct {
 	Tol float64 `json:"tol"`
 	// MaxIterations is the cap on iterations of one run; 0 means 300.
 	MaxIterations int `json:"max_iterations"`
+	// Progress, if not nil, is told of each iteration of all runs, with the log-likelihood
+	// before it as Objective, which EM maximises; Residual is NaN.
+	Progress func(learners.Progress) `json:"-"`
 }
 
 // Resolved returns p with its defaults filled in: Floor = 1e-6, Starts = 1, Tol =
@@ -169,9 +173,10 @@ type component struct {
 // A component that has lost all rows keeps its mean and covariance, with weight
 // 0. It returns an error if a parameter is not allowed, if x is empty or has
 // fewer than K rows, if all rows coincide, if an entry is NaN or infinite, or if
-// squared distances overflow, or vanish though rows differ. It panics if x or rng is nil. An iteration costs
+// squared distances overflow, or vanish though rows differ, or if
+// ctx is done. It panics if x or rng is nil. An iteration costs
 // O(nKd), or O(nKd² + Kd³) if Full.
-func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+func FitMixture(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
@@ -180,8 +185,11 @@ func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error)
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
 	var best *Mixture
-	for range p.Starts {
-		m, err := climb(x, p, rng)
+	for i := range p.Starts {
+		m, err := climb(ctx, x, p, rng, runs{p.Progress, i, p.Starts}.report)
+		if stopped := ctx.Err(); stopped != nil {
+			return nil, fmt.Errorf("mixture: %w", stopped)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("mixture: %w", err)
 		}
@@ -193,9 +201,9 @@ func FitMixture(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error)
 }
 
 // climb is one run of EM.
-func climb(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, report func(iteration, most int, objective float64)) (*Mixture, error) {
 	n, d := x.Dims()
-	e := &em{x: x, form: p.Covariance, dev: mat.NewDense(n, d, nil)}
+	e := &em{ctx: ctx, x: x, form: p.Covariance, dev: mat.NewDense(n, d, nil)}
 	one := slices.Repeat([]float64{1}, n)
 	mean := make([]float64, d)
 	means(x, mat.NewDense(1, d, mean), make([]int, n), []int{n})
@@ -213,7 +221,10 @@ func climb(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, status: learners.IterationCap}
 	switch p.Start {
 	case FromKMeans:
-		k := lloyd(x, plusPlus(x, p.K, rng), KMeansParams{}.Resolved().MaxIterations)
+		k := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), KMeansParams{}.Resolved().MaxIterations, runs{}.report)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m.means = k.Centres
 		for i, c := range k.Assignment {
 			floats.SubTo(e.dev.RawRowView(i), x.RawRowView(i), m.means.RawRowView(c))
@@ -232,12 +243,16 @@ func climb(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 		m.comps[c] = common
 	}
 	for range p.MaxIterations {
-		resp, ll := m.expect(x)
+		resp, ll := m.expect(ctx, x)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		gain := math.Inf(1)
 		if k := len(m.trace); k > 0 {
 			gain = ll - m.trace[k-1]
 		}
 		m.trace = append(m.trace, ll)
+		report(len(m.trace), p.MaxIterations, ll)
 		if gain <= p.Tol*float64(n) {
 			m.status = learners.Converged
 			break
@@ -254,6 +269,7 @@ func climb(x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
 
 // em is what the maximisation needs beside the mixture.
 type em struct {
+	ctx   context.Context
 	x     *mat.Dense
 	form  Covariance
 	floor float64    // least eigenvalue
@@ -272,6 +288,9 @@ func (e *em) deviate(mean []float64) {
 func (e *em) maximise(m *Mixture, resp *mat.Dense) error {
 	n, _ := e.x.Dims()
 	for c := range m.comps {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
 		r := resp.RawRowView(c)
 		mass := floats.Sum(r)
 		m.weights[c] = mass / float64(n)
@@ -361,14 +380,17 @@ func raised(s *mat.SymDense, floor float64) (component, error) {
 	return c, nil
 }
 
-// expect returns the K×n posterior probabilities of the components and the
+// expect returns, unless ctx is done, the K×n posterior probabilities of the components and the
 // log-likelihood.
-func (m *Mixture) expect(x *mat.Dense) (resp *mat.Dense, ll float64) {
+func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll float64) {
 	n, d := x.Dims()
 	k := len(m.weights)
 	resp = mat.NewDense(k, n, nil)
 	dev := mat.NewDense(n, d, nil)
 	for c, comp := range m.comps {
+		if ctx.Err() != nil {
+			return nil, 0
+		}
 		mean := m.means.RawRowView(c)
 		for i := range n {
 			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
@@ -448,7 +470,7 @@ func (m *Mixture) Trace() []float64 { return slices.Clone(m.trace) }
 // each row of x. It panics if x is nil or empty or does not have the columns of
 // the fitted rows.
 func (m *Mixture) Posterior(x *mat.Dense) *mat.Dense {
-	resp, _ := m.expect(m.checked(x))
+	resp, _ := m.expect(context.Background(), m.checked(x))
 	return mat.DenseCopyOf(resp.T())
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -95,7 +96,7 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 			for _, start := range []MixtureStart{FromKMeans, FromRows} {
 				for _, floor := range []float64{1e-9, 1e-6, 0.1} {
 					name := fmt.Sprintf("%s, %v, %v, floor %g", c.name, form, start, floor)
-					m, err := FitMixture(c.x, MixtureParams{K: c.k, Covariance: form, Start: start, Floor: floor, MaxIterations: 60}, rng)
+					m, err := FitMixture(context.Background(), c.x, MixtureParams{K: c.k, Covariance: form, Start: start, Floor: floor, MaxIterations: 60}, rng)
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -143,7 +144,7 @@ func TestSparseRows(t *testing.T) {
 		}
 		x.Set(0, 0, 1+x.At(1, 0)) // two rows differ
 		name := fmt.Sprintf("fit %d", k)
-		m, err := FitMixture(x, MixtureParams{K: 1 + rng.IntN(min(4, n)), Start: MixtureStart(rng.IntN(2))}, rng)
+		m, err := FitMixture(context.Background(), x, MixtureParams{K: 1 + rng.IntN(min(4, n)), Start: MixtureStart(rng.IntN(2))}, rng)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -156,7 +157,7 @@ func TestMixtureAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(72, 1))
 	x := groups(rng, 80, 3, 3, 2)
 	for _, form := range forms {
-		m, err := FitMixture(x, MixtureParams{K: 3, Covariance: form}, rng)
+		m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, Covariance: form}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +199,7 @@ func TestOneComponent(t *testing.T) {
 		cov.SymRankOne(cov, 1/float64(n), dev)
 	}
 	for _, form := range forms {
-		m, err := FitMixture(x, MixtureParams{K: 1, Covariance: form}, rng)
+		m, err := FitMixture(context.Background(), x, MixtureParams{K: 1, Covariance: form}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +295,7 @@ func TestMixtureFindsGroups(t *testing.T) {
 		}
 	}
 	for _, form := range forms {
-		m, err := FitMixture(x, MixtureParams{K: 2, Covariance: form, Starts: 2}, rng)
+		m, err := FitMixture(context.Background(), x, MixtureParams{K: 2, Covariance: form, Starts: 2}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +332,7 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(76, 1)), 60, 3, 3, 1)
 	for _, start := range []MixtureStart{FromKMeans, FromRows} {
 		fit := func(starts int) *Mixture {
-			m, err := FitMixture(x, MixtureParams{K: 3, Start: start, Starts: starts}, rand.New(rand.NewPCG(76, 2)))
+			m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, Start: start, Starts: starts}, rand.New(rand.NewPCG(76, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -345,7 +346,7 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 			t.Errorf("%v: the best of 4 runs has ℓ = %v, the first alone %v", start, a.LogLikelihood(), one.LogLikelihood())
 		}
 	}
-	m, err := FitMixture(x, MixtureParams{K: 3, MaxIterations: 2}, rand.New(rand.NewPCG(76, 2)))
+	m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, MaxIterations: 2}, rand.New(rand.NewPCG(76, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,16 +359,16 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 // and nothing becomes NaN.
 func TestMassIsLost(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(77, 1)), 20, 2, 1, 1)
-	e := &em{x: x, form: Diagonal, floor: 1e-6, dev: mat.NewDense(20, 2, nil)}
+	e := &em{ctx: t.Context(), x: x, form: Diagonal, floor: 1e-6, dev: mat.NewDense(20, 2, nil)}
 	m := &Mixture{weights: []float64{0.5, 0.5}, means: mat.NewDense(2, 2, []float64{0, 0, 1e6, 1e6}), comps: slices.Repeat([]component{{variances: []float64{1, 1}}}, 2), form: Diagonal}
-	resp, _ := m.expect(x)
+	resp, _ := m.expect(context.Background(), x)
 	if err := e.maximise(m, resp); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(m.weights, []float64{1, 0}) || m.means.At(1, 0) != 1e6 {
 		t.Errorf("weights %v, means %v", m.weights, m.means.RawMatrix().Data)
 	}
-	if _, ll := m.expect(x); math.IsNaN(ll) || math.IsInf(ll, 0) {
+	if _, ll := m.expect(context.Background(), x); math.IsNaN(ll) || math.IsInf(ll, 0) {
 		t.Errorf("ℓ = %v", ll)
 	}
 	m.trace = []float64{0}
@@ -402,11 +403,11 @@ func TestMixtureErrors(t *testing.T) {
 		{nan, MixtureParams{K: 2}, "x: row 3, column 1: NaN is not allowed"},
 		{big, MixtureParams{K: 2}, "squared distances overflow"},
 	} {
-		if _, err := FitMixture(c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitMixture(context.Background(), c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
-	m, err := FitMixture(x, MixtureParams{K: 1}, rand.New(rand.NewPCG(1, 1)))
+	m, err := FitMixture(context.Background(), x, MixtureParams{K: 1}, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +432,7 @@ func TestNames(t *testing.T) {
 
 func ExampleFitMixture() {
 	x := mat.NewDense(8, 1, []float64{-1.5, -0.5, 0.5, 1.5, 99.5, 100.5, 99.5, 100.5})
-	m, err := FitMixture(x, MixtureParams{K: 2}, rand.New(rand.NewPCG(1, 2)))
+	m, err := FitMixture(context.Background(), x, MixtureParams{K: 2}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)
 	}
@@ -443,5 +444,5 @@ func ExampleFitMixture() {
 
 func ExampleMixtureParams_Resolved() {
 	fmt.Printf("%+v\n", MixtureParams{K: 3}.Resolved())
-	// Output: {K:3 Covariance:full Floor:1e-06 Start:from k-means Starts:1 Tol:1e-06 MaxIterations:300}
+	// Output: {K:3 Covariance:full Floor:1e-06 Start:from k-means Starts:1 Tol:1e-06 MaxIterations:300 Progress:<nil>}
 }

@@ -1,10 +1,13 @@
 package labels
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -245,6 +248,32 @@ func inner(a, b *mat.SymDense) float64 {
 		s += 2*floats.Dot(r, t) - r[0]*t[0]
 	}
 	return s
+}
+
+// productRows is how many rows a product of matrices works on between two looks at a context.
+// It is at least 4 of gonum's blocks of 64, so that each entry has the bits of one product.
+const productRows = 256
+
+// mulRows sets dst to ab, unless ctx ends before.
+func mulRows(ctx context.Context, dst, a *mat.Dense, b mat.Matrix) {
+	n, k := a.Dims()
+	_, m := b.Dims()
+	for lo := 0; lo < n && ctx.Err() == nil; lo += productRows {
+		hi := min(lo+productRows, n)
+		dst.Slice(lo, hi, 0, m).(*mat.Dense).Mul(a.Slice(lo, hi, 0, k), b)
+	}
+}
+
+// mulTrans returns aᵀb, unless ctx ends before.
+func mulTrans(ctx context.Context, a, b *mat.Dense) *mat.Dense {
+	n, k := a.Dims()
+	_, m := b.Dims()
+	dst := mat.NewDense(k, m, nil)
+	for lo := 0; lo < n && ctx.Err() == nil; lo += productRows {
+		hi := min(lo+productRows, n)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.Slice(lo, hi, 0, k).(*mat.Dense).RawMatrix(), b.Slice(lo, hi, 0, m).(*mat.Dense).RawMatrix(), 1, dst.RawMatrix())
+	}
+	return dst
 }
 
 // symmetric sets dst to the symmetric part of the r×r matrix a.

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -136,8 +137,8 @@ func TestWeightsOverflow(t *testing.T) {
 	for _, scale := range []float64{1e-157, 1e-170, 1e-300} {
 		var near mat.Dense
 		near.Scale(scale, x)
-		_, lmnn := FitLMNN(&near, y, LMNNParams{})
-		_, mcml := FitMCML(&near, y, MCMLParams{})
+		_, lmnn := FitLMNN(context.Background(), &near, y, LMNNParams{})
+		_, mcml := FitMCML(context.Background(), &near, y, MCMLParams{})
 		_, invcov := FitInvCov(&near, InvCovParams{})
 		_, ridge := FitInvCov(&near, InvCovParams{Ridge: 0.1})
 		_, start := LogDetStart(&near, InvCovParams{})
@@ -151,5 +152,42 @@ func TestWeightsOverflow(t *testing.T) {
 	near.Scale(1e-150, x) // M is some 1e300
 	if _, err := FitInvCov(&near, InvCovParams{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Products in parts have the bits of whole ones, with fewer rows than a part and with more, and with
+// columns for one or several of gonum's blocks.
+func TestProductsInParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 3))
+	for _, n := range []int{1, 63, 200, productRows, productRows + 1, 2*productRows + 100} {
+		for _, d := range []int{1, 5, 64, 70, 130} {
+			dense := func(n, d int) *mat.Dense {
+				x := mat.NewDense(n, d, nil)
+				for i := range n {
+					for j := range d {
+						x.Set(i, j, rng.NormFloat64())
+					}
+				}
+				return x
+			}
+			a, b, m := dense(n, d), dense(n, d), dense(d, d)
+			var want mat.Dense
+			got := mat.NewDense(n, d, nil)
+			want.Mul(a, m)
+			if mulRows(t.Context(), got, a, m); !mat.Equal(got, &want) {
+				t.Errorf("n = %d, d = %d: another product", n, d)
+			}
+			want.Reset()
+			got = mat.NewDense(n, n, nil)
+			want.Mul(a, b.T())
+			if mulRows(t.Context(), got, a, b.T()); !mat.Equal(got, &want) {
+				t.Errorf("n = %d, d = %d: another product with a transpose", n, d)
+			}
+			want.Reset()
+			want.Mul(a.T(), b)
+			if !mat.Equal(mulTrans(t.Context(), a, b), &want) {
+				t.Errorf("n = %d, d = %d: another product of a transpose", n, d)
+			}
+		}
 	}
 }

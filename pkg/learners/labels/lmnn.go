@@ -2,6 +2,7 @@ package labels
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -31,6 +32,9 @@ type LMNNParams struct {
 	Tol float64
 	// MaxIterations is the cap on iterations, at least 1; 0 means 2000.
 	MaxIterations int
+	// Progress, if not nil, is told of each iteration, with Objective and Residual of the
+	// best metric as of the last look at all impostors.
+	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in: K = 3, Mu = 0.5, Tol = 0.001,
@@ -119,9 +123,9 @@ type LMNN struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if
 // no class has two rows, if all rows coincide, if an entry is NaN or infinite, if a distance or
-// an entry of M overflows, if the impostors do not fit limits.Memory, or if a parameter is
-// out of range. It panics if x is nil or empty.
-func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
+// an entry of M overflows, if the impostors do not fit limits.Memory, if a parameter is
+// out of range, or if ctx is done. It panics if x is nil or empty.
+func FitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -133,15 +137,15 @@ func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 	if err := checkLabelled(x, y); err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
-	targets, err := targetNeighbours(x, y, p.K)
+	targets, err := targetNeighbours(ctx, x, y, p.K)
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
-	f, c, err := newLMNNFit(x, y, targets, p.Mu)
+	f, c, err := newLMNNFit(ctx, x, y, targets, p.Mu)
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
-	status, err := f.run(p.Tol, p.MaxIterations)
+	status, err := f.run(p)
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
@@ -150,6 +154,9 @@ func FitLMNN(x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
 	end := f.survey(in)
+	if err := ctx.Err(); err != nil {
+		return LMNN{}, fmt.Errorf("lmnn: %w", err)
+	}
 	return LMNN{
 		Result:  learners.Result{Metric: m, Status: status, Iterations: f.iterations, Residual: f.residual},
 		Targets: targets,
@@ -171,7 +178,7 @@ func checkLabelled(x *mat.Dense, y []int) error {
 }
 
 // targetNeighbours returns the k nearest others of the class of each row, or all of them.
-func targetNeighbours(x *mat.Dense, y []int, k int) ([][]int, error) {
+func targetNeighbours(ctx context.Context, x *mat.Dense, y []int, k int) ([][]int, error) {
 	n, d := x.Dims()
 	largest := 0
 	for _, rows := range members(y) {
@@ -197,14 +204,21 @@ func targetNeighbours(x *mat.Dense, y []int, k int) ([][]int, error) {
 			return nil, err
 		}
 		most := min(k, len(rows)-1)
-		found, err := knn.Neighbours(part, most+1) // the row itself is among them, or as many duplicates
-		if err != nil {
-			return nil, err
-		}
-		for a, i := range rows {
-			for _, f := range found[a] {
-				if f.Index != a && len(targets[i]) < most {
-					targets[i] = append(targets[i], rows[f.Index])
+		for lo := 0; lo < len(rows); lo += productRows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			hi := min(lo+productRows, len(rows))
+			found, err := knn.Neighbours(part.Slice(lo, hi, 0, d).(*mat.Dense), most+1) // the row itself is among them, or as many duplicates
+			if err != nil {
+				return nil, err
+			}
+			for a := lo; a < hi; a++ {
+				i := rows[a]
+				for _, f := range found[a-lo] {
+					if f.Index != a && len(targets[i]) < most {
+						targets[i] = append(targets[i], rows[f.Index])
+					}
 				}
 			}
 		}
@@ -241,7 +255,8 @@ const (
 // lmnnFit is the objective in coordinates of its own, as convex: with envelopes, and over the
 // impostors that are near.
 type lmnnFit struct {
-	x       *mat.Dense // n×r
+	ctx     context.Context // once it is done, all numbers are meaningless, and run returns its error
+	x       *mat.Dense      // n×r
 	y       []int
 	targets [][]int
 	pairs   int       // T
@@ -269,16 +284,19 @@ type lmnnFit struct {
 	iterations int
 }
 
-func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *coordinates, error) {
+func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *coordinates, error) {
 	c, err := whitened(x)
 	if err != nil {
 		return nil, nil, err
 	}
 	n, r := c.z.Dims()
-	f := &lmnnFit{y: y, targets: targets, mu: mu, width: lmnnWidth}
+	f := &lmnnFit{ctx: ctx, y: y, targets: targets, mu: mu, width: lmnnWidth}
 	scatter := mat.NewSymDense(r, nil)
 	v := mat.NewVecDense(r, nil)
 	for i, ts := range targets {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		for _, j := range ts {
 			metric.Sub(v.RawVector().Data, c.z.RawRowView(i), c.z.RawRowView(j))
 			scatter.SymRankOne(scatter, 1-mu, v)
@@ -303,14 +321,17 @@ func newLMNNFit(x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *
 	return f, c, nil
 }
 
-// run descends until the residual is at most tol.
-func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
+// run descends until the residual is at most p.Tol.
+func (f *lmnnFit) run(p LMNNParams) (learners.Status, error) {
 	_, r := f.x.Dims()
 	start := scaledIdentity(r, f.startScale())
 	if err := f.survey(start).room(); err != nil {
 		return learners.NotRun, err
 	}
 	d := newDescent(f, start)
+	if err := f.ctx.Err(); err != nil {
+		return learners.NotRun, err
+	}
 	f.least = math.Inf(1)
 	stuck, waits := 0, 0
 	for {
@@ -319,6 +340,9 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 			return learners.NotRun, err
 		}
 		d.renew()
+		if err := f.ctx.Err(); err != nil {
+			return learners.NotRun, err
+		}
 		if end.total < f.least {
 			f.least = end.total
 			f.best = d.m
@@ -329,9 +353,9 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 		}
 		f.residual = max(f.least-f.bounded(f.best), 0) / max(f.least, f.mu*float64(f.pairs))
 		switch {
-		case f.residual <= tol:
+		case f.residual <= p.Tol:
 			return learners.Converged, nil
-		case f.iterations >= most:
+		case f.iterations >= p.MaxIterations:
 			return learners.IterationCap, nil
 		case stuck > lmnnStuck:
 			return learners.NoProgress, nil
@@ -357,8 +381,11 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 			}
 			d.renew()
 		}
-		for k := 0; k < lmnnEvery && f.iterations < most; k++ {
+		for k := 0; k < lmnnEvery && f.iterations < p.MaxIterations; k++ {
 			moved, err := d.iterate()
+			if stopped := f.ctx.Err(); stopped != nil {
+				return learners.NotRun, stopped
+			}
 			if err != nil {
 				return learners.NotRun, err
 			}
@@ -370,13 +397,16 @@ func (f *lmnnFit) run(tol float64, most int) (learners.Status, error) {
 			}
 			stuck = 0
 			f.iterations++
+			if p.Progress != nil {
+				p.Progress(learners.Progress{Iteration: f.iterations, Cap: p.MaxIterations, Objective: f.least, Residual: f.residual})
+			}
 		}
 	}
 }
 
 // move makes product and sq those of m.
 func (f *lmnnFit) move(m *mat.SymDense) {
-	f.product.Mul(f.x, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+	mulRows(f.ctx, f.product, f.x, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
 	for i := range f.sq {
 		f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
 	}
@@ -403,6 +433,9 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	for i, near := range f.near {
 		if len(near) == 0 {
 			continue
+		}
+		if f.ctx.Err() != nil {
+			return math.Inf(-1) // which ends a line search
 		}
 		td := f.toTargets(i)
 		k := len(td)
@@ -441,6 +474,9 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 		floats.AddScaled(f.laplacian.RawRowView(j), -w, f.x.RawRowView(i))
 	}
 	for i, near := range f.near {
+		if f.ctx.Err() != nil {
+			return
+		}
 		k := len(f.targets[i])
 		f.tw = append(f.tw[:0], make([]float64, k)...)
 		alpha := f.alpha[i]
@@ -463,9 +499,7 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	for i, w := range f.degree {
 		floats.AddScaled(f.laplacian.RawRowView(i), w, f.x.RawRowView(i))
 	}
-	var full mat.Dense
-	full.Mul(f.x.T(), f.laplacian)
-	symmetric(g, &full)
+	symmetric(g, mulTrans(f.ctx, f.x, f.laplacian))
 	for k, c := range f.pull {
 		g.SetSym(k, k, g.At(k, k)+c)
 	}
@@ -488,6 +522,9 @@ func (f *lmnnFit) bound(d *descent) (float64, error) {
 	root := make([]float64, r)
 	s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C + ρΣ is I
 	for k := range f.lower {
+		if err := f.ctx.Err(); err != nil {
+			return 0, err
+		}
 		rho := f.ridge(k)
 		for i, c := range f.pull {
 			root[i] = math.Sqrt(c + rho*f.spread[i])
@@ -604,6 +641,9 @@ func (f *lmnnFit) each(m *mat.SymDense, visit func(i int, d []float64)) {
 	f.move(m)
 	n, r := f.x.Dims()
 	for lo := 0; lo < n; lo += lmnnRows {
+		if f.ctx.Err() != nil {
+			return
+		}
 		hi := min(lo+lmnnRows, n)
 		block := f.block.Slice(0, hi-lo, 0, n).(*mat.Dense)
 		block.Mul(f.x.Slice(lo, hi, 0, r), f.product.T())

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -82,7 +83,7 @@ func TestLMNNTargets(t *testing.T) {
 	}
 	y[7], y[8], y[9], y[10] = 20, 20, 20, -5 // three rows, and one alone
 	for _, k := range []int{1, 3, 100} {
-		got, err := targetNeighbours(x, y, k)
+		got, err := targetNeighbours(context.Background(), x, y, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,11 +98,11 @@ func TestLMNNTargets(t *testing.T) {
 // newTestFit returns the fit with all impostors looked at and random multipliers.
 func newTestFit(t *testing.T, rng *rand.Rand, x *mat.Dense, y []int) (*lmnnFit, *coordinates) {
 	t.Helper()
-	targets, err := targetNeighbours(x, y, 3)
+	targets, err := targetNeighbours(context.Background(), x, y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, c, err := newLMNNFit(x, y, targets, 0.3)
+	f, c, err := newLMNNFit(context.Background(), x, y, targets, 0.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestLMNNLine(t *testing.T) {
 	for _, mu := range []float64{0.1, 0.5, 0.9} {
 		for range 2 {
 			x, y := overlapping(rng, 20, 1, 2, 1.5)
-			l, err := FitLMNN(x, y, LMNNParams{K: 2, Mu: mu, Tol: tol})
+			l, err := FitLMNN(context.Background(), x, y, LMNNParams{K: 2, Mu: mu, Tol: tol})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +207,7 @@ func TestLMNNOptimum(t *testing.T) {
 		gap, mu       float64
 	}{{21, 2, 3, 0.7, 0.5}, {24, 3, 2, 1, 0.5}, {24, 3, 3, 1, 0.2}, {30, 3, 2, 0.1, 0.8}} {
 		x, y := overlapping(rng, c.n, c.d, c.classes, c.gap)
-		l, err := FitLMNN(x, y, LMNNParams{Mu: c.mu, Tol: tol})
+		l, err := FitLMNN(context.Background(), x, y, LMNNParams{Mu: c.mu, Tol: tol})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,12 +252,12 @@ func TestLMNNOptimum(t *testing.T) {
 func TestLMNNResidual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(54, 6))
 	x, y := overlapping(rng, 60, 6, 3, 1)
-	best, err := FitLMNN(x, y, LMNNParams{Tol: 1e-6})
+	best, err := FitLMNN(context.Background(), x, y, LMNNParams{Tol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, most := range []int{1, 5, 10, 20, 40} {
-		l, err := FitLMNN(x, y, LMNNParams{Tol: 1e-6, MaxIterations: most})
+		l, err := FitLMNN(context.Background(), x, y, LMNNParams{Tol: 1e-6, MaxIterations: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +278,7 @@ func TestLMNNBest(t *testing.T) {
 	x, y := overlapping(rng, 60, 8, 3, 0.5)
 	before := math.Inf(1)
 	for most := lmnnEvery; most <= 15*lmnnEvery; most += lmnnEvery {
-		l, err := FitLMNN(x, y, LMNNParams{Tol: 1e-12, Mu: 0.75, MaxIterations: most})
+		l, err := FitLMNN(context.Background(), x, y, LMNNParams{Tol: 1e-12, Mu: 0.75, MaxIterations: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,18 +364,18 @@ func TestLMNNStart(t *testing.T) {
 func TestLMNNScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(54, 7))
 	x, y := overlapping(rng, 45, 4, 3, 1)
-	a, err := FitLMNN(x, y, LMNNParams{})
+	a, err := FitLMNN(context.Background(), x, y, LMNNParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FitLMNN(x, y, LMNNParams{})
+	b, err := FitLMNN(context.Background(), x, y, LMNNParams{})
 	if err != nil || !mat.Equal(a.Metric.M(), b.Metric.M()) {
 		t.Errorf("two fits differ, error %v", err)
 	}
 	for _, scale := range []float64{1.0 / (1 << 20), 1 << 30} { // exact, so that targets stay
 		var scaled mat.Dense
 		scaled.Scale(scale, x)
-		c, err := FitLMNN(&scaled, y, LMNNParams{})
+		c, err := FitLMNN(context.Background(), &scaled, y, LMNNParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +398,7 @@ func TestLMNNEdges(t *testing.T) {
 	for i := range 30 {
 		x.Set(i, 3, 0.1)
 	}
-	l, err := FitLMNN(x, y, LMNNParams{})
+	l, err := FitLMNN(context.Background(), x, y, LMNNParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,24 +413,24 @@ func TestLMNNEdges(t *testing.T) {
 	for i := range 30 {
 		x.Set(i, 3, 3*float64(y[i]))
 	}
-	if l, err = FitLMNN(x, y, LMNNParams{}); err != nil || l.Status != learners.Converged || l.Objective > 1e-3*0.5*90 {
+	if l, err = FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil || l.Status != learners.Converged || l.Objective > 1e-3*0.5*90 {
 		t.Errorf("a feature that is the class: %v, F = %v, error %v", l.Status, l.Objective, err)
 	}
 
 	wide, labels := overlapping(rng, 20, 40, 2, 1)
-	if l, err = FitLMNN(wide, labels, LMNNParams{}); err != nil || l.Status != learners.Converged {
+	if l, err = FitLMNN(context.Background(), wide, labels, LMNNParams{}); err != nil || l.Status != learners.Converged {
 		t.Errorf("more features than rows: %v after %d, residual %g, error %v", l.Status, l.Iterations, l.Residual, err)
 	}
 
 	// Each class has one point: the targets coincide.
 	points := mat.NewDense(4, 2, []float64{0, 0, 0, 0, 1, 5, 1, 5})
-	if l, err = FitLMNN(points, []int{0, 0, 1, 1}, LMNNParams{}); err != nil || l.Status != learners.Converged || l.Objective > 1e-3 {
+	if l, err = FitLMNN(context.Background(), points, []int{0, 0, 1, 1}, LMNNParams{}); err != nil || l.Status != learners.Converged || l.Objective > 1e-3 {
 		t.Errorf("classes that are points: %v, F = %v, error %v", l.Status, l.Objective, err)
 	}
 
 	// The classes lie in the same places: no metric is better than M = 0.
 	line := mat.NewDense(6, 1, []float64{0, 1, 2, 0, 1, 2})
-	if l, err = FitLMNN(line, []int{0, 1, 0, 1, 0, 1}, LMNNParams{K: 1}); err != nil || l.Status != learners.Converged {
+	if l, err = FitLMNN(context.Background(), line, []int{0, 1, 0, 1, 0, 1}, LMNNParams{K: 1}); err != nil || l.Status != learners.Converged {
 		t.Errorf("classes in the same places: %v, residual %g, error %v", l.Status, l.Residual, err)
 	}
 	if f, _, _, _ := slowLMNN(line, []int{0, 1, 0, 1, 0, 1}, l.Targets, 0.5, mat.NewSymDense(1, nil)); math.Abs(l.Objective-f) > 1e-3*f {
@@ -440,7 +441,10 @@ func TestLMNNEdges(t *testing.T) {
 func TestLMNNErrors(t *testing.T) {
 	x := mat.NewDense(4, 1, []float64{0, 1, 3, 4})
 	y := []int{0, 0, 1, 1}
-	fit := func(x *mat.Dense, y []int, p LMNNParams) error { _, err := FitLMNN(x, y, p); return err }
+	fit := func(x *mat.Dense, y []int, p LMNNParams) error {
+		_, err := FitLMNN(context.Background(), x, y, p)
+		return err
+	}
 	for want, err := range map[string]error{
 		"lmnn: 3 labels for 4 rows":                fit(x, y[:3], LMNNParams{}),
 		"lmnn: labels: 1 class, want at least 2":   fit(x, []int{3, 3, 3, 3}, LMNNParams{}),
@@ -458,7 +462,7 @@ func TestLMNNErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	mustPanic(t, "empty data", func() { FitLMNN(&mat.Dense{}, nil, LMNNParams{}) })
+	mustPanic(t, "empty data", func() { FitLMNN(context.Background(), &mat.Dense{}, nil, LMNNParams{}) })
 }
 
 func ExampleFitLMNN() {
@@ -467,7 +471,7 @@ func ExampleFitLMNN() {
 		0, -9, 1, 2, 0.2, 8, 1.4, -3,
 		2, 9, 3, -4, 2.7, 3, 1.3, -8,
 	})
-	l, err := FitLMNN(x, []int{0, 0, 0, 0, 1, 1, 1, 1}, LMNNParams{K: 1})
+	l, err := FitLMNN(context.Background(), x, []int{0, 0, 0, 0, 1, 1, 1, 1}, LMNNParams{K: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -477,7 +481,7 @@ func ExampleFitLMNN() {
 	fmt.Printf("%+v\n", LMNNParams{}.Resolved())
 	// Output:
 	// converged; F = 9.17, weights 0.28 and 0.01
-	// {K:3 Mu:0.5 Tol:0.001 MaxIterations:2000}
+	// {K:3 Mu:0.5 Tol:0.001 MaxIterations:2000 Progress:<nil>}
 }
 
 func BenchmarkLMNN(b *testing.B) {
@@ -490,7 +494,7 @@ func BenchmarkLMNN(b *testing.B) {
 			var l LMNN
 			for b.Loop() {
 				var err error
-				if l, err = FitLMNN(x, y, LMNNParams{}); err != nil {
+				if l, err = FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,6 +2,7 @@ package labels
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -23,6 +24,9 @@ type MCMLParams struct {
 	Tol float64
 	// MaxIterations is the cap on iterations, at least 1; 0 means 1000.
 	MaxIterations int
+	// Progress, if not nil, is told of each iteration, with F(M) and Residual at the metric
+	// before it.
+	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in: Tol = 0.001, MaxIterations = 1000.
@@ -85,8 +89,9 @@ type MCML struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, or if a parameter is out of range. It panics if x is nil or empty.
-func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
+// the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, if a parameter is out of range, or if ctx
+// is done. It panics if x is nil or empty.
+func FitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -105,11 +110,11 @@ func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	f, err := newMCMLFit(c, y)
+	f, err := newMCMLFit(ctx, c, y)
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	end, err := f.run(p.Tol, p.MaxIterations)
+	end, err := f.run(p)
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
@@ -117,9 +122,13 @@ func FitMCML(x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
+	objective := max(f.value(in), 0)
+	if err := ctx.Err(); err != nil {
+		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
 	return MCML{
 		Result:    learners.Result{Metric: m, Status: end.status, Iterations: end.iterations, Residual: end.residual},
-		Objective: max(f.value(in), 0), Rows: f.rows,
+		Objective: objective, Rows: f.rows,
 	}, nil
 }
 
@@ -129,6 +138,7 @@ const mcmlFloor = 1e-3
 
 // mcmlFit is F as convex, in coordinates of its own.
 type mcmlFit struct {
+	ctx    context.Context // once it is done, all numbers are meaningless, and run returns its error
 	z      *mat.Dense
 	scales []float64 // the covariance of z is the diagonal matrix of their squares
 	y      []int
@@ -141,10 +151,10 @@ type mcmlFit struct {
 }
 
 // newMCMLFit balances the coordinates by the scatter within classes, Σ p₀(j|i)(x_i−x_j)(x_i−x_j)ᵀ.
-func newMCMLFit(c *coordinates, y []int) (*mcmlFit, error) {
+func newMCMLFit(ctx context.Context, c *coordinates, y []int) (*mcmlFit, error) {
 	n, r := c.z.Dims()
 	f := &mcmlFit{
-		y: y, size: map[int]int{},
+		ctx: ctx, y: y, size: map[int]int{},
 		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), w: mat.NewDense(n, n, nil), sum: mat.NewDense(n, r, nil),
 	}
 	scatter := mat.NewSymDense(r, nil)
@@ -157,6 +167,9 @@ func newMCMLFit(c *coordinates, y []int) (*mcmlFit, error) {
 		mean := meanOf(c.z, rows)
 		v := mat.NewVecDense(r, nil)
 		for _, i := range rows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			floats.SubTo(v.RawVector().Data, c.z.RawRowView(i), mean)
 			scatter.SymRankOne(scatter, 2*float64(len(rows))/float64(len(rows)-1), v)
 		}
@@ -174,13 +187,16 @@ func newMCMLFit(c *coordinates, y []int) (*mcmlFit, error) {
 }
 
 func (f *mcmlFit) value(m *mat.SymDense) float64 {
-	f.moved.Mul(f.z, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+	mulRows(f.ctx, f.moved, f.z, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
 	for i := range f.sq {
 		f.sq[i] = floats.Dot(f.z.RawRowView(i), f.moved.RawRowView(i))
 	}
-	f.w.Mul(f.moved, f.z.T())
+	mulRows(f.ctx, f.w, f.moved, f.z.T())
 	var total float64
 	for i, c := range f.y {
+		if f.ctx.Err() != nil {
+			return math.Inf(-1) // which ends a line search
+		}
 		w := f.w.RawRowView(i)
 		others := f.size[c] - 1
 		if others == 0 {
@@ -219,7 +235,7 @@ func (f *mcmlFit) value(m *mat.SymDense) float64 {
 
 // gradient is zᵀ(D − W − Wᵀ)z, W = p₀ − p and D the sums of its columns: those of its rows are 0.
 func (f *mcmlFit) gradient(g *mat.SymDense) {
-	f.sum.Mul(f.w, f.z)
+	mulRows(f.ctx, f.sum, f.w, f.z)
 	n, _ := f.z.Dims()
 	degree := make([]float64, n)
 	for i := range n {
@@ -229,9 +245,7 @@ func (f *mcmlFit) gradient(g *mat.SymDense) {
 	for i, s := range degree {
 		floats.AddScaled(f.sum.RawRowView(i), s, f.z.RawRowView(i))
 	}
-	var full mat.Dense
-	full.Mul(f.z.T(), f.sum)
-	symmetric(g, &full)
+	symmetric(g, mulTrans(f.ctx, f.z, f.sum))
 }
 
 // mcmlEnd is where a descent ended.
@@ -242,25 +256,32 @@ type mcmlEnd struct {
 	residual   float64
 }
 
-// run descends until the residual is at most tol.
-func (f *mcmlFit) run(tol float64, most int) (mcmlEnd, error) {
+// run descends until the residual is at most p.Tol.
+func (f *mcmlFit) run(p MCMLParams) (mcmlEnd, error) {
 	d := newDescent(f, f.start())
 	var e mcmlEnd
 	for {
+		if err := f.ctx.Err(); err != nil {
+			return mcmlEnd{}, err
+		}
 		residual, err := f.residual(d)
 		if err != nil {
 			return mcmlEnd{}, err
 		}
 		e.at, e.residual = d.m, residual
 		switch {
-		case residual <= tol:
+		case residual <= p.Tol:
 			e.status = learners.Converged
 			return e, nil
-		case e.iterations == most:
+		case e.iterations == p.MaxIterations:
 			e.status = learners.IterationCap
 			return e, nil
 		}
+		before := d.now
 		moved, err := d.iterate()
+		if stopped := f.ctx.Err(); stopped != nil {
+			return mcmlEnd{}, stopped
+		}
 		if err != nil {
 			return mcmlEnd{}, err
 		}
@@ -269,6 +290,9 @@ func (f *mcmlFit) run(tol float64, most int) (mcmlEnd, error) {
 			return e, nil
 		}
 		e.iterations++
+		if p.Progress != nil {
+			p.Progress(learners.Progress{Iteration: e.iterations, Cap: p.MaxIterations, Objective: before, Residual: residual})
+		}
 	}
 }
 

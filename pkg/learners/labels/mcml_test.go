@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -81,7 +82,7 @@ func slowMCML(x *mat.Dense, y []int, m mat.Symmetric) (float64, *mat.SymDense) {
 func newTestMCML(t *testing.T, x *mat.Dense, y []int) *mcmlFit {
 	t.Helper()
 	_, d := x.Dims()
-	f, err := newMCMLFit(&coordinates{z: x, b: identity(d)}, y)
+	f, err := newMCMLFit(context.Background(), &coordinates{z: x, b: identity(d)}, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestMCMLOptimum(t *testing.T) {
 		gap           float64
 	}{{20, 2, 2, 0.5}, {30, 3, 3, 1}, {40, 5, 2, 1}, {30, 8, 3, 0.3}} {
 		x, y := overlapping(rng, c.n, c.d, c.classes, c.gap)
-		l, err := FitMCML(x, y, MCMLParams{Tol: tol})
+		l, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: tol})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestMCMLReference(t *testing.T) {
 	const tol = 1e-5 // nats per row
 	rng := rand.New(rand.NewPCG(53, 3))
 	x, y := overlapping(rng, 18, 2, 2, 1)
-	l, err := FitMCML(x, y, MCMLParams{Tol: 1e-8})
+	l, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: 1e-8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +202,12 @@ func TestMCMLReference(t *testing.T) {
 func TestMCMLResidual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 4))
 	x, y := overlapping(rng, 40, 6, 2, 0.5)
-	best, err := FitMCML(x, y, MCMLParams{Tol: 1e-9})
+	best, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for iterations := 1; iterations <= 6; iterations++ {
-		l, err := FitMCML(x, y, MCMLParams{Tol: 1e-9, MaxIterations: iterations})
+		l, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: 1e-9, MaxIterations: iterations})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +233,7 @@ func TestMCMLResidualDefinition(t *testing.T) {
 			x.Set(7, j, -4*v)
 		}
 		for _, most := range []int{1, 2, 4} {
-			l, err := FitMCML(x, y, MCMLParams{Tol: 1e-12, MaxIterations: most})
+			l, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: 1e-12, MaxIterations: most})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +286,7 @@ func TestMCMLInvariance(t *testing.T) {
 	const tol = 1e-8
 	rng := rand.New(rand.NewPCG(53, 5))
 	x, y := overlapping(rng, 30, 3, 2, 1)
-	l, err := FitMCML(x, y, MCMLParams{Tol: tol})
+	l, err := FitMCML(context.Background(), x, y, MCMLParams{Tol: tol})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestMCMLInvariance(t *testing.T) {
 		mapped.Set(i, 1, 1e6*mapped.At(i, 1))
 		mapped.Set(i, 3, 0.1)
 	}
-	k, err := FitMCML(mapped, y, MCMLParams{Tol: tol})
+	k, err := FitMCML(context.Background(), mapped, y, MCMLParams{Tol: tol})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,20 +326,20 @@ func TestMCMLEdges(t *testing.T) {
 	x.SetRow(1, x.RawRowView(0)) // of another class
 	x.SetRow(4, x.RawRowView(2)) // of the same
 	y[5] = 9
-	l, err := FitMCML(x, y, MCMLParams{})
+	l, err := FitMCML(context.Background(), x, y, MCMLParams{})
 	if err != nil || l.Status != learners.Converged || l.Rows != 23 {
 		t.Errorf("duplicates and a row alone: %v, %d rows, error %v", l.Status, l.Rows, err)
 	}
 	// Each class is a point: F can be as small as asked for.
-	l, err = FitMCML(mat.NewDense(4, 2, []float64{0, 0, 0, 0, 1, 5, 1, 5}), []int{0, 0, 1, 1}, MCMLParams{})
+	l, err = FitMCML(context.Background(), mat.NewDense(4, 2, []float64{0, 0, 0, 0, 1, 5, 1, 5}), []int{0, 0, 1, 1}, MCMLParams{})
 	if err != nil || l.Status != learners.Converged || l.Objective > 1e-3*4 {
 		t.Errorf("classes that are points: %v, F = %v, error %v", l.Status, l.Objective, err)
 	}
-	again, err := FitMCML(x, y, MCMLParams{})
+	again, err := FitMCML(context.Background(), x, y, MCMLParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := FitMCML(x, y, MCMLParams{})
+	other, err := FitMCML(context.Background(), x, y, MCMLParams{})
 	if err != nil || !mat.Equal(again.Metric.M(), other.Metric.M()) {
 		t.Errorf("two fits differ, error %v", err)
 	}
@@ -347,7 +348,10 @@ func TestMCMLEdges(t *testing.T) {
 func TestMCMLErrors(t *testing.T) {
 	x := mat.NewDense(4, 1, []float64{0, 1, 3, 4})
 	y := []int{0, 0, 1, 1}
-	fit := func(x *mat.Dense, y []int, p MCMLParams) error { _, err := FitMCML(x, y, p); return err }
+	fit := func(x *mat.Dense, y []int, p MCMLParams) error {
+		_, err := FitMCML(context.Background(), x, y, p)
+		return err
+	}
 	for want, err := range map[string]error{
 		"mcml: 3 labels for 4 rows":                fit(x, y[:3], MCMLParams{}),
 		"mcml: labels: 1 class, want at least 2":   fit(x, []int{3, 3, 3, 3}, MCMLParams{}),
@@ -364,7 +368,7 @@ func TestMCMLErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	mustPanic(t, "empty data", func() { FitMCML(&mat.Dense{}, nil, MCMLParams{}) })
+	mustPanic(t, "empty data", func() { FitMCML(context.Background(), &mat.Dense{}, nil, MCMLParams{}) })
 }
 
 func ExampleFitMCML() {
@@ -373,7 +377,7 @@ func ExampleFitMCML() {
 		0, -9, 1, 2, 0.2, 8, 1.4, -3,
 		2, 9, 3, -4, 2.7, 3, 1.3, -8,
 	})
-	l, err := FitMCML(x, []int{0, 0, 0, 0, 1, 1, 1, 1}, MCMLParams{})
+	l, err := FitMCML(context.Background(), x, []int{0, 0, 0, 0, 1, 1, 1, 1}, MCMLParams{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -394,7 +398,7 @@ func BenchmarkMCML(b *testing.B) {
 			var l MCML
 			for b.Loop() {
 				var err error
-				if l, err = FitMCML(x, y, MCMLParams{}); err != nil {
+				if l, err = FitMCML(context.Background(), x, y, MCMLParams{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -32,12 +33,12 @@ func TestLMNNEndsAtTheLimit(t *testing.T) {
 		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
 		y[i] = i % 2
 	}
-	if _, err := FitLMNN(x, y, LMNNParams{}); err != nil {
+	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil {
 		t.Fatal(err)
 	}
 	limits.SetMemory(int64(runtime.GOMAXPROCS(0)) * 40 << 10) // what the search for targets takes; an impostor takes 52 bytes
 	var large *limits.MemoryError
-	if _, err := FitLMNN(x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), "impostors") {
+	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), "impostors") {
 		t.Errorf("error %v, want a *limits.MemoryError about impostors", err)
 	}
 }
@@ -53,7 +54,7 @@ func TestLMNNTargetsAtTheLimit(t *testing.T) {
 		y[i] = i % 2
 	}
 	var large *limits.MemoryError
-	if _, err := FitLMNN(x, y, LMNNParams{K: 1e9}); !errors.As(err, &large) || !strings.Contains(err.Error(), "target neighbours") {
+	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{K: 1e9}); !errors.As(err, &large) || !strings.Contains(err.Error(), "target neighbours") {
 		t.Errorf("error %v, want a *limits.MemoryError about target neighbours", err)
 	}
 }

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -50,6 +51,9 @@ type BatchPOLAParams struct {
 	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
 	// of Violations per link.
 	MaxIterations int `json:"max_iterations"`
+	// Progress, if not nil, is told of each iteration, with the largest hinge loss before it
+	// as Residual; Objective is NaN, as there is none.
+	Progress func(learners.Progress) `json:"-"`
 }
 
 // maxPasses is the default cap on passes, and on steps per link.
@@ -113,9 +117,9 @@ type BatchPOLA struct {
 // With r the rank of A, a pass costs O(m·r·d) and a step of Violations O(m·d) more
 // than a step of POLA. FitBatchPOLA returns an error if there is no link, a link
 // has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
-// distance overflows, or a parameter is out of range. It panics if x is nil or
-// empty.
-func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
+// distance overflows, a parameter is out of range, or ctx is done. It panics if x is
+// nil or empty.
+func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
 	n, d := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -137,7 +141,7 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 	if err != nil {
 		return BatchPOLA{}, err
 	}
-	f := &batch{l: l, pairs: make([]metric.Pair, len(links)), sq: make([]float64, len(links))}
+	f := &batch{ctx: ctx, progress: p.Progress, l: l, pairs: make([]metric.Pair, len(links)), sq: make([]float64, len(links))}
 	v := make([]float64, d)
 	for k, link := range links {
 		f.pairs[k] = metric.Pair{X: x.RawRowView(link.I), Y: x.RawRowView(link.J), Label: link.Label}
@@ -155,6 +159,9 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 	if err != nil {
 		return BatchPOLA{}, err
 	}
+	if err := ctx.Err(); err != nil {
+		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
+	}
 	k, residual := f.worst()
 	if math.IsInf(residual, 0) {
 		return BatchPOLA{}, fmt.Errorf("pola-batch: link %d: loss %v under the last metric, want a finite number: scale the features down", k, residual)
@@ -169,15 +176,20 @@ func FitBatchPOLA(x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPO
 
 // batch is the state of a fit.
 type batch struct {
+	ctx                 context.Context
+	progress            func(learners.Progress)
 	l                   *POLA
 	pairs               []metric.Pair
 	sq                  []float64 // squared distance of each pair
 	iterations, updates int
 }
 
-// measure sets all squared distances.
+// measure sets all squared distances, unless the context is done.
 func (f *batch) measure() {
 	for k, p := range f.pairs {
+		if f.ctx.Err() != nil {
+			return
+		}
 		f.sq[k] = f.l.Predict(p).SqDist
 	}
 }
@@ -192,8 +204,18 @@ func (f *batch) worst() (worst int, loss float64) {
 	return worst, loss
 }
 
+// report tells of the iteration that was made, before which the largest loss was as given.
+func (f *batch) report(loss float64, most int) {
+	if f.progress != nil {
+		f.progress(learners.Progress{Iteration: f.iterations, Cap: most, Objective: math.NaN(), Residual: loss})
+	}
+}
+
 // step makes a step on pair k and reports whether it changed the hypothesis.
 func (f *batch) step(k int) (bool, error) {
+	if err := f.ctx.Err(); err != nil {
+		return false, fmt.Errorf("pola-batch: %w", err)
+	}
 	o, err := f.l.Step(f.pairs[k])
 	if err != nil {
 		return false, fmt.Errorf("pola-batch: link %d: %w", k, err)
@@ -205,9 +227,10 @@ func (f *batch) step(k int) (bool, error) {
 }
 
 func (f *batch) passes(beta float64, most int) (learners.Status, error) {
-	for ; ; f.iterations++ {
+	for {
 		f.measure()
-		if _, loss := f.worst(); loss <= beta {
+		_, loss := f.worst()
+		if loss <= beta {
 			return learners.Converged, nil
 		}
 		if f.iterations == most {
@@ -219,8 +242,9 @@ func (f *batch) passes(beta float64, most int) (learners.Status, error) {
 				return learners.NotRun, err
 			}
 		}
+		f.iterations++
+		f.report(loss, most)
 		if f.updates == before {
-			f.iterations++
 			return learners.NoProgress, nil
 		}
 	}
@@ -256,6 +280,7 @@ func (f *batch) violations(beta float64, most int) (learners.Status, error) {
 			return learners.NotRun, err
 		}
 		f.iterations++
+		f.report(loss, most)
 		if !changed && age == 0 {
 			return learners.NoProgress, nil
 		}

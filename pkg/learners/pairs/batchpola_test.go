@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -43,7 +44,7 @@ func TestBatchPOLAConverges(t *testing.T) {
 			x, links, start, radius := separableData(t, uint64(c.dim), c.dim, c.rank, c.n)
 			bound := radius * start / (beta * beta)
 			for _, reading := range []Reading{Passes, Violations} {
-				b, err := FitBatchPOLA(x, links, BatchPOLAParams{Beta: beta, Reading: reading})
+				b, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Beta: beta, Reading: reading})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +72,7 @@ func TestBatchPOLAConverges(t *testing.T) {
 // What a batch fit learned is saved, loaded and goes on like any POLA.
 func TestBatchPOLAIsSaved(t *testing.T) {
 	x, links, _, _ := separableData(t, 1, 5, 3, 40)
-	b, err := FitBatchPOLA(x, links, BatchPOLAParams{})
+	b, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
 		{MaxIterations: 3, Beta: 1e-6},
 		{MaxIterations: 600, Beta: 1e-6, Reading: Violations, POLAParams: POLAParams{Gamma: 0.5, B1: new(2.0)}},
 	} {
-		got, err := FitBatchPOLA(x, links, p)
+		got, err := FitBatchPOLA(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestBatchPOLAInseparable(t *testing.T) {
 		"nothing to do":      {[]metric.Link{{I: 0, J: 3, Label: 1}}, BatchPOLAParams{}, learners.Converged, 0},
 		"gamma":              {[]metric.Link{{I: 0, J: 1, Label: 1}, {I: 1, J: 0, Label: -1}}, BatchPOLAParams{POLAParams: POLAParams{Gamma: 5}, MaxIterations: 7}, learners.IterationCap, 7},
 	} {
-		b, err := FitBatchPOLA(x, c.links, c.p)
+		b, err := FitBatchPOLA(context.Background(), x, c.links, c.p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -194,7 +195,7 @@ func TestBatchPOLAErrors(t *testing.T) {
 		"link 0: pola: x and y: ‖x−y‖⁴ = +Inf":   {mat.NewDense(2, 1, []float64{0, 1e100}), one, BatchPOLAParams{}},
 		"pola-batch: link 0: pola: x and y: ‖x−": {mat.NewDense(2, 1, []float64{0, 1e100}), one, BatchPOLAParams{Reading: Violations}},
 	} {
-		if b, err := FitBatchPOLA(c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), want) || b.Metric != nil {
+		if b, err := FitBatchPOLA(context.Background(), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), want) || b.Metric != nil {
 			t.Errorf("got %+v, error %v, want one with %q", b, err, want)
 		}
 	}
@@ -203,7 +204,7 @@ func TestBatchPOLAErrors(t *testing.T) {
 			t.Error("no panic without data")
 		}
 	}()
-	FitBatchPOLA(&mat.Dense{}, one, BatchPOLAParams{})
+	FitBatchPOLA(context.Background(), &mat.Dense{}, one, BatchPOLAParams{})
 }
 
 func TestReadingString(t *testing.T) {
@@ -221,7 +222,7 @@ func ExampleFitBatchPOLA() {
 		{I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Similar},
 		{I: 0, J: 2, Label: metric.Dissimilar}, {I: 1, J: 2, Label: metric.Dissimilar},
 	}
-	b, err := FitBatchPOLA(x, links, BatchPOLAParams{Beta: 0.01})
+	b, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Beta: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -240,7 +241,7 @@ func BenchmarkBatchPOLA(b *testing.B) {
 	for _, r := range []Reading{Passes, Violations} {
 		b.Run(fmt.Sprintf("alg=BatchPOLA/dim=10/reading=%v", r), func(b *testing.B) {
 			for b.Loop() {
-				f, err := FitBatchPOLA(x, links, BatchPOLAParams{Reading: r})
+				f, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Reading: r})
 				if err != nil || f.Status != learners.Converged {
 					b.Fatal(f.Status, err)
 				}

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -37,6 +38,8 @@ type KernelLogDetParams struct {
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps.
 	MaxCycles int
+	// Progress, if not nil, is told of each cycle, as that of LogDetParams.
+	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in, but for MaxCycles, whose default
@@ -48,7 +51,7 @@ func (p KernelLogDetParams) Resolved() KernelLogDetParams {
 }
 
 func (p KernelLogDetParams) input() LogDetParams {
-	return LogDetParams{Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles}
+	return LogDetParams{Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: p.Progress}
 }
 
 // KernelLogDet is what FitKernelLogDet returns.
@@ -106,8 +109,9 @@ type KernelLogDet struct {
 // (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
 // is out of range, if u ≥ ℓ, if the rule gives no bounds, and if the links ask for a metric
 // that is singular to working precision, as contradictory ones with γ = ∞ may (see
-// FitLogDet). It panics if k0 is nil or empty.
-func FitKernelLogDet(k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+// FitLogDet), or if ctx is done, at which it looks before and
+// after it checks and decomposes K₀, and in the cycles. It panics if k0 is nil or empty.
+func FitKernelLogDet(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
 	n := k0.SymmetricDim()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -125,14 +129,14 @@ func FitKernelLogDet(k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams
 			block.SetSym(a, b, k0.At(i, j))
 		}
 	}
-	return fitBlock(objects, block, links, q)
+	return fitBlock(ctx, objects, block, links, q)
 }
 
 // FitKernelLogDetRows is FitKernelLogDet for the Gram matrix of the kernel k between the
 // rows of x, n×d, of which only the rows that links join are used. It returns the errors of
 // FitKernelLogDet, with the entries of K₀ numbered among these rows, and one if an
 // entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
-func FitKernelLogDetRows(k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+func FitKernelLogDetRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
 	n, d := x.Dims()
 	if n == 0 || k == nil {
 		panic(mat.ErrZeroLength)
@@ -152,7 +156,7 @@ func FitKernelLogDetRows(k kernels.Kernel, x *mat.Dense, links []metric.Link, p 
 	if err := kernels.CheckGram(block); err != nil {
 		return KernelLogDet{}, fmt.Errorf("itml: kernel matrix: %w", err)
 	}
-	return fitBlock(objects, block, links, q)
+	return fitBlock(ctx, objects, block, links, q)
 }
 
 // prepare returns the objects that links between n of them join, ascending, and the
@@ -182,7 +186,7 @@ func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetPa
 }
 
 // fitBlock is the fit on the block of K₀ between the objects that links join.
-func fitBlock(objects []int, block *mat.SymDense, links []metric.Link, p LogDetParams) (KernelLogDet, error) {
+func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []metric.Link, p LogDetParams) (KernelLogDet, error) {
 	inside := make([]metric.Link, len(links))
 	for k, l := range links {
 		i, _ := slices.BinarySearch(objects, l.I)
@@ -195,16 +199,22 @@ func fitBlock(objects []int, block *mat.SymDense, links []metric.Link, p LogDetP
 			return KernelLogDet{}, err
 		}
 	}
-	f, err := newKernelForm(block)
+	if err := ctx.Err(); err != nil {
+		return KernelLogDet{}, fmt.Errorf("itml: %w", err)
+	}
+	f, err := newKernelForm(ctx, block)
 	if err != nil {
 		return KernelLogDet{}, err
 	}
-	l := newLogDetLoop(f, inside, p)
+	l := newLogDetLoop(ctx, f, inside, p)
 	for k, link := range inside {
 		l.skip[k] = gramSqDist(block, link) == 0
 	}
 	status, err := l.run(p)
 	if err != nil {
+		return KernelLogDet{}, err
+	}
+	if err := l.stopped(0); err != nil {
 		return KernelLogDet{}, err
 	}
 	support, s, ok := f.transformation(inside, l.weights())
@@ -297,7 +307,7 @@ type kernelForm struct {
 
 // newKernelForm returns the form of K₀ without the eigenvalues up to t·ε times the
 // largest, which are round-off.
-func newKernelForm(k0 *mat.SymDense) (*kernelForm, error) {
+func newKernelForm(ctx context.Context, k0 *mat.SymDense) (*kernelForm, error) {
 	t := k0.SymmetricDim()
 	mean := make([]float64, t)
 	for i := range t {
@@ -329,7 +339,7 @@ func newKernelForm(k0 *mat.SymDense) (*kernelForm, error) {
 			f.RawRowView(i)[j] *= math.Sqrt(max(v, 0))
 		}
 	}
-	in, err := newInputForm(f, nil)
+	in, err := newInputForm(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -65,12 +66,12 @@ func TestKernelLogDetIsLogDet(t *testing.T) {
 				p.W0, kernel = w0, weighted(w0)
 			}
 			what := fmt.Sprintf("γ = %v, %+v", gamma, c)
-			want, err := FitLogDet(x, links, p)
+			want, err := FitLogDet(context.Background(), x, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			k0 := kernels.Gram(kernel, x)
-			got, err := FitKernelLogDet(k0, links, withKernel(p))
+			got, err := FitKernelLogDet(context.Background(), k0, links, withKernel(p))
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -181,7 +182,7 @@ func TestKernelLogDetIsAlgorithm1(t *testing.T) {
 			_, _, k0, links, upper, lower := kernelData(uint64(400+c.n), c.n, c.d, c.m)
 			what := fmt.Sprintf("γ = %v, %+v", gamma, c)
 			p := KernelLogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 4}
-			l, err := FitKernelLogDet(k0, links, p)
+			l, err := FitKernelLogDet(context.Background(), k0, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,13 +256,13 @@ func TestKernelLogDetStaysPositiveDefinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := newKernelForm(k0)
+			f, err := newKernelForm(context.Background(), k0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var chol mat.Cholesky
 			updates, bad := 0, 0
-			loop := newLogDetLoop(watched{f, func() {
+			loop := newLogDetLoop(context.Background(), watched{f, func() {
 				updates++
 				if !chol.Factorize(current(f)) {
 					bad++
@@ -346,7 +347,7 @@ func TestKernelLogDetGap(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := KernelLogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: 1e-12, MaxCycles: 200000}
-		best, err := FitKernelLogDet(k0, links, p)
+		best, err := FitKernelLogDet(context.Background(), k0, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +357,7 @@ func TestKernelLogDetGap(t *testing.T) {
 		}
 		p.Tol = 1e-300
 		for _, p.MaxCycles = range []int{1, 2, 5, 20} {
-			l, err := FitKernelLogDet(k0, links, p)
+			l, err := FitKernelLogDet(context.Background(), k0, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -382,7 +383,7 @@ func TestLogDetGap(t *testing.T) {
 		w0 := definite(rand.New(rand.NewPCG(69, 1)), 4)
 		for _, cycles := range []int{1, 3, 10, 100000} {
 			p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: cycles}
-			l, err := FitLogDet(x, links, p)
+			l, err := FitLogDet(context.Background(), x, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -421,18 +422,18 @@ func TestKernelLogDetOfNewObjects(t *testing.T) {
 	}
 	part := mat.NewSymDense(old, nil)
 	part.CopySym(k0.SliceSym(0, old))
-	l, err := FitKernelLogDet(part, few, p)
+	l, err := FitKernelLogDet(context.Background(), part, few, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := FitKernelLogDet(k0, few, p)
+	whole, err := FitKernelLogDet(context.Background(), k0, few, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(l.Support) == 0 || !mat.Equal(l.S, whole.S) {
 		t.Errorf("S of %d objects changed with objects that no link joins", len(l.Support))
 	}
-	rows, err := FitKernelLogDetRows(kernel, x, few, p)
+	rows, err := FitKernelLogDetRows(context.Background(), kernel, x, few, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,7 +469,7 @@ func TestKernelLogDetFarFromOrigin(t *testing.T) {
 		x.Set(i, 3, 0.01*x.At(i, 3))
 	}
 	p := KernelLogDetParams{Gamma: 2, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 3}
-	want, err := FitKernelLogDet(kernels.Gram(kernels.Linear{}, x), links, p)
+	want, err := FitKernelLogDet(context.Background(), kernels.Gram(kernels.Linear{}, x), links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -478,7 +479,7 @@ func TestKernelLogDetFarFromOrigin(t *testing.T) {
 			x.Set(i, j, x.At(i, j)+far)
 		}
 	}
-	got, err := FitKernelLogDet(kernels.Gram(kernels.Linear{}, x), links, p)
+	got, err := FitKernelLogDet(context.Background(), kernels.Gram(kernels.Linear{}, x), links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -499,7 +500,7 @@ func TestKernelLogDetKeepsDigits(t *testing.T) {
 			x, links, _, _ := linkedData(730, 60, 5, 60, metric.Similar)
 			kernel := gaussian(0.1)
 			k0 := kernels.Gram(kernel, x)
-			l, err := FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: gamma, Upper: 0.3 * share, Lower: 1, MaxCycles: 100})
+			l, err := FitKernelLogDet(context.Background(), k0, links, KernelLogDetParams{Gamma: gamma, Upper: 0.3 * share, Lower: 1, MaxCycles: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -507,7 +508,7 @@ func TestKernelLogDetKeepsDigits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := newKernelForm(k0)
+			f, err := newKernelForm(context.Background(), k0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -528,7 +529,7 @@ func TestKernelLogDetKeepsDigits(t *testing.T) {
 func TestKernelLogDetOfOneLink(t *testing.T) {
 	k0 := mat.NewSymDense(2, []float64{9, 0, 0, 16}) // p₀ = 25
 	for _, gamma := range gammas {
-		l, err := FitKernelLogDet(k0, []metric.Link{{I: 1, J: 0, Label: metric.Similar}}, KernelLogDetParams{Gamma: gamma, Upper: 5, Lower: 100})
+		l, err := FitKernelLogDet(context.Background(), k0, []metric.Link{{I: 1, J: 0, Label: metric.Similar}}, KernelLogDetParams{Gamma: gamma, Upper: 5, Lower: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -547,11 +548,11 @@ func TestKernelLogDetOfOneLink(t *testing.T) {
 func TestKernelLogDetContradiction(t *testing.T) {
 	k0 := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
-	l, err := FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: 1, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
+	l, err := FitKernelLogDet(context.Background(), k0, links, KernelLogDetParams{Gamma: 1, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
 	if err != nil || l.Status != learners.Converged || l.KKT > kktTol || l.Gap > kktTol {
 		t.Errorf("γ = 1: %v, KKT %v, gap %v, error %v", l.Status, l.KKT, l.Gap, err)
 	}
-	l, err = FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
+	l, err = FitKernelLogDet(context.Background(), k0, links, KernelLogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
 	if err != nil || l.Status != learners.IterationCap || l.KKT < 1 {
 		t.Errorf("γ = ∞: %v after %d cycles, KKT %v, error %v", l.Status, l.Iterations, l.KKT, err)
 	}
@@ -579,11 +580,11 @@ func TestKernelLogDetOfNearPairs(t *testing.T) {
 	}
 	for _, gamma := range []float64{1, 10} {
 		p := LogDetParams{Gamma: gamma, Upper: 1e-4, Lower: 10, Tol: 1e-300, MaxCycles: 20}
-		want, err := FitLogDet(x, links, p)
+		want, err := FitLogDet(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := FitKernelLogDetRows(kernels.Linear{}, x, links, withKernel(p))
+		l, err := FitKernelLogDetRows(context.Background(), kernels.Linear{}, x, links, withKernel(p))
 		if err != nil {
 			t.Fatalf("γ = %v: %v", gamma, err)
 		}
@@ -607,11 +608,11 @@ func TestKernelLogDetSkipsDuplicates(t *testing.T) {
 		for _, gamma := range gammas {
 			// So small bounds that round-off of p is more than 1e-12 of them.
 			p := KernelLogDetParams{Gamma: gamma, Upper: 1e-5, Lower: 1e-4, Tol: 1e-300, MaxCycles: 10}
-			got, err := FitKernelLogDetRows(kernel, x, links, p)
+			got, err := FitKernelLogDetRows(context.Background(), kernel, x, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := FitKernelLogDetRows(kernel, x, links[4:], p)
+			want, err := FitKernelLogDetRows(context.Background(), kernel, x, links[4:], p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -625,17 +626,17 @@ func TestKernelLogDetSkipsDuplicates(t *testing.T) {
 	const far, ulp = 1e8, 0x1p-26
 	rounded := mat.NewSymDense(3, []float64{far, far - ulp, far + 1e4, 0, far, far + 1e4, 0, 0, far + 2e4 + 1})
 	links = append(links[:2:2], metric.Link{I: 0, J: 2, Label: metric.Similar})
-	l, err := FitKernelLogDet(rounded, links, KernelLogDetParams{Upper: 0.5, Lower: 2})
+	l, err := FitKernelLogDet(context.Background(), rounded, links, KernelLogDetParams{Upper: 0.5, Lower: 2})
 	if err != nil || l.Skipped != 2 {
 		t.Errorf("rounded: %d skipped, error %v", l.Skipped, err)
 	}
 	// The rule takes them for 0 too, which leaves one distance for both bounds.
-	_, err = FitKernelLogDet(rounded, links, KernelLogDetParams{Bounds: BoundParams{Low: 50, High: 60}})
+	_, err = FitKernelLogDet(context.Background(), rounded, links, KernelLogDetParams{Bounds: BoundParams{Low: 50, High: 60}})
 	if err == nil || !strings.Contains(err.Error(), "itml: bounds: upper 1 and lower 1, by percentiles 50 and 60 of 3 squared distances from 0 to 1, want upper < lower") {
 		t.Errorf("rounded, bounds by the rule: error %v", err)
 	}
 	constant := mat.NewSymDense(3, []float64{2, 2, 2, 2, 2, 2, 2, 2, 2})
-	l, err = FitKernelLogDet(constant, links[:2], KernelLogDetParams{Upper: 1, Lower: 2})
+	l, err = FitKernelLogDet(context.Background(), constant, links[:2], KernelLogDetParams{Upper: 1, Lower: 2})
 	if err != nil || l.Skipped != 2 || l.S != nil || l.Status != learners.Converged || !mat.Equal(l.All(constant), constant) {
 		t.Errorf("all points coincide: %d skipped, %v, error %v", l.Skipped, l.Status, err)
 	}
@@ -656,7 +657,7 @@ func TestBoundsOfGram(t *testing.T) {
 		if err != nil || math.Abs(gu-u) > tol*u || math.Abs(gl-l) > tol*l {
 			t.Errorf("%+v: bounds %v and %v, want %v and %v, error %v", b, gu, gl, u, l, err)
 		}
-		fit, err := FitKernelLogDet(k0, links, KernelLogDetParams{Bounds: b, MaxCycles: 1})
+		fit, err := FitKernelLogDet(context.Background(), k0, links, KernelLogDetParams{Bounds: b, MaxCycles: 1})
 		if err != nil || fit.Upper != gu || fit.Lower != gl {
 			t.Errorf("%+v: the fit has bounds %v and %v, want %v and %v, error %v", b, fit.Upper, fit.Lower, gu, gl, err)
 		}
@@ -671,14 +672,14 @@ func TestBoundsOfGram(t *testing.T) {
 func TestKernelLogDetScale(t *testing.T) {
 	_, _, k0, links, _, _ := kernelData(740, 20, 4, 25)
 	for _, gamma := range gammas {
-		want, err := FitKernelLogDet(k0, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
+		want, err := FitKernelLogDet(context.Background(), k0, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range []int{-460, -30, 30, 460} {
 			var k mat.SymDense
 			k.ScaleSym(math.Ldexp(1, e), k0)
-			got, err := FitKernelLogDet(&k, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
+			got, err := FitKernelLogDet(context.Background(), &k, links, KernelLogDetParams{Gamma: gamma, MaxCycles: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -691,7 +692,7 @@ func TestKernelLogDetScale(t *testing.T) {
 		for _, e := range []int{-600, 600} {
 			var k mat.SymDense
 			k.ScaleSym(math.Ldexp(1, e), k0)
-			if _, err := FitKernelLogDet(&k, links, KernelLogDetParams{Gamma: gamma}); err == nil || !strings.Contains(err.Error(), "want 1e-140 to 1e+140: rescale the data") {
+			if _, err := FitKernelLogDet(context.Background(), &k, links, KernelLogDetParams{Gamma: gamma}); err == nil || !strings.Contains(err.Error(), "want 1e-140 to 1e+140: rescale the data") {
 				t.Errorf("γ = %v, times 2^%d: error %v", gamma, e, err)
 			}
 		}
@@ -731,36 +732,38 @@ func TestKernelLogDetErrors(t *testing.T) {
 		{"itml: bounds: all pairs coincide", mat.NewSymDense(3, []float64{1, 1, 0, 1, 1, 0, 0, 0, 1}), one, KernelLogDetParams{}},
 		{"itml: k0: its eigenvalues overflow", mat.NewSymDense(3, []float64{1.5e308, 1e308, 1e308, 1e308, 1.5e308, 1e308, 1e308, 1e308, 1.5e308}), one, KernelLogDetParams{}},
 	} {
-		if l, err := FitKernelLogDet(c.k0, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Duals != nil {
+		if l, err := FitKernelLogDet(context.Background(), c.k0, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Duals != nil {
 			t.Errorf("got error %v, want one with %q", err, c.want)
 		}
 	}
-	if _, err := FitKernelLogDet(set(2, 2, -1), one, KernelLogDetParams{}); !errors.Is(err, metric.ErrNotPSD) {
+	if _, err := FitKernelLogDet(context.Background(), set(2, 2, -1), one, KernelLogDetParams{}); !errors.Is(err, metric.ErrNotPSD) {
 		t.Errorf("error %v does not wrap ErrNotPSD", err)
 	}
 	for want, f := range map[string]func() (KernelLogDet, error){
 		"itml: row 1, column 0: NaN": func() (KernelLogDet, error) {
-			return FitKernelLogDetRows(kernels.Linear{}, mat.NewDense(2, 1, []float64{0, math.NaN()}), one, KernelLogDetParams{})
+			return FitKernelLogDetRows(context.Background(), kernels.Linear{}, mat.NewDense(2, 1, []float64{0, math.NaN()}), one, KernelLogDetParams{})
 		},
 		"itml: kernel matrix: it is not positive semi-definite": func() (KernelLogDet, error) {
-			return FitKernelLogDetRows(kernels.Func(func(x, y []float64) float64 { return -x[0] * y[0] }), x, one, KernelLogDetParams{})
+			return FitKernelLogDetRows(context.Background(), kernels.Func(func(x, y []float64) float64 { return -x[0] * y[0] }), x, one, KernelLogDetParams{})
 		},
 		"itml: gamma: -1": func() (KernelLogDet, error) {
-			return FitKernelLogDetRows(kernels.Linear{}, x, one, KernelLogDetParams{Gamma: -1})
+			return FitKernelLogDetRows(context.Background(), kernels.Linear{}, x, one, KernelLogDetParams{Gamma: -1})
 		},
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
-	l, err := FitKernelLogDet(k0, []metric.Link{{I: 0, J: 2, Label: 1}}, KernelLogDetParams{Upper: 1, Lower: 2})
+	l, err := FitKernelLogDet(context.Background(), k0, []metric.Link{{I: 0, J: 2, Label: 1}}, KernelLogDetParams{Upper: 1, Lower: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]func(){
-		"empty":            func() { FitKernelLogDet(&mat.SymDense{}, one, KernelLogDetParams{}) },
-		"no rows":          func() { FitKernelLogDetRows(kernels.Linear{}, &mat.Dense{}, one, KernelLogDetParams{}) },
-		"no kernel":        func() { FitKernelLogDetRows(nil, x, one, KernelLogDetParams{}) },
+		"empty": func() { FitKernelLogDet(context.Background(), &mat.SymDense{}, one, KernelLogDetParams{}) },
+		"no rows": func() {
+			FitKernelLogDetRows(context.Background(), kernels.Linear{}, &mat.Dense{}, one, KernelLogDetParams{})
+		},
+		"no kernel":        func() { FitKernelLogDetRows(context.Background(), nil, x, one, KernelLogDetParams{}) },
 		"All too small":    func() { l.All(mat.NewSymDense(2, nil)) },
 		"Kernel too small": func() { l.Kernel(kernels.Linear{}, mat.NewDense(2, 1, nil)) },
 	} {
@@ -778,7 +781,7 @@ func TestKernelLogDetErrors(t *testing.T) {
 // Where nothing is learned the kernel is κ.
 func TestKernelLogDetWithoutSupport(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{0, 0, 1, 0, 0, 1})
-	l, err := FitKernelLogDetRows(gaussian(1), x, []metric.Link{{I: 0, J: 1, Label: metric.Similar}}, KernelLogDetParams{Upper: 5, Lower: 9})
+	l, err := FitKernelLogDetRows(context.Background(), gaussian(1), x, []metric.Link{{I: 0, J: 1, Label: metric.Similar}}, KernelLogDetParams{Upper: 5, Lower: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -791,7 +794,7 @@ func TestKernelLogDetWithoutSupport(t *testing.T) {
 // The kernel of other points than those of the fit is refused where it is none.
 func TestKernelLogDetKernelOfOtherPoints(t *testing.T) {
 	x := mat.NewDense(2, 1, []float64{0, 1})
-	l, err := FitKernelLogDetRows(kernels.Linear{}, x, []metric.Link{{I: 0, J: 1, Label: metric.Similar}}, KernelLogDetParams{Upper: 0.1, Lower: 1})
+	l, err := FitKernelLogDetRows(context.Background(), kernels.Linear{}, x, []metric.Link{{I: 0, J: 1, Label: metric.Similar}}, KernelLogDetParams{Upper: 0.1, Lower: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -821,7 +824,7 @@ func ExampleFitKernelLogDetRows() {
 		fmt.Println(err)
 		return
 	}
-	l, err := FitKernelLogDetRows(gauss, x, links, KernelLogDetParams{Gamma: 100, Upper: 0.1, Lower: 0.5})
+	l, err := FitKernelLogDetRows(context.Background(), gauss, x, links, KernelLogDetParams{Gamma: 100, Upper: 0.1, Lower: 0.5})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -864,14 +867,14 @@ func BenchmarkKernelLogDet(b *testing.B) {
 		p := KernelLogDetParams{Tol: 1e-300, MaxCycles: 10}
 		b.Run(fmt.Sprintf("alg=KernelLogDet/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitKernelLogDet(k0, links, p); err != nil {
+				if _, err := FitKernelLogDet(context.Background(), k0, links, p); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(fmt.Sprintf("alg=KernelLogDetRows/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitKernelLogDetRows(kernel, x, links, p); err != nil {
+				if _, err := FitKernelLogDetRows(context.Background(), kernel, x, links, p); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -891,14 +894,14 @@ func BenchmarkKernelLogDet(b *testing.B) {
 				}
 			}
 		}
-		block, err := newKernelForm(kernels.Gram(kernel, x.Slice(0, len(objects), 0, 2).(*mat.Dense)))
+		block, err := newKernelForm(context.Background(), kernels.Gram(kernel, x.Slice(0, len(objects), 0, 2).(*mat.Dense)))
 		if err != nil {
 			b.Fatal(err)
 		}
 		_, rank := block.x.Dims()
 		b.Run(fmt.Sprintf("alg=Block/n=%d/t=%d/rank=%d", n, len(objects), rank), project(block.inputForm))
 		// The order of all of K; what points have it does not matter here.
-		whole, err := newInputForm(normal(rand.New(rand.NewPCG(70, 1)), 4, n), nil)
+		whole, err := newInputForm(context.Background(), normal(rand.New(rand.NewPCG(70, 1)), 4, n), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -38,6 +39,9 @@ type LogDetParams struct {
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps, the cap of the program of Davis et al. (2007).
 	MaxCycles int
+	// Progress, if not nil, is told of each cycle: Iteration counts cycles, Residual is the
+	// change of λ, and Objective is NaN, as it is computed at the end only.
+	Progress func(learners.Progress)
 }
 
 // maxLogDetSteps is the default cap on steps.
@@ -150,8 +154,9 @@ type LogDetSolution struct {
 // overflows, if a parameter is out of range, if u ≥ ℓ,
 // if the rule gives no bounds (see BoundParams.Of), and if the links ask for a metric
 // that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
-// grown to some 10¹⁶ times 1/ℓ. It panics if x is nil or empty.
-func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error) {
+// grown to some 10¹⁶ times 1/ℓ. It returns an error, too, if ctx is done. It panics if x is
+// nil or empty.
+func FitLogDet(ctx context.Context, x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -169,16 +174,16 @@ func FitLogDet(x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error
 	if err := checkLinks(n, links); err != nil {
 		return LogDet{}, fmt.Errorf("itml: %w", err)
 	}
-	f, err := newInputForm(x, p.W0)
+	f, err := newInputForm(ctx, x, p.W0)
 	if err != nil {
 		return LogDet{}, err
 	}
 	if p.Upper == 0 {
-		if p.Upper, p.Lower, err = p.Bounds.Of(x, links, f.metric()); err != nil {
+		if p.Upper, p.Lower, err = p.Bounds.within(ctx, x, links, f.metric()); err != nil {
 			return LogDet{}, err
 		}
 	}
-	l := newLogDetLoop(f, links, p)
+	l := newLogDetLoop(ctx, f, links, p)
 	status, err := l.run(p)
 	if err != nil {
 		return LogDet{}, err
@@ -196,7 +201,7 @@ type logDetForm interface {
 	// update sets W to W + β·Wv(Wv)ᵀ for the v of the last sqDist.
 	update(beta float64)
 	// remake sets W to (W₀⁻¹ + Σ cvvᵀ)⁻¹, c of each link, and reports whether that
-	// matrix is positive definite; if not, nothing has changed.
+	// matrix is positive definite; if not, or if the context is done, nothing has changed.
 	remake(links []metric.Link, c []float64) bool
 	// exact returns vᵀWv with a small relative error, after a remake.
 	exact(l metric.Link) float64
@@ -204,6 +209,7 @@ type logDetForm interface {
 
 // logDetLoop is Algorithm 1 on any form.
 type logDetLoop struct {
+	ctx   context.Context
 	w     logDetForm
 	links []metric.Link
 	gamma float64
@@ -233,10 +239,10 @@ const (
 
 var errLogDetSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
 
-func newLogDetLoop(w logDetForm, links []metric.Link, p LogDetParams) *logDetLoop {
+func newLogDetLoop(ctx context.Context, w logDetForm, links []metric.Link, p LogDetParams) *logDetLoop {
 	m := len(links)
 	l := &logDetLoop{
-		w: w, links: links, gamma: p.Gamma,
+		ctx: ctx, w: w, links: links, gamma: p.Gamma,
 		bound: make([]float64, m), lambda: make([]float64, m), xi: make([]float64, m), skip: make([]bool, m),
 	}
 	for k, link := range links {
@@ -254,6 +260,9 @@ func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 		return learners.NotRun, fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", p.Upper, p.Lower, leastBound, largestBound)
 	}
 	for k, link := range l.links {
+		if err := l.stopped(k); err != nil {
+			return learners.NotRun, err
+		}
 		q := l.w.exact(link)
 		if math.IsInf(q, 0) || math.IsNaN(q) {
 			return learners.NotRun, fmt.Errorf("itml: link %d: squared distance %v at the start, want a finite number: scale the data down", k, q)
@@ -271,6 +280,12 @@ func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 		}
 		l.cycles++
 		l.change = relativeChange(l.lambda, old)
+		if p.Progress != nil {
+			p.Progress(learners.Progress{Iteration: l.cycles, Cap: most, Objective: math.NaN(), Residual: l.change})
+		}
+		if err := l.stopped(0); err != nil {
+			return learners.NotRun, err
+		}
 		if l.change < p.Tol {
 			if err := l.finish(); err != nil {
 				return learners.NotRun, err
@@ -286,6 +301,25 @@ func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 		}
 	}
 	return learners.IterationCap, l.finish()
+}
+
+// looks is the number of links between two looks at the context.
+const looks = 16
+
+// stopped returns an error if the context is done, at every so many links.
+func (l *logDetLoop) stopped(link int) error {
+	if link%looks != 0 || l.ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("itml: %w", l.ctx.Err())
+}
+
+// singular is the error of a remake that failed.
+func (l *logDetLoop) singular() error {
+	if err := l.stopped(0); err != nil {
+		return err
+	}
+	return errLogDetSingular
 }
 
 func (l *logDetLoop) solution(p LogDetParams) LogDetSolution {
@@ -317,13 +351,16 @@ func (l *logDetLoop) cycle() error {
 		share = l.gamma / (l.gamma + 1)
 	}
 	for k, link := range l.links {
+		if err := l.stopped(k); err != nil {
+			return err
+		}
 		if l.skip[k] {
 			continue
 		}
 		p := l.w.sqDist(link)
 		if !(p > 0) { // round-off of the updates
 			if !l.remake() {
-				return errLogDetSingular
+				return l.singular()
 			}
 			if p = l.w.sqDist(link); !(p > 0) {
 				return errLogDetSingular
@@ -392,10 +429,13 @@ func (l *logDetLoop) remake() bool {
 // by the two conditions that hold, and neither term is negative.
 func (l *logDetLoop) finish() error {
 	if !l.remake() {
-		return errLogDetSingular
+		return l.singular()
 	}
 	l.kkt, l.gap = 0, 0
 	for k, link := range l.links {
+		if err := l.stopped(k); err != nil {
+			return err
+		}
 		if l.skip[k] {
 			continue
 		}
@@ -417,6 +457,7 @@ func (l *logDetLoop) finish() error {
 // inputForm is W in input space. An update is left for the next product, with which
 // it shares the way through memory.
 type inputForm struct {
+	ctx     context.Context
 	x       *mat.Dense
 	inverse *mat.SymDense // W₀⁻¹; nil if it is I
 	factor  *mat.Dense    // L, W = LᵀL, since the start or the last remake
@@ -426,12 +467,12 @@ type inputForm struct {
 	s       []float64
 }
 
-func newInputForm(x *mat.Dense, w0 mat.Symmetric) (*inputForm, error) {
+func newInputForm(ctx context.Context, x *mat.Dense, w0 mat.Symmetric) (*inputForm, error) {
 	_, d := x.Dims()
 	if err := limits.Check(fmt.Sprintf("ITML with %d features", d), limits.Floats(4, d, d)); err != nil {
 		return nil, fmt.Errorf("itml: %w", err)
 	}
-	f := &inputForm{x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
+	f := &inputForm{ctx: ctx, x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
 	if w0 == nil {
 		f.factor = metric.Identity(d).Factor()
 		f.w.set(mat.NewDiagDense(d, ones(d)))
@@ -502,7 +543,7 @@ func (f *inputForm) exact(l metric.Link) float64 {
 }
 
 func (f *inputForm) remake(links []metric.Link, c []float64) bool {
-	inv, ok := precisionRoot(f.x, f.inverse, links, c)
+	inv, ok := precisionRoot(f.ctx, f.x, f.inverse, links, c)
 	if !ok {
 		return false
 	}
@@ -519,8 +560,8 @@ const scatterRows = 256
 
 // precisionRoot returns R⁻¹ of W⁻¹ = RᵀR, R upper triangular, for W⁻¹ = W₀⁻¹ + Σ cvvᵀ
 // over links between rows of x; a nil inverse stands for W₀⁻¹ = I. It reports whether
-// the matrix is positive definite.
-func precisionRoot(x *mat.Dense, inverse *mat.SymDense, links []metric.Link, c []float64) (*mat.TriDense, bool) {
+// the matrix is positive definite, and that ctx is not done.
+func precisionRoot(ctx context.Context, x *mat.Dense, inverse *mat.SymDense, links []metric.Link, c []float64) (*mat.TriDense, bool) {
 	_, d := x.Dims()
 	p := mat.NewSymDense(d, nil)
 	if inverse != nil {
@@ -549,9 +590,15 @@ func precisionRoot(x *mat.Dense, inverse *mat.SymDense, links []metric.Link, c [
 			}
 			if len(block) == cap(block) {
 				flush()
+				if ctx.Err() != nil {
+					return nil, false
+				}
 			}
 		}
 		flush()
+	}
+	if ctx.Err() != nil {
+		return nil, false
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -113,7 +114,7 @@ func TestLogDetKKT(t *testing.T) {
 					p.W0 = w0
 				}
 				what := fmt.Sprintf("kind %d, γ = %v, d = %d", kind, gamma, c.d)
-				l, err := FitLogDet(x, links, p)
+				l, err := FitLogDet(context.Background(), x, links, p)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
@@ -180,7 +181,7 @@ func TestLogDetMinimises(t *testing.T) {
 		rng := rand.New(rand.NewPCG(62, 1))
 		w0 := definite(rng, 4)
 		p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: 100000}
-		l, err := FitLogDet(x, links, p)
+		l, err := FitLogDet(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestLogDetIsAlgorithm1(t *testing.T) {
 			if d == 9 {
 				p.W0 = definite(rand.New(rand.NewPCG(63, 1)), d)
 			}
-			l, err := FitLogDet(x, links, p)
+			l, err := FitLogDet(context.Background(), x, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +286,7 @@ func TestLogDetOfOneLink(t *testing.T) {
 			{metric.Dissimilar, 5, 100, true}, {metric.Dissimilar, 5, 25, false}, {metric.Dissimilar, 5, 20, false},
 		} {
 			link := metric.Link{I: 1, J: 0, Label: c.label}
-			l, err := FitLogDet(x, []metric.Link{link}, LogDetParams{Gamma: gamma, Upper: c.upper, Lower: c.lower})
+			l, err := FitLogDet(context.Background(), x, []metric.Link{link}, LogDetParams{Gamma: gamma, Upper: c.upper, Lower: c.lower})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -315,7 +316,7 @@ func TestLogDetOfOneLink(t *testing.T) {
 // are on squared distances, so they stay too.
 func TestLogDetScale(t *testing.T) {
 	x, links, _, _ := linkedData(3, 30, 5, 40, 0)
-	want, err := FitLogDet(x, links, LogDetParams{Gamma: 2})
+	want, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +325,7 @@ func TestLogDetScale(t *testing.T) {
 		xc.Scale(scale, x)
 		w0 := identity(5)
 		w0.ScaleSym(1/(scale*scale), w0)
-		got, err := FitLogDet(&xc, links, LogDetParams{Gamma: 2, W0: w0})
+		got, err := FitLogDet(context.Background(), &xc, links, LogDetParams{Gamma: 2, W0: w0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,11 +347,11 @@ func TestLogDetBoundsAreSquared(t *testing.T) {
 	if err != nil || upper != 4 || lower != 25 {
 		t.Fatalf("bounds %v and %v, want 4 and 25, error %v", upper, lower, err)
 	}
-	l, err := FitLogDet(x, links[:1], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
+	l, err := FitLogDet(context.Background(), x, links[:1], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
 	if err != nil || l.Projections != 0 || l.Metric.M().At(0, 0) != 1 {
 		t.Errorf("a pair at its bound was moved: W = %v, error %v", l.Metric.M().At(0, 0), err)
 	}
-	l, err = FitLogDet(x, links[1:], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
+	l, err = FitLogDet(context.Background(), x, links[1:], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
 	if err != nil || math.Abs(l.Metric.SqDist([]float64{10}, []float64{15})-4) > 1e-12 {
 		t.Errorf("the squared distance of a pair further off is not brought to u = 4, error %v", err)
 	}
@@ -365,11 +366,11 @@ func TestLogDetSkipsDuplicates(t *testing.T) {
 	}
 	for _, gamma := range []float64{0.01, 1, math.Inf(1)} {
 		p := LogDetParams{Gamma: gamma, Upper: 1, Lower: 2}
-		got, err := FitLogDet(x, links, p)
+		got, err := FitLogDet(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := FitLogDet(x, links[4:], p)
+		want, err := FitLogDet(context.Background(), x, links[4:], p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,12 +386,12 @@ func TestLogDetContradiction(t *testing.T) {
 	x := mat.NewDense(2, 2, []float64{0, 0, 1, 1})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
 	for _, gamma := range []float64{0.01, 1, 100} {
-		l, err := FitLogDet(x, links, LogDetParams{Gamma: gamma, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
+		l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: gamma, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
 		if err != nil || l.Status != learners.Converged || l.KKT > kktTol {
 			t.Errorf("γ = %v: %v, KKT %v, error %v", gamma, l.Status, l.KKT, err)
 		}
 	}
-	l, err := FitLogDet(x, links, LogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
+	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
 	if err != nil || l.Status != learners.IterationCap || l.Iterations != 3000 || l.Residual >= 1e-3 || l.KKT < 1 {
 		t.Errorf("γ = ∞: %v after %d cycles, residual %v, KKT %v, error %v", l.Status, l.Iterations, l.Residual, l.KKT, err)
 	}
@@ -422,7 +423,7 @@ func TestLogDetStaysPositiveDefinite(t *testing.T) {
 		}
 		gamma := []float64{0.01, 1, 100, math.Inf(1)}[rng.IntN(4)]
 		upper := math.Pow10(rng.IntN(7) - 3)
-		l, err := FitLogDet(x, links, LogDetParams{Gamma: gamma, Upper: upper, Lower: 10 * upper, MaxCycles: 50})
+		l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: gamma, Upper: upper, Lower: 10 * upper, MaxCycles: 50})
 		if err != nil {
 			if !strings.Contains(err.Error(), "singular to working precision") {
 				t.Fatal(err)
@@ -458,7 +459,7 @@ func TestLogDetRemake(t *testing.T) {
 		}
 	}
 	p := LogDetParams{Gamma: 1, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 300}
-	l, err := FitLogDet(x, links, p)
+	l, err := FitLogDet(context.Background(), x, links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -478,11 +479,11 @@ func TestLogDetStart(t *testing.T) {
 	before := mat.DenseCopyOf(x)
 	kept := mat.NewSymDense(3, nil)
 	kept.CopySym(w0)
-	l, err := FitLogDet(x, links, LogDetParams{W0: w0, Upper: 1e6, Lower: 2e6})
+	l, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1e6, Lower: 2e6})
 	if err != nil || diff(l.Metric.M(), w0) > 1e-13 || l.Iterations != 1 || l.Residual != 0 || l.KKT != 0 {
 		t.Errorf("W off W₀ by %v after %d cycles, error %v", diff(l.Metric.M(), w0), l.Iterations, err)
 	}
-	if _, err := FitLogDet(x, links, LogDetParams{W0: w0, Upper: 1, Lower: 2}); err != nil || !mat.Equal(x, before) || !mat.Equal(w0, kept) {
+	if _, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1, Lower: 2}); err != nil || !mat.Equal(x, before) || !mat.Equal(w0, kept) {
 		t.Errorf("the fit changed its input, error %v", err)
 	}
 }
@@ -526,7 +527,7 @@ func TestLogDetErrors(t *testing.T) {
 		{"itml: w0: it is not positive definite", x, one, LogDetParams{W0: mat.NewSymDense(1, nil)}},
 		{"itml: w0: condition number", mat.NewDense(2, 2, []float64{0, 0, 1, 1}), one, LogDetParams{W0: mat.NewSymDense(2, []float64{1, 0, 0, 1e-20})}},
 	} {
-		if l, err := FitLogDet(c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Metric != nil {
+		if l, err := FitLogDet(context.Background(), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Metric != nil {
 			t.Errorf("got error %v, want one with %q", err, c.want)
 		}
 	}
@@ -535,7 +536,7 @@ func TestLogDetErrors(t *testing.T) {
 			t.Error("no panic without data")
 		}
 	}()
-	FitLogDet(&mat.Dense{}, one, LogDetParams{})
+	FitLogDet(context.Background(), &mat.Dense{}, one, LogDetParams{})
 }
 
 // Every product and update of the tiles is that of the matrix, and W is symmetric to
@@ -584,7 +585,7 @@ func ExampleFitLogDet() {
 		{I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Similar},
 		{I: 0, J: 2, Label: metric.Dissimilar}, {I: 1, J: 2, Label: metric.Dissimilar},
 	}
-	l, err := FitLogDet(x, links, LogDetParams{Upper: 0.5, Lower: 6, Gamma: 10})
+	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Upper: 0.5, Lower: 6, Gamma: 10})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -613,11 +614,11 @@ func BenchmarkLogDet(b *testing.B) {
 			links[k] = metric.Link{I: i, J: i + 1, Label: metric.SameClass(k%2 == 0)}
 		}
 		b.Run(fmt.Sprintf("alg=LogDet/dim=%d", d), func(b *testing.B) {
-			f, err := newInputForm(x, nil)
+			f, err := newInputForm(context.Background(), x, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			l := newLogDetLoop(f, links, p)
+			l := newLogDetLoop(context.Background(), f, links, p)
 			if err := l.cycle(); err != nil {
 				b.Fatal(err)
 			}

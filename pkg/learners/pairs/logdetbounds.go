@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -83,6 +84,21 @@ func (p BoundParams) check() error {
 func (p BoundParams) Of(x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	n, _ := x.Dims()
 	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) })
+}
+
+// within is Of that ends with the error of ctx once that is done.
+func (p BoundParams) within(ctx context.Context, x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
+	n, _ := x.Dims()
+	upper, lower, err = p.of(n, pairs, func(l metric.Link) float64 {
+		if ctx.Err() != nil {
+			return math.NaN() // which ends the loop
+		}
+		return m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J))
+	})
+	if ctx.Err() != nil {
+		return 0, 0, fmt.Errorf("itml: %w", ctx.Err())
+	}
+	return upper, lower, err
 }
 
 // OfGram is Of for objects of which the Gram matrix k, n×n, is known: squared

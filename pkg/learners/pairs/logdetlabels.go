@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
 )
@@ -50,20 +52,20 @@ func (p LogDetLabelParams) check() error {
 //
 // It returns the errors of FitLogDet, and one if y does not have an entry per row
 // or has fewer than two classes.
-func FitLogDetLabels(rng *rand.Rand, x *mat.Dense, y []int, p LogDetLabelParams) (LogDet, error) {
+func FitLogDetLabels(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetLabelParams) (LogDet, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return LogDet{}, err
 	}
-	links, p, err := p.draw(rng, x, y)
+	links, p, err := p.draw(ctx, rng, x, y)
 	if err != nil {
 		return LogDet{}, err
 	}
-	return FitLogDet(x, links, p.LogDetParams)
+	return FitLogDet(ctx, x, links, p.LogDetParams)
 }
 
 // draw returns links, and p with bounds.
-func (p LogDetLabelParams) draw(rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LogDetLabelParams, error) {
+func (p LogDetLabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LogDetLabelParams, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -89,11 +91,11 @@ func (p LogDetLabelParams) draw(rng *rand.Rand, x *mat.Dense, y []int) ([]metric
 	if err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
-	f, err := newInputForm(x, p.W0)
+	f, err := newInputForm(ctx, x, p.W0)
 	if err != nil {
 		return nil, p, err
 	}
-	p.Upper, p.Lower, err = p.Bounds.Of(x, sample, f.metric())
+	p.Upper, p.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
 	return links, p, err
 }
 
@@ -147,6 +149,18 @@ func (p LogDetTunedParams) check(n int) error {
 	return p.LogDetLabelParams.check()
 }
 
+// after returns the Progress of the fit that follows done others of all, nil if there is none.
+func (p LogDetTunedParams) after(done, all int) func(learners.Progress) {
+	if p.Progress == nil {
+		return nil
+	}
+	return func(q learners.Progress) {
+		q.Iteration += done * q.Cap
+		q.Cap *= all
+		p.Progress(q)
+	}
+}
+
 // LogDetTuning is what TuneLogDet returns.
 type LogDetTuning struct {
 	// Gamma is the γ chosen.
@@ -171,8 +185,15 @@ type LogDetTuned struct {
 // used in the order: folds, the draws of each fold.
 //
 // It makes Folds·len(Gammas) fits and returns the errors of FitLogDetLabels, naming
-// fold and γ.
-func TuneLogDet(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuning, error) {
+// fold and γ. Progress is told of the cycles of all fits: Iteration and Cap count a fit that
+// ends early as one of its full length.
+func TuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuning, error) {
+	all := p.Resolved()
+	return tuneLogDet(ctx, rng, x, y, p, all.Folds*len(all.Gammas))
+}
+
+// tuneLogDet is TuneLogDet, the first fits of so many that Progress is told of.
+func tuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams, fits int) (LogDetTuning, error) {
 	n, d := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -204,18 +225,22 @@ func TuneLogDet(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (Log
 				ys[part] = append(ys[part], y[i])
 			}
 		}
-		links, q, err := p.draw(rng, xs[0], ys[0])
+		links, q, err := p.draw(ctx, rng, xs[0], ys[0])
 		if err != nil {
 			return LogDetTuning{}, fmt.Errorf("fold %d: %w", f+1, err)
 		}
 		for g, gamma := range p.Gammas {
 			q.Gamma = gamma
-			l, err := FitLogDet(xs[0], links, q.LogDetParams)
+			q.Progress = p.after(f*len(p.Gammas)+g, fits)
+			l, err := FitLogDet(ctx, xs[0], links, q.LogDetParams)
 			if err != nil {
 				return LogDetTuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			knn, err := classify.NewKNN(l.Metric, xs[0], ys[0], classify.KNNOptions{})
 			if err != nil {
+				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+			}
+			if err := ctx.Err(); err != nil {
 				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			e, err := knn.Errors(xs[1], ys[1], []int{p.K})
@@ -231,13 +256,15 @@ func TuneLogDet(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (Log
 
 // FitLogDetTuned is TuneLogDet, and FitLogDetLabels on all rows with the γ chosen and
 // what follows from rng. It returns the errors of both.
-func FitLogDetTuned(rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
-	t, err := TuneLogDet(rng, x, y, p)
+func FitLogDetTuned(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
+	all := p.Resolved()
+	fits := all.Folds * len(all.Gammas)
+	t, err := tuneLogDet(ctx, rng, x, y, p, fits+1)
 	if err != nil {
 		return LogDetTuned{}, err
 	}
-	p.Gamma = t.Gamma
-	l, err := FitLogDetLabels(rng, x, y, p.LogDetLabelParams)
+	p.Gamma, p.Progress = t.Gamma, all.after(fits, fits+1)
+	l, err := FitLogDetLabels(ctx, rng, x, y, p.LogDetLabelParams)
 	if err != nil {
 		return LogDetTuned{}, err
 	}

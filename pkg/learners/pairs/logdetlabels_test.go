@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -93,7 +94,7 @@ func TestLogDetLabels(t *testing.T) {
 		{LogDetParams: LogDetParams{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
 		{LogDetParams: LogDetParams{Upper: 2, Lower: 30}},
 	} {
-		got, err := FitLogDetLabels(rand.New(rand.NewPCG(1, 2)), x, y, p)
+		got, err := FitLogDetLabels(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestLogDetLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, err := FitLogDet(x, links, q)
+		want, err := FitLogDet(context.Background(), x, links, q)
 		if err != nil || len(got.Duals) != m || math.Abs(got.Upper-want.Upper) > 1e-12*want.Upper {
 			t.Fatalf("%d links, u = %v, want %v, error %v", len(got.Duals), got.Upper, want.Upper, err)
 		}
@@ -133,7 +134,7 @@ func TestLogDetTuned(t *testing.T) {
 	x, y := blobs(2, 45, 3)
 	p := LogDetTunedParams{Gammas: []float64{1e-4, 0.1, 1, 30, math.Inf(1)}, Folds: 3, K: 3}
 	p.Links, p.MaxCycles = 60, 200
-	got, err := FitLogDetTuned(rand.New(rand.NewPCG(3, 4)), x, y, p)
+	got, err := FitLogDetTuned(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestLogDetTuned(t *testing.T) {
 		}
 		for g := range p.Gammas {
 			q.Gamma = p.Gammas[g]
-			l, err := FitLogDet(train, links, q)
+			l, err := FitLogDet(context.Background(), train, links, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,13 +174,13 @@ func TestLogDetTuned(t *testing.T) {
 		t.Errorf("wrong %v, γ = %v, want %v, %v", got.Wrong, got.Gamma, wrong, p.Gammas[best])
 	}
 	// TuneLogDet is all that comes before the fit to all rows, and draws no more.
-	tuning, err := TuneLogDet(rand.New(rand.NewPCG(3, 4)), x, y, p)
+	tuning, err := TuneLogDet(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
 	if err != nil || tuning.Gamma != got.Gamma || !slices.Equal(tuning.Wrong, wrong) || !slices.Equal(tuning.Gammas, p.Gammas) {
 		t.Errorf("tuning %+v, error %v, want that of the fit, %+v", tuning, err, got.LogDetTuning)
 	}
 	q := p.LogDetLabelParams
 	q.Gamma = got.Gamma
-	want, err := FitLogDetLabels(rng, x, y, q)
+	want, err := FitLogDetLabels(context.Background(), rng, x, y, q)
 	if err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
 		t.Errorf("the last fit differs, error %v", err)
 	}
@@ -208,10 +209,10 @@ func TestLogDetLabelsErrors(t *testing.T) {
 		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: identity(1)}}},
 		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Bounds: BoundParams{Rule: 5}}}},
 	} {
-		if _, err := TuneLogDet(rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := TuneLogDet(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("tuning: got error %v, want one with %q", err, want)
 		}
-		if l, err := FitLogDetTuned(rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
+		if l, err := FitLogDetTuned(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
@@ -219,7 +220,7 @@ func TestLogDetLabelsErrors(t *testing.T) {
 		"itml: 2 labels for 6 rows":              {1, 2},
 		"itml: labels: 1 class, want at least 2": {1, 1, 1, 1, 1, 1},
 	} {
-		if _, err := FitLogDetLabels(rng, x, labels, LogDetLabelParams{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitLogDetLabels(context.Background(), rng, x, labels, LogDetLabelParams{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
@@ -227,7 +228,7 @@ func TestLogDetLabelsErrors(t *testing.T) {
 
 func ExampleFitLogDetLabels() {
 	x, y := blobs(4, 60, 2) // the first feature tells classes apart
-	l, err := FitLogDetLabels(rand.New(rand.NewPCG(1, 1)), x, y, LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 0.01}})
+	l, err := FitLogDetLabels(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 0.01}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -241,13 +242,13 @@ func ExampleFitLogDetLabels() {
 func ExampleTuneLogDet() {
 	x, y := blobs(5, 60, 6)
 	rng := rand.New(rand.NewPCG(1, 1))
-	t, err := TuneLogDet(rng, x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	t, err := TuneLogDet(context.Background(), rng, x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	links := []metric.Link{{I: 0, J: 3, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
-	l, err := FitLogDet(x, links, LogDetParams{Gamma: t.Gamma})
+	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: t.Gamma})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -259,7 +260,7 @@ func ExampleTuneLogDet() {
 
 func ExampleFitLogDetTuned() {
 	x, y := blobs(5, 60, 6)
-	l, err := FitLogDetTuned(rand.New(rand.NewPCG(1, 1)), x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	l, err := FitLogDetTuned(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -203,7 +204,7 @@ func TestBatchPOLAOfHugeDifferences(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 0, 1, 1e308, 0, -1e308, 0})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Dissimilar}, {I: 2, J: 3, Label: metric.Similar}}
 	for _, reading := range []Reading{Passes, Violations} {
-		r, err := FitBatchPOLA(x, links, BatchPOLAParams{Reading: reading})
+		r, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Reading: reading})
 		if err == nil || !strings.Contains(err.Error(), "link 1: ") || !strings.Contains(err.Error(), "want a finite number") {
 			t.Errorf("%v: %+v, error %v", reading, r.Result, err)
 		}

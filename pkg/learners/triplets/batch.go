@@ -60,6 +60,9 @@ type BatchParams struct {
 	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
 	// That of a fit to fewer triplets, or to another τ, is a warm start.
 	Initial mat.Symmetric
+	// Progress, if not nil, is told of each iteration, with the Objective and Residual of the
+	// best kernel so far, of the last one with Fixed.
+	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Iterations = 1000, Tol =
@@ -184,8 +187,8 @@ func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (B
 			return BatchResult{}, fmt.Errorf("initial: %w", err)
 		}
 	}
-	f := newBatchFit(n, ts, p)
-	status, err := f.run(ctx)
+	f := newBatchFit(ctx, n, ts, p)
+	status, err := f.run()
 	if err != nil {
 		return BatchResult{}, err
 	}

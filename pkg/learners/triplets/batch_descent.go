@@ -36,6 +36,7 @@ type point struct {
 // batchFit is the state of a fit.
 type batchFit struct {
 	*layout
+	ctx       context.Context
 	p         BatchParams
 	loss      batchLoss
 	projector *projector
@@ -61,10 +62,10 @@ type bound struct {
 	exact        bool
 }
 
-func newBatchFit(n int, ts []metric.Triplet, p BatchParams) *batchFit {
+func newBatchFit(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) *batchFit {
 	l := newLayout(n, p.Initial, ts)
 	f := &batchFit{
-		layout: l, p: p, projector: newProjector(l.largest), definite: make([]bool, len(l.blocks)),
+		layout: l, ctx: ctx, p: p, projector: newProjector(l.largest), definite: make([]bool, len(l.blocks)),
 		loss: batchLoss{loss: p.Loss, margin: p.Margin, mu: p.Mu},
 		wn:   make([]float64, len(ts)), wf: make([]float64, len(ts)), g: make([]float64, l.size), diag: make([]float64, n),
 		momentum: 1, step: p.Delta,
@@ -127,10 +128,28 @@ func (f *batchFit) finish(q *point) {
 	}
 }
 
+// report tells of the iteration that was made last, if one was.
+func (f *batchFit) report() {
+	if f.p.Progress != nil && f.iterations > 0 {
+		f.p.Progress(learners.Progress{Iteration: f.iterations, Cap: f.p.Iterations, Objective: f.best.objective, Residual: f.residual()})
+	}
+}
+
 // run descends until the residual is small or the iterations are spent.
-func (f *batchFit) run(ctx context.Context) (learners.Status, error) {
+func (f *batchFit) run() (learners.Status, error) {
+	status, err := f.iterate()
+	if err == nil {
+		f.report()
+		err = f.ctx.Err()
+	}
+	return status, err
+}
+
+// iterate is run without a report of the last iteration.
+func (f *batchFit) iterate() (learners.Status, error) {
 	for f.iterations < f.p.Iterations {
-		if err := ctx.Err(); err != nil {
+		f.report()
+		if err := f.ctx.Err(); err != nil {
 			return learners.NotRun, err
 		}
 		f.iterations++
@@ -138,6 +157,9 @@ func (f *batchFit) run(ctx context.Context) (learners.Status, error) {
 		at := f.loss.smooth(f.at.near, f.at.far, f.wn, f.wf)
 		f.gradient(f.g, f.wn, f.wf, f.diag, f.p.Tau)
 		moved, curved, ok := f.descend(at)
+		if err := f.ctx.Err(); err != nil {
+			return learners.NotRun, err
+		}
 		if !ok {
 			return learners.NoProgress, nil
 		}
@@ -239,6 +261,9 @@ func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 		f.step *= growth
 	}
 	for range mostBacktracks {
+		if f.ctx.Err() != nil {
+			break
+		}
 		for i, v := range f.at.k {
 			f.next.k[i] = v - f.step*f.g[i]
 		}
@@ -275,6 +300,9 @@ func (f *batchFit) project(q *point) {
 	f.spectrum = f.spectrum[:0]
 	known := true
 	for i, b := range f.blocks {
+		if f.ctx.Err() != nil {
+			return
+		}
 		m := len(b.objects)
 		values, removed := f.projector.project(q.k[b.first:b.first+m*m], m, f.definite[i])
 		f.definite[i] = removed == 0

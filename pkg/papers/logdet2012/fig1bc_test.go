@@ -1,6 +1,7 @@
 package logdet2012
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -212,12 +213,12 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	raw, scaled := testProblems(t, set, settingsOf(datasets.AsIs, experiment.Smoke))[0], testProblems(t, set, settingsOf(datasets.ZScore, experiment.Smoke))[0]
 	c, b := candidate{gamma: 1}, settingsOf(datasets.AsIs, experiment.Smoke).Final
 	most := map[string]float64{}
-	for name, fit := range map[string]func(*session, pairs.BoundRule, candidate, budget) (learnt, error){logDetInvCov: fitFromInvCov, logDetLinear: fitLinear} {
-		p, err := fit(raw.session, pairs.Percentiles, c, b)
+	for name, fit := range map[string]func(context.Context, *session, pairs.BoundRule, candidate, budget) (learnt, error){logDetInvCov: fitFromInvCov, logDetLinear: fitLinear} {
+		p, err := fit(t.Context(), raw.session, pairs.Percentiles, c, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := fit(scaled.session, pairs.Percentiles, c, b)
+		q, err := fit(t.Context(), scaled.session, pairs.Percentiles, c, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 		t.Errorf("bounds %v, error %v", start.bounds, err)
 	}
 	// Between rows W₀ is the inverse covariance.
-	inverse, err := fitInvCovariance(raw.session, pairs.Percentiles, candidate{}, budget{})
+	inverse, err := fitInvCovariance(t.Context(), raw.session, pairs.Percentiles, candidate{}, budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,11 +245,11 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	if err != nil || math.Abs(u-start.upper) > tol*u || math.Abs(l-start.lower) > tol*l {
 		t.Errorf("bounds %v, under the inverse covariance %g and %g (error %v)", start.bounds, u, l, err)
 	}
-	got, err := fitFromInvCov(raw.session, pairs.Percentiles, c, b)
+	got, err := fitFromInvCov(t.Context(), raw.session, pairs.Percentiles, c, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := pairs.FitLogDet(raw.train.x, raw.links, pairs.LogDetParams{Gamma: 1, Upper: u, Lower: l, W0: start.w0, MaxCycles: b.cycles(len(raw.links))})
+	want, err := pairs.FitLogDet(context.Background(), raw.train.x, raw.links, pairs.LogDetParams{Gamma: 1, Upper: u, Lower: l, W0: start.w0, MaxCycles: b.cycles(len(raw.links))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ type method struct {
 	name       string
 	bounded    bool        // it uses u and ℓ
 	candidates []candidate // of equally good ones the first is chosen
-	fit        func(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error)
+	fit        func(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error)
 }
 
 // methodsOf returns the methods in the order of methodNames.
@@ -110,31 +110,31 @@ func (s *session) inInputSpace(m metric.SqDister, status learners.Status) learnt
 	return learnt{m, s.train.x, s.test.x, status == learners.IterationCap || status == learners.NoProgress}
 }
 
-func fitLinear(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitLinear(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
 	want, err := s.bounds(rule)
 	if err != nil {
 		return learnt{}, err
 	}
-	return s.fitLogDet(nil, want, c, b)
+	return s.fitLogDet(ctx, nil, want, c, b)
 }
 
-func fitFromInvCov(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitFromInvCov(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
 	w, err := s.whitened(rule)
 	if err != nil {
 		return learnt{}, err
 	}
-	return s.fitLogDet(w.w0, w.bounds, c, b)
+	return s.fitLogDet(ctx, w.w0, w.bounds, c, b)
 }
 
 // fitLogDet fits LogDet in input space; w0 is nil for I.
-func (s *session) fitLogDet(w0 mat.Symmetric, want bounds, c candidate, b budget) (learnt, error) {
-	l, err := pairs.FitLogDet(s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, W0: w0, MaxCycles: b.cycles(len(s.links))})
+func (s *session) fitLogDet(ctx context.Context, w0 mat.Symmetric, want bounds, c candidate, b budget) (learnt, error) {
+	l, err := pairs.FitLogDet(ctx, s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, W0: w0, MaxCycles: b.cycles(len(s.links))})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
 // fitGaussian learns on the kernel matrix of the training rows and carries the answer to the
 // test rows by Eq. 6.
-func fitGaussian(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitGaussian(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
 	k, err := s.kernel(c.width)
 	if err != nil {
 		return learnt{}, err
@@ -144,7 +144,7 @@ func fitGaussian(s *session, rule pairs.BoundRule, c candidate, b budget) (learn
 	if p.Upper, p.Lower, err = boundsBy(rule).OfGram(k.train, allPairs(n)); err != nil {
 		return learnt{}, err
 	}
-	l, err := pairs.FitKernelLogDet(k.train, s.links, p)
+	l, err := pairs.FitKernelLogDet(ctx, k.train, s.links, p)
 	if err != nil {
 		return learnt{}, err
 	}
@@ -152,7 +152,7 @@ func fitGaussian(s *session, rule pairs.BoundRule, c candidate, b budget) (learn
 }
 
 // fitOnline passes once over the pairs.
-func fitOnline(s *session, rule pairs.BoundRule, c candidate, _ budget) (learnt, error) {
+func fitOnline(_ context.Context, s *session, rule pairs.BoundRule, c candidate, _ budget) (learnt, error) {
 	b, err := s.bounds(rule)
 	if err != nil {
 		return learnt{}, err
@@ -170,22 +170,22 @@ func fitOnline(s *session, rule pairs.BoundRule, c candidate, _ budget) (learnt,
 	return s.inInputSpace(l.Metric(), learners.Closed), nil
 }
 
-func fitEuclidean(s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+func fitEuclidean(_ context.Context, s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
 	return s.inInputSpace(metric.Euclidean{}, learners.Closed), nil
 }
 
-func fitInvCovariance(s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+func fitInvCovariance(_ context.Context, s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
 	l, err := labels.FitInvCov(s.train.x, labels.InvCovParams{})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
-func fitMCML(s *session, _ pairs.BoundRule, _ candidate, b budget) (learnt, error) {
-	l, err := labels.FitMCML(s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.Iterations})
+func fitMCML(ctx context.Context, s *session, _ pairs.BoundRule, _ candidate, b budget) (learnt, error) {
+	l, err := labels.FitMCML(ctx, s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
-func fitLMNN(s *session, _ pairs.BoundRule, c candidate, b budget) (learnt, error) {
-	l, err := labels.FitLMNN(s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.Iterations})
+func fitLMNN(ctx context.Context, s *session, _ pairs.BoundRule, c candidate, b budget) (learnt, error) {
+	l, err := labels.FitLMNN(ctx, s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
@@ -235,6 +235,9 @@ func choose(ctx context.Context, n int, tasks []task) (choice, error) {
 				return c, err
 			}
 			wrong, stopped, err := t.judge(i)
+			if err := ctx.Err(); err != nil { // a fit that was stopped has not failed
+				return c, err
+			}
 			c.fits.add(stopped, err)
 			if err != nil {
 				wrong = t.rows
@@ -262,7 +265,7 @@ func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b 
 	var tasks []task
 	for _, s := range p.inner {
 		tasks = append(tasks, task{len(s.test.y), func(i int) (int, bool, error) {
-			l, err := m.fit(s, rule, m.candidates[i], b)
+			l, err := m.fit(ctx, s, rule, m.candidates[i], b)
 			if err != nil {
 				return 0, false, err
 			}
@@ -281,6 +284,9 @@ func firstFit(ctx context.Context, order []int, candidates []candidate, fit func
 			return 0, fits, err
 		}
 		stopped, err := fit(i)
+		if err := ctx.Err(); err != nil { // a fit that was stopped has not failed
+			return 0, fits, err
+		}
 		fits.add(stopped, err)
 		if err == nil {
 			return i, fits, nil
@@ -294,7 +300,7 @@ func firstFit(ctx context.Context, order []int, candidates []candidate, fit func
 func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
 	which, fits, err = firstFit(ctx, order, m.candidates, func(i int) (bool, error) {
 		var err error
-		l, err = m.fit(p.session, rule, m.candidates[i], b)
+		l, err = m.fit(ctx, p.session, rule, m.candidates[i], b)
 		return l.stopped, err
 	})
 	return which, l, fits, err

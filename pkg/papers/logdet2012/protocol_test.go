@@ -216,7 +216,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
 	p := testProblems(t, testSet(t, generatedXOR), s)[0]
 	c := candidate{gamma: 1, width: 0.5}
-	got, err := fitGaussian(p.session, pairs.Percentiles, c, s.Final)
+	got, err := fitGaussian(t.Context(), p.session, pairs.Percentiles, c, s.Final)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := pairs.FitKernelLogDet(gram, p.links, pairs.KernelLogDetParams{Gamma: 1, Upper: u, Lower: l, MaxCycles: s.Final.cycles(len(p.links))})
+	fit, err := pairs.FitKernelLogDet(context.Background(), gram, p.links, pairs.KernelLogDetParams{Gamma: 1, Upper: u, Lower: l, MaxCycles: s.Final.cycles(len(p.links))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 func TestWrongCountsNeighbours(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
 	for _, p := range testProblems(t, testSet(t, generatedLinear), s) {
-		l, err := fitEuclidean(p.session, pairs.Percentiles, candidate{}, budget{})
+		l, err := fitEuclidean(t.Context(), p.session, pairs.Percentiles, candidate{}, budget{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,11 +309,11 @@ func TestImpossibleFits(t *testing.T) {
 	impossible := errors.New("impossible")
 	m := method{
 		name: "made up", candidates: []candidate{{label: "fails"}, {label: "fails at the end", eta: 1}, {label: "works", eta: 2}},
-		fit: func(s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+		fit: func(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
 			if c.eta == 0 || c.eta == 1 && s == p.session {
 				return learnt{}, impossible
 			}
-			return fitEuclidean(s, rule, c, b)
+			return fitEuclidean(ctx, s, rule, c, b)
 		},
 	}
 	c, err := p.choose(t.Context(), m, pairs.Percentiles, s.Choice)

@@ -183,7 +183,7 @@ func mostMatched(m [][]int, row int, taken []bool) int {
 type clusterer struct {
 	name       string
 	candidates []candidate
-	fit        func(c *clustering, links []metric.Link, by candidate, s clusterSettings) (assignment []int, stopped bool, err error)
+	fit        func(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) (assignment []int, stopped bool, err error)
 }
 
 // clusterersOf returns the methods in the order of clusterNames.
@@ -208,32 +208,32 @@ func (c *clustering) kMeans(s clusterSettings) cluster.KMeansParams {
 	return cluster.KMeansParams{K: c.k, Starts: s.Starts}
 }
 
-func clusterPlainly(c *clustering, _ []metric.Link, _ candidate, s clusterSettings) ([]int, bool, error) {
-	r, err := cluster.FitKMeans(c.x, c.kMeans(s), c.starts())
+func clusterPlainly(ctx context.Context, c *clustering, _ []metric.Link, _ candidate, s clusterSettings) ([]int, bool, error) {
+	r, err := cluster.FitKMeans(ctx, c.x, c.kMeans(s), c.starts())
 	if err != nil {
 		return nil, false, err
 	}
 	return r.Assignment, r.Status != learners.Converged, nil
 }
 
-func clusterByLogDet(c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
+func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
 	u, l, err := boundsBy(pairs.Percentiles).Of(c.x, c.pairs, metric.Euclidean{})
 	if err != nil {
 		return nil, false, err
 	}
-	fit, err := pairs.FitLogDet(c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{Projections: s.Projections}.cycles(len(links))})
+	fit, err := pairs.FitLogDet(ctx, c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{Projections: s.Projections}.cycles(len(links))})
 	if err != nil {
 		return nil, false, err
 	}
-	r, err := cluster.FitMetricKMeans(c.x, fit.Metric, c.kMeans(s), c.starts())
+	r, err := cluster.FitMetricKMeans(ctx, c.x, fit.Metric, c.kMeans(s), c.starts())
 	if err != nil {
 		return nil, false, err
 	}
 	return r.Assignment, fit.Status != learners.Converged || r.Status != learners.Converged, nil
 }
 
-func clusterByHMRF(c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
-	r, err := cluster.FitHMRF(c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight}, c.starts())
+func clusterByHMRF(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
+	r, err := cluster.FitHMRF(ctx, c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight}, c.starts())
 	if err != nil {
 		return nil, false, err
 	}
@@ -345,7 +345,7 @@ func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m cl
 	var tasks []task
 	for _, in := range inner {
 		tasks = append(tasks, task{len(in.judge), func(i int) (int, bool, error) {
-			a, stopped, err := m.fit(in, in.first(constraints), m.candidates[i], s)
+			a, stopped, err := m.fit(ctx, in, in.first(constraints), m.candidates[i], s)
 			if err != nil {
 				return 0, false, err
 			}
@@ -358,7 +358,7 @@ func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m cl
 	}
 	var assignment []int
 	which, fits, err := firstFit(ctx, chosen.order, m.candidates, func(i int) (stopped bool, err error) {
-		assignment, stopped, err = m.fit(c, c.first(constraints), m.candidates[i], s)
+		assignment, stopped, err = m.fit(ctx, c, c.first(constraints), m.candidates[i], s)
 		return stopped, err
 	})
 	if err != nil {

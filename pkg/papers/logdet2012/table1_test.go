@@ -1,6 +1,7 @@
 package logdet2012
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -118,7 +119,7 @@ func TestTestLabelsClusterNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, _, err = m.fit(c, c.first(printedConstraints), m.candidates[0], s)
+			a, _, err = m.fit(context.Background(), c, c.first(printedConstraints), m.candidates[0], s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,11 +144,11 @@ func TestClusterersUseTheirPairs(t *testing.T) {
 		l.Label = metric.SameClass(c.y[l.I] == c.y[l.J])
 		all = append(all, l)
 	}
-	a, _, err := clusterByHMRF(c, all, candidate{weight: 1}, s)
+	a, _, err := clusterByHMRF(t.Context(), c, all, candidate{weight: 1}, s)
 	if err != nil || c.wrong(a) != 0 {
 		t.Errorf("all pairs known: %d of %d wrong, error %v", c.wrong(a), len(c.judge), err)
 	}
-	a, _, err = clusterPlainly(c, nil, candidate{}, s)
+	a, _, err = clusterPlainly(t.Context(), c, nil, candidate{}, s)
 	if err != nil || c.wrong(a) < len(c.judge)/4 {
 		t.Errorf("two classes of two Gaussians without pairs: %d of %d wrong, error %v", c.wrong(a), len(c.judge), err)
 	}

@@ -289,7 +289,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 // itml learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
 func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 	end := t.env.Lap(tunePhase(itml))
-	tuned, err := pairs.TuneLogDet(seed.Stream("tune"), t.train.x, t.train.y, pairs.LogDetTunedParams{LogDetLabelParams: t.set.itmlParams()})
+	tuned, err := pairs.TuneLogDet(ctx, seed.Stream("tune"), t.train.x, t.train.y, pairs.LogDetTunedParams{LogDetLabelParams: t.set.itmlParams()})
 	end()
 	if err != nil {
 		return err
@@ -307,7 +307,7 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 		var l pairs.LogDet
 		for range t.set.Repeats {
 			end := t.env.Lap(learnPhase(c.name))
-			l, err = t.fitITML(seed.Stream("bounds"), t.set, c.gamma)
+			l, err = t.fitITML(ctx, seed.Stream("bounds"), t.set, c.gamma)
 			end()
 			if err != nil {
 				return err
@@ -315,7 +315,7 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 		}
 		t.count("work", c.name, projections, l.Projections)
 		t.count("work", c.name, capped, one(l.Status == learners.IterationCap))
-		v, err := t.selection.fitITML(seed.Stream("validation bounds"), t.set, c.gamma)
+		v, err := t.selection.fitITML(ctx, seed.Stream("validation bounds"), t.set, c.gamma)
 		if err != nil {
 			return err
 		}

@@ -460,7 +460,7 @@ func (s settings) itmlParams() pairs.LogDetLabelParams {
 
 // fitITML learns from the session's own pairs, with bounds from as many random pairs of
 // training rows as pairs.FitLogDetLabels draws.
-func (s *session) fitITML(rng *rand.Rand, set settings, gamma float64) (pairs.LogDet, error) {
+func (s *session) fitITML(ctx context.Context, rng *rand.Rand, set settings, gamma float64) (pairs.LogDet, error) {
 	p := set.itmlParams()
 	sample, err := datasets.RandomLinks(rng, s.train.y, p.Resolved().BoundPairs)
 	if err != nil {
@@ -470,5 +470,5 @@ func (s *session) fitITML(rng *rand.Rand, set settings, gamma float64) (pairs.Lo
 		return pairs.LogDet{}, err
 	}
 	p.Gamma = gamma
-	return pairs.FitLogDet(s.train.x, s.links, p.LogDetParams)
+	return pairs.FitLogDet(ctx, s.train.x, s.links, p.LogDetParams)
 }

@@ -123,15 +123,15 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 			return nil, err
 		}
 	}
-	tuned, err := pairs.TuneLogDet(seed.Stream("tune"), p.train.x, p.train.y, pairs.LogDetTunedParams{LogDetLabelParams: s.itmlParams()})
+	tuned, err := pairs.TuneLogDet(ctx, seed.Stream("tune"), p.train.x, p.train.y, pairs.LogDetTunedParams{LogDetLabelParams: s.itmlParams()})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", itml, err)
 	}
-	l, err := p.fitITML(seed.Stream("bounds"), s.settings, tuned.Gamma)
+	l, err := p.fitITML(ctx, seed.Stream("bounds"), s.settings, tuned.Gamma)
 	if err != nil {
 		return nil, err
 	}
-	v, err := p.selection.fitITML(seed.Stream("validation bounds"), s.settings, tuned.Gamma)
+	v, err := p.selection.fitITML(ctx, seed.Stream("validation bounds"), s.settings, tuned.Gamma)
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 
 	end := env.Lap("optimum")
 	total := g.total()
-	o, err := findOptimum(total, s.M, s.Starts, seed.Stream("search"))
+	o, err := findOptimum(ctx, total, s.M, s.Starts, seed.Stream("search"))
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor}
 		players = append(players, player{method, func(t int, f metric.CostRound) (float64, float64, error) {
 			if t > 0 {
-				next, err := emMap(p.x.Slice(0, s.Points, 0, t), params, rng)
+				next, err := emMap(ctx, p.x.Slice(0, s.Points, 0, t), params, rng)
 				if err != nil {
 					return 0, 0, err
 				}
@@ -287,12 +287,12 @@ func randomMap(rng *rand.Rand, n, m int) []int {
 
 // emMap sends every point to the point nearest to the mean of its component, of a mixture fitted by EM to
 // the coordinates revealed so far: one run from k-means++. It is nil if all points coincide.
-func emMap(revealed mat.Matrix, p cluster.MixtureParams, rng *rand.Rand) ([]int, error) {
+func emMap(ctx context.Context, revealed mat.Matrix, p cluster.MixtureParams, rng *rand.Rand) ([]int, error) {
 	x := mat.DenseCopyOf(revealed)
 	if coincide(x) {
 		return nil, nil
 	}
-	mix, err := cluster.FitMixture(x, p, rng)
+	mix, err := cluster.FitMixture(ctx, x, p, rng)
 	if err != nil {
 		return nil, err
 	}

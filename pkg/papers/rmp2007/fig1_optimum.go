@@ -2,6 +2,7 @@ package rmp2007
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,8 +43,8 @@ const (
 // subgradient steps. A prototype j outside the m least that belongs to a map as good as the one found must have
 // L − (the m-th least ρ) + ρⱼ ≤ upper. Where few such prototypes are left, all their sets are tried and the
 // optimum is exact.
-func findOptimum(cost *mat.Dense, m, starts int, rng *rand.Rand) (optimum, error) {
-	best, err := cluster.FitFasterPAM(cost, cluster.MedoidsParams{M: m, Starts: starts}, rng)
+func findOptimum(ctx context.Context, cost *mat.Dense, m, starts int, rng *rand.Rand) (optimum, error) {
+	best, err := cluster.FitFasterPAM(ctx, cost, cluster.MedoidsParams{M: m, Starts: starts}, rng)
 	if err != nil {
 		return optimum{}, err
 	}

@@ -1,6 +1,7 @@
 package rmp2007
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -71,7 +72,7 @@ func TestDualBoundIsClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := findOptimum(g.total(), fig1Groups, searchStarts, rand.New(rand.NewPCG(72, 2)))
+	o, err := findOptimum(context.Background(), g.total(), fig1Groups, searchStarts, rand.New(rand.NewPCG(72, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

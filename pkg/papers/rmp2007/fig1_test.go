@@ -1,6 +1,7 @@
 package rmp2007
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -112,7 +113,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 		x.Set(i, 0, 100*float64(i%4)+float64(i/4)) // groups {0, 1, 2}, {100, 101, 102}, ...; the means are points 4 to 7
 	}
 	for _, form := range emForms {
-		pi, err := emMap(x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rand.New(rand.NewPCG(73, 1)))
+		pi, err := emMap(context.Background(), x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rand.New(rand.NewPCG(73, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 			}
 		}
 	}
-	if pi, err := emMap(mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.Full, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
+	if pi, err := emMap(context.Background(), mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.Full, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
 		t.Errorf("points that coincide: %v, %v, want no map", pi, err)
 	}
 }

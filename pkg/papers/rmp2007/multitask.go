@@ -220,7 +220,7 @@ func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 				}
 			}
 		}
-		best, err := cluster.FitFasterPAM(total, cluster.MedoidsParams{M: m, Starts: 10}, seed.Stream(fmt.Sprintf("best map %d", m)))
+		best, err := cluster.FitFasterPAM(ctx, total, cluster.MedoidsParams{M: m, Starts: 10}, seed.Stream(fmt.Sprintf("best map %d", m)))
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,217 @@
+package learners_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+)
+
+// batchFits are the batch learners that iterate, on a problem with n rows in d dimensions that
+// takes each of them several iterations.
+func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p func(learners.Progress)) (any, error) {
+	t.Helper()
+	draw := func() *rand.Rand { return rand.New(rand.NewPCG(17, 1)) }
+	rng := draw()
+	x, y := mat.NewDense(n, d, nil), make([]int, n)
+	for i := range n {
+		y[i] = i % 3
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()+0.4*float64(y[i]*(j%2)))
+		}
+	}
+	links, err := datasets.RandomLinks(rng, y, 2*n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := mat.NewDense(n, n, nil)
+	var ts []metric.Triplet
+	for i := range n {
+		for j := range n {
+			cost.Set(i, j, metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(j)))
+		}
+		for range 10 {
+			p := rng.Perm(n)[:3]
+			ts = append(ts, metric.Triplet{A: p[0], Near: p[1], Far: p[2]})
+		}
+	}
+	gram := kernels.Gram(kernels.Linear{}, x)
+	logDet := func(p func(learners.Progress)) pairs.LogDetLabelParams {
+		return pairs.LogDetLabelParams{LogDetParams: pairs.LogDetParams{Progress: p, MaxCycles: 12, Tol: 1e-9}, Links: n}
+	}
+	saved := func(b pairs.BatchPOLA, err error) (any, error) { // the learner as text, for it has functions, which no two are equal
+		var file strings.Builder
+		if b.Learner != nil {
+			if err := b.Learner.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Learner = nil
+		return struct {
+			pairs.BatchPOLA
+			file string
+		}{b, file.String()}, err
+	}
+	type told = func(learners.Progress)
+	return map[string]func(context.Context, func(learners.Progress)) (any, error){
+		"LMNN": func(ctx context.Context, p told) (any, error) {
+			return labels.FitLMNN(ctx, x, y, labels.LMNNParams{Progress: p, MaxIterations: 40})
+		},
+		"MCML": func(ctx context.Context, p told) (any, error) {
+			return labels.FitMCML(ctx, x, y, labels.MCMLParams{Progress: p, MaxIterations: 20})
+		},
+		"LogDet": func(ctx context.Context, p told) (any, error) {
+			return pairs.FitLogDet(ctx, x, links, logDet(p).LogDetParams)
+		},
+		"LogDetLabels": func(ctx context.Context, p told) (any, error) {
+			return pairs.FitLogDetLabels(ctx, draw(), x, y, logDet(p))
+		},
+		"LogDetTuned": func(ctx context.Context, p told) (any, error) {
+			return pairs.FitLogDetTuned(ctx, draw(), x, y, pairs.LogDetTunedParams{LogDetLabelParams: logDet(p), Gammas: []float64{0.1, 1}})
+		},
+		"KernelLogDet": func(ctx context.Context, p told) (any, error) {
+			return pairs.FitKernelLogDet(ctx, gram, links, pairs.KernelLogDetParams{Progress: p, MaxCycles: 12})
+		},
+		"KernelLogDetRows": func(ctx context.Context, p told) (any, error) {
+			return pairs.FitKernelLogDetRows(ctx, kernels.Linear{}, x, links, pairs.KernelLogDetParams{Progress: p, MaxCycles: 12})
+		},
+		"BatchPOLA, passes": func(ctx context.Context, p told) (any, error) {
+			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, MaxIterations: 10}))
+		},
+		"BatchPOLA, violations": func(ctx context.Context, p told) (any, error) {
+			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, Reading: pairs.Violations, MaxIterations: 30}))
+		},
+		"KMeans": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitKMeans(ctx, x, cluster.KMeansParams{Progress: p, K: 5, Starts: 3}, draw())
+		},
+		"MetricKMeans": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitMetricKMeans(ctx, x, metric.Identity(d), cluster.KMeansParams{Progress: p, K: 5}, draw())
+		},
+		"HMRF": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitHMRF(ctx, x, links[:n/4], cluster.HMRFParams{KMeansParams: cluster.KMeansParams{Progress: p, K: 5, Starts: 2}}, draw())
+		},
+		"Mixture": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitMixture(ctx, x, cluster.MixtureParams{Progress: p, K: 3, Starts: 2, MaxIterations: 15}, draw())
+		},
+		"FasterPAM": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitFasterPAM(ctx, cost, cluster.MedoidsParams{Progress: p, M: 6, Starts: 3}, draw())
+		},
+		"PAM": func(ctx context.Context, p told) (any, error) {
+			return cluster.FitPAM(ctx, cost, cluster.MedoidsParams{Progress: p, M: 6, Start: []int{0, 1, 2, 3, 4, 5}})
+		},
+		"Batch, accelerated": func(ctx context.Context, p told) (any, error) {
+			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Tau: 0.1, Iterations: 20})
+		},
+		"Batch, fixed": func(ctx context.Context, p told) (any, error) {
+			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Method: triplets.Fixed, Delta: 0.01, Iterations: 5})
+		},
+	}
+}
+
+// A fit tells of its iterations in order and answers the same; cancelled while it tells, it
+// makes no other, and returns the context's error and no answer.
+func TestProgress(t *testing.T) {
+	for name, fit := range batchFits(t, 60, 4) {
+		t.Run(name, func(t *testing.T) {
+			want, err := fit(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var last learners.Progress
+			calls := 0
+			got, err := fit(t.Context(), func(p learners.Progress) {
+				if calls++; p.Iteration <= last.Iteration || p.Iteration > p.Cap || last.Cap != 0 && p.Cap != last.Cap {
+					t.Errorf("%+v after %+v", p, last)
+				}
+				last = p
+			})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("another answer where progress is watched, error %v", err)
+			}
+			if calls < 2 {
+				t.Errorf("%d calls, want several", calls)
+			}
+			for _, at := range []int{1, calls / 2, calls} {
+				if at == 0 {
+					continue
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				made := 0
+				got, err := fit(ctx, func(learners.Progress) {
+					if made++; made == at {
+						cancel()
+					}
+				})
+				cancel()
+				noAnswer(t, got, err)
+				if made != at {
+					t.Errorf("%d iterations after it was cancelled in iteration %d", made-at, at)
+				}
+			}
+		})
+	}
+}
+
+func noAnswer(t *testing.T, got any, err error) {
+	t.Helper()
+	if !errors.Is(err, context.Canceled) || !reflect.ValueOf(got).IsZero() {
+		t.Errorf("error %v, want context.Canceled and no answer", err)
+	}
+}
+
+// patient is a context that is done from the look of the given number on.
+type patient struct {
+	context.Context
+	looks, most int
+}
+
+func (c *patient) Err() error {
+	if c.looks++; c.looks > c.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a fit finds its context done, in the middle of an iteration too, it gives up: it has no
+// answer, tells of no further iteration, and looks at the context a few times more at most.
+func TestCancelledAnywhere(t *testing.T) {
+	const more = 100 // looks at the context; loops that begin anew have one each
+	for name, fit := range batchFits(t, 60, 4) {
+		t.Run(name, func(t *testing.T) {
+			all := &patient{t.Context(), 0, 1 << 60}
+			iterations := 0
+			if _, err := fit(all, func(learners.Progress) { iterations++ }); err != nil {
+				t.Fatal(err)
+			}
+			if all.looks <= iterations {
+				t.Errorf("%d looks at the context in %d iterations, want more", all.looks, iterations)
+			}
+			for k := range 25 {
+				ctx := &patient{t.Context(), 0, k * (all.looks - 1) / 24}
+				late := 0
+				got, err := fit(ctx, func(learners.Progress) {
+					if ctx.looks > ctx.most {
+						late++
+					}
+				})
+				noAnswer(t, got, err)
+				if late > 0 || ctx.looks > ctx.most+more {
+					t.Errorf("done from look %d of %d on: %d iterations and %d looks after it", ctx.most+1, all.looks, late, ctx.looks-ctx.most)
+				}
+			}
+		})
+	}
+}
