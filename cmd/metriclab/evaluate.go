@@ -47,7 +47,7 @@ splits there is none.
 				}
 			}
 			var d *model.Data
-			progress, done := a.meter(c.Context(), "split")
+			progress, done := a.meter(c.Context(), work{noun: "split"})
 			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
 				var recipe model.Recipe
 				var err error

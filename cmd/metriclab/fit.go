@@ -80,7 +80,11 @@ func (a *app) fitCommand() *cobra.Command {
 				files[*f.path] = true
 			}
 			var d *model.Data
-			progress, done := a.meter(c.Context(), "pair")
+			counted := work{noun: "pair"}
+			if recipe.Passes == 0 { // a batch learner, if it iterates
+				counted = work{noun: "iteration", capped: true}
+			}
+			progress, done := a.meter(c.Context(), counted)
 			m, err := atOnce(c.Context(), func() (*model.Model, error) {
 				var err error
 				if d, err = readLabelled(args[0], columns, recipe.ImputeMean); err != nil {
@@ -370,10 +374,33 @@ func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
+// work is what a meter counts: things by their noun, as many as there are or, if capped, at
+// most so many.
+type work struct {
+	noun   string
+	capped bool
+}
+
+// bar returns the words of a bar, before and after it.
+func (w work) bar() (counters, left string) {
+	if w.capped {
+		return "%d of at most %d " + w.noun + "s ", " to the last"
+	}
+	return "%d of %d " + w.noun + "s ", " left"
+}
+
+// line returns the line that is written where there is no terminal.
+func (w work) line(done, total int, left time.Duration) string {
+	if w.capped {
+		return fmt.Sprintf("%d of at most %s, the last in %s\n", done, plural.Of(total, w.noun), about(left))
+	}
+	return fmt.Sprintf("%d of %s, %s left\n", done, plural.Of(total, w.noun), about(left))
+}
+
 // meter shows how much of a long work is done: a bar with the time left on a
 // terminal, else a line now and then, until ctx is done. The returned function
 // ends the display.
-func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
+func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	var mu sync.Mutex
 	var bars *mpb.Progress
 	var bar *mpb.Bar
@@ -389,9 +416,10 @@ func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 		}
 		if bars != nil {
 			if bar == nil {
+				counters, left := w.bar()
 				bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-					mpb.PrependDecorators(decor.CountersNoUnit("%d of %d "+noun+"s ")),
-					mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left")))
+					mpb.PrependDecorators(decor.CountersNoUnit(counters)),
+					mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left)))
 			}
 			bar.SetCurrent(int64(done))
 			return
@@ -402,7 +430,7 @@ func (a *app) meter(ctx context.Context, noun string) (model.Progress, func()) {
 		}
 		next = now.Add(a.every)
 		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
-		fmt.Fprintf(a.err, "%d of %s, %s left\n", done, plural.Of(total, noun), about(left))
+		fmt.Fprint(a.err, w.line(done, total, left))
 	}
 	return show, func() {
 		mu.Lock()

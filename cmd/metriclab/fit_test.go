@@ -237,6 +237,7 @@ func TestFitInterrupted(t *testing.T) {
 	inTables(t)
 	for _, line := range []string{
 		"fit good.csv --label class --learner pola --passes 1000 --out m.json",
+		"fit good.csv --label class --learner lmnn --param tol=1e-12 --param iterations=1000000 --out m.json",
 		"evaluate good.csv --label class --learner pola --repeats 1000 --k 1",
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -428,7 +429,7 @@ func TestTransformAndPlotFiles(t *testing.T) {
 func TestMeter(t *testing.T) {
 	c := newCommand(toys(nil))
 	c.app.every = 0
-	p, done := c.app.meter(context.Background(), "split")
+	p, done := c.app.meter(context.Background(), work{noun: "split"})
 	p(1, 3)
 	p(3, 3)
 	done()
@@ -436,15 +437,22 @@ func TestMeter(t *testing.T) {
 		t.Errorf("piped: %q", s)
 	}
 	c.err.Reset()
+	p, done = c.app.meter(context.Background(), work{noun: "iteration", capped: true})
+	p(1, 300)
+	done()
+	if s := c.err.String(); !regexp.MustCompile(`^1 of at most 300 iterations, the last in (about|less than) .*\n$`).MatchString(s) {
+		t.Errorf("piped, with a cap: %q", s)
+	}
+	c.err.Reset()
 	c.app.terminal = true
-	p, done = c.app.meter(context.Background(), "split")
+	p, done = c.app.meter(context.Background(), work{noun: "split"})
 	p(1, 3)
 	p(2, 3)
 	done()
 	if s := c.err.String(); strings.Contains(s, "\n1 of") {
 		t.Errorf("on a terminal: %q", s)
 	}
-	_, done = c.app.meter(context.Background(), "split") // work that ends before its first report
+	_, done = c.app.meter(context.Background(), work{noun: "split"}) // work that ends before its first report
 	done()
 }
 
