@@ -260,6 +260,12 @@ func TestBatchProgress(t *testing.T) {
 		"fda": false, "pca": false, "invcov": false, "rca": false, model.Euclidean: false,
 	} {
 		d, r := blobs(17, 30, 2, 2), model.Recipe{Learner: learner}
+		switch learner {
+		case "itml", "kernel-logdet", "pola-batch", "rca":
+			r.Pairs = 40
+		case "itml-labels", "itml-tuned":
+			r.Params = map[string]string{"cycles": "5"}
+		}
 		calls := 0
 		if _, err := model.Fit(t.Context(), d, r, func(done, total int) {
 			if calls++; done < 1 || done > total {
