@@ -61,19 +61,10 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 			}
 			if e.NewTriplet != nil {
 				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, catalog.TripletLearner]{
-					New: func() catalog.TripletLearner {
-						l, err := e.NewTriplet(objects, v)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return l
-					},
-					Save: catalog.TripletLearner.Save,
-					Load: e.LoadTriplet,
-					Snapshot: func(l catalog.TripletLearner) func() []float64 {
-						k := l.Kernel()
-						return func() []float64 { return mat.DenseCopyOf(k).RawMatrix().Data }
-					},
+					New:      maker(t, func() (catalog.TripletLearner, error) { return e.NewTriplet(objects, v) }),
+					Save:     catalog.TripletLearner.Save,
+					Load:     e.LoadTriplet,
+					Snapshot: func(l catalog.TripletLearner) func() []float64 { return entries(l.Kernel()) },
 				}
 				for range rounds {
 					p := rng.Perm(objects)
@@ -83,19 +74,10 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 				return
 			}
 			s := learnertest.Suite[metric.CostRound, []int, catalog.MapLearner]{
-				New: func() catalog.MapLearner {
-					l, err := e.NewMap(objects, prototypes, v)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return l
-				},
-				Save: catalog.MapLearner.Save,
-				Load: e.LoadMap,
-				Snapshot: func(l catalog.MapLearner) func() []float64 {
-					w := l.LogWeights()
-					return func() []float64 { return mat.DenseCopyOf(w).RawMatrix().Data }
-				},
+				New:      maker(t, func() (catalog.MapLearner, error) { return e.NewMap(objects, prototypes, v) }),
+				Save:     catalog.MapLearner.Save,
+				Load:     e.LoadMap,
+				Snapshot: func(l catalog.MapLearner) func() []float64 { return entries(l.LogWeights()) },
 			}
 			for range rounds {
 				c := mat.NewDense(objects, prototypes, nil)
@@ -108,4 +90,20 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 	if n == 0 {
 		t.Error("the catalog has no online learner of comparisons or costs")
 	}
+}
+
+// maker makes learners, and ends the test if one cannot be made.
+func maker[L any](t *testing.T, make func() (L, error)) func() L {
+	return func() L {
+		l, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+}
+
+// entries reads the numbers of a matrix whenever it is asked.
+func entries(m mat.Matrix) func() []float64 {
+	return func() []float64 { return mat.DenseCopyOf(m).RawMatrix().Data }
 }
