@@ -21,18 +21,18 @@ func TestEndlessInput(t *testing.T) {
 		{"fit", pipe, "--label", "3", "--learner", "euclidean", "--out", filepath.Join(t.TempDir(), "m.json")},
 		{"evaluate", pipe, "--label", "3", "--learner", "euclidean"},
 	} {
-		done := make(chan error, 1)
+		// Opened for both ways, it waits for nobody: of two ends that wait for
+		// each other, one may be interrupted by a signal and lose the other.
+		end, err := os.OpenFile(pipe, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
 		go func() {
-			f, err := os.OpenFile(pipe, os.O_WRONLY, 0)
-			if err != nil {
-				done <- err
-				return
-			}
-			defer f.Close()
+			defer close(done)
 			rows := []byte(strings.Repeat("1,2,a\n", 1000))
 			for {
-				if _, err := f.Write(rows); err != nil { // nobody reads any more
-					done <- nil
+				if _, err := end.Write(rows); err != nil { // closed below
 					return
 				}
 			}
@@ -41,8 +41,9 @@ func TestEndlessInput(t *testing.T) {
 		if code := c.run(append(command, "--max-memory", "4MB")...); code != exitFailed || !strings.Contains(c.err.String(), "the table takes more than the limit of 3.81 MiB (flag --max-memory") {
 			t.Errorf("%s: exit code %d, %s", command[0], code, c.err.String())
 		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
+		if err := end.Close(); err != nil {
+			t.Error(err)
 		}
+		<-done
 	}
 }
