@@ -185,16 +185,9 @@ func LoadMetric(r io.Reader) (*Metric, error) {
 
 // load reads a file of the kind given into state, and returns the kernel of its parameters.
 func load(r io.Reader, kind string, state any) (Kernel, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(kind); err != nil {
-		return nil, err
-	}
 	var p savedParams
-	if err := env.Decode(&p, state); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, kind, &p, state); err != nil {
+		return nil, err
 	}
 	k, err := p.Kernel.Kernel()
 	if err != nil {

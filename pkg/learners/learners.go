@@ -1,7 +1,7 @@
 // Package learners defines what an online learner is and how a batch learner
 // answers. The families live below it: pairs (labelled pairs), labels (class
 // labels), triplets (relative comparisons), mapping (assignment costs); so do
-// classify and cluster, which use what was learned.
+// nearest, linear and cluster, which use what was learned.
 //
 // An online learner is a small state machine. In each round it predicts,
 // suffers a loss and updates; Step does all three, and its Outcome describes

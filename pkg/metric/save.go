@@ -39,16 +39,9 @@ func (m *Mahalanobis) Save(w io.Writer) error {
 // Load reads a metric that Save wrote. Its errors wrap those of package persist
 // if the file is foreign, newer, damaged or of another kind.
 func Load(r io.Reader) (*Mahalanobis, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(Kind); err != nil {
-		return nil, err
-	}
 	var s mahalanobisState
-	if err := env.Decode(&struct{}{}, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, Kind, &struct{}{}, &s); err != nil {
+		return nil, err
 	}
 	m, err := s.metric()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -229,7 +230,7 @@ func (e *Evaluation) classify(score *Score, m metric.SqDister, s int, x *mat.Den
 		expanded := t.Expanded()
 		m, x, queries = expanded, expanded.Rows(x), expanded.Rows(queries)
 	}
-	knn, err := classify.NewKNN(m, x, y, classify.KNNOptions{})
+	knn, err := nearest.NewKNN(m, x, y, nearest.KNNOptions{})
 	if err != nil {
 		return err
 	}

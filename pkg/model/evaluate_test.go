@@ -16,7 +16,8 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 )
@@ -141,7 +142,7 @@ func TestEvaluateKernelLogDet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		knn, err := classify.NewKNN(l.Kernel, x, labels, classify.KNNOptions{})
+		knn, err := nearest.NewKNN(l.Kernel, x, labels, nearest.KNNOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

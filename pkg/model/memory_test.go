@@ -13,7 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
@@ -241,7 +242,7 @@ func errorsOf(m *model.Model, train, test *model.Data) (int, error) {
 	}
 	_, y := datasets.Classes(train.Labels) // both parts have all classes
 	_, want := datasets.Classes(test.Labels)
-	knn, err := classify.NewKNN(m.Metric(), x, y, classify.KNNOptions{})
+	knn, err := nearest.NewKNN(m.Metric(), x, y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}

@@ -46,17 +46,10 @@ func (m *Model) Save(w io.Writer) error {
 // file that is foreign, newer, damaged, or of another kind, such as the state of
 // an online learner.
 func Load(r io.Reader) (*Model, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(Kind); err != nil {
-		return nil, err
-	}
 	m := &Model{}
 	var s state
-	if err := env.Decode(&m.recipe, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, Kind, &m.recipe, &s); err != nil {
+		return nil, err
 	}
 	m.learner, m.layout, m.classes, m.counts = s.Learner, s.Layout, s.Classes, s.Counts
 	m.scaler = &datasets.Scaler{Dim: len(s.Layout.Features)}
@@ -68,6 +61,7 @@ func Load(r io.Reader) (*Model, error) {
 			*part.into = part.saved
 		}
 	}
+	var err error
 	if m.metric, err = loadMetric(s.Metric); err != nil {
 		return nil, fmt.Errorf("%w: %s: metric: %w", persist.ErrDamaged, Kind, err)
 	}

@@ -149,6 +149,22 @@ func (e Envelope) Decode(params, state any) error {
 	return nil
 }
 
+// Load reads an envelope of the given kind and decodes it into the pointers params and
+// state. Its errors are those of Read, or wrap ErrKind or ErrDamaged.
+func Load(r io.Reader, kind string, params, state any) error {
+	env, err := Read(r)
+	if err != nil {
+		return err
+	}
+	if err := env.Expect(kind); err != nil {
+		return err
+	}
+	if err := env.Decode(params, state); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
 func strict(raw json.RawMessage, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
@@ -88,7 +89,7 @@ type LMNN struct {
 // JMLR 13, 2012, Section 6. x is n×d, samples as rows, y has a class per row, any integers.
 //
 // The targets of a row are the K nearest others of its class by Euclidean distance in
-// x, in the order of classify.KNN: equal distances by the lower index. A class of c < K+1
+// x, in the order of nearest.KNN: equal distances by the lower index. A class of c < K+1
 // rows gives each c − 1 targets; a single row has none, and is an impostor of others
 // only. Duplicates are allowed: two of different classes cost 1 + d²(i, j) each,
 // whatever M.
@@ -199,7 +200,7 @@ func targetNeighbours(ctx context.Context, x *mat.Dense, y []int, k int) ([][]in
 		for a, i := range rows {
 			part.SetRow(a, x.RawRowView(i))
 		}
-		knn, err := classify.NewKNN(metric.Euclidean{}, part, make([]int, len(rows)), classify.KNNOptions{})
+		knn, err := nearest.NewKNN(metric.Euclidean{}, part, make([]int, len(rows)), nearest.KNNOptions{})
 		if err != nil {
 			return nil, err
 		}

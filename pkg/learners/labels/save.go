@@ -58,16 +58,9 @@ func save(out io.Writer, kind string, mean []float64, w *mat.Dense, values []flo
 }
 
 func load(r io.Reader, kind string) (projection, *mat.Dense, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return projection{}, nil, err
-	}
-	if err := env.Expect(kind); err != nil {
-		return projection{}, nil, err
-	}
 	var s projection
-	if err := env.Decode(&struct{}{}, &s); err != nil {
-		return projection{}, nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, kind, &struct{}{}, &s); err != nil {
+		return projection{}, nil, err
 	}
 	w, err := s.matrix()
 	if err != nil {

@@ -192,17 +192,10 @@ func (l *FTL) Save(w io.Writer) error {
 // LoadFTL reads a learner that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadFTL(r io.Reader) (*FTL, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(FTLKind); err != nil {
-		return nil, err
-	}
 	var p FTLParams
 	var s ftlState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, FTLKind, &p, &s); err != nil {
+		return nil, err
 	}
 	l, err := s.learner(p)
 	if err != nil {

@@ -407,17 +407,10 @@ func (l *RMP) Save(w io.Writer) error {
 // LoadRMP reads a learner that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadRMP(r io.Reader) (*RMP, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(RMPKind); err != nil {
-		return nil, err
-	}
 	var p RMPParams
 	var s rmpState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, RMPKind, &p, &s); err != nil {
+		return nil, err
 	}
 	l, err := s.learner(p)
 	if err != nil {

@@ -187,17 +187,10 @@ func (l *KernelPOLA) Save(w io.Writer) error {
 // LoadKernelPOLA reads a learner that Save wrote. Its errors wrap those of
 // package persist if the file is foreign, newer, damaged or of another kind.
 func LoadKernelPOLA(r io.Reader) (*KernelPOLA, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(KernelPOLAKind); err != nil {
-		return nil, err
-	}
 	var p kernelPOLAParams
 	var s kernelPOLAState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, KernelPOLAKind, &p, &s); err != nil {
+		return nil, err
 	}
 	l, err := s.learner(p)
 	if err != nil {

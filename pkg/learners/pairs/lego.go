@@ -365,17 +365,10 @@ func (l *LEGO) Save(w io.Writer) error {
 // LoadLEGO reads a learner that Save wrote. Its errors wrap those of package persist
 // if the file is foreign, newer, damaged or of another kind.
 func LoadLEGO(r io.Reader) (*LEGO, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(LEGOKind); err != nil {
-		return nil, err
-	}
 	var p LEGOParams
 	var state legoState
-	if err := env.Decode(&p, &state); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, LEGOKind, &p, &state); err != nil {
+		return nil, err
 	}
 	l, err := state.learner(p)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
 
@@ -236,7 +237,7 @@ func tuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p Lo
 			if err != nil {
 				return LogDetTuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
 			}
-			knn, err := classify.NewKNN(l.Metric, xs[0], ys[0], classify.KNNOptions{})
+			knn, err := nearest.NewKNN(l.Metric, xs[0], ys[0], nearest.KNNOptions{})
 			if err != nil {
 				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
 
@@ -165,7 +166,7 @@ func TestLogDetTuned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			knn := must(classify.NewKNN(l.Metric, train, ytrain, classify.KNNOptions{}))
+			knn := must(nearest.NewKNN(l.Metric, train, ytrain, nearest.KNNOptions{}))
 			wrong[g] += must(knn.Errors(test, ytest, []int{3}))[0]
 		}
 	}

@@ -303,17 +303,10 @@ func (l *PA) Save(w io.Writer) error {
 // LoadPA reads a learner that Save wrote. Its errors wrap those of package persist
 // if the file is foreign, newer, damaged or of another kind.
 func LoadPA(r io.Reader) (*PA, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(PAKind); err != nil {
-		return nil, err
-	}
 	var p PAParams
 	var s polaState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, PAKind, &p, &s); err != nil {
+		return nil, err
 	}
 	l, err := NewPA(s.Form.Dim, p)
 	if err == nil {

@@ -181,17 +181,10 @@ func (l *POLA) Save(w io.Writer) error {
 // LoadPOLA reads a learner that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadPOLA(r io.Reader) (*POLA, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(POLAKind); err != nil {
-		return nil, err
-	}
 	var p POLAParams
 	var s polaState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, POLAKind, &p, &s); err != nil {
+		return nil, err
 	}
 	a, err := s.Form.form(false)
 	if err != nil {

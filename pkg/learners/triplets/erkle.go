@@ -433,17 +433,10 @@ func (l *ERKLE) Save(w io.Writer) error {
 // LoadERKLE reads a learner that Save wrote. Its errors wrap those of package persist if the file is
 // foreign, newer, damaged or of another kind.
 func LoadERKLE(r io.Reader) (*ERKLE, error) {
-	env, err := persist.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Expect(ERKLEKind); err != nil {
-		return nil, err
-	}
 	var p ERKLEParams
 	var s erkleState
-	if err := env.Decode(&p, &s); err != nil {
-		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
+	if err := persist.Load(r, ERKLEKind, &p, &s); err != nil {
+		return nil, err
 	}
 	l, err := s.learner(p)
 	if err != nil {

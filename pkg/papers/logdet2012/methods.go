@@ -10,8 +10,9 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
@@ -38,7 +39,7 @@ var rivals = []string{euclidean, invCovariance, mcml, lmnn}
 
 var versions = map[string]int{
 	"LogDet": pairs.LogDetVersion, "KernelLogDet": pairs.KernelLogDetVersion, "LEGO": pairs.LEGOVersion,
-	"InvCov": labels.InvCovVersion, "MCML": labels.MCMLVersion, "LMNN": labels.LMNNVersion, "kNN": classify.KNNVersion,
+	"InvCov": labels.InvCovVersion, "MCML": labels.MCMLVersion, "LMNN": labels.LMNNVersion, "kNN": nearest.KNNVersion,
 }
 
 // candidate is one setting of what a method leaves open; its label says which.

@@ -8,8 +8,9 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
-	"metriclab/pkg/learners/classify"
+
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -277,7 +278,7 @@ func numbered(from, to int) *mat.Dense {
 
 // wrong counts the test rows that their k nearest training rows classify wrongly.
 func (s *session) wrong(l learnt) (int, error) {
-	knn, err := classify.NewKNN(l.metric, l.train, s.train.y, classify.KNNOptions{})
+	knn, err := nearest.NewKNN(l.metric, l.train, s.train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}

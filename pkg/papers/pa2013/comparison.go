@@ -10,7 +10,8 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
@@ -43,7 +44,7 @@ var Comparison = experiment.Spec{
 	Cost:    40 * time.Second,
 }
 
-var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersion, "kNN": classify.KNNVersion}
+var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersion, "kNN": nearest.KNNVersion}
 
 var comparisonKinds = []experiment.Kind{
 	{Name: "size", Meaning: "one size of the trial's data"},
@@ -257,7 +258,7 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 		}
 		if part, ok := parts[to]; ok {
 			m, _ := l.Final()
-			wrong, err := t.wrong(m, classify.NearestOfTied, []int{k})
+			wrong, err := t.wrong(m, nearest.NearestOfTied, []int{k})
 			if err != nil {
 				return err
 			}
@@ -277,7 +278,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 		if err != nil {
 			return err
 		}
-		wrong, err := t.wrong(m, classify.NearestOfTied, []int{k})
+		wrong, err := t.wrong(m, nearest.NearestOfTied, []int{k})
 		if err != nil {
 			return err
 		}
@@ -334,7 +335,7 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 // validated returns the k that is best on the validation rows.
 func (t *comparison) validated(m metric.SqDister) (int, error) {
 	v := &t.selection
-	wrong, err := v.wrong(m, classify.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
+	wrong, err := v.wrong(m, nearest.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,8 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -344,8 +345,8 @@ func neighbours(most, rows int) []int {
 }
 
 // wrong counts, for each k, the test rows that the training rows classify wrongly.
-func (s *session) wrong(m metric.SqDister, ties classify.VoteTie, ks []int) ([]int, error) {
-	knn, err := classify.NewKNN(m, s.train.x, s.ranked(s.train.y), classify.KNNOptions{VoteTie: ties})
+func (s *session) wrong(m metric.SqDister, ties nearest.VoteTie, ks []int) ([]int, error) {
+	knn, err := nearest.NewKNN(m, s.train.x, s.ranked(s.train.y), nearest.KNNOptions{VoteTie: ties})
 	if err != nil {
 		return nil, err
 	}
@@ -353,12 +354,12 @@ func (s *session) wrong(m metric.SqDister, ties classify.VoteTie, ks []int) ([]i
 }
 
 // wrongs is wrong for two rules of tied votes: to the nearest, and to the first class name.
-func (s *session) wrongs(m metric.SqDister, ks []int) (nearest, lowest []int, err error) {
-	if nearest, err = s.wrong(m, classify.NearestOfTied, ks); err != nil {
+func (s *session) wrongs(m metric.SqDister, ks []int) (toNearest, toLowest []int, err error) {
+	if toNearest, err = s.wrong(m, nearest.NearestOfTied, ks); err != nil {
 		return nil, nil, err
 	}
-	lowest, err = s.wrong(m, classify.LowestLabel, ks)
-	return nearest, lowest, err
+	toLowest, err = s.wrong(m, nearest.LowestLabel, ks)
+	return toNearest, toLowest, err
 }
 
 // ranked maps labels to their ranks, so that LowestLabel means the first name.
@@ -415,7 +416,7 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}
 		m, b := l.Final()
-		wrong, err := v.wrong(m, classify.NearestOfTied, ks)
+		wrong, err := v.wrong(m, nearest.NearestOfTied, ks)
 		if err != nil {
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}

@@ -13,7 +13,8 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -139,7 +140,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 		name        string
 		valid, test metric.SqDister
 	}{{itml, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
-		wrong, err := p.selection.wrong(c.valid, classify.NearestOfTied, ks)
+		wrong, err := p.selection.wrong(c.valid, nearest.NearestOfTied, ks)
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,9 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/classify"
+
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -74,7 +75,7 @@ var digitMethods = map[string]int{
 	"RCA":  pairs.RCAVersion,
 	"PCA":  labels.PCAVersion,
 	"FDA":  labels.FDAVersion,
-	"kNN":  classify.KNNVersion,
+	"kNN":  nearest.KNNVersion,
 }
 
 // digitDataset names the data of a scale: MNIST, or the built-in glyphs.

@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
@@ -296,7 +297,7 @@ func newPOLAFilter(dim int, b1 float64, relax relaxation, rule pairRule, rng *ra
 	if err != nil {
 		return nil, err
 	}
-	t := classify.NewTracker(l)
+	t := nearest.NewTracker(l)
 	x := make([]float64, dim)
 	return func(doc []float64, relevant bool) (bool, error) {
 		floats.ScaleTo(x, relax.Length, doc)

@@ -15,8 +15,10 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/classify"
+
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/linear"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -183,7 +185,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 
 // errorOn returns the kNN error on test, with train as neighbours.
 func errorOn(m metric.SqDister, train, test part, k int) (float64, error) {
-	knn, err := classify.NewKNN(m, train.x, train.y, classify.KNNOptions{})
+	knn, err := nearest.NewKNN(m, train.x, train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}
@@ -197,7 +199,7 @@ func errorOn(m metric.SqDister, train, test part, k int) (float64, error) {
 // chooseK returns the candidate with the least leave-one-out error on the
 // training images under the Euclidean metric; the smaller of equals.
 func (p *problem) chooseK(candidates []int) (int, error) {
-	knn, err := classify.NewKNN(metric.Euclidean{}, p.train.x, p.train.y, classify.KNNOptions{})
+	knn, err := nearest.NewKNN(metric.Euclidean{}, p.train.x, p.train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}
@@ -272,7 +274,7 @@ func (p *problem) twoDimensions(rows *table.Table, seed experiment.Seed, m *metr
 				rows.Add(table.Key{"kind": "point", "method": mp.name, "split": split.name, "label": strconv.Itoa(y)},
 					table.Values{"x": z.At(i, 0), "y": z.At(i, 1)})
 			}
-			ok, _, err := classify.LinearlySeparable(z, shown.y)
+			ok, _, err := linear.LinearlySeparable(z, shown.y)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,9 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/classify"
+
+	"metriclab/pkg/learners/linear"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -49,8 +51,8 @@ func vocabulary(key string) string {
 }
 
 var newsMethods = map[string]int{
-	pola: pairs.POLAVersion, oneNN: classify.OnlineNNVersion, perceptron: classify.PerceptronVersion, paum: classify.PAUMVersion,
-	"tracker": classify.TrackerVersion, "text": text.Version,
+	pola: pairs.POLAVersion, oneNN: nearest.OnlineNNVersion, perceptron: linear.PerceptronVersion, paum: linear.PAUMVersion,
+	"tracker": nearest.TrackerVersion, "text": text.Version,
 }
 
 // Fig4 compares algorithms that filter the documents of one topic out of a
@@ -141,11 +143,11 @@ func contenders(b1 float64, paums []margins) []contender {
 		out = append(out, polaContender(b1, r.relax, r.rule))
 	}
 	out = append(out,
-		contender{oneNN, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(classify.NewOnlineNN(dim)) }},
-		contender{perceptron, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(classify.NewPerceptron(dim)) }})
+		contender{oneNN, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(nearest.NewOnlineNN(dim)) }},
+		contender{perceptron, func(dim int, _ *rand.Rand) (newsFilter, error) { return classifierFilter(linear.NewPerceptron(dim)) }})
 	for _, m := range paums {
 		out = append(out, contender{m.method(), func(dim int, _ *rand.Rand) (newsFilter, error) {
-			return classifierFilter(classify.NewPAUM(dim, classify.PAUMParams{TauPositive: m.Positive, TauNegative: m.Negative}))
+			return classifierFilter(linear.NewPAUM(dim, linear.PAUMParams{TauPositive: m.Positive, TauNegative: m.Negative}))
 		}})
 	}
 	return out

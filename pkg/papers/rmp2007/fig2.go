@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -41,7 +42,7 @@ var Fig2 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		checkpoints := fig2Checkpoints(scale)
-		methods := map[string]int{"RMP": mapping.RMPVersion, "RFE": classify.RFEVersion, "SVM": classify.SVMVersion, "ridge": classify.RidgeVersion}
+		methods := map[string]int{"RMP": mapping.RMPVersion, "RFE": linear.RFEVersion, "SVM": linear.SVMVersion, "ridge": linear.RidgeVersion}
 		return digitCells(scale, slices.Max(checkpoints), methods, func(s digitSettings) any {
 			return fig2Settings{s, checkpoints, rfeStrengths, fixedStrength}
 		})
@@ -140,7 +141,7 @@ func (s *fig2Stream) judge(key table.Key, n int, features []int, more table.Valu
 	_, pixels := s.x.Dims()
 	v := table.Values{"tested": float64(len(s.truth)), "features": float64(len(features)), "pixels": float64(pixels)}
 	for column, strength := range map[string]float64{"wrong": 0, wrongFixed: s.ridge} {
-		ridge, err := classify.FitRidge(x, targets, classify.RidgeParams{Strength: strength})
+		ridge, err := linear.FitRidge(x, targets, linear.RidgeParams{Strength: strength})
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		}
 		for _, c := range set.C {
 			end := env.Lap("RFE")
-			rfe, err := classify.FitRFE(s.first(n), s.y[:n], classify.RFEParams{SVM: classify.SVMParams{C: c}}, order)
+			rfe, err := linear.FitRFE(s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}}, order)
 			end()
 			if err != nil {
 				return nil, err

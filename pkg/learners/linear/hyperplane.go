@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
 )
 
@@ -29,27 +30,27 @@ func (h *Hyperplane) Bias() float64 { return h.b }
 
 // Predict returns the score w·x + b and whether it is positive. It panics unless
 // x has length Dim.
-func (h *Hyperplane) Predict(x []float64) Prediction {
+func (h *Hyperplane) Predict(x []float64) classify.Prediction {
 	if len(x) != len(h.w) {
 		panic(mat.ErrShape)
 	}
-	return predicted(floats.Dot(h.w, x) + h.b)
+	return classify.PredictionOf(floats.Dot(h.w, x) + h.b)
 }
 
 // Classify returns the predicted label of each row of x. It panics if x is nil or
 // does not have Dim columns.
-func (h *Hyperplane) Classify(x *mat.Dense) []Label {
+func (h *Hyperplane) Classify(x *mat.Dense) []classify.Label {
 	n, _ := x.Dims()
-	out := make([]Label, n)
+	out := make([]classify.Label, n)
 	for i := range out {
-		out[i] = LabelOf(h.Predict(x.RawRowView(i)).Positive)
+		out[i] = classify.LabelOf(h.Predict(x.RawRowView(i)).Positive)
 	}
 	return out
 }
 
 // Errors returns the number of rows of x that Classify gives another label than
 // want. It panics as Classify does, and unless there is a label for each row.
-func (h *Hyperplane) Errors(x *mat.Dense, want []Label) int {
+func (h *Hyperplane) Errors(x *mat.Dense, want []classify.Label) int {
 	got := h.Classify(x)
 	if len(want) != len(got) {
 		panic(mat.ErrShape)
@@ -69,19 +70,6 @@ func (h *Hyperplane) check() error {
 		return fmt.Errorf("%d weights and bias %v, want finite numbers", len(h.w), h.b)
 	}
 	return nil
-}
-
-// Targets returns 1 for each Positive label and −1 for each Negative one: what
-// FitRidge takes to fit a classifier. It returns an error if a label is neither.
-func Targets(y []Label) ([]float64, error) {
-	out := make([]float64, len(y))
-	for i, l := range y {
-		if !l.Valid() {
-			return nil, fmt.Errorf("targets: label %d: %d is not allowed, want 1 (positive) or -1 (negative)", i, int8(l))
-		}
-		out[i] = float64(l)
-	}
-	return out, nil
 }
 
 // checkTable returns an error unless x is a finite, not empty matrix with n rows

@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"errors"
@@ -332,7 +332,7 @@ func (r *Ridge) Save(w io.Writer) error {
 func LoadRidge(in io.Reader) (*Ridge, error) {
 	var r Ridge
 	var s ridgeState
-	if err := decode(in, RidgeKind, &r.params, &s); err != nil {
+	if err := persist.Load(in, RidgeKind, &r.params, &s); err != nil {
 		return nil, err
 	}
 	r.w, r.b, r.strengths, r.gcv = s.Weights, s.Bias, s.Strengths, s.GCV

@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -39,9 +41,9 @@ func TestPAUMReference(t *testing.T) {
 		w := make([]float64, dim)
 		var b float64
 		quiet := 0
-		for i, f := range stream(rand.New(rand.NewPCG(43, 1)), 400, dim) {
+		for i, f := range learnertest.ExampleStream(rand.New(rand.NewPCG(43, 1)), dim, 400) {
 			y, tau := float64(f.Label), params.TauNegative
-			if f.Label == Positive {
+			if f.Label == classify.Positive {
 				tau = params.TauPositive
 			}
 			score := b
@@ -57,7 +59,7 @@ func TestPAUMReference(t *testing.T) {
 			if math.Abs(o.Prediction.Score-score) > tol || math.Abs(o.Loss-math.Max(0, tau-y*score)) > tol {
 				t.Fatalf("%+v: round %d: %+v, want score %v", params, i, o, score)
 			}
-			if o.Updated != (y*score <= tau) || o.Updated && o.StepSize != eta*y || o.Mistake != ((score > 0) != (f.Label == Positive)) {
+			if o.Updated != (y*score <= tau) || o.Updated && o.StepSize != eta*y || o.Mistake != ((score > 0) != (f.Label == classify.Positive)) {
 				t.Fatalf("%+v: round %d: %+v with score %v, label %v", params, i, o, score, y)
 			}
 			if y*score > tau {
@@ -87,7 +89,7 @@ func TestPAUMIsThePerceptron(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, slow, wide := mustPAUM(t, dim, PAUMParams{}), mustPAUM(t, dim, PAUMParams{Eta: 0.25}), mustPAUM(t, dim, PAUMParams{R: 4})
-	for i, f := range stream(rand.New(rand.NewPCG(43, 2)), 300, dim) {
+	for i, f := range learnertest.ExampleStream(rand.New(rand.NewPCG(43, 2)), dim, 300) {
 		want, err := p.Step(f)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +101,7 @@ func TestPAUMIsThePerceptron(t *testing.T) {
 		if got, err = slow.Step(f); err != nil || got.Prediction.Score != want.Prediction.Score/4 || got.Updated != want.Updated {
 			t.Fatalf("η = 1/4: round %d: %+v (error %v), want the score of %+v over 4", i, got, err, want)
 		}
-		big := cloneExample(f)
+		big := learnertest.CloneExample(f)
 		floats.Scale(4, big.X)
 		if got, err = wide.Step(big); err != nil || got.Prediction.Score != want.Prediction.Score*16 || got.Updated != want.Updated {
 			t.Fatalf("R = 4: round %d: %+v (error %v), want the score of %+v times 16", i, got, err, want)
@@ -112,7 +114,7 @@ func TestPAUMScale(t *testing.T) {
 	const dim = 4
 	a := mustPAUM(t, dim, PAUMParams{TauPositive: 3, TauNegative: -0.5})
 	b := mustPAUM(t, dim, PAUMParams{TauPositive: 3. / 8, TauNegative: -0.5 / 8, Eta: 1. / 8})
-	for i, f := range stream(rand.New(rand.NewPCG(43, 3)), 300, dim) {
+	for i, f := range learnertest.ExampleStream(rand.New(rand.NewPCG(43, 3)), dim, 300) {
 		x, err := a.Step(f)
 		if err != nil {
 			t.Fatal(err)
@@ -131,26 +133,26 @@ func TestPAUMBound(t *testing.T) {
 	tight := 0.0
 	for range 60 {
 		dim, r := 1+rng.IntN(8), 0.5+2*rng.Float64()
-		least := map[Label]float64{Positive: (0.05 + 0.1*rng.Float64()) * r, Negative: (0.05 + 0.1*rng.Float64()) * r}
+		least := map[classify.Label]float64{classify.Positive: (0.05 + 0.1*rng.Float64()) * r, classify.Negative: (0.05 + 0.1*rng.Float64()) * r}
 		examples, margins := separable(rng, 50, dim, r, r, least)
 		p := PAUMParams{TauPositive: 4*rng.Float64() - 1, TauNegative: 2 * rng.Float64(), Eta: 0.1 + rng.Float64(), R: r}
 		if rng.IntN(2) == 0 {
 			p.TauPositive, p.TauNegative = p.TauNegative, p.TauPositive
 		}
 		updates, _ := untilQuiet(t, mustPAUM(t, dim, p), examples)
-		plus, minus := float64(updates[Positive]), float64(updates[Negative])
+		plus, minus := float64(updates[classify.Positive]), float64(updates[classify.Negative])
 		drift := 0.0 // a class without examples has no margin, and no updates
 		if plus > 0 {
-			drift += plus * margins[Positive]
+			drift += plus * margins[classify.Positive]
 		}
 		if minus > 0 {
-			drift += minus * margins[Negative]
+			drift += minus * margins[classify.Negative]
 		}
 		size := 2*(plus+minus)*r*r + 2*(plus*p.TauPositive+minus*p.TauNegative)/p.Eta
 		if drift*drift > size*(1+1e-9) { // round-off of some thousand sums
 			t.Errorf("%+v: %v and %v updates: drift² %v, size %v", p, plus, minus, drift*drift, size)
 		}
-		gamma := min(margins[Positive], margins[Negative])
+		gamma := min(margins[classify.Positive], margins[classify.Negative])
 		if bound := 2 * (r*r + max(p.TauPositive, p.TauNegative)/p.Eta) / (gamma * gamma); plus+minus > bound {
 			t.Errorf("%+v: %v updates, bound %v", p, plus+minus, bound)
 		}
@@ -194,7 +196,7 @@ func TestTamperedPAUM(t *testing.T) {
 }
 
 func FuzzLoadPAUM(f *testing.F) {
-	persisttest.Fuzz(f, LoadPAUM, func(p *PAUM) { p.Step(Example{make([]float64, p.Dim()), Positive}) },
+	persisttest.Fuzz(f, LoadPAUM, func(p *PAUM) { p.Step(classify.Example{X: make([]float64, p.Dim()), Label: classify.Positive}) },
 		persisttest.Saved(mustPAUM(f, 2, PAUMParams{TauPositive: 1})))
 }
 
@@ -210,11 +212,11 @@ func ExampleNewPAUM() {
 		fmt.Println(err)
 		return
 	}
-	updates := map[Label]int{}
+	updates := map[classify.Label]int{}
 	for i := range 400 {
-		f := Example{[]float64{-0.5}, Negative}
+		f := classify.Example{X: []float64{-0.5}, Label: classify.Negative}
 		if i%4 == 0 {
-			f = Example{[]float64{1}, Positive}
+			f = classify.Example{X: []float64{1}, Label: classify.Positive}
 		}
 		o, err := l.Step(f)
 		if err != nil {
@@ -225,8 +227,8 @@ func ExampleNewPAUM() {
 			updates[f.Label]++
 		}
 	}
-	fmt.Println("updates:", updates[Positive], "on positive examples,", updates[Negative], "on negative ones")
-	fmt.Printf("scores: %.2f and %.2f\n", l.Predict(Example{X: []float64{1}}).Score, l.Predict(Example{X: []float64{-0.5}}).Score)
+	fmt.Println("updates:", updates[classify.Positive], "on positive examples,", updates[classify.Negative], "on negative ones")
+	fmt.Printf("scores: %.2f and %.2f\n", l.Predict(classify.Example{X: []float64{1}}).Score, l.Predict(classify.Example{X: []float64{-0.5}}).Score)
 	// Output:
 	// updates: 2 on positive examples, 2 on negative ones
 	// scores: 3.00 and -1.50

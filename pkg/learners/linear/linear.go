@@ -1,81 +1,21 @@
-package classify
+// Package linear has linear classifiers of two classes: online (Perceptron, PAUM) and in
+// batch (Ridge, which is a regression too, and SVM), the elimination of features (RFE), and a
+// test of linear separability. Rows are samples.
+package linear
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 )
-
-// Label is the class of an example. Its zero value is invalid, so that a
-// forgotten label is an error and not a class.
-type Label int8
-
-const (
-	Negative Label = -1
-	Positive Label = +1
-)
-
-// LabelOf returns Positive if positive is true, and Negative otherwise.
-func LabelOf(positive bool) Label {
-	if positive {
-		return Positive
-	}
-	return Negative
-}
-
-// Valid reports whether l is Positive or Negative.
-func (l Label) Valid() bool { return l == Positive || l == Negative }
-
-// String returns "positive", "negative" or "invalid label n".
-func (l Label) String() string {
-	switch l {
-	case Positive:
-		return "positive"
-	case Negative:
-		return "negative"
-	}
-	return fmt.Sprintf("invalid label %d", int8(l))
-}
-
-// Example is one round of an online classifier: a vector and its class.
-type Example struct {
-	X     []float64
-	Label Label
-}
-
-// Check returns an error unless e is a valid round for a classifier of
-// dim-dimensional vectors: X of length dim, every entry finite, the label
-// Positive or Negative. The error names field, index and value.
-func (e Example) Check(dim int) error {
-	if !e.Label.Valid() {
-		return fmt.Errorf("label: %d is not allowed, want 1 (positive) or -1 (negative)", int8(e.Label))
-	}
-	if len(e.X) != dim {
-		return fmt.Errorf("x: has %d numbers, want %d", len(e.X), dim)
-	}
-	for i, a := range e.X {
-		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("x[%d]: %v is not allowed, want a finite number", i, a)
-		}
-	}
-	return nil
-}
-
-// Prediction is what online classifiers predict.
-type Prediction struct {
-	Score    float64 // the larger, the more positive
-	Positive bool    // Score > 0
-}
-
-func predicted(score float64) Prediction { return Prediction{score, score > 0} }
 
 // linear is an online linear classifier with margins: hypothesis (w, b) from
 // (0, 0),
@@ -115,21 +55,21 @@ func (l *linear) score(x []float64) float64 {
 	return floats.Dot(l.w, x) + l.b
 }
 
-func (l *linear) loss(f Example) float64 { return l.lossAt(f.Label, l.score(f.X)) }
+func (l *linear) loss(f classify.Example) float64 { return l.lossAt(f.Label, l.score(f.X)) }
 
-func (l *linear) lossAt(y Label, score float64) float64 {
+func (l *linear) lossAt(y classify.Label, score float64) float64 {
 	return math.Max(0, l.margin(y)-float64(y)*score)
 }
 
-func (l *linear) margin(y Label) float64 {
-	if y == Positive {
+func (l *linear) margin(y classify.Label) float64 {
+	if y == classify.Positive {
 		return l.positive
 	}
 	return l.negative
 }
 
-func (l *linear) step(f Example) (learners.Outcome[Prediction], error) {
-	var o learners.Outcome[Prediction]
+func (l *linear) step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
+	var o learners.Outcome[classify.Prediction]
 	if err := f.Check(len(l.w)); err != nil {
 		return o, fmt.Errorf("%s: %w", l.name, err)
 	}
@@ -145,12 +85,12 @@ func (l *linear) step(f Example) (learners.Outcome[Prediction], error) {
 		b := l.b + o.StepSize*l.r2
 		floats.AddScaledTo(l.next, l.w, o.StepSize, f.X)
 		if !finite(b) || !finite(floats.Norm(l.next, math.Inf(1))) {
-			return learners.Outcome[Prediction]{}, fmt.Errorf("%s: x: the weights overflow: scale the features down", l.name)
+			return learners.Outcome[classify.Prediction]{}, fmt.Errorf("%s: x: the weights overflow: scale the features down", l.name)
 		}
 		l.w, l.next, l.b = l.next, l.w, b
 	}
-	o.Prediction = predicted(score)
-	o.Mistake = o.Prediction.Positive != (f.Label == Positive)
+	o.Prediction = classify.PredictionOf(score)
+	o.Mistake = o.Prediction.Positive != (f.Label == classify.Positive)
 	o.Loss = loss
 	return o, nil
 }
@@ -171,21 +111,5 @@ func (l *linear) restore(s linearState) error {
 		return errors.New("NaN or Inf in the weights") // the bias is a JSON number, and so finite
 	}
 	l.w, l.b = s.Weights, s.Bias
-	return nil
-}
-
-// decode reads a file of the given kind into params and state. Its errors wrap
-// those of package persist.
-func decode(r io.Reader, kind string, params, state any) error {
-	env, err := persist.Read(r)
-	if err != nil {
-		return err
-	}
-	if err := env.Expect(kind); err != nil {
-		return err
-	}
-	if err := env.Decode(params, state); err != nil {
-		return fmt.Errorf("%w: %w", persist.ErrDamaged, err)
-	}
 	return nil
 }

@@ -1,6 +1,7 @@
-// Package classify predicts class labels: nearest neighbours under any metric,
-// online classifiers, and a test of linear separability. Rows are samples.
-package classify
+// Package nearest predicts from nearest neighbours: the classes of the k nearest rows
+// under any metric (KNN), the class of the nearest example so far (OnlineNN), and the
+// nearest point under a metric that changes (Tracker). Rows are samples.
+package nearest
 
 import (
 	"cmp"

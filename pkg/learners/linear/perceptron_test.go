@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -22,7 +24,7 @@ func TestPerceptronReference(t *testing.T) {
 	}
 	w := make([]float64, dim+1)
 	updates := 0
-	for i, f := range stream(rand.New(rand.NewPCG(42, 1)), 300, dim) {
+	for i, f := range learnertest.ExampleStream(rand.New(rand.NewPCG(42, 1)), dim, 300) {
 		x := append(append([]float64{}, f.X...), 1)
 		y := float64(f.Label)
 		score := 0.0
@@ -37,7 +39,7 @@ func TestPerceptronReference(t *testing.T) {
 		if math.Abs(o.Prediction.Score-score) > 1e-12 {
 			t.Fatalf("round %d: score %v, want %v", i, o.Prediction.Score, score)
 		}
-		wrong := (score > 0) != (f.Label == Positive)
+		wrong := (score > 0) != (f.Label == classify.Positive)
 		if o.Mistake != wrong || math.Abs(o.Loss-math.Max(0, -y*score)) > 1e-12 || o.Updated != (y*score <= 0) {
 			t.Errorf("round %d: %+v with score %v and label %v", i, o, score, y)
 		}
@@ -64,15 +66,15 @@ func TestNovikoff(t *testing.T) {
 	for range 40 {
 		dim, radius := 1+rng.IntN(10), 0.5+2*rng.Float64()
 		least := 0.02 + 0.1*rng.Float64()
-		examples, margins := separable(rng, 60, dim, radius, 1, map[Label]float64{Positive: least, Negative: least})
+		examples, margins := separable(rng, 60, dim, radius, 1, map[classify.Label]float64{classify.Positive: least, classify.Negative: least})
 		p, err := NewPerceptron(dim)
 		if err != nil {
 			t.Fatal(err)
 		}
 		updates, mistakes := untilQuiet(t, p, examples)
-		gamma := min(margins[Positive], margins[Negative])
+		gamma := min(margins[classify.Positive], margins[classify.Negative])
 		bound := (radius*radius + 1) / (gamma * gamma)
-		n := float64(updates[Positive] + updates[Negative])
+		n := float64(updates[classify.Positive] + updates[classify.Negative])
 		if n > bound || float64(mistakes) > n {
 			t.Errorf("dim %d: %v updates, %d mistakes, bound %v", dim, n, mistakes, bound)
 		}
@@ -105,7 +107,7 @@ func FuzzLoadPerceptron(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	persisttest.Fuzz(f, LoadPerceptron, func(p *Perceptron) { p.Step(Example{make([]float64, p.Dim()), Positive}) }, persisttest.Saved(p))
+	persisttest.Fuzz(f, LoadPerceptron, func(p *Perceptron) { p.Step(classify.Example{X: make([]float64, p.Dim()), Label: classify.Positive}) }, persisttest.Saved(p))
 }
 
 func ExampleNewPerceptron() {
@@ -114,10 +116,10 @@ func ExampleNewPerceptron() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range []Example{
-		{[]float64{1, 2}, Positive},
-		{[]float64{2, 1}, Negative},
-		{[]float64{0, 1}, Positive},
+	for _, f := range []classify.Example{
+		{X: []float64{1, 2}, Label: classify.Positive},
+		{X: []float64{2, 1}, Label: classify.Negative},
+		{X: []float64{0, 1}, Label: classify.Positive},
 	} {
 		o, err := p.Step(f)
 		if err != nil {

@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 )
@@ -128,7 +129,7 @@ type SVM struct {
 // have a valid label for each row, if an entry is NaN or infinite, or if sums of
 // squares or the weights overflow. It panics if x or rng is nil. A pass costs
 // O(nd).
-func FitSVM(x *mat.Dense, y []Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
+func FitSVM(x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
 	p = p.Resolved()
 	s, err := newSVMSolver(x, y, p)
 	if err != nil {
@@ -160,14 +161,14 @@ type svmSolver struct {
 	gap   float64 // relative to the objective, of the last audit
 }
 
-func newSVMSolver(x *mat.Dense, y []Label, p SVMParams) (*svmSolver, error) {
+func newSVMSolver(x *mat.Dense, y []classify.Label, p SVMParams) (*svmSolver, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	if err := checkTable(x, len(y)); err != nil {
 		return nil, err
 	}
-	targets, err := Targets(y)
+	targets, err := classify.Targets(y)
 	if err != nil {
 		return nil, err
 	}
@@ -415,7 +416,7 @@ func (s *SVM) Save(w io.Writer) error {
 func LoadSVM(in io.Reader) (*SVM, error) {
 	var s SVM
 	var state svmState
-	if err := decode(in, SVMKind, &s.params, &state); err != nil {
+	if err := persist.Load(in, SVMKind, &s.params, &state); err != nil {
 		return nil, err
 	}
 	s.w, s.b, s.alpha, s.epochs, s.gap = state.Weights, state.Bias, state.Alpha, state.Epochs, state.Gap

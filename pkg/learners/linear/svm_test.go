@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"bytes"
@@ -13,24 +13,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
 )
 
 // twoClasses returns n rows of d features whose first and last tell the class,
 // with some labels wrong.
-func twoClasses(rng *rand.Rand, n, d int) (*mat.Dense, []Label) {
+func twoClasses(rng *rand.Rand, n, d int) (*mat.Dense, []classify.Label) {
 	x := mat.NewDense(n, d, nil)
 	x.Apply(func(_, _ int, _ float64) float64 { return 0.3 + rng.NormFloat64() }, x)
-	y := make([]Label, n)
+	y := make([]classify.Label, n)
 	for i := range y {
-		y[i] = LabelOf(x.At(i, 0)+x.At(i, d-1)+0.5*rng.NormFloat64() > 0.5)
+		y[i] = classify.LabelOf(x.At(i, 0)+x.At(i, d-1)+0.5*rng.NormFloat64() > 0.5)
 	}
 	return x, y
 }
 
 // objective is the primal one from its definition.
-func objective(x *mat.Dense, y []Label, p SVMParams, w []float64, b float64) float64 {
+func objective(x *mat.Dense, y []classify.Label, p SVMParams, w []float64, b float64) float64 {
 	sum := floats.Dot(w, w)/2 + b*b/p.BiasScale/p.BiasScale/2
 	for i, l := range y {
 		xi := math.Max(0, 1-float64(l)*(floats.Dot(w, x.RawRowView(i))+b))
@@ -45,7 +46,7 @@ func objective(x *mat.Dense, y []Label, p SVMParams, w []float64, b float64) flo
 // slowSVM tries every way in which multipliers can be 0, C or between, solves for
 // those between, and returns the solution that satisfies the conditions of
 // Karush, Kuhn and Tucker.
-func slowSVM(t *testing.T, x *mat.Dense, y []Label, p SVMParams) (w []float64, b float64) {
+func slowSVM(t *testing.T, x *mat.Dense, y []classify.Label, p SVMParams) (w []float64, b float64) {
 	t.Helper()
 	n, d := x.Dims()
 	rows := mat.NewDense(n, d+1, nil) // yᵢx̃ᵢ
@@ -242,7 +243,7 @@ func TestSVMSubspaceStep(t *testing.T) {
 		}
 	}
 	// One row with room: the step ends where its gradient is 0.
-	s, err := newSVMSolver(mat.NewDense(1, 1, []float64{2}), []Label{Positive}, SVMParams{}.Resolved())
+	s, err := newSVMSolver(mat.NewDense(1, 1, []float64{2}), []classify.Label{classify.Positive}, SVMParams{}.Resolved())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestShiftedSolve(t *testing.T) {
 // TestSVMSubspaceRidge: for equal rows of both classes w stays 0, and only D
 // holds the multipliers, at 1/D = 2C.
 func TestSVMSubspaceRidge(t *testing.T) {
-	s, err := newSVMSolver(mat.NewDense(2, 1, []float64{1, 1}), []Label{Positive, Negative}, SVMParams{Loss: SquaredHinge, C: 3}.Resolved())
+	s, err := newSVMSolver(mat.NewDense(2, 1, []float64{1, 1}), []classify.Label{classify.Positive, classify.Negative}, SVMParams{Loss: SquaredHinge, C: 3}.Resolved())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,19 +306,19 @@ func TestSVMStatus(t *testing.T) {
 	if short.Status() != learners.IterationCap || short.Epochs() != 2 || !(short.Gap() > 1e-4) {
 		t.Errorf("two epochs: %v, %d, gap %g", short.Status(), short.Epochs(), short.Gap())
 	}
-	one, err := FitSVM(x, slices.Repeat([]Label{Negative}, 60), SVMParams{}, rng)
+	one, err := FitSVM(x, slices.Repeat([]classify.Label{classify.Negative}, 60), SVMParams{}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(one.Classify(x), Positive) || one.Status() != learners.Converged {
+	if slices.Contains(one.Classify(x), classify.Positive) || one.Status() != learners.Converged {
 		t.Errorf("one class: %v, %v", one.Classify(x), one.Status())
 	}
-	same, err := FitSVM(mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []Label{1, -1, 1, -1}, SVMParams{}, rng)
+	same, err := FitSVM(mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Rows that cannot be told apart: w = 0 is optimal, with all the loss there is.
-	if got, want := objective(mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []Label{1, -1, 1, -1}, SVMParams{}.Resolved(), same.Weights(), same.Bias()), 4.0; math.Abs(got-want) > 4e-4 {
+	if got, want := objective(mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{}.Resolved(), same.Weights(), same.Bias()), 4.0; math.Abs(got-want) > 4e-4 {
 		t.Errorf("equal rows of two classes: objective %v, want %v", got, want)
 	}
 	tight, err := FitSVM(x, y, SVMParams{Tol: 1e-300, MaxEpochs: 20000, Loss: SquaredHinge}, rng)
@@ -353,7 +354,7 @@ func TestSVMErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		x    *mat.Dense
-		y    []Label
+		y    []classify.Label
 		p    SVMParams
 		want string
 	}{
@@ -367,7 +368,7 @@ func TestSVMErrors(t *testing.T) {
 		{x, y, SVMParams{Tol: math.NaN()}, "tol: NaN is not allowed"},
 		{x, y, SVMParams{MaxEpochs: -1}, "max_epochs: -1 is not allowed"},
 		{x, y[:2], SVMParams{}, "y: 2 numbers for 4 rows"},
-		{x, []Label{1, 1, 0, 1}, SVMParams{}, "label 2: 0 is not allowed"},
+		{x, []classify.Label{1, 1, 0, 1}, SVMParams{}, "label 2: 0 is not allowed"},
 		{with(math.NaN()), y, SVMParams{}, "x: row 1, column 1: NaN is not allowed"},
 		{with(1e160), y, SVMParams{}, "sums of squares overflow"},
 		{new(mat.Dense), nil, SVMParams{}, "x: no rows"},
@@ -433,7 +434,7 @@ func FuzzLoadSVM(f *testing.F) {
 
 func ExampleFitSVM() {
 	x := mat.NewDense(4, 2, []float64{1, 1, 2, 3, -1, -1, -3, -2})
-	y := []Label{Positive, Positive, Negative, Negative}
+	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
 	s, err := FitSVM(x, y, SVMParams{C: 10, Tol: 1e-6}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)

@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 )
 
 // RFEVersion changes whenever FitRFE gives another ranking for the same input.
@@ -57,7 +58,7 @@ type RFE struct {
 // Each fit starts from the multipliers of the one before, which stay feasible.
 // The errors and panics are those of FitSVM, and it returns an error if Chunk or
 // Single is not allowed. A round costs some passes over the surviving features.
-func FitRFE(x *mat.Dense, y []Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
+func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
 	p = p.Resolved()
 	if !(p.Chunk >= 0 && p.Chunk < 1) {
 		return nil, fmt.Errorf("rfe: chunk: %v is not allowed, want 0 to below 1", p.Chunk)

@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
 )
 
@@ -37,7 +38,7 @@ const PerceptronKind = "classify/perceptron"
 // All methods but Step may be called concurrently. Memory is O(d).
 type Perceptron struct{ l linear }
 
-var _ learners.Online[Example, Prediction] = (*Perceptron)(nil)
+var _ learners.Online[classify.Example, classify.Prediction] = (*Perceptron)(nil)
 
 // NewPerceptron returns a Perceptron for vectors of length dim. It returns an
 // error unless dim ≥ 1 and weights of that length fit limits.Memory.
@@ -60,15 +61,19 @@ func (p *Perceptron) Bias() float64 { return p.l.b }
 
 // Predict returns the score and whether it is positive. It ignores the label. It
 // panics unless X has length Dim.
-func (p *Perceptron) Predict(f Example) Prediction { return predicted(p.l.score(f.X)) }
+func (p *Perceptron) Predict(f classify.Example) classify.Prediction {
+	return classify.PredictionOf(p.l.score(f.X))
+}
 
 // Loss returns max(0, −y·score). It panics unless X has length Dim.
-func (p *Perceptron) Loss(f Example) float64 { return p.l.loss(f) }
+func (p *Perceptron) Loss(f classify.Example) float64 { return p.l.loss(f) }
 
 // Step predicts, suffers the loss and updates. It returns an error, and changes
 // nothing, if the label is neither 1 nor -1, X is not of length Dim, an entry is
 // NaN or infinite, or ‖x‖², the score or the new weights overflow.
-func (p *Perceptron) Step(f Example) (learners.Outcome[Prediction], error) { return p.l.step(f) }
+func (p *Perceptron) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
+	return p.l.step(f)
+}
 
 // Save writes the learner in the format of package persist, kind
 // "classify/perceptron". A learner loaded from it continues bit for bit.
@@ -80,7 +85,7 @@ func (p *Perceptron) Save(w io.Writer) error {
 // package persist if the file is foreign, newer, damaged or of another kind.
 func LoadPerceptron(r io.Reader) (*Perceptron, error) {
 	var s linearState
-	if err := decode(r, PerceptronKind, &struct{}{}, &s); err != nil {
+	if err := persist.Load(r, PerceptronKind, &struct{}{}, &s); err != nil {
 		return nil, err
 	}
 	p, err := NewPerceptron(len(s.Weights))

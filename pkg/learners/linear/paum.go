@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
 )
 
@@ -91,7 +92,7 @@ type PAUM struct {
 	p PAUMParams
 }
 
-var _ learners.Online[Example, Prediction] = (*PAUM)(nil)
+var _ learners.Online[classify.Example, classify.Prediction] = (*PAUM)(nil)
 
 // NewPAUM returns a PAUM for vectors of length dim. It returns an error unless
 // dim ≥ 1, weights of that length fit limits.Memory, and the parameters are allowed.
@@ -121,15 +122,19 @@ func (p *PAUM) Bias() float64 { return p.l.b }
 
 // Predict returns the score and whether it is positive. It ignores the label. It
 // panics unless X has length Dim.
-func (p *PAUM) Predict(f Example) Prediction { return predicted(p.l.score(f.X)) }
+func (p *PAUM) Predict(f classify.Example) classify.Prediction {
+	return classify.PredictionOf(p.l.score(f.X))
+}
 
 // Loss returns max(0, τ_y − y·score). It panics unless X has length Dim.
-func (p *PAUM) Loss(f Example) float64 { return p.l.loss(f) }
+func (p *PAUM) Loss(f classify.Example) float64 { return p.l.loss(f) }
 
 // Step predicts, suffers the loss and updates. It returns an error, and changes
 // nothing, if the label is neither 1 nor -1, X is not of length Dim, an entry is
 // NaN or infinite, or ‖x‖², the score or the new weights overflow.
-func (p *PAUM) Step(f Example) (learners.Outcome[Prediction], error) { return p.l.step(f) }
+func (p *PAUM) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
+	return p.l.step(f)
+}
 
 // Save writes the learner in the format of package persist, kind
 // "classify/paum". A learner loaded from it continues bit for bit.
@@ -140,7 +145,7 @@ func (p *PAUM) Save(w io.Writer) error { return persist.Write(w, PAUMKind, p.p, 
 func LoadPAUM(r io.Reader) (*PAUM, error) {
 	var params PAUMParams
 	var s linearState
-	if err := decode(r, PAUMKind, &params, &s); err != nil {
+	if err := persist.Load(r, PAUMKind, &params, &s); err != nil {
 		return nil, err
 	}
 	p, err := NewPAUM(len(s.Weights), params)

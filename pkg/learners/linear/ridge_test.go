@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -245,11 +246,11 @@ func TestRidgeClassifies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(86, 1))
 	const n = 200
 	x, _ := regression(rng, n, 6)
-	labels := make([]Label, n)
+	labels := make([]classify.Label, n)
 	for i := range labels {
-		labels[i] = LabelOf(x.At(i, 2) > 3)
+		labels[i] = classify.LabelOf(x.At(i, 2) > 3)
 	}
-	y, err := Targets(labels)
+	y, err := classify.Targets(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestRidgeClassifies(t *testing.T) {
 	}
 	wrong := 0
 	for i, l := range r.Classify(x) {
-		if l != LabelOf(r.Predict(x.RawRowView(i)).Score > 0) {
+		if l != classify.LabelOf(r.Predict(x.RawRowView(i)).Score > 0) {
 			t.Errorf("row %d: label %v against its score", i, l)
 		}
 		if l != labels[i] {
@@ -269,7 +270,7 @@ func TestRidgeClassifies(t *testing.T) {
 	if got := r.Errors(x, labels); got != wrong || got > n/10 {
 		t.Errorf("%d errors, counted %d, of %d", got, wrong, n)
 	}
-	if _, err := Targets([]Label{1, 0}); err == nil || !strings.Contains(err.Error(), "label 1: 0 is not allowed") {
+	if _, err := classify.Targets([]classify.Label{1, 0}); err == nil || !strings.Contains(err.Error(), "label 1: 0 is not allowed") {
 		t.Errorf("label 0: %v", err)
 	}
 }
@@ -306,7 +307,7 @@ func TestRidgeErrors(t *testing.T) {
 	for name, f := range map[string]func(){
 		"a vector of another length": func() { r.Predict([]float64{1}) },
 		"other columns":              func() { r.Classify(mat.NewDense(2, 3, nil)) },
-		"too few labels":             func() { r.Errors(x, make([]Label, 3)) },
+		"too few labels":             func() { r.Errors(x, make([]classify.Label, 3)) },
 	} {
 		func() {
 			defer func() {

@@ -1,4 +1,4 @@
-package classify
+package nearest
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
@@ -17,7 +19,7 @@ import (
 
 // slowNearest computes all distances, and takes the earliest within TieTolerance
 // of the smallest.
-func slowNearest(seen []Example, x []float64) (Neighbour, bool) {
+func slowNearest(seen []classify.Example, x []float64) (Neighbour, bool) {
 	smallest := math.Inf(1)
 	for _, s := range seen {
 		smallest = min(smallest, metric.Euclidean{}.SqDist(x, s.X))
@@ -28,6 +30,10 @@ func slowNearest(seen []Example, x []float64) (Neighbour, bool) {
 		}
 	}
 	return Neighbour{}, false
+}
+
+func TestOnlineNNConforms(t *testing.T) {
+	learnertest.Classifiers[*OnlineNN]{New: NewOnlineNN, Load: LoadOnlineNN}.Run(t)
 }
 
 // TestOnlineNNReference compares with all distances, to the bit, on sparse and
@@ -84,20 +90,20 @@ func TestOnlineNNReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen []Example
+			var seen []classify.Example
 			for i := range 250 {
 				x := make([]float64, dim)
 				draw(x)
 				if i > 0 && rng.IntN(10) == 0 {
 					copy(x, seen[rng.IntN(i)].X)
 				}
-				f := Example{x, LabelOf(rng.IntN(2) == 0)}
+				f := classify.Example{X: x, Label: classify.LabelOf(rng.IntN(2) == 0)}
 				want, any := slowNearest(seen, x)
 				got, ok := n.Nearest(x)
 				if ok != any || got.Index != want.Index || math.Float64bits(got.SqDist) != math.Float64bits(want.SqDist) {
 					t.Fatalf("%s, dim %d, round %d: %+v (%v), want %+v (%v)", name, dim, i, got, ok, want, any)
 				}
-				label := Label(0)
+				label := classify.Label(0)
 				if any {
 					label = seen[want.Index].Label
 				}
@@ -105,8 +111,8 @@ func TestOnlineNNReference(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				wrong := (label == Positive) != (f.Label == Positive)
-				if o.Prediction != (Prediction{float64(label), label == Positive}) || o.Mistake != wrong || (o.Loss == 1) != wrong || o.StepSize != float64(f.Label) {
+				wrong := (label == classify.Positive) != (f.Label == classify.Positive)
+				if o.Prediction != (classify.Prediction{Score: float64(label), Positive: label == classify.Positive}) || o.Mistake != wrong || (o.Loss == 1) != wrong || o.StepSize != float64(f.Label) {
 					t.Fatalf("%s, dim %d, round %d: %+v, nearest has label %d", name, dim, i, o, label)
 				}
 				seen = append(seen, f)
@@ -132,7 +138,7 @@ func TestOnlineNNIsKNN(t *testing.T) {
 		for j := range dim {
 			x.Set(i, j, float64(rng.IntN(5))/10)
 		}
-		if _, err := n.Step(Example{x.RawRowView(i), LabelOf(rng.IntN(2) == 0)}); err != nil {
+		if _, err := n.Step(classify.Example{X: x.RawRowView(i), Label: classify.LabelOf(rng.IntN(2) == 0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +163,7 @@ func TestOnlineNNIsKNN(t *testing.T) {
 // TestOnlineNNConcurrentPredict: predictions from several goroutines are those of
 // one.
 func TestOnlineNNConcurrentPredict(t *testing.T) {
-	rounds := stream(rand.New(rand.NewPCG(44, 3)), 300, 10)
+	rounds := learnertest.ExampleStream(rand.New(rand.NewPCG(44, 3)), 10, 300)
 	n, err := NewOnlineNN(10)
 	if err != nil {
 		t.Fatal(err)
@@ -190,13 +196,13 @@ func TestOnlineNNPredictsNegativeWithoutNeighbour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := n.Predict(Example{X: []float64{1}}); p != (Prediction{}) {
+	if p := n.Predict(classify.Example{X: []float64{1}}); p != (classify.Prediction{}) {
 		t.Errorf("before the first example: %+v", p)
 	}
-	if _, err := n.Step(Example{[]float64{1}, Positive}); err != nil {
+	if _, err := n.Step(classify.Example{X: []float64{1}, Label: classify.Positive}); err != nil {
 		t.Fatal(err)
 	}
-	if p := n.Predict(Example{X: []float64{math.MaxFloat64}}); p != (Prediction{}) {
+	if p := n.Predict(classify.Example{X: []float64{math.MaxFloat64}}); p != (classify.Prediction{}) {
 		t.Errorf("of a vector whose norm overflows: %+v", p)
 	}
 }
@@ -207,7 +213,7 @@ func smallNN(t testing.TB) *OnlineNN {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []Example{{[]float64{1, 0, 2}, Positive}, {[]float64{0, 0, 0}, Negative}, {[]float64{0, 3, 0}, Negative}} {
+	for _, f := range []classify.Example{{X: []float64{1, 0, 2}, Label: classify.Positive}, {X: []float64{0, 0, 0}, Label: classify.Negative}, {X: []float64{0, 3, 0}, Label: classify.Negative}} {
 		if _, err := n.Step(f); err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +251,7 @@ func TestTamperedOnlineNN(t *testing.T) {
 func FuzzLoadOnlineNN(f *testing.F) {
 	persisttest.Fuzz(f, LoadOnlineNN, func(n *OnlineNN) {
 		if n.Dim() < 1000 {
-			n.Step(Example{make([]float64, n.Dim()), Positive})
+			n.Step(classify.Example{X: make([]float64, n.Dim()), Label: classify.Positive})
 		}
 	}, persisttest.Saved(smallNN(f)))
 }
@@ -256,11 +262,11 @@ func ExampleNewOnlineNN() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range []Example{
-		{[]float64{0, 0}, Negative},
-		{[]float64{4, 0}, Positive},
-		{[]float64{2, 0}, Positive}, // as far from the first as from the second
-		{[]float64{3, 0}, Positive},
+	for _, f := range []classify.Example{
+		{X: []float64{0, 0}, Label: classify.Negative},
+		{X: []float64{4, 0}, Label: classify.Positive},
+		{X: []float64{2, 0}, Label: classify.Positive}, // as far from the first as from the second
+		{X: []float64{3, 0}, Label: classify.Positive},
 	} {
 		nearest, ok := n.Nearest(f.X)
 		o, err := n.Step(f)
@@ -300,42 +306,27 @@ func documents(rng *rand.Rand, n, dim int) [][]float64 {
 	return out
 }
 
-// BenchmarkOnline measures a step of each classifier on documents in R^500; the
-// nearest neighbour is looked for among 20,000.
-func BenchmarkOnline(b *testing.B) {
+// BenchmarkOnlineNN measures the search for the nearest of 20,000 documents in
+// R^500.
+func BenchmarkOnlineNN(b *testing.B) {
 	const dim, seen = 500, 20000
 	rng := rand.New(rand.NewPCG(44, 4))
 	rows := documents(rng, seen, dim)
-	labels := make([]Label, seen)
-	for i := range labels {
-		labels[i] = LabelOf(rng.IntN(20) == 0)
+	l, err := NewOnlineNN(dim)
+	if err != nil {
+		b.Fatal(err)
 	}
-	for _, c := range classifiers {
-		b.Run(fmt.Sprintf("alg=%s/dim=%d", c.name, dim), func(b *testing.B) {
-			l, err := c.make(dim)
-			if err != nil {
-				b.Fatal(err)
-			}
-			step := func(i int) {
-				if _, err := l.Step(Example{rows[i%seen], labels[i%seen]}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for i := range seen {
-				step(i)
-			}
-			i := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				if n, ok := l.(*OnlineNN); ok { // at the end of the stream, not beyond
-					n.Nearest(rows[i%seen])
-				} else {
-					step(i)
-				}
-				i++
-			}
-		})
+	for _, x := range rows {
+		if _, err := l.Step(classify.Example{X: x, Label: classify.LabelOf(rng.IntN(20) == 0)}); err != nil {
+			b.Fatal(err)
+		}
 	}
+	b.Run(fmt.Sprintf("alg=OnlineNN/dim=%d", dim), func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			l.Nearest(rows[i%seen])
+		}
+	})
 	queries := slices.Clone(rows[:100])
 	b.Run(fmt.Sprintf("alg=AllDistances/dim=%d", dim), func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {

@@ -1,4 +1,4 @@
-package classify_test
+package nearest_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 )
@@ -32,7 +32,7 @@ func sparse(rng *rand.Rand, dim, nnz, kind int) []float64 {
 
 // filter runs a stream in which vectors of kind 1 join the points, each round
 // learns from one pair, and want is asked before each step.
-func filter(tb testing.TB, t *classify.Tracker, rng *rand.Rand, dim, nnz, rounds int, ask func(x []float64)) {
+func filter(tb testing.TB, t *nearest.Tracker, rng *rand.Rand, dim, nnz, rounds int, ask func(x []float64)) {
 	for range rounds {
 		kind := rng.IntN(4) / 3
 		x := sparse(rng, dim, nnz, kind)
@@ -63,7 +63,7 @@ func TestTrackerIsTheDirectSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := classify.NewTracker(l)
+		tr := nearest.NewTracker(l)
 		asked, moved := 0, 0
 		filter(t, tr, rng, c.dim, c.nnz, c.rounds, func(x []float64) {
 			asked++
@@ -100,7 +100,7 @@ func TestTrackerStepError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := classify.NewTracker(l)
+	tr := nearest.NewTracker(l)
 	tr.Add([]float64{0, 0})
 	tr.Add([]float64{3, 0})
 	if _, err := tr.Step(metric.Pair{X: []float64{0, 0}, Y: []float64{1, 0}, Label: metric.Dissimilar}); err != nil {
@@ -120,7 +120,7 @@ func TestTrackerPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := classify.NewTracker(l)
+	tr := nearest.NewTracker(l)
 	for name, f := range map[string]func(){
 		"point of wrong length": func() { tr.Add([]float64{1}) },
 		"no points":             func() { tr.Nearest([]float64{1, 2}) },
@@ -146,13 +146,13 @@ func panics(t *testing.T, name string, f func()) {
 // the documents update it.
 func BenchmarkNearest(b *testing.B) {
 	const dim, nnz, points = 500, 35, 700
-	start := func() (*pairs.POLA, *classify.Tracker, []metric.Pair) {
+	start := func() (*pairs.POLA, *nearest.Tracker, []metric.Pair) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		l, err := pairs.NewPOLA(dim, pairs.POLAParams{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		t := classify.NewTracker(l)
+		t := nearest.NewTracker(l)
 		filter(b, t, rng, dim, nnz, 4*points, func([]float64) {})
 		updates := make([]metric.Pair, 64)
 		for i := range updates {
@@ -199,7 +199,7 @@ func ExampleTracker() {
 		fmt.Println(err)
 		return
 	}
-	t := classify.NewTracker(l)
+	t := nearest.NewTracker(l)
 	t.Add([]float64{1, 0})
 	t.Add([]float64{0, 3})
 	if _, err := t.Step(metric.Pair{X: []float64{0, 0}, Y: []float64{2, 0}, Label: metric.Dissimilar}); err != nil {
@@ -219,7 +219,7 @@ func TestTrackerOfHugePoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracker := classify.NewTracker(l)
+	tracker := nearest.NewTracker(l)
 	if _, err := tracker.Step(metric.Pair{X: []float64{1, 2}, Y: []float64{0, 0}, Label: metric.Dissimilar}); err != nil {
 		t.Fatal(err)
 	}

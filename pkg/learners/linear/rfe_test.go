@@ -1,4 +1,4 @@
-package classify
+package linear
 
 import (
 	"fmt"
@@ -11,10 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 )
 
 // slowRFE fits anew for every elimination of chunk(survivors) features.
-func slowRFE(t *testing.T, x *mat.Dense, y []Label, p SVMParams, chunk func(alive int) int) []int {
+func slowRFE(t *testing.T, x *mat.Dense, y []classify.Label, p SVMParams, chunk func(alive int) int) []int {
 	t.Helper()
 	n, d := x.Dims()
 	var alive []int
@@ -82,9 +83,9 @@ func TestRFEFindsPlantedFeatures(t *testing.T) {
 	const n, d = 400, 25
 	x := mat.NewDense(n, d, nil)
 	x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
-	y := make([]Label, n)
+	y := make([]classify.Label, n)
 	for i := range y {
-		y[i] = LabelOf(2*x.At(i, 3)-2*x.At(i, 7)+x.At(i, 20) > 0)
+		y[i] = classify.LabelOf(2*x.At(i, 3)-2*x.At(i, 7)+x.At(i, 20) > 0)
 	}
 	for _, chunk := range []float64{0, 0.5} {
 		r, err := FitRFE(x, y, RFEParams{Chunk: chunk}, rng)
@@ -138,7 +139,7 @@ func TestRFEZeros(t *testing.T) {
 	if !slices.Equal(a.Order(), want) || a.Fits() != b.Fits()+1 {
 		t.Errorf("order %v in %d fits, want %v in %d", a.Order(), a.Fits(), want, b.Fits()+1)
 	}
-	all, err := FitRFE(mat.NewDense(4, 3, nil), []Label{1, -1, 1, 1}, RFEParams{}, rng)
+	all, err := FitRFE(mat.NewDense(4, 3, nil), []classify.Label{1, -1, 1, 1}, RFEParams{}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,9 +181,9 @@ func BenchmarkLinear(b *testing.B) {
 	const n, d = 200, 784
 	rng := rand.New(rand.NewPCG(106, 1))
 	x := mat.NewDense(n, d, nil)
-	labels := make([]Label, n)
+	labels := make([]classify.Label, n)
 	for i := range n {
-		labels[i] = LabelOf(i%2 == 0)
+		labels[i] = classify.LabelOf(i%2 == 0)
 		for j := range d {
 			share := 0.1
 			if j%10 == 0 || j%17 == i%2 {
@@ -193,7 +194,7 @@ func BenchmarkLinear(b *testing.B) {
 			}
 		}
 	}
-	y, err := Targets(labels)
+	y, err := classify.Targets(labels)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func ExampleFitRFE() {
 		1, -2, -1,
 		-1, -2, -1,
 	})
-	y := []Label{Positive, Positive, Negative, Negative}
+	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
 	r, err := FitRFE(x, y, RFEParams{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)

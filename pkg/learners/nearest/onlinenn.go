@@ -1,4 +1,4 @@
-package classify
+package nearest
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
 )
 
@@ -47,13 +48,13 @@ type OnlineNN struct {
 	scratch  sync.Pool         // of *nnSearch
 }
 
-var _ learners.Online[Example, Prediction] = (*OnlineNN)(nil)
+var _ learners.Online[classify.Example, classify.Prediction] = (*OnlineNN)(nil)
 
 // stored is an example by its entries that are not 0, in order of features.
 type stored struct {
 	entries []entry
 	sq      float64 // ‖x‖²
-	label   Label
+	label   classify.Label
 }
 
 type entry struct {
@@ -176,22 +177,22 @@ func sqDist(x, y []entry) float64 {
 // Predict returns the label of the nearest example as score and class; if there is
 // none, or ‖x‖² overflows, the score is 0. It ignores the label of f. It panics
 // unless X has length Dim.
-func (n *OnlineNN) Predict(f Example) Prediction {
+func (n *OnlineNN) Predict(f classify.Example) classify.Prediction {
 	nearest, ok := n.Nearest(f.X)
 	return n.predict(nearest, ok)
 }
 
-func (n *OnlineNN) predict(nearest Neighbour, ok bool) Prediction {
+func (n *OnlineNN) predict(nearest Neighbour, ok bool) classify.Prediction {
 	if !ok {
-		return predicted(0)
+		return classify.PredictionOf(0)
 	}
-	return predicted(float64(n.examples[nearest.Index].label))
+	return classify.PredictionOf(float64(n.examples[nearest.Index].label))
 }
 
 // Loss returns 1 if Predict is wrong about f, else 0. It panics unless X has
 // length Dim.
-func (n *OnlineNN) Loss(f Example) float64 {
-	if n.Predict(f).Positive != (f.Label == Positive) {
+func (n *OnlineNN) Loss(f classify.Example) float64 {
+	if n.Predict(f).Positive != (f.Label == classify.Positive) {
 		return 1
 	}
 	return 0
@@ -200,8 +201,8 @@ func (n *OnlineNN) Loss(f Example) float64 {
 // Step predicts, suffers the loss and stores the example. It returns an error,
 // and changes nothing, if the label is neither 1 nor -1, X is not of length Dim,
 // an entry is NaN or infinite, or distances overflow.
-func (n *OnlineNN) Step(f Example) (learners.Outcome[Prediction], error) {
-	var o learners.Outcome[Prediction]
+func (n *OnlineNN) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
+	var o learners.Outcome[classify.Prediction]
 	if err := f.Check(n.dim); err != nil {
 		return o, fmt.Errorf("onlinenn: %w", err)
 	}
@@ -214,7 +215,7 @@ func (n *OnlineNN) Step(f Example) (learners.Outcome[Prediction], error) {
 	if len(n.examples) > 0 {
 		o.Prediction = n.predict(n.search(s, sq), true)
 	}
-	o.Mistake = o.Prediction.Positive != (f.Label == Positive)
+	o.Mistake = o.Prediction.Positive != (f.Label == classify.Positive)
 	if o.Mistake {
 		o.Loss = 1
 	}
@@ -225,7 +226,7 @@ func (n *OnlineNN) Step(f Example) (learners.Outcome[Prediction], error) {
 }
 
 // add stores an example, and keeps entries.
-func (n *OnlineNN) add(entries []entry, sq float64, label Label) {
+func (n *OnlineNN) add(entries []entry, sq float64, label classify.Label) {
 	for _, e := range entries {
 		n.postings[e.feature] = append(n.postings[e.feature], posting{len(n.examples), e.value})
 	}
@@ -235,18 +236,18 @@ func (n *OnlineNN) add(entries []entry, sq float64, label Label) {
 // nnState is what Save writes; there are no parameters. The examples stand one
 // after the other.
 type nnState struct {
-	Dim      int            `json:"dim"`
-	Labels   []Label        `json:"labels"`
-	Counts   []int          `json:"counts"` // entries of each example
-	Features []int          `json:"features"`
-	Values   persist.Floats `json:"values"`
+	Dim      int              `json:"dim"`
+	Labels   []classify.Label `json:"labels"`
+	Counts   []int            `json:"counts"` // entries of each example
+	Features []int            `json:"features"`
+	Values   persist.Floats   `json:"values"`
 }
 
 // Save writes the learner in the format of package persist, kind
 // "classify/onlinenn", with all its examples. A learner loaded from it continues
 // bit for bit.
 func (n *OnlineNN) Save(w io.Writer) error {
-	s := nnState{Dim: n.dim, Labels: []Label{}, Counts: []int{}, Features: []int{}}
+	s := nnState{Dim: n.dim, Labels: []classify.Label{}, Counts: []int{}, Features: []int{}}
 	for _, e := range n.examples {
 		s.Labels = append(s.Labels, e.label)
 		s.Counts = append(s.Counts, len(e.entries))
@@ -262,7 +263,7 @@ func (n *OnlineNN) Save(w io.Writer) error {
 // persist if the file is foreign, newer, damaged or of another kind.
 func LoadOnlineNN(r io.Reader) (*OnlineNN, error) {
 	var s nnState
-	if err := decode(r, OnlineNNKind, &struct{}{}, &s); err != nil {
+	if err := persist.Load(r, OnlineNNKind, &struct{}{}, &s); err != nil {
 		return nil, err
 	}
 	n, err := s.learner()
