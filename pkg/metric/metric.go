@@ -145,3 +145,19 @@ func Sub(dst, x, y []float64) []float64 {
 	}
 	return dst
 }
+
+// CheckLinks returns an error that names the first link that is not between two of n rows, or has no
+// valid label.
+func CheckLinks(n int, links []Link) error {
+	for k, l := range links {
+		if !l.Label.Valid() {
+			return fmt.Errorf("link %d: label %d is not allowed, want 1 (similar) or -1 (dissimilar)", k, int8(l.Label))
+		}
+		for _, i := range []int{l.I, l.J} {
+			if i < 0 || i >= n {
+				return fmt.Errorf("link %d: row %d is not allowed, want 0 to %d", k, i, n-1)
+			}
+		}
+	}
+	return nil
+}

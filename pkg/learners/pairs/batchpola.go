@@ -134,7 +134,7 @@ func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 	if len(links) == 0 {
 		return BatchPOLA{}, errors.New("pola-batch: links: none given, want at least one")
 	}
-	if err := checkLinks(n, links); err != nil {
+	if err := metric.CheckLinks(n, links); err != nil {
 		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
 	}
 	l, err := NewPOLA(d, p.POLAParams)

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -137,7 +138,7 @@ func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
 		if got.Status != learners.IterationCap || got.Iterations != p.MaxIterations {
 			t.Errorf("%v: %v after %d iterations, want the cap", p.Reading, got.Status, got.Iterations)
 		}
-		if d := diff(got.Metric.M(), matrix(l)); d > agreeTol*mat.Norm(matrix(l), 2) || math.Abs(got.Threshold-l.Threshold()) > agreeTol {
+		if d := matrixtest.Distance(got.Metric.M(), matrix(l)); d > agreeTol*mat.Norm(matrix(l), 2) || math.Abs(got.Threshold-l.Threshold()) > agreeTol {
 			t.Errorf("%v: A off by %v, b = %v, want %v", p.Reading, d, got.Threshold, l.Threshold())
 		}
 	}

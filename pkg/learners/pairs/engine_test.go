@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/metric"
 )
 
@@ -44,7 +45,7 @@ func TestEngineTakesOtherRates(t *testing.T) {
 				}
 				b = math.Max(1, b+y*tau)
 			}
-			if d := diff(e.a.metric().M(), a); d > agreeTol*(1+mat.Norm(a, 2)) || math.Abs(e.b-b) > agreeTol*b {
+			if d := matrixtest.Distance(e.a.metric().M(), a); d > agreeTol*(1+mat.Norm(a, 2)) || math.Abs(e.b-b) > agreeTol*b {
 				t.Errorf("%s, d = %d: ‖A − reference‖ = %v, b = %v, reference %v", name, dim, d, e.b, b)
 			}
 			if projected[metric.Similar] == 0 || name == "least squares" && dim == 6 && projected[metric.Dissimilar] == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/metric"
 )
 
@@ -65,7 +66,7 @@ func TestOrderCountsDissimilarUpdates(t *testing.T) {
 	if similar < 20 {
 		t.Errorf("only %d similar updates", similar)
 	}
-	if d := diff(whole(f), f.metric().M()); d > 1e-13*mat.Norm(whole(f), 2) {
+	if d := matrixtest.Distance(whole(f), f.metric().M()); d > 1e-13*mat.Norm(whole(f), 2) {
 		t.Errorf("the snapshot is off by %v", d)
 	}
 }
@@ -83,7 +84,7 @@ func TestDensifyKeepsA(t *testing.T) {
 	if !f.full() || f.u != nil {
 		t.Errorf("order %d, basis of %d numbers", f.n, len(f.u))
 	}
-	if d := diff(before, whole(f)); d > 1e-13*mat.Norm(before, 2) {
+	if d := matrixtest.Distance(before, whole(f)); d > 1e-13*mat.Norm(before, 2) {
 		t.Errorf("A changed by %v", d)
 	}
 }
@@ -109,7 +110,7 @@ func TestOrthonormalise(t *testing.T) {
 		t.Errorf("‖UᵀU − I‖ = %v, turns = %d", d, f.turns)
 	}
 	// ‖ΔU‖ ≤ drift·√(50·20) or so, and A takes it twice.
-	if d := diff(before, whole(f)); d > 10*drift*math.Sqrt(1000)*mat.Norm(before, 2) {
+	if d := matrixtest.Distance(before, whole(f)); d > 10*drift*math.Sqrt(1000)*mat.Norm(before, 2) {
 		t.Errorf("A changed by %v", d)
 	}
 }
@@ -169,7 +170,7 @@ func TestNearlyInside(t *testing.T) {
 		if order := 9; out >= 1e-10 && f.n != order+1 || out <= 1e-17 && f.n != order {
 			t.Errorf("remainder %g: order %d", out, f.n)
 		}
-		if d := diff(whole(f), want); d > 1e-13*mat.Norm(want, 2) {
+		if d := matrixtest.Distance(whole(f), want); d > 1e-13*mat.Norm(want, 2) {
 			t.Errorf("remainder %g: A is off by %v", out, d)
 		}
 		if d := orthogonality(f); d > 1e-13 {
@@ -217,7 +218,7 @@ func TestRankDeficientStreams(t *testing.T) {
 				t.Fatalf("dim %d, %d points, round %d: ‖UᵀU − I‖ = %v", c.dim, c.points, i, d)
 			}
 		}
-		if d := diff(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+		if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 			t.Errorf("dim %d, %d points: ‖A − reference‖ = %v, ‖A‖ = %v", c.dim, c.points, d, mat.Norm(ref.a, 2))
 		}
 	}

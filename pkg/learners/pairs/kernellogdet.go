@@ -169,7 +169,7 @@ func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetPa
 	if len(links) == 0 {
 		return nil, q, errors.New("itml: links: none given, want at least one")
 	}
-	if err := checkLinks(n, links); err != nil {
+	if err := metric.CheckLinks(n, links); err != nil {
 		return nil, q, fmt.Errorf("itml: %w", err)
 	}
 	objects := make([]int, 0, 2*len(links))
@@ -330,7 +330,7 @@ func newKernelForm(ctx context.Context, k0 *mat.SymDense) (*kernelForm, error) {
 	var vectors mat.Dense
 	eig.VectorsTo(&vectors)
 	low := 0 // the first eigenvalue that counts; gonum has no matrix without columns
-	for low < t-1 && values[low] <= float64(t)*eps*values[t-1] {
+	for low < t-1 && values[low] <= float64(t)*0x1p-52*values[t-1] {
 		low++
 	}
 	f := mat.DenseCopyOf(vectors.Slice(0, t, low, t))

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -60,9 +61,9 @@ func TestKernelLogDetIsLogDet(t *testing.T) {
 		}{{8, 1, 6, false}, {12, 30, 40, false}, {40, 5, 80, false}, {40, 5, 80, true}, {30, 12, 60, true}} {
 			x, links, upper, lower := linkedData(uint64(300+c.d), c.n, c.d, c.m, 0)
 			p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: tightTol, MaxCycles: 500}
-			w0, kernel := identity(c.d), kernels.Kernel(kernels.Linear{})
+			w0, kernel := matrixtest.Identity(c.d), kernels.Kernel(kernels.Linear{})
 			if c.w0 {
-				w0 = definite(rand.New(rand.NewPCG(68, 1)), c.d)
+				w0 = matrixtest.Definite(rand.New(rand.NewPCG(68, 1)), c.d)
 				p.W0, kernel = w0, weighted(w0)
 			}
 			what := fmt.Sprintf("γ = %v, %+v", gamma, c)
@@ -90,7 +91,7 @@ func TestKernelLogDetIsLogDet(t *testing.T) {
 			w := want.Metric.M()
 			k := got.All(k0)
 			fromW := kernels.Gram(weighted(w), x)
-			if e := diff(k, fromW); e > tol*mat.Norm(fromW, 2) {
+			if e := matrixtest.Distance(k, fromW); e > tol*mat.Norm(fromW, 2) {
 				t.Errorf("%s: K off ΦᵀWΦ by %v of %v", what, e, mat.Norm(fromW, 2))
 			}
 			// K → W
@@ -103,7 +104,7 @@ func TestKernelLogDetIsLogDet(t *testing.T) {
 			ws.Mul(phi.T(), got.S)
 			fromS.Mul(&ws, &phi)
 			fromS.Add(&fromS, w0)
-			if e := diff(&fromS, w); e > tol*mat.Norm(w, 2) {
+			if e := matrixtest.Distance(&fromS, w); e > tol*mat.Norm(w, 2) {
 				t.Errorf("%s: W₀ + W₀ΦSΦᵀW₀ off W by %v of %v", what, e, mat.Norm(w, 2))
 			}
 			// unseen points
@@ -187,7 +188,7 @@ func TestKernelLogDetIsAlgorithm1(t *testing.T) {
 				t.Fatal(err)
 			}
 			k, s, lambda, xi := printedKernel(k0, links, p, l.Iterations)
-			if e := diff(l.All(k0), k); e > tol*mat.Norm(k, 2) {
+			if e := matrixtest.Distance(l.All(k0), k); e > tol*mat.Norm(k, 2) {
 				t.Errorf("%s: K off by %v of %v", what, e, mat.Norm(k, 2))
 			}
 			whole := mat.NewSymDense(c.n, nil)
@@ -201,7 +202,7 @@ func TestKernelLogDetIsAlgorithm1(t *testing.T) {
 					t.Errorf("%s: row %d of S sums to %v of %v", what, a, sum, mat.Norm(s, 2))
 				}
 			}
-			if e := diff(whole, s); e > tol*mat.Norm(s, 2) || mat.Norm(s, 2) == 0 {
+			if e := matrixtest.Distance(whole, s); e > tol*mat.Norm(s, 2) || mat.Norm(s, 2) == 0 {
 				t.Errorf("%s: S off by %v of %v", what, e, mat.Norm(s, 2))
 			}
 			joined := map[int]bool{}
@@ -281,7 +282,7 @@ func TestKernelLogDetStaysPositiveDefinite(t *testing.T) {
 				t.Fatal(err)
 			}
 			const tol = 1e-9
-			if e := diff(current(f), before); e > tol*mat.Norm(before, 2) {
+			if e := matrixtest.Distance(current(f), before); e > tol*mat.Norm(before, 2) {
 				t.Errorf("γ = %v, %T: W of the projections is off W of λ by %v of %v", gamma, kernel, e, mat.Norm(before, 2))
 			}
 		}
@@ -304,7 +305,7 @@ func objectives(t testing.TB, k0 *mat.SymDense, links []metric.Link, l KernelLog
 			f.Set(i, j, f.At(i, j)*math.Sqrt(max(v, 0)))
 		}
 	}
-	precision := identity(n)
+	precision := matrixtest.Identity(n)
 	for k, link := range links {
 		v := mat.NewVecDense(n, metric.Sub(nil, f.RawRowView(link.I), f.RawRowView(link.J)))
 		precision.SymRankOne(precision, float64(link.Label)*l.Duals[k], v)
@@ -380,7 +381,7 @@ func TestKernelLogDetGap(t *testing.T) {
 func TestLogDetGap(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 100} {
 		x, links, upper, lower := linkedData(8, 30, 4, 40, 0)
-		w0 := definite(rand.New(rand.NewPCG(69, 1)), 4)
+		w0 := matrixtest.Definite(rand.New(rand.NewPCG(69, 1)), 4)
 		for _, cycles := range []int{1, 3, 10, 100000} {
 			p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: cycles}
 			l, err := FitLogDet(context.Background(), x, links, p)
@@ -390,7 +391,7 @@ func TestLogDetGap(t *testing.T) {
 			w := l.Metric.M()
 			primal := logDetObjective(t, w, w0, x, links, p)
 			var ratio mat.Dense
-			ratio.Mul(w, inverse(t, w0))
+			ratio.Mul(w, matrixtest.Inverse(t, w0))
 			det, _ := mat.LogDet(&ratio)
 			dual := -det
 			for k, link := range links {

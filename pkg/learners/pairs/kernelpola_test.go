@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
@@ -228,7 +229,7 @@ func TestTurnKeepsA(t *testing.T) {
 	if f.n != 12 || f.dim != 12 {
 		t.Errorf("order %d in %d dimensions, want 12", f.n, f.dim)
 	}
-	if d := diff(f.metric().M(), &want); d > 1e-13*mat.Norm(&want, 2) {
+	if d := matrixtest.Distance(f.metric().M(), &want); d > 1e-13*mat.Norm(&want, 2) {
 		t.Errorf("A is off by %v of %v", d, mat.Norm(&want, 2))
 	}
 	if d := orthogonality(f); d > 1e-13 {
@@ -406,7 +407,7 @@ func TestFormGrows(t *testing.T) {
 			t.Fatalf("order %d of %d dimensions, full %v", f.n, f.dim, f.full())
 		}
 	}
-	if d := diff(f.metric().M(), want); d > 1e-13*mat.Norm(want, 2) {
+	if d := matrixtest.Distance(f.metric().M(), want); d > 1e-13*mat.Norm(want, 2) {
 		t.Errorf("A is off by %v", d)
 	}
 	if d := orthogonality(f); d > 1e-13 {

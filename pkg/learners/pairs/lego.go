@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -152,7 +153,7 @@ func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
 	}
 	s := newStairs(dim)
 	if p.W0 == nil {
-		s.set(mat.NewDiagDense(dim, ones(dim)))
+		s.set(mat.NewDiagDense(dim, slices.Repeat([]float64{1}, dim)))
 	} else {
 		root, err := lowerRoot(dim, p.W0)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -57,7 +58,7 @@ type denseLEGO struct {
 }
 
 func newDenseLEGO(dim int, p LEGOParams) *denseLEGO {
-	l := &denseLEGO{p: p.Resolved(), a: identity(dim)}
+	l := &denseLEGO{p: p.Resolved(), a: matrixtest.Identity(dim)}
 	if p.W0 != nil {
 		l.a.CopySym(p.W0)
 	}
@@ -104,7 +105,7 @@ func TestLEGOAgainstDense(t *testing.T) {
 				for _, start := range []string{"I", "other"} {
 					p := p
 					if start == "other" {
-						p.W0 = definite(rand.New(rand.NewPCG(71, uint64(dim))), dim)
+						p.W0 = matrixtest.Definite(rand.New(rand.NewPCG(71, uint64(dim))), dim)
 					}
 					l, ref := must(NewLEGO(dim, p)), newDenseLEGO(dim, p)
 					top := mat.Norm(ref.a, 2)
@@ -128,7 +129,7 @@ func TestLEGOAgainstDense(t *testing.T) {
 							toward++
 						}
 					}
-					if d := diff(l.Metric().M(), ref.a); d > legoTol*top {
+					if d := matrixtest.Distance(l.Metric().M(), ref.a); d > legoTol*top {
 						t.Errorf("d = %d from %s: ‖A − reference‖ = %v, ‖A‖ up to %v", dim, start, d, top)
 					}
 					if p.Update == Violated && (toward != updates || updates > 290) || p.Update == Always && (updates < 299 || toward > 290) || updates < 20 {
@@ -197,18 +198,18 @@ func TestLEGOStepIsOptimal(t *testing.T) {
 	for _, eta := range []float64{1e-6, 1e-3, 0.5, 10, 1e3, 1e6} {
 		for _, dim := range []int{2, 6, 2*stairEdge + 3} {
 			rng := rand.New(rand.NewPCG(74, uint64(dim)))
-			l := must(NewLEGO(dim, LEGOParams{Eta: eta, W0: definite(rng, dim)}))
+			l := must(NewLEGO(dim, LEGOParams{Eta: eta, W0: matrixtest.Definite(rng, dim)}))
 			for i, f := range randomLabels(rng, dim, 12) {
-				before := inverse(t, l.Metric().M())
+				before := matrixtest.Inverse(t, l.Metric().M())
 				mustOutcome(t, l, f)
 				m := l.Metric()
 				z := mat.NewVecDense(dim, metric.Sub(nil, f.X, f.Y))
 				y := l.target(f.Label)
 				want := mat.NewSymDense(dim, nil)
 				want.SymRankOne(before, eta*(m.SqDist(f.X, f.Y)-y), z)
-				after := inverse(t, m.M())
+				after := matrixtest.Inverse(t, m.M())
 				bound := tol*(mat.Norm(after, 2)+mat.Norm(before, 2)) + cancelled*eta*y*mat.Dot(z, z)
-				if d := diff(after, want); d > bound {
+				if d := matrixtest.Distance(after, want); d > bound {
 					t.Errorf("η = %g, d = %d, round %d: A⁻¹ is off by %v, at most %v is allowed", eta, dim, i, d, bound)
 				}
 			}
@@ -259,7 +260,7 @@ func TestLEGODrift(t *testing.T) {
 		rng := rand.New(rand.NewPCG(76, 1))
 		l := must(NewLEGO(dim, LEGOParams{Eta: eta}))
 		rounds := randomLabels(rng, dim, 5000)
-		precise := identity(dim) // A⁻¹
+		precise := matrixtest.Identity(dim) // A⁻¹
 		least, widest := math.Inf(1), 0.0
 		for k := range n {
 			f := rounds[rng.IntN(len(rounds))]
@@ -276,7 +277,7 @@ func TestLEGODrift(t *testing.T) {
 		}
 		var product mat.Dense
 		product.Mul(l.Metric().M(), precise)
-		if d := diff(&product, identity(dim)); !(d <= driftTol*widest) || !(least > 0) {
+		if d := matrixtest.Distance(&product, matrixtest.Identity(dim)); !(d <= driftTol*widest) || !(least > 0) {
 			t.Errorf("η = %g: A·A⁻¹ is off I by %v, κ(A) up to %v, smallest eigenvalue %v", eta, d, widest, least)
 		} else {
 			t.Logf("η = %g: A·A⁻¹ is off I by %v, κ(A) up to %v, smallest eigenvalue %v", eta, d, widest, least)
@@ -307,7 +308,7 @@ func bestFixed(t *testing.T, dim int, rounds []metric.Pair, p LEGOParams) *mat.S
 		}
 		return g
 	}
-	a, ahead := identity(dim), identity(dim)
+	a, ahead := matrixtest.Identity(dim), matrixtest.Identity(dim)
 	momentum := 1.0
 	for range 200 {
 		step := gradient(ahead)
@@ -341,7 +342,7 @@ func bestFixed(t *testing.T, dim int, rounds []metric.Pair, p LEGOParams) *mat.S
 func divergence(t *testing.T, a, b mat.Symmetric) float64 {
 	t.Helper()
 	var r mat.Dense
-	r.Mul(a, inverse(t, b))
+	r.Mul(a, matrixtest.Inverse(t, b))
 	log, sign := mat.LogDet(&r)
 	if sign <= 0 {
 		t.Fatal("not definite")
@@ -359,7 +360,7 @@ func divergence(t *testing.T, a, b mat.Symmetric) float64 {
 // tested to fall by half.
 func TestLEGORegret(t *testing.T) {
 	const dim = 3
-	planted := definite(rand.New(rand.NewPCG(77, 1)), dim)
+	planted := matrixtest.Definite(rand.New(rand.NewPCG(77, 1)), dim)
 	planted.ScaleSym(3, planted)
 	var average []float64
 	for _, n := range []int{250, 4000} {
@@ -384,7 +385,7 @@ func TestLEGORegret(t *testing.T) {
 			z := mat.NewVecDense(dim, metric.Sub(nil, f.X, f.Y))
 			fixed += math.Pow(mat.Inner(z, u, z)-l.target(f.Label), 2) / 2
 		}
-		if d := divergence(t, u, identity(dim)); after-fixed > d/p.Eta {
+		if d := divergence(t, u, matrixtest.Identity(dim)); after-fixed > d/p.Eta {
 			t.Errorf("T = %d: the losses after the steps exceed those of U by %v, the bound is %v", n, after-fixed, d/p.Eta)
 		}
 		average = append(average, (before-fixed)/float64(n))
@@ -484,13 +485,13 @@ func TestLEGOChangeAndProduct(t *testing.T) {
 					size += math.Abs(r.C) * mat.Dot(v, v)
 				}
 				after := l.Metric().M()
-				if d := diff(after, before); d > changeTol*size {
+				if d := matrixtest.Distance(after, before); d > changeTol*size {
 					t.Fatalf("%v, d = %d, round %d: A is off by %v", p, dim, i, d)
 				}
 				before = after
 				var want mat.VecDense
 				want.MulVec(after, mat.NewVecDense(dim, f.X))
-				if d := diff(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
+				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
 					t.Fatalf("%v, d = %d, round %d: Ax is off by %v", p, dim, i, d)
 				}
 			}
@@ -559,7 +560,7 @@ func TestLEGOErrors(t *testing.T) {
 
 func TestLEGOSave(t *testing.T) {
 	for _, dim := range []int{1, 3, stairEdge + 2} {
-		l := must(NewLEGO(dim, LEGOParams{Eta: 0.3, Lower: 5, W0: definite(rand.New(rand.NewPCG(79, 1)), dim)}))
+		l := must(NewLEGO(dim, LEGOParams{Eta: 0.3, Lower: 5, W0: matrixtest.Definite(rand.New(rand.NewPCG(79, 1)), dim)}))
 		for _, f := range randomLabels(rand.New(rand.NewPCG(79, 2)), dim, 5) {
 			mustOutcome(t, l, f)
 		}
@@ -683,7 +684,7 @@ func BenchmarkLEGO(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("alg=GemvGer/dim=%d", d), func(b *testing.B) {
-			w := blas64.General{Rows: d, Cols: d, Stride: d, Data: mat.DenseCopyOf(identity(d)).RawMatrix().Data}
+			w := blas64.General{Rows: d, Cols: d, Stride: d, Data: mat.DenseCopyOf(matrixtest.Identity(d)).RawMatrix().Data}
 			v, wv := make([]float64, d), make([]float64, d)
 			k := 0
 			for b.Loop() {

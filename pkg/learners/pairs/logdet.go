@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -171,7 +173,7 @@ func FitLogDet(ctx context.Context, x *mat.Dense, links []metric.Link, p LogDetP
 	if len(links) == 0 {
 		return LogDet{}, errors.New("itml: links: none given, want at least one")
 	}
-	if err := checkLinks(n, links); err != nil {
+	if err := metric.CheckLinks(n, links); err != nil {
 		return LogDet{}, fmt.Errorf("itml: %w", err)
 	}
 	f, err := newInputForm(ctx, x, p.W0)
@@ -475,7 +477,7 @@ func newInputForm(ctx context.Context, x *mat.Dense, w0 mat.Symmetric) (*inputFo
 	f := &inputForm{ctx: ctx, x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
 	if w0 == nil {
 		f.factor = metric.Identity(d).Factor()
-		f.w.set(mat.NewDiagDense(d, ones(d)))
+		f.w.set(mat.NewDiagDense(d, slices.Repeat([]float64{1}, d)))
 		return f, nil
 	}
 	if n := w0.SymmetricDim(); n != d {
@@ -505,14 +507,6 @@ func newInputForm(ctx context.Context, x *mat.Dense, w0 mat.Symmetric) (*inputFo
 	return f, nil
 }
 
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
-}
-
 // metric returns the metric of the start, or of the last remake.
 func (f *inputForm) metric() *metric.Mahalanobis { return metric.FromFactor(f.factor) }
 
@@ -524,7 +518,7 @@ func (f *inputForm) sqDist(l metric.Link) float64 {
 	v := f.diff(l)
 	f.w.addMul(f.wv, f.sign, f.s, v)
 	f.sign = 0
-	return dot(v, f.wv)
+	return vector.Dot(v, f.wv)
 }
 
 func (f *inputForm) update(beta float64) {
@@ -538,8 +532,8 @@ func (f *inputForm) update(beta float64) {
 func (f *inputForm) exact(l metric.Link) float64 {
 	v := f.diff(l)
 	d := len(v)
-	blas64.Gemv(blas.NoTrans, 1, f.factor.RawMatrix(), vec(v), 0, vec(f.wv[:d]))
-	return dot(f.wv, f.wv)
+	blas64.Gemv(blas.NoTrans, 1, f.factor.RawMatrix(), vector.Of(v), 0, vector.Of(f.wv[:d]))
+	return vector.Dot(f.wv, f.wv)
 }
 
 func (f *inputForm) remake(links []metric.Link, c []float64) bool {

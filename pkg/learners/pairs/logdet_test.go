@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -28,7 +30,7 @@ func linkedData(seed uint64, n, d, m int, kind metric.Label) (x *mat.Dense, link
 			x.Set(i, j, rng.NormFloat64()*(1+float64(j%3)))
 		}
 	}
-	planted := definite(rng, d)
+	planted := matrixtest.Definite(rng, d)
 	var sq []float64
 	for i := range n {
 		for j := range i {
@@ -48,42 +50,11 @@ func linkedData(seed uint64, n, d, m int, kind metric.Label) (x *mat.Dense, link
 	return x, links, upper, lower
 }
 
-// definite returns a positive definite matrix with condition number below 100.
-func definite(rng *rand.Rand, d int) *mat.SymDense {
-	a := mat.NewDense(d, d, nil)
-	for i := range d {
-		for j := range d {
-			a.Set(i, j, rng.NormFloat64()/math.Sqrt(float64(d)))
-		}
-	}
-	w := mat.NewSymDense(d, nil)
-	w.SymOuterK(1, a)
-	for i := range d {
-		w.SetSym(i, i, w.At(i, i)+0.1)
-	}
-	return w
-}
-
 // quad returns vᵀWv of a link.
 func quad(w mat.Symmetric, x *mat.Dense, l metric.Link) float64 {
 	v := mat.NewVecDense(w.SymmetricDim(), metric.Sub(nil, x.RawRowView(l.I), x.RawRowView(l.J)))
 	return mat.Inner(v, w, v)
 }
-
-func inverse(t testing.TB, a mat.Symmetric) *mat.SymDense {
-	t.Helper()
-	var chol mat.Cholesky
-	if !chol.Factorize(a) {
-		t.Fatal("not positive definite")
-	}
-	var inv mat.SymDense
-	if err := chol.InverseTo(&inv); err != nil {
-		t.Fatal(err)
-	}
-	return &inv
-}
-
-func identity(d int) *mat.SymDense { return metric.Identity(d).M() }
 
 func bound(l metric.Link, upper, lower float64) float64 {
 	if l.Label == metric.Similar {
@@ -107,9 +78,9 @@ func TestLogDetKKT(t *testing.T) {
 			for _, c := range []struct{ n, d, m int }{{8, 1, 5}, {20, 3, 30}, {40, 12, 50}, {60, 90, 40}} {
 				x, links, upper, lower := linkedData(uint64(c.d), c.n, c.d, c.m, kind)
 				p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: tightTol, MaxCycles: 200000}
-				w0 := identity(c.d)
+				w0 := matrixtest.Identity(c.d)
 				if c.d == 12 {
-					w0 = definite(rand.New(rand.NewPCG(61, 1)), c.d)
+					w0 = matrixtest.Definite(rand.New(rand.NewPCG(61, 1)), c.d)
 					w0.ScaleSym(0.7, w0)
 					p.W0 = w0
 				}
@@ -126,7 +97,7 @@ func TestLogDetKKT(t *testing.T) {
 				}
 				w := l.Metric.M()
 				precision := mat.NewSymDense(c.d, nil)
-				precision.CopySym(inverse(t, w0))
+				precision.CopySym(matrixtest.Inverse(t, w0))
 				for k, link := range links {
 					delta, xi0, xi, lambda := float64(link.Label), bound(link, upper, lower), l.Slacks[k], l.Duals[k]
 					v := mat.NewVecDense(c.d, metric.Sub(nil, x.RawRowView(link.I), x.RawRowView(link.J)))
@@ -147,7 +118,7 @@ func TestLogDetKKT(t *testing.T) {
 				}
 				var product mat.Dense // W·W⁻¹, by the condition, is I
 				product.Mul(w, precision)
-				if e := diff(&product, identity(c.d)); e > kktTol {
+				if e := matrixtest.Distance(&product, matrixtest.Identity(c.d)); e > kktTol {
 					t.Errorf("%s: W(W₀⁻¹ + Σ λδvvᵀ) off I by %v", what, e)
 				}
 			}
@@ -159,7 +130,7 @@ func TestLogDetKKT(t *testing.T) {
 func logDetObjective(t testing.TB, w, w0 *mat.SymDense, x *mat.Dense, links []metric.Link, p LogDetParams) float64 {
 	t.Helper()
 	var ratio mat.Dense
-	ratio.Mul(w, inverse(t, w0))
+	ratio.Mul(w, matrixtest.Inverse(t, w0))
 	det, _ := mat.LogDet(&ratio)
 	f := mat.Trace(&ratio) - det - float64(w.SymmetricDim())
 	for _, l := range links {
@@ -179,7 +150,7 @@ func TestLogDetMinimises(t *testing.T) {
 		x, links, upper, lower := linkedData(7, 30, 4, 40, 0)
 		links[0].Label, links[1].Label = -links[0].Label, -links[1].Label
 		rng := rand.New(rand.NewPCG(62, 1))
-		w0 := definite(rng, 4)
+		w0 := matrixtest.Definite(rng, 4)
 		p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: 100000}
 		l, err := FitLogDet(context.Background(), x, links, p)
 		if err != nil {
@@ -189,7 +160,7 @@ func TestLogDetMinimises(t *testing.T) {
 		least := logDetObjective(t, w, w0, x, links, p)
 		for _, size := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
 			for range 50 {
-				g := definite(rng, 4) // W^{1/2}-like moves keep W' positive definite
+				g := matrixtest.Definite(rng, 4) // W^{1/2}-like moves keep W' positive definite
 				var other mat.SymDense
 				other.ScaleSym(1-size, w)
 				g.ScaleSym(size, g)
@@ -206,7 +177,7 @@ func TestLogDetMinimises(t *testing.T) {
 // printed is Algorithm 1 as printed, on dense matrices.
 func printed(x *mat.Dense, links []metric.Link, p LogDetParams, cycles int) (w *mat.SymDense, lambda, xi []float64) {
 	_, d := x.Dims()
-	w = identity(d)
+	w = matrixtest.Identity(d)
 	if p.W0 != nil {
 		w.CopySym(p.W0)
 	}
@@ -246,7 +217,7 @@ func TestLogDetIsAlgorithm1(t *testing.T) {
 			x, links, upper, lower := linkedData(uint64(100+d), 40, d, 60, 0)
 			p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 4}
 			if d == 9 {
-				p.W0 = definite(rand.New(rand.NewPCG(63, 1)), d)
+				p.W0 = matrixtest.Definite(rand.New(rand.NewPCG(63, 1)), d)
 			}
 			l, err := FitLogDet(context.Background(), x, links, p)
 			if err != nil {
@@ -254,7 +225,7 @@ func TestLogDetIsAlgorithm1(t *testing.T) {
 			}
 			w, lambda, xi := printed(x, links, p, l.Iterations)
 			const tol = 1e-10 // some 10⁵ ε: 240 updates, and the inverse of a matrix of condition 10⁴
-			if e := diff(l.Metric.M(), w); e > tol*mat.Norm(w, 2) {
+			if e := matrixtest.Distance(l.Metric.M(), w); e > tol*mat.Norm(w, 2) {
 				t.Errorf("γ = %v, d = %d: W off by %v of %v", gamma, d, e, mat.Norm(w, 2))
 			}
 			var kkt float64
@@ -323,7 +294,7 @@ func TestLogDetScale(t *testing.T) {
 	for _, scale := range []float64{1e-4, 0.125, 300} {
 		var xc mat.Dense
 		xc.Scale(scale, x)
-		w0 := identity(5)
+		w0 := matrixtest.Identity(5)
 		w0.ScaleSym(1/(scale*scale), w0)
 		got, err := FitLogDet(context.Background(), &xc, links, LogDetParams{Gamma: 2, W0: w0})
 		if err != nil {
@@ -331,7 +302,7 @@ func TestLogDetScale(t *testing.T) {
 		}
 		w := got.Metric.M()
 		w.ScaleSym(scale*scale, w)
-		if e := diff(w, want.Metric.M()); e > 1e-10*mat.Norm(w, 2) || math.Abs(got.Upper-want.Upper) > 1e-10*want.Upper || want.Projections == 0 {
+		if e := matrixtest.Distance(w, want.Metric.M()); e > 1e-10*mat.Norm(w, 2) || math.Abs(got.Upper-want.Upper) > 1e-10*want.Upper || want.Projections == 0 {
 			t.Errorf("scale %v: W off by %v, u = %v, want %v", scale, e, got.Upper, want.Upper)
 		}
 	}
@@ -467,21 +438,21 @@ func TestLogDetRemake(t *testing.T) {
 		t.Fatalf("%d projections: the test is empty", l.Projections)
 	}
 	w, _, _ := printed(x, links, p, l.Iterations)
-	if e := diff(l.Metric.M(), w); e > 1e-9*mat.Norm(w, 2) {
+	if e := matrixtest.Distance(l.Metric.M(), w); e > 1e-9*mat.Norm(w, 2) {
 		t.Errorf("W off by %v of %v", e, mat.Norm(w, 2))
 	}
 }
 
 // W₀ is the answer where no link binds, and input stays as it was.
 func TestLogDetStart(t *testing.T) {
-	w0 := definite(rand.New(rand.NewPCG(65, 1)), 3)
+	w0 := matrixtest.Definite(rand.New(rand.NewPCG(65, 1)), 3)
 	x, links, _, _ := linkedData(2, 10, 3, 10, metric.Similar)
 	before := mat.DenseCopyOf(x)
 	kept := mat.NewSymDense(3, nil)
 	kept.CopySym(w0)
 	l, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1e6, Lower: 2e6})
-	if err != nil || diff(l.Metric.M(), w0) > 1e-13 || l.Iterations != 1 || l.Residual != 0 || l.KKT != 0 {
-		t.Errorf("W off W₀ by %v after %d cycles, error %v", diff(l.Metric.M(), w0), l.Iterations, err)
+	if err != nil || matrixtest.Distance(l.Metric.M(), w0) > 1e-13 || l.Iterations != 1 || l.Residual != 0 || l.KKT != 0 {
+		t.Errorf("W off W₀ by %v after %d cycles, error %v", matrixtest.Distance(l.Metric.M(), w0), l.Iterations, err)
 	}
 	if _, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1, Lower: 2}); err != nil || !mat.Equal(x, before) || !mat.Equal(w0, kept) {
 		t.Errorf("the fit changed its input, error %v", err)
@@ -522,7 +493,7 @@ func TestLogDetErrors(t *testing.T) {
 		{"itml: row 1, column 0: NaN", mat.NewDense(2, 1, []float64{0, math.NaN()}), one, LogDetParams{}},
 		{"itml: bounds: pair 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, LogDetParams{}},
 		{"itml: link 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, with(LogDetParams{})},
-		{"itml: w0: 2×2 is not allowed, want 1×1", x, one, LogDetParams{W0: identity(2)}},
+		{"itml: w0: 2×2 is not allowed, want 1×1", x, one, LogDetParams{W0: matrixtest.Identity(2)}},
 		{"itml: w0: entry (0, 0) is NaN", x, one, LogDetParams{W0: mat.NewSymDense(1, []float64{math.NaN()})}},
 		{"itml: w0: it is not positive definite", x, one, LogDetParams{W0: mat.NewSymDense(1, nil)}},
 		{"itml: w0: condition number", mat.NewDense(2, 2, []float64{0, 0, 1, 1}), one, LogDetParams{W0: mat.NewSymDense(2, []float64{1, 0, 0, 1e-20})}},
@@ -544,7 +515,7 @@ func TestLogDetErrors(t *testing.T) {
 func TestTiles(t *testing.T) {
 	for _, n := range []int{1, 2, 55, 56, 57, 72, 73, 100, 111, 112, 113, 170, 300} {
 		rng := rand.New(rand.NewPCG(66, uint64(n)))
-		w := definite(rng, n)
+		w := matrixtest.Definite(rng, n)
 		f := newTiles(n)
 		f.set(w)
 		if !mat.Equal(f.symmetric(), w) {
@@ -559,10 +530,10 @@ func TestTiles(t *testing.T) {
 			w.SymRankOne(w, sign, mat.NewVecDense(n, s))
 			want := mat.NewVecDense(n, nil)
 			want.MulVec(w, mat.NewVecDense(n, x))
-			if e := diff(mat.NewVecDense(n, got), want); !(e <= 1e-12*(1+mat.Norm(want, 2))) {
+			if e := matrixtest.Distance(mat.NewVecDense(n, got), want); !(e <= 1e-12*(1+mat.Norm(want, 2))) {
 				t.Errorf("n = %d, sign %v: product off by %v", n, sign, e)
 			}
-			if e := diff(f.symmetric(), w); e > 1e-13*mat.Norm(w, 2) {
+			if e := matrixtest.Distance(f.symmetric(), w); e > 1e-13*mat.Norm(w, 2) {
 				t.Errorf("n = %d, sign %v: W off by %v", n, sign, e)
 			}
 		}
@@ -630,14 +601,14 @@ func BenchmarkLogDet(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("alg=GemvGer/dim=%d", d), func(b *testing.B) {
-			w := blas64.General{Rows: d, Cols: d, Stride: d, Data: mat.DenseCopyOf(identity(d)).RawMatrix().Data}
+			w := blas64.General{Rows: d, Cols: d, Stride: d, Data: mat.DenseCopyOf(matrixtest.Identity(d)).RawMatrix().Data}
 			v, wv := make([]float64, d), make([]float64, d)
 			k := 0
 			for b.Loop() {
 				metric.Sub(v, x.RawRowView(links[k].I), x.RawRowView(links[k].J))
-				blas64.Gemv(blas.NoTrans, 1, w, vec(v), 0, vec(wv))
-				q := dot(v, wv)
-				blas64.Ger(math.Copysign(1e-9, float64(k%2)-0.5)/q, vec(wv), vec(wv), w)
+				blas64.Gemv(blas.NoTrans, 1, w, vector.Of(v), 0, vector.Of(wv))
+				q := vector.Dot(v, wv)
+				blas64.Ger(math.Copysign(1e-9, float64(k%2)-0.5)/q, vector.Of(wv), vector.Of(wv), w)
 				k = (k + 1) % len(links)
 			}
 		})

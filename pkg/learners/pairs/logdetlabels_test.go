@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/datasets"
 
 	"metriclab/pkg/learners/nearest"
@@ -89,7 +90,7 @@ func blobs(seed uint64, n, d int) (*mat.Dense, []int) {
 // The wrapper is FitLogDet on 40c(c−1) uniform pairs and bounds of another draw.
 func TestLogDetLabels(t *testing.T) {
 	x, y := blobs(1, 60, 4)
-	w0 := definite(rand.New(rand.NewPCG(71, 1)), 4)
+	w0 := matrixtest.Definite(rand.New(rand.NewPCG(71, 1)), 4)
 	for _, p := range []LogDetLabelParams{
 		{},
 		{LogDetParams: LogDetParams{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
@@ -123,7 +124,7 @@ func TestLogDetLabels(t *testing.T) {
 		if err != nil || len(got.Duals) != m || math.Abs(got.Upper-want.Upper) > 1e-12*want.Upper {
 			t.Fatalf("%d links, u = %v, want %v, error %v", len(got.Duals), got.Upper, want.Upper, err)
 		}
-		if e := diff(got.Metric.M(), want.Metric.M()); e > 1e-9*mat.Norm(want.Metric.M(), 2) || got.Projections == 0 || got.Iterations > (100000+m-1)/m {
+		if e := matrixtest.Distance(got.Metric.M(), want.Metric.M()); e > 1e-9*mat.Norm(want.Metric.M(), 2) || got.Projections == 0 || got.Iterations > (100000+m-1)/m {
 			t.Errorf("W off by %v, %d cycles", e, got.Iterations)
 		}
 	}
@@ -207,7 +208,7 @@ func TestLogDetLabelsErrors(t *testing.T) {
 		"itml: links: -1 is not allowed":                        {K: 1, LogDetLabelParams: LogDetLabelParams{Links: -1}},
 		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LogDetLabelParams: LogDetLabelParams{BoundPairs: -1}},
 		"itml: tol: -1 is not allowed":                          {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Tol: -1}}},
-		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: identity(1)}}},
+		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: matrixtest.Identity(1)}}},
 		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Bounds: BoundParams{Rule: 5}}}},
 	} {
 		if _, err := TuneLogDet(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {

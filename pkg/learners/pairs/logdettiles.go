@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/vector"
 )
 
 // tiles is a symmetric matrix W of order n, of which square tiles on and below
@@ -80,11 +82,11 @@ func (t *tiles) addMul(dst []float64, sign float64, s, x []float64) {
 	t.each(func(i, j int, g blas64.General) {
 		rows, cols := i+g.Rows, j+g.Cols
 		if sign != 0 {
-			blas64.Ger(sign, vec(s[i:rows]), vec(s[j:cols]), g)
+			blas64.Ger(sign, vector.Of(s[i:rows]), vector.Of(s[j:cols]), g)
 		}
-		blas64.Gemv(blas.NoTrans, 1, g, vec(x[j:cols]), 1, vec(dst[i:rows]))
+		blas64.Gemv(blas.NoTrans, 1, g, vector.Of(x[j:cols]), 1, vector.Of(dst[i:rows]))
 		if i != j {
-			blas64.Gemv(blas.Trans, 1, g, vec(x[i:rows]), 1, vec(dst[j:cols]))
+			blas64.Gemv(blas.Trans, 1, g, vector.Of(x[i:rows]), 1, vector.Of(dst[j:cols]))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -164,7 +165,7 @@ func TestPAAgainstDense(t *testing.T) {
 					}
 				}
 				tol := agreeTol * (1 + mat.Norm(ref.m, 2))
-				if d := diff(l.Matrix(), ref.m); d > tol || math.Abs(l.Threshold()-ref.b) > agreeTol*(1+math.Abs(ref.b)) {
+				if d := matrixtest.Distance(l.Matrix(), ref.m); d > tol || math.Abs(l.Threshold()-ref.b) > agreeTol*(1+math.Abs(ref.b)) {
 					t.Errorf("d = %d: ‖M − reference‖ = %v, ‖M‖ = %v, b = %v, reference %v", c.dim, d, mat.Norm(ref.m, 2), l.Threshold(), ref.b)
 				}
 				want, negative, err := metric.ProjectPSD(ref.m)
@@ -173,7 +174,7 @@ func TestPAAgainstDense(t *testing.T) {
 				}
 				most = max(most, negative)
 				m, b := l.Final()
-				if d := diff(m.M(), want); d > tol || b != math.Max(l.Threshold(), 1) {
+				if d := matrixtest.Distance(m.M(), want); d > tol || b != math.Max(l.Threshold(), 1) {
 					t.Errorf("d = %d: the last M is off by %v, b = %v", c.dim, d, b)
 				}
 			}
@@ -190,7 +191,7 @@ func objective(p PAParams, m0, m *mat.SymDense, b0, b float64, f metric.Pair) (v
 	v := mat.NewVecDense(len(f.X), metric.Sub(nil, f.X, f.Y))
 	slack = 1 - float64(f.Label)*(b-mat.Inner(v, m, v))
 	hinge := math.Max(0, slack)
-	value = (math.Pow(diff(m, m0), 2) + (b-b0)*(b-b0)) / 2
+	value = (math.Pow(matrixtest.Distance(m, m0), 2) + (b-b0)*(b-b0)) / 2
 	switch p.Rule {
 	case PAI:
 		value += p.C * hinge
@@ -253,7 +254,7 @@ func TestPARatesAreMinimisers(t *testing.T) {
 						if p.Rule == PlainPA && s2 > 0 {
 							continue
 						}
-						rise := (math.Pow(diff(m2, m), 2) + (b2-b)*(b2-b)) / 2
+						rise := (math.Pow(matrixtest.Distance(m2, m), 2) + (b2-b)*(b2-b)) / 2
 						if v2 < value+rise-1e-12*(1+v2) {
 							t.Fatalf("round %d: objective %v after the step, %v at distance² %v from it", i, value, v2, 2*rise)
 						}
@@ -564,7 +565,7 @@ func TestPABounds(t *testing.T) {
 			for i, f := range rounds {
 				n := math.Pow(metric.Euclidean{}.SqDist(f.X, f.Y), 2) + 1
 				o := mustOutcome(t, l, f)
-				next := math.Pow(diff(l.Matrix(), m), 2) + math.Pow(l.Threshold()-b, 2)
+				next := math.Pow(matrixtest.Distance(l.Matrix(), m), 2) + math.Pow(l.Threshold()-b, 2)
 				if next > distance-o.Loss*o.Loss/n+tol*start {
 					t.Fatalf("psd = %v, d = %d, round %d: ‖w − w*‖² went from %v to %v, loss %v", psd, dim, i, distance, next, o.Loss)
 				}
@@ -655,13 +656,13 @@ func TestPAChangeAndProduct(t *testing.T) {
 					size += math.Abs(r.C) * mat.Dot(v, v)
 				}
 				after := l.Matrix()
-				if d := diff(after, before); d > changeTol*size || len(terms) > 1+o.Projections {
+				if d := matrixtest.Distance(after, before); d > changeTol*size || len(terms) > 1+o.Projections {
 					t.Fatalf("%v, d = %d, round %d: M is off by %v, %d terms, outcome %+v", p, dim, i, d, len(terms), o)
 				}
 				before = after
 				var want mat.VecDense
 				want.MulVec(after, mat.NewVecDense(dim, f.X))
-				if d := diff(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
+				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
 					t.Fatalf("%v, d = %d, round %d: Mx is off by %v", p, dim, i, d)
 				}
 			}

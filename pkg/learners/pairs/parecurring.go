@@ -40,7 +40,7 @@ func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
 	if len(links) == 0 {
 		return nil, errors.New("recurring: links: none given, want at least one")
 	}
-	if err := checkLinks(n, links); err != nil {
+	if err := metric.CheckLinks(n, links); err != nil {
 		return nil, fmt.Errorf("recurring: %w", err)
 	}
 	m := len(links)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -90,12 +91,12 @@ func TestRecurringIsPA(t *testing.T) {
 				}
 				again := l.Learner()
 				size := mat.Norm(want.Matrix(), 2)
-				if d := diff(again.Matrix(), want.Matrix()); d > sameTol*size || math.Abs(l.Threshold()-want.Threshold()) > sameTol*largest {
+				if d := matrixtest.Distance(again.Matrix(), want.Matrix()); d > sameTol*size || math.Abs(l.Threshold()-want.Threshold()) > sameTol*largest {
 					t.Errorf("d = %d: ‖M − M of PA‖ = %v, ‖M‖ = %v, b = %v, %v", c.dim, d, size, l.Threshold(), want.Threshold())
 				}
 				m, b := l.Final()
 				wantM, wantB := want.Final()
-				if d := diff(m.M(), wantM.M()); d > sameTol*size || math.Abs(b-wantB) > sameTol*largest {
+				if d := matrixtest.Distance(m.M(), wantM.M()); d > sameTol*size || math.Abs(b-wantB) > sameTol*largest {
 					t.Errorf("d = %d: the last M is off by %v, b = %v, %v", c.dim, d, b, wantB)
 				}
 				if again.Params() != want.Params() || l.Params() != p {

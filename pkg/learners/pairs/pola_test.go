@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrixtest"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -171,7 +172,7 @@ func TestAgainstDense(t *testing.T) {
 					kept++
 				}
 			}
-			if d := diff(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+			if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 				t.Errorf("‖A − reference‖ = %v, ‖A‖ = %v", d, mat.Norm(ref.a, 2))
 			}
 			if d := math.Abs(l.Threshold() - ref.b); d > agreeTol*ref.b {
@@ -194,7 +195,7 @@ func TestAgainstLanczosLarge(t *testing.T) {
 		mustStep(t, l, f)
 		ref.step(t, f)
 	}
-	if d := diff(matrix(l), mat.NewDense(784, 784, ref.a.Data)); d > 1e-8 {
+	if d := matrixtest.Distance(matrix(l), mat.NewDense(784, 784, ref.a.Data)); d > 1e-8 {
 		t.Errorf("‖A − reference‖ = %v", d)
 	}
 	if d := math.Abs(l.Threshold() - ref.b); d > 1e-8 {
@@ -241,7 +242,7 @@ func TestTheorem1AndLemma3(t *testing.T) {
 				o := mustStep(t, l, f)
 				sum += o.Loss * o.Loss
 				m := matrix(l)
-				next := math.Pow(diff(m, a), 2) + math.Pow(l.Threshold()-b, 2)
+				next := math.Pow(matrixtest.Distance(m, a), 2) + math.Pow(l.Threshold()-b, 2)
 				if next > distance-o.Loss*o.Loss/(v4+1)+roundOffTol*start {
 					t.Fatalf("b₁ = %v, d = %d, round %d: ‖w − w*‖² went from %v to %v, loss %v", b1, dim, i, distance, next, o.Loss)
 				}
@@ -464,7 +465,7 @@ func TestLastChange(t *testing.T) {
 					want.SymRankOne(want, r.C, v)
 					size += math.Abs(r.C) * mat.Dot(v, v)
 				}
-				if d := diff(after, want); d > changeTol*size {
+				if d := matrixtest.Distance(after, want); d > changeTol*size {
 					t.Fatalf("round %d: A is off by %v, terms and A of length %v", i, d, size)
 				}
 				if len(terms) > 2 || len(terms) > 0 && !o.Updated || len(terms) == 2 && o.Projections == 0 {
@@ -544,7 +545,7 @@ func TestMulVec(t *testing.T) {
 			want.MulVec(m, mat.NewVecDense(dim, f.X))
 			got := l.MulVec(nil, f.X)
 			same := l.MulVec(slices.Clone(f.Y), f.X)
-			if d := diff(mat.NewVecDense(dim, got), &want); d > mulTol*mat.Norm(m, 2)*math.Sqrt(dot(f.X, f.X)) || !slices.Equal(got, same) {
+			if d := matrixtest.Distance(mat.NewVecDense(dim, got), &want); d > mulTol*mat.Norm(m, 2)*math.Sqrt(dot(f.X, f.X)) || !slices.Equal(got, same) {
 				t.Fatalf("d = %d, round %d: Ax is off by %v", dim, i, d)
 			}
 			mustStep(t, l, f)

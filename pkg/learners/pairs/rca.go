@@ -96,21 +96,6 @@ func FitRCA(x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, er
 	return learners.Result{Metric: m, Status: learners.Closed}, nil
 }
 
-// checkLinks returns an error unless all links are between n rows and labelled.
-func checkLinks(n int, links []metric.Link) error {
-	for k, l := range links {
-		if !l.Label.Valid() {
-			return fmt.Errorf("link %d: label %d is not allowed, want 1 (similar) or -1 (dissimilar)", k, int8(l.Label))
-		}
-		for _, i := range []int{l.I, l.J} {
-			if i < 0 || i >= n {
-				return fmt.Errorf("link %d: row %d is not allowed, want 0 to %d", k, i, n-1)
-			}
-		}
-	}
-	return nil
-}
-
 // chunklets returns the connected components of the similar links that have at
 // least two rows, each ascending, ordered by their first row.
 func chunklets(n int, links []metric.Link) ([][]int, error) {
@@ -125,7 +110,7 @@ func chunklets(n int, links []metric.Link) ([][]int, error) {
 		}
 		return i
 	}
-	if err := checkLinks(n, links); err != nil {
+	if err := metric.CheckLinks(n, links); err != nil {
 		return nil, err
 	}
 	for _, l := range links {

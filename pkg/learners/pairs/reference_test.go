@@ -124,10 +124,3 @@ func (l *krylov) step(t testing.TB, f metric.Pair) {
 		blas64.Ger(-r.Values[0], u, u, l.a)
 	}
 }
-
-// diff returns ‖a − b‖_F.
-func diff(a, b mat.Matrix) float64 {
-	var d mat.Dense
-	d.Sub(a, b)
-	return mat.Norm(&d, 2)
-}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"metriclab/internal/matrixtest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -74,7 +76,7 @@ func TestInaccurateResolventIsRebuilt(t *testing.T) {
 	if damaged == 0 {
 		t.Fatal("there was no resolvent to damage")
 	}
-	if d := diff(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+	if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 		t.Errorf("‖A − reference‖ = %v", d)
 	}
 }

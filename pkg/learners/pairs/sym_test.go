@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"metriclab/internal/matrixtest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -68,12 +70,12 @@ func TestSym(t *testing.T) {
 		var want mat.SymDense
 		want.SymRankOne(m, -0.3, vx)
 		s.rankOne(-0.3, x)
-		near("rank one", diff(unpack(s, n), &want), 0)
+		near("rank one", matrixtest.Distance(unpack(s, n), &want), 0)
 		want.SymRankOne(&want, 0.2, vx)
 		want.RankTwo(&want, 0.7, vx, vy)
 		want.SymRankOne(&want, -0.4, vy)
 		s.rankTwo(0.2, 0.7, -0.4, x, y)
-		near("rank two", diff(unpack(s, n), &want), 0)
+		near("rank two", matrixtest.Distance(unpack(s, n), &want), 0)
 
 		s = pack(m)
 		l := make(sym, len(s))
