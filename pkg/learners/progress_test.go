@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
@@ -49,8 +50,8 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 		}
 	}
 	gram := kernels.Gram(kernels.Linear{}, x)
-	logDet := func(p func(learners.Progress)) pairs.LogDetLabelParams {
-		return pairs.LogDetLabelParams{LogDetParams: pairs.LogDetParams{Progress: p, MaxCycles: 12, Tol: 1e-9}, Links: n}
+	logDet := func(p func(learners.Progress)) itml.LabelParams {
+		return itml.LabelParams{Params: itml.Params{Progress: p, MaxCycles: 12, Tol: 1e-9}, Links: n}
 	}
 	saved := func(b pairs.BatchPOLA, err error) (any, error) { // the learner as text, for it has functions, which no two are equal
 		var file strings.Builder
@@ -74,19 +75,19 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 			return labels.FitMCML(ctx, x, y, labels.MCMLParams{Progress: p, MaxIterations: 20})
 		},
 		"LogDet": func(ctx context.Context, p told) (any, error) {
-			return pairs.FitLogDet(ctx, x, links, logDet(p).LogDetParams)
+			return itml.Fit(ctx, x, links, logDet(p).Params)
 		},
 		"LogDetLabels": func(ctx context.Context, p told) (any, error) {
-			return pairs.FitLogDetLabels(ctx, draw(), x, y, logDet(p))
+			return itml.FitLabels(ctx, draw(), x, y, logDet(p))
 		},
 		"LogDetTuned": func(ctx context.Context, p told) (any, error) {
-			return pairs.FitLogDetTuned(ctx, draw(), x, y, pairs.LogDetTunedParams{LogDetLabelParams: logDet(p), Gammas: []float64{0.1, 1}})
+			return itml.FitTuned(ctx, draw(), x, y, itml.TunedParams{LabelParams: logDet(p), Gammas: []float64{0.1, 1}})
 		},
-		"KernelLogDet": func(ctx context.Context, p told) (any, error) {
-			return pairs.FitKernelLogDet(ctx, gram, links, pairs.KernelLogDetParams{Progress: p, MaxCycles: 12})
+		"FitKernel": func(ctx context.Context, p told) (any, error) {
+			return itml.FitKernel(ctx, gram, links, itml.KernelParams{Progress: p, MaxCycles: 12})
 		},
-		"KernelLogDetRows": func(ctx context.Context, p told) (any, error) {
-			return pairs.FitKernelLogDetRows(ctx, kernels.Linear{}, x, links, pairs.KernelLogDetParams{Progress: p, MaxCycles: 12})
+		"FitKernelRows": func(ctx context.Context, p told) (any, error) {
+			return itml.FitKernelRows(ctx, kernels.Linear{}, x, links, itml.KernelParams{Progress: p, MaxCycles: 12})
 		},
 		"BatchPOLA, passes": func(ctx context.Context, p told) (any, error) {
 			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, MaxIterations: 10}))

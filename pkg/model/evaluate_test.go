@@ -81,9 +81,9 @@ func TestEvaluateIsHonest(t *testing.T) {
 	}
 }
 
-// The errors of kernel-logdet are those that its distances give, one by one: Evaluate
+// The errors of kernel-itml are those that its distances give, one by one: Evaluate
 // measures between expanded rows.
-func TestEvaluateKernelLogDet(t *testing.T) {
+func TestEvaluateKernelITML(t *testing.T) {
 	d := blobs(19, 40, 2, 2)
 	for i := range d.Labels { // two shells about one point
 		d.Labels[i] = string(rune('a' + i%2))
@@ -91,7 +91,7 @@ func TestEvaluateKernelLogDet(t *testing.T) {
 		d.X.SetRow(i, []float64{radius * math.Cos(angle), radius * math.Sin(angle)})
 	}
 	d.X.SetRow(7, d.X.RawRowView(5)) // duplicates
-	r := model.Recipe{Learner: "kernel-logdet", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
+	r := model.Recipe{Learner: "kernel-itml", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
 	const folds, repeats = 4, 2
 	e := evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}})
 	entry, err := catalog.Find(r.Learner)
@@ -167,7 +167,7 @@ func TestEvaluateKernelLogDet(t *testing.T) {
 func BenchmarkEvaluate(b *testing.B) {
 	for _, rows := range []int{200, 1000} {
 		d := blobs(20, rows, 3, 5)
-		for _, learner := range []string{"itml", "kernel-logdet"} {
+		for _, learner := range []string{"itml", "kernel-itml"} {
 			b.Run(fmt.Sprintf("alg=%s/rows=%d", learner, rows), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := model.Evaluate(context.Background(), d, model.Recipe{Learner: learner}, model.Plan{Folds: 2, Repeats: 1}); err != nil {
@@ -188,7 +188,7 @@ func TestEvaluateRandomLabels(t *testing.T) {
 	for i := range d.Labels {
 		d.Labels[i] = string(rune('a' + seed.IntN(2)))
 	}
-	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-logdet", Pairs: 200}} {
+	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-itml", Pairs: 200}} {
 		e := evaluate(t, d, r, model.Plan{Repeats: 3})
 		if m := e.Learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
 			t.Errorf("%s: error %v on random labels, want about 0.5", r.Learner, m)

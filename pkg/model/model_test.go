@@ -125,11 +125,11 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
-// With the linear kernel kernel-logdet is itml, on rows that neither has seen.
-func TestKernelLogDetOfLinearKernel(t *testing.T) {
+// With the linear kernel kernel-itml is itml, on rows that neither has seen.
+func TestKernelITMLOfLinearKernel(t *testing.T) {
 	d, other := blobs(21, 40, 3, 3), blobs(22, 20, 3, 3)
 	input := fit(t, d, model.Recipe{Learner: "itml", Pairs: 80})
-	kernel := fit(t, d, model.Recipe{Learner: "kernel-logdet", Pairs: 80, Params: map[string]string{"kernel": "linear"}})
+	kernel := fit(t, d, model.Recipe{Learner: "kernel-itml", Pairs: 80, Params: map[string]string{"kernel": "linear"}})
 	x, err := input.Prepare(other.X)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestKernelLogDetOfLinearKernel(t *testing.T) {
 		}
 	}
 	if a, b := input.Report().Status, kernel.Report().Status; a != b || a != learners.Converged {
-		t.Errorf("itml %v, kernel-logdet %v", a, b)
+		t.Errorf("itml %v, kernel-itml %v", a, b)
 	}
 }
 
@@ -256,12 +256,12 @@ func TestFitErrors(t *testing.T) {
 // tells nothing.
 func TestBatchProgress(t *testing.T) {
 	for learner, iterates := range map[string]bool{
-		"lmnn": true, "mcml": true, "itml": true, "itml-labels": true, "itml-tuned": true, "kernel-logdet": true, "pola-batch": true,
+		"lmnn": true, "mcml": true, "itml": true, "itml-labels": true, "itml-tuned": true, "kernel-itml": true, "pola-batch": true,
 		"fda": false, "pca": false, "invcov": false, "rca": false, model.Euclidean: false,
 	} {
 		d, r := blobs(17, 30, 2, 2), model.Recipe{Learner: learner}
 		switch learner {
-		case "itml", "kernel-logdet", "pola-batch", "rca":
+		case "itml", "kernel-itml", "pola-batch", "rca":
 			r.Pairs = 40
 		case "itml-labels", "itml-tuned":
 			r.Params = map[string]string{"cycles": "5"}
@@ -452,11 +452,11 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// The metric of kernel-logdet belongs to kernel-logdet alone, and a learner is saved
-// under its name.
-func TestSaveKernelLogDet(t *testing.T) {
+// The metric of kernel-itml belongs to kernel-itml alone. A model that an earlier version
+// saved under what is an alias now is read.
+func TestSavedLearners(t *testing.T) {
 	d := blobs(4, 6, 2, 2)
-	kernel := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-logdet", Pairs: 4}))
+	kernel := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-itml", Pairs: 4}))
 	persisttest.Check(t, kernel, model.Load)
 	linear := persisttest.Saved(fit(t, d, model.Recipe{Learner: "logdet", Pairs: 4}))
 	raw := func(file []byte) json.RawMessage {
@@ -476,12 +476,14 @@ func TestSaveKernelLogDet(t *testing.T) {
 		learner string
 		refused bool
 	}{
-		{kernel, raw(kernel), "kernel-logdet", false},
+		{kernel, raw(kernel), "kernel-itml", false},
 		{kernel, raw(kernel), "kernel-pola", true},
 		{kernel, raw(kernel), "itml", true},
-		{kernel, raw(linear), "kernel-logdet", true},
+		{kernel, raw(linear), "kernel-itml", true},
 		{linear, raw(linear), "itml", false},
-		{linear, raw(linear), "logdet", true},
+		{linear, raw(linear), "logdet", false},
+		{kernel, raw(kernel), "kernel-logdet", false},
+		{linear, raw(linear), "kernel-logdet", true},
 		{linear, raw(linear), "of-another-program", false},
 		{linear, raw(kernel), "itml", true},
 	} {
@@ -507,7 +509,7 @@ func (r *reports) of(f func(*reports)) bool { f(r); return *r > 0 }
 func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)
 	var files [][]byte
-	for _, learner := range []string{"pola", "kernel-logdet"} {
+	for _, learner := range []string{"pola", "kernel-itml"} {
 		m, err := model.Fit(context.Background(), d, model.Recipe{Learner: learner, Pairs: 10}, nil)
 		if err != nil {
 			f.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // panic, or take more memory than its file warrants.
 func TestNumbersOfFiles(t *testing.T) {
 	d := blobs(4, 8, 2, 2)
-	for _, learner := range []string{"pola", "kernel-pola", "kernel-logdet"} {
+	for _, learner := range []string{"pola", "kernel-pola", "kernel-itml"} {
 		file := persisttest.Saved(fit(t, d, model.Recipe{Learner: learner, Pairs: 4}))
 		persisttest.Numbers(t, file, model.Load, func(m *model.Model) {
 			r, err := m.Read(strings.NewReader("f0,f1,class\n1,2,a\n2,1,b\n1,1,a\n3,1,b\n"), "x.csv")

@@ -88,9 +88,7 @@ func loadMetric(raw []byte) (Metric, error) {
 // check returns an error if the parts of a loaded model do not fit.
 func (m *Model) check() error {
 	if e, err := catalog.FindIn(Learners(), m.recipe.Learner); err == nil { // or it is of another program version
-		if e.Name != m.recipe.Learner {
-			return fmt.Errorf("learner %s is saved as %s", e.Name, m.recipe.Learner)
-		}
+		m.recipe.Learner = e.Name // an earlier version may have saved it under what is an alias now
 		if _, transformed := m.metric.(*kernels.Transformed); transformed != (e.FitKernel != nil) {
 			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
 		}

@@ -23,19 +23,20 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/mapping"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "labels", "triplets", "mapping"}
+var families = []string{"pairs", "itml", "labels", "triplets", "mapping"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
 var notLearners = map[string]string{
-	"pairs.FitKernelLogDet":        "kernel-logdet, of a Gram matrix in place of rows",
+	"itml.FitKernel":               "kernel-itml, of a Gram matrix in place of rows",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
@@ -473,13 +474,13 @@ func TestITMLParams(t *testing.T) {
 		{"itml", [2]map[string]string{{"start": "invcov"}, {"start": "invcov", "ridge": "0.5"}}},
 		{"itml-labels", [2]map[string]string{{"start": "identity"}, {"start": "invcov"}}},
 		{"itml-labels", [2]map[string]string{{"start": "invcov"}, {"start": "invcov", "ridge": "0.5"}}},
-		{"kernel-logdet", [2]map[string]string{{"slack": "soft"}, {"slack": "hard", "cycles": "3"}}},
-		{"kernel-logdet", [2]map[string]string{{"gamma": "1"}, {"gamma": "2"}}},
-		{"kernel-logdet", [2]map[string]string{{"rule": "percentiles"}, {"rule": "bins"}}},
-		{"kernel-logdet", [2]map[string]string{{"low": "0"}, {"low": "40"}}},
-		{"kernel-logdet", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
-		{"kernel-logdet", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
-		{"kernel-logdet", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
+		{"kernel-itml", [2]map[string]string{{"slack": "soft"}, {"slack": "hard", "cycles": "3"}}},
+		{"kernel-itml", [2]map[string]string{{"gamma": "1"}, {"gamma": "2"}}},
+		{"kernel-itml", [2]map[string]string{{"rule": "percentiles"}, {"rule": "bins"}}},
+		{"kernel-itml", [2]map[string]string{{"low": "0"}, {"low": "40"}}},
+		{"kernel-itml", [2]map[string]string{{"high": "0"}, {"high": "60"}}},
+		{"kernel-itml", [2]map[string]string{{"cycles": "1"}, {"cycles": "2"}}},
+		{"kernel-itml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.0001"}}},
 		{"itml-labels", [2]map[string]string{{"seed": "1"}, {"seed": "2"}}},
 		{"itml-labels", [2]map[string]string{{"links": "4"}, {"links": "5"}}},
 		{"itml-labels", [2]map[string]string{{"bound-pairs": "2"}, {"bound-pairs": "1000"}}},
@@ -585,7 +586,7 @@ func TestITMLStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := pairs.FitLogDet(context.Background(), x, links, pairs.LogDetParams{W0: w})
+	want, err := itml.Fit(context.Background(), x, links, itml.Params{W0: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -603,7 +604,7 @@ func TestITMLGivenBounds(t *testing.T) {
 	x := mat.NewDense(8, 1, []float64{0, 1, 1.5, 2.5, 4, 5.5, 6, 7})
 	y := []int{0, 0, 0, 0, 1, 1, 1, 1}
 	links := []metric.Link{{I: 0, J: 3, Label: metric.Similar}}
-	for _, name := range []string{"itml", "kernel-logdet", "itml-labels", "itml-tuned"} {
+	for _, name := range []string{"itml", "kernel-itml", "itml-labels", "itml-tuned"} {
 		e, err := catalog.Find(name)
 		if err != nil {
 			t.Fatal(err)
@@ -657,8 +658,8 @@ func TestITMLGivenBounds(t *testing.T) {
 }
 
 // A kernel under which rows cannot be told apart is refused with what to do about it.
-func TestKernelLogDetNarrowRange(t *testing.T) {
-	e, err := catalog.Find("kernel-logdet")
+func TestKernelITMLNarrowRange(t *testing.T) {
+	e, err := catalog.Find("kernel-itml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -671,7 +672,7 @@ func TestKernelLogDetNarrowRange(t *testing.T) {
 		links = append(links, metric.Link{I: i, J: (i + 1) % 60, Label: metric.Similar}, metric.Link{I: i, J: (i + 7) % 60, Label: metric.Dissimilar})
 	}
 	_, err = e.FitKernel(context.Background(), x, links, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}), nil)
-	if err == nil || !strings.Contains(err.Error(), "kernel-logdet: kernel: ") || !strings.Contains(err.Error(), "want a kernel under which they differ more") {
+	if err == nil || !strings.Contains(err.Error(), "kernel-itml: kernel: ") || !strings.Contains(err.Error(), "want a kernel under which they differ more") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -705,7 +706,7 @@ func ExampleAll() {
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0
 	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 lower=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001 upper=0
-	// kernel-logdet data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
+	// kernel-itml   data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
 	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
 	// pca           data set                             dim=2

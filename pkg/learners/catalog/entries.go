@@ -16,6 +16,7 @@ import (
 
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
@@ -289,11 +290,11 @@ var entries = []Entry{
 		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to a start in LogDet divergence, with bounds on squared distances",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
 		Feedback:    Links,
-		Version:     pairs.LogDetVersion,
-		Constructor: "pairs.FitLogDet",
+		Version:     itml.Version,
+		Constructor: "itml.Fit",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
 		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
-			p, err := itml(v)
+			p, err := itmlOf(v)
 			if err != nil {
 				return learners.Result{}, err
 			}
@@ -301,17 +302,18 @@ var entries = []Entry{
 				return learners.Result{}, err
 			}
 			p.Progress = progress
-			l, err := pairs.FitLogDet(ctx, x, links, p)
+			l, err := itml.Fit(ctx, x, links, p)
 			return l.Result, err
 		},
 	},
 	{
-		Name:        "kernel-logdet",
-		Doc:         "itml between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
+		Name:        "kernel-itml",
+		Aliases:     []string{"kernel-logdet"},
+		Doc:         "itml, also called kernel-logdet, between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Algorithm 1 and Eq. 6",
 		Feedback:    Links,
-		Version:     pairs.KernelLogDetVersion,
-		Constructor: "pairs.FitKernelLogDetRows",
+		Version:     itml.KernelVersion,
+		Constructor: "itml.FitKernelRows",
 		Params:      slices.Concat(itmlSlack, itmlParams, kernelParams),
 		FitKernel: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
 			_, d := x.Dims()
@@ -319,12 +321,12 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, err
 			}
-			p, err := itml(v)
+			p, err := itmlOf(v)
 			if err != nil {
 				return KernelResult{}, err
 			}
 			p = withSlack(p, v)
-			l, err := pairs.FitKernelLogDetRows(ctx, k, x, links, pairs.KernelLogDetParams{
+			l, err := itml.FitKernelRows(ctx, k, x, links, itml.KernelParams{
 				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: progress,
 			})
 			if err != nil {
@@ -332,10 +334,10 @@ var entries = []Entry{
 			}
 			t, err := l.Kernel(k, x)
 			if errors.Is(err, metric.ErrNotPSD) {
-				return KernelResult{}, fmt.Errorf("kernel-logdet: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
+				return KernelResult{}, fmt.Errorf("kernel-itml: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
 			}
 			if err != nil {
-				return KernelResult{}, fmt.Errorf("kernel-logdet: %w", err)
+				return KernelResult{}, fmt.Errorf("kernel-itml: %w", err)
 			}
 			return KernelResult{Kernel: t, Status: l.Status, Iterations: l.Iterations, Residual: l.Residual}, nil
 		},
@@ -345,19 +347,19 @@ var entries = []Entry{
 		Doc:         "itml on pairs of rows drawn from the classes, with bounds from another draw",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
 		Feedback:    Classes,
-		Version:     pairs.LogDetVersion,
-		Constructor: "pairs.FitLogDetLabels",
+		Version:     itml.Version,
+		Constructor: "itml.FitLabels",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
 		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
 				return learners.Result{}, err
 			}
-			if p.LogDetParams, err = withStart(withSlack(p.LogDetParams, v), x, v); err != nil {
+			if p.Params, err = withStart(withSlack(p.Params, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
 			p.Progress = progress
-			l, err := pairs.FitLogDetLabels(ctx, source(v), x, y, p)
+			l, err := itml.FitLabels(ctx, source(v), x, y, p)
 			return l.Result, err
 		},
 	},
@@ -366,16 +368,16 @@ var entries = []Entry{
 		Doc:         "itml-labels with gamma of 0.0001, 0.001, ..., 10000 chosen by cross-validated nearest neighbours",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
 		Feedback:    Classes,
-		Version:     pairs.LogDetVersion,
-		Constructor: "pairs.FitLogDetTuned",
+		Version:     itml.Version,
+		Constructor: "itml.FitTuned",
 		Params: slices.Concat(itmlParams, itmlDraws, []Param{
 			{
 				Name: "folds", Doc: "parts of the cross-validation", Type: Count,
-				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().Folds), Allowed: "an integer from 2 to the number of rows", min: 2,
+				Default: strconv.Itoa(itml.TunedParams{}.Resolved().Folds), Allowed: "an integer from 2 to the number of rows", min: 2,
 			},
 			{
 				Name: "k", Doc: "neighbours that vote in the cross-validation", Type: Count,
-				Default: strconv.Itoa(pairs.LogDetTunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
+				Default: strconv.Itoa(itml.TunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		}),
 		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
@@ -384,8 +386,8 @@ var entries = []Entry{
 				return learners.Result{}, err
 			}
 			p.Progress = progress
-			l, err := pairs.FitLogDetTuned(ctx, source(v), x, y, pairs.LogDetTunedParams{LogDetLabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
-			return l.Result, err
+			l, err := itml.FitTuned(ctx, source(v), x, y, itml.TunedParams{LabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
+			return l.Result.Result, err
 		},
 	},
 	{
@@ -557,11 +559,11 @@ var itmlSlack = []Param{
 	choice("slack", "bounds may be exceeded at a price, or not at all", "soft", "hard"),
 	{
 		Name: "gamma", Doc: "price of exceeding a bound", Type: Number, Needs: "slack=soft",
-		Default: number(pairs.LogDetParams{}.Resolved().Gamma), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+		Default: number(itml.Params{}.Resolved().Gamma), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
 	},
 }
 
-func withSlack(p pairs.LogDetParams, v Values) pairs.LogDetParams {
+func withSlack(p itml.Params, v Values) itml.Params {
 	p.Gamma = v.Float("gamma")
 	if v.Text("slack") == "hard" {
 		p.Gamma = math.Inf(1)
@@ -577,7 +579,7 @@ var itmlStart = []Param{
 	invCovRidge.only("start=invcov"),
 }
 
-func withStart(p pairs.LogDetParams, x *mat.Dense, v Values) (pairs.LogDetParams, error) {
+func withStart(p itml.Params, x *mat.Dense, v Values) (itml.Params, error) {
 	if v.Text("start") != "invcov" {
 		return p, nil
 	}
@@ -598,12 +600,12 @@ var invCovRidge = Param{
 // givenBounds is the rule of bounds that are given, byRule the condition of what belongs to others.
 const givenBounds = "given"
 
-var byRule = fmt.Sprintf("rule=%v|%v", pairs.Percentiles, pairs.Bins)
+var byRule = fmt.Sprintf("rule=%v|%v", itml.Percentiles, itml.Bins)
 
-// itmlParams are the parameters that itml reads.
+// itmlParams are the parameters that itmlOf reads.
 var itmlParams = []Param{
 	choice("rule", "bounds are percentiles of squared distances, centres of 100 equal bins between the least and the largest, or given as upper and lower",
-		pairs.Percentiles.String(), pairs.Bins.String(), givenBounds),
+		itml.Percentiles.String(), itml.Bins.String(), givenBounds),
 	{
 		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number, Needs: byRule,
 		Default: "0", Allowed: "0, or a number less than high, with bins at least 1",
@@ -622,7 +624,7 @@ var itmlParams = []Param{
 	},
 	{
 		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop", Type: Number,
-		Default: number(pairs.LogDetParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
+		Default: number(itml.Params{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
 	},
 	{
 		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Type: Count,
@@ -630,17 +632,17 @@ var itmlParams = []Param{
 	},
 }
 
-func itml(v Values) (pairs.LogDetParams, error) {
-	p := pairs.LogDetParams{Tol: v.Float("tol"), MaxCycles: v.Int("cycles")}
+func itmlOf(v Values) (itml.Params, error) {
+	p := itml.Params{Tol: v.Float("tol"), MaxCycles: v.Int("cycles")}
 	switch v.Text("rule") {
 	case givenBounds:
 		p.Upper, p.Lower = v.Float("upper"), v.Float("lower")
-		if p.Upper == 0 && p.Lower == 0 { // which FitLogDet takes for a rule
+		if p.Upper == 0 && p.Lower == 0 { // which itml.Fit takes for a rule
 			return p, fmt.Errorf("itml: upper: 0 and lower: 0 are not allowed with rule=%s, want 0 < upper < lower", givenBounds)
 		}
 		return p, nil
-	case pairs.Bins.String():
-		p.Bounds.Rule = pairs.Bins
+	case itml.Bins.String():
+		p.Bounds.Rule = itml.Bins
 	}
 	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
 	return p, nil
@@ -661,14 +663,14 @@ var itmlDraws = []Param{
 	},
 	{
 		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count, Needs: byRule,
-		Default: strconv.Itoa(pairs.LogDetLabelParams{}.Resolved().BoundPairs), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
+		Default: strconv.Itoa(itml.LabelParams{}.Resolved().BoundPairs), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 	},
 	seed,
 }
 
-func itmlLabels(v Values) (pairs.LogDetLabelParams, error) {
-	p, err := itml(v)
-	return pairs.LogDetLabelParams{LogDetParams: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
+func itmlLabels(v Values) (itml.LabelParams, error) {
+	p, err := itmlOf(v)
+	return itml.LabelParams{Params: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
 }
 
 var seed = Param{

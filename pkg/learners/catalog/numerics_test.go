@@ -55,7 +55,7 @@ var variants = map[string][]map[string]string{
 	},
 	"rca":  {nil, {"ridge": "0"}},
 	"itml": {nil, {"start": "invcov"}, {"rule": "bins"}, {"slack": "hard", "cycles": "20"}},
-	"kernel-logdet": {
+	"kernel-itml": {
 		{"kernel": "gaussian"}, {"kernel": "linear"}, {"kernel": "polynomial"}, {"kernel": "polynomial", "degree": "3", "offset": "0"},
 	},
 	"itml-tuned": {{"folds": "2", "links": "40", "bound-pairs": "50", "k": "1", "cycles": "5"}},
@@ -330,7 +330,7 @@ func units(name string, given map[string]string) (exponent int, ok bool) {
 			return 0, true
 		}
 		return 2, true
-	case "kernel-logdet":
+	case "kernel-itml":
 		return 2, given["kernel"] == "linear"
 	}
 	return 0, false

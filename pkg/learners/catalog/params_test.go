@@ -155,7 +155,7 @@ func TestKernelChoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := catalog.Find("kernel-logdet")
+	batch, err := catalog.Find("kernel-itml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,10 +78,10 @@ func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 }
 
 // LogDetStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence
-// from the inverse covariance (Jain et al. 2012, Section 6): pairs.FitLogDet with
+// from the inverse covariance (Jain et al. 2012, Section 6): itml.Fit with
 // this matrix as W0. It is d×d, a precision.
 //
-// FitLogDet needs W₀ ≻ 0. With ρ > 0 it is the matrix of FitInvCov. With ρ = 0 it is
+// itml.Fit needs W₀ ≻ 0. With ρ > 0 it is the matrix of FitInvCov. With ρ = 0 it is
 //
 //	W₀ = Σ⁺ + (1/s)·P₀,
 //

@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 )
 
@@ -142,14 +143,14 @@ func TestLogDetStart(t *testing.T) {
 		}
 		links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 2, Label: metric.Dissimilar}}
 		// A bound that W₀ keeps leaves it as it is.
-		l, err := pairs.FitLogDet(context.Background(), x, links[:1], pairs.LogDetParams{W0: w, Upper: 1e6, Lower: 2e6})
+		l, err := itml.Fit(context.Background(), x, links[:1], itml.Params{W0: w, Upper: 1e6, Lower: 2e6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(l.Metric.M(), w, invCovTol*mat.Norm(w, 2)) {
 			t.Errorf("%s: LogDet moved from W0 without a reason", name)
 		}
-		if l, err = pairs.FitLogDet(context.Background(), x, links, pairs.LogDetParams{W0: w, Upper: 0.1, Lower: 20}); err != nil || l.Projections == 0 {
+		if l, err = itml.Fit(context.Background(), x, links, itml.Params{W0: w, Upper: 0.1, Lower: 20}); err != nil || l.Projections == 0 {
 			t.Errorf("%s: %d projections, error %v", name, l.Projections, err)
 		}
 	}
@@ -210,7 +211,7 @@ func ExampleLogDetStart() {
 		return
 	}
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 1, J: 2, Label: metric.Dissimilar}}
-	l, err := pairs.FitLogDet(context.Background(), x, links, pairs.LogDetParams{W0: w, Upper: 0.2, Lower: 4})
+	l, err := itml.Fit(context.Background(), x, links, itml.Params{W0: w, Upper: 0.2, Lower: 4})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,7 +9,8 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
 )
 
@@ -192,7 +193,7 @@ func (t *fig1a) sizes(p *problem) error {
 }
 
 // judge adds what a method chooses and how many errors it makes.
-func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule pairs.BoundRule) error {
+func (t *fig1a) judge(ctx context.Context, p *problem, m method, rule itml.BoundRule) error {
 	bounds := ""
 	if m.bounded {
 		bounds = rule.String()

@@ -11,14 +11,15 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
 )
 
 // The two rules of bounds, as the table has them.
 var (
-	percentiles = pairs.Percentiles.String()
-	bins        = pairs.Bins.String()
+	percentiles = itml.Percentiles.String()
+	bins        = itml.Bins.String()
 )
 
 // reading is a way to read the protocol: the scaling of features and the rule of bounds.

@@ -11,7 +11,8 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
@@ -72,7 +73,7 @@ type wordSettings struct {
 
 func wordSettingsOf(by datasets.Preprocessing, scale experiment.Scale) wordSettings {
 	s := wordSettings{settings: settingsOf(by, scale), Topics: 9, PerTopic: 60, Dims: []int{5, 10, 15, printedDims, 25}}
-	s.Rules = []pairs.BoundRule{pairs.Percentiles}
+	s.Rules = []itml.BoundRule{itml.Percentiles}
 	s.Widths, s.Etas = nil, nil // of methods that are not in the figure
 	if scale == experiment.Smoke {
 		s.Topics, s.PerTopic, s.Dims = 4, 12, []int{5, printedDims}

@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -38,7 +39,7 @@ var methodNames = []string{logDetGaussian, logDetLinear, logDetOnline, euclidean
 var rivals = []string{euclidean, invCovariance, mcml, lmnn}
 
 var versions = map[string]int{
-	"LogDet": pairs.LogDetVersion, "KernelLogDet": pairs.KernelLogDetVersion, "LEGO": pairs.LEGOVersion,
+	"LogDet": itml.Version, "KernelLogDet": itml.KernelVersion, "LEGO": pairs.LEGOVersion,
 	"InvCov": labels.InvCovVersion, "MCML": labels.MCMLVersion, "LMNN": labels.LMNNVersion, "kNN": nearest.KNNVersion,
 }
 
@@ -62,7 +63,7 @@ type method struct {
 	name       string
 	bounded    bool        // it uses u and ℓ
 	candidates []candidate // of equally good ones the first is chosen
-	fit        func(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error)
+	fit        func(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error)
 }
 
 // methodsOf returns the methods in the order of methodNames.
@@ -111,7 +112,7 @@ func (s *session) inInputSpace(m metric.SqDister, status learners.Status) learnt
 	return learnt{m, s.train.x, s.test.x, status == learners.IterationCap || status == learners.NoProgress}
 }
 
-func fitLinear(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitLinear(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error) {
 	want, err := s.bounds(rule)
 	if err != nil {
 		return learnt{}, err
@@ -119,7 +120,7 @@ func fitLinear(ctx context.Context, s *session, rule pairs.BoundRule, c candidat
 	return s.fitLogDet(ctx, nil, want, c, b)
 }
 
-func fitFromInvCov(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitFromInvCov(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error) {
 	w, err := s.whitened(rule)
 	if err != nil {
 		return learnt{}, err
@@ -129,23 +130,23 @@ func fitFromInvCov(ctx context.Context, s *session, rule pairs.BoundRule, c cand
 
 // fitLogDet fits LogDet in input space; w0 is nil for I.
 func (s *session) fitLogDet(ctx context.Context, w0 mat.Symmetric, want bounds, c candidate, b budget) (learnt, error) {
-	l, err := pairs.FitLogDet(ctx, s.train.x, s.links, pairs.LogDetParams{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, W0: w0, MaxCycles: b.cycles(len(s.links))})
+	l, err := itml.Fit(ctx, s.train.x, s.links, itml.Params{Gamma: c.gamma, Upper: want.upper, Lower: want.lower, W0: w0, MaxCycles: b.cycles(len(s.links))})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
 // fitGaussian learns on the kernel matrix of the training rows and carries the answer to the
 // test rows by Eq. 6.
-func fitGaussian(ctx context.Context, s *session, rule pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitGaussian(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error) {
 	k, err := s.kernel(c.width)
 	if err != nil {
 		return learnt{}, err
 	}
 	n := len(s.train.y)
-	p := pairs.KernelLogDetParams{Gamma: c.gamma, MaxCycles: b.cycles(len(s.links))}
+	p := itml.KernelParams{Gamma: c.gamma, MaxCycles: b.cycles(len(s.links))}
 	if p.Upper, p.Lower, err = boundsBy(rule).OfGram(k.train, allPairs(n)); err != nil {
 		return learnt{}, err
 	}
-	l, err := pairs.FitKernelLogDet(ctx, k.train, s.links, p)
+	l, err := itml.FitKernel(ctx, k.train, s.links, p)
 	if err != nil {
 		return learnt{}, err
 	}
@@ -153,7 +154,7 @@ func fitGaussian(ctx context.Context, s *session, rule pairs.BoundRule, c candid
 }
 
 // fitOnline passes once over the pairs.
-func fitOnline(_ context.Context, s *session, rule pairs.BoundRule, c candidate, _ budget) (learnt, error) {
+func fitOnline(_ context.Context, s *session, rule itml.BoundRule, c candidate, _ budget) (learnt, error) {
 	b, err := s.bounds(rule)
 	if err != nil {
 		return learnt{}, err
@@ -171,21 +172,21 @@ func fitOnline(_ context.Context, s *session, rule pairs.BoundRule, c candidate,
 	return s.inInputSpace(l.Metric(), learners.Closed), nil
 }
 
-func fitEuclidean(_ context.Context, s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+func fitEuclidean(_ context.Context, s *session, _ itml.BoundRule, _ candidate, _ budget) (learnt, error) {
 	return s.inInputSpace(metric.Euclidean{}, learners.Closed), nil
 }
 
-func fitInvCovariance(_ context.Context, s *session, _ pairs.BoundRule, _ candidate, _ budget) (learnt, error) {
+func fitInvCovariance(_ context.Context, s *session, _ itml.BoundRule, _ candidate, _ budget) (learnt, error) {
 	l, err := labels.FitInvCov(s.train.x, labels.InvCovParams{})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
-func fitMCML(ctx context.Context, s *session, _ pairs.BoundRule, _ candidate, b budget) (learnt, error) {
+func fitMCML(ctx context.Context, s *session, _ itml.BoundRule, _ candidate, b budget) (learnt, error) {
 	l, err := labels.FitMCML(ctx, s.train.x, s.train.y, labels.MCMLParams{MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
-func fitLMNN(ctx context.Context, s *session, _ pairs.BoundRule, c candidate, b budget) (learnt, error) {
+func fitLMNN(ctx context.Context, s *session, _ itml.BoundRule, c candidate, b budget) (learnt, error) {
 	l, err := labels.FitLMNN(ctx, s.train.x, s.train.y, labels.LMNNParams{K: c.targets, Mu: c.mu, MaxIterations: b.Iterations})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
@@ -262,7 +263,7 @@ func (c choice) asGoodAs(which int) int {
 }
 
 // choose judges the candidates of a method in the inner cross-validation.
-func (p *problem) choose(ctx context.Context, m method, rule pairs.BoundRule, b budget) (choice, error) {
+func (p *problem) choose(ctx context.Context, m method, rule itml.BoundRule, b budget) (choice, error) {
 	var tasks []task
 	for _, s := range p.inner {
 		tasks = append(tasks, task{len(s.test.y), func(i int) (int, bool, error) {
@@ -298,7 +299,7 @@ func firstFit(ctx context.Context, order []int, candidates []candidate, fit func
 }
 
 // learn fits the best candidate to all training rows, or the next one if it fails there.
-func (p *problem) learn(ctx context.Context, m method, rule pairs.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
+func (p *problem) learn(ctx context.Context, m method, rule itml.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
 	which, fits, err = firstFit(ctx, order, m.candidates, func(i int) (bool, error) {
 		var err error
 		l, err = m.fit(ctx, p.session, rule, m.candidates[i], b)
@@ -327,7 +328,7 @@ func (c choice) addRows(candidates []candidate, which int, final tally, wrong, r
 }
 
 // judge chooses, learns, counts the errors of a method and adds the rows of a table.
-func (p *problem) judge(ctx context.Context, m method, rule pairs.BoundRule, s settings, add func(kind, at string, value, of int)) error {
+func (p *problem) judge(ctx context.Context, m method, rule itml.BoundRule, s settings, add func(kind, at string, value, of int)) error {
 	c, err := p.choose(ctx, m, rule, s.Choice)
 	if err != nil {
 		return err

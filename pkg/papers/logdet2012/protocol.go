@@ -11,7 +11,8 @@ import (
 
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 )
 
@@ -38,7 +39,7 @@ type settings struct {
 	Scaling datasets.Preprocessing `key:"features"`
 	// Rules are those by which u and ℓ are taken from squared distances, the first and
 	// the last of 100 parts.
-	Rules []pairs.BoundRule `key:"bounds"`
+	Rules []itml.BoundRule `key:"bounds"`
 	// K is the number of neighbours.
 	K int `key:"k"`
 	// Links is the number of similar and of dissimilar pairs per class.
@@ -75,7 +76,7 @@ const testRatio = 1
 // at 10, the inner cross-validation of three other seeds had its least error there, on raw wine
 // and iris. No test error on the paper's data had been seen.
 var mainSettings = settings{
-	Rules: []pairs.BoundRule{pairs.Percentiles},
+	Rules: []itml.BoundRule{itml.Percentiles},
 	K:     10, Links: 100,
 	Gammas: []float64{0.01, 0.1, 1, 10, 100, 1000}, Widths: []float64{0.5, 1, 2},
 	Etas:    []float64{1e-2, 1e-1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6},
@@ -92,7 +93,7 @@ func settingsOf(by datasets.Preprocessing, scale experiment.Scale) settings {
 	s := mainSettings
 	s.Scaling = by
 	if by == datasets.AsIs {
-		s.Rules = []pairs.BoundRule{pairs.Percentiles, pairs.Bins}
+		s.Rules = []itml.BoundRule{itml.Percentiles, itml.Bins}
 	}
 	if scale == experiment.Smoke {
 		s.K, s.Links, s.Final, s.Choice = 5, 30, budget{2_000, 1_000}, budget{1_000, 500}
@@ -101,8 +102,8 @@ func settingsOf(by datasets.Preprocessing, scale experiment.Scale) settings {
 }
 
 // boundsBy returns a rule with the paper's percentiles.
-func boundsBy(rule pairs.BoundRule) pairs.BoundParams {
-	return pairs.BoundParams{Rule: rule, Low: 1, High: 99}
+func boundsBy(rule itml.BoundRule) itml.BoundParams {
+	return itml.BoundParams{Rule: rule, Low: 1, High: 99}
 }
 
 // load opens the data of a cell.
@@ -137,8 +138,8 @@ type session struct {
 	links       []metric.Link // of rows of train, in random order
 	k           int
 	sq          float64 // the median squared distance of training rows; 0 if not yet known
-	inInput     map[pairs.BoundRule]bounds
-	inInvCov    map[pairs.BoundRule]*whitened
+	inInput     map[itml.BoundRule]bounds
+	inInvCov    map[itml.BoundRule]*whitened
 	inKernel    map[float64]*kernelised // by width, in medians
 }
 
@@ -147,7 +148,7 @@ type bounds struct{ upper, lower float64 }
 
 // newSession scales by the training rows alone and draws the pairs.
 func newSession(set *datasets.Set, train, test []int, s settings, seed experiment.Seed, purpose string) (*session, error) {
-	out := &session{train: rowsOf(set, train), test: rowsOf(set, test), k: s.K, inInput: map[pairs.BoundRule]bounds{}, inInvCov: map[pairs.BoundRule]*whitened{}, inKernel: map[float64]*kernelised{}}
+	out := &session{train: rowsOf(set, train), test: rowsOf(set, test), k: s.K, inInput: map[itml.BoundRule]bounds{}, inInvCov: map[itml.BoundRule]*whitened{}, inKernel: map[float64]*kernelised{}}
 	scaler, _, err := datasets.FitScaler(out.train.x, s.Scaling, false)
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func newSession(set *datasets.Set, train, test []int, s settings, seed experimen
 
 // bounds returns u and ℓ by a rule, of the squared Euclidean distances of all pairs of
 // training rows.
-func (s *session) bounds(rule pairs.BoundRule) (bounds, error) {
+func (s *session) bounds(rule itml.BoundRule) (bounds, error) {
 	if b, ok := s.inInput[rule]; ok {
 		return b, nil
 	}
@@ -186,7 +187,7 @@ type whitened struct {
 // whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
 // training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
 // and those of another metric would have no meaning in its units.
-func (s *session) whitened(rule pairs.BoundRule) (*whitened, error) {
+func (s *session) whitened(rule itml.BoundRule) (*whitened, error) {
 	if w, ok := s.inInvCov[rule]; ok {
 		return w, nil
 	}

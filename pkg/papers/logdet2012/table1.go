@@ -14,7 +14,8 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
@@ -66,7 +67,7 @@ const (
 var clusterNames = []string{unsupervised, logDetLinear, hmrf, plainLogDet, plainHMRF}
 
 var clusterVersions = map[string]int{
-	"LogDet": pairs.LogDetVersion, "KMeans": cluster.KMeansVersion, "MetricKMeans": cluster.MetricKMeansVersion, "HMRF": cluster.HMRFVersion,
+	"LogDet": itml.Version, "KMeans": cluster.KMeansVersion, "MetricKMeans": cluster.MetricKMeansVersion, "HMRF": cluster.HMRFVersion,
 }
 
 // clusterSettings are what Table 1 leaves open but for 50 constraints and the grid of γ.
@@ -217,11 +218,11 @@ func clusterPlainly(ctx context.Context, c *clustering, _ []metric.Link, _ candi
 }
 
 func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
-	u, l, err := boundsBy(pairs.Percentiles).Of(c.x, c.pairs, metric.Euclidean{})
+	u, l, err := boundsBy(itml.Percentiles).Of(c.x, c.pairs, metric.Euclidean{})
 	if err != nil {
 		return nil, false, err
 	}
-	fit, err := pairs.FitLogDet(ctx, c.x, links, pairs.LogDetParams{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{Projections: s.Projections}.cycles(len(links))})
+	fit, err := itml.Fit(ctx, c.x, links, itml.Params{Gamma: by.gamma, Upper: u, Lower: l, MaxCycles: budget{Projections: s.Projections}.cycles(len(links))})
 	if err != nil {
 		return nil, false, err
 	}

@@ -83,7 +83,7 @@ func supporting() world {
 			return [3]float64{float64(d.objects), float64(d.features), float64(d.classes)}
 		},
 		errs: func(d database, method string) float64 {
-			return map[string]float64{"PA-LS-": .100, "PA-LS+": .101}[method] + map[bool]float64{true: .102}[method == itml || method == itmlPlain || method == euclidean] +
+			return map[string]float64{"PA-LS-": .100, "PA-LS+": .101}[method] + map[bool]float64{true: .102}[method == itmlTuned || method == itmlPlain || method == euclidean] +
 				map[string]float64{"PA-I+": .105, "PA-I-": .103, "PA-II+": .105, "PA-II-": .103}[method]
 		},
 		loss: func(d database, o online) float64 {
@@ -101,7 +101,7 @@ func supporting() world {
 		},
 		seconds: func(d database, method string, tuned bool) float64 {
 			switch {
-			case method == itml:
+			case method == itmlTuned:
 				return 1
 			case method[len(method)-1] == '-':
 				return .1
@@ -123,7 +123,7 @@ func opposing() world {
 		return [3]float64{float64(d.objects) + 1, float64(d.features), float64(d.classes)}
 	}
 	w.errs = func(d database, method string) float64 {
-		return map[string]float64{itml: .05, "PA-I+": .10, "PA-I-": .15, "PA-II+": .20, "PA-II-": .25, "PA-LS+": .30, "PA-LS-": .35}[method]
+		return map[string]float64{itmlTuned: .05, "PA-I+": .10, "PA-I-": .15, "PA-II+": .20, "PA-II-": .25, "PA-LS+": .30, "PA-LS-": .35}[method]
 	}
 	w.loss = func(d database, o online) float64 {
 		l := map[string]float64{"PA-I+": .50, "PA-I-": .60, "PA-II+": .50, "PA-II-": .60, "PA-LS+": .41, "PA-LS-": .49}[o.name]
@@ -135,7 +135,7 @@ func opposing() world {
 	w.updates = func(database, online) float64 { return 500 }
 	w.seconds = func(d database, method string, tuned bool) float64 {
 		switch method {
-		case itml:
+		case itmlTuned:
 			return 1
 		case "PA-LS-":
 			return 20

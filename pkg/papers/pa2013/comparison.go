@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
@@ -44,7 +45,7 @@ var Comparison = experiment.Spec{
 	Cost:    40 * time.Second,
 }
 
-var methods = map[string]int{"LogDet": pairs.LogDetVersion, "PA": pairs.PAVersion, "kNN": nearest.KNNVersion}
+var methods = map[string]int{"LogDet": itml.Version, "PA": pairs.PAVersion, "kNN": nearest.KNNVersion}
 
 var comparisonKinds = []experiment.Kind{
 	{Name: "size", Meaning: "one size of the trial's data"},
@@ -124,7 +125,7 @@ func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.C
 		}
 	}
 	if err := t.itml(ctx, seed); err != nil {
-		return nil, fmt.Errorf("%s: %w", itml, err)
+		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
 	}
 	k, err := t.validated(metric.Euclidean{})
 	if err != nil {
@@ -287,25 +288,25 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 	return nil
 }
 
-// itml learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
+// itmlTuned learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
 func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
-	end := t.env.Lap(tunePhase(itml))
-	tuned, err := pairs.TuneLogDet(ctx, seed.Stream("tune"), t.train.x, t.train.y, pairs.LogDetTunedParams{LogDetLabelParams: t.set.itmlParams()})
+	end := t.env.Lap(tunePhase(itmlTuned))
+	tuned, err := itml.Tune(ctx, seed.Stream("tune"), t.train.x, t.train.y, itml.TunedParams{LabelParams: t.set.itmlParams()})
 	end()
 	if err != nil {
 		return err
 	}
 	for i, gamma := range tuned.Gammas {
-		t.count("selection", itml, table.Format(gamma), tuned.Wrong[i])
+		t.count("selection", itmlTuned, table.Format(gamma), tuned.Wrong[i])
 	}
 	for _, c := range []struct {
 		name  string
 		gamma float64
-	}{{itml, tuned.Gamma}, {itmlPlain, 1}} {
+	}{{itmlTuned, tuned.Gamma}, {itmlPlain, 1}} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var l pairs.LogDet
+		var l itml.Result
 		for range t.set.Repeats {
 			end := t.env.Lap(learnPhase(c.name))
 			l, err = t.fitITML(ctx, seed.Stream("bounds"), t.set, c.gamma)

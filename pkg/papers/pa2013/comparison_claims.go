@@ -171,7 +171,7 @@ var comparisonClaims = []experiment.Claim{
 		Test: func(t *table.Table) judge.Test {
 			return byK(func(errors measure) judge.Test {
 				return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-					return difference(errors(r, itml), errors(r, method), equivalent)
+					return difference(errors(r, itmlTuned), errors(r, method), equivalent)
 				})
 			})
 		},
@@ -213,7 +213,7 @@ var comparisonClaims = []experiment.Claim{
 		TestTimed: func(t, times *table.Table) judge.Test {
 			return byTime(times, func(spent measure) judge.Test {
 				p := positive(shareOfTime, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-					q := jackknifed(spent(r, method), spent(r, itml))
+					q := jackknifed(spent(r, method), spent(r, itmlTuned))
 					return difference(make([]float64, len(q)), q, 1)
 				})
 				p.Units = slices.DeleteFunc(p.Units, func(u judge.Unit) bool {
@@ -231,7 +231,7 @@ var comparisonClaims = []experiment.Claim{
 		TestTimed: func(t, times *table.Table) judge.Test {
 			return byTime(times, func(spent measure) judge.Test {
 				return judge.Number{Theirs: 2, Tolerance: aboutTwice, Ours: meanOf(unitsOf(named(resultsOf(t), "ionosphere", "nist16"), rules, func(r results, v versions) []float64 {
-					return jackknifed(spent(r, v.plus()), spent(r, itml))
+					return jackknifed(spent(r, v.plus()), spent(r, itmlTuned))
 				}))}
 			})
 		},

@@ -260,7 +260,7 @@ func drawChoice(all []results) plots.Drawing {
 				chosen = append(chosen, fmt.Sprintf("%s (%d)", table.Format(c), counts[c]))
 			}
 			rows := r.sizeIn("selection", validRows)
-			if m == itml {
+			if m == itmlTuned {
 				rows = r.size(trainRows) // of its own cross-validation
 			}
 			draws := 0
@@ -273,8 +273,8 @@ func drawChoice(all []results) plots.Drawing {
 				tied, spread = append(tied, float64(n)), append(spread, (slices.Max(wrong)-least)/rows)
 			}
 			atCap := "–"
-			if m == itml {
-				atCap = fmt.Sprintf("%.0f", floats.Sum(r.column("work", itml, capped, "count")))
+			if m == itmlTuned {
+				atCap = fmt.Sprintf("%.0f", floats.Sum(r.column("work", itmlTuned, capped, "count")))
 			}
 			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", stat.Mean(tied, nil)), strconv.Itoa(draws),
 				fmt.Sprintf("%.1f", 100*stat.Mean(spread, nil)), atCap})
@@ -292,10 +292,10 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
 		for _, m := range judged {
 			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
-			a, aHalf := judge.Summarize(jackknifed(learn, r.times(times, learnPhase(itml)))).Interval()
-			b, bHalf := judge.Summarize(jackknifed(total, r.total(times, itml))).Interval()
+			a, aHalf := judge.Summarize(jackknifed(learn, r.times(times, learnPhase(itmlTuned)))).Interval()
+			b, bHalf := judge.Summarize(jackknifed(total, r.total(times, itmlTuned))).Interval()
 			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
-			if m != itml {
+			if m != itmlTuned {
 				label := shown.Replace(m)
 				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a), append(alone.Err, 100*aHalf)
 				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b), append(both.Err, 100*bHalf)

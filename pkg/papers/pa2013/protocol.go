@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
@@ -77,7 +78,7 @@ type settings struct {
 	// MaxK is the largest number of neighbours.
 	MaxK int `key:"max-k"`
 	// Bounds is the rule of ITML's bounds.
-	Bounds pairs.BoundRule `key:"bounds"`
+	Bounds itml.BoundRule `key:"bounds"`
 	// Repeats is how often what is timed is done.
 	Repeats int `key:"repeats"`
 }
@@ -88,7 +89,7 @@ var mainSettings = settings{
 	Scaling: datasets.ZScore, Share: 0.5, PerClasses: 40, Part: 0.2,
 	Cs:        []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100},
 	Selection: 0.7, SelectionPart: 0.2 / 4,
-	MaxK: 25, Bounds: pairs.Bins, Repeats: 1,
+	MaxK: 25, Bounds: itml.Bins, Repeats: 1,
 }
 
 // repeatsOfSmall times small problems often enough to last: their learners take milliseconds.
@@ -115,7 +116,7 @@ func (o online) params(c, tol float64) pairs.PAParams {
 
 // The other methods.
 const (
-	itml      = "ITML"
+	itmlTuned = "ITML"
 	itmlPlain = "ITML, γ = 1"
 	euclidean = "Euclidean"
 )
@@ -453,23 +454,23 @@ func wrongPairs(m metric.SqDister, b float64, x *mat.Dense, links []metric.Link)
 }
 
 // itmlParams are those of every fit of ITML.
-func (s settings) itmlParams() pairs.LogDetLabelParams {
-	var p pairs.LogDetLabelParams
+func (s settings) itmlParams() itml.LabelParams {
+	var p itml.LabelParams
 	p.Bounds.Rule = s.Bounds
 	return p
 }
 
 // fitITML learns from the session's own pairs, with bounds from as many random pairs of
-// training rows as pairs.FitLogDetLabels draws.
-func (s *session) fitITML(ctx context.Context, rng *rand.Rand, set settings, gamma float64) (pairs.LogDet, error) {
+// training rows as itml.FitLabels draws.
+func (s *session) fitITML(ctx context.Context, rng *rand.Rand, set settings, gamma float64) (itml.Result, error) {
 	p := set.itmlParams()
 	sample, err := datasets.RandomLinks(rng, s.train.y, p.Resolved().BoundPairs)
 	if err != nil {
-		return pairs.LogDet{}, err
+		return itml.Result{}, err
 	}
 	if p.Upper, p.Lower, err = p.Bounds.Of(s.train.x, sample, metric.Euclidean{}); err != nil {
-		return pairs.LogDet{}, err
+		return itml.Result{}, err
 	}
 	p.Gamma = gamma
-	return pairs.FitLogDet(ctx, s.train.x, s.links, p.LogDetParams)
+	return itml.Fit(ctx, s.train.x, s.links, p.Params)
 }

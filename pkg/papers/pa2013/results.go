@@ -15,7 +15,7 @@ import (
 
 // judged are the methods of Table 2, in its order; allMethods are those with ours.
 var (
-	judged     = slices.Concat([]string{itml}, onlineNames)
+	judged     = slices.Concat([]string{itmlTuned}, onlineNames)
 	allMethods = slices.Concat(judged, []string{itmlPlain, euclidean})
 )
 

@@ -15,7 +15,8 @@ import (
 	"metriclab/pkg/judge"
 
 	"metriclab/pkg/learners/nearest"
-	"metriclab/pkg/learners/pairs"
+
+	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -32,7 +33,7 @@ var variants = []struct {
 	{"70 % of the objects train", func(s *settings) { s.Share = 0.7 }},
 	{"C chosen by pairs", func(s *settings) { s.ByPairs = true }},
 	{"C chosen after T steps", func(s *settings) { s.SelectionPart = s.Part }},
-	{"ITML's bounds by percentiles", func(s *settings) { s.Bounds = pairs.Percentiles }},
+	{"ITML's bounds by percentiles", func(s *settings) { s.Bounds = itml.Percentiles }},
 }
 
 // sensitivitySettings are those of a variant on a database.
@@ -124,9 +125,9 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 			return nil, err
 		}
 	}
-	tuned, err := pairs.TuneLogDet(ctx, seed.Stream("tune"), p.train.x, p.train.y, pairs.LogDetTunedParams{LogDetLabelParams: s.itmlParams()})
+	tuned, err := itml.Tune(ctx, seed.Stream("tune"), p.train.x, p.train.y, itml.TunedParams{LabelParams: s.itmlParams()})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", itml, err)
+		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
 	}
 	l, err := p.fitITML(ctx, seed.Stream("bounds"), s.settings, tuned.Gamma)
 	if err != nil {
@@ -139,7 +140,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	for _, c := range []struct {
 		name        string
 		valid, test metric.SqDister
-	}{{itml, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
+	}{{itmlTuned, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
 		wrong, err := p.selection.wrong(c.valid, nearest.NearestOfTied, ks)
 		if err != nil {
 			return nil, err
@@ -155,7 +156,7 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return plots.Missing("errors on any database"), nil
 	}
-	names := slices.Concat(onlineNames, []string{itml, euclidean})
+	names := slices.Concat(onlineNames, []string{itmlTuned, euclidean})
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}
 	for _, pn := range []struct {
 		title   string
@@ -163,7 +164,7 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}{
 		{"constraints at each step", []string{"PA-I+", "PA-II+", "PA-LS+"}},
 		{"constraints at the end", []string{"PA-I-", "PA-II-", "PA-LS-"}},
-		{"ITML and Euclidean", []string{itml, euclidean}},
+		{"ITML and Euclidean", []string{itmlTuned, euclidean}},
 	} {
 		p := plots.Panel{Title: pn.title, XLabel: "mean test error (%), k by validation"}
 		for i, m := range pn.methods {

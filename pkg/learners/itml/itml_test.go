@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"context"
@@ -72,12 +72,12 @@ const (
 
 // At convergence the conditions of optimality hold, as the definitions say them
 // and from W, λ and ξ alone.
-func TestLogDetKKT(t *testing.T) {
+func TestKKT(t *testing.T) {
 	for _, kind := range []metric.Label{metric.Similar, metric.Dissimilar, 0} {
 		for _, gamma := range []float64{0.01, 0.1, 1, 10, 1000, math.Inf(1)} {
 			for _, c := range []struct{ n, d, m int }{{8, 1, 5}, {20, 3, 30}, {40, 12, 50}, {60, 90, 40}} {
 				x, links, upper, lower := linkedData(uint64(c.d), c.n, c.d, c.m, kind)
-				p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: tightTol, MaxCycles: 200000}
+				p := Params{Gamma: gamma, Upper: upper, Lower: lower, Tol: tightTol, MaxCycles: 200000}
 				w0 := matrixtest.Identity(c.d)
 				if c.d == 12 {
 					w0 = matrixtest.Definite(rand.New(rand.NewPCG(61, 1)), c.d)
@@ -85,7 +85,7 @@ func TestLogDetKKT(t *testing.T) {
 					p.W0 = w0
 				}
 				what := fmt.Sprintf("kind %d, γ = %v, d = %d", kind, gamma, c.d)
-				l, err := FitLogDet(context.Background(), x, links, p)
+				l, err := Fit(context.Background(), x, links, p)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
@@ -127,7 +127,7 @@ func TestLogDetKKT(t *testing.T) {
 }
 
 // logDetObjective is D(W, W₀) + γ·D(diag ξ, diag ξ₀) for the best ξ that W allows.
-func logDetObjective(t testing.TB, w, w0 *mat.SymDense, x *mat.Dense, links []metric.Link, p LogDetParams) float64 {
+func logDetObjective(t testing.TB, w, w0 *mat.SymDense, x *mat.Dense, links []metric.Link, p Params) float64 {
 	t.Helper()
 	var ratio mat.Dense
 	ratio.Mul(w, matrixtest.Inverse(t, w0))
@@ -145,14 +145,14 @@ func logDetObjective(t testing.TB, w, w0 *mat.SymDense, x *mat.Dense, links []me
 
 // No matrix near the answer has a smaller objective: the slack form is that of the
 // problem, not only of the algorithm.
-func TestLogDetMinimises(t *testing.T) {
+func TestMinimises(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 50} {
 		x, links, upper, lower := linkedData(7, 30, 4, 40, 0)
 		links[0].Label, links[1].Label = -links[0].Label, -links[1].Label
 		rng := rand.New(rand.NewPCG(62, 1))
 		w0 := matrixtest.Definite(rng, 4)
-		p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: 100000}
-		l, err := FitLogDet(context.Background(), x, links, p)
+		p := Params{Gamma: gamma, Upper: upper, Lower: lower, W0: w0, Tol: tightTol, MaxCycles: 100000}
+		l, err := Fit(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestLogDetMinimises(t *testing.T) {
 }
 
 // printed is Algorithm 1 as printed, on dense matrices.
-func printed(x *mat.Dense, links []metric.Link, p LogDetParams, cycles int) (w *mat.SymDense, lambda, xi []float64) {
+func printed(x *mat.Dense, links []metric.Link, p Params, cycles int) (w *mat.SymDense, lambda, xi []float64) {
 	_, d := x.Dims()
 	w = matrixtest.Identity(d)
 	if p.W0 != nil {
@@ -211,15 +211,15 @@ func printed(x *mat.Dense, links []metric.Link, p LogDetParams, cycles int) (w *
 }
 
 // The fit is the algorithm as printed, cycle by cycle.
-func TestLogDetIsAlgorithm1(t *testing.T) {
+func TestIsAlgorithm1(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 100, math.Inf(1)} {
 		for _, d := range []int{1, 2, 9, 72, 73, 120} {
 			x, links, upper, lower := linkedData(uint64(100+d), 40, d, 60, 0)
-			p := LogDetParams{Gamma: gamma, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 4}
+			p := Params{Gamma: gamma, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 4}
 			if d == 9 {
 				p.W0 = matrixtest.Definite(rand.New(rand.NewPCG(63, 1)), d)
 			}
-			l, err := FitLogDet(context.Background(), x, links, p)
+			l, err := Fit(context.Background(), x, links, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestLogDetIsAlgorithm1(t *testing.T) {
 
 // One link has a closed form: p = ξ is the harmonic mean of p₀ and ξ₀ with weights
 // 1 and γ.
-func TestLogDetOfOneLink(t *testing.T) {
+func TestOfOneLink(t *testing.T) {
 	x := mat.NewDense(2, 2, []float64{0, 0, 3, 4}) // p₀ = 25
 	for _, gamma := range []float64{0.01, 1, 100, math.Inf(1)} {
 		for _, c := range []struct {
@@ -257,7 +257,7 @@ func TestLogDetOfOneLink(t *testing.T) {
 			{metric.Dissimilar, 5, 100, true}, {metric.Dissimilar, 5, 25, false}, {metric.Dissimilar, 5, 20, false},
 		} {
 			link := metric.Link{I: 1, J: 0, Label: c.label}
-			l, err := FitLogDet(context.Background(), x, []metric.Link{link}, LogDetParams{Gamma: gamma, Upper: c.upper, Lower: c.lower})
+			l, err := Fit(context.Background(), x, []metric.Link{link}, Params{Gamma: gamma, Upper: c.upper, Lower: c.lower})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,9 +285,9 @@ func TestLogDetOfOneLink(t *testing.T) {
 
 // Rows times c with W₀/c² is the same problem: W is divided by c², λ stays. Bounds
 // are on squared distances, so they stay too.
-func TestLogDetScale(t *testing.T) {
+func TestScale(t *testing.T) {
 	x, links, _, _ := linkedData(3, 30, 5, 40, 0)
-	want, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: 2})
+	want, err := Fit(context.Background(), x, links, Params{Gamma: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestLogDetScale(t *testing.T) {
 		xc.Scale(scale, x)
 		w0 := matrixtest.Identity(5)
 		w0.ScaleSym(1/(scale*scale), w0)
-		got, err := FitLogDet(context.Background(), &xc, links, LogDetParams{Gamma: 2, W0: w0})
+		got, err := Fit(context.Background(), &xc, links, Params{Gamma: 2, W0: w0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,37 +311,37 @@ func TestLogDetScale(t *testing.T) {
 // Bounds and distances are both squared. A program that compares a bound on
 // distances with a squared distance (metric-learn does) would take the pair at
 // distance 2 for too far, as 4 > 2, and pull it together.
-func TestLogDetBoundsAreSquared(t *testing.T) {
+func TestBoundsAreSquared(t *testing.T) {
 	x := mat.NewDense(4, 1, []float64{0, 2, 10, 15})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Similar}}
 	upper, lower, err := BoundParams{Low: 50, High: 100}.Of(x, links, metric.Euclidean{})
 	if err != nil || upper != 4 || lower != 25 {
 		t.Fatalf("bounds %v and %v, want 4 and 25, error %v", upper, lower, err)
 	}
-	l, err := FitLogDet(context.Background(), x, links[:1], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
+	l, err := Fit(context.Background(), x, links[:1], Params{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
 	if err != nil || l.Projections != 0 || l.Metric.M().At(0, 0) != 1 {
 		t.Errorf("a pair at its bound was moved: W = %v, error %v", l.Metric.M().At(0, 0), err)
 	}
-	l, err = FitLogDet(context.Background(), x, links[1:], LogDetParams{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
+	l, err = Fit(context.Background(), x, links[1:], Params{Upper: upper, Lower: lower, Gamma: math.Inf(1)})
 	if err != nil || math.Abs(l.Metric.SqDist([]float64{10}, []float64{15})-4) > 1e-12 {
 		t.Errorf("the squared distance of a pair further off is not brought to u = 4, error %v", err)
 	}
 }
 
 // Duplicates are skipped, whatever their label, up to round-off.
-func TestLogDetSkipsDuplicates(t *testing.T) {
+func TestSkipsDuplicates(t *testing.T) {
 	x := mat.NewDense(5, 2, []float64{1, 2, 1, 2, 0.30000000000000004, 0, 0.3, 0, 4, 4})
 	links := []metric.Link{
 		{I: 0, J: 1, Label: metric.Dissimilar}, {I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Dissimilar},
 		{I: 4, J: 4, Label: metric.Dissimilar}, {I: 0, J: 4, Label: metric.Similar},
 	}
 	for _, gamma := range []float64{0.01, 1, math.Inf(1)} {
-		p := LogDetParams{Gamma: gamma, Upper: 1, Lower: 2}
-		got, err := FitLogDet(context.Background(), x, links, p)
+		p := Params{Gamma: gamma, Upper: 1, Lower: 2}
+		got, err := Fit(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := FitLogDet(context.Background(), x, links[4:], p)
+		want, err := Fit(context.Background(), x, links[4:], p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,16 +353,16 @@ func TestLogDetSkipsDuplicates(t *testing.T) {
 
 // Contradictory links have a solution with slack. Without, the multipliers grow
 // without limit, and the fit does not call that convergence.
-func TestLogDetContradiction(t *testing.T) {
+func TestContradiction(t *testing.T) {
 	x := mat.NewDense(2, 2, []float64{0, 0, 1, 1})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
 	for _, gamma := range []float64{0.01, 1, 100} {
-		l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: gamma, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
+		l, err := Fit(context.Background(), x, links, Params{Gamma: gamma, Upper: 1, Lower: 1.5, Tol: tightTol, MaxCycles: 100000})
 		if err != nil || l.Status != learners.Converged || l.KKT > kktTol {
 			t.Errorf("γ = %v: %v, KKT %v, error %v", gamma, l.Status, l.KKT, err)
 		}
 	}
-	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
+	l, err := Fit(context.Background(), x, links, Params{Gamma: math.Inf(1), Upper: 1, Lower: 1.5, MaxCycles: 3000})
 	if err != nil || l.Status != learners.IterationCap || l.Iterations != 3000 || l.Residual >= 1e-3 || l.KKT < 1 {
 		t.Errorf("γ = ∞: %v after %d cycles, residual %v, KKT %v, error %v", l.Status, l.Iterations, l.Residual, l.KKT, err)
 	}
@@ -370,7 +370,7 @@ func TestLogDetContradiction(t *testing.T) {
 
 // W is positive definite whatever the bounds and however alike the points, or the
 // fit says that float64 cannot hold it.
-func TestLogDetStaysPositiveDefinite(t *testing.T) {
+func TestStaysPositiveDefinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(64, 1))
 	singular := 0
 	for trial := range 60 {
@@ -394,7 +394,7 @@ func TestLogDetStaysPositiveDefinite(t *testing.T) {
 		}
 		gamma := []float64{0.01, 1, 100, math.Inf(1)}[rng.IntN(4)]
 		upper := math.Pow10(rng.IntN(7) - 3)
-		l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: gamma, Upper: upper, Lower: 10 * upper, MaxCycles: 50})
+		l, err := Fit(context.Background(), x, links, Params{Gamma: gamma, Upper: upper, Lower: 10 * upper, MaxCycles: 50})
 		if err != nil {
 			if !strings.Contains(err.Error(), "singular to working precision") {
 				t.Fatal(err)
@@ -422,15 +422,15 @@ func TestLogDetStaysPositiveDefinite(t *testing.T) {
 
 // A fit with so many projections that W is made anew on the way agrees with the
 // algorithm without that.
-func TestLogDetRemake(t *testing.T) {
+func TestRemake(t *testing.T) {
 	x, links, upper, lower := linkedData(9, 30, 4, 700, 0)
 	for k := range links { // labels that fit no metric, to keep it moving
 		if k%5 == 0 {
 			links[k].Label = -links[k].Label
 		}
 	}
-	p := LogDetParams{Gamma: 1, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 300}
-	l, err := FitLogDet(context.Background(), x, links, p)
+	p := Params{Gamma: 1, Upper: upper, Lower: lower, Tol: 1e-300, MaxCycles: 300}
+	l, err := Fit(context.Background(), x, links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,61 +444,61 @@ func TestLogDetRemake(t *testing.T) {
 }
 
 // W₀ is the answer where no link binds, and input stays as it was.
-func TestLogDetStart(t *testing.T) {
+func TestStart(t *testing.T) {
 	w0 := matrixtest.Definite(rand.New(rand.NewPCG(65, 1)), 3)
 	x, links, _, _ := linkedData(2, 10, 3, 10, metric.Similar)
 	before := mat.DenseCopyOf(x)
 	kept := mat.NewSymDense(3, nil)
 	kept.CopySym(w0)
-	l, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1e6, Lower: 2e6})
+	l, err := Fit(context.Background(), x, links, Params{W0: w0, Upper: 1e6, Lower: 2e6})
 	if err != nil || matrixtest.Distance(l.Metric.M(), w0) > 1e-13 || l.Iterations != 1 || l.Residual != 0 || l.KKT != 0 {
 		t.Errorf("W off W₀ by %v after %d cycles, error %v", matrixtest.Distance(l.Metric.M(), w0), l.Iterations, err)
 	}
-	if _, err := FitLogDet(context.Background(), x, links, LogDetParams{W0: w0, Upper: 1, Lower: 2}); err != nil || !mat.Equal(x, before) || !mat.Equal(w0, kept) {
+	if _, err := Fit(context.Background(), x, links, Params{W0: w0, Upper: 1, Lower: 2}); err != nil || !mat.Equal(x, before) || !mat.Equal(w0, kept) {
 		t.Errorf("the fit changed its input, error %v", err)
 	}
 }
 
-func TestLogDetErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	x := mat.NewDense(3, 1, []float64{0, 1, 3})
 	one := []metric.Link{{I: 0, J: 1, Label: -1}}
-	with := func(p LogDetParams) LogDetParams { p.Upper, p.Lower = 1, 2; return p }
+	with := func(p Params) Params { p.Upper, p.Lower = 1, 2; return p }
 	for _, c := range []struct {
 		want  string
 		x     *mat.Dense
 		links []metric.Link
-		p     LogDetParams
+		p     Params
 	}{
-		{"itml: links: none given", x, nil, LogDetParams{}},
-		{"itml: link 0: label 0", x, []metric.Link{{I: 0, J: 1}}, LogDetParams{}},
-		{"itml: link 1: row 3 is not allowed, want 0 to 2", x, append(one, metric.Link{I: 3, J: 0, Label: 1}), LogDetParams{}},
-		{"itml: gamma: -1 is not allowed", x, one, LogDetParams{Gamma: -1}},
-		{"itml: gamma: NaN", x, one, LogDetParams{Gamma: math.NaN()}},
-		{"itml: upper: -1", x, one, LogDetParams{Upper: -1}},
-		{"itml: upper: +Inf", x, one, LogDetParams{Upper: math.Inf(1), Lower: 1}},
-		{"itml: lower: NaN", x, one, LogDetParams{Upper: 1, Lower: math.NaN()}},
-		{"want both or neither", x, one, LogDetParams{Upper: 1}},
-		{"itml: upper: 2 and lower: 2 are not allowed, want upper < lower: swap them", x, one, LogDetParams{Upper: 2, Lower: 2}},
-		{"itml: upper: 3 and lower: 2 are not allowed, want upper < lower: swap them", x, one, LogDetParams{Upper: 3, Lower: 2}},
-		{"itml: upper: 1 and lower: 1e+150 are not allowed, want 1e-140 to 1e+140: rescale", x, one, LogDetParams{Upper: 1, Lower: 1e150}},
-		{"itml: upper: 1e-150 and lower: 1 are not allowed", x, one, LogDetParams{Upper: 1e-150, Lower: 1}},
-		{"itml: bounds: upper 1 and lower 1, by percentiles 1 and 99 of 1 squared distances from 1 to 1, want upper < lower: take", x, one, LogDetParams{}},
-		{"itml: tol: -1", x, one, LogDetParams{Tol: -1}},
-		{"itml: max_cycles: -1", x, one, LogDetParams{MaxCycles: -1}},
-		{"itml: rule: 9", x, one, LogDetParams{Bounds: BoundParams{Rule: 9}}},
-		{"itml: low: 99", x, one, LogDetParams{Bounds: BoundParams{Low: 99, High: 50}}},
-		{"high: 101 are not allowed", x, one, LogDetParams{Bounds: BoundParams{High: 101}}},
-		{"itml: low: 0.5 is not allowed, want at least 1 with bins", x, one, LogDetParams{Bounds: BoundParams{Rule: Bins, Low: 0.5}}},
-		{"itml: bounds: all pairs coincide", mat.NewDense(3, 1, nil), one, LogDetParams{}},
-		{"itml: row 1, column 0: NaN", mat.NewDense(2, 1, []float64{0, math.NaN()}), one, LogDetParams{}},
-		{"itml: bounds: pair 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, LogDetParams{}},
-		{"itml: link 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, with(LogDetParams{})},
-		{"itml: w0: 2×2 is not allowed, want 1×1", x, one, LogDetParams{W0: matrixtest.Identity(2)}},
-		{"itml: w0: entry (0, 0) is NaN", x, one, LogDetParams{W0: mat.NewSymDense(1, []float64{math.NaN()})}},
-		{"itml: w0: it is not positive definite", x, one, LogDetParams{W0: mat.NewSymDense(1, nil)}},
-		{"itml: w0: condition number", mat.NewDense(2, 2, []float64{0, 0, 1, 1}), one, LogDetParams{W0: mat.NewSymDense(2, []float64{1, 0, 0, 1e-20})}},
+		{"itml: links: none given", x, nil, Params{}},
+		{"itml: link 0: label 0", x, []metric.Link{{I: 0, J: 1}}, Params{}},
+		{"itml: link 1: row 3 is not allowed, want 0 to 2", x, append(one, metric.Link{I: 3, J: 0, Label: 1}), Params{}},
+		{"itml: gamma: -1 is not allowed", x, one, Params{Gamma: -1}},
+		{"itml: gamma: NaN", x, one, Params{Gamma: math.NaN()}},
+		{"itml: upper: -1", x, one, Params{Upper: -1}},
+		{"itml: upper: +Inf", x, one, Params{Upper: math.Inf(1), Lower: 1}},
+		{"itml: lower: NaN", x, one, Params{Upper: 1, Lower: math.NaN()}},
+		{"want both or neither", x, one, Params{Upper: 1}},
+		{"itml: upper: 2 and lower: 2 are not allowed, want upper < lower: swap them", x, one, Params{Upper: 2, Lower: 2}},
+		{"itml: upper: 3 and lower: 2 are not allowed, want upper < lower: swap them", x, one, Params{Upper: 3, Lower: 2}},
+		{"itml: upper: 1 and lower: 1e+150 are not allowed, want 1e-140 to 1e+140: rescale", x, one, Params{Upper: 1, Lower: 1e150}},
+		{"itml: upper: 1e-150 and lower: 1 are not allowed", x, one, Params{Upper: 1e-150, Lower: 1}},
+		{"itml: bounds: upper 1 and lower 1, by percentiles 1 and 99 of 1 squared distances from 1 to 1, want upper < lower: take", x, one, Params{}},
+		{"itml: tol: -1", x, one, Params{Tol: -1}},
+		{"itml: max_cycles: -1", x, one, Params{MaxCycles: -1}},
+		{"itml: rule: 9", x, one, Params{Bounds: BoundParams{Rule: 9}}},
+		{"itml: low: 99", x, one, Params{Bounds: BoundParams{Low: 99, High: 50}}},
+		{"high: 101 are not allowed", x, one, Params{Bounds: BoundParams{High: 101}}},
+		{"itml: low: 0.5 is not allowed, want at least 1 with bins", x, one, Params{Bounds: BoundParams{Rule: Bins, Low: 0.5}}},
+		{"itml: bounds: all pairs coincide", mat.NewDense(3, 1, nil), one, Params{}},
+		{"itml: row 1, column 0: NaN", mat.NewDense(2, 1, []float64{0, math.NaN()}), one, Params{}},
+		{"itml: bounds: pair 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, Params{}},
+		{"itml: link 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, with(Params{})},
+		{"itml: w0: 2×2 is not allowed, want 1×1", x, one, Params{W0: matrixtest.Identity(2)}},
+		{"itml: w0: entry (0, 0) is NaN", x, one, Params{W0: mat.NewSymDense(1, []float64{math.NaN()})}},
+		{"itml: w0: it is not positive definite", x, one, Params{W0: mat.NewSymDense(1, nil)}},
+		{"itml: w0: condition number", mat.NewDense(2, 2, []float64{0, 0, 1, 1}), one, Params{W0: mat.NewSymDense(2, []float64{1, 0, 0, 1e-20})}},
 	} {
-		if l, err := FitLogDet(context.Background(), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Metric != nil {
+		if l, err := Fit(context.Background(), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) || l.Metric != nil {
 			t.Errorf("got error %v, want one with %q", err, c.want)
 		}
 	}
@@ -507,7 +507,7 @@ func TestLogDetErrors(t *testing.T) {
 			t.Error("no panic without data")
 		}
 	}()
-	FitLogDet(context.Background(), &mat.Dense{}, one, LogDetParams{})
+	Fit(context.Background(), &mat.Dense{}, one, Params{})
 }
 
 // Every product and update of the tiles is that of the matrix, and W is symmetric to
@@ -549,14 +549,14 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-func ExampleFitLogDet() {
+func ExampleFit() {
 	// Rows are alike in the first feature, and differ by class in the second.
 	x := mat.NewDense(4, 2, []float64{0, 0, 1, 0, 0, 2, 1, 2})
 	links := []metric.Link{
 		{I: 0, J: 1, Label: metric.Similar}, {I: 2, J: 3, Label: metric.Similar},
 		{I: 0, J: 2, Label: metric.Dissimilar}, {I: 1, J: 2, Label: metric.Dissimilar},
 	}
-	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Upper: 0.5, Lower: 6, Gamma: 10})
+	l, err := Fit(context.Background(), x, links, Params{Upper: 0.5, Lower: 6, Gamma: 10})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -571,11 +571,11 @@ func ExampleFitLogDet() {
 	// λ = [0.48 0.47 0.08 0.00], ξ = [0.51 0.51 5.74 6.00]
 }
 
-// BenchmarkLogDet is one projection: a product, its square and an update. The
+// BenchmarkProjection is one projection: a product, its square and an update. The
 // reference is gonum's product and update of a full square.
-func BenchmarkLogDet(b *testing.B) {
+func BenchmarkProjection(b *testing.B) {
 	for _, d := range []int{13, 64, 104, 256, 784} {
-		x, links, p := mat.NewDense(100, d, nil), make([]metric.Link, 400), LogDetParams{Gamma: 1, Upper: float64(d), Lower: float64(3 * d)}
+		x, links, p := mat.NewDense(100, d, nil), make([]metric.Link, 400), Params{Gamma: 1, Upper: float64(d), Lower: float64(3 * d)}
 		rng := rand.New(rand.NewPCG(67, uint64(d)))
 		for i := range 100 * d {
 			x.RawMatrix().Data[i] = rng.NormFloat64()
@@ -584,12 +584,12 @@ func BenchmarkLogDet(b *testing.B) {
 			i := rng.IntN(99)
 			links[k] = metric.Link{I: i, J: i + 1, Label: metric.SameClass(k%2 == 0)}
 		}
-		b.Run(fmt.Sprintf("alg=LogDet/dim=%d", d), func(b *testing.B) {
+		b.Run(fmt.Sprintf("alg=ITML/dim=%d", d), func(b *testing.B) {
 			f, err := newInputForm(context.Background(), x, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			l := newLogDetLoop(context.Background(), f, links, p)
+			l := newLoop(context.Background(), f, links, p)
 			if err := l.cycle(); err != nil {
 				b.Fatal(err)
 			}

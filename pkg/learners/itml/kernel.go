@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 	"metriclab/pkg/spectral"
 )
 
-// KernelLogDetVersion changes whenever FitKernelLogDet or FitKernelLogDetRows gives
+// KernelVersion changes whenever FitKernel or FitKernelRows gives
 // other numbers for the same input.
-const KernelLogDetVersion = 2
+const KernelVersion = 2
 
-// KernelLogDetParams are the parameters of FitKernelLogDet. But for W0, which has no
-// counterpart (K₀ = ΦᵀW₀Φ stands for it), they are those of LogDetParams.
-type KernelLogDetParams struct {
+// KernelParams are the parameters of FitKernel. But for W0, which has no
+// counterpart (K₀ = ΦᵀW₀Φ stands for it), they are those of Params.
+type KernelParams struct {
 	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
 	// none, so that every link is a hard constraint.
 	Gamma float64
@@ -38,32 +38,32 @@ type KernelLogDetParams struct {
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps.
 	MaxCycles int
-	// Progress, if not nil, is told of each cycle, as that of LogDetParams.
+	// Progress, if not nil, is told of each cycle, as that of Params.
 	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in, but for MaxCycles, whose default
 // depends on the number of links.
-func (p KernelLogDetParams) Resolved() KernelLogDetParams {
+func (p KernelParams) Resolved() KernelParams {
 	q := p.input().Resolved()
 	p.Gamma, p.Bounds, p.Tol = q.Gamma, q.Bounds, q.Tol
 	return p
 }
 
-func (p KernelLogDetParams) input() LogDetParams {
-	return LogDetParams{Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: p.Progress}
+func (p KernelParams) input() Params {
+	return Params{Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: p.Progress}
 }
 
-// KernelLogDet is what FitKernelLogDet returns.
-type KernelLogDet struct {
-	// Status is learners.Converged or learners.IterationCap, as for FitLogDet.
+// KernelResult is what FitKernel returns.
+type KernelResult struct {
+	// Status is learners.Converged or learners.IterationCap, as for Fit.
 	Status learners.Status
 	// Iterations counts cycles.
 	Iterations int
 	// Residual is the change of λ over the last cycle, as in the stopping rule.
 	Residual float64
-	// LogDetSolution holds bounds, multipliers, slacks, KKT residual and duality gap.
-	LogDetSolution
+	// Solution holds bounds, multipliers, slacks, KKT residual and duality gap.
+	Solution
 	// Support holds the rows of K₀ that a link with λ > 0 joins, ascending.
 	Support []int
 	// S is the matrix S of W = I + ΦSΦᵀ between the support, in its order; nil if
@@ -72,7 +72,7 @@ type KernelLogDet struct {
 	S *mat.SymDense
 }
 
-// FitKernelLogDet is FitLogDet for objects of which only the Gram matrix K₀ is known,
+// FitKernel is Fit for objects of which only the Gram matrix K₀ is known,
 // n×n and positive semi-definite, also singular: given as such or of any kernel κ,
 // K₀ = ΦᵀΦ with Φ = (φ(x₁), …, φ(x_n)). It learns the kernel matrix K = ΦᵀWΦ of the W in the
 // space of φ that is closest to I in the LogDet divergence, brings similar pairs together and
@@ -84,7 +84,7 @@ type KernelLogDet struct {
 // where, if K₀ is singular, D(K, K₀) stands for D(W, I). With K₀ = ΦᵀW₀Φ the W learned
 // is the closest to W₀. Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
 // Using a Linear Transformation, JMLR 13, 2012, Theorem 1, Corollary 2, Eq. 7 and
-// Algorithm 1. See FitLogDet for γ, δ, ξ₀, u, ℓ, the steps, when they stop and what status
+// Algorithm 1. See Fit for γ, δ, ξ₀, u, ℓ, the steps, when they stop and what status
 // says.
 //
 // With C = Σ λδ(e_i − e_j)(e_i − e_j)ᵀ, W⁻¹ = I + ΦCΦᵀ. Hence
@@ -93,7 +93,7 @@ type KernelLogDet struct {
 //
 // without an inverse of K₀ as in the paper's S = K₀⁻¹(K − K₀)K₀⁻¹; S is found from
 // (I + CK₀)S = −C. It is 0 outside the rows that links join, and the steps are made for
-// these alone: they are those of FitLogDet for the rows of F, K₀ = FFᵀ by the eigenvectors of
+// these alone: they are those of Fit for the rows of F, K₀ = FFᵀ by the eigenvectors of
 // their block of K₀, centred, which changes no distance and keeps digits of K₀ where the
 // points are far from the origin. p = vᵀWv, v a difference of two rows, keeps digits of small
 // distances that K_ii − 2K_ij + K_jj loses. What K is elsewhere, All says, and Kernel at
@@ -104,24 +104,24 @@ type KernelLogDet struct {
 // O(r²), r ≤ t the rank of F, and the beginning and end O(mr² + t³); the check of K₀ costs
 // O(n³).
 //
-// FitKernelLogDet returns an error if there is no link, if a link has label 0 or an index
+// FitKernel returns an error if there is no link, if a link has label 0 or an index
 // outside K₀, if an entry of K₀ is NaN or infinite, if K₀ is not positive semi-definite
 // (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
 // is out of range, if u ≥ ℓ, if the rule gives no bounds, and if the links ask for a metric
 // that is singular to working precision, as contradictory ones with γ = ∞ may (see
-// FitLogDet), or if ctx is done, at which it looks before and
+// Fit), or if ctx is done, at which it looks before and
 // after it checks and decomposes K₀, and in the cycles. It panics if k0 is nil or empty.
-func FitKernelLogDet(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
 	n := k0.SymmetricDim()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
 	objects, q, err := p.prepare(n, links)
 	if err != nil {
-		return KernelLogDet{}, err
+		return KernelResult{}, err
 	}
 	if err := kernels.CheckGram(k0); err != nil {
-		return KernelLogDet{}, fmt.Errorf("itml: k0: %w", err)
+		return KernelResult{}, fmt.Errorf("itml: k0: %w", err)
 	}
 	block := mat.NewSymDense(len(objects), nil)
 	for a, i := range objects {
@@ -132,21 +132,21 @@ func FitKernelLogDet(ctx context.Context, k0 mat.Symmetric, links []metric.Link,
 	return fitBlock(ctx, objects, block, links, q)
 }
 
-// FitKernelLogDetRows is FitKernelLogDet for the Gram matrix of the kernel k between the
+// FitKernelRows is FitKernel for the Gram matrix of the kernel k between the
 // rows of x, n×d, of which only the rows that links join are used. It returns the errors of
-// FitKernelLogDet, with the entries of K₀ numbered among these rows, and one if an
+// FitKernel, with the entries of K₀ numbered among these rows, and one if an
 // entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
-func FitKernelLogDetRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelLogDetParams) (KernelLogDet, error) {
+func FitKernelRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelParams) (KernelResult, error) {
 	n, d := x.Dims()
 	if n == 0 || k == nil {
 		panic(mat.ErrZeroLength)
 	}
 	objects, q, err := p.prepare(n, links)
 	if err != nil {
-		return KernelLogDet{}, err
+		return KernelResult{}, err
 	}
 	if err := metric.CheckFinite(x); err != nil {
-		return KernelLogDet{}, fmt.Errorf("itml: %w", err)
+		return KernelResult{}, fmt.Errorf("itml: %w", err)
 	}
 	rows := mat.NewDense(len(objects), d, nil)
 	for a, i := range objects {
@@ -154,14 +154,14 @@ func FitKernelLogDetRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, li
 	}
 	block := kernels.Gram(k, rows)
 	if err := kernels.CheckGram(block); err != nil {
-		return KernelLogDet{}, fmt.Errorf("itml: kernel matrix: %w", err)
+		return KernelResult{}, fmt.Errorf("itml: kernel matrix: %w", err)
 	}
 	return fitBlock(ctx, objects, block, links, q)
 }
 
 // prepare returns the objects that links between n of them join, ascending, and the
 // resolved parameters of the loop.
-func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetParams, error) {
+func (p KernelParams) prepare(n int, links []metric.Link) ([]int, Params, error) {
 	q := p.input().Resolved()
 	if err := q.check(); err != nil {
 		return nil, q, err
@@ -186,7 +186,7 @@ func (p KernelLogDetParams) prepare(n int, links []metric.Link) ([]int, LogDetPa
 }
 
 // fitBlock is the fit on the block of K₀ between the objects that links join.
-func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []metric.Link, p LogDetParams) (KernelLogDet, error) {
+func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []metric.Link, p Params) (KernelResult, error) {
 	inside := make([]metric.Link, len(links))
 	for k, l := range links {
 		i, _ := slices.BinarySearch(objects, l.I)
@@ -196,38 +196,38 @@ func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []m
 	var err error
 	if p.Upper == 0 {
 		if p.Upper, p.Lower, err = p.Bounds.OfGram(block, inside); err != nil {
-			return KernelLogDet{}, err
+			return KernelResult{}, err
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return KernelLogDet{}, fmt.Errorf("itml: %w", err)
+		return KernelResult{}, fmt.Errorf("itml: %w", err)
 	}
 	f, err := newKernelForm(ctx, block)
 	if err != nil {
-		return KernelLogDet{}, err
+		return KernelResult{}, err
 	}
-	l := newLogDetLoop(ctx, f, inside, p)
+	l := newLoop(ctx, f, inside, p)
 	for k, link := range inside {
 		l.skip[k] = gramSqDist(block, link) == 0
 	}
 	status, err := l.run(p)
 	if err != nil {
-		return KernelLogDet{}, err
+		return KernelResult{}, err
 	}
 	if err := l.stopped(0); err != nil {
-		return KernelLogDet{}, err
+		return KernelResult{}, err
 	}
 	support, s, ok := f.transformation(inside, l.weights())
 	if !ok {
-		return KernelLogDet{}, errLogDetSingular
+		return KernelResult{}, errSingular
 	}
 	for a, i := range support {
 		support[a] = objects[i]
 	}
-	return KernelLogDet{
+	return KernelResult{
 		Status: status, Iterations: l.cycles, Residual: l.change,
-		LogDetSolution: l.solution(p),
-		Support:        support, S: s,
+		Solution: l.solution(p),
+		Support:  support, S: s,
 	}, nil
 }
 
@@ -242,7 +242,7 @@ const allRows = 256
 // it: further objects need not have been known then. K of the support is that of the
 // fit, up to round-off. For m objects in the support it costs O(mn²). It panics if k0 is
 // nil or has too few rows for the support.
-func (l KernelLogDet) All(k0 mat.Symmetric) *mat.SymDense {
+func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
 	n, m := k0.SymmetricDim(), len(l.Support)
 	k := mat.NewSymDense(n, nil)
 	k.CopySym(k0)
@@ -282,7 +282,7 @@ func (l KernelLogDet) All(k0 mat.Symmetric) *mat.SymDense {
 // or x are others than those of the fit, or by round-off, where K₀ is singular and bounds ask
 // for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x has
 // too few rows for the support.
-func (l KernelLogDet) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transformed, error) {
+func (l KernelResult) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transformed, error) {
 	n, d := x.Dims()
 	m := len(l.Support)
 	if m == 0 {

@@ -1,4 +1,8 @@
-package pairs
+// Package itml is information-theoretic metric learning (ITML; Davis, Kulis, Jain, Sra, Dhillon, ICML
+// 2007), also called LogDet metric learning: the metric, or kernel, that is closest to a start in the
+// LogDet divergence among those that bring similar pairs together and keep dissimilar ones apart. Fit
+// learns from links, FitLabels and FitTuned from class labels, FitKernel and FitKernelRows a kernel.
+package itml
 
 import (
 	"cmp"
@@ -18,12 +22,12 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// LogDetVersion changes whenever FitLogDet, FitLogDetLabels or FitLogDetTuned
+// Version changes whenever Fit, FitLabels or FitTuned
 // gives other numbers for the same input.
-const LogDetVersion = 1
+const Version = 1
 
-// LogDetParams are the parameters of FitLogDet.
-type LogDetParams struct {
+// Params are the parameters of Fit.
+type Params struct {
 	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
 	// none, so that every link is a hard constraint.
 	Gamma float64
@@ -46,19 +50,19 @@ type LogDetParams struct {
 	Progress func(learners.Progress)
 }
 
-// maxLogDetSteps is the default cap on steps.
-const maxLogDetSteps = 100_000
+// maxSteps is the default cap on steps.
+const maxSteps = 100_000
 
 // Resolved returns p with its defaults filled in, but for W0 and MaxCycles, whose
 // defaults depend on the dimension and on the number of links.
-func (p LogDetParams) Resolved() LogDetParams {
+func (p Params) Resolved() Params {
 	p.Gamma = cmp.Or(p.Gamma, 1)
 	p.Bounds = p.Bounds.Resolved()
 	p.Tol = cmp.Or(p.Tol, 1e-3)
 	return p
 }
 
-func (p LogDetParams) check() error {
+func (p Params) check() error {
 	switch {
 	case !(p.Gamma > 0):
 		return fmt.Errorf("itml: gamma: %v is not allowed, want a number > 0 or +Inf", p.Gamma)
@@ -78,16 +82,16 @@ func (p LogDetParams) check() error {
 	return p.Bounds.check()
 }
 
-// LogDet is what FitLogDet returns. Iterations of the Result counts cycles;
+// Result is what Fit returns. Iterations of the Result counts cycles;
 // Residual is the change of λ over the last one, as in the stopping rule.
-type LogDet struct {
+type Result struct {
 	learners.Result
-	LogDetSolution
+	Solution
 }
 
-// LogDetSolution is what a LogDet fit says about its answer, in input space or for a
+// Solution is what a fit says about its answer, in input space or for a
 // kernel.
-type LogDetSolution struct {
+type Solution struct {
 	// Upper and Lower are u and ℓ, as given or by the rule.
 	Upper, Lower float64
 	// Duals holds λ ≥ 0 of each link, 0 for one that does not bind, and Slacks
@@ -108,7 +112,7 @@ type LogDetSolution struct {
 	Skipped int
 }
 
-// FitLogDet learns the metric that is closest to W₀ in the LogDet divergence
+// Fit learns the metric that is closest to W₀ in the LogDet divergence
 // D(A, B) = tr(AB⁻¹) − log det(AB⁻¹) − d, and brings similar pairs together and
 // dissimilar ones apart:
 //
@@ -150,7 +154,7 @@ type LogDetSolution struct {
 // A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
 // them. A step costs O(d²), the end O(md² + d³) for m links.
 //
-// FitLogDet returns an error if there is no link, if a link has label 0 or an index
+// Fit returns an error if there is no link, if a link has label 0 or an index
 // outside x, if an entry of x or W0 is NaN or infinite, if W0 is not d×d and positive
 // definite, if four d×d matrices do not fit limits.Memory, if a squared distance
 // overflows, if a parameter is out of range, if u ≥ ℓ,
@@ -158,46 +162,46 @@ type LogDetSolution struct {
 // that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
 // grown to some 10¹⁶ times 1/ℓ. It returns an error, too, if ctx is done. It panics if x is
 // nil or empty.
-func FitLogDet(ctx context.Context, x *mat.Dense, links []metric.Link, p LogDetParams) (LogDet, error) {
+func Fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Result, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
-		return LogDet{}, err
+		return Result{}, err
 	}
 	if err := metric.CheckFinite(x); err != nil {
-		return LogDet{}, fmt.Errorf("itml: %w", err)
+		return Result{}, fmt.Errorf("itml: %w", err)
 	}
 	if len(links) == 0 {
-		return LogDet{}, errors.New("itml: links: none given, want at least one")
+		return Result{}, errors.New("itml: links: none given, want at least one")
 	}
 	if err := metric.CheckLinks(n, links); err != nil {
-		return LogDet{}, fmt.Errorf("itml: %w", err)
+		return Result{}, fmt.Errorf("itml: %w", err)
 	}
 	f, err := newInputForm(ctx, x, p.W0)
 	if err != nil {
-		return LogDet{}, err
+		return Result{}, err
 	}
 	if p.Upper == 0 {
 		if p.Upper, p.Lower, err = p.Bounds.within(ctx, x, links, f.metric()); err != nil {
-			return LogDet{}, err
+			return Result{}, err
 		}
 	}
-	l := newLogDetLoop(ctx, f, links, p)
+	l := newLoop(ctx, f, links, p)
 	status, err := l.run(p)
 	if err != nil {
-		return LogDet{}, err
+		return Result{}, err
 	}
-	return LogDet{
-		Result:         learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
-		LogDetSolution: l.solution(p),
+	return Result{
+		Result:   learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
+		Solution: l.solution(p),
 	}, nil
 }
 
-// logDetForm is the matrix of the projections, W.
-type logDetForm interface {
+// form is the matrix of the projections, W.
+type form interface {
 	// sqDist returns p = vᵀWv of the link and keeps Wv.
 	sqDist(l metric.Link) float64
 	// update sets W to W + β·Wv(Wv)ᵀ for the v of the last sqDist.
@@ -209,10 +213,10 @@ type logDetForm interface {
 	exact(l metric.Link) float64
 }
 
-// logDetLoop is Algorithm 1 on any form.
-type logDetLoop struct {
+// loop is Algorithm 1 on any form.
+type loop struct {
 	ctx   context.Context
-	w     logDetForm
+	w     form
 	links []metric.Link
 	gamma float64
 
@@ -239,11 +243,11 @@ const (
 	leastBound, largestBound = 1e-140, 1e140
 )
 
-var errLogDetSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
+var errSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
 
-func newLogDetLoop(ctx context.Context, w logDetForm, links []metric.Link, p LogDetParams) *logDetLoop {
+func newLoop(ctx context.Context, w form, links []metric.Link, p Params) *loop {
 	m := len(links)
-	l := &logDetLoop{
+	l := &loop{
 		ctx: ctx, w: w, links: links, gamma: p.Gamma,
 		bound: make([]float64, m), lambda: make([]float64, m), xi: make([]float64, m), skip: make([]bool, m),
 	}
@@ -257,7 +261,7 @@ func newLogDetLoop(ctx context.Context, w logDetForm, links []metric.Link, p Log
 	return l
 }
 
-func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
+func (l *loop) run(p Params) (learners.Status, error) {
 	if p.Upper < leastBound || p.Lower > largestBound {
 		return learners.NotRun, fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", p.Upper, p.Lower, leastBound, largestBound)
 	}
@@ -273,7 +277,7 @@ func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 			l.skipped++
 		}
 	}
-	most := cmp.Or(p.MaxCycles, (maxLogDetSteps+len(l.links)-1)/len(l.links))
+	most := cmp.Or(p.MaxCycles, (maxSteps+len(l.links)-1)/len(l.links))
 	old := make([]float64, len(l.lambda))
 	for made := 0; l.cycles < most; {
 		copy(old, l.lambda)
@@ -309,7 +313,7 @@ func (l *logDetLoop) run(p LogDetParams) (learners.Status, error) {
 const looks = 16
 
 // stopped returns an error if the context is done, at every so many links.
-func (l *logDetLoop) stopped(link int) error {
+func (l *loop) stopped(link int) error {
 	if link%looks != 0 || l.ctx.Err() == nil {
 		return nil
 	}
@@ -317,15 +321,15 @@ func (l *logDetLoop) stopped(link int) error {
 }
 
 // singular is the error of a remake that failed.
-func (l *logDetLoop) singular() error {
+func (l *loop) singular() error {
 	if err := l.stopped(0); err != nil {
 		return err
 	}
-	return errLogDetSingular
+	return errSingular
 }
 
-func (l *logDetLoop) solution(p LogDetParams) LogDetSolution {
-	return LogDetSolution{
+func (l *loop) solution(p Params) Solution {
+	return Solution{
 		Upper: p.Upper, Lower: p.Lower,
 		Duals: l.lambda, Slacks: l.xi,
 		KKT: l.kkt, Gap: l.gap, Projections: l.projections, Skipped: l.skipped,
@@ -347,7 +351,7 @@ func relativeChange(a, b []float64) float64 {
 }
 
 // cycle projects onto the constraint of each link in turn.
-func (l *logDetLoop) cycle() error {
+func (l *loop) cycle() error {
 	share := 1.0 // γ/(γ+1)
 	if !math.IsInf(l.gamma, 1) {
 		share = l.gamma / (l.gamma + 1)
@@ -365,7 +369,7 @@ func (l *logDetLoop) cycle() error {
 				return l.singular()
 			}
 			if p = l.w.sqDist(link); !(p > 0) {
-				return errLogDetSingular
+				return errSingular
 			}
 		}
 		delta, xi, lambda := float64(link.Label), l.xi[k], l.lambda[k]
@@ -398,7 +402,7 @@ func (l *logDetLoop) cycle() error {
 }
 
 // weights returns δλ of each link.
-func (l *logDetLoop) weights() []float64 {
+func (l *loop) weights() []float64 {
 	c := make([]float64, len(l.links))
 	for k, link := range l.links {
 		c[k] = float64(link.Label) * l.lambda[k]
@@ -407,7 +411,7 @@ func (l *logDetLoop) weights() []float64 {
 }
 
 // remake makes W and ξ anew from λ, without the round-off of the updates.
-func (l *logDetLoop) remake() bool {
+func (l *loop) remake() bool {
 	c := l.weights()
 	if !l.w.remake(l.links, c) {
 		return false
@@ -429,7 +433,7 @@ func (l *logDetLoop) remake() bool {
 //	Σ γ(ξ*/ξ − 1 − log(ξ*/ξ)) + λδ(ξ* − p),
 //
 // by the two conditions that hold, and neither term is negative.
-func (l *logDetLoop) finish() error {
+func (l *loop) finish() error {
 	if !l.remake() {
 		return l.singular()
 	}

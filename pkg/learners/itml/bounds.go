@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// BoundRule says how the bounds of FitLogDet follow from the squared distances of
+// BoundRule says how the bounds of Fit follow from the squared distances of
 // pairs of rows.
 type BoundRule int
 

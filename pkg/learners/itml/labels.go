@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// LogDetLabelParams are the parameters of FitLogDetLabels.
-type LogDetLabelParams struct {
-	LogDetParams
+// LabelParams are the parameters of FitLabels.
+type LabelParams struct {
+	Params
 	// Links is the number of links to draw; 0 means 40c(c−1) for c classes.
 	Links int
 	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means
@@ -29,44 +29,44 @@ type LogDetLabelParams struct {
 
 // Resolved returns p with its defaults filled in, but for Links, whose default
 // depends on the number of classes.
-func (p LogDetLabelParams) Resolved() LogDetLabelParams {
-	p.LogDetParams = p.LogDetParams.Resolved()
+func (p LabelParams) Resolved() LabelParams {
+	p.Params = p.Params.Resolved()
 	p.BoundPairs = cmp.Or(p.BoundPairs, 1000)
 	return p
 }
 
-func (p LogDetLabelParams) check() error {
+func (p LabelParams) check() error {
 	switch {
 	case p.Links < 0:
 		return fmt.Errorf("itml: links: %d is not allowed, want at least 1, or 0 for the default", p.Links)
 	case p.BoundPairs < 0:
 		return fmt.Errorf("itml: bound_pairs: %d is not allowed, want at least 1", p.BoundPairs)
 	}
-	return p.LogDetParams.check()
+	return p.Params.check()
 }
 
-// FitLogDetLabels is FitLogDet on links drawn from the classes y of the rows of x:
+// FitLabels is Fit on links drawn from the classes y of the rows of x:
 // 40c(c−1) pairs of distinct rows, uniform and with replacement, similar if of one
 // class, as in the program of Davis et al. (2007) and in Perez-Suay and Ferri
 // (2013), Section 3. Bounds by the rule come from another draw of the same kind.
 // It draws the links first, so that they do not depend on the bounds.
 //
-// It returns the errors of FitLogDet, and one if y does not have an entry per row
+// It returns the errors of Fit, and one if y does not have an entry per row
 // or has fewer than two classes.
-func FitLogDetLabels(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetLabelParams) (LogDet, error) {
+func FitLabels(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LabelParams) (Result, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {
-		return LogDet{}, err
+		return Result{}, err
 	}
 	links, p, err := p.draw(ctx, rng, x, y)
 	if err != nil {
-		return LogDet{}, err
+		return Result{}, err
 	}
-	return FitLogDet(ctx, x, links, p.LogDetParams)
+	return Fit(ctx, x, links, p.Params)
 }
 
 // draw returns links, and p with bounds.
-func (p LogDetLabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LogDetLabelParams, error) {
+func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LabelParams, error) {
 	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -100,10 +100,10 @@ func (p LogDetLabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dens
 	return links, p, err
 }
 
-// LogDetTunedParams are the parameters of TuneLogDet and FitLogDetTuned.
-type LogDetTunedParams struct {
-	// LogDetLabelParams are those of each fit. Gamma must be 0: it is chosen.
-	LogDetLabelParams
+// TunedParams are the parameters of Tune and FitTuned.
+type TunedParams struct {
+	// LabelParams are those of each fit. Gamma must be 0: it is chosen.
+	LabelParams
 	// Gammas is the grid of γ, each > 0 or +Inf; nil means 10⁻⁴, 10⁻³, ..., 10⁴, as
 	// in the program of Davis et al. (2007). (Jain et al. 2012, Section 6, have 0.01
 	// to 1,000.)
@@ -115,9 +115,9 @@ type LogDetTunedParams struct {
 }
 
 // Resolved returns p with its defaults filled in, but for Gamma and Links.
-func (p LogDetTunedParams) Resolved() LogDetTunedParams {
+func (p TunedParams) Resolved() TunedParams {
 	gamma := p.Gamma
-	p.LogDetLabelParams = p.LogDetLabelParams.Resolved()
+	p.LabelParams = p.LabelParams.Resolved()
 	p.Gamma = gamma
 	if p.Gammas == nil {
 		for e := -4; e <= 4; e++ {
@@ -128,7 +128,7 @@ func (p LogDetTunedParams) Resolved() LogDetTunedParams {
 	return p
 }
 
-func (p LogDetTunedParams) check(n int) error {
+func (p TunedParams) check(n int) error {
 	if p.Gamma != 0 {
 		return fmt.Errorf("itml: gamma: %v is not allowed, want 0: it is chosen from gammas", p.Gamma)
 	}
@@ -147,11 +147,11 @@ func (p LogDetTunedParams) check(n int) error {
 		return fmt.Errorf("itml: k: %d is not allowed, want 1 to %d, the rows of the smallest training fold", p.K, most)
 	}
 	p.Gamma = p.Gammas[0]
-	return p.LogDetLabelParams.check()
+	return p.LabelParams.check()
 }
 
 // after returns the Progress of the fit that follows done others of all, nil if there is none.
-func (p LogDetTunedParams) after(done, all int) func(learners.Progress) {
+func (p TunedParams) after(done, all int) func(learners.Progress) {
 	if p.Progress == nil {
 		return nil
 	}
@@ -162,8 +162,8 @@ func (p LogDetTunedParams) after(done, all int) func(learners.Progress) {
 	}
 }
 
-// LogDetTuning is what TuneLogDet returns.
-type LogDetTuning struct {
+// Tuning is what Tune returns.
+type Tuning struct {
 	// Gamma is the γ chosen.
 	Gamma float64
 	// Gammas is the grid, and Wrong the number of rows that the cross-validation
@@ -172,39 +172,39 @@ type LogDetTuning struct {
 	Wrong  []int
 }
 
-// LogDetTuned is what FitLogDetTuned returns: the fit to all rows with the γ chosen.
-type LogDetTuned struct {
-	LogDet
-	LogDetTuning
+// Tuned is what FitTuned returns: the fit to all rows with the γ chosen.
+type Tuned struct {
+	Result
+	Tuning
 }
 
-// TuneLogDet chooses the γ of the grid under which k nearest neighbours get the
+// Tune chooses the γ of the grid under which k nearest neighbours get the
 // fewest rows wrong in a cross-validation, the first of equals, as the program of
 // Davis et al. (2007) does. Folds are stratified (datasets.StratifiedFolds). In each
 // fold links and bounds are drawn from the training rows, once for all γ, and the
 // test rows are classified by the training rows under the metric learned. rng is
 // used in the order: folds, the draws of each fold.
 //
-// It makes Folds·len(Gammas) fits and returns the errors of FitLogDetLabels, naming
+// It makes Folds·len(Gammas) fits and returns the errors of FitLabels, naming
 // fold and γ. Progress is told of the cycles of all fits: Iteration and Cap count a fit that
 // ends early as one of its full length.
-func TuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuning, error) {
+func Tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams) (Tuning, error) {
 	all := p.Resolved()
-	return tuneLogDet(ctx, rng, x, y, p, all.Folds*len(all.Gammas))
+	return tune(ctx, rng, x, y, p, all.Folds*len(all.Gammas))
 }
 
-// tuneLogDet is TuneLogDet, the first fits of so many that Progress is told of.
-func tuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams, fits int) (LogDetTuning, error) {
+// tune is Tune, the first fits of so many that Progress is told of.
+func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams, fits int) (Tuning, error) {
 	n, d := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
 	p = p.Resolved()
 	if err := p.check(n); err != nil {
-		return LogDetTuning{}, err
+		return Tuning{}, err
 	}
 	if len(y) != n {
-		return LogDetTuning{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
+		return Tuning{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
 	}
 	fold := datasets.StratifiedFolds(rng, y, p.Folds)
 	wrong := make([]int, len(p.Gammas))
@@ -228,46 +228,46 @@ func tuneLogDet(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p Lo
 		}
 		links, q, err := p.draw(ctx, rng, xs[0], ys[0])
 		if err != nil {
-			return LogDetTuning{}, fmt.Errorf("fold %d: %w", f+1, err)
+			return Tuning{}, fmt.Errorf("fold %d: %w", f+1, err)
 		}
 		for g, gamma := range p.Gammas {
 			q.Gamma = gamma
 			q.Progress = p.after(f*len(p.Gammas)+g, fits)
-			l, err := FitLogDet(ctx, xs[0], links, q.LogDetParams)
+			l, err := Fit(ctx, xs[0], links, q.Params)
 			if err != nil {
-				return LogDetTuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
+				return Tuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			knn, err := nearest.NewKNN(l.Metric, xs[0], ys[0], nearest.KNNOptions{})
 			if err != nil {
-				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			if err := ctx.Err(); err != nil {
-				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			e, err := knn.Errors(xs[1], ys[1], []int{p.K})
 			if err != nil {
-				return LogDetTuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
+				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}
 			wrong[g] += e[0]
 		}
 	}
 	best := p.Gammas[slices.Index(wrong, slices.Min(wrong))]
-	return LogDetTuning{Gamma: best, Gammas: slices.Clone(p.Gammas), Wrong: wrong}, nil
+	return Tuning{Gamma: best, Gammas: slices.Clone(p.Gammas), Wrong: wrong}, nil
 }
 
-// FitLogDetTuned is TuneLogDet, and FitLogDetLabels on all rows with the γ chosen and
+// FitTuned is Tune, and FitLabels on all rows with the γ chosen and
 // what follows from rng. It returns the errors of both.
-func FitLogDetTuned(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LogDetTunedParams) (LogDetTuned, error) {
+func FitTuned(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams) (Tuned, error) {
 	all := p.Resolved()
 	fits := all.Folds * len(all.Gammas)
-	t, err := tuneLogDet(ctx, rng, x, y, p, fits+1)
+	t, err := tune(ctx, rng, x, y, p, fits+1)
 	if err != nil {
-		return LogDetTuned{}, err
+		return Tuned{}, err
 	}
 	p.Gamma, p.Progress = t.Gamma, all.after(fits, fits+1)
-	l, err := FitLogDetLabels(ctx, rng, x, y, p.LogDetLabelParams)
+	l, err := FitLabels(ctx, rng, x, y, p.LabelParams)
 	if err != nil {
-		return LogDetTuned{}, err
+		return Tuned{}, err
 	}
-	return LogDetTuned{LogDet: l, LogDetTuning: t}, nil
+	return Tuned{Result: l, Tuning: t}, nil
 }

@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"gonum.org/v1/gonum/blas"

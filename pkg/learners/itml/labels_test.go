@@ -1,4 +1,4 @@
-package pairs
+package itml
 
 import (
 	"context"
@@ -87,16 +87,16 @@ func blobs(seed uint64, n, d int) (*mat.Dense, []int) {
 	return x, y
 }
 
-// The wrapper is FitLogDet on 40c(c−1) uniform pairs and bounds of another draw.
-func TestLogDetLabels(t *testing.T) {
+// The wrapper is Fit on 40c(c−1) uniform pairs and bounds of another draw.
+func TestLabels(t *testing.T) {
 	x, y := blobs(1, 60, 4)
 	w0 := matrixtest.Definite(rand.New(rand.NewPCG(71, 1)), 4)
-	for _, p := range []LogDetLabelParams{
+	for _, p := range []LabelParams{
 		{},
-		{LogDetParams: LogDetParams{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
-		{LogDetParams: LogDetParams{Upper: 2, Lower: 30}},
+		{Params: Params{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
+		{Params: Params{Upper: 2, Lower: 30}},
 	} {
-		got, err := FitLogDetLabels(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, p)
+		got, err := FitLabels(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestLogDetLabels(t *testing.T) {
 		if p.Links > 0 {
 			m = p.Links
 		}
-		q := p.LogDetParams
+		q := p.Params
 		links := must(datasets.RandomLinks(rng, y, m))
 		if p.Upper == 0 {
 			start := metric.SqDister(metric.Euclidean{})
@@ -120,7 +120,7 @@ func TestLogDetLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, err := FitLogDet(context.Background(), x, links, q)
+		want, err := Fit(context.Background(), x, links, q)
 		if err != nil || len(got.Duals) != m || math.Abs(got.Upper-want.Upper) > 1e-12*want.Upper {
 			t.Fatalf("%d links, u = %v, want %v, error %v", len(got.Duals), got.Upper, want.Upper, err)
 		}
@@ -132,11 +132,11 @@ func TestLogDetLabels(t *testing.T) {
 
 // The γ chosen is the first of those with the fewest errors in the cross-validation
 // that the doc comment describes.
-func TestLogDetTuned(t *testing.T) {
+func TestTuned(t *testing.T) {
 	x, y := blobs(2, 45, 3)
-	p := LogDetTunedParams{Gammas: []float64{1e-4, 0.1, 1, 30, math.Inf(1)}, Folds: 3, K: 3}
+	p := TunedParams{Gammas: []float64{1e-4, 0.1, 1, 30, math.Inf(1)}, Folds: 3, K: 3}
 	p.Links, p.MaxCycles = 60, 200
-	got, err := FitLogDetTuned(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
+	got, err := FitTuned(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,13 +157,13 @@ func TestLogDetTuned(t *testing.T) {
 		}
 		links := must(datasets.RandomLinks(rng, ytrain, 60))
 		sample := must(datasets.RandomLinks(rng, ytrain, 1000))
-		q := p.LogDetParams
+		q := p.Params
 		if q.Upper, q.Lower, err = q.Bounds.Of(train, sample, metric.Identity(3)); err != nil {
 			t.Fatal(err)
 		}
 		for g := range p.Gammas {
 			q.Gamma = p.Gammas[g]
-			l, err := FitLogDet(context.Background(), train, links, q)
+			l, err := Fit(context.Background(), train, links, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,46 +175,46 @@ func TestLogDetTuned(t *testing.T) {
 	if !slices.Equal(got.Wrong, wrong) || got.Gamma != p.Gammas[best] || slices.Max(wrong) == slices.Min(wrong) {
 		t.Errorf("wrong %v, γ = %v, want %v, %v", got.Wrong, got.Gamma, wrong, p.Gammas[best])
 	}
-	// TuneLogDet is all that comes before the fit to all rows, and draws no more.
-	tuning, err := TuneLogDet(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
+	// Tune is all that comes before the fit to all rows, and draws no more.
+	tuning, err := Tune(context.Background(), rand.New(rand.NewPCG(3, 4)), x, y, p)
 	if err != nil || tuning.Gamma != got.Gamma || !slices.Equal(tuning.Wrong, wrong) || !slices.Equal(tuning.Gammas, p.Gammas) {
-		t.Errorf("tuning %+v, error %v, want that of the fit, %+v", tuning, err, got.LogDetTuning)
+		t.Errorf("tuning %+v, error %v, want that of the fit, %+v", tuning, err, got.Tuning)
 	}
-	q := p.LogDetLabelParams
+	q := p.LabelParams
 	q.Gamma = got.Gamma
-	want, err := FitLogDetLabels(context.Background(), rng, x, y, q)
+	want, err := FitLabels(context.Background(), rng, x, y, q)
 	if err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
 		t.Errorf("the last fit differs, error %v", err)
 	}
 }
 
-func TestLogDetTunedDefaults(t *testing.T) {
-	p := LogDetTunedParams{}.Resolved()
+func TestTunedDefaults(t *testing.T) {
+	p := TunedParams{}.Resolved()
 	if len(p.Gammas) != 9 || p.Gammas[0] != 1e-4 || p.Gammas[4] != 1 || p.Gammas[8] != 1e4 || p.Folds != 2 || p.K != 4 || p.Gamma != 0 || p.BoundPairs != 1000 || p.Tol != 1e-3 {
 		t.Errorf("defaults %+v", p)
 	}
 }
 
-func TestLogDetLabelsErrors(t *testing.T) {
+func TestLabelsErrors(t *testing.T) {
 	x, y := blobs(3, 6, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
-	for want, p := range map[string]LogDetTunedParams{
-		"itml: gamma: 1 is not allowed, want 0":                 {LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 1}}},
+	for want, p := range map[string]TunedParams{
+		"itml: gamma: 1 is not allowed, want 0":                 {LabelParams: LabelParams{Params: Params{Gamma: 1}}},
 		"itml: gammas: none given":                              {Gammas: []float64{}},
 		"itml: gammas: 0 is not allowed":                        {Gammas: []float64{1, 0}},
 		"itml: folds: 1 is not allowed, want 2 to the number":   {Folds: 1},
 		"itml: folds: 7 is not allowed":                         {Folds: 7},
 		"itml: k: 4 is not allowed, want 1 to 3":                {},
-		"itml: links: -1 is not allowed":                        {K: 1, LogDetLabelParams: LogDetLabelParams{Links: -1}},
-		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LogDetLabelParams: LogDetLabelParams{BoundPairs: -1}},
-		"itml: tol: -1 is not allowed":                          {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Tol: -1}}},
-		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{W0: matrixtest.Identity(1)}}},
-		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LogDetLabelParams: LogDetLabelParams{LogDetParams: LogDetParams{Bounds: BoundParams{Rule: 5}}}},
+		"itml: links: -1 is not allowed":                        {K: 1, LabelParams: LabelParams{Links: -1}},
+		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LabelParams: LabelParams{BoundPairs: -1}},
+		"itml: tol: -1 is not allowed":                          {K: 1, LabelParams: LabelParams{Params: Params{Tol: -1}}},
+		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LabelParams: LabelParams{Params: Params{W0: matrixtest.Identity(1)}}},
+		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LabelParams: LabelParams{Params: Params{Bounds: BoundParams{Rule: 5}}}},
 	} {
-		if _, err := TuneLogDet(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Tune(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("tuning: got error %v, want one with %q", err, want)
 		}
-		if l, err := FitLogDetTuned(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
+		if l, err := FitTuned(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) || l.Metric != nil {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
@@ -222,15 +222,15 @@ func TestLogDetLabelsErrors(t *testing.T) {
 		"itml: 2 labels for 6 rows":              {1, 2},
 		"itml: labels: 1 class, want at least 2": {1, 1, 1, 1, 1, 1},
 	} {
-		if _, err := FitLogDetLabels(context.Background(), rng, x, labels, LogDetLabelParams{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitLabels(context.Background(), rng, x, labels, LabelParams{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
 }
 
-func ExampleFitLogDetLabels() {
+func ExampleFitLabels() {
 	x, y := blobs(4, 60, 2) // the first feature tells classes apart
-	l, err := FitLogDetLabels(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, LogDetLabelParams{LogDetParams: LogDetParams{Gamma: 0.01}})
+	l, err := FitLabels(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, LabelParams{Params: Params{Gamma: 0.01}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -241,16 +241,16 @@ func ExampleFitLogDetLabels() {
 	// converged, 240 links, first feature weighs more: true
 }
 
-func ExampleTuneLogDet() {
+func ExampleTune() {
 	x, y := blobs(5, 60, 6)
 	rng := rand.New(rand.NewPCG(1, 1))
-	t, err := TuneLogDet(context.Background(), rng, x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	t, err := Tune(context.Background(), rng, x, y, TunedParams{Gammas: []float64{0.01, 1, 100}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	links := []metric.Link{{I: 0, J: 3, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
-	l, err := FitLogDet(context.Background(), x, links, LogDetParams{Gamma: t.Gamma})
+	l, err := Fit(context.Background(), x, links, Params{Gamma: t.Gamma})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -260,9 +260,9 @@ func ExampleTuneLogDet() {
 	// γ = 1, and with it 2 links of one's own: converged
 }
 
-func ExampleFitLogDetTuned() {
+func ExampleFitTuned() {
 	x, y := blobs(5, 60, 6)
-	l, err := FitLogDetTuned(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, LogDetTunedParams{Gammas: []float64{0.01, 1, 100}})
+	l, err := FitTuned(context.Background(), rand.New(rand.NewPCG(1, 1)), x, y, TunedParams{Gammas: []float64{0.01, 1, 100}})
 	if err != nil {
 		fmt.Println(err)
 		return
