@@ -358,66 +358,6 @@ func TestDefinite(t *testing.T) {
 	}
 }
 
-// Gauss from below, Gauss–Radau from above, at every step.
-func TestQuadratures(t *testing.T) {
-	const (
-		n   = 30
-		tol = 1e-9 // relative; the smallest shift makes the form 1e3 long
-	)
-	p := initial(n, n, 1)
-	low := least(p)
-	for _, s := range []float64{1e-3, 0.1, 2} {
-		a := mat.NewDense(n, n, nil)
-		a.Copy(p)
-		for i := range n {
-			a.Set(i, i, a.At(i, i)+s)
-		}
-		q := mat.NewVecDense(n, nil)
-		q.SetVec(3, 1)
-		var x mat.VecDense
-		if err := x.SolveVec(a, q); err != nil {
-			t.Fatal(err)
-		}
-		want := x.AtVec(3)
-		var (
-			old   = mat.NewVecDense(n, nil)
-			sec   secular
-			beta  float64
-			basis []*mat.VecDense
-		)
-		for m := 1; m <= n; m++ {
-			basis = append(basis, q)
-			z := mat.NewVecDense(n, nil)
-			z.MulVec(p, q)
-			alpha := mat.Dot(z, q)
-			z.AddScaledVec(z, -beta, old)
-			for range 2 {
-				for _, b := range basis {
-					z.AddScaledVec(z, -mat.Dot(z, b), b)
-				}
-			}
-			beta = mat.Norm(z, 2)
-			sec.extend(alpha, beta)
-			z.ScaleVec(1/beta, z)
-			old, q = q, z
-			below, ok := sec.value(s)
-			solved, ok2 := sec.solve(s)
-			if !ok || !ok2 || below > want*(1+tol) || math.Abs(solved-below) > tol*want {
-				t.Fatalf("step %d: Gauss quadrature %v (%v), by solving %v (%v), of %v", m, below, ok, solved, ok2, want)
-			}
-			if m == n {
-				break
-			}
-			if above, ok := sec.above(s, low/2); !ok || above < want*(1-tol) {
-				t.Fatalf("step %d: Gauss–Radau quadrature %v (%v) of %v", m, above, ok, want)
-			}
-		}
-		if below, _ := sec.value(s); math.Abs(below-want) > tol*want {
-			t.Errorf("s = %v: quadrature of the whole space %v, want %v", s, below, want)
-		}
-	}
-}
-
 func TestBuffered(t *testing.T) {
 	const n = 70
 	r := rand.New(rand.NewPCG(6, 6))

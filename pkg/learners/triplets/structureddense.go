@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/spectral/secular"
 )
 
 const eps = 0x1p-52
@@ -20,6 +22,14 @@ func dot(x, y []float64) float64 { return blas64.Dot(vec(x), vec(y)) }
 func axpy(y []float64, a float64, x []float64) { blas64.Axpy(a, vec(x), vec(y)) }
 
 func scal(x []float64, a float64) { blas64.Scal(a, vec(x)) }
+
+// fit returns a slice of length n that reuses the memory of x if it can.
+func fit(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n, 2*n)
+	}
+	return x[:n]
+}
 
 // buffered is a symmetric n×n matrix, base + Σ c_k z_k z_kᵀ. Rank-one terms are collected, and added to the
 // base many at a time, which reads and writes it once for all of them. Of the base, which is a square, the upper triangle
@@ -198,29 +208,26 @@ type resolved struct {
 
 	basis   [][]float64 // Lanczos vectors
 	v, x, y []float64
-	tri     shifted
+	eq      secular.Equation
 }
 
-// Tolerances of an eigenpair, relative to c, the length of the term subtracted.
 const (
-	// negligible: eigenvalues in [−negligible·c, 0) are left alone.
-	negligible = 1e-13
-	// residualTol bounds the residual of an accepted eigenpair, and with it the error of K: a
-	// residual ε shifts v by ε/s and s·vvᵀ by 2ε at most.
+	// residualTol bounds the residual of an accepted eigenpair, relative to c, the length of the term subtracted, and
+	// with it the error of K.
 	residualTol = 1e-11
 	// inaccurate: a residual that is larger than expected by this factor tells that R is not
 	// accurate.
 	inaccurate = 30
 	// refinedAge: a search with refined products costs about as much as so many others.
 	refinedAge = 3
-	// roundOff·tr(K) is added to both: the round-off of K itself.
-	roundOff = 4 * eps
 	// minDenominator: a correction of R that divides by less would lose this many digits, and R
 	// is built anew when next needed.
 	minDenominator = 1e-6
 	// maxLanczos is far above the steps taken (8 to 20). A space that needs more is left to a
 	// full eigendecomposition.
 	maxLanczos = 200
+	// firstLook: the steps before the root is looked for.
+	firstLook = 3
 	// meanOver is the number of roots over which logShift averages.
 	meanOver = 32
 	// staleRatio: the resolvents are built anew when a shift is off by more than this factor or products
@@ -237,12 +244,6 @@ const (
 
 // firstPatience is the number of roots that cost about as much as resolvents of order n.
 func firstPatience(n int) int { return max(64, n/4) }
-
-// tolerances returns the size of a negative eigenvalue that is left alone, and of the residual of an
-// eigenpair that is accepted.
-func tolerances(c, trace float64, n int) (floor, tol float64) {
-	return negligible*c + roundOff*trace, residualTol*(c+trace/float64(n)) + roundOff*trace
-}
 
 func newResolved(n int, k []float64) *resolved {
 	d := &resolved{n: n, k: buffered{n: n, base: k}, r: [2]buffered{{n: n}, {n: n}}, patience: firstPatience(n)}
@@ -271,7 +272,7 @@ func (d *resolved) add(t step) addition {
 
 // project sets K, which is K − γG, to its projection.
 func (d *resolved) project(t step) addition {
-	floor, tol := tolerances(t.c, d.trace, d.n)
+	floor, tol := secular.Tolerances(t.c, d.trace, d.n, residualTol)
 	if d.seen == 0 {
 		d.logShift = math.Log(max(firstShift*t.c, floor))
 	}
@@ -409,84 +410,55 @@ func (d *resolved) refine(st step, which int, z, q []float64) {
 // v in d.v. It reports whether there is one below −floor, and whether that is known. Products with the resolvent, which
 // loses digits with each correction, are refined if asked for.
 func (d *resolved) lanczos(st step, which int, refined bool, floor, tol float64) (s float64, found, ok bool) {
-	r, shift := &d.r[which], d.shift[which]
-	q := d.vector(0)
+	q, eq := d.vector(0), &d.eq
 	clear(q)
 	for i, p := range st.o {
 		q[p] = st.u[i]
 	}
-	t := &d.tri
-	t.reset(st.c, shift)
-	s = min(max(shift, floor), st.c)
-	steps := min(d.n, maxLanczos)
-	for k := 1; k <= steps; k++ {
-		q, z := d.basis[k-1], d.vector(k)
-		if k == 1 {
-			r.combine(z, st.o, st.u)
-		} else {
-			r.mulTo(z, q)
+	eq.Start(secular.Problem{C: st.c, Norm: 1, Shift: d.shift[which], Floor: floor, Tol: tol})
+	for k := 1; k <= min(d.n, maxLanczos); k++ {
+		z := d.vector(k)
+		d.product(st, which, refined, z, k)
+		alpha, beta := secular.Orthogonalise(z, d.basis[:k])
+		if beta != 0 {
+			scal(z, 1/beta)
 		}
-		if refined {
-			d.refine(st, which, z, q)
-		}
-		size := math.Sqrt(dot(z, z))
-		var alpha float64
-		for j := k - 1; j >= 0; j-- {
-			h := dot(d.basis[j], z)
-			axpy(z, -h, d.basis[j])
-			if j == k-1 {
-				alpha = h
-			}
-		}
-		beta := math.Sqrt(dot(z, z))
-		full := k == d.n || beta <= 8*eps*size // an invariant subspace
-		if full {
-			beta = 0
-		} else {
-			blas64.Scal(1/beta, vec(z))
-		}
-		t.extend(alpha, beta)
-		if k < 3 && !full {
+		eq.Extend(alpha, beta)
+		if k < firstLook && beta != 0 {
 			continue
 		}
-		// A Gauss quadrature from below at s < s₀; exact if full.
-		if fs, _, good := t.eval(floor); !good {
+		switch eq.Decide() {
+		case secular.Semidefinite:
+			return 0, false, true
+		case secular.Failed:
 			return 0, false, false
-		} else if fs < 1 {
-			if full {
-				return 0, false, true
-			}
-			if upper, good := t.radau(floor); good && upper < 1 {
-				return 0, false, true
-			}
-			continue
+		case secular.Negative:
+			ok := d.take(tol)
+			return eq.Root(), ok, ok
 		}
-		var res float64
-		if s, res, ok = t.root(s, floor, tol/4); !ok {
-			return 0, false, false
-		}
-		if res > tol/2 {
-			if full {
-				return 0, false, false
-			}
-			continue
-		}
-		v := d.v
-		clear(v)
-		for j, a := range t.tp[:k] {
-			axpy(v, a, d.basis[j])
-		}
-		if !full {
-			axpy(v, beta*t.p[k-1], z)
-		}
-		norm := math.Sqrt(dot(v, v))
-		blas64.Scal(1/norm, vec(v))
-		if d.residual(s) > inaccurate*tol {
-			return 0, false, false
-		}
-		return s, true, true
 	}
 	return 0, false, false
+}
+
+// product sets z to the product of the resolvent which with Lanczos vector k − 1, of which the first is u.
+func (d *resolved) product(st step, which int, refined bool, z []float64, k int) {
+	q := d.basis[k-1]
+	if k == 1 {
+		d.r[which].combine(z, st.o, st.u)
+	} else {
+		d.r[which].mulTo(z, q)
+	}
+	if refined {
+		d.refine(st, which, z, q)
+	}
+}
+
+// take makes d.v the unit eigenvector of the equation, and reports whether its residual in K itself is small.
+func (d *resolved) take(tol float64) bool {
+	v := d.v
+	d.eq.Vector(v, d.basis)
+	scal(v, 1/math.Sqrt(dot(v, v)))
+	return d.residual(d.eq.Root()) <= inaccurate*tol
 }
 
 // residual returns ‖Kv + sv‖, from K itself.

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"metriclab/pkg/spectral/secular"
 )
 
 // sparse is a kernel K = diagonal + sparse + Σ s_k v_k v_kᵀ that started as a diagonal matrix: triplets fill
@@ -36,7 +38,7 @@ type sparse struct {
 	basis  [][]float64
 	full   []float64 // of all objects
 	form   []float64 // of all terms
-	tri    secular
+	krylov secular.Form
 	pivots elimination
 }
 
@@ -254,109 +256,143 @@ const (
 	// maxSparse times the objects caps the Lanczos steps, of which round-off can ask for more
 	// than there are objects.
 	maxSparse = 8
+	// firstEstimate: the steps before the smallest eigenvalue is estimated.
+	firstEstimate = 4
 )
 
 // search looks for the negative eigenpair of K, which is K − γG already, by Lanczos steps on P = K + c·uuᵀ from
-// u, without reorthogonalisation, within the ball that they reach. K ⪰ xI on the component iff c·uᵀ(P − xI)⁻¹u
-// ≤ 1, for x below the spectrum of P, and Gauss and Gauss–Radau quadratures enclose that form.
+// u, without reorthogonalisation, within the ball that they reach.
 func (k *sparse) search(r int, st step) (a addition, ok bool) {
-	u, c := st.u, st.c
-	floor, tol := tolerances(c, k.trace, k.n)
+	floor, tol := secular.Tolerances(st.c, k.trace, k.n, residualTol)
 	whole := !k.bare[r]
 	k.grow(st.o, whole)
-	least := max(0, k.least[r])
-	t := &k.tri
-	t.reset()
-	q := k.vector(0, len(k.order))
-	copy(q, u[:])
+	k.krylov.Reset()
+	copy(k.vector(0, len(k.order)), st.u[:])
+	q := inquiry{form: &k.krylov, c: st.c, least: max(0, k.least[r]), floor: floor, tol: tol}
 	steps, next := maxSparse*len(k.members[r])+20, 2
 	for m := 1; m <= steps; m++ {
-		q := k.basis[m-1]
-		if !whole {
-			k.grow(st.o, false)
-		}
-		z := k.vector(m, len(k.order))
-		k.mulTo(z, q)
-		if whole {
-			k.addLow(z, q)
-		}
-		h := c * (u[0]*q[0] + u[1]*q[1] + u[2]*q[2])
-		for i := range 3 {
-			z[i] += h * u[i]
-		}
-		if m > 1 {
-			axpy(z[:len(k.basis[m-2])], -t.b[m-2], k.basis[m-2])
-		}
-		size := math.Sqrt(dot(z, z))
-		alpha := dot(q, z[:len(q)])
-		axpy(z[:len(q)], -alpha, q)
-		beta := math.Sqrt(dot(z, z))
-		full := beta <= 8*eps*size
-		if full {
-			beta = 0
-		} else {
-			scal(z, 1/beta)
-		}
-		t.extend(alpha, beta)
-		if m < next && !full {
+		k.lanczos(m, st, whole)
+		if m < next && !k.krylov.Full() {
 			continue
 		}
 		next = m + 1 + m/8
-		certificate := Bound
-		if full {
-			certificate = Block
-		}
-		// Is the smallest eigenvalue at least as large as it was, nearly?
-		if least > 0 {
-			target := retain * least
-			if upper, good := t.bound(-target, least, full); good && c*upper <= 1 {
-				k.least[r] = target
-				return addition{certificate: certificate}, true
+		switch q.answer(m) {
+		case secular.Semidefinite:
+			k.least[r] = q.low
+			if k.krylov.Full() {
+				return addition{certificate: Block}, true
 			}
-			if m < 4 && !full {
-				continue
-			}
-			if phi, good := t.value(0); good && c*phi < 1 {
-				target = min(target, settle*t.least(c, 0, least, 0.01))
-				if upper, good := t.bound(-target, least, full); good && c*upper <= 1 {
-					k.least[r] = target
-					return addition{certificate: certificate}, true
-				}
-				if full {
-					return addition{}, false
-				}
-				continue
-			}
-		}
-		phi, good := t.value(floor)
-		if !good {
+			return addition{certificate: Bound}, true
+		case secular.Negative:
+			return k.remove(r, q.s, q.p, tol, whole)
+		case secular.Failed:
 			return addition{}, false
 		}
-		if c*phi <= 1 {
-			if upper, good := t.bound(floor, 0, full); good && c*upper <= 1 {
-				k.least[r] = 0
-				return addition{certificate: certificate}, true
-			}
-			if full {
-				return addition{}, false
-			}
-			continue
-		}
-		// There is a negative eigenpair. With (T + s)p = e₁ the residual of x = Qp is βp_k.
-		s := -t.least(c, -c, 0, 4*eps)
-		if _, good := t.solve(s); !good {
-			return addition{}, false
-		}
-		norm := math.Sqrt(dot(t.p, t.p))
-		if beta*math.Abs(t.p[m-1])/norm > tol/4 {
-			if full {
-				return addition{}, false
-			}
-			continue
-		}
-		return k.remove(r, s, tol, whole)
 	}
 	return addition{}, false
+}
+
+// lanczos makes step m from u, m ≥ 1.
+func (k *sparse) lanczos(m int, st step, whole bool) {
+	if !whole {
+		k.grow(st.o, false)
+	}
+	z := k.vector(m, len(k.order))
+	q := k.basis[m-1]
+	k.mulTo(z, q)
+	if whole {
+		k.addLow(z, q)
+	}
+	u := st.u
+	h := st.c * (u[0]*q[0] + u[1]*q[1] + u[2]*q[2])
+	for i := range 3 {
+		z[i] += h * u[i]
+	}
+	if m > 1 {
+		axpy(z[:len(k.basis[m-2])], -k.krylov.Beta(), k.basis[m-2])
+	}
+	size := math.Sqrt(dot(z, z))
+	alpha := dot(q, z[:len(q)])
+	axpy(z[:len(q)], -alpha, q)
+	beta := math.Sqrt(dot(z, z))
+	if secular.Invariant(beta, size) {
+		beta = 0
+	} else {
+		scal(z, 1/beta)
+	}
+	k.krylov.Extend(alpha, beta)
+}
+
+// inquiry asks the form of a Krylov space whether K = P − c·uuᵀ is positive semi-definite: K ⪰ xI on the component iff
+// c·uᵀ(P − xI)⁻¹u ≤ 1, for x below the spectrum of P, and Gauss and Gauss–Radau quadratures enclose that form.
+type inquiry struct {
+	form       *secular.Form // of P, from u
+	c          float64
+	least      float64 // lower bound on the spectrum of P, ≥ 0
+	floor, tol float64
+
+	low float64   // after Semidefinite: lower bound on the smallest eigenvalue of K, up to the floor
+	s   float64   // after Negative: K has the eigenvalue −s,
+	p   []float64 // and its eigenvector these coefficients, up to its length
+}
+
+// answer is the verdict after m steps.
+func (q *inquiry) answer(m int) secular.Verdict {
+	if q.least > 0 {
+		// Is the smallest eigenvalue at least as large as it was, nearly?
+		if q.low = retain * q.least; q.exceeds(q.low, q.least) {
+			return secular.Semidefinite
+		}
+		if m < firstEstimate && !q.form.Full() {
+			return secular.Undecided
+		}
+		if phi, ok := q.form.Value(0); ok && q.c*phi < 1 {
+			if q.low = min(q.low, settle*q.form.Least(q.c, 0, q.least, 0.01)); q.exceeds(q.low, q.least) {
+				return secular.Semidefinite
+			}
+			return q.more()
+		}
+	}
+	phi, ok := q.form.Value(q.floor)
+	switch {
+	case !ok:
+		return secular.Failed
+	case !(q.c*phi <= 1):
+		return q.negative()
+	case q.exceeds(-q.floor, 0):
+		q.low = 0
+		return secular.Semidefinite
+	}
+	return q.more()
+}
+
+// exceeds reports whether K ⪰ xI is shown, given that P ⪰ least·I.
+func (q *inquiry) exceeds(x, least float64) bool {
+	upper, ok := q.form.Above(-x, least)
+	return ok && q.c*upper <= 1
+}
+
+// negative finds the eigenpair, of which there is one. With (T + s)p = e₁ the residual of x = Qp is βp_k.
+func (q *inquiry) negative() secular.Verdict {
+	q.s = -q.form.Least(q.c, -q.c, 0, 4*eps)
+	p, ok := q.form.Solve(q.s)
+	if !ok {
+		return secular.Failed
+	}
+	norm := math.Sqrt(dot(p, p))
+	if q.form.Beta()*math.Abs(p[len(p)-1])/norm > q.tol/4 {
+		return q.more()
+	}
+	q.p = p
+	return secular.Negative
+}
+
+// more asks for more steps, if there is more to the space.
+func (q *inquiry) more() secular.Verdict {
+	if q.form.Full() {
+		return secular.Failed
+	}
+	return secular.Undecided
 }
 
 // raise raises the lower bound of component r by tests of its pivots.
@@ -371,22 +407,14 @@ func (k *sparse) raise(r int) {
 	k.peak[r] = k.least[r]
 }
 
-// bound returns an upper bound of φ(s), exact if the space is invariant.
-func (t *secular) bound(s, least float64, full bool) (upper float64, ok bool) {
-	if full {
-		return t.value(s)
-	}
-	return t.above(s, least)
-}
-
-// remove removes the eigenpair (−s, v) that the Krylov space holds, if its residual in K
-// itself is at most tol.
-func (k *sparse) remove(r int, s, tol float64, whole bool) (a addition, ok bool) {
+// remove removes the eigenpair (−s, v) of which v has the coefficients coef in the Krylov space, up to its length, if its
+// residual in K itself is small.
+func (k *sparse) remove(r int, s float64, coef []float64, tol float64, whole bool) (a addition, ok bool) {
 	m := len(k.order)
 	v := make([]float64, m)
-	for j, p := range k.tri.p {
+	for j, a := range coef {
 		q := k.basis[j]
-		axpy(v[:len(q)], p, q)
+		axpy(v[:len(q)], a, q)
 	}
 	scal(v, 1/math.Sqrt(dot(v, v)))
 	if !whole { // K of v reaches one layer further

@@ -1,4 +1,4 @@
-package spectral
+package secular
 
 import (
 	"math"
@@ -24,7 +24,7 @@ func TestSolveShifted(t *testing.T) {
 		}
 		const delta, w = 0.7, 1.5
 		p, tp, d := make([]float64, n), make([]float64, n), make([]float64, n)
-		sq, ok := SolveShifted(a, b, delta, w, p, tp, d)
+		sq, ok := solveShifted(a, b, delta, w, p, tp, d)
 		if !ok {
 			t.Fatalf("n = %d: not positive definite", n)
 		}
@@ -44,7 +44,7 @@ func TestSolveShifted(t *testing.T) {
 		if sq != want {
 			t.Errorf("n = %d: ‖Tp‖² is %v, want %v", n, sq, want)
 		}
-		if _, ok := SolveShifted(a, b, -1, w, p, tp, d); ok {
+		if _, ok := solveShifted(a, b, -1, w, p, tp, d); ok {
 			t.Errorf("n = %d: I − T has a negative eigenvalue, and is accepted", n)
 		}
 	}
