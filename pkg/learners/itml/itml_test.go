@@ -510,6 +510,19 @@ func TestErrors(t *testing.T) {
 	Fit(context.Background(), &mat.Dense{}, one, Params{})
 }
 
+// symmetric returns a copy of W.
+func (t *tiles) symmetric() *mat.SymDense {
+	out := mat.NewSymDense(t.n, nil)
+	t.each(func(i, j int, g blas64.General) {
+		for r := range g.Rows {
+			for c := range g.Cols {
+				out.SetSym(i+r, j+c, g.Data[r*g.Stride+c])
+			}
+		}
+	})
+	return out
+}
+
 // Every product and update of the tiles is that of the matrix, and W is symmetric to
 // the bit.
 func TestTiles(t *testing.T) {

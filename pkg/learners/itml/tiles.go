@@ -61,19 +61,6 @@ func (t *tiles) set(a mat.Symmetric) {
 	})
 }
 
-// symmetric returns a copy of W.
-func (t *tiles) symmetric() *mat.SymDense {
-	out := mat.NewSymDense(t.n, nil)
-	t.each(func(i, j int, g blas64.General) {
-		for r := range g.Rows {
-			for c := range g.Cols {
-				out.SetSym(i+r, j+c, g.Data[r*g.Stride+c])
-			}
-		}
-	})
-	return out
-}
-
 // addMul sets W to W + sign·ssᵀ, unless sign is 0, and then dst to Wx. The sign
 // is −1, 0 or 1: another factor would be rounded differently above and below the
 // diagonal.
