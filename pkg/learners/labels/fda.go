@@ -61,40 +61,46 @@ type FDA struct {
 // which class means differ, or if Ridge is negative or not finite. It panics if
 // x is nil or empty.
 func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
 	p = p.Resolved()
-	if len(y) != n {
-		return nil, fmt.Errorf("fda: %d labels for %d rows", len(y), n)
-	}
-	if p.K < 0 {
-		return nil, fmt.Errorf("fda: k: %d is not allowed, want ≥ 1, or 0 for all", p.K)
-	}
-	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
-		return nil, fmt.Errorf("fda: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
-	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
-	members := map[int][]int{}
-	for i, c := range y {
-		members[c] = append(members[c], i)
-	}
-	classes := make([]int, 0, len(members))
-	for c := range members {
-		classes = append(classes, c)
-	}
-	slices.Sort(classes)
-	if len(classes) < 2 {
-		return nil, fmt.Errorf("fda: %d class, want at least 2", len(classes))
+	if err := checkLabelled(x, y); err != nil {
+		return nil, fmt.Errorf("fda: %w", err)
 	}
 	mean := meanOf(x, upTo(n))
-	between := mat.NewDense(len(classes), d, nil) // BᵀB = S_B
-	dev := mat.NewDense(n, d, nil)
-	for c, class := range classes {
-		rows := members[class]
+	between, dev := deviations(x, members(y), mean)
+	within, err := metric.InverseScatter(dev, float64(n), p.Ridge)
+	if err != nil {
+		return nil, fmt.Errorf("fda: within classes: %w", err)
+	}
+	w, values, err := discriminants(between, within, p.K)
+	if err != nil {
+		return nil, fmt.Errorf("fda: %w", err)
+	}
+	return &FDA{mean: mean, w: w, values: values}, nil
+}
+
+func (p FDAParams) check() error {
+	if p.K < 0 {
+		return fmt.Errorf("k: %d is not allowed, want ≥ 1, or 0 for all", p.K)
+	}
+	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
+		return fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
+	}
+	return nil
+}
+
+// deviations returns B, a row √(n_c/n)(m_c − μ) per class, so that BᵀB = S_B, and the deviation of each row of x from the
+// mean of its class.
+func deviations(x *mat.Dense, classes [][]int, mean []float64) (between, dev *mat.Dense) {
+	n, d := x.Dims()
+	between, dev = mat.NewDense(len(classes), d, nil), mat.NewDense(n, d, nil)
+	for c, rows := range classes {
 		m := meanOf(x, rows)
 		for _, i := range rows {
 			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), m)
@@ -103,50 +109,36 @@ func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 		floats.SubTo(b, m, mean)
 		floats.Scale(math.Sqrt(float64(len(rows))/float64(n)), b)
 	}
-	within, err := metric.InverseScatter(dev, float64(n), p.Ridge)
-	if err != nil {
-		return nil, fmt.Errorf("fda: within classes: %w", err)
-	}
+	return between, dev
+}
+
+// discriminants returns the solutions w of largest λ as rows, with these λ, from B and the metric (S_W + ρsI)⁻¹: k of them,
+// or all that separate class means if k = 0.
+func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *mat.Dense, values []float64, err error) {
 	// With LᵀL = (S_W + ρsI)⁻¹, w = Lᵀa and A = BLᵀ, the problem is AᵀA a = λa; its Gram matrix AAᵀ has one row per class.
+	classes, d := between.Dims()
 	l := within.Factor()
 	var a mat.Dense
 	a.Mul(between, l.T())
-	gram := mat.NewSymDense(len(classes), nil)
+	gram := mat.NewSymDense(classes, nil)
 	gram.SymOuterK(1, &a)
 	var eig spectral.EigenSym
 	if !eig.Factorize(gram, true) {
-		return nil, errors.New("fda: eigendecomposition did not converge")
+		return nil, nil, errors.New("eigendecomposition did not converge")
 	}
 	all := eig.Values(nil)
 	slices.Reverse(all)
-	// Means of equal classes differ by round-off; S_W makes λ free of scale.
-	const (
-		noSeparation = 1e-20
-		rankTol      = 1e-10
-	)
-	if all[0] <= noSeparation {
-		return nil, errors.New("fda: all class means coincide along the directions in which classes vary")
-	}
-	rank := 0
-	for rank < len(classes)-1 && all[rank] > rankTol*all[0] {
-		rank++
-	}
-	k := p.K
-	if k == 0 {
-		k = rank
-	}
-	if k > rank {
-		return nil, fmt.Errorf("fda: k: %d is not allowed, want at most %d: the means of %d classes differ along %d directions", k, rank, len(classes), rank)
+	if k, err = separating(all, k); err != nil {
+		return nil, nil, err
 	}
 	var q mat.Dense
 	eig.VectorsTo(&q)
-	r := within.Rows()
-	w := mat.NewDense(k, d, nil)
-	coef := make([]float64, r)
+	w = mat.NewDense(k, d, nil)
+	coef := make([]float64, within.Rows())
 	for i := range k {
 		clear(coef)
 		for c := range classes {
-			floats.AddScaled(coef, q.At(c, len(classes)-1-i), a.RawRowView(c))
+			floats.AddScaled(coef, q.At(c, classes-1-i), a.RawRowView(c))
 		}
 		floats.Scale(1/floats.Norm(coef, 2), coef)
 		row := w.RawRowView(i)
@@ -155,7 +147,31 @@ func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 		}
 		metric.FixSign(row)
 	}
-	return &FDA{mean: mean, w: w, values: all[:k]}, nil
+	return w, all[:k], nil
+}
+
+// separating returns k, or if that is 0 the number of directions along which class means differ, from the λ in descending
+// order, one per class. It returns an error if there are none, or fewer than k.
+func separating(values []float64, k int) (int, error) {
+	// Means of equal classes differ by round-off; S_W makes λ free of scale.
+	const (
+		noSeparation = 1e-20
+		rankTol      = 1e-10
+	)
+	if values[0] <= noSeparation {
+		return 0, errors.New("all class means coincide along the directions in which classes vary")
+	}
+	rank := 0
+	for rank < len(values)-1 && values[rank] > rankTol*values[0] {
+		rank++
+	}
+	if k > rank {
+		return 0, fmt.Errorf("k: %d is not allowed, want at most %d: the means of %d classes differ along %d directions", k, rank, len(values), rank)
+	}
+	if k == 0 {
+		k = rank
+	}
+	return k, nil
 }
 
 // Mean returns a copy of the mean μ of all rows, length d.

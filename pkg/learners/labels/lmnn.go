@@ -336,24 +336,10 @@ func (f *lmnnFit) run(p LMNNParams) (learners.Status, error) {
 	f.least = math.Inf(1)
 	stuck, waits := 0, 0
 	for {
-		end := f.survey(d.m)
-		if err := end.room(); err != nil {
-			return learners.NotRun, err
-		}
-		d.renew()
-		if err := f.ctx.Err(); err != nil {
-			return learners.NotRun, err
-		}
-		if end.total < f.least {
-			f.least = end.total
-			f.best = d.m
-		}
-		smooth, err := f.bound(d)
-		if err != nil {
-			return learners.NotRun, err
-		}
-		f.residual = max(f.least-f.bounded(f.best), 0) / max(f.least, f.mu*float64(f.pairs))
+		inside, outside, err := f.look(d)
 		switch {
+		case err != nil:
+			return learners.NotRun, err
 		case f.residual <= p.Tol:
 			return learners.Converged, nil
 		case f.iterations >= p.MaxIterations:
@@ -361,48 +347,83 @@ func (f *lmnnFit) run(p LMNNParams) (learners.Status, error) {
 		case stuck > lmnnStuck:
 			return learners.NoProgress, nil
 		}
-		inside, outside := d.now-smooth, end.total-d.now // errors of the descent and of the envelopes
-		move := stuck > 0 || inside <= lmnnLoose*outside
-		switch {
-		case inside <= lmnnSharp*outside:
-			f.width /= 2
-		case move:
-			waits = 0
-		default:
-			waits++
+		waits = f.adapt(d, inside, outside, stuck > 0, waits)
+		moved, err := f.descend(d, p)
+		if err != nil {
+			return learners.NotRun, err
 		}
-		if waits == lmnnWaits {
-			f.width = min(2*f.width, lmnnWidest)
-			waits = 0
-			d.renew()
-		}
-		if move {
-			for i, a := range f.alpha {
-				copy(f.shift[i], a)
-			}
-			d.renew()
-		}
-		for k := 0; k < lmnnEvery && f.iterations < p.MaxIterations; k++ {
-			moved, err := d.iterate()
-			if stopped := f.ctx.Err(); stopped != nil {
-				return learners.NotRun, stopped
-			}
-			if err != nil {
-				return learners.NotRun, err
-			}
-			if !moved {
-				if k == 0 {
-					stuck++
-				}
-				break
-			}
+		if stuck++; moved {
 			stuck = 0
-			f.iterations++
-			if p.Progress != nil {
-				p.Progress(learners.Progress{Iteration: f.iterations, Cap: p.MaxIterations, Objective: f.least, Residual: f.residual})
-			}
 		}
 	}
+}
+
+// look makes the set of impostors anew, keeps the metric if it is the best so far, and computes the residual. It
+// returns the errors of the descent and of the envelopes.
+func (f *lmnnFit) look(d *descent) (inside, outside float64, err error) {
+	end := f.survey(d.m)
+	if err := end.room(); err != nil {
+		return 0, 0, err
+	}
+	d.renew()
+	if err := f.ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	if end.total < f.least {
+		f.least = end.total
+		f.best = d.m
+	}
+	smooth, err := f.bound(d)
+	if err != nil {
+		return 0, 0, err
+	}
+	f.residual = max(f.least-f.bounded(f.best), 0) / max(f.least, f.mu*float64(f.pairs))
+	return d.now - smooth, end.total - d.now, nil
+}
+
+// adapt sets width and place of the envelopes by the errors that look returned. They move to the multipliers where the
+// descent is stuck or its error small; waits counts the looks since they did, and its new value is returned.
+func (f *lmnnFit) adapt(d *descent, inside, outside float64, stuck bool, waits int) int {
+	move := stuck || inside <= lmnnLoose*outside
+	switch {
+	case inside <= lmnnSharp*outside:
+		f.width /= 2
+	case move:
+		waits = 0
+	default:
+		waits++
+	}
+	if waits == lmnnWaits {
+		f.width = min(2*f.width, lmnnWidest)
+		waits = 0
+		d.renew()
+	}
+	if move {
+		for i, a := range f.alpha {
+			copy(f.shift[i], a)
+		}
+		d.renew()
+	}
+	return waits
+}
+
+// descend makes at most lmnnEvery iterations and reports whether there was one that moved.
+func (f *lmnnFit) descend(d *descent, p LMNNParams) (some bool, err error) {
+	for k := 0; k < lmnnEvery && f.iterations < p.MaxIterations; k++ {
+		moved, err := d.iterate()
+		if stopped := f.ctx.Err(); stopped != nil {
+			return some, stopped
+		}
+		if err != nil || !moved {
+			return some, err
+		}
+		some = true
+		f.iterations++
+		if p.Progress != nil {
+			p.Progress(learners.Progress{Iteration: f.iterations, Cap: p.MaxIterations, Objective: f.least, Residual: f.residual})
+		}
+	}
+	return some, nil
 }
 
 // move makes product and sq those of m.
