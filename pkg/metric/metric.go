@@ -41,6 +41,15 @@ func (l Label) String() string {
 	return fmt.Sprintf("invalid label %d", int8(l))
 }
 
+// ParseLabel returns the label that v stands for, 1 or -1, or an error that says so. A
+// conversion Label(v) would keep the last eight bits of v: that of 257 is Similar.
+func ParseLabel(v int) (Label, error) {
+	if v != int(Similar) && v != int(Dissimilar) {
+		return 0, fmt.Errorf("label: %d is not allowed, want 1 (similar) or -1 (dissimilar)", v)
+	}
+	return Label(v), nil
+}
+
 // SameClass returns Similar if same is true, and Dissimilar otherwise.
 func SameClass(same bool) Label {
 	if same {
@@ -63,17 +72,32 @@ type Pair struct {
 }
 
 // Check returns an error unless p is a valid round for a learner of
-// dim-dimensional vectors: both vectors of length dim, every entry finite,
-// the label Similar or Dissimilar. The error names field, index and value.
+// dim-dimensional vectors: both vectors of length dim, every entry finite, so that
+// ‖x−y‖⁴ is finite too, and the label Similar or Dissimilar. The error names field,
+// index and value. A learner that takes vectors farther apart, as one with a bounded
+// kernel does, calls CheckLabel and CheckVectors.
 func (p Pair) Check(dim int) error {
-	if !p.Label.Valid() {
-		return fmt.Errorf("label: %d is not allowed, want 1 (similar) or -1 (dissimilar)", int8(p.Label))
+	if err := p.CheckLabel(); err != nil {
+		return err
 	}
-	return p.CheckVectors(dim)
+	if err := p.CheckVectors(dim); err != nil {
+		return err
+	}
+	norm2 := Euclidean{}.SqDist(p.X, p.Y)
+	if norm4 := norm2 * norm2; norm4 > math.MaxFloat64 {
+		return fmt.Errorf("x and y: ‖x−y‖⁴ = %v, want a finite number: scale the features down", norm4)
+	}
+	return nil
 }
 
-// CheckVectors is Check without the label, for a pair that only asks for a
-// prediction.
+// CheckLabel returns an error unless the label is Similar or Dissimilar.
+func (p Pair) CheckLabel() error {
+	_, err := ParseLabel(int(p.Label))
+	return err
+}
+
+// CheckVectors returns an error unless both vectors have length dim and every entry is
+// finite: what a pair that only asks for a prediction must satisfy.
 func (p Pair) CheckVectors(dim int) error {
 	if err := checkVector("x", p.X, dim); err != nil {
 		return err

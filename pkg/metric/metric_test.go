@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -83,6 +84,9 @@ func TestPairCheck(t *testing.T) {
 		{metric.Pair{X: good, Label: 1}, "y: has 0 numbers, want 2"},
 		{metric.Pair{X: good, Y: []float64{0, math.NaN()}, Label: 1}, "y[1]: NaN is not allowed"},
 		{metric.Pair{X: []float64{math.Inf(-1), 0}, Y: good, Label: 1}, "x[0]: -Inf is not allowed"},
+		{metric.Pair{X: []float64{1e77, 0}, Y: good, Label: 1}, ""}, // ‖x−y‖⁴ = 1e308
+		{metric.Pair{X: []float64{1e78, 0}, Y: good, Label: 1}, "‖x−y‖⁴ = +Inf, want a finite number"},
+		{metric.Pair{X: []float64{math.MaxFloat64, 0}, Y: []float64{-math.MaxFloat64, 0}, Label: -1}, "‖x−y‖⁴ = +Inf"},
 	} {
 		err := c.p.Check(2)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -91,6 +95,23 @@ func TestPairCheck(t *testing.T) {
 	}
 	if err := (metric.Pair{X: good, Y: good}).CheckVectors(2); err != nil {
 		t.Errorf("CheckVectors minds the label: %v", err)
+	}
+	far := metric.Pair{X: []float64{1e300, 0}, Y: good, Label: 1}
+	if err := errors.Join(far.CheckVectors(2), far.CheckLabel()); err != nil {
+		t.Errorf("CheckVectors or CheckLabel minds the distance: %v", err)
+	}
+}
+
+// ParseLabel knows every label and nothing that a conversion to int8 takes for one.
+func TestParseLabel(t *testing.T) {
+	for v := -600; v <= 600; v++ {
+		l, err := metric.ParseLabel(v)
+		if want := v == 1 || v == -1; (err == nil) != want || want && int(l) != v || !want && l != 0 {
+			t.Errorf("%d: label %v, error %v", v, l, err)
+		}
+	}
+	if _, err := metric.ParseLabel(257); err == nil || err.Error() != "label: 257 is not allowed, want 1 (similar) or -1 (dissimilar)" {
+		t.Errorf("257: error %v", err)
 	}
 }
 
