@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"metriclab/internal/vector"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -41,7 +43,7 @@ func (f Func) MulVecTo(dst, x []float64) { f.Mul(dst, x) }
 func Matrix(m mat.Symmetric) Operator {
 	d := mat.DenseCopyOf(m).RawMatrix()
 	return Func{N: d.Rows, Mul: func(dst, x []float64) {
-		blas64.Gemv(blas.NoTrans, 1, d, vec(x), 0, vec(dst))
+		blas64.Gemv(blas.NoTrans, 1, d, vector.Of(x), 0, vector.Of(dst))
 	}}
 }
 
@@ -253,7 +255,7 @@ func (s *searcher) direction(first bool) ([]float64, bool) {
 // deflate removes from q its components along locked eigenvectors.
 func (s *searcher) deflate(q []float64) {
 	for _, p := range s.locked {
-		blas64.Axpy(-blas64.Dot(vec(p.vector), vec(q)), vec(p.vector), vec(q))
+		blas64.Axpy(-blas64.Dot(vector.Of(p.vector), vector.Of(q)), vector.Of(p.vector), vector.Of(q))
 	}
 }
 
@@ -299,8 +301,8 @@ func (s *searcher) lock(k *krylov) int {
 		s.deflate(u)
 		scale(u, 1/norm(u))
 		s.mul(s.scratch, u)
-		theta := blas64.Dot(vec(u), vec(s.scratch))
-		blas64.Axpy(-theta, vec(u), vec(s.scratch))
+		theta := blas64.Dot(vector.Of(u), vector.Of(s.scratch))
+		blas64.Axpy(-theta, vector.Of(u), vector.Of(s.scratch))
 		s.locked = append(s.locked, pair{theta, norm(s.scratch), u})
 		kept++
 	}
@@ -358,13 +360,13 @@ func (k *krylov) grow(q []float64) growth {
 		if math.IsNaN(size) || math.IsInf(size, 0) {
 			panic("spectral: the operator returned NaN or Inf")
 		}
-		k.diag = append(k.diag, blas64.Dot(vec(q), vec(z)))
+		k.diag = append(k.diag, blas64.Dot(vector.Of(q), vector.Of(z)))
 		v := blas64.General{Rows: steps, Cols: s.n, Stride: s.n, Data: k.basis}
 		h := make([]float64, steps)
 		for range 2 { // twice is enough (Parlett 1980, Section 6-9)
 			s.deflate(z)
-			blas64.Gemv(blas.NoTrans, 1, v, vec(z), 0, vec(h))
-			blas64.Gemv(blas.Trans, -1, v, vec(h), 1, vec(z))
+			blas64.Gemv(blas.NoTrans, 1, v, vector.Of(z), 0, vector.Of(h))
+			blas64.Gemv(blas.Trans, -1, v, vector.Of(h), 1, vector.Of(z))
 		}
 		beta := norm(z)
 		// Below this the remainder is the round-off of the product.
@@ -435,14 +437,12 @@ func (k *krylov) vector(i int) []float64 {
 	}
 	u := make([]float64, k.s.n)
 	v := blas64.General{Rows: n, Cols: k.s.n, Stride: k.s.n, Data: k.basis}
-	blas64.Gemv(blas.Trans, 1, v, vec(y), 0, vec(u))
+	blas64.Gemv(blas.Trans, 1, v, vector.Of(y), 0, vector.Of(u))
 	return u
 }
 
 const eps = 0x1p-52
 
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+func norm(x []float64) float64 { return blas64.Nrm2(vector.Of(x)) }
 
-func norm(x []float64) float64 { return blas64.Nrm2(vec(x)) }
-
-func scale(x []float64, a float64) { blas64.Scal(a, vec(x)) }
+func scale(x []float64, a float64) { blas64.Scal(a, vector.Of(x)) }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -146,7 +147,7 @@ func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 	for k, link := range links {
 		f.pairs[k] = metric.Pair{X: x.RawRowView(link.I), Y: x.RawRowView(link.J), Label: link.Label}
 		metric.Sub(v, f.pairs[k].X, f.pairs[k].Y)
-		if norm2 := dot(v, v); !(norm2 <= math.MaxFloat64) { // its loss may be NaN, which is never the largest
+		if norm2 := vector.Dot(v, v); !(norm2 <= math.MaxFloat64) { // its loss may be NaN, which is never the largest
 			return BatchPOLA{}, fmt.Errorf("pola-batch: link %d: ‖x−y‖² = %v, want a finite number: scale the features down", k, norm2)
 		}
 	}
@@ -287,7 +288,7 @@ func (f *batch) violations(beta float64, most int) (learners.Status, error) {
 		age++
 		for _, r := range f.l.LastChange() {
 			for i := range f.sq {
-				c := dot(r.V, diffs.RawRowView(i))
+				c := vector.Dot(r.V, diffs.RawRowView(i))
 				f.sq[i] += r.C * c * c
 			}
 		}

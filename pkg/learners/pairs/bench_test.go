@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"metriclab/internal/realdata"
+	"metriclab/internal/vector"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
@@ -27,7 +28,7 @@ func images(rng *rand.Rand, n int) []metric.Pair {
 			}
 			x[i] = rng.Float64()
 		}
-		norm := math.Sqrt(dot(x, x))
+		norm := math.Sqrt(vector.Dot(x, x))
 		for i := range x {
 			x[i] /= norm
 		}

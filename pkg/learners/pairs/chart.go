@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
@@ -94,7 +95,7 @@ func (c *chart) coords(z, x []float64) (stored bool) {
 // rest returns the length of φ(x) outside the span of len(z) axes, z being its
 // coordinates on them and kxx = K(x, x); 0 if it counts as zero.
 func rest(kxx float64, z []float64) float64 {
-	if r := kxx - dot(z, z); r > dropped*kxx {
+	if r := kxx - vector.Dot(z, z); r > dropped*kxx {
 		return math.Sqrt(r)
 	}
 	return 0
@@ -148,7 +149,7 @@ func (c *chart) arrive(a *arrival, v, x, y []float64) ([]float64, error) {
 		return v, nil
 	}
 	kxx, kyy, kxy := c.kernel.Eval(x, x), c.kernel.Eval(y, y), c.kernel.Eval(x, y)
-	if sum := kxx + kyy + math.Abs(kxy) + dot(zx, zx) + dot(zy, zy); math.IsNaN(sum) || math.IsInf(sum, 0) {
+	if sum := kxx + kyy + math.Abs(kxy) + vector.Dot(zx, zx) + vector.Dot(zy, zy); math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, errOverflow
 	}
 	var rx, ry float64
@@ -169,7 +170,7 @@ func (c *chart) arrive(a *arrival, v, x, y []float64) ([]float64, error) {
 	}
 	along := 0.0 // coordinate of the second point on the axis of the first
 	if !iny {
-		along = (kxy - dot(zx, zy)) / rx
+		along = (kxy - vector.Dot(zx, zy)) / rx
 	}
 	zx, zy = append(zx, rx), append(zy, along)
 	a.first, a.zf = x, zx
@@ -196,7 +197,7 @@ func (c *chart) add(x, z []float64) {
 	c.points = append(c.points, x...)
 	c.l = append(c.l, z...)
 	pivot := z[len(z)-1]
-	c.cond = append(c.cond, dot(z, z)/(pivot*pivot))
+	c.cond = append(c.cond, vector.Dot(z, z)/(pivot*pivot))
 }
 
 // pivoted returns a chart of the span of the stored points and of x and y, from
@@ -245,7 +246,7 @@ func (c *chart) pivoted(x, y []float64) (next *chart, t *mat.Dense) {
 				continue
 			}
 			zi := z.RawRowView(i)
-			zi[k] = (c.kernel.Eval(points[best], points[i]) - dot(zb[:k], zi[:k])) / zb[k]
+			zi[k] = (c.kernel.Eval(points[best], points[i]) - vector.Dot(zb[:k], zi[:k])) / zb[k]
 			left[i] = math.Max(0, a-zi[k]*zi[k])
 		}
 	}
@@ -253,7 +254,7 @@ func (c *chart) pivoted(x, y []float64) (next *chart, t *mat.Dense) {
 	for i := range m {
 		row, l := t.RawRowView(i), c.l.row(i)
 		for j := range i {
-			axpy(row, -l[j], t.RawRowView(j))
+			vector.AddScaled(row, -l[j], t.RawRowView(j))
 		}
 		for j := range row {
 			row[j] /= l[i]
@@ -317,8 +318,8 @@ func loadChart(k kernels.Kernel, dim int, points, l []float64, age int) (*chart,
 			return nil, fmt.Errorf("factor: pivot %d is %v, want a number > 0", i, p)
 		}
 		x, z := points[i*dim:(i+1)*dim], sym(l).row(i)
-		if kxx := k.Eval(x, x); !(math.Abs(dot(z, z)-kxx) <= misfit*kxx+underflow) {
-			return nil, fmt.Errorf("factor: row %d has the square %v, want %v", i, dot(z, z), kxx)
+		if kxx := k.Eval(x, x); !(math.Abs(vector.Dot(z, z)-kxx) <= misfit*kxx+underflow) {
+			return nil, fmt.Errorf("factor: row %d has the square %v, want %v", i, vector.Dot(z, z), kxx)
 		}
 		if j := c.find(x); j >= 0 {
 			return nil, fmt.Errorf("points %d and %d are equal", j, i)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -121,7 +122,7 @@ func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[lear
 // size −y·τ‖v‖² of the term to be added to A, which is 0 if A stays as it is. It
 // returns an error if a number overflows, or if A would not fit limits.Memory.
 func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.Outcome[learners.PairPrediction], norm2, size float64, err error) {
-	norm2 = dot(v, v)
+	norm2 = vector.Dot(v, v)
 	norm4 := norm2 * norm2
 	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
 		return o, 0, 0, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)

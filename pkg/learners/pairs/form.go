@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -154,12 +155,12 @@ func (f *form) turn(t *mat.Dense) {
 		x := images.RawRowView(j)
 		for range 2 { // the second time removes what round-off left of the first
 			for i := range order {
-				d := dot(f.col(i), x)
-				axpy(x, -d, f.col(i))
+				d := vector.Dot(f.col(i), x)
+				vector.AddScaled(x, -d, f.col(i))
 				r.Set(j, i, r.At(j, i)+d)
 			}
 		}
-		if rho := math.Sqrt(dot(x, x)); rho > inside {
+		if rho := math.Sqrt(vector.Dot(x, x)); rho > inside {
 			r.Set(j, order, rho)
 			f.u = append(f.u, x...)
 			for k := range f.col(order) {
@@ -205,8 +206,6 @@ func (f *form) ut() blas64.General {
 	return blas64.General{Rows: f.n, Cols: f.dim, Stride: f.dim, Data: f.u}
 }
 
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
 // full reports whether U = I.
 func (f *form) full() bool { return f.n == f.dim && !f.grows }
 
@@ -216,7 +215,7 @@ func (f *form) coords(w, v []float64) []float64 {
 		return v
 	}
 	if f.n > 0 {
-		blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(v), 0, vec(w))
+		blas64.Gemv(blas.NoTrans, 1, f.ut(), vector.Of(v), 0, vector.Of(w))
 	}
 	return w[:f.n]
 }
@@ -323,7 +322,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 		return w, 1
 	}
 	first, d := f.remainder(q, w)
-	if dot(d, d) > spoilt*spoilt {
+	if vector.Dot(d, d) > spoilt*spoilt {
 		f.orthonormalise()
 		for i, a := range v {
 			q[i] = a / norm
@@ -331,9 +330,9 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 		f.coords(w, q)
 		first, d = f.remainder(q, w)
 	}
-	blas64.Gemv(blas.Trans, -1, f.ut(), vec(d), 1, vec(q))
-	axpy(w, 1, d)
-	rho = math.Sqrt(dot(q, q))
+	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(d), 1, vector.Of(q))
+	vector.AddScaled(w, 1, d)
+	rho = math.Sqrt(vector.Dot(q, q))
 	if rho < settled*first || rho <= inside {
 		return w, 0
 	}
@@ -346,9 +345,9 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 // remainder subtracts Uw from q and returns ‖q‖ and Uᵀq, which is round-off if w
 // is Uᵀq of before and U is orthonormal.
 func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
-	blas64.Gemv(blas.Trans, -1, f.ut(), vec(w), 1, vec(q))
-	blas64.Gemv(blas.NoTrans, 1, f.ut(), vec(q), 0, vec(f.ws.y))
-	return math.Sqrt(dot(q, q)), f.ws.y
+	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(w), 1, vector.Of(q))
+	blas64.Gemv(blas.NoTrans, 1, f.ut(), vector.Of(q), 0, vector.Of(f.ws.y))
+	return math.Sqrt(vector.Dot(q, q)), f.ws.y
 }
 
 // plus adds c(w, ρ)(w, ρ)ᵀ to the core, extended by q if ρ > 0. The result needs
@@ -393,8 +392,8 @@ func (f *form) minus(c float64, w []float64, rho float64) {
 	for i := range g {
 		g[i] *= 1 + p.last
 	}
-	blas64.Gemv(blas.Trans, 1, f.ut(), vec(p.a), 1, vec(g))
-	blas64.Ger(-t, vec(p.a), vec(g), f.ut())
+	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(p.a), 1, vector.Of(g))
+	blas64.Ger(-t, vector.Of(p.a), vector.Of(g), f.ut())
 	if f.turns++; f.turns >= turnsPerQR {
 		f.orthonormalise()
 	}
@@ -408,7 +407,7 @@ func (f *form) removedVector() []float64 {
 		return f.eig.a
 	}
 	p := make([]float64, f.dim)
-	blas64.Gemv(blas.Trans, 1, f.ut(), vec(f.eig.a), 0, vec(p))
+	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(f.eig.a), 0, vector.Of(p))
 	if f.reflected {
 		t := 1 / (1 + f.eig.last)
 		for i, g := range f.q {
@@ -443,7 +442,7 @@ func (f *form) mulTo(dst, x []float64) {
 	}
 	w, cw := make([]float64, f.n), make([]float64, f.n)
 	f.c.mulTo(cw, f.coords(w, x))
-	blas64.Gemv(blas.Trans, 1, f.ut(), vec(cw), 0, vec(dst))
+	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(cw), 0, vector.Of(dst))
 }
 
 // orthonormalise removes from U the round-off that reflections have left, by
@@ -454,9 +453,9 @@ func (f *form) orthonormalise() {
 	for i := range f.n {
 		u := f.col(i)
 		for j := range i {
-			axpy(u, -dot(f.col(j), u), f.col(j))
+			vector.AddScaled(u, -vector.Dot(f.col(j), u), f.col(j))
 		}
-		nrm := math.Sqrt(dot(u, u))
+		nrm := math.Sqrt(vector.Dot(u, u))
 		for k := range u {
 			u[k] /= nrm
 		}
@@ -651,8 +650,8 @@ func (s formState) checkNumbers() error {
 	}
 	if len(s.Basis) > 0 {
 		for i := range s.Order {
-			if u := s.Basis[i*s.Dim : (i+1)*s.Dim]; !(math.Abs(dot(u, u)-1) <= normalised) {
-				return fmt.Errorf("basis: the square of column %d is %v, want 1", i, dot(u, u))
+			if u := s.Basis[i*s.Dim : (i+1)*s.Dim]; !(math.Abs(vector.Dot(u, u)-1) <= normalised) {
+				return fmt.Errorf("basis: the square of column %d is %v, want 1", i, vector.Dot(u, u))
 			}
 		}
 	}

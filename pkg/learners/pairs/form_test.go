@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/metric"
 )
 
@@ -77,7 +78,7 @@ func TestDensifyKeepsA(t *testing.T) {
 	for range 20 {
 		v := randn(rng, 50)
 		f.look(v)
-		f.add(v, dot(v, v), 0.1)
+		f.add(v, vector.Dot(v, v), 0.1)
 	}
 	before := mat.DenseCopyOf(whole(f))
 	f.densify()
@@ -98,7 +99,7 @@ func TestOrthonormalise(t *testing.T) {
 	for range 20 {
 		v := randn(rng, 50)
 		f.look(v)
-		f.add(v, dot(v, v), 0.1)
+		f.add(v, vector.Dot(v, v), 0.1)
 	}
 	before := mat.DenseCopyOf(whole(f))
 	for i := range f.u {
@@ -124,19 +125,19 @@ func TestManyReflections(t *testing.T) {
 	for range 5 {
 		v := randn(rng, 60)
 		f.look(v)
-		f.add(v, dot(v, v), 0.1)
+		f.add(v, vector.Dot(v, v), 0.1)
 	}
 	reflections := 0
 	for range n {
 		inside := make([]float64, 60)
 		for i := range 5 {
-			axpy(inside, rng.NormFloat64(), f.col(i))
+			vector.AddScaled(inside, rng.NormFloat64(), f.col(i))
 		}
 		f.look(inside)
-		f.add(inside, dot(inside, inside), 0.1)
+		f.add(inside, vector.Dot(inside, inside), 0.1)
 		v := randn(rng, 60)
 		f.look(v)
-		reflections += f.add(v, dot(v, v), -0.01)
+		reflections += f.add(v, vector.Dot(v, v), -0.01)
 	}
 	if f.n != 5 || reflections != n {
 		t.Errorf("order %d after %d reflections, want 5 after %d", f.n, reflections, n)
@@ -160,11 +161,11 @@ func TestNearlyInside(t *testing.T) {
 			v := randn(rng, 50)
 			if i == 9 { // the sum of two earlier columns, and a little more
 				v = append([]float64(nil), f.col(0)...)
-				axpy(v, 1, f.col(3))
-				axpy(v, out, randn(rng, 50))
+				vector.AddScaled(v, 1, f.col(3))
+				vector.AddScaled(v, out, randn(rng, 50))
 			}
 			f.look(v)
-			f.add(v, dot(v, v), 1)
+			f.add(v, vector.Dot(v, v), 1)
 			want.SymRankOne(want, 1, mat.NewVecDense(50, v))
 		}
 		if order := 9; out >= 1e-10 && f.n != order+1 || out <= 1e-17 && f.n != order {
@@ -231,12 +232,12 @@ func TestSpoiltBasisIsMended(t *testing.T) {
 	step := func(c float64) {
 		v := randn(rng, 60)
 		f.look(v)
-		f.add(v, dot(v, v), c)
+		f.add(v, vector.Dot(v, v), c)
 	}
 	for range 8 {
 		step(1)
 	}
-	axpy(f.col(2), 1e-9, f.col(5))
+	vector.AddScaled(f.col(2), 1e-9, f.col(5))
 	if d := orthogonality(f); d < 1e-10 {
 		t.Fatalf("the basis is not spoilt: %v", d)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
@@ -219,7 +220,7 @@ func TestTurnKeepsA(t *testing.T) {
 	for range 15 {
 		v := randn(rng, 20)
 		f.look(v)
-		f.add(v, dot(v, v), 1)
+		f.add(v, vector.Dot(v, v), 1)
 	}
 	before := f.metric().M()
 	turn := mat.NewDense(20, 12, randn(rng, 20*12)) // old axes are dependent in the new ones
@@ -361,9 +362,9 @@ func TestNearlyDependentPoints(t *testing.T) {
 		l := must(NewKernelPOLA(dim, kernels.Linear{}, POLAParams{}))
 		points := [][]float64{randn(rng, dim), randn(rng, dim), randn(rng, dim)}
 		last := make([]float64, dim)
-		axpy(last, 0.5, points[0])
-		axpy(last, -0.25, points[2])
-		axpy(last, out, randn(rng, dim))
+		vector.AddScaled(last, 0.5, points[0])
+		vector.AddScaled(last, -0.25, points[2])
+		vector.AddScaled(last, out, randn(rng, dim))
 		points = append(points, last, points[1])
 		for i := range points[1:] {
 			if _, err := l.Step(metric.Pair{X: points[i], Y: points[i+1], Label: metric.Dissimilar}); err != nil {
@@ -383,8 +384,8 @@ func TestNearlyDependentPoints(t *testing.T) {
 		}
 		for i, x := range points {
 			for j, y := range points {
-				got := dot(z.RawRowView(i), z.RawRowView(j))
-				if d := math.Abs(got - dot(x, y)); d > dropped*10*dim {
+				got := vector.Dot(z.RawRowView(i), z.RawRowView(j))
+				if d := math.Abs(got - vector.Dot(x, y)); d > dropped*10*dim {
 					t.Errorf("%g outside the span: inner product of points %d and %d off by %v", out, i, j, d)
 				}
 			}
@@ -401,7 +402,7 @@ func TestFormGrows(t *testing.T) {
 		f.grow(1)
 		v := randn(rng, f.dim)
 		f.look(v)
-		f.add(v, dot(v, v), 1)
+		f.add(v, vector.Dot(v, v), 1)
 		want.SymRankOne(want, 1, mat.NewVecDense(40, append(slices.Clone(v), make([]float64, 40-i-1)...)))
 		if f.n != i+1 || f.full() {
 			t.Fatalf("order %d of %d dimensions, full %v", f.n, f.dim, f.full())

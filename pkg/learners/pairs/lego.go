@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -160,7 +161,7 @@ func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
 			return nil, err
 		}
 		s.set(root)
-		if math.IsInf(dot(s.data, s.data), 0) {
+		if math.IsInf(vector.Dot(s.data, s.data), 0) {
 			return nil, errors.New("lego: w0: its trace overflows")
 		}
 		p.W0 = nil
@@ -289,7 +290,7 @@ func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 		return now, nil
 	}
 	l.s.transMul(l.az, l.w)
-	if !(math.Abs(beta)*dot(l.az, l.az) <= mostGrowth) {
+	if !(math.Abs(beta)*vector.Dot(l.az, l.az) <= mostGrowth) {
 		return o, fmt.Errorf("lego: x and y: the step would take the matrix beyond %g: scale the features up", float64(mostGrowth))
 	}
 	l.s.update(ratio, beta, l.w, l.norm2)
@@ -390,7 +391,7 @@ func (s legoState) learner(p LEGOParams) (*LEGO, error) {
 			return nil, fmt.Errorf("factor[%d]: %v, want a finite number", i, a)
 		}
 	}
-	if math.IsInf(dot(s.Factor, s.Factor), 0) {
+	if math.IsInf(vector.Dot(s.Factor, s.Factor), 0) {
 		return nil, errors.New("factor: its square overflows")
 	}
 	f := newStairs(s.Dim)
@@ -463,8 +464,8 @@ func (s *stairs) mulTo(w, norm2, z []float64) float64 {
 	var sum float64
 	for k, g := range s.block {
 		v := part(w, g)
-		blas64.Gemv(blas.NoTrans, 1, g, vec(z[:g.Cols]), 0, vec(v))
-		norm2[k] = dot(v, v)
+		blas64.Gemv(blas.NoTrans, 1, g, vector.Of(z[:g.Cols]), 0, vector.Of(v))
+		norm2[k] = vector.Dot(v, v)
 		sum += norm2[k]
 	}
 	return sum
@@ -473,7 +474,7 @@ func (s *stairs) mulTo(w, norm2, z []float64) float64 {
 // addTransMul adds Sᵀw to dst.
 func (s *stairs) addTransMul(dst, w []float64) {
 	for _, g := range s.block {
-		blas64.Gemv(blas.Trans, 1, g, vec(part(w, g)), 1, vec(dst[:g.Cols]))
+		blas64.Gemv(blas.Trans, 1, g, vector.Of(part(w, g)), 1, vector.Of(dst[:g.Cols]))
 	}
 }
 
@@ -483,7 +484,7 @@ func (s *stairs) transMul(dst, w []float64) {
 	for k, g := range s.block {
 		sum := s.sum[k]
 		clear(sum[copy(sum, before):])
-		blas64.Gemv(blas.Trans, 1, g, vec(part(w, g)), 1, vec(sum))
+		blas64.Gemv(blas.Trans, 1, g, vector.Of(part(w, g)), 1, vector.Of(sum))
 		before = sum
 	}
 	copy(dst, before)
@@ -521,8 +522,8 @@ func (s *stairs) update(ratio, beta float64, w, norm2 []float64) {
 		t := s.sum[k]
 		if k > 0 {
 			before := s.sum[k-1]
-			axpy(t[:len(before)], 1/root, before)
+			vector.AddScaled(t[:len(before)], 1/root, before)
 		}
-		blas64.Ger(beta/s.rho[k+1]/(root+1), vec(part(w, s.block[k])), vec(t), s.block[k])
+		blas64.Ger(beta/s.rho[k+1]/(root+1), vector.Of(part(w, s.block[k])), vector.Of(t), s.block[k])
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -491,7 +492,7 @@ func TestLEGOChangeAndProduct(t *testing.T) {
 				before = after
 				var want mat.VecDense
 				want.MulVec(after, mat.NewVecDense(dim, f.X))
-				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
+				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(vector.Dot(f.X, f.X)) {
 					t.Fatalf("%v, d = %d, round %d: Ax is off by %v", p, dim, i, d)
 				}
 			}
@@ -690,9 +691,9 @@ func BenchmarkLEGO(b *testing.B) {
 			for b.Loop() {
 				f := rounds[k]
 				metric.Sub(v, f.X, f.Y)
-				blas64.Gemv(blas.NoTrans, 1, w, vec(v), 0, vec(wv))
-				q := dot(v, wv)
-				blas64.Ger(math.Copysign(1e-9, float64(k%2)-0.5)/q, vec(wv), vec(wv), w)
+				blas64.Gemv(blas.NoTrans, 1, w, vector.Of(v), 0, vector.Of(wv))
+				q := vector.Dot(v, wv)
+				blas64.Ger(math.Copysign(1e-9, float64(k%2)-0.5)/q, vector.Of(wv), vector.Of(wv), w)
 				k = (k + 1) % len(rounds)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -459,7 +460,7 @@ func tolerantStep(p PAParams, l *PA, f metric.Pair) (passive bool, err error) {
 	}
 	slack := 1 + float64(f.Label)*(o.Prediction.SqDist-b)
 	v := metric.Sub(nil, f.X, f.Y)
-	want := float64(f.Label) * PAParams{Rule: PALS, C: p.C}.rate()(slack, dot(v, v)*dot(v, v))
+	want := float64(f.Label) * PAParams{Rule: PALS, C: p.C}.rate()(slack, vector.Dot(v, v)*vector.Dot(v, v))
 	if passive = math.Abs(slack) <= p.Tol; passive {
 		want = 0
 		if o.Updated || o.Projections != 0 || len(l.LastChange()) != 0 || l.Threshold() != b || !mat.Equal(l.Matrix(), m) {
@@ -662,7 +663,7 @@ func TestPAChangeAndProduct(t *testing.T) {
 				before = after
 				var want mat.VecDense
 				want.MulVec(after, mat.NewVecDense(dim, f.X))
-				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(dot(f.X, f.X)) {
+				if d := matrixtest.Distance(mat.NewVecDense(dim, l.MulVec(nil, f.X)), &want); d > mulTol*size*math.Sqrt(vector.Dot(f.X, f.X)) {
 					t.Fatalf("%v, d = %d, round %d: Mx is off by %v", p, dim, i, d)
 				}
 			}

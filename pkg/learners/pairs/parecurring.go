@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -156,7 +157,7 @@ func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], er
 	if o.StepSize == 0 {
 		return o, nil
 	}
-	axpy(l.q, -o.StepSize, column)
+	vector.AddScaled(l.q, -o.StepSize, column)
 	l.a[i] -= o.StepSize
 	b := l.e.b + o.StepSize
 	o.Updated = column[i] > 0 || b != l.e.b

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
@@ -545,7 +546,7 @@ func TestMulVec(t *testing.T) {
 			want.MulVec(m, mat.NewVecDense(dim, f.X))
 			got := l.MulVec(nil, f.X)
 			same := l.MulVec(slices.Clone(f.Y), f.X)
-			if d := matrixtest.Distance(mat.NewVecDense(dim, got), &want); d > mulTol*mat.Norm(m, 2)*math.Sqrt(dot(f.X, f.X)) || !slices.Equal(got, same) {
+			if d := matrixtest.Distance(mat.NewVecDense(dim, got), &want); d > mulTol*mat.Norm(m, 2)*math.Sqrt(vector.Dot(f.X, f.X)) || !slices.Equal(got, same) {
 				t.Fatalf("d = %d, round %d: Ax is off by %v", dim, i, d)
 			}
 			mustStep(t, l, f)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -37,13 +38,13 @@ func TestFormFollowsUnits(t *testing.T) {
 					if round%7 == 3 { // mostly along one axis
 						v[0] *= 100
 					}
-					size := rng.NormFloat64() / dot(v, v)
+					size := rng.NormFloat64() / vector.Dot(v, v)
 					u := times2(v, j)
 					q, r := f.look(v), g.look(u)
 					if want := math.Ldexp(q, k+2*j); c.tol == 0 && want > leastNormal && r != want {
 						t.Fatalf("dim %d, A·2^%d, v·2^%d, round %d: vᵀAv = %v, want %v", c.dim, k, j, round, r, want)
 					}
-					m, n := f.add(v, dot(v, v), size), g.add(u, dot(u, u), math.Ldexp(size, k-2*j))
+					m, n := f.add(v, vector.Dot(v, v), size), g.add(u, vector.Dot(u, u), math.Ldexp(size, k-2*j))
 					removed += m
 					a, b := f.matrix(), mat.NewSymDense(c.dim, times2(g.matrix().RawSymmetric().Data, -k))
 					var off mat.Dense

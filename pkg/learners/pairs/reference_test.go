@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -95,7 +96,9 @@ func newKrylov(dim int) *krylov {
 	return &krylov{a: blas64.General{Rows: dim, Cols: dim, Stride: dim, Data: make([]float64, dim*dim)}, b: 1}
 }
 
-func (l *krylov) mul(dst, x []float64) { blas64.Gemv(blas.NoTrans, 1, l.a, vec(x), 0, vec(dst)) }
+func (l *krylov) mul(dst, x []float64) {
+	blas64.Gemv(blas.NoTrans, 1, l.a, vector.Of(x), 0, vector.Of(dst))
+}
 
 func (l *krylov) step(t testing.TB, f metric.Pair) {
 	t.Helper()
@@ -104,12 +107,12 @@ func (l *krylov) step(t testing.TB, f metric.Pair) {
 	av := make([]float64, d)
 	l.mul(av, v)
 	y := float64(f.Label)
-	loss := y*(dot(v, av)-l.b) + 1
+	loss := y*(vector.Dot(v, av)-l.b) + 1
 	if loss <= 0 {
 		return
 	}
-	alpha := loss / (1 + math.Pow(dot(v, v), 2))
-	blas64.Ger(-y*alpha, vec(v), vec(v), l.a)
+	alpha := loss / (1 + math.Pow(vector.Dot(v, v), 2))
+	blas64.Ger(-y*alpha, vector.Of(v), vector.Of(v), l.a)
 	l.b = math.Max(1, l.b+y*alpha)
 	if y < 0 {
 		return
@@ -120,7 +123,7 @@ func (l *krylov) step(t testing.TB, f metric.Pair) {
 		t.Fatalf("reference: %v", r.Status)
 	}
 	if r.Values[0] < 0 {
-		u := vec(r.Vectors.RawRowView(0))
+		u := vector.Of(r.Vectors.RawRowView(0))
 		blas64.Ger(-r.Values[0], u, u, l.a)
 	}
 }

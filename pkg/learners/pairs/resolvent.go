@@ -3,6 +3,8 @@ package pairs
 import (
 	"math"
 
+	"metriclab/internal/vector"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -56,7 +58,7 @@ func (r *resolvent) general() blas64.General {
 
 // mulTo sets dst to Rx.
 func (r *resolvent) mulTo(dst, x []float64) {
-	blas64.Gemv(blas.NoTrans, 1, r.general(), vec(x), 0, vec(dst))
+	blas64.Gemv(blas.NoTrans, 1, r.general(), vector.Of(x), 0, vector.Of(dst))
 }
 
 // compact returns the n² entries of R without gaps.
@@ -122,13 +124,13 @@ func (r *resolvent) plus(ws *workspace, c float64, w []float64, rho float64) {
 	z := ws.y
 	r.mulTo(z, w)
 	last := rho / r.shift
-	den := 1 + c*(dot(w, z)+rho*last)
+	den := 1 + c*(vector.Dot(w, z)+rho*last)
 	if !(den > minDenominator) || !inRange(math.Abs(c)) {
 		r.drop()
 		return
 	}
 	k := -c / den
-	blas64.Ger(k, vec(z), vec(z), r.general())
+	blas64.Ger(k, vector.Of(z), vector.Of(z), r.general())
 	if rho > 0 {
 		r.border(k*last, z, 1/r.shift+k*last*last)
 	}
@@ -154,7 +156,7 @@ func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
 	b, m := p.last, p.last*inv
 	y := ws.y
 	r.mulTo(y, p.a)
-	yu := dot(y, p.a) + b*m
+	yu := vector.Dot(y, p.a) + b*m
 	delta := p.s - r.shift
 	zeta := 1 + delta*yu
 	if !(zeta > minDenominator) || !inRange(p.s) {
@@ -174,6 +176,6 @@ func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
 		fa[i] = uu*a + uy*y[i]
 		fy[i] = uy*a + yy*y[i]
 	}
-	blas64.Ger(1, vec(p.a), vec(fa), r.general())
-	blas64.Ger(1, vec(y), vec(fy), r.general())
+	blas64.Ger(1, vector.Of(p.a), vector.Of(fa), r.general())
+	blas64.Ger(1, vector.Of(y), vector.Of(fy), r.general())
 }

@@ -3,6 +3,7 @@ package pairs
 import (
 	"math"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/spectral/secular"
 )
 
@@ -84,7 +85,7 @@ func (f *form) solve(c float64, w []float64, rho, trace float64) bool {
 	floor, tol := f.tolerances(c, trace)
 	found := false
 	switch {
-	case dot(w, w) == 0: // v ⟂ range(A)
+	case vector.Dot(w, w) == 0: // v ⟂ range(A)
 		clear(f.eig.a)
 		f.eig.s, f.eig.last = c, 1
 		found = true
@@ -140,8 +141,8 @@ func (f *form) direct(c float64, w []float64, rho, floor, tol float64) bool {
 			copy(p.a, w)
 			l.solve(p.a)
 			last := rho / s
-			norm2 := dot(p.a, p.a) + last*last
-			fs := c * (dot(w, p.a) + rho*last)
+			norm2 := vector.Dot(p.a, p.a) + last*last
+			fs := c * (vector.Dot(w, p.a) + rho*last)
 			if fs < 1 && s == floor {
 				return false
 			}
@@ -202,7 +203,7 @@ func (f *form) iterative(c float64, w []float64, rho, floor, tol float64) bool {
 // reports whether there is an eigenvalue below −floor, and whether that is known.
 func (f *form) lanczos(c float64, w []float64, rho, floor, tol float64) (found, ok bool) {
 	ws, eq := &f.ws, &f.ws.eq
-	wn := math.Sqrt(dot(w, w))
+	wn := math.Sqrt(vector.Dot(w, w))
 	q := ws.vector(0)
 	for i, a := range w {
 		q[i] = a / wn
@@ -253,13 +254,13 @@ func (f *form) residual(c float64, w []float64, rho, s float64) (norm, res float
 	x, y := f.eig.a, f.ws.y
 	f.c.mulTo(y, x)
 	last := rho / s
-	g := c * (dot(w, x) + rho*last)
+	g := c * (vector.Dot(w, x) + rho*last)
 	var sum float64
 	for i, a := range y {
 		d := a + s*x[i] - g*w[i]
 		sum += d * d
 	}
 	d := rho * (1 - g)
-	norm = math.Sqrt(dot(x, x) + last*last)
+	norm = math.Sqrt(vector.Dot(x, x) + last*last)
 	return norm, math.Sqrt(sum+d*d) / norm
 }

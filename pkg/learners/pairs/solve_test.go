@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"metriclab/internal/vector"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -26,7 +28,7 @@ func problems() []problem {
 				rng := rand.New(rand.NewPCG(uint64(n), uint64(rank)))
 				c := randomPSD(rng, n, rank)
 				w := randn(rng, n)
-				scale := math.Sqrt((1 - rho*rho) / dot(w, w))
+				scale := math.Sqrt((1 - rho*rho) / vector.Dot(w, w))
 				for i := range w {
 					w[i] *= scale
 				}

@@ -3,9 +3,10 @@ package pairs
 import (
 	"math"
 
+	"metriclab/internal/vector"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -19,8 +20,8 @@ func (s sym) row(i int) []float64 { k := i * (i + 1) / 2; return s[k : k+i+1] }
 func (s sym) mulTo(dst, x []float64) {
 	for i, k := 0, 0; i < len(x); i, k = i+1, k+i+1 {
 		row := s[k : k+i]
-		dst[i] = dot(row, x[:i]) + s[k+i]*x[i]
-		axpy(dst[:i], x[i], row)
+		dst[i] = vector.Dot(row, x[:i]) + s[k+i]*x[i]
+		vector.AddScaled(dst[:i], x[i], row)
 	}
 }
 
@@ -28,7 +29,7 @@ func (s sym) mulTo(dst, x []float64) {
 func (s sym) quad(x []float64) float64 {
 	var q float64
 	for i, k := 0, 0; i < len(x); i, k = i+1, k+i+1 {
-		q += x[i] * (2*dot(s[k:k+i], x[:i]) + s[k+i]*x[i])
+		q += x[i] * (2*vector.Dot(s[k:k+i], x[:i]) + s[k+i]*x[i])
 	}
 	return q
 }
@@ -36,7 +37,7 @@ func (s sym) quad(x []float64) float64 {
 // rankOne adds c·xxᵀ.
 func (s sym) rankOne(c float64, x []float64) {
 	for i := range x {
-		axpy(s.row(i), c*x[i], x[:i+1])
+		vector.AddScaled(s.row(i), c*x[i], x[:i+1])
 	}
 }
 
@@ -44,8 +45,8 @@ func (s sym) rankOne(c float64, x []float64) {
 func (s sym) rankTwo(cxx, cxy, cyy float64, x, y []float64) {
 	for i := range x {
 		row := s.row(i)
-		axpy(row, cxx*x[i]+cxy*y[i], x[:i+1])
-		axpy(row, cxy*x[i]+cyy*y[i], y[:i+1])
+		vector.AddScaled(row, cxx*x[i]+cxy*y[i], x[:i+1])
+		vector.AddScaled(row, cxy*x[i]+cyy*y[i], y[:i+1])
 	}
 }
 
@@ -66,17 +67,17 @@ func (s sym) cholesky(dst sym, shift float64, n int) bool {
 		for j, from := 0, 0; j < i; j, from = j+1, from+j+1 {
 			lj := dst[from : from+j+1]
 			var d float64 // dot(li[:j], lj[:j]), without a call where it is short
-			if j < short {
+			if j < vector.Short {
 				row := li[:j]
 				for k, a := range row {
 					d += a * lj[k]
 				}
 			} else {
-				d = dot(li[:j], lj[:j])
+				d = vector.Dot(li[:j], lj[:j])
 			}
 			li[j] = (si[j] - d) / lj[j]
 		}
-		p := si[i] + shift - dot(li[:i], li[:i])
+		p := si[i] + shift - vector.Dot(li[:i], li[:i])
 		if !(p > 0) {
 			return false
 		}
@@ -95,7 +96,7 @@ func (s sym) solve(x []float64) {
 func (s sym) solveLower(x []float64) {
 	for i := range x {
 		row := s.row(i)
-		x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
+		x[i] = (x[i] - vector.Dot(row[:i], x[:i])) / row[i]
 	}
 }
 
@@ -104,7 +105,7 @@ func (s sym) solveUpper(x []float64) {
 	for i := len(x) - 1; i >= 0; i-- {
 		row := s.row(i)
 		x[i] /= row[i]
-		axpy(x[:i], -x[i], row[:i])
+		vector.AddScaled(x[:i], -x[i], row[:i])
 	}
 }
 
@@ -128,32 +129,4 @@ func (s sym) symmetric(n int) *mat.SymDense {
 		}
 	}
 	return out
-}
-
-// short is the length below which a plain loop beats a call of gonum's kernel.
-const short = 12
-
-// dot returns xᵀy; x and y have the same length.
-func dot(x, y []float64) float64 {
-	if len(x) >= short {
-		return floats.Dot(x, y)
-	}
-	var s float64
-	y = y[:len(x)]
-	for i, a := range x {
-		s += a * y[i]
-	}
-	return s
-}
-
-// axpy adds c·x to dst; both have the same length.
-func axpy(dst []float64, c float64, x []float64) {
-	if len(x) >= short {
-		floats.AddScaled(dst, c, x)
-		return
-	}
-	dst = dst[:len(x)]
-	for i, a := range x {
-		dst[i] += c * a
-	}
 }

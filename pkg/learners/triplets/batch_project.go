@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/spectral"
 )
 
@@ -91,7 +92,7 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 	}
 	w := p.vectors(x, n, theta, !removal, size)
 	for i, v := range theta {
-		blas64.Scal(math.Sqrt(math.Abs(v)), vec(w.Data[i*n:(i+1)*n]))
+		blas64.Scal(math.Sqrt(math.Abs(v)), vector.Of(w.Data[i*n:(i+1)*n]))
 	}
 	beta := 0.0 // x becomes the sum of what is kept, or loses what is not
 	if removal {
@@ -185,23 +186,23 @@ func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, si
 				move += eps * size // an exactly singular shift
 			}
 			for range 2 {
-				norm := blas64.Nrm2(vec(row))
+				norm := blas64.Nrm2(vector.Of(row))
 				if !(norm > 0) || math.IsInf(norm, 0) {
 					return false
 				}
-				blas64.Scal(1/norm, vec(row))
+				blas64.Scal(1/norm, vector.Of(row))
 				if i > 0 {
 					before := blas64.General{Rows: i, Cols: n, Stride: n, Data: w.Data}
-					h := vec(p.lower[:i])
-					blas64.Gemv(blas.NoTrans, 1, before, vec(row), 0, h)
-					blas64.Gemv(blas.Trans, -1, before, h, 1, vec(row))
+					h := vector.Of(p.lower[:i])
+					blas64.Gemv(blas.NoTrans, 1, before, vector.Of(row), 0, h)
+					blas64.Gemv(blas.Trans, -1, before, h, 1, vector.Of(row))
 				}
 			}
-			norm := blas64.Nrm2(vec(row))
+			norm := blas64.Nrm2(vector.Of(row))
 			if norm < 0.5 { // the rest is mostly round-off
 				continue
 			}
-			blas64.Scal(1/norm, vec(row))
+			blas64.Scal(1/norm, vector.Of(row))
 			done = residual(d, e, t, row) <= tol
 		}
 		if !done {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
@@ -415,7 +416,7 @@ func TestResolvents(t *testing.T) {
 			}
 			for j, shift := range d.shift {
 				d.k.mulTo(z, x)
-				axpy(z, shift, x)
+				floats.AddScaled(z, shift, x)
 				d.r[j].mulTo(back, z)
 				for i := range x {
 					if math.Abs(back[i]-x[i]) > tol {
@@ -496,7 +497,7 @@ func TestBufferedHalves(t *testing.T) {
 		for i := range n {
 			z[i] = r.NormFloat64() / math.Sqrt(float64(n))
 		}
-		zx := dot(z, x)
+		zx := floats.Dot(z, x)
 		m.push(-2, z)
 		for i := range n {
 			want[i] -= 2 * zx * z[i]

@@ -7,21 +7,17 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/spectral/secular"
 )
 
 const eps = 0x1p-52
 
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-func dot(x, y []float64) float64 { return blas64.Dot(vec(x), vec(y)) }
-
-func axpy(y []float64, a float64, x []float64) { blas64.Axpy(a, vec(x), vec(y)) }
-
-func scal(x []float64, a float64) { blas64.Scal(a, vec(x)) }
+func scal(x []float64, a float64) { blas64.Scal(a, vector.Of(x)) }
 
 // fit returns a slice of length n that reuses the memory of x if it can.
 func fit(x []float64, n int) []float64 {
@@ -76,17 +72,17 @@ func (m *buffered) mulTo(dst, x []float64) {
 		clear(m.half)
 		middle := halfway(m.n)
 		halves(func() { m.addRows(dst, x, 0, middle) }, func() { m.addRows(m.half, x, middle, m.n) })
-		axpy(dst, 1, m.half)
+		floats.AddScaled(dst, 1, m.half)
 	}
 	if len(m.c) == 0 {
 		return
 	}
 	m.x = fit(m.x, len(m.c))
-	blas64.Gemv(blas.NoTrans, 1, m.low(), vec(x), 0, vec(m.x))
+	blas64.Gemv(blas.NoTrans, 1, m.low(), vector.Of(x), 0, vector.Of(m.x))
 	for k, c := range m.c {
 		m.x[k] *= c
 	}
-	blas64.Gemv(blas.Trans, 1, m.low(), vec(m.x), 1, vec(dst))
+	blas64.Gemv(blas.Trans, 1, m.low(), vector.Of(m.x), 1, vector.Of(dst))
 }
 
 // addRows adds to dst what rows from..to−1 of the upper triangle of the base, a multiple of tileRows or n, give to the
@@ -96,12 +92,12 @@ func (m *buffered) addRows(dst, x []float64, from, to int) {
 	for r := from; r < to; r += tileRows {
 		end := min(r+tileRows, to)
 		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
-		blas64.Gemv(blas.NoTrans, 1, tile, vec(x[r:end]), 1, vec(dst[r:end]))
+		blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[r:end]))
 		for c := end; c < n; c += tileCols {
 			w := min(tileCols, n-c)
 			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
-			blas64.Gemv(blas.NoTrans, 1, tile, vec(x[c:c+w]), 1, vec(dst[r:end]))
-			blas64.Gemv(blas.Trans, 1, tile, vec(x[r:end]), 1, vec(dst[c:c+w]))
+			blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[c:c+w]), 1, vector.Of(dst[r:end]))
+			blas64.Gemv(blas.Trans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[c:c+w]))
 		}
 	}
 }
@@ -128,11 +124,11 @@ func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
 		for j := range i {
 			dst[j] += x[k] * m.base[j*m.n+i]
 		}
-		axpy(dst[i:], x[k], m.base[i*m.n+i:(i+1)*m.n])
+		floats.AddScaled(dst[i:], x[k], m.base[i*m.n+i:(i+1)*m.n])
 	}
 	for k, c := range m.c {
 		z := m.z[k*m.n : (k+1)*m.n]
-		axpy(dst, c*(x[0]*z[o[0]]+x[1]*z[o[1]]+x[2]*z[o[2]]), z)
+		floats.AddScaled(dst, c*(x[0]*z[o[0]]+x[1]*z[o[1]]+x[2]*z[o[2]]), z)
 	}
 }
 
@@ -174,7 +170,7 @@ func (m *buffered) addTerms(from, to int) {
 		for i := from; i < min(end, to); i++ {
 			first := max(i, c)
 			z := blas64.General{Rows: terms, Cols: end - first, Stride: n, Data: m.z[first:]}
-			blas64.Gemv(blas.Trans, 1, z, vec(m.x[i*terms:(i+1)*terms]), 1, vec(m.base[i*n+first:i*n+end]))
+			blas64.Gemv(blas.Trans, 1, z, vector.Of(m.x[i*terms:(i+1)*terms]), 1, vector.Of(m.base[i*n+first:i*n+end]))
 		}
 	}
 }
@@ -370,7 +366,7 @@ func (d *resolved) nearer(t step) int {
 	d.r[0].combine(x, t.o, t.u)
 	d.r[1].combine(y, t.o, t.u)
 	p, q := on(t.u, x, t.o), on(t.u, y, t.o)
-	xx, xy, yy := dot(x, x), dot(x, y), dot(y, y)
+	xx, xy, yy := floats.Dot(x, x), floats.Dot(x, y), floats.Dot(y, y)
 	// The pencil of P − c·uuᵀ and the products.
 	kxx := p - d.shift[0]*xx - t.c*p*p
 	kxy := p - d.shift[1]*xy - t.c*p*q
@@ -394,7 +390,7 @@ func (d *resolved) vector(k int) []float64 {
 func (d *resolved) refine(st step, which int, z, q []float64) {
 	x, y := d.x, d.y
 	d.k.mulTo(x, z)
-	axpy(x, d.shift[which], z)
+	floats.AddScaled(x, d.shift[which], z)
 	g := st.c * on(st.u, z, st.o)
 	for i, p := range st.o {
 		x[p] += g * st.u[i]
@@ -403,7 +399,7 @@ func (d *resolved) refine(st step, which int, z, q []float64) {
 		x[i] = q[i] - x[i]
 	}
 	d.r[which].mulTo(y, x)
-	axpy(z, 1, y)
+	floats.AddScaled(z, 1, y)
 }
 
 // lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0, by the resolvent which of P, and leaves
@@ -457,15 +453,15 @@ func (d *resolved) product(st step, which int, refined bool, z []float64, k int)
 func (d *resolved) take(tol float64) bool {
 	v := d.v
 	d.eq.Vector(v, d.basis)
-	scal(v, 1/math.Sqrt(dot(v, v)))
+	scal(v, 1/math.Sqrt(floats.Dot(v, v)))
 	return d.residual(d.eq.Root()) <= inaccurate*tol
 }
 
 // residual returns ‖Kv + sv‖, from K itself.
 func (d *resolved) residual(s float64) float64 {
 	d.k.mulTo(d.x, d.v)
-	axpy(d.x, s, d.v)
-	return math.Sqrt(dot(d.x, d.x))
+	floats.AddScaled(d.x, s, d.v)
+	return math.Sqrt(floats.Dot(d.x, d.x))
 }
 
 // on returns xᵀv for x on the objects o.
@@ -500,9 +496,9 @@ func (d *resolved) remove(t step, s float64) {
 			}
 		} else {
 			r.mulTo(w, v)
-			axpy(w, -1/shift, v)
+			floats.AddScaled(w, -1/shift, v)
 		}
-		a := dot(w, v)
+		a := floats.Dot(w, v)
 		zeta := ratio + delta*a
 		if !(zeta > min(1, ratio)/2) { // by round-off only
 			d.drop()

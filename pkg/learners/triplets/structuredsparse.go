@@ -7,7 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
+	"metriclab/internal/vector"
 	"metriclab/pkg/spectral/secular"
 )
 
@@ -232,11 +234,11 @@ func (k *sparse) addLow(dst, x []float64) {
 		k.full[k.order[p]] = a
 	}
 	v := blas64.General{Rows: len(k.low), Cols: k.n, Stride: k.n, Data: k.vectors}
-	blas64.Gemv(blas.NoTrans, 1, v, vec(k.full), 0, vec(k.form))
+	blas64.Gemv(blas.NoTrans, 1, v, vector.Of(k.full), 0, vector.Of(k.form))
 	for p, s := range k.low {
 		k.form[p] *= s
 	}
-	blas64.Gemv(blas.Trans, 1, v, vec(k.form), 0, vec(k.full))
+	blas64.Gemv(blas.Trans, 1, v, vector.Of(k.form), 0, vector.Of(k.full))
 	for p := range dst {
 		dst[p] += k.full[k.order[p]]
 	}
@@ -309,12 +311,12 @@ func (k *sparse) lanczos(m int, st step, whole bool) {
 		z[i] += h * u[i]
 	}
 	if m > 1 {
-		axpy(z[:len(k.basis[m-2])], -k.krylov.Beta(), k.basis[m-2])
+		floats.AddScaled(z[:len(k.basis[m-2])], -k.krylov.Beta(), k.basis[m-2])
 	}
-	size := math.Sqrt(dot(z, z))
-	alpha := dot(q, z[:len(q)])
-	axpy(z[:len(q)], -alpha, q)
-	beta := math.Sqrt(dot(z, z))
+	size := math.Sqrt(floats.Dot(z, z))
+	alpha := floats.Dot(q, z[:len(q)])
+	floats.AddScaled(z[:len(q)], -alpha, q)
+	beta := math.Sqrt(floats.Dot(z, z))
 	if secular.Invariant(beta, size) {
 		beta = 0
 	} else {
@@ -379,7 +381,7 @@ func (q *inquiry) negative() secular.Verdict {
 	if !ok {
 		return secular.Failed
 	}
-	norm := math.Sqrt(dot(p, p))
+	norm := math.Sqrt(floats.Dot(p, p))
 	if q.form.Beta()*math.Abs(p[len(p)-1])/norm > q.tol/4 {
 		return q.more()
 	}
@@ -414,9 +416,9 @@ func (k *sparse) remove(r int, s float64, coef []float64, tol float64, whole boo
 	v := make([]float64, m)
 	for j, a := range coef {
 		q := k.basis[j]
-		axpy(v[:len(q)], a, q)
+		floats.AddScaled(v[:len(q)], a, q)
 	}
-	scal(v, 1/math.Sqrt(dot(v, v)))
+	scal(v, 1/math.Sqrt(floats.Dot(v, v)))
 	if !whole { // K of v reaches one layer further
 		k.grow([3]int{}, false)
 	}
@@ -425,8 +427,8 @@ func (k *sparse) remove(r int, s float64, coef []float64, tol float64, whole boo
 	if whole {
 		k.addLow(z, v)
 	}
-	axpy(z[:m], s, v)
-	if math.Sqrt(dot(z, z)) > inaccurate*tol {
+	floats.AddScaled(z[:m], s, v)
+	if math.Sqrt(floats.Dot(z, z)) > inaccurate*tol {
 		return addition{}, false
 	}
 	k.low = append(k.low, s)
