@@ -7,10 +7,34 @@
 // suffers a loss and updates; Step does all three, and its Outcome describes
 // the hypothesis held before the update, so that cumulative loss and regret
 // are those of the theorems.
+//
+// # Errors and panics
+//
+// What comes from data is an error: a round given to Step, the rows of a batch fit, a
+// file, a parameter that a user may type. The error names the field, its value and what
+// is allowed, and nothing has changed.
+//
+// What only the program can do wrong is a panic with a message that begins with the
+// name of the package: nil for a kernel, a metric or a source of random numbers, a
+// learner that its constructor did not make, and a malformed round given to Predict or
+// Loss, which return no error. Malformed is a vector of another length, an entry that is
+// NaN or infinite, an object there is none of, a matrix of another shape, and for Loss
+// also a label or cost that is not allowed. The package metric has checks that return an
+// error instead, such as metric.Pair.CheckVectors.
+//
+// Predict and Loss never return NaN or infinity. Finite numbers never make them panic:
+// where an answer overflows it is math.MaxFloat64, with its sign (see Saturate), and
+// PairPrediction.Check returns an error. A Step that meets the same overflow refuses the
+// round.
 package learners
 
 import (
+	"errors"
+	"io"
 	"iter"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
@@ -25,9 +49,11 @@ import (
 // called during a Step.
 type Online[F, P any] interface {
 	// Predict returns the prediction of the current hypothesis for f. It
-	// ignores the label or cost in f, and changes nothing.
+	// ignores the label or cost in f, and changes nothing. Its numbers are finite; it
+	// panics if f is malformed (see Errors and panics).
 	Predict(f F) P
-	// Loss returns the loss of the current hypothesis on f, and changes nothing.
+	// Loss returns the loss of the current hypothesis on f, a finite number, and changes
+	// nothing. It panics if f is malformed.
 	Loss(f F) float64
 	// Step predicts, suffers the loss and updates. It keeps no reference to f.
 	// If it returns an error, f was invalid and nothing has changed.
@@ -49,8 +75,32 @@ type Outcome[P any] struct {
 
 // PairPrediction is what pair learners predict.
 type PairPrediction struct {
-	SqDist  float64 // squared distance under the current metric
+	SqDist  float64 // squared distance under the current metric; finite, see Saturate
 	Similar bool    // SqDist ≤ threshold
+}
+
+var errSqDist = errors.New("x and y: d² overflows float64: scale the features down")
+
+// Check returns an error if the squared distance overflowed, so that its value is only a
+// bound: if it is ±math.MaxFloat64, infinite or NaN. A step that would meet this overflow
+// is refused with the same error.
+func (p PairPrediction) Check() error {
+	if !(math.Abs(p.SqDist) < math.MaxFloat64) {
+		return errSqDist
+	}
+	return nil
+}
+
+// Saturate returns x if it is finite, ±math.MaxFloat64 if it is infinite, and
+// math.MaxFloat64 if it is NaN. Predict and Loss return what overflowed through it.
+func Saturate(x float64) float64 {
+	switch {
+	case math.Abs(x) <= math.MaxFloat64:
+		return x
+	case x < 0:
+		return -math.MaxFloat64
+	}
+	return math.MaxFloat64
 }
 
 // TripletPrediction is what triplet learners predict: two squared distances,
@@ -65,6 +115,8 @@ type Pair interface {
 	Dim() int
 	// Threshold returns b: a pair is predicted similar iff d² ≤ b.
 	Threshold() float64
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
 }
 
 // PairMetric is a Pair whose squared distance is that of a Mahalanobis metric. A
@@ -83,6 +135,32 @@ type PairKernel interface {
 	// KernelMetric returns a snapshot of the metric, which later steps do not
 	// change.
 	KernelMetric() *kernels.Metric
+}
+
+// TripletLearner is an online learner of the kernel of a fixed set of objects
+// from relative comparisons.
+type TripletLearner interface {
+	Online[metric.Triplet, TripletPrediction]
+	// Objects returns n: objects are numbered from 0 to n−1.
+	Objects() int
+	// Kernel returns a snapshot of the n×n kernel matrix, which later steps do not
+	// change.
+	Kernel() mat.Symmetric
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
+}
+
+// MapLearner is an online learner of a map from A objects to B prototypes; its
+// prediction is the prototype, from 0 to B−1, of each object.
+type MapLearner interface {
+	Online[metric.CostRound, []int]
+	// Dims returns A and B, the shape of the cost matrices.
+	Dims() (a, b int)
+	// LogWeights returns a snapshot of the A×B logarithms of the weights, which later
+	// steps do not change.
+	LogWeights() mat.Matrix
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
 }
 
 // Run feeds rounds to l and yields each outcome. It stops at the first error,

@@ -3,6 +3,7 @@ package learners_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -49,6 +50,30 @@ func TestRunCanBeLeft(t *testing.T) {
 	}
 	if c.seen != 1 {
 		t.Errorf("%d rounds learned after leaving at the first, want 1", c.seen)
+	}
+}
+
+func TestSaturate(t *testing.T) {
+	for _, c := range []struct {
+		x, want  float64
+		overflow bool
+	}{
+		{0, 0, false},
+		{-1e308, -1e308, false},
+		{math.MaxFloat64, math.MaxFloat64, true},
+		{math.Inf(1), math.MaxFloat64, true},
+		{math.Inf(-1), -math.MaxFloat64, true},
+		{math.NaN(), math.MaxFloat64, true},
+	} {
+		got := learners.Saturate(c.x)
+		if got != c.want {
+			t.Errorf("%v: %v, want %v", c.x, got, c.want)
+		}
+		for _, x := range []float64{c.x, got} {
+			if err := (learners.PairPrediction{SqDist: x}).Check(); (err != nil) != c.overflow {
+				t.Errorf("d² = %v: error %v", x, err)
+			}
+		}
 	}
 }
 

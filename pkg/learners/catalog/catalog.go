@@ -40,30 +40,6 @@ const (
 // Online reports whether learners of f take one round at a time.
 func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Costs }
 
-// TripletLearner is an online learner of the kernel of a fixed set of objects
-// from relative comparisons.
-type TripletLearner interface {
-	learners.Online[metric.Triplet, learners.TripletPrediction]
-	// Objects returns n: objects are numbered from 0 to n−1.
-	Objects() int
-	// Kernel returns a snapshot of the n×n kernel matrix.
-	Kernel() mat.Symmetric
-	// Save writes the learner in the format of package persist.
-	Save(w io.Writer) error
-}
-
-// MapLearner is an online learner of a map from A objects to B prototypes; its
-// prediction is the prototype, from 0 to B−1, of each object.
-type MapLearner interface {
-	learners.Online[metric.CostRound, []int]
-	// Dims returns A and B, the shape of the cost matrices.
-	Dims() (a, b int)
-	// LogWeights returns a snapshot of the A×B logarithms of the weights.
-	LogWeights() mat.Matrix
-	// Save writes the learner in the format of package persist.
-	Save(w io.Writer) error
-}
-
 // KernelResult is what a batch learner of a kernel returns: learners.Result with a
 // kernel, whose squared distance has no matrix, in place of the metric.
 type KernelResult struct {
@@ -106,13 +82,13 @@ type Entry struct {
 	// LoadPair reads a learner of this Kind.
 	LoadPair func(r io.Reader) (learners.Pair, error)
 	// NewTriplet returns a learner for objects numbered from 0 to objects−1.
-	NewTriplet func(objects int, v Values) (TripletLearner, error)
+	NewTriplet func(objects int, v Values) (learners.TripletLearner, error)
 	// LoadTriplet reads a learner of this Kind.
-	LoadTriplet func(r io.Reader) (TripletLearner, error)
+	LoadTriplet func(r io.Reader) (learners.TripletLearner, error)
 	// NewMap returns a learner for cost matrices of a rows and b columns.
-	NewMap func(a, b int, v Values) (MapLearner, error)
+	NewMap func(a, b int, v Values) (learners.MapLearner, error)
 	// LoadMap reads a learner of this Kind.
-	LoadMap func(r io.Reader) (MapLearner, error)
+	LoadMap func(r io.Reader) (learners.MapLearner, error)
 	// FitLinks learns from the rows of x and links between them. A fit that iterates
 	// returns an error that wraps ctx's once ctx is done (see learners.Progress); a closed
 	// form looks neither at ctx nor at p.

@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -201,7 +200,7 @@ func TestOfKind(t *testing.T) {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		var file bytes.Buffer
-		if err := l.(interface{ Save(io.Writer) error }).Save(&file); err != nil {
+		if err := l.Save(&file); err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		env, err := persist.Read(bytes.NewReader(file.Bytes()))

@@ -178,7 +178,7 @@ var entries = []Entry{
 			seed,
 		},
 		Kind: triplets.ERKLEKind,
-		NewTriplet: func(objects int, v Values) (TripletLearner, error) {
+		NewTriplet: func(objects int, v Values) (learners.TripletLearner, error) {
 			p := triplets.ERKLEParams{
 				Delta: v.Float("delta"), Margin: v.Float("margin"), P: v.Float("p"), Beta: v.Int("beta"),
 				Trace: v.Float("trace"), Reject: v.Float("reject"), Seed: uint64(v.Int("seed")),
@@ -190,7 +190,7 @@ var entries = []Entry{
 			}
 			return triplets.NewERKLE(objects, p)
 		},
-		LoadTriplet: func(r io.Reader) (TripletLearner, error) { return triplets.LoadERKLE(r) },
+		LoadTriplet: func(r io.Reader) (learners.TripletLearner, error) { return triplets.LoadERKLE(r) },
 	},
 	{
 		Name:        "rmp",
@@ -221,14 +221,14 @@ var entries = []Entry{
 		},
 		Bounded: true,
 		Kind:    mapping.RMPKind,
-		NewMap: func(a, b int, v Values) (MapLearner, error) {
+		NewMap: func(a, b int, v Values) (learners.MapLearner, error) {
 			p, err := rmp(v)
 			if err != nil {
 				return nil, err
 			}
 			return mapping.NewRMP(rand.NewPCG(uint64(v.Int("seed")), 0), a, b, p)
 		},
-		LoadMap: func(r io.Reader) (MapLearner, error) { return mapping.LoadRMP(r) },
+		LoadMap: func(r io.Reader) (learners.MapLearner, error) { return mapping.LoadRMP(r) },
 	},
 	{
 		Name:        "ftl",
@@ -240,10 +240,10 @@ var entries = []Entry{
 		Params:      []Param{prototypes},
 		Bounded:     true,
 		Kind:        mapping.FTLKind,
-		NewMap: func(a, b int, v Values) (MapLearner, error) {
+		NewMap: func(a, b int, v Values) (learners.MapLearner, error) {
 			return mapping.NewFTL(a, b, mapping.FTLParams{M: v.Int("m")})
 		},
-		LoadMap: func(r io.Reader) (MapLearner, error) { return mapping.LoadFTL(r) },
+		LoadMap: func(r io.Reader) (learners.MapLearner, error) { return mapping.LoadFTL(r) },
 	},
 	{
 		Name:        "pola-batch",

@@ -152,10 +152,10 @@ func checkMatrix(m mat.Symmetric, size float64) (float64, error) {
 	return size, nil
 }
 
-func saved(t *testing.T, l any) []byte {
+func saved(t *testing.T, l interface{ Save(io.Writer) error }) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := l.(interface{ Save(io.Writer) error }).Save(&b); err != nil {
+	if err := l.Save(&b); err != nil {
 		t.Errorf("Save: %v", err)
 	}
 	return b.Bytes()
@@ -569,7 +569,7 @@ func tripletScales(t *testing.T, given map[string]string) {
 }
 
 // tripletRounds checks the rounds of a learner; twin is another one at the same start.
-func tripletRounds(t *testing.T, label string, l, twin catalog.TripletLearner, n int) {
+func tripletRounds(t *testing.T, label string, l, twin learners.TripletLearner, n int) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {

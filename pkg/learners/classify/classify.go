@@ -25,6 +25,15 @@ func LabelOf(positive bool) Label {
 	return Negative
 }
 
+// ParseLabel returns the label that v stands for, 1 or -1, or an error that says so. A
+// conversion Label(v) would keep the last eight bits of v: that of 257 is Positive.
+func ParseLabel(v int) (Label, error) {
+	if v != int(Positive) && v != int(Negative) {
+		return 0, fmt.Errorf("label: %d is not allowed, want 1 (positive) or -1 (negative)", v)
+	}
+	return Label(v), nil
+}
+
 // Valid reports whether l is Positive or Negative.
 func (l Label) Valid() bool { return l == Positive || l == Negative }
 
@@ -49,13 +58,25 @@ type Example struct {
 // dim-dimensional vectors: X of length dim, every entry finite, the label
 // Positive or Negative. The error names field, index and value.
 func (e Example) Check(dim int) error {
-	if !e.Label.Valid() {
-		return fmt.Errorf("label: %d is not allowed, want 1 (positive) or -1 (negative)", int8(e.Label))
+	if err := e.CheckLabel(); err != nil {
+		return err
 	}
-	if len(e.X) != dim {
-		return fmt.Errorf("x: has %d numbers, want %d", len(e.X), dim)
+	return CheckVector(e.X, dim)
+}
+
+// CheckLabel returns an error unless the label is Positive or Negative.
+func (e Example) CheckLabel() error {
+	_, err := ParseLabel(int(e.Label))
+	return err
+}
+
+// CheckVector returns an error unless x has length dim and finite entries: what a vector
+// that only asks for a prediction must satisfy.
+func CheckVector(x []float64, dim int) error {
+	if len(x) != dim {
+		return fmt.Errorf("x: has %d numbers, want %d", len(x), dim)
 	}
-	for i, a := range e.X {
+	for i, a := range x {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
 			return fmt.Errorf("x[%d]: %v is not allowed, want a finite number", i, a)
 		}
@@ -65,7 +86,7 @@ func (e Example) Check(dim int) error {
 
 // Prediction is what online classifiers predict.
 type Prediction struct {
-	Score    float64 // the larger, the more positive
+	Score    float64 // the larger, the more positive; finite
 	Positive bool    // Score > 0
 }
 

@@ -27,3 +27,12 @@ func TestExampleErrors(t *testing.T) {
 		t.Error("LabelOf")
 	}
 }
+
+func TestParseLabel(t *testing.T) {
+	for v := -600; v <= 600; v++ {
+		l, err := ParseLabel(v)
+		if want := v == 1 || v == -1; (err == nil) != want || want && int(l) != v || !want && l != 0 {
+			t.Errorf("%d: label %v, error %v", v, l, err)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package learnertest_test
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -60,11 +62,15 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.NewTriplet != nil {
-				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, catalog.TripletLearner]{
-					New:      maker(t, func() (catalog.TripletLearner, error) { return e.NewTriplet(objects, v) }),
-					Save:     catalog.TripletLearner.Save,
+				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, learners.TripletLearner]{
+					New:      maker(t, func() (learners.TripletLearner, error) { return e.NewTriplet(objects, v) }),
+					Save:     learners.TripletLearner.Save,
 					Load:     e.LoadTriplet,
-					Snapshot: func(l catalog.TripletLearner) func() []float64 { return entries(l.Kernel()) },
+					Snapshot: func(l learners.TripletLearner) func() []float64 { return entries(l.Kernel()) },
+					Bad: map[string]metric.Triplet{
+						"object −1": {A: -1, Near: 1, Far: 2}, "too large": {A: 0, Near: 1, Far: objects},
+						"near and far": {A: 0, Near: 1, Far: 1}, "a and near": {A: 1, Near: 1, Far: 2},
+					},
 				}
 				for range rounds {
 					p := rng.Perm(objects)
@@ -73,11 +79,17 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 				s.Run(t)
 				return
 			}
-			s := learnertest.Suite[metric.CostRound, []int, catalog.MapLearner]{
-				New:      maker(t, func() (catalog.MapLearner, error) { return e.NewMap(objects, prototypes, v) }),
-				Save:     catalog.MapLearner.Save,
+			s := learnertest.Suite[metric.CostRound, []int, learners.MapLearner]{
+				New:      maker(t, func() (learners.MapLearner, error) { return e.NewMap(objects, prototypes, v) }),
+				Save:     learners.MapLearner.Save,
 				Load:     e.LoadMap,
-				Snapshot: func(l catalog.MapLearner) func() []float64 { return entries(l.LogWeights()) },
+				Snapshot: func(l learners.MapLearner) func() []float64 { return entries(l.LogWeights()) },
+				Bad:      map[string]metric.CostRound{"no costs": {}, "turned": {Cost: mat.NewDense(prototypes, objects, nil)}},
+			}
+			for _, v := range []float64{-0.5, 1.5, math.NaN(), math.Inf(1)} {
+				c := mat.NewDense(objects, prototypes, nil)
+				c.Apply(func(_, _ int, _ float64) float64 { return v }, c)
+				s.Bad[fmt.Sprint("costs of ", v)] = metric.CostRound{Cost: c}
 			}
 			for range rounds {
 				c := mat.NewDense(objects, prototypes, nil)

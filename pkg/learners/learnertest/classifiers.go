@@ -28,7 +28,7 @@ type Classifier interface {
 //   - A dimension of 0 is an error.
 //   - Damaged files are errors, and no number of a file makes Load or what it loaded
 //     panic, or take more memory than the file warrants.
-//   - Predict and Loss panic on a vector of another length.
+//   - Predict and Loss panic on a vector of another length, NaN and Inf.
 //   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose squared
 //     norm overflows are errors.
 type Classifiers[L Classifier] struct {
@@ -53,14 +53,13 @@ func (c Classifiers[L]) Run(t TB) {
 		t.Errorf("dim 0: %v", err)
 	}
 	l, _ := c.New(2) // worked above
-	for name, call := range map[string]func(classify.Example){
-		"Predict": func(f classify.Example) { l.Predict(f) },
-		"Loss":    func(f classify.Example) { l.Loss(f) },
-	} {
-		for _, x := range [][]float64{nil, {1}, {1, 2, 3}} {
-			if !panics(func() { call(classify.Example{X: x, Label: classify.Positive}) }) {
-				t.Errorf("%s of %d numbers, want 2: no panic", name, len(x))
-			}
+	for _, x := range [][]float64{nil, {1}, {1, 2, 3}, {1, math.NaN()}} {
+		f := classify.Example{X: x, Label: classify.Positive}
+		if _, panicked := try(func() any { return l.Predict(f) }); panicked == nil {
+			t.Errorf("Predict of %v, want 2 finite numbers: no panic", x)
+		}
+		if _, panicked := try(func() any { return l.Loss(f) }); panicked == nil {
+			t.Errorf("Loss of %v, want 2 finite numbers: no panic", x)
 		}
 	}
 }
@@ -119,12 +118,6 @@ func (c Classifiers[L]) suite(dim int) Suite[classify.Example, classify.Predicti
 		Save:    func(l L, w io.Writer) error { return l.Save(w) },
 		Load:    c.Load,
 	}
-}
-
-func panics(f func()) (panicked bool) {
-	defer func() { panicked = recover() != nil }()
-	f()
-	return false
 }
 
 // ExampleStream returns n examples, about half of whose entries are 0, with labels

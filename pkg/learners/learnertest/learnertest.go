@@ -34,6 +34,9 @@ type TB interface {
 //   - Nothing writes to a round, and Step keeps no reference to it.
 //   - A step that fails changes nothing.
 //   - Learners with the same start and the same rounds give the same bits.
+//   - Predict and Loss give finite numbers. On a round that Step refuses they may also panic,
+//     with a text that begins with the name of the package; so may every method of the
+//     zero value of the learner's type.
 //   - A learner saved and loaded at any point continues bit for bit, saving
 //     disturbs nothing, and a truncated file is an error.
 //   - A snapshot is not changed by later steps.
@@ -109,6 +112,7 @@ func (s Suite[F, P, L]) Run(tb TB) {
 	if t.violations == 0 { // else a race would be no news
 		s.concurrency(t, want)
 	}
+	s.misuse(t, want)
 }
 
 // counting counts violations.
@@ -138,6 +142,9 @@ func (s Suite[F, P, L]) reference(t TB) ([]learners.Outcome[P], bool) {
 		if err != nil {
 			t.Errorf("round %d: valid round refused: %v", i, err)
 			return nil, false
+		}
+		if !allFinite(reflect.ValueOf(p)) {
+			t.Errorf("round %d: Predict gives %v, want finite numbers", i, p)
 		}
 		if !s.Equal(p, o.Prediction) {
 			t.Errorf("round %d: Step returned the prediction %v, Predict before it %v", i, o.Prediction, p)

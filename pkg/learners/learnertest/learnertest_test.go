@@ -44,6 +44,7 @@ type points struct{ Z []float64 }
 func newPoints() *points { return &points{Z: []float64{0, 1, 2, 3, 4}} }
 
 func (l *points) Predict(f metric.Triplet) learners.TripletPrediction {
+	demand(l.check(f))
 	sq := func(i, j int) float64 { return (l.Z[i] - l.Z[j]) * (l.Z[i] - l.Z[j]) }
 	return learners.TripletPrediction{SqNear: sq(f.A, f.Near), SqFar: sq(f.A, f.Far)}
 }
@@ -53,12 +54,19 @@ func (l *points) Loss(f metric.Triplet) float64 {
 	return math.Max(0, 1+p.SqNear-p.SqFar)
 }
 
-func (l *points) Step(f metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
-	var o learners.Outcome[learners.TripletPrediction]
+func (l *points) check(f metric.Triplet) error {
 	for _, i := range []int{f.A, f.Near, f.Far} {
 		if i < 0 || i >= len(l.Z) {
-			return o, fmt.Errorf("object %d, want 0 to %d", i, len(l.Z)-1)
+			return fmt.Errorf("object %d, want 0 to %d", i, len(l.Z)-1)
 		}
+	}
+	return nil
+}
+
+func (l *points) Step(f metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
+	var o learners.Outcome[learners.TripletPrediction]
+	if err := l.check(f); err != nil {
+		return o, err
 	}
 	o.Prediction, o.Loss = l.Predict(f), l.Loss(f)
 	o.Mistake = o.Prediction.SqNear >= o.Prediction.SqFar
@@ -156,6 +164,7 @@ func (l *guesser) Loss(f metric.CostRound) float64 {
 	if l.fault == "impure loss" {
 		l.weights[0] *= 1.5
 	}
+	demand(l.check(f))
 	var sum float64
 	for i, j := range l.guess {
 		sum += f.Cost.At(i, j)
@@ -163,16 +172,23 @@ func (l *guesser) Loss(f metric.CostRound) float64 {
 	return sum
 }
 
-func (l *guesser) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
-	o := learners.Outcome[[]int]{Prediction: slices.Clone(l.guess), StepSize: 1, Updated: true}
+func (l *guesser) check(f metric.CostRound) error {
 	if f.Cost == nil {
-		return o, errors.New("no cost")
+		return errors.New("no cost")
 	}
 	if r, c := f.Cost.Dims(); r*c != len(l.weights) || c != l.b {
-		if l.fault == "error changes state" {
+		return fmt.Errorf("cost is %d×%d", r, c)
+	}
+	return nil
+}
+
+func (l *guesser) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+	o := learners.Outcome[[]int]{Prediction: slices.Clone(l.guess), StepSize: 1, Updated: true}
+	if err := l.check(f); err != nil {
+		if f.Cost != nil && l.fault == "error changes state" {
 			l.draw()
 		}
-		return o, fmt.Errorf("cost is %d×%d", r, c)
+		return o, err
 	}
 	if l.fault == "refuses" {
 		return o, errors.New("no")
@@ -241,6 +257,9 @@ func costs(fault string) learnertest.Suite[metric.CostRound, []int, mapLearner] 
 		},
 		Save: func(l mapLearner, w io.Writer) error {
 			g := l.(*guesser)
+			if g.pcg == nil {
+				demand(errors.New("zero value"))
+			}
 			p, err := g.pcg.MarshalBinary()
 			if err != nil {
 				return err

@@ -25,12 +25,14 @@ import (
 //   - Threshold is at least MinThreshold after every update.
 //   - A pair with x = y is accepted and leaves all distances as they are.
 //   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose
-//     squared distance overflows are errors.
+//     squared distance overflows are errors of Step.
+//   - Predict panics on vectors of wrong length, NaN and Inf, and Loss on these and on label 0
+//     and 2. Neither panics on finite features: where d² overflows, PairPrediction.Check says
+//     so, and Step refuses the pair.
 type Pairs struct {
 	// New returns a learner at its start.
 	New func(dim int) (learners.Pair, error)
-	// Load reads what the learner's Save(io.Writer) error wrote. nil: it
-	// cannot be saved.
+	// Load reads what the learner's Save wrote. nil: saving is not checked.
 	Load func(r io.Reader) (learners.Pair, error)
 	// MinThreshold is what the learner promises after every update; −Inf if
 	// nothing.
@@ -51,9 +53,6 @@ type running interface{ Matrix() *mat.SymDense }
 type multiplier interface {
 	MulVec(dst, x []float64) []float64
 }
-
-// saver is what a learner that can be saved implements.
-type saver interface{ Save(io.Writer) error }
 
 // metricTol bounds the difference between Predict and Metric relative to
 // tr(M)·‖x−y‖², an upper bound of the squared distance, with the largest M so
@@ -80,8 +79,10 @@ func (s Pairs) Run(t TB) {
 			t.Errorf("New: %v", err)
 			return
 		}
-		s.suite(t, c.dim, rounds).Run(t)
+		u := s.suite(t, c.dim, rounds)
+		u.Run(t)
 		s.laws(t, c.dim, rounds)
+		s.malformed(t, c.dim, rounds, u.Bad)
 	}
 }
 
@@ -161,13 +162,7 @@ func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, lea
 	}
 	if s.Load != nil {
 		u.Load = s.Load
-		u.Save = func(l learners.Pair, w io.Writer) error {
-			v, ok := l.(saver)
-			if !ok {
-				return fmt.Errorf("%T has no method Save(io.Writer) error", l)
-			}
-			return v.Save(w)
-		}
+		u.Save = learners.Pair.Save
 	}
 	return u
 }

@@ -22,6 +22,13 @@ type scaled struct {
 	fault string
 }
 
+// demand panics if err is not nil.
+func demand(err error) {
+	if err != nil {
+		panic("learnertest_test: " + err.Error())
+	}
+}
+
 func (l *scaled) Dim() int {
 	if l.fault == "Dim" {
 		return l.N + 1
@@ -32,6 +39,9 @@ func (l *scaled) Dim() int {
 func (l *scaled) Threshold() float64 { return l.B }
 
 func (l *scaled) Metric() *metric.Mahalanobis {
+	if l.N == 0 {
+		panic("learnertest_test: zero value")
+	}
 	f := mat.NewDense(l.N, l.N, nil)
 	w := l.W
 	if l.fault == "Metric disagrees" {
@@ -47,7 +57,16 @@ func (l *scaled) Metric() *metric.Mahalanobis {
 }
 
 func (l *scaled) Predict(f metric.Pair) learners.PairPrediction {
+	switch {
+	case l.fault == "panics of gonum" && len(f.X) != len(f.Y):
+		panic(mat.ErrShape)
+	case l.fault != "takes NaN" || len(f.X) != len(f.Y):
+		demand(f.CheckVectors(l.N))
+	}
 	q := l.W * metric.Euclidean{}.SqDist(f.X, f.Y)
+	if l.fault != "infinite" {
+		q = learners.Saturate(q)
+	}
 	if l.fault == "asymmetric" && f.X[0] > f.Y[0] {
 		q *= 1.5
 	}
@@ -65,6 +84,9 @@ func (l *scaled) Predict(f metric.Pair) learners.PairPrediction {
 }
 
 func (l *scaled) Loss(f metric.Pair) float64 {
+	if l.fault != "loss of no label" {
+		demand(f.CheckLabel())
+	}
 	return math.Max(0, 1+float64(f.Label)*(l.Predict(f).SqDist-l.B))
 }
 
@@ -74,8 +96,8 @@ func (l *scaled) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 		if err := f.Check(l.N); err != nil {
 			return o, err
 		}
-		if q := l.Predict(f).SqDist; math.IsInf(q, 0) || math.IsNaN(q) {
-			return o, errors.New("overflow")
+		if err := l.Predict(f).Check(); err != nil {
+			return o, err
 		}
 	}
 	o.Prediction, o.Loss = l.Predict(f), l.Loss(f)
@@ -131,6 +153,10 @@ func TestPairFaultsAreCaught(t *testing.T) {
 		"x = y changes M":   "a distance changed",
 		"low threshold":     "threshold 0.5 after an update",
 		"no check":          "label 0: accepted",
+		"panics of gonum":   "short x: Predict panics with mat.Error",
+		"takes NaN":         "NaN: Predict panics: false, want true",
+		"infinite":          "overflow: Predict gives {+Inf false}",
+		"loss of no label":  "label 0: Loss panics: false, want true",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			defer func() { // a learner that checks nothing panics on the wrong length
@@ -160,20 +186,24 @@ func (l *unchecked) Step(f metric.Pair) (learners.Outcome[learners.PairPredictio
 	return l.scaled.Step(f)
 }
 
-// A learner that cannot be saved, or has no Save method, is told apart.
+// Without Load saving is not checked.
 func TestPairsSaving(t *testing.T) {
 	s := scaledPairs("")
 	s.Load = nil
 	s.Run(t)
+}
+
+// fragile is a learner whose zero value panics with an error of the runtime.
+type fragile struct{ *scaled }
+
+func TestZeroValue(t *testing.T) {
 	var r recorder
-	s = scaledPairs("")
-	plain := s.New
-	s.New = func(dim int) (learners.Pair, error) {
-		l, err := plain(dim)
-		return struct{ learners.Pair }{l}, err
-	}
+	s := scaledPairs("")
+	s.New = func(dim int) (learners.Pair, error) { return &fragile{&scaled{N: dim, W: 1, B: 1}}, nil }
+	s.Load = nil
 	s.Run(&r)
-	r.wantViolation(t, "has no method Save")
+	r.wantViolation(t, "the zero value: Predict panics with runtime.")
+	r.wantViolation(t, "the zero value: Metric panics with runtime.")
 }
 
 // A deferred learner reports negative squared distances.
@@ -192,6 +222,9 @@ type below struct {
 }
 
 func (l *below) Matrix() *mat.SymDense {
+	if l.N == 0 {
+		panic("learnertest_test: zero value")
+	}
 	m := mat.NewSymDense(l.N, nil)
 	for i := range l.N {
 		m.SetSym(i, i, -l.W*l.measures)

@@ -3,10 +3,11 @@ package linear
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
+
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/learnertest"
-	"testing"
 )
 
 // BenchmarkOnline measures a step of each online classifier on sparse vectors in R^500.

@@ -28,13 +28,11 @@ func (h *Hyperplane) Weights() []float64 { return slices.Clone(h.w) }
 // Bias returns b.
 func (h *Hyperplane) Bias() float64 { return h.b }
 
-// Predict returns the score w·x + b and whether it is positive. It panics unless
-// x has length Dim.
+// Predict returns the score w·x + b, ±math.MaxFloat64 where it overflows, and whether it
+// is positive. It panics unless x has length Dim and finite entries.
 func (h *Hyperplane) Predict(x []float64) classify.Prediction {
-	if len(x) != len(h.w) {
-		panic(mat.ErrShape)
-	}
-	return classify.PredictionOf(floats.Dot(h.w, x) + h.b)
+	demand("Hyperplane", classify.CheckVector(x, len(h.w)))
+	return classify.PredictionOf(finiteScore(h.w, x, h.b))
 }
 
 // Classify returns the predicted label of each row of x. It panics if x is nil or
@@ -53,7 +51,7 @@ func (h *Hyperplane) Classify(x *mat.Dense) []classify.Label {
 func (h *Hyperplane) Errors(x *mat.Dense, want []classify.Label) int {
 	got := h.Classify(x)
 	if len(want) != len(got) {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("linear: %d labels for %d rows", len(want), len(got)))
 	}
 	wrong := 0
 	for i, l := range got {

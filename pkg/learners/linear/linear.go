@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
@@ -48,14 +47,33 @@ func newLinear(name string, dim int, positive, negative, eta, r2 float64) (linea
 	}, nil
 }
 
-func (l *linear) score(x []float64) float64 {
-	if len(x) != len(l.w) {
-		panic(mat.ErrShape)
-	}
-	return floats.Dot(l.w, x) + l.b
+// score returns w·x + b, which may overflow.
+func (l *linear) score(x []float64) float64 { return floats.Dot(l.w, x) + l.b }
+
+// predict returns the prediction for x, with the score as finiteScore has it.
+func (l *linear) predict(x []float64) classify.Prediction {
+	demand(l.name, classify.CheckVector(x, len(l.w)))
+	return classify.PredictionOf(finiteScore(l.w, x, l.b))
 }
 
-func (l *linear) loss(f classify.Example) float64 { return l.lossAt(f.Label, l.score(f.X)) }
+// finiteScore returns w·x + b, ±math.MaxFloat64 where that overflows; where only sums on
+// the way do, it adds up w and x divided by powers of two.
+func finiteScore(w, x []float64, b float64) float64 {
+	if s := floats.Dot(w, x) + b; finite(s) {
+		return s
+	}
+	const down = 0x1p-530
+	var s float64 // of terms below 2^988
+	for i, a := range x {
+		s += (w[i] * down) * (a * down)
+	}
+	return learners.Saturate((s + b*down*down) / down / down)
+}
+
+func (l *linear) loss(f classify.Example) float64 {
+	demand(l.name, f.CheckLabel())
+	return learners.Saturate(l.lossAt(f.Label, l.predict(f.X).Score))
+}
 
 func (l *linear) lossAt(y classify.Label, score float64) float64 {
 	return math.Max(0, l.margin(y)-float64(y)*score)
@@ -112,4 +130,11 @@ func (l *linear) restore(s linearState) error {
 	}
 	l.w, l.b = s.Weights, s.Bias
 	return nil
+}
+
+// demand panics, with the learner's name, if err is not nil.
+func demand(name string, err error) {
+	if err != nil {
+		panic(fmt.Sprintf("linear: %s: %v", name, err))
+	}
 }

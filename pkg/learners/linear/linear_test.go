@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"strings"
+	"testing"
+
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/persist/persisttest"
-	"strings"
-	"testing"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -105,6 +106,26 @@ func untilQuiet(t *testing.T, l learners.Online[classify.Example, classify.Predi
 		}
 		if updates[classify.Positive]+updates[classify.Negative] == before {
 			return updates, mistakes
+		}
+	}
+}
+
+// A score that overflows is the largest number; one of which only terms overflow is right.
+func TestScoreStaysFinite(t *testing.T) {
+	h := &Hyperplane{w: []float64{2e10, -1e10}, b: 3}
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{[]float64{1, 1}, 1e10 + 3},
+		{[]float64{1e300, 1e300}, math.MaxFloat64},
+		{[]float64{0, 1e300}, -math.MaxFloat64},
+		{[]float64{1e298, 2e298}, 0},
+		{[]float64{1.5e298, 2e298}, 1e308},
+	} {
+		got := h.Predict(c.x)
+		if math.Abs(got.Score-c.want) > 1e-15*math.Abs(c.want)+4 || got.Positive != (got.Score > 0) {
+			t.Errorf("%g: %+v, want %g", c.x, got, c.want)
 		}
 	}
 }

@@ -108,37 +108,45 @@ func NewPAUM(dim int, p PAUMParams) (*PAUM, error) {
 	return &PAUM{l, p}, nil
 }
 
-// Dim returns the dimension of the vectors.
-func (p *PAUM) Dim() int { return len(p.l.w) }
-
-// Params returns the resolved parameters.
-func (p *PAUM) Params() PAUMParams { return p.p }
-
-// Weights returns a copy of w.
-func (p *PAUM) Weights() []float64 { return slices.Clone(p.l.w) }
-
-// Bias returns b.
-func (p *PAUM) Bias() float64 { return p.l.b }
-
-// Predict returns the score and whether it is positive. It ignores the label. It
-// panics unless X has length Dim.
-func (p *PAUM) Predict(f classify.Example) classify.Prediction {
-	return classify.PredictionOf(p.l.score(f.X))
+// made returns p, and panics unless a constructor made it.
+func (p *PAUM) made() *PAUM {
+	if p == nil || p.l.w == nil {
+		panic("linear: PAUM: zero value, use NewPAUM")
+	}
+	return p
 }
 
-// Loss returns max(0, τ_y − y·score). It panics unless X has length Dim.
-func (p *PAUM) Loss(f classify.Example) float64 { return p.l.loss(f) }
+// Dim returns the dimension of the vectors.
+func (p *PAUM) Dim() int { return len(p.made().l.w) }
+
+// Params returns the resolved parameters.
+func (p *PAUM) Params() PAUMParams { return p.made().p }
+
+// Weights returns a copy of w.
+func (p *PAUM) Weights() []float64 { return slices.Clone(p.made().l.w) }
+
+// Bias returns b.
+func (p *PAUM) Bias() float64 { return p.made().l.b }
+
+// Predict returns the score and whether it is positive. It ignores the label. It
+// panics unless X has length Dim and finite entries. A score that overflows is
+// ±math.MaxFloat64.
+func (p *PAUM) Predict(f classify.Example) classify.Prediction { return p.made().l.predict(f.X) }
+
+// Loss returns max(0, τ_y − y·score). It panics as Predict does, and if the
+// label is neither 1 nor -1.
+func (p *PAUM) Loss(f classify.Example) float64 { return p.made().l.loss(f) }
 
 // Step predicts, suffers the loss and updates. It returns an error, and changes
 // nothing, if the label is neither 1 nor -1, X is not of length Dim, an entry is
 // NaN or infinite, or ‖x‖², the score or the new weights overflow.
 func (p *PAUM) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
-	return p.l.step(f)
+	return p.made().l.step(f)
 }
 
 // Save writes the learner in the format of package persist, kind
 // "classify/paum". A learner loaded from it continues bit for bit.
-func (p *PAUM) Save(w io.Writer) error { return persist.Write(w, PAUMKind, p.p, p.l.state()) }
+func (p *PAUM) Save(w io.Writer) error { return persist.Write(w, PAUMKind, p.made().p, p.l.state()) }
 
 // LoadPAUM reads a learner that Save wrote. Its errors wrap those of package
 // persist if the file is foreign, newer, damaged or of another kind.

@@ -50,34 +50,43 @@ func NewPerceptron(dim int) (*Perceptron, error) {
 	return &Perceptron{l}, nil
 }
 
-// Dim returns the dimension of the vectors.
-func (p *Perceptron) Dim() int { return len(p.l.w) }
-
-// Weights returns a copy of w.
-func (p *Perceptron) Weights() []float64 { return slices.Clone(p.l.w) }
-
-// Bias returns b.
-func (p *Perceptron) Bias() float64 { return p.l.b }
-
-// Predict returns the score and whether it is positive. It ignores the label. It
-// panics unless X has length Dim.
-func (p *Perceptron) Predict(f classify.Example) classify.Prediction {
-	return classify.PredictionOf(p.l.score(f.X))
+// made returns p, and panics unless a constructor made it.
+func (p *Perceptron) made() *Perceptron {
+	if p == nil || p.l.w == nil {
+		panic("linear: Perceptron: zero value, use NewPerceptron")
+	}
+	return p
 }
 
-// Loss returns max(0, −y·score). It panics unless X has length Dim.
-func (p *Perceptron) Loss(f classify.Example) float64 { return p.l.loss(f) }
+// Dim returns the dimension of the vectors.
+func (p *Perceptron) Dim() int { return len(p.made().l.w) }
+
+// Weights returns a copy of w.
+func (p *Perceptron) Weights() []float64 { return slices.Clone(p.made().l.w) }
+
+// Bias returns b.
+func (p *Perceptron) Bias() float64 { return p.made().l.b }
+
+// Predict returns the score and whether it is positive. It ignores the label. It
+// panics unless X has length Dim and finite entries. A score that overflows is
+// ±math.MaxFloat64.
+func (p *Perceptron) Predict(f classify.Example) classify.Prediction { return p.made().l.predict(f.X) }
+
+// Loss returns max(0, −y·score). It panics as Predict does, and if the
+// label is neither 1 nor -1.
+func (p *Perceptron) Loss(f classify.Example) float64 { return p.made().l.loss(f) }
 
 // Step predicts, suffers the loss and updates. It returns an error, and changes
 // nothing, if the label is neither 1 nor -1, X is not of length Dim, an entry is
 // NaN or infinite, or ‖x‖², the score or the new weights overflow.
 func (p *Perceptron) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
-	return p.l.step(f)
+	return p.made().l.step(f)
 }
 
 // Save writes the learner in the format of package persist, kind
 // "classify/perceptron". A learner loaded from it continues bit for bit.
 func (p *Perceptron) Save(w io.Writer) error {
+	p.made()
 	return persist.Write(w, PerceptronKind, struct{}{}, p.l.state())
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
 
@@ -16,8 +16,8 @@ var costFields = []string{"cost"}
 
 // costLines is the protocol of learners of maps from assignment costs.
 type costLines struct {
-	learner catalog.MapLearner // nil until the shape is known
-	make    func(a, b int) (catalog.MapLearner, error)
+	learner learners.MapLearner // nil until the shape is known
+	make    func(a, b int) (learners.MapLearner, error)
 	cost    []float64 // row by row
 	columns int
 	has     bool

@@ -48,6 +48,7 @@ import (
 	"io"
 	"strconv"
 
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
@@ -149,7 +150,7 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 	var p protocol
 	switch e.Feedback {
 	case catalog.Pairs:
-		pairs := &pairLines{dim: o.Dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
+		pairs := &pairLines{name: e.Name, dim: o.Dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
 		if o.Dim > 0 {
 			var err error
 			if pairs.learner, err = pairs.made(o.Dim); err != nil {
@@ -167,7 +168,7 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 		}
 		p = newTripletLines(l)
 	case catalog.Costs:
-		p = &costLines{make: func(a, b int) (catalog.MapLearner, error) { return e.NewMap(a, b, v) }}
+		p = &costLines{make: func(a, b int) (learners.MapLearner, error) { return e.NewMap(a, b, v) }}
 	}
 	return &Session{o: o, entry: e, p: p}, nil
 }
@@ -211,7 +212,7 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		if err := checkState(l, o.StateEvery > 0); err != nil {
 			return nil, &OptionError{"state-every", err}
 		}
-		return &pairLines{dim: l.Dim(), learner: l}, nil
+		return &pairLines{name: e.Name, dim: l.Dim(), learner: l}, nil
 	case catalog.Triplets:
 		l, err := e.LoadTriplet(r)
 		if err != nil {

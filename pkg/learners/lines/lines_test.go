@@ -263,7 +263,9 @@ func TestBadLines(t *testing.T) {
 		{"pola", `{"x":[1],"y":[0,5],"label":1}`, []string{"has", "numbers, want"}},
 		{"pola", `{"x":[],"y":[],"label":1}`, []string{"x: has 0 numbers, want"}},
 		{"pola", `{"x":[1e200,2],"y":[-1e200,5],"label":1}`, []string{"scale the features down"}},
-		{"counter", `{"x":[1e200,2],"y":[-1e200,5]}`, []string{"squared distance is +Inf", "scale"}},
+		{"lego", `{"x":[1e200,2],"y":[-1e200,5],"label":1}`, []string{"lego: x and y: d² overflows float64: scale the features down"}},
+		{"lego", `{"x":[1e200,2],"y":[-1e200,5]}`, []string{"lego: x and y: d² overflows float64: scale the features down"}},
+		{"counter", `{"x":[1e200,2],"y":[-1e200,5]}`, []string{"counter: x and y: d² overflows float64: scale the features down"}},
 		{"counter", `{"x":[13,2],"y":[0,5],"label":1}`, []string{"difference 13"}},
 		// Labels.
 		{"pola", `{"x":[1,2],"y":[0,5],"label":0}`, []string{"label: 0", "1 (similar) or -1"}},

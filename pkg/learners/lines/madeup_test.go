@@ -28,21 +28,21 @@ var madeUp = []catalog.Entry{
 	},
 	{
 		Name: "points", Feedback: catalog.Triplets, Kind: "test/points",
-		NewTriplet: func(objects int, _ catalog.Values) (catalog.TripletLearner, error) {
+		NewTriplet: func(objects int, _ catalog.Values) (learners.TripletLearner, error) {
 			l := &points{Z: make([]float64, objects)}
 			for i := range l.Z {
 				l.Z[i] = float64(i)
 			}
 			return l, nil
 		},
-		LoadTriplet: func(r io.Reader) (catalog.TripletLearner, error) { return loadAs[points](r, "test/points") },
+		LoadTriplet: func(r io.Reader) (learners.TripletLearner, error) { return loadAs[points](r, "test/points") },
 	},
 	{
 		Name: "hedge", Feedback: catalog.Costs, Kind: "test/hedge",
-		NewMap: func(a, b int, _ catalog.Values) (catalog.MapLearner, error) {
+		NewMap: func(a, b int, _ catalog.Values) (learners.MapLearner, error) {
 			return &hedge{A: a, B: b, W: make([]float64, a*b)}, nil
 		},
-		LoadMap: func(r io.Reader) (catalog.MapLearner, error) { return loadAs[hedge](r, "test/hedge") },
+		LoadMap: func(r io.Reader) (learners.MapLearner, error) { return loadAs[hedge](r, "test/hedge") },
 	},
 	{Name: "batch", Feedback: catalog.Links},
 }

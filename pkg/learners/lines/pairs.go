@@ -26,6 +26,7 @@ var pairFields = []string{"x", "y", "label"}
 
 // pairLines is the protocol of learners of labelled pairs.
 type pairLines struct {
+	name    string      // of the learner, a prefix of errors as in those of Step
 	dim     int         // 0 until it is known
 	learner pairLearner // nil until it is
 	states  bool        // answers have states
@@ -47,13 +48,10 @@ func (p *pairLines) field(i int, d *decoder) error {
 	case 1:
 		p.f.Y, err = d.numbers(p.f.Y[:0], "y", -1)
 	default:
-		const want = "1 (similar) or -1 (dissimilar)"
 		var label int
-		label, err = d.whole("label", -1, 1, want)
-		if err == nil && label == 0 {
-			err = fmt.Errorf("label: 0 is not allowed, want %s", want)
+		if label, err = d.whole("label", -1, 1, "1 (similar) or -1 (dissimilar)"); err == nil {
+			p.f.Label, err = metric.ParseLabel(label)
 		}
-		p.f.Label = metric.Label(label)
 	}
 	return err
 }
@@ -108,8 +106,11 @@ func (p *pairLines) answer(dst []byte) ([]byte, error) {
 		if !finite(o.Prediction.SqDist, o.Loss, o.StepSize) {
 			return dst, fmt.Errorf("%w: it accepted the line with squared distance %v, loss %v, step %v", ErrBroken, o.Prediction.SqDist, o.Loss, o.StepSize)
 		}
-	} else if o.Prediction = l.Predict(p.f); !finite(o.Prediction.SqDist) {
-		return dst, fmt.Errorf("x and y: squared distance is %v, want a finite number: scale the features down", o.Prediction.SqDist)
+	} else {
+		o.Prediction = l.Predict(p.f)
+		if err := o.Prediction.Check(); err != nil {
+			return dst, fmt.Errorf("%s: %w", p.name, err)
+		}
 	}
 	p.dim, p.learner = dim, l
 	dst = appendNumber(dst, "sqdist", o.Prediction.SqDist)
@@ -154,5 +155,5 @@ func (p *pairLines) save(w io.Writer) error {
 	if p.learner == nil {
 		return ErrNothing
 	}
-	return p.learner.(interface{ Save(io.Writer) error }).Save(w) // the catalog's test checks that it can
+	return p.learner.Save(w)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
 
@@ -14,14 +14,14 @@ var tripletFields = []string{"a", "near", "far", "b", "c"}
 
 // tripletLines is the protocol of learners of relative comparisons.
 type tripletLines struct {
-	learner catalog.TripletLearner
+	learner learners.TripletLearner
 	last    int    // object
 	want    string // which objects are allowed, for errors
 	object  [5]int // by index in tripletFields
 	has     [5]bool
 }
 
-func newTripletLines(l catalog.TripletLearner) *tripletLines {
+func newTripletLines(l learners.TripletLearner) *tripletLines {
 	last := l.Objects() - 1
 	return &tripletLines{learner: l, last: last, want: fmt.Sprintf("an object from 0 to %d", last)}
 }

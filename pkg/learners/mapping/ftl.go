@@ -135,33 +135,42 @@ func (l *FTL) enumerate() []int {
 	return best
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *FTL) made() *FTL {
+	if l == nil || l.c.sum == nil {
+		panic("mapping: FTL: zero value, use NewFTL")
+	}
+	return l
+}
+
 // Dims returns A and B.
-func (l *FTL) Dims() (a, b int) { return l.c.a, l.c.b }
+func (l *FTL) Dims() (a, b int) { return l.made().c.a, l.c.b }
 
 // Params returns the parameters with the default filled in.
-func (l *FTL) Params() FTLParams { return l.p }
+func (l *FTL) Params() FTLParams { return l.made().p }
 
 // Exact reports whether the map is the best one, found by trying all sets, and not a local
 // optimum.
-func (l *FTL) Exact() bool { return sets(l.c.b, l.p.M) <= MaxSets }
+func (l *FTL) Exact() bool { return sets(l.made().c.b, l.p.M) <= MaxSets }
 
 // Set returns the m prototypes among which the current map chooses, in ascending order.
-func (l *FTL) Set() []int { return slices.Clone(l.set) }
+func (l *FTL) Set() []int { return slices.Clone(l.made().set) }
 
 // Predict returns the current map, the prototype of each object. It takes no account of f.
-func (l *FTL) Predict(metric.CostRound) []int { return slices.Clone(l.pi) }
+func (l *FTL) Predict(metric.CostRound) []int { return slices.Clone(l.made().pi) }
 
 // Loss returns the sum of the costs that the current map assigns. It panics unless the
-// costs are A×B.
-func (l *FTL) Loss(f metric.CostRound) float64 { return l.c.loss(f, l.pi) }
+// costs are A×B and those it adds are numbers from 0 to 1.
+func (l *FTL) Loss(f metric.CostRound) float64 { return l.made().c.loss(f, l.pi) }
 
 // LogWeights returns a snapshot of −C, A×B: exponential weights tend to follow the leader as
 // their learning rate grows.
-func (l *FTL) LogWeights() mat.Matrix { return l.c.scaled(-1) }
+func (l *FTL) LogWeights() mat.Matrix { return l.made().c.scaled(-1) }
 
 // Step predicts, suffers the loss, adds the costs and finds the new leader. It returns an
 // error, and changes nothing, unless f is A×B with entries from 0 to 1.
 func (l *FTL) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+	l.made()
 	if err := l.c.check(f); err != nil {
 		return learners.Outcome[[]int]{}, fmt.Errorf("ftl: %w", err)
 	}
@@ -186,6 +195,7 @@ type ftlState struct {
 // Save writes the learner in the format of package persist, kind "mapping/ftl". A learner loaded
 // from it continues bit for bit.
 func (l *FTL) Save(w io.Writer) error {
+	l.made()
 	return persist.Write(w, FTLKind, l.p, ftlState{l.c.a, l.round, l.c.sum, l.set})
 }
 

@@ -69,19 +69,27 @@ func newCosts(a, b int) costs { return costs{a, b, make([]float64, a*b)} }
 // column returns the costs of prototype j, not a copy.
 func (c costs) column(j int) []float64 { return c.sum[j*c.a : (j+1)*c.a : (j+1)*c.a] }
 
-// check returns an error unless f is a valid round.
-func (c costs) check(f metric.CostRound) error {
+// checkShape returns an error unless f has a matrix of the shape of c.
+func (c costs) checkShape(f metric.CostRound) error {
 	if f.Cost == nil {
 		return errors.New("cost: none given, want a matrix")
 	}
 	if a, b := f.Cost.Dims(); a != c.a || b != c.b {
 		return fmt.Errorf("cost: is %d×%d, want %d×%d", a, b, c.a, c.b)
 	}
+	return nil
+}
+
+// check returns an error unless f is a valid round.
+func (c costs) check(f metric.CostRound) error {
+	if err := c.checkShape(f); err != nil {
+		return err
+	}
 	at := entries(f.Cost)
 	for i := range c.a {
 		for j := range c.b {
 			if v := at(i, j); !(v >= 0 && v <= 1) {
-				return fmt.Errorf("cost: row %d, column %d: %v is not allowed, want a number from 0 to 1", i, j, v)
+				return badCost(i, j, v)
 			}
 		}
 	}
@@ -111,17 +119,30 @@ func entries(m mat.Matrix) func(i, j int) float64 {
 	return func(i, j int) float64 { return raw.Data[i*raw.Stride+j] }
 }
 
-// loss returns what the map pi costs in round f. It panics if the shape of f is
-// another one.
+// loss returns what the map pi costs in round f. It panics unless f has the shape of c
+// and the costs that it adds are numbers from 0 to 1.
 func (c costs) loss(f metric.CostRound, pi []int) float64 {
-	if a, b := f.Cost.Dims(); a != c.a || b != c.b {
-		panic(mat.ErrShape)
-	}
+	demand(c.checkShape(f))
 	var sum float64
 	for i, j := range pi {
-		sum += f.Cost.At(i, j)
+		v := f.Cost.At(i, j)
+		if !(v >= 0 && v <= 1) {
+			demand(badCost(i, j, v))
+		}
+		sum += v
 	}
 	return sum
+}
+
+// demand panics if err is not nil.
+func demand(err error) {
+	if err != nil {
+		panic("mapping: " + err.Error())
+	}
+}
+
+func badCost(i, j int, v float64) error {
+	return fmt.Errorf("cost: row %d, column %d: %v is not allowed, want a number from 0 to 1", i, j, v)
 }
 
 // scaled returns f·sum, A×B.

@@ -218,7 +218,7 @@ var _ learners.Online[metric.CostRound, []int] = (*RMP)(nil)
 // and the parameters are allowed, and panics if src is nil.
 func NewRMP(src *rand.PCG, a, b int, p RMPParams) (*RMP, error) {
 	if src == nil {
-		panic("mapping: the source of an RMP is nil")
+		panic("mapping: NewRMP: the source is nil")
 	}
 	p, err := p.resolved(a, b)
 	if err != nil {
@@ -298,33 +298,40 @@ func (l *RMP) draw() {
 	l.t.drawMap(l.pi, l.set, l.rng)
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *RMP) made() *RMP {
+	if l == nil || l.rng == nil {
+		panic("mapping: RMP: zero value, use NewRMP")
+	}
+	return l
+}
+
 // Dims returns A and B.
-func (l *RMP) Dims() (a, b int) { return l.t.a, l.t.b }
+func (l *RMP) Dims() (a, b int) { return l.made().t.a, l.t.b }
 
 // Params returns the parameters with all defaults filled in, Auto replaced by the sampler it chose.
-func (l *RMP) Params() RMPParams { return l.p }
+func (l *RMP) Params() RMPParams { return l.made().p }
 
 // Eta returns the learning rate with which the current map was drawn. It is 0 only where
 // there is one map.
-func (l *RMP) Eta() float64 { return l.t.eta }
+func (l *RMP) Eta() float64 { return l.made().t.eta }
 
 // Set returns the m prototypes among which the current map chooses, in ascending order.
-func (l *RMP) Set() []int { return slices.Clone(l.set) }
+func (l *RMP) Set() []int { return slices.Clone(l.made().set) }
 
 // Predict returns the current map, the prototype of each object. It takes no account of f.
-func (l *RMP) Predict(metric.CostRound) []int { return slices.Clone(l.pi) }
+func (l *RMP) Predict(metric.CostRound) []int { return slices.Clone(l.made().pi) }
 
 // Loss returns the sum of the costs that the current map assigns. It panics unless the
-// costs are A×B.
-func (l *RMP) Loss(f metric.CostRound) float64 { return l.t.loss(f, l.pi) }
+// costs are A×B and those it adds are numbers from 0 to 1.
+func (l *RMP) Loss(f metric.CostRound) float64 { return l.made().t.loss(f, l.pi) }
 
 // ExpectedLoss returns the expectation of Loss over the draw of the current map, and true. Where
 // sets are not enumerated (see Sampler) it returns 0 and false. It takes O(C(B, m)·A), and panics unless the costs are
-// A×B.
+// A×B with entries from 0 to 1.
 func (l *RMP) ExpectedLoss(f metric.CostRound) (float64, bool) {
-	if a, b := f.Cost.Dims(); a != l.t.a || b != l.t.b {
-		panic(mat.ErrShape)
-	}
+	l.made()
+	demand(l.t.check(f))
 	if l.law == nil {
 		return 0, false
 	}
@@ -334,6 +341,7 @@ func (l *RMP) ExpectedLoss(f metric.CostRound) (float64, bool) {
 // Sets returns all sets of m prototypes in lexicographic order with their probabilities P(S) in
 // the draw of the current map, or nil where sets are not enumerated. It is valid until the next Step.
 func (l *RMP) Sets() iter.Seq2[[]int, float64] {
+	l.made()
 	if l.law == nil {
 		return nil
 	}
@@ -349,8 +357,9 @@ func (l *RMP) Sets() iter.Seq2[[]int, float64] {
 // MapProbability returns the probability with which the current map was pi, and true, or 0 and
 // false where sets are not enumerated. It panics unless pi has A entries from 0 to B−1.
 func (l *RMP) MapProbability(pi []int) (float64, bool) {
+	l.made()
 	if len(pi) != l.t.a || slices.ContainsFunc(pi, func(j int) bool { return j < 0 || j >= l.t.b }) {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("mapping: map %v, want %d prototypes from 0 to %d", pi, l.t.a, l.t.b-1))
 	}
 	if l.law == nil {
 		return 0, false
@@ -360,15 +369,16 @@ func (l *RMP) MapProbability(pi []int) (float64, bool) {
 
 // Diagnostics describe the random walk of the last Step: they are empty before the first one, where sets
 // are enumerated, and after loading. LogOmega is valid until the next Step.
-func (l *RMP) Diagnostics() Diagnostics { return l.walk }
+func (l *RMP) Diagnostics() Diagnostics { return l.made().walk }
 
 // LogWeights returns a snapshot of −η·C, A×B: the logarithms of the weights with which the
 // current map was drawn.
-func (l *RMP) LogWeights() mat.Matrix { return l.t.scaled(-l.t.eta) }
+func (l *RMP) LogWeights() mat.Matrix { return l.made().t.scaled(-l.t.eta) }
 
 // Step predicts, suffers the loss, adds the costs and draws the next map. It returns an error,
 // and changes nothing, unless f is A×B with entries from 0 to 1.
 func (l *RMP) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+	l.made()
 	if err := l.t.check(f); err != nil {
 		return learners.Outcome[[]int]{}, fmt.Errorf("rmp: %w", err)
 	}
@@ -397,6 +407,7 @@ type rmpState struct {
 // Save writes the learner in the format of package persist, kind "mapping/rmp". A learner loaded
 // from it continues bit for bit.
 func (l *RMP) Save(w io.Writer) error {
+	l.made()
 	pcg, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("rmp: %w", err)

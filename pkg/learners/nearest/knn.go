@@ -114,7 +114,7 @@ type embedder interface {
 // if m or x is nil.
 func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error) {
 	if m == nil {
-		panic("classify: nil metric")
+		panic("nearest: NewKNN: the metric is nil")
 	}
 	if o.VoteTie < NearestOfTied || o.VoteTie > LowestLabel {
 		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, NearestOfTied, LowestLabel)

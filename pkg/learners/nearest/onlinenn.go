@@ -6,8 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
@@ -85,19 +83,26 @@ func NewOnlineNN(dim int) (*OnlineNN, error) {
 	return n, nil
 }
 
+// made returns n, and panics unless a constructor made it.
+func (n *OnlineNN) made() *OnlineNN {
+	if n == nil || n.postings == nil {
+		panic("nearest: OnlineNN: zero value, use NewOnlineNN")
+	}
+	return n
+}
+
 // Dim returns the dimension of the vectors.
-func (n *OnlineNN) Dim() int { return n.dim }
+func (n *OnlineNN) Dim() int { return n.made().dim }
 
 // Len returns the number of examples it holds.
-func (n *OnlineNN) Len() int { return len(n.examples) }
+func (n *OnlineNN) Len() int { return len(n.made().examples) }
 
 // Nearest returns the example nearest to x: Index counts steps from 0. ok is
-// false before the first example. It panics unless x has length Dim; if ‖x‖²
+// false before the first example. It panics unless x has length Dim and finite entries; if ‖x‖²
 // overflows, no distance is reliable, and ok is false.
 func (n *OnlineNN) Nearest(x []float64) (nearest Neighbour, ok bool) {
-	if len(x) != n.dim {
-		panic(mat.ErrShape)
-	}
+	n.made()
+	demand(classify.CheckVector(x, n.dim))
 	s := n.scratch.Get().(*nnSearch)
 	defer n.scratch.Put(s)
 	sq := s.sparse(x)
@@ -176,8 +181,9 @@ func sqDist(x, y []entry) float64 {
 
 // Predict returns the label of the nearest example as score and class; if there is
 // none, or ‖x‖² overflows, the score is 0. It ignores the label of f. It panics
-// unless X has length Dim.
+// unless X has length Dim and finite entries.
 func (n *OnlineNN) Predict(f classify.Example) classify.Prediction {
+	n.made()
 	nearest, ok := n.Nearest(f.X)
 	return n.predict(nearest, ok)
 }
@@ -189,9 +195,11 @@ func (n *OnlineNN) predict(nearest Neighbour, ok bool) classify.Prediction {
 	return classify.PredictionOf(float64(n.examples[nearest.Index].label))
 }
 
-// Loss returns 1 if Predict is wrong about f, else 0. It panics unless X has
-// length Dim.
+// Loss returns 1 if Predict is wrong about f, else 0. It panics as Predict
+// does, and if the label is neither 1 nor -1.
 func (n *OnlineNN) Loss(f classify.Example) float64 {
+	n.made()
+	demand(f.CheckLabel())
 	if n.Predict(f).Positive != (f.Label == classify.Positive) {
 		return 1
 	}
@@ -202,6 +210,7 @@ func (n *OnlineNN) Loss(f classify.Example) float64 {
 // and changes nothing, if the label is neither 1 nor -1, X is not of length Dim,
 // an entry is NaN or infinite, or distances overflow.
 func (n *OnlineNN) Step(f classify.Example) (learners.Outcome[classify.Prediction], error) {
+	n.made()
 	var o learners.Outcome[classify.Prediction]
 	if err := f.Check(n.dim); err != nil {
 		return o, fmt.Errorf("onlinenn: %w", err)
@@ -247,6 +256,7 @@ type nnState struct {
 // "classify/onlinenn", with all its examples. A learner loaded from it continues
 // bit for bit.
 func (n *OnlineNN) Save(w io.Writer) error {
+	n.made()
 	s := nnState{Dim: n.dim, Labels: []classify.Label{}, Counts: []int{}, Features: []int{}}
 	for _, e := range n.examples {
 		s.Labels = append(s.Labels, e.label)
@@ -313,4 +323,11 @@ func (s nnState) learner() (*OnlineNN, error) {
 		return nil, fmt.Errorf("%d values belong to no example", len(s.Values)-at)
 	}
 	return n, nil
+}
+
+// demand panics if err is not nil.
+func demand(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("nearest: OnlineNN: %v", err))
+	}
 }

@@ -61,8 +61,11 @@ const (
 )
 
 // NewTracker returns a Tracker of l without points. The learner must from now
-// on be stepped through the tracker only.
+// on be stepped through the tracker only. It panics if l is nil.
 func NewTracker(l Changing) *Tracker {
+	if l == nil {
+		panic("nearest: NewTracker: the learner is nil")
+	}
 	return &Tracker{l: l, dim: l.Dim(), ar: make([][]float64, l.Dim())}
 }
 
@@ -75,7 +78,7 @@ func (t *Tracker) Point(i int) []float64 { return t.points[i] }
 // Add appends a copy of x to the points. It panics unless x has length Dim.
 func (t *Tracker) Add(x []float64) {
 	if len(x) != t.dim {
-		panic(fmt.Sprintf("classify: point of length %d, want %d", len(x), t.dim))
+		panic(fmt.Sprintf("nearest: point of length %d, want %d", len(x), t.dim))
 	}
 	x = append([]float64(nil), x...)
 	t.points = append(t.points, x)
@@ -149,10 +152,10 @@ func (t *Tracker) Farthest(x []float64) (int, float64) { return t.extreme(x, -1)
 // extreme minimises sign·d².
 func (t *Tracker) extreme(x []float64, sign float64) (int, float64) {
 	if len(t.points) == 0 {
-		panic("classify: Tracker without points")
+		panic("nearest: Tracker without points")
 	}
 	if len(x) != t.dim {
-		panic(fmt.Sprintf("classify: query of length %d, want %d", len(x), t.dim))
+		panic(fmt.Sprintf("nearest: query of length %d, want %d", len(x), t.dim))
 	}
 	t.scores = resize(t.scores, len(t.points))
 	s := t.scores

@@ -77,9 +77,23 @@ func (e *engine) sqDist(f metric.Pair) float64 {
 	return e.a.sqNorm(v)
 }
 
-func (e *engine) predict(f metric.Pair) learners.PairPrediction { return e.prediction(e.sqDist(f)) }
+// demand panics, with the learner's name, if err is not nil.
+func demand(name string, err error) {
+	if err != nil {
+		panic(fmt.Sprintf("pairs: %s: %v", name, err))
+	}
+}
 
-func (e *engine) loss(f metric.Pair) float64 { return e.lossAt(e.sqDist(f), f.Label) }
+func (e *engine) predict(f metric.Pair) learners.PairPrediction {
+	demand(e.name, f.CheckVectors(e.a.dim))
+	return e.prediction(learners.Saturate(e.sqDist(f)))
+}
+
+func (e *engine) loss(f metric.Pair) float64 {
+	demand(e.name, f.CheckLabel())
+	demand(e.name, f.CheckVectors(e.a.dim))
+	return learners.Saturate(e.lossAt(learners.Saturate(e.sqDist(f)), f.Label))
+}
 
 func (e *engine) prediction(sq float64) learners.PairPrediction {
 	return learners.PairPrediction{SqDist: sq, Similar: sq <= e.b}
@@ -124,10 +138,13 @@ func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[lear
 func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.Outcome[learners.PairPrediction], norm2, size float64, err error) {
 	norm2 = vector.Dot(v, v)
 	norm4 := norm2 * norm2
-	if math.IsInf(norm4, 0) || math.IsInf(q, 0) || math.IsNaN(norm4) || math.IsNaN(q) {
-		return o, 0, 0, fmt.Errorf("%s: x and y: %s⁴ = %v and d² = %v, want finite numbers: scale the features down", e.name, e.length, norm4, q)
+	if !(norm4 <= math.MaxFloat64) {
+		return o, 0, 0, fmt.Errorf("%s: x and y: %s⁴ = %v, want a finite number: scale the features down", e.name, e.length, norm4)
 	}
 	now := e.outcome(q, norm4, label)
+	if err := now.Prediction.Check(); err != nil {
+		return o, 0, 0, fmt.Errorf("%s: %w", e.name, err)
+	}
 	size = -now.StepSize * norm2
 	if err := e.checkGrowth(now, q, max(math.Abs(size), math.Abs(now.StepSize))); err != nil {
 		return o, 0, 0, err

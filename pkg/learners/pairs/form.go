@@ -417,6 +417,11 @@ func (f *form) removedVector() []float64 {
 	return p
 }
 
+// mulVecLengths is the message of a panic of MulVec.
+func mulVecLengths(dst, x []float64, dim int) string {
+	return fmt.Sprintf("pairs: MulVec of a vector of length %d into one of length %d, want %d", len(x), len(dst), dim)
+}
+
 // mulVec sets dst, allocated if it is nil, to Ax and returns it. It panics unless
 // both vectors have length dim. It uses no scratch of f.
 func (f *form) mulVec(dst, x []float64) []float64 {
@@ -424,7 +429,7 @@ func (f *form) mulVec(dst, x []float64) []float64 {
 		dst = make([]float64, f.dim)
 	}
 	if len(x) != f.dim || len(dst) != f.dim {
-		panic(mat.ErrShape)
+		panic(mulVecLengths(dst, x, f.dim))
 	}
 	f.mulTo(dst, x)
 	return dst

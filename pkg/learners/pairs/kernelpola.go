@@ -1,12 +1,8 @@
 package pairs
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
-
-	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
@@ -57,18 +53,18 @@ type KernelPOLA struct {
 var _ learners.PairKernel = (*KernelPOLA)(nil)
 
 // NewKernelPOLA returns a KernelPOLA for vectors of length dim. It returns an
-// error unless dim ≥ 1 and vectors of that length fit limits.Memory, k is not nil,
+// error unless dim ≥ 1 and vectors of that length fit limits.Memory,
 // B1 is of magnitude at most MaxThreshold, and Gamma, the γ of Eq. 12 and
-// not of a kernel, is finite and not negative. Any symmetric positive
+// not of a kernel, is finite and not negative. It panics if k is nil. Any symmetric positive
 // semi-definite function may be the kernel; only those with a kernels.Spec can be
 // saved.
 func NewKernelPOLA(dim int, k kernels.Kernel, p POLAParams) (*KernelPOLA, error) {
 	const name = "kernel-pola"
+	if k == nil {
+		panic("pairs: NewKernelPOLA: the kernel is nil")
+	}
 	if err := checkDim(name, dim); err != nil {
 		return nil, err
-	}
-	if k == nil {
-		return nil, errors.New(name + ": kernel: none given")
 	}
 	p = p.Resolved()
 	if err := p.check(name); err != nil {
@@ -78,41 +74,49 @@ func NewKernelPOLA(dim int, k kernels.Kernel, p POLAParams) (*KernelPOLA, error)
 	return &KernelPOLA{e: e, c: newChart(k, dim), p: p}, nil
 }
 
-// Dim returns the dimension of the vectors.
-func (l *KernelPOLA) Dim() int { return l.c.dim }
-
-// Threshold returns b.
-func (l *KernelPOLA) Threshold() float64 { return l.e.b }
-
-// Params returns the resolved parameters.
-func (l *KernelPOLA) Params() POLAParams { return l.p.Resolved() }
-
-// Kernel returns K.
-func (l *KernelPOLA) Kernel() kernels.Kernel { return l.c.kernel }
-
-// Support returns m, the number of stored points.
-func (l *KernelPOLA) Support() int { return l.c.size() }
-
-func (l *KernelPOLA) sqDist(f metric.Pair) float64 {
-	if len(f.X) != l.c.dim || len(f.Y) != l.c.dim {
-		panic(mat.ErrShape)
+// made returns l, and panics unless a constructor made it.
+func (l *KernelPOLA) made() *KernelPOLA {
+	if l == nil || l.c == nil {
+		panic("pairs: KernelPOLA: zero value, use NewKernelPOLA")
 	}
-	q := l.e.a.sqNorm(l.c.difference(f.X, f.Y))
-	if math.IsNaN(q) && f.CheckVectors(l.c.dim) == nil {
-		return math.Inf(1) // a value of the kernel overflows, or their differences do
-	}
-	return q
+	return l
 }
 
-// Predict returns d² and whether d² ≤ b; d² is +Inf if it or a value of the kernel
-// overflows. It ignores the label. It panics unless both vectors have length Dim.
+// Dim returns the dimension of the vectors.
+func (l *KernelPOLA) Dim() int { return l.made().c.dim }
+
+// Threshold returns b.
+func (l *KernelPOLA) Threshold() float64 { return l.made().e.b }
+
+// Params returns the resolved parameters.
+func (l *KernelPOLA) Params() POLAParams { return l.made().p.Resolved() }
+
+// Kernel returns K.
+func (l *KernelPOLA) Kernel() kernels.Kernel { return l.made().c.kernel }
+
+// Support returns m, the number of stored points.
+func (l *KernelPOLA) Support() int { return l.made().c.size() }
+
+func (l *KernelPOLA) sqDist(f metric.Pair) float64 {
+	demand(l.e.name, f.CheckVectors(l.c.dim))
+	return learners.Saturate(l.e.a.sqNorm(l.c.difference(f.X, f.Y)))
+}
+
+// Predict returns d² and whether d² ≤ b; d² is math.MaxFloat64 if it or a value of the
+// kernel overflows. It ignores the label. It panics unless both vectors have length Dim
+// and finite entries.
 func (l *KernelPOLA) Predict(f metric.Pair) learners.PairPrediction {
+	l.made()
 	return l.e.prediction(l.sqDist(f))
 }
 
-// Loss returns the hinge loss max(0, y(d² − b) + 1). It panics unless both
-// vectors have length Dim.
-func (l *KernelPOLA) Loss(f metric.Pair) float64 { return l.e.hinge(l.sqDist(f), f.Label) }
+// Loss returns the hinge loss max(0, y(d² − b) + 1), at most math.MaxFloat64. It
+// panics as Predict does, and if the label is neither 1 nor -1.
+func (l *KernelPOLA) Loss(f metric.Pair) float64 {
+	l.made()
+	demand(l.e.name, f.CheckLabel())
+	return learners.Saturate(l.e.hinge(l.sqDist(f), f.Label))
+}
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
 // returns an error, and changes nothing, if the label is neither 1 nor -1, a
@@ -120,8 +124,13 @@ func (l *KernelPOLA) Loss(f metric.Pair) float64 { return l.e.hinge(l.sqDist(f),
 // ‖v‖⁴, d² or the loss overflows, or the step would change A or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
 func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	l.made()
 	var none learners.Outcome[learners.PairPrediction]
-	if err := f.Check(l.c.dim); err != nil {
+	// Not Check: what must be finite is ‖φ(x)−φ(y)‖⁴, which plan looks at.
+	if err := f.CheckLabel(); err != nil {
+		return none, fmt.Errorf("%s: %w", l.e.name, err)
+	}
+	if err := f.CheckVectors(l.c.dim); err != nil {
 		return none, fmt.Errorf("%s: %w", l.e.name, err)
 	}
 	v, err := l.c.arrive(&l.arrival, l.v, f.X, f.Y)
@@ -155,7 +164,7 @@ func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPredicti
 
 // KernelMetric returns a snapshot of the squared distance, by a pivoted Cholesky
 // decomposition of the core of A: O(m²r) with r the rank of A.
-func (l *KernelPOLA) KernelMetric() *kernels.Metric { return l.c.metric(l.e.a.factor()) }
+func (l *KernelPOLA) KernelMetric() *kernels.Metric { return l.made().c.metric(l.e.a.factor()) }
 
 // kernelPOLAParams and kernelPOLAState are what Save writes.
 type kernelPOLAParams struct {
@@ -176,6 +185,7 @@ type kernelPOLAState struct {
 // "pairs/kernel-pola". A learner loaded from it continues bit for bit. It returns
 // an error, and writes nothing, if the kernel has no kernels.Spec.
 func (l *KernelPOLA) Save(w io.Writer) error {
+	l.made()
 	spec, err := kernels.SpecOf(l.c.kernel)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.e.name, err)

@@ -570,7 +570,6 @@ func TestNewKernelPOLAErrors(t *testing.T) {
 		want string
 	}{
 		{0, kernels.Linear{}, POLAParams{}, "kernel-pola: dim: 0"},
-		{2, nil, POLAParams{}, "kernel-pola: kernel: none"},
 		{2, kernels.Linear{}, POLAParams{Gamma: -0.1}, "kernel-pola: gamma: -0.1"},
 		{2, kernels.Linear{}, POLAParams{B1: new(math.NaN())}, "kernel-pola: b1: NaN"},
 	} {
@@ -601,6 +600,33 @@ func TestKernelOverflow(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestNilPanics(t *testing.T) {
+	for want, f := range map[string]func(){
+		"pairs: NewKernelPOLA: the kernel is nil":   func() { NewKernelPOLA(2, nil, POLAParams{}) },
+		"pairs: NewRecurringPA: the pairs are nil":  func() { NewRecurringPA(nil, PAParams{PSD: AtEnd}) },
+		"pairs: POLA: zero value, use NewPOLA":      func() { new(POLA).Dim() },
+		"pairs: PA: zero value, use NewPA":          func() { (*PA)(nil).Metric() },
+		"pairs: lego: x: has 1 numbers, want 2":     func() { must(NewLEGO(2, LEGOParams{})).Predict(metric.Pair{X: []float64{1}}) },
+		"pairs: recurring-pa: pair: 1 is not":       func() { recurringOne(t).Predict(1) },
+		"pairs: MulVec of a vector of length 3 int": func() { mustPOLA(t, 2, POLAParams{}).MulVec(nil, make([]float64, 3)) },
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, want) {
+					t.Errorf("panic %q, want %q", got, want)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func recurringOne(t *testing.T) *RecurringPA {
+	t.Helper()
+	r := must(NewRecurring(mat.NewDense(2, 1, []float64{0, 1}), []metric.Link{{I: 0, J: 1, Label: 1}}))
+	return must(NewRecurringPA(r, PAParams{PSD: AtEnd}))
 }
 
 func TestKernelPOLAPanicsOnWrongLength(t *testing.T) {

@@ -208,29 +208,45 @@ func lowerRoot(dim int, a mat.Symmetric) (*mat.Dense, error) {
 	return root, nil
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *LEGO) made() *LEGO {
+	if l == nil || l.s.n == 0 {
+		panic("pairs: LEGO: zero value, use NewLEGO")
+	}
+	return l
+}
+
 // Dim returns the dimension of the vectors.
-func (l *LEGO) Dim() int { return l.s.n }
+func (l *LEGO) Dim() int { return l.made().s.n }
 
 // Threshold returns (u + ℓ)/2.
-func (l *LEGO) Threshold() float64 { return (l.p.Upper + l.p.Lower) / 2 }
+func (l *LEGO) Threshold() float64 { return (l.made().p.Upper + l.p.Lower) / 2 }
 
 // Params returns the resolved parameters, without W0.
-func (l *LEGO) Params() LEGOParams { return l.p }
+func (l *LEGO) Params() LEGOParams { return l.made().p }
 
-// Predict returns d² and whether d² ≤ (u + ℓ)/2. It ignores the label. It panics
-// unless both vectors have length Dim.
-func (l *LEGO) Predict(f metric.Pair) learners.PairPrediction { return l.prediction(l.sqDist(f)) }
+// Predict returns d² and whether d² ≤ (u + ℓ)/2; d² is math.MaxFloat64 where it
+// overflows. It ignores the label. It panics unless both vectors have length Dim and
+// finite entries.
+func (l *LEGO) Predict(f metric.Pair) learners.PairPrediction {
+	return l.made().prediction(l.sqDist(f))
+}
 
-// Loss returns ½(d² − t)², t = u of a similar and ℓ of a dissimilar pair; with
-// Violated 0 if d² is on the right side of t. It panics unless both vectors have
-// length Dim.
-func (l *LEGO) Loss(f metric.Pair) float64 { return l.lossAt(l.sqDist(f), f.Label) }
+// Loss returns ½(d² − t)², t = u of a similar and ℓ of a dissimilar pair, at most
+// math.MaxFloat64; with Violated 0 if d² is on the right side of t. It panics as Predict
+// does, and if the label is neither 1 nor -1.
+func (l *LEGO) Loss(f metric.Pair) float64 {
+	l.made()
+	demand("lego", f.CheckLabel())
+	return learners.Saturate(l.lossAt(l.sqDist(f), f.Label))
+}
 
 func (l *LEGO) sqDist(f metric.Pair) float64 {
 	d := l.s.n
+	demand("lego", f.CheckVectors(d))
 	buf := make([]float64, 2*d+len(l.s.block))
 	z := metric.Sub(buf[:d:d], f.X, f.Y)
-	return l.s.mulTo(buf[d:2*d], buf[2*d:], z)
+	return learners.Saturate(l.s.mulTo(buf[d:2*d], buf[2*d:], z))
 }
 
 func (l *LEGO) prediction(q float64) learners.PairPrediction {
@@ -262,17 +278,26 @@ const mostChange = 1e20
 // loss or ηd² overflows, or the step would change d² by a factor of more than 1e20 or
 // A by more than 1e290.
 func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	l.made()
 	var o learners.Outcome[learners.PairPrediction]
 	l.beta = 0
-	if d := l.s.n; !f.Label.Valid() || len(f.X) != d || len(f.Y) != d {
-		return o, fmt.Errorf("lego: %w", f.Check(d))
+	// Not Check: d² and the loss must be finite, ‖x−y‖⁴ need not be.
+	if err := f.CheckLabel(); err != nil {
+		return o, fmt.Errorf("lego: %w", err)
+	}
+	d := l.s.n
+	if len(f.X) != d || len(f.Y) != d {
+		return o, fmt.Errorf("lego: %w", f.CheckVectors(d))
 	}
 	floats.AddScaledTo(l.z, f.X, -1, f.Y) // x − y, by a faster kernel
 	q := l.s.mulTo(l.w, l.norm2, l.z)
 	loss := l.lossAt(q, f.Label)
 	if math.IsNaN(q) || math.IsInf(q, 0) || math.IsInf(loss, 0) {
 		// d² is not finite if an entry is not: all entries enter it.
-		if err := f.Check(l.s.n); err != nil {
+		if err := f.CheckVectors(d); err != nil {
+			return o, fmt.Errorf("lego: %w", err)
+		}
+		if err := l.prediction(q).Check(); err != nil {
 			return o, fmt.Errorf("lego: %w", err)
 		}
 		return o, fmt.Errorf("lego: x and y: d² = %v, want a number whose square is finite: scale the features down", q)
@@ -321,12 +346,13 @@ func implicit(eta, q, t float64) (ratio, beta float64) {
 }
 
 // Metric returns a snapshot of A, of which S is the factor: O(d²).
-func (l *LEGO) Metric() *metric.Mahalanobis { return metric.FromFactor(l.s.dense()) }
+func (l *LEGO) Metric() *metric.Mahalanobis { return metric.FromFactor(l.made().s.dense()) }
 
 // LastChange returns the term −(ŷ − ȳ)/ŷ²·(Az)(Az)ᵀ that the last Step added to A;
 // nothing if A did not change, if that Step returned an error, and for a learner that
 // has just been made or loaded. The vector is valid until the next Step.
 func (l *LEGO) LastChange() []metric.RankOne {
+	l.made()
 	if l.beta == 0 {
 		return nil
 	}
@@ -336,12 +362,13 @@ func (l *LEGO) LastChange() []metric.RankOne {
 // MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
 // O(d²). It panics unless both vectors have length Dim.
 func (l *LEGO) MulVec(dst, x []float64) []float64 {
+	l.made()
 	d := l.s.n
 	if dst == nil {
 		dst = make([]float64, d)
 	}
 	if len(dst) != d || len(x) != d {
-		panic(mat.ErrShape)
+		panic(mulVecLengths(dst, x, d))
 	}
 	buf := make([]float64, d+len(l.s.block))
 	w := buf[:d]
@@ -361,6 +388,7 @@ type legoState struct {
 // Save writes the learner in the format of package persist, kind "pairs/lego". A
 // learner loaded from it continues bit for bit.
 func (l *LEGO) Save(w io.Writer) error {
+	l.made()
 	return persist.Write(w, LEGOKind, l.p, legoState{l.s.n, l.s.data})
 }
 

@@ -244,23 +244,32 @@ func NewPA(dim int, p PAParams) (*PA, error) {
 	return &PA{e: p.engine(dim), p: p}, nil
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *PA) made() *PA {
+	if l == nil || l.e.a == nil {
+		panic("pairs: PA: zero value, use NewPA")
+	}
+	return l
+}
+
 // Dim returns the dimension of the vectors.
-func (l *PA) Dim() int { return l.e.a.dim }
+func (l *PA) Dim() int { return l.made().e.a.dim }
 
 // Threshold returns b of the running hypothesis, which predictions use.
-func (l *PA) Threshold() float64 { return l.e.b }
+func (l *PA) Threshold() float64 { return l.made().e.b }
 
 // Params returns the resolved parameters.
-func (l *PA) Params() PAParams { return l.p }
+func (l *PA) Params() PAParams { return l.made().p }
 
-// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It is infinite
-// where it overflows. It ignores
-// the label. It panics unless both vectors have length Dim.
-func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.e.predict(f) }
+// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It is
+// ±math.MaxFloat64 where it overflows. It ignores the label. It panics unless both vectors
+// have length Dim and finite entries.
+func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.made().e.predict(f) }
 
 // Loss returns the loss of the rule: |1 + y(d² − b)| of PA-LS, else its positive
-// part. It panics unless both vectors have length Dim.
-func (l *PA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
+// part, at most math.MaxFloat64. It panics as Predict does, and if the label is neither 1
+// nor -1.
+func (l *PA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 
 // Step predicts, suffers the loss and updates. StepSize is y·τ. It returns an
 // error, and changes nothing, if the label is neither 1 nor -1, a vector is not of
@@ -268,35 +277,38 @@ func (l *PA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
 // step would change M or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
 func (l *PA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	l.made()
 	return l.e.step(f)
 }
 
 // Metric returns a snapshot of M, with AtEnd of the positive semi-definite matrix
 // nearest to it: O(r²d), and with AtEnd an eigendecomposition of order r more.
-func (l *PA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
+func (l *PA) Metric() *metric.Mahalanobis { return l.made().e.a.metric() }
 
 // Final returns the hypothesis that learning ends with: Metric, and b or, if that
 // is less, 1.
 func (l *PA) Final() (m *metric.Mahalanobis, b float64) {
+	l.made()
 	return l.Metric(), math.Max(l.e.b, minThreshold)
 }
 
 // Matrix returns a copy of M of the running hypothesis, which predictions use. With
 // AtEnd it may have negative eigenvalues.
-func (l *PA) Matrix() *mat.SymDense { return l.e.a.matrix() }
+func (l *PA) Matrix() *mat.SymDense { return l.made().e.a.matrix() }
 
 // LastChange returns the terms of M after the last Step minus M before it, as
 // POLA.LastChange does. With AtEnd it is one term at most.
-func (l *PA) LastChange() []metric.RankOne { return l.e.lastChange() }
+func (l *PA) LastChange() []metric.RankOne { return l.made().e.lastChange() }
 
 // MulVec sets dst to Mx, M of the running hypothesis, and returns it; dst is
 // allocated if it is nil. It costs O(rd). It panics
 // unless both vectors have length Dim. They may not overlap.
-func (l *PA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
+func (l *PA) MulVec(dst, x []float64) []float64 { return l.made().e.a.mulVec(dst, x) }
 
 // Save writes the learner in the format of package persist, kind "pairs/pa". A
 // learner loaded from it continues bit for bit.
 func (l *PA) Save(w io.Writer) error {
+	l.made()
 	return persist.Write(w, PAKind, l.p, polaState{l.e.b, l.e.a.state()})
 }
 

@@ -113,8 +113,11 @@ type RecurringPA struct {
 var _ learners.Online[int, learners.PairPrediction] = (*RecurringPA)(nil)
 
 // NewRecurringPA returns a learner from the pairs of r, at its start. It returns an
-// error if PSD is EachStep, which needs M itself, or a parameter is out of range.
+// error if PSD is EachStep, which needs M itself, or a parameter is out of range. It panics if r is nil.
 func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
+	if r == nil {
+		panic("pairs: NewRecurringPA: the pairs are nil")
+	}
 	const name = "recurring-pa"
 	p = p.Resolved()
 	if err := p.check(name); err != nil {
@@ -127,27 +130,50 @@ func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
 	return &RecurringPA{r: r, e: e, p: p, q: make([]float64, r.Len()), a: make([]float64, r.Len())}, nil
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *RecurringPA) made() *RecurringPA {
+	if l == nil || l.r == nil {
+		panic("pairs: RecurringPA: zero value, use NewRecurringPA")
+	}
+	return l
+}
+
 // Threshold returns b of the running hypothesis.
-func (l *RecurringPA) Threshold() float64 { return l.e.b }
+func (l *RecurringPA) Threshold() float64 { return l.made().e.b }
 
 // Params returns the resolved parameters.
-func (l *RecurringPA) Params() PAParams { return l.p }
+func (l *RecurringPA) Params() PAParams { return l.made().p }
 
 // Predict returns d² of pair i, which may be negative, and whether d² ≤ b. It panics
 // unless 0 ≤ i < Len of the pairs.
-func (l *RecurringPA) Predict(i int) learners.PairPrediction { return l.e.prediction(l.q[i]) }
+func (l *RecurringPA) Predict(i int) learners.PairPrediction {
+	l.made()
+	demand(l.e.name, l.check(i))
+	return l.e.prediction(learners.Saturate(l.q[i]))
+}
+
+// check returns an error unless there is a pair i.
+func (l *RecurringPA) check(i int) error {
+	if i < 0 || i >= l.r.Len() {
+		return fmt.Errorf("pair: %d is not allowed, want 0 to %d", i, l.r.Len()-1)
+	}
+	return nil
+}
 
 // Loss returns the loss of the rule on pair i, as PA.Loss does. It panics like
 // Predict.
-func (l *RecurringPA) Loss(i int) float64 { return l.e.lossAt(l.q[i], l.r.labels[i]) }
+func (l *RecurringPA) Loss(i int) float64 {
+	return learners.Saturate(l.e.lossAt(l.Predict(i).SqDist, l.r.labels[i]))
+}
 
 // Step predicts, suffers the loss and updates on pair i. StepSize is y·τ. It returns
 // an error, and changes nothing, if there is no pair i, or if the loss, or the change
 // of a squared distance or of b, is not finite or more than 1e290.
 func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
+	l.made()
 	var none learners.Outcome[learners.PairPrediction]
-	if i < 0 || i >= l.r.Len() {
-		return none, fmt.Errorf("%s: pair: %d is not allowed, want 0 to %d", l.e.name, i, l.r.Len()-1)
+	if err := l.check(i); err != nil {
+		return none, fmt.Errorf("%s: %w", l.e.name, err)
 	}
 	column := l.r.column(i)
 	o := l.e.outcome(l.q[i], column[i], l.r.labels[i]) // column[i] = ‖v‖⁴
@@ -167,6 +193,7 @@ func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], er
 
 // Learner returns a PA with the same hypothesis, which goes on with any pairs: O(md²).
 func (l *RecurringPA) Learner() *PA {
+	l.made()
 	d := l.r.Dim()
 	e := l.p.engine(d)
 	e.b = l.e.b
@@ -183,7 +210,7 @@ func (l *RecurringPA) Learner() *PA {
 
 // Metric returns a snapshot of the positive semi-definite matrix nearest to M:
 // O(md² + d³).
-func (l *RecurringPA) Metric() *metric.Mahalanobis { return l.Learner().Metric() }
+func (l *RecurringPA) Metric() *metric.Mahalanobis { return l.made().Learner().Metric() }
 
 // Final returns Metric, and b or, if that is less, 1.
-func (l *RecurringPA) Final() (m *metric.Mahalanobis, b float64) { return l.Learner().Final() }
+func (l *RecurringPA) Final() (m *metric.Mahalanobis, b float64) { return l.made().Learner().Final() }

@@ -120,22 +120,30 @@ func polaRate(gamma float64) rate {
 	}
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *POLA) made() *POLA {
+	if l == nil || l.e.a == nil {
+		panic("pairs: POLA: zero value, use NewPOLA")
+	}
+	return l
+}
+
 // Dim returns the dimension of the vectors.
-func (l *POLA) Dim() int { return l.e.a.dim }
+func (l *POLA) Dim() int { return l.made().e.a.dim }
 
 // Threshold returns b.
-func (l *POLA) Threshold() float64 { return l.e.b }
+func (l *POLA) Threshold() float64 { return l.made().e.b }
 
 // Params returns the resolved parameters.
-func (l *POLA) Params() POLAParams { return l.p.Resolved() }
+func (l *POLA) Params() POLAParams { return l.made().p.Resolved() }
 
-// Predict returns d² and whether d² ≤ b. It ignores the label. It panics
-// unless both vectors have length Dim.
-func (l *POLA) Predict(f metric.Pair) learners.PairPrediction { return l.e.predict(f) }
+// Predict returns d² and whether d² ≤ b; d² is math.MaxFloat64 where it overflows. It
+// ignores the label. It panics unless both vectors have length Dim and finite entries.
+func (l *POLA) Predict(f metric.Pair) learners.PairPrediction { return l.made().e.predict(f) }
 
-// Loss returns the hinge loss max(0, y(d² − b) + 1). It panics unless both
-// vectors have length Dim.
-func (l *POLA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
+// Loss returns the hinge loss max(0, y(d² − b) + 1), at most math.MaxFloat64. It panics
+// as Predict does, and if the label is neither 1 nor -1.
+func (l *POLA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
 // returns an error, and changes nothing, if the label is neither 1 nor -1, a
@@ -143,12 +151,13 @@ func (l *POLA) Loss(f metric.Pair) float64 { return l.e.loss(f) }
 // overflows, or the step would change A or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
 func (l *POLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+	l.made()
 	return l.e.step(f)
 }
 
 // Metric returns a snapshot of A, by a pivoted Cholesky decomposition of its
 // core: O(r²d).
-func (l *POLA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
+func (l *POLA) Metric() *metric.Mahalanobis { return l.made().e.a.metric() }
 
 // LastChange returns the terms of A after the last Step minus A before it:
 //
@@ -160,11 +169,11 @@ func (l *POLA) Metric() *metric.Mahalanobis { return l.e.a.metric() }
 // entry. The sum is exact to 1e-11 of the length of the terms. Step does no work
 // for it: a call costs O(rd), and nothing if no eigenvalue was removed. The
 // vectors are valid until the next Step.
-func (l *POLA) LastChange() []metric.RankOne { return l.e.lastChange() }
+func (l *POLA) LastChange() []metric.RankOne { return l.made().e.lastChange() }
 
 // MulVec sets dst to Ax and returns it; dst is allocated if it is nil. It costs
 // O(rd). It panics unless both vectors have length Dim. They may not overlap.
-func (l *POLA) MulVec(dst, x []float64) []float64 { return l.e.a.mulVec(dst, x) }
+func (l *POLA) MulVec(dst, x []float64) []float64 { return l.made().e.a.mulVec(dst, x) }
 
 // polaState is what Save writes beside the parameters.
 type polaState struct {
@@ -175,6 +184,7 @@ type polaState struct {
 // Save writes the learner in the format of package persist, kind "pairs/pola".
 // A learner loaded from it continues bit for bit.
 func (l *POLA) Save(w io.Writer) error {
+	l.made()
 	return persist.Write(w, POLAKind, l.p, polaState{l.e.b, l.e.a.state()})
 }
 

@@ -600,7 +600,7 @@ func TestStepErrorsName(t *testing.T) {
 		{metric.Pair{X: []float64{1, 2}, Y: []float64{1, 2}}, "pola: label: 0"},
 		{metric.Pair{X: []float64{1}, Y: []float64{1, 2}, Label: 1}, "pola: x: has 1 numbers, want 2"},
 		{metric.Pair{X: []float64{1, 2}, Y: []float64{1, math.NaN()}, Label: 1}, "pola: y[1]: NaN"},
-		{metric.Pair{X: []float64{1e100, 2}, Y: []float64{1, 2}, Label: -1}, "want finite numbers"},
+		{metric.Pair{X: []float64{1e100, 2}, Y: []float64{1, 2}, Label: -1}, "‖x−y‖⁴ = +Inf, want a finite number"},
 	} {
 		if _, err := l.Step(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)

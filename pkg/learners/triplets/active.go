@@ -2,7 +2,6 @@ package triplets
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -147,14 +146,14 @@ type Selector struct {
 }
 
 // NewSelector returns a Selector for n objects which draws from src. It returns an error unless n is from 3 to
-// MaxSelected, src is not nil and the parameters are allowed.
+// MaxSelected and the parameters are allowed, and panics if src is nil.
 func NewSelector(src *rand.PCG, n int, p SelectorParams) (*Selector, error) {
+	if src == nil {
+		panic("triplets: NewSelector: the source is nil")
+	}
 	p = p.Resolved()
 	if n < 3 || n > MaxSelected {
 		return nil, fmt.Errorf("selector: n: %d is not allowed, want 3 to %d objects", n, MaxSelected)
-	}
-	if src == nil {
-		return nil, errors.New("selector: src: none given, want a generator")
 	}
 	if err := p.check(); err != nil {
 		return nil, err

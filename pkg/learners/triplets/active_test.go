@@ -322,7 +322,6 @@ func TestSelectorRefuses(t *testing.T) {
 		want string
 	}{
 		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want 3 to 1048576 objects"},
-		{3, nil, SelectorParams{}, "selector: src: none given, want a generator"},
 		{3, src, SelectorParams{Rule: 3}, "selector: rule: Rule(3) is not allowed, want Random, Uncertainty or InformationGain"},
 		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want 1 to 10000000, or 0 for the default"},
 		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want Crowd or Logistic"},
@@ -342,6 +341,7 @@ func TestSelectorRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
 		"another order": func() { s.Next(identity(5)) },
 		"no number":     func() { newSelector(t, 4, SelectorParams{Rule: InformationGain}).Next(bad) },
+		"no source":     func() { NewSelector(nil, 4, SelectorParams{}) },
 		"no query":      func() { s.Gain(identity(4), Query{1, 1, 2}) },
 		"no answer":     func() { Query{0, 1, 2}.Answer(0) },
 	} {

@@ -283,33 +283,41 @@ func checkInitial(n int, k mat.Symmetric) (float64, error) {
 	return v[0], nil
 }
 
+// made returns l, and panics unless a constructor made it.
+func (l *ERKLE) made() *ERKLE {
+	if l == nil || l.k == nil {
+		panic("triplets: ERKLE: zero value, use NewERKLE")
+	}
+	return l
+}
+
 // Objects returns n: objects are numbered from 0 to n−1.
-func (l *ERKLE) Objects() int { return l.n }
+func (l *ERKLE) Objects() int { return l.made().n }
 
 // Params returns the parameters with all defaults filled in, without Initial.
-func (l *ERKLE) Params() ERKLEParams { return l.p }
+func (l *ERKLE) Params() ERKLEParams { return l.made().p }
 
 // Stats returns the counts so far.
-func (l *ERKLE) Stats() ERKLEStats { return l.stats }
+func (l *ERKLE) Stats() ERKLEStats { return l.made().stats }
 
 // Kernel returns a snapshot of K, a *mat.SymDense, which later steps do not change.
-func (l *ERKLE) Kernel() mat.Symmetric { return l.k.kernel() }
+func (l *ERKLE) Kernel() mat.Symmetric { return l.made().k.kernel() }
 
 // Predict returns d²(A, Near) and d²(A, Far), which are 0 where round-off makes them negative. It
 // panics unless A, Near and Far are objects.
 func (l *ERKLE) Predict(t metric.Triplet) learners.TripletPrediction {
+	if err := checkObjects(l.made().n, t); err != nil {
+		panic(err.Error())
+	}
 	return learners.TripletPrediction{SqNear: l.sqDist(t.A, t.Near), SqFar: l.sqDist(t.A, t.Far)}
 }
 
 func (l *ERKLE) sqDist(i, j int) float64 {
-	if i < 0 || i >= l.n || j < 0 || j >= l.n {
-		panic(mat.ErrIndexOutOfRange)
-	}
 	return max(0, l.k.at(i, i)+l.k.at(j, j)-2*l.k.at(i, j))
 }
 
 // Loss returns max(0, D + margin) or log(1 + exp D). It panics like Predict.
-func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.loss(difference(l.Predict(t))) }
+func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.made().loss(difference(l.Predict(t))) }
 
 // difference returns D.
 func difference(p learners.TripletPrediction) float64 { return p.SqNear - p.SqFar }
@@ -346,6 +354,7 @@ func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
 // nothing, unless t compares three objects, Near and Far different from each other and from A,
 // or if the history that Beta > 1 needs no longer fits limits.Memory.
 func (l *ERKLE) Step(t metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
+	l.made()
 	if err := Check(l.n, t); err != nil {
 		return learners.Outcome[learners.TripletPrediction]{}, err
 	}
@@ -411,6 +420,7 @@ type erkleState struct {
 // Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
 // continues bit for bit.
 func (l *ERKLE) Save(w io.Writer) error {
+	l.made()
 	pcg, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("erkle: %w", err)

@@ -1,7 +1,6 @@
 package triplets
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,8 +24,8 @@ type Respondent struct {
 }
 
 // NewKernelRespondent returns a Respondent with the squared distances of the kernel k, which it keeps and which must not change. Answers
-// are flipped with the probability flip, from 0 to 1. It returns an error unless src is not nil, k is finite with at
-// least 3 objects, and flip is allowed.
+// are flipped with the probability flip, from 0 to 1. It returns an error unless k is finite with at
+// least 3 objects, and flip is allowed. It panics if src is nil.
 func NewKernelRespondent(src *rand.PCG, k mat.Symmetric, flip float64) (*Respondent, error) {
 	if err := checkFinite(k); err != nil {
 		return nil, fmt.Errorf("respondent: kernel: %w", err)
@@ -48,9 +47,10 @@ func NewPointRespondent(src *rand.PCG, x *mat.Dense, flip float64) (*Respondent,
 }
 
 func newRespondent(src *rand.PCG, n int, flip float64, sq func(i, j int) float64) (*Respondent, error) {
+	if src == nil {
+		panic("triplets: the source of a Respondent is nil")
+	}
 	switch {
-	case src == nil:
-		return nil, errors.New("respondent: src: none given, want a generator")
 	case n < 3:
 		return nil, fmt.Errorf("respondent: n: %d is not allowed, want at least 3 objects", n)
 	case !(flip >= 0 && flip <= 1):

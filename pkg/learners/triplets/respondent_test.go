@@ -86,7 +86,6 @@ func TestRespondentRefuses(t *testing.T) {
 		flip float64
 		want string
 	}{
-		{nil, 3, 0, "respondent: src: none given, want a generator"},
 		{src, 2, 0, "respondent: n: 2 is not allowed, want at least 3 objects"},
 		{src, 3, -.1, "respondent: flip: -0.1 is not allowed, want a number from 0 to 1"},
 		{src, 3, math.NaN(), "respondent: flip: NaN is not allowed, want a number from 0 to 1"},
@@ -95,6 +94,14 @@ func TestRespondentRefuses(t *testing.T) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 	}
+	func() {
+		defer func() {
+			if got := recover(); got != "triplets: the source of a Respondent is nil" {
+				t.Errorf("a nil source: panic %v", got)
+			}
+		}()
+		NewKernelRespondent(nil, identity(3), 0)
+	}()
 	r, err := NewKernelRespondent(src, identity(3), 0)
 	if err != nil {
 		t.Fatal(err)

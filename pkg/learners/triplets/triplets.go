@@ -72,13 +72,8 @@ func fromText[T ~int](v *T, text []byte, names []string) error {
 // Check returns an error unless t compares three objects of 0 to n−1 in which
 // Near and Far differ from each other and from A.
 func Check(n int, t metric.Triplet) error {
-	for _, o := range []struct {
-		field string
-		v     int
-	}{{"a", t.A}, {"near", t.Near}, {"far", t.Far}} {
-		if o.v < 0 || o.v >= n {
-			return fmt.Errorf("triplets: %s is %d, want an object from 0 to %d", o.field, o.v, n-1)
-		}
+	if err := checkObjects(n, t); err != nil {
+		return err
 	}
 	switch {
 	case t.Near == t.Far:
@@ -87,6 +82,19 @@ func Check(n int, t metric.Triplet) error {
 		return fmt.Errorf("triplets: a and near are both %d, want two different objects", t.A)
 	case t.A == t.Far:
 		return fmt.Errorf("triplets: a and far are both %d, want two different objects", t.A)
+	}
+	return nil
+}
+
+// checkObjects returns an error unless the objects of t are from 0 to n−1.
+func checkObjects(n int, t metric.Triplet) error {
+	for _, o := range []struct {
+		field string
+		v     int
+	}{{"a", t.A}, {"near", t.Near}, {"far", t.Far}} {
+		if o.v < 0 || o.v >= n {
+			return fmt.Errorf("triplets: %s is %d, want an object from 0 to %d", o.field, o.v, n-1)
+		}
 	}
 	return nil
 }
