@@ -15,12 +15,12 @@
 // is allowed, and nothing has changed.
 //
 // What only the program can do wrong is a panic with a message that begins with the
-// name of the package: nil for a kernel, a metric or a source of random numbers, a
-// learner that its constructor did not make, and a malformed round given to Predict or
-// Loss, which return no error. Malformed is a vector of another length, an entry that is
-// NaN or infinite, an object there is none of, a matrix of another shape, and for Loss
-// also a label or cost that is not allowed. The package metric has checks that return an
-// error instead, such as metric.Pair.CheckVectors.
+// name of the package. Constructors and fits panic if a matrix, a kernel, a metric or a
+// source of random numbers is nil. Every method panics on a learner that no constructor
+// made. Predict and Loss, which return no error, panic if a round is malformed: a vector
+// of another length, NaN or infinity in it, an object out of range. Loss also panics on
+// a matrix of another shape, and on a label or cost that is not allowed. Package metric
+// has checks that return an error instead, such as metric.Pair.CheckVectors.
 //
 // Predict and Loss never return NaN or infinity. Finite numbers never make them panic:
 // where an answer overflows it is math.MaxFloat64, with its sign (see Saturate), and

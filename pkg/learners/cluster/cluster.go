@@ -9,6 +9,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,6 +18,9 @@ import (
 
 // checkRows returns an error unless x has rows, all finite, and at least k of them.
 func checkRows(x *mat.Dense, k int) error {
+	if x == nil {
+		panic("cluster: x is nil")
+	}
 	n, _ := x.Dims()
 	if n == 0 {
 		return errors.New("x: no rows, want at least one")
@@ -36,4 +40,11 @@ func count(name string, v int) error {
 		return fmt.Errorf("%s: %d is not allowed, want ≥ 1, or 0 for the default", name, v)
 	}
 	return nil
+}
+
+// demandSource panics if rng is nil.
+func demandSource(rng *rand.Rand) {
+	if rng == nil {
+		panic("cluster: the source of random numbers is nil")
+	}
 }

@@ -104,6 +104,7 @@ type HMRF struct {
 // rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
 // cannot-links.
 func FitHMRF(ctx context.Context, x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*HMRF, error) {
+	demandSource(rng)
 	p = p.Resolved()
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)

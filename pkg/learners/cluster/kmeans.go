@@ -85,6 +85,7 @@ type KMeans struct {
 // vanish though rows differ, or if ctx is done.
 // It panics if x or rng is nil. An iteration costs O(nKd).
 func FitKMeans(ctx context.Context, x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
+	demandSource(rng)
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
@@ -280,8 +281,8 @@ func (k *KMeans) Assign(x *mat.Dense) []int {
 // equally near ones the lowest. It panics if x is nil or empty or does not have
 // the columns of Centres.
 func (k *KMeans) Prototypes(x *mat.Dense) []int {
-	if x.IsEmpty() {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("cluster: Prototypes: x is nil or empty")
 	}
 	out, _ := nearest(k.Centres, x)
 	return out

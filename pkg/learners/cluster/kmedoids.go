@@ -139,6 +139,7 @@ func FitFasterPAM(ctx context.Context, cost mat.Matrix, p MedoidsParams, rng *ra
 	for i := range p.Starts {
 		start := slices.Clone(p.Start)
 		if start == nil {
+			demandSource(rng)
 			start = rng.Perm(len(cols))[:p.M]
 		}
 		slices.Sort(start)
@@ -289,6 +290,9 @@ func SwapCosts(cost mat.Matrix, set []int) (*mat.Dense, error) {
 // columns returns the columns of cost, each contiguous: views where the layout
 // allows it.
 func columns(cost mat.Matrix) ([][]float64, error) {
+	if cost == nil {
+		panic("cluster: the cost is nil")
+	}
 	a, b := cost.Dims()
 	if a == 0 || b == 0 {
 		return nil, errors.New("cost: no entries, want at least one point and one candidate")

@@ -33,6 +33,9 @@ type MetricKMeans struct {
 // It returns the errors of FitKMeans. It panics if x, m or rng is nil, or if x has
 // rows but not the columns that m compares.
 func FitMetricKMeans(ctx context.Context, x *mat.Dense, m *metric.Mahalanobis, p KMeansParams, rng *rand.Rand) (*MetricKMeans, error) {
+	if m == nil {
+		panic("cluster: FitMetricKMeans: the metric is nil")
+	}
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}

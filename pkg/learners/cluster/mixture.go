@@ -177,6 +177,7 @@ type component struct {
 // ctx is done. It panics if x or rng is nil. An iteration costs
 // O(nKd), or O(nKd² + Kd³) if Full.
 func FitMixture(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+	demandSource(rng)
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
@@ -495,12 +496,12 @@ func (m *Mixture) Prototypes(x *mat.Dense) []int {
 }
 
 func (m *Mixture) checked(x *mat.Dense) *mat.Dense {
-	if x.IsEmpty() {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("cluster: Mixture: x is nil or empty")
 	}
 	_, d := m.means.Dims()
 	if _, c := x.Dims(); c != d {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("cluster: Mixture: x has %d columns, want %d", c, d))
 	}
 	return x
 }

@@ -163,10 +163,10 @@ type Solution struct {
 // grown to some 10¹⁶ times 1/ℓ. It returns an error, too, if ctx is done. It panics if x is
 // nil or empty.
 func Fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Result, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("itml: Fit: x is nil or empty")
 	}
+	n, _ := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return Result{}, err

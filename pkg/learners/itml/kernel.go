@@ -112,10 +112,10 @@ type KernelResult struct {
 // Fit), or if ctx is done, at which it looks before and
 // after it checks and decomposes K₀, and in the cycles. It panics if k0 is nil or empty.
 func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
-	n := k0.SymmetricDim()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if k0 == nil || k0.SymmetricDim() == 0 {
+		panic("itml: FitKernel: k0 is nil or empty")
 	}
+	n := k0.SymmetricDim()
 	objects, q, err := p.prepare(n, links)
 	if err != nil {
 		return KernelResult{}, err
@@ -137,10 +137,10 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p Ker
 // FitKernel, with the entries of K₀ numbered among these rows, and one if an
 // entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
 func FitKernelRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelParams) (KernelResult, error) {
-	n, d := x.Dims()
-	if n == 0 || k == nil {
-		panic(mat.ErrZeroLength)
+	if k == nil || x == nil || x.IsEmpty() {
+		panic("itml: FitKernelRows: the kernel or x is nil, or x is empty")
 	}
+	n, d := x.Dims()
 	objects, q, err := p.prepare(n, links)
 	if err != nil {
 		return KernelResult{}, err
@@ -250,7 +250,7 @@ func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
 		return k
 	}
 	if l.Support[m-1] >= n {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("pairs: k0 has %d rows, want at least %d", n, l.Support[m-1]+1))
 	}
 	p := mat.NewDense(n, m, nil) // K₀ between all objects and the support
 	for i := range n {
@@ -289,7 +289,7 @@ func (l KernelResult) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transform
 		return kernels.NewTransformed(k, d, nil, nil)
 	}
 	if l.Support[m-1] >= n {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("pairs: x has %d rows, want at least %d", n, l.Support[m-1]+1))
 	}
 	support := mat.NewDense(m, d, nil)
 	for a, i := range l.Support {

@@ -67,10 +67,10 @@ func FitLabels(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p Lab
 
 // draw returns links, and p with bounds.
 func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LabelParams, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if rng == nil || x == nil || x.IsEmpty() {
+		panic("itml: FitLabels: rng or x is nil, or x is empty")
 	}
+	n, _ := x.Dims()
 	if len(y) != n {
 		return nil, p, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
 	}
@@ -195,10 +195,10 @@ func Tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedPar
 
 // tune is Tune, the first fits of so many that Progress is told of.
 func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams, fits int) (Tuning, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if rng == nil || x == nil || x.IsEmpty() {
+		panic("itml: Tune: rng or x is nil, or x is empty")
 	}
+	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(n); err != nil {
 		return Tuning{}, err

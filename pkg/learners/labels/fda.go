@@ -61,10 +61,10 @@ type FDA struct {
 // which class means differ, or if Ridge is negative or not finite. It panics if
 // x is nil or empty.
 func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: FitFDA: x is nil or empty")
 	}
+	n, _ := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)

@@ -54,10 +54,10 @@ func (p InvCovParams) check() error {
 // if all rows coincide, if an entry of x is NaN or infinite, if the scatter or M
 // overflows, or if Ridge is negative or not finite. It panics if x is nil or empty.
 func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: FitInvCov: x is nil or empty")
 	}
+	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return learners.Result{}, err

@@ -4,6 +4,8 @@
 package labels
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -35,12 +37,12 @@ func upTo(n int) []int {
 
 // project returns (x − mean)Wᵀ, n×k.
 func project(x *mat.Dense, mean []float64, w *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: Transform: x is nil or empty")
 	}
+	n, d := x.Dims()
 	if d != len(mean) {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("labels: Transform: x has %d columns, want %d", d, len(mean)))
 	}
 	k, _ := w.Dims()
 	out := mat.NewDense(n, k, nil)

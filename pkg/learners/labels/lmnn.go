@@ -127,9 +127,8 @@ type LMNN struct {
 // an entry of M overflows, if the impostors do not fit limits.Memory, if a parameter is
 // out of range, or if ctx is done. It panics if x is nil or empty.
 func FitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: FitLMNN: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {

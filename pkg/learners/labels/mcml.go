@@ -92,10 +92,10 @@ type MCML struct {
 // the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, if a parameter is out of range, or if ctx
 // is done. It panics if x is nil or empty.
 func FitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: FitMCML: x is nil or empty")
 	}
+	n, _ := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return MCML{}, err

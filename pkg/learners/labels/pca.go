@@ -40,10 +40,10 @@ type PCA struct {
 // smaller of covariance and Gram matrix: Lanczos certified by one Cholesky
 // factorisation, or a full decomposition where that is cheaper.
 func FitPCA(x *mat.Dense, k int) (*PCA, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("labels: FitPCA: x is nil or empty")
 	}
+	n, d := x.Dims()
 	if k < 1 || k > min(n, d) {
 		return nil, fmt.Errorf("pca: k: %d is not allowed, want 1 to min(n, d) = %d", k, min(n, d))
 	}

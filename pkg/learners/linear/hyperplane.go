@@ -73,6 +73,9 @@ func (h *Hyperplane) check() error {
 // checkTable returns an error unless x is a finite, not empty matrix with n rows
 // whose squared norms, and sums of them, are finite.
 func checkTable(x *mat.Dense, n int) error {
+	if x == nil {
+		panic("classify: x is nil")
+	}
 	rows, d := x.Dims()
 	if rows == 0 {
 		return fmt.Errorf("x: no rows, want at least one")

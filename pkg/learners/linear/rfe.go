@@ -59,6 +59,9 @@ type RFE struct {
 // The errors and panics are those of FitSVM, and it returns an error if Chunk or
 // Single is not allowed. A round costs some passes over the surviving features.
 func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
+	if rng == nil {
+		panic("linear: FitRFE: the source of random numbers is nil")
+	}
 	p = p.Resolved()
 	if !(p.Chunk >= 0 && p.Chunk < 1) {
 		return nil, fmt.Errorf("rfe: chunk: %v is not allowed, want 0 to below 1", p.Chunk)

@@ -130,6 +130,9 @@ type SVM struct {
 // squares or the weights overflow. It panics if x or rng is nil. A pass costs
 // O(nd).
 func FitSVM(x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
+	if rng == nil {
+		panic("linear: FitSVM: the source of random numbers is nil")
+	}
 	p = p.Resolved()
 	s, err := newSVMSolver(x, y, p)
 	if err != nil {

@@ -116,6 +116,9 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 	if m == nil {
 		panic("nearest: NewKNN: the metric is nil")
 	}
+	if x == nil {
+		panic("classify: NewKNN: x is nil")
+	}
 	if o.VoteTie < NearestOfTied || o.VoteTie > LowestLabel {
 		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, NearestOfTied, LowestLabel)
 	}

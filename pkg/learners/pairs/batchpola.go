@@ -121,10 +121,10 @@ type BatchPOLA struct {
 // distance overflows, a parameter is out of range, or ctx is done. It panics if x is
 // nil or empty.
 func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("pairs: FitBatchPOLA: x is nil or empty")
 	}
+	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return BatchPOLA{}, err

@@ -31,10 +31,10 @@ type Recurring struct {
 // or an index outside x, an entry of x is NaN or infinite, or the square of an inner
 // product overflows. It panics if x is nil or empty.
 func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("pairs: NewRecurring: x is nil or empty")
 	}
+	n, d := x.Dims()
 	if err := metric.CheckFinite(x); err != nil {
 		return nil, fmt.Errorf("recurring: %w", err)
 	}

@@ -52,10 +52,10 @@ func (p RCAParams) Resolved() RCAParams { return p }
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).
 func FitRCA(x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, error) {
-	n, d := x.Dims()
-	if n == 0 {
-		panic(mat.ErrZeroLength)
+	if x == nil || x.IsEmpty() {
+		panic("pairs: FitRCA: x is nil or empty")
 	}
+	n, d := x.Dims()
 	p = p.Resolved()
 	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
 		return learners.Result{}, fmt.Errorf("rca: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)

@@ -183,14 +183,19 @@ func (s *Selector) Learn(t metric.Triplet) error {
 // perHead is the number of queries per head.
 func (s *Selector) perHead() int { return (s.n - 1) * (s.n - 2) / 2 }
 
+// demandOrder panics unless k is n×n.
+func (s *Selector) demandOrder(k mat.Symmetric) {
+	if got := k.SymmetricDim(); got != s.n {
+		panic(fmt.Sprintf("triplets: selector: a kernel of order %d, want %d", got, s.n))
+	}
+}
+
 // Next returns a query under the kernel k, with B < C. It changes nothing but the state of the generator: until
 // Learn has an answer, the query may come again. With c candidates InformationGain takes time proportional to n(n + c) beside the
 // answers of the head (about 7 ms for n = 100 and all its pairs), the other rules to c. It panics unless k is n×n, and if squared
 // distances it needs are not finite.
 func (s *Selector) Next(k mat.Symmetric) Query {
-	if k.SymmetricDim() != s.n {
-		panic(mat.ErrShape)
-	}
+	s.demandOrder(k)
 	head := s.head()
 	var scores []float64
 	var qs []Query
@@ -211,9 +216,7 @@ func (s *Selector) Next(k mat.Symmetric) Query {
 // Gain returns the expected information gain of a query under k, in nats, whatever the rule is. It panics unless q compares
 // three different objects, and like Next.
 func (s *Selector) Gain(k mat.Symmetric, q Query) float64 {
-	if k.SymmetricDim() != s.n {
-		panic(mat.ErrShape)
-	}
+	s.demandOrder(k)
 	if err := Check(s.n, q.Answer(q.B)); err != nil {
 		panic(err.Error())
 	}

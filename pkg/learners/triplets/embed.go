@@ -45,7 +45,7 @@ func Embed(k mat.Symmetric, d int) *mat.Dense {
 func Procrustes(x, y *mat.Dense) float64 {
 	n, _ := x.Dims()
 	if m, _ := y.Dims(); m != n {
-		panic(mat.ErrShape)
+		panic(fmt.Sprintf("triplets: Procrustes of %d and %d points", n, m))
 	}
 	a, normA := centred(x)
 	b, normB := centred(y)

@@ -35,6 +35,9 @@ func NewKernelRespondent(src *rand.PCG, k mat.Symmetric, flip float64) (*Respond
 
 // NewPointRespondent is NewKernelRespondent with the squared Euclidean distances of the rows of x.
 func NewPointRespondent(src *rand.PCG, x *mat.Dense, flip float64) (*Respondent, error) {
+	if x == nil {
+		panic("triplets: NewPointRespondent: x is nil")
+	}
 	n, _ := x.Dims()
 	for i := range n {
 		for j, v := range x.RawRowView(i) {

@@ -1,0 +1,89 @@
+package learners_test
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/linear"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+)
+
+// Nil where a matrix, a kernel, a metric or a source is needed is a panic with a message of the
+// package's own, whether or not the function returns errors.
+func TestNilPanics(t *testing.T) {
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(1, 1))
+	x, y := mat.NewDense(2, 1, []float64{0, 1}), []int{0, 1}
+	own := regexp.MustCompile(`^[a-z]+: .*nil`)
+	for name, f := range map[string]func() error{
+		"LMNN":         func() error { _, err := labels.FitLMNN(ctx, nil, y, labels.LMNNParams{}); return err },
+		"MCML":         func() error { _, err := labels.FitMCML(ctx, nil, y, labels.MCMLParams{}); return err },
+		"FDA":          func() error { _, err := labels.FitFDA(nil, y, labels.FDAParams{}); return err },
+		"PCA":          func() error { _, err := labels.FitPCA(nil, 1); return err },
+		"InvCov":       func() error { _, err := labels.FitInvCov(nil, labels.InvCovParams{}); return err },
+		"RCA":          func() error { _, err := pairs.FitRCA(nil, nil, pairs.RCAParams{}); return err },
+		"LogDet":       func() error { _, err := itml.Fit(ctx, nil, nil, itml.Params{}); return err },
+		"LogDetLabels": func() error { _, err := itml.FitLabels(ctx, rng, nil, y, itml.LabelParams{}); return err },
+		"TuneLogDet":   func() error { _, err := itml.Tune(ctx, rng, nil, y, itml.TunedParams{}); return err },
+		"KernelLogDet": func() error { _, err := itml.FitKernel(ctx, nil, nil, itml.KernelParams{}); return err },
+		"KernelLogDetRows": func() error {
+			_, err := itml.FitKernelRows(ctx, nil, x, nil, itml.KernelParams{})
+			return err
+		},
+		"no rows": func() error {
+			_, err := itml.FitKernelRows(ctx, kernels.Linear{}, nil, nil, itml.KernelParams{})
+			return err
+		},
+		"BatchPOLA":   func() error { _, err := pairs.FitBatchPOLA(ctx, nil, nil, pairs.BatchPOLAParams{}); return err },
+		"Recurring":   func() error { _, err := pairs.NewRecurring(nil, nil); return err },
+		"RecurringPA": func() error { _, err := pairs.NewRecurringPA(nil, pairs.PAParams{PSD: pairs.AtEnd}); return err },
+		"KernelPOLA":  func() error { _, err := pairs.NewKernelPOLA(1, nil, pairs.POLAParams{}); return err },
+		"RMP":         func() error { _, err := mapping.NewRMP(nil, 1, 1, mapping.RMPParams{}); return err },
+		"Selector":    func() error { _, err := triplets.NewSelector(nil, 3, triplets.SelectorParams{}); return err },
+		"Respondent":  func() error { _, err := triplets.NewPointRespondent(nil, x, 0); return err },
+		"KNN":         func() error { _, err := nearest.NewKNN(nil, x, y, nearest.KNNOptions{}); return err },
+		"no training": func() error { _, err := nearest.NewKNN(metric.Euclidean{}, nil, y, nearest.KNNOptions{}); return err },
+		"no points":   func() error { _, err := triplets.NewPointRespondent(rand.NewPCG(1, 1), nil, 0); return err },
+		"no links":    func() error { _, err := itml.FitLabels(ctx, nil, x, y, itml.LabelParams{}); return err },
+		"no metric": func() error {
+			_, err := cluster.FitMetricKMeans(ctx, x, nil, cluster.KMeansParams{K: 1}, rng)
+			return err
+		},
+		"SVM, no rng": func() error { _, err := linear.FitSVM(x, nil, linear.SVMParams{}, nil); return err },
+		"RFE, no rng": func() error { _, err := linear.FitRFE(x, nil, linear.RFEParams{}, nil); return err },
+		"HMRF":        func() error { _, err := cluster.FitHMRF(ctx, x, nil, cluster.HMRFParams{}, nil); return err },
+		"no draws":    func() error { _, err := cluster.FitMixture(ctx, x, cluster.MixtureParams{K: 1}, nil); return err },
+		"no starts":   func() error { _, err := cluster.FitFasterPAM(ctx, x, cluster.MedoidsParams{M: 1}, nil); return err },
+		"Tracker":     func() error { nearest.NewTracker(nil); return nil },
+		"SVM":         func() error { _, err := linear.FitSVM(nil, nil, linear.SVMParams{}, rng); return err },
+		"Ridge":       func() error { _, err := linear.FitRidge(nil, nil, linear.RidgeParams{}); return err },
+		"RFE":         func() error { _, err := linear.FitRFE(nil, nil, linear.RFEParams{}, rng); return err },
+		"KMeans":      func() error { _, err := cluster.FitKMeans(ctx, nil, cluster.KMeansParams{K: 1}, rng); return err },
+		"no rng":      func() error { _, err := cluster.FitKMeans(ctx, x, cluster.KMeansParams{K: 1}, nil); return err },
+		"Mixture":     func() error { _, err := cluster.FitMixture(ctx, nil, cluster.MixtureParams{K: 1}, rng); return err },
+		"FasterPAM":   func() error { _, err := cluster.FitFasterPAM(ctx, nil, cluster.MedoidsParams{M: 1}, rng); return err },
+		"PAM":         func() error { _, err := cluster.FitPAM(ctx, nil, cluster.MedoidsParams{M: 1}); return err },
+	} {
+		func() {
+			var err error
+			defer func() {
+				if p := recover(); p == nil {
+					t.Errorf("%s: no panic, error %v", name, err)
+				} else if s, ok := p.(string); !ok || !own.MatchString(s) {
+					t.Errorf("%s: panic %T %v", name, p, p)
+				}
+			}()
+			err = f()
+		}()
+	}
+}
