@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/closest"
+	"metriclab/internal/enum"
 	"metriclab/internal/plural"
 	"metriclab/pkg/limits"
 )
@@ -33,20 +34,14 @@ const (
 	HeaderNo
 )
 
-var headerNames = []string{"auto", "yes", "no"}
+var headerNames = enum.Of[Header]("Header(%d)", "auto", "yes", "no")
 
 // String returns "auto", "yes" or "no", which ParseHeader reads.
-func (h Header) String() string {
-	if h < 0 || int(h) >= len(headerNames) {
-		return fmt.Sprintf("Header(%d)", int(h))
-	}
-	return headerNames[h]
-}
+func (h Header) String() string { return headerNames.Text(h) }
 
 // ParseHeader returns the Header of that name, or an error that lists the names.
 func ParseHeader(name string) (Header, error) {
-	i, err := parseName("header", name, headerNames)
-	return Header(i), err
+	return headerNames.Parse("datasets: header", name)
 }
 
 // MissingCells lists what a missing cell of a CSV file holds, blanks around it apart.

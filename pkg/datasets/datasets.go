@@ -14,6 +14,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/enum"
 )
 
 // Set is a labelled data set of real vectors.
@@ -142,30 +144,15 @@ const (
 	UnitNorm
 )
 
-var scalingNames = []string{"raw", "unit01", "unitnorm"}
+var scalingNames = enum.Of[Scaling]("Scaling(%d)", "raw", "unit01", "unitnorm")
 
 // String returns "raw", "unit01" or "unitnorm", which ParseScaling reads.
-func (s Scaling) String() string {
-	if s < 0 || int(s) >= len(scalingNames) {
-		return fmt.Sprintf("Scaling(%d)", int(s))
-	}
-	return scalingNames[s]
-}
+func (s Scaling) String() string { return scalingNames.Text(s) }
 
 // ParseScaling returns the scaling of that name, or an error that lists the
 // names.
 func ParseScaling(name string) (Scaling, error) {
-	i, err := parseName("scaling", name, scalingNames)
-	return Scaling(i), err
-}
-
-// parseName returns the index of name in names, or an error that lists them.
-func parseName(what, name string, names []string) (int, error) {
-	i := slices.Index(names, name)
-	if i < 0 {
-		return 0, fmt.Errorf("datasets: %s %q is not allowed, want one of %q", what, name, names)
-	}
-	return i, nil
+	return scalingNames.Parse("datasets: scaling", name)
 }
 
 func (s Scaling) fill(dst []float64, src []byte) {

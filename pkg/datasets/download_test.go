@@ -653,7 +653,7 @@ func TestStatusVerifyChecksum(t *testing.T) {
 		t.Errorf("Verify after the end: %v", err)
 	}
 	for _, name := range []string{"missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed", "present", "ok: content", "ok: SHA-256"} {
-		if !slices.Contains(stateNames, name) {
+		if !slices.Contains(stateNames.List(), name) {
 			t.Errorf("no state %q", name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/limits"
 )
 
@@ -96,16 +97,10 @@ const (
 	OddRows
 )
 
+var patternNames = enum.Of[Pattern]("Pattern(%d)", "odd columns", "odd rows")
+
 // String returns "odd columns" or "odd rows".
-func (p Pattern) String() string {
-	switch p {
-	case OddColumns:
-		return "odd columns"
-	case OddRows:
-		return "odd rows"
-	}
-	return fmt.Sprintf("Pattern(%d)", int(p))
-}
+func (p Pattern) String() string { return patternNames.Text(p) }
 
 // NoiseReading is a reading of "biased noise" in Shalev-Shwartz, Singer and Ng
 // (2004), Section 7: "a zero mean Gaussian noise to all the odd columns". The
@@ -123,21 +118,15 @@ const (
 	PerPixel
 )
 
-var readingNames = []string{"image", "line", "pixel"}
+var readingNames = enum.Of[NoiseReading]("NoiseReading(%d)", "image", "line", "pixel")
 
 // String returns "image", "line" or "pixel", which ParseNoiseReading reads.
-func (r NoiseReading) String() string {
-	if r < 0 || int(r) >= len(readingNames) {
-		return fmt.Sprintf("NoiseReading(%d)", int(r))
-	}
-	return readingNames[r]
-}
+func (r NoiseReading) String() string { return readingNames.Text(r) }
 
 // ParseNoiseReading returns the reading of that name, or an error that lists
 // the names.
 func ParseNoiseReading(name string) (NoiseReading, error) {
-	i, err := parseName("noise reading", name, readingNames)
-	return NoiseReading(i), err
+	return readingNames.Parse("datasets: noise reading", name)
 }
 
 // NoisyGlyphs returns the images of Shalev-Shwartz, Singer and Ng (2004),
@@ -168,7 +157,7 @@ func NoisyGlyphs(rng *rand.Rand, digits []int, perPattern int, reading NoiseRead
 		return nil, fmt.Errorf("datasets: perPattern: %d is not allowed, want at least 1", perPattern)
 	}
 	if reading < PerImage || reading > PerPixel {
-		return nil, fmt.Errorf("datasets: reading: %v is not allowed, want one of %q", reading, readingNames)
+		return nil, fmt.Errorf("datasets: reading: %v is not allowed, want one of %q", reading, readingNames.List())
 	}
 	if !(snr > 0) || math.IsInf(snr, 1) {
 		return nil, fmt.Errorf("datasets: snr: %v is not allowed, want a positive number", snr)

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/enum"
 )
 
 // Preprocessing says how features are brought to comparable scales. The zero value
@@ -22,21 +24,15 @@ const (
 	MinMax
 )
 
-var preprocessingNames = []string{"raw", "zscore", "minmax"}
+var preprocessingNames = enum.Of[Preprocessing]("Preprocessing(%d)", "raw", "zscore", "minmax")
 
 // String returns "raw", "zscore" or "minmax", which ParsePreprocessing reads.
-func (p Preprocessing) String() string {
-	if p < 0 || int(p) >= len(preprocessingNames) {
-		return fmt.Sprintf("Preprocessing(%d)", int(p))
-	}
-	return preprocessingNames[p]
-}
+func (p Preprocessing) String() string { return preprocessingNames.Text(p) }
 
 // ParsePreprocessing returns the preprocessing of that name, or an error that lists
 // the names.
 func ParsePreprocessing(name string) (Preprocessing, error) {
-	i, err := parseName("preprocessing", name, preprocessingNames)
-	return Preprocessing(i), err
+	return preprocessingNames.Parse("datasets: preprocessing", name)
 }
 
 // Scaler maps each feature by x ↦ (x − shift)/scale, with numbers learned from

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/limits"
 )
 
@@ -140,16 +141,11 @@ const (
 	OK
 )
 
-var stateNames = []string{"missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed",
-	"not verified: no checksum is known", "present", "ok: content", "ok: SHA-256"}
+var stateNames = enum.Of[State]("State(%d)", "missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed",
+	"not verified: no checksum is known", "present", "ok: content", "ok: SHA-256")
 
 // String returns the state in words.
-func (s State) String() string {
-	if s < 0 || int(s) >= len(stateNames) {
-		return fmt.Sprintf("State(%d)", int(s))
-	}
-	return stateNames[s]
-}
+func (s State) String() string { return stateNames.Text(s) }
 
 // Usable reports whether the file can be worked with: OK, SameContent, Present or
 // Unchecked.

@@ -36,6 +36,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
@@ -193,22 +194,10 @@ const (
 	NoProgress
 )
 
+var statusNames = enum.Of[Status]("unknown status %d", "not run", "converged", "closed form", "iteration cap", "no progress")
+
 // String returns the status in words.
-func (s Status) String() string {
-	switch s {
-	case NotRun:
-		return "not run"
-	case Converged:
-		return "converged"
-	case Closed:
-		return "closed form"
-	case IterationCap:
-		return "iteration cap"
-	case NoProgress:
-		return "no progress"
-	}
-	return "unknown status"
-}
+func (s Status) String() string { return statusNames.Text(s) }
 
 // Progress says how far a batch fit has come. A fit calls the function Progress of its
 // parameters after each iteration, from the caller's goroutine, and goes on when that

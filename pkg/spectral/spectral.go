@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/enum"
 )
 
 // Operator is a symmetric linear operator on R^n.
@@ -102,20 +104,10 @@ const (
 	ProductCap
 )
 
+var statusNames = enum.Of[Status]("unknown status %d", "", "converged", "whole space searched", "space of the start vector exhausted", "cap on products")
+
 // String returns the status in words.
-func (s Status) String() string {
-	switch s {
-	case Converged:
-		return "converged"
-	case WholeSpace:
-		return "whole space searched"
-	case StartSpace:
-		return "space of the start vector exhausted"
-	case ProductCap:
-		return "cap on products"
-	}
-	return fmt.Sprintf("unknown status %d", int(s))
-}
+func (s Status) String() string { return statusNames.Text(s) }
 
 // Result holds the eigenpairs found, the most extreme one first.
 type Result struct {

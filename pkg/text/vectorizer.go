@@ -42,7 +42,7 @@ func (p VectorizerParams) check(docs int) error {
 	case p.Size < 1:
 		return fmt.Errorf("text: Size: %d is not allowed, want at least 1, or 0 for the default", p.Size)
 	case p.Select != DocumentFrequency && p.Select != InformationGain:
-		return fmt.Errorf("text: Select: %v is not allowed, want one of %q", p.Select, selectionNames)
+		return fmt.Errorf("text: Select: %v is not allowed, want one of %q", p.Select, selectionNames.List())
 	case p.Select == InformationGain && len(p.Relevant) != docs:
 		return fmt.Errorf("text: Relevant: %d labels are not allowed, want %d, one per document", len(p.Relevant), docs)
 	case p.Select != InformationGain && p.Relevant != nil:

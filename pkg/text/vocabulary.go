@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"metriclab/internal/enum"
 )
 
 // Selection says which terms make a vocabulary. The zero value is
@@ -19,25 +21,16 @@ const (
 	InformationGain
 )
 
-var selectionNames = []string{"document-frequency", "information-gain"}
+var selectionNames = enum.Of[Selection]("Selection(%d)", "document-frequency", "information-gain")
 
 // String returns "document-frequency" or "information-gain", which
 // ParseSelection reads.
-func (s Selection) String() string {
-	if s < 0 || int(s) >= len(selectionNames) {
-		return fmt.Sprintf("Selection(%d)", int(s))
-	}
-	return selectionNames[s]
-}
+func (s Selection) String() string { return selectionNames.Text(s) }
 
 // ParseSelection returns the selection of that name, or an error that lists the
 // names.
 func ParseSelection(name string) (Selection, error) {
-	i := slices.Index(selectionNames, name)
-	if i < 0 {
-		return 0, fmt.Errorf("text: selection %q is not allowed, want one of %q", name, selectionNames)
-	}
-	return Selection(i), nil
+	return selectionNames.Parse("text: selection", name)
 }
 
 // Gain returns the information gain of a term about a binary label, in bits:

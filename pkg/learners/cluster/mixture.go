@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
@@ -35,18 +36,10 @@ const (
 	Spherical
 )
 
+var covarianceNames = enum.Of[Covariance]("unknown covariance %d", "full", "diagonal", "spherical")
+
 // String returns the form in a word.
-func (c Covariance) String() string {
-	switch c {
-	case Full:
-		return "full"
-	case Diagonal:
-		return "diagonal"
-	case Spherical:
-		return "spherical"
-	}
-	return fmt.Sprintf("unknown covariance %d", int(c))
-}
+func (c Covariance) String() string { return covarianceNames.Text(c) }
 
 // MixtureStart says where EM starts. In either case the components start with
 // equal weights and a common covariance matrix.
@@ -60,16 +53,10 @@ const (
 	FromRows
 )
 
+var mixtureStartNames = enum.Of[MixtureStart]("unknown start %d", "from k-means", "from rows")
+
 // String returns the start in words.
-func (s MixtureStart) String() string {
-	switch s {
-	case FromKMeans:
-		return "from k-means"
-	case FromRows:
-		return "from rows"
-	}
-	return fmt.Sprintf("unknown start %d", int(s))
-}
+func (s MixtureStart) String() string { return mixtureStartNames.Text(s) }
 
 // MixtureParams are the parameters of FitMixture.
 type MixtureParams struct {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/metric"
 )
 
@@ -29,16 +30,10 @@ const (
 	Bins
 )
 
+var boundRuleNames = enum.Of[BoundRule]("unknown rule %d", "percentiles", "bins")
+
 // String returns "percentiles" or "bins".
-func (r BoundRule) String() string {
-	switch r {
-	case Percentiles:
-		return "percentiles"
-	case Bins:
-		return "bins"
-	}
-	return fmt.Sprintf("unknown rule %d", int(r))
-}
+func (r BoundRule) String() string { return boundRuleNames.Text(r) }
 
 // BoundParams are a rule and its two numbers.
 type BoundParams struct {

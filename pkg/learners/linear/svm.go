@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
@@ -34,16 +35,10 @@ const (
 	SquaredHinge
 )
 
+var svmLossNames = enum.Of[SVMLoss]("unknown loss %d", "hinge", "squared hinge")
+
 // String returns the loss in words.
-func (l SVMLoss) String() string {
-	switch l {
-	case Hinge:
-		return "hinge"
-	case SquaredHinge:
-		return "squared hinge"
-	}
-	return fmt.Sprintf("unknown loss %d", int(l))
-}
+func (l SVMLoss) String() string { return svmLossNames.Text(l) }
 
 // SVMParams are the parameters of FitSVM.
 type SVMParams struct {

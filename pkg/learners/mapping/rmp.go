@@ -9,10 +9,10 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -49,18 +49,16 @@ const (
 	Fixed
 )
 
+var etaNames = enum.Of[Eta]("unknown eta %d", "printed", "corrected", "anytime", "fixed")
+
 // String returns "printed", "corrected", "anytime" or "fixed".
-func (e Eta) String() string {
-	return name(int(e), "eta", "printed", "corrected", "anytime", "fixed")
-}
+func (e Eta) String() string { return etaNames.Text(e) }
 
 // MarshalText returns String.
 func (e Eta) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads what String returns of the four rules.
-func (e *Eta) UnmarshalText(text []byte) error {
-	return fromText(e, text, Printed, Corrected, Anytime, Fixed)
-}
+func (e *Eta) UnmarshalText(text []byte) error { return etaNames.Unmarshal(e, text) }
 
 // Sampler says how RMP draws the set S of m prototypes with probability P(S) = ω(S)/Σω.
 type Sampler int
@@ -80,37 +78,16 @@ const (
 	HeatBath
 )
 
+var samplerNames = enum.Of[Sampler]("unknown sampler %d", "auto", "enumerate", "metropolis", "heat-bath")
+
 // String returns "auto", "enumerate", "metropolis" or "heat-bath".
-func (s Sampler) String() string {
-	return name(int(s), "sampler", "auto", "enumerate", "metropolis", "heat-bath")
-}
+func (s Sampler) String() string { return samplerNames.Text(s) }
 
 // MarshalText returns String.
 func (s Sampler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what String returns of the four samplers.
-func (s *Sampler) UnmarshalText(text []byte) error {
-	return fromText(s, text, Auto, Enumerate, Metropolis, HeatBath)
-}
-
-func name(v int, what string, names ...string) string {
-	if v < 0 || v >= len(names) {
-		return fmt.Sprintf("unknown %s %d", what, v)
-	}
-	return names[v]
-}
-
-// fromText sets v to the one of values whose name is text.
-func fromText[T fmt.Stringer](v *T, text []byte, values ...T) error {
-	names := make([]string, len(values))
-	for i, a := range values {
-		if names[i] = a.String(); names[i] == string(text) {
-			*v = a
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(names, ", "))
-}
+func (s *Sampler) UnmarshalText(text []byte) error { return samplerNames.Unmarshal(s, text) }
 
 // RMPParams are the parameters of RMP.
 type RMPParams struct {

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -40,18 +41,10 @@ const (
 	LowestLabel
 )
 
+var voteTieNames = enum.Of[VoteTie]("unknown vote tie rule %d", "nearest of tied", "smaller k", "lowest label")
+
 // String returns the rule in words.
-func (v VoteTie) String() string {
-	switch v {
-	case NearestOfTied:
-		return "nearest of tied"
-	case SmallerK:
-		return "smaller k"
-	case LowestLabel:
-		return "lowest label"
-	}
-	return fmt.Sprintf("unknown vote tie rule %d", int(v))
-}
+func (v VoteTie) String() string { return voteTieNames.Text(v) }
 
 // KNNOptions are the rules of a KNN.
 type KNNOptions struct {

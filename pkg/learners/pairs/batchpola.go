@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -30,16 +31,10 @@ const (
 	Violations
 )
 
+var readingNames = enum.Of[Reading]("unknown reading %d", "passes", "violations")
+
 // String returns "passes" or "violations".
-func (r Reading) String() string {
-	switch r {
-	case Passes:
-		return "passes"
-	case Violations:
-		return "violations"
-	}
-	return fmt.Sprintf("unknown reading %d", int(r))
-}
+func (r Reading) String() string { return readingNames.Text(r) }
 
 // BatchPOLAParams are the parameters of FitBatchPOLA.
 type BatchPOLAParams struct {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -36,22 +37,16 @@ const (
 	Violated
 )
 
+var updateRuleNames = enum.Of[UpdateRule]("unknown update %d", "always", "violated")
+
 // String returns "always" or "violated".
-func (r UpdateRule) String() string {
-	switch r {
-	case Always:
-		return "always"
-	case Violated:
-		return "violated"
-	}
-	return fmt.Sprintf("unknown update %d", int(r))
-}
+func (r UpdateRule) String() string { return updateRuleNames.Text(r) }
 
 // MarshalText returns String.
 func (r UpdateRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads "always" or "violated".
-func (r *UpdateRule) UnmarshalText(text []byte) error { return fromText(r, text, Always, Violated) }
+func (r *UpdateRule) UnmarshalText(text []byte) error { return updateRuleNames.Unmarshal(r, text) }
 
 // MaxTarget bounds the squared distances that LEGO may be asked for, so that their
 // squares are finite.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -35,40 +35,16 @@ const (
 	PALS
 )
 
+var ruleNames = enum.Of[Rule]("unknown rule %d", "pa", "pa1", "pa2", "pals")
+
 // String returns "pa", "pa1", "pa2" or "pals".
-func (r Rule) String() string {
-	switch r {
-	case PlainPA:
-		return "pa"
-	case PAI:
-		return "pa1"
-	case PAII:
-		return "pa2"
-	case PALS:
-		return "pals"
-	}
-	return fmt.Sprintf("unknown rule %d", int(r))
-}
+func (r Rule) String() string { return ruleNames.Text(r) }
 
 // MarshalText returns String.
 func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what String returns of the four rules.
-func (r *Rule) UnmarshalText(text []byte) error {
-	return fromText(r, text, PlainPA, PAI, PAII, PALS)
-}
-
-// fromText sets v to the one of values whose name is text.
-func fromText[T fmt.Stringer](v *T, text []byte, values ...T) error {
-	names := make([]string, len(values))
-	for i, a := range values {
-		if names[i] = a.String(); names[i] == string(text) {
-			*v = a
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(names, ", "))
-}
+func (r *Rule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(r, text) }
 
 // PSD says when PA makes its hypothesis feasible: M positive semi-definite and b ≥
 // 1.
@@ -81,22 +57,16 @@ const (
 	AtEnd
 )
 
+var psdNames = enum.Of[PSD]("unknown psd %d", "step", "end")
+
 // String returns "step" or "end".
-func (p PSD) String() string {
-	switch p {
-	case EachStep:
-		return "step"
-	case AtEnd:
-		return "end"
-	}
-	return fmt.Sprintf("unknown psd %d", int(p))
-}
+func (p PSD) String() string { return psdNames.Text(p) }
 
 // MarshalText returns String.
 func (p PSD) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads "step" or "end".
-func (p *PSD) UnmarshalText(text []byte) error { return fromText(p, text, EachStep, AtEnd) }
+func (p *PSD) UnmarshalText(text []byte) error { return psdNames.Unmarshal(p, text) }
 
 // PAParams are the parameters of PA.
 type PAParams struct {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/metric"
 )
 
@@ -60,10 +61,10 @@ const (
 	InformationGain
 )
 
-var ruleNames = []string{Random: "random", Uncertainty: "uncertainty", InformationGain: "information-gain"}
+var ruleNames = enum.Of[Rule]("Rule(%d)", "random", "uncertainty", "information-gain")
 
 // String returns "random", "uncertainty" or "information-gain".
-func (r Rule) String() string { return name(ruleNames, int(r), "Rule") }
+func (r Rule) String() string { return ruleNames.Text(r) }
 
 // AnswerModel gives the probability p(b | x) of the answer that the head is more like b than like c,
 // if it is where x is, by the squared distances of x to both.
@@ -78,10 +79,10 @@ const (
 	Logistic
 )
 
-var answerModelNames = []string{Crowd: "crowd", Logistic: "logistic"}
+var answerModelNames = enum.Of[AnswerModel]("AnswerModel(%d)", "crowd", "logistic")
 
 // String returns "crowd" or "logistic".
-func (m AnswerModel) String() string { return name(answerModelNames, int(m), "AnswerModel") }
+func (m AnswerModel) String() string { return answerModelNames.Text(m) }
 
 // MaxMu bounds SelectorParams.Mu, with which all answers are coin flips for any kernel that
 // ERKLE learns.

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -32,10 +33,10 @@ const (
 	Fixed
 )
 
-var batchMethodNames = []string{Accelerated: "accelerated", LineSearch: "line-search", Fixed: "fixed"}
+var batchMethodNames = enum.Of[BatchMethod]("BatchMethod(%d)", "accelerated", "line-search", "fixed")
 
 // String returns the name of the method.
-func (m BatchMethod) String() string { return name(batchMethodNames, int(m), "BatchMethod") }
+func (m BatchMethod) String() string { return batchMethodNames.Text(m) }
 
 // BatchParams are the parameters of FitBatch.
 type BatchParams struct {

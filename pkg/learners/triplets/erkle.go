@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -47,16 +48,16 @@ const (
 	Inverse
 )
 
-var stepRuleNames = []string{PassiveAggressive: "pa", Constant: "constant", InverseSqrt: "inverse-sqrt", Inverse: "inverse"}
+var stepRuleNames = enum.Of[StepRule]("StepRule(%d)", "pa", "constant", "inverse-sqrt", "inverse")
 
 // String returns "pa", "constant", "inverse-sqrt" or "inverse".
-func (r StepRule) String() string { return name(stepRuleNames, int(r), "StepRule") }
+func (r StepRule) String() string { return stepRuleNames.Text(r) }
 
 // MarshalText returns String.
 func (r StepRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what String returns of the four rules.
-func (r *StepRule) UnmarshalText(text []byte) error { return fromText(r, text, stepRuleNames) }
+func (r *StepRule) UnmarshalText(text []byte) error { return stepRuleNames.Unmarshal(r, text) }
 
 // Projection says how the negative eigenpair of K − γG is found. The kernels are the same
 // up to round-off.
@@ -74,16 +75,16 @@ const (
 	Dense
 )
 
-var projectionNames = []string{Structured: "structured", PrintedRule: "printed-rule", Dense: "dense"}
+var projectionNames = enum.Of[Projection]("Projection(%d)", "structured", "printed-rule", "dense")
 
 // String returns "structured", "printed-rule" or "dense".
-func (p Projection) String() string { return name(projectionNames, int(p), "Projection") }
+func (p Projection) String() string { return projectionNames.Text(p) }
 
 // MarshalText returns String.
 func (p Projection) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads what String returns of the three.
-func (p *Projection) UnmarshalText(text []byte) error { return fromText(p, text, projectionNames) }
+func (p *Projection) UnmarshalText(text []byte) error { return projectionNames.Unmarshal(p, text) }
 
 // ERKLEParams are the parameters of ERKLE. The zero value is the paper's PA-ERKLE.
 type ERKLEParams struct {

@@ -16,11 +16,10 @@ package triplets
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/metric"
 )
 
@@ -41,33 +40,16 @@ const (
 	CKL
 )
 
-var lossNames = []string{GNMDS: "gnmds", STE: "ste", CKL: "ckl"}
+var lossNames = enum.Of[Loss]("Loss(%d)", "gnmds", "ste", "ckl")
 
 // String returns "gnmds", "ste" or "ckl".
-func (l Loss) String() string { return name(lossNames, int(l), "Loss") }
+func (l Loss) String() string { return lossNames.Text(l) }
 
 // MarshalText returns String.
 func (l Loss) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads what String returns of the three losses.
-func (l *Loss) UnmarshalText(text []byte) error { return fromText(l, text, lossNames) }
-
-func name(names []string, i int, kind string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s(%d)", kind, i)
-	}
-	return names[i]
-}
-
-// fromText sets v to the index of text in names.
-func fromText[T ~int](v *T, text []byte, names []string) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(names, ", "))
-	}
-	*v = T(i)
-	return nil
-}
+func (l *Loss) UnmarshalText(text []byte) error { return lossNames.Unmarshal(l, text) }
 
 // Check returns an error unless t compares three objects of 0 to n−1 in which
 // Near and Far differ from each other and from A.
@@ -139,16 +121,16 @@ const (
 	Frobenius
 )
 
-var gradientNames = []string{Printed: "printed", Frobenius: "frobenius"}
+var gradientNames = enum.Of[Gradient]("Gradient(%d)", "printed", "frobenius")
 
 // String returns "printed" or "frobenius".
-func (g Gradient) String() string { return name(gradientNames, int(g), "Gradient") }
+func (g Gradient) String() string { return gradientNames.Text(g) }
 
 // MarshalText returns String.
 func (g Gradient) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText reads what String returns of the two forms.
-func (g *Gradient) UnmarshalText(text []byte) error { return fromText(g, text, gradientNames) }
+func (g *Gradient) UnmarshalText(text []byte) error { return gradientNames.Unmarshal(g, text) }
 
 // offDiagonal is the magnitude of G at (A, Near) and (A, Far).
 func (g Gradient) offDiagonal() float64 {
@@ -201,7 +183,7 @@ const (
 	certificates
 )
 
-var certificateNames = []string{Computed: "computed", Weyl: "weyl", Slack: "slack", Block: "block", Bound: "bound"}
+var certificateNames = enum.Of[Certificate]("Certificate(%d)", "computed", "weyl", "slack", "block", "bound")
 
 // String returns the name of the certificate.
-func (c Certificate) String() string { return name(certificateNames, int(c), "Certificate") }
+func (c Certificate) String() string { return certificateNames.Text(c) }
