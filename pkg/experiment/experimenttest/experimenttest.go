@@ -29,17 +29,8 @@ import (
 	"metriclab/pkg/table"
 )
 
-// update is shared with other flags of that name in the test binary.
-var update = func() *bool {
-	if f := flag.Lookup("update"); f != nil {
-		panic("experimenttest: the test binary has a flag -update of its own; use experimenttest.Update")
-	}
-	return flag.Bool("update", false, "rewrite golden files")
-}()
-
-// Update reports whether the flag -update is set, with which a test rewrites
-// its golden files. Tests that import this package use this flag.
-func Update() bool { return *update }
+// update makes the tests of a paper rewrite their golden files.
+var update = flag.Bool("update", false, "rewrite golden files")
 
 // pinnedTrials is the number of trials that a pin covers.
 const pinnedTrials = 1
