@@ -168,6 +168,63 @@ func TestLayersSees(t *testing.T) {
 	}
 }
 
+// TestReaderFirst: a function that reads from an io.Reader takes it before the name that its
+// errors call it by, and before any other text.
+func TestReaderFirst(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, files := range sources(t, fset) {
+		for _, f := range files {
+			for _, pos := range readersLast(f) {
+				t.Errorf("pkg/%v: a reader after a string, want the reader first", fset.Position(pos))
+			}
+		}
+	}
+}
+
+// readersLast returns where a function, a method or a type of functions takes a string before
+// an io.Reader.
+func readersLast(f *ast.File) []token.Pos {
+	var out []token.Pos
+	ast.Inspect(f, func(n ast.Node) bool {
+		fn, ok := n.(*ast.FuncType)
+		if !ok {
+			return true
+		}
+		text := false
+		for _, p := range fn.Params.List {
+			switch name := types.ExprString(p.Type); {
+			case name == "string":
+				text = true
+			case text && (name == "io.Reader" || name == "io.ReaderAt" || name == "*io.SectionReader"):
+				out = append(out, p.Pos())
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// TestReaderFirstSees feeds TestReaderFirst's own rule.
+func TestReaderFirstSees(t *testing.T) {
+	for src, want := range map[string]int{
+		"func f(name string, r io.Reader) {}":                      1,
+		"func f(a, b string, n int, r io.ReaderAt) {}":             1,
+		"type t struct{ read func(string, *io.SectionReader) }":    1,
+		"func f(read func(name string, r io.Reader), r io.Reader)": 1,
+		"func f(r io.Reader, name string) {}":                      0,
+		"func f(name string, w io.Writer) {}":                      0,
+		"func f(name string, read func(r io.Reader)) {}":           0,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "p.go", "package p\n"+src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		if got := len(readersLast(f)); got != want {
+			t.Errorf("%s: %d found, want %d", src, got, want)
+		}
+	}
+}
+
 // sources parses the files below pkg/ that are no tests, by folder.
 func sources(t *testing.T, fset *token.FileSet) map[string][]*ast.File {
 	t.Helper()

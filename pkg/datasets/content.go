@@ -58,7 +58,7 @@ type contentKind struct {
 	shape string // what the numbers of Shape count, separated by ×; "" if there are none
 	// read reads the whole file, adds what it yields to h and returns its shape. It
 	// may stop with an error as soon as there is more than want says.
-	read func(name string, file *io.SectionReader, want []int, h contentHash) (shape []int, err error)
+	read func(file *io.SectionReader, name string, want []int, h contentHash) (shape []int, err error)
 }
 
 // contentKinds are the kinds that the registry may name. download.sh checks the same
@@ -132,7 +132,7 @@ func refused(check, format string, args ...any) error {
 
 // check reads a file to its end; name is its path in the registry. It returns a
 // *ContentError without File if a check fails, and ctx.Err() if ctx ends first.
-func (c Content) check(ctx context.Context, name string, r io.ReaderAt, size int64) error {
+func (c Content) check(ctx context.Context, r io.ReaderAt, name string, size int64) error {
 	kind := contentKinds[c.Kind]
 	file := io.NewSectionReader(&ctxReaderAt{ctx, r}, 0, size)
 	head := make([]byte, max(len(kind.magic), 24))
@@ -148,7 +148,7 @@ func (c Content) check(ctx context.Context, name string, r io.ReaderAt, size int
 	}
 	h := contentHash{sha256.New()}
 	h.text("metriclab content 1 " + c.Kind)
-	shape, err := kind.read(name, file, c.Shape, h)
+	shape, err := kind.read(file, name, c.Shape, h)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -190,8 +190,8 @@ func (h contentHash) text(s string) {
 	h.Write([]byte(s))
 }
 
-func prtoolsContent(name string, file *io.SectionReader, _ []int, h contentHash) ([]int, error) {
-	s, err := ReadPRTools(name, file)
+func prtoolsContent(file *io.SectionReader, name string, _ []int, h contentHash) ([]int, error) {
+	s, err := ReadPRTools(file, name)
 	if err != nil {
 		return nil, err
 	}
@@ -206,13 +206,13 @@ func prtoolsContent(name string, file *io.SectionReader, _ []int, h contentHash)
 	return []int{s.N(), s.Dim(), s.Height}, nil
 }
 
-func matTripletsContent(name string, file *io.SectionReader, want []int, h contentHash) ([]int, error) {
-	return tripletsContent(want, h, func(rows, objects int) (*TripletSet, error) { return readMATTriplets(name, file, objects, rows) })
+func matTripletsContent(file *io.SectionReader, name string, want []int, h contentHash) ([]int, error) {
+	return tripletsContent(want, h, func(rows, objects int) (*TripletSet, error) { return readMATTriplets(file, name, objects, rows) })
 }
 
-func zipTripletsContent(name string, file *io.SectionReader, want []int, h contentHash) (shape []int, err error) {
-	err = zippedCSV(name, file, func(name string, r io.Reader) error {
-		shape, err = tripletsContent(want, h, func(rows, objects int) (*TripletSet, error) { return readTripletCSV(name, r, objects, rows) })
+func zipTripletsContent(file *io.SectionReader, name string, want []int, h contentHash) (shape []int, err error) {
+	err = zippedCSV(file, name, func(r io.Reader, name string) error {
+		shape, err = tripletsContent(want, h, func(rows, objects int) (*TripletSet, error) { return readTripletCSV(r, name, objects, rows) })
 		return err
 	})
 	return shape, err
@@ -232,9 +232,9 @@ func tripletsContent(want []int, h contentHash, read func(rows, objects int) (*T
 	return []int{s.Report.Read, s.Objects}, nil
 }
 
-func zipFeaturesContent(name string, file *io.SectionReader, want []int, h contentHash) (shape []int, err error) {
-	err = zippedCSV(name, file, func(name string, r io.Reader) error {
-		x, err := readFeatures(name, r, want[0], want[1])
+func zipFeaturesContent(file *io.SectionReader, name string, want []int, h contentHash) (shape []int, err error) {
+	err = zippedCSV(file, name, func(r io.Reader, name string) error {
+		x, err := readFeatures(r, name, want[0], want[1])
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func zipFeaturesContent(name string, file *io.SectionReader, want []int, h conte
 
 // zippedCSV calls read with the member of a zip that its reader in the store takes: the
 // one that has the name of the zip without ".zip".
-func zippedCSV(name string, file *io.SectionReader, read func(name string, r io.Reader) error) error {
+func zippedCSV(file *io.SectionReader, name string, read func(r io.Reader, name string) error) error {
 	want := strings.TrimSuffix(path.Base(name), ".zip")
 	z, err := zip.NewReader(file, file.Size())
 	if err != nil {
@@ -273,12 +273,12 @@ func zippedCSV(name string, file *io.SectionReader, read func(name string, r io.
 		return fmt.Errorf("datasets: %s: %s: %w", name, want, err)
 	}
 	defer r.Close()
-	return read(name+"#"+want, r)
+	return read(r, name+"#"+want)
 }
 
 // tarPostsContent adds names and contents of the regular files, ordered by name. Folders
 // do not matter; anything else in the archive is refused.
-func tarPostsContent(name string, file *io.SectionReader, want []int, h contentHash) ([]int, error) {
+func tarPostsContent(file *io.SectionReader, name string, want []int, h contentHash) ([]int, error) {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("datasets: %s: %w", name, fmt.Errorf(format, args...))
 	}
@@ -337,7 +337,7 @@ func tarPostsContent(name string, file *io.SectionReader, want []int, h contentH
 }
 
 // csvContent reads a table whose last column is a class and whose others are numbers.
-func csvContent(name string, file *io.SectionReader, _ []int, _ contentHash) ([]int, error) {
+func csvContent(file *io.SectionReader, name string, _ []int, _ contentHash) ([]int, error) {
 	if err := limits.Check(name, file.Size()); err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}

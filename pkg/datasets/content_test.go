@@ -48,7 +48,7 @@ func contentOf(t testing.TB, kind, path string, data []byte, shape ...int) Conte
 	t.Helper()
 	h := contentHash{sha256.New()}
 	h.text("metriclab content 1 " + kind)
-	got, err := contentKinds[kind].read(path, io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), shape, h)
+	got, err := contentKinds[kind].read(io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), path, shape, h)
 	if err != nil || !slices.Equal(got, shape) {
 		t.Fatalf("%s: shape %v, want %v, error %v", path, got, shape, err)
 	}
@@ -250,12 +250,12 @@ func TestContentCheck(t *testing.T) {
 			if bytes.Equal(data, f.good) {
 				t.Errorf("%s, %s: the same bytes", kind, name)
 			}
-			if err := f.Content.check(t.Context(), f.Path, bytes.NewReader(data), int64(len(data))); err != nil {
+			if err := f.Content.check(t.Context(), bytes.NewReader(data), f.Path, int64(len(data))); err != nil {
 				t.Errorf("%s, %s: %v", kind, name, err)
 			}
 		}
 		for name, bad := range f.bad {
-			err := f.Content.check(t.Context(), f.Path, bytes.NewReader(bad.data), int64(len(bad.data)))
+			err := f.Content.check(t.Context(), bytes.NewReader(bad.data), f.Path, int64(len(bad.data)))
 			var wrong *ContentError
 			if !errors.As(err, &wrong) || !strings.Contains(wrong.Why, bad.says) {
 				t.Errorf("%s, %s: error %v does not say %q", kind, name, err, bad.says)
@@ -263,7 +263,7 @@ func TestContentCheck(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := f.Content.check(ctx, f.Path, bytes.NewReader(f.good), int64(len(f.good))); !errors.Is(err, context.Canceled) {
+		if err := f.Content.check(ctx, bytes.NewReader(f.good), f.Path, int64(len(f.good))); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: after the end: %v", kind, err)
 		}
 	}
@@ -282,7 +282,7 @@ func TestContentHash(t *testing.T) {
 	number(math.Float64bits(-3))
 	c := Content{"zip-features", []int{1, 2}, sumOf(b)}
 	data := zipped(t, zip.Deflate, 2018, "f.csv", []byte("0.5,-3\n"))
-	if err := c.check(t.Context(), "f.csv.zip", bytes.NewReader(data), int64(len(data))); err != nil {
+	if err := c.check(t.Context(), bytes.NewReader(data), "f.csv.zip", int64(len(data))); err != nil {
 		t.Error(err)
 	}
 }
@@ -293,7 +293,7 @@ func TestContentMemory(t *testing.T) {
 	limits.SetMemory(1 << 10)
 	data := zipped(t, zip.Deflate, 2018, "t.csv", bytes.Repeat([]byte("0,1,2\n"), 1000))
 	c := Content{"zip-triplets", []int{1000, 5}, sumOf(nil)}
-	if err := c.check(t.Context(), "t.csv.zip", bytes.NewReader(data), int64(len(data))); err == nil || !strings.Contains(err.Error(), "--max-memory") {
+	if err := c.check(t.Context(), bytes.NewReader(data), "t.csv.zip", int64(len(data))); err == nil || !strings.Contains(err.Error(), "--max-memory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestContentCSV(t *testing.T) {
 		"a,b,class\n":              "no row of data follows",
 		"":                         "the file is empty",
 	} {
-		err := c.check(t.Context(), "t.csv", strings.NewReader(text), int64(len(text)))
+		err := c.check(t.Context(), strings.NewReader(text), "t.csv", int64(len(text)))
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: error %v does not say %q", text, err, says)
 		}
@@ -555,7 +555,7 @@ func FuzzContentCheck(f *testing.F) {
 		if !ok {
 			return
 		}
-		err := file.Content.check(t.Context(), file.Path, bytes.NewReader(data), int64(len(data)))
+		err := file.Content.check(t.Context(), bytes.NewReader(data), file.Path, int64(len(data)))
 		var wrong *ContentError
 		if err != nil && (!errors.As(err, &wrong) || wrong.Why == "") {
 			t.Fatalf("error %v", err)

@@ -81,7 +81,7 @@ func TestMisusePanics(t *testing.T) {
 		"Choose 3 of 2":     func() { Choose(newRand(1), 2, 3) },
 		"Choose -1":         func() { Choose(newRand(1), 2, -1) },
 		"GlyphDigits(-1)":   func() { GlyphDigits(newRand(1), -1, 0) },
-		"IDX of 4 dims":     func() { _, _ = ReadIDX("x", nil, 4) },
+		"IDX of 4 dims":     func() { _, _ = ReadIDX(nil, "x", 4) },
 	} {
 		func() {
 			defer func() {

@@ -54,7 +54,7 @@ type IDX struct {
 // *FormatError, which carries name: for a wrong magic, a size of zero, a height
 // or width above 4096, more than MaxIDXBytes in all, fewer bytes than announced,
 // or bytes after the end. It panics unless 1 ≤ dims ≤ 3.
-func ReadIDX(name string, r io.Reader, dims int) (*IDX, error) {
+func ReadIDX(r io.Reader, name string, dims int) (*IDX, error) {
 	if dims < 1 || dims > 3 {
 		panic(fmt.Sprintf("datasets: ReadIDX with %d dimensions", dims))
 	}
@@ -163,5 +163,5 @@ func loadIDX(path string, dims int) (*IDX, error) {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	return ReadIDX(path, f, dims)
+	return ReadIDX(f, path, dims)
 }

@@ -51,8 +51,8 @@ const (
 // what is allowed there: other arrays, sizes that are not those of the data, more
 // than MaxMATBytes. Nothing is allocated by what a header says before the bytes are
 // there, so that memory stays in proportion to the file.
-func ReadPRTools(name string, r io.Reader) (*Set, error) {
-	data, err := readAtMost(name, r, MaxMATBytes)
+func ReadPRTools(r io.Reader, name string) (*Set, error) {
+	data, err := readAtMost(r, name, MaxMATBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func ReadPRTools(name string, r io.Reader) (*Set, error) {
 }
 
 // readAtMost reads all of r, or returns a *FormatError if that is more than limit bytes.
-func readAtMost(name string, r io.Reader, limit int) ([]byte, error) {
+func readAtMost(r io.Reader, name string, limit int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)

@@ -171,7 +171,7 @@ func loadReutersFile(path string, first int) ([]ReutersDoc, error) {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	return readReuters(path, f, first)
+	return readReuters(f, path, first)
 }
 
 // cleanText returns s without blanks at its ends, in memory of its own.

@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleReadReuters() {
-	docs, err := datasets.ReadReuters("example.sgm", strings.NewReader(`<!DOCTYPE lewis SYSTEM "lewis.dtd">
+	docs, err := datasets.ReadReuters(strings.NewReader(`<!DOCTYPE lewis SYSTEM "lewis.dtd">
 <REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="5544" NEWID="1">
 <DATE>26-FEB-1987 15:01:01.79</DATE>
 <TOPICS><D>cocoa</D></TOPICS>
@@ -18,7 +18,7 @@ func ExampleReadReuters() {
  Reuter
 &#3;</BODY></TEXT>
 </REUTERS>
-`))
+`), "example.sgm")
 	if err != nil {
 		fmt.Println(err)
 		return

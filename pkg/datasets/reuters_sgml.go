@@ -49,12 +49,12 @@ func (e *LineError) Unwrap() error { return e.Err }
 // element that is missing or stands twice, a file of more than MaxReutersBytes.
 // No document type is read and no entity is defined, so that memory stays in
 // proportion to the file.
-func ReadReuters(name string, r io.Reader) ([]ReutersDoc, error) {
-	return readReuters(name, r, 0)
+func ReadReuters(r io.Reader, name string) ([]ReutersDoc, error) {
+	return readReuters(r, name, 0)
 }
 
 // readReuters is ReadReuters with the NEWID of the first document; 0 allows any.
-func readReuters(name string, r io.Reader, first int) ([]ReutersDoc, error) {
+func readReuters(r io.Reader, name string, first int) ([]ReutersDoc, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxReutersBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)

@@ -218,7 +218,7 @@ func loadPRTools(name string, paths []string, columns []int, height int) (*Set, 
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
-		part, err := ReadPRTools(path, file)
+		part, err := ReadPRTools(file, path)
 		file.Close()
 		if err != nil {
 			return nil, err

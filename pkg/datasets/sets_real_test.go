@@ -148,7 +148,7 @@ func ExampleStore_Set() {
 }
 
 func ExampleReadPRTools() {
-	_, err := datasets.ReadPRTools("iris.mat", strings.NewReader("5.1,3.5,1.4,0.2,Iris-setosa\n"))
+	_, err := datasets.ReadPRTools(strings.NewReader("5.1,3.5,1.4,0.2,Iris-setosa\n"), "iris.mat")
 	fmt.Println(err)
 	// Output: datasets: iris.mat: byte 28, header: is 28 bytes long, want 128 bytes
 }

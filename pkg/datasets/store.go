@@ -278,7 +278,7 @@ func examine(ctx context.Context, f File, file *os.File) (FileStatus, error) {
 		st.State = Unchecked
 		return st, nil
 	}
-	err = f.Content.check(ctx, f.Path, file, st.Size)
+	err = f.Content.check(ctx, file, f.Path, st.Size)
 	var wrong *ContentError
 	switch {
 	case errors.As(err, &wrong):

@@ -80,16 +80,16 @@ func checkObjects(objects int) error {
 // Memory stays in proportion to what is read: that is why the kept reader of MAT-files in
 // Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
 // allocates up to 2 GB on the word of a header.
-func ReadMATTriplets(name string, r io.Reader, objects int) (*TripletSet, error) {
-	return readMATTriplets(name, r, objects, math.MaxInt)
+func ReadMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
+	return readMATTriplets(r, name, objects, math.MaxInt)
 }
 
 // readMATTriplets is ReadMATTriplets of at most that many rows.
-func readMATTriplets(name string, r io.Reader, objects, most int) (*TripletSet, error) {
+func readMATTriplets(r io.Reader, name string, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
-	data, err := readAtMost(name, r, MaxMATBytes)
+	data, err := readAtMost(r, name, MaxMATBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (f *matFile) inflate() ([]byte, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	out, err := readAtMost(f.name+" (decompressed)", z, MaxMATBytes)
+	out, err := readAtMost(z, f.name+" (decompressed)", MaxMATBytes)
 	if _, ok := errors.AsType[*FormatError](err); err != nil && !ok {
 		return nil, bad(err)
 	}
@@ -169,11 +169,11 @@ func (f *matFile) inflate() ([]byte, error) {
 // triplet is that of the majority. Questions with as many votes for a as for b, and those
 // whose objects are not distinct, are dropped and counted. Other members of the object
 // are ignored. Errors name the member and its position, or the byte.
-func ReadVotedTriplets(name string, r io.Reader, objects int) (*TripletSet, error) {
+func ReadVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
-	data, err := readAtMost(name, r, MaxTripletBytes)
+	data, err := readAtMost(r, name, MaxTripletBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +219,8 @@ func ReadVotedTriplets(name string, r io.Reader, objects int) (*TripletSet, erro
 
 // tripletLines calls f with the number and the cells of each line that is not blank.
 // Cells are separated by sep, or by blanks if sep is "". f's errors end it.
-func tripletLines(name string, r io.Reader, sep string, f func(line, lines int, cells []string) error) error {
-	data, err := readAtMost(name, r, MaxTripletBytes)
+func tripletLines(r io.Reader, name string, sep string, f func(line, lines int, cells []string) error) error {
+	data, err := readAtMost(r, name, MaxTripletBytes)
 	if err != nil {
 		return err
 	}
@@ -280,17 +280,17 @@ func objectOf(name string, line int, cell string, first, objects int) (int, erro
 // objects counted from 0. It is the format of the shoes of Zappos of Berger et al.
 // Lines whose objects are not distinct are dropped and counted, blank lines are not.
 // Errors are *LineErrors.
-func ReadTripletCSV(name string, r io.Reader, objects int) (*TripletSet, error) {
-	return readTripletCSV(name, r, objects, math.MaxInt)
+func ReadTripletCSV(r io.Reader, name string, objects int) (*TripletSet, error) {
+	return readTripletCSV(r, name, objects, math.MaxInt)
 }
 
 // readTripletCSV is ReadTripletCSV of at most that many comparisons.
-func readTripletCSV(name string, r io.Reader, objects, most int) (*TripletSet, error) {
+func readTripletCSV(r io.Reader, name string, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
 	b := newTripletBuilder(name, objects)
-	err := tripletLines(name, r, ",", func(line, _ int, cells []string) error {
+	err := tripletLines(r, name, ",", func(line, _ int, cells []string) error {
 		if err := wantCells(name, line, cells, 3); err != nil {
 			return err
 		}
@@ -354,8 +354,8 @@ func oneTriplet(o [3]int) []metric.Triplet {
 //
 // The format was checked against a public description only, that of the reader in
 // cblearn; the file itself was not at hand.
-func ReadFoodTriplets(name string, r io.Reader) (*TripletSet, error) {
-	return readNamed(name, r, ";", oneTriplet)
+func ReadFoodTriplets(r io.Reader, name string) (*TripletSet, error) {
+	return readNamed(r, name, ";", oneTriplet)
 }
 
 // ReadOddOneOut reads answers to "which of three is the odd one out?" in the format of
@@ -367,16 +367,16 @@ func ReadFoodTriplets(name string, r io.Reader) (*TripletSet, error) {
 //
 // The format was checked against a public description only, that of the reader in
 // cblearn; the files themselves were not at hand.
-func ReadOddOneOut(name string, r io.Reader) (*TripletSet, error) {
-	return readNamed(name, r, "", func(o [3]int) []metric.Triplet {
+func ReadOddOneOut(r io.Reader, name string) (*TripletSet, error) {
+	return readNamed(r, name, "", func(o [3]int) []metric.Triplet {
 		return []metric.Triplet{{A: o[0], Near: o[1], Far: o[2]}, {A: o[1], Near: o[0], Far: o[2]}}
 	})
 }
 
 // readNamed reads lines of three names.
-func readNamed(name string, r io.Reader, sep string, f func(o [3]int) []metric.Triplet) (*TripletSet, error) {
+func readNamed(r io.Reader, name string, sep string, f func(o [3]int) []metric.Triplet) (*TripletSet, error) {
 	n := &named{b: newTripletBuilder(name, 0)}
-	err := tripletLines(name, r, sep, func(line, _ int, cells []string) error {
+	err := tripletLines(r, name, sep, func(line, _ int, cells []string) error {
 		if err := wantCells(name, line, cells, 3); err != nil {
 			return err
 		}
@@ -401,12 +401,12 @@ func readNamed(name string, r io.Reader, sep string, f func(o [3]int) []metric.T
 // are dropped and counted. Errors are *LineErrors.
 //
 // The format was checked against the archive's README only; the file itself was not at hand.
-func ReadMostCentral(name string, r io.Reader, objects int) (*TripletSet, error) {
+func ReadMostCentral(r io.Reader, name string, objects int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
 	b := newTripletBuilder(name, objects)
-	err := tripletLines(name, r, ",", func(line, _ int, cells []string) error {
+	err := tripletLines(r, name, ",", func(line, _ int, cells []string) error {
 		if _, err := parseNumber(cells[0]); err != nil && line == 1 {
 			return nil
 		}
@@ -446,12 +446,12 @@ func ReadMostCentral(name string, r io.Reader, objects int) (*TripletSet, error)
 //
 // The format was checked against public descriptions only, those of the readers in cblearn;
 // the file itself was not at hand.
-func ReadMusicSeer(name string, r io.Reader, source string) (*TripletSet, error) {
+func ReadMusicSeer(r io.Reader, name string, source string) (*TripletSet, error) {
 	if !slices.Contains([]string{"", "S", "G"}, source) {
 		return nil, fmt.Errorf(`datasets: source: %q is not allowed, want "S", "G" or ""`, source)
 	}
 	n := &named{b: newTripletBuilder(name, 0)}
-	err := tripletLines(name, r, "", func(line, lines int, cells []string) error {
+	err := tripletLines(r, name, "", func(line, lines int, cells []string) error {
 		if _, err := strconv.Atoi(cells[0]); err != nil {
 			if line == 1 || line > lines-2 {
 				return nil
@@ -498,7 +498,7 @@ func ReadMusicSeer(name string, r io.Reader, source string) (*TripletSet, error)
 // the first of the next are joined, like 1.101730.102461. The first number of a row is
 // then taken to have one digit before its point, which must be 0: so it is in the one
 // file known, and any other is refused.
-func readFeatures(name string, r io.Reader, rows, columns int) (*mat.Dense, error) {
+func readFeatures(r io.Reader, name string, rows, columns int) (*mat.Dense, error) {
 	out := make([]float64, 0, rows*columns)
 	number := func(line int, cell string) error {
 		v, err := parseNumber(cell)
@@ -511,7 +511,7 @@ func readFeatures(name string, r io.Reader, rows, columns int) (*mat.Dense, erro
 		out = append(out, v)
 		return nil
 	}
-	data, err := readAtMost(name, r, MaxTripletBytes)
+	data, err := readAtMost(r, name, MaxTripletBytes)
 	if err != nil {
 		return nil, err
 	}

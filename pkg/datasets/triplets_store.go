@@ -15,7 +15,7 @@ type tripletForm struct {
 	dataset string // in the registry
 	file    string // below the data folder
 	member  string // of the zip that the file is; "" if it is no zip
-	read    func(name string, r io.Reader) (*TripletSet, error)
+	read    func(r io.Reader, name string) (*TripletSet, error)
 	// features, if not "", is a zip with a table of features, and featureMember
 	// its member.
 	features, featureMember string
@@ -23,12 +23,12 @@ type tripletForm struct {
 }
 
 // ofObjects fixes the number of objects of a reader.
-func ofObjects(read func(name string, r io.Reader, objects int) (*TripletSet, error), objects int) func(string, io.Reader) (*TripletSet, error) {
-	return func(name string, r io.Reader) (*TripletSet, error) { return read(name, r, objects) }
+func ofObjects(read func(r io.Reader, name string, objects int) (*TripletSet, error), objects int) func(io.Reader, string) (*TripletSet, error) {
+	return func(r io.Reader, name string) (*TripletSet, error) { return read(r, name, objects) }
 }
 
-func musicSeer(source string) func(string, io.Reader) (*TripletSet, error) {
-	return func(name string, r io.Reader) (*TripletSet, error) { return ReadMusicSeer(name, r, source) }
+func musicSeer(source string) func(io.Reader, string) (*TripletSet, error) {
+	return func(r io.Reader, name string) (*TripletSet, error) { return ReadMusicSeer(r, name, source) }
 }
 
 // tripletForms are the sets that Store.Triplets reads, in the registry's order.
@@ -108,8 +108,8 @@ func (s *Store) loadTriplets(f tripletForm) (*TripletSet, error) {
 		return nil, err
 	}
 	var set *TripletSet
-	err = withFile(paths[0], f.member, func(name string, r io.Reader) (err error) {
-		set, err = f.read(name, r)
+	err = withFile(paths[0], f.member, func(r io.Reader, name string) (err error) {
+		set, err = f.read(r, name)
 		return err
 	})
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Store) loadTriplets(f tripletForm) (*TripletSet, error) {
 	}
 	set.Name = f.name
 	if f.features != "" {
-		err = withFile(paths[1], f.featureMember, func(name string, r io.Reader) (err error) {
-			set.Features, err = readFeatures(name, r, set.Objects, f.columns)
+		err = withFile(paths[1], f.featureMember, func(r io.Reader, name string) (err error) {
+			set.Features, err = readFeatures(r, name, set.Objects, f.columns)
 			return err
 		})
 	}
@@ -126,14 +126,14 @@ func (s *Store) loadTriplets(f tripletForm) (*TripletSet, error) {
 }
 
 // withFile calls read with a file, or with a member of the zip that it is.
-func withFile(path, member string, read func(name string, r io.Reader) error) error {
+func withFile(path, member string, read func(r io.Reader, name string) error) error {
 	if member == "" {
 		file, err := os.Open(path)
 		if err != nil {
 			return fmt.Errorf("datasets: %w", err)
 		}
 		defer file.Close()
-		return read(path, file)
+		return read(file, path)
 	}
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func withFile(path, member string, read func(name string, r io.Reader) error) er
 				return fmt.Errorf("datasets: %s: %s: %w", path, member, err)
 			}
 			defer r.Close()
-			return read(path+"#"+member, r)
+			return read(r, path+"#"+member)
 		}
 	}
 	return fmt.Errorf("datasets: %s: the archive has no member %s", path, member)

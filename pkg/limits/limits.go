@@ -82,7 +82,7 @@ func Product(factors ...int) int64 {
 // ReadAll reads to the end of r. It returns a *MemoryError that names what if r
 // holds more bytes than Memory allows: at once if r is a file that knows its size,
 // else after so many bytes, so that an endless r ends too.
-func ReadAll(what string, r io.Reader) ([]byte, error) {
+func ReadAll(r io.Reader, what string) ([]byte, error) {
 	limit := Memory()
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
@@ -145,7 +145,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll("file "+path, f)
+	return ReadAll(f, "file "+path)
 }
 
 // ParseSize reads a size in bytes: a whole number from 1 on, alone or followed by

@@ -65,22 +65,22 @@ func TestReadAll(t *testing.T) {
 	t.Cleanup(func() { limits.SetMemory(0) })
 	limits.SetMemory(1 << 16)
 	full := make([]byte, 1<<16)
-	if raw, err := limits.ReadAll("a file", bytes.NewReader(full)); err != nil || len(raw) != len(full) {
+	if raw, err := limits.ReadAll(bytes.NewReader(full), "a file"); err != nil || len(raw) != len(full) {
 		t.Errorf("as many bytes as are allowed: %d read, error %v", len(raw), err)
 	}
 	var e *limits.MemoryError
-	if _, err := limits.ReadAll("a file", bytes.NewReader(append(full, 0))); !errors.As(err, &e) {
+	if _, err := limits.ReadAll(bytes.NewReader(append(full, 0)), "a file"); !errors.As(err, &e) {
 		t.Errorf("one byte more: error %v", err)
 	}
 	in := &endless{}
 	want := "a file takes more than the limit of 64 KiB (flag --max-memory, limits.SetMemory)"
-	if _, err := limits.ReadAll("a file", in); err == nil || err.Error() != want {
+	if _, err := limits.ReadAll(in, "a file"); err == nil || err.Error() != want {
 		t.Errorf("an endless input: error %v, want %s", err, want)
 	}
 	if in.read > 4<<16 {
 		t.Errorf("%d bytes were read of an endless input", in.read)
 	}
-	if _, err := limits.ReadAll("a file", failing{}); err != errRead {
+	if _, err := limits.ReadAll(failing{}, "a file"); err != errRead {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 	// A sparse file is refused for its size, before it is read.
@@ -92,7 +92,7 @@ func TestReadAll(t *testing.T) {
 	if err := f.Truncate(1 << 30); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := limits.ReadAll("a file", f); !errors.As(err, &e) || e.Bytes != 1<<30 {
+	if _, err := limits.ReadAll(f, "a file"); !errors.As(err, &e) || e.Bytes != 1<<30 {
 		t.Errorf("a sparse file: error %v", err)
 	}
 	if _, err := limits.ReadFile(f.Name()); !errors.As(err, &e) || e.What != "file "+f.Name() {
@@ -102,7 +102,7 @@ func TestReadAll(t *testing.T) {
 		t.Errorf("a missing file: error %v", err)
 	}
 	limits.SetMemory(math.MaxInt64)
-	if raw, err := limits.ReadAll("a file", bytes.NewReader(full)); err != nil || len(raw) != len(full) {
+	if raw, err := limits.ReadAll(bytes.NewReader(full), "a file"); err != nil || len(raw) != len(full) {
 		t.Errorf("no limit: %d read, error %v", len(raw), err)
 	}
 }

@@ -124,7 +124,7 @@ func ReadAll(r io.Reader) ([]byte, error) {
 			statter
 		}{in, f}
 	}
-	return limits.ReadAll("the saved file", in)
+	return limits.ReadAll(in, "the saved file")
 }
 
 type statter interface{ Stat() (fs.FileInfo, error) }

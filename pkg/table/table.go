@@ -271,7 +271,7 @@ func Format(v float64) string {
 // order mark, and carriage returns before line feeds, do not count. More bytes than
 // limits.Memory are an error.
 func ReadCSV(r io.Reader, name string, index, values []string) (*Table, error) {
-	raw, err := limits.ReadAll(name, r)
+	raw, err := limits.ReadAll(r, name)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
