@@ -15,8 +15,8 @@ import (
 	"metriclab/pkg/limits"
 )
 
-// KMedoidsVersion changes whenever FitPAM or FitFasterPAM gives other medoids for
-// the same input.
+// KMedoidsVersion changes whenever FitPAM or FitFasterPAM gives other medoids, or
+// CertifyMedoids other bounds, for the same input.
 const KMedoidsVersion = 1
 
 // MedoidsParams are the parameters of FitPAM and FitFasterPAM.

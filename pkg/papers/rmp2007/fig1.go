@@ -121,6 +121,7 @@ func fig1Checkpoints(rounds int) []int {
 	return slices.Compact(out)
 }
 
+// fig1Trial plays a game of online clustering: each player pays for the same rounds.
 func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig1Settings)
 	draw := pointSets[cell.Dataset]
@@ -146,30 +147,59 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	end()
 	groups, _ := byGroups(total, p.group)
 	rows.Add(table.Key{"kind": "optimum", "method": bestMap}, table.Values{
-		"loss": o.upper, "lower": o.lower, "dual": o.dual, "left": float64(o.left), "groups": groups,
+		"loss": o.Cost, "lower": o.Lower, "dual": o.Dual, "left": float64(o.Left), "groups": groups,
 	})
-	// A player pays for round t; of a walk it tells how many steps moved, otherwise NaN.
-	type player struct {
-		method string
-		pay    func(t int, f metric.CostRound) (loss, acceptance float64, err error)
+
+	players := []player{fixedPlayer(bestMap, o.Prototype), s.knowingPlayer(p.group)}
+	online, err := s.onlinePlayers(seed)
+	if err != nil {
+		return nil, err
 	}
+	players = append(players, online...)
+	for _, method := range s.EM {
+		players = append(players, s.emPlayer(ctx, method, p.x, seed.Own("EM", method)))
+	}
+	for _, player := range players {
+		end := env.Lap(player.method)
+		if err := s.play(ctx, g, player, rows); err != nil {
+			return nil, err
+		}
+		end()
+	}
+	return rows, nil
+}
+
+// A player pays for round t; of a walk it tells how many steps moved, otherwise NaN.
+type player struct {
+	method string
+	pay    func(t int, f metric.CostRound) (loss, acceptance float64, err error)
+}
+
+// fixedPlayer has the same map in all rounds.
+func fixedPlayer(method string, pi []int) player {
+	return player{method, func(_ int, f metric.CostRound) (float64, float64, error) { return lossOf(pi, f), math.NaN(), nil }}
+}
+
+// knowingPlayer knows the groups from the start, but not the coordinates to come, and takes the best prototype so
+// far of each: this regret is for prototypes alone.
+func (s fig1Settings) knowingPlayer(group []int) player {
 	soFar := mat.NewDense(s.Points, s.Points, nil)
-	players := []player{
-		{bestMap, func(_ int, f metric.CostRound) (float64, float64, error) { return lossOf(o.pi, f), math.NaN(), nil }},
-		// Who knows the groups from the start, but not the coordinates to come, takes the best prototype so far of
-		// each: this regret is for prototypes alone.
-		{groupsKnown, func(_ int, f metric.CostRound) (float64, float64, error) {
-			_, pi := byGroups(soFar, p.group)
-			soFar.Add(soFar, f.Cost)
-			return lossOf(pi, f), math.NaN(), nil
-		}},
-	}
+	return player{groupsKnown, func(_ int, f metric.CostRound) (float64, float64, error) {
+		_, pi := byGroups(soFar, group)
+		soFar.Add(soFar, f.Cost)
+		return lossOf(pi, f), math.NaN(), nil
+	}}
+}
+
+// onlinePlayers are those that learn from each round: RMP as each method names it, and follow-the-leader.
+func (s fig1Settings) onlinePlayers(seed experiment.Seed) ([]player, error) {
+	var out []player
 	for _, method := range s.RMP {
 		l, err := s.learner(seed, method)
 		if err != nil {
 			return nil, err
 		}
-		players = append(players, player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
+		out = append(out, player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
 			out, err := l.Step(f)
 			return out.Loss, l.Diagnostics().Acceptance(), err
 		}})
@@ -178,47 +208,49 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	if err != nil {
 		return nil, err
 	}
-	players = append(players, player{ftlName, func(_ int, f metric.CostRound) (float64, float64, error) {
+	return append(out, player{ftlName, func(_ int, f metric.CostRound) (float64, float64, error) {
 		out, err := ftl.Step(f)
 		return out.Loss, math.NaN(), err
-	}})
-	for _, method := range s.EM {
-		rng := seed.Own("EM", method)
-		pi := randomMap(rng, s.Points, s.M)
-		params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor}
-		players = append(players, player{method, func(t int, f metric.CostRound) (float64, float64, error) {
-			if t > 0 {
-				next, err := emMap(ctx, p.x.Slice(0, s.Points, 0, t), params, rng)
-				if err != nil {
-					return 0, 0, err
-				}
-				if next != nil {
-					pi = next
-				}
-			}
-			return lossOf(pi, f), math.NaN(), nil
-		}})
-	}
-	cost := mat.NewDense(s.Points, s.Points, nil)
-	for _, player := range players {
-		end := env.Lap(player.method)
-		sum := 0.0
-		for t := range s.Rounds {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			loss, acceptance, err := player.pay(t, g.round(t, cost))
+	}}), nil
+}
+
+// emPlayer has a random map in the first round, and then that of a mixture of the coordinates x revealed so far.
+func (s fig1Settings) emPlayer(ctx context.Context, method string, x *mat.Dense, rng *rand.Rand) player {
+	pi := randomMap(rng, s.Points, s.M)
+	params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor}
+	return player{method, func(t int, f metric.CostRound) (float64, float64, error) {
+		if t > 0 {
+			next, err := emMap(ctx, x.Slice(0, s.Points, 0, t), params, rng)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", player.method, err)
+				return 0, 0, err
 			}
-			sum += loss
-			if slices.Contains(fig1Checkpoints(s.Rounds), t+1) {
-				rows.Add(table.Key{"kind": "loss", "method": player.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
+			if next != nil {
+				pi = next
 			}
 		}
-		end()
+		return lossOf(pi, f), math.NaN(), nil
+	}}
+}
+
+// play has a player pay for all rounds and adds its losses so far at the checkpoints to rows.
+func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Table) error {
+	checkpoints := fig1Checkpoints(s.Rounds)
+	cost := mat.NewDense(s.Points, s.Points, nil)
+	sum := 0.0
+	for t := range s.Rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		loss, acceptance, err := p.pay(t, g.round(t, cost))
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.method, err)
+		}
+		sum += loss
+		if slices.Contains(checkpoints, t+1) {
+			rows.Add(table.Key{"kind": "loss", "method": p.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
+		}
 	}
-	return rows, nil
+	return nil
 }
 
 // learner returns RMP as a method names it.
