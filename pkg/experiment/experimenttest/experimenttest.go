@@ -145,65 +145,82 @@ func checkPaper(t tb, p experiment.Paper) bool {
 		if err := s.CheckColumns(); err != nil {
 			fail("%v", err)
 		}
-		views := map[string]bool{}
-		for _, v := range s.Views {
-			if v.Name == "" || views[v.Name] || v.Title == "" {
-				fail("%s: view %q has no title, or its name is empty or occurs twice", s.ID, v.Name)
-			}
-			views[v.Name] = true
-			if (v.Draw == nil) == (v.DrawTimed == nil) {
-				fail("%s: view %s: want exactly one of Draw and DrawTimed", s.ID, v.Name)
-			}
-			if v.Timed() && !s.Timing {
-				fail("%s: view %s shows times, but the experiment is not marked Timing", s.ID, v.Name)
-			}
-		}
-		for _, c := range s.Claims {
-			if c.ID == "" || claims[c.ID] {
-				fail("%s: claim ID %q is empty or occurs twice", s.ID, c.ID)
-			}
-			claims[c.ID] = true
-			if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
-				fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
-			}
-			if (c.Test == nil) == (c.TestTimed == nil) {
-				fail("%s: claim %s: want exactly one of Test and TestTimed", s.ID, c.ID)
-			}
-			if c.Timed() && !s.Timing {
-				fail("%s: claim %s is about times, but the experiment is not marked Timing", s.ID, c.ID)
-			}
-			if c.View != "" && !views[c.View] {
-				fail("%s: claim %s: there is no view %s", s.ID, c.ID, c.View)
-			}
-		}
+		views := checkViews(s, fail)
+		checkClaims(s, views, claims, fail)
 		for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
 			if n := s.Trials(scale); n < 1 {
 				fail("%s: %d trials at scale %s", s.ID, n, scale)
 			}
-			cells := map[string]bool{}
-			for _, c := range s.Cells(scale) {
-				if c.Name == "" || cells[c.Name] {
-					fail("%s: cell name %q is empty or occurs twice at scale %s", s.ID, c.Name, scale)
-				}
-				cells[c.Name] = true
-				if err := checkSettings(c); err != nil {
-					fail("%s: cell %s: %v", s.ID, c.Name, err)
-				}
-				for name, v := range c.Methods {
-					if v < 1 {
-						fail("%s: cell %s: version %d of %s, want at least 1", s.ID, c.Name, v, name)
-					}
-				}
-				if _, err := datasets.Lookup(c.Dataset); err == nil && scale == experiment.Smoke {
-					fail("%s: cell %s needs the data set %s at smoke scale, which must run on built-in data", s.ID, c.Name, c.Dataset)
-				}
-			}
-			if len(cells) == 0 {
-				fail("%s: no cells at scale %s", s.ID, scale)
-			}
+			checkCells(s, scale, fail)
 		}
 	}
 	return ok
+}
+
+// checkViews tells fail what is wrong with the views of an experiment and returns their names.
+func checkViews(s experiment.Spec, fail func(format string, args ...any)) map[string]bool {
+	views := map[string]bool{}
+	for _, v := range s.Views {
+		if v.Name == "" || views[v.Name] || v.Title == "" {
+			fail("%s: view %q has no title, or its name is empty or occurs twice", s.ID, v.Name)
+		}
+		views[v.Name] = true
+		if (v.Draw == nil) == (v.DrawTimed == nil) {
+			fail("%s: view %s: want exactly one of Draw and DrawTimed", s.ID, v.Name)
+		}
+		if v.Timed() && !s.Timing {
+			fail("%s: view %s shows times, but the experiment is not marked Timing", s.ID, v.Name)
+		}
+	}
+	return views
+}
+
+// checkClaims tells fail what is wrong with the claims of an experiment; views are the names of its views, and claims
+// the IDs so far, those of the paper's other experiments too, to which it adds.
+func checkClaims(s experiment.Spec, views, claims map[string]bool, fail func(format string, args ...any)) {
+	for _, c := range s.Claims {
+		if c.ID == "" || claims[c.ID] {
+			fail("%s: claim ID %q is empty or occurs twice", s.ID, c.ID)
+		}
+		claims[c.ID] = true
+		if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
+			fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
+		}
+		if (c.Test == nil) == (c.TestTimed == nil) {
+			fail("%s: claim %s: want exactly one of Test and TestTimed", s.ID, c.ID)
+		}
+		if c.Timed() && !s.Timing {
+			fail("%s: claim %s is about times, but the experiment is not marked Timing", s.ID, c.ID)
+		}
+		if c.View != "" && !views[c.View] {
+			fail("%s: claim %s: there is no view %s", s.ID, c.ID, c.View)
+		}
+	}
+}
+
+// checkCells tells fail what is wrong with the cells of an experiment at a scale.
+func checkCells(s experiment.Spec, scale experiment.Scale, fail func(format string, args ...any)) {
+	cells := map[string]bool{}
+	for _, c := range s.Cells(scale) {
+		if c.Name == "" || cells[c.Name] {
+			fail("%s: cell name %q is empty or occurs twice at scale %s", s.ID, c.Name, scale)
+		}
+		cells[c.Name] = true
+		if err := checkSettings(c); err != nil {
+			fail("%s: cell %s: %v", s.ID, c.Name, err)
+		}
+		for name, v := range c.Methods {
+			if v < 1 {
+				fail("%s: cell %s: version %d of %s, want at least 1", s.ID, c.Name, v, name)
+			}
+		}
+		if _, err := datasets.Lookup(c.Dataset); err == nil && scale == experiment.Smoke {
+			fail("%s: cell %s needs the data set %s at smoke scale, which must run on built-in data", s.ID, c.Name, c.Dataset)
+		}
+	}
+	if len(cells) == 0 {
+		fail("%s: no cells at scale %s", s.ID, scale)
+	}
 }
 
 // run runs the experiment as the command does, in parallel, and returns what it kept; nil if

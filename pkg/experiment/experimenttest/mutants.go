@@ -55,115 +55,131 @@ func mutate(tab *table.Table, n int) []mutant {
 	if tab.Len() == 0 {
 		return nil
 	}
-	rng := rand.New(rand.NewPCG(1, uint64(tab.Len())))
-	all := make([]int, tab.Len())
-	for i := range all {
-		all[i] = i
-	}
-	var index []string // columns
-	for _, c := range tab.IndexNames() {
-		if c != "job" {
-			index = append(index, c)
-		}
-	}
-	pick := func(s []string) string { return s[rng.IntN(len(s))] }
-	// group returns the rows that share a cell of a column, and what they share.
-	// Rare rows are picked as often as frequent ones.
-	group := func() (rows []int, what string) {
-		c := pick(index)
-		cell := pick(tab.Unique(c))
-		for i, v := range tab.Index(c) {
-			if v == cell {
-				rows = append(rows, i)
-			}
-		}
-		return rows, fmt.Sprintf("%s=%q", c, cell)
-	}
-	// somewhere returns one row, or a group, or all rows.
-	somewhere := func() (rows []int, what string) {
-		rows, what = group()
-		switch rng.IntN(5) {
-		case 0:
-			return rows, "rows of " + what
-		case 1:
-			other, also := group()
-			if both := slices.DeleteFunc(slices.Clone(rows), func(r int) bool { return !slices.Contains(other, r) }); len(both) > 0 {
-				return both, "rows of " + what + " and " + also
-			}
-		case 2:
-			if rng.IntN(3) == 0 {
-				return all, "all rows"
-			}
-		}
-		r := rows[rng.IntN(len(rows))]
-		return []int{r}, fmt.Sprintf("row %d (%s)", r, what)
-	}
-	without := func(rows []int) []int {
-		return slices.DeleteFunc(slices.Clone(all), func(r int) bool { return slices.Contains(rows, r) })
-	}
-	kinds := []func(t *table.Table) (*table.Table, string){
-		func(t *table.Table) (*table.Table, string) { // value cells
-			rows, where := somewhere()
-			columns := slices.DeleteFunc(tab.ValueNames(), func(c string) bool { // a cell that holds something, if there is one
-				return math.IsNaN(tab.Values(c)[rows[0]])
-			})
-			if len(columns) == 0 {
-				columns = tab.ValueNames()
-			}
-			c, v := pick(columns), strange[rng.IntN(len(strange))]
-			for _, r := range rows {
-				t.Values(c)[r] = v
-			}
-			return t, fmt.Sprintf("%s = %v in %s", c, v, where)
-		},
-		func(t *table.Table) (*table.Table, string) { // index cells
-			rows, where := somewhere()
-			c := pick(tab.IndexNames())
-			name := pick(names)
-			if rng.IntN(2) == 0 {
-				name = pick(tab.Index(pick(tab.IndexNames()))) // of another row, or another column
-			}
-			for _, r := range rows {
-				t.Index(c)[r] = name
-			}
-			return t, fmt.Sprintf("%s = %q in %s", c, name, where)
-		},
-		func(t *table.Table) (*table.Table, string) {
-			rows, where := somewhere()
-			return t.Rows(without(rows)...), "without " + where
-		},
-		func(t *table.Table) (*table.Table, string) {
-			rows, what := group()
-			return t.Rows(rows...), "nothing but " + what
-		},
-		func(t *table.Table) (*table.Table, string) {
-			rows, where := somewhere()
-			return t.Rows(append(slices.Clone(all), rows...)...), "twice " + where
-		},
-		func(t *table.Table) (*table.Table, string) {
-			return t.Rows(rng.Perm(t.Len())...), "shuffled"
-		},
-		func(t *table.Table) (*table.Table, string) {
-			half := slices.DeleteFunc(slices.Clone(all), func(int) bool { return rng.IntN(2) == 0 })
-			return t.Rows(half...), "half of the rows"
-		},
-	}
-	out := []mutant{{"no rows", tab.Rows()}, {"shuffled", tab.Rows(rng.Perm(tab.Len())...)}}
+	m := newMutator(tab)
+	out := []mutant{{"no rows", tab.Rows()}, {"shuffled", tab.Rows(m.rng.Perm(tab.Len())...)}}
 	for _, v := range []float64{math.NaN(), 1e9} {
 		for _, c := range tab.ValueNames()[:min(len(tab.ValueNames()), 1+n/6)] {
 			t := tab.Where()
-			for r := range all {
+			for r := range m.all {
 				t.Values(c)[r] = v
 			}
 			out = append(out, mutant{fmt.Sprintf("%s = %v in all rows", c, v), t})
 		}
 	}
+	kinds := []func(t *table.Table) (*table.Table, string){m.values, m.cells, m.fewer, m.only, m.twice, m.shuffled, m.half}
 	for i := 0; len(out) < n; i++ {
 		// Cells are changed more often than rows; t is a copy, so that they may be.
 		t, what := kinds[max(0, i%(len(kinds)+3)-3)](tab.Where())
 		out = append(out, mutant{what, t})
 	}
 	return out
+}
+
+// mutator draws changes of a table. Its methods values to half each return a changed table, made of a copy t of tab
+// that they may change, and what is changed.
+type mutator struct {
+	tab   *table.Table
+	rng   *rand.Rand
+	all   []int    // rows
+	index []string // columns by which rows are grouped
+}
+
+func newMutator(tab *table.Table) *mutator {
+	m := &mutator{tab: tab, rng: rand.New(rand.NewPCG(1, uint64(tab.Len()))), all: make([]int, tab.Len())}
+	for i := range m.all {
+		m.all[i] = i
+	}
+	m.index = slices.DeleteFunc(tab.IndexNames(), func(c string) bool { return c == "job" })
+	return m
+}
+
+func (m *mutator) pick(s []string) string { return s[m.rng.IntN(len(s))] }
+
+// group returns the rows that share a cell of a column, and what they share.
+// Rare rows are picked as often as frequent ones.
+func (m *mutator) group() (rows []int, what string) {
+	c := m.pick(m.index)
+	cell := m.pick(m.tab.Unique(c))
+	for i, v := range m.tab.Index(c) {
+		if v == cell {
+			rows = append(rows, i)
+		}
+	}
+	return rows, fmt.Sprintf("%s=%q", c, cell)
+}
+
+// somewhere returns one row, or a group, or all rows.
+func (m *mutator) somewhere() (rows []int, what string) {
+	rows, what = m.group()
+	switch m.rng.IntN(5) {
+	case 0:
+		return rows, "rows of " + what
+	case 1:
+		other, also := m.group()
+		if both := slices.DeleteFunc(slices.Clone(rows), func(r int) bool { return !slices.Contains(other, r) }); len(both) > 0 {
+			return both, "rows of " + what + " and " + also
+		}
+	case 2:
+		if m.rng.IntN(3) == 0 {
+			return m.all, "all rows"
+		}
+	}
+	r := rows[m.rng.IntN(len(rows))]
+	return []int{r}, fmt.Sprintf("row %d (%s)", r, what)
+}
+
+func (m *mutator) values(t *table.Table) (*table.Table, string) {
+	rows, where := m.somewhere()
+	columns := slices.DeleteFunc(m.tab.ValueNames(), func(c string) bool { // a cell that holds something, if there is one
+		return math.IsNaN(m.tab.Values(c)[rows[0]])
+	})
+	if len(columns) == 0 {
+		columns = m.tab.ValueNames()
+	}
+	c, v := m.pick(columns), strange[m.rng.IntN(len(strange))]
+	for _, r := range rows {
+		t.Values(c)[r] = v
+	}
+	return t, fmt.Sprintf("%s = %v in %s", c, v, where)
+}
+
+// cells changes cells of an index column.
+func (m *mutator) cells(t *table.Table) (*table.Table, string) {
+	rows, where := m.somewhere()
+	c := m.pick(m.tab.IndexNames())
+	name := m.pick(names)
+	if m.rng.IntN(2) == 0 {
+		name = m.pick(m.tab.Index(m.pick(m.tab.IndexNames()))) // of another row, or another column
+	}
+	for _, r := range rows {
+		t.Index(c)[r] = name
+	}
+	return t, fmt.Sprintf("%s = %q in %s", c, name, where)
+}
+
+func (m *mutator) fewer(t *table.Table) (*table.Table, string) {
+	rows, where := m.somewhere()
+	kept := slices.DeleteFunc(slices.Clone(m.all), func(r int) bool { return slices.Contains(rows, r) })
+	return t.Rows(kept...), "without " + where
+}
+
+func (m *mutator) only(t *table.Table) (*table.Table, string) {
+	rows, what := m.group()
+	return t.Rows(rows...), "nothing but " + what
+}
+
+func (m *mutator) twice(t *table.Table) (*table.Table, string) {
+	rows, where := m.somewhere()
+	return t.Rows(append(slices.Clone(m.all), rows...)...), "twice " + where
+}
+
+func (m *mutator) shuffled(t *table.Table) (*table.Table, string) {
+	return t.Rows(m.rng.Perm(t.Len())...), "shuffled"
+}
+
+func (m *mutator) half(t *table.Table) (*table.Table, string) {
+	kept := slices.DeleteFunc(slices.Clone(m.all), func(int) bool { return m.rng.IntN(2) == 0 })
+	return t.Rows(kept...), "half of the rows"
 }
 
 // repeated returns the table with n trials that are all as the first, so that
