@@ -55,21 +55,7 @@ func (r *runner) finish(p *plan, o *Outcome) {
 	}
 	o.Times = p.times()
 
-	var failed []error
-	for _, v := range p.Spec.Views {
-		d, err := render(v, o.Table, o.Times, o.Watermark)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("view %s: %w", v.Name, err))
-		}
-		o.Views = append(o.Views, d)
-	}
-	for _, c := range p.Spec.Claims {
-		f, err := graded(c, o.Table, o.Times, o.Watermark)
-		if err != nil {
-			failed = append(failed, err)
-		}
-		o.Claims = append(o.Claims, GradedClaim{c, f})
-	}
+	failed := drawAll(p.Spec, o)
 	if len(failed) > 0 && o.Published {
 		// What is published stays; what is there now goes to the drafts.
 		o.Published, o.Watermark = false, "views or claims failed"
@@ -86,26 +72,8 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		return
 	}
 	o.Meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
-	meta, err := seal(o.Meta)
-	if err != nil {
-		failed = append(failed, err)
-	}
-	files := []plots.File{{Name: tableFile, Data: csv.Bytes()}, {Name: timingFile, Data: timing.Bytes()}}
-	for _, v := range o.Views {
-		files = append(files, v.Files...)
-	}
-	if len(o.Claims) > 0 {
-		claims, err := encodeClaims(p.Spec, o.Claims)
-		if err != nil {
-			failed = append(failed, err)
-		}
-		files = append(files, plots.File{Name: claimsFile, Data: claims})
-	}
-	files = append(files, plots.File{Name: metaFile, Data: meta})
-	if o.Published && !p.published.has(o.Meta) {
-		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
-		files = append([]plots.File{{Name: publishingFile, Data: []byte(journal)}}, files...)
-	}
+	files, problems := folderFiles(p, o, csv.Bytes(), timing.Bytes())
+	failed = append(failed, problems...)
 	if o.Published {
 		err = r.publish(o.Dir, files)
 	} else {
@@ -122,6 +90,50 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		o.Problem = ""
 	}
 	o.Err = errors.Join(failed...)
+}
+
+// drawAll draws the views and grades the claims of an experiment into o, and returns what failed.
+func drawAll(s experiment.Spec, o *Outcome) (failed []error) {
+	for _, v := range s.Views {
+		d, err := render(v, o.Table, o.Times, o.Watermark)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("view %s: %w", v.Name, err))
+		}
+		o.Views = append(o.Views, d)
+	}
+	for _, c := range s.Claims {
+		f, err := graded(c, o.Table, o.Times, o.Watermark)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		o.Claims = append(o.Claims, GradedClaim{c, f})
+	}
+	return failed
+}
+
+// folderFiles returns the files of an experiment's folder in the order in which they are written, and what could not
+// be encoded.
+func folderFiles(p *plan, o *Outcome, csv, timing []byte) (files []plots.File, failed []error) {
+	meta, err := seal(o.Meta)
+	if err != nil {
+		failed = append(failed, err)
+	}
+	if o.Published && !p.published.has(o.Meta) {
+		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
+		files = append(files, plots.File{Name: publishingFile, Data: []byte(journal)})
+	}
+	files = append(files, plots.File{Name: tableFile, Data: csv}, plots.File{Name: timingFile, Data: timing})
+	for _, v := range o.Views {
+		files = append(files, v.Files...)
+	}
+	if len(o.Claims) > 0 {
+		claims, err := encodeClaims(p.Spec, o.Claims)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		files = append(files, plots.File{Name: claimsFile, Data: claims})
+	}
+	return append(files, plots.File{Name: metaFile, Data: meta}), failed
 }
 
 // publish writes the files of a published folder. Another process may do the same at

@@ -233,44 +233,59 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 			p.pending = nil
 		}
 	}
-	if err := checkData(ctx, cfg.Data, cfg.needed(plans)); err != nil {
-		return nil, err
-	}
-	for _, dir := range cfg.writtenDirs() {
-		if err := checkWritable(dir); err != nil {
-			return nil, err
-		}
-	}
-	atomicfile.Sweep(cfg.World.now(), cfg.filedDirs(plans)...)
-	store := openStore(cfg.Folders.Store)
-	hold, err := store.hold(cfg.writtenDirs()...)
+	store, hold, err := cfg.open(ctx, plans)
 	if err != nil {
 		return nil, err
 	}
 	defer hold.release()
 
+	r, outcomes := newRunner(&cfg, store, plans)
+	start := cfg.World.now()
+	r.announce(plans, execute)
+	r.execute(ctx, plans, outcomes)
+	r.result.Interrupted = ctx.Err() != nil
+	if execute {
+		r.manifest(sel, start)
+	}
+	r.conclude(sel, plans, outcomes, hold)
+	return r.result, nil
+}
+
+// open checks that the data of the jobs to run are there and that the folders can be written, sweeps these and holds
+// them open.
+func (c *Config) open(ctx context.Context, plans []*plan) (*jobStore, *hold, error) {
+	if err := checkData(ctx, c.Data, c.needed(plans)); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range c.writtenDirs() {
+		if err := checkWritable(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	atomicfile.Sweep(c.World.now(), c.filedDirs(plans)...)
+	store := openStore(c.Folders.Store)
+	hold, err := store.hold(c.writtenDirs()...)
+	return store, hold, err
+}
+
+// newRunner returns what runs the pending jobs of the plans, with an empty outcome of each.
+func newRunner(cfg *Config, store *jobStore, plans []*plan) (*runner, map[*plan]*Outcome) {
 	r := &runner{
-		cfg: &cfg, store: store, result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
+		cfg: cfg, store: store, result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
 		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
 	}
-	var parallel, single []task
-	for _, p := range plans {
-		for _, i := range p.pending {
-			if p.Spec.Timing {
-				single = append(single, task{p, p.jobs[i]})
-			} else {
-				parallel = append(parallel, task{p, p.jobs[i]})
-			}
-		}
-		r.left[p] = len(p.pending)
-		r.total += len(p.pending)
-	}
-	start := cfg.World.now()
 	outcomes := map[*plan]*Outcome{}
 	for _, p := range plans {
+		r.left[p] = len(p.pending)
+		r.total += len(p.pending)
 		outcomes[p] = &Outcome{Paper: p.Paper, Spec: p.Spec, Jobs: len(p.jobs)}
 		r.result.Outcomes = append(r.result.Outcomes, outcomes[p])
 	}
+	return r, outcomes
+}
+
+// announce books and tells what is known before any job runs: damaged files, and jobs without a checksum.
+func (r *runner) announce(plans []*plan, execute bool) {
 	for _, p := range plans {
 		r.noteDamage(p, execute)
 		for _, i := range p.unsummed {
@@ -280,13 +295,28 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		}
 	}
 	r.emit(Event{Kind: Planned, NoChecksum: r.result.NoChecksum})
+}
+
+// execute runs the pending jobs, those of experiments marked Timing last and one by one, and draws beside them what
+// is complete.
+func (r *runner) execute(ctx context.Context, plans []*plan, outcomes map[*plan]*Outcome) {
+	var parallel, single []task
+	for _, p := range plans {
+		for _, i := range p.pending {
+			if p.Spec.Timing {
+				single = append(single, task{p, p.jobs[i]})
+			} else {
+				parallel = append(parallel, task{p, p.jobs[i]})
+			}
+		}
+	}
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
 		for p := range r.ready {
 			r.finish(p, outcomes[p])
 		}
 	})
-	r.pool(ctx, parallel, cfg.Workers, outcomes)
+	r.pool(ctx, parallel, r.cfg.Workers, outcomes)
 	if r.result.StoreErr == nil {
 		r.pool(ctx, single, 1, outcomes)
 	} else {
@@ -294,26 +324,25 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 	close(r.ready)
 	drawing.Wait()
+}
 
+// conclude draws what had no job to run and writes the report, unless the run was cut off; a shard only counts.
+func (r *runner) conclude(sel []Selected, plans []*plan, outcomes map[*plan]*Outcome, hold *hold) {
 	s := r.result
-	s.Interrupted = ctx.Err() != nil
-	if execute {
-		r.manifest(sel, start)
-	}
 	if s.StoreErr == nil {
 		s.StoreErr = r.checkKept(hold)
 	}
 	if s.Interrupted || s.StoreErr != nil {
-		return s, nil
+		return
 	}
-	if cfg.Shard.some() {
+	if r.cfg.Shard.some() {
 		for _, p := range plans {
 			o := outcomes[p]
 			o.Jobs, o.Done = len(p.own), len(p.own)-len(p.without(p.own))
 			s.All += len(p.wanted)
 			s.Left += len(p.without(p.wanted))
 		}
-		return s, nil
+		return
 	}
 	for _, p := range plans {
 		if len(p.pending) == 0 {
@@ -328,7 +357,6 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 		s.StoreErr = err
 	}
 	s.Report = path
-	return s, nil
 }
 
 // noteDamage books and tells which files of an experiment cannot be used.
