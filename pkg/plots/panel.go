@@ -282,9 +282,40 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 	m.room.right = labelGap
 	m.room.top = labelGap
 
-	axes := !p.HideAxes && p.kind != imagesPanel
+	m.setTicks()
+	m.makeRoomForTicks()
+	if p.YLabel != "" {
+		m.yLabel = labelText.wrap(p.YLabel, max(h, 4*vg.Centimeter))
+		m.room.left += labelGap + labelText.height(len(m.yLabel))
+	}
+	if p.XLabel != "" {
+		m.xLabel = labelText.wrap(p.XLabel, w+m.room.right)
+		m.room.bottom += labelGap + labelText.height(len(m.xLabel))
+		m.room.right = max(m.room.right, (labelText.maxWidth(m.xLabel)-w)/2)
+	}
+	if p.kind == heatPanel {
+		m.measureBar()
+	}
+	if o.Watermark != "" && (p.kind == heatPanel || p.kind == imagesPanel) {
+		m.footer = footStyle.wrap(o.Watermark, m.room.left+w+m.room.right)
+		m.room.bottom += labelGap + footStyle.height(len(m.footer))
+	}
+	if len(p.legend) > 0 && !p.shared {
+		m.legendRows = flowLegend(p.legend, m.room.left+w+m.room.right)
+		m.room.bottom += 2*labelGap + legendHeight(m.legendRows)
+	}
+	if p.Title != "" {
+		m.title = titleText.wrap(p.Title, m.room.left+w+m.room.right)
+		m.room.top += 2 + titleText.height(len(m.title))
+	}
+	return m
+}
+
+// setTicks chooses the ticks of both axes for the size of the data area.
+func (m *measured) setTicks() {
+	p, w, h := m.prepared, m.w, m.h
 	switch {
-	case !axes:
+	case p.HideAxes || p.kind == imagesPanel:
 	case p.kind == heatPanel:
 		heat := p.marks[0].(Heat)
 		for _, t := range heat.XTicks {
@@ -309,6 +340,10 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 			m.yTicks = m.xTicks
 		}
 	}
+}
+
+// makeRoomForTicks adds the room that ticks and their labels take.
+func (m *measured) makeRoomForTicks() {
 	var widest, highest vg.Length
 	for _, t := range m.yTicks {
 		widest = max(widest, tickText.maxWidth(strings.Split(t.label, "\n")))
@@ -320,8 +355,8 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 			half, high = tickText.height(1)/2, tickText.width(t.label)
 		}
 		highest = max(highest, high)
-		at := vg.Length(p.x.norm(t.at)) * w
-		m.room.right = max(m.room.right, at+half-w+2)
+		at := vg.Length(m.x.norm(t.at)) * m.w
+		m.room.right = max(m.room.right, at+half-m.w+2)
 		m.room.left = max(m.room.left, half-at)
 	}
 	if len(m.yTicks) > 0 {
@@ -330,41 +365,21 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 	if len(m.xTicks) > 0 {
 		m.room.bottom = tickLength + labelGap/2 + highest
 	}
-	if p.YLabel != "" {
-		m.yLabel = labelText.wrap(p.YLabel, max(h, 4*vg.Centimeter))
-		m.room.left += labelGap + labelText.height(len(m.yLabel))
+}
+
+// measureBar makes room for the bar of a heat panel, with its ticks and its label.
+func (m *measured) measureBar() {
+	heat := m.marks[0].(Heat)
+	m.barTicks = linearTicks(heat.Min, heat.Max, max(3, int(m.h/(1.2*vg.Centimeter))))
+	var widest vg.Length
+	for _, t := range m.barTicks {
+		widest = max(widest, tickText.width(t.label))
 	}
-	if p.XLabel != "" {
-		m.xLabel = labelText.wrap(p.XLabel, w+m.room.right)
-		m.room.bottom += labelGap + labelText.height(len(m.xLabel))
-		m.room.right = max(m.room.right, (labelText.maxWidth(m.xLabel)-w)/2)
+	m.room.right = max(m.room.right, barGap+barWidth+tickLength+labelGap/2+widest)
+	if heat.BarLabel != "" {
+		m.barLabel = labelText.wrap(heat.BarLabel, max(m.h, 4*vg.Centimeter))
+		m.room.right += labelGap + labelText.height(len(m.barLabel))
 	}
-	if p.kind == heatPanel {
-		heat := p.marks[0].(Heat)
-		m.barTicks = linearTicks(heat.Min, heat.Max, max(3, int(h/(1.2*vg.Centimeter))))
-		widest = 0
-		for _, t := range m.barTicks {
-			widest = max(widest, tickText.width(t.label))
-		}
-		m.room.right = max(m.room.right, barGap+barWidth+tickLength+labelGap/2+widest)
-		if heat.BarLabel != "" {
-			m.barLabel = labelText.wrap(heat.BarLabel, max(h, 4*vg.Centimeter))
-			m.room.right += labelGap + labelText.height(len(m.barLabel))
-		}
-	}
-	if o.Watermark != "" && (p.kind == heatPanel || p.kind == imagesPanel) {
-		m.footer = footStyle.wrap(o.Watermark, m.room.left+w+m.room.right)
-		m.room.bottom += labelGap + footStyle.height(len(m.footer))
-	}
-	if len(p.legend) > 0 && !p.shared {
-		m.legendRows = flowLegend(p.legend, m.room.left+w+m.room.right)
-		m.room.bottom += 2*labelGap + legendHeight(m.legendRows)
-	}
-	if p.Title != "" {
-		m.title = titleText.wrap(p.Title, m.room.left+w+m.room.right)
-		m.room.top += 2 + titleText.height(len(m.title))
-	}
-	return m
 }
 
 var footStyle = textStyle{size: 9, color: footText}

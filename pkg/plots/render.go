@@ -232,8 +232,6 @@ func (d Drawing) fitting(panels []*prepared, o Options, dpi float64, images int)
 // those of a column their left.
 func (d Drawing) layout(panels []*prepared, o Options) *figure {
 	cols := min(max(d.Columns, 1), len(panels))
-	rows := (len(panels) + cols - 1) / cols
-
 	room := manyColumns
 	if cols == 1 {
 		room = oneColumn
@@ -243,75 +241,19 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 	}
 	// Room around the data depends on tick labels, these on the size of the
 	// data area: two passes are enough since labels change little.
-	var all []*measured
-	var column []sides
-	var width []vg.Length
+	var g *grid
 	for range 3 {
-		all, column, width = nil, make([]sides, cols), make([]vg.Length, cols)
-		for i, p := range panels {
-			w, h := p.dataSize(room)
-			m := p.measure(w, h, o)
-			all = append(all, m)
-			c := &column[i%cols]
-			c.left, c.right = max(c.left, m.room.left), max(c.right, m.room.right)
-			width[i%cols] = max(width[i%cols], w)
-		}
-		// Images have no axes and fill the room of those above or below, all
-		// alike.
-		least := figureWidth
-		for c := range cols {
-			least = min(least, column[c].left+width[c]+column[c].right)
-		}
-		for i, p := range panels {
-			if p.kind == imagesPanel && p.YLabel == "" {
-				w, h := p.dataSize(least - 2*labelGap)
-				all[i] = p.measure(w, h, o)
-			}
-		}
-		total := vg.Length(2*margin) + columnGap*vg.Length(cols-1)
-		for c := range cols {
-			total += column[c].left + width[c] + column[c].right
-		}
+		g = newGrid(panels, cols, room, o)
+		total := g.total()
 		if total <= figureWidth {
 			break
 		}
 		room -= (total - figureWidth) / vg.Length(cols)
 	}
 
-	f := &figure{panels: all, at: make([]vg.Point, len(all)), o: o}
-	x := make([]vg.Length, cols)
-	f.w = margin
-	for c := range cols {
-		if c > 0 {
-			f.w += columnGap
-		}
-		x[c] = f.w + column[c].left
-		f.w = x[c] + width[c] + column[c].right
-	}
-	f.w += margin
-
-	// Heights are counted from the top and turned round at the end.
-	y := vg.Length(margin)
-	for r := range rows {
-		row := all[r*cols : min((r+1)*cols, len(all))]
-		var top, below vg.Length
-		for _, m := range row {
-			top = max(top, m.room.top)
-			below = max(below, m.h+m.room.bottom)
-		}
-		if r > 0 {
-			y += rowGap
-		}
-		y += top
-		for c, m := range row {
-			left := x[c] + (width[c]-m.w)/2
-			if m.w > width[c] {
-				left = x[c] + (width[c]+column[c].right-column[c].left-m.w)/2
-			}
-			f.at[r*cols+c] = vg.Point{X: left, Y: y + m.h}
-		}
-		y += below
-	}
+	f := &figure{panels: g.panels, at: make([]vg.Point, len(g.panels)), o: o}
+	x := g.lefts(f)
+	y := g.place(f, x)
 	for _, p := range panels {
 		if p.shared {
 			f.legend = flowLegend(p.legend, f.w-2*margin)
@@ -324,6 +266,91 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 		f.at[i].Y = f.h - f.at[i].Y
 	}
 	return f
+}
+
+// grid has the panels of a figure in columns, measured.
+type grid struct {
+	panels []*measured
+	column []sides     // the room of each column beside its data areas
+	width  []vg.Length // the widest data area of each column
+}
+
+// newGrid measures the panels where a data area may be as wide as room.
+func newGrid(panels []*prepared, cols int, room vg.Length, o Options) *grid {
+	g := &grid{column: make([]sides, cols), width: make([]vg.Length, cols)}
+	for i, p := range panels {
+		w, h := p.dataSize(room)
+		m := p.measure(w, h, o)
+		g.panels = append(g.panels, m)
+		c := &g.column[i%cols]
+		c.left, c.right = max(c.left, m.room.left), max(c.right, m.room.right)
+		g.width[i%cols] = max(g.width[i%cols], w)
+	}
+	// Images have no axes and fill the room of those above or below, all
+	// alike.
+	least := figureWidth
+	for c := range cols {
+		least = min(least, g.column[c].left+g.width[c]+g.column[c].right)
+	}
+	for i, p := range panels {
+		if p.kind == imagesPanel && p.YLabel == "" {
+			w, h := p.dataSize(least - 2*labelGap)
+			g.panels[i] = p.measure(w, h, o)
+		}
+	}
+	return g
+}
+
+// total is the width of a figure of the grid.
+func (g *grid) total() vg.Length {
+	total := vg.Length(2*margin) + columnGap*vg.Length(len(g.column)-1)
+	for c := range g.column {
+		total += g.column[c].left + g.width[c] + g.column[c].right
+	}
+	return total
+}
+
+// lefts returns where the data areas of each column begin, and sets the width of f.
+func (g *grid) lefts(f *figure) []vg.Length {
+	x := make([]vg.Length, len(g.column))
+	f.w = margin
+	for c := range g.column {
+		if c > 0 {
+			f.w += columnGap
+		}
+		x[c] = f.w + g.column[c].left
+		f.w = x[c] + g.width[c] + g.column[c].right
+	}
+	f.w += margin
+	return x
+}
+
+// place sets where the panels of f stand, with heights that are counted from the top and turned round at the end,
+// and returns that of the last row's end; x is where the data areas of each column begin.
+func (g *grid) place(f *figure, x []vg.Length) vg.Length {
+	cols := len(g.column)
+	y := vg.Length(margin)
+	for lo := 0; lo < len(g.panels); lo += cols {
+		row := g.panels[lo:min(lo+cols, len(g.panels))]
+		var top, below vg.Length
+		for _, m := range row {
+			top = max(top, m.room.top)
+			below = max(below, m.h+m.room.bottom)
+		}
+		if lo > 0 {
+			y += rowGap
+		}
+		y += top
+		for c, m := range row {
+			left := x[c] + (g.width[c]-m.w)/2
+			if m.w > g.width[c] {
+				left = x[c] + (g.width[c]+g.column[c].right-g.column[c].left-m.w)/2
+			}
+			f.at[lo+c] = vg.Point{X: left, Y: y + m.h}
+		}
+		y += below
+	}
+	return y
 }
 
 func (f *figure) draw(c vg.CanvasSizer) {
