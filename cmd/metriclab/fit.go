@@ -45,7 +45,7 @@ is divided by 1.`
 
 func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
-	var out, factor, matrix string
+	var out fitOutputs
 	c := &cobra.Command{
 		Use:   "fit DATA.csv --label COLUMN --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table and save it",
@@ -60,74 +60,102 @@ func (a *app) fitCommand() *cobra.Command {
 			if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
 				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
 			}
-			if out, err = outPath("out", out, args[0]); err != nil {
+			if err := out.check(c, args[0]); err != nil {
 				return err
 			}
-			files := map[string]bool{out: true}
-			for _, f := range []struct {
-				name string
-				path *string
-			}{{"factor-npy", &factor}, {"matrix-npy", &matrix}} {
-				if !c.Flags().Changed(f.name) {
-					continue
-				}
-				if *f.path, err = outPath(f.name, *f.path, args[0]); err != nil {
-					return err
-				}
-				if files[*f.path] {
-					return usageError{fmt.Errorf("flag --%s: %s is the file of another flag", f.name, *f.path)}
-				}
-				files[*f.path] = true
-			}
-			var d *model.Data
-			counted := work{noun: "pair"}
-			if recipe.Passes == 0 { // a batch learner, if it iterates
-				counted = work{noun: "iteration", capped: true}
-			}
-			progress, done := a.meter(c.Context(), counted)
-			m, err := atOnce(c.Context(), func() (*model.Model, error) {
-				var err error
-				if d, err = readLabelled(args[0], columns, recipe.ImputeMean); err != nil {
-					return nil, err
-				}
-				return model.Fit(c.Context(), d, recipe, progress)
-			})
-			done()
+			d, m, err := a.fit(c.Context(), args[0], columns, recipe)
 			if err != nil {
 				return err
 			}
-			type output struct {
-				path string
-				save func(io.Writer) error
+			if err := out.write(m, recipe.Learner); err != nil {
+				return err
 			}
-			write := []output{{out, m.Save}}
-			if factor != "" || matrix != "" {
-				linear, ok := m.Metric().(*metric.Mahalanobis)
-				if !ok {
-					return fmt.Errorf("%s: %w", recipe.Learner, model.ErrKernel)
-				}
-				write = append(write, output{factor, linear.WriteFactorNPY}, output{matrix, linear.WriteMatrixNPY})
-			}
-			for _, w := range write {
-				if w.path == "" {
-					continue
-				}
-				var file bytes.Buffer
-				if err := w.save(&file); err != nil {
-					return err
-				}
-				if err := atomicfile.Write(w.path, file.Bytes()); err != nil {
-					return err
-				}
-			}
-			return a.printFit(out, d, m)
+			return a.printFit(out.model, d, m)
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&out, "out", "", "file for the model")
-	c.Flags().StringVar(&factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
-	c.Flags().StringVar(&matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")
+	c.Flags().StringVar(&out.model, "out", "", "file for the model")
+	c.Flags().StringVar(&out.factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
+	c.Flags().StringVar(&out.matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")
 	return c
+}
+
+// fit reads a table and fits a model to it, while a meter tells how far that has come.
+func (a *app) fit(ctx context.Context, path string, columns model.Columns, recipe model.Recipe) (*model.Data, *model.Model, error) {
+	counted := work{noun: "pair"}
+	if recipe.Passes == 0 { // a batch learner, if it iterates
+		counted = work{noun: "iteration", capped: true}
+	}
+	progress, done := a.meter(ctx, counted)
+	defer done()
+	var d *model.Data
+	m, err := atOnce(ctx, func() (*model.Model, error) {
+		var err error
+		if d, err = readLabelled(path, columns, recipe.ImputeMean); err != nil {
+			return nil, err
+		}
+		return model.Fit(ctx, d, recipe, progress)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, m, nil
+}
+
+// fitOutputs are the files of a fitted model: its own, and those of two matrices if they are wanted.
+type fitOutputs struct{ model, factor, matrix string }
+
+// check completes the paths that the flags give. No file may be the table or that of another flag.
+func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
+	if o.model, err = outPath("out", o.model, table); err != nil {
+		return err
+	}
+	files := map[string]bool{o.model: true}
+	for _, f := range []struct {
+		name string
+		path *string
+	}{{"factor-npy", &o.factor}, {"matrix-npy", &o.matrix}} {
+		if !c.Flags().Changed(f.name) {
+			continue
+		}
+		if *f.path, err = outPath(f.name, *f.path, table); err != nil {
+			return err
+		}
+		if files[*f.path] {
+			return usageError{fmt.Errorf("flag --%s: %s is the file of another flag", f.name, *f.path)}
+		}
+		files[*f.path] = true
+	}
+	return nil
+}
+
+// write writes the files of a model of the learner.
+func (o *fitOutputs) write(m *model.Model, learner string) error {
+	type output struct {
+		path string
+		save func(io.Writer) error
+	}
+	outputs := []output{{o.model, m.Save}}
+	if o.factor != "" || o.matrix != "" {
+		linear, ok := m.Metric().(*metric.Mahalanobis)
+		if !ok {
+			return fmt.Errorf("%s: %w", learner, model.ErrKernel)
+		}
+		outputs = append(outputs, output{o.factor, linear.WriteFactorNPY}, output{o.matrix, linear.WriteMatrixNPY})
+	}
+	for _, w := range outputs {
+		if w.path == "" {
+			continue
+		}
+		var file bytes.Buffer
+		if err := w.save(&file); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(w.path, file.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // learnerList is the catalog as text.

@@ -17,7 +17,8 @@ import (
 )
 
 func (a *app) transformCommand() *cobra.Command {
-	var path, out, npy string
+	var path string
+	var out embedOutputs
 	var guard bool
 	c := &cobra.Command{
 		Use:   "transform DATA.csv --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
@@ -40,20 +41,8 @@ column: the cell is then text, and ' is part of the class for whoever reads the 
 again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
-			for _, f := range []struct {
-				name string
-				path *string
-			}{{"out", &out}, {"npy", &npy}} {
-				if !c.Flags().Changed(f.name) {
-					continue
-				}
-				var err error
-				if *f.path, err = outPath(f.name, *f.path, args[0], path); err != nil {
-					return err
-				}
-			}
-			if out != "" && out == npy {
-				return usageError{errors.New("flags --out and --npy: one file for both")}
+			if err := out.check(c, args[0], path); err != nil {
+				return err
 			}
 			m, err := loadModel(path)
 			if err != nil {
@@ -80,26 +69,53 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
-			if out == "" && npy == "" {
-				_, err := a.out.Write(text)
-				return err
-			}
-			if out != "" {
-				if err := atomicfile.Write(out, text); err != nil {
-					return err
-				}
-			}
-			if npy != "" {
-				return atomicfile.Write(npy, array.Bytes())
-			}
-			return nil
+			return a.writeEmbedded(out, text, array.Bytes())
 		},
 	}
 	addModel(c, &path)
-	c.Flags().StringVar(&out, "out", "", "CSV file for the coordinates (default: standard output)")
-	c.Flags().StringVar(&npy, "npy", "", "NumPy file for the coordinates")
+	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
+	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
 	return c
+}
+
+// embedOutputs are the files of an embedded table; "" is one that is not wanted.
+type embedOutputs struct{ csv, npy string }
+
+// check completes the paths that the flags give. No file may be the table, the model or that of the other flag.
+func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) {
+	for _, f := range []struct {
+		name string
+		path *string
+	}{{"out", &o.csv}, {"npy", &o.npy}} {
+		if !c.Flags().Changed(f.name) {
+			continue
+		}
+		if *f.path, err = outPath(f.name, *f.path, table, saved); err != nil {
+			return err
+		}
+	}
+	if o.csv != "" && o.csv == o.npy {
+		return usageError{errors.New("flags --out and --npy: one file for both")}
+	}
+	return nil
+}
+
+// writeEmbedded writes the files that are wanted, or the text to standard output if there are none.
+func (a *app) writeEmbedded(o embedOutputs, text, array []byte) error {
+	if o == (embedOutputs{}) {
+		_, err := a.out.Write(text)
+		return err
+	}
+	if o.csv != "" {
+		if err := atomicfile.Write(o.csv, text); err != nil {
+			return err
+		}
+	}
+	if o.npy != "" {
+		return atomicfile.Write(o.npy, array)
+	}
+	return nil
 }
 
 func addModel(c *cobra.Command, path *string) {
