@@ -943,8 +943,9 @@ func TestKernelOfKernelValuesKeepsDigits(t *testing.T) {
 	cross.Apply(shift, cross)
 	own.Apply(shift, own)
 	got := valuesOf(t, near, k0, cross, own)
-	// The entries have lost 26 bits, relative to which S is of the order of 10.
-	const tol = far * 0x1p-52 * 1000
+	// Each entry is rounded to 2⁻²⁷; the sums over 30 of them, times the squared distances, stay below 2⁻²⁰. By
+	// K_ii − 2K_ij + K_jj of All the errors are above 0.01.
+	const tol = 0x1p-19
 	if e := matrixtest.Distance(got.sqBetween, want.sqBetween); e > tol {
 		t.Errorf("between: off by %v, want at most %v", e, tol)
 	}
