@@ -9,7 +9,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 )
 
-// Five points on a line answer the questions that tell most, and a kernel learns from each answer before the
+// Five points on a line answer questions chosen by the default rule, and a kernel learns from each answer before the
 // next question.
 func ExampleSelector() {
 	x := mat.NewDense(5, 1, []float64{0, 1, 3, 7, 20})
@@ -18,7 +18,7 @@ func ExampleSelector() {
 		fmt.Println(err)
 		return
 	}
-	s, err := triplets.NewSelector(rand.NewPCG(3, 4), 5, triplets.SelectorParams{Rule: triplets.InformationGain})
+	s, err := triplets.NewSelector(rand.NewPCG(3, 4), 5, triplets.SelectorParams{})
 	if err != nil {
 		fmt.Println(err)
 		return

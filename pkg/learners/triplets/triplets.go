@@ -3,7 +3,7 @@
 //
 // ERKLE learns online, one answer at a time; FitBatch minimises the sum of losses
 // over all answers. Both keep the kernel positive semi-definite. A Selector chooses the
-// next question to ask, and Embed, Procrustes and Errors read a kernel.
+// next question to ask; its documentation has a table of which rule suits which learner. Embed, Procrustes and Errors read a kernel.
 //
 // Throughout, K is an n×n positive semi-definite kernel,
 //

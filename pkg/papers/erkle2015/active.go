@@ -82,10 +82,11 @@ func selectorParams(rule string, candidates int) (triplets.SelectorParams, error
 	p := triplets.SelectorParams{Candidates: candidates}
 	switch rule {
 	case askRandom:
+		p.Rule = triplets.Random
 	case askUncertain:
 		p.Rule = triplets.Uncertainty
 	case askCrowd:
-		p.Rule = triplets.InformationGain
+		p.Rule, p.Model = triplets.InformationGain, triplets.Crowd
 	case askLogistic:
 		p.Rule, p.Model = triplets.InformationGain, triplets.Logistic
 	default:
@@ -209,7 +210,7 @@ func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed exp
 	if err != nil {
 		return nil, err
 	}
-	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{})
+	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{Rule: triplets.Random})
 	if err != nil {
 		return nil, err
 	}
