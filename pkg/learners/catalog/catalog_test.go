@@ -367,6 +367,7 @@ func TestRMPParams(t *testing.T) {
 	}{
 		{nil, mapping.RMPParams{M: 2, Sampler: mapping.Enumerate, ChainSteps: 5000}},
 		{map[string]string{"m": "3", "rounds": "7"}, mapping.RMPParams{M: 3, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "printed"}, mapping.RMPParams{M: 2, Eta: mapping.Printed, Sampler: mapping.Enumerate, ChainSteps: 5000}},
 		{map[string]string{"eta": "corrected", "rounds": "7"}, mapping.RMPParams{M: 2, Eta: mapping.Corrected, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
 		{map[string]string{"eta": "anytime", "sampler": "heat-bath", "chain-steps": "9"}, mapping.RMPParams{M: 2, Eta: mapping.Anytime, Sampler: mapping.HeatBath, ChainSteps: 9}},
 		{map[string]string{"eta": "0.5", "sampler": "metropolis"}, mapping.RMPParams{M: 2, Eta: mapping.Fixed, Rate: 0.5, Sampler: mapping.Metropolis, ChainSteps: 5000}},
@@ -700,7 +701,7 @@ func ExampleAll() {
 	// pa            labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
 	// lego          labelled pairs, online               eta=0.5 l=8 u=2 update=always
 	// erkle         relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
-	// rmp           assignment costs, online             chain-steps=5000 eta=printed m=0 rounds=0 sampler=auto seed=1
+	// rmp           assignment costs, online             chain-steps=5000 eta=hundredfold m=0 rounds=0 sampler=auto seed=1
 	// ftl           assignment costs, online             m=0
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0

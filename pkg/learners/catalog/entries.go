@@ -202,13 +202,13 @@ var entries = []Entry{
 		Params: []Param{
 			prototypes,
 			{
-				Name: "eta", Doc: "learning rate: as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
-				Type: NumberOrWord, Default: mapping.Printed.String(), Allowed: "printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
-				words: []string{mapping.Printed.String(), mapping.Corrected.String(), mapping.Anytime.String()},
+				Name: "eta", Doc: "learning rate: 100 times the printed one, as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
+				Type: NumberOrWord, Default: mapping.Hundredfold.String(), Allowed: "hundredfold, printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
+				words: []string{mapping.Hundredfold.String(), mapping.Printed.String(), mapping.Corrected.String(), mapping.Anytime.String()},
 			},
 			{
-				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick", Type: Count,
-				Needs: fmt.Sprintf("eta=%v|%v", mapping.Printed, mapping.Corrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
+				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick, or with hundredfold the rounds so far", Type: Count,
+				Needs: fmt.Sprintf("eta=%v|%v|%v", mapping.Hundredfold, mapping.Printed, mapping.Corrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
 			},
 			choice("sampler", fmt.Sprintf("all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to %d of them, else metropolis", mapping.MaxSets),
 				mapping.Auto.String(), mapping.Enumerate.String(), mapping.Metropolis.String(), mapping.HeatBath.String()),

@@ -53,12 +53,12 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, eta := range []string{"printed", "0.5", "1e-3", "anytime"} {
+	for _, eta := range []string{"hundredfold", "printed", "0.5", "1e-3", "anytime"} {
 		if v, err := rmp.Parse(map[string]string{"eta": eta}); err != nil || v.Text("eta") != eta {
 			t.Errorf("eta = %v, error %v", v.Text("eta"), err)
 		}
 	}
-	if _, err := rmp.Parse(map[string]string{"eta": "0.5", "rounds": "3"}); err == nil || !strings.Contains(err.Error(), "rounds is only for eta=printed|corrected, but eta is 0.5") {
+	if _, err := rmp.Parse(map[string]string{"eta": "0.5", "rounds": "3"}); err == nil || !strings.Contains(err.Error(), "rounds is only for eta=hundredfold|printed|corrected, but eta is 0.5") {
 		t.Errorf("a horizon with a fixed rate: error %v", err)
 	}
 	for _, c := range []struct {

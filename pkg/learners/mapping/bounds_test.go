@@ -139,7 +139,7 @@ func TestExpectedRegretIsBounded(t *testing.T) {
 			ends  bool // the bound is for the last round only
 		}{
 			"corrected": {RMPParams{Eta: Corrected, Rounds: rounds}, func(t int) float64 { return RegretBound(a, b, m, t, 1) }, true},
-			"printed":   {RMPParams{Rounds: rounds}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, PrintedEta(a, b, m, rounds)) }, false},
+			"printed":   {RMPParams{Eta: Printed, Rounds: rounds}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, PrintedEta(a, b, m, rounds)) }, false},
 			"fixed":     {RMPParams{Eta: Fixed, Rate: 0.1}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, 0.1) }, false},
 			"anytime":   {RMPParams{Eta: Anytime}, func(t int) float64 { return AnytimeRegretBound(a, b, m, t) }, false},
 			"doubling":  {RMPParams{Eta: Corrected}, func(t int) float64 { return DoublingRegretBound(a, b, m, t) }, false},

@@ -14,7 +14,7 @@ import (
 
 // Four objects, four prototypes, of which two may be used: 0 and 1 are alike, and so are 2 and 3.
 func ExampleNewRMP() {
-	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 4, 4, mapping.RMPParams{M: 2, Rounds: 20})
+	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 4, 4, mapping.RMPParams{M: 2, Eta: mapping.Printed, Rounds: 20})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -38,9 +38,13 @@ const RMPKind = "mapping/rmp"
 type Eta int
 
 const (
+	// Hundredfold, the default: 100 times Printed, the best of five rates in the view fig1-eta of rmp2007/fig1, where rounds are
+	// drawn from one distribution. It needs no horizon: without Rounds it is in round t what it is for the horizon t. It
+	// nearly follows the leader, and there is no bound on the regret: against costs that turn on the leader take Printed or Corrected.
+	Hundredfold Eta = iota
 	// Printed: √(8(m·ln(B/m) + A·ln m)/T), as Rakhlin et al. print it (PrintedEta). It
 	// takes losses to be at most 1, where they are at most A.
-	Printed Eta = iota
+	Printed
 	// Corrected: √(8·ln(C(B, m)·m^A)/T)/A, for which RegretBound holds (CorrectedEta).
 	Corrected
 	// Anytime: in round t what Corrected is for the horizon t. It needs no horizon, and AnytimeRegretBound holds.
@@ -49,15 +53,15 @@ const (
 	Fixed
 )
 
-var etaNames = enum.Of[Eta]("unknown eta %d", "printed", "corrected", "anytime", "fixed")
+var etaNames = enum.Of[Eta]("unknown eta %d", "hundredfold", "printed", "corrected", "anytime", "fixed")
 
-// String returns "printed", "corrected", "anytime" or "fixed".
+// String returns "hundredfold", "printed", "corrected", "anytime" or "fixed".
 func (e Eta) String() string { return etaNames.Text(e) }
 
 // MarshalText returns String.
 func (e Eta) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads what String returns of the four rules.
+// UnmarshalText reads what String returns of the five rules.
 func (e *Eta) UnmarshalText(text []byte) error { return etaNames.Unmarshal(e, text) }
 
 // Sampler says how RMP draws the set S of m prototypes with probability P(S) = ω(S)/Σω.
@@ -93,12 +97,12 @@ func (s *Sampler) UnmarshalText(text []byte) error { return samplerNames.Unmarsh
 type RMPParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
 	M int `json:"m"`
-	// Eta is the rule of the learning rate. The default is Printed.
+	// Eta is the rule of the learning rate. The default is Hundredfold.
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty"`
-	// Rounds is the horizon T of Printed and Corrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
-	// learned from with the same η. 0 means the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
+	// Rounds is the horizon T of Hundredfold, Printed and Corrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
+	// learned from with the same η. 0 means the rounds so far for Hundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
 	// of which all costs are forgotten, with the η of their length (DoublingRegretBound).
 	Rounds int `json:"rounds"`
 	// Sampler is how the set is drawn. The default is Auto.
@@ -125,15 +129,15 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 		return p, err
 	}
 	switch {
-	case p.Eta < Printed || p.Eta > Fixed:
-		return p, fmt.Errorf("rmp: eta: %d is not allowed, want Printed, Corrected, Anytime or Fixed", int(p.Eta))
+	case p.Eta < Hundredfold || p.Eta > Fixed:
+		return p, fmt.Errorf("rmp: eta: %d is not allowed, want Hundredfold, Printed, Corrected, Anytime or Fixed", int(p.Eta))
 	case p.Eta == Fixed && !(p.Rate > 0 && p.Rate <= MaxRate):
 		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a number > 0 and at most %v", p.Rate, MaxRate)
 	case p.Eta != Fixed && p.Rate != 0:
 		return p, fmt.Errorf("rmp: rate: %v is not allowed with eta %v, want 0: it is for Fixed only", p.Rate, p.Eta)
 	case p.Rounds < 0 || p.Rounds > MaxRounds:
-		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want 1 to %d, or 0 for the doubling trick", p.Rounds, int64(MaxRounds))
-	case p.Rounds > 0 && p.Eta != Printed && p.Eta != Corrected:
+		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want 1 to %d, or 0 for an unknown horizon", p.Rounds, int64(MaxRounds))
+	case p.Rounds > 0 && (p.Eta == Anytime || p.Eta == Fixed):
 		return p, fmt.Errorf("rmp: rounds: %d is not allowed with eta %v, want 0: it has no horizon", p.Rounds, p.Eta)
 	case p.ChainSteps < 0 || p.ChainSteps > MaxChainSteps:
 		return p, fmt.Errorf("rmp: chain steps: %d is not allowed, want 1 to %d, or 0 for the default", p.ChainSteps, MaxChainSteps)
@@ -165,7 +169,7 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 // and predicts π. Source: Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
 // Algorithms 1 and 2. A map with k < m prototypes is C(B−k, m−k) times as likely as under the paper's Eq. 1: the law is
 // exponential weights over pairs of a set and an assignment, not over maps. The bounds on the
-// regret hold all the same, if P(S) is exact (Enumerate). A random walk starts from the set of the round before
+// regret hold all the same, if P(S) is exact (Enumerate), but none is for the default rate (see Hundredfold). A random walk starts from the set of the round before
 // and draws from P(S) as nearly as its number of steps allows; Diagnostics help to judge it.
 //
 // The first map is uniform over these pairs. Maps are drawn at construction and at the end of Step, never in
@@ -218,12 +222,15 @@ func (l *RMP) eta() float64 {
 	}
 	t := l.p.Rounds
 	switch {
-	case l.p.Eta == Anytime:
+	case l.p.Eta == Anytime, l.p.Eta == Hundredfold && t == 0:
 		t = l.round + 1
 	case t == 0:
 		t = epochLength(l.round)
 	}
-	if l.p.Eta == Printed {
+	switch l.p.Eta {
+	case Hundredfold:
+		return 100 * PrintedEta(l.t.a, l.t.b, l.p.M, t)
+	case Printed:
 		return PrintedEta(l.t.a, l.t.b, l.p.M, t)
 	}
 	return CorrectedEta(l.t.a, l.t.b, l.p.M, t)

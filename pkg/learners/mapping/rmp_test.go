@@ -35,6 +35,8 @@ var configurations = map[string]RMPParams{
 	"corrected, horizon": {M: 3, Eta: Corrected, Rounds: 7},
 	"printed, horizon":   {M: 3, Eta: Printed, Rounds: 7},
 	"corrected":          {M: 2, Eta: Corrected},
+	"default, horizon":   {M: 3, Rounds: 7},
+	"printed":            {M: 2, Eta: Printed},
 	"fixed":              {M: 4, Eta: Fixed, Rate: 2.5},
 	"one prototype":      {M: 1, Sampler: Metropolis, ChainSteps: 3},
 	"all prototypes":     {M: 5, Sampler: HeatBath, ChainSteps: 3},
@@ -85,6 +87,62 @@ func TestRMPConformance(t *testing.T) {
 			}
 			s.Run(t)
 		})
+	}
+}
+
+// Where rounds are alike, the default rate loses less than the printed one, with or without its horizon. Against costs that turn on the
+// leader it has the regret of a leader, linear in the number of rounds, and the printed rate has not: Hundredfold says so.
+func TestDefaultRate(t *testing.T) {
+	const n, m, rounds = 6, 2, 100
+	rng := rand.New(rand.NewPCG(17, 7))
+	alike := func(int) metric.CostRound { // two groups of three points, a noisy coordinate at a time
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i/3) + rng.NormFloat64()/2
+		}
+		c := mat.NewDense(n, n, nil)
+		for i := range n {
+			for j := range n {
+				c.Set(i, j, min(1, (x[i]-x[j])*(x[i]-x[j])/4))
+			}
+		}
+		return metric.CostRound{Cost: c}
+	}
+	turning := func(t int) metric.CostRound { // one object, two prototypes, of which each is right every other time
+		first := float64(t % 2)
+		if t == 0 {
+			first = 0.5
+		}
+		return metric.CostRound{Cost: mat.NewDense(1, 2, []float64{first, float64(1 - t%2)})}
+	}
+	var played []metric.CostRound
+	for i := range rounds {
+		played = append(played, alike(i))
+	}
+	loss := func(l *RMP, of func(int) metric.CostRound) (sum float64) {
+		for i := range rounds {
+			f := of(i)
+			e, exact := l.ExpectedLoss(f)
+			if !exact {
+				t.Fatal("the sets were not enumerated")
+			}
+			sum += e
+			if _, err := l.Step(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return sum
+	}
+	again := func(i int) metric.CostRound { return played[i] }
+	byDefault := loss(mustRMP(t, n, n, RMPParams{M: m}), again)
+	for _, p := range []RMPParams{{M: m, Eta: Printed}, {M: m, Eta: Printed, Rounds: rounds}, {M: m, Eta: Anytime}} {
+		if printed := loss(mustRMP(t, n, n, p), again); !(byDefault < printed) {
+			t.Errorf("rounds alike: the default loses %v, %v with %d rounds %v", byDefault, p.Eta, p.Rounds, printed)
+		}
+	}
+	leader, printed := loss(mustRMP(t, 1, 2, RMPParams{M: 2}), turning), loss(mustRMP(t, 1, 2, RMPParams{M: 2, Eta: Printed, Rounds: rounds}), turning)
+	if leader < 0.9*rounds || printed > 0.65*rounds {
+		t.Errorf("turning costs: the default loses %v of %d, the printed rate %v, the better prototype about half", leader, rounds, printed)
 	}
 }
 
@@ -176,7 +234,7 @@ func TestRMPLargestRate(t *testing.T) {
 }
 
 func TestRMPText(t *testing.T) {
-	for _, e := range []Eta{Printed, Corrected, Anytime, Fixed} {
+	for _, e := range []Eta{Hundredfold, Printed, Corrected, Anytime, Fixed} {
 		var got Eta
 		text, _ := e.MarshalText()
 		if err := got.UnmarshalText(text); err != nil || got != e {
@@ -192,13 +250,13 @@ func TestRMPText(t *testing.T) {
 	}
 	var e Eta
 	var s Sampler
-	if err := e.UnmarshalText([]byte("unknown eta 4")); err == nil {
+	if err := e.UnmarshalText([]byte("unknown eta 5")); err == nil {
 		t.Error("an unknown eta was read")
 	}
 	if err := s.UnmarshalText([]byte("gibbs")); err == nil || !strings.Contains(err.Error(), "heat-bath") {
 		t.Errorf("unknown sampler: error %v", err)
 	}
-	if Eta(4).String() != "unknown eta 4" || Sampler(-1).String() != "unknown sampler -1" {
+	if Eta(5).String() != "unknown eta 5" || Sampler(-1).String() != "unknown sampler -1" {
 		t.Error("unknown values have no name")
 	}
 }
@@ -214,8 +272,10 @@ func TestRMPRates(t *testing.T) {
 		eta  func(round int) float64 // of the map for this round, from 1
 		age  func(round int) int     // rounds that it remembers
 	}{
-		{"printed", RMPParams{Rounds: 9}, func(int) float64 { return math.Sqrt(8 * (2*math.Log(2) + 3*math.Log(2)) / 9) }, func(r int) int { return r - 1 }},
+		{"printed", RMPParams{Eta: Printed, Rounds: 9}, func(int) float64 { return math.Sqrt(8 * (2*math.Log(2) + 3*math.Log(2)) / 9) }, func(r int) int { return r - 1 }},
 		{"corrected", RMPParams{Eta: Corrected, Rounds: 9}, func(int) float64 { return math.Sqrt(8*math.Log(6*8)/9) / 3 }, func(r int) int { return r - 1 }},
+		{"hundredfold", RMPParams{}, func(r int) float64 { return 100 * math.Sqrt(8*(2*math.Log(2)+3*math.Log(2))/float64(r)) }, func(r int) int { return r - 1 }},
+		{"hundredfold, horizon", RMPParams{Rounds: 9}, func(int) float64 { return 100 * math.Sqrt(8*(2*math.Log(2)+3*math.Log(2))/9) }, func(r int) int { return r - 1 }},
 		{"anytime", RMPParams{Eta: Anytime}, func(r int) float64 { return math.Sqrt(8*math.Log(6*8)/float64(r)) / 3 }, func(r int) int { return r - 1 }},
 		{"fixed", RMPParams{Eta: Fixed, Rate: 0.7}, func(int) float64 { return 0.7 }, func(r int) int { return r - 1 }},
 		{"doubling", RMPParams{Eta: Corrected},

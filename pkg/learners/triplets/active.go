@@ -2,6 +2,7 @@ package triplets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"metriclab/pkg/learners/mapping"
 )
 
 // The table in the documentation of triplets.Selector has the numbers of the committed results, which also say that
@@ -53,5 +55,46 @@ func TestSelectorTable(t *testing.T) {
 				t.Errorf("%s, %s, %s: the documentation says %s, the results %s", row[1], row[2], rule, row[3+i], want)
 			}
 		}
+	}
+}
+
+// The default learning rate of RMP is the best of those of the view fig1-eta in the committed results.
+func TestRMPDefaultRate(t *testing.T) {
+	rates := map[string]map[string]float64{}
+	for line := range strings.Lines(read(t, "results", "rmp2007", "fig1", "fig1-final.md")) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || !strings.Contains(cells[3], "±") {
+			continue
+		}
+		data, method := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])
+		if !strings.HasPrefix(method, "RMP ") || strings.Contains(method, "walk") || strings.HasPrefix(data, "sparse") {
+			continue
+		}
+		value, _, _ := strings.Cut(strings.TrimSpace(cells[3]), " ±")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rates[data] == nil {
+			rates[data] = map[string]float64{}
+		}
+		rates[data][method] = v
+	}
+	if len(rates) != 2 {
+		t.Fatalf("rates of %d data sets, want 2", len(rates))
+	}
+	for data, regret := range rates {
+		if len(regret) != 5 {
+			t.Errorf("%s: %d rates, want 5", data, len(regret))
+		}
+		for method, v := range regret {
+			if method != "RMP printed x100" && v <= regret["RMP printed x100"] {
+				t.Errorf("%s: %s has the regret %v, the default %v", data, method, v, regret["RMP printed x100"])
+			}
+		}
+	}
+	var p mapping.RMPParams
+	if got := p.Eta.String(); got != "hundredfold" {
+		t.Errorf("the default is %s", got)
 	}
 }
