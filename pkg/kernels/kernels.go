@@ -7,6 +7,7 @@
 package kernels
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/metric"
 )
 
@@ -144,36 +146,73 @@ func (Gaussian) Invariant() bool { return true }
 // inner product overflows, the entry is Inf or NaN, which CheckGram refuses. It panics
 // if x is nil or empty.
 func Gram(k Kernel, x *mat.Dense) *mat.SymDense {
-	n, _ := x.Dims()
+	g, _ := GramContext(context.Background(), k, x) // which is never done
+	return g
+}
+
+// GramContext is Gram, which returns an error that wraps ctx's once ctx is done. k is called only until
+// then, and from the caller's goroutine.
+func GramContext(ctx context.Context, k Kernel, x *mat.Dense) (*mat.SymDense, error) {
+	n, d := x.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	g := mat.NewSymDense(n, nil)
+	const looks = 64 // entries between looks at ctx
+	stopped := func(i, j int) error {
+		if j%looks != 0 || ctx.Err() == nil {
+			return nil
+		}
+		return fmt.Errorf("kernels: row %d of the Gram matrix: %w", i, ctx.Err())
+	}
 	inner, ok := k.(Inner)
 	if !ok {
+		g := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := i; j < n; j++ {
+				if err := stopped(i, j-i); err != nil {
+					return nil, err
+				}
 				g.SetSym(i, j, k.Eval(x.RawRowView(i), x.RawRowView(j)))
 			}
 		}
-		return g
+		return g, nil
 	}
 	if inner.Invariant() {
 		x = minus(x, mean(x))
 	}
-	g.SymOuterK(1, x)
+	product := func(context.Context) (*mat.SymDense, error) {
+		g := mat.NewSymDense(n, nil)
+		g.SymOuterK(1, x)
+		return g, nil
+	}
+	var g *mat.SymDense
+	var err error
+	if ctx.Done() != nil && abandon.Long(n, n, d) {
+		if !inner.Invariant() {
+			x = mat.DenseCopyOf(x)
+		}
+		g, err = abandon.Do(ctx, "kernels", product)
+	} else {
+		g, err = product(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
 	sq := make([]float64, n)
 	for i := range sq {
 		sq[i] = g.At(i, i)
 	}
 	raw := g.RawSymmetric()
 	for i := range n {
+		if err := stopped(i, 0); err != nil {
+			return nil, err
+		}
 		row := raw.Data[i*raw.Stride : i*raw.Stride+n]
 		for j := i; j < n; j++ {
 			row[j] = inner.OfInner(row[j], sq[i], sq[j])
 		}
 	}
-	return g
+	return g, nil
 }
 
 // GramRect returns the n×m matrix K with K_ij = k(xᵢ, zⱼ) for the rows of the

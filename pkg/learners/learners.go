@@ -203,8 +203,9 @@ func (s Status) String() string { return statusNames.Text(s) }
 // parameters after each iteration, from the caller's goroutine, and goes on when that
 // returns. The function changes no bit of the answer. A batch fit takes a context as its first
 // argument: once that is done, the fit returns an error that wraps the context's, and no
-// answer. It looks at the context in the middle of an iteration too, but never in the middle of
-// the decomposition of one matrix.
+// answer. It looks at the context in the middle of an iteration too, and does not wait for
+// the decomposition or the product of large matrices: that goes on with copies of its own until it ends by itself,
+// mostly within seconds, and nobody reads its answer.
 type Progress struct {
 	// Iteration counts the iterations made, from 1; where a fit has several runs, a run that
 	// ends early counts as one of its full length. Cap is where the fit ends at the latest.

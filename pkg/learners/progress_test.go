@@ -5,17 +5,21 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
@@ -24,6 +28,13 @@ import (
 // batchFits are the batch learners that iterate, on a problem with n rows in d dimensions that
 // takes each of them several iterations.
 func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p func(learners.Progress)) (any, error) {
+	t.Helper()
+	fits, _ := batchFitsOn(t, n, d)
+	return fits
+}
+
+// batchFitsOn is batchFits with a function that overwrites all that was given to the fits.
+func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Context, p func(learners.Progress)) (any, error), spoil func()) {
 	t.Helper()
 	draw := func() *rand.Rand { return rand.New(rand.NewPCG(17, 1)) }
 	rng := draw()
@@ -50,6 +61,10 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 		}
 	}
 	gram := kernels.Gram(kernels.Linear{}, x)
+	start := mat.NewSymDense(d, nil) // of LogDet
+	for j := range d {
+		start.SetSym(j, j, float64(j+1))
+	}
 	logDet := func(p func(learners.Progress)) itml.LabelParams {
 		return itml.LabelParams{Params: itml.Params{Progress: p, MaxCycles: 12, Tol: 1e-9}, Links: n}
 	}
@@ -67,6 +82,15 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 		}{b, file.String()}, err
 	}
 	type told = func(learners.Progress)
+	spoil = func() {
+		x.Zero()
+		cost.Zero()
+		gram.Zero()
+		start.Zero()
+		clear(y)
+		clear(links)
+		clear(ts)
+	}
 	return map[string]func(context.Context, func(learners.Progress)) (any, error){
 		"LMNN": func(ctx context.Context, p told) (any, error) {
 			return labels.FitLMNN(ctx, x, y, labels.LMNNParams{Progress: p, MaxIterations: 40})
@@ -76,6 +100,11 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 		},
 		"LogDet": func(ctx context.Context, p told) (any, error) {
 			return itml.Fit(ctx, x, links, logDet(p).Params)
+		},
+		"LogDet from a start": func(ctx context.Context, p told) (any, error) {
+			q := logDet(p)
+			q.W0 = start
+			return itml.FitLabels(ctx, draw(), x, y, q)
 		},
 		"LogDetLabels": func(ctx context.Context, p told) (any, error) {
 			return itml.FitLabels(ctx, draw(), x, y, logDet(p))
@@ -116,21 +145,33 @@ func batchFits(t *testing.T, n, d int) map[string]func(ctx context.Context, p fu
 		"Batch, accelerated": func(ctx context.Context, p told) (any, error) {
 			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Tau: 0.1, Iterations: 20})
 		},
+		"Batch, warm": func(ctx context.Context, p told) (any, error) {
+			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Tau: 0.1, Iterations: 5, Initial: gram})
+		},
 		"Batch, fixed": func(ctx context.Context, p told) (any, error) {
 			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Method: triplets.Fixed, Delta: 0.01, Iterations: 5})
 		},
-	}
+	}, spoil
 }
 
 // A fit tells of its iterations in order and answers the same; cancelled while it tells, it
 // makes no other, and returns the context's error and no answer.
-func TestProgress(t *testing.T) {
+func TestProgress(t *testing.T) { testProgress(t, func(*testing.T) {}) }
+
+// The same holds where decompositions are large, so that a fit is left once it is cancelled.
+func TestProgressAbandoned(t *testing.T) {
+	testProgress(t, func(t *testing.T) { abandon.Always(t) })
+}
+
+// testProgress calls large when it has an answer to compare with.
+func testProgress(t *testing.T, large func(*testing.T)) {
 	for name, fit := range batchFits(t, 60, 4) {
 		t.Run(name, func(t *testing.T) {
 			want, err := fit(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+			large(t)
 			var last learners.Progress
 			calls := 0
 			got, err := fit(t.Context(), func(p learners.Progress) {
@@ -161,6 +202,131 @@ func TestProgress(t *testing.T) {
 				if made != at {
 					t.Errorf("%d iterations after it was cancelled in iteration %d", made-at, at)
 				}
+			}
+		})
+	}
+}
+
+// A fit that was left in the middle of a decomposition reads and writes nothing that the caller has,
+// which the race detector checks.
+func TestAbandonedTouchesNothing(t *testing.T) {
+	abandon.Always(t)
+	for name := range batchFits(t, 60, 4) {
+		t.Run(name, func(t *testing.T) {
+			for k := range 6 {
+				fits, spoil := batchFitsOn(t, 60, 4)
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					for range k * k {
+						runtime.Gosched()
+					}
+					cancel()
+				}()
+				got, err := fits[name](ctx, func(learners.Progress) {})
+				spoil()
+				if err != nil {
+					noAnswer(t, got, err)
+				}
+				cancel()
+			}
+		})
+	}
+}
+
+// closedFits are the batch learners in closed form and the linear classifiers.
+func closedFits(t *testing.T, n, d int) (fits map[string]func(ctx context.Context) (any, error), spoil func()) {
+	t.Helper()
+	draw := func() *rand.Rand { return rand.New(rand.NewPCG(17, 1)) }
+	rng := draw()
+	x, y, targets, signs := mat.NewDense(n, d, nil), make([]int, n), make([]float64, n), make([]classify.Label, n)
+	for i := range n {
+		y[i] = i % 3
+		signs[i] = classify.Label(1 - 2*(i%2))
+		targets[i] = rng.NormFloat64()
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()+0.4*float64(y[i]*(j%2)))
+		}
+	}
+	links, err := datasets.RandomLinks(rng, y, 2*n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil = func() {
+		x.Zero()
+		clear(y)
+		clear(targets)
+		clear(signs)
+		clear(links)
+	}
+	return map[string]func(context.Context) (any, error){
+		"PCA": func(ctx context.Context) (any, error) { return labels.FitPCA(ctx, x, 3) },
+		"FDA": func(ctx context.Context) (any, error) { return labels.FitFDA(ctx, x, y, labels.FDAParams{}) },
+		"InvCov": func(ctx context.Context) (any, error) {
+			return labels.FitInvCov(ctx, x, labels.InvCovParams{})
+		},
+		"LogDetStart": func(ctx context.Context) (any, error) {
+			return labels.LogDetStart(ctx, x, labels.InvCovParams{})
+		},
+		"RCA": func(ctx context.Context) (any, error) {
+			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: 0.1})
+		},
+		"Ridge": func(ctx context.Context) (any, error) {
+			return linear.FitRidge(ctx, x, targets, linear.RidgeParams{})
+		},
+		"SVM": func(ctx context.Context) (any, error) {
+			return linear.FitSVM(ctx, x, signs, linear.SVMParams{C: 10}, draw())
+		},
+		"RFE": func(ctx context.Context) (any, error) {
+			return linear.FitRFE(ctx, x, signs, linear.RFEParams{}, draw())
+		},
+	}, spoil
+}
+
+// A closed form, too, gives up where its context is done, and answers the same if it may be left.
+func TestClosedForms(t *testing.T) {
+	fits, _ := closedFits(t, 40, 5)
+	for name, fit := range fits {
+		t.Run(name, func(t *testing.T) {
+			want, err := fit(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func() {
+				t.Helper()
+				if got, err := fit(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("another answer, error %v", err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				got, err := fit(ctx)
+				noAnswer(t, got, err)
+			}
+			check()
+			all := &patient{t.Context(), 0, 1 << 60}
+			if _, err := fit(all); err != nil {
+				t.Fatal(err)
+			}
+			for k := range all.looks {
+				got, err := fit(&patient{t.Context(), 0, k})
+				noAnswer(t, got, err)
+			}
+			abandon.Always(t)
+			check()
+			for k := range 6 {
+				fits, spoil := closedFits(t, 40, 5)
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					for range k * k {
+						runtime.Gosched()
+					}
+					cancel()
+				}()
+				got, err := fits[name](ctx)
+				spoil()
+				if err != nil {
+					noAnswer(t, got, err)
+				}
+				cancel()
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
@@ -219,35 +220,51 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 	if err := m.learn(ctx, entry, values, x, ytrain, rng, nil); err != nil {
 		return err
 	}
-	if err := e.classify(&e.Learner, m.metric, s, x, ytrain, queries, want); err != nil {
-		return err
+	for _, judged := range []struct {
+		score  *Score
+		metric metric.SqDister
+	}{{&e.Learner, m.metric}, {&e.Baseline, metric.Euclidean{}}} {
+		// The rows are copies, and to embed them may take long.
+		v, err := abandon.Do(ctx, "model", func(ctx context.Context) (verdict, error) {
+			return e.Plan.judge(ctx, judged.metric, x, ytrain, queries, want)
+		})
+		if err != nil {
+			return err
+		}
+		judged.score.Errors[s], judged.score.Ks[s] = v.error, v.k
 	}
-	return e.classify(&e.Baseline, metric.Euclidean{}, s, x, ytrain, queries, want)
+	return nil
 }
 
-func (e *Evaluation) classify(score *Score, m metric.SqDister, s int, x *mat.Dense, y []int, queries *mat.Dense, want []int) error {
+// verdict is the share of wrong test rows of a split, and the number of neighbours that it took.
+type verdict struct {
+	error float64
+	k     int
+}
+
+// judge classifies queries by their neighbours among the rows of x under m.
+func (p Plan) judge(ctx context.Context, m metric.SqDister, x *mat.Dense, y []int, queries *mat.Dense, want []int) (verdict, error) {
 	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
 		expanded := t.Expanded()
 		m, x, queries = expanded, expanded.Rows(x), expanded.Rows(queries)
 	}
 	knn, err := nearest.NewKNN(m, x, y, nearest.KNNOptions{})
 	if err != nil {
-		return err
+		return verdict{}, err
 	}
-	k := e.Plan.Ks[0]
-	if len(e.Plan.Ks) > 1 {
-		wrong, err := knn.LeaveOneOut(e.Plan.Ks)
+	k := p.Ks[0]
+	if len(p.Ks) > 1 {
+		wrong, err := knn.LeaveOneOut(ctx, p.Ks)
 		if err != nil {
-			return err
+			return verdict{}, err
 		}
-		k = e.Plan.Ks[slices.Index(wrong, slices.Min(wrong))]
+		k = p.Ks[slices.Index(wrong, slices.Min(wrong))]
 	}
-	wrong, err := knn.Errors(queries, want, []int{k})
+	wrong, err := knn.Errors(ctx, queries, want, []int{k})
 	if err != nil {
-		return err
+		return verdict{}, err
 	}
-	score.Errors[s], score.Ks[s] = float64(wrong[0])/float64(len(want)), k
-	return nil
+	return verdict{float64(wrong[0]) / float64(len(want)), k}, nil
 }
 
 func rowsOf(x *mat.Dense, y, rows []int) (*mat.Dense, []int) {

@@ -146,12 +146,12 @@ func TestEvaluateKernelITML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong, err := knn.LeaveOneOut([]int{1, 3})
+		wrong, err := knn.LeaveOneOut(t.Context(), []int{1, 3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		k := []int{1, 3}[slices.Index(wrong, slices.Min(wrong))]
-		if wrong, err = knn.Errors(queries, want, []int{k}); err != nil {
+		if wrong, err = knn.Errors(t.Context(), queries, want, []int{k}); err != nil {
 			t.Fatal(err)
 		}
 		if share := float64(wrong[0]) / float64(len(want)); e.Learner.Errors[s] != share || e.Learner.Ks[s] != k {

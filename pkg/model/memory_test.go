@@ -246,7 +246,7 @@ func errorsOf(m *model.Model, train, test *model.Data) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	wrong, err := knn.Errors(queries, want, []int{1})
+	wrong, err := knn.Errors(context.Background(), queries, want, []int{1})
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -33,7 +34,7 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 	if n < 2 {
 		return plots.Drawing{}, fmt.Errorf("model: %s has 1 row, want at least 2 to draw", d.Name)
 	}
-	pca, err := labels.FitPCA(z, min(r, n))
+	pca, err := labels.FitPCA(context.Background(), z, min(r, n))
 	if err != nil {
 		return plots.Drawing{}, fmt.Errorf("model: %w", err)
 	}

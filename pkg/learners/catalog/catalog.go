@@ -89,9 +89,9 @@ type Entry struct {
 	NewMap func(a, b int, v Values) (learners.MapLearner, error)
 	// LoadMap reads a learner of this Kind.
 	LoadMap func(r io.Reader) (learners.MapLearner, error)
-	// FitLinks learns from the rows of x and links between them. A fit that iterates
-	// returns an error that wraps ctx's once ctx is done (see learners.Progress); a closed
-	// form looks neither at ctx nor at p.
+	// FitLinks learns from the rows of x and links between them. It returns an error
+	// that wraps ctx's once ctx is done (see learners.Progress); a closed form
+	// does not look at p.
 	FitLinks func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (learners.Result, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
 	FitKernel func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (KernelResult, error)

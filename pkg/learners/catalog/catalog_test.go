@@ -582,7 +582,7 @@ func TestITMLStart(t *testing.T) {
 		}
 	}
 	// It is what the packages below give.
-	w, err := labels.LogDetStart(x, labels.InvCovParams{Ridge: 0.2})
+	w, err := labels.LogDetStart(t.Context(), x, labels.InvCovParams{Ridge: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -280,8 +280,8 @@ var entries = []Entry{
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
-		FitLinks: func(_ context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.Result, error) {
-			return pairs.FitRCA(x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.Result, error) {
+			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
 	},
 	{
@@ -298,7 +298,7 @@ var entries = []Entry{
 			if err != nil {
 				return learners.Result{}, err
 			}
-			if p, err = withStart(withSlack(p, v), x, v); err != nil {
+			if p, err = withStart(ctx, withSlack(p, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
 			p.Progress = progress
@@ -355,7 +355,7 @@ var entries = []Entry{
 			if err != nil {
 				return learners.Result{}, err
 			}
-			if p.Params, err = withStart(withSlack(p.Params, v), x, v); err != nil {
+			if p.Params, err = withStart(ctx, withSlack(p.Params, v), x, v); err != nil {
 				return learners.Result{}, err
 			}
 			p.Progress = progress
@@ -401,8 +401,8 @@ var entries = []Entry{
 			Name: "dim", Doc: "number of components", Type: Count,
 			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
 		}},
-		FitData: func(_ context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
-			p, err := labels.FitPCA(x, v.Int("dim"))
+		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
+			p, err := labels.FitPCA(ctx, x, v.Int("dim"))
 			if err != nil {
 				return learners.Result{}, err
 			}
@@ -417,8 +417,8 @@ var entries = []Entry{
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
 		Params:      []Param{invCovRidge},
-		FitData: func(_ context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
-			return labels.FitInvCov(x, labels.InvCovParams{Ridge: v.Float("ridge")})
+		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
+			return labels.FitInvCov(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
 		},
 	},
 	{
@@ -435,8 +435,8 @@ var entries = []Entry{
 			},
 			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
 		},
-		FitData: func(_ context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.Result, error) {
-			p, err := labels.FitFDA(x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.Result, error) {
+			p, err := labels.FitFDA(ctx, x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
 			if err != nil {
 				return learners.Result{}, err
 			}
@@ -579,11 +579,11 @@ var itmlStart = []Param{
 	invCovRidge.only("start=invcov"),
 }
 
-func withStart(p itml.Params, x *mat.Dense, v Values) (itml.Params, error) {
+func withStart(ctx context.Context, p itml.Params, x *mat.Dense, v Values) (itml.Params, error) {
 	if v.Text("start") != "invcov" {
 		return p, nil
 	}
-	w, err := labels.LogDetStart(x, labels.InvCovParams{Ridge: v.Float("ridge")})
+	w, err := labels.LogDetStart(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
 	if err != nil {
 		return p, fmt.Errorf("itml: start: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/metric"
 )
 
@@ -39,11 +40,24 @@ func FitMetricKMeans(ctx context.Context, x *mat.Dense, m *metric.Mahalanobis, p
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	r, err := FitKMeans(ctx, m.EmbedRows(x), p, rng)
+	z, err := embedded(ctx, m, x)
+	if err != nil {
+		return nil, fmt.Errorf("kmeans: %w", err)
+	}
+	r, err := FitKMeans(ctx, z, p, rng)
 	if err != nil {
 		return nil, err
 	}
 	return &MetricKMeans{*r, m}, nil
+}
+
+// embedded returns the images of the rows of x, unless ctx is done.
+func embedded(ctx context.Context, m *metric.Mahalanobis, x *mat.Dense) (*mat.Dense, error) {
+	if n, d := x.Dims(); !abandon.Long(n, d, m.Rows()) {
+		return m.EmbedRows(x), nil
+	}
+	x = mat.DenseCopyOf(x)
+	return abandon.Do(ctx, "embedding", func(context.Context) (*mat.Dense, error) { return m.EmbedRows(x), nil })
 }
 
 // Assign returns the cluster of each row of x: that of the nearest centre under the

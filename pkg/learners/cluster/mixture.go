@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -312,9 +313,16 @@ func (e *em) covariance(w []float64, mass float64) (component, error) {
 		for i := range n {
 			floats.Scale(math.Sqrt(w[i]/mass), e.dev.RawRowView(i))
 		}
-		s := mat.NewSymDense(d, nil)
-		s.SymOuterK(1, e.dev.T())
-		return raised(s, e.floor)
+		dev, floor := e.dev, e.floor
+		fit := func(context.Context) (component, error) {
+			s := mat.NewSymDense(d, nil)
+			s.SymOuterK(1, dev.T())
+			return raised(s, floor)
+		}
+		if abandon.Long(n+d, d, d) {
+			return abandon.Do(e.ctx, "covariance", fit) // e is not used again if that fails
+		}
+		return fit(e.ctx)
 	}
 	v := make([]float64, d)
 	for i := range n {
@@ -384,7 +392,15 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
 		}
 		if comp.upper != nil { // ‖U⁻ᵀ(x−μ)‖² = (x−μ)ᵀΣ⁻¹(x−μ)
-			blas64.Trsm(blas.Right, blas.NoTrans, 1, comp.upper.RawTriangular(), dev.RawMatrix())
+			solve := func(context.Context) (struct{}, error) {
+				blas64.Trsm(blas.Right, blas.NoTrans, 1, comp.upper.RawTriangular(), dev.RawMatrix())
+				return struct{}{}, nil
+			}
+			if !abandon.Long(n, d, d) {
+				solve(ctx)
+			} else if _, err := abandon.Do(ctx, "mixture", solve); err != nil { // the deviations are lost
+				return nil, 0
+			}
 		}
 		constant := math.Log(m.weights[c]) - (float64(d)*math.Log(2*math.Pi)+comp.logDet)/2
 		row := resp.RawRowView(c)

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -166,11 +167,33 @@ func Fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Resu
 	if x == nil || x.IsEmpty() {
 		panic("itml: Fit: x is nil or empty")
 	}
-	n, _ := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
+	if _, d := x.Dims(); !abandon.Long(d, d, d) {
+		return fit(ctx, x, links, p)
+	}
+	x, links, p.W0 = mat.DenseCopyOf(x), slices.Clone(links), copySymmetric(p.W0)
+	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (Result, error) {
+		p.Progress = progress
+		return fit(ctx, x, links, p)
+	})
+}
+
+// copySymmetric returns a copy of a, or a if it is nil or empty.
+func copySymmetric(a mat.Symmetric) mat.Symmetric {
+	if a == nil || a.SymmetricDim() == 0 { // gonum has no copy of an empty matrix
+		return a
+	}
+	c := mat.NewSymDense(a.SymmetricDim(), nil)
+	c.CopySym(a)
+	return c
+}
+
+// fit is Fit for resolved parameters that have been checked.
+func fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Result, error) {
+	n, _ := x.Dims()
 	if err := metric.CheckFinite(x); err != nil {
 		return Result{}, fmt.Errorf("itml: %w", err)
 	}

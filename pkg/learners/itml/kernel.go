@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -110,8 +111,7 @@ type KernelResult struct {
 // (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
 // is out of range, if u ≥ ℓ, if the rule gives no bounds, and if the links ask for a metric
 // that is singular to working precision, as contradictory ones with γ = ∞ may (see
-// Fit), or if ctx is done, at which it looks before and
-// after it checks and decomposes K₀, and in the cycles. It panics if k0 is nil or empty.
+// Fit), or if ctx is done. It panics if k0 is nil or empty.
 func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
 	if k0 == nil || k0.SymmetricDim() == 0 {
 		panic("itml: FitKernel: k0 is nil or empty")
@@ -121,6 +121,18 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p Ker
 	if err != nil {
 		return KernelResult{}, err
 	}
+	if !abandon.Long(n, n, n) {
+		return fitGram(ctx, objects, k0, links, q)
+	}
+	k0, links = copySymmetric(k0), slices.Clone(links)
+	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (KernelResult, error) {
+		q.Progress = progress
+		return fitGram(ctx, objects, k0, links, q)
+	})
+}
+
+// fitGram is FitKernel with the objects that links join and resolved parameters.
+func fitGram(ctx context.Context, objects []int, k0 mat.Symmetric, links []metric.Link, p Params) (KernelResult, error) {
 	if err := kernels.CheckGram(k0); err != nil {
 		return KernelResult{}, fmt.Errorf("itml: k0: %w", err)
 	}
@@ -130,7 +142,7 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p Ker
 			block.SetSym(a, b, k0.At(i, j))
 		}
 	}
-	return fitBlock(ctx, objects, block, links, q)
+	return fitBlock(ctx, objects, block, links, p)
 }
 
 // FitKernelRows is FitKernel for the Gram matrix of the kernel k between the
@@ -153,11 +165,24 @@ func FitKernelRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []
 	for a, i := range objects {
 		rows.SetRow(a, x.RawRowView(i))
 	}
-	block := kernels.Gram(k, rows)
-	if err := kernels.CheckGram(block); err != nil {
-		return KernelResult{}, fmt.Errorf("itml: kernel matrix: %w", err)
+	block, err := kernels.GramContext(ctx, k, rows)
+	if err != nil {
+		return KernelResult{}, fmt.Errorf("itml: %w", err)
 	}
-	return fitBlock(ctx, objects, block, links, q)
+	fit := func(ctx context.Context) (KernelResult, error) {
+		if err := kernels.CheckGram(block); err != nil {
+			return KernelResult{}, fmt.Errorf("itml: kernel matrix: %w", err)
+		}
+		return fitBlock(ctx, objects, block, links, q)
+	}
+	if t := len(objects); !abandon.Long(t, t, t) {
+		return fit(ctx)
+	}
+	links = slices.Clone(links)
+	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (KernelResult, error) {
+		q.Progress = progress
+		return fit(ctx)
+	})
 }
 
 // prepare returns the objects that links between n of them join, ascending, and the

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
 
@@ -92,11 +93,23 @@ func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y [
 	if err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
-	f, err := newInputForm(ctx, x, p.W0)
-	if err != nil {
-		return nil, p, err
+	bounds := func(ctx context.Context) (LabelParams, error) {
+		f, err := newInputForm(ctx, x, p.W0)
+		if err != nil {
+			return p, err
+		}
+		q := p
+		q.Upper, q.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
+		return q, err
 	}
-	p.Upper, p.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
+	if _, d := x.Dims(); p.W0 == nil || !abandon.Long(d, d, d) {
+		p, err = bounds(ctx)
+		return links, p, err
+	}
+	given := p.W0
+	x, p.W0 = mat.DenseCopyOf(x), copySymmetric(given)
+	p, err = abandon.Do(ctx, "itml", bounds)
+	p.W0 = given
 	return links, p, err
 }
 
@@ -237,14 +250,14 @@ func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedPar
 			if err != nil {
 				return Tuning{}, fmt.Errorf("fold %d, gamma %v: %w", f+1, gamma, err)
 			}
-			knn, err := nearest.NewKNN(l.Metric, xs[0], ys[0], nearest.KNNOptions{})
-			if err != nil {
-				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
-			}
-			if err := ctx.Err(); err != nil {
-				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
-			}
-			e, err := knn.Errors(xs[1], ys[1], []int{p.K})
+			// The rows are copies.
+			e, err := abandon.Do(ctx, "knn", func(ctx context.Context) ([]int, error) {
+				knn, err := nearest.NewKNN(l.Metric, xs[0], ys[0], nearest.KNNOptions{})
+				if err != nil {
+					return nil, err
+				}
+				return knn.Errors(ctx, xs[1], ys[1], []int{p.K})
+			})
 			if err != nil {
 				return Tuning{}, fmt.Errorf("itml: fold %d, gamma %v: %w", f+1, gamma, err)
 			}

@@ -168,7 +168,7 @@ func TestTuned(t *testing.T) {
 				t.Fatal(err)
 			}
 			knn := must(nearest.NewKNN(l.Metric, train, ytrain, nearest.KNNOptions{}))
-			wrong[g] += must(knn.Errors(test, ytest, []int{3}))[0]
+			wrong[g] += must(knn.Errors(t.Context(), test, ytest, []int{3}))[0]
 		}
 	}
 	best := slices.Index(wrong, slices.Min(wrong))

@@ -139,9 +139,9 @@ func TestWeightsOverflow(t *testing.T) {
 		near.Scale(scale, x)
 		_, lmnn := FitLMNN(context.Background(), &near, y, LMNNParams{})
 		_, mcml := FitMCML(context.Background(), &near, y, MCMLParams{})
-		_, invcov := FitInvCov(&near, InvCovParams{})
-		_, ridge := FitInvCov(&near, InvCovParams{Ridge: 0.1})
-		_, start := LogDetStart(&near, InvCovParams{})
+		_, invcov := FitInvCov(t.Context(), &near, InvCovParams{})
+		_, ridge := FitInvCov(t.Context(), &near, InvCovParams{Ridge: 0.1})
+		_, start := LogDetStart(t.Context(), &near, InvCovParams{})
 		for name, err := range map[string]error{"lmnn": lmnn, "mcml": mcml, "invcov": invcov, "invcov with a ridge": ridge, "start": start} {
 			if err == nil || !strings.Contains(err.Error(), "weights overflow float64: rescale the features") {
 				t.Errorf("scale %g: %s: error %v", scale, name, err)
@@ -150,7 +150,7 @@ func TestWeightsOverflow(t *testing.T) {
 	}
 	var near mat.Dense
 	near.Scale(1e-150, x) // M is some 1e300
-	if _, err := FitInvCov(&near, InvCovParams{}); err != nil {
+	if _, err := FitInvCov(t.Context(), &near, InvCovParams{}); err != nil {
 		t.Error(err)
 	}
 }

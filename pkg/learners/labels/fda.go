@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -58,13 +59,12 @@ type FDA struct {
 // It returns an error if there are fewer than two classes, if x and y differ in
 // length, if an entry is NaN or infinite, if no class varies, if all class means
 // coincide, if K is negative or larger than the number of directions along
-// which class means differ, or if Ridge is negative or not finite. It panics if
-// x is nil or empty.
-func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
+// which class means differ, if Ridge is negative or not finite, or if ctx is done.
+// It panics if x is nil or empty.
+func FitFDA(ctx context.Context, x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitFDA: x is nil or empty")
 	}
-	n, _ := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
@@ -72,6 +72,13 @@ func FitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 	if err := checkLabelled(x, y); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
+	y = slices.Clone(y)
+	return closed(ctx, "fda", x, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
+}
+
+// fitFDA is FitFDA for input that has been checked.
+func fitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
+	n, _ := x.Dims()
 	mean := meanOf(x, upTo(n))
 	between, dev := deviations(x, members(y), mean)
 	within, err := metric.InverseScatter(dev, float64(n), p.Ridge)

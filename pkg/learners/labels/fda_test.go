@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -68,7 +69,7 @@ func TestFDA(t *testing.T) {
 		ridge         float64
 	}{{60, 5, 3, 0}, {60, 5, 2, 0.1}, {40, 3, 6, 0}, {20, 30, 4, 0.01}} {
 		x, y := classData(rng, c.n, c.d, c.classes)
-		f, err := FitFDA(x, y, FDAParams{Ridge: c.ridge})
+		f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: c.ridge})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestFDATwoClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, ridge := range []float64{0, 0.3} {
 		x, y := classData(rng, 50, 6, 2)
-		f, err := FitFDA(x, y, FDAParams{K: 1, Ridge: ridge})
+		f, err := FitFDA(t.Context(), x, y, FDAParams{K: 1, Ridge: ridge})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestFDAConstantFeature(t *testing.T) {
 		x.Set(i, 2, float64(y[i]))
 	}
 	for _, ridge := range []float64{0, 1e-3} {
-		f, err := FitFDA(x, y, FDAParams{Ridge: ridge})
+		f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: ridge})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestFDAConstantFeature(t *testing.T) {
 
 func TestFDAScoresAndMetric(t *testing.T) {
 	x, y := classData(rand.New(rand.NewPCG(8, 4)), 30, 4, 3)
-	f, err := FitFDA(x, y, FDAParams{})
+	f, err := FitFDA(t.Context(), x, y, FDAParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,14 +197,14 @@ func TestFDACollinearMeans(t *testing.T) {
 		x.Set(i, 0, x.At(i, 0)+0.2*x.At(i, 1))
 	}
 	y := []int{0, 0, 1, 1, 2, 2}
-	f, err := FitFDA(x, y, FDAParams{Ridge: 0.01})
+	f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(f.Ratios()); n != 1 {
 		t.Errorf("%d directions for means on a line, want 1", n)
 	}
-	if _, err := FitFDA(x, y, FDAParams{K: 2, Ridge: 0.01}); err == nil || !strings.Contains(err.Error(), "differ along 1 directions") {
+	if _, err := FitFDA(t.Context(), x, y, FDAParams{K: 2, Ridge: 0.01}); err == nil || !strings.Contains(err.Error(), "differ along 1 directions") {
 		t.Errorf("k = 2: got %v, want an error that says how many directions there are", err)
 	}
 }
@@ -211,7 +212,7 @@ func TestFDACollinearMeans(t *testing.T) {
 func TestFDAErrors(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 1, 0, 0, 1, 3, 3})
 	y := []int{0, 0, 1, 1}
-	fit := func(x *mat.Dense, y []int, p FDAParams) error { _, err := FitFDA(x, y, p); return err }
+	fit := func(x *mat.Dense, y []int, p FDAParams) error { _, err := FitFDA(t.Context(), x, y, p); return err }
 	for want, err := range map[string]error{
 		"3 labels for 4 rows":         fit(x, y[:3], FDAParams{}),
 		"1 class, want at least 2":    fit(x, []int{7, 7, 7, 7}, FDAParams{}),
@@ -228,7 +229,7 @@ func TestFDAErrors(t *testing.T) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
-	mustPanic(t, "empty data", func() { FitFDA(&mat.Dense{}, nil, FDAParams{}) })
+	mustPanic(t, "empty data", func() { FitFDA(t.Context(), &mat.Dense{}, nil, FDAParams{}) })
 }
 
 func ExampleFitFDA() {
@@ -241,7 +242,7 @@ func ExampleFitFDA() {
 		2, 1,
 		3, 2.1,
 	})
-	f, err := FitFDA(x, []int{0, 0, 0, 1, 1, 1}, FDAParams{Ridge: 0.01})
+	f, err := FitFDA(context.Background(), x, []int{0, 0, 0, 1, 1, 1}, FDAParams{Ridge: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -262,7 +263,7 @@ func BenchmarkFDA(b *testing.B) {
 	for _, ridge := range []float64{0, 1e-3} {
 		b.Run(fmt.Sprintf("alg=FDA/n=%d/dim=%d/ridge=%g", n, d, ridge), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitFDA(x, y, FDAParams{Ridge: ridge}); err != nil {
+				if _, err := FitFDA(b.Context(), x, y, FDAParams{Ridge: ridge}); err != nil {
 					b.Fatal(err)
 				}
 			}

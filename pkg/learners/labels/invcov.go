@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -52,12 +53,11 @@ func (p InvCovParams) check() error {
 //
 // The answer is in closed form: Status is learners.Closed. FitInvCov returns an error
 // if all rows coincide, if an entry of x is NaN or infinite, if the scatter or M
-// overflows, or if Ridge is negative or not finite. It panics if x is nil or empty.
-func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
+// overflows, if Ridge is negative or not finite, or if ctx is done. It panics if x is nil or empty.
+func FitInvCov(ctx context.Context, x *mat.Dense, p InvCovParams) (learners.Result, error) {
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitInvCov: x is nil or empty")
 	}
-	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return learners.Result{}, err
@@ -65,6 +65,12 @@ func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 	if err := metric.CheckFinite(x); err != nil {
 		return learners.Result{}, fmt.Errorf("invcov: %w", err)
 	}
+	return closed(ctx, "invcov", x, func(x *mat.Dense) (learners.Result, error) { return fitInvCov(x, p) })
+}
+
+// fitInvCov is FitInvCov for input that has been checked.
+func fitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
+	n, d := x.Dims()
 	mean := meanOf(x, upTo(n))
 	dev := mat.NewDense(n, d, nil)
 	for i := range n {
@@ -91,15 +97,20 @@ func FitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 // not move W there, and so 1/s acts on other rows only.
 //
 // Its errors are those of FitInvCov.
-func LogDetStart(x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
-	r, err := FitInvCov(x, p)
+func LogDetStart(ctx context.Context, x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
+	r, err := FitInvCov(ctx, x, p)
 	if err != nil {
 		return nil, err
 	}
+	return closed(ctx, "invcov", x, func(*mat.Dense) (*mat.SymDense, error) { return startOf(r), nil })
+}
+
+// startOf is LogDetStart for the answer of FitInvCov.
+func startOf(r learners.Result) *mat.SymDense {
 	w := r.Metric.M()
 	rank, d := r.Metric.Rows(), r.Metric.Dim()
 	if rank == d { // always with a ridge
-		return w, nil
+		return w
 	}
 	l := r.Metric.Factor() // row k is u_k/√λ_k
 	var s float64
@@ -115,5 +126,5 @@ func LogDetStart(x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
 	for j := range d {
 		w.SetSym(j, j, w.At(j, j)+1/s)
 	}
-	return w, nil
+	return w
 }

@@ -38,7 +38,7 @@ func TestInvCov(t *testing.T) {
 	} {
 		n, d := x.Dims()
 		sigma, _ := covariance(x, upTo(n))
-		r, err := FitInvCov(x, InvCovParams{})
+		r, err := FitInvCov(t.Context(), x, InvCovParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestInvCov(t *testing.T) {
 		}
 
 		const ridge = 0.1
-		if r, err = FitInvCov(x, InvCovParams{Ridge: ridge}); err != nil {
+		if r, err = FitInvCov(t.Context(), x, InvCovParams{Ridge: ridge}); err != nil {
 			t.Fatal(err)
 		}
 		s, _ := covariance(x, upTo(n))
@@ -83,11 +83,11 @@ func TestInvCovInvariance(t *testing.T) {
 	x, a := stretched(rng, 30, 4), normal(rng, 4, 4)
 	var ax mat.Dense
 	ax.Mul(x, a)
-	m, err := FitInvCov(x, InvCovParams{})
+	m, err := FitInvCov(t.Context(), x, InvCovParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	am, err := FitInvCov(&ax, InvCovParams{})
+	am, err := FitInvCov(t.Context(), &ax, InvCovParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,11 @@ func TestLogDetStart(t *testing.T) {
 		"full rank": stretched(rng, 40, 4), "singular": withConstant(rng, 40), "fewer rows": stretched(rng, 4, 6),
 	} {
 		n, d := x.Dims()
-		w, err := LogDetStart(x, InvCovParams{})
+		w, err := LogDetStart(t.Context(), x, InvCovParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := FitInvCov(x, InvCovParams{})
+		r, err := FitInvCov(t.Context(), x, InvCovParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,11 +155,11 @@ func TestLogDetStart(t *testing.T) {
 		}
 	}
 	x := withConstant(rng, 20)
-	w, err := LogDetStart(x, InvCovParams{Ridge: 0.2})
+	w, err := LogDetStart(t.Context(), x, InvCovParams{Ridge: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := FitInvCov(x, InvCovParams{Ridge: 0.2})
+	r, err := FitInvCov(t.Context(), x, InvCovParams{Ridge: 0.2})
 	if err != nil || !mat.Equal(w, r.Metric.M()) {
 		t.Errorf("with a ridge W0 is not the matrix of FitInvCov: error %v", err)
 	}
@@ -168,8 +168,8 @@ func TestLogDetStart(t *testing.T) {
 func TestInvCovErrors(t *testing.T) {
 	x := mat.NewDense(3, 1, []float64{0, 1, 2})
 	fit := func(x *mat.Dense, p InvCovParams) error {
-		_, err := FitInvCov(x, p)
-		if _, start := LogDetStart(x, p); (start == nil) != (err == nil) {
+		_, err := FitInvCov(t.Context(), x, p)
+		if _, start := LogDetStart(t.Context(), x, p); (start == nil) != (err == nil) {
 			return fmt.Errorf("LogDetStart: error %v", start)
 		}
 		return err
@@ -185,13 +185,13 @@ func TestInvCovErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	mustPanic(t, "empty data", func() { FitInvCov(&mat.Dense{}, InvCovParams{}) })
+	mustPanic(t, "empty data", func() { FitInvCov(t.Context(), &mat.Dense{}, InvCovParams{}) })
 }
 
 func ExampleFitInvCov() {
 	// Along the diagonal the rows vary most, so that a difference there counts least.
 	x := mat.NewDense(4, 2, []float64{-3, -3, 3, 3, -1, 1, 1, -1})
-	r, err := FitInvCov(x, InvCovParams{})
+	r, err := FitInvCov(context.Background(), x, InvCovParams{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -205,7 +205,7 @@ func ExampleFitInvCov() {
 func ExampleLogDetStart() {
 	// The second feature is constant, and the inverse covariance has weight 0 there.
 	x := mat.NewDense(4, 2, []float64{0, 7, 1, 7, 4, 7, 5, 7})
-	w, err := LogDetStart(x, InvCovParams{})
+	w, err := LogDetStart(context.Background(), x, InvCovParams{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,11 +4,29 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/abandon"
 )
+
+// closed returns the answer in closed form that fit gives for x, of the name name. Where decompositions
+// and products may take long, fit gets a copy of x and is abandoned once ctx is done.
+func closed[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
+	if err := ctx.Err(); err != nil {
+		var zero T
+		return zero, fmt.Errorf("%s: %w", name, err)
+	}
+	n, d := x.Dims()
+	if !abandon.Long(n+d, d, d) { // with a ridge the matrix has order d, however few the rows
+		return fit(x)
+	}
+	x = mat.DenseCopyOf(x)
+	return abandon.Do(ctx, name, func(context.Context) (T, error) { return fit(x) })
+}
 
 // meanOf returns the mean of the given rows of x. It is taken about the first of
 // them, so that a constant feature has exactly its value as mean and deviations

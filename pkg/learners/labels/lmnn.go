@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/learners"
 
 	"metriclab/pkg/learners/nearest"
@@ -130,6 +131,7 @@ func FitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitLMNN: x is nil or empty")
 	}
+	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return LMNN{}, err
@@ -137,6 +139,18 @@ func FitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 	if err := checkLabelled(x, y); err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
+	if !abandon.Long(n, d, min(n, d)) {
+		return fitLMNN(ctx, x, y, p)
+	}
+	x, y = mat.DenseCopyOf(x), slices.Clone(y)
+	return abandon.Run(ctx, "lmnn", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (LMNN, error) {
+		p.Progress = progress
+		return fitLMNN(ctx, x, y, p)
+	})
+}
+
+// fitLMNN is FitLMNN for resolved parameters and rows that have been checked.
+func fitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
 	targets, err := targetNeighbours(ctx, x, y, p.K)
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
@@ -209,7 +223,7 @@ func targetNeighbours(ctx context.Context, x *mat.Dense, y []int, k int) ([][]in
 				return nil, err
 			}
 			hi := min(lo+productRows, len(rows))
-			found, err := knn.Neighbours(part.Slice(lo, hi, 0, d).(*mat.Dense), most+1) // the row itself is among them, or as many duplicates
+			found, err := knn.Neighbours(ctx, part.Slice(lo, hi, 0, d).(*mat.Dense), most+1) // the row itself is among them, or as many duplicates
 			if err != nil {
 				return nil, err
 			}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
@@ -95,7 +97,7 @@ func FitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitMCML: x is nil or empty")
 	}
-	n, _ := x.Dims()
+	n, d := x.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return MCML{}, err
@@ -106,6 +108,18 @@ func FitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 	if err := limits.Check(fmt.Sprintf("MCML on %d rows", n), limits.Floats(n, n)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
+	if !abandon.Long(n, d, min(n, d)) {
+		return fitMCML(ctx, x, y, p)
+	}
+	x, y = mat.DenseCopyOf(x), slices.Clone(y)
+	return abandon.Run(ctx, "mcml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (MCML, error) {
+		p.Progress = progress
+		return fitMCML(ctx, x, y, p)
+	})
+}
+
+// fitMCML is FitMCML for resolved parameters and rows that have been checked.
+func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
 	c, err := whitened(x)
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)

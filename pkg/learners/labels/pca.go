@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -34,12 +35,12 @@ type PCA struct {
 // some orthonormal completion. Eigenvalues are accurate to 1e-10 of the largest.
 //
 // It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite,
-// or if the variance overflows, or is below 2.3e-308 though rows differ. It panics if x is nil or empty.
+// if the variance overflows, or is below 2.3e-308 though rows differ, or if ctx is done. It panics if x is nil or empty.
 //
 // The cost is one symmetric matrix product and the top of the spectrum of the
 // smaller of covariance and Gram matrix: Lanczos certified by one Cholesky
 // factorisation, or a full decomposition where that is cheaper.
-func FitPCA(x *mat.Dense, k int) (*PCA, error) {
+func FitPCA(ctx context.Context, x *mat.Dense, k int) (*PCA, error) {
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitPCA: x is nil or empty")
 	}
@@ -53,6 +54,12 @@ func FitPCA(x *mat.Dense, k int) (*PCA, error) {
 	if err := limits.Check(fmt.Sprintf("PCA of %d×%d numbers", n, d), limits.Floats(3, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
+	return closed(ctx, "pca", x, func(x *mat.Dense) (*PCA, error) { return fitPCA(x, k) })
+}
+
+// fitPCA is FitPCA for input that has been checked.
+func fitPCA(x *mat.Dense, k int) (*PCA, error) {
+	n, d := x.Dims()
 	mean := meanOf(x, upTo(n))
 	dev := mat.NewDense(n, d, nil)
 	var total float64

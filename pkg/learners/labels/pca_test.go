@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,7 +26,7 @@ func TestPCA(t *testing.T) {
 		{50, 6, 6}, {50, 6, 1}, {6, 50, 6}, {6, 50, 3}, {1, 4, 1}, {400, 200, 20}, {200, 300, 11}, {300, 170, 160},
 	} {
 		x := stretched(rng, c.n, c.d)
-		p, err := FitPCA(x, c.k)
+		p, err := FitPCA(t.Context(), x, c.k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +68,12 @@ func TestPCAReconstruction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 2))
 	const n, d = 40, 7
 	x := stretched(rng, n, d)
-	all, err := FitPCA(x, d)
+	all, err := FitPCA(t.Context(), x, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k := 1; k <= d; k++ {
-		p, err := FitPCA(x, k)
+		p, err := FitPCA(t.Context(), x, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestPCADegenerate(t *testing.T) {
 	} {
 		n, d := x.Dims()
 		k := min(n, d)
-		p, err := FitPCA(x, k)
+		p, err := FitPCA(t.Context(), x, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,16 +146,16 @@ func TestPCAErrors(t *testing.T) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
-	p, err := FitPCA(x, 1)
+	p, err := FitPCA(t.Context(), x, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustPanic(t, "empty data", func() { FitPCA(&mat.Dense{}, 1) })
+	mustPanic(t, "empty data", func() { FitPCA(t.Context(), &mat.Dense{}, 1) })
 	mustPanic(t, "Transform of another dimension", func() { p.Transform(mat.NewDense(1, 3, nil)) })
 	mustPanic(t, "Transform of nothing", func() { p.Transform(&mat.Dense{}) })
 }
 
-func fitPCAErr(x *mat.Dense, k int) error { _, err := FitPCA(x, k); return err }
+func fitPCAErr(x *mat.Dense, k int) error { _, err := FitPCA(context.Background(), x, k); return err }
 
 func ExampleFitPCA() {
 	// Points near the line through (1, 1) and (3, 3).
@@ -164,7 +165,7 @@ func ExampleFitPCA() {
 		2.1, 1.9,
 		3, 3,
 	})
-	p, err := FitPCA(x, 1)
+	p, err := FitPCA(context.Background(), x, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -188,7 +189,7 @@ func BenchmarkPCA(b *testing.B) {
 	}
 	b.Run(fmt.Sprintf("alg=PCA/n=%d/dim=%d/k=%d", n, d, k), func(b *testing.B) {
 		for b.Loop() {
-			if _, err := FitPCA(x, k); err != nil {
+			if _, err := FitPCA(b.Context(), x, k); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -204,10 +205,10 @@ func BenchmarkPCA(b *testing.B) {
 // Where variances vanish in float64 there are no directions to learn from, though rows differ.
 func TestPCAOfVanishingVariance(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{0, 1e-170, 2e-170, 0, 0, 0})
-	if p, err := FitPCA(x, 1); err == nil || !strings.Contains(err.Error(), "vanishes in float64: rescale the features") {
+	if p, err := FitPCA(t.Context(), x, 1); err == nil || !strings.Contains(err.Error(), "vanishes in float64: rescale the features") {
 		t.Errorf("%+v, error %v", p, err)
 	}
-	if _, err := FitPCA(mat.NewDense(3, 2, nil), 1); err != nil { // rows that coincide are documented
+	if _, err := FitPCA(t.Context(), mat.NewDense(3, 2, nil), 1); err != nil { // rows that coincide are documented
 		t.Errorf("no variance at all: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package labels
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ func TestSavedProjectionsTransformAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 1))
 	for _, c := range []struct{ n, d, k int }{{30, 6, 6}, {30, 6, 2}, {5, 20, 3}, {1, 1, 1}} {
 		x := stretched(rng, c.n, c.d)
-		p, err := FitPCA(x, c.k)
+		p, err := FitPCA(t.Context(), x, c.k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestSavedProjectionsTransformAlike(t *testing.T) {
 	for i := range y {
 		y[i] = i % 3
 	}
-	f, err := FitFDA(x, y, FDAParams{Ridge: 0.1})
+	f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func sameBits(t *testing.T, what string, pairs ...[]float64) {
 
 func savedPCA(t testing.TB) []byte {
 	t.Helper()
-	p, err := FitPCA(mat.NewDense(3, 2, []float64{0, 0, 1, 0, 0, 2}), 1)
+	p, err := FitPCA(t.Context(), mat.NewDense(3, 2, []float64{0, 0, 1, 0, 0, 2}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func savedPCA(t testing.TB) []byte {
 
 func savedFDA(t testing.TB) []byte {
 	t.Helper()
-	f, err := FitFDA(mat.NewDense(4, 2, []float64{0, 0, 1, 0, 5, 1, 6, 2}), []int{0, 0, 1, 1}, FDAParams{})
+	f, err := FitFDA(t.Context(), mat.NewDense(4, 2, []float64{0, 0, 1, 0, 5, 1, 6, 2}), []int{0, 0, 1, 1}, FDAParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func FuzzLoadFDA(f *testing.F) {
 }
 
 func ExampleLoadPCA() {
-	p, err := FitPCA(mat.NewDense(4, 2, []float64{1, 1, 1.9, 2.1, 2.1, 1.9, 3, 3}), 1)
+	p, err := FitPCA(context.Background(), mat.NewDense(4, 2, []float64{1, 1, 1.9, 2.1, 2.1, 1.9, 3, 3}), 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -58,7 +59,7 @@ type RFE struct {
 // Each fit starts from the multipliers of the one before, which stay feasible.
 // The errors and panics are those of FitSVM, and it returns an error if Chunk or
 // Single is not allowed. A round costs some passes over the surviving features.
-func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
+func FitRFE(ctx context.Context, x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
 	if rng == nil {
 		panic("linear: FitRFE: the source of random numbers is nil")
 	}
@@ -69,7 +70,7 @@ func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE
 	if p.Single < 0 {
 		return nil, fmt.Errorf("rfe: single: %d is not allowed, want ≥ 0", p.Single)
 	}
-	s, err := newSVMSolver(x, y, p.SVM)
+	s, err := newSVMSolver(ctx, x, y, p.SVM)
 	if err != nil {
 		return nil, fmt.Errorf("rfe: %w", err)
 	}
@@ -81,6 +82,9 @@ func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE
 	}
 	for len(alive) > 1 {
 		status, epochs := s.solve(rng)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("rfe: %w", err)
+		}
 		r.fits++
 		r.epochs += epochs
 		if status != learners.Converged {
@@ -117,6 +121,9 @@ func FitRFE(x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE
 			}
 		}
 		alive = kept
+	}
+	if err := ctx.Err(); err != nil { // of a single feature
+		return nil, fmt.Errorf("rfe: %w", err)
 	}
 	r.order[0] = alive[0]
 	return r, nil

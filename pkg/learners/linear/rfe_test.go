@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,7 +31,7 @@ func slowRFE(t *testing.T, x *mat.Dense, y []classify.Label, p SVMParams, chunk 
 				sub.Set(i, c, x.At(i, j))
 			}
 		}
-		s, err := FitSVM(sub, y, p, rand.New(rand.NewPCG(101, uint64(len(alive)))))
+		s, err := FitSVM(t.Context(), sub, y, p, rand.New(rand.NewPCG(101, uint64(len(alive)))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestRFEAgainstDefinition(t *testing.T) {
 		p.SVM.Tol, p.SVM.MaxEpochs = 1e-11, 100000
 		for _, s := range []struct{ n, d int }{{60, 12}, {15, 30}, {20, 1}, {20, 2}} {
 			x, y := twoClasses(rng, s.n, s.d)
-			r, err := FitRFE(x, y, p, rng)
+			r, err := FitRFE(t.Context(), x, y, p, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestRFEFindsPlantedFeatures(t *testing.T) {
 		y[i] = classify.LabelOf(2*x.At(i, 3)-2*x.At(i, 7)+x.At(i, 20) > 0)
 	}
 	for _, chunk := range []float64{0, 0.5} {
-		r, err := FitRFE(x, y, RFEParams{Chunk: chunk}, rng)
+		r, err := FitRFE(t.Context(), x, y, RFEParams{Chunk: chunk}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,11 +124,11 @@ func TestRFEZeros(t *testing.T) {
 		}
 	}
 	p := RFEParams{SVM: SVMParams{Tol: 1e-9, MaxEpochs: 100000}}
-	a, err := FitRFE(x, y, p, rng)
+	a, err := FitRFE(t.Context(), x, y, p, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FitRFE(small, y, p, rng)
+	b, err := FitRFE(t.Context(), small, y, p, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestRFEZeros(t *testing.T) {
 	if !slices.Equal(a.Order(), want) || a.Fits() != b.Fits()+1 {
 		t.Errorf("order %v in %d fits, want %v in %d", a.Order(), a.Fits(), want, b.Fits()+1)
 	}
-	all, err := FitRFE(mat.NewDense(4, 3, nil), []classify.Label{1, -1, 1, 1}, RFEParams{}, rng)
+	all, err := FitRFE(t.Context(), mat.NewDense(4, 3, nil), []classify.Label{1, -1, 1, 1}, RFEParams{}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestRFEZeros(t *testing.T) {
 func TestRFEStatusAndErrors(t *testing.T) {
 	x, y := twoClasses(rand.New(rand.NewPCG(105, 1)), 60, 5)
 	fit := func() *RFE {
-		r, err := FitRFE(x, y, RFEParams{SVM: SVMParams{C: 1000, MaxEpochs: 1}}, rand.New(rand.NewPCG(105, 2)))
+		r, err := FitRFE(t.Context(), x, y, RFEParams{SVM: SVMParams{C: 1000, MaxEpochs: 1}}, rand.New(rand.NewPCG(105, 2)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +170,7 @@ func TestRFEStatusAndErrors(t *testing.T) {
 		"rfe: chunk: NaN is not allowed": {Chunk: math.NaN()},
 		"rfe: single: -1 is not allowed": {Single: -1},
 	} {
-		if _, err := FitRFE(x, y, p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitRFE(t.Context(), x, y, p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", p, err, want)
 		}
 	}
@@ -200,14 +201,14 @@ func BenchmarkLinear(b *testing.B) {
 	}
 	b.Run("alg=Ridge/n=200/dim=784", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := FitRidge(x, y, RidgeParams{}); err != nil {
+			if _, err := FitRidge(b.Context(), x, y, RidgeParams{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("alg=SVM/n=200/dim=784", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := FitSVM(x, labels, SVMParams{}, rng); err != nil {
+			if _, err := FitSVM(b.Context(), x, labels, SVMParams{}, rng); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -215,7 +216,7 @@ func BenchmarkLinear(b *testing.B) {
 	for _, chunk := range []float64{0, 0.1, 0.5} {
 		b.Run(fmt.Sprintf("alg=RFE/chunk=%v/n=200/dim=784", chunk), func(b *testing.B) {
 			for b.Loop() {
-				r, err := FitRFE(x, labels, RFEParams{Chunk: chunk}, rng)
+				r, err := FitRFE(b.Context(), x, labels, RFEParams{Chunk: chunk}, rng)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -235,7 +236,7 @@ func ExampleFitRFE() {
 		-1, -2, -1,
 	})
 	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
-	r, err := FitRFE(x, y, RFEParams{}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitRFE(context.Background(), x, y, RFEParams{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -85,9 +87,10 @@ type Ridge struct {
 // does not vary has weight 0. All targets equal, or a single row, give w = 0.
 //
 // It returns an error if a parameter is not allowed, if x is empty, if y does not
-// have length n, if an entry is NaN or infinite, or if sums of squares overflow.
+// have length n, if an entry is NaN or infinite, if sums of squares overflow, or if
+// ctx is done.
 // It panics if x is nil.
-func FitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
+func FitRidge(ctx context.Context, x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	p.Grid = slices.Clone(p.Grid)
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
@@ -108,6 +111,18 @@ func FitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	if err := limits.Check(fmt.Sprintf("ridge regression on %d×%d numbers", n, width), limits.Floats(3, least, least)); err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
+	if !abandon.Long(n, width, least) {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("ridge: %w", err)
+		}
+		return fitRidge(x, y, p)
+	}
+	x, y = mat.DenseCopyOf(x), slices.Clone(y)
+	return abandon.Do(ctx, "ridge", func(context.Context) (*Ridge, error) { return fitRidge(x, y, p) })
+}
+
+// fitRidge is FitRidge for input that has been checked.
+func fitRidge(x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
 	c := contrast(x, y)
 	r := &Ridge{params: p}
 	if err := r.choose(c, len(y)); err != nil {

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -70,7 +71,7 @@ func TestRidgeAgainstNormalEquations(t *testing.T) {
 		for _, lambda := range []float64{0.01, 1, 50} {
 			x, y := regression(rng, s.n, s.d)
 			before := mat.DenseCopyOf(x)
-			r, err := FitRidge(x, y, RidgeParams{Strength: lambda})
+			r, err := FitRidge(t.Context(), x, y, RidgeParams{Strength: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +93,7 @@ func TestGCVAgainstDefinition(t *testing.T) {
 	inside := 0
 	for _, s := range ridgeShapes {
 		x, y := regression(rng, s.n, s.d)
-		r, err := FitRidge(x, y, RidgeParams{Grid: []float64{1, 0.01, 10, 0.1, 1000, 1}})
+		r, err := FitRidge(t.Context(), x, y, RidgeParams{Grid: []float64{1, 0.01, 10, 0.1, 1000, 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestGCVIsLeaveOneOut(t *testing.T) {
 		y[i] = x.At(i, 0) + rng.NormFloat64()
 	}
 	for _, lambda := range []float64{0.1, 1, 10} {
-		r, err := FitRidge(x, y, RidgeParams{Strength: lambda})
+		r, err := FitRidge(t.Context(), x, y, RidgeParams{Strength: lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestGCVIsLeaveOneOut(t *testing.T) {
 					targets = append(targets, y[i])
 				}
 			}
-			one, err := FitRidge(rest, targets, RidgeParams{Strength: lambda})
+			one, err := FitRidge(t.Context(), rest, targets, RidgeParams{Strength: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,11 +186,11 @@ func TestRidgeDegenerate(t *testing.T) {
 	for i := range 12 {
 		x.Set(i, 0, 0.1) // no binary fraction
 	}
-	full, err := FitRidge(x, y, RidgeParams{})
+	full, err := FitRidge(t.Context(), x, y, RidgeParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	less, err := FitRidge(without, y, RidgeParams{})
+	less, err := FitRidge(t.Context(), without, y, RidgeParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestRidgeDegenerate(t *testing.T) {
 		"equal rows":       {mat.NewDense(3, 2, []float64{1, 0.1, 1, 0.1, 1, 0.1}), []float64{1, 2, -1}},
 		"one row":          {mat.NewDense(1, 2, []float64{1, 2}), []float64{7}},
 	} {
-		r, err := FitRidge(c.x, c.y, RidgeParams{})
+		r, err := FitRidge(t.Context(), c.x, c.y, RidgeParams{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -223,13 +224,13 @@ func TestRidgeScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
 	for _, s := range ridgeShapes {
 		x, y := regression(rng, s.n, s.d)
-		a, err := FitRidge(x, y, RidgeParams{})
+		a, err := FitRidge(t.Context(), x, y, RidgeParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		wide := mat.NewDense(s.n, s.d, nil)
 		wide.Scale(1024, x)
-		b, err := FitRidge(wide, y, RidgeParams{})
+		b, err := FitRidge(t.Context(), wide, y, RidgeParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +255,7 @@ func TestRidgeClassifies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := FitRidge(x, y, RidgeParams{})
+	r, err := FitRidge(t.Context(), x, y, RidgeParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestRidgeErrors(t *testing.T) {
 		{with(1e160), y, RidgeParams{}, "x: row 1: sums of squares overflow"},
 		{new(mat.Dense), nil, RidgeParams{}, "x: no rows"},
 	} {
-		if _, err := FitRidge(c.x, c.y, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitRidge(t.Context(), c.x, c.y, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -324,7 +325,7 @@ func TestRidgeErrors(t *testing.T) {
 func mustRidge(t testing.TB, p RidgeParams) *Ridge {
 	t.Helper()
 	x, y := regression(rand.New(rand.NewPCG(88, 1)), 9, 2)
-	r, err := FitRidge(x, y, p)
+	r, err := FitRidge(t.Context(), x, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +380,7 @@ func FuzzLoadRidge(f *testing.F) {
 func ExampleFitRidge() {
 	x := mat.NewDense(4, 1, []float64{0, 1, 2, 3})
 	y := []float64{1, 3, 5, 7} // 1 + 2x
-	r, err := FitRidge(x, y, RidgeParams{Strength: 5})
+	r, err := FitRidge(context.Background(), x, y, RidgeParams{Strength: 5})
 	if err != nil {
 		panic(err)
 	}

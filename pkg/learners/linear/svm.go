@@ -2,6 +2,7 @@ package linear
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
@@ -121,20 +123,23 @@ type SVM struct {
 // order. Rows of one class only are allowed.
 //
 // It returns an error if a parameter is not allowed, if x is empty, if y does not
-// have a valid label for each row, if an entry is NaN or infinite, or if sums of
-// squares or the weights overflow. It panics if x or rng is nil. A pass costs
+// have a valid label for each row, if an entry is NaN or infinite, if sums of
+// squares or the weights overflow, or if ctx is done. It panics if x or rng is nil. A pass costs
 // O(nd).
-func FitSVM(x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
+func FitSVM(ctx context.Context, x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
 	if rng == nil {
 		panic("linear: FitSVM: the source of random numbers is nil")
 	}
 	p = p.Resolved()
-	s, err := newSVMSolver(x, y, p)
+	s, err := newSVMSolver(ctx, x, y, p)
 	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	r := &SVM{params: p}
 	r.status, r.epochs = s.solve(rng)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
 	r.gap = s.gap
 	r.alpha = s.alpha
 	r.w, r.b = s.hyperplane()
@@ -146,6 +151,7 @@ func FitSVM(x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM
 
 // svmSolver is the state of dual coordinate descent.
 type svmSolver struct {
+	ctx   context.Context // once it is done, all numbers are meaningless
 	p     SVMParams
 	rows  []float64 // n×width: x̃, the constant feature last
 	width int
@@ -159,7 +165,7 @@ type svmSolver struct {
 	gap   float64 // relative to the objective, of the last audit
 }
 
-func newSVMSolver(x *mat.Dense, y []classify.Label, p SVMParams) (*svmSolver, error) {
+func newSVMSolver(ctx context.Context, x *mat.Dense, y []classify.Label, p SVMParams) (*svmSolver, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -175,7 +181,7 @@ func newSVMSolver(x *mat.Dense, y []classify.Label, p SVMParams) (*svmSolver, er
 		return nil, err
 	}
 	s := &svmSolver{
-		p: p, width: d + 1, y: targets,
+		ctx: ctx, p: p, width: d + 1, y: targets,
 		rows: make([]float64, n*(d+1)), alpha: make([]float64, n), w: make([]float64, d+1),
 		sq: make([]float64, n), order: make([]int, n), upper: p.C,
 	}
@@ -199,6 +205,9 @@ func (s *svmSolver) refresh() {
 	s.w = s.w[:s.width]
 	clear(s.w)
 	for i, a := range s.alpha {
+		if s.stopped(i) {
+			return
+		}
 		row := s.row(i)
 		s.sq[i] = floats.Dot(row, row) + s.ridge
 		if a != 0 {
@@ -233,6 +242,9 @@ func (s *svmSolver) audit() bool {
 	s.refresh()
 	var losses, gap float64
 	for i, a := range s.alpha {
+		if s.stopped(i) {
+			break
+		}
 		l, g := s.terms(s.y[i]*floats.Dot(s.w, s.row(i)), a)
 		losses += l
 		gap += g
@@ -241,7 +253,10 @@ func (s *svmSolver) audit() bool {
 	return s.gap <= s.p.Tol
 }
 
-// solve passes over the rows until the gap is closed.
+// stopped reports whether the context is done, at every 64th row.
+func (s *svmSolver) stopped(row int) bool { return row%64 == 0 && s.ctx.Err() != nil }
+
+// solve passes over the rows until the gap is closed, or the context is done.
 func (s *svmSolver) solve(rng *rand.Rand) (learners.Status, int) {
 	if s.audit() {
 		return learners.Converged, 0
@@ -252,7 +267,10 @@ func (s *svmSolver) solve(rng *rand.Rand) (learners.Status, int) {
 		rng.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 		var losses, gap float64
 		changed := false
-		for _, i := range s.order {
+		for k, i := range s.order {
+			if s.stopped(k) {
+				return learners.NotRun, epoch
+			}
 			row, a := s.row(i), s.alpha[i]
 			m := s.y[i] * floats.Dot(s.w, row)
 			l, g := s.terms(m, a)
@@ -315,7 +333,7 @@ func (s *svmSolver) subspace(free []int) {
 		down.SetVec(k, 1-floats.Dot(rows.RawRowView(k), s.w)-s.ridge*s.alpha[i])
 	}
 	const shift = 1e-10 // of the largest entry: more rows than features give a singular matrix
-	step, ok := shiftedSolve(rows, s.ridge+shift*slices.Max(s.sq), down)
+	step, ok := s.newton(rows, s.ridge+shift*slices.Max(s.sq), down)
 	if !ok {
 		return
 	}
@@ -340,6 +358,20 @@ func (s *svmSolver) subspace(free []int) {
 			return
 		}
 	}
+}
+
+// newton is shiftedSolve for matrices that nobody else uses; it fails once the context is done.
+func (s *svmSolver) newton(rows *mat.Dense, shift float64, v *mat.VecDense) (out *mat.VecDense, ok bool) {
+	if n, d := rows.Dims(); !abandon.Long(n, d, min(n, d)) {
+		return shiftedSolve(rows, shift, v)
+	}
+	out, err := abandon.Do(s.ctx, "svm", func(context.Context) (*mat.VecDense, error) {
+		if out, ok := shiftedSolve(rows, shift, v); ok {
+			return out, nil
+		}
+		return nil, errors.New("singular")
+	})
+	return out, err == nil
 }
 
 // shiftedSolve returns (RRᵀ + shift·I)⁻¹v for the matrix R of rows, by the

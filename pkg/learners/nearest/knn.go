@@ -5,6 +5,7 @@ package nearest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -144,7 +145,7 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 		c.image = m
 		c.flat = m.Rows() == 0
 	}
-	c.points = c.embed(x)
+	c.points = c.embed(context.Background(), x)
 	if c.points == x {
 		c.points = mat.DenseCopyOf(x)
 	}
@@ -174,14 +175,14 @@ func representable(sq float64) bool { return sq <= math.MaxFloat64/16 }
 func (c *KNN) width() int { _, r := c.points.Dims(); return r }
 
 // embed returns the image of each row of x: x itself, if rows are their own.
-func (c *KNN) embed(x *mat.Dense) *mat.Dense {
+func (c *KNN) embed(ctx context.Context, x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	if c.flat {
 		return mat.NewDense(n, 1, nil)
 	}
 	if c.image != nil {
 		out := mat.NewDense(n, c.image.Rows(), nil)
-		parallel(n, 1, func() func(lo, hi int) {
+		parallel(ctx, n, 1, func() func(lo, hi int) {
 			return func(lo, _ int) { out.SetRow(lo, c.image.Embed(x.RawRowView(lo))) }
 		})
 		return out
@@ -194,7 +195,7 @@ func (c *KNN) embed(x *mat.Dense) *mat.Dense {
 	// One inner product per entry, as in Mahalanobis.Embed: a matrix product
 	// adds in an order that depends on the number of rows.
 	tile := tileRows(d)
-	parallel(n, queryBlock, func() func(lo, hi int) {
+	parallel(ctx, n, queryBlock, func() func(lo, hi int) {
 		return func(lo, hi int) {
 			for t := 0; t < r; t += tile {
 				for i := lo; i < hi; i++ {
@@ -211,13 +212,16 @@ func (c *KNN) embed(x *mat.Dense) *mat.Dense {
 
 const queryBlock = 128
 
+// looks is the number of squared distances by a function between two looks at the context.
+const looks = 64
+
 // tileRows returns how many training rows of width r are compared with a block
 // of queries at a time: about 24 KiB, which stay in the first-level cache.
 func tileRows(r int) int { return min(max(3072/r, 4), 512) }
 
 // parallel does the blocks of [0, n) on up to GOMAXPROCS goroutines, each with
-// its own worker.
-func parallel(n, block int, newWorker func() func(lo, hi int)) {
+// its own worker. It begins no block once ctx is done.
+func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi int)) {
 	blocks := (n + block - 1) / block
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	var next atomic.Int64
@@ -227,7 +231,7 @@ func parallel(n, block int, newWorker func() func(lo, hi int)) {
 			work := newWorker()
 			for {
 				b := int(next.Add(1)) - 1
-				if b >= blocks {
+				if b >= blocks || ctx.Err() != nil {
 					return
 				}
 				work(b*block, min((b+1)*block, n))
@@ -240,9 +244,9 @@ func parallel(n, block int, newWorker func() func(lo, hi int)) {
 // Neighbours returns, for each row of the matrix queries, its k nearest
 // training rows, nearest first. It returns an error unless 1 ≤ k ≤ n, or if
 // queries is empty, does not have the columns of the training set, or has an
-// entry that is NaN or infinite or so large that squared distances overflow.
-// It panics if queries is nil.
-func (c *KNN) Neighbours(queries *mat.Dense, k int) ([][]Neighbour, error) {
+// entry that is NaN or infinite or so large that squared distances overflow, or
+// if ctx is done. It panics if queries is nil.
+func (c *KNN) Neighbours(ctx context.Context, queries *mat.Dense, k int) ([][]Neighbour, error) {
 	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
@@ -251,7 +255,7 @@ func (c *KNN) Neighbours(queries *mat.Dense, k int) ([][]Neighbour, error) {
 		return nil, err
 	}
 	out := make([][]Neighbour, m)
-	err = c.search(queries, k, func(i int, found []Neighbour) { out[i] = slices.Clone(found) })
+	err = c.search(ctx, queries, k, func(i int, found []Neighbour) { out[i] = slices.Clone(found) })
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +264,7 @@ func (c *KNN) Neighbours(queries *mat.Dense, k int) ([][]Neighbour, error) {
 
 // Classify returns the majority label of the k nearest training rows of each
 // row of queries. Its errors and panics are those of Neighbours.
-func (c *KNN) Classify(queries *mat.Dense, k int) ([]int, error) {
+func (c *KNN) Classify(ctx context.Context, queries *mat.Dense, k int) ([]int, error) {
 	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
@@ -269,7 +273,7 @@ func (c *KNN) Classify(queries *mat.Dense, k int) ([]int, error) {
 		return nil, err
 	}
 	out := make([]int, m)
-	err = c.search(queries, k, func(i int, found []Neighbour) { out[i] = c.vote(found) })
+	err = c.search(ctx, queries, k, func(i int, found []Neighbour) { out[i] = c.vote(found) })
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +284,7 @@ func (c *KNN) Classify(queries *mat.Dense, k int) ([]int, error) {
 // gives another label than want, from one computation of distances. Its errors
 // and panics are those of Neighbours; ks must not be empty, and want must have
 // one label per query.
-func (c *KNN) Errors(queries *mat.Dense, want []int, ks []int) ([]int, error) {
+func (c *KNN) Errors(ctx context.Context, queries *mat.Dense, want []int, ks []int) ([]int, error) {
 	top, err := c.checkKs(ks, len(c.labels), "the number of training rows")
 	if err != nil {
 		return nil, err
@@ -293,7 +297,7 @@ func (c *KNN) Errors(queries *mat.Dense, want []int, ks []int) ([]int, error) {
 		return nil, fmt.Errorf("knn: %d labels for %d queries", len(want), m)
 	}
 	wrong := make([][]bool, m)
-	err = c.search(queries, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, want[i], ks) })
+	err = c.search(ctx, queries, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, want[i], ks) })
 	if err != nil {
 		return nil, err
 	}
@@ -303,14 +307,14 @@ func (c *KNN) Errors(queries *mat.Dense, want []int, ks []int) ([]int, error) {
 // LeaveOneOut returns, for each k of ks, the number of training rows whose label
 // differs from the majority of their k nearest other training rows, from one
 // computation of distances. A row is never its own neighbour, but its duplicates
-// can be. It returns an error if ks is empty or unless 1 ≤ k ≤ n−1.
-func (c *KNN) LeaveOneOut(ks []int) ([]int, error) {
+// can be. It returns an error if ks is empty, unless 1 ≤ k ≤ n−1, or if ctx is done.
+func (c *KNN) LeaveOneOut(ctx context.Context, ks []int) ([]int, error) {
 	top, err := c.checkKs(ks, len(c.labels)-1, "the number of other training rows")
 	if err != nil {
 		return nil, err
 	}
 	wrong := make([][]bool, len(c.labels))
-	err = c.search(nil, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, c.labels[i], ks) })
+	err = c.search(ctx, nil, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, c.labels[i], ks) })
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +414,7 @@ func (c *KNN) vote(found []Neighbour) int {
 // search calls f for each query with its k nearest training rows, which f must
 // not keep; from several goroutines, once per query. Queries nil are the
 // training rows, each without itself.
-func (c *KNN) search(queries *mat.Dense, k int, f func(i int, found []Neighbour)) error {
+func (c *KNN) search(ctx context.Context, queries *mat.Dense, k int, f func(i int, found []Neighbour)) error {
 	self := queries == nil
 	points := c.points
 	m := len(c.labels)
@@ -418,16 +422,19 @@ func (c *KNN) search(queries *mat.Dense, k int, f func(i int, found []Neighbour)
 		m, _ = queries.Dims()
 	}
 	if !c.fast {
-		return c.searchAny(queries, m, k, f)
+		return c.searchAny(ctx, queries, m, k, f)
 	}
 	if !self {
-		points = c.embed(queries)
+		points = c.embed(ctx, queries)
 	}
 	bad := make([]bool, m)
-	parallel(m, queryBlock, func() func(lo, hi int) {
+	parallel(ctx, m, queryBlock, func() func(lo, hi int) {
 		w := newSearcher(c, points, self, k)
-		return func(lo, hi int) { w.block(lo, hi, f, bad) }
+		return func(lo, hi int) { w.block(ctx, lo, hi, f, bad) }
 	})
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("knn: %w", err)
+	}
 	if i := slices.Index(bad, true); i >= 0 {
 		return fmt.Errorf("knn: queries: row %d: squared distances overflow float64: rescale the features", i)
 	}
@@ -435,7 +442,7 @@ func (c *KNN) search(queries *mat.Dense, k int, f func(i int, found []Neighbour)
 }
 
 // searchAny is search for a metric that is only a function.
-func (c *KNN) searchAny(queries *mat.Dense, m, k int, f func(int, []Neighbour)) error {
+func (c *KNN) searchAny(ctx context.Context, queries *mat.Dense, m, k int, f func(int, []Neighbour)) error {
 	self := queries == nil
 	if self {
 		queries = c.points
@@ -445,6 +452,9 @@ func (c *KNN) searchAny(queries *mat.Dense, m, k int, f func(int, []Neighbour)) 
 		best.reset()
 		q := queries.RawRowView(i)
 		for j := range c.labels {
+			if j%looks == 0 && ctx.Err() != nil {
+				return fmt.Errorf("knn: %w", ctx.Err())
+			}
 			if self && j == i {
 				continue
 			}
@@ -486,14 +496,14 @@ func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
 	return s
 }
 
-// block answers queries lo to hi, and marks in bad a query that is too large.
+// block answers queries lo to hi, unless ctx is done, and marks in bad a query that is too large.
 //
 // With u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded,
 // the squared distance of q and x that the inner product gives differs from the
 // true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order, and the one that
 // metric.Euclidean computes by (2r+4)u·(‖a‖²+‖b‖²); 4(r+8)u·(‖a‖²+‖b‖²) bounds
 // the two from each other, and as many of the smallest numbers what underflow adds.
-func (s *searcher) block(lo, hi int, f func(i int, found []Neighbour), bad []bool) {
+func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []Neighbour), bad []bool) {
 	c := s.c
 	n, r := len(c.labels), c.width()
 	eps := 4 * float64(r+8) * 0x1p-53
@@ -511,6 +521,9 @@ func (s *searcher) block(lo, hi int, f func(i int, found []Neighbour), bad []boo
 	}
 	height := tileRows(r)
 	for t := 0; t < n; t += height {
+		if ctx.Err() != nil {
+			return
+		}
 		h := min(height, n-t)
 		for j := range h {
 			floats.SubTo(s.tile[j*r:(j+1)*r], c.points.RawRowView(t+j), c.centre)

@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -174,7 +176,7 @@ func TestNeighboursEqualReference(t *testing.T) {
 				if k < 1 || k > n {
 					continue
 				}
-				got, err := c.Neighbours(s.q, k)
+				got, err := c.Neighbours(t.Context(), s.q, k)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +198,7 @@ func TestEmbeddedOrderIsTheMetrics(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	x, q := uniform(rng, 50, 6), uniform(rng, 20, 6)
 	m := metric.FromFactor(uniform(rng, 4, 6))
-	got, err := mustKNN(t, m, x, make([]int, 50), KNNOptions{}).Neighbours(q, 50)
+	got, err := mustKNN(t, m, x, make([]int, 50), KNNOptions{}).Neighbours(t.Context(), q, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ func TestNearTiesGoToTheLowerIndex(t *testing.T) {
 	} {
 		// Rows 1 and 2 have squared distances 1+gap and 1 from the origin.
 		x := mat.NewDense(3, 1, []float64{2, math.Sqrt(1 + c.gap), -1})
-		got, err := mustKNN(t, metric.Euclidean{}, x, make([]int, 3), KNNOptions{}).Neighbours(mat.NewDense(1, 1, nil), 3)
+		got, err := mustKNN(t, metric.Euclidean{}, x, make([]int, 3), KNNOptions{}).Neighbours(t.Context(), mat.NewDense(1, 1, nil), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,12 +241,12 @@ func TestAnswersDoNotDependOnBatchOrCores(t *testing.T) {
 	x, q := uniform(rng, 400, 70), uniform(rng, 300, 70)
 	m := metric.FromFactor(uniform(rng, 65, 70))
 	c := mustKNN(t, m, x, randomLabels(rng, 400, 4), KNNOptions{})
-	all, err := c.Neighbours(q, 6)
+	all, err := c.Neighbours(t.Context(), q, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	single, err := mustKNN(t, m, x, c.labels, KNNOptions{}).Neighbours(q, 6)
+	single, err := mustKNN(t, m, x, c.labels, KNNOptions{}).Neighbours(t.Context(), q, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +254,7 @@ func TestAnswersDoNotDependOnBatchOrCores(t *testing.T) {
 		t.Error("GOMAXPROCS = 1 changed a neighbour or a bit of its distance")
 	}
 	for _, i := range []int{0, 129, 299} {
-		one, err := c.Neighbours(mat.DenseCopyOf(q.Slice(i, i+1, 0, 70)), 6)
+		one, err := c.Neighbours(t.Context(), mat.DenseCopyOf(q.Slice(i, i+1, 0, 70)), 6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +283,7 @@ func TestVoteRules(t *testing.T) {
 			x.Set(i, 0, float64(i+1))
 		}
 		for rule, want := range c.want {
-			got, err := mustKNN(t, metric.Euclidean{}, x, c.labels, KNNOptions{VoteTie: rule}).Classify(mat.NewDense(1, 1, nil), n)
+			got, err := mustKNN(t, metric.Euclidean{}, x, c.labels, KNNOptions{VoteTie: rule}).Classify(t.Context(), mat.NewDense(1, 1, nil), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -331,16 +333,16 @@ func TestSweepsEqualOneByOne(t *testing.T) {
 			for _, rule := range []VoteTie{NearestOfTied, SmallerK, LowestLabel} {
 				c := mustKNN(t, metr, s.x, y, KNNOptions{VoteTie: rule})
 				ks := []int{min(5, n-1), 1, n - 1}
-				errs, err := c.Errors(s.q, want, ks)
+				errs, err := c.Errors(t.Context(), s.q, want, ks)
 				if err != nil {
 					t.Fatal(err)
 				}
-				loo, err := c.LeaveOneOut(ks)
+				loo, err := c.LeaveOneOut(t.Context(), ks)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i, k := range ks {
-					got, err := c.Classify(s.q, k)
+					got, err := c.Classify(t.Context(), s.q, k)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -372,7 +374,7 @@ func TestLeaveOneOutUsesDuplicates(t *testing.T) {
 	// Each point has one duplicate of the other class, and nothing else near.
 	x := mat.NewDense(4, 1, []float64{0, 0, 9, 9})
 	c := mustKNN(t, metric.Euclidean{}, x, []int{0, 1, 0, 1}, KNNOptions{})
-	got, err := c.LeaveOneOut([]int{1})
+	got, err := c.LeaveOneOut(t.Context(), []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +391,7 @@ func TestKNNKeepsNoCallerMemory(t *testing.T) {
 		c := mustKNN(t, m, x, y, KNNOptions{})
 		x.Set(0, 0, 1000)
 		y[0] = 3
-		got, err := c.Classify(q, 1)
+		got, err := c.Classify(t.Context(), q, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,10 +414,10 @@ func TestKNNErrors(t *testing.T) {
 		_, err := NewKNN(m, x, y, o)
 		return err
 	}
-	neighbours := func(c *KNN, q *mat.Dense, k int) error { _, err := c.Neighbours(q, k); return err }
-	classify := func(k int) error { _, err := c.Classify(q, k); return err }
-	sweep := func(want, ks []int) error { _, err := c.Errors(q, want, ks); return err }
-	loo := func(c *KNN, ks ...int) error { _, err := c.LeaveOneOut(ks); return err }
+	neighbours := func(c *KNN, q *mat.Dense, k int) error { _, err := c.Neighbours(t.Context(), q, k); return err }
+	classify := func(k int) error { _, err := c.Classify(t.Context(), q, k); return err }
+	sweep := func(want, ks []int) error { _, err := c.Errors(t.Context(), q, want, ks); return err }
+	loo := func(c *KNN, ks ...int) error { _, err := c.LeaveOneOut(t.Context(), ks); return err }
 	for want, err := range map[string]error{
 		"training set is empty":                      build(metric.Euclidean{}, &mat.Dense{}, nil, KNNOptions{}),
 		"2 labels for 3 rows":                        build(metric.Euclidean{}, x, y[:2], KNNOptions{}),
@@ -492,13 +494,82 @@ func ExampleNewKNN() {
 		fmt.Println(err)
 		return
 	}
-	labels, _ := knn.Classify(mat.NewDense(2, 2, []float64{1, 1, 4, 4}), 3)
+	labels, _ := knn.Classify(context.Background(), mat.NewDense(2, 2, []float64{1, 1, 4, 4}), 3)
 	fmt.Println(labels)
-	errors, _ := knn.LeaveOneOut([]int{1, 3})
+	errors, _ := knn.LeaveOneOut(context.Background(), []int{1, 3})
 	fmt.Println("leave-one-out errors for k = 1 and 3:", errors)
 	// Output:
 	// [0 1]
 	// leave-one-out errors for k = 1 and 3: [0 4]
+}
+
+// counted is a context that is done from the look of the given number on.
+type counted struct {
+	context.Context
+	looks atomic.Int64
+	most  int64
+}
+
+func (c *counted) Err() error {
+	if c.looks.Add(1) > c.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// measured is a Euclidean metric that calls tell before each distance.
+type measured struct{ tell func() }
+
+func (m measured) SqDist(x, y []float64) float64 {
+	m.tell()
+	return metric.Euclidean{}.SqDist(x, y)
+}
+
+// TestKNNCancelled: done at whatever look, each method returns the context's error and no answer.
+func TestKNNCancelled(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x, y := mat.NewDense(300, 3, nil), make([]int, 300)
+	for i := range 300 {
+		y[i] = i % 2
+		for j := range 3 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+	}
+	scaled, err := metric.NewMahalanobis(mat.NewSymDense(3, []float64{2, 0, 0, 0, 1, 0, 0, 0, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]metric.SqDister{"embedded": scaled, "function": measured{func() {}}} {
+		c := mustKNN(t, m, x, y, KNNOptions{})
+		for method, f := range map[string]func(ctx context.Context) (any, error){
+			"Neighbours":  func(ctx context.Context) (any, error) { return c.Neighbours(ctx, x, 3) },
+			"Classify":    func(ctx context.Context) (any, error) { return c.Classify(ctx, x, 3) },
+			"Errors":      func(ctx context.Context) (any, error) { return c.Errors(ctx, x, y, []int{3}) },
+			"LeaveOneOut": func(ctx context.Context) (any, error) { return c.LeaveOneOut(ctx, []int{3}) },
+		} {
+			all := &counted{Context: t.Context(), most: 1 << 60}
+			if _, err := f(all); err != nil {
+				t.Fatal(err)
+			}
+			for most := range min(all.looks.Load(), 10) {
+				got, err := f(&counted{Context: t.Context(), most: most})
+				if !errors.Is(err, context.Canceled) || !reflect.ValueOf(got).IsZero() {
+					t.Errorf("%s, %s, done from look %d on: error %v", name, method, most+1, err)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	c := mustKNN(t, measured{func() {
+		if calls++; calls == 1000 {
+			cancel()
+		}
+	}}, x, y, KNNOptions{})
+	calls = 0
+	if _, err := c.Classify(ctx, x, 3); !errors.Is(err, context.Canceled) || calls > 1000+looks {
+		t.Errorf("error %v after %d distances, want at most %d", err, calls, 1000+looks)
+	}
 }
 
 // The candidates of a search have a bound, whatever k is.
@@ -515,10 +586,10 @@ func TestKNNAtTheLimit(t *testing.T) {
 	}
 	limits.SetMemory(1 << 20)
 	var large *limits.MemoryError
-	if _, err := c.Neighbours(mat.NewDense(1, 1, nil), n); !errors.As(err, &large) {
+	if _, err := c.Neighbours(t.Context(), mat.NewDense(1, 1, nil), n); !errors.As(err, &large) {
 		t.Errorf("k = %d: error %v, want a *limits.MemoryError", n, err)
 	}
-	if _, err := c.Neighbours(mat.NewDense(1, 1, nil), 3); err != nil {
+	if _, err := c.Neighbours(t.Context(), mat.NewDense(1, 1, nil), 3); err != nil {
 		t.Errorf("k = 3: %v", err)
 	}
 }
@@ -553,7 +624,7 @@ func BenchmarkKNN(b *testing.B) {
 	b.Run("alg=KNN/dim=784", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := c.Classify(q, 5); err != nil {
+			if _, err := c.Classify(b.Context(), q, 5); err != nil {
 				b.Fatal(err)
 			}
 		}

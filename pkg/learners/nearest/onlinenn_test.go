@@ -149,7 +149,7 @@ func TestOnlineNNIsKNN(t *testing.T) {
 			queries.Set(i, j, float64(rng.IntN(50))/100)
 		}
 	}
-	want, err := c.Neighbours(queries, 1)
+	want, err := c.Neighbours(t.Context(), queries, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

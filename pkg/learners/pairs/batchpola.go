@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
@@ -133,6 +135,19 @@ func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 	if err := metric.CheckLinks(n, links); err != nil {
 		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
 	}
+	if !abandon.Long(d, d, d) {
+		return fitBatchPOLA(ctx, x, links, p)
+	}
+	x, links = mat.DenseCopyOf(x), slices.Clone(links)
+	return abandon.Run(ctx, "pola-batch", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (BatchPOLA, error) {
+		p.Progress = progress
+		return fitBatchPOLA(ctx, x, links, p)
+	})
+}
+
+// fitBatchPOLA is FitBatchPOLA for resolved parameters and input that has been checked.
+func fitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
+	_, d := x.Dims()
 	l, err := NewPOLA(d, p.POLAParams)
 	if err != nil {
 		return BatchPOLA{}, err

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -46,12 +48,13 @@ func (p RCAParams) Resolved() RCAParams { return p }
 // The answer is in closed form: Status is learners.Closed. FitRCA returns an
 // error if no similar link joins two different rows, if all linked points
 // coincide with their chunklet's mean, if a link has label 0 or an index outside
-// x, if an entry of x is NaN or infinite, or if Ridge is negative or not finite.
+// x, if an entry of x is NaN or infinite, if Ridge is negative or not finite, or if
+// ctx is done.
 // It panics if x is nil or empty.
 //
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).
-func FitRCA(x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, error) {
+func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, error) {
 	if x == nil || x.IsEmpty() {
 		panic("pairs: FitRCA: x is nil or empty")
 	}
@@ -89,11 +92,20 @@ func FitRCA(x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, er
 			floats.Scale(math.Sqrt(float64(k)/float64(k+1)), r)
 		}
 	}
-	m, err := metric.InverseScatter(dev, float64(points), p.Ridge)
-	if err != nil {
-		return learners.Result{}, fmt.Errorf("rca: within chunklets: %w", err)
+	fit := func(context.Context) (learners.Result, error) {
+		m, err := metric.InverseScatter(dev, float64(points), p.Ridge)
+		if err != nil {
+			return learners.Result{}, fmt.Errorf("rca: within chunklets: %w", err)
+		}
+		return learners.Result{Metric: m, Status: learners.Closed}, nil
 	}
-	return learners.Result{Metric: m, Status: learners.Closed}, nil
+	if rows, _ := dev.Dims(); abandon.Long(rows+d, d, d) {
+		return abandon.Do(ctx, "rca", fit) // nobody else has the deviations
+	}
+	if err := ctx.Err(); err != nil {
+		return learners.Result{}, fmt.Errorf("rca: %w", err)
+	}
+	return fit(ctx)
 }
 
 // chunklets returns the connected components of the similar links that have at

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -83,7 +84,7 @@ func TestRCAWhitensChunklets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, c := range []struct{ n, d, links int }{{60, 5, 50}, {40, 3, 400}, {30, 40, 12}, {3, 6, 9}} {
 		x, links := rcaData(rng, c.n, c.d, c.links)
-		res, err := FitRCA(x, links, RCAParams{})
+		res, err := FitRCA(t.Context(), x, links, RCAParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestRCAEqualsReference(t *testing.T) {
 		ridge       float64
 	}{{60, 5, 50, 0}, {60, 5, 50, 0.1}, {30, 40, 12, 0.01}, {10, 2, 100, 7}} {
 		x, links := rcaData(rng, c.n, c.d, c.links)
-		res, err := FitRCA(x, links, RCAParams{Ridge: c.ridge})
+		res, err := FitRCA(t.Context(), x, links, RCAParams{Ridge: c.ridge})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestRCAEqualsReference(t *testing.T) {
 func TestRCADoesNotSee(t *testing.T) {
 	x, links := rcaData(rand.New(rand.NewPCG(5, 3)), 30, 4, 30)
 	fit := func(x *mat.Dense, links []metric.Link) *mat.SymDense {
-		res, err := FitRCA(x, links, RCAParams{Ridge: 0.01})
+		res, err := FitRCA(t.Context(), x, links, RCAParams{Ridge: 0.01})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestRCAConstantFeatures(t *testing.T) {
 		x.Set(i, 2, 0.1)
 	}
 	for _, ridge := range []float64{0, 1e-3} {
-		res, err := FitRCA(x, links, RCAParams{Ridge: ridge})
+		res, err := FitRCA(t.Context(), x, links, RCAParams{Ridge: ridge})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +226,7 @@ func TestRCAErrors(t *testing.T) {
 		"is lost in round-off":                      {x, good, 1e-300},
 		"overflows":                                 {mat.NewDense(2, 1, []float64{1e200, -1e200}), good, 0},
 	} {
-		if _, err := FitRCA(c.x, c.links, RCAParams{Ridge: c.ridge}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitRCA(t.Context(), c.x, c.links, RCAParams{Ridge: c.ridge}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
@@ -244,7 +245,7 @@ func ExampleFitRCA() {
 		{I: 0, J: 1, Label: metric.Similar},
 		{I: 2, J: 3, Label: metric.Similar},
 	}
-	res, err := FitRCA(x, links, RCAParams{})
+	res, err := FitRCA(context.Background(), x, links, RCAParams{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -261,7 +262,7 @@ func BenchmarkRCA(b *testing.B) {
 	for _, ridge := range []float64{0, 1e-3} {
 		b.Run(fmt.Sprintf("alg=RCA/dim=784/links=1000/ridge=%g", ridge), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitRCA(x, links, RCAParams{Ridge: ridge}); err != nil {
+				if _, err := FitRCA(b.Context(), x, links, RCAParams{Ridge: ridge}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -183,6 +185,23 @@ func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (B
 			return BatchResult{}, fmt.Errorf("triplet %d: %w", i, err)
 		}
 	}
+	if !abandon.Long(n, n, n) {
+		return fitChecked(ctx, n, ts, p)
+	}
+	ts = slices.Clone(ts)
+	if p.Initial != nil && p.Initial.SymmetricDim() == n {
+		c := mat.NewSymDense(n, nil)
+		c.CopySym(p.Initial)
+		p.Initial = c
+	}
+	return abandon.Run(ctx, "fit", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (BatchResult, error) {
+		p.Progress = progress
+		return fitChecked(ctx, n, ts, p)
+	})
+}
+
+// fitChecked is fitBatch for parameters and triplets that have been checked.
+func fitChecked(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
 	if p.Initial != nil {
 		if err := checkBatchInitial(n, p.Initial); err != nil {
 			return BatchResult{}, fmt.Errorf("initial: %w", err)

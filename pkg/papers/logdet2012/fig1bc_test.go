@@ -233,7 +233,7 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	if most[logDetInvCov] > tol || most[logDetLinear] < 0.01 {
 		t.Errorf("relative differences between raw and standardised features: %g from the inverse covariance, %g from I", most[logDetInvCov], most[logDetLinear])
 	}
-	start, err := raw.whitened(itml.Percentiles)
+	start, err := raw.whitened(t.Context(), itml.Percentiles)
 	if err != nil || !(0 < start.upper && start.upper < start.lower) {
 		t.Errorf("bounds %v, error %v", start.bounds, err)
 	}

@@ -121,7 +121,7 @@ func fitLinear(ctx context.Context, s *session, rule itml.BoundRule, c candidate
 }
 
 func fitFromInvCov(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error) {
-	w, err := s.whitened(rule)
+	w, err := s.whitened(ctx, rule)
 	if err != nil {
 		return learnt{}, err
 	}
@@ -176,8 +176,8 @@ func fitEuclidean(_ context.Context, s *session, _ itml.BoundRule, _ candidate, 
 	return s.inInputSpace(metric.Euclidean{}, learners.Closed), nil
 }
 
-func fitInvCovariance(_ context.Context, s *session, _ itml.BoundRule, _ candidate, _ budget) (learnt, error) {
-	l, err := labels.FitInvCov(s.train.x, labels.InvCovParams{})
+func fitInvCovariance(ctx context.Context, s *session, _ itml.BoundRule, _ candidate, _ budget) (learnt, error) {
+	l, err := labels.FitInvCov(ctx, s.train.x, labels.InvCovParams{})
 	return s.inInputSpace(l.Metric, l.Status), err
 }
 
@@ -271,7 +271,7 @@ func (p *problem) choose(ctx context.Context, m method, rule itml.BoundRule, b b
 			if err != nil {
 				return 0, false, err
 			}
-			wrong, err := s.wrong(l)
+			wrong, err := s.wrong(ctx, l)
 			return wrong, l.stopped, err
 		}})
 	}
@@ -337,7 +337,7 @@ func (p *problem) judge(ctx context.Context, m method, rule itml.BoundRule, s se
 	if err != nil {
 		return err
 	}
-	wrong, err := p.wrong(l)
+	wrong, err := p.wrong(ctx, l)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package logdet2012
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -187,11 +188,11 @@ type whitened struct {
 // whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
 // training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
 // and those of another metric would have no meaning in its units.
-func (s *session) whitened(rule itml.BoundRule) (*whitened, error) {
+func (s *session) whitened(ctx context.Context, rule itml.BoundRule) (*whitened, error) {
 	if w, ok := s.inInvCov[rule]; ok {
 		return w, nil
 	}
-	w0, err := labels.LogDetStart(s.train.x, labels.InvCovParams{})
+	w0, err := labels.LogDetStart(ctx, s.train.x, labels.InvCovParams{})
 	if err != nil {
 		return nil, err
 	}
@@ -278,12 +279,12 @@ func numbered(from, to int) *mat.Dense {
 }
 
 // wrong counts the test rows that their k nearest training rows classify wrongly.
-func (s *session) wrong(l learnt) (int, error) {
+func (s *session) wrong(ctx context.Context, l learnt) (int, error) {
 	knn, err := nearest.NewKNN(l.metric, l.train, s.train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}
-	n, err := knn.Errors(l.test, s.test.y, []int{s.k})
+	n, err := knn.Errors(ctx, l.test, s.test.y, []int{s.k})
 	if err != nil {
 		return 0, err
 	}

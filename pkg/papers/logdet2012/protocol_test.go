@@ -267,7 +267,7 @@ func TestWrongCountsNeighbours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.wrong(l)
+		got, err := p.wrong(t.Context(), l)
 		if err != nil {
 			t.Fatal(err)
 		}

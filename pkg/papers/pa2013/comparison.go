@@ -127,12 +127,12 @@ func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.C
 	if err := t.itml(ctx, seed); err != nil {
 		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
 	}
-	k, err := t.validated(metric.Euclidean{})
+	k, err := t.validated(ctx, metric.Euclidean{})
 	if err != nil {
 		return nil, err
 	}
 	t.add("chosen", euclidean, "", table.Values{"k": float64(k)})
-	return t.rows, t.judge(euclidean, metric.Euclidean{})
+	return t.rows, t.judge(ctx, euclidean, metric.Euclidean{})
 }
 
 // comparison is a trial that fills its table.
@@ -206,7 +206,7 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	t.count("work", o.name, updates, w.updates)
 	t.count("work", o.name, projections, w.projections)
 	t.count("work", o.name, perPair, one(t.recurring(o)))
-	if err := t.judge(o.name, m); err != nil {
+	if err := t.judge(ctx, o.name, m); err != nil {
 		return err
 	}
 	if err := t.follow(ctx, o, c, k); err != nil {
@@ -259,7 +259,7 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 		}
 		if part, ok := parts[to]; ok {
 			m, _ := l.Final()
-			wrong, err := t.wrong(m, nearest.NearestOfTied, []int{k})
+			wrong, err := t.wrong(ctx, m, nearest.NearestOfTied, []int{k})
 			if err != nil {
 				return err
 			}
@@ -279,7 +279,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 		if err != nil {
 			return err
 		}
-		wrong, err := t.wrong(m, nearest.NearestOfTied, []int{k})
+		wrong, err := t.wrong(ctx, m, nearest.NearestOfTied, []int{k})
 		if err != nil {
 			return err
 		}
@@ -321,12 +321,12 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 		if err != nil {
 			return err
 		}
-		k, err := t.validated(v.Metric)
+		k, err := t.validated(ctx, v.Metric)
 		if err != nil {
 			return err
 		}
 		t.add("chosen", c.name, "", table.Values{"c": c.gamma, "k": float64(k)})
-		if err := t.judge(c.name, l.Metric); err != nil {
+		if err := t.judge(ctx, c.name, l.Metric); err != nil {
 			return err
 		}
 	}
@@ -334,9 +334,9 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 }
 
 // validated returns the k that is best on the validation rows.
-func (t *comparison) validated(m metric.SqDister) (int, error) {
+func (t *comparison) validated(ctx context.Context, m metric.SqDister) (int, error) {
 	v := &t.selection
-	wrong, err := v.wrong(m, nearest.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
+	wrong, err := v.wrong(ctx, m, nearest.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
 	if err != nil {
 		return 0, err
 	}
@@ -345,9 +345,9 @@ func (t *comparison) validated(m metric.SqDister) (int, error) {
 }
 
 // judge counts the errors on the test rows by k, for two rules of tied votes.
-func (t *comparison) judge(method string, m metric.SqDister) error {
+func (t *comparison) judge(ctx context.Context, method string, m metric.SqDister) error {
 	ks := neighbours(t.set.MaxK, len(t.train.y))
-	nearest, lowest, err := t.wrongs(m, ks)
+	nearest, lowest, err := t.wrongs(ctx, m, ks)
 	if err != nil {
 		return err
 	}

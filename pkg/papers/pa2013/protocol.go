@@ -346,20 +346,20 @@ func neighbours(most, rows int) []int {
 }
 
 // wrong counts, for each k, the test rows that the training rows classify wrongly.
-func (s *session) wrong(m metric.SqDister, ties nearest.VoteTie, ks []int) ([]int, error) {
+func (s *session) wrong(ctx context.Context, m metric.SqDister, ties nearest.VoteTie, ks []int) ([]int, error) {
 	knn, err := nearest.NewKNN(m, s.train.x, s.ranked(s.train.y), nearest.KNNOptions{VoteTie: ties})
 	if err != nil {
 		return nil, err
 	}
-	return knn.Errors(s.test.x, s.ranked(s.test.y), ks)
+	return knn.Errors(ctx, s.test.x, s.ranked(s.test.y), ks)
 }
 
 // wrongs is wrong for two rules of tied votes: to the nearest, and to the first class name.
-func (s *session) wrongs(m metric.SqDister, ks []int) (toNearest, toLowest []int, err error) {
-	if toNearest, err = s.wrong(m, nearest.NearestOfTied, ks); err != nil {
+func (s *session) wrongs(ctx context.Context, m metric.SqDister, ks []int) (toNearest, toLowest []int, err error) {
+	if toNearest, err = s.wrong(ctx, m, nearest.NearestOfTied, ks); err != nil {
 		return nil, nil, err
 	}
-	toLowest, err = s.wrong(m, nearest.LowestLabel, ks)
+	toLowest, err = s.wrong(ctx, m, nearest.LowestLabel, ks)
 	return toNearest, toLowest, err
 }
 
@@ -417,7 +417,7 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}
 		m, b := l.Final()
-		wrong, err := v.wrong(m, nearest.NearestOfTied, ks)
+		wrong, err := v.wrong(ctx, m, nearest.NearestOfTied, ks)
 		if err != nil {
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}

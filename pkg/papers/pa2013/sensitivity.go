@@ -101,7 +101,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	ks := neighbours(s.MaxK, len(p.selection.train.y))
 	add := func(method string, chosen candidate, m metric.SqDister, loss float64) error {
 		k, wrong := chosen.best()
-		nearest, lowest, err := p.wrongs(m, ks)
+		nearest, lowest, err := p.wrongs(ctx, m, ks)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 		name        string
 		valid, test metric.SqDister
 	}{{itmlTuned, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
-		wrong, err := p.selection.wrong(c.valid, nearest.NearestOfTied, ks)
+		wrong, err := p.selection.wrong(ctx, c.valid, nearest.NearestOfTied, ks)
 		if err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	}
 	measure(fig2Noisy, set.X)
 
-	pca, err := labels.FitPCA(set.X, 1)
+	pca, err := labels.FitPCA(ctx, set.X, 1)
 	if err != nil {
 		return nil, err
 	}

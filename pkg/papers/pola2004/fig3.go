@@ -121,7 +121,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	rows := fig3Columns.Table()
 
 	end := env.Lap("choose k")
-	k, err := p.chooseK(s.Candidates)
+	k, err := p.chooseK(ctx, s.Candidates)
 	end()
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		rows.Add(table.Key{"kind": c.kind, "method": pola, "label": c.label}, table.Values{"value": float64(c.n)})
 	}
 	mp := learned.learner.Metric()
-	pca, err := labels.FitPCA(p.train.x, s.PCADim)
+	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
 	if err != nil {
 		return nil, err
 	}
@@ -154,11 +154,11 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		{euclidean, func() (metric.SqDister, error) { return metric.Euclidean{}, nil }},
 		{pola, func() (metric.SqDister, error) { return mp, nil }},
 		{polaTop, func() (metric.SqDister, error) { return topDirections(mp, 1), nil }},
-		{fdaPlain, func() (metric.SqDister, error) { return p.fda(0) }},
-		{fdaRidge, func() (metric.SqDister, error) { return p.fda(s.FDARidge) }},
-		{rcaPlain, func() (metric.SqDister, error) { return p.rca(0) }},
-		{rcaRidge, func() (metric.SqDister, error) { return p.rca(s.RCARidge) }},
-		{rcaPCA, func() (metric.SqDister, error) { return p.rcaAfterPCA(pca) }},
+		{fdaPlain, func() (metric.SqDister, error) { return p.fda(ctx, 0) }},
+		{fdaRidge, func() (metric.SqDister, error) { return p.fda(ctx, s.FDARidge) }},
+		{rcaPlain, func() (metric.SqDister, error) { return p.rca(ctx, 0) }},
+		{rcaRidge, func() (metric.SqDister, error) { return p.rca(ctx, s.RCARidge) }},
+		{rcaPCA, func() (metric.SqDister, error) { return p.rcaAfterPCA(ctx, pca) }},
 	} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		e, err := errorOn(m, p.train, p.test, k)
+		e, err := errorOn(ctx, m, p.train, p.test, k)
 		end()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -184,12 +184,12 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 }
 
 // errorOn returns the kNN error on test, with train as neighbours.
-func errorOn(m metric.SqDister, train, test part, k int) (float64, error) {
+func errorOn(ctx context.Context, m metric.SqDister, train, test part, k int) (float64, error) {
 	knn, err := nearest.NewKNN(m, train.x, train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}
-	wrong, err := knn.Errors(test.x, test.y, []int{k})
+	wrong, err := knn.Errors(ctx, test.x, test.y, []int{k})
 	if err != nil {
 		return 0, err
 	}
@@ -198,28 +198,28 @@ func errorOn(m metric.SqDister, train, test part, k int) (float64, error) {
 
 // chooseK returns the candidate with the least leave-one-out error on the
 // training images under the Euclidean metric; the smaller of equals.
-func (p *problem) chooseK(candidates []int) (int, error) {
+func (p *problem) chooseK(ctx context.Context, candidates []int) (int, error) {
 	knn, err := nearest.NewKNN(metric.Euclidean{}, p.train.x, p.train.y, nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}
-	wrong, err := knn.LeaveOneOut(candidates)
+	wrong, err := knn.LeaveOneOut(ctx, candidates)
 	if err != nil {
 		return 0, err
 	}
 	return candidates[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-func (p *problem) fda(ridge float64) (metric.SqDister, error) {
-	f, err := labels.FitFDA(p.train.x, p.train.y, labels.FDAParams{K: 1, Ridge: ridge})
+func (p *problem) fda(ctx context.Context, ridge float64) (metric.SqDister, error) {
+	f, err := labels.FitFDA(ctx, p.train.x, p.train.y, labels.FDAParams{K: 1, Ridge: ridge})
 	if err != nil {
 		return nil, err
 	}
 	return f.Metric(), nil
 }
 
-func (p *problem) rca(ridge float64) (metric.SqDister, error) {
-	r, err := pairs.FitRCA(p.train.x, p.links, pairs.RCAParams{Ridge: ridge})
+func (p *problem) rca(ctx context.Context, ridge float64) (metric.SqDister, error) {
+	r, err := pairs.FitRCA(ctx, p.train.x, p.links, pairs.RCAParams{Ridge: ridge})
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +228,8 @@ func (p *problem) rca(ridge float64) (metric.SqDister, error) {
 
 // rcaAfterPCA learns RCA in the space of the components and returns the metric
 // of the composed map x ↦ L_RCA·V·x in the original space.
-func (p *problem) rcaAfterPCA(pca *labels.PCA) (metric.SqDister, error) {
-	r, err := pairs.FitRCA(pca.Transform(p.train.x), p.links, pairs.RCAParams{})
+func (p *problem) rcaAfterPCA(ctx context.Context, pca *labels.PCA) (metric.SqDister, error) {
+	r, err := pairs.FitRCA(ctx, pca.Transform(p.train.x), p.links, pairs.RCAParams{})
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	if err != nil {
 		return nil, err
 	}
-	k, err := p.chooseK(s.Candidates)
+	k, err := p.chooseK(ctx, s.Candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,11 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			test, err := errorOn(c.metric, train, p.test, k)
+			test, err := errorOn(ctx, c.metric, train, p.test, k)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", setting, c.name, err)
 			}
-			valid, err := errorOn(c.metric, train, p.valid, k)
+			valid, err := errorOn(ctx, c.metric, train, p.valid, k)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", setting, c.name, err)
 			}
@@ -146,11 +146,11 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 		}
 	}
 	for _, ridge := range sweptRidges {
-		f, err := p.fda(ridge)
+		f, err := p.fda(ctx, ridge)
 		if err != nil {
 			return nil, err
 		}
-		r, err := p.rca(ridge)
+		r, err := p.rca(ctx, ridge)
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ func columns(x *mat.Dense, features []int) *mat.Dense {
 
 // judge fits ridge regression to the first n images on the given pixels, its strength by generalised
 // cross-validation on the same images or fixed, and adds its errors on the test images.
-func (s *fig2Stream) judge(key table.Key, n int, features []int, more table.Values) error {
+func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features []int, more table.Values) error {
 	targets, err := classify.Targets(s.y[:n])
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *fig2Stream) judge(key table.Key, n int, features []int, more table.Valu
 	_, pixels := s.x.Dims()
 	v := table.Values{"tested": float64(len(s.truth)), "features": float64(len(features)), "pixels": float64(pixels)}
 	for column, strength := range map[string]float64{"wrong": 0, wrongFixed: s.ridge} {
-		ridge, err := linear.FitRidge(x, targets, linear.RidgeParams{Strength: strength})
+		ridge, err := linear.FitRidge(ctx, x, targets, linear.RidgeParams{Strength: strength})
 		if err != nil {
 			return err
 		}
@@ -185,19 +185,19 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.judge(table.Key{"method": fig2All}, n, all, nil); err != nil {
+		if err := s.judge(ctx, table.Key{"method": fig2All}, n, all, nil); err != nil {
 			return nil, err
 		}
 		for _, m := range set.M {
 			chosen := random.Perm(len(all))[:m]
 			slices.Sort(chosen)
-			if err := s.judge(table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
+			if err := s.judge(ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
 				return nil, err
 			}
 		}
 		for _, c := range set.C {
 			end := env.Lap("RFE")
-			rfe, err := linear.FitRFE(s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}}, order)
+			rfe, err := linear.FitRFE(ctx, s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}}, order)
 			end()
 			if err != nil {
 				return nil, err
@@ -207,7 +207,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				converged = 1
 			}
 			for _, m := range set.M {
-				if err := s.judge(table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
+				if err := s.judge(ctx, table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
 					return nil, err
 				}
 			}
@@ -220,7 +220,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				if !slices.Contains(set.Checkpoints, n) {
 					return nil
 				}
-				return s.judge(table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, n, image(l.Predict(round)),
+				return s.judge(ctx, table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, n, image(l.Predict(round)),
 					table.Values{"moved": l.Diagnostics().Acceptance()})
 			})
 			end()
