@@ -38,7 +38,7 @@ func Long(sizes ...int) bool {
 //
 // The function progress, if not nil, is called from the caller's goroutine whenever work calls
 // the one that it gets, which returns after it, and never after Run has returned. work gets nil if progress is nil.
-// A panic of work is one of Run.
+// A panic of work is one of Run, with the value but not the stack; after Run has returned it is dropped.
 func Run[T, P any](ctx context.Context, name string, progress func(P), work func(ctx context.Context, progress func(P)) (T, error)) (T, error) {
 	var zero T
 	inner, cancel := context.WithCancel(ctx)

@@ -11,12 +11,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -450,6 +452,51 @@ func TestFit(t *testing.T) {
 				t.Errorf("%s: 1 label for 2 equal rows and %v were accepted", e.Name, given)
 			}
 		}
+	}
+}
+
+// Every batch learner ends with its context, and answers the same where a decomposition may be left.
+func TestFitCancelled(t *testing.T) {
+	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
+	y := []int{0, 0, 0, 1, 1, 1}
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, e := range catalog.All() {
+		if e.Feedback.Online() {
+			continue
+		}
+		given := map[string]string{}
+		if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "k" }) {
+			given["k"] = "1" // neighbours among 3 rows
+		}
+		v := mustParse(t, e, given)
+		fit := func(ctx context.Context) (any, error) {
+			switch {
+			case e.FitLinks != nil:
+				return e.FitLinks(ctx, x, links, v, nil)
+			case e.FitData != nil:
+				return e.FitData(ctx, x, y, v, nil)
+			}
+			return e.FitKernel(ctx, x, links, v, nil)
+		}
+		t.Run(e.Name, func(t *testing.T) {
+			want, err := fit(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, large := range []bool{false, true} {
+				if large {
+					abandon.Always(t)
+				}
+				if got, err := fit(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("large %v: another answer, error %v", large, err)
+				}
+				if got, err := fit(done); !errors.Is(err, context.Canceled) || !reflect.ValueOf(got).IsZero() {
+					t.Errorf("large %v: %v, error %v, want context.Canceled and no answer", large, got, err)
+				}
+			}
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -332,7 +333,7 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, err
 			}
-			t, err := l.Kernel(k, x)
+			t, err := learnedKernel(ctx, l, k, x)
 			if errors.Is(err, metric.ErrNotPSD) {
 				return KernelResult{}, fmt.Errorf("kernel-itml: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
 			}
@@ -577,6 +578,15 @@ var itmlStart = []Param{
 	choice("start", "matrix to stay close to, under which the rule of the bounds measures too: that of the Euclidean distance, or the inverse covariance of all rows (LogDet-InvCov)",
 		"identity", "invcov"),
 	invCovRidge.only("start=invcov"),
+}
+
+// learnedKernel is l.Kernel, whose check may take long, unless ctx is done.
+func learnedKernel(ctx context.Context, l itml.KernelResult, k kernels.Kernel, x *mat.Dense) (*kernels.Transformed, error) {
+	if m := len(l.Support); !abandon.Long(m, m, m) {
+		return l.Kernel(k, x)
+	}
+	x = mat.DenseCopyOf(x)
+	return abandon.Do(ctx, "kernel", func(context.Context) (*kernels.Transformed, error) { return l.Kernel(k, x) })
 }
 
 func withStart(ctx context.Context, p itml.Params, x *mat.Dense, v Values) (itml.Params, error) {
