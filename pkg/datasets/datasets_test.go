@@ -77,10 +77,6 @@ func TestMisusePanics(t *testing.T) {
 		"unknown scaling":   func() { m.Rows([]int{0}, Scaling(9)) },
 		"Set.Rows of none":  func() { m.Set([]int{0}, Raw).Rows(nil) },
 		"Y out of range":    func() { m.Y([]int{-1}) },
-		"glyph 10":          func() { Glyph(10) },
-		"Choose 3 of 2":     func() { Choose(newRand(1), 2, 3) },
-		"Choose -1":         func() { Choose(newRand(1), 2, -1) },
-		"GlyphDigits(-1)":   func() { GlyphDigits(newRand(1), -1, 0) },
 		"IDX of 4 dims":     func() { _, _ = ReadIDX(nil, "x", 4) },
 	} {
 		func() {

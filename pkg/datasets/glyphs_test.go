@@ -187,3 +187,19 @@ func TestGlyphDigitsAreNeitherTrivialNorHopeless(t *testing.T) {
 		t.Errorf("1-NN error over 45 pairs: mean %.3f, worst %.3f, want a mean of 0.02 to 0.15 and at most 0.4", mean, worst)
 	}
 }
+
+func TestGlyphPanics(t *testing.T) {
+	for name, call := range map[string]func(){
+		"glyph 10":        func() { Glyph(10) },
+		"GlyphDigits(-1)": func() { GlyphDigits(newRand(1), -1, 0) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

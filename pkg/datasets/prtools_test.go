@@ -127,7 +127,7 @@ func matSet(images bool) *Set {
 	return s
 }
 
-func readPRTools(t *testing.T, data []byte) *Set {
+func mustPRTools(t *testing.T, data []byte) *Set {
 	t.Helper()
 	s, err := ReadPRTools(bytes.NewReader(data), "x.mat")
 	if err != nil {
@@ -139,7 +139,7 @@ func readPRTools(t *testing.T, data []byte) *Set {
 func TestReadPRTools(t *testing.T) {
 	for _, images := range []bool{false, true} {
 		want := matSet(images)
-		if got := readPRTools(t, partsOf(want).file()); !reflect.DeepEqual(got, want) {
+		if got := mustPRTools(t, partsOf(want).file()); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestReadPRToolsTypes(t *testing.T) {
 			data = append(data, bigEndian(as(v))...)
 		}
 		p.arrays["d"] = matArray(mxDOUBLE, 4, 6, "", matElement(kind, data, false))
-		s := readPRTools(t, p.file())
+		s := mustPRTools(t, p.file())
 		signed := !slices.Contains([]uint32{miUINT8, miUINT16, miUINT32}, kind)
 		for k, v := range values {
 			if signed {
@@ -305,7 +305,7 @@ func FuzzReadPRTools(f *testing.F) {
 		if err := checkSet(s); err != nil {
 			t.Fatal(err)
 		}
-		if again := readPRTools(t, partsOf(s).file()); !reflect.DeepEqual(again, s) {
+		if again := mustPRTools(t, partsOf(s).file()); !reflect.DeepEqual(again, s) {
 			t.Fatalf("got %+v, then %+v", s, again)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MaxReutersBytes is the largest file that ReadReuters accepts, 16 MiB: ten
+// MaxReutersBytes is the largest file that readReuters accepts, 16 MiB: ten
 // times the largest of the collection.
 const MaxReutersBytes = 16 << 20
 
@@ -37,7 +37,7 @@ func (e *LineError) Error() string {
 // Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ReadReuters reads one SGML file of the collection Reuters-21578, whose markup
+// readReuters reads one SGML file of the collection Reuters-21578, whose markup
 // is described in Section VI of its README and in its lewis.dtd. The NEWIDs must
 // ascend by one. The error is a *LineError, which carries name, or says why the
 // file cannot be read.
@@ -49,11 +49,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 // element that is missing or stands twice, a file of more than MaxReutersBytes.
 // No document type is read and no entity is defined, so that memory stays in
 // proportion to the file.
-func ReadReuters(r io.Reader, name string) ([]ReutersDoc, error) {
-	return readReuters(r, name, 0)
-}
-
-// readReuters is ReadReuters with the NEWID of the first document; 0 allows any.
+//
+// first is the NEWID of the first document; 0 allows any.
 func readReuters(r io.Reader, name string, first int) ([]ReutersDoc, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxReutersBytes+1))
 	if err != nil {

@@ -67,7 +67,7 @@ var reutersSampleDocs = []ReutersDoc{
 }
 
 func TestReadReuters(t *testing.T) {
-	docs, err := ReadReuters(strings.NewReader(reutersSample), "sample.sgm")
+	docs, err := readReuters(strings.NewReader(reutersSample), "sample.sgm", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestReadReuters(t *testing.T) {
 			t.Errorf("document %d is\n%#v, want\n%#v", i, docs[i], want)
 		}
 	}
-	if docs, err := ReadReuters(strings.NewReader(reutersHead), "empty.sgm"); err != nil || len(docs) != 0 {
+	if docs, err := readReuters(strings.NewReader(reutersHead), "empty.sgm", 0); err != nil || len(docs) != 0 {
 		t.Errorf("a file without documents: %v, %v", docs, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestReadReutersRefuses(t *testing.T) {
 		{"no topics attribute", swap(`TOPICS="NO"`, ""), ":2: TOPICS: is missing"},
 		{"type", swap("<TEXT>", `<TEXT TYPE="SHORT">`), `:2: TYPE: is "SHORT", want one of NORM, BRIEF, UNPROC`},
 	} {
-		docs, err := ReadReuters(strings.NewReader(reutersHead+tc.file), "dir/x.sgm")
+		docs, err := readReuters(strings.NewReader(reutersHead+tc.file), "dir/x.sgm", 0)
 		var le *LineError
 		if !errors.As(err, &le) || docs != nil {
 			t.Errorf("%s: got %v, %v; want a LineError", tc.name, docs, err)
@@ -135,21 +135,21 @@ func TestReadReutersRefuses(t *testing.T) {
 			t.Errorf("%s: error %q does not name the file and %q", tc.name, err, tc.want)
 		}
 	}
-	if _, err := ReadReuters(strings.NewReader(reutersHead+good), "good.sgm"); err != nil {
+	if _, err := readReuters(strings.NewReader(reutersHead+good), "good.sgm", 0); err != nil {
 		t.Errorf("the document that the cases change is refused itself: %v", err)
 	}
 }
 
 func TestReadReutersBounds(t *testing.T) {
 	blanks := func(n int64) io.Reader { return io.LimitReader(endless{}, n) }
-	if _, err := ReadReuters(blanks(MaxReutersBytes), "x"); err != nil {
+	if _, err := readReuters(blanks(MaxReutersBytes), "x", 0); err != nil {
 		t.Errorf("a file of MaxReutersBytes is refused: %v", err)
 	}
 	var le *LineError
-	if _, err := ReadReuters(blanks(1<<40), "x"); !errors.As(err, &le) || le.Field != "size" {
+	if _, err := readReuters(blanks(1<<40), "x", 0); !errors.As(err, &le) || le.Field != "size" {
 		t.Errorf("an endless file: error is %v, want a LineError about its size", err)
 	}
-	if _, err := ReadReuters(iotest.ErrReader(io.ErrNoProgress), "x"); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := readReuters(iotest.ErrReader(io.ErrNoProgress), "x", 0); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("error is %v, want the reader's", err)
 	}
 }
@@ -191,7 +191,7 @@ func FuzzReadReuters(f *testing.F) {
 	f.Add("<REUTERS")
 	f.Add("&#&#5;&#5&#0005;&#127;\xfc")
 	f.Fuzz(func(t *testing.T, file string) {
-		docs, err := ReadReuters(strings.NewReader(file), "fuzz")
+		docs, err := readReuters(strings.NewReader(file), "fuzz", 0)
 		if err != nil {
 			var le *LineError
 			if !errors.As(err, &le) || docs != nil || le.Line < 1 || le.Line > 1+strings.Count(file, "\n") {
@@ -204,7 +204,7 @@ func FuzzReadReuters(f *testing.F) {
 				t.Fatalf("document %d is %+v", i, d)
 			}
 		}
-		again, err := ReadReuters(strings.NewReader(writeReuters(docs)), "again")
+		again, err := readReuters(strings.NewReader(writeReuters(docs)), "again", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

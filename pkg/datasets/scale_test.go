@@ -210,21 +210,6 @@ func ExampleFitScaler() {
 	// Output: [1.5 1] [1] <nil>
 }
 
-func ExampleStratifiedSplit() {
-	y := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}
-	train, test, err := datasets.StratifiedSplit(rand.New(rand.NewPCG(1, 2)), y, 0.5)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	ones := 0
-	for _, i := range train {
-		ones += y[i]
-	}
-	fmt.Println(len(train), "training and", len(test), "test rows;", ones, "training rows of class 1")
-	// Output: 5 training and 5 test rows; 2 training rows of class 1
-}
-
 // Standardised features do not depend on their unit, whether or not squares of
 // deviations are in range; a constant feature is found in every unit.
 func TestScalerFollowsUnits(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -145,12 +144,6 @@ func ExampleStore_Set() {
 	s, err := datasets.Open("no-such-folder").Set("ionosphere")
 	fmt.Println(s, filepath.ToSlash(err.Error())) // the path is one of this system
 	// Output: <nil> datasets: no-such-folder/uci/ionosphere.data is missing; get it with: metriclab data get ionosphere   (or ./download.sh ionosphere)
-}
-
-func ExampleReadPRTools() {
-	_, err := datasets.ReadPRTools(strings.NewReader("5.1,3.5,1.4,0.2,Iris-setosa\n"), "iris.mat")
-	fmt.Println(err)
-	// Output: datasets: iris.mat: byte 28, header: is 28 bytes long, want 128 bytes
 }
 
 // BenchmarkStoreSet loads each set from its files.

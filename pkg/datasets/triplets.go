@@ -2,8 +2,6 @@ package datasets
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/graph/topo"
@@ -71,7 +69,7 @@ func CountTriplets(n int, ts []metric.Triplet) (TripletCounts, error) {
 			}
 			occurs[o] = true
 		}
-		if degenerate(t) {
+		if t.Degenerate() {
 			return c, fmt.Errorf("datasets: triplets[%d]: (%d, %d, %d) is not allowed, want three distinct objects", i, t.A, t.Near, t.Far)
 		}
 		set[t] = true
@@ -114,45 +112,4 @@ func onCycles(set map[metric.Triplet]bool, node func(a, b int) int64) int {
 		}
 	}
 	return n
-}
-
-// degenerate reports whether the objects of t are not distinct.
-func degenerate(t metric.Triplet) bool { return t.A == t.Near || t.A == t.Far || t.Near == t.Far }
-
-// SplitTriplets divides triplets at random into disjoint parts of the given sizes and a
-// last part, perhaps empty, of all that is left: len(sizes)+1 parts, each in random
-// order. Parts are disjoint as positions of ts: of two equal or contradictory triplets
-// in ts one may stand in one part and one in another. It returns an error unless all
-// sizes are ≥ 0 and their sum at most len(ts).
-func SplitTriplets(rng *rand.Rand, ts []metric.Triplet, sizes ...int) ([][]metric.Triplet, error) {
-	if err := checkSizes(sizes, len(ts)); err != nil {
-		return nil, err
-	}
-	shuffled := make([]metric.Triplet, len(ts))
-	for k, i := range Choose(rng, len(ts), len(ts)) {
-		shuffled[k] = ts[i]
-	}
-	return cut(shuffled, sizes), nil
-}
-
-// checkSizes returns an error unless n things can be divided into parts of these sizes.
-func checkSizes(sizes []int, n int) error {
-	left := n
-	for k, size := range sizes {
-		if size < 0 || size > left {
-			return fmt.Errorf("datasets: sizes[%d]: %d is not allowed, want 0 to %d, the triplets that are left of %d", k, size, left, n)
-		}
-		left -= size
-	}
-	return nil
-}
-
-// cut divides ts into parts of these sizes and what is left.
-func cut(ts []metric.Triplet, sizes []int) [][]metric.Triplet {
-	var parts [][]metric.Triplet
-	for _, size := range sizes {
-		parts = append(parts, slices.Clip(ts[:size]))
-		ts = ts[size:]
-	}
-	return append(parts, ts)
 }

@@ -39,7 +39,7 @@ func newTripletBuilder(name string, objects int) tripletBuilder {
 // counts the answer, if the objects of one are not distinct.
 func (b tripletBuilder) add(ts ...metric.Triplet) {
 	b.set.Report.Read++
-	if slices.ContainsFunc(ts, degenerate) {
+	if slices.ContainsFunc(ts, metric.Triplet.Degenerate) {
 		b.set.Report.Degenerate++
 		return
 	}
@@ -204,7 +204,7 @@ func ReadVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, erro
 			t.Near, t.Far = t.Far, t.Near
 			votes.For, votes.Against = votes.Against, votes.For
 		}
-		if votes.For == votes.Against && !degenerate(t) {
+		if votes.For == votes.Against && !t.Degenerate() {
 			b.set.Report.Read++
 			b.set.Report.Ties++
 			continue

@@ -433,14 +433,3 @@ func FuzzReadFeatures(f *testing.F) {
 		}
 	})
 }
-
-func ExampleReadMostCentral() {
-	// Car 2 was chosen among 1, 2 and 3.
-	s, err := ReadMostCentral(strings.NewReader("1,2,1,2,3,4.25\n"), "survey.csv", 60)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%+v\n", s.Triplets)
-	// Output: [{A:2 Near:1 Far:0} {A:0 Near:1 Far:2}]
-}

@@ -145,7 +145,7 @@ func (c *Comparisons) All() iter.Seq[metric.Triplet] {
 // random order. Time and memory are proportional to what is drawn. It returns an error
 // unless all sizes are ≥ 0 and their sum is at most Len.
 func (c *Comparisons) Sample(rng *rand.Rand, sizes ...int) ([][]metric.Triplet, error) {
-	if err := checkSizes(sizes, c.Len()); err != nil {
+	if err := CheckSizes(c.Len(), sizes...); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -168,7 +168,7 @@ func (c *Comparisons) Sample(rng *rand.Rand, sizes ...int) ([][]metric.Triplet, 
 		moved[j] = at(i)
 		ts[i] = c.At(v)
 	}
-	return cut(ts, sizes)[:len(sizes)], nil
+	return Cut(ts, sizes...)[:len(sizes)], nil
 }
 
 // Errors returns the share of comparisons that the n×n kernel k does not satisfy, over
@@ -271,7 +271,7 @@ func (c *Comparisons) index(t metric.Triplet) int {
 // check panics unless t is of three distinct objects.
 func (c *Comparisons) check(t metric.Triplet) {
 	n := c.Objects()
-	if degenerate(t) || min(t.A, t.Near, t.Far) < 0 || max(t.A, t.Near, t.Far) >= n {
+	if t.Degenerate() || min(t.A, t.Near, t.Far) < 0 || max(t.A, t.Near, t.Far) >= n {
 		panic(fmt.Sprintf("datasets: comparison of %d and %d with %d, among %d objects", t.Near, t.Far, t.A, n))
 	}
 }

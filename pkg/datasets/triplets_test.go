@@ -3,56 +3,11 @@ package datasets
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"metriclab/pkg/metric"
 )
-
-func TestSplitTriplets(t *testing.T) {
-	ts := make([]metric.Triplet, 100)
-	for i := range ts {
-		ts[i] = metric.Triplet{A: i, Near: i + 1, Far: i + 2}
-	}
-	parts, err := SplitTriplets(newRand(1), ts, 55, 0, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sizes, all []int
-	for _, part := range parts {
-		sizes = append(sizes, len(part))
-		for _, a := range part {
-			all = append(all, a.A)
-		}
-	}
-	if !slices.Equal(sizes, []int{55, 0, 6, 39}) {
-		t.Errorf("sizes are %v", sizes)
-	}
-	if slices.IsSorted(all) {
-		t.Error("the triplets are in their old order")
-	}
-	slices.Sort(all)
-	for i, a := range all {
-		if a != i {
-			t.Fatalf("triplets %v are not 0 to 99", all)
-		}
-	}
-	for i, a := range ts {
-		if a.A != i {
-			t.Fatal("the given triplets changed their order")
-		}
-	}
-	parts[0] = append(parts[0], metric.Triplet{})
-	if parts[2][0] == (metric.Triplet{}) {
-		t.Error("parts overlap in memory")
-	}
-	for _, bad := range [][]int{{-1}, {101}, {60, 41}} {
-		if _, err := SplitTriplets(newRand(1), ts, bad...); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("sizes[%d]", len(bad)-1)) {
-			t.Errorf("sizes %v: error %v", bad, err)
-		}
-	}
-}
 
 // consistent reports whether some order of all pairs of objects satisfies the
 // triplets: it takes away, again and again, pairs that no other must precede.
@@ -103,7 +58,7 @@ func TestCountTriplets(t *testing.T) {
 	for range 300 {
 		ts := make([]metric.Triplet, 1+rng.IntN(12))
 		for i := range ts {
-			o := Choose(rng, 5, 3)
+			o := rng.Perm(5)[:3]
 			ts[i] = metric.Triplet{A: o[0], Near: o[1], Far: o[2]}
 		}
 		got, err := CountTriplets(5, ts)

@@ -126,6 +126,9 @@ type RankOne struct {
 // Triplet is a relative comparison: object A is closer to Near than to Far.
 type Triplet struct{ A, Near, Far int }
 
+// Degenerate reports whether the objects of t are not distinct.
+func (t Triplet) Degenerate() bool { return t.A == t.Near || t.A == t.Far || t.Near == t.Far }
+
 // CostRound is one round of map learning: Cost is A×B with entries in [0, 1],
 // the cost of assigning object i to prototype j in this round.
 type CostRound struct{ Cost mat.Matrix }

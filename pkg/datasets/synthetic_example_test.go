@@ -1,0 +1,61 @@
+package datasets_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"metriclab/pkg/datasets"
+)
+
+func ExampleGlyph() {
+	g := datasets.Glyph(2)
+	for y := 0; y < datasets.GlyphSide; y += 2 { // every second row
+		for x := range datasets.GlyphSide {
+			fmt.Print(map[float64]string{0: ".", 1: "#"}[g[y*datasets.GlyphSide+x]])
+		}
+		fmt.Println()
+	}
+	// Output:
+	// ............
+	// ..########..
+	// ........##..
+	// .....####...
+	// ..###.......
+	// ..########..
+}
+
+func ExampleNoisyGlyphs() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s, err := datasets.NoisyGlyphs(rng, []int{5, 2}, 16, datasets.PerImage, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.N(), "images of", s.Height, "by", s.Width, "pixels; the first shows", s.Y[0])
+	// Output: 64 images of 12 by 12 pixels; the first shows 5
+}
+
+func ExampleGlyphDigits() {
+	train, _ := datasets.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 100)
+	idx := train.Filter(train.All(), 3, 8)
+	x := train.Rows(idx, datasets.Unit01)
+	n, d := x.Dims()
+	fmt.Println(n, "rows of", d, "pixels; digits", train.Y(idx[:5]))
+	// Output: 40 rows of 144 pixels; digits [3 8 3 8 8]
+}
+
+func ExampleSeparablePairs() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s, err := datasets.SeparablePairs(rng, datasets.SeparableConfig{N: 1000, Dim: 10, Rank: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	loss := 0.0
+	for _, p := range s.Pairs {
+		// 1e-9 leaves room for round-off at the margin.
+		loss += max(0, 1-float64(p.Label)*(s.Threshold-s.Metric.SqDist(p.X, p.Y))-1e-9)
+	}
+	fmt.Println("hinge loss of the known metric:", loss)
+	// Output: hinge loss of the known metric: 0
+}
