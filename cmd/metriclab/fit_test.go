@@ -375,10 +375,10 @@ func TestFitExports(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy":   "a kernel metric is no linear map",
+		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy": "a kernel metric is no linear map",
 		"fit good.csv --label class --learner kernel-itml --out k.json --matrix-npy m2.npy": "a kernel metric is no linear map",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":           "k.json is the file of another flag",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":         "is the file to read",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":         "k.json is the file of another flag",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":       "is the file to read",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
