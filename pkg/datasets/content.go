@@ -191,7 +191,7 @@ func (h contentHash) text(s string) {
 }
 
 func prtoolsContent(file *io.SectionReader, name string, _ []int, h contentHash) ([]int, error) {
-	s, err := ReadPRTools(file, name)
+	s, err := readPRTools(file, name)
 	if err != nil {
 		return nil, err
 	}

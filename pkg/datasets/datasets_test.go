@@ -77,7 +77,7 @@ func TestMisusePanics(t *testing.T) {
 		"unknown scaling":   func() { m.Rows([]int{0}, Scaling(9)) },
 		"Set.Rows of none":  func() { m.Set([]int{0}, Raw).Rows(nil) },
 		"Y out of range":    func() { m.Y([]int{-1}) },
-		"IDX of 4 dims":     func() { _, _ = ReadIDX(nil, "x", 4) },
+		"IDX of 4 dims":     func() { _, _ = readIDX(nil, "x", 4) },
 	} {
 		func() {
 			defer func() {

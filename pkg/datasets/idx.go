@@ -39,7 +39,7 @@ func (e *FormatError) Error() string {
 func (e *FormatError) Unwrap() error { return e.Err }
 
 // IDX is the content of an IDX file of unsigned bytes.
-type IDX struct {
+type idxArray struct {
 	Dims []int  // each at least 1
 	Data []byte // ∏ Dims bytes, last dimension fastest
 }
@@ -54,7 +54,7 @@ type IDX struct {
 // *FormatError, which carries name: for a wrong magic, a size of zero, a height
 // or width above 4096, more than MaxIDXBytes in all, fewer bytes than announced,
 // or bytes after the end. It panics unless 1 ≤ dims ≤ 3.
-func ReadIDX(r io.Reader, name string, dims int) (*IDX, error) {
+func readIDX(r io.Reader, name string, dims int) (*idxArray, error) {
 	if dims < 1 || dims > 3 {
 		panic(fmt.Sprintf("datasets: ReadIDX with %d dimensions", dims))
 	}
@@ -75,7 +75,7 @@ func ReadIDX(r io.Reader, name string, dims int) (*IDX, error) {
 	if magic, want := binary.BigEndian.Uint32(head), uint32(0x0800+dims); magic != want {
 		return nil, &FormatError{name, 0, "magic", fmt.Sprint(magic), fmt.Sprintf("%d (unsigned bytes, %d dimension(s))", want, dims), nil}
 	}
-	out := &IDX{Dims: make([]int, dims)}
+	out := &idxArray{Dims: make([]int, dims)}
 	total := 1
 	for k := range dims {
 		off := 4 + 4*k
@@ -145,7 +145,7 @@ func LoadImages(imagesPath, labelsPath string) (*Images, error) {
 	return newImages(x, y, labelsPath)
 }
 
-func newImages(x, y *IDX, labelsName string) (*Images, error) {
+func newImages(x, y *idxArray, labelsName string) (*Images, error) {
 	if y.Dims[0] != x.Dims[0] {
 		return nil, &FormatError{labelsName, 4, "number of labels", fmt.Sprint(y.Dims[0]), fmt.Sprintf("%d, the number of images", x.Dims[0]), nil}
 	}
@@ -157,11 +157,11 @@ func newImages(x, y *IDX, labelsName string) (*Images, error) {
 	return &Images{N: x.Dims[0], H: x.Dims[1], W: x.Dims[2], Pix: x.Data, Labels: y.Data}, nil
 }
 
-func loadIDX(path string, dims int) (*IDX, error) {
+func loadIDX(path string, dims int) (*idxArray, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	return ReadIDX(f, path, dims)
+	return readIDX(f, path, dims)
 }

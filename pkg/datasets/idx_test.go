@@ -43,7 +43,7 @@ func TestIDXRoundTrip(t *testing.T) {
 		}
 		plain := idxBytes(uint32(0x0800+len(sizes)), sizes, data)
 		for name, file := range map[string][]byte{"plain": plain, "gzip": gzipped(plain)} {
-			got, err := ReadIDX(bytes.NewReader(file), name, len(sizes))
+			got, err := readIDX(bytes.NewReader(file), name, len(sizes))
 			if err != nil {
 				t.Fatalf("%s %v: %v", name, sizes, err)
 			}
@@ -85,7 +85,7 @@ func TestIDXRefusesBadFiles(t *testing.T) {
 		{"gzip checksum", "byte 24, end", badSum, 3},
 		{"gzip header", "gzip header", []byte{0x1f, 0x8b, 0, 0}, 3},
 	} {
-		got, err := ReadIDX(bytes.NewReader(tc.data), "dir/x.gz", tc.dims)
+		got, err := readIDX(bytes.NewReader(tc.data), "dir/x.gz", tc.dims)
 		var fe *FormatError
 		if !errors.As(err, &fe) || got != nil {
 			t.Errorf("%s: got %v, %v; want a FormatError", tc.name, got, err)
@@ -105,7 +105,7 @@ func TestIDXMemoryIsBounded(t *testing.T) {
 	for name, file := range map[string][]byte{"bomb": bomb, "liar": liar} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := ReadIDX(bytes.NewReader(file), name, 3)
+		_, err := readIDX(bytes.NewReader(file), name, 3)
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s is accepted", name)
@@ -171,7 +171,7 @@ func FuzzReadIDX(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, dims int) {
 		dims = 1 + int(uint(dims)%3)
-		got, err := ReadIDX(bytes.NewReader(data), "fuzz", dims)
+		got, err := readIDX(bytes.NewReader(data), "fuzz", dims)
 		if err != nil {
 			var fe *FormatError
 			if !errors.As(err, &fe) || got != nil {

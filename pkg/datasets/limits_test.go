@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/limits"
 )
 
@@ -16,19 +18,19 @@ func TestHugeCounts(t *testing.T) {
 	limits.SetMemory(1 << 20)
 	rng := rand.New(rand.NewPCG(1, 1))
 	y := []int{0, 0, 1, 1}
-	mixture := func(n int) []datasets.Component {
-		c := datasets.Component{Mean: []float64{0, 0}, N: n}
-		return []datasets.Component{c, c, c}
+	mixture := func(n int) []synthetic.Component {
+		c := synthetic.Component{Mean: []float64{0, 0}, N: n}
+		return []synthetic.Component{c, c, c}
 	}
 	for _, n := range []int{1 << 20, 1 << 40, math.MaxInt} {
 		for name, f := range map[string]func() error{
-			"RandomLinks":         func() error { _, err := datasets.RandomLinks(rng, y, n); return err },
-			"BalancedLinks":       func() error { _, err := datasets.BalancedLinks(rng, y, n); return err },
-			"PerClassLinks":       func() error { _, err := datasets.PerClassLinks(rng, y, 2, n, n); return err },
-			"Rings":               func() error { _, err := datasets.Rings(rng, n, []float64{1}, 0); return err },
-			"NoisyGlyphs":         func() error { _, err := datasets.NoisyGlyphs(rng, []int{1}, n, datasets.PerImage, 1); return err },
-			"GaussianMixture":     func() error { _, err := datasets.GaussianMixture(rng, mixture(n)); return err },
-			"GaussianComparisons": func() error { _, err := datasets.GaussianComparisons(rng, n, 2); return err },
+			"RandomLinks":         func() error { _, err := sample.RandomLinks(rng, y, n); return err },
+			"BalancedLinks":       func() error { _, err := sample.BalancedLinks(rng, y, n); return err },
+			"PerClassLinks":       func() error { _, err := sample.PerClassLinks(rng, y, 2, n, n); return err },
+			"Rings":               func() error { _, err := synthetic.Rings(rng, n, []float64{1}, 0); return err },
+			"NoisyGlyphs":         func() error { _, err := synthetic.NoisyGlyphs(rng, []int{1}, n, synthetic.PerImage, 1); return err },
+			"GaussianMixture":     func() error { _, err := synthetic.GaussianMixture(rng, mixture(n)); return err },
+			"GaussianComparisons": func() error { _, err := synthetic.GaussianComparisons(rng, n, 2); return err },
 			"CountTriplets":       func() error { _, err := datasets.CountTriplets(2*n, nil); return err },
 		} {
 			var e *limits.MemoryError
@@ -40,10 +42,10 @@ func TestHugeCounts(t *testing.T) {
 			}
 		}
 	}
-	if links, err := datasets.EachClassLinks(rng, y, math.MaxInt); err != nil || len(links) == 0 {
+	if links, err := sample.EachClassLinks(rng, y, math.MaxInt); err != nil || len(links) == 0 {
 		t.Errorf("as many links as there are: %d, error %v", len(links), err)
 	}
-	if _, err := datasets.PerClassLinks(rng, y, math.MaxInt, 1, 1); err == nil {
+	if _, err := sample.PerClassLinks(rng, y, math.MaxInt, 1, 1); err == nil {
 		t.Error("more classes than rows are allowed")
 	}
 }

@@ -51,7 +51,7 @@ const (
 // what is allowed there: other arrays, sizes that are not those of the data, more
 // than MaxMATBytes. Nothing is allocated by what a header says before the bytes are
 // there, so that memory stays in proportion to the file.
-func ReadPRTools(r io.Reader, name string) (*Set, error) {
+func readPRTools(r io.Reader, name string) (*Set, error) {
 	data, err := readAtMost(r, name, MaxMATBytes)
 	if err != nil {
 		return nil, err

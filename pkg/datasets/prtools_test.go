@@ -129,7 +129,7 @@ func matSet(images bool) *Set {
 
 func mustPRTools(t *testing.T, data []byte) *Set {
 	t.Helper()
-	s, err := ReadPRTools(bytes.NewReader(data), "x.mat")
+	s, err := readPRTools(bytes.NewReader(data), "x.mat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,16 +255,16 @@ func TestReadPRToolsRefuses(t *testing.T) {
 		"name twice":        {field("ll", chars(3, 1, "aba")), "names of classes: is 3, of which 2 are distinct"},
 		"many names":        {field("ll", chars(1<<13, 1, strings.Repeat("a", 1<<13))), "content of ll: is 8192 names, want at most 4096"},
 	} {
-		s, err := ReadPRTools(bytes.NewReader(tc.data), "x.mat")
+		s, err := readPRTools(bytes.NewReader(tc.data), "x.mat")
 		if _, ok := errors.AsType[*FormatError](err); !ok || s != nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.want)
 		}
 	}
 	broken := errors.New("disk")
-	if _, err := ReadPRTools(iotest.ErrReader(broken), "x.mat"); !errors.Is(err, broken) {
+	if _, err := readPRTools(iotest.ErrReader(broken), "x.mat"); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
-	if _, err := ReadPRTools(endless{}, "x.mat"); err == nil || !strings.Contains(err.Error(), "size: is larger, want at most 16777216 bytes") {
+	if _, err := readPRTools(endless{}, "x.mat"); err == nil || !strings.Contains(err.Error(), "size: is larger, want at most 16777216 bytes") {
 		t.Errorf("an endless file: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestReadPRToolsMemory(t *testing.T) {
 	data := p.file()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := ReadPRTools(bytes.NewReader(data), "x.mat"); err == nil {
+	if _, err := readPRTools(bytes.NewReader(data), "x.mat"); err == nil {
 		t.Fatal("no error")
 	}
 	runtime.ReadMemStats(&after)
@@ -295,7 +295,7 @@ func FuzzReadPRTools(f *testing.F) {
 		f.Add(ok[:200])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ReadPRTools(bytes.NewReader(data), "x.mat")
+		s, err := readPRTools(bytes.NewReader(data), "x.mat")
 		if err != nil {
 			if _, ok := errors.AsType[*FormatError](err); !ok || s != nil {
 				t.Fatalf("got %v, %v; want a FormatError", s, err)

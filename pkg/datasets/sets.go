@@ -218,7 +218,7 @@ func loadPRTools(name string, paths []string, columns []int, height int) (*Set, 
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
-		part, err := ReadPRTools(file, path)
+		part, err := readPRTools(file, path)
 		file.Close()
 		if err != nil {
 			return nil, err

@@ -80,7 +80,7 @@ func checkObjects(objects int) error {
 // Memory stays in proportion to what is read: that is why the kept reader of MAT-files in
 // Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
 // allocates up to 2 GB on the word of a header.
-func ReadMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
+func readAllMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	return readMATTriplets(r, name, objects, math.MaxInt)
 }
 
@@ -169,7 +169,7 @@ func (f *matFile) inflate() ([]byte, error) {
 // triplet is that of the majority. Questions with as many votes for a as for b, and those
 // whose objects are not distinct, are dropped and counted. Other members of the object
 // are ignored. Errors name the member and its position, or the byte.
-func ReadVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
+func readVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
@@ -354,7 +354,7 @@ func oneTriplet(o [3]int) []metric.Triplet {
 //
 // The format was checked against a public description only, that of the reader in
 // cblearn; the file itself was not at hand.
-func ReadFoodTriplets(r io.Reader, name string) (*TripletSet, error) {
+func readFoodTriplets(r io.Reader, name string) (*TripletSet, error) {
 	return readNamed(r, name, ";", oneTriplet)
 }
 
@@ -367,7 +367,7 @@ func ReadFoodTriplets(r io.Reader, name string) (*TripletSet, error) {
 //
 // The format was checked against a public description only, that of the reader in
 // cblearn; the files themselves were not at hand.
-func ReadOddOneOut(r io.Reader, name string) (*TripletSet, error) {
+func readOddOneOut(r io.Reader, name string) (*TripletSet, error) {
 	return readNamed(r, name, "", func(o [3]int) []metric.Triplet {
 		return []metric.Triplet{{A: o[0], Near: o[1], Far: o[2]}, {A: o[1], Near: o[0], Far: o[2]}}
 	})
@@ -401,7 +401,7 @@ func readNamed(r io.Reader, name string, sep string, f func(o [3]int) []metric.T
 // are dropped and counted. Errors are *LineErrors.
 //
 // The format was checked against the archive's README only; the file itself was not at hand.
-func ReadMostCentral(r io.Reader, name string, objects int) (*TripletSet, error) {
+func readMostCentral(r io.Reader, name string, objects int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
@@ -446,7 +446,7 @@ func ReadMostCentral(r io.Reader, name string, objects int) (*TripletSet, error)
 //
 // The format was checked against public descriptions only, those of the readers in cblearn;
 // the file itself was not at hand.
-func ReadMusicSeer(r io.Reader, name string, source string) (*TripletSet, error) {
+func readMusicSeer(r io.Reader, name string, source string) (*TripletSet, error) {
 	if !slices.Contains([]string{"", "S", "G"}, source) {
 		return nil, fmt.Errorf(`datasets: source: %q is not allowed, want "S", "G" or ""`, source)
 	}

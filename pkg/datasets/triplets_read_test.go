@@ -67,7 +67,7 @@ func TestReadMATTriplets(t *testing.T) {
 		steElement(miDOUBLE, little([]float64{1, 2, 3, 5, 2, 3, 3, 4, 3, 4, 1, 1})),
 		steElement(miUINT8, []byte{1, 2, 3, 5, 2, 3, 3, 4, 3, 4, 1, 1}),
 	} {
-		s, err := ReadMATTriplets(bytes.NewReader(steFile(steVariable("triplets", mxDOUBLE, 4, 3, numbers))), "x.mat", 6)
+		s, err := readAllMATTriplets(bytes.NewReader(steFile(steVariable("triplets", mxDOUBLE, 4, 3, numbers))), "x.mat", 6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestReadMATTriplets(t *testing.T) {
 		"half":          {steFile(steVariable("triplets", mxDOUBLE, 1, 3, steElement(miDOUBLE, little([]float64{1, 2, 2.5})))), "object: is 2.5"},
 		"degenerate":    {steFile(steVariable("triplets", mxDOUBLE, 1, 3, steElement(miUINT8, []byte{1, 2, 2}))), "no comparison that can be used, of 1"},
 	} {
-		_, err := ReadMATTriplets(bytes.NewReader(tc.data), "x.mat", 6)
+		_, err := readAllMATTriplets(bytes.NewReader(tc.data), "x.mat", 6)
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "x.mat") {
 			t.Errorf("%s: error %v does not say %q", name, err, tc.want)
 		}
@@ -130,7 +130,7 @@ var tripletFormats = map[string]struct {
 	file string
 	want TripletSet
 }{
-	"votes": {func(r io.Reader) (*TripletSet, error) { return ReadVotedTriplets(r, "x", 5) },
+	"votes": {func(r io.Reader) (*TripletSet, error) { return readVotedTriplets(r, "x", 5) },
 		`{"agreement": [[3, 1], [2, 2], [0, 2], [1, 0], [1, 1]], "answers": [[0, 1, 2], [1, 2, 3], [4, 2, 1], [3, 3, 1], [3, 1, 1]], "answers_diff": [[9]]}`,
 		TripletSet{Objects: 5, Triplets: []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 4, Near: 1, Far: 2}}, Votes: []Votes{{3, 1}, {2, 0}},
 			Report: TripletReport{5, 2, 1, TripletCounts{2, 2, 4, 0, 0, 0}}}},
@@ -138,24 +138,24 @@ var tripletFormats = map[string]struct {
 		"0,1,2\r\n\n4, 0,3\n1,1,2\n0,2,1\n0,1,2",
 		TripletSet{Objects: 5, Triplets: []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 4, Near: 0, Far: 3}, {A: 0, Near: 2, Far: 1}, {A: 0, Near: 1, Far: 2}},
 			Report: TripletReport{5, 1, 0, TripletCounts{4, 3, 5, 1, 2, 2}}}},
-	"food": {func(r io.Reader) (*TripletSet, error) { return ReadFoodTriplets(r, "x") },
+	"food": {func(r io.Reader) (*TripletSet, error) { return readFoodTriplets(r, "x") },
 		"images/b.jpg;images/a.jpg;images/c d.jpg\nimages/a.jpg;images/a.jpg;images/b.jpg\nimages/a.jpg;images/c d.jpg;images/b.jpg\n",
 		TripletSet{Objects: 3, Triplets: []metric.Triplet{{A: 1, Near: 0, Far: 2}, {A: 0, Near: 2, Far: 1}}, Names: []string{"images/a.jpg", "images/b.jpg", "images/c d.jpg"},
 			Report: TripletReport{3, 1, 0, TripletCounts{2, 2, 3, 0, 0, 0}}}},
-	"odd": {func(r io.Reader) (*TripletSet, error) { return ReadOddOneOut(r, "x") },
+	"odd": {func(r io.Reader) (*TripletSet, error) { return readOddOneOut(r, "x") },
 		"b.jpg a.jpg  d.jpg\na.jpg c.jpg a.jpg\nd.jpg\tc.jpg b.jpg\n",
 		TripletSet{Objects: 4, Triplets: []metric.Triplet{{A: 1, Near: 0, Far: 3}, {A: 0, Near: 1, Far: 3}, {A: 3, Near: 2, Far: 1}, {A: 2, Near: 3, Far: 1}},
 			Names:  []string{"a.jpg", "b.jpg", "c.jpg", "d.jpg"},
 			Report: TripletReport{3, 1, 0, TripletCounts{4, 4, 4, 0, 0, 0}}}},
-	"central": {func(r io.Reader) (*TripletSet, error) { return ReadMostCentral(r, "x", 5) },
+	"central": {func(r io.Reader) (*TripletSet, error) { return readMostCentral(r, "x", 5) },
 		"round,chosen,left,middle,right,time\n1,2,1,2,3,4.25\n1,5,5,4,1,0.5\n2,1,1,1,2,3\n",
 		TripletSet{Objects: 5, Triplets: []metric.Triplet{{A: 2, Near: 1, Far: 0}, {A: 0, Near: 1, Far: 2}, {A: 3, Near: 4, Far: 0}, {A: 0, Near: 4, Far: 3}},
 			Report: TripletReport{3, 1, 0, TripletCounts{4, 4, 5, 0, 0, 0}}}},
-	"musicseer": {func(r io.Reader) (*TripletSet, error) { return ReadMusicSeer(r, "x", "") },
+	"musicseer": {func(r io.Reader) (*TripletSet, error) { return readMusicSeer(r, "x", "") },
 		"judgement source user target chosen other\n1 S u1 90 100 12\n1 S u1 90 100 \n2 G u2 12 12 90\n2 G u2 12 90 100\n\nend of file\n",
 		TripletSet{Objects: 3, Triplets: []metric.Triplet{{A: 1, Near: 2, Far: 0}, {A: 0, Near: 1, Far: 2}}, Names: []string{"12", "90", "100"},
 			Report: TripletReport{4, 2, 0, TripletCounts{2, 2, 3, 0, 0, 0}}}},
-	"survey": {func(r io.Reader) (*TripletSet, error) { return ReadMusicSeer(r, "x", "S") },
+	"survey": {func(r io.Reader) (*TripletSet, error) { return readMusicSeer(r, "x", "S") },
 		"1 S u1 90 100 12\n1 S u1 90 100 \n2 G u2 12 90 7\n3 S 5 90 12 100",
 		TripletSet{Objects: 3, Triplets: []metric.Triplet{{A: 1, Near: 2, Far: 0}, {A: 1, Near: 0, Far: 2}}, Names: []string{"12", "90", "100"},
 			Report: TripletReport{3, 1, 0, TripletCounts{2, 2, 3, 1, 2, 2}}}},
@@ -232,10 +232,10 @@ func TestReadTripletFormatsRefuse(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(objects int) (*TripletSet, error){
-		"mat":     func(n int) (*TripletSet, error) { return ReadMATTriplets(strings.NewReader(""), "x", n) },
-		"votes":   func(n int) (*TripletSet, error) { return ReadVotedTriplets(strings.NewReader(""), "x", n) },
+		"mat":     func(n int) (*TripletSet, error) { return readAllMATTriplets(strings.NewReader(""), "x", n) },
+		"votes":   func(n int) (*TripletSet, error) { return readVotedTriplets(strings.NewReader(""), "x", n) },
 		"csv":     func(n int) (*TripletSet, error) { return ReadTripletCSV(strings.NewReader(""), "x", n) },
-		"central": func(n int) (*TripletSet, error) { return ReadMostCentral(strings.NewReader(""), "x", n) },
+		"central": func(n int) (*TripletSet, error) { return readMostCentral(strings.NewReader(""), "x", n) },
 	} {
 		for _, n := range []int{2, MaxTripletObjects + 1} {
 			if _, err := f(n); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("objects: %d", n)) {
@@ -243,7 +243,7 @@ func TestReadTripletFormatsRefuse(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ReadMusicSeer(strings.NewReader(""), "x", "s"); err == nil || !strings.Contains(err.Error(), `source: "s"`) {
+	if _, err := readMusicSeer(strings.NewReader(""), "x", "s"); err == nil || !strings.Contains(err.Error(), `source: "s"`) {
 		t.Errorf("source s: error %v", err)
 	}
 }
@@ -387,7 +387,7 @@ func FuzzReadMATTriplets(f *testing.F) {
 	f.Add(steFile(variable))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, file := range [][]byte{data, steFile(data)} { // zlib's checksum would stop most changes
-			if s, err := ReadMATTriplets(bytes.NewReader(file), "fuzz", 6); err == nil {
+			if s, err := readAllMATTriplets(bytes.NewReader(file), "fuzz", 6); err == nil {
 				checkTriplets(t, s)
 			}
 		}

@@ -28,20 +28,20 @@ func ofObjects(read func(r io.Reader, name string, objects int) (*TripletSet, er
 }
 
 func musicSeer(source string) func(io.Reader, string) (*TripletSet, error) {
-	return func(r io.Reader, name string) (*TripletSet, error) { return ReadMusicSeer(r, name, source) }
+	return func(r io.Reader, name string) (*TripletSet, error) { return readMusicSeer(r, name, source) }
 }
 
 // tripletForms are the sets that Store.Triplets reads, in the registry's order.
 var tripletForms = []tripletForm{
-	{name: "music", dataset: "music", file: "triplets/music/music_triplets.mat", read: ofObjects(ReadMATTriplets, 412)},
-	{name: "material", dataset: "material", file: "triplets/material/answers_processed_train.json", read: ofObjects(ReadVotedTriplets, 100)},
-	{name: "material-test", dataset: "material", file: "triplets/material/answers_processed_test.json", read: ofObjects(ReadVotedTriplets, 100)},
+	{name: "music", dataset: "music", file: "triplets/music/music_triplets.mat", read: ofObjects(readAllMATTriplets, 412)},
+	{name: "material", dataset: "material", file: "triplets/material/answers_processed_train.json", read: ofObjects(readVotedTriplets, 100)},
+	{name: "material-test", dataset: "material", file: "triplets/material/answers_processed_test.json", read: ofObjects(readVotedTriplets, 100)},
 	{name: "zappos", dataset: "zappos", file: "triplets/zappos/deconflicted_triplets.csv.zip", member: "deconflicted_triplets.csv",
 		read: ofObjects(ReadTripletCSV, 85), features: "triplets/zappos/cnn_feats.csv.zip", featureMember: "cnn_feats.csv", columns: 4096},
-	{name: "food-100", dataset: "food-100", file: "triplets/food-100/food100-dataset.zip", member: "all-triplets.csv", read: ReadFoodTriplets},
-	{name: "cars", dataset: "cars", file: "triplets/cars/60_cars_data.zip", member: "survey_data.csv", read: ofObjects(ReadMostCentral, 60)},
-	{name: "nature", dataset: "nature-vogue", file: "triplets/nature-vogue/nature_and_vogue_triplets.zip", member: "nature_triplets.txt", read: ReadOddOneOut},
-	{name: "vogue", dataset: "nature-vogue", file: "triplets/nature-vogue/nature_and_vogue_triplets.zip", member: "vogue_triplets.txt", read: ReadOddOneOut},
+	{name: "food-100", dataset: "food-100", file: "triplets/food-100/food100-dataset.zip", member: "all-triplets.csv", read: readFoodTriplets},
+	{name: "cars", dataset: "cars", file: "triplets/cars/60_cars_data.zip", member: "survey_data.csv", read: ofObjects(readMostCentral, 60)},
+	{name: "nature", dataset: "nature-vogue", file: "triplets/nature-vogue/nature_and_vogue_triplets.zip", member: "nature_triplets.txt", read: readOddOneOut},
+	{name: "vogue", dataset: "nature-vogue", file: "triplets/nature-vogue/nature_and_vogue_triplets.zip", member: "vogue_triplets.txt", read: readOddOneOut},
 	{name: "musicseer", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("")},
 	{name: "musicseer-survey", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("S")},
 	{name: "musicseer-game", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("G")},

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
-	"metriclab/pkg/datasets"
+
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
@@ -45,7 +46,7 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 			x.Set(i, j, rng.NormFloat64()+0.4*float64(y[i]*(j%2)))
 		}
 	}
-	links, err := datasets.RandomLinks(rng, y, 2*n)
+	links, err := sample.RandomLinks(rng, y, 2*n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func closedFits(t *testing.T, n, d int) (fits map[string]func(ctx context.Contex
 			x.Set(i, j, rng.NormFloat64()+0.4*float64(y[i]*(j%2)))
 		}
 	}
-	links, err := datasets.RandomLinks(rng, y, 2*n)
+	links, err := sample.RandomLinks(rng, y, 2*n)
 	if err != nil {
 		t.Fatal(err)
 	}

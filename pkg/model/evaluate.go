@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -164,7 +165,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	}
 	folds := make([][]int, p.Repeats)
 	for i := range folds {
-		folds[i] = datasets.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
+		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
 	}
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
 		if err := e.split(ctx, d, y, folds[s/p.Folds], s); err != nil {

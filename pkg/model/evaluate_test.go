@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
@@ -106,7 +107,7 @@ func TestEvaluateKernelITML(t *testing.T) {
 	for s := range folds * repeats {
 		seed := experiment.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
 		var train, test []int
-		for i, f := range datasets.StratifiedFolds(seed.Stream("folds"), y, folds) {
+		for i, f := range sample.StratifiedFolds(seed.Stream("folds"), y, folds) {
 			if f == s%folds {
 				test = append(test, i)
 			} else {
@@ -134,7 +135,7 @@ func TestEvaluateKernelITML(t *testing.T) {
 			t.Fatal(err)
 		}
 		seed.Trial = s
-		links, err := datasets.BalancedLinks(seed.Stream("pairs"), labels, 60)
+		links, err := sample.BalancedLinks(seed.Stream("pairs"), labels, 60)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -220,7 +221,7 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 	var links []metric.Link
 	var err error
 	if Draws(e.Feedback) {
-		if links, err = datasets.BalancedLinks(rng, y, m.recipe.Pairs); err != nil {
+		if links, err = sample.BalancedLinks(rng, y, m.recipe.Pairs); err != nil {
 			return fmt.Errorf("model: %w", err)
 		}
 	}
@@ -264,7 +265,7 @@ func online(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense
 	}
 	mistakes, done := 0, 0
 	for pass := range passes {
-		for o, err := range learners.Run(l, datasets.Pairs(x, links)) {
+		for o, err := range learners.Run(l, sample.Pairs(x, links)) {
 			if err != nil {
 				return nil, 0, fmt.Errorf("%s: pair %d: %w", e.Name, done+1, err)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"metriclab/pkg/datasets"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
@@ -207,7 +208,7 @@ func ExampleData_Rows() {
 		return
 	}
 	_, y := datasets.Classes(d.Labels)
-	train, test, err := datasets.StratifiedSplit(rng, y, 0.5)
+	train, test, err := sample.StratifiedSplit(rng, y, 0.5)
 	if err != nil {
 		fmt.Println(err)
 		return

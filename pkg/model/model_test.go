@@ -19,6 +19,7 @@ import (
 
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -306,7 +307,7 @@ func TestPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, y := datasets.Classes(d.Labels)
-	links, err := datasets.BalancedLinks(experiment.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
+	links, err := sample.BalancedLinks(experiment.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +318,7 @@ func TestPasses(t *testing.T) {
 	mistakes := 0
 	for range 3 {
 		mistakes = 0
-		for p := range datasets.Pairs(x, links) {
+		for p := range sample.Pairs(x, links) {
 			o, err := pola.Step(p)
 			if err != nil {
 				t.Fatal(err)

@@ -11,9 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
-	"metriclab/pkg/datasets"
+
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
@@ -82,14 +83,14 @@ func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y [
 	if err := metric.CheckFinite(x); err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
-	links, err := datasets.RandomLinks(rng, y, cmp.Or(p.Links, 40*classes*(classes-1)))
+	links, err := sample.RandomLinks(rng, y, cmp.Or(p.Links, 40*classes*(classes-1)))
 	if err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
 	if p.Upper != 0 {
 		return links, p, nil
 	}
-	sample, err := datasets.RandomLinks(rng, y, p.BoundPairs)
+	sample, err := sample.RandomLinks(rng, y, p.BoundPairs)
 	if err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
@@ -219,7 +220,7 @@ func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedPar
 	if len(y) != n {
 		return Tuning{}, fmt.Errorf("itml: %d labels for %d rows", len(y), n)
 	}
-	fold := datasets.StratifiedFolds(rng, y, p.Folds)
+	fold := sample.StratifiedFolds(rng, y, p.Folds)
 	wrong := make([]int, len(p.Gammas))
 	for f := range p.Folds {
 		var rows [2][]int // training, test

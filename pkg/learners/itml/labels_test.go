@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
-	"metriclab/pkg/datasets"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
@@ -106,7 +106,7 @@ func TestLabels(t *testing.T) {
 			m = p.Links
 		}
 		q := p.Params
-		links := must(datasets.RandomLinks(rng, y, m))
+		links := must(sample.RandomLinks(rng, y, m))
 		if p.Upper == 0 {
 			start := metric.SqDister(metric.Euclidean{})
 			if p.W0 != nil {
@@ -116,7 +116,7 @@ func TestLabels(t *testing.T) {
 			if p.BoundPairs > 0 {
 				n = p.BoundPairs
 			}
-			if q.Upper, q.Lower, err = p.Bounds.Of(x, must(datasets.RandomLinks(rng, y, n)), start); err != nil {
+			if q.Upper, q.Lower, err = p.Bounds.Of(x, must(sample.RandomLinks(rng, y, n)), start); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -141,7 +141,7 @@ func TestTuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	fold := datasets.StratifiedFolds(rng, y, 3)
+	fold := sample.StratifiedFolds(rng, y, 3)
 	wrong := make([]int, len(p.Gammas))
 	for f := range 3 {
 		train, test := mat.NewDense(30, 3, nil), mat.NewDense(15, 3, nil)
@@ -155,8 +155,8 @@ func TestTuned(t *testing.T) {
 				ytrain = append(ytrain, y[i])
 			}
 		}
-		links := must(datasets.RandomLinks(rng, ytrain, 60))
-		sample := must(datasets.RandomLinks(rng, ytrain, 1000))
+		links := must(sample.RandomLinks(rng, ytrain, 60))
+		sample := must(sample.RandomLinks(rng, ytrain, 1000))
 		q := p.Params
 		if q.Upper, q.Lower, err = q.Bounds.Of(train, sample, metric.Identity(3)); err != nil {
 			t.Fatal(err)

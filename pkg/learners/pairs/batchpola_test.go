@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
-	"metriclab/pkg/datasets"
+
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -21,7 +22,7 @@ import (
 // with ‖w₁ − w*‖² for b₁ = 1 and R.
 func separableData(t testing.TB, seed uint64, dim, rank, n int) (x *mat.Dense, links []metric.Link, start, radius float64) {
 	t.Helper()
-	s, err := datasets.SeparablePairs(rand.New(rand.NewPCG(50, seed)), datasets.SeparableConfig{N: n, Dim: dim, Rank: rank})
+	s, err := synthetic.SeparablePairs(rand.New(rand.NewPCG(50, seed)), synthetic.SeparableConfig{N: n, Dim: dim, Rank: rank})
 	if err != nil {
 		t.Fatal(err)
 	}

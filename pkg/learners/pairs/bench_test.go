@@ -10,6 +10,7 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/internal/vector"
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
@@ -49,11 +50,11 @@ func mnist(b *testing.B, n int) []metric.Pair {
 		b.Fatal(err)
 	}
 	set := train.Set(train.Filter(train.All(), 3, 5), datasets.UnitNorm)
-	links, err := datasets.BalancedLinks(rand.New(rand.NewPCG(1, 1)), set.Y, n)
+	links, err := sample.BalancedLinks(rand.New(rand.NewPCG(1, 1)), set.Y, n)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return slices.Collect(datasets.Pairs(set.X, links))
+	return slices.Collect(sample.Pairs(set.X, links))
 }
 
 // BenchmarkStream is one pass over 1,000 pairs at d = 784, from the start. The

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
@@ -153,7 +153,7 @@ var activeColumns = append(experiment.Columns{
 
 func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	s := cell.Settings.(activeSettings)
-	all, err := datasets.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
+	all, err := synthetic.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, s
 }
 
 // holdOut draws a share of all comparisons, which test and are never asked for.
-func (s activeSettings) holdOut(all *datasets.Comparisons, seed experiment.Seed) ([]metric.Triplet, error) {
+func (s activeSettings) holdOut(all *synthetic.Comparisons, seed experiment.Seed) ([]metric.Triplet, error) {
 	parts, err := all.Sample(seed.Stream("held out"), all.Len()/int(s.HeldOut))
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
@@ -76,7 +76,7 @@ func TestHeldOutIsNotAsked(t *testing.T) {
 	s := activeOf(experiment.Smoke)
 	n := s.Objects
 	seed := experiment.Seed{Base: 1, Experiment: Active.ID, Dataset: "made"}
-	all, err := datasets.GaussianComparisons(seed.Stream("points"), n, 3)
+	all, err := synthetic.GaussianComparisons(seed.Stream("points"), n, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ var tauGrid = list[float64]{0.01, 0.1, 1, 10, 100}
 
 // tauChosen are the choices by data set and method; a test compares them with the committed table.
 var tauChosen = map[string]map[string]tauChoice{
-	synthetic:    {gnmdsBatch: {0.001, 0.001, 1}, steBatch: {1, 1, 0.1}, cklBatch: {1, 10, 1}},
-	synthetic500: {gnmdsBatch: {0.0001, 0.0001, 0.0001}},
-	music:        {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 1}, cklBatch: {0.1, 0.1, 0.01}},
-	material:     {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {1, 10, 10}},
-	materialOwn:  {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {1, 10, 1}},
-	zappos:       {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {0.1, 1, 1}},
+	syntheticPoints: {gnmdsBatch: {0.001, 0.001, 1}, steBatch: {1, 1, 0.1}, cklBatch: {1, 10, 1}},
+	synthetic500:    {gnmdsBatch: {0.0001, 0.0001, 0.0001}},
+	music:           {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 1}, cklBatch: {0.1, 0.1, 0.01}},
+	material:        {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {1, 10, 10}},
+	materialOwn:     {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {1, 10, 1}},
+	zappos:          {gnmdsBatch: {1, 1, 10}, steBatch: {1, 1, 10}, cklBatch: {0.1, 1, 1}},
 }
 
 // tauOf returns the choice for a method on a data set.

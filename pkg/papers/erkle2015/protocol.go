@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
@@ -158,14 +158,14 @@ type dataSet struct {
 
 // The data sets by name.
 const (
-	synthetic    = "synthetic"
-	synthetic500 = "synthetic, n = 500"
+	syntheticPoints = "synthetic"
+	synthetic500    = "synthetic, n = 500"
 )
 
 // dataSets are those on which batch methods run.
 var dataSets = append([]dataSet{
 	{
-		name: synthetic, dataset: "points in R50",
+		name: syntheticPoints, dataset: "points in R50",
 		full: counts{Objects: 100, Train: 10000, Validation: 1000}, smoke: counts{Objects: 20, Train: 300, Validation: 100},
 		least: 100, batches: batches, taus: map[string]list[float64]{gnmdsBatch: {0.0001, 0.001, 0.01, 0.1, 1}}, draw: drawSynthetic,
 	},
@@ -244,7 +244,7 @@ type split struct {
 	train, validation, test []metric.Triplet
 	// all is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
 	// are in no other part.
-	all *datasets.Comparisons
+	all *synthetic.Comparisons
 }
 
 // splitOf draws the split of a trial, the same in all experiments of the paper.
@@ -268,7 +268,7 @@ func drawSynthetic(env *experiment.Env, seed experiment.Seed, c counts) (split, 
 	if env.Scale == experiment.Smoke {
 		dim = 5
 	}
-	all, err := datasets.GaussianComparisons(seed.Stream("points"), c.Objects, dim)
+	all, err := synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, dim)
 	if err != nil {
 		return split{}, err
 	}

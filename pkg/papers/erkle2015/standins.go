@@ -3,7 +3,8 @@ package erkle2015
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
 )
@@ -71,8 +72,8 @@ func noisyAnswers(seed experiment.Seed, c counts) (split, error) {
 	return split{objects: c.Objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
 }
 
-func noisyPoints(seed experiment.Seed, c counts) (*datasets.Comparisons, error) {
-	return datasets.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
+func noisyPoints(seed experiment.Seed, c counts) (*synthetic.Comparisons, error) {
+	return synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
 }
 
 // drawAnswers divides the answers at random.
@@ -104,7 +105,7 @@ func divide(env *experiment.Env, seed experiment.Seed, c counts, stream string, 
 	if err != nil {
 		return split{}, err
 	}
-	parts, err := datasets.SplitTriplets(seed.Stream(stream), set.Triplets, sizes...)
+	parts, err := sample.SplitTriplets(seed.Stream(stream), set.Triplets, sizes...)
 	if err != nil {
 		return split{}, err
 	}

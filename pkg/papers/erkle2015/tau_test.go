@@ -22,7 +22,7 @@ func madeTau(validation, test map[float64]int) *table.Table {
 				shift := 10 * trial // the mean decides
 				errorCount{wrong: wrong - shift, of: 100}.put(v, "validation")
 				errorCount{wrong: test[tau] + shift, of: 100}.put(v, "test")
-				tb.Add(table.Key{"trial": strconv.Itoa(trial), "data": synthetic, "method": gnmdsBatch, "tau": table.Format(tau), "triplets": size, "stopped": "converged"}, v)
+				tb.Add(table.Key{"trial": strconv.Itoa(trial), "data": syntheticPoints, "method": gnmdsBatch, "tau": table.Format(tau), "triplets": size, "stopped": "converged"}, v)
 			}
 		}
 	}

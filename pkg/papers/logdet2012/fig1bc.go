@@ -12,6 +12,8 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -130,7 +132,7 @@ const (
 // loadCorpus draws the documents of a trial.
 func loadCorpus(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (*corpus, error) {
 	if dataset == madeUpNews {
-		return drawCorpus(datasets.News(seed.Stream("news"), newsItems), seed, s)
+		return drawCorpus(synthetic.News(seed.Stream("news"), newsItems), seed, s)
 	}
 	news, err := env.Data.Reuters21578()
 	if err != nil {
@@ -153,7 +155,7 @@ func drawCorpus(news *datasets.Reuters, seed experiment.Seed, s wordSettings) (*
 	for k, topic := range c.topics {
 		of := slices.DeleteFunc(slices.Clone(single), func(i int) bool { return news.Docs[i].Topics[0] != topic.Topic })
 		c.drawn = append(c.drawn, min(s.PerTopic, len(of)))
-		for _, a := range datasets.Choose(seed.Stream("documents of "+topic.Topic), len(of), c.drawn[k]) {
+		for _, a := range sample.Choose(seed.Stream("documents of "+topic.Topic), len(of), c.drawn[k]) {
 			label[of[a]] = k
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/judge"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -36,7 +38,7 @@ func smokeWords(t *testing.T, by datasets.Preprocessing) (wordSettings, *corpus)
 // numbers, and no more of a topic than wanted; another trial draws others.
 func TestCorpus(t *testing.T) {
 	s := wordSettingsOf(datasets.AsIs, experiment.Smoke)
-	news := datasets.News(testSeed("news").Stream("news"), newsItems)
+	news := synthetic.News(testSeed("news").Stream("news"), newsItems)
 	news.Docs[3].TopicsAttr, news.Docs[3].Topics = "NO", []string{"harbour"} // not of the split
 	c, err := drawCorpus(news, testSeed("news"), s)
 	if err != nil {
@@ -87,7 +89,7 @@ func TestCorpus(t *testing.T) {
 // greatest gain first; and a document without them is the zero vector.
 func TestWordCounts(t *testing.T) {
 	_, c := smokeWords(t, datasets.AsIs)
-	train, _ := parted(datasets.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+	train, _ := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
 	words, err := c.words(train, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +150,7 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, test := parted(datasets.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+		_, test := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
 		other := &corpus{bags: slices.Clone(c.bags), y: c.y}
 		for _, i := range test { // one of the words selected, and words that none else has
 			bag := text.Bag{{Term: words[0][c.y[i]], N: 9}}
@@ -174,7 +176,7 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 		for _, i := range test {
 			labels.y[i] = 0
 		}
-		train, _ := parted(datasets.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+		train, _ := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
 		if w, err := labels.words(train, 10); err != nil || !slices.Equal(w, words[0]) {
 			t.Fatalf("words %q and, with other test topics, %q, error %v", words[0], w, err)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
@@ -164,7 +164,7 @@ func fitOnline(_ context.Context, s *session, rule itml.BoundRule, c candidate, 
 	if err != nil {
 		return learnt{}, err
 	}
-	for f := range datasets.Pairs(s.train.x, s.links) {
+	for f := range sample.Pairs(s.train.x, s.links) {
 		if _, err := l.Step(f); err != nil {
 			return learnt{}, err
 		}

@@ -13,6 +13,8 @@ import (
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 )
@@ -109,20 +111,20 @@ func boundsBy(rule itml.BoundRule) itml.BoundParams {
 
 // load opens the data of a cell.
 func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.Set, error) {
-	var c []datasets.Component
+	var c []synthetic.Component
 	switch dataset {
 	case generatedLinear: // overlapping classes; the last feature tells nothing and is wide
 		for class, mean := range [][]float64{{0, 0, 0, 0}, {2, 0, 1, 0}, {0, 2, 0, 0}} {
-			c = append(c, datasets.Component{Class: class, N: 16, Mean: mean, Cov: mat.NewDiagDense(4, []float64{1, 1, 1, 25})})
+			c = append(c, synthetic.Component{Class: class, N: 16, Mean: mean, Cov: mat.NewDiagDense(4, []float64{1, 1, 1, 25})})
 		}
 	case generatedXOR: // no linear map separates the classes
 		for i, mean := range [][]float64{{2, 2}, {2, -2}, {-2, -2}, {-2, 2}} {
-			c = append(c, datasets.Component{Class: i % 2, N: 12, Mean: mean})
+			c = append(c, synthetic.Component{Class: i % 2, N: 12, Mean: mean})
 		}
 	default:
 		return env.Data.Set(dataset)
 	}
-	return datasets.GaussianMixture(seed.Stream("data"), c)
+	return synthetic.GaussianMixture(seed.Stream("data"), c)
 }
 
 // part is a training or a test set.
@@ -162,7 +164,7 @@ func newSession(set *datasets.Set, train, test []int, s settings, seed experimen
 	if len(train) < s.K {
 		return nil, fmt.Errorf("logdet2012: %s: %d training rows for %d neighbours", purpose, len(train), s.K)
 	}
-	out.links, err = datasets.EachClassLinks(seed.Stream("pairs, "+purpose), out.train.y, s.Links)
+	out.links, err = sample.EachClassLinks(seed.Stream("pairs, "+purpose), out.train.y, s.Links)
 	return out, err
 }
 
@@ -306,7 +308,7 @@ func newProblems(set *datasets.Set, s settings, seed experiment.Seed) ([]*proble
 // returns the rows of all objects with the features that a training fold chooses. Of the test
 // rows of a fold nothing enters inner.
 func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s settings, seed experiment.Seed) ([]*problem, error) {
-	fold := datasets.StratifiedFolds(seed.Stream("folds"), y, folds)
+	fold := sample.StratifiedFolds(seed.Stream("folds"), y, folds)
 	out := make([]*problem, folds)
 	for f := range out {
 		train, test := parted(fold, f)
@@ -320,7 +322,7 @@ func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s s
 			return nil, err
 		}
 		p := &problem{session: outer}
-		within := datasets.StratifiedFolds(seed.Stream("inner folds, "+name), outer.train.y, folds)
+		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), outer.train.y, folds)
 		for g := range folds {
 			learn, judge := parted(within, g)
 			for _, rows := range [][]int{learn, judge} {

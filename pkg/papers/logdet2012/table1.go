@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
@@ -137,7 +138,7 @@ func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, s
 	for a, i := range learn {
 		known[a] = y[i]
 	}
-	links, err := datasets.DistinctLinks(seed.Stream("pairs, "+purpose), known, min(most, len(learn)*(len(learn)-1)/2))
+	links, err := sample.DistinctLinks(seed.Stream("pairs, "+purpose), known, min(most, len(learn)*(len(learn)-1)/2))
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cel
 			rows = append(rows, i)
 		}
 	}
-	drawn := datasets.Choose(seed.Stream("draw"), len(rows), digitsDrawn)
+	drawn := sample.Choose(seed.Stream("draw"), len(rows), digitsDrawn)
 	slices.Sort(drawn)
 	for k, a := range drawn {
 		drawn[k] = rows[a]
@@ -274,7 +275,7 @@ func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cel
 func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Seed) (outer []*clustering, inner [][]*clustering, err error) {
 	k := slices.Max(y) + 1
 	most := slices.Max(s.Constraints)
-	fold := datasets.StratifiedFolds(seed.Stream("folds"), y, folds)
+	fold := sample.StratifiedFolds(seed.Stream("folds"), y, folds)
 	for f := range folds {
 		train, test := parted(fold, f)
 		name := fmt.Sprintf("fold %d", f)
@@ -283,7 +284,7 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Se
 			return nil, nil, err
 		}
 		rows := rowsOf(&datasets.Set{X: x, Y: y}, train)
-		within := datasets.StratifiedFolds(seed.Stream("inner folds, "+name), rows.y, folds)
+		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), rows.y, folds)
 		var parts []*clustering
 		for g := range folds {
 			learn, judge := parted(within, g)

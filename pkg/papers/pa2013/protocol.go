@@ -13,6 +13,8 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -167,11 +169,11 @@ func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.
 		return datasets.Balance(), nil
 	case generatedMixture:
 		// Three overlapping classes of five features, the last without information.
-		var c []datasets.Component
+		var c []synthetic.Component
 		for class, mean := range [][]float64{{0, 0, 0, 0, 0}, {2, 0, 1, 0, 0}, {0, 2, 0, 1, 0}} {
-			c = append(c, datasets.Component{Class: class, N: 60, Mean: mean, Cov: mat.NewDiagDense(5, []float64{1, 1, 1, 1, 25})})
+			c = append(c, synthetic.Component{Class: class, N: 60, Mean: mean, Cov: mat.NewDiagDense(5, []float64{1, 1, 1, 1, 25})})
 		}
-		return datasets.GaussianMixture(seed.Stream("data"), c)
+		return synthetic.GaussianMixture(seed.Stream("data"), c)
 	}
 	return env.Data.Set(dataset)
 }
@@ -186,12 +188,12 @@ func newProblem(env *experiment.Env, seed experiment.Seed, dataset string, s set
 	p := &problem{classes: classes}
 	p.rank = ranks(set)
 	p.selection.rank = p.rank
-	train, test, err := datasets.StratifiedSplit(seed.Stream("split"), set.Y, s.Share)
+	train, test, err := sample.StratifiedSplit(seed.Stream("split"), set.Y, s.Share)
 	if err != nil {
 		return nil, err
 	}
 	p.train, p.test = rowsOf(set, train), rowsOf(set, test)
-	sub, valid, err := datasets.StratifiedSplit(seed.Stream("validation"), p.train.y, s.Selection)
+	sub, valid, err := sample.StratifiedSplit(seed.Stream("validation"), p.train.y, s.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +217,7 @@ func newProblem(env *experiment.Env, seed experiment.Seed, dataset string, s set
 		return nil, err
 	}
 	y := p.selection.test.y
-	p.held, err = datasets.DistinctLinks(seed.Stream("held pairs"), y, min(heldPairs, pairsOf(len(y))))
+	p.held, err = sample.DistinctLinks(seed.Stream("held pairs"), y, min(heldPairs, pairsOf(len(y))))
 	return p, err
 }
 
@@ -231,7 +233,7 @@ func stepsOf(n int, part float64) int { return int(math.Floor(part*float64(pairs
 // of them in random order, again and again, longer times the steps that Part asks for.
 func (s *session) draw(rng *rand.Rand, most int, part, longer float64) (err error) {
 	n := len(s.train.y)
-	if s.links, err = datasets.DistinctLinks(rng, s.train.y, min(most, pairsOf(n))); err != nil {
+	if s.links, err = sample.DistinctLinks(rng, s.train.y, min(most, pairsOf(n))); err != nil {
 		return err
 	}
 	s.steps = stepsOf(n, part)
@@ -464,7 +466,7 @@ func (s settings) itmlParams() itml.LabelParams {
 // training rows as itml.FitLabels draws.
 func (s *session) fitITML(ctx context.Context, rng *rand.Rand, set settings, gamma float64) (itml.Result, error) {
 	p := set.itmlParams()
-	sample, err := datasets.RandomLinks(rng, s.train.y, p.Resolved().BoundPairs)
+	sample, err := sample.RandomLinks(rng, s.train.y, p.Resolved().BoundPairs)
 	if err != nil {
 		return itml.Result{}, err
 	}

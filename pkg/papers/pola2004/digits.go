@@ -10,6 +10,8 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -114,7 +116,7 @@ func load(env *experiment.Env, seed experiment.Seed, d digits, s settings) (*pro
 	var train, test *datasets.Images
 	var err error
 	if env.Scale == experiment.Smoke {
-		train, test = datasets.GlyphDigits(seed.Stream("glyphs"), 3*s.Images, s.Images)
+		train, test = synthetic.GlyphDigits(seed.Stream("glyphs"), 3*s.Images, s.Images)
 	} else if train, test, err = env.Data.MNIST(); err != nil {
 		return nil, err
 	}
@@ -133,9 +135,9 @@ func load(env *experiment.Env, seed experiment.Seed, d digits, s settings) (*pro
 
 func drawLinks(rng *rand.Rand, y []int, s settings) ([]metric.Link, error) {
 	if s.Balanced {
-		return datasets.BalancedLinks(rng, y, s.Pairs)
+		return sample.BalancedLinks(rng, y, s.Pairs)
 	}
-	return datasets.RandomLinks(rng, y, s.Pairs)
+	return sample.RandomLinks(rng, y, s.Pairs)
 }
 
 func twoDigits(im *datasets.Images, idx []int, d digits, scaling datasets.Scaling) part {
@@ -158,7 +160,7 @@ func (p *problem) learnPOLA(s settings) (stream, error) {
 	}
 	out := stream{learner: l}
 	for range s.Passes {
-		for o, err := range learners.Run(l, datasets.Pairs(p.train.x, p.links)) {
+		for o, err := range learners.Run(l, sample.Pairs(p.train.x, p.links)) {
 			if err != nil {
 				return stream{}, err
 			}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
@@ -144,7 +145,7 @@ func loadNews(env *experiment.Env, seed experiment.Seed, s filterSettings) (*new
 	var news *datasets.Reuters
 	var err error
 	if env.Scale == experiment.Smoke {
-		news = datasets.News(seed.Stream("news"), smokeItems)
+		news = synthetic.News(seed.Stream("news"), smokeItems)
 	} else if news, err = env.Data.Reuters21578(); err != nil {
 		return nil, err
 	}

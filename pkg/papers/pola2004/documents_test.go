@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/internal/realdata"
-	"metriclab/pkg/datasets"
+
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/pairs"
@@ -53,7 +54,7 @@ func smokeStream(t *testing.T, s filterSettings) *newsStream {
 // The filter is the algorithm of Section 7 done slowly: measure every relevant
 // document, predict by the nearest, learn from the pair of the rule.
 func TestPOLAFilterIsTheDirectAlgorithm(t *testing.T) {
-	s := mainFilter.at(experiment.Smoke, datasets.NewsTopics[0].Name)
+	s := mainFilter.at(experiment.Smoke, synthetic.NewsTopics[0].Name)
 	n := smokeStream(t, s)
 	for _, relax := range []relaxation{plainPOLA, {Gamma: 10, Length: 0.5}} {
 		for _, rule := range pairRules {
@@ -131,12 +132,12 @@ func TestStreamCountsErrors(t *testing.T) {
 func TestFirstWordsDoNotLookAhead(t *testing.T) {
 	frozen := mainFilter
 	frozen.Warm = warmDocuments
-	frozen = frozen.at(experiment.Smoke, datasets.NewsTopics[0].Name)
+	frozen = frozen.at(experiment.Smoke, synthetic.NewsTopics[0].Name)
 	n := smokeStream(t, frozen)
 	if n.first != frozen.Warm || n.first == 0 {
 		t.Errorf("errors count from document %d, want %d", n.first, frozen.Warm)
 	}
-	if whole := smokeStream(t, mainFilter.at(experiment.Smoke, datasets.NewsTopics[0].Name)); whole.first != 0 || slices.EqualFunc(whole.x, n.x, func(a, b text.Sparse) bool { return slices.Equal(a.Value, b.Value) }) {
+	if whole := smokeStream(t, mainFilter.at(experiment.Smoke, synthetic.NewsTopics[0].Name)); whole.first != 0 || slices.EqualFunc(whole.x, n.x, func(a, b text.Sparse) bool { return slices.Equal(a.Value, b.Value) }) {
 		t.Error("the whole stream gives the same vectors as its beginning")
 	}
 }

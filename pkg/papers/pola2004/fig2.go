@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
@@ -24,7 +25,7 @@ import (
 
 const (
 	fig2Noisy = "noisy images"
-	fig2Side  = datasets.GlyphSide
+	fig2Side  = synthetic.GlyphSide
 	// fig2PerGroup images per digit and noise pattern make 64 in all.
 	fig2PerGroup = 16
 )
@@ -64,9 +65,9 @@ var Fig2 = experiment.Spec{
 	Columns: fig2Columns,
 	Trial:   fig2Trial,
 	Views: []experiment.View{
-		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(datasets.PerImage)},
-		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(datasets.PerLine)},
-		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(datasets.PerPixel)},
+		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(synthetic.PerImage)},
+		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(synthetic.PerLine)},
+		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(synthetic.PerPixel)},
 		{Name: "fig2-measures", Title: "Fig. 2 in numbers", Draw: drawFig2Measures},
 	},
 	Claims: fig2Claims,
@@ -74,7 +75,7 @@ var Fig2 = experiment.Spec{
 }
 
 type fig2Settings struct {
-	Noise datasets.NoiseReading `key:"noise"`
+	Noise synthetic.NoiseReading `key:"noise"`
 }
 
 var (
@@ -87,22 +88,22 @@ var (
 	}
 	fig2Pixels = experiment.Vector("p", fig2Side*fig2Side, "", "grey value of a pixel, row by row; one factor brings the clean digits to unit norm on average").In("image")
 
-	noiseReadings = []datasets.NoiseReading{datasets.PerImage, datasets.PerLine, datasets.PerPixel}
-	describeNoise = map[datasets.NoiseReading]string{
-		datasets.PerImage: "one value per image",
-		datasets.PerLine:  "one value per odd line",
-		datasets.PerPixel: "one value per pixel of the odd lines",
+	noiseReadings = []synthetic.NoiseReading{synthetic.PerImage, synthetic.PerLine, synthetic.PerPixel}
+	describeNoise = map[synthetic.NoiseReading]string{
+		synthetic.PerImage: "one value per image",
+		synthetic.PerLine:  "one value per odd line",
+		synthetic.PerPixel: "one value per pixel of the odd lines",
 	}
 )
 
 func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	set, err := datasets.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, cell.Settings.(fig2Settings).Noise, 1)
+	set, err := synthetic.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, cell.Settings.(fig2Settings).Noise, 1)
 	if err != nil {
 		return nil, err
 	}
 	// One factor for all images brings the clean prototypes to unit norm on
 	// average, the scale at which POLA's margin of 1 is of the size of the distances.
-	prototypes := [][]float64{datasets.Glyph(2), datasets.Glyph(5)}
+	prototypes := [][]float64{synthetic.Glyph(2), synthetic.Glyph(5)}
 	scale := 2 / (floats.Norm(prototypes[0], 2) + floats.Norm(prototypes[1], 2))
 	set.X.Scale(scale, set.X)
 	for _, p := range prototypes {
@@ -144,7 +145,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range learners.Run(l, datasets.Pairs(set.X, allLinks(seed, cell.Name, set.Y))) {
+	for _, err := range learners.Run(l, sample.Pairs(set.X, allLinks(seed, cell.Name, set.Y))) {
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +217,7 @@ func orderProbability(x *mat.Dense, y []int) float64 {
 
 var fig2Methods = []string{fig2Noisy, "PCA", pola}
 
-func drawFig2(reading datasets.NoiseReading) func(t *table.Table) (plots.Drawing, error) {
+func drawFig2(reading synthetic.NoiseReading) func(t *table.Table) (plots.Drawing, error) {
 	where := []string{"cell", reading.String(), "kind", "image"}
 	return given("images of the first trial under the reading "+reading.String(), func(t *table.Table) plots.Drawing {
 		images := t.Where(where...)
@@ -334,7 +335,7 @@ var fig2Claims = []experiment.Claim{
 // fig2Test tests sign·(measure − bound) > 0 under each reading of the noise.
 func fig2Test(kind, method string, bound, sign float64) func(*table.Table) judge.Test {
 	return func(t *table.Table) judge.Test {
-		return judge.Each(noiseReadings, func(r datasets.NoiseReading) (string, judge.Test) {
+		return judge.Each(noiseReadings, func(r synthetic.NoiseReading) (string, judge.Test) {
 			cell := r.String()
 			v := t.Where("cell", cell, "kind", kind, "method", method).Values("value")
 			d := make([]float64, len(v))

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 )
@@ -98,7 +98,7 @@ func TestNoiseReadingsAreDescribed(t *testing.T) {
 		if describeNoise[r] == "" {
 			t.Errorf("reading %v has no description", r)
 		}
-		if p, err := datasets.ParseNoiseReading(r.String()); p != r || err != nil {
+		if p, err := synthetic.ParseNoiseReading(r.String()); p != r || err != nil {
 			t.Errorf("reading %v does not parse back: %v, %v", r, p, err)
 		}
 	}

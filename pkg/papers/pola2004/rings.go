@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
@@ -90,12 +92,12 @@ var ringsColumns = experiment.Columns{
 
 // draw returns new points on the rings, and n pairs of them.
 func (s ringsSettings) draw(seed experiment.Seed, name string, n int) (*datasets.Set, []metric.Pair, error) {
-	set, err := datasets.Rings(seed.Stream(name+" points"), s.Points, s.Radii, s.Noise)
+	set, err := synthetic.Rings(seed.Stream(name+" points"), s.Points, s.Radii, s.Noise)
 	if err != nil {
 		return nil, nil, err
 	}
-	links, err := datasets.BalancedLinks(seed.Stream(name+" pairs"), set.Y, n)
-	return set, slices.Collect(datasets.Pairs(set.X, links)), err
+	links, err := sample.BalancedLinks(seed.Stream(name+" pairs"), set.Y, n)
+	return set, slices.Collect(sample.Pairs(set.X, links)), err
 }
 
 func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {

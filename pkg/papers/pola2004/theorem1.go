@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
@@ -78,7 +78,7 @@ const theorem1Dim, theorem1Rank = 10, 3
 func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	set := cell.Settings.(theorem1Settings)
 	b1 := set.B1
-	s, err := datasets.SeparablePairs(seed.Stream("pairs"), datasets.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})
+	s, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})
 	if err != nil {
 		return nil, err
 	}

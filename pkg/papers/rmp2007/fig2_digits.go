@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
@@ -77,7 +78,7 @@ func digitDataset(scale experiment.Scale) string {
 
 // digitsShown names the data in captions.
 func digitsShown(pixels float64) string {
-	if pixels == datasets.GlyphSide*datasets.GlyphSide {
+	if pixels == synthetic.GlyphSide*synthetic.GlyphSide {
 		return "built-in 12×12 glyphs, a stand-in for MNIST"
 	}
 	return "MNIST"
@@ -87,7 +88,7 @@ func digitsShown(pixels float64) string {
 // same for both tasks.
 func openDigits(env *experiment.Env, seed experiment.Seed, glyphs, testGlyphs int) (train, test *datasets.Images, err error) {
 	if seed.Dataset == "glyphs" {
-		train, test = datasets.GlyphDigits(seed.Stream("glyphs"), glyphs, testGlyphs)
+		train, test = synthetic.GlyphDigits(seed.Stream("glyphs"), glyphs, testGlyphs)
 		return train, test, nil
 	}
 	return env.Data.MNIST()

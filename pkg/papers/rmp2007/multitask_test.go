@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
@@ -64,7 +65,7 @@ func TestSignedCosts(t *testing.T) {
 
 // Each round has an image of each digit, and none comes twice.
 func TestDrawDigits(t *testing.T) {
-	images, _ := datasets.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 0)
+	images, _ := synthetic.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 0)
 	rounds, err := drawDigits(rand.New(rand.NewPCG(3, 4)), images, 20)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,6 @@
-package datasets
+// Package sample draws from labelled data: links between rows, splits and folds by class, parts of a
+// list of triplets. Randomness is always an argument; the same generator state gives the same sample.
+package sample
 
 import (
 	"fmt"
@@ -22,10 +24,10 @@ func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		return nil, err
 	}
 	if err := linksFit(int64(n)); err != nil {
-		return nil, fmt.Errorf("datasets: n: %w", err)
+		return nil, fmt.Errorf("sample: n: %w", err)
 	}
 	if len(y) < 2 {
-		return nil, fmt.Errorf("datasets: RandomLinks: %d point(s), want at least 2", len(y))
+		return nil, fmt.Errorf("sample: RandomLinks: %d point(s), want at least 2", len(y))
 	}
 	out := make([]metric.Link, n)
 	for k := range out {
@@ -41,10 +43,10 @@ func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 func DistinctLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	all := len(y) * (len(y) - 1) / 2
 	if n < 0 || n > all {
-		return nil, fmt.Errorf("datasets: n: %d is not allowed, want 0 to %d, the pairs of %d rows", n, all, len(y))
+		return nil, fmt.Errorf("sample: n: %d is not allowed, want 0 to %d, the pairs of %d rows", n, all, len(y))
 	}
 	if err := linksFit(int64(n)); err != nil {
-		return nil, fmt.Errorf("datasets: n: %w", err)
+		return nil, fmt.Errorf("sample: n: %w", err)
 	}
 	out := make([]metric.Link, n)
 	for k, r := range Choose(rng, all, n) {
@@ -74,7 +76,7 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		return nil, err
 	}
 	if err := linksFit(int64(n)); err != nil {
-		return nil, fmt.Errorf("datasets: n: %w", err)
+		return nil, fmt.Errorf("sample: n: %w", err)
 	}
 	same := (n + 1) / 2
 	classes, members := byClass(y)
@@ -83,10 +85,10 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		largest = max(largest, len(m))
 	}
 	if same > 0 && largest < 2 {
-		return nil, fmt.Errorf("datasets: BalancedLinks: %d points in %d classes, want a class with at least 2 points", len(y), len(classes))
+		return nil, fmt.Errorf("sample: BalancedLinks: %d points in %d classes, want a class with at least 2 points", len(y), len(classes))
 	}
 	if n > same && len(classes) < 2 {
-		return nil, fmt.Errorf("datasets: BalancedLinks: %d class(es), want at least 2 for dissimilar pairs", len(classes))
+		return nil, fmt.Errorf("sample: BalancedLinks: %d class(es), want at least 2 for dissimilar pairs", len(classes))
 	}
 	// Rejection would be slow for rare classes: draw the class of a similar
 	// pair by its number of pairs, and the first point of a dissimilar pair by
@@ -138,30 +140,30 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 		}
 	}
 	if classes < 1 || classes > max(1, len(y)) {
-		return nil, fmt.Errorf("datasets: classes: %d is not allowed, want 1 to %d, the number of rows", classes, max(1, len(y)))
+		return nil, fmt.Errorf("sample: classes: %d is not allowed, want 1 to %d, the number of rows", classes, max(1, len(y)))
 	}
 	members := make([][]int, classes)
 	for i, c := range y {
 		if c < 0 || c >= classes {
-			return nil, fmt.Errorf("datasets: PerClassLinks: y[%d] = %d is not allowed, want 0 to %d", i, c, classes-1)
+			return nil, fmt.Errorf("sample: PerClassLinks: y[%d] = %d is not allowed, want 0 to %d", i, c, classes-1)
 		}
 		members[c] = append(members[c], i)
 	}
 	for c, m := range members {
 		if len(m) == 0 {
-			return nil, fmt.Errorf("datasets: PerClassLinks: class %d is empty", c)
+			return nil, fmt.Errorf("sample: PerClassLinks: class %d is empty", c)
 		}
 		if len(m) < 2 && similar > 0 {
-			return nil, fmt.Errorf("datasets: PerClassLinks: class %d has 1 point, want at least 2 for similar pairs", c)
+			return nil, fmt.Errorf("sample: PerClassLinks: class %d has 1 point, want at least 2 for similar pairs", c)
 		}
 	}
 	if classes < 2 && dissimilar > 0 {
-		return nil, fmt.Errorf("datasets: PerClassLinks: 1 class, want at least 2 for dissimilar pairs")
+		return nil, fmt.Errorf("sample: PerClassLinks: 1 class, want at least 2 for dissimilar pairs")
 	}
 	// c·similar + c(c−1)/2·dissimilar, without overflow.
 	within, between := limits.Product(classes, similar), limits.Product(classes, classes-1, dissimilar)/2
 	if err := linksFit(within + min(between, math.MaxInt64-within)); err != nil {
-		return nil, fmt.Errorf("datasets: PerClassLinks: %w", err)
+		return nil, fmt.Errorf("sample: PerClassLinks: %w", err)
 	}
 	var out []metric.Link
 	for a, ma := range members {
@@ -197,7 +199,7 @@ func Pairs(x *mat.Dense, links []metric.Link) iter.Seq[metric.Pair] {
 // panics unless 0 ≤ k ≤ n.
 func Choose(rng *rand.Rand, n, k int) []int {
 	if k < 0 || k > n {
-		panic(fmt.Sprintf("datasets: Choose %d of %d", k, n))
+		panic(fmt.Sprintf("sample: Choose %d of %d", k, n))
 	}
 	// Fisher-Yates, stopped after k swaps.
 	all := make([]int, n)
@@ -213,7 +215,7 @@ func Choose(rng *rand.Rand, n, k int) []int {
 
 func checkCount(name string, n int) error {
 	if n < 0 {
-		return fmt.Errorf("datasets: %s: %d is not allowed, want at least 0", name, n)
+		return fmt.Errorf("sample: %s: %d is not allowed, want at least 0", name, n)
 	}
 	return nil
 }

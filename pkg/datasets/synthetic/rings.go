@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
 )
 
@@ -19,25 +20,25 @@ import (
 // No Mahalanobis metric tells two rings apart by a threshold: if r < R are the
 // radii and u is any unit vector, the points Ru and −Ru belong together at
 // d² = 4R²·uᵀMu, and Ru and ru do not at (R−r)²·uᵀMu, which is smaller.
-func Rings(rng *rand.Rand, n int, radii []float64, noise float64) (*Set, error) {
+func Rings(rng *rand.Rand, n int, radii []float64, noise float64) (*datasets.Set, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("datasets: n: %d is not allowed, want at least 1", n)
+		return nil, fmt.Errorf("synthetic: n: %d is not allowed, want at least 1", n)
 	}
 	if len(radii) == 0 {
-		return nil, fmt.Errorf("datasets: radii: none is not allowed, want at least one")
+		return nil, fmt.Errorf("synthetic: radii: none is not allowed, want at least one")
 	}
 	for i, r := range radii {
 		if !(r > 0) || math.IsInf(r, 1) {
-			return nil, fmt.Errorf("datasets: radii[%d]: %v is not allowed, want a finite number > 0", i, r)
+			return nil, fmt.Errorf("synthetic: radii[%d]: %v is not allowed, want a finite number > 0", i, r)
 		}
 	}
 	if !(noise >= 0) || math.IsInf(noise, 1) {
-		return nil, fmt.Errorf("datasets: noise: %v is not allowed, want a finite number ≥ 0", noise)
+		return nil, fmt.Errorf("synthetic: noise: %v is not allowed, want a finite number ≥ 0", noise)
 	}
 	if err := limits.Check(fmt.Sprintf("%d points on rings", n), limits.Floats(3, n)); err != nil {
-		return nil, fmt.Errorf("datasets: n: %w", err)
+		return nil, fmt.Errorf("synthetic: n: %w", err)
 	}
-	s := &Set{Name: "rings", X: mat.NewDense(n, 2, nil), Y: make([]int, n)}
+	s := &datasets.Set{Name: "rings", X: mat.NewDense(n, 2, nil), Y: make([]int, n)}
 	for k := range radii {
 		s.Classes = append(s.Classes, fmt.Sprintf("ring %d", k+1))
 	}

@@ -1,4 +1,4 @@
-package datasets_test
+package synthetic_test
 
 import (
 	"math"
@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/metric"
 )
 
 func TestRings(t *testing.T) {
 	const n, noise = 3000, 0.1
 	radii := []float64{1, 3}
-	s, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), n, radii, noise)
+	s, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), n, radii, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +35,15 @@ func TestRings(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func() error{
-		"no points": func() error { _, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), 0, radii, noise); return err },
-		"no radii":  func() error { _, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), 9, nil, noise); return err },
+		"no points": func() error { _, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), 0, radii, noise); return err },
+		"no radii":  func() error { _, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), 9, nil, noise); return err },
 		"radius 0": func() error {
-			_, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), 9, []float64{0}, noise)
+			_, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), 9, []float64{0}, noise)
 			return err
 		},
-		"negative noise": func() error { _, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), 9, radii, -1); return err },
+		"negative noise": func() error { _, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), 9, radii, -1); return err },
 		"noise not a number": func() error {
-			_, err := datasets.Rings(rand.New(rand.NewPCG(1, 1)), 9, radii, math.NaN())
+			_, err := synthetic.Rings(rand.New(rand.NewPCG(1, 1)), 9, radii, math.NaN())
 			return err
 		},
 	} {

@@ -1,4 +1,4 @@
-package datasets
+package sample
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 // uniform. It returns an error unless 0 < share < 1 and both parts get a row.
 func StratifiedSplit(rng *rand.Rand, y []int, share float64) (train, test []int, err error) {
 	if !(share > 0 && share < 1) {
-		return nil, nil, fmt.Errorf("datasets: share: %v is not allowed, want more than 0 and less than 1", share)
+		return nil, nil, fmt.Errorf("sample: share: %v is not allowed, want more than 0 and less than 1", share)
 	}
 	n := len(y)
 	size := int(math.Round(share * float64(n)))
 	if size < 1 || size >= n {
-		return nil, nil, fmt.Errorf("datasets: share: %v is not allowed with %d rows: the training part would have %d", share, n, size)
+		return nil, nil, fmt.Errorf("sample: share: %v is not allowed with %d rows: the training part would have %d", share, n, size)
 	}
 	// Row k of the order is a training row where ⌊k·size/n⌋ grows, in whole numbers:
 	// any stretch of the order, a class too, has its share of them up to less than 1.
@@ -40,7 +40,7 @@ func StratifiedSplit(rng *rand.Rand, y []int, share float64) (train, test []int,
 // differ by more than one row. It panics unless folds ≥ 1.
 func StratifiedFolds(rng *rand.Rand, y []int, folds int) []int {
 	if folds < 1 {
-		panic(fmt.Sprintf("datasets: StratifiedFolds with %d folds", folds))
+		panic(fmt.Sprintf("sample: StratifiedFolds with %d folds", folds))
 	}
 	out := make([]int, len(y))
 	for k, i := range byClassShuffled(rng, y) {

@@ -1,9 +1,11 @@
-package datasets
+package synthetic
 
 import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"metriclab/pkg/datasets"
 )
 
 // NewsTopics are the topics of made-up News with the share of items that have
@@ -29,7 +31,7 @@ const (
 // from 15 words of the topic's own. Words are syllables without meaning. All
 // items are of the ModApte split, the first three quarters TRAIN. It panics if n
 // is negative.
-func News(rng *rand.Rand, n int) *Reuters {
+func News(rng *rand.Rand, n int) *datasets.Reuters {
 	words := madeWords(rng, newsWords+len(NewsTopics)*newsOwn)
 	common := words[:newsWords]
 	var total float64
@@ -38,7 +40,7 @@ func News(rng *rand.Rand, n int) *Reuters {
 		total += 1 / float64(i+1)
 		cumulated[i] = total
 	}
-	out := &Reuters{Docs: make([]ReutersDoc, n)}
+	out := &datasets.Reuters{Docs: make([]datasets.ReutersDoc, n)}
 	for i := range out.Docs {
 		d := &out.Docs[i]
 		d.NewID, d.TopicsAttr, d.LewisSplit = i+1, "YES", "TRAIN"

@@ -1,15 +1,15 @@
-package datasets_test
+package sample_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 )
 
 func ExampleBalancedLinks() {
 	y := []int{0, 0, 1, 1, 1, 2}
-	links, err := datasets.BalancedLinks(rand.New(rand.NewPCG(1, 2)), y, 4)
+	links, err := sample.BalancedLinks(rand.New(rand.NewPCG(1, 2)), y, 4)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -26,7 +26,7 @@ func ExampleBalancedLinks() {
 
 func ExampleStratifiedSplit() {
 	y := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}
-	train, test, err := datasets.StratifiedSplit(rand.New(rand.NewPCG(1, 2)), y, 0.5)
+	train, test, err := sample.StratifiedSplit(rand.New(rand.NewPCG(1, 2)), y, 0.5)
 	if err != nil {
 		fmt.Println(err)
 		return

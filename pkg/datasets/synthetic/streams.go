@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -39,15 +40,15 @@ func (c SeparableConfig) Resolved() SeparableConfig {
 func (c SeparableConfig) check() error {
 	switch {
 	case c.N < 0:
-		return fmt.Errorf("datasets: N: %d is not allowed, want at least 0", c.N)
+		return fmt.Errorf("synthetic: N: %d is not allowed, want at least 0", c.N)
 	case c.Dim < 1:
-		return fmt.Errorf("datasets: Dim: %d is not allowed, want at least 1", c.Dim)
+		return fmt.Errorf("synthetic: Dim: %d is not allowed, want at least 1", c.Dim)
 	case c.Rank < 1 || c.Rank > c.Dim:
-		return fmt.Errorf("datasets: Rank: %d is not allowed, want 1 to Dim = %d", c.Rank, c.Dim)
+		return fmt.Errorf("synthetic: Rank: %d is not allowed, want 1 to Dim = %d", c.Rank, c.Dim)
 	case !(c.Margin >= 1) || math.IsInf(c.Margin, 1):
-		return fmt.Errorf("datasets: Margin: %v is not allowed, want a number of at least 1", c.Margin)
+		return fmt.Errorf("synthetic: Margin: %v is not allowed, want a number of at least 1", c.Margin)
 	case !(c.MaxNorm > 0) || math.IsInf(c.MaxNorm, 1):
-		return fmt.Errorf("datasets: MaxNorm: %v is not allowed, want a positive number", c.MaxNorm)
+		return fmt.Errorf("synthetic: MaxNorm: %v is not allowed, want a positive number", c.MaxNorm)
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func SeparablePairs(rng *rand.Rand, cfg SeparableConfig) (*PairStream, error) {
 func (s *PairStream) Pad(dim int) *PairStream {
 	d := s.Metric.Dim()
 	if dim < d {
-		panic(fmt.Sprintf("datasets: Pad from dimension %d to %d", d, dim))
+		panic(fmt.Sprintf("synthetic: Pad from dimension %d to %d", d, dim))
 	}
 	return s.mapped(func(x []float64) []float64 {
 		out := make([]float64, dim)
@@ -220,15 +221,15 @@ type Component struct {
 // returns an error that names the component and field if there is none, N < 1,
 // Class < 0, the lengths differ, or Cov is not positive semi-definite and
 // finite.
-func GaussianMixture(rng *rand.Rand, components []Component) (*Set, error) {
+func GaussianMixture(rng *rand.Rand, components []Component) (*datasets.Set, error) {
 	if len(components) == 0 {
-		return nil, fmt.Errorf("datasets: components: none given, want at least 1")
+		return nil, fmt.Errorf("synthetic: components: none given, want at least 1")
 	}
 	d, n := len(components[0].Mean), 0
 	factors := make([]*metric.Mahalanobis, len(components)) // Cov = LᵀL
 	for k, c := range components {
 		bad := func(field string, value any, want string) error {
-			return fmt.Errorf("datasets: component %d, %s: %v is not allowed, want %s", k, field, value, want)
+			return fmt.Errorf("synthetic: component %d, %s: %v is not allowed, want %s", k, field, value, want)
 		}
 		switch {
 		case c.N < 1:
@@ -249,16 +250,16 @@ func GaussianMixture(rng *rand.Rand, components []Component) (*Set, error) {
 		if c.Cov != nil {
 			f, err := metric.NewMahalanobis(c.Cov)
 			if err != nil {
-				return nil, fmt.Errorf("datasets: component %d, Cov: %w", k, err)
+				return nil, fmt.Errorf("synthetic: component %d, Cov: %w", k, err)
 			}
 			factors[k] = f
 		}
 		n += min(c.N, math.MaxInt-n)
 	}
 	if err := limits.Check(fmt.Sprintf("%d samples of %d features", n, d), limits.Floats(n, d)); err != nil {
-		return nil, fmt.Errorf("datasets: components, N: %w", err)
+		return nil, fmt.Errorf("synthetic: components, N: %w", err)
 	}
-	out := &Set{Name: "gaussian-mixture", X: mat.NewDense(n, d, nil)}
+	out := &datasets.Set{Name: "gaussian-mixture", X: mat.NewDense(n, d, nil)}
 	for k, c := range components {
 		l := factors[k].Factor()
 		for range c.N {

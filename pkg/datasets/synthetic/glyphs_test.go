@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/metric"
 )
 
@@ -108,14 +109,14 @@ func TestNoisyGlyphsSNR(t *testing.T) {
 }
 
 func TestNoisyGlyphsErrors(t *testing.T) {
-	for name, call := range map[string]func() (*Set, error){
-		"digit 10":  func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{10}, 1, PerImage, 1) },
-		"no digit":  func() (*Set, error) { return NoisyGlyphs(newRand(1), nil, 1, PerImage, 1) },
-		"0 images":  func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 0, PerImage, 1) },
-		"reading 9": func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, 9, 1) },
-		"snr 0":     func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, 0) },
-		"snr NaN":   func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.NaN()) },
-		"snr Inf":   func() (*Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.Inf(1)) },
+	for name, call := range map[string]func() (*datasets.Set, error){
+		"digit 10":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{10}, 1, PerImage, 1) },
+		"no digit":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), nil, 1, PerImage, 1) },
+		"0 images":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 0, PerImage, 1) },
+		"reading 9": func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, 9, 1) },
+		"snr 0":     func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, 0) },
+		"snr NaN":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.NaN()) },
+		"snr Inf":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.Inf(1)) },
 	} {
 		if s, err := call(); err == nil || s != nil {
 			t.Errorf("%s: got %v, want an error", name, s)
@@ -139,7 +140,7 @@ func TestNoiseReadingNames(t *testing.T) {
 
 func TestGlyphDigitsBalancedAndSeeded(t *testing.T) {
 	train, test := GlyphDigits(newRand(3), 105, 40)
-	for _, m := range []*Images{train, test} {
+	for _, m := range []*datasets.Images{train, test} {
 		c := m.Counts()
 		if slices.Max(c[:])-slices.Min(c[:]) > 1 {
 			t.Errorf("%s: counts %v differ by more than one", m.Name, c)
@@ -164,7 +165,7 @@ func TestGlyphDigitsAreNeitherTrivialNorHopeless(t *testing.T) {
 	var mean, worst float64
 	for a := range 10 {
 		for b := range a {
-			x, q := train.Set(train.Filter(train.All(), a, b), Unit01), test.Set(test.Filter(test.All(), a, b), Unit01)
+			x, q := train.Set(train.Filter(train.All(), a, b), datasets.Unit01), test.Set(test.Filter(test.All(), a, b), datasets.Unit01)
 			wrong := 0
 			for i := range q.N() {
 				best, near := math.Inf(1), 0

@@ -1,17 +1,18 @@
-package datasets_test
+package synthetic_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 )
 
 func ExampleGlyph() {
-	g := datasets.Glyph(2)
-	for y := 0; y < datasets.GlyphSide; y += 2 { // every second row
-		for x := range datasets.GlyphSide {
-			fmt.Print(map[float64]string{0: ".", 1: "#"}[g[y*datasets.GlyphSide+x]])
+	g := synthetic.Glyph(2)
+	for y := 0; y < synthetic.GlyphSide; y += 2 { // every second row
+		for x := range synthetic.GlyphSide {
+			fmt.Print(map[float64]string{0: ".", 1: "#"}[g[y*synthetic.GlyphSide+x]])
 		}
 		fmt.Println()
 	}
@@ -26,7 +27,7 @@ func ExampleGlyph() {
 
 func ExampleNoisyGlyphs() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s, err := datasets.NoisyGlyphs(rng, []int{5, 2}, 16, datasets.PerImage, 1)
+	s, err := synthetic.NoisyGlyphs(rng, []int{5, 2}, 16, synthetic.PerImage, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,7 +37,7 @@ func ExampleNoisyGlyphs() {
 }
 
 func ExampleGlyphDigits() {
-	train, _ := datasets.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 100)
+	train, _ := synthetic.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 100)
 	idx := train.Filter(train.All(), 3, 8)
 	x := train.Rows(idx, datasets.Unit01)
 	n, d := x.Dims()
@@ -46,7 +47,7 @@ func ExampleGlyphDigits() {
 
 func ExampleSeparablePairs() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s, err := datasets.SeparablePairs(rng, datasets.SeparableConfig{N: 1000, Dim: 10, Rank: 2})
+	s, err := synthetic.SeparablePairs(rng, synthetic.SeparableConfig{N: 1000, Dim: 10, Rank: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

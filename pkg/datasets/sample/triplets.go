@@ -1,4 +1,4 @@
-package datasets
+package sample
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func CheckSizes(n int, sizes ...int) error {
 	left := n
 	for k, size := range sizes {
 		if size < 0 || size > left {
-			return fmt.Errorf("datasets: sizes[%d]: %d is not allowed, want 0 to %d, the triplets that are left of %d", k, size, left, n)
+			return fmt.Errorf("sample: sizes[%d]: %d is not allowed, want 0 to %d, the triplets that are left of %d", k, size, left, n)
 		}
 		left -= size
 	}

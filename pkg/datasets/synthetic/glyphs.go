@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
 )
 
@@ -126,7 +127,7 @@ func (r NoiseReading) String() string { return readingNames.Text(r) }
 // ParseNoiseReading returns the reading of that name, or an error that lists
 // the names.
 func ParseNoiseReading(name string) (NoiseReading, error) {
-	return readingNames.Parse("datasets: noise reading", name)
+	return readingNames.Parse("synthetic: noise reading", name)
 }
 
 // NoisyGlyphs returns the images of Shalev-Shwartz, Singer and Ng (2004),
@@ -144,30 +145,30 @@ func ParseNoiseReading(name string) (NoiseReading, error) {
 //
 // It returns an error if a digit is outside 0..9, there is none, perPattern < 1,
 // the reading is unknown, or snr is not positive and finite.
-func NoisyGlyphs(rng *rand.Rand, digits []int, perPattern int, reading NoiseReading, snr float64) (*Set, error) {
+func NoisyGlyphs(rng *rand.Rand, digits []int, perPattern int, reading NoiseReading, snr float64) (*datasets.Set, error) {
 	if len(digits) == 0 {
-		return nil, fmt.Errorf("datasets: digits: none given, want at least 1")
+		return nil, fmt.Errorf("synthetic: digits: none given, want at least 1")
 	}
 	for _, d := range digits {
 		if d < 0 || d > 9 {
-			return nil, fmt.Errorf("datasets: digits: %d is not allowed, want 0 to 9", d)
+			return nil, fmt.Errorf("synthetic: digits: %d is not allowed, want 0 to 9", d)
 		}
 	}
 	if perPattern < 1 {
-		return nil, fmt.Errorf("datasets: perPattern: %d is not allowed, want at least 1", perPattern)
+		return nil, fmt.Errorf("synthetic: perPattern: %d is not allowed, want at least 1", perPattern)
 	}
 	if reading < PerImage || reading > PerPixel {
-		return nil, fmt.Errorf("datasets: reading: %v is not allowed, want one of %q", reading, readingNames.List())
+		return nil, fmt.Errorf("synthetic: reading: %v is not allowed, want one of %q", reading, readingNames.List())
 	}
 	if !(snr > 0) || math.IsInf(snr, 1) {
-		return nil, fmt.Errorf("datasets: snr: %v is not allowed, want a positive number", snr)
+		return nil, fmt.Errorf("synthetic: snr: %v is not allowed, want a positive number", snr)
 	}
 	const pixels = GlyphSide * GlyphSide
 	if err := limits.Check(fmt.Sprintf("%d noisy images per pattern", perPattern), limits.Floats(len(digits), 2, perPattern, pixels)); err != nil {
-		return nil, fmt.Errorf("datasets: perPattern: %w", err)
+		return nil, fmt.Errorf("synthetic: perPattern: %w", err)
 	}
 	n := len(digits) * 2 * perPattern
-	out := &Set{Name: "noisy-glyphs", X: mat.NewDense(n, pixels, nil), Height: GlyphSide, Width: GlyphSide}
+	out := &datasets.Set{Name: "noisy-glyphs", X: mat.NewDense(n, pixels, nil), Height: GlyphSide, Width: GlyphSide}
 	for _, d := range digits {
 		g := glyphs[d]
 		sigma := math.Sqrt(floats.Dot(g, g) / (snr * pixels / 2))
@@ -211,7 +212,7 @@ func addNoise(rng *rand.Rand, image []float64, pattern Pattern, reading NoiseRea
 // on every pixel, rounded and clipped to 0..255. In each part the digits are
 // in random order and their counts differ by at most one. It panics if a count
 // is negative.
-func GlyphDigits(rng *rand.Rand, nTrain, nTest int) (train, test *Images) {
+func GlyphDigits(rng *rand.Rand, nTrain, nTest int) (train, test *datasets.Images) {
 	return glyphImages(rng, "glyph-digits-train", nTrain), glyphImages(rng, "glyph-digits-test", nTest)
 }
 
@@ -222,9 +223,9 @@ const (
 	glyphNoise               = 75
 )
 
-func glyphImages(rng *rand.Rand, name string, n int) *Images {
+func glyphImages(rng *rand.Rand, name string, n int) *datasets.Images {
 	const pixels = GlyphSide * GlyphSide
-	out := &Images{Name: name, N: n, H: GlyphSide, W: GlyphSide, Pix: make([]byte, n*pixels), Labels: make([]uint8, n)}
+	out := &datasets.Images{Name: name, N: n, H: GlyphSide, W: GlyphSide, Pix: make([]byte, n*pixels), Labels: make([]uint8, n)}
 	for k, r := range rng.Perm(n) {
 		d := r % 10
 		out.Labels[k] = uint8(d)

@@ -1,4 +1,7 @@
-package datasets
+// Package synthetic makes data that need no file: glyphs, faces, news stories, rings, mixtures of Gaussians,
+// separable pairs, and all comparisons of points. Randomness is always an argument; the same generator
+// state gives the same data.
+package synthetic
 
 import (
 	"cmp"
@@ -10,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -32,15 +36,15 @@ type Comparisons struct {
 func NewComparisons(x *mat.Dense) (*Comparisons, error) {
 	n, _ := x.Dims()
 	if n < 3 {
-		return nil, fmt.Errorf("datasets: comparisons: %d points, want at least 3", n)
+		return nil, fmt.Errorf("synthetic: comparisons: %d points, want at least 3", n)
 	}
 	if n-2 > math.MaxInt/n/(n-1) {
-		return nil, fmt.Errorf("datasets: comparisons: %d points, whose triplets an int cannot count", n)
+		return nil, fmt.Errorf("synthetic: comparisons: %d points, whose triplets an int cannot count", n)
 	}
 	for i := range n {
 		for j, v := range x.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("datasets: comparisons: point %d, coordinate %d: %v is not allowed, want a finite number", i, j, v)
+				return nil, fmt.Errorf("synthetic: comparisons: point %d, coordinate %d: %v is not allowed, want a finite number", i, j, v)
 			}
 		}
 	}
@@ -51,11 +55,11 @@ func NewComparisons(x *mat.Dense) (*Comparisons, error) {
 		row[h] = -1 // apart from all squares
 		slices.Sort(row)
 		if math.IsInf(row[n-1], 1) {
-			return nil, fmt.Errorf("datasets: comparisons: distances from point %d overflow", h)
+			return nil, fmt.Errorf("synthetic: comparisons: distances from point %d overflow", h)
 		}
 		for k := 2; k < n; k++ {
 			if row[k] == row[k-1] {
-				return nil, fmt.Errorf("datasets: comparisons: two points have the squared distance %v from point %d, want all different", row[k], h)
+				return nil, fmt.Errorf("synthetic: comparisons: two points have the squared distance %v from point %d, want all different", row[k], h)
 			}
 		}
 	}
@@ -67,13 +71,13 @@ func NewComparisons(x *mat.Dense) (*Comparisons, error) {
 // and 5.2 (n = 5000), d = 50. It returns an error unless n ≥ 3 and d ≥ 1.
 func GaussianComparisons(rng *rand.Rand, n, d int) (*Comparisons, error) {
 	if n < 3 {
-		return nil, fmt.Errorf("datasets: n: %d is not allowed, want at least 3", n)
+		return nil, fmt.Errorf("synthetic: n: %d is not allowed, want at least 3", n)
 	}
 	if d < 1 {
-		return nil, fmt.Errorf("datasets: d: %d is not allowed, want at least 1", d)
+		return nil, fmt.Errorf("synthetic: d: %d is not allowed, want at least 1", d)
 	}
 	if err := limits.Check(fmt.Sprintf("%d points in %d dimensions", n, d), limits.Floats(2, n, d)); err != nil {
-		return nil, fmt.Errorf("datasets: n, d: %w", err)
+		return nil, fmt.Errorf("synthetic: n, d: %w", err)
 	}
 	x := mat.NewDense(n, d, nil)
 	for i := range n {
@@ -100,7 +104,7 @@ func (c *Comparisons) perHead() int { n := c.Objects(); return (n - 1) * (n - 2)
 // is out of range.
 func (c *Comparisons) At(i int) metric.Triplet {
 	if i < 0 || i >= c.Len() {
-		panic(fmt.Sprintf("datasets: comparison %d of %d", i, c.Len()))
+		panic(fmt.Sprintf("synthetic: comparison %d of %d", i, c.Len()))
 	}
 	h := i / c.perHead()
 	hi, lo := unpair(i % c.perHead())
@@ -145,7 +149,7 @@ func (c *Comparisons) All() iter.Seq[metric.Triplet] {
 // random order. Time and memory are proportional to what is drawn. It returns an error
 // unless all sizes are ≥ 0 and their sum is at most Len.
 func (c *Comparisons) Sample(rng *rand.Rand, sizes ...int) ([][]metric.Triplet, error) {
-	if err := CheckSizes(c.Len(), sizes...); err != nil {
+	if err := sample.CheckSizes(c.Len(), sizes...); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -168,7 +172,7 @@ func (c *Comparisons) Sample(rng *rand.Rand, sizes ...int) ([][]metric.Triplet, 
 		moved[j] = at(i)
 		ts[i] = c.At(v)
 	}
-	return Cut(ts, sizes...)[:len(sizes)], nil
+	return sample.Cut(ts, sizes...)[:len(sizes)], nil
 }
 
 // Errors returns the share of comparisons that the n×n kernel k does not satisfy, over
@@ -220,7 +224,7 @@ func (c *Comparisons) Errors(k mat.Symmetric, tol float64, without ...metric.Tri
 		ties, wrong = ties-tie, wrong-more
 	}
 	if total == 0 {
-		panic("datasets: Errors without any comparison")
+		panic("synthetic: Errors without any comparison")
 	}
 	return float64(wrong+ties) / float64(total), (float64(wrong) + float64(ties)/2) / float64(total)
 }
@@ -250,7 +254,7 @@ func kernelFrom(row []float64, k mat.Symmetric, h int) {
 	for j := range row {
 		row[j] = kernelSqDist(k, h, j)
 		if math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
-			panic(fmt.Sprintf("datasets: squared distance of %d and %d is %v", h, j, row[j]))
+			panic(fmt.Sprintf("synthetic: squared distance of %d and %d is %v", h, j, row[j]))
 		}
 	}
 }
@@ -272,7 +276,7 @@ func (c *Comparisons) index(t metric.Triplet) int {
 func (c *Comparisons) check(t metric.Triplet) {
 	n := c.Objects()
 	if t.Degenerate() || min(t.A, t.Near, t.Far) < 0 || max(t.A, t.Near, t.Far) >= n {
-		panic(fmt.Sprintf("datasets: comparison of %d and %d with %d, among %d objects", t.Near, t.Far, t.A, n))
+		panic(fmt.Sprintf("synthetic: comparison of %d and %d with %d, among %d objects", t.Near, t.Far, t.A, n))
 	}
 }
 

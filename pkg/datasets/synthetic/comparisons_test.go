@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/metric"
 )
 
@@ -155,7 +156,7 @@ func TestComparisonsSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, i := range Choose(newRand(3), c.Len(), 7) {
+	for k, i := range sample.Choose(newRand(3), c.Len(), 7) {
 		if some[0][k] != c.At(i) {
 			t.Errorf("draw %d is %v, want %v", k, some[0][k], c.At(i))
 		}

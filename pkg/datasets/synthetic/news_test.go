@@ -1,4 +1,4 @@
-package datasets_test
+package synthetic_test
 
 import (
 	"math"
@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 )
 
 func TestNews(t *testing.T) {
 	const n = 4000
-	r := datasets.News(rand.New(rand.NewPCG(1, 1)), n)
-	if !reflect.DeepEqual(r, datasets.News(rand.New(rand.NewPCG(1, 1)), n)) {
+	r := synthetic.News(rand.New(rand.NewPCG(1, 1)), n)
+	if !reflect.DeepEqual(r, synthetic.News(rand.New(rand.NewPCG(1, 1)), n)) {
 		t.Error("the same generator state gave other news")
 	}
 	train, test := r.ModApte()
 	if len(r.Docs) != n || len(train) != n*3/4 || len(test) != n/4 {
 		t.Fatalf("%d items, split %d + %d", len(r.Docs), len(train), len(test))
 	}
-	for _, topic := range datasets.NewsTopics {
+	for _, topic := range synthetic.NewsTopics {
 		hits := 0
 		for _, has := range r.Relevant(r.All(), topic.Name) {
 			if has {
@@ -37,7 +37,7 @@ func TestNews(t *testing.T) {
 	share := func(with bool) float64 {
 		var sum, pairs float64
 		var last map[string]bool
-		for i, has := range r.Relevant(r.All(), datasets.NewsTopics[0].Name) {
+		for i, has := range r.Relevant(r.All(), synthetic.NewsTopics[0].Name) {
 			if has != with {
 				continue
 			}
