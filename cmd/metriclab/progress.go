@@ -69,15 +69,15 @@ func (p *progress) counts() string {
 func (p *progress) event(e harness.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Kind != harness.Drawn && e.Kind != harness.Damaged {
+	if e.Kind != harness.EventDrawn && e.Kind != harness.EventDamaged {
 		p.last = e
 	}
 	beside := p.remaining()
 	p.beside.Store(&beside)
 	switch e.Kind {
-	case harness.Damaged:
+	case harness.EventDamaged:
 		fmt.Fprintln(p.w, p.damaged(e.File))
-	case harness.Planned:
+	case harness.EventPlanned:
 		if e.NoChecksum > 0 {
 			fmt.Fprintln(p.w, noChecksum(e.NoChecksum)+": run again")
 		}
@@ -92,9 +92,9 @@ func (p *progress) event(e harness.Event) {
 				mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
 				mpb.BarRemoveOnComplete())
 		}
-	case harness.Failed:
+	case harness.EventFailed:
 		fmt.Fprintf(p.w, "failed: %s, cell %s, trial %d: %v\n", e.Experiment, e.Cell, e.Trial, e.Err)
-	case harness.Drawn:
+	case harness.EventDrawn:
 		if e.Outcome.Ran+e.Outcome.Failed > 0 {
 			fmt.Fprintf(p.w, "%s: %s run, %d failed, %d of %d done\n", e.Experiment, plural.Of(e.Outcome.Ran+e.Outcome.Failed, "job"), e.Outcome.Failed, e.Outcome.Done, e.Outcome.Jobs)
 		}

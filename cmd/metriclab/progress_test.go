@@ -16,9 +16,9 @@ func TestBarNeverBlocks(t *testing.T) {
 	go func() {
 		defer close(done)
 		p := c.app.progress(harness.Config{})
-		p.event(harness.Event{Kind: harness.Planned, Total: 1 << 40, Left: time.Hour})
+		p.event(harness.Event{Kind: harness.EventPlanned, Total: 1 << 40, Left: time.Hour})
 		for n, start := 0, time.Now(); time.Since(start) < 700*time.Millisecond; n++ {
-			p.event(harness.Event{Kind: harness.Finished, Experiment: "toy/lines", Cell: "a", Ended: n, Total: 1 << 40, Left: time.Hour})
+			p.event(harness.Event{Kind: harness.EventFinished, Experiment: "toy/lines", Cell: "a", Ended: n, Total: 1 << 40, Left: time.Hour})
 		}
 		p.close()
 	}()

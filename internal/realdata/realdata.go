@@ -33,7 +33,7 @@ func Store(t testing.TB, names ...string) *datasets.Store {
 			t.Fatal(err)
 		}
 		for _, f := range files {
-			if f.State == datasets.Unconfirmed { // its size differs: its values decide
+			if f.State == datasets.FileUnconfirmed { // its size differs: its values decide
 				if f, err = datasets.VerifyFile(t.Context(), f.Path, store.Path(f.Path)); err != nil {
 					t.Fatal(err)
 				}

@@ -61,7 +61,7 @@ func TestRealContent(t *testing.T) {
 				}
 				data = packedAgain(t, f.Path, data)
 				file := filepath.Join(t.TempDir(), "file")
-				check := func(want datasets.State, why string) {
+				check := func(want datasets.FileState, why string) {
 					t.Helper()
 					if err := os.WriteFile(file, data, 0o644); err != nil {
 						t.Fatal(err)
@@ -71,9 +71,9 @@ func TestRealContent(t *testing.T) {
 						t.Errorf("%v, %q, %v, want %v", st.State, st.Why, err, want)
 					}
 				}
-				check(datasets.SameContent, "")
+				check(datasets.FileSameContent, "")
 				data = data[:len(data)/2]
-				check(datasets.WrongContent, "wrong data: ")
+				check(datasets.FileWrongContent, "wrong data: ")
 			})
 		}
 	}

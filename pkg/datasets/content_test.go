@@ -441,14 +441,14 @@ func TestGetFromLiar(t *testing.T) {
 				s := open(t.TempDir(), f.entries(l.URL+"/x"))
 				writeFile(t, s.Path(f.Path), htmlPage)
 				st, err := s.Verify(t.Context(), "toy")
-				if err != nil || st[0].State != WrongContent || st[0].State.Usable() || !strings.Contains(st[0].Why, "wrong kind") {
+				if err != nil || st[0].State != FileWrongContent || st[0].State.Usable() || !strings.Contains(st[0].Why, "wrong kind") {
 					t.Errorf("%+v, %v", st, err)
 				}
 				var wrong *ContentError
 				if _, err := s.Checksum(t.Context(), "toy"); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "metriclab data get toy") {
 					t.Errorf("Checksum: %v", err)
 				}
-				if st, err := s.Status("toy"); err != nil || st[0].State != Unconfirmed || st[0].State.Usable() {
+				if st, err := s.Status("toy"); err != nil || st[0].State != FileUnconfirmed || st[0].State.Usable() {
 					t.Errorf("Status is %+v, %v", st, err)
 				}
 				l.send(good, "")
@@ -456,7 +456,7 @@ func TestGetFromLiar(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				checkFolder(t, s, map[string][]byte{f.Path: good})
-				if st, err := s.Verify(t.Context(), "toy"); err != nil || st[0].State != SameContent || !st[0].State.Usable() {
+				if st, err := s.Verify(t.Context(), "toy"); err != nil || st[0].State != FileSameContent || !st[0].State.Usable() {
 					t.Errorf("%+v, %v", st, err)
 				}
 				// Equal values have equal checksums.

@@ -131,17 +131,17 @@ func (m *Images) Set(idx []int, s Scaling) *Set {
 	return &Set{Name: m.Name, X: m.Rows(idx, s), Y: m.Y(idx), Height: m.H, Width: m.W}
 }
 
-// Scaling says how grey values 0..255 become features. The zero value is Raw.
+// Scaling says how grey values 0..255 become features. The zero value is ScaleRaw.
 type Scaling int
 
 const (
-	// Raw keeps the grey value, 0..255.
-	Raw Scaling = iota
-	// Unit01 divides by 255, giving 0..1.
-	Unit01
-	// UnitNorm divides each image by its Euclidean norm, so that ‖x‖₂ = 1; an
+	// ScaleRaw keeps the grey value, 0..255.
+	ScaleRaw Scaling = iota
+	// Scale01 divides by 255, giving 0..1.
+	Scale01
+	// ScaleUnitNorm divides each image by its Euclidean norm, so that ‖x‖₂ = 1; an
 	// image that is zero everywhere stays zero.
-	UnitNorm
+	ScaleUnitNorm
 )
 
 var scalingNames = enum.Of[Scaling]("Scaling(%d)", "raw", "unit01", "unitnorm")
@@ -158,10 +158,10 @@ func ParseScaling(name string) (Scaling, error) {
 func (s Scaling) fill(dst []float64, src []byte) {
 	scale := 1.0
 	switch s {
-	case Raw:
-	case Unit01:
+	case ScaleRaw:
+	case Scale01:
 		scale = 255
-	case UnitNorm:
+	case ScaleUnitNorm:
 		var sum uint64 // exact: at most 255² per pixel
 		for _, p := range src {
 			sum += uint64(p) * uint64(p)

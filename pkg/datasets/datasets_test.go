@@ -20,9 +20,9 @@ func TestImagesRows(t *testing.T) {
 		s    Scaling
 		want []float64 // images 2, 1, 0
 	}{
-		{Raw, []float64{3, 0, 4, 0, 0, 0, 0, 0, 0, 255, 51, 0}},
-		{Unit01, []float64{3. / 255, 0, 4. / 255, 0, 0, 0, 0, 0, 0, 1, 0.2, 0}},
-		{UnitNorm, []float64{0.6, 0, 0.8, 0, 0, 0, 0, 0, 0, 255 / math.Hypot(255, 51), 51 / math.Hypot(255, 51), 0}},
+		{ScaleRaw, []float64{3, 0, 4, 0, 0, 0, 0, 0, 0, 255, 51, 0}},
+		{Scale01, []float64{3. / 255, 0, 4. / 255, 0, 0, 0, 0, 0, 0, 1, 0.2, 0}},
+		{ScaleUnitNorm, []float64{0.6, 0, 0.8, 0, 0, 0, 0, 0, 0, 255 / math.Hypot(255, 51), 51 / math.Hypot(255, 51), 0}},
 	} {
 		got := m.Rows([]int{2, 1, 0}, tc.s)
 		// One rounding each in the division and the norm.
@@ -31,7 +31,7 @@ func TestImagesRows(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", tc.s, mat.Formatted(got), tc.want)
 		}
 	}
-	x := m.Rows(m.All(), UnitNorm)
+	x := m.Rows(m.All(), ScaleUnitNorm)
 	for i := range 3 {
 		want := 1.0
 		if i == 1 {
@@ -57,7 +57,7 @@ func TestImagesSelection(t *testing.T) {
 	if got := m.Counts(); got != [10]int{0: 1, 7: 2} {
 		t.Errorf("Counts = %v", got)
 	}
-	s := m.Set([]int{2, 0}, Raw)
+	s := m.Set([]int{2, 0}, ScaleRaw)
 	if s.N() != 2 || s.Dim() != 4 || !slices.Equal(s.Y, []int{7, 7}) || s.Height != 2 || s.Width != 2 || s.Name != "tiny" {
 		t.Errorf("Set = %+v", s)
 	}
@@ -72,10 +72,10 @@ func TestImagesSelection(t *testing.T) {
 func TestMisusePanics(t *testing.T) {
 	m := tinyImages()
 	for name, call := range map[string]func(){
-		"Rows of nothing":   func() { m.Rows(nil, Raw) },
-		"Rows out of range": func() { m.Rows([]int{3}, Raw) },
+		"Rows of nothing":   func() { m.Rows(nil, ScaleRaw) },
+		"Rows out of range": func() { m.Rows([]int{3}, ScaleRaw) },
 		"unknown scaling":   func() { m.Rows([]int{0}, Scaling(9)) },
-		"Set.Rows of none":  func() { m.Set([]int{0}, Raw).Rows(nil) },
+		"Set.Rows of none":  func() { m.Set([]int{0}, ScaleRaw).Rows(nil) },
 		"Y out of range":    func() { m.Y([]int{-1}) },
 		"IDX of 4 dims":     func() { _, _ = readIDX(nil, "x", 4) },
 	} {
@@ -91,7 +91,7 @@ func TestMisusePanics(t *testing.T) {
 }
 
 func TestScalingNames(t *testing.T) {
-	for s := Raw; s <= UnitNorm; s++ {
+	for s := ScaleRaw; s <= ScaleUnitNorm; s++ {
 		if got, err := ParseScaling(s.String()); err != nil || got != s {
 			t.Errorf("ParseScaling(%q) = %v, %v", s, got, err)
 		}

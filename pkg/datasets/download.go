@@ -93,7 +93,7 @@ func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 		}
 		switch {
 		case err != nil || st.State.Usable():
-		case f.SHA256 == "" && st.State != Missing:
+		case f.SHA256 == "" && st.State != FileMissing:
 			// A user's own file, of which there may be no other copy.
 			err = fmt.Errorf("%w; it is left as it is: %s", st.wrong(s.Path(f.Path), "", ""), f.Note)
 		default:
@@ -247,7 +247,7 @@ func (g *getter) accept(ctx context.Context, f File, from string, file *os.File)
 		return err
 	case !st.State.Usable():
 		return st.wrong(g.store.Path(f.Path), from, "")
-	case st.State == Unchecked && g.opts.Warn != nil:
+	case st.State == FileUnchecked && g.opts.Warn != nil:
 		g.opts.Warn(f.Path, fmt.Sprintf("not verified: no checksum is known, so that nothing confirms what %s delivers", from))
 	}
 	return nil

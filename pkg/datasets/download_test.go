@@ -460,7 +460,7 @@ func TestGetUnknownSize(t *testing.T) {
 			}
 		}
 		writeFile(t, s.Path("toy/x.bin"), data[1:])
-		if got, err := s.Verify(t.Context(), "toy"); err != nil || got[0].State != WrongChecksum {
+		if got, err := s.Verify(t.Context(), "toy"); err != nil || got[0].State != FileWrongChecksum {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if _, err := s.Checksum(t.Context(), "toy"); err == nil || !strings.Contains(err.Error(), "(4999 bytes); get it again") {
@@ -524,10 +524,10 @@ func TestGetSupplied(t *testing.T) {
 		t.Errorf("Checksum of nothing: %v", err)
 	}
 
-	states := func(status, verify []State) {
+	states := func(status, verify []FileState) {
 		t.Helper()
 		for _, tc := range []struct {
-			want  []State
+			want  []FileState
 			files func() ([]FileStatus, error)
 		}{
 			{status, func() ([]FileStatus, error) { return s.Status("toy") }},
@@ -540,9 +540,9 @@ func TestGetSupplied(t *testing.T) {
 		}
 	}
 	writeFile(t, s.Path("toy/x.bin"), x)
-	states([]State{Present, Missing}, []State{Unchecked, Missing})
-	if !Unchecked.Usable() || Unchecked.String() != "not verified: no checksum is known" {
-		t.Errorf("%v, usable: %v", Unchecked, Unchecked.Usable())
+	states([]FileState{FilePresent, FileMissing}, []FileState{FileUnchecked, FileMissing})
+	if !FileUnchecked.Usable() || FileUnchecked.String() != "not verified: no checksum is known" {
+		t.Errorf("%v, usable: %v", FileUnchecked, FileUnchecked.Usable())
 	}
 	if err := s.Get(t.Context(), "toy", Options{}); err == nil || strings.Contains(err.Error(), "x.bin") {
 		t.Errorf("with x.bin supplied: %v", err)
@@ -556,7 +556,7 @@ func TestGetSupplied(t *testing.T) {
 	}
 	both := map[string][]byte{"toy/x.bin": x, "toy/y.bin": y}
 	checkFolder(t, s, both)
-	states([]State{Present, Present}, []State{Unchecked, Unchecked})
+	states([]FileState{FilePresent, FilePresent}, []FileState{FileUnchecked, FileUnchecked})
 	want := sumOf([]byte(sumOf(x) + "  toy/x.bin\n" + sumOf(y) + "  toy/y.bin\n"))
 	if sum, err := s.Checksum(t.Context(), "toy"); err != nil || sum != want {
 		t.Errorf("Checksum = %s, %v; want %s", sum, err, want)
@@ -621,12 +621,12 @@ func TestStatusVerifyChecksum(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		data          []byte
-		status, check State
+		status, check FileState
 	}{
-		{nil, Missing, Missing},
-		{data[1:], WrongSize, WrongSize},
-		{[]byte("CONTENT"), Present, WrongChecksum},
-		{data, Present, OK},
+		{nil, FileMissing, FileMissing},
+		{data[1:], FileWrongSize, FileWrongSize},
+		{[]byte("CONTENT"), FilePresent, FileWrongChecksum},
+		{data, FilePresent, FileOK},
 	} {
 		if tc.data != nil {
 			writeFile(t, file, tc.data)
@@ -640,7 +640,7 @@ func TestStatusVerifyChecksum(t *testing.T) {
 			t.Errorf("%q: Verify = %+v, %v; want %v", tc.data, st, err, tc.check)
 		}
 		sum, err := s.Checksum(t.Context(), "toy")
-		if (err == nil) != (tc.check == OK) {
+		if (err == nil) != (tc.check == FileOK) {
 			t.Errorf("%q: Checksum = %q, %v", tc.data, sum, err)
 		}
 		if want := sumOf([]byte(sumOf(data) + "  toy/x.bin\n")); err == nil && sum != want {

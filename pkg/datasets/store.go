@@ -113,48 +113,48 @@ func (e *MissingError) Error() string {
 // Is reports that a MissingError is fs.ErrNotExist.
 func (e *MissingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// State says how a file in a store compares with the registry.
-type State int
+// FileState says how a file in a store compares with the registry.
+type FileState int
 
 const (
-	// Missing: there is no such file.
-	Missing State = iota
-	// WrongSize: the size differs from the registry's, in a file that is comparable.
-	WrongSize
-	// WrongChecksum: the SHA-256 differs, in a file that is comparable.
-	WrongChecksum
-	// WrongContent: the file differs from the known copy and its values do, too, or it is
+	// FileMissing: there is no such file.
+	FileMissing FileState = iota
+	// FileWrongSize: the size differs from the registry's, in a file that is comparable.
+	FileWrongSize
+	// FileWrongChecksum: the SHA-256 differs, in a file that is comparable.
+	FileWrongChecksum
+	// FileWrongContent: the file differs from the known copy and its values do, too, or it is
 	// not of the kind that the registry names. FileStatus.Why says which check failed.
-	WrongContent
-	// Unconfirmed: the size differs from that of the known copy, in a file that is not
+	FileWrongContent
+	// FileUnconfirmed: the size differs from that of the known copy, in a file that is not
 	// comparable, and the content has not been read. Verify decides.
-	Unconfirmed
-	// Unchecked: the file has been read and is of the right kind, if the registry names
+	FileUnconfirmed
+	// FileUnchecked: the file has been read and is of the right kind, if the registry names
 	// one, but no checksum is known (File.SHA256 is empty).
-	Unchecked
-	// Present: the size is right, or none is known; the content has not been read.
-	Present
-	// SameContent: the bytes differ from those of the known copy, but the values do
+	FileUnchecked
+	// FilePresent: the size is right, or none is known; the content has not been read.
+	FilePresent
+	// FileSameContent: the bytes differ from those of the known copy, but the values do
 	// not (File.Content).
-	SameContent
-	// OK: size and SHA-256 are right.
-	OK
+	FileSameContent
+	// FileOK: size and SHA-256 are right.
+	FileOK
 )
 
-var stateNames = enum.Of[State]("State(%d)", "missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed",
+var stateNames = enum.Of[FileState]("State(%d)", "missing", "wrong size", "wrong checksum", "wrong content", "unconfirmed",
 	"not verified: no checksum is known", "present", "ok: content", "ok: SHA-256")
 
 // String returns the state in words.
-func (s State) String() string { return stateNames.Text(s) }
+func (s FileState) String() string { return stateNames.Text(s) }
 
-// Usable reports whether the file can be worked with: OK, SameContent, Present or
-// Unchecked.
-func (s State) Usable() bool { return s >= Unchecked }
+// Usable reports whether the file can be worked with: FileOK, FileSameContent, FilePresent or
+// FileUnchecked.
+func (s FileState) Usable() bool { return s >= FileUnchecked }
 
 // FileStatus is the state of one file.
 type FileStatus struct {
 	File
-	State State
+	State FileState
 	Size  int64  // found; 0 if missing
 	Sum   string // SHA-256 found; "" if the content has not been read
 	Why   string // in the state WrongContent, the check that failed and what it found
@@ -191,11 +191,11 @@ func (s *Store) statusOf(f File) (FileStatus, error) {
 	st.Size = info.Size()
 	switch {
 	case st.Size == f.Bytes, f.Bytes == 0:
-		st.State = Present
+		st.State = FilePresent
 	case f.Comparable:
-		st.State = WrongSize
+		st.State = FileWrongSize
 	default:
-		st.State = Unconfirmed
+		st.State = FileUnconfirmed
 	}
 	return st, nil
 }
@@ -217,7 +217,7 @@ func (s *Store) Verify(ctx context.Context, name string) ([]FileStatus, error) {
 }
 
 func (s *Store) verify(ctx context.Context, st *FileStatus) error {
-	if st.State == Missing || st.State == WrongSize {
+	if st.State == FileMissing || st.State == FileWrongSize {
 		return nil
 	}
 	file, err := os.Open(s.Path(st.Path))
@@ -263,37 +263,37 @@ func examine(ctx context.Context, f File, file *os.File) (FileStatus, error) {
 	st.Sum = hex.EncodeToString(h.Sum(nil))
 	switch {
 	case st.Sum == f.SHA256:
-		st.State = OK
+		st.State = FileOK
 		return st, nil
 	case f.Comparable:
-		st.State = WrongChecksum
+		st.State = FileWrongChecksum
 		if f.Bytes > 0 && st.Size != f.Bytes {
-			st.State = WrongSize
+			st.State = FileWrongSize
 		}
 		return st, nil
 	case f.Content.Kind == "" && f.SHA256 != "":
-		st.State, st.Why = WrongContent, fmt.Sprintf("wrong SHA-256: is %s, want %s", st.Sum, f.SHA256)
+		st.State, st.Why = FileWrongContent, fmt.Sprintf("wrong SHA-256: is %s, want %s", st.Sum, f.SHA256)
 		return st, nil
 	case f.Content.Kind == "":
-		st.State = Unchecked
+		st.State = FileUnchecked
 		return st, nil
 	}
 	err = f.Content.check(ctx, file, f.Path, st.Size)
 	var wrong *ContentError
 	switch {
 	case errors.As(err, &wrong):
-		st.State, st.Why, err = WrongContent, wrong.Why, nil
+		st.State, st.Why, err = FileWrongContent, wrong.Why, nil
 	case err == nil && f.SHA256 == "":
-		st.State = Unchecked
+		st.State = FileUnchecked
 	case err == nil:
-		st.State = SameContent
+		st.State = FileSameContent
 	}
 	return st, err
 }
 
 // wrong is the error for a file that is not usable. from is where it came from, or "".
 func (st FileStatus) wrong(file, from, dataset string) error {
-	if st.State == WrongContent {
+	if st.State == FileWrongContent {
 		return &ContentError{File: file, From: from, Why: st.Why, Dataset: dataset}
 	}
 	return &ChecksumError{File: file, URL: from, Size: st.Size, WantSize: st.Bytes, Got: st.Sum, Want: st.SHA256, Dataset: dataset}
@@ -301,7 +301,7 @@ func (st FileStatus) wrong(file, from, dataset string) error {
 
 // Checksum returns one SHA-256 for the data set as it lies in the store: that
 // of the lines "<sha256>  <path>\n" of its files in the registry's order. A file in the
-// state SameContent counts with the SHA-256 of the known copy, since all that is
+// state FileSameContent counts with the SHA-256 of the known copy, since all that is
 // computed from the two is equal. The files are read on the first successful call. It
 // returns a *MissingError if a file is missing, and a *ChecksumError or a
 // *ContentError if one is wrong.
@@ -318,11 +318,11 @@ func (s *Store) Checksum(ctx context.Context, name string) (string, error) {
 	var lines strings.Builder
 	for _, f := range files {
 		switch {
-		case f.State == Missing:
+		case f.State == FileMissing:
 			return "", &MissingError{Dataset: name, Path: s.Path(f.Path)}
 		case !f.State.Usable():
 			return "", f.wrong(s.Path(f.Path), "", name)
-		case f.State == SameContent:
+		case f.State == FileSameContent:
 			f.Sum = f.SHA256
 		}
 		fmt.Fprintf(&lines, "%s  %s\n", f.Sum, f.Path)

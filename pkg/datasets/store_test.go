@@ -31,7 +31,7 @@ func TestRealMNIST(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if f.State != datasets.OK {
+		if f.State != datasets.FileOK {
 			t.Errorf("%s is %v", f.Path, f.State)
 		}
 	}

@@ -46,7 +46,7 @@ func TestNilPanics(t *testing.T) {
 		},
 		"BatchPOLA":   func() error { _, err := pairs.FitBatchPOLA(ctx, nil, nil, pairs.BatchPOLAParams{}); return err },
 		"Recurring":   func() error { _, err := pairs.NewRecurring(nil, nil); return err },
-		"RecurringPA": func() error { _, err := pairs.NewRecurringPA(nil, pairs.PAParams{PSD: pairs.AtEnd}); return err },
+		"RecurringPA": func() error { _, err := pairs.NewRecurringPA(nil, pairs.PAParams{PSD: pairs.PSDAtEnd}); return err },
 		"KernelPOLA":  func() error { _, err := pairs.NewKernelPOLA(1, nil, pairs.POLAParams{}); return err },
 		"RMP":         func() error { _, err := mapping.NewRMP(nil, 1, 1, mapping.RMPParams{}); return err },
 		"Selector":    func() error { _, err := triplets.NewSelector(nil, 3, triplets.SelectorParams{}); return err },

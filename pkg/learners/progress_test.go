@@ -123,7 +123,7 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, MaxIterations: 10}))
 		},
 		"BatchPOLA, violations": func(ctx context.Context, p told) (any, error) {
-			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, Reading: pairs.Violations, MaxIterations: 30}))
+			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, Reading: pairs.BatchViolations, MaxIterations: 30}))
 		},
 		"KMeans": func(ctx context.Context, p told) (any, error) {
 			return cluster.FitKMeans(ctx, x, cluster.KMeansParams{Progress: p, K: 5, Starts: 3}, draw())
@@ -150,7 +150,7 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Tau: 0.1, Iterations: 5, Initial: gram})
 		},
 		"Batch, fixed": func(ctx context.Context, p told) (any, error) {
-			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Method: triplets.Fixed, Delta: 0.01, Iterations: 5})
+			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Method: triplets.BatchFixed, Delta: 0.01, Iterations: 5})
 		},
 	}, spoil
 }

@@ -60,7 +60,7 @@ type Recipe struct {
 	// Params are its parameters as text; those not given have their defaults.
 	Params map[string]string `json:"params"`
 	// Pairs is the number of pairs drawn, half of them similar (see
-	// datasets.BalancedLinks), at most MaxPairs, for a learner of pairs; 0 means
+	// sample.BalancedLinks), at most MaxPairs, for a learner of pairs; 0 means
 	// 1000. It must be 0 for others.
 	Pairs int `json:"pairs,omitempty"`
 	// Passes is how often an online learner sees the pairs, always in the same

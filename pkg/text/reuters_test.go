@@ -76,7 +76,7 @@ func TestReutersPins(t *testing.T) {
 	for k, i := range split {
 		docs[k] = bags[i]
 	}
-	v, err := text.FitVectorizer(docs, text.VectorizerParams{Size: 6, Select: text.InformationGain, Relevant: r.Relevant(split, "grain")})
+	v, err := text.FitVectorizer(docs, text.VectorizerParams{Size: 6, Select: text.SelectInformationGain, Relevant: r.Relevant(split, "grain")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ func (s Sparse) Dense(dst []float64) {
 type VectorizerParams struct {
 	// Size is the number of terms; 0 means 500. Otherwise positive.
 	Size int
-	// Select is the rule; the zero value is DocumentFrequency.
+	// Select is the rule; the zero value is SelectDocumentFrequency.
 	Select Selection
-	// Relevant is the label of each document, for InformationGain; nil
+	// Relevant is the label of each document, for SelectInformationGain; nil
 	// otherwise.
 	Relevant []bool
 }
@@ -41,11 +41,11 @@ func (p VectorizerParams) check(docs int) error {
 	switch {
 	case p.Size < 1:
 		return fmt.Errorf("text: Size: %d is not allowed, want at least 1, or 0 for the default", p.Size)
-	case p.Select != DocumentFrequency && p.Select != InformationGain:
+	case p.Select != SelectDocumentFrequency && p.Select != SelectInformationGain:
 		return fmt.Errorf("text: Select: %v is not allowed, want one of %q", p.Select, selectionNames.List())
-	case p.Select == InformationGain && len(p.Relevant) != docs:
+	case p.Select == SelectInformationGain && len(p.Relevant) != docs:
 		return fmt.Errorf("text: Relevant: %d labels are not allowed, want %d, one per document", len(p.Relevant), docs)
-	case p.Select != InformationGain && p.Relevant != nil:
+	case p.Select != SelectInformationGain && p.Relevant != nil:
 		return fmt.Errorf("text: Relevant: labels are not allowed with %v, want nil", p.Select)
 	}
 	return nil

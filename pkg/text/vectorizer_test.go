@@ -39,7 +39,7 @@ func TestVectorEqualsReference(t *testing.T) {
 		docs, relevant := randomBags(rng, 2+rng.IntN(40))
 		p := VectorizerParams{Size: 1 + rng.IntN(12)}
 		if trial%2 == 1 {
-			p.Select, p.Relevant = InformationGain, relevant
+			p.Select, p.Relevant = SelectInformationGain, relevant
 		}
 		v, err := FitVectorizer(docs, p)
 		if err != nil {
@@ -99,7 +99,7 @@ func TestVectorZero(t *testing.T) {
 func TestVectorizerIsImmutable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	docs, relevant := randomBags(rng, 30)
-	v, err := FitVectorizer(docs, VectorizerParams{Size: 8, Select: InformationGain, Relevant: relevant})
+	v, err := FitVectorizer(docs, VectorizerParams{Size: 8, Select: SelectInformationGain, Relevant: relevant})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestFitVectorizerRefuses(t *testing.T) {
 	}{
 		{"size", "text: Size: -1 is not allowed, want at least 1", docs, VectorizerParams{Size: -1}},
 		{"rule", "text: Select: Selection(7) is not allowed", docs, VectorizerParams{Select: 7}},
-		{"no labels", "text: Relevant: 0 labels are not allowed, want 2", docs, VectorizerParams{Select: InformationGain}},
+		{"no labels", "text: Relevant: 0 labels are not allowed, want 2", docs, VectorizerParams{Select: SelectInformationGain}},
 		{"useless labels", "text: Relevant: labels are not allowed with document-frequency", docs, VectorizerParams{Relevant: make([]bool, 2)}},
 		{"no document", "text: docs: 0 documents without a term", nil, VectorizerParams{}},
 		{"no term", "text: docs: 2 documents without a term", []Bag{nil, {}}, VectorizerParams{}},

@@ -10,15 +10,15 @@ import (
 )
 
 // Selection says which terms make a vocabulary. The zero value is
-// DocumentFrequency.
+// SelectDocumentFrequency.
 type Selection int
 
 const (
-	// DocumentFrequency prefers the terms that stand in most documents.
-	DocumentFrequency Selection = iota
-	// InformationGain prefers the terms that tell most about whether a document
+	// SelectDocumentFrequency prefers the terms that stand in most documents.
+	SelectDocumentFrequency Selection = iota
+	// SelectInformationGain prefers the terms that tell most about whether a document
 	// is relevant.
-	InformationGain
+	SelectInformationGain
 )
 
 var selectionNames = enum.Of[Selection]("Selection(%d)", "document-frequency", "information-gain")
@@ -94,7 +94,7 @@ func vocabulary(docs []Bag, p VectorizerParams) []termStat {
 	}
 	for k := range stats {
 		s := &stats[k]
-		if p.Select == InformationGain {
+		if p.Select == SelectInformationGain {
 			s.score = Gain(len(docs), relevant, s.df, s.dfRelevant)
 		} else {
 			s.score = float64(s.df)

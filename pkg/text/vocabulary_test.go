@@ -70,7 +70,7 @@ func TestGainPanics(t *testing.T) {
 }
 
 func TestSelectionNames(t *testing.T) {
-	for s := DocumentFrequency; s <= InformationGain; s++ {
+	for s := SelectDocumentFrequency; s <= SelectInformationGain; s++ {
 		if got, err := ParseSelection(s.String()); err != nil || got != s {
 			t.Errorf("ParseSelection(%q) = %v, %v", s, got, err)
 		}
@@ -115,7 +115,7 @@ func TestVocabulary(t *testing.T) {
 	for trial := range 50 {
 		docs, relevant := randomBags(rng, 1+rng.IntN(40))
 		size := 1 + rng.IntN(len(letters))
-		for _, p := range []VectorizerParams{{Size: size}, {Size: size, Select: InformationGain, Relevant: relevant}} {
+		for _, p := range []VectorizerParams{{Size: size}, {Size: size, Select: SelectInformationGain, Relevant: relevant}} {
 			chosen := vocabulary(docs, p)
 			score, n := map[string]float64{}, 0
 			for i := range letters {
@@ -136,7 +136,7 @@ func TestVocabulary(t *testing.T) {
 				}
 				n++
 				score[term] = float64(df)
-				if p.Select == InformationGain {
+				if p.Select == SelectInformationGain {
 					score[term] = Gain(len(docs), all, df, dfRelevant)
 				}
 			}

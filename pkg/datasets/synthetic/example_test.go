@@ -39,7 +39,7 @@ func ExampleNoisyGlyphs() {
 func ExampleGlyphDigits() {
 	train, _ := synthetic.GlyphDigits(rand.New(rand.NewPCG(1, 2)), 200, 100)
 	idx := train.Filter(train.All(), 3, 8)
-	x := train.Rows(idx, datasets.Unit01)
+	x := train.Rows(idx, datasets.Scale01)
 	n, d := x.Dims()
 	fmt.Println(n, "rows of", d, "pixels; digits", train.Y(idx[:5]))
 	// Output: 40 rows of 144 pixels; digits [3 8 3 8 8]

@@ -165,7 +165,7 @@ func TestGlyphDigitsAreNeitherTrivialNorHopeless(t *testing.T) {
 	var mean, worst float64
 	for a := range 10 {
 		for b := range a {
-			x, q := train.Set(train.Filter(train.All(), a, b), datasets.Unit01), test.Set(test.Filter(test.All(), a, b), datasets.Unit01)
+			x, q := train.Set(train.Filter(train.All(), a, b), datasets.Scale01), test.Set(test.Filter(test.All(), a, b), datasets.Scale01)
 			wrong := 0
 			for i := range q.N() {
 				best, near := math.Inf(1), 0

@@ -230,11 +230,11 @@ func TestRunDamagedCells(t *testing.T) {
 			t.Errorf("%s: %d ran, damaged %+v", scale, o.Ran, res.Damaged)
 		}
 		for i, e := range got[:len(want)] {
-			if e.Kind != Damaged || e.File != res.Damaged[i] || !slices.Contains(want, e.File.Path) || e.File.Err == nil || !e.File.Replaced {
+			if e.Kind != EventDamaged || e.File != res.Damaged[i] || !slices.Contains(want, e.File.Path) || e.File.Err == nil || !e.File.Replaced {
 				t.Errorf("%s: event %+v", scale, e)
 			}
 		}
-		if slices.ContainsFunc(got[len(want):], func(e Event) bool { return e.Kind == Damaged }) {
+		if slices.ContainsFunc(got[len(want):], func(e Event) bool { return e.Kind == EventDamaged }) {
 			t.Errorf("%s: a file is named twice", scale)
 		}
 		for path, data := range good {
@@ -273,7 +273,7 @@ func TestRunOldCells(t *testing.T) {
 			t.Errorf("%s: %+v, %v", scale, stand, err)
 		}
 		res, got := events(t, cfg)
-		if !res.OK() || res.Outcomes[0].Ran != old || res.NoChecksum != old || len(res.Damaged) != 0 || got[0].Kind != Planned || got[0].NoChecksum != old {
+		if !res.OK() || res.Outcomes[0].Ran != old || res.NoChecksum != old || len(res.Damaged) != 0 || got[0].Kind != EventPlanned || got[0].NoChecksum != old {
 			t.Errorf("%s: %d ran, %d without a checksum, damaged %+v", scale, res.Outcomes[0].Ran, res.NoChecksum, res.Damaged)
 		}
 		sameFiles(t, snapshot(t, dir), want)
@@ -527,7 +527,7 @@ func TestRunDrawnRemoved(t *testing.T) {
 	second.ID = "toy/second"
 	cfg := toyConfig(dir, experiment.Smoke, toyPaper(first, second))
 	cfg.Progress = func(e Event) {
-		if e.Kind == Drawn && e.Experiment == "toy/lines" {
+		if e.Kind == EventDrawn && e.Experiment == "toy/lines" {
 			close(drawn)
 		}
 	}

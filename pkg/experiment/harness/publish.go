@@ -39,7 +39,7 @@ type GradedClaim struct {
 // for the new tables. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done = len(p.jobs), p.done()
-	defer func() { r.emit(Event{Kind: Drawn, Experiment: p.Spec.ID, Outcome: o}) }()
+	defer func() { r.emit(Event{Kind: EventDrawn, Experiment: p.Spec.ID, Outcome: o}) }()
 	o.Watermark, o.Problem = p.watermark(), p.published.problem()
 	if p.done() == 0 {
 		return

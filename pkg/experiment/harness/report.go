@@ -58,7 +58,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 				// Its data or results cannot be read; the others are not to blame.
 				d := DamagedFile{Path: s.Spec.ID, Err: err}
 				r.result.Damaged = append(r.result.Damaged, d)
-				r.emit(Event{Kind: Damaged, Experiment: s.Spec.ID, File: d})
+				r.emit(Event{Kind: EventDamaged, Experiment: s.Spec.ID, File: d})
 				shown = append(shown, &section{Outcome: &Outcome{Paper: s.Paper, Spec: s.Spec, Problem: err.Error()}})
 				whole = false
 				continue

@@ -33,17 +33,17 @@ type EventKind string
 
 // The kinds of events.
 const (
-	// Planned comes once, before the first job; Total is the number of jobs to run.
-	Planned EventKind = "planned"
-	// Started, Finished and Failed concern one job.
-	Started  EventKind = "started"
-	Finished EventKind = "finished"
-	Failed   EventKind = "failed"
-	// Damaged concerns one file that cannot be used. Those of the selected
+	// EventPlanned comes once, before the first job; Total is the number of jobs to run.
+	EventPlanned EventKind = "planned"
+	// EventStarted, EventFinished and EventFailed concern one job.
+	EventStarted  EventKind = "started"
+	EventFinished EventKind = "finished"
+	EventFailed   EventKind = "failed"
+	// EventDamaged concerns one file that cannot be used. Those of the selected
 	// experiments come before Planned.
-	Damaged EventKind = "damaged"
-	// Drawn comes when the last job of an experiment has ended and its files are written.
-	Drawn EventKind = "drawn"
+	EventDamaged EventKind = "damaged"
+	// EventDrawn comes when the last job of an experiment has ended and its files are written.
+	EventDrawn EventKind = "drawn"
 )
 
 // Event is one step of a run.
@@ -294,7 +294,7 @@ func (r *runner) announce(plans []*plan, execute bool) {
 			}
 		}
 	}
-	r.emit(Event{Kind: Planned, NoChecksum: r.result.NoChecksum})
+	r.emit(Event{Kind: EventPlanned, NoChecksum: r.result.NoChecksum})
 }
 
 // execute runs the pending jobs, those of experiments marked Timing last and one by one, and draws beside them what
@@ -363,7 +363,7 @@ func (r *runner) conclude(sel []Selected, plans []*plan, outcomes map[*plan]*Out
 func (r *runner) noteDamage(p *plan, execute bool) {
 	note := func(d DamagedFile) {
 		r.result.Damaged = append(r.result.Damaged, d)
-		r.emit(Event{Kind: Damaged, Experiment: p.Spec.ID, File: d})
+		r.emit(Event{Kind: EventDamaged, Experiment: p.Spec.ID, File: d})
 	}
 	for _, d := range p.damaged {
 		again := slices.Contains(p.pending, d.job)
@@ -522,17 +522,17 @@ func (r *runner) pool(ctx context.Context, tasks []task, n int, outcomes map[*pl
 
 // take books the result of a job and reports whether the job came to an end.
 func (r *runner) take(e ended, o *Outcome) bool {
-	event := Event{Kind: Finished, Experiment: e.plan.Spec.ID, Cell: e.job.Cell.Name, Trial: e.job.Key.Trial}
+	event := Event{Kind: EventFinished, Experiment: e.plan.Spec.ID, Cell: e.job.Cell.Name, Trial: e.job.Key.Trial}
 	switch {
 	case e.storeErr != nil:
-		event.Kind, event.Err = Failed, e.storeErr
+		event.Kind, event.Err = EventFailed, e.storeErr
 		if r.result.StoreErr == nil {
 			r.result.StoreErr = e.storeErr
 		}
 	case e.interrupted:
 		return false
 	case e.err != nil:
-		event.Kind, event.Err = Failed, e.err
+		event.Kind, event.Err = EventFailed, e.err
 	}
 	if event.Err != nil {
 		o.Failed++
@@ -593,7 +593,7 @@ func (r *runner) do(ctx context.Context, t task) ended {
 		e.interrupted = true
 		return e
 	}
-	r.emit(Event{Kind: Started, Experiment: t.plan.Spec.ID, Cell: t.job.Cell.Name, Trial: t.job.Key.Trial})
+	r.emit(Event{Kind: EventStarted, Experiment: t.plan.Spec.ID, Cell: t.job.Cell.Name, Trial: t.job.Key.Trial})
 	w := r.cfg.World
 	rows, info, stack, err := measured(ctx, t.plan.Spec, experiment.Env{Scale: r.cfg.Scale, Data: r.cfg.Data}, t.job, w, r.meter)
 	if err != nil && ctx.Err() != nil {

@@ -317,10 +317,10 @@ func TestERKLEParams(t *testing.T) {
 	}{
 		{nil, triplets.ERKLEParams{}},
 		{map[string]string{"loss": "ste", "p": "0.9", "beta": "10", "seed": "4"}, triplets.ERKLEParams{Loss: triplets.STE, P: 0.9, Beta: 10, Seed: 4}},
-		{map[string]string{"margin": "2", "gradient": "frobenius", "reject": "0.3"}, triplets.ERKLEParams{Margin: 2, Gradient: triplets.Frobenius, Reject: 0.3}},
-		{map[string]string{"step": "constant", "delta": "0.5", "trace": "0.01"}, triplets.ERKLEParams{Step: triplets.Constant, Delta: 0.5, Trace: 0.01}},
-		{map[string]string{"step": "inverse"}, triplets.ERKLEParams{Step: triplets.Inverse}},
-		{map[string]string{"step": "inverse-sqrt"}, triplets.ERKLEParams{Step: triplets.InverseSqrt}},
+		{map[string]string{"margin": "2", "gradient": "frobenius", "reject": "0.3"}, triplets.ERKLEParams{Margin: 2, Gradient: triplets.GradientFrobenius, Reject: 0.3}},
+		{map[string]string{"step": "constant", "delta": "0.5", "trace": "0.01"}, triplets.ERKLEParams{Step: triplets.StepConstant, Delta: 0.5, Trace: 0.01}},
+		{map[string]string{"step": "inverse"}, triplets.ERKLEParams{Step: triplets.StepInverse}},
+		{map[string]string{"step": "inverse-sqrt"}, triplets.ERKLEParams{Step: triplets.StepInverseSqrt}},
 	} {
 		l, err := e.NewTriplet(3, mustParse(t, e, c.given))
 		if err != nil {
@@ -367,12 +367,12 @@ func TestRMPParams(t *testing.T) {
 		given map[string]string
 		want  mapping.RMPParams
 	}{
-		{nil, mapping.RMPParams{M: 2, Sampler: mapping.Enumerate, ChainSteps: 5000}},
-		{map[string]string{"m": "3", "rounds": "7"}, mapping.RMPParams{M: 3, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
-		{map[string]string{"eta": "printed"}, mapping.RMPParams{M: 2, Eta: mapping.Printed, Sampler: mapping.Enumerate, ChainSteps: 5000}},
-		{map[string]string{"eta": "corrected", "rounds": "7"}, mapping.RMPParams{M: 2, Eta: mapping.Corrected, Rounds: 7, Sampler: mapping.Enumerate, ChainSteps: 5000}},
-		{map[string]string{"eta": "anytime", "sampler": "heat-bath", "chain-steps": "9"}, mapping.RMPParams{M: 2, Eta: mapping.Anytime, Sampler: mapping.HeatBath, ChainSteps: 9}},
-		{map[string]string{"eta": "0.5", "sampler": "metropolis"}, mapping.RMPParams{M: 2, Eta: mapping.Fixed, Rate: 0.5, Sampler: mapping.Metropolis, ChainSteps: 5000}},
+		{nil, mapping.RMPParams{M: 2, Sampler: mapping.SampleEnumerate, ChainSteps: 5000}},
+		{map[string]string{"m": "3", "rounds": "7"}, mapping.RMPParams{M: 3, Rounds: 7, Sampler: mapping.SampleEnumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "printed"}, mapping.RMPParams{M: 2, Eta: mapping.EtaPrinted, Sampler: mapping.SampleEnumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "corrected", "rounds": "7"}, mapping.RMPParams{M: 2, Eta: mapping.EtaCorrected, Rounds: 7, Sampler: mapping.SampleEnumerate, ChainSteps: 5000}},
+		{map[string]string{"eta": "anytime", "sampler": "heat-bath", "chain-steps": "9"}, mapping.RMPParams{M: 2, Eta: mapping.EtaAnytime, Sampler: mapping.SampleHeatBath, ChainSteps: 9}},
+		{map[string]string{"eta": "0.5", "sampler": "metropolis"}, mapping.RMPParams{M: 2, Eta: mapping.EtaFixed, Rate: 0.5, Sampler: mapping.SampleMetropolis, ChainSteps: 5000}},
 	} {
 		l, err := e.NewMap(3, 4, mustParse(t, e, c.given))
 		if err != nil {

@@ -77,7 +77,7 @@ var entries = []Entry{
 				Default: number(pairs.PAParams{}.Resolved().C), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
 			},
 			choice("psd", "when the matrix is made positive semi-definite and the threshold at least 1: each step, or only what is returned at the end",
-				pairs.EachStep.String(), pairs.AtEnd.String()),
+				pairs.PSDEachStep.String(), pairs.PSDAtEnd.String()),
 			{
 				Name: "b0", Doc: "start threshold", Type: Number,
 				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: threshold, min: -pairs.MaxThreshold, max: pairs.MaxThreshold,
@@ -123,7 +123,7 @@ var entries = []Entry{
 				Default: number(pairs.LEGOParams{}.Resolved().Lower), Allowed: "a number greater than u and at most " + number(pairs.MaxTarget), min: math.SmallestNonzeroFloat64, max: pairs.MaxTarget,
 			},
 			choice("update", "on every pair, or on similar pairs farther than u and dissimilar ones nearer than l",
-				pairs.Always.String(), pairs.Violated.String()),
+				pairs.UpdateAlways.String(), pairs.UpdateViolated.String()),
 		},
 		Bounded: true,
 		Kind:    pairs.LEGOKind,
@@ -147,10 +147,10 @@ var entries = []Entry{
 			choice("loss", "hinge or logistic loss of the difference of squared distances",
 				triplets.GNMDS.String(), triplets.STE.String()),
 			choice("step", "length of the step: passive-aggressive, delta, delta/j, or delta/sqrt(j) in round j",
-				triplets.PassiveAggressive.String(), triplets.Constant.String(), triplets.Inverse.String(), triplets.InverseSqrt.String()),
+				triplets.StepPassiveAggressive.String(), triplets.StepConstant.String(), triplets.StepInverse.String(), triplets.StepInverseSqrt.String()),
 			{
 				Name: "delta", Doc: "factor of the step", Type: Number,
-				Needs:   fmt.Sprintf("step=%v|%v|%v", triplets.Constant, triplets.Inverse, triplets.InverseSqrt),
+				Needs:   fmt.Sprintf("step=%v|%v|%v", triplets.StepConstant, triplets.StepInverse, triplets.StepInverseSqrt),
 				Default: number(triplets.ERKLEParams{}.Resolved().Delta), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
 			},
 			{
@@ -159,7 +159,7 @@ var entries = []Entry{
 			},
 			{
 				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step", Type: Number,
-				Needs:   fmt.Sprintf("loss=%v and step=%v", triplets.STE, triplets.PassiveAggressive),
+				Needs:   fmt.Sprintf("loss=%v and step=%v", triplets.STE, triplets.StepPassiveAggressive),
 				Default: number(triplets.ERKLEParams{}.Resolved().P), Allowed: "a number > 0.5 and < 1", min: math.Nextafter(0.5, 1), max: math.Nextafter(1, 0),
 			},
 			{
@@ -167,7 +167,7 @@ var entries = []Entry{
 				Default: strconv.Itoa(triplets.ERKLEParams{}.Resolved().Beta), Allowed: fromTo(1, triplets.MaxBeta), min: 1, max: triplets.MaxBeta,
 			},
 			choice("gradient", "gradient matrix as printed, or that in the Frobenius inner product",
-				triplets.Printed.String(), triplets.Frobenius.String()),
+				triplets.GradientPrinted.String(), triplets.GradientFrobenius.String()),
 			{
 				Name: "trace", Doc: "weight of the trace of the kernel beside the loss", Type: Number,
 				Default: number(triplets.ERKLEParams{}.Resolved().Trace), Allowed: "a number from 0 to " + number(triplets.MaxStep), max: triplets.MaxStep,
@@ -204,18 +204,18 @@ var entries = []Entry{
 			prototypes,
 			{
 				Name: "eta", Doc: "learning rate: 100 times the printed one, as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
-				Type: NumberOrWord, Default: mapping.Hundredfold.String(), Allowed: "hundredfold, printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
-				words: []string{mapping.Hundredfold.String(), mapping.Printed.String(), mapping.Corrected.String(), mapping.Anytime.String()},
+				Type: NumberOrWord, Default: mapping.EtaHundredfold.String(), Allowed: "hundredfold, printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
+				words: []string{mapping.EtaHundredfold.String(), mapping.EtaPrinted.String(), mapping.EtaCorrected.String(), mapping.EtaAnytime.String()},
 			},
 			{
 				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick, or with hundredfold the rounds so far", Type: Count,
-				Needs: fmt.Sprintf("eta=%v|%v|%v", mapping.Hundredfold, mapping.Printed, mapping.Corrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
+				Needs: fmt.Sprintf("eta=%v|%v|%v", mapping.EtaHundredfold, mapping.EtaPrinted, mapping.EtaCorrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
 			},
 			choice("sampler", fmt.Sprintf("all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to %d of them, else metropolis", mapping.MaxSets),
-				mapping.Auto.String(), mapping.Enumerate.String(), mapping.Metropolis.String(), mapping.HeatBath.String()),
+				mapping.SampleAuto.String(), mapping.SampleEnumerate.String(), mapping.SampleMetropolis.String(), mapping.SampleHeatBath.String()),
 			{
 				Name: "chain-steps", Doc: "steps of the random walk per round", Type: Count,
-				Needs:   fmt.Sprintf("sampler=%v|%v|%v", mapping.Auto, mapping.Metropolis, mapping.HeatBath),
+				Needs:   fmt.Sprintf("sampler=%v|%v|%v", mapping.SampleAuto, mapping.SampleMetropolis, mapping.SampleHeatBath),
 				Default: strconv.Itoa(mapping.RMPParams{}.Resolved().ChainSteps), Allowed: fromTo(1, mapping.MaxChainSteps), min: 1, max: mapping.MaxChainSteps,
 			},
 			seed,
@@ -259,15 +259,15 @@ var entries = []Entry{
 				Default: number(pairs.BatchPOLAParams{}.Resolved().Beta), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
 			},
 			choice("reading", "an iteration is a pass over the pairs, or a step on the pair of the largest loss",
-				pairs.Passes.String(), pairs.Violations.String()),
+				pairs.BatchPasses.String(), pairs.BatchViolations.String()),
 			Param{
 				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
 				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 			}),
 		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
 			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations"), Progress: progress}
-			if v.Text("reading") == pairs.Violations.String() {
-				p.Reading = pairs.Violations
+			if v.Text("reading") == pairs.BatchViolations.String() {
+				p.Reading = pairs.BatchViolations
 			}
 			b, err := pairs.FitBatchPOLA(ctx, x, links, p)
 			return b.Result, err
@@ -610,12 +610,12 @@ var invCovRidge = Param{
 // givenBounds is the rule of bounds that are given, byRule the condition of what belongs to others.
 const givenBounds = "given"
 
-var byRule = fmt.Sprintf("rule=%v|%v", itml.Percentiles, itml.Bins)
+var byRule = fmt.Sprintf("rule=%v|%v", itml.BoundPercentiles, itml.BoundBins)
 
 // itmlParams are the parameters that itmlOf reads.
 var itmlParams = []Param{
 	choice("rule", "bounds are percentiles of squared distances, centres of 100 equal bins between the least and the largest, or given as upper and lower",
-		itml.Percentiles.String(), itml.Bins.String(), givenBounds),
+		itml.BoundPercentiles.String(), itml.BoundBins.String(), givenBounds),
 	{
 		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number, Needs: byRule,
 		Default: "0", Allowed: "0, or a number less than high, with bins at least 1",
@@ -651,8 +651,8 @@ func itmlOf(v Values) (itml.Params, error) {
 			return p, fmt.Errorf("itml: upper: 0 and lower: 0 are not allowed with rule=%s, want 0 < upper < lower", givenBounds)
 		}
 		return p, nil
-	case itml.Bins.String():
-		p.Bounds.Rule = itml.Bins
+	case itml.BoundBins.String():
+		p.Bounds.Rule = itml.BoundBins
 	}
 	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
 	return p, nil
@@ -704,7 +704,7 @@ func rmp(v Values) (mapping.RMPParams, error) {
 		return p, err
 	}
 	if rate, err := strconv.ParseFloat(v.Text("eta"), 64); err == nil {
-		p.Eta, p.Rate = mapping.Fixed, rate
+		p.Eta, p.Rate = mapping.EtaFixed, rate
 		return p, nil
 	}
 	return p, p.Eta.UnmarshalText([]byte(v.Text("eta")))

@@ -531,8 +531,8 @@ func TestERKLEStartsAtAllScales(t *testing.T) {
 				k := mat.NewSymDense(n, nil)
 				k.SymOuterK(1, b)
 				for _, p := range []triplets.ERKLEParams{
-					{}, {Projection: triplets.Dense}, {Projection: triplets.PrintedRule}, {Loss: triplets.STE}, {Gradient: triplets.Frobenius},
-					{Step: triplets.Constant, Delta: s}, {Trace: 0.01}, {Margin: s}, {Loss: triplets.STE, Trace: s}, {Beta: 3},
+					{}, {Projection: triplets.ProjectDense}, {Projection: triplets.ProjectPrintedRule}, {Loss: triplets.STE}, {Gradient: triplets.GradientFrobenius},
+					{Step: triplets.StepConstant, Delta: s}, {Trace: 0.01}, {Margin: s}, {Loss: triplets.STE, Trace: s}, {Beta: 3},
 				} {
 					p.Initial = k
 					label := fmt.Sprintf("n %d scale %g mixed %d %v %v %v %v beta %d trace %g", n, s, mixed, p.Projection, p.Loss, p.Gradient, p.Step, p.Beta, p.Trace)

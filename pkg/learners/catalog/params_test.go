@@ -212,10 +212,10 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 		want  pairs.PAParams
 	}{
 		{nil, pairs.PAParams{C: 1}},
-		{map[string]string{"psd": "end", "b0": "-2"}, pairs.PAParams{C: 1, PSD: pairs.AtEnd, B0: -2}},
+		{map[string]string{"psd": "end", "b0": "-2"}, pairs.PAParams{C: 1, PSD: pairs.PSDAtEnd, B0: -2}},
 		{map[string]string{"rule": "pa1"}, pairs.PAParams{Rule: pairs.PAI, C: 1}},
 		{map[string]string{"rule": "pa2", "c": "0.5"}, pairs.PAParams{Rule: pairs.PAII, C: 0.5}},
-		{map[string]string{"rule": "pals", "c": "3", "psd": "end"}, pairs.PAParams{Rule: pairs.PALS, C: 3, PSD: pairs.AtEnd}},
+		{map[string]string{"rule": "pals", "c": "3", "psd": "end"}, pairs.PAParams{Rule: pairs.PALS, C: 3, PSD: pairs.PSDAtEnd}},
 		{map[string]string{"rule": "pals", "tol": "0.25"}, pairs.PAParams{Rule: pairs.PALS, C: 1, Tol: 0.25}},
 	} {
 		v, err := e.Parse(c.given)

@@ -29,12 +29,12 @@ const MixtureVersion = 2
 type Covariance int
 
 const (
-	// Full: any covariance matrix. The default.
-	Full Covariance = iota
-	// Diagonal: a variance per feature.
-	Diagonal
-	// Spherical: one variance σ², the matrix σ²I.
-	Spherical
+	// CovarianceFull: any covariance matrix. The default.
+	CovarianceFull Covariance = iota
+	// CovarianceDiagonal: a variance per feature.
+	CovarianceDiagonal
+	// CovarianceSpherical: one variance σ², the matrix σ²I.
+	CovarianceSpherical
 )
 
 var covarianceNames = enum.Of[Covariance]("unknown covariance %d", "full", "diagonal", "spherical")
@@ -47,11 +47,11 @@ func (c Covariance) String() string { return covarianceNames.Text(c) }
 type MixtureStart int
 
 const (
-	// FromKMeans: the centres of one run of FitKMeans, and the covariance within
+	// StartFromKMeans: the centres of one run of FitKMeans, and the covariance within
 	// its clusters. The default.
-	FromKMeans MixtureStart = iota
-	// FromRows: K different rows drawn uniformly, and the covariance of all rows.
-	FromRows
+	StartFromKMeans MixtureStart = iota
+	// StartFromRows: K different rows drawn uniformly, and the covariance of all rows.
+	StartFromRows
 )
 
 var mixtureStartNames = enum.Of[MixtureStart]("unknown start %d", "from k-means", "from rows")
@@ -63,12 +63,12 @@ func (s MixtureStart) String() string { return mixtureStartNames.Text(s) }
 type MixtureParams struct {
 	// K is the number of components, 1 to the number of rows.
 	K int `json:"k"`
-	// Covariance is the form of the covariance matrices; the zero value is Full.
+	// Covariance is the form of the covariance matrices; the zero value is CovarianceFull.
 	Covariance Covariance `json:"covariance"`
 	// Floor > 0 is the least variance that a component may have in any direction,
 	// relative to the mean variance of the features; 0 means 1e-6.
 	Floor float64 `json:"floor"`
-	// Start is where EM starts; the zero value is FromKMeans.
+	// Start is where EM starts; the zero value is StartFromKMeans.
 	Start MixtureStart `json:"start"`
 	// Starts is the number of runs, of which the first with the largest
 	// likelihood is returned; 0 means 1.
@@ -97,11 +97,11 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	if err := checkRows(x, p.K); err != nil {
 		return err
 	}
-	if p.Covariance < Full || p.Covariance > Spherical {
-		return fmt.Errorf("covariance: %d is not allowed, want %d to %d", p.Covariance, Full, Spherical)
+	if p.Covariance < CovarianceFull || p.Covariance > CovarianceSpherical {
+		return fmt.Errorf("covariance: %d is not allowed, want %d to %d", p.Covariance, CovarianceFull, CovarianceSpherical)
 	}
-	if p.Start < FromKMeans || p.Start > FromRows {
-		return fmt.Errorf("start: %d is not allowed, want %d to %d", p.Start, FromKMeans, FromRows)
+	if p.Start < StartFromKMeans || p.Start > StartFromRows {
+		return fmt.Errorf("start: %d is not allowed, want %d to %d", p.Start, StartFromKMeans, StartFromRows)
 	}
 	if p.Floor != 0 && !(p.Floor >= 1e-12 && p.Floor <= 1) {
 		return fmt.Errorf("floor: %v is not allowed, want 1e-12 to 1", p.Floor)
@@ -114,7 +114,7 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	}
 	n, d := x.Dims()
 	size := limits.Floats(2, n, p.K) // responsibilities
-	if p.Covariance == Full {
+	if p.Covariance == CovarianceFull {
 		size = max(size, limits.Floats(2, p.K, d, d)) // covariances and their factors
 	}
 	if err := limits.Check(fmt.Sprintf("%d components for %d×%d numbers", p.K, n, d), size); err != nil {
@@ -209,7 +209,7 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 
 	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, status: learners.IterationCap}
 	switch p.Start {
-	case FromKMeans:
+	case StartFromKMeans:
 		k := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), KMeansParams{}.Resolved().MaxIterations, runs{}.report)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -218,7 +218,7 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 		for i, c := range k.Assignment {
 			floats.SubTo(e.dev.RawRowView(i), x.RawRowView(i), m.means.RawRowView(c))
 		}
-	case FromRows:
+	case StartFromRows:
 		m.means = mat.NewDense(p.K, d, nil)
 		for c, i := range rng.Perm(n)[:p.K] {
 			m.means.SetRow(c, x.RawRowView(i))
@@ -309,7 +309,7 @@ func (e *em) maximise(m *Mixture, resp *mat.Dense) error {
 // floor. It overwrites the deviations.
 func (e *em) covariance(w []float64, mass float64) (component, error) {
 	n, d := e.dev.Dims()
-	if e.form == Full {
+	if e.form == CovarianceFull {
 		for i := range n {
 			floats.Scale(math.Sqrt(w[i]/mass), e.dev.RawRowView(i))
 		}
@@ -330,7 +330,7 @@ func (e *em) covariance(w []float64, mass float64) (component, error) {
 			v[j] += w[i] / mass * a * a
 		}
 	}
-	if e.form == Spherical {
+	if e.form == CovarianceSpherical {
 		mean := floats.Sum(v) / float64(d)
 		for j := range v {
 			v[j] = mean

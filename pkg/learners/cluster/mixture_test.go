@@ -19,7 +19,7 @@ import (
 // its size: about ε times the condition number of covariances, up to 1e6.
 const likelihoodTol = 1e-9
 
-var forms = []Covariance{Full, Diagonal, Spherical}
+var forms = []Covariance{CovarianceFull, CovarianceDiagonal, CovarianceSpherical}
 
 // slowMixture is the log-likelihood and the posterior from their definitions.
 func slowMixture(t *testing.T, m *Mixture, x *mat.Dense) (ll float64, post *mat.Dense) {
@@ -93,7 +93,7 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 		}
 		n, _ := c.x.Dims()
 		for _, form := range forms {
-			for _, start := range []MixtureStart{FromKMeans, FromRows} {
+			for _, start := range []MixtureStart{StartFromKMeans, StartFromRows} {
 				for _, floor := range []float64{1e-9, 1e-6, 0.1} {
 					name := fmt.Sprintf("%s, %v, %v, floor %g", c.name, form, start, floor)
 					m, err := FitMixture(context.Background(), c.x, MixtureParams{K: c.k, Covariance: form, Start: start, Floor: floor, MaxIterations: 60}, rng)
@@ -210,7 +210,7 @@ func TestOneComponent(t *testing.T) {
 		for i := range d {
 			for j := range i + 1 {
 				switch {
-				case form == Full || form == Diagonal && i == j:
+				case form == CovarianceFull || form == CovarianceDiagonal && i == j:
 					want.SetSym(i, j, cov.At(i, j))
 				case i == j:
 					want.SetSym(i, i, mat.Trace(cov)/float64(d))
@@ -314,7 +314,7 @@ func TestMixtureFindsGroups(t *testing.T) {
 				t.Errorf("%v: prototype %d of component %d is of the other group", form, i, k)
 			}
 		}
-		if form == Full {
+		if form == CovarianceFull {
 			// Four standard deviations of a sample covariance of 1,500 rows.
 			for _, c := range []struct {
 				i, j      int
@@ -330,7 +330,7 @@ func TestMixtureFindsGroups(t *testing.T) {
 
 func TestMixtureRunsAreReproducible(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(76, 1)), 60, 3, 3, 1)
-	for _, start := range []MixtureStart{FromKMeans, FromRows} {
+	for _, start := range []MixtureStart{StartFromKMeans, StartFromRows} {
 		fit := func(starts int) *Mixture {
 			m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, Start: start, Starts: starts}, rand.New(rand.NewPCG(76, 2)))
 			if err != nil {
@@ -350,7 +350,7 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Status() != learners.IterationCap || len(m.Trace()) != 2 || m.Form() != Full {
+	if m.Status() != learners.IterationCap || len(m.Trace()) != 2 || m.Form() != CovarianceFull {
 		t.Errorf("two iterations: status %v, trace %v, form %v", m.Status(), m.Trace(), m.Form())
 	}
 }
@@ -359,8 +359,8 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 // and nothing becomes NaN.
 func TestMassIsLost(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(77, 1)), 20, 2, 1, 1)
-	e := &em{ctx: t.Context(), x: x, form: Diagonal, floor: 1e-6, dev: mat.NewDense(20, 2, nil)}
-	m := &Mixture{weights: []float64{0.5, 0.5}, means: mat.NewDense(2, 2, []float64{0, 0, 1e6, 1e6}), comps: slices.Repeat([]component{{variances: []float64{1, 1}}}, 2), form: Diagonal}
+	e := &em{ctx: t.Context(), x: x, form: CovarianceDiagonal, floor: 1e-6, dev: mat.NewDense(20, 2, nil)}
+	m := &Mixture{weights: []float64{0.5, 0.5}, means: mat.NewDense(2, 2, []float64{0, 0, 1e6, 1e6}), comps: slices.Repeat([]component{{variances: []float64{1, 1}}}, 2), form: CovarianceDiagonal}
 	resp, _ := m.expect(context.Background(), x)
 	if err := e.maximise(m, resp); err != nil {
 		t.Fatal(err)
@@ -421,8 +421,8 @@ func TestMixtureErrors(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for want, got := range map[string]fmt.Stringer{
-		"full": Full, "diagonal": Diagonal, "spherical": Spherical, "unknown covariance 9": Covariance(9),
-		"from k-means": FromKMeans, "from rows": FromRows, "unknown start -1": MixtureStart(-1),
+		"full": CovarianceFull, "diagonal": CovarianceDiagonal, "spherical": CovarianceSpherical, "unknown covariance 9": Covariance(9),
+		"from k-means": StartFromKMeans, "from rows": StartFromRows, "unknown start -1": MixtureStart(-1),
 	} {
 		if got.String() != want {
 			t.Errorf("%q, want %q", got, want)

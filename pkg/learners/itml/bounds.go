@@ -19,15 +19,15 @@ import (
 type BoundRule int
 
 const (
-	// Percentiles: u and ℓ are the Low-th and High-th percentile. The s-th
+	// BoundPercentiles: u and ℓ are the Low-th and High-th percentile. The s-th
 	// percentile is the least of the squared distances that at least s % of them do
 	// not exceed.
-	Percentiles BoundRule = iota
-	// Bins: u and ℓ are the centres of bins number Low and High of 100 equal bins
+	BoundPercentiles BoundRule = iota
+	// BoundBins: u and ℓ are the centres of bins number Low and High of 100 equal bins
 	// from the least squared distance to the largest, min + (s − ½)·(max − min)/100.
 	// This is what the program of Davis et al. (2007) computes, though it speaks of
 	// percentiles.
-	Bins
+	BoundBins
 )
 
 var boundRuleNames = enum.Of[BoundRule]("unknown rule %d", "percentiles", "bins")
@@ -37,7 +37,7 @@ func (r BoundRule) String() string { return boundRuleNames.Text(r) }
 
 // BoundParams are a rule and its two numbers.
 type BoundParams struct {
-	// Rule is the rule. The default is Percentiles.
+	// Rule is the rule. The default is BoundPercentiles.
 	Rule BoundRule
 	// Low and High are the numbers of the rule, 0 < Low < High ≤ 100, and with Bins
 	// Low ≥ 1. 0 means 1 and 99 with Percentiles, as in Jain et al. (2012), Section
@@ -48,7 +48,7 @@ type BoundParams struct {
 // Resolved returns p with its defaults filled in.
 func (p BoundParams) Resolved() BoundParams {
 	low := 1.0
-	if p.Rule == Bins {
+	if p.Rule == BoundBins {
 		low = 5
 	}
 	p.Low, p.High = cmp.Or(p.Low, low), cmp.Or(p.High, 100-low)
@@ -57,11 +57,11 @@ func (p BoundParams) Resolved() BoundParams {
 
 func (p BoundParams) check() error {
 	switch {
-	case p.Rule != Percentiles && p.Rule != Bins:
-		return fmt.Errorf("itml: rule: %d is not allowed, want Percentiles or Bins", int(p.Rule))
+	case p.Rule != BoundPercentiles && p.Rule != BoundBins:
+		return fmt.Errorf("itml: rule: %d is not allowed, want BoundPercentiles or BoundBins", int(p.Rule))
 	case !(p.Low > 0 && p.Low < p.High && p.High <= 100):
 		return fmt.Errorf("itml: low: %v and high: %v are not allowed, want 0 < low < high ≤ 100", p.Low, p.High)
-	case p.Rule == Bins && p.Low < 1:
+	case p.Rule == BoundBins && p.Low < 1:
 		return fmt.Errorf("itml: low: %v is not allowed, want at least 1 with bins", p.Low)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (p BoundParams) of(n int, pairs []metric.Link, sqDist func(metric.Link) flo
 		return 0, 0, errors.New("itml: bounds: all pairs coincide, so no scale can be learned")
 	}
 	at := func(s float64) float64 {
-		if p.Rule == Bins {
+		if p.Rule == BoundBins {
 			return least + (s-0.5)/100*(largest-least)
 		}
 		return sq[max(int(math.Ceil(s/100*float64(len(sq)))), 1)-1]

@@ -488,7 +488,7 @@ func TestErrors(t *testing.T) {
 		{"itml: rule: 9", x, one, Params{Bounds: BoundParams{Rule: 9}}},
 		{"itml: low: 99", x, one, Params{Bounds: BoundParams{Low: 99, High: 50}}},
 		{"high: 101 are not allowed", x, one, Params{Bounds: BoundParams{High: 101}}},
-		{"itml: low: 0.5 is not allowed, want at least 1 with bins", x, one, Params{Bounds: BoundParams{Rule: Bins, Low: 0.5}}},
+		{"itml: low: 0.5 is not allowed, want at least 1 with bins", x, one, Params{Bounds: BoundParams{Rule: BoundBins, Low: 0.5}}},
 		{"itml: bounds: all pairs coincide", mat.NewDense(3, 1, nil), one, Params{}},
 		{"itml: row 1, column 0: NaN", mat.NewDense(2, 1, []float64{0, math.NaN()}), one, Params{}},
 		{"itml: bounds: pair 0: squared distance +Inf", mat.NewDense(2, 1, []float64{0, 1e200}), one, Params{}},

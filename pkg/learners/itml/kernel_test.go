@@ -644,7 +644,7 @@ func TestBoundsOfGram(t *testing.T) {
 	x, links, _, _ := linkedData(720, 40, 3, 70, 0)
 	x.SetRow(links[0].I, x.RawRowView(links[0].J)) // duplicates
 	k0 := kernels.Gram(kernels.Linear{}, x)
-	for _, b := range []BoundParams{{}, {Low: 20, High: 50}, {Rule: Bins}} {
+	for _, b := range []BoundParams{{}, {Low: 20, High: 50}, {Rule: BoundBins}} {
 		u, l, err := b.Of(x, links, metric.Euclidean{})
 		if err != nil {
 			t.Fatal(err)

@@ -194,7 +194,7 @@ type Tuned struct {
 
 // Tune chooses the γ of the grid under which k nearest neighbours get the
 // fewest rows wrong in a cross-validation, the first of equals, as the program of
-// Davis et al. (2007) does. Folds are stratified (datasets.StratifiedFolds). In each
+// Davis et al. (2007) does. Folds are stratified (sample.StratifiedFolds). In each
 // fold links and bounds are drawn from the training rows, once for all γ, and the
 // test rows are classified by the training rows under the metric learned. rng is
 // used in the order: folds, the draws of each fold.

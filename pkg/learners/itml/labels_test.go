@@ -29,12 +29,12 @@ func TestBounds(t *testing.T) {
 		p            BoundParams
 		upper, lower float64
 	}{
-		{BoundParams{}, 1, 100},                              // the 1st percentile is 0
-		{BoundParams{Low: 10, High: 50}, 1, 25},              // ⌈1.1⌉ = 2nd and ⌈5.5⌉ = 6th of 11
-		{BoundParams{Low: 37, High: 100}, 16, 100},           // ⌈4.07⌉ = 5th
-		{BoundParams{Rule: Bins}, 4.5, 94.5},                 // centres of bins of width 1
-		{BoundParams{Rule: Bins, Low: 1, High: 99}, 1, 98.5}, // 0.5 is below the least positive
-		{BoundParams{Rule: Bins, Low: 30, High: 100}, 29.5, 99.5},
+		{BoundParams{}, 1, 100},                                   // the 1st percentile is 0
+		{BoundParams{Low: 10, High: 50}, 1, 25},                   // ⌈1.1⌉ = 2nd and ⌈5.5⌉ = 6th of 11
+		{BoundParams{Low: 37, High: 100}, 16, 100},                // ⌈4.07⌉ = 5th
+		{BoundParams{Rule: BoundBins}, 4.5, 94.5},                 // centres of bins of width 1
+		{BoundParams{Rule: BoundBins, Low: 1, High: 99}, 1, 98.5}, // 0.5 is below the least positive
+		{BoundParams{Rule: BoundBins, Low: 30, High: 100}, 29.5, 99.5},
 	} {
 		upper, lower, err := c.p.Of(x, links, metric.Euclidean{})
 		if err != nil || math.Abs(upper-c.upper) > 1e-12 || math.Abs(lower-c.lower) > 1e-12 {
@@ -53,9 +53,9 @@ func TestBounds(t *testing.T) {
 		pairs []metric.Link
 	}{
 		"upper 4 and lower 4, by percentiles 1 and 99 of 2 squared distances from 4 to 4, want upper < lower": {BoundParams{}, []metric.Link{{I: 0, J: 1}, {I: 2, J: 1}}},
-		"upper 4 and lower 4, by bins 5 and 95 of 1 squared distances from 4 to 4":                            {BoundParams{Rule: Bins}, []metric.Link{{I: 0, J: 1}}},
+		"upper 4 and lower 4, by bins 5 and 95 of 1 squared distances from 4 to 4":                            {BoundParams{Rule: BoundBins}, []metric.Link{{I: 0, J: 1}}},
 		"upper 4 and lower 4, by percentiles 1 and 99 of 2 squared distances from 0 to 4":                     {BoundParams{}, []metric.Link{{I: 0, J: 2}, {I: 0, J: 1}}},
-		"by bins 94.6 and 95 of 2 squared distances from 4 to 4.0000000000000036, want upper < lower":         {BoundParams{Rule: Bins, Low: 94.6, High: 95}, []metric.Link{{I: 0, J: 1}, {I: 0, J: 3}}},
+		"by bins 94.6 and 95 of 2 squared distances from 4 to 4.0000000000000036, want upper < lower":         {BoundParams{Rule: BoundBins, Low: 94.6, High: 95}, []metric.Link{{I: 0, J: 1}, {I: 0, J: 3}}},
 	} {
 		if u, l, err := c.p.Of(ties, c.pairs, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), want) || u != 0 || l != 0 {
 			t.Errorf("bounds %v and %v, error %v, want one with %q", u, l, err, want)
@@ -67,7 +67,7 @@ func TestBounds(t *testing.T) {
 	if _, _, err := (BoundParams{}).Of(x, []metric.Link{{I: 0, J: 12}}, metric.Euclidean{}); err == nil || !strings.Contains(err.Error(), "pair 0: row 12 is not allowed, want 0 to 11") {
 		t.Errorf("row out of range: %v", err)
 	}
-	if Percentiles.String() != "percentiles" || Bins.String() != "bins" || BoundRule(7).String() != "unknown rule 7" {
+	if BoundPercentiles.String() != "percentiles" || BoundBins.String() != "bins" || BoundRule(7).String() != "unknown rule 7" {
 		t.Error("names of rules")
 	}
 }
@@ -93,7 +93,7 @@ func TestLabels(t *testing.T) {
 	w0 := matrixtest.Definite(rand.New(rand.NewPCG(71, 1)), 4)
 	for _, p := range []LabelParams{
 		{},
-		{Params: Params{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: Bins}}, Links: 50, BoundPairs: 100},
+		{Params: Params{Gamma: 10, W0: w0, Bounds: BoundParams{Rule: BoundBins}}, Links: 50, BoundPairs: 100},
 		{Params: Params{Upper: 2, Lower: 30}},
 	} {
 		got, err := FitLabels(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, p)
@@ -209,7 +209,7 @@ func TestLabelsErrors(t *testing.T) {
 		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LabelParams: LabelParams{BoundPairs: -1}},
 		"itml: tol: -1 is not allowed":                          {K: 1, LabelParams: LabelParams{Params: Params{Tol: -1}}},
 		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LabelParams: LabelParams{Params: Params{W0: matrixtest.Identity(1)}}},
-		"itml: rule: 5 is not allowed, want Percentiles or Bin": {K: 1, LabelParams: LabelParams{Params: Params{Bounds: BoundParams{Rule: 5}}}},
+		"itml: rule: 5 is not allowed, want BoundPercentiles or Bound": {K: 1, LabelParams: LabelParams{Params: Params{Bounds: BoundParams{Rule: 5}}}},
 	} {
 		if _, err := Tune(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("tuning: got error %v, want one with %q", err, want)

@@ -69,7 +69,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, s := range sizes {
 		b.Run(fmt.Sprintf("alg=RMP/A=%d/m=%d", s.a, s.m), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := mustRMP(b, s.a, s.a, RMPParams{M: s.m, Eta: Printed, Rounds: 50})
+			l := mustRMP(b, s.a, s.a, RMPParams{M: s.m, Eta: EtaPrinted, Rounds: 50})
 			f := round(rng, s.a, s.a)
 			for b.Loop() {
 				if _, err := l.Step(f); err != nil {
@@ -79,7 +79,7 @@ func BenchmarkRound(b *testing.B) {
 		})
 	}
 	b.Run("alg=RMP/A=40/m=4/sampler=enumerate", func(b *testing.B) { // 91390 sets
-		l := mustRMP(b, 40, 40, RMPParams{M: 4, Eta: Printed, Rounds: 50})
+		l := mustRMP(b, 40, 40, RMPParams{M: 4, Eta: EtaPrinted, Rounds: 50})
 		f := round(rand.New(rand.NewPCG(1, 2)), 40, 40)
 		for b.Loop() {
 			if _, err := l.Step(f); err != nil {

@@ -93,7 +93,7 @@ func ExpectedRegretBound(a, b, m, rounds int, eta float64) float64 {
 }
 
 // AnytimeRegretBound returns a·(2√(T/2·LogMaps) + √(LogMaps/8)), a bound on the expected regret of
-// Algorithm 1 with the rates of Anytime after any number T of rounds (Cesa-Bianchi and Lugosi 2006, Theorem 2.3, for losses
+// Algorithm 1 with the rates of EtaAnytime after any number T of rounds (Cesa-Bianchi and Lugosi 2006, Theorem 2.3, for losses
 // in [0, a]). It panics like PrintedEta.
 func AnytimeRegretBound(a, b, m, rounds int) float64 {
 	mustRounds(rounds)

@@ -138,11 +138,11 @@ func TestExpectedRegretIsBounded(t *testing.T) {
 			bound func(t int) float64
 			ends  bool // the bound is for the last round only
 		}{
-			"corrected": {RMPParams{Eta: Corrected, Rounds: rounds}, func(t int) float64 { return RegretBound(a, b, m, t, 1) }, true},
-			"printed":   {RMPParams{Eta: Printed, Rounds: rounds}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, PrintedEta(a, b, m, rounds)) }, false},
-			"fixed":     {RMPParams{Eta: Fixed, Rate: 0.1}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, 0.1) }, false},
-			"anytime":   {RMPParams{Eta: Anytime}, func(t int) float64 { return AnytimeRegretBound(a, b, m, t) }, false},
-			"doubling":  {RMPParams{Eta: Corrected}, func(t int) float64 { return DoublingRegretBound(a, b, m, t) }, false},
+			"corrected": {RMPParams{Eta: EtaCorrected, Rounds: rounds}, func(t int) float64 { return RegretBound(a, b, m, t, 1) }, true},
+			"printed":   {RMPParams{Eta: EtaPrinted, Rounds: rounds}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, PrintedEta(a, b, m, rounds)) }, false},
+			"fixed":     {RMPParams{Eta: EtaFixed, Rate: 0.1}, func(t int) float64 { return ExpectedRegretBound(a, b, m, t, 0.1) }, false},
+			"anytime":   {RMPParams{Eta: EtaAnytime}, func(t int) float64 { return AnytimeRegretBound(a, b, m, t) }, false},
+			"doubling":  {RMPParams{Eta: EtaCorrected}, func(t int) float64 { return DoublingRegretBound(a, b, m, t) }, false},
 		} {
 			c.p.M = m
 			l := mustRMP(t, a, b, c.p)

@@ -14,7 +14,7 @@ import (
 
 // Four objects, four prototypes, of which two may be used: 0 and 1 are alike, and so are 2 and 3.
 func ExampleNewRMP() {
-	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 4, 4, mapping.RMPParams{M: 2, Eta: mapping.Printed, Rounds: 20})
+	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 4, 4, mapping.RMPParams{M: 2, Eta: mapping.EtaPrinted, Rounds: 20})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,7 +102,7 @@ func ExampleLoadRMP() {
 
 // The law itself: the sets of the next round with their probabilities.
 func ExampleRMP_Sets() {
-	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 2, 3, mapping.RMPParams{Eta: mapping.Fixed, Rate: 1})
+	l, err := mapping.NewRMP(rand.NewPCG(1, 0), 2, 3, mapping.RMPParams{Eta: mapping.EtaFixed, Rate: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

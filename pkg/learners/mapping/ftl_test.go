@@ -134,7 +134,7 @@ func threeVectors(round int) metric.CostRound {
 func TestFTLFailsOnThreeVectors(t *testing.T) {
 	const a, m, rounds = 3, 2, 1600
 	ftl := mustFTL(t, a, a, m)
-	rmp := mustRMP(t, a, a, RMPParams{M: m, Eta: Corrected, Rounds: rounds})
+	rmp := mustRMP(t, a, a, RMPParams{M: m, Eta: EtaCorrected, Rounds: rounds})
 	sum := newCosts(a, a)
 	var leader, expected float64
 	for r := range rounds {

@@ -17,7 +17,7 @@ func TestNumbersOfFiles(t *testing.T) {
 		}
 	}
 	for _, p := range []RMPParams{
-		{}, {Sampler: Metropolis, ChainSteps: 2}, {Sampler: HeatBath, ChainSteps: 2}, {Eta: Fixed, Rate: 0.1}, {M: 3, Eta: Anytime}, {Eta: Corrected, Rounds: 2},
+		{}, {Sampler: SampleMetropolis, ChainSteps: 2}, {Sampler: SampleHeatBath, ChainSteps: 2}, {Eta: EtaFixed, Rate: 0.1}, {M: 3, Eta: EtaAnytime}, {Eta: EtaCorrected, Rounds: 2},
 	} {
 		persisttest.Numbers(t, savedRMP(t, p), LoadRMP, useRMP)
 	}

@@ -38,19 +38,19 @@ const RMPKind = "mapping/rmp"
 type Eta int
 
 const (
-	// Hundredfold, the default: 100 times Printed, the best of five rates in the view fig1-eta of rmp2007/fig1, where rounds are
+	// EtaHundredfold, the default: 100 times EtaPrinted, the best of five rates in the view fig1-eta of rmp2007/fig1, where rounds are
 	// drawn from one distribution. It needs no horizon: without Rounds it is in round t what it is for the horizon t. It
-	// nearly follows the leader, and there is no bound on the regret: against costs that turn on the leader take Printed or Corrected.
-	Hundredfold Eta = iota
-	// Printed: √(8(m·ln(B/m) + A·ln m)/T), as Rakhlin et al. print it (PrintedEta). It
+	// nearly follows the leader, and there is no bound on the regret: against costs that turn on the leader take EtaPrinted or EtaCorrected.
+	EtaHundredfold Eta = iota
+	// EtaPrinted: √(8(m·ln(B/m) + A·ln m)/T), as Rakhlin et al. print it (PrintedEta). It
 	// takes losses to be at most 1, where they are at most A.
-	Printed
-	// Corrected: √(8·ln(C(B, m)·m^A)/T)/A, for which RegretBound holds (CorrectedEta).
-	Corrected
-	// Anytime: in round t what Corrected is for the horizon t. It needs no horizon, and AnytimeRegretBound holds.
-	Anytime
-	// Fixed: the number RMPParams.Rate.
-	Fixed
+	EtaPrinted
+	// EtaCorrected: √(8·ln(C(B, m)·m^A)/T)/A, for which RegretBound holds (CorrectedEta).
+	EtaCorrected
+	// EtaAnytime: in round t what EtaCorrected is for the horizon t. It needs no horizon, and AnytimeRegretBound holds.
+	EtaAnytime
+	// EtaFixed: the number RMPParams.Rate.
+	EtaFixed
 )
 
 var etaNames = enum.Of[Eta]("unknown eta %d", "hundredfold", "printed", "corrected", "anytime", "fixed")
@@ -68,18 +68,18 @@ func (e *Eta) UnmarshalText(text []byte) error { return etaNames.Unmarshal(e, te
 type Sampler int
 
 const (
-	// Auto: Enumerate if there are at most MaxSets sets, else Metropolis.
-	Auto Sampler = iota
-	// Enumerate: exactly, by all C(B, m) sets (Algorithm 1). It takes O(C(B, m)·A).
-	Enumerate
-	// Metropolis: by a random walk of uniform swaps, each made or not (Algorithm 2).
-	Metropolis
-	// HeatBath: by a random walk with the same law, of which every second step chooses the member that goes by
+	// SampleAuto: SampleEnumerate if there are at most MaxSets sets, else SampleMetropolis.
+	SampleAuto Sampler = iota
+	// SampleEnumerate: exactly, by all C(B, m) sets (Algorithm 1). It takes O(C(B, m)·A).
+	SampleEnumerate
+	// SampleMetropolis: by a random walk of uniform swaps, each made or not (Algorithm 2).
+	SampleMetropolis
+	// SampleHeatBath: by a random walk with the same law, of which every second step chooses the member that goes by
 	// about how likely the set without it is, all m of them weighed in the time of one. Measured with the printed
 	// η on the made-up clusters of BenchmarkStep, late in a run it moves 5 to 7 times as often per step as Metropolis with
 	// A = B = 100, m = 20 and 4 to 8 times with 784, m = 50, at up to about twice the time. It does not pay with 400, m = 4,
 	// where either moves in fewer than 1 of 10,000 steps, nor early in a run, where it moves less often.
-	HeatBath
+	SampleHeatBath
 )
 
 var samplerNames = enum.Of[Sampler]("unknown sampler %d", "auto", "enumerate", "metropolis", "heat-bath")
@@ -97,15 +97,15 @@ func (s *Sampler) UnmarshalText(text []byte) error { return samplerNames.Unmarsh
 type RMPParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
 	M int `json:"m"`
-	// Eta is the rule of the learning rate. The default is Hundredfold.
+	// Eta is the rule of the learning rate. The default is EtaHundredfold.
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty"`
-	// Rounds is the horizon T of Hundredfold, Printed and Corrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
-	// learned from with the same η. 0 means the rounds so far for Hundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
+	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
+	// learned from with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
 	// of which all costs are forgotten, with the η of their length (DoublingRegretBound).
 	Rounds int `json:"rounds"`
-	// Sampler is how the set is drawn. The default is Auto.
+	// Sampler is how the set is drawn. The default is SampleAuto.
 	Sampler Sampler `json:"sampler"`
 	// ChainSteps is R, the steps of the random walk per round, at most MaxChainSteps; 0 means 5000. It is of no account where sets are
 	// enumerated.
@@ -129,33 +129,33 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 		return p, err
 	}
 	switch {
-	case p.Eta < Hundredfold || p.Eta > Fixed:
-		return p, fmt.Errorf("rmp: eta: %d is not allowed, want Hundredfold, Printed, Corrected, Anytime or Fixed", int(p.Eta))
-	case p.Eta == Fixed && !(p.Rate > 0 && p.Rate <= MaxRate):
+	case p.Eta < EtaHundredfold || p.Eta > EtaFixed:
+		return p, fmt.Errorf("rmp: eta: %d is not allowed, want EtaHundredfold, EtaPrinted, EtaCorrected, EtaAnytime or EtaFixed", int(p.Eta))
+	case p.Eta == EtaFixed && !(p.Rate > 0 && p.Rate <= MaxRate):
 		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a number > 0 and at most %v", p.Rate, MaxRate)
-	case p.Eta != Fixed && p.Rate != 0:
+	case p.Eta != EtaFixed && p.Rate != 0:
 		return p, fmt.Errorf("rmp: rate: %v is not allowed with eta %v, want 0: it is for Fixed only", p.Rate, p.Eta)
 	case p.Rounds < 0 || p.Rounds > MaxRounds:
 		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want 1 to %d, or 0 for an unknown horizon", p.Rounds, int64(MaxRounds))
-	case p.Rounds > 0 && (p.Eta == Anytime || p.Eta == Fixed):
+	case p.Rounds > 0 && (p.Eta == EtaAnytime || p.Eta == EtaFixed):
 		return p, fmt.Errorf("rmp: rounds: %d is not allowed with eta %v, want 0: it has no horizon", p.Rounds, p.Eta)
 	case p.ChainSteps < 0 || p.ChainSteps > MaxChainSteps:
 		return p, fmt.Errorf("rmp: chain steps: %d is not allowed, want 1 to %d, or 0 for the default", p.ChainSteps, MaxChainSteps)
 	}
 	n := sets(b, p.M)
 	switch p.Sampler {
-	case Auto:
-		p.Sampler = Metropolis
+	case SampleAuto:
+		p.Sampler = SampleMetropolis
 		if n <= MaxSets {
-			p.Sampler = Enumerate
+			p.Sampler = SampleEnumerate
 		}
-	case Enumerate:
+	case SampleEnumerate:
 		if n > MaxSets {
 			return p, fmt.Errorf("rmp: sampler: enumerate is not allowed for sets of %d of %d prototypes, of which there are more than %d", p.M, b, MaxSets)
 		}
-	case Metropolis, HeatBath:
+	case SampleMetropolis, SampleHeatBath:
 	default:
-		return p, fmt.Errorf("rmp: sampler: %d is not allowed, want Auto, Enumerate, Metropolis or HeatBath", int(p.Sampler))
+		return p, fmt.Errorf("rmp: sampler: %d is not allowed, want SampleAuto, SampleEnumerate, SampleMetropolis or SampleHeatBath", int(p.Sampler))
 	}
 	return p, nil
 }
@@ -169,7 +169,7 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 // and predicts π. Source: Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
 // Algorithms 1 and 2. A map with k < m prototypes is C(B−k, m−k) times as likely as under the paper's Eq. 1: the law is
 // exponential weights over pairs of a set and an assignment, not over maps. The bounds on the
-// regret hold all the same, if P(S) is exact (Enumerate), but none is for the default rate (see Hundredfold). A random walk starts from the set of the round before
+// regret hold all the same, if P(S) is exact (SampleEnumerate), but none is for the default rate (see EtaHundredfold). A random walk starts from the set of the round before
 // and draws from P(S) as nearly as its number of steps allows; Diagnostics help to judge it.
 //
 // The first map is uniform over these pairs. Maps are drawn at construction and at the end of Step, never in
@@ -217,27 +217,29 @@ func NewRMP(src *rand.PCG, a, b int, p RMPParams) (*RMP, error) {
 
 // eta returns the learning rate with which the next map is drawn.
 func (l *RMP) eta() float64 {
-	if l.p.Eta == Fixed {
+	if l.p.Eta == EtaFixed {
 		return l.p.Rate
 	}
 	t := l.p.Rounds
 	switch {
-	case l.p.Eta == Anytime, l.p.Eta == Hundredfold && t == 0:
+	case l.p.Eta == EtaAnytime, l.p.Eta == EtaHundredfold && t == 0:
 		t = l.round + 1
 	case t == 0:
 		t = epochLength(l.round)
 	}
 	switch l.p.Eta {
-	case Hundredfold:
+	case EtaHundredfold:
 		return 100 * PrintedEta(l.t.a, l.t.b, l.p.M, t)
-	case Printed:
+	case EtaPrinted:
 		return PrintedEta(l.t.a, l.t.b, l.p.M, t)
 	}
 	return CorrectedEta(l.t.a, l.t.b, l.p.M, t)
 }
 
 // doubling reports whether costs are forgotten at the start of epochs.
-func (p RMPParams) doubling() bool { return (p.Eta == Printed || p.Eta == Corrected) && p.Rounds == 0 }
+func (p RMPParams) doubling() bool {
+	return (p.Eta == EtaPrinted || p.Eta == EtaCorrected) && p.Rounds == 0
+}
 
 // epochLength returns the length of the epoch of the round that comes after the given number of
 // rounds: epochs of 1, 2, 4, ... rounds start after 0, 1, 3, ... of them.
@@ -254,7 +256,7 @@ func age(p RMPParams, rounds int) int {
 // weigh computes the weights of the next map, and their law if sets are enumerated.
 func (l *RMP) weigh() {
 	l.t.set(l.eta())
-	if l.p.Sampler == Enumerate {
+	if l.p.Sampler == SampleEnumerate {
 		l.law = newLaw(&l.t, l.p.M)
 	}
 }
@@ -269,7 +271,7 @@ func (l *RMP) draw() {
 		c := newChain(&l.t, l.set)
 		c.trace = l.walk.LogOmega[:0]
 		var walk interface{ step(*rand.Rand) } = newMetropolis(c)
-		if l.p.Sampler == HeatBath {
+		if l.p.Sampler == SampleHeatBath {
 			walk = newHeatBath(c)
 		}
 		for range l.p.ChainSteps {

@@ -30,16 +30,16 @@ func mustRMP(t testing.TB, a, b int, p RMPParams) *RMP {
 // configurations are parameters of every rule and sampler, for 4×5 costs.
 var configurations = map[string]RMPParams{
 	"default":            {},
-	"metropolis":         {M: 3, Sampler: Metropolis, ChainSteps: 20},
-	"heat-bath":          {M: 2, Sampler: HeatBath, ChainSteps: 20, Eta: Anytime},
-	"corrected, horizon": {M: 3, Eta: Corrected, Rounds: 7},
-	"printed, horizon":   {M: 3, Eta: Printed, Rounds: 7},
-	"corrected":          {M: 2, Eta: Corrected},
+	"metropolis":         {M: 3, Sampler: SampleMetropolis, ChainSteps: 20},
+	"heat-bath":          {M: 2, Sampler: SampleHeatBath, ChainSteps: 20, Eta: EtaAnytime},
+	"corrected, horizon": {M: 3, Eta: EtaCorrected, Rounds: 7},
+	"printed, horizon":   {M: 3, Eta: EtaPrinted, Rounds: 7},
+	"corrected":          {M: 2, Eta: EtaCorrected},
 	"default, horizon":   {M: 3, Rounds: 7},
-	"printed":            {M: 2, Eta: Printed},
-	"fixed":              {M: 4, Eta: Fixed, Rate: 2.5},
-	"one prototype":      {M: 1, Sampler: Metropolis, ChainSteps: 3},
-	"all prototypes":     {M: 5, Sampler: HeatBath, ChainSteps: 3},
+	"printed":            {M: 2, Eta: EtaPrinted},
+	"fixed":              {M: 4, Eta: EtaFixed, Rate: 2.5},
+	"one prototype":      {M: 1, Sampler: SampleMetropolis, ChainSteps: 3},
+	"all prototypes":     {M: 5, Sampler: SampleHeatBath, ChainSteps: 3},
 }
 
 // mapSuite is the conformance suite with rounds of a×b costs.
@@ -91,7 +91,7 @@ func TestRMPConformance(t *testing.T) {
 }
 
 // Where rounds are alike, the default rate loses less than the printed one, with or without its horizon. Against costs that turn on the
-// leader it has the regret of a leader, linear in the number of rounds, and the printed rate has not: Hundredfold says so.
+// leader it has the regret of a leader, linear in the number of rounds, and the printed rate has not: EtaHundredfold says so.
 func TestDefaultRate(t *testing.T) {
 	const n, m, rounds = 6, 2, 100
 	rng := rand.New(rand.NewPCG(17, 7))
@@ -135,12 +135,12 @@ func TestDefaultRate(t *testing.T) {
 	}
 	again := func(i int) metric.CostRound { return played[i] }
 	byDefault := loss(mustRMP(t, n, n, RMPParams{M: m}), again)
-	for _, p := range []RMPParams{{M: m, Eta: Printed}, {M: m, Eta: Printed, Rounds: rounds}, {M: m, Eta: Anytime}} {
+	for _, p := range []RMPParams{{M: m, Eta: EtaPrinted}, {M: m, Eta: EtaPrinted, Rounds: rounds}, {M: m, Eta: EtaAnytime}} {
 		if printed := loss(mustRMP(t, n, n, p), again); !(byDefault < printed) {
 			t.Errorf("rounds alike: the default loses %v, %v with %d rounds %v", byDefault, p.Eta, p.Rounds, printed)
 		}
 	}
-	leader, printed := loss(mustRMP(t, 1, 2, RMPParams{M: 2}), turning), loss(mustRMP(t, 1, 2, RMPParams{M: 2, Eta: Printed, Rounds: rounds}), turning)
+	leader, printed := loss(mustRMP(t, 1, 2, RMPParams{M: 2}), turning), loss(mustRMP(t, 1, 2, RMPParams{M: 2, Eta: EtaPrinted, Rounds: rounds}), turning)
 	if leader < 0.9*rounds || printed > 0.65*rounds {
 		t.Errorf("turning costs: the default loses %v of %d, the printed rate %v, the better prototype about half", leader, rounds, printed)
 	}
@@ -151,15 +151,15 @@ func TestRMPParams(t *testing.T) {
 		"m: -1":               {M: -1},
 		"m: 6 is not":         {M: 6},
 		"eta: 9":              {Eta: 9},
-		"rate: 0":             {Eta: Fixed},
-		"rate: -1":            {Eta: Fixed, Rate: -1},
-		"rate: NaN":           {Eta: Fixed, Rate: math.NaN()},
-		"rate: +Inf":          {Eta: Fixed, Rate: math.Inf(1)},
-		"rate: 1.1e+100 is":   {Eta: Fixed, Rate: 1.1e100},
+		"rate: 0":             {Eta: EtaFixed},
+		"rate: -1":            {Eta: EtaFixed, Rate: -1},
+		"rate: NaN":           {Eta: EtaFixed, Rate: math.NaN()},
+		"rate: +Inf":          {Eta: EtaFixed, Rate: math.Inf(1)},
+		"rate: 1.1e+100 is":   {Eta: EtaFixed, Rate: 1.1e100},
 		"rate: 2 is not":      {Rate: 2},
 		"rounds: -1":          {Rounds: -1},
-		"rounds: 3 is not":    {Eta: Anytime, Rounds: 3},
-		"rounds: 4 is not":    {Eta: Fixed, Rate: 1, Rounds: 4},
+		"rounds: 3 is not":    {Eta: EtaAnytime, Rounds: 3},
+		"rounds: 4 is not":    {Eta: EtaFixed, Rate: 1, Rounds: 4},
 		"chain steps: -1":     {ChainSteps: -1},
 		"sampler: 7":          {Sampler: 7},
 		"sampler: -1 is not ": {Sampler: -1},
@@ -176,13 +176,13 @@ func TestRMPParams(t *testing.T) {
 			t.Errorf("%d×%d: error %v, want %q", c.a, c.b, err, c.want)
 		}
 	}
-	if _, err := NewRMP(rand.NewPCG(1, 1), 1, 448, RMPParams{Sampler: Enumerate}); err == nil || !strings.Contains(err.Error(), "more than 100000") {
+	if _, err := NewRMP(rand.NewPCG(1, 1), 1, 448, RMPParams{Sampler: SampleEnumerate}); err == nil || !strings.Contains(err.Error(), "more than 100000") {
 		t.Errorf("100128 sets: error %v", err)
 	}
 	for _, c := range []struct {
 		b, m int
 		want Sampler
-	}{{447, 2, Enumerate}, {448, 2, Metropolis}} {
+	}{{447, 2, SampleEnumerate}, {448, 2, SampleMetropolis}} {
 		if got := mustRMP(t, 1, c.b, RMPParams{M: c.m, ChainSteps: 1}).Params().Sampler; got != c.want {
 			t.Errorf("B = %d, m = %d: sampler %v, want %v", c.b, c.m, got, c.want)
 		}
@@ -201,8 +201,8 @@ func TestRMPLargestRate(t *testing.T) {
 	const a, b = 3, 4
 	rng := rand.New(rand.NewPCG(1, 27))
 	for _, m := range []int{1, 2} {
-		for _, sampler := range []Sampler{Enumerate, Metropolis, HeatBath} {
-			l := mustRMP(t, a, b, RMPParams{M: m, Eta: Fixed, Rate: MaxRate, Sampler: sampler, ChainSteps: 50})
+		for _, sampler := range []Sampler{SampleEnumerate, SampleMetropolis, SampleHeatBath} {
+			l := mustRMP(t, a, b, RMPParams{M: m, Eta: EtaFixed, Rate: MaxRate, Sampler: sampler, ChainSteps: 50})
 			for k := range l.t.sum {
 				l.t.sum[k] = MaxRounds * rng.Float64()
 			}
@@ -216,7 +216,7 @@ func TestRMPLargestRate(t *testing.T) {
 					t.Fatalf("m = %d, %v: ln ω = %v", m, sampler, v)
 				}
 			}
-			if sampler != Enumerate {
+			if sampler != SampleEnumerate {
 				continue
 			}
 			var sum float64
@@ -234,14 +234,14 @@ func TestRMPLargestRate(t *testing.T) {
 }
 
 func TestRMPText(t *testing.T) {
-	for _, e := range []Eta{Hundredfold, Printed, Corrected, Anytime, Fixed} {
+	for _, e := range []Eta{EtaHundredfold, EtaPrinted, EtaCorrected, EtaAnytime, EtaFixed} {
 		var got Eta
 		text, _ := e.MarshalText()
 		if err := got.UnmarshalText(text); err != nil || got != e {
 			t.Errorf("%v: read as %v, error %v", e, got, err)
 		}
 	}
-	for _, s := range []Sampler{Auto, Enumerate, Metropolis, HeatBath} {
+	for _, s := range []Sampler{SampleAuto, SampleEnumerate, SampleMetropolis, SampleHeatBath} {
 		var got Sampler
 		text, _ := s.MarshalText()
 		if err := got.UnmarshalText(text); err != nil || got != s {
@@ -272,13 +272,13 @@ func TestRMPRates(t *testing.T) {
 		eta  func(round int) float64 // of the map for this round, from 1
 		age  func(round int) int     // rounds that it remembers
 	}{
-		{"printed", RMPParams{Eta: Printed, Rounds: 9}, func(int) float64 { return math.Sqrt(8 * (2*math.Log(2) + 3*math.Log(2)) / 9) }, func(r int) int { return r - 1 }},
-		{"corrected", RMPParams{Eta: Corrected, Rounds: 9}, func(int) float64 { return math.Sqrt(8*math.Log(6*8)/9) / 3 }, func(r int) int { return r - 1 }},
+		{"printed", RMPParams{Eta: EtaPrinted, Rounds: 9}, func(int) float64 { return math.Sqrt(8 * (2*math.Log(2) + 3*math.Log(2)) / 9) }, func(r int) int { return r - 1 }},
+		{"corrected", RMPParams{Eta: EtaCorrected, Rounds: 9}, func(int) float64 { return math.Sqrt(8*math.Log(6*8)/9) / 3 }, func(r int) int { return r - 1 }},
 		{"hundredfold", RMPParams{}, func(r int) float64 { return 100 * math.Sqrt(8*(2*math.Log(2)+3*math.Log(2))/float64(r)) }, func(r int) int { return r - 1 }},
 		{"hundredfold, horizon", RMPParams{Rounds: 9}, func(int) float64 { return 100 * math.Sqrt(8*(2*math.Log(2)+3*math.Log(2))/9) }, func(r int) int { return r - 1 }},
-		{"anytime", RMPParams{Eta: Anytime}, func(r int) float64 { return math.Sqrt(8*math.Log(6*8)/float64(r)) / 3 }, func(r int) int { return r - 1 }},
-		{"fixed", RMPParams{Eta: Fixed, Rate: 0.7}, func(int) float64 { return 0.7 }, func(r int) int { return r - 1 }},
-		{"doubling", RMPParams{Eta: Corrected},
+		{"anytime", RMPParams{Eta: EtaAnytime}, func(r int) float64 { return math.Sqrt(8*math.Log(6*8)/float64(r)) / 3 }, func(r int) int { return r - 1 }},
+		{"fixed", RMPParams{Eta: EtaFixed, Rate: 0.7}, func(int) float64 { return 0.7 }, func(r int) int { return r - 1 }},
+		{"doubling", RMPParams{Eta: EtaCorrected},
 			func(r int) float64 {
 				return math.Sqrt(8*math.Log(6*8)/float64([]int{1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16}[r-1])) / 3
 			},
@@ -317,12 +317,12 @@ func TestRMPDrawsItsLaw(t *testing.T) {
 	const a, b, m, n = 2, 4, 2, 4000
 	rng := rand.New(rand.NewPCG(1, 11))
 	f, g := round(rng, a, b), round(rng, a, b)
-	for _, s := range []Sampler{Enumerate, Metropolis, HeatBath} {
-		exact := mustRMP(t, a, b, RMPParams{M: m, Eta: Fixed, Rate: 1.5, Sampler: Enumerate})
+	for _, s := range []Sampler{SampleEnumerate, SampleMetropolis, SampleHeatBath} {
+		exact := mustRMP(t, a, b, RMPParams{M: m, Eta: EtaFixed, Rate: 1.5, Sampler: SampleEnumerate})
 		got := [3]map[string]float64{{}, {}, {}}
 		src := rand.New(rand.NewPCG(1, 12))
 		for range n {
-			l, err := NewRMP(rand.NewPCG(src.Uint64(), src.Uint64()), a, b, RMPParams{M: m, Eta: Fixed, Rate: 1.5, Sampler: s, ChainSteps: 40})
+			l, err := NewRMP(rand.NewPCG(src.Uint64(), src.Uint64()), a, b, RMPParams{M: m, Eta: EtaFixed, Rate: 1.5, Sampler: s, ChainSteps: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -354,9 +354,9 @@ func TestRMPDrawsItsLaw(t *testing.T) {
 
 // The walk of a round starts at the set of the round before: where every swap is hopeless, the set stays.
 func TestRMPStartsWarm(t *testing.T) {
-	for _, s := range []Sampler{Metropolis, HeatBath} {
+	for _, s := range []Sampler{SampleMetropolis, SampleHeatBath} {
 		const a, b, m = 6, 8, 3
-		l := mustRMP(t, a, b, RMPParams{M: m, Eta: Fixed, Rate: 1e4, Sampler: s, ChainSteps: 1})
+		l := mustRMP(t, a, b, RMPParams{M: m, Eta: EtaFixed, Rate: 1e4, Sampler: s, ChainSteps: 1})
 		set := l.Set()
 		cost := mat.NewDense(a, b, nil)
 		cost.Apply(func(i, j int, _ float64) float64 {
@@ -383,7 +383,7 @@ func TestRMPStartsWarm(t *testing.T) {
 
 func TestRMPDiagnostics(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 13))
-	l := mustRMP(t, 5, 9, RMPParams{M: 3, Sampler: Metropolis, ChainSteps: 300, Eta: Fixed, Rate: 0.5})
+	l := mustRMP(t, 5, 9, RMPParams{M: 3, Sampler: SampleMetropolis, ChainSteps: 300, Eta: EtaFixed, Rate: 0.5})
 	if d := l.Diagnostics(); d.Steps != 0 || !math.IsNaN(d.Acceptance()) || d.EffectiveSize() != 0 {
 		t.Errorf("before the first step: %+v", d)
 	}
@@ -414,7 +414,7 @@ func TestRMPDiagnostics(t *testing.T) {
 // What is known exactly is known only where sets are enumerated.
 func TestRMPLawOnlyWhereEnumerated(t *testing.T) {
 	f := round(rand.New(rand.NewPCG(1, 14)), 4, 5)
-	l := mustRMP(t, 4, 5, RMPParams{Sampler: HeatBath})
+	l := mustRMP(t, 4, 5, RMPParams{Sampler: SampleHeatBath})
 	if _, ok := l.ExpectedLoss(f); ok {
 		t.Error("a walk has an expected loss")
 	}
@@ -535,7 +535,7 @@ func TestRMPSaved(t *testing.T) {
 		"map to 7":               set("state", "map", []int{1, 7}),
 		"no source":              set("state", "pcg", []byte{}),
 	})
-	for _, p := range []RMPParams{{Sampler: HeatBath, ChainSteps: 2}, {Eta: Fixed, Rate: 0.1}, {M: 3, Eta: Anytime}, {Eta: Corrected, Rounds: 2}} {
+	for _, p := range []RMPParams{{Sampler: SampleHeatBath, ChainSteps: 2}, {Eta: EtaFixed, Rate: 0.1}, {M: 3, Eta: EtaAnytime}, {Eta: EtaCorrected, Rounds: 2}} {
 		file := savedRMP(t, p)
 		l, err := LoadRMP(bytes.NewReader(file))
 		if err != nil || !bytes.Equal(persisttest.Saved(l), file) {
@@ -554,5 +554,5 @@ func FuzzLoadRMP(f *testing.F) {
 			panic(fmt.Sprintf("a loaded learner refuses a round: %v", err))
 		}
 	}
-	persisttest.Fuzz(f, LoadRMP, use, savedRMP(f, RMPParams{}), savedRMP(f, RMPParams{Sampler: Metropolis, ChainSteps: 2, Eta: Fixed, Rate: 3}))
+	persisttest.Fuzz(f, LoadRMP, use, savedRMP(f, RMPParams{}), savedRMP(f, RMPParams{Sampler: SampleMetropolis, ChainSteps: 2, Eta: EtaFixed, Rate: 3}))
 }

@@ -33,13 +33,13 @@ const TieTolerance = 1e-12
 type VoteTie int
 
 const (
-	// NearestOfTied: of the tied classes, that of the nearest neighbour. The
+	// TieNearest: of the tied classes, that of the nearest neighbour. The
 	// default.
-	NearestOfTied VoteTie = iota
-	// SmallerK: drop the farthest neighbour until one class is ahead.
-	SmallerK
-	// LowestLabel: the smallest label of the tied classes.
-	LowestLabel
+	TieNearest VoteTie = iota
+	// TieSmallerK: drop the farthest neighbour until one class is ahead.
+	TieSmallerK
+	// TieLowestLabel: the smallest label of the tied classes.
+	TieLowestLabel
 )
 
 var voteTieNames = enum.Of[VoteTie]("unknown vote tie rule %d", "nearest of tied", "smaller k", "lowest label")
@@ -49,7 +49,7 @@ func (v VoteTie) String() string { return voteTieNames.Text(v) }
 
 // KNNOptions are the rules of a KNN.
 type KNNOptions struct {
-	// VoteTie is the rule for tied votes; the zero value is NearestOfTied.
+	// VoteTie is the rule for tied votes; the zero value is TieNearest.
 	VoteTie VoteTie
 }
 
@@ -113,8 +113,8 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 	if x == nil {
 		panic("classify: NewKNN: x is nil")
 	}
-	if o.VoteTie < NearestOfTied || o.VoteTie > LowestLabel {
-		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, NearestOfTied, LowestLabel)
+	if o.VoteTie < TieNearest || o.VoteTie > TieLowestLabel {
+		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, TieNearest, TieLowestLabel)
 	}
 	n, d := x.Dims()
 	if n == 0 {
@@ -398,12 +398,12 @@ func (c *KNN) vote(found []Neighbour) int {
 				best, tied = t, false
 			case t.votes == best.votes:
 				tied = true
-				if c.opts.VoteTie == LowestLabel && t.label < best.label {
+				if c.opts.VoteTie == TieLowestLabel && t.label < best.label {
 					best = t
 				}
 			}
 		}
-		if !tied || c.opts.VoteTie != SmallerK {
+		if !tied || c.opts.VoteTie != TieSmallerK {
 			return best.label
 		}
 		dropped := c.labels[found[last].Index]

@@ -63,9 +63,9 @@ func slowVote(labels []int, rule VoteTie) int {
 	}
 	slices.Sort(tied)
 	switch {
-	case len(tied) == 1 || rule == LowestLabel:
+	case len(tied) == 1 || rule == TieLowestLabel:
 		return tied[0]
-	case rule == SmallerK:
+	case rule == TieSmallerK:
 		return slowVote(labels[:len(labels)-1], rule)
 	}
 	return labels[slices.IndexFunc(labels, func(l int) bool { return slices.Contains(tied, l) })]
@@ -270,12 +270,12 @@ func TestVoteRules(t *testing.T) {
 		labels []int
 		want   map[VoteTie]int
 	}{
-		{[]int{5}, map[VoteTie]int{NearestOfTied: 5, SmallerK: 5, LowestLabel: 5}},
-		{[]int{5, 3}, map[VoteTie]int{NearestOfTied: 5, SmallerK: 5, LowestLabel: 3}},
-		{[]int{9, 5, 3, 3, 5}, map[VoteTie]int{NearestOfTied: 5, SmallerK: 3, LowestLabel: 3}},
-		{[]int{9, 5, 3, 1}, map[VoteTie]int{NearestOfTied: 9, SmallerK: 9, LowestLabel: 1}},
-		{[]int{7, 2, 2}, map[VoteTie]int{NearestOfTied: 2, SmallerK: 2, LowestLabel: 2}},
-		{[]int{-1, -2, -2, -1, 4}, map[VoteTie]int{NearestOfTied: -1, SmallerK: -2, LowestLabel: -2}},
+		{[]int{5}, map[VoteTie]int{TieNearest: 5, TieSmallerK: 5, TieLowestLabel: 5}},
+		{[]int{5, 3}, map[VoteTie]int{TieNearest: 5, TieSmallerK: 5, TieLowestLabel: 3}},
+		{[]int{9, 5, 3, 3, 5}, map[VoteTie]int{TieNearest: 5, TieSmallerK: 3, TieLowestLabel: 3}},
+		{[]int{9, 5, 3, 1}, map[VoteTie]int{TieNearest: 9, TieSmallerK: 9, TieLowestLabel: 1}},
+		{[]int{7, 2, 2}, map[VoteTie]int{TieNearest: 2, TieSmallerK: 2, TieLowestLabel: 2}},
+		{[]int{-1, -2, -2, -1, 4}, map[VoteTie]int{TieNearest: -1, TieSmallerK: -2, TieLowestLabel: -2}},
 	} {
 		n := len(c.labels)
 		x := mat.NewDense(n, 1, nil)
@@ -303,7 +303,7 @@ func TestVoteEqualsReference(t *testing.T) {
 		for i := range found {
 			found[i].Index = i
 		}
-		for _, rule := range []VoteTie{NearestOfTied, SmallerK, LowestLabel} {
+		for _, rule := range []VoteTie{TieNearest, TieSmallerK, TieLowestLabel} {
 			c := &KNN{labels: labels, opts: KNNOptions{VoteTie: rule}}
 			if got, want := c.vote(found), slowVote(labels, rule); got != want {
 				t.Fatalf("labels %v, %v: got %d, want %d", labels, rule, got, want)
@@ -330,7 +330,7 @@ func TestSweepsEqualOneByOne(t *testing.T) {
 			}
 		}
 		for _, metr := range []metric.SqDister{metric.Euclidean{}, viaFunc{metric.Euclidean{}}, metric.Identity(d)} {
-			for _, rule := range []VoteTie{NearestOfTied, SmallerK, LowestLabel} {
+			for _, rule := range []VoteTie{TieNearest, TieSmallerK, TieLowestLabel} {
 				c := mustKNN(t, metr, s.x, y, KNNOptions{VoteTie: rule})
 				ks := []int{min(5, n-1), 1, n - 1}
 				errs, err := c.Errors(t.Context(), s.q, want, ks)
@@ -458,7 +458,7 @@ func (nanMetric) SqDist(x, y []float64) float64 { return math.NaN() }
 
 func TestVoteTieString(t *testing.T) {
 	for rule, want := range map[VoteTie]string{
-		NearestOfTied: "nearest of tied", SmallerK: "smaller k", LowestLabel: "lowest label", 9: "unknown vote tie rule 9",
+		TieNearest: "nearest of tied", TieSmallerK: "smaller k", TieLowestLabel: "lowest label", 9: "unknown vote tie rule 9",
 	} {
 		if rule.String() != want {
 			t.Errorf("%d: %q, want %q", rule, rule, want)

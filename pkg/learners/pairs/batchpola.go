@@ -20,23 +20,23 @@ import (
 // BatchPOLAVersion counts the changes of the values that FitBatchPOLA computes.
 const BatchPOLAVersion = 1
 
-// Reading says what one iteration of batch POLA is. The paper's "invokes POLA
+// BatchReading says what one iteration of batch POLA is. The paper's "invokes POLA
 // multiple times so long as there exists an example whose hinge loss exceeds β"
 // allows both; its bound on the number is proved for Violations.
-type Reading int
+type BatchReading int
 
 const (
-	// Passes: one step on each pair, in the order of the links.
-	Passes Reading = iota
-	// Violations: one step, on the pair of the largest loss, of those with the
+	// BatchPasses: one step on each pair, in the order of the links.
+	BatchPasses BatchReading = iota
+	// BatchViolations: one step, on the pair of the largest loss, of those with the
 	// same loss the first.
-	Violations
+	BatchViolations
 )
 
-var readingNames = enum.Of[Reading]("unknown reading %d", "passes", "violations")
+var readingNames = enum.Of[BatchReading]("unknown reading %d", "passes", "violations")
 
 // String returns "passes" or "violations".
-func (r Reading) String() string { return readingNames.Text(r) }
+func (r BatchReading) String() string { return readingNames.Text(r) }
 
 // BatchPOLAParams are the parameters of FitBatchPOLA.
 type BatchPOLAParams struct {
@@ -44,8 +44,8 @@ type BatchPOLAParams struct {
 	// Beta is the convergence parameter β > 0: the largest hinge loss of a pair
 	// that is accepted. 0 means 0.1.
 	Beta float64 `json:"beta"`
-	// Reading is what an iteration is. The default is Passes.
-	Reading Reading `json:"reading"`
+	// Reading is what an iteration is. The default is BatchPasses.
+	Reading BatchReading `json:"reading"`
 	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
 	// of Violations per link.
 	MaxIterations int `json:"max_iterations"`
@@ -62,7 +62,7 @@ const maxPasses = 1000
 func (p BatchPOLAParams) Resolved() BatchPOLAParams {
 	p.POLAParams = p.POLAParams.Resolved()
 	p.Beta = cmp.Or(p.Beta, 0.1)
-	if p.Reading == Passes {
+	if p.Reading == BatchPasses {
 		p.MaxIterations = cmp.Or(p.MaxIterations, maxPasses)
 	}
 	return p
@@ -73,8 +73,8 @@ func (p BatchPOLAParams) check() error {
 	switch {
 	case !(p.Beta > 0) || math.IsInf(p.Beta, 0):
 		return fmt.Errorf("%s: beta: %v is not allowed, want a finite number > 0", name, p.Beta)
-	case p.Reading != Passes && p.Reading != Violations:
-		return fmt.Errorf("%s: reading: %d is not allowed, want Passes or Violations", name, int(p.Reading))
+	case p.Reading != BatchPasses && p.Reading != BatchViolations:
+		return fmt.Errorf("%s: reading: %d is not allowed, want BatchPasses or BatchViolations", name, int(p.Reading))
 	case p.MaxIterations < 0:
 		return fmt.Errorf("%s: max_iterations: %d is not allowed, want at least 1, or 0 for the default", name, p.MaxIterations)
 	}
@@ -162,7 +162,7 @@ func fitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 		}
 	}
 	var status learners.Status
-	if p.Reading == Passes {
+	if p.Reading == BatchPasses {
 		status, err = f.passes(p.Beta, p.MaxIterations)
 	} else {
 		status, err = f.violations(p.Beta, cmp.Or(p.MaxIterations, maxPasses*len(links)))

@@ -45,13 +45,13 @@ func TestBatchPOLAConverges(t *testing.T) {
 		for _, beta := range []float64{1, 0.3, 0.05} {
 			x, links, start, radius := separableData(t, uint64(c.dim), c.dim, c.rank, c.n)
 			bound := radius * start / (beta * beta)
-			for _, reading := range []Reading{Passes, Violations} {
+			for _, reading := range []BatchReading{BatchPasses, BatchViolations} {
 				b, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Beta: beta, Reading: reading})
 				if err != nil {
 					t.Fatal(err)
 				}
 				most := bound
-				if reading == Passes {
+				if reading == BatchPasses {
 					most = 2 * float64(len(links)) * bound
 				} else if b.Updates != b.Iterations {
 					t.Errorf("%d updates in %d steps on violating examples", b.Updates, b.Iterations)
@@ -114,7 +114,7 @@ func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
 	}
 	for _, p := range []BatchPOLAParams{
 		{MaxIterations: 3, Beta: 1e-6},
-		{MaxIterations: 600, Beta: 1e-6, Reading: Violations, POLAParams: POLAParams{Gamma: 0.5, B1: new(2.0)}},
+		{MaxIterations: 600, Beta: 1e-6, Reading: BatchViolations, POLAParams: POLAParams{Gamma: 0.5, B1: new(2.0)}},
 	} {
 		got, err := FitBatchPOLA(context.Background(), x, links, p)
 		if err != nil {
@@ -122,7 +122,7 @@ func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
 		}
 		l := mustPOLA(t, 5, p.POLAParams)
 		for range got.Iterations {
-			if p.Reading == Passes {
+			if p.Reading == BatchPasses {
 				for k := range links {
 					mustStep(t, l, pair(k))
 				}
@@ -157,9 +157,9 @@ func TestBatchPOLAInseparable(t *testing.T) {
 	}{
 		"contradiction": {[]metric.Link{{I: 0, J: 1, Label: 1}, {I: 1, J: 0, Label: -1}}, BatchPOLAParams{MaxIterations: 50}, learners.IterationCap, 50},
 		"contradiction, violations": {[]metric.Link{{I: 0, J: 1, Label: 1}, {I: 1, J: 0, Label: -1}},
-			BatchPOLAParams{MaxIterations: 1000, Reading: Violations}, learners.IterationCap, 1000},
+			BatchPOLAParams{MaxIterations: 1000, Reading: BatchViolations}, learners.IterationCap, 1000},
 		"itself":             {[]metric.Link{{I: 2, J: 2, Label: -1}}, BatchPOLAParams{}, learners.NoProgress, 1},
-		"itself, violations": {[]metric.Link{{I: 0, J: 1, Label: -1}, {I: 2, J: 2, Label: -1}}, BatchPOLAParams{Reading: Violations}, learners.NoProgress, 1000},
+		"itself, violations": {[]metric.Link{{I: 0, J: 1, Label: -1}, {I: 2, J: 2, Label: -1}}, BatchPOLAParams{Reading: BatchViolations}, learners.NoProgress, 1000},
 		"nothing to do":      {[]metric.Link{{I: 0, J: 3, Label: 1}}, BatchPOLAParams{}, learners.Converged, 0},
 		"gamma":              {[]metric.Link{{I: 0, J: 1, Label: 1}, {I: 1, J: 0, Label: -1}}, BatchPOLAParams{POLAParams: POLAParams{Gamma: 5}, MaxIterations: 7}, learners.IterationCap, 7},
 	} {
@@ -195,7 +195,7 @@ func TestBatchPOLAErrors(t *testing.T) {
 		"pola-batch: gamma: -1":        {x, one, BatchPOLAParams{POLAParams: POLAParams{Gamma: -1}}},
 		"NaN":                          {mat.NewDense(2, 1, []float64{0, math.NaN()}), one, BatchPOLAParams{}},
 		"link 0: pola: x and y: ‖x−y‖⁴ = +Inf":   {mat.NewDense(2, 1, []float64{0, 1e100}), one, BatchPOLAParams{}},
-		"pola-batch: link 0: pola: x and y: ‖x−": {mat.NewDense(2, 1, []float64{0, 1e100}), one, BatchPOLAParams{Reading: Violations}},
+		"pola-batch: link 0: pola: x and y: ‖x−": {mat.NewDense(2, 1, []float64{0, 1e100}), one, BatchPOLAParams{Reading: BatchViolations}},
 	} {
 		if b, err := FitBatchPOLA(context.Background(), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), want) || b.Metric != nil {
 			t.Errorf("got %+v, error %v, want one with %q", b, err, want)
@@ -210,7 +210,7 @@ func TestBatchPOLAErrors(t *testing.T) {
 }
 
 func TestReadingString(t *testing.T) {
-	for r, want := range map[Reading]string{Passes: "passes", Violations: "violations", 9: "unknown reading 9"} {
+	for r, want := range map[BatchReading]string{BatchPasses: "passes", BatchViolations: "violations", 9: "unknown reading 9"} {
 		if got := r.String(); got != want {
 			t.Errorf("%d is written %q, want %q", int(r), got, want)
 		}
@@ -240,7 +240,7 @@ func ExampleFitBatchPOLA() {
 // BenchmarkBatchPOLA is a fit of 1,000 pairs in 10 dimensions.
 func BenchmarkBatchPOLA(b *testing.B) {
 	x, links, _, _ := separableData(b, 1, 10, 3, 1000)
-	for _, r := range []Reading{Passes, Violations} {
+	for _, r := range []BatchReading{BatchPasses, BatchViolations} {
 		b.Run(fmt.Sprintf("alg=BatchPOLA/dim=10/reading=%v", r), func(b *testing.B) {
 			for b.Loop() {
 				f, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Reading: r})

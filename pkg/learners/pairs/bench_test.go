@@ -49,7 +49,7 @@ func mnist(b *testing.B, n int) []metric.Pair {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set := train.Set(train.Filter(train.All(), 3, 5), datasets.UnitNorm)
+	set := train.Set(train.Filter(train.All(), 3, 5), datasets.ScaleUnitNorm)
 	links, err := sample.BalancedLinks(rand.New(rand.NewPCG(1, 1)), set.Y, n)
 	if err != nil {
 		b.Fatal(err)

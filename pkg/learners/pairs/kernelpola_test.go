@@ -605,7 +605,7 @@ func TestKernelOverflow(t *testing.T) {
 func TestNilPanics(t *testing.T) {
 	for want, f := range map[string]func(){
 		"pairs: NewKernelPOLA: the kernel is nil":   func() { NewKernelPOLA(2, nil, POLAParams{}) },
-		"pairs: NewRecurringPA: the pairs are nil":  func() { NewRecurringPA(nil, PAParams{PSD: AtEnd}) },
+		"pairs: NewRecurringPA: the pairs are nil":  func() { NewRecurringPA(nil, PAParams{PSD: PSDAtEnd}) },
 		"pairs: POLA: zero value, use NewPOLA":      func() { new(POLA).Dim() },
 		"pairs: PA: zero value, use NewPA":          func() { (*PA)(nil).Metric() },
 		"pairs: lego: x: has 1 numbers, want 2":     func() { must(NewLEGO(2, LEGOParams{})).Predict(metric.Pair{X: []float64{1}}) },
@@ -626,7 +626,7 @@ func TestNilPanics(t *testing.T) {
 func recurringOne(t *testing.T) *RecurringPA {
 	t.Helper()
 	r := must(NewRecurring(mat.NewDense(2, 1, []float64{0, 1}), []metric.Link{{I: 0, J: 1, Label: 1}}))
-	return must(NewRecurringPA(r, PAParams{PSD: AtEnd}))
+	return must(NewRecurringPA(r, PAParams{PSD: PSDAtEnd}))
 }
 
 func TestKernelPOLAPanicsOnWrongLength(t *testing.T) {

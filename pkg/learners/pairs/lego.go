@@ -31,10 +31,10 @@ const LEGOKind = "pairs/lego"
 type UpdateRule int
 
 const (
-	// Always: on every pair, also one that is better than its target.
-	Always UpdateRule = iota
-	// Violated: on a similar pair farther than u, or a dissimilar one nearer than ℓ.
-	Violated
+	// UpdateAlways: on every pair, also one that is better than its target.
+	UpdateAlways UpdateRule = iota
+	// UpdateViolated: on a similar pair farther than u, or a dissimilar one nearer than ℓ.
+	UpdateViolated
 )
 
 var updateRuleNames = enum.Of[UpdateRule]("unknown update %d", "always", "violated")
@@ -61,7 +61,7 @@ type LEGOParams struct {
 	Upper float64 `json:"u"`
 	// Lower is ℓ > u, at most MaxTarget, that of a dissimilar pair; 0 means 8.
 	Lower float64 `json:"l"`
-	// Update says on which pairs to update. The default is Always.
+	// Update says on which pairs to update. The default is UpdateAlways.
 	Update UpdateRule `json:"update"`
 	// W0 is the start matrix, d×d and positive definite, a precision; nil means I.
 	W0 mat.Symmetric `json:"-"`
@@ -86,8 +86,8 @@ func (p LEGOParams) check() error {
 		return fmt.Errorf("lego: l: %v is not allowed, want a number greater than u and at most %g", p.Lower, MaxTarget)
 	case !(p.Upper < p.Lower):
 		return fmt.Errorf("lego: u: %v and l: %v are not allowed, want u < l", p.Upper, p.Lower)
-	case p.Update != Always && p.Update != Violated:
-		return fmt.Errorf("lego: update: %d is not allowed, want Always or Violated", int(p.Update))
+	case p.Update != UpdateAlways && p.Update != UpdateViolated:
+		return fmt.Errorf("lego: update: %d is not allowed, want UpdateAlways or UpdateViolated", int(p.Update))
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (l *LEGO) target(label metric.Label) float64 {
 
 func (l *LEGO) lossAt(q float64, label metric.Label) float64 {
 	off := q - l.target(label)
-	if l.p.Update == Violated && float64(label)*off <= 0 {
+	if l.p.Update == UpdateViolated && float64(label)*off <= 0 {
 		return 0
 	}
 	return off * off / 2

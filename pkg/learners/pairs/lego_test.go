@@ -28,10 +28,10 @@ import (
 func allLEGO() []LEGOParams {
 	return []LEGOParams{
 		{},
-		{Update: Violated},
+		{Update: UpdateViolated},
 		{Eta: 0.01, Upper: 0.5, Lower: 1.5},
 		{Eta: 20, Upper: 0.3, Lower: 2},
-		{Eta: 20, Upper: 0.3, Lower: 2, Update: Violated},
+		{Eta: 20, Upper: 0.3, Lower: 2, Update: UpdateViolated},
 	}
 }
 
@@ -74,7 +74,7 @@ func (l *denseLEGO) step(f metric.Pair) (loss, size float64) {
 		y = l.p.Lower
 	}
 	right := f.Label == metric.Similar && q <= y || f.Label == metric.Dissimilar && q >= y
-	if l.p.Update == Violated && right || q == 0 {
+	if l.p.Update == UpdateViolated && right || q == 0 {
 		return 0, 0
 	}
 	lo, hi := min(q, y), max(q, y)
@@ -133,7 +133,7 @@ func TestLEGOAgainstDense(t *testing.T) {
 					if d := matrixtest.Distance(l.Metric().M(), ref.a); d > legoTol*top {
 						t.Errorf("d = %d from %s: ‖A − reference‖ = %v, ‖A‖ up to %v", dim, start, d, top)
 					}
-					if p.Update == Violated && (toward != updates || updates > 290) || p.Update == Always && (updates < 299 || toward > 290) || updates < 20 {
+					if p.Update == UpdateViolated && (toward != updates || updates > 290) || p.Update == UpdateAlways && (updates < 299 || toward > 290) || updates < 20 {
 						t.Errorf("d = %d from %s: %d updates, %d of them toward the label", dim, start, updates, toward)
 					}
 				}
@@ -399,7 +399,7 @@ func TestLEGORegret(t *testing.T) {
 
 // x = y, and d² = t, change nothing.
 func TestLEGODegenerate(t *testing.T) {
-	for _, p := range []LEGOParams{{}, {Update: Violated}} {
+	for _, p := range []LEGOParams{{}, {Update: UpdateViolated}} {
 		l := must(NewLEGO(2, p))
 		before := persisttest.Saved(l)
 		for _, label := range []metric.Label{metric.Similar, metric.Dissimilar} {
@@ -430,7 +430,7 @@ func TestLEGOLimits(t *testing.T) {
 		"huge":            {LEGOParams{}, 1e60, "cannot move"},
 		"overflow of d²":  {LEGOParams{}, 1e160, "d² overflows float64"},
 		"overflow of η":   {LEGOParams{Eta: 1e300}, 1e5, "cannot move"},
-		"huge, violated":  {LEGOParams{Update: Violated}, 1e60, "cannot move"},
+		"huge, violated":  {LEGOParams{Update: UpdateViolated}, 1e60, "cannot move"},
 		"tiny, a large η": {LEGOParams{Eta: 1e60}, 1e-20, "cannot move"},
 	} {
 		l := must(NewLEGO(2, c.p))
@@ -635,7 +635,7 @@ func FuzzLoadLEGO(f *testing.F) {
 				return // a matrix whose d² overflows
 			}
 		}
-	}, persisttest.Saved(l), persisttest.Saved(must(NewLEGO(1, LEGOParams{Update: Violated}))))
+	}, persisttest.Saved(l), persisttest.Saved(must(NewLEGO(1, LEGOParams{Update: UpdateViolated}))))
 }
 
 func ExampleNewLEGO() {

@@ -52,14 +52,14 @@ func TestNumbersOfFiles(t *testing.T) {
 			persisttest.Numbers(t, persisttest.Saved(l), LoadPOLA, steps)
 		}
 	}
-	for _, psd := range []PSD{EachStep, AtEnd} {
+	for _, psd := range []PSD{PSDEachStep, PSDAtEnd} {
 		l := must(NewPA(14, PAParams{Rule: PALS, PSD: psd}))
 		for _, f := range stream(14, 5) {
 			must(l.Step(f))
 		}
 		persisttest.Numbers(t, persisttest.Saved(l), LoadPA, steps)
 	}
-	for _, update := range []UpdateRule{Always, Violated} {
+	for _, update := range []UpdateRule{UpdateAlways, UpdateViolated} {
 		l := must(NewLEGO(3, LEGOParams{Update: update}))
 		for _, f := range stream(3, 3) {
 			must(l.Step(f))
@@ -106,7 +106,7 @@ func TestLoadRefusesCounters(t *testing.T) {
 		"seen":      form("seen", most),
 		"threshold": set("threshold", -1e170),
 	})
-	free := must(NewPA(2, PAParams{PSD: AtEnd}))
+	free := must(NewPA(2, PAParams{PSD: PSDAtEnd}))
 	persisttest.Tampered(t, persisttest.Saved(free), LoadPA, edits)
 }
 
@@ -128,7 +128,7 @@ func TestThresholdRange(t *testing.T) {
 		for _, dim := range []int{1, 2, 14} {
 			for _, scale := range []float64{1, 1e-75} { // whose matrices are subnormal
 				l := mustPOLA(t, dim, POLAParams{B1: new(b), Gamma: 1e170})
-				free := must(NewPA(dim, PAParams{B0: b, Rule: PALS, PSD: AtEnd}))
+				free := must(NewPA(dim, PAParams{B0: b, Rule: PALS, PSD: PSDAtEnd}))
 				for _, f := range randomLabels(rand.New(rand.NewPCG(61, 4)), dim, 30) {
 					for j := range f.X {
 						f.X[j] *= scale

@@ -20,12 +20,12 @@ const PAVersion = 1
 // PAKind is the kind under which package persist stores a PA.
 const PAKind = "pairs/pa"
 
-// Rule says how far a pair moves the hypothesis of PA.
-type Rule int
+// PARule says how far a pair moves the hypothesis of PA.
+type PARule int
 
 const (
 	// PlainPA: to the nearest hypothesis without loss on the pair (Eqs. 4–8).
-	PlainPA Rule = iota
+	PlainPA PARule = iota
 	// PAI: slack that costs C·ξ (Eqs. 9, 10).
 	PAI
 	// PAII: slack that costs C·ξ² (Eqs. 11, 12).
@@ -35,26 +35,26 @@ const (
 	PALS
 )
 
-var ruleNames = enum.Of[Rule]("unknown rule %d", "pa", "pa1", "pa2", "pals")
+var ruleNames = enum.Of[PARule]("unknown rule %d", "pa", "pa1", "pa2", "pals")
 
 // String returns "pa", "pa1", "pa2" or "pals".
-func (r Rule) String() string { return ruleNames.Text(r) }
+func (r PARule) String() string { return ruleNames.Text(r) }
 
 // MarshalText returns String.
-func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r PARule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what String returns of the four rules.
-func (r *Rule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(r, text) }
+func (r *PARule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(r, text) }
 
 // PSD says when PA makes its hypothesis feasible: M positive semi-definite and b ≥
 // 1.
 type PSD int
 
 const (
-	// EachStep: after every update, the "+" versions of the paper.
-	EachStep PSD = iota
-	// AtEnd: only in what Metric and Final return, the "−" versions.
-	AtEnd
+	// PSDEachStep: after every update, the "+" versions of the paper.
+	PSDEachStep PSD = iota
+	// PSDAtEnd: only in what Metric and Final return, the "−" versions.
+	PSDAtEnd
 )
 
 var psdNames = enum.Of[PSD]("unknown psd %d", "step", "end")
@@ -71,14 +71,14 @@ func (p *PSD) UnmarshalText(text []byte) error { return psdNames.Unmarshal(p, te
 // PAParams are the parameters of PA.
 type PAParams struct {
 	// Rule is the rate rule. The default is PlainPA.
-	Rule Rule `json:"rule"`
+	Rule PARule `json:"rule"`
 	// C > 0 weighs the loss against the length of the step; 0 means 1. PlainPA,
 	// which is the limit of PAI and PAII for large C, takes no account of it.
 	C float64 `json:"c"`
-	// PSD says when the hypothesis is made feasible. The default is EachStep.
+	// PSD says when the hypothesis is made feasible. The default is PSDEachStep.
 	PSD PSD `json:"psd"`
 	// B0 is the start threshold b⁰, from −MaxThreshold to MaxThreshold. The default is 0, as in the
-	// paper; it is below 1, so that EachStep satisfies b ≥ 1 from its first update
+	// paper; it is below 1, so that PSDEachStep satisfies b ≥ 1 from its first update
 	// on only.
 	B0 float64 `json:"b0"`
 	// Tol ≥ 0, of PALS only, is the largest loss |s| of a pair on which no update is
@@ -97,8 +97,8 @@ func (p PAParams) check(name string) error {
 	switch {
 	case p.Rule < PlainPA || p.Rule > PALS:
 		return fmt.Errorf("%s: rule: %d is not allowed, want PlainPA, PAI, PAII or PALS", name, int(p.Rule))
-	case p.PSD != EachStep && p.PSD != AtEnd:
-		return fmt.Errorf("%s: psd: %d is not allowed, want EachStep or AtEnd", name, int(p.PSD))
+	case p.PSD != PSDEachStep && p.PSD != PSDAtEnd:
+		return fmt.Errorf("%s: psd: %d is not allowed, want PSDEachStep or PSDAtEnd", name, int(p.PSD))
 	case !(p.C > 0) || math.IsInf(p.C, 0):
 		return fmt.Errorf("%s: c: %v is not allowed, want a finite number > 0", name, p.C)
 	case !(math.Abs(p.B0) <= MaxThreshold):
@@ -145,7 +145,7 @@ func (p PAParams) rate() rate {
 func (p PAParams) engine(dim int) engine {
 	e := newEngine("pa", dim, p.rate(), p.B0)
 	e.twoSided = p.Rule == PALS
-	e.a.deferred = p.PSD == AtEnd
+	e.a.deferred = p.PSD == PSDAtEnd
 	return e
 }
 
@@ -184,11 +184,11 @@ func (p PAParams) engine(dim int) engine {
 // pairs of a large loss, yet not over short ones of a small loss.
 //
 // A pair with x = y updates b only; ‖x−y‖² below 2.3e-308 counts as 0. A step which the projection undoes as a whole
-// reports its StepSize and Updated = false. Of its Outcomes, those of AtEnd have no
+// reports its StepSize and Updated = false. Of its Outcomes, those of PSDAtEnd have no
 // Projections.
 //
 // M is kept as UCUᵀ with U orthonormal: memory is O(dr) with r the order of C, and
-// bounded by O(d²). With EachStep r is that of POLA; with AtEnd it is, on generic
+// bounded by O(d²). With PSDEachStep r is that of POLA; with PSDAtEnd it is, on generic
 // data, the number of updates, until at d/4 a dense M takes over.
 //
 // All methods but Step may be called concurrently.
@@ -231,7 +231,7 @@ func (l *PA) Threshold() float64 { return l.made().e.b }
 // Params returns the resolved parameters.
 func (l *PA) Params() PAParams { return l.made().p }
 
-// Predict returns d² and whether d² ≤ b. With AtEnd d² may be negative. It is
+// Predict returns d² and whether d² ≤ b. With PSDAtEnd d² may be negative. It is
 // ±math.MaxFloat64 where it overflows. It ignores the label. It panics unless both vectors
 // have length Dim and finite entries.
 func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.made().e.predict(f) }
@@ -251,8 +251,8 @@ func (l *PA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], err
 	return l.e.step(f)
 }
 
-// Metric returns a snapshot of M, with AtEnd of the positive semi-definite matrix
-// nearest to it: O(r²d), and with AtEnd an eigendecomposition of order r more.
+// Metric returns a snapshot of M, with PSDAtEnd of the positive semi-definite matrix
+// nearest to it: O(r²d), and with PSDAtEnd an eigendecomposition of order r more.
 func (l *PA) Metric() *metric.Mahalanobis { return l.made().e.a.metric() }
 
 // Final returns the hypothesis that learning ends with: Metric, and b or, if that
@@ -263,11 +263,11 @@ func (l *PA) Final() (m *metric.Mahalanobis, b float64) {
 }
 
 // Matrix returns a copy of M of the running hypothesis, which predictions use. With
-// AtEnd it may have negative eigenvalues.
+// PSDAtEnd it may have negative eigenvalues.
 func (l *PA) Matrix() *mat.SymDense { return l.made().e.a.matrix() }
 
 // LastChange returns the terms of M after the last Step minus M before it, as
-// POLA.LastChange does. With AtEnd it is one term at most.
+// POLA.LastChange does. With PSDAtEnd it is one term at most.
 func (l *PA) LastChange() []metric.RankOne { return l.made().e.lastChange() }
 
 // MulVec sets dst to Mx, M of the running hypothesis, and returns it; dst is
@@ -296,7 +296,7 @@ func LoadPA(r io.Reader) (*PA, error) {
 	}
 	if err == nil {
 		l.e.b = s.Threshold
-		if p.PSD == AtEnd {
+		if p.PSD == PSDAtEnd {
 			l.e.a, err = s.Form.deferredForm()
 		} else {
 			l.e.a, err = s.Form.form(false)

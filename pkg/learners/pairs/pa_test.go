@@ -26,8 +26,8 @@ import (
 // differ from the defaults.
 func allPA() []PAParams {
 	var out []PAParams
-	for _, r := range []Rule{PlainPA, PAI, PAII, PALS} {
-		for _, psd := range []PSD{EachStep, AtEnd} {
+	for _, r := range []PARule{PlainPA, PAI, PAII, PALS} {
+		for _, psd := range []PSD{PSDEachStep, PSDAtEnd} {
 			out = append(out, PAParams{Rule: r, C: 0.3, PSD: psd, B0: 0.5})
 		}
 	}
@@ -37,8 +37,8 @@ func allPA() []PAParams {
 // tolerant are PA-LS that leave out updates.
 func tolerant() []PAParams {
 	return []PAParams{
-		{Rule: PALS, C: 0.3, PSD: EachStep, B0: 0.5, Tol: 0.4},
-		{Rule: PALS, C: 0.3, PSD: AtEnd, B0: 0.5, Tol: 0.4},
+		{Rule: PALS, C: 0.3, PSD: PSDEachStep, B0: 0.5, Tol: 0.4},
+		{Rule: PALS, C: 0.3, PSD: PSDAtEnd, B0: 0.5, Tol: 0.4},
 	}
 }
 
@@ -65,27 +65,27 @@ func mustOutcome(t testing.TB, l stepper, f metric.Pair) learners.Outcome[learne
 }
 
 func TestPAConformance(t *testing.T) {
-	for i, p := range slices.Concat(allPA(), tolerant(), []PAParams{{}, {Rule: PALS, PSD: AtEnd, B0: -3}}) {
+	for i, p := range slices.Concat(allPA(), tolerant(), []PAParams{{}, {Rule: PALS, PSD: PSDAtEnd, B0: -3}}) {
 		if testing.Short() && !everySecond(i) {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			least := 1.0
-			if p.PSD == AtEnd {
+			if p.PSD == PSDAtEnd {
 				least = math.Inf(-1)
 			}
 			learnertest.Pairs{
 				New:          func(dim int) (learners.Pair, error) { return NewPA(dim, p) },
 				Load:         func(r io.Reader) (learners.Pair, error) { return LoadPA(r) },
 				MinThreshold: least,
-				Deferred:     p.PSD == AtEnd,
+				Deferred:     p.PSD == PSDAtEnd,
 			}.Run(t)
 		})
 	}
 }
 
 // densePA is the family as printed, with the sign of y·τ in place of y: a dense M,
-// and with EachStep a full eigendecomposition after every update.
+// and with PSDEachStep a full eigendecomposition after every update.
 type densePA struct {
 	p PAParams
 	m *mat.SymDense
@@ -122,7 +122,7 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 	}
 	l.m.SymRankOne(l.m, -y*tau, v)
 	l.b += y * tau
-	if l.p.PSD == EachStep {
+	if l.p.PSD == PSDEachStep {
 		var err error
 		if l.m, _, err = metric.ProjectPSD(l.m); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 
 // All give the outcomes, M and b of the slow reference, in every
 // representation: few dimensions, a core that grows and becomes dense, and data of
-// low rank. What AtEnd returns is the projection.
+// low rank. What PSDAtEnd returns is the projection.
 func TestPAAgainstDense(t *testing.T) {
 	for i, p := range slices.Concat(allPA(), tolerant()) {
 		if testing.Short() && !everySecond(i) {
@@ -179,7 +179,7 @@ func TestPAAgainstDense(t *testing.T) {
 					t.Errorf("d = %d: the last M is off by %v, b = %v", c.dim, d, b)
 				}
 			}
-			if p.PSD == AtEnd && most < 5 {
+			if p.PSD == PSDAtEnd && most < 5 {
 				t.Errorf("at most %d negative eigenvalues at the end, so that little was projected", most)
 			}
 		})
@@ -224,7 +224,7 @@ func golden(f func(x float64) float64, lo, hi float64) float64 {
 func TestPARatesAreMinimisers(t *testing.T) {
 	const dim = 4
 	for _, p := range allPA() {
-		if p.PSD == EachStep {
+		if p.PSD == PSDEachStep {
 			continue // Eqs. 4 to 15 have no constraint on M
 		}
 		for _, c := range []float64{0.01, 0.3, 100} {
@@ -363,7 +363,7 @@ func TestPARatesAmongEachOther(t *testing.T) {
 		}
 	}
 	// A C whose reciprocal overflows weighs nothing.
-	for _, r := range []Rule{PAII, PALS} {
+	for _, r := range []PARule{PAII, PALS} {
 		if tau := (PAParams{Rule: r, C: math.SmallestNonzeroFloat64}).rate()(2, 1); tau != 0 {
 			t.Errorf("%v: τ = %v", r, tau)
 		}
@@ -376,7 +376,7 @@ func TestPARatesAmongEachOther(t *testing.T) {
 func TestDissimilarStepOfLeastSquaresProjects(t *testing.T) {
 	p := PAParams{Rule: PALS, C: 1, B0: 1}
 	l := must(NewPA(2, p))
-	free := must(NewPA(2, PAParams{Rule: PALS, C: 1, B0: 1, PSD: AtEnd}))
+	free := must(NewPA(2, PAParams{Rule: PALS, C: 1, B0: 1, PSD: PSDAtEnd}))
 	first := metric.Pair{X: []float64{1, 0}, Y: []float64{0, 0}, Label: metric.Dissimilar}
 	far := metric.Pair{X: []float64{3, 1}, Y: []float64{0, 0}, Label: metric.Dissimilar}
 	for range 20 { // toward M = e₁e₁ᵀ·m with m near b + 1
@@ -407,7 +407,7 @@ func TestPATolerance(t *testing.T) {
 	const rounds = 600
 	for _, scale := range []float64{0.1, 1, 10} {
 		for _, tol := range []float64{0, 0.05, 0.5, 3} {
-			for _, psd := range []PSD{EachStep, AtEnd} {
+			for _, psd := range []PSD{PSDEachStep, PSDAtEnd} {
 				p := PAParams{Rule: PALS, C: 2, PSD: psd, Tol: tol}
 				passive, err := tolerantRun(p, scale, rounds)
 				if err != nil {
@@ -431,7 +431,7 @@ func tolerantRun(p PAParams, scale float64, rounds int) (passive int, err error)
 	x.Scale(scale, x)
 	r := must(NewRecurring(x, links))
 	l, again := must(NewPA(dim, p)), (*RecurringPA)(nil)
-	if p.PSD == AtEnd {
+	if p.PSD == PSDAtEnd {
 		again = must(NewRecurringPA(r, p))
 	}
 	for k := range rounds {
@@ -512,8 +512,8 @@ func TestPAToleranceOfZeroIsThePaper(t *testing.T) {
 // Saved parameters name a tolerance only if it is not 0: older builds have none.
 func TestPAToleranceIsSaved(t *testing.T) {
 	for want, p := range map[string]PAParams{
-		`{"rule":"pals","c":1,"psd":"end","b0":0}`:             {Rule: PALS, PSD: AtEnd},
-		`{"rule":"pals","c":1,"psd":"end","b0":0,"tol":0.125}`: {Rule: PALS, PSD: AtEnd, Tol: 0.125},
+		`{"rule":"pals","c":1,"psd":"end","b0":0}`:             {Rule: PALS, PSD: PSDAtEnd},
+		`{"rule":"pals","c":1,"psd":"end","b0":0,"tol":0.125}`: {Rule: PALS, PSD: PSDAtEnd, Tol: 0.125},
 	} {
 		var file bytes.Buffer
 		if err := must(NewPA(1, p)).Save(&file); err != nil {
@@ -541,7 +541,7 @@ func TestPAStart(t *testing.T) {
 	if o := mustOutcome(t, l, f); o.Loss != 1 || o.StepSize != -0.5 || l.Threshold() != 1 {
 		t.Errorf("outcome %+v, b = %v", o, l.Threshold())
 	}
-	l = must(NewPA(2, PAParams{PSD: AtEnd}))
+	l = must(NewPA(2, PAParams{PSD: PSDAtEnd}))
 	if o := mustOutcome(t, l, f); o.Loss != 1 || o.StepSize != -0.5 || l.Threshold() != -0.5 {
 		t.Errorf("at the end: outcome %+v, b = %v", o, l.Threshold())
 	}
@@ -557,7 +557,7 @@ func TestPAStart(t *testing.T) {
 // come only nearer to it.
 func TestPABounds(t *testing.T) {
 	const tol = 1e-9 // sums of a hundred terms of order one
-	for _, psd := range []PSD{EachStep, AtEnd} {
+	for _, psd := range []PSD{PSDEachStep, PSDAtEnd} {
 		for _, dim := range []int{2, 6, 36} {
 			rounds, m, b := separable(rand.New(rand.NewPCG(54, uint64(dim))), dim, 150)
 			l := must(NewPA(dim, PAParams{PSD: psd}))
@@ -619,7 +619,7 @@ func TestPAResumeAnywhere(t *testing.T) {
 				files = append(files, save(l))
 				orders = append(orders, l.e.a.n)
 			}
-			if c.dim == 40 && !(slices.Contains(orders, 9) && (p.PSD == EachStep || slices.Max(orders) == 40 && !slices.Contains(orders, 10))) {
+			if c.dim == 40 && !(slices.Contains(orders, 9) && (p.PSD == PSDEachStep || slices.Max(orders) == 40 && !slices.Contains(orders, 10))) {
 				t.Errorf("%v: orders %v: a representation was not met", p, orders)
 			}
 			for i, file := range files {
@@ -701,7 +701,7 @@ func TestPAErrors(t *testing.T) {
 	if p := (PAParams{}).Resolved(); p.C != 1 || p.B0 != 0 || p.Tol != 0 || p.Rule.String() != "pa" || p.PSD.String() != "step" {
 		t.Errorf("defaults %+v", p)
 	}
-	for _, s := range []fmt.Stringer{Rule(9), PSD(9)} {
+	for _, s := range []fmt.Stringer{PARule(9), PSD(9)} {
 		if !strings.HasPrefix(s.String(), "unknown") {
 			t.Errorf("%v", s)
 		}
@@ -802,7 +802,7 @@ func TestPANearOverflow(t *testing.T) {
 func ExampleNewPA() {
 	// The first feature tells the classes apart, the second is noise; the last label
 	// is wrong, and C bounds what it does.
-	l, err := NewPA(2, PAParams{Rule: PAI, C: 0.2, PSD: AtEnd})
+	l, err := NewPA(2, PAParams{Rule: PAI, C: 0.2, PSD: PSDAtEnd})
 	if err != nil {
 		fmt.Println(err)
 		return

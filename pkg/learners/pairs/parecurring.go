@@ -87,7 +87,7 @@ func (r *Recurring) diff(i int) []float64 { return r.v.Data[i*r.v.Stride:][:r.v.
 // column returns (vᵢᵀvⱼ)² for all i.
 func (r *Recurring) column(j int) []float64 { m := r.v.Rows; return r.sq[j*m : (j+1)*m] }
 
-// RecurringPA is PA with PSD = AtEnd on a fixed list of pairs. In place of M it
+// RecurringPA is PA with PSD = PSDAtEnd on a fixed list of pairs. In place of M it
 // keeps the coefficients of M = Σ aⱼvⱼvⱼᵀ and the squared distance qᵢ = vᵢᵀMvᵢ of
 // every pair, so that a prediction is a look-up, and a step on pair j, with its
 // τ,
@@ -113,7 +113,7 @@ type RecurringPA struct {
 var _ learners.Online[int, learners.PairPrediction] = (*RecurringPA)(nil)
 
 // NewRecurringPA returns a learner from the pairs of r, at its start. It returns an
-// error if PSD is EachStep, which needs M itself, or a parameter is out of range. It panics if r is nil.
+// error if PSD is PSDEachStep, which needs M itself, or a parameter is out of range. It panics if r is nil.
 func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
 	if r == nil {
 		panic("pairs: NewRecurringPA: the pairs are nil")
@@ -123,8 +123,8 @@ func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
 	if err := p.check(name); err != nil {
 		return nil, err
 	}
-	if p.PSD != AtEnd {
-		return nil, fmt.Errorf("%s: psd: EachStep is not allowed, want AtEnd", name)
+	if p.PSD != PSDAtEnd {
+		return nil, fmt.Errorf("%s: psd: PSDEachStep is not allowed, want PSDAtEnd", name)
 	}
 	e := engine{name: name, rate: p.rate(), twoSided: p.Rule == PALS, b: p.B0}
 	return &RecurringPA{r: r, e: e, p: p, q: make([]float64, r.Len()), a: make([]float64, r.Len())}, nil

@@ -43,7 +43,7 @@ func table(rng *rand.Rand, n, dim, classes, m int) (*mat.Dense, []metric.Link) {
 }
 
 func atEnd() []PAParams {
-	return slices.DeleteFunc(slices.Concat(allPA(), tolerant()), func(p PAParams) bool { return p.PSD == EachStep })
+	return slices.DeleteFunc(slices.Concat(allPA(), tolerant()), func(p PAParams) bool { return p.PSD == PSDEachStep })
 }
 
 // sameTol bounds the difference between PA and RecurringPA after thousands of
@@ -158,9 +158,9 @@ func TestRecurringErrors(t *testing.T) {
 		p    PAParams
 		want string
 	}{
-		{PAParams{}, "psd: EachStep is not allowed"},
-		{PAParams{PSD: AtEnd, C: -1}, "c: -1"},
-		{PAParams{PSD: AtEnd, Tol: 1}, "tol: 1 is not allowed with rule pa"},
+		{PAParams{}, "psd: PSDEachStep is not allowed"},
+		{PAParams{PSD: PSDAtEnd, C: -1}, "c: -1"},
+		{PAParams{PSD: PSDAtEnd, Tol: 1}, "tol: 1 is not allowed with rule pa"},
 	} {
 		if _, err := NewRecurringPA(r, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -178,7 +178,7 @@ func ExampleNewRecurringPA() {
 		fmt.Println(err)
 		return
 	}
-	l, err := NewRecurringPA(r, PAParams{Rule: PAII, C: 10, PSD: AtEnd})
+	l, err := NewRecurringPA(r, PAParams{Rule: PAII, C: 10, PSD: PSDAtEnd})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -218,7 +218,7 @@ func BenchmarkPA(b *testing.B) {
 		for k := range order {
 			order[k] = rng.IntN(m)
 		}
-		p := PAParams{Rule: PALS, C: 1, PSD: AtEnd}
+		p := PAParams{Rule: PALS, C: 1, PSD: PSDAtEnd}
 		b.Run(fmt.Sprintf("data=%s/alg=PA/dim=%d/pairs=%d", c.data, c.dim, m), func(b *testing.B) {
 			l := must(NewPA(c.dim, p))
 			pairs := make([]metric.Pair, m)
@@ -235,9 +235,9 @@ func BenchmarkPA(b *testing.B) {
 			}
 		})
 		r := must(NewRecurring(x, links))
-		for _, rule := range []Rule{PlainPA, PAI, PAII, PALS} {
+		for _, rule := range []PARule{PlainPA, PAI, PAII, PALS} {
 			b.Run(fmt.Sprintf("data=%s/alg=RecurringPA/rule=%v/dim=%d/pairs=%d", c.data, rule, c.dim, m), func(b *testing.B) {
-				l := must(NewRecurringPA(r, PAParams{Rule: rule, C: 1, PSD: AtEnd}))
+				l := must(NewRecurringPA(r, PAParams{Rule: rule, C: 1, PSD: PSDAtEnd}))
 				step := func(k int) bool {
 					o, err := l.Step(order[k%len(order)])
 					if err != nil {
@@ -269,7 +269,7 @@ func BenchmarkPA(b *testing.B) {
 // BenchmarkPAStep is one step at any dimension: of a stream that never repeats a
 // pair, after 500 of them.
 func BenchmarkPAStep(b *testing.B) {
-	for _, psd := range []PSD{EachStep, AtEnd} {
+	for _, psd := range []PSD{PSDEachStep, PSDAtEnd} {
 		for _, dim := range []int{64, 784} {
 			rounds := randomLabels(rand.New(rand.NewPCG(63, uint64(dim))), dim, 1000)
 			b.Run(fmt.Sprintf("alg=PA-I/psd=%v/dim=%d", psd, dim), func(b *testing.B) {

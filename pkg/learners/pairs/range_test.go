@@ -101,7 +101,7 @@ func TestHugeThresholds(t *testing.T) {
 // refuses and changes nothing, on the pairs that PA refuses. From a threshold that
 // overflows the two differ: only RecurringPA keeps the distances of all pairs finite.
 func TestRecurringAtAllScales(t *testing.T) {
-	for _, rule := range []Rule{PlainPA, PAI, PAII, PALS} {
+	for _, rule := range []PARule{PlainPA, PAI, PAII, PALS} {
 		for _, b := range []float64{0, 1e170, math.MaxFloat64} {
 			for _, s := range []float64{1e-150, 1e-76, 1e-50, 1, 1e50, 1e70, 1e76, 1e150} {
 				rng := rand.New(rand.NewPCG(3, 5))
@@ -118,7 +118,7 @@ func TestRecurringAtAllScales(t *testing.T) {
 					}
 					continue
 				}
-				p := PAParams{Rule: rule, PSD: AtEnd}
+				p := PAParams{Rule: rule, PSD: PSDAtEnd}
 				l, err := NewRecurringPA(r, p)
 				if err != nil {
 					t.Fatal(err)
@@ -204,7 +204,7 @@ func TestVanishingKernelValues(t *testing.T) {
 func TestBatchPOLAOfHugeDifferences(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 0, 1, 1e308, 0, -1e308, 0})
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Dissimilar}, {I: 2, J: 3, Label: metric.Similar}}
-	for _, reading := range []Reading{Passes, Violations} {
+	for _, reading := range []BatchReading{BatchPasses, BatchViolations} {
 		r, err := FitBatchPOLA(context.Background(), x, links, BatchPOLAParams{Reading: reading})
 		if err == nil || !strings.Contains(err.Error(), "link 1: ") || !strings.Contains(err.Error(), "want a finite number") {
 			t.Errorf("%v: %+v, error %v", reading, r.Result, err)

@@ -22,7 +22,7 @@ func TestStepsEndAtTheLimit(t *testing.T) {
 	const dim = 500
 	for name, make := range map[string]func() growing{
 		"pola":          func() growing { return mustPOLA(t, dim, POLAParams{}) },
-		"pa at the end": func() growing { return must(NewPA(dim, PAParams{PSD: AtEnd})) },
+		"pa at the end": func() growing { return must(NewPA(dim, PAParams{PSD: PSDAtEnd})) },
 		"kernel-pola":   func() growing { return must(NewKernelPOLA(dim, gaussian(1.0/dim), POLAParams{})) },
 	} {
 		limits.SetMemory(1 << 18)

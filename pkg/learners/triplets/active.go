@@ -35,21 +35,21 @@ func (q Query) Answer(near int) metric.Triplet {
 	panic(fmt.Sprintf("triplets: answer %d to a query about %d and %d", near, q.B, q.C))
 }
 
-// Rule says how a Selector chooses the two objects that the head is compared with.
-type Rule int
+// SelectorRule says how a Selector chooses the two objects that the head is compared with.
+type SelectorRule int
 
 // The rules.
 const (
-	// RandomThenUncertainty, the default, is Random while the head has fewer than RandomStart answers and Uncertainty
+	// SelectRandomThenUncertainty, the default, is SelectRandom while the head has fewer than RandomStart answers and SelectUncertainty
 	// after that: a kernel of few answers does not know where it is uncertain.
-	RandomThenUncertainty Rule = iota
-	// Random: any two, with equal probability.
-	Random
-	// Uncertainty: the two whose comparison is least certain under the kernel, that is
+	SelectRandomThenUncertainty SelectorRule = iota
+	// SelectRandom: any two, with equal probability.
+	SelectRandom
+	// SelectUncertainty: the two whose comparison is least certain under the kernel, that is
 	// with the smallest |d²(Head, B) − d²(Head, C)|: the loss STE gives both answers the
 	// probability nearest ½.
-	Uncertainty
-	// InformationGain: the two whose answer tells most about where the head is (Tamuz, Liu,
+	SelectUncertainty
+	// SelectInformationGain: the two whose answer tells most about where the head is (Tamuz, Liu,
 	// Belongie, Shamir, Kalai 2011, Section 4). The head may be where any of the n objects is
 	// in the kernel's feature space, with the posterior
 	//
@@ -63,17 +63,17 @@ const (
 	// with H(p) = −p·ln p − (1−p)·ln(1−p) in nats and p(b | x) the probability of the answer b from x
 	// under the Model, which must be given. It should belong to the loss with which FitBatch fitted the kernel to all answers,
 	// since p depends on the kernel's scale. The kernels of ERKLE have no such scale: see the table of Selector.
-	InformationGain
+	SelectInformationGain
 )
 
 // RandomStart is the number of answers of a head with which the default rule stops asking at random. The figures of
 // erkle2015/active start with as many random answers per object.
 const RandomStart = 6
 
-var ruleNames = enum.Of[Rule]("Rule(%d)", "random-then-uncertainty", "random", "uncertainty", "information-gain")
+var ruleNames = enum.Of[SelectorRule]("Rule(%d)", "random-then-uncertainty", "random", "uncertainty", "information-gain")
 
 // String returns "random-then-uncertainty", "random", "uncertainty" or "information-gain".
-func (r Rule) String() string { return ruleNames.Text(r) }
+func (r SelectorRule) String() string { return ruleNames.Text(r) }
 
 // AnswerModel gives the probability p(b | x) of the answer that the head is more like b than like c,
 // if it is where x is, by the squared distances of x to both.
@@ -81,11 +81,11 @@ type AnswerModel int
 
 // The models. The zero value is none.
 const (
-	// Crowd: (μ + d²(x, c)) / (2μ + d²(x, b) + d²(x, c)), that of the loss CKL, which Tamuz et
+	// AnswerCrowd: (μ + d²(x, c)) / (2μ + d²(x, b) + d²(x, c)), that of the loss CKL, which Tamuz et
 	// al. use.
-	Crowd AnswerModel = iota + 1
-	// Logistic: 1/(1 + exp(d²(x, b) − d²(x, c))), that of the loss STE.
-	Logistic
+	AnswerCrowd AnswerModel = iota + 1
+	// AnswerLogistic: 1/(1 + exp(d²(x, b) − d²(x, c))), that of the loss STE.
+	AnswerLogistic
 )
 
 var answerModelNames = enum.Of[AnswerModel]("AnswerModel(%d)", "none", "crowd", "logistic")
@@ -99,15 +99,15 @@ const MaxMu = 1e100
 
 // SelectorParams are the parameters of a Selector.
 type SelectorParams struct {
-	// Rule is the rule of selection. The default is RandomThenUncertainty.
-	Rule Rule
+	// Rule is the rule of selection. The default is SelectRandomThenUncertainty.
+	Rule SelectorRule
 	// Candidates is the number of pairs of objects that are weighed per query, at least 1: all that were
 	// not asked if there are no more, else as many random ones. 0 means 5000: all for up to 101 objects.
 	Candidates int
-	// Model is the model of an answer, which InformationGain and Gain need and the other rules ignore. There is no default: Crowd
-	// is for kernels fitted with the loss CKL, Logistic for those fitted with STE.
+	// Model is the model of an answer, which SelectInformationGain and Gain need and the other rules ignore. There is no default: AnswerCrowd
+	// is for kernels fitted with the loss CKL, AnswerLogistic for those fitted with STE.
 	Model AnswerModel
-	// Mu is μ of Crowd, in units of d², > 0 and at most MaxMu; 0 means 0.05. The larger, the less certain are the
+	// Mu is μ of AnswerCrowd, in units of d², > 0 and at most MaxMu; 0 means 0.05. The larger, the less certain are the
 	// answers about close objects.
 	Mu float64
 }
@@ -127,14 +127,14 @@ func (p SelectorParams) Resolved() SelectorParams {
 
 func (p SelectorParams) check() error {
 	switch {
-	case p.Rule < RandomThenUncertainty || p.Rule > InformationGain:
-		return fmt.Errorf("selector: rule: %v is not allowed, want RandomThenUncertainty, Random, Uncertainty or InformationGain", p.Rule)
+	case p.Rule < SelectRandomThenUncertainty || p.Rule > SelectInformationGain:
+		return fmt.Errorf("selector: rule: %v is not allowed, want SelectRandomThenUncertainty, SelectRandom, SelectUncertainty or SelectInformationGain", p.Rule)
 	case p.Candidates < 1 || p.Candidates > MaxCandidates:
 		return fmt.Errorf("selector: candidates: %d is not allowed, want 1 to %d, or 0 for the default", p.Candidates, MaxCandidates)
-	case p.Model < 0 || p.Model > Logistic:
-		return fmt.Errorf("selector: model: %v is not allowed, want Crowd or Logistic", p.Model)
-	case p.Model == 0 && p.Rule == InformationGain:
-		return errors.New("selector: model: none given, and information gain needs one: Crowd for a kernel fitted with CKL, Logistic for one fitted with STE; for ERKLE take another rule")
+	case p.Model < 0 || p.Model > AnswerLogistic:
+		return fmt.Errorf("selector: model: %v is not allowed, want AnswerCrowd or AnswerLogistic", p.Model)
+	case p.Model == 0 && p.Rule == SelectInformationGain:
+		return errors.New("selector: model: none given, and information gain needs one: AnswerCrowd for a kernel fitted with CKL, AnswerLogistic for one fitted with STE; for ERKLE take another rule")
 	case !(p.Mu > 0 && p.Mu <= MaxMu):
 		return fmt.Errorf("selector: mu: %v is not allowed, want a number > 0 and at most %v", p.Mu, MaxMu)
 	}
@@ -160,7 +160,7 @@ func (p SelectorParams) check() error {
 //	CKL-Batch            R²        6.83         1.82          4.81             6.90
 //	CKL-Batch            R⁵⁰      25.38        23.00         27.95            28.70
 //
-// Uncertainty has the least error for every learner and set of points there, and the default rule asks in the
+// SelectUncertainty has the least error for every learner and set of points there, and the default rule asks in the
 // same way. Information gain helps in few dimensions, for a batch fit with the loss of its model; with one update of ERKLE per
 // answer it is far worse than random questions.
 //
@@ -221,7 +221,7 @@ func (s *Selector) demandOrder(k mat.Symmetric) {
 }
 
 // Next returns a query under the kernel k, with B < C. It changes nothing but the state of the generator: until
-// Learn has an answer, the query may come again. With c candidates InformationGain takes time proportional to n(n + c) beside the
+// Learn has an answer, the query may come again. With c candidates SelectInformationGain takes time proportional to n(n + c) beside the
 // answers of the head (about 7 ms for n = 100 and all its pairs), the other rules to c. It panics unless k is n×n, and if squared
 // distances it needs are not finite.
 func (s *Selector) Next(k mat.Symmetric) Query {
@@ -230,13 +230,13 @@ func (s *Selector) Next(k mat.Symmetric) Query {
 	var scores []float64
 	var qs []Query
 	switch s.rule(head) {
-	case Random:
+	case SelectRandom:
 		qs = s.candidates(head, 1)
 		scores = make([]float64, len(qs))
-	case Uncertainty:
+	case SelectUncertainty:
 		qs = s.candidates(head, s.p.Candidates)
 		scores = certainty(k, qs)
-	case InformationGain:
+	case SelectInformationGain:
 		qs = s.candidates(head, s.p.Candidates)
 		scores = s.gains(k, head, qs)
 	}
@@ -244,14 +244,14 @@ func (s *Selector) Next(k mat.Symmetric) Query {
 }
 
 // rule returns the rule for a question about head.
-func (s *Selector) rule(head int) Rule {
+func (s *Selector) rule(head int) SelectorRule {
 	switch {
-	case s.p.Rule != RandomThenUncertainty:
+	case s.p.Rule != SelectRandomThenUncertainty:
 		return s.p.Rule
 	case len(s.answers[head]) < RandomStart:
-		return Random
+		return SelectRandom
 	}
-	return Uncertainty
+	return SelectUncertainty
 }
 
 // Gain returns the expected information gain of a query under k, in nats, whatever the rule is. It panics without a
@@ -363,7 +363,7 @@ func (s *Selector) gains(k mat.Symmetric, head int, qs []Query) []float64 {
 	tau := s.posterior(rows, head)
 	mean, noise := make([]float64, len(qs)), make([]float64, len(qs))
 	weigh := s.logistic
-	if s.p.Model == Crowd {
+	if s.p.Model == AnswerCrowd {
 		weigh = s.crowd
 	}
 	for x, w := range tau {
@@ -403,7 +403,7 @@ func (s *Selector) posterior(rows distances, head int) []float64 {
 
 // logProbability returns ln p(near | x) by the squared distances of x.
 func (s *Selector) logProbability(near, far float64) float64 {
-	if s.p.Model == Crowd {
+	if s.p.Model == AnswerCrowd {
 		return math.Log((s.p.Mu + far) / (2*s.p.Mu + near + far))
 	}
 	return -logOnePlusExp(near - far)

@@ -36,7 +36,7 @@ func identity(n int) *mat.SymDense {
 }
 
 // rules are all rules.
-var rules = []Rule{RandomThenUncertainty, Random, Uncertainty, InformationGain}
+var rules = []SelectorRule{SelectRandomThenUncertainty, SelectRandom, SelectUncertainty, SelectInformationGain}
 
 func newSelector(t testing.TB, n int, p SelectorParams) *Selector {
 	t.Helper()
@@ -52,7 +52,7 @@ func newSelector(t testing.TB, n int, p SelectorParams) *Selector {
 func referenceGain(k mat.Symmetric, answers []metric.Triplet, q Query, model AnswerModel, mu float64) float64 {
 	p := func(x, near, far int) float64 {
 		d := func(j int) float64 { return k.At(x, x) + k.At(j, j) - 2*k.At(x, j) }
-		if model == Logistic {
+		if model == AnswerLogistic {
 			return math.Exp(-d(near)) / (math.Exp(-d(near)) + math.Exp(-d(far)))
 		}
 		return (mu + d(far)) / (2*mu + d(near) + d(far))
@@ -99,7 +99,7 @@ func TestGainOfFarObjects(t *testing.T) {
 	x := mat.NewDense(6, 1, []float64{0, .5, 30, 30.01, 30.03, 31})
 	k := mat.NewSymDense(6, nil)
 	k.SymOuterK(1, x)
-	s := newSelector(t, 6, SelectorParams{Rule: InformationGain, Model: Logistic})
+	s := newSelector(t, 6, SelectorParams{Rule: SelectInformationGain, Model: AnswerLogistic})
 	for _, q := range allQueries(6) {
 		var mean, noise float64
 		for i := range 6 {
@@ -134,10 +134,10 @@ func TestGainAgainstItsDefinition(t *testing.T) {
 	const n = 7
 	// Both forms subtract entropies of up to ln 7: some 1e-15 each.
 	const tol = 1e-13
-	for _, model := range []AnswerModel{Crowd, Logistic} {
+	for _, model := range []AnswerModel{AnswerCrowd, AnswerLogistic} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		k := madeKernel(rng, n, 3)
-		p := SelectorParams{Rule: InformationGain, Model: model, Mu: 0.3}
+		p := SelectorParams{Rule: SelectInformationGain, Model: model, Mu: 0.3}
 		s := newSelector(t, n, p)
 		var answers []metric.Triplet
 		for range 30 {
@@ -162,17 +162,17 @@ func TestNextIsTheBestOfItsHead(t *testing.T) {
 	const n = 7
 	rng := rand.New(rand.NewPCG(5, 6))
 	k := madeKernel(rng, n, 3)
-	score := map[Rule]func([]metric.Triplet, Query) float64{
-		Uncertainty: func(_ []metric.Triplet, q Query) float64 {
+	score := map[SelectorRule]func([]metric.Triplet, Query) float64{
+		SelectUncertainty: func(_ []metric.Triplet, q Query) float64 {
 			p := 1 / (1 + math.Exp(sqDist(k, q.Head, q.B)-sqDist(k, q.Head, q.C)))
 			return -math.Abs(p - .5)
 		},
-		InformationGain: func(answers []metric.Triplet, q Query) float64 {
-			return referenceGain(k, answers, q, Crowd, SelectorParams{}.Resolved().Mu)
+		SelectInformationGain: func(answers []metric.Triplet, q Query) float64 {
+			return referenceGain(k, answers, q, AnswerCrowd, SelectorParams{}.Resolved().Mu)
 		},
 	}
 	for rule, of := range score {
-		s := newSelector(t, n, SelectorParams{Rule: rule, Model: Crowd})
+		s := newSelector(t, n, SelectorParams{Rule: rule, Model: AnswerCrowd})
 		var answers []metric.Triplet
 		asked := map[Query]bool{}
 		for range n * (n - 1) * (n - 2) / 2 {
@@ -198,7 +198,7 @@ func TestNoQueryTwice(t *testing.T) {
 	k := madeKernel(rand.New(rand.NewPCG(7, 8)), n, 2)
 	for _, rule := range rules {
 		for _, candidates := range []int{0, 1, 3} {
-			s := newSelector(t, n, SelectorParams{Rule: rule, Model: Crowd, Candidates: candidates})
+			s := newSelector(t, n, SelectorParams{Rule: rule, Model: AnswerCrowd, Candidates: candidates})
 			for round := range 2 {
 				asked := map[Query]bool{}
 				heads := make([]int, n)
@@ -231,7 +231,7 @@ func TestLearnOfOtherAnswers(t *testing.T) {
 	qs := allQueries(n)
 	for _, rule := range rules {
 		for _, candidates := range []int{0, 1} { // one that looks at all, one that draws
-			s := newSelector(t, n, SelectorParams{Rule: rule, Model: Crowd, Candidates: candidates})
+			s := newSelector(t, n, SelectorParams{Rule: rule, Model: AnswerCrowd, Candidates: candidates})
 			for i, q := range qs {
 				if i == 17 {
 					continue
@@ -257,7 +257,7 @@ func TestTiesAreBrokenAtRandom(t *testing.T) {
 	const n, draws = 5, 6000
 	k := identity(n)
 	for _, rule := range rules {
-		s := newSelector(t, n, SelectorParams{Rule: rule, Model: Crowd})
+		s := newSelector(t, n, SelectorParams{Rule: rule, Model: AnswerCrowd})
 		count := map[Query]int{}
 		for range draws {
 			count[s.Next(k)]++
@@ -277,7 +277,7 @@ func TestTiesAreBrokenAtRandom(t *testing.T) {
 func TestGainOfACertainPlace(t *testing.T) {
 	const n = 8
 	k := madeKernel(rand.New(rand.NewPCG(9, 9)), n, 2)
-	s := newSelector(t, n, SelectorParams{Rule: InformationGain, Model: Logistic})
+	s := newSelector(t, n, SelectorParams{Rule: SelectInformationGain, Model: AnswerLogistic})
 	q := Query{0, 1, 2}
 	before := s.Gain(k, q)
 	for range 2000 {
@@ -302,7 +302,7 @@ func TestSelectorIsDeterministic(t *testing.T) {
 	k := madeKernel(rand.New(rand.NewPCG(1, 1)), 12, 3)
 	for _, rule := range rules {
 		run := func() (out []Query) {
-			s := newSelector(t, 12, SelectorParams{Rule: rule, Model: Crowd, Candidates: 10})
+			s := newSelector(t, 12, SelectorParams{Rule: rule, Model: AnswerCrowd, Candidates: 10})
 			for range 50 {
 				q := s.Next(k)
 				out = append(out, q)
@@ -327,10 +327,10 @@ func TestSelectorRefuses(t *testing.T) {
 		want string
 	}{
 		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want 3 to 1048576 objects"},
-		{3, src, SelectorParams{Rule: 4}, "selector: rule: Rule(4) is not allowed, want RandomThenUncertainty, Random, Uncertainty or InformationGain"},
+		{3, src, SelectorParams{Rule: 4}, "selector: rule: Rule(4) is not allowed, want SelectRandomThenUncertainty, SelectRandom, SelectUncertainty or SelectInformationGain"},
 		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want 1 to 10000000, or 0 for the default"},
-		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want Crowd or Logistic"},
-		{3, src, SelectorParams{Rule: InformationGain}, "selector: model: none given, and information gain needs one: Crowd for a kernel fitted with CKL, Logistic for one fitted with STE; for ERKLE take another rule"},
+		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want AnswerCrowd or AnswerLogistic"},
+		{3, src, SelectorParams{Rule: SelectInformationGain}, "selector: model: none given, and information gain needs one: AnswerCrowd for a kernel fitted with CKL, AnswerLogistic for one fitted with STE; for ERKLE take another rule"},
 		{3, src, SelectorParams{Mu: -1}, "selector: mu: -1 is not allowed, want a number > 0 and at most 1e+100"},
 		{3, src, SelectorParams{Mu: math.NaN()}, "selector: mu: NaN is not allowed, want a number > 0 and at most 1e+100"},
 	} {
@@ -346,8 +346,8 @@ func TestSelectorRefuses(t *testing.T) {
 	bad.SetSym(1, 2, math.NaN())
 	for name, f := range map[string]func(){
 		"another order": func() { s.Next(identity(5)) },
-		"no number":     func() { newSelector(t, 4, SelectorParams{Rule: InformationGain, Model: Crowd}).Next(bad) },
-		"no query":      func() { newSelector(t, 4, SelectorParams{Model: Crowd}).Gain(identity(4), Query{1, 1, 2}) },
+		"no number":     func() { newSelector(t, 4, SelectorParams{Rule: SelectInformationGain, Model: AnswerCrowd}).Next(bad) },
+		"no query":      func() { newSelector(t, 4, SelectorParams{Model: AnswerCrowd}).Gain(identity(4), Query{1, 1, 2}) },
 		"no model":      func() { s.Gain(identity(4), Query{0, 1, 2}) },
 		"no source":     func() { NewSelector(nil, 4, SelectorParams{}) },
 		"no answer":     func() { Query{0, 1, 2}.Answer(0) },
@@ -368,7 +368,7 @@ func TestDefaultRule(t *testing.T) {
 	const n = 7
 	rng := rand.New(rand.NewPCG(5, 7))
 	k := madeKernel(rng, n, 3)
-	s, random := newSelector(t, n, SelectorParams{}), newSelector(t, n, SelectorParams{Rule: Random})
+	s, random := newSelector(t, n, SelectorParams{}), newSelector(t, n, SelectorParams{Rule: SelectRandom})
 	asked := map[Query]bool{}
 	for i := range n * 12 {
 		q := s.Next(k)
@@ -446,7 +446,7 @@ func TestDefaultRuleDoesNotLoseToRandom(t *testing.T) {
 		{24, 300, 0, 1},
 		{24, 300, .1, 1},
 	} {
-		random, chosen := errorsAfter(c.n, c.answers, c.flipped, SelectorParams{Rule: Random}), errorsAfter(c.n, c.answers, c.flipped, SelectorParams{})
+		random, chosen := errorsAfter(c.n, c.answers, c.flipped, SelectorParams{Rule: SelectRandom}), errorsAfter(c.n, c.answers, c.flipped, SelectorParams{})
 		if mean(chosen) > mean(random)-c.gain {
 			t.Errorf("%+v: mean error %.2f %%, random questions %.2f %%", c, mean(chosen), mean(random))
 		}
@@ -457,7 +457,7 @@ func TestDefaultRuleDoesNotLoseToRandom(t *testing.T) {
 			}
 		}
 	}
-	random, crowd := errorsAfter(24, 300, 0, SelectorParams{Rule: Random}), errorsAfter(24, 300, 0, SelectorParams{Rule: InformationGain, Model: Crowd})
+	random, crowd := errorsAfter(24, 300, 0, SelectorParams{Rule: SelectRandom}), errorsAfter(24, 300, 0, SelectorParams{Rule: SelectInformationGain, Model: AnswerCrowd})
 	if mean(crowd) < mean(random)+10 {
 		t.Errorf("information gain: mean error %.2f %%, random questions %.2f %%: the documentation warns of it", mean(crowd), mean(random))
 	}
@@ -468,13 +468,13 @@ func BenchmarkSelector(b *testing.B) {
 		k := madeKernel(rand.New(rand.NewPCG(1, 2)), n, 5)
 		for _, rule := range rules {
 			b.Run(fmt.Sprintf("alg=%v/n=%d", rule, n), func(b *testing.B) {
-				s := newSelector(b, n, SelectorParams{Rule: rule, Model: Crowd})
+				s := newSelector(b, n, SelectorParams{Rule: rule, Model: AnswerCrowd})
 				// Ten answers per head.
 				r, err := NewKernelRespondent(rand.NewPCG(5, 6), k, .1)
 				if err != nil {
 					b.Fatal(err)
 				}
-				random := newSelector(b, n, SelectorParams{Rule: Random})
+				random := newSelector(b, n, SelectorParams{Rule: SelectRandom})
 				for range 10 * n {
 					t := r.Answer(random.Next(k))
 					if err := random.Learn(t); err != nil {

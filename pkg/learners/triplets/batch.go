@@ -25,14 +25,14 @@ type BatchMethod int
 
 // The methods.
 const (
-	// Accelerated is projected gradient descent with momentum, which starts anew where it leads
+	// BatchAccelerated is projected gradient descent with momentum, which starts anew where it leads
 	// uphill, and a backtracking line search.
-	Accelerated BatchMethod = iota
-	// LineSearch is projected gradient descent with a backtracking line search.
-	LineSearch
-	// Fixed is projected gradient descent with the step Delta, of the hinge itself a subgradient.
+	BatchAccelerated BatchMethod = iota
+	// BatchLineSearch is projected gradient descent with a backtracking line search.
+	BatchLineSearch
+	// BatchFixed is projected gradient descent with the step Delta, of the hinge itself a subgradient.
 	// It makes exactly as many steps as Iterations says.
-	Fixed
+	BatchFixed
 )
 
 var batchMethodNames = enum.Of[BatchMethod]("BatchMethod(%d)", "accelerated", "line-search", "fixed")
@@ -50,14 +50,14 @@ type BatchParams struct {
 	Margin float64
 	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
 	Mu float64
-	// Method is how to descend; the zero value is Accelerated.
+	// Method is how to descend; the zero value is BatchAccelerated.
 	Method BatchMethod
 	// Delta is the step of Fixed, greater than 0 and at most MaxStep. It multiplies the gradient of
 	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
 	Delta float64
 	// Iterations ≥ 1 is the cap on iterations; 0 means 1000.
 	Iterations int
-	// Tol > 0 is the Residual at which Accelerated and LineSearch end; 0 means 1e-3.
+	// Tol > 0 is the Residual at which BatchAccelerated and BatchLineSearch end; 0 means 1e-3.
 	Tol float64
 	// Initial is the first kernel, n×n and positive semi-definite up to round-off
 	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
@@ -90,9 +90,9 @@ func (p BatchParams) check() error {
 		return fmt.Errorf("margin: %v is not allowed, want a number > 0, at most %v", p.Margin, MaxStep)
 	case !inRange(p.Mu):
 		return fmt.Errorf("mu: %v is not allowed, want a number > 0, at most %v", p.Mu, MaxStep)
-	case p.Method < Accelerated || p.Method > Fixed:
-		return fmt.Errorf("method: %d is not allowed, want Accelerated, LineSearch or Fixed", int(p.Method))
-	case p.Method == Fixed && !inRange(p.Delta):
+	case p.Method < BatchAccelerated || p.Method > BatchFixed:
+		return fmt.Errorf("method: %d is not allowed, want BatchAccelerated, BatchLineSearch or BatchFixed", int(p.Method))
+	case p.Method == BatchFixed && !inRange(p.Delta):
 		return fmt.Errorf("delta: %v is not allowed with the method fixed, want a number > 0, at most %v", p.Delta, MaxStep)
 	case p.Iterations < 1:
 		return fmt.Errorf("iterations: %d is not allowed, want ≥ 1, or 0 for the default", p.Iterations)
@@ -109,7 +109,7 @@ type BatchResult struct {
 	// Status is Converged if Residual ≤ Tol, NoProgress if no step improved the objective, else
 	// IterationCap, which Fixed always ends with.
 	Status learners.Status
-	// Iterations counts gradients taken. An iteration of Accelerated or LineSearch may project more
+	// Iterations counts gradients taken. An iteration of BatchAccelerated or BatchLineSearch may project more
 	// than once: where the line search shortens its step.
 	Iterations int
 	// Residual bounds how far Objective is from its minimum; see FitBatch.
@@ -134,7 +134,7 @@ type BatchResult struct {
 // and Weinberger 2012 (STE), Tamuz et al. 2011 (CKL); the momentum of Beck and Teboulle 2009 with
 // the restarts of O'Donoghue and Candès 2015.
 //
-// The hinge of GNMDS is not differentiable. Accelerated and LineSearch descend on its Moreau
+// The hinge of GNMDS is not differentiable. BatchAccelerated and BatchLineSearch descend on its Moreau
 // envelope around multipliers, which they move while they converge (the method of multipliers), so
 // that the limit is a minimum of F itself. What descends at every iteration is F, for GNMDS the sum
 // of the envelopes; the kernel returned is that of the least F, with Fixed the last. CKL is not

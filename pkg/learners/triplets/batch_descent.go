@@ -76,14 +76,14 @@ func newBatchFit(ctx context.Context, n int, ts []metric.Triplet, p BatchParams)
 	f.now, f.next = f.newPoint(), f.newPoint()
 	f.fill(f.now.k, p.Initial)
 	f.sqDists(f.now.near, f.now.far, f.now.k, f.diag)
-	if p.Method != Fixed {
+	if p.Method != BatchFixed {
 		f.step = f.firstStep()
 		if p.Loss == GNMDS {
 			f.loss.epsilon = smoothing * p.Margin
 			f.loss.c = make([]float64, len(ts))
 		}
 	}
-	if p.Method == Accelerated {
+	if p.Method == BatchAccelerated {
 		f.before, f.ahead = f.newPoint(), f.newPoint()
 	}
 	f.now.smooth = f.loss.smooth(f.now.near, f.now.far, nil, nil) + p.Tau*f.trace(f.now.k)
@@ -168,7 +168,7 @@ func (f *batchFit) iterate() (learners.Status, error) {
 			return learners.NotRun, errors.New("the objective overflows: shorten the step, or rescale the parameters and the initial kernel")
 		}
 		inexact := f.bind(moved, curved)
-		if f.p.Method == Fixed {
+		if f.p.Method == BatchFixed {
 			f.now, f.next = f.next, f.now
 			f.best = f.now
 			continue
@@ -196,7 +196,7 @@ func (f *batchFit) iterate() (learners.Status, error) {
 			f.momentum = 1
 		}
 	}
-	if f.p.Method == Fixed {
+	if f.p.Method == BatchFixed {
 		return learners.IterationCap, nil
 	}
 	f.sharpen()
@@ -209,7 +209,7 @@ func (f *batchFit) iterate() (learners.Status, error) {
 // look sets at to the point where the next gradient is taken: now, or beyond it.
 func (f *batchFit) look() {
 	f.at = f.now
-	if f.p.Method != Accelerated {
+	if f.p.Method != BatchAccelerated {
 		return
 	}
 	m := (1 + math.Sqrt(1+4*f.momentum*f.momentum)) / 2
@@ -252,10 +252,10 @@ func negative(x []float64) bool {
 // next − at⟩. It reports whether there is such a step.
 func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 	switch {
-	case f.p.Method == Fixed:
+	case f.p.Method == BatchFixed:
 	case !f.long:
 		f.step *= 2
-	case f.p.Method == LineSearch:
+	case f.p.Method == BatchLineSearch:
 		f.step *= slowGrowth
 	default:
 		f.step *= growth
@@ -286,7 +286,7 @@ func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 		}
 		// The values are known up to round-off, which decides near the minimum.
 		roundoff := 1e-13 * math.Abs(at)
-		if f.p.Method == Fixed || curved <= sq/(2*f.step)+roundoff {
+		if f.p.Method == BatchFixed || curved <= sq/(2*f.step)+roundoff {
 			return math.Sqrt(sq), max(0, curved), true
 		}
 		f.long = true

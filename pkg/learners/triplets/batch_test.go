@@ -19,7 +19,7 @@ import (
 
 var (
 	batchLosses  = []Loss{GNMDS, STE, CKL}
-	batchMethods = []BatchMethod{Accelerated, LineSearch, Fixed}
+	batchMethods = []BatchMethod{BatchAccelerated, BatchLineSearch, BatchFixed}
 )
 
 // answers returns m answers to random questions about n random points in R^d, a share of them
@@ -166,7 +166,7 @@ func TestBatchFixed(t *testing.T) {
 	const n = 16
 	for _, loss := range batchLosses {
 		for _, initial := range []mat.Symmetric{nil, randomKernel(rng, n, 5)} {
-			p := BatchParams{Loss: loss, Tau: 0.3, Method: Fixed, Delta: 0.15, Iterations: 3, Initial: initial}.Resolved()
+			p := BatchParams{Loss: loss, Tau: 0.3, Method: BatchFixed, Delta: 0.15, Iterations: 3, Initial: initial}.Resolved()
 			want := mat.NewSymDense(n, nil)
 			if initial == nil {
 				for i := range n {
@@ -225,7 +225,7 @@ func TestBatchOneTriplet(t *testing.T) {
 		{STE, 0.5, math.Log1p(math.Exp(-r3*ste)) + 0.5*ste, 1},
 		{STE, 1, math.Ln2, 0}, // the slope at x = 0 is τ − √3/2 > 0
 	} {
-		for _, method := range []BatchMethod{Accelerated, LineSearch} {
+		for _, method := range []BatchMethod{BatchAccelerated, BatchLineSearch} {
 			r, err := FitBatch(t.Context(), 3, ts, BatchParams{Loss: c.loss, Tau: c.tau, Method: method, Tol: 1e-7})
 			if err != nil {
 				t.Fatal(err)
@@ -321,7 +321,7 @@ func TestBatchResidual(t *testing.T) {
 					if loss != CKL && limit && r.Residual < (r.Objective-best.Objective)/zero-1e-12 {
 						t.Errorf("%v, τ = %v, %v: after %d iterations residual %g, but %g above another kernel", loss, tau, method, iterations, r.Residual, (r.Objective-best.Objective)/zero)
 					}
-					if method != Fixed && r.Objective > last*(1+1e-13) {
+					if method != BatchFixed && r.Objective > last*(1+1e-13) {
 						t.Errorf("%v, τ = %v, %v: iterations up to %d raised the objective from %v to %v", loss, tau, method, iterations, last, r.Objective)
 					}
 					last = r.Objective
@@ -440,7 +440,7 @@ func TestFitBatchErrors(t *testing.T) {
 		{4, good, BatchParams{Tau: math.NaN()}, "tau: NaN"},
 		{4, good, BatchParams{Margin: math.Inf(1)}, "margin: +Inf"},
 		{4, good, BatchParams{Mu: -2}, "mu: -2"},
-		{4, good, BatchParams{Method: Fixed}, "delta: 0"},
+		{4, good, BatchParams{Method: BatchFixed}, "delta: 0"},
 		{4, good, BatchParams{Iterations: -1}, "iterations: -1"},
 		{4, good, BatchParams{Tol: -1}, "tol: -1"},
 		{4, good, BatchParams{Initial: mat.NewSymDense(3, nil)}, "initial: is 3×3, want 4×4"},

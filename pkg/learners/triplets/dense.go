@@ -53,7 +53,7 @@ func (k *dense) add(t metric.Triplet, gamma float64, g Gradient) addition {
 	k.k[t.Far*k.n+t.Far] += gamma
 	if k.printed {
 		if k.least -= g.radius() * gamma; k.least >= 0 {
-			return addition{certificate: Weyl}
+			return addition{certificate: CertificateWeyl}
 		}
 	}
 	lambda, v := k.smallest()

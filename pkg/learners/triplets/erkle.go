@@ -37,15 +37,15 @@ type StepRule int
 
 // The step rules.
 const (
-	// PassiveAggressive: the least γ ≥ 0 after which, before the projection, the triplet
+	// StepPassiveAggressive: the least γ ≥ 0 after which, before the projection, the triplet
 	// is satisfied by the margin, D = −κ (Eq. 4.18), or with the probability P (Eq. 4.20).
-	PassiveAggressive StepRule = iota
-	// Constant: δ_j = Delta.
-	Constant
-	// InverseSqrt: δ_j = Delta/√j.
-	InverseSqrt
-	// Inverse: δ_j = Delta/j.
-	Inverse
+	StepPassiveAggressive StepRule = iota
+	// StepConstant: δ_j = Delta.
+	StepConstant
+	// StepInverseSqrt: δ_j = Delta/√j.
+	StepInverseSqrt
+	// StepInverse: δ_j = Delta/j.
+	StepInverse
 )
 
 var stepRuleNames = enum.Of[StepRule]("StepRule(%d)", "pa", "constant", "inverse-sqrt", "inverse")
@@ -65,14 +65,14 @@ type Projection int
 
 // The ways to project.
 const (
-	// Structured: certificates that there is none, and else the pair alone.
-	Structured Projection = iota
-	// PrintedRule: none is sought while the paper's bound λ̂ on the smallest eigenvalue
+	// ProjectStructured: certificates that there is none, and else the pair alone.
+	ProjectStructured Projection = iota
+	// ProjectPrintedRule: none is sought while the paper's bound λ̂ on the smallest eigenvalue
 	// (Section 4.2) is not negative, and else the smallest pair of the dense matrix.
-	PrintedRule
-	// Dense: by a full eigendecomposition of the dense matrix at each update. It is
+	ProjectPrintedRule
+	// ProjectDense: by a full eigendecomposition of the dense matrix at each update. It is
 	// the reference for the others.
-	Dense
+	ProjectDense
 )
 
 var projectionNames = enum.Of[Projection]("Projection(%d)", "structured", "printed-rule", "dense")
@@ -90,33 +90,33 @@ func (p *Projection) UnmarshalText(text []byte) error { return projectionNames.U
 type ERKLEParams struct {
 	// Loss is GNMDS, the default, or STE.
 	Loss Loss `json:"loss"`
-	// Step is the step rule. The default is PassiveAggressive.
+	// Step is the step rule. The default is StepPassiveAggressive.
 	Step StepRule `json:"step"`
 	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
-	// is of no account for PassiveAggressive.
+	// is of no account for StepPassiveAggressive.
 	Delta float64 `json:"delta"`
 	// Margin is the margin κ of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
 	Margin float64 `json:"margin"`
-	// P is the probability that PassiveAggressive steps of STE aim at, greater than ½
+	// P is the probability that StepPassiveAggressive steps of STE aim at, greater than ½
 	// and less than 1; 0 means e/(1+e), with which κ = log(P/(1−P)) is 1.
 	P float64 `json:"p"`
 	// Beta is the number of updates per round (Algorithm 2), at most MaxBeta; 0 means 1. With more than
 	// one, all triplets are kept.
 	Beta int `json:"beta"`
-	// Gradient is the form of G. The default is Printed.
+	// Gradient is the form of G. The default is GradientPrinted.
 	Gradient Gradient `json:"gradient"`
 	// Initial is K₀, n×n and positive semi-definite, which is copied; nil means I. It is
 	// not among the parameters that are saved: the kernel is.
 	Initial mat.Symmetric `json:"-"`
 	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update γ > 0 is followed by the
-	// proximal step of δτ·trace, with δ = γ for PassiveAggressive: all eigenvalues
-	// fall by δτ (at most MaxStep), and those below it to 0. PrintedRule is not for it.
+	// proximal step of δτ·trace, with δ = γ for StepPassiveAggressive: all eigenvalues
+	// fall by δτ (at most MaxStep), and those below it to 0. ProjectPrintedRule is not for it.
 	Trace float64 `json:"trace"`
 	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
 	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
 	// Frobenius): with no more than that, all triplets are left out from K = I on.
 	Reject float64 `json:"reject"`
-	// Projection is how the kernel is kept positive semi-definite. The default is Structured.
+	// Projection is how the kernel is kept positive semi-definite. The default is ProjectStructured.
 	Projection Projection `json:"projection"`
 	// Seed is the origin of the draws of Algorithm 2.
 	Seed uint64 `json:"seed"`
@@ -146,20 +146,20 @@ func (p ERKLEParams) check() error {
 	switch {
 	case p.Loss != GNMDS && p.Loss != STE:
 		return fmt.Errorf("erkle: loss: %v is not allowed, want GNMDS or STE", p.Loss)
-	case p.Step < PassiveAggressive || p.Step > Inverse:
-		return fmt.Errorf("erkle: step: %v is not allowed, want PassiveAggressive, Constant, InverseSqrt or Inverse", p.Step)
+	case p.Step < StepPassiveAggressive || p.Step > StepInverse:
+		return fmt.Errorf("erkle: step: %v is not allowed, want StepPassiveAggressive, StepConstant, StepInverseSqrt or StepInverse", p.Step)
 	case !(p.P > 0.5 && p.P < 1):
 		return fmt.Errorf("erkle: p: %v is not allowed, want a number > 0.5 and < 1", p.P)
 	case p.Beta < 1 || p.Beta > MaxBeta:
 		return fmt.Errorf("erkle: beta: %d is not allowed, want 1 to %d, or 0 for the default", p.Beta, MaxBeta)
-	case p.Gradient != Printed && p.Gradient != Frobenius:
-		return fmt.Errorf("erkle: gradient: %v is not allowed, want Printed or Frobenius", p.Gradient)
+	case p.Gradient != GradientPrinted && p.Gradient != GradientFrobenius:
+		return fmt.Errorf("erkle: gradient: %v is not allowed, want GradientPrinted or GradientFrobenius", p.Gradient)
 	case !(p.Trace >= 0 && p.Trace <= MaxStep):
 		return fmt.Errorf("erkle: trace: %v is not allowed, want a number from 0 to %v", p.Trace, MaxStep)
-	case p.Projection < Structured || p.Projection > Dense:
-		return fmt.Errorf("erkle: projection: %v is not allowed, want Structured, PrintedRule or Dense", p.Projection)
-	case p.Trace > 0 && p.Projection == PrintedRule:
-		return fmt.Errorf("erkle: projection: %v is not allowed with a trace penalty, want Structured or Dense", p.Projection)
+	case p.Projection < ProjectStructured || p.Projection > ProjectDense:
+		return fmt.Errorf("erkle: projection: %v is not allowed, want ProjectStructured, ProjectPrintedRule or ProjectDense", p.Projection)
+	case p.Trace > 0 && p.Projection == ProjectPrintedRule:
+		return fmt.Errorf("erkle: projection: %v is not allowed with a trace penalty, want ProjectStructured or ProjectDense", p.Projection)
 	}
 	return nil
 }
@@ -247,12 +247,12 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	l.pcg = rand.NewPCG(p.Seed, 0)
 	l.rng = rand.New(l.pcg)
 	switch {
-	case p.Projection == Structured && p.Trace > 0:
+	case p.Projection == ProjectStructured && p.Trace > 0:
 		l.k = newFactored(n, p.Initial)
-	case p.Projection == Structured:
+	case p.Projection == ProjectStructured:
 		l.k = newStructured(n, p.Initial)
 	default:
-		l.k = newDense(n, p.Initial, p.Projection == PrintedRule, least)
+		l.k = newDense(n, p.Initial, p.Projection == ProjectPrintedRule, least)
 	}
 	l.p.Initial = nil
 	return l, nil
@@ -334,12 +334,12 @@ func (l *ERKLE) loss(d float64) float64 {
 func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
 	delta = l.p.Delta
 	switch l.p.Step {
-	case PassiveAggressive:
+	case StepPassiveAggressive:
 		gamma = max(0, d+l.kappa) / l.p.Gradient.drop()
 		return gamma, gamma
-	case InverseSqrt:
+	case StepInverseSqrt:
 		delta /= math.Sqrt(float64(j))
-	case Inverse:
+	case StepInverse:
 		delta /= float64(j)
 	}
 	if l.p.Loss == STE {
@@ -494,7 +494,7 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 
 // cone returns the kernel that was saved.
 func (s erkleState) cone(p ERKLEParams) (cone, error) {
-	traced, structured := p.Projection == Structured && p.Trace > 0, p.Projection == Structured && p.Trace == 0
+	traced, structured := p.Projection == ProjectStructured && p.Trace > 0, p.Projection == ProjectStructured && p.Trace == 0
 	if traced != (s.Factored != nil) || structured != (s.Structured != nil) || (traced || structured) == (s.Dense != nil) {
 		return nil, errors.New("the kernel is not in the form of the parameters")
 	}
@@ -504,7 +504,7 @@ func (s erkleState) cone(p ERKLEParams) (cone, error) {
 	case structured:
 		return s.Structured.cone(s.Objects)
 	}
-	return s.Dense.cone(s.Objects, p.Projection == PrintedRule)
+	return s.Dense.cone(s.Objects, p.Projection == ProjectPrintedRule)
 }
 
 // maxRounds bounds the rounds that a file can hold, so that counts do not overflow.

@@ -41,10 +41,10 @@ func BenchmarkTrace(b *testing.B) {
 		trace     float64
 		form      Projection
 	}{
-		{100, 2000, 0.01, Structured}, {100, 2000, 0.1, Structured}, {100, 2000, 0.5, Structured}, {100, 100, 0.1, Dense},
-		{400, 4000, 0.1, Structured}, {400, 4000, 0.5, Structured},
+		{100, 2000, 0.01, ProjectStructured}, {100, 2000, 0.1, ProjectStructured}, {100, 2000, 0.5, ProjectStructured}, {100, 100, 0.1, ProjectDense},
+		{400, 4000, 0.1, ProjectStructured}, {400, 4000, 0.5, ProjectStructured},
 	} {
-		form := map[Projection]string{Structured: "factored", Dense: "dense"}[c.form]
+		form := map[Projection]string{ProjectStructured: "factored", ProjectDense: "dense"}[c.form]
 		b.Run(fmt.Sprintf("alg=ERKLE/n=%d/trace=%v/cone=%s", c.n, c.trace, form), func(b *testing.B) {
 			ts := comparisons(rand.New(rand.NewPCG(1, 2)), c.n, 50, 2*c.rounds)
 			l := must(NewERKLE(c.n, ERKLEParams{Trace: c.trace, Projection: c.form}))

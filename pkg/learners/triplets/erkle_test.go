@@ -30,7 +30,7 @@ func randomTriplet(r *rand.Rand, n int) metric.Triplet {
 func gradientMatrix(n int, t metric.Triplet, g Gradient) *mat.SymDense {
 	m := mat.NewSymDense(n, nil)
 	off := 2.0
-	if g == Frobenius {
+	if g == GradientFrobenius {
 		off = 1
 	}
 	m.SetSym(t.A, t.Near, -off)
@@ -70,20 +70,20 @@ func wishart(r *rand.Rand, n, rank int) *mat.SymDense {
 func allForms(n int) []ERKLEParams {
 	out := []ERKLEParams{
 		{},
-		{Gradient: Frobenius, Beta: 2},
-		{Projection: PrintedRule, Beta: 3, Seed: 7},
-		{Projection: Dense},
-		{Loss: STE, P: 0.9, Projection: Dense, Gradient: Frobenius},
-		{Loss: STE, Step: Constant, Delta: 0.4},
-		{Step: Constant, Delta: 0.2, Margin: 0.5},
-		{Loss: STE, Step: InverseSqrt, Beta: 2},
-		{Step: Inverse, Beta: 4, Seed: 1},
+		{Gradient: GradientFrobenius, Beta: 2},
+		{Projection: ProjectPrintedRule, Beta: 3, Seed: 7},
+		{Projection: ProjectDense},
+		{Loss: STE, P: 0.9, Projection: ProjectDense, Gradient: GradientFrobenius},
+		{Loss: STE, Step: StepConstant, Delta: 0.4},
+		{Step: StepConstant, Delta: 0.2, Margin: 0.5},
+		{Loss: STE, Step: StepInverseSqrt, Beta: 2},
+		{Step: StepInverse, Beta: 4, Seed: 1},
 		{Reject: 0.12, Margin: 1.1, Beta: 2},
 		{Initial: wishart(rand.New(rand.NewPCG(1, 3)), n, 2)},
-		{Initial: mat.NewSymDense(n, nil), Projection: PrintedRule},
+		{Initial: mat.NewSymDense(n, nil), Projection: ProjectPrintedRule},
 		{Trace: 0.1},
-		{Trace: 0.02, Beta: 3, Loss: STE, Step: Constant, Delta: 0.5},
-		{Trace: 0.1, Projection: Dense},
+		{Trace: 0.02, Beta: 3, Loss: STE, Step: StepConstant, Delta: 0.5},
+		{Trace: 0.1, Projection: ProjectDense},
 	}
 	return out
 }
@@ -92,7 +92,7 @@ func allForms(n int) []ERKLEParams {
 func TestDirections(t *testing.T) {
 	const tol = 1e-15
 	f := metric.Triplet{A: 0, Near: 1, Far: 2}
-	for _, g := range []Gradient{Printed, Frobenius} {
+	for _, g := range []Gradient{GradientPrinted, GradientFrobenius} {
 		u, w := g.directions()
 		want := gradientMatrix(3, f, g)
 		for i := range 3 {
@@ -113,7 +113,7 @@ func TestDirections(t *testing.T) {
 			t.Errorf("%v: D of G is %v, want %v", g, got, g.drop())
 		}
 	}
-	if u, w := Printed.directions(); u != [3]float64{2. / 3, -2. / 3, 1. / 3} || w != [3]float64{2. / 3, 1. / 3, -2. / 3} {
+	if u, w := GradientPrinted.directions(); u != [3]float64{2. / 3, -2. / 3, 1. / 3} || w != [3]float64{2. / 3, 1. / 3, -2. / 3} {
 		t.Errorf("u = %v, w = %v", u, w)
 	}
 }
@@ -198,14 +198,14 @@ func (s *slow) update(j int, t metric.Triplet) {
 	} else if d+s.p.Margin > 0 {
 		f = 1
 	}
-	delta := s.p.Delta * map[StepRule]float64{Constant: 1, InverseSqrt: 1 / math.Sqrt(float64(j)), Inverse: 1 / float64(j)}[s.p.Step]
+	delta := s.p.Delta * map[StepRule]float64{StepConstant: 1, StepInverseSqrt: 1 / math.Sqrt(float64(j)), StepInverse: 1 / float64(j)}[s.p.Step]
 	gamma := delta * f
-	if s.p.Step == PassiveAggressive { // Eqs. 4.18, 4.20
+	if s.p.Step == StepPassiveAggressive { // Eqs. 4.18, 4.20
 		kappa := s.p.Margin
 		if s.p.Loss == STE {
 			kappa = math.Log(s.p.P) - math.Log(1-s.p.P)
 		}
-		denominator := map[Gradient]float64{Printed: 10, Frobenius: 6}[s.p.Gradient]
+		denominator := map[Gradient]float64{GradientPrinted: 10, GradientFrobenius: 6}[s.p.Gradient]
 		gamma = max(0, (d+kappa)/denominator)
 		delta = gamma
 	}
@@ -276,7 +276,7 @@ func TestPassiveAggressive(t *testing.T) {
 		kappa float64
 	}{
 		{ERKLEParams{}, 1},
-		{ERKLEParams{Margin: 0.3, Gradient: Frobenius}, 0.3},
+		{ERKLEParams{Margin: 0.3, Gradient: GradientFrobenius}, 0.3},
 		{ERKLEParams{Loss: STE}, 1},
 		{ERKLEParams{Loss: STE, P: 0.9}, math.Log(9)},
 	} {
@@ -368,15 +368,15 @@ func TestReject(t *testing.T) {
 // stays finite and positive semi-definite.
 func TestContradictions(t *testing.T) {
 	f, g := metric.Triplet{A: 0, Near: 1, Far: 2}, metric.Triplet{A: 0, Near: 2, Far: 1}
-	for _, p := range []ERKLEParams{{}, {Loss: STE, P: 1 - 1e-9}, {Trace: 0.1}, {Step: Constant, Delta: MaxStep}, {Margin: MaxStep}, {Step: Constant, Trace: MaxStep, Delta: MaxStep}} {
+	for _, p := range []ERKLEParams{{}, {Loss: STE, P: 1 - 1e-9}, {Trace: 0.1}, {Step: StepConstant, Delta: MaxStep}, {Margin: MaxStep}, {Step: StepConstant, Trace: MaxStep, Delta: MaxStep}} {
 		l := must(NewERKLE(4, p))
 		for i := range 500 {
 			o1, err1 := l.Step(f)
 			o2, err2 := l.Step(g)
-			if err1 != nil || err2 != nil || p.Step == PassiveAggressive && (!o1.Updated || !o2.Updated) {
+			if err1 != nil || err2 != nil || p.Step == StepPassiveAggressive && (!o1.Updated || !o2.Updated) {
 				t.Fatalf("%+v: turn %d: %+v, %+v, errors %v, %v", p, i, o1, o2, err1, err2)
 			}
-			if d := difference(l.Predict(g)); p.Trace == 0 && p.Step == PassiveAggressive && !(d < 0) {
+			if d := difference(l.Predict(g)); p.Trace == 0 && p.Step == StepPassiveAggressive && !(d < 0) {
 				t.Fatalf("%+v: turn %d: D of the last triplet is %v", p, i, d)
 			}
 		}
@@ -395,9 +395,9 @@ func TestContradictions(t *testing.T) {
 // not negative.
 func TestPrintedRule(t *testing.T) {
 	const n = 12
-	for _, g := range []Gradient{Printed, Frobenius} {
+	for _, g := range []Gradient{GradientPrinted, GradientFrobenius} {
 		r := rand.New(rand.NewPCG(2, 2))
-		l := must(NewERKLE(n, ERKLEParams{Projection: PrintedRule, Gradient: g}))
+		l := must(NewERKLE(n, ERKLEParams{Projection: ProjectPrintedRule, Gradient: g}))
 		bound, skipped, computed := 1.0, 0, 0
 		for i := range 300 {
 			o, err := l.Step(randomTriplet(r, n))
@@ -417,7 +417,7 @@ func TestPrintedRule(t *testing.T) {
 					}
 				}
 			}
-			if got := l.Stats().By; got[Weyl] != skipped || got[Computed] != computed {
+			if got := l.Stats().By; got[CertificateWeyl] != skipped || got[CertificateComputed] != computed {
 				t.Fatalf("%v: step %d: %v, want %d skipped and %d computed", g, i, got, skipped, computed)
 			}
 			if got := l.k.(*dense).least; !scalar.EqualWithinAbs(got, bound, 1e-9) || got > e.Values(nil)[0]+1e-9 { // of Lanczos
@@ -435,7 +435,7 @@ func TestERKLEParamsErrors(t *testing.T) {
 	for want, p := range map[string]ERKLEParams{
 		"loss: ckl is not allowed, want GNMDS or STE":                                   {Loss: CKL},
 		"loss: Loss(-1) is not allowed":                                                 {Loss: -1},
-		"step: StepRule(4) is not allowed, want PassiveAggressive":                      {Step: 4},
+		"step: StepRule(4) is not allowed, want StepPassiveAggressive":                      {Step: 4},
 		"delta: -1 is not allowed, want a number > 0 and at most 1e+100":                {Delta: -1},
 		"delta: +Inf is not allowed":                                                    {Delta: math.Inf(1)},
 		"margin: NaN is not allowed, want a number > 0":                                 {Margin: nan},
@@ -444,12 +444,12 @@ func TestERKLEParamsErrors(t *testing.T) {
 		"p: 1 is not allowed":                                                           {P: 1},
 		"p: NaN is not allowed":                                                         {P: nan},
 		"beta: -1 is not allowed, want 1 to 1000000":                                    {Beta: -1},
-		"gradient: Gradient(2) is not allowed, want Printed or Frobenius":               {Gradient: 2},
+		"gradient: Gradient(2) is not allowed, want GradientPrinted or GradientFrobenius":               {Gradient: 2},
 		"trace: -0.1 is not allowed, want a number from 0 to 1e+100":                    {Trace: -0.1},
 		"trace: NaN is not allowed":                                                     {Trace: nan},
 		"reject: -1 is not allowed, want a number > 0":                                  {Reject: -1},
-		"projection: Projection(3) is not allowed, want Structured":                     {Projection: 3},
-		"projection: printed-rule is not allowed with a trace penalty, want Structured": {Projection: PrintedRule, Trace: 1},
+		"projection: Projection(3) is not allowed, want ProjectStructured":                     {Projection: 3},
+		"projection: printed-rule is not allowed with a trace penalty, want ProjectStructured": {Projection: ProjectPrintedRule, Trace: 1},
 		"initial: is 2×2, want 3×3":                                                     {Initial: scaledIdentity(2, 1)},
 		"initial: row 1, column 2: NaN is not allowed":                                  {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, nan, 0, nan, 1})},
 		"initial: row 2, column 2: 1e+101 is not allowed":                               {Initial: mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1e101})},
@@ -480,8 +480,8 @@ func TestNames(t *testing.T) {
 		MarshalText() ([]byte, error)
 	}
 	for want, v := range map[string]named{
-		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "pa": PassiveAggressive, "constant": Constant, "inverse-sqrt": InverseSqrt, "inverse": Inverse,
-		"printed": Printed, "frobenius": Frobenius, "structured": Structured, "printed-rule": PrintedRule, "dense": Dense,
+		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "pa": StepPassiveAggressive, "constant": StepConstant, "inverse-sqrt": StepInverseSqrt, "inverse": StepInverse,
+		"printed": GradientPrinted, "frobenius": GradientFrobenius, "structured": ProjectStructured, "printed-rule": ProjectPrintedRule, "dense": ProjectDense,
 	} {
 		if text, err := v.MarshalText(); err != nil || string(text) != want || v.String() != want {
 			t.Errorf("%v is written %q (error %v), want %q", v, text, err, want)
@@ -510,7 +510,7 @@ func TestNames(t *testing.T) {
 	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl` {
 		t.Errorf("hinge: %v", err)
 	}
-	if Certificate(9).String() != "Certificate(9)" || Slack.String() != "slack" || Projection(-1).String() != "Projection(-1)" {
+	if Certificate(9).String() != "Certificate(9)" || CertificateSlack.String() != "slack" || Projection(-1).String() != "Projection(-1)" {
 		t.Error("names of certificates")
 	}
 }
@@ -546,7 +546,7 @@ func TestCheck(t *testing.T) {
 
 // Initial is copied.
 func TestInitialIsCopied(t *testing.T) {
-	for _, p := range []ERKLEParams{{}, {Trace: 0.1}, {Projection: Dense}} {
+	for _, p := range []ERKLEParams{{}, {Trace: 0.1}, {Projection: ProjectDense}} {
 		k := scaledIdentity(3, 2)
 		p.Initial = k
 		l := must(NewERKLE(3, p))
@@ -558,7 +558,7 @@ func TestInitialIsCopied(t *testing.T) {
 }
 
 func TestPredictPanics(t *testing.T) {
-	for _, p := range []ERKLEParams{{}, {Trace: 1}, {Projection: Dense}} {
+	for _, p := range []ERKLEParams{{}, {Trace: 1}, {Projection: ProjectDense}} {
 		l := must(NewERKLE(3, p))
 		for _, f := range []metric.Triplet{{A: 3}, {Near: -1}, {Far: 5}} {
 			func() {
@@ -654,7 +654,7 @@ func TestERKLESaved(t *testing.T) {
 		}
 		return out
 	}
-	file := savedERKLE(t, ERKLEParams{Beta: 2, Projection: PrintedRule})
+	file := savedERKLE(t, ERKLEParams{Beta: 2, Projection: ProjectPrintedRule})
 	persisttest.Check(t, file, LoadERKLE)
 	persisttest.Tampered(t, file, LoadERKLE, edits(map[string]persisttest.Edit{
 		"short kernel":      state(floats(1, 0, 1, 0, 0), "dense", "kernel"),
@@ -707,5 +707,5 @@ func FuzzLoadERKLE(f *testing.F) {
 			}
 		}
 	}
-	persisttest.Fuzz(f, LoadERKLE, use, savedERKLE(f, ERKLEParams{}), savedERKLE(f, ERKLEParams{Projection: PrintedRule, Beta: 2}), savedERKLE(f, ERKLEParams{Trace: 0.8}))
+	persisttest.Fuzz(f, LoadERKLE, use, savedERKLE(f, ERKLEParams{}), savedERKLE(f, ERKLEParams{Projection: ProjectPrintedRule, Beta: 2}), savedERKLE(f, ERKLEParams{Trace: 0.8}))
 }

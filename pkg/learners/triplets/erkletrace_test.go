@@ -19,15 +19,15 @@ func TestTraceIsTheFullProximalStep(t *testing.T) {
 		p         ERKLEParams
 	}{
 		{9, 600, ERKLEParams{Trace: 0.05}},
-		{9, 600, ERKLEParams{Trace: 0.5, Gradient: Frobenius}},
-		{9, 600, ERKLEParams{Trace: 0.1, Step: InverseSqrt, Loss: STE}},
-		{9, 300, ERKLEParams{Trace: 0.9, Step: Constant}}, // the kernel is 0 at first
+		{9, 600, ERKLEParams{Trace: 0.5, Gradient: GradientFrobenius}},
+		{9, 600, ERKLEParams{Trace: 0.1, Step: StepInverseSqrt, Loss: STE}},
+		{9, 300, ERKLEParams{Trace: 0.9, Step: StepConstant}}, // the kernel is 0 at first
 		{9, 300, ERKLEParams{Trace: 0.2, Initial: mat.NewSymDense(9, nil)}},
-		{lanczosOrder + 10, 40, ERKLEParams{Trace: 0.5, Step: Constant, Delta: 0.5}},
+		{lanczosOrder + 10, 40, ERKLEParams{Trace: 0.5, Step: StepConstant, Delta: 0.5}},
 	} {
 		r := rand.New(rand.NewPCG(3, 4))
 		l := must(NewERKLE(c.n, c.p))
-		c.p.Projection = Dense
+		c.p.Projection = ProjectDense
 		want := must(NewERKLE(c.n, c.p))
 		ranks := map[int]bool{}
 		for i := range c.rounds {
@@ -91,9 +91,9 @@ func TestShrinkAndProjectionCommute(t *testing.T) {
 		f := randomTriplet(r, n)
 		k := newDense(n, nil, false, 1)
 		gamma := r.Float64()
-		k.addShrink(f, gamma, Printed, x)
+		k.addShrink(f, gamma, GradientPrinted, x)
 		var step, want mat.SymDense
-		step.ScaleSym(-gamma, gradientMatrix(n, f, Printed))
+		step.ScaleSym(-gamma, gradientMatrix(n, f, GradientPrinted))
 		want.AddSym(&step, scaledIdentity(n, 1-x))
 		projected, _, err := metric.ProjectPSD(&want)
 		if err != nil || !mat.EqualApprox(k.kernel(), projected, 1e-13) {

@@ -34,7 +34,7 @@ func BenchmarkStream(b *testing.B) {
 					k = newStructured(c.n, nil)
 				}
 				for _, t := range ts {
-					if _, ok := pa(k, t, Printed); ok {
+					if _, ok := pa(k, t, GradientPrinted); ok {
 						active++
 					}
 				}

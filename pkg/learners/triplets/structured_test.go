@@ -125,7 +125,7 @@ func TestStructuredIsDense(t *testing.T) {
 		{name: "large", n: 30, m: 300, initial: initial(30, 30, 1e6)},
 		{name: "zero", n: 30, m: 300, initial: mat.NewSymDense(30, nil)},
 	} {
-		for _, g := range []Gradient{Printed, Frobenius} {
+		for _, g := range []Gradient{GradientPrinted, GradientFrobenius} {
 			if testing.Short() {
 				c.m = min(c.m, 200)
 			}
@@ -160,7 +160,7 @@ func TestStructuredState(t *testing.T) {
 	for from := 0; from < len(ts); from += 5 {
 		k := newStructured(n, nil)
 		for _, tr := range ts[:from] {
-			pa(k, tr, Printed)
+			pa(k, tr, GradientPrinted)
 		}
 		b, err := json.Marshal(k.state())
 		if err != nil {
@@ -183,8 +183,8 @@ func TestStructuredState(t *testing.T) {
 			kinds["bare"] = true
 		}
 		for _, tr := range ts[from:] {
-			a, _ := pa(k, tr, Printed)
-			if b, _ := pa(l, tr, Printed); a != b {
+			a, _ := pa(k, tr, GradientPrinted)
+			if b, _ := pa(l, tr, GradientPrinted); a != b {
 				t.Fatalf("after %d triplets: %v, loaded %v", from, a, b)
 			}
 		}
@@ -209,7 +209,7 @@ func least(k mat.Symmetric) float64 {
 }
 
 func TestStepIsGradient(t *testing.T) {
-	for _, g := range []Gradient{Printed, Frobenius} {
+	for _, g := range []Gradient{GradientPrinted, GradientFrobenius} {
 		s := newStep(metric.Triplet{A: 0, Near: 1, Far: 2}, 0.3, g)
 		var want [3][3]float64
 		for _, e := range s.entries() {
@@ -279,7 +279,7 @@ func TestCertificatesHold(t *testing.T) {
 		}
 	}
 	for c := range certificates {
-		if by[c] == 0 && c != Weyl {
+		if by[c] == 0 && c != CertificateWeyl {
 			t.Errorf("the certificate %v was not met", c)
 		}
 	}
@@ -333,7 +333,7 @@ func TestDefinite(t *testing.T) {
 		k := newSparse(slices.Repeat([]float64{40}, n)) // so that no eigenvalue is negative
 		next := points(n, uint64(m))
 		for range m {
-			if _, ok := k.add(newStep(next(), 0.1, Printed)); !ok {
+			if _, ok := k.add(newStep(next(), 0.1, GradientPrinted)); !ok {
 				t.Fatal("no answer")
 			}
 		}
@@ -425,10 +425,10 @@ func TestResolvents(t *testing.T) {
 				}
 			}
 			middle = d.shift[0] * d.shift[1]
-			gamma := (1 + k.at(tr.Near, tr.Near) - k.at(tr.Far, tr.Far) - 2*k.at(tr.A, tr.Near) + 2*k.at(tr.A, tr.Far)) / Printed.drop()
+			gamma := (1 + k.at(tr.Near, tr.Near) - k.at(tr.Far, tr.Far) - 2*k.at(tr.A, tr.Near) + 2*k.at(tr.A, tr.Far)) / GradientPrinted.drop()
 			if gamma > 0 {
 				// The root of the secular equation of K − γG, whose form without −c·uuᵀ has the resolvents by then.
-				st := newStep(tr, gamma, Printed)
+				st := newStep(tr, gamma, GradientPrinted)
 				m := mat.NewSymDense(n, nil)
 				m.CopySym(k.kernel())
 				for _, e := range st.entries() {
@@ -450,7 +450,7 @@ func TestResolvents(t *testing.T) {
 				}
 			}
 		}
-		pa(k, tr, Printed)
+		pa(k, tr, GradientPrinted)
 	}
 	if both < 50 || chosen[0] < 5 || chosen[1] < 5 {
 		t.Errorf("both resolvents after %d triplets, chosen %v, want some of each", both, chosen)
@@ -527,14 +527,14 @@ func TestRefinedResolvents(t *testing.T) {
 				mirror(n, s.r[j].base)
 			}
 			age := s.age
-			pa(k, tr, Printed)
+			pa(k, tr, GradientPrinted)
 			if s.r[0].base == nil || s.age < age && s.shift == before {
 				t.Errorf("the resolvents are given up, after %d spoiled", spoiled)
 			}
 		} else {
-			pa(k, tr, Printed)
+			pa(k, tr, GradientPrinted)
 		}
-		pa(d, tr, Printed)
+		pa(d, tr, GradientPrinted)
 	}
 	if spoiled < 100 {
 		t.Errorf("%d triplets with resolvents, want some hundred", spoiled)

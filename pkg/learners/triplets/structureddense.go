@@ -291,7 +291,7 @@ func (d *resolved) project(t step) addition {
 			return addition{removed: 1}
 		default:
 			d.correct(-t.c, t.o, t.u)
-			return addition{certificate: Bound}
+			return addition{certificate: CertificateBound}
 		}
 	}
 	return d.direct(floor)

@@ -156,7 +156,7 @@ func (k *sparse) add(t step) (a addition, ok bool) {
 				k.slack[p] *= 1 - kappa
 				k.least[r] = min(k.least[r], k.slack[p])
 			}
-			return addition{certificate: Slack}, true
+			return addition{certificate: CertificateSlack}, true
 		}
 		k.clean[r] = false
 	}
@@ -282,9 +282,9 @@ func (k *sparse) search(r int, st step) (a addition, ok bool) {
 		case secular.Semidefinite:
 			k.least[r] = q.low
 			if k.krylov.Full() {
-				return addition{certificate: Block}, true
+				return addition{certificate: CertificateBlock}, true
 			}
-			return addition{certificate: Bound}, true
+			return addition{certificate: CertificateBound}, true
 		case secular.Negative:
 			return k.remove(r, q.s, q.p, tol, whole)
 		case secular.Failed:

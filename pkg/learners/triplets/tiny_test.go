@@ -78,9 +78,9 @@ func TestTinyBlocks(t *testing.T) {
 		d.shrink(0)
 		near("shrink", d.kernel())
 
-		for _, projection := range []Projection{Structured, PrintedRule, Dense} {
+		for _, projection := range []Projection{ProjectStructured, ProjectPrintedRule, ProjectDense} {
 			for _, trace := range []float64{0, 0.1} {
-				if trace > 0 && projection == PrintedRule {
+				if trace > 0 && projection == ProjectPrintedRule {
 					continue
 				}
 				l, err := NewERKLE(4, ERKLEParams{Initial: c.k, Projection: projection, Trace: trace})
@@ -102,7 +102,7 @@ func TestTinyBlocks(t *testing.T) {
 		}
 
 		ts := []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 0, Far: 3}}
-		r, err := FitBatch(context.Background(), 4, ts, BatchParams{Method: Fixed, Delta: min(1e-200, 1e-18*c.top), Iterations: 1, Initial: c.k})
+		r, err := FitBatch(context.Background(), 4, ts, BatchParams{Method: BatchFixed, Delta: min(1e-200, 1e-18*c.top), Iterations: 1, Initial: c.k})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

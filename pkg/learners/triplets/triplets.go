@@ -112,13 +112,13 @@ type Gradient int
 
 // The forms of the gradient, by their entries on (A, Near, Far).
 const (
-	// Printed is the paper's matrix: −2 at (A, Near), +2 at (A, Far), +1 at
+	// GradientPrinted is the paper's matrix: −2 at (A, Near), +2 at (A, Far), +1 at
 	// (Near, Near), −1 at (Far, Far). Its eigenvalues are 3, −3 and 0, and a step
 	// of γ lowers D by 10γ. It is what every formula of the paper uses.
-	Printed Gradient = iota
-	// Frobenius is the gradient of D in the Frobenius inner product: −1 and +1 in
+	GradientPrinted Gradient = iota
+	// GradientFrobenius is the gradient of D in the Frobenius inner product: −1 and +1 in
 	// place of ∓2. Its eigenvalues are √3, −√3 and 0, and a step lowers D by 6γ.
-	Frobenius
+	GradientFrobenius
 )
 
 var gradientNames = enum.Of[Gradient]("Gradient(%d)", "printed", "frobenius")
@@ -134,7 +134,7 @@ func (g *Gradient) UnmarshalText(text []byte) error { return gradientNames.Unmar
 
 // offDiagonal is the magnitude of G at (A, Near) and (A, Far).
 func (g Gradient) offDiagonal() float64 {
-	if g == Frobenius {
+	if g == GradientFrobenius {
 		return 1
 	}
 	return 2
@@ -145,7 +145,7 @@ func (g Gradient) drop() float64 { return 2 + 4*g.offDiagonal() }
 
 // radius is the spectral radius of G.
 func (g Gradient) radius() float64 {
-	if g == Frobenius {
+	if g == GradientFrobenius {
 		return math.Sqrt(3)
 	}
 	return 3
@@ -154,7 +154,7 @@ func (g Gradient) radius() float64 {
 // directions returns u and w, entries on (A, Near, Far), of −G = radius·(wwᵀ − uuᵀ). Both are unit
 // vectors, orthogonal to each other.
 func (g Gradient) directions() (u, w [3]float64) {
-	if g == Frobenius {
+	if g == GradientFrobenius {
 		s := math.Sqrt(3)
 		x, y := -(1+s)/(2*s), (s-1)/(2*s)
 		return [3]float64{1 / s, x, y}, [3]float64{1 / s, y, x}
@@ -168,18 +168,18 @@ type Certificate int
 
 // The certificates, cheapest first.
 const (
-	// Computed: no certificate held; the smallest eigenpair was computed.
-	Computed Certificate = iota
-	// Weyl: λ̂ − radius(G)·γ ≥ 0, the paper's rule, with λ̂ the bound that it
+	// CertificateComputed: no certificate held; the smallest eigenpair was computed.
+	CertificateComputed Certificate = iota
+	// CertificateWeyl: λ̂ − radius(G)·γ ≥ 0, the paper's rule, with λ̂ the bound that it
 	// maintains (Section 4.2).
-	Weyl
-	// Slack: one slack per object, K − diag(σ) ⪰ 0, updated in O(1).
-	Slack
-	// Block: the exact form, from a Krylov space that was exhausted; all of it is within the block
+	CertificateWeyl
+	// CertificateSlack: one slack per object, K − diag(σ) ⪰ 0, updated in O(1).
+	CertificateSlack
+	// CertificateBlock: the exact form, from a Krylov space that was exhausted; all of it is within the block
 	// of objects that triplets connect with those of t.
-	Block
-	// Bound: a lower bound on the smallest eigenvalue from a Krylov space.
-	Bound
+	CertificateBlock
+	// CertificateBound: a lower bound on the smallest eigenvalue from a Krylov space.
+	CertificateBound
 	certificates
 )
 

@@ -82,13 +82,13 @@ func selectorParams(rule string, candidates int) (triplets.SelectorParams, error
 	p := triplets.SelectorParams{Candidates: candidates}
 	switch rule {
 	case askRandom:
-		p.Rule = triplets.Random
+		p.Rule = triplets.SelectRandom
 	case askUncertain:
-		p.Rule = triplets.Uncertainty
+		p.Rule = triplets.SelectUncertainty
 	case askCrowd:
-		p.Rule, p.Model = triplets.InformationGain, triplets.Crowd
+		p.Rule, p.Model = triplets.SelectInformationGain, triplets.AnswerCrowd
 	case askLogistic:
-		p.Rule, p.Model = triplets.InformationGain, triplets.Logistic
+		p.Rule, p.Model = triplets.SelectInformationGain, triplets.AnswerLogistic
 	default:
 		return p, fmt.Errorf("erkle2015: rule of questions: %q is not known", rule)
 	}
@@ -210,7 +210,7 @@ func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed exp
 	if err != nil {
 		return nil, err
 	}
-	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{Rule: triplets.Random})
+	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{Rule: triplets.SelectRandom})
 	if err != nil {
 		return nil, err
 	}

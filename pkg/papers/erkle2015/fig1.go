@@ -335,7 +335,7 @@ func (p fig1PassesPart) fixedSteps(ctx context.Context, r fig1Run, b batchMethod
 	}
 	best := make([]fit, len(p.Steps))
 	for _, delta := range p.Deltas {
-		params := triplets.BatchParams{Loss: b.loss, Tau: tau, Method: triplets.Fixed, Delta: delta}
+		params := triplets.BatchParams{Loss: b.loss, Tau: tau, Method: triplets.BatchFixed, Delta: delta}
 		done := 0
 		for i, n := range p.Steps {
 			params.Iterations = n - done

@@ -233,7 +233,7 @@ func (r *fig2Run) steps(ctx context.Context, n int, twice, fit bool) error {
 		return ctx.Err()
 	}
 	end = r.env.Lap(fitPhase(n))
-	_, err = triplets.FitBatch(ctx, n, s.train, triplets.BatchParams{Method: triplets.Fixed, Delta: r.Delta, Iterations: 1})
+	_, err = triplets.FitBatch(ctx, n, s.train, triplets.BatchParams{Method: triplets.BatchFixed, Delta: r.Delta, Iterations: 1})
 	end()
 	return err
 }

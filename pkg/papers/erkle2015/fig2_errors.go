@@ -276,7 +276,7 @@ func (p errorsSteps) measure(ctx context.Context, r *errorsRun) error {
 // steps runs a method with one setting over all mini-batches.
 func (r *errorsRun) steps(ctx context.Context, m stepMethod, delta, tau float64) (curve, error) {
 	c := curve{delta: delta, tau: tau}
-	p := triplets.BatchParams{Method: triplets.Fixed, Delta: delta, Tau: tau, Iterations: m.steps}
+	p := triplets.BatchParams{Method: triplets.BatchFixed, Delta: delta, Tau: tau, Iterations: m.steps}
 	add := func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }
 	if !m.afresh {
 		err := fitPath(ctx, r.s, r.checkpoints(), p, add)

@@ -128,7 +128,7 @@ func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := must(triplets.FitBatch(t.Context(), 30, s.train, triplets.BatchParams{Method: triplets.Fixed, Delta: 0.1, Iterations: step}))
+		r := must(triplets.FitBatch(t.Context(), 30, s.train, triplets.BatchParams{Method: triplets.BatchFixed, Delta: 0.1, Iterations: step}))
 		if !mat.EqualApprox(next, r.Kernel, 1e-9) { // round-off of a few projections
 			t.Errorf("step %d differs from that of FitBatch", step)
 		}

@@ -41,17 +41,17 @@ var erkles = []string{paERKLE, steERKLE, paERKLETen, steERKLETen}
 // onlineMethods are the parameters of all online methods that have a name.
 var onlineMethods = map[string]triplets.ERKLEParams{
 	paERKLE:     {},
-	steERKLE:    {Loss: triplets.STE, Step: triplets.Constant, Delta: 1},
+	steERKLE:    {Loss: triplets.STE, Step: triplets.StepConstant, Delta: 1},
 	paERKLETen:  {Beta: tenPasses},
-	steERKLETen: {Loss: triplets.STE, Step: triplets.Constant, Delta: 1, Beta: tenPasses},
+	steERKLETen: {Loss: triplets.STE, Step: triplets.StepConstant, Delta: 1, Beta: tenPasses},
 
-	steInverse:     {Loss: triplets.STE, Step: triplets.Inverse, Delta: 1},
-	steInverseSqrt: {Loss: triplets.STE, Step: triplets.InverseSqrt, Delta: 1},
-	gnmdsInverse:   {Step: triplets.Inverse, Delta: 1},
-	gnmdsRoot:      {Step: triplets.InverseSqrt, Delta: 1},
-	gnmdsConstant:  {Step: triplets.Constant, Delta: 1},
-	paFrobenius:    {Gradient: triplets.Frobenius},
-	steFrobenius:   {Loss: triplets.STE, Step: triplets.Constant, Delta: 1, Gradient: triplets.Frobenius},
+	steInverse:     {Loss: triplets.STE, Step: triplets.StepInverse, Delta: 1},
+	steInverseSqrt: {Loss: triplets.STE, Step: triplets.StepInverseSqrt, Delta: 1},
+	gnmdsInverse:   {Step: triplets.StepInverse, Delta: 1},
+	gnmdsRoot:      {Step: triplets.StepInverseSqrt, Delta: 1},
+	gnmdsConstant:  {Step: triplets.StepConstant, Delta: 1},
+	paFrobenius:    {Gradient: triplets.GradientFrobenius},
+	steFrobenius:   {Loss: triplets.STE, Step: triplets.StepConstant, Delta: 1, Gradient: triplets.GradientFrobenius},
 
 	paLow:      {Loss: triplets.STE, P: .6},
 	paRejectsA: {Reject: .15},

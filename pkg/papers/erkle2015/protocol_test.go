@@ -157,7 +157,7 @@ func TestRunERKLE(t *testing.T) {
 // A path starts each fit from the kernel before: fixed steps add up.
 func TestFitPath(t *testing.T) {
 	s := smokeSplit(t, dataSets[0], experiment.Seed{Base: 1})
-	p := triplets.BatchParams{Loss: triplets.STE, Tau: 0.1, Method: triplets.Fixed, Delta: 0.01, Iterations: 2}
+	p := triplets.BatchParams{Loss: triplets.STE, Tau: 0.1, Method: triplets.BatchFixed, Delta: 0.01, Iterations: 2}
 	n := len(s.train)
 	var last mat.Matrix
 	if err := fitPath(context.Background(), s, []int{n, n}, p, func(_ int, r triplets.BatchResult) { last = r.Kernel }); err != nil {

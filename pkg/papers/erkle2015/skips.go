@@ -106,8 +106,8 @@ func countColumns(kinds ...string) experiment.Columns {
 // skipCounts are the cells of countColumns.
 func skipCounts(s triplets.ERKLEStats, rule *printedRule) table.Values {
 	return table.Values{
-		"active": float64(s.Active), "weyl": float64(s.By[triplets.Weyl]), "slack": float64(s.By[triplets.Slack]), "block": float64(s.By[triplets.Block]),
-		"bound": float64(s.By[triplets.Bound]), "computed": float64(s.By[triplets.Computed]), "projected": float64(s.Projected), "printed": float64(rule.computed),
+		"active": float64(s.Active), "weyl": float64(s.By[triplets.CertificateWeyl]), "slack": float64(s.By[triplets.CertificateSlack]), "block": float64(s.By[triplets.CertificateBlock]),
+		"bound": float64(s.By[triplets.CertificateBound]), "computed": float64(s.By[triplets.CertificateComputed]), "projected": float64(s.Projected), "printed": float64(rule.computed),
 	}
 }
 

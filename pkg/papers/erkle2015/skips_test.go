@@ -46,7 +46,7 @@ func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {
 	for _, n := range []int{12, 30, 60} {
 		c := counts{Objects: n, Train: 3 * n}
 		s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
-		l := must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.PrintedRule}))
+		l := must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.ProjectPrintedRule}))
 		r := newPrintedRule(n)
 		skipped := 0
 		for i, tr := range s.train {
@@ -56,13 +56,13 @@ func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {
 			if after.Active > before.Active {
 				r.update(tr, out.StepSize, after.Projected > before.Projected)
 			}
-			skipped += after.By[triplets.Weyl] - before.By[triplets.Weyl]
-			if got := after.By[triplets.Computed]; !r.singular && r.computed != got {
+			skipped += after.By[triplets.CertificateWeyl] - before.By[triplets.CertificateWeyl]
+			if got := after.By[triplets.CertificateComputed]; !r.singular && r.computed != got {
 				t.Fatalf("n = %d, triplet %d: %d computations, the learner has %d", n, i, r.computed, got)
 			}
 		}
 		// What is not followed: tiny steps that the rule skips after the first negative eigenvalue.
-		if got := l.Stats().By[triplets.Computed]; r.computed < got || r.computed > got+max(1, got/50) {
+		if got := l.Stats().By[triplets.CertificateComputed]; r.computed < got || r.computed > got+max(1, got/50) {
 			t.Errorf("n = %d: %d computations, the learner has %d", n, r.computed, got)
 		}
 		if skipped == 0 || !r.singular {

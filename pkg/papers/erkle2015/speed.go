@@ -129,11 +129,11 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		}
 		return nil
 	}
-	if err := run(speedStructured, triplets.Structured, c.checkpoints()); err != nil {
+	if err := run(speedStructured, triplets.ProjectStructured, c.checkpoints()); err != nil {
 		return nil, err
 	}
 	if c.Dense > 0 {
-		if err := run(speedDense, triplets.Dense, []int{c.Dense}); err != nil {
+		if err := run(speedDense, triplets.ProjectDense, []int{c.Dense}); err != nil {
 			return nil, err
 		}
 	}

@@ -255,7 +255,7 @@ type family struct {
 // families are the readings of ERKLE that are chosen on validation triplets. Each has the paper's own value.
 var families = []family{
 	{"STE-ERKLE, step", "δ", []float64{0.03, 0.1, 0.3, 1}, func(x float64) triplets.ERKLEParams {
-		return triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.Constant, Delta: x}
+		return triplets.ERKLEParams{Loss: triplets.STE, Step: triplets.StepConstant, Delta: x}
 	}},
 	{"PA-ERKLE, margin", "margin", []float64{0.1, 0.3, 1, 3}, func(x float64) triplets.ERKLEParams {
 		return triplets.ERKLEParams{Margin: x}
@@ -264,9 +264,9 @@ var families = []family{
 		return triplets.ERKLEParams{Reject: x}
 	}},
 	{"PA-ERKLE, gradient", gradientForm, []float64{1, 2}, func(x float64) triplets.ERKLEParams {
-		g := triplets.Printed
+		g := triplets.GradientPrinted
 		if x == 1 {
-			g = triplets.Frobenius
+			g = triplets.GradientFrobenius
 		}
 		return triplets.ERKLEParams{Gradient: g}
 	}},

@@ -18,8 +18,8 @@ import (
 
 // The two rules of bounds, as the table has them.
 var (
-	percentiles = itml.Percentiles.String()
-	bins        = itml.Bins.String()
+	percentiles = itml.BoundPercentiles.String()
+	bins        = itml.BoundBins.String()
 )
 
 // reading is a way to read the protocol: the scaling of features and the rule of bounds.

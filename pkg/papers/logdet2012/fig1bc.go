@@ -75,7 +75,7 @@ type wordSettings struct {
 
 func wordSettingsOf(by datasets.Preprocessing, scale experiment.Scale) wordSettings {
 	s := wordSettings{settings: settingsOf(by, scale), Topics: 9, PerTopic: 60, Dims: []int{5, 10, 15, printedDims, 25}}
-	s.Rules = []itml.BoundRule{itml.Percentiles}
+	s.Rules = []itml.BoundRule{itml.BoundPercentiles}
 	s.Widths, s.Etas = nil, nil // of methods that are not in the figure
 	if scale == experiment.Smoke {
 		s.Topics, s.PerTopic, s.Dims = 4, 12, []int{5, printedDims}

@@ -181,19 +181,19 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 			t.Fatalf("words %q and, with other test topics, %q, error %v", words[0], w, err)
 		}
 		for _, m := range methodsNamed(s.settings, clarifyMethods) {
-			a, err := plain[0].choose(t.Context(), m, itml.Percentiles, s.Choice)
+			a, err := plain[0].choose(t.Context(), m, itml.BoundPercentiles, s.Choice)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := spoilt[0].choose(t.Context(), m, itml.Percentiles, s.Choice)
+			b, err := spoilt[0].choose(t.Context(), m, itml.BoundPercentiles, s.Choice)
 			if err != nil || !slices.Equal(a.wrong, b.wrong) || !slices.Equal(a.order, b.order) {
 				t.Errorf("%v, %s: choices %v and, with other test documents, %v (error %v)", by, m.name, a, b, err)
 			}
-			_, l, _, err := plain[0].learn(t.Context(), m, itml.Percentiles, a.order, s.Final)
+			_, l, _, err := plain[0].learn(t.Context(), m, itml.BoundPercentiles, a.order, s.Final)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, k, _, err := spoilt[0].learn(t.Context(), m, itml.Percentiles, b.order, s.Final)
+			_, k, _, err := spoilt[0].learn(t.Context(), m, itml.BoundPercentiles, b.order, s.Final)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,11 +217,11 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	c, b := candidate{gamma: 1}, settingsOf(datasets.AsIs, experiment.Smoke).Final
 	most := map[string]float64{}
 	for name, fit := range map[string]func(context.Context, *session, itml.BoundRule, candidate, budget) (learnt, error){logDetInvCov: fitFromInvCov, logDetLinear: fitLinear} {
-		p, err := fit(t.Context(), raw.session, itml.Percentiles, c, b)
+		p, err := fit(t.Context(), raw.session, itml.BoundPercentiles, c, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := fit(t.Context(), scaled.session, itml.Percentiles, c, b)
+		q, err := fit(t.Context(), scaled.session, itml.BoundPercentiles, c, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,20 +235,20 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 	if most[logDetInvCov] > tol || most[logDetLinear] < 0.01 {
 		t.Errorf("relative differences between raw and standardised features: %g from the inverse covariance, %g from I", most[logDetInvCov], most[logDetLinear])
 	}
-	start, err := raw.whitened(t.Context(), itml.Percentiles)
+	start, err := raw.whitened(t.Context(), itml.BoundPercentiles)
 	if err != nil || !(0 < start.upper && start.upper < start.lower) {
 		t.Errorf("bounds %v, error %v", start.bounds, err)
 	}
 	// Between rows W₀ is the inverse covariance.
-	inverse, err := fitInvCovariance(t.Context(), raw.session, itml.Percentiles, candidate{}, budget{})
+	inverse, err := fitInvCovariance(t.Context(), raw.session, itml.BoundPercentiles, candidate{}, budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, l, err := boundsBy(itml.Percentiles).Of(raw.train.x, allPairs(len(raw.train.y)), inverse.metric)
+	u, l, err := boundsBy(itml.BoundPercentiles).Of(raw.train.x, allPairs(len(raw.train.y)), inverse.metric)
 	if err != nil || math.Abs(u-start.upper) > tol*u || math.Abs(l-start.lower) > tol*l {
 		t.Errorf("bounds %v, under the inverse covariance %g and %g (error %v)", start.bounds, u, l, err)
 	}
-	got, err := fitFromInvCov(t.Context(), raw.session, itml.Percentiles, c, b)
+	got, err := fitFromInvCov(t.Context(), raw.session, itml.BoundPercentiles, c, b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ const testRatio = 1
 // at 10, the inner cross-validation of three other seeds had its least error there, on raw wine
 // and iris. No test error on the paper's data had been seen.
 var mainSettings = settings{
-	Rules: []itml.BoundRule{itml.Percentiles},
+	Rules: []itml.BoundRule{itml.BoundPercentiles},
 	K:     10, Links: 100,
 	Gammas: []float64{0.01, 0.1, 1, 10, 100, 1000}, Widths: []float64{0.5, 1, 2},
 	Etas:    []float64{1e-2, 1e-1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6},
@@ -96,7 +96,7 @@ func settingsOf(by datasets.Preprocessing, scale experiment.Scale) settings {
 	s := mainSettings
 	s.Scaling = by
 	if by == datasets.AsIs {
-		s.Rules = []itml.BoundRule{itml.Percentiles, itml.Bins}
+		s.Rules = []itml.BoundRule{itml.BoundPercentiles, itml.BoundBins}
 	}
 	if scale == experiment.Smoke {
 		s.K, s.Links, s.Final, s.Choice = 5, 30, budget{2_000, 1_000}, budget{1_000, 500}

@@ -185,19 +185,19 @@ func TestTestRowsChooseNothing(t *testing.T) {
 			t.Fatal("the test rows are as before")
 		}
 		for _, m := range methodsOf(s) {
-			a, err := plain.choose(t.Context(), m, itml.Percentiles, s.Choice)
+			a, err := plain.choose(t.Context(), m, itml.BoundPercentiles, s.Choice)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := spoilt.choose(t.Context(), m, itml.Percentiles, s.Choice)
+			b, err := spoilt.choose(t.Context(), m, itml.BoundPercentiles, s.Choice)
 			if err != nil || !slices.Equal(a.wrong, b.wrong) || !slices.Equal(a.order, b.order) {
 				t.Errorf("%v, %s: choices %v and, with other test rows, %v (error %v)", by, m.name, a, b, err)
 			}
-			_, l, _, err := plain.learn(t.Context(), m, itml.Percentiles, a.order, s.Final)
+			_, l, _, err := plain.learn(t.Context(), m, itml.BoundPercentiles, a.order, s.Final)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, k, _, err := spoilt.learn(t.Context(), m, itml.Percentiles, b.order, s.Final)
+			_, k, _, err := spoilt.learn(t.Context(), m, itml.BoundPercentiles, b.order, s.Final)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
 	p := testProblems(t, testSet(t, generatedXOR), s)[0]
 	c := candidate{gamma: 1, width: 0.5}
-	got, err := fitGaussian(t.Context(), p.session, itml.Percentiles, c, s.Final)
+	got, err := fitGaussian(t.Context(), p.session, itml.BoundPercentiles, c, s.Final)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := kernels.Gram(g, p.train.x)
-	u, l, err := boundsBy(itml.Percentiles).OfGram(gram, allPairs(len(p.train.y)))
+	u, l, err := boundsBy(itml.BoundPercentiles).OfGram(gram, allPairs(len(p.train.y)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 func TestWrongCountsNeighbours(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
 	for _, p := range testProblems(t, testSet(t, generatedLinear), s) {
-		l, err := fitEuclidean(t.Context(), p.session, itml.Percentiles, candidate{}, budget{})
+		l, err := fitEuclidean(t.Context(), p.session, itml.BoundPercentiles, candidate{}, budget{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,21 +317,21 @@ func TestImpossibleFits(t *testing.T) {
 			return fitEuclidean(ctx, s, rule, c, b)
 		},
 	}
-	c, err := p.choose(t.Context(), m, itml.Percentiles, s.Choice)
+	c, err := p.choose(t.Context(), m, itml.BoundPercentiles, s.Choice)
 	if err != nil || !slices.Equal(c.order, []int{1, 2, 0}) || c.wrong[0] != c.rows || c.rows != len(p.train.y) || c.fits != (tally{made: 6, failed: 2}) {
 		t.Errorf("choice %+v, error %v", c, err)
 	}
-	which, _, fits, err := p.learn(t.Context(), m, itml.Percentiles, c.order, s.Final)
+	which, _, fits, err := p.learn(t.Context(), m, itml.BoundPercentiles, c.order, s.Final)
 	if err != nil || which != 2 || fits != (tally{made: 2, failed: 1}) {
 		t.Errorf("candidate %d with %+v, error %v", which, fits, err)
 	}
 	m.candidates = m.candidates[:2]
-	if _, _, _, err := p.learn(t.Context(), m, itml.Percentiles, []int{0, 1}, s.Final); !errors.Is(err, impossible) {
+	if _, _, _, err := p.learn(t.Context(), m, itml.BoundPercentiles, []int{0, 1}, s.Final); !errors.Is(err, impossible) {
 		t.Errorf("no candidate fits: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.choose(ctx, m, itml.Percentiles, s.Choice); !errors.Is(err, context.Canceled) {
+	if _, err := p.choose(ctx, m, itml.BoundPercentiles, s.Choice); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
@@ -468,7 +468,7 @@ func TestSettingsEnterKeys(t *testing.T) {
 	base := paramsOf(mainSettings)
 	for name, change := range map[string]func(*settings){
 		"features": func(s *settings) { s.Scaling = datasets.ZScore },
-		"bounds":   func(s *settings) { s.Rules = []itml.BoundRule{itml.Bins} },
+		"bounds":   func(s *settings) { s.Rules = []itml.BoundRule{itml.BoundBins} },
 		"k":        func(s *settings) { s.K++ },
 		"links":    func(s *settings) { s.Links++ },
 		"gammas":   func(s *settings) { s.Gammas = s.Gammas[1:] },
@@ -514,7 +514,7 @@ func TestDatabases(t *testing.T) {
 				}
 				for _, s := range append([]*session{p.session}, p.inner...) {
 					checkPairs(t, s, mainSettings.Links)
-					for _, rule := range []itml.BoundRule{itml.Percentiles, itml.Bins} {
+					for _, rule := range []itml.BoundRule{itml.BoundPercentiles, itml.BoundBins} {
 						if b, err := s.bounds(rule); err != nil || !(0 < b.upper && b.upper < b.lower) {
 							t.Errorf("%s, %s: bounds %v, error %v", name, rule, b, err)
 						}

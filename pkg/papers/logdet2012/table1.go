@@ -219,7 +219,7 @@ func clusterPlainly(ctx context.Context, c *clustering, _ []metric.Link, _ candi
 }
 
 func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
-	u, l, err := boundsBy(itml.Percentiles).Of(c.x, c.pairs, metric.Euclidean{})
+	u, l, err := boundsBy(itml.BoundPercentiles).Of(c.x, c.pairs, metric.Euclidean{})
 	if err != nil {
 		return nil, false, err
 	}

@@ -259,7 +259,7 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 		}
 		if part, ok := parts[to]; ok {
 			m, _ := l.Final()
-			wrong, err := t.wrong(ctx, m, nearest.NearestOfTied, []int{k})
+			wrong, err := t.wrong(ctx, m, nearest.TieNearest, []int{k})
 			if err != nil {
 				return err
 			}
@@ -279,7 +279,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 		if err != nil {
 			return err
 		}
-		wrong, err := t.wrong(ctx, m, nearest.NearestOfTied, []int{k})
+		wrong, err := t.wrong(ctx, m, nearest.TieNearest, []int{k})
 		if err != nil {
 			return err
 		}
@@ -336,7 +336,7 @@ func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
 // validated returns the k that is best on the validation rows.
 func (t *comparison) validated(ctx context.Context, m metric.SqDister) (int, error) {
 	v := &t.selection
-	wrong, err := v.wrong(ctx, m, nearest.NearestOfTied, neighbours(t.set.MaxK, len(v.train.y)))
+	wrong, err := v.wrong(ctx, m, nearest.TieNearest, neighbours(t.set.MaxK, len(v.train.y)))
 	if err != nil {
 		return 0, err
 	}

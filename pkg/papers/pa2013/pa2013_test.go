@@ -111,7 +111,7 @@ func TestProblemIsTheProtocol(t *testing.T) {
 func TestRepresentationsAgree(t *testing.T) {
 	p := testProblem(t, generatedMixture, mainSettings)
 	for _, o := range onlines {
-		if o.psd != pairs.AtEnd {
+		if o.psd != pairs.PSDAtEnd {
 			continue
 		}
 		_, d := p.train.x.Dims()
@@ -175,7 +175,7 @@ func TestTiesGoToTheFirstName(t *testing.T) {
 		want    int // of the two test rows wrong with k = 2
 	}{{[]string{"g", "b"}, 1}, {[]string{"b", "g"}, 1}} {
 		s.rank = ranks(&datasets.Set{Y: []int{0, 1}, Classes: c.classes})
-		got, err := s.wrong(t.Context(), metric.Euclidean{}, nearest.LowestLabel, []int{1, 2})
+		got, err := s.wrong(t.Context(), metric.Euclidean{}, nearest.TieLowestLabel, []int{1, 2})
 		if err != nil || got[0] != 0 || got[1] != c.want {
 			t.Errorf("classes %v: %v wrong (error %v)", c.classes, got, err)
 		}
@@ -184,7 +184,7 @@ func TestTiesGoToTheFirstName(t *testing.T) {
 		if c.classes[0] == "g" {
 			s.test.y = []int{1, 1}
 		}
-		if got, _ := s.wrong(t.Context(), metric.Euclidean{}, nearest.LowestLabel, []int{2}); got[0] != 0 {
+		if got, _ := s.wrong(t.Context(), metric.Euclidean{}, nearest.TieLowestLabel, []int{2}); got[0] != 0 {
 			t.Errorf("classes %v: rows of class b are wrong %d times at k = 2", c.classes, got[0])
 		}
 		s.test.y = []int{0, 1}

@@ -91,7 +91,7 @@ var mainSettings = settings{
 	Scaling: datasets.ZScore, Share: 0.5, PerClasses: 40, Part: 0.2,
 	Cs:        []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100},
 	Selection: 0.7, SelectionPart: 0.2 / 4,
-	MaxK: 25, Bounds: itml.Bins, Repeats: 1,
+	MaxK: 25, Bounds: itml.BoundBins, Repeats: 1,
 }
 
 // repeatsOfSmall times small problems often enough to last: their learners take milliseconds.
@@ -100,16 +100,16 @@ const repeatsOfSmall = 20
 // online is one of the paper's six methods.
 type online struct {
 	name string
-	rule pairs.Rule
+	rule pairs.PARule
 	psd  pairs.PSD
 }
 
 // onlines are in the order of Table 2. A name ends in + if the constraints are enforced
 // at each step and in - if only at the end.
 var onlines = []online{
-	{"PA-I+", pairs.PAI, pairs.EachStep}, {"PA-I-", pairs.PAI, pairs.AtEnd},
-	{"PA-II+", pairs.PAII, pairs.EachStep}, {"PA-II-", pairs.PAII, pairs.AtEnd},
-	{"PA-LS+", pairs.PALS, pairs.EachStep}, {"PA-LS-", pairs.PALS, pairs.AtEnd},
+	{"PA-I+", pairs.PAI, pairs.PSDEachStep}, {"PA-I-", pairs.PAI, pairs.PSDAtEnd},
+	{"PA-II+", pairs.PAII, pairs.PSDEachStep}, {"PA-II-", pairs.PAII, pairs.PSDAtEnd},
+	{"PA-LS+", pairs.PALS, pairs.PSDEachStep}, {"PA-LS-", pairs.PALS, pairs.PSDAtEnd},
 }
 
 func (o online) params(c, tol float64) pairs.PAParams {
@@ -267,7 +267,7 @@ func (d direct) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
 // column of them per step, are fewer than the matrix's Td². Both are exact.
 func (s *session) recurring(o online) bool {
 	_, d := s.train.x.Dims()
-	return o.psd == pairs.AtEnd && cheaperByPair(len(s.links), d, s.steps)
+	return o.psd == pairs.PSDAtEnd && cheaperByPair(len(s.links), d, s.steps)
 }
 
 func cheaperByPair(m, d, steps int) bool { return m*m*d/2+steps*m < steps*d*d }
@@ -358,10 +358,10 @@ func (s *session) wrong(ctx context.Context, m metric.SqDister, ties nearest.Vot
 
 // wrongs is wrong for two rules of tied votes: to the nearest, and to the first class name.
 func (s *session) wrongs(ctx context.Context, m metric.SqDister, ks []int) (toNearest, toLowest []int, err error) {
-	if toNearest, err = s.wrong(ctx, m, nearest.NearestOfTied, ks); err != nil {
+	if toNearest, err = s.wrong(ctx, m, nearest.TieNearest, ks); err != nil {
 		return nil, nil, err
 	}
-	toLowest, err = s.wrong(ctx, m, nearest.LowestLabel, ks)
+	toLowest, err = s.wrong(ctx, m, nearest.TieLowestLabel, ks)
 	return toNearest, toLowest, err
 }
 
@@ -419,7 +419,7 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}
 		m, b := l.Final()
-		wrong, err := v.wrong(ctx, m, nearest.NearestOfTied, ks)
+		wrong, err := v.wrong(ctx, m, nearest.TieNearest, ks)
 		if err != nil {
 			return nil, 0, fmt.Errorf("with C = %v: %w", c, err)
 		}

@@ -44,7 +44,7 @@ func couples() (all []couple) {
 
 // versions are the two methods of a rule; their name has no sign.
 type versions struct {
-	rule pairs.Rule
+	rule pairs.PARule
 	name string
 }
 

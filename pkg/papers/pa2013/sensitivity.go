@@ -33,7 +33,7 @@ var variants = []struct {
 	{"70 % of the objects train", func(s *settings) { s.Share = 0.7 }},
 	{"C chosen by pairs", func(s *settings) { s.ByPairs = true }},
 	{"C chosen after T steps", func(s *settings) { s.SelectionPart = s.Part }},
-	{"ITML's bounds by percentiles", func(s *settings) { s.Bounds = itml.Percentiles }},
+	{"ITML's bounds by percentiles", func(s *settings) { s.Bounds = itml.BoundPercentiles }},
 }
 
 // sensitivitySettings are those of a variant on a database.
@@ -141,7 +141,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 		name        string
 		valid, test metric.SqDister
 	}{{itmlTuned, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
-		wrong, err := p.selection.wrong(ctx, c.valid, nearest.NearestOfTied, ks)
+		wrong, err := p.selection.wrong(ctx, c.valid, nearest.TieNearest, ks)
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func (d digits) String() string { return fmt.Sprintf("%d-%d", d.A, d.B) }
 // run that judges them does not train on: the validation column of
 // pola2004/sensitivity. No test image took part.
 var mainSettings = settings{
-	Scaling:    datasets.UnitNorm,
+	Scaling:    datasets.ScaleUnitNorm,
 	B1:         1,
 	Passes:     1,
 	Images:     10000,
@@ -57,9 +57,9 @@ var mainSettings = settings{
 }
 
 var describeScaling = map[datasets.Scaling]string{
-	datasets.Raw:      "pixels 0 to 255",
-	datasets.Unit01:   "pixels 0 to 1",
-	datasets.UnitNorm: "each image scaled to unit norm",
+	datasets.ScaleRaw:      "pixels 0 to 255",
+	datasets.Scale01:       "pixels 0 to 1",
+	datasets.ScaleUnitNorm: "each image scaled to unit norm",
 }
 
 // at returns the settings at a scale: smoke has fewer images, pairs and

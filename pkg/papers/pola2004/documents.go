@@ -46,7 +46,7 @@ type filterSettings struct {
 var mainFilter = filterSettings{
 	Documents: modApte,
 	Words:     500,
-	Select:    text.DocumentFrequency,
+	Select:    text.SelectDocumentFrequency,
 	B1:        1,
 	Segments:  20,
 }
@@ -181,7 +181,7 @@ func loadNews(env *experiment.Env, seed experiment.Seed, s filterSettings) (*new
 		fit = s.Warm
 	}
 	p := text.VectorizerParams{Size: s.Words, Select: s.Select}
-	if s.Select == text.InformationGain {
+	if s.Select == text.SelectInformationGain {
 		p.Relevant = out.relevant[:fit]
 	}
 	v, err := text.FitVectorizer(bags[:fit], p)

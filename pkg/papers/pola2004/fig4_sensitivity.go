@@ -26,7 +26,7 @@ var filterVariants = []struct {
 	{"b1 = 10", func(s *filterSettings) { s.B1 = 10 }},
 	{"250 words", func(s *filterSettings) { s.Words /= 2 }},
 	{"1000 words", func(s *filterSettings) { s.Words *= 2 }},
-	{"words by information gain", func(s *filterSettings) { s.Select = text.InformationGain }},
+	{"words by information gain", func(s *filterSettings) { s.Select = text.SelectInformationGain }},
 	{"training part of ModApte", func(s *filterSettings) { s.Documents = modApteTrain }},
 	{"all 21,578 documents", func(s *filterSettings) { s.Documents = allDocuments }},
 }

@@ -27,9 +27,9 @@ var variants = []struct {
 	change func(*settings)
 }{
 	{mainVariant, func(*settings) {}},
-	{"pixels raw (0-255)", func(s *settings) { s.Scaling = datasets.Raw }},
-	{"pixels in 0-1", func(s *settings) { s.Scaling = datasets.Unit01 }},
-	{"unit norm", func(s *settings) { s.Scaling = datasets.UnitNorm }},
+	{"pixels raw (0-255)", func(s *settings) { s.Scaling = datasets.ScaleRaw }},
+	{"pixels in 0-1", func(s *settings) { s.Scaling = datasets.Scale01 }},
+	{"unit norm", func(s *settings) { s.Scaling = datasets.ScaleUnitNorm }},
 	{"b1 = 0", func(s *settings) { s.B1 = 0 }},
 	{"b1 = 10", func(s *settings) { s.B1 = 10 }},
 	{"gamma = 1", func(s *settings) { s.Gamma = 1 }},

@@ -35,7 +35,7 @@ var (
 	// sparseEM leaves out full covariance matrices, for which components of about 100 points in 100
 	// coordinates, most of them 0, are too few.
 	sparseEM = []string{emSpherical, emDiagonal}
-	emForms  = map[string]cluster.Covariance{emSpherical: cluster.Spherical, emDiagonal: cluster.Diagonal, emFull: cluster.Full}
+	emForms  = map[string]cluster.Covariance{emSpherical: cluster.CovarianceSpherical, emDiagonal: cluster.CovarianceDiagonal, emFull: cluster.CovarianceFull}
 )
 
 // emFloor is the least variance of a component of EM, relative to the mean variance of the coordinates. With
@@ -255,12 +255,12 @@ func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Ta
 
 // learner returns RMP as a method names it.
 func (s fig1Settings) learner(seed experiment.Seed, method string) (*mapping.RMP, error) {
-	rule, p := method, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.Metropolis}
+	rule, p := method, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.SampleMetropolis}
 	switch method {
 	case rmpShort:
 		rule, p.ChainSteps = rmpPrinted, s.Steps/10
 	case rmpHeatBath:
-		rule, p.Sampler = rmpPrinted, mapping.HeatBath
+		rule, p.Sampler = rmpPrinted, mapping.SampleHeatBath
 	}
 	return newRMP(seed.PCG(method), rule, s.Points, s.Points, s.Rounds, p)
 }

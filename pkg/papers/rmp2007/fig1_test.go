@@ -123,7 +123,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 			}
 		}
 	}
-	if pi, err := emMap(context.Background(), mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.Full, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
+	if pi, err := emMap(context.Background(), mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.CovarianceFull, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
 		t.Errorf("points that coincide: %v, %v, want no map", pi, err)
 	}
 }

@@ -172,8 +172,8 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	}
 	held := test.Filter(test.All(), task.A, task.B)
 	s := &fig2Stream{
-		x: train.Rows(idx, datasets.Unit01), y: task.labels(train.Y(idx)),
-		tested: test.Rows(held, datasets.Unit01), truth: task.labels(test.Y(held)),
+		x: train.Rows(idx, datasets.Scale01), y: task.labels(train.Y(idx)),
+		tested: test.Rows(held, datasets.Scale01), truth: task.labels(test.Y(held)),
 		ridge: set.Ridge, rows: fig2Columns.Table(),
 	}
 	all := make([]int, train.Dim())

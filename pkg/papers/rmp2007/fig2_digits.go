@@ -139,10 +139,10 @@ type mapVariant struct {
 // learning rates the printed and the corrected one. The walk is the paper's Algorithm 2; the heat bath has the same
 // law but comes nearer to it in as many steps.
 var mapVariants = []mapVariant{
-	{"squared, printed eta", rmpPrinted, squared, mapping.Metropolis, 5000},
-	{"L1, printed eta", rmpPrinted, absolute, mapping.Metropolis, 5000},
-	{"squared, corrected eta", rmpCorrected, squared, mapping.Metropolis, 5000},
-	{"squared, printed eta, heat bath", rmpPrinted, squared, mapping.HeatBath, 5000},
+	{"squared, printed eta", rmpPrinted, squared, mapping.SampleMetropolis, 5000},
+	{"L1, printed eta", rmpPrinted, absolute, mapping.SampleMetropolis, 5000},
+	{"squared, corrected eta", rmpCorrected, squared, mapping.SampleMetropolis, 5000},
+	{"squared, printed eta, heat bath", rmpPrinted, squared, mapping.SampleHeatBath, 5000},
 }
 
 // String is what a cell's key has of the variant.

@@ -88,7 +88,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 	if err != nil {
 		return nil, err
 	}
-	seen, fresh := train.Rows(idx[:s.Images], datasets.Unit01), train.Rows(idx[s.Images:], datasets.Unit01)
+	seen, fresh := train.Rows(idx[:s.Images], datasets.Scale01), train.Rows(idx[s.Images:], datasets.Scale01)
 	main := compare[s.Variants[0].distortion]
 	g := grid{train.H, train.W}
 	ink := make([]float64, g.pixels())

@@ -111,7 +111,7 @@ func drawDigits(rng *rand.Rand, images *datasets.Images, n int) ([][10][]float64
 		if len(idx) < n {
 			return nil, fmt.Errorf("rmp2007: %d images of digit %d, want at least %d", len(idx), digit, n)
 		}
-		x := images.Rows(idx[:n], datasets.Unit01)
+		x := images.Rows(idx[:n], datasets.Scale01)
 		for t := range out {
 			out[t][digit] = x.RawRowView(t)
 		}
@@ -150,7 +150,7 @@ func rmpRival(name string, src *rand.PCG, rule string, a, b, rounds int, p mappi
 	if within != nil {
 		b = len(within)
 	}
-	p.Sampler = mapping.Metropolis
+	p.Sampler = mapping.SampleMetropolis
 	l, err := newRMP(src, rule, a, b, rounds, p)
 	return rival{name: name, l: l, within: within}, err
 }

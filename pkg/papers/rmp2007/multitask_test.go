@@ -72,7 +72,7 @@ func TestDrawDigits(t *testing.T) {
 	}
 	left := map[int][][]float64{}
 	for digit := range 10 {
-		x := images.Rows(images.Filter(images.All(), digit), datasets.Unit01)
+		x := images.Rows(images.Filter(images.All(), digit), datasets.Scale01)
 		for i := range 20 {
 			left[digit] = append(left[digit], x.RawRowView(i))
 		}

@@ -45,17 +45,17 @@ var etaReadings = []string{rmpPrinted, rmpCorrected}
 func newRMP(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (*mapping.RMP, error) {
 	switch rule {
 	case rmpPrinted:
-		p.Eta, p.Rounds = mapping.Printed, rounds
+		p.Eta, p.Rounds = mapping.EtaPrinted, rounds
 	case rmpCorrected:
-		p.Eta, p.Rounds = mapping.Corrected, rounds
+		p.Eta, p.Rounds = mapping.EtaCorrected, rounds
 	case rmpAnytime:
-		p.Eta = mapping.Anytime
+		p.Eta = mapping.EtaAnytime
 	case rmpDoubling:
-		p.Eta = mapping.Printed
+		p.Eta = mapping.EtaPrinted
 	case rmpTen:
-		p.Eta, p.Rate = mapping.Fixed, 10*mapping.PrintedEta(a, b, p.M, rounds)
+		p.Eta, p.Rate = mapping.EtaFixed, 10*mapping.PrintedEta(a, b, p.M, rounds)
 	case rmpHundred:
-		p.Eta, p.Rate = mapping.Fixed, 100*mapping.PrintedEta(a, b, p.M, rounds)
+		p.Eta, p.Rate = mapping.EtaFixed, 100*mapping.PrintedEta(a, b, p.M, rounds)
 	default:
 		return nil, fmt.Errorf("rmp2007: rule of the learning rate: %q is not known", rule)
 	}
