@@ -57,7 +57,7 @@ func main() {
 		}
 		leader := must(mapping.NewFTL(districts, depots, mapping.FTLParams{M: open}))
 		bold := must(mapping.NewRMP(rand.NewPCG(3, 4), districts, depots, mapping.RMPParams{M: open}))
-		wary := must(mapping.NewRMP(rand.NewPCG(3, 4), districts, depots, mapping.RMPParams{M: open, Eta: mapping.Anytime}))
+		wary := must(mapping.NewRMP(rand.NewPCG(3, 4), districts, depots, mapping.RMPParams{M: open, Eta: mapping.EtaAnytime}))
 		lost := []any{play(leader, rounds), play(bold, rounds), play(wary, rounds)}
 
 		// After all days the leader is the plan that would have cost least: here all sets are tried.

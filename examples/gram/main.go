@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
 )
 
@@ -42,7 +42,7 @@ func main() {
 			own[i] = common(words[known+i], words[known+i])
 		}
 	}
-	links := must(datasets.BalancedLinks(rng, family[:known], 300))
+	links := must(sample.BalancedLinks(rng, family[:known], 300))
 	fit := must(itml.FitKernel(context.Background(), gram, links, itml.KernelParams{Gamma: 10}))
 	learned := must(fit.SqDistBetween(gram, cross, own))
 	given := mat.NewDense(fresh, known, nil)

@@ -16,7 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
@@ -43,9 +43,9 @@ func main() {
 	flag.Parse()
 
 	n := len(cities)
-	truth := must(datasets.NewComparisons(places))
+	truth := must(synthetic.NewComparisons(places))
 	person := must(triplets.NewPointRespondent(rand.NewPCG(1, 1), places, 0.05)) // one answer in twenty is wrong
-	selector := must(triplets.NewSelector(rand.NewPCG(1, 2), n, triplets.SelectorParams{Rule: triplets.Uncertainty}))
+	selector := must(triplets.NewSelector(rand.NewPCG(1, 2), n, triplets.SelectorParams{Rule: triplets.SelectUncertainty}))
 	learner := must(triplets.NewERKLE(n, triplets.ERKLEParams{Loss: triplets.STE}))
 
 	var answers []metric.Triplet

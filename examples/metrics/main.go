@@ -12,7 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
@@ -33,12 +34,12 @@ func main() {
 
 	// Three classes that differ in two features; the other six are noise, and louder.
 	loud := mat.NewDiagDense(8, []float64{1, 1, 16, 16, 16, 16, 16, 16})
-	set := must(datasets.GaussianMixture(rng, []datasets.Component{
+	set := must(synthetic.GaussianMixture(rng, []synthetic.Component{
 		{Class: 0, N: 100, Mean: []float64{0, 0, 0, 0, 0, 0, 0, 0}, Cov: loud},
 		{Class: 1, N: 100, Mean: []float64{5, 0, 0, 0, 0, 0, 0, 0}, Cov: loud},
 		{Class: 2, N: 100, Mean: []float64{0, 5, 0, 0, 0, 0, 0, 0}, Cov: loud},
 	}))
-	train, test, err := datasets.StratifiedSplit(rng, set.Y, 0.7)
+	train, test, err := sample.StratifiedSplit(rng, set.Y, 0.7)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func main() {
 func online(rng *rand.Rand, x *mat.Dense, y []int) *metric.Mahalanobis {
 	_, dim := x.Dims()
 	learner := must(pairs.NewPOLA(dim, pairs.POLAParams{Gamma: 1}))
-	for p := range datasets.Pairs(x, must(datasets.BalancedLinks(rng, y, 2000))) {
+	for p := range sample.Pairs(x, must(sample.BalancedLinks(rng, y, 2000))) {
 		must(learner.Step(p))
 	}
 	return learner.Metric()

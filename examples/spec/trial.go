@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
@@ -15,11 +16,11 @@ import (
 func trial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	near := make([]float64, 1+cell.Settings.(setting).Features)
 	far := append([]float64{3}, near[1:]...)
-	set, err := datasets.GaussianMixture(seed.Stream("points"), []datasets.Component{{Class: 0, N: 100, Mean: near}, {Class: 1, N: 100, Mean: far}})
+	set, err := synthetic.GaussianMixture(seed.Stream("points"), []synthetic.Component{{Class: 0, N: 100, Mean: near}, {Class: 1, N: 100, Mean: far}})
 	if err != nil {
 		return nil, err
 	}
-	train, test, err := datasets.StratifiedSplit(seed.Stream("split"), set.Y, 0.5)
+	train, test, err := sample.StratifiedSplit(seed.Stream("split"), set.Y, 0.5)
 	if err != nil {
 		return nil, err
 	}
