@@ -293,7 +293,7 @@ const MedianPoints = 1000
 // It returns an error if x has fewer than two rows or an entry that is NaN or
 // infinite, or if the median is 0 (at least half of the pairs coincide) or
 // overflows. It panics if x is nil, or if rng is nil and needed.
-func MedianSqDist(x *mat.Dense, rng *rand.Rand) (float64, error) {
+func MedianSqDist(rng *rand.Rand, x *mat.Dense) (float64, error) {
 	n, _ := x.Dims()
 	if n < 2 {
 		return 0, fmt.Errorf("kernels: median distance of %d rows, want at least 2", n)
@@ -340,8 +340,8 @@ func MedianSqDist(x *mat.Dense, rng *rand.Rand) (float64, error) {
 // that is exp(−‖x−y‖²/(2σ²)) with σ the median distance (Gretton et al., A
 // kernel two-sample test, JMLR 13, 2012). Errors and panics are those of
 // MedianSqDist; it also returns an error if γ overflows.
-func MedianGaussian(x *mat.Dense, rng *rand.Rand) (Gaussian, error) {
-	sq, err := MedianSqDist(x, rng)
+func MedianGaussian(rng *rand.Rand, x *mat.Dense) (Gaussian, error) {
+	sq, err := MedianSqDist(rng, x)
 	if err != nil {
 		return Gaussian{}, err
 	}

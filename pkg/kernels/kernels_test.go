@@ -153,11 +153,11 @@ func TestMedianSqDist(t *testing.T) {
 		{[]float64{0, 1, 3}, 4},       // 1, 4, 9
 		{[]float64{0, 1, 3, 7}, 12.5}, // 1 4 9 16 36 49
 	} {
-		got, err := kernels.MedianSqDist(mat.NewDense(len(c.x), 1, c.x), nil)
+		got, err := kernels.MedianSqDist(nil, mat.NewDense(len(c.x), 1, c.x))
 		if err != nil || got != c.want {
 			t.Errorf("%v: %v, %v, want %v", c.x, got, err, c.want)
 		}
-		g, err := kernels.MedianGaussian(mat.NewDense(len(c.x), 1, c.x), nil)
+		g, err := kernels.MedianGaussian(nil, mat.NewDense(len(c.x), 1, c.x))
 		if err != nil || g.Gamma() != 1/(2*c.want) {
 			t.Errorf("%v: γ = %v, %v, want %v", c.x, g.Gamma(), err, 1/(2*c.want))
 		}
@@ -170,7 +170,7 @@ func TestMedianSqDistSubsample(t *testing.T) {
 	const n = kernels.MedianPoints + 500
 	x := normal(rand.New(rand.NewPCG(9, 3)), n, 3, 0)
 	med := func(seed uint64) float64 {
-		return must(kernels.MedianSqDist(x, rand.New(rand.NewPCG(seed, 0))))
+		return must(kernels.MedianSqDist(rand.New(rand.NewPCG(seed, 0)), x))
 	}
 	var all []float64
 	for i := range n {
@@ -201,7 +201,7 @@ func TestMedianErrors(t *testing.T) {
 		"overflows":               mat.NewDense(2, 1, []float64{-1e200, 1e200}),
 		"gamma: +Inf is not allo": mat.NewDense(2, 1, []float64{0, 1e-160}),
 	} {
-		if _, err := kernels.MedianGaussian(x, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := kernels.MedianGaussian(nil, x); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
@@ -209,7 +209,7 @@ func TestMedianErrors(t *testing.T) {
 
 func ExampleGram() {
 	x := mat.NewDense(3, 1, []float64{0, 1, 3})
-	k, err := kernels.MedianGaussian(x, nil)
+	k, err := kernels.MedianGaussian(nil, x)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -56,22 +56,22 @@ func TestNilPanics(t *testing.T) {
 		"no points":   func() error { _, err := triplets.NewPointRespondent(rand.NewPCG(1, 1), nil, 0); return err },
 		"no links":    func() error { _, err := itml.FitLabels(ctx, nil, x, y, itml.LabelParams{}); return err },
 		"no metric": func() error {
-			_, err := cluster.FitMetricKMeans(ctx, x, nil, cluster.KMeansParams{K: 1}, rng)
+			_, err := cluster.FitMetricKMeans(ctx, rng, x, nil, cluster.KMeansParams{K: 1})
 			return err
 		},
-		"SVM, no rng": func() error { _, err := linear.FitSVM(ctx, x, nil, linear.SVMParams{}, nil); return err },
-		"RFE, no rng": func() error { _, err := linear.FitRFE(ctx, x, nil, linear.RFEParams{}, nil); return err },
-		"HMRF":        func() error { _, err := cluster.FitHMRF(ctx, x, nil, cluster.HMRFParams{}, nil); return err },
-		"no draws":    func() error { _, err := cluster.FitMixture(ctx, x, cluster.MixtureParams{K: 1}, nil); return err },
-		"no starts":   func() error { _, err := cluster.FitFasterPAM(ctx, x, cluster.MedoidsParams{M: 1}, nil); return err },
+		"SVM, no rng": func() error { _, err := linear.FitSVM(ctx, nil, x, nil, linear.SVMParams{}); return err },
+		"RFE, no rng": func() error { _, err := linear.FitRFE(ctx, nil, x, nil, linear.RFEParams{}); return err },
+		"HMRF":        func() error { _, err := cluster.FitHMRF(ctx, nil, x, nil, cluster.HMRFParams{}); return err },
+		"no draws":    func() error { _, err := cluster.FitMixture(ctx, nil, x, cluster.MixtureParams{K: 1}); return err },
+		"no starts":   func() error { _, err := cluster.FitFasterPAM(ctx, nil, x, cluster.MedoidsParams{M: 1}); return err },
 		"Tracker":     func() error { nearest.NewTracker(nil); return nil },
-		"SVM":         func() error { _, err := linear.FitSVM(ctx, nil, nil, linear.SVMParams{}, rng); return err },
+		"SVM":         func() error { _, err := linear.FitSVM(ctx, rng, nil, nil, linear.SVMParams{}); return err },
 		"Ridge":       func() error { _, err := linear.FitRidge(ctx, nil, nil, linear.RidgeParams{}); return err },
-		"RFE":         func() error { _, err := linear.FitRFE(ctx, nil, nil, linear.RFEParams{}, rng); return err },
-		"KMeans":      func() error { _, err := cluster.FitKMeans(ctx, nil, cluster.KMeansParams{K: 1}, rng); return err },
-		"no rng":      func() error { _, err := cluster.FitKMeans(ctx, x, cluster.KMeansParams{K: 1}, nil); return err },
-		"Mixture":     func() error { _, err := cluster.FitMixture(ctx, nil, cluster.MixtureParams{K: 1}, rng); return err },
-		"FasterPAM":   func() error { _, err := cluster.FitFasterPAM(ctx, nil, cluster.MedoidsParams{M: 1}, rng); return err },
+		"RFE":         func() error { _, err := linear.FitRFE(ctx, rng, nil, nil, linear.RFEParams{}); return err },
+		"KMeans":      func() error { _, err := cluster.FitKMeans(ctx, rng, nil, cluster.KMeansParams{K: 1}); return err },
+		"no rng":      func() error { _, err := cluster.FitKMeans(ctx, nil, x, cluster.KMeansParams{K: 1}); return err },
+		"Mixture":     func() error { _, err := cluster.FitMixture(ctx, rng, nil, cluster.MixtureParams{K: 1}); return err },
+		"FasterPAM":   func() error { _, err := cluster.FitFasterPAM(ctx, rng, nil, cluster.MedoidsParams{M: 1}); return err },
 		"PAM":         func() error { _, err := cluster.FitPAM(ctx, nil, cluster.MedoidsParams{M: 1}); return err },
 	} {
 		func() {

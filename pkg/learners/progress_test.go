@@ -126,19 +126,19 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, Reading: pairs.BatchViolations, MaxIterations: 30}))
 		},
 		"KMeans": func(ctx context.Context, p told) (any, error) {
-			return cluster.FitKMeans(ctx, x, cluster.KMeansParams{Progress: p, K: 5, Starts: 3}, draw())
+			return cluster.FitKMeans(ctx, draw(), x, cluster.KMeansParams{Progress: p, K: 5, Starts: 3})
 		},
 		"MetricKMeans": func(ctx context.Context, p told) (any, error) {
-			return cluster.FitMetricKMeans(ctx, x, metric.Identity(d), cluster.KMeansParams{Progress: p, K: 5}, draw())
+			return cluster.FitMetricKMeans(ctx, draw(), x, metric.Identity(d), cluster.KMeansParams{Progress: p, K: 5})
 		},
 		"HMRF": func(ctx context.Context, p told) (any, error) {
-			return cluster.FitHMRF(ctx, x, links[:n/4], cluster.HMRFParams{KMeansParams: cluster.KMeansParams{Progress: p, K: 5, Starts: 2}}, draw())
+			return cluster.FitHMRF(ctx, draw(), x, links[:n/4], cluster.HMRFParams{KMeansParams: cluster.KMeansParams{Progress: p, K: 5, Starts: 2}})
 		},
 		"Mixture": func(ctx context.Context, p told) (any, error) {
-			return cluster.FitMixture(ctx, x, cluster.MixtureParams{Progress: p, K: 3, Starts: 2, MaxIterations: 15}, draw())
+			return cluster.FitMixture(ctx, draw(), x, cluster.MixtureParams{Progress: p, K: 3, Starts: 2, MaxIterations: 15})
 		},
 		"FasterPAM": func(ctx context.Context, p told) (any, error) {
-			return cluster.FitFasterPAM(ctx, cost, cluster.MedoidsParams{Progress: p, M: 6, Starts: 3}, draw())
+			return cluster.FitFasterPAM(ctx, draw(), cost, cluster.MedoidsParams{Progress: p, M: 6, Starts: 3})
 		},
 		"PAM": func(ctx context.Context, p told) (any, error) {
 			return cluster.FitPAM(ctx, cost, cluster.MedoidsParams{Progress: p, M: 6, Start: []int{0, 1, 2, 3, 4, 5}})
@@ -275,10 +275,10 @@ func closedFits(t *testing.T, n, d int) (fits map[string]func(ctx context.Contex
 			return linear.FitRidge(ctx, x, targets, linear.RidgeParams{})
 		},
 		"SVM": func(ctx context.Context) (any, error) {
-			return linear.FitSVM(ctx, x, signs, linear.SVMParams{C: 10}, draw())
+			return linear.FitSVM(ctx, draw(), x, signs, linear.SVMParams{C: 10})
 		},
 		"RFE": func(ctx context.Context) (any, error) {
-			return linear.FitRFE(ctx, x, signs, linear.RFEParams{}, draw())
+			return linear.FitRFE(ctx, draw(), x, signs, linear.RFEParams{})
 		},
 	}, spoil
 }

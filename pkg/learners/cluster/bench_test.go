@@ -15,7 +15,7 @@ func BenchmarkKMedoids(b *testing.B) {
 	b.Run("alg=FasterPAM/n=400/k=10", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(58, 2))
 		for b.Loop() {
-			if _, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: k}, rng); err != nil {
+			if _, err := FitFasterPAM(context.Background(), rng, c, MedoidsParams{M: k}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func BenchmarkRows(b *testing.B) {
 	b.Run("alg=KMeans/n=400/dim=50", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(59, 2))
 		for b.Loop() {
-			if _, err := FitKMeans(context.Background(), x, KMeansParams{K: 4}, rng); err != nil {
+			if _, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: 4}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -54,7 +54,7 @@ func BenchmarkRows(b *testing.B) {
 			rng := rand.New(rand.NewPCG(59, 2))
 			iterations := 0
 			for b.Loop() {
-				m, err := FitMixture(context.Background(), x, MixtureParams{K: 4, Covariance: form}, rng)
+				m, err := FitMixture(context.Background(), rng, x, MixtureParams{K: 4, Covariance: form})
 				if err != nil {
 					b.Fatal(err)
 				}

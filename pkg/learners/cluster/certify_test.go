@@ -87,7 +87,7 @@ func TestCertifyLeavesAGap(t *testing.T) {
 	if slices.Sort(given); !slices.Equal(o.Set, given) || !(o.Lower < o.Cost) || o.Lower != o.Dual || o.Left <= len(given) {
 		t.Errorf("set %v in [%v, %v], dual %v, %d left", o.Set, o.Lower, o.Cost, o.Dual, o.Left)
 	}
-	best, err := FitFasterPAM(t.Context(), c, MedoidsParams{M: 12, Starts: 10}, rng)
+	best, err := FitFasterPAM(t.Context(), rng, c, MedoidsParams{M: 12, Starts: 10})
 	if err != nil || best.Cost < o.Lower {
 		t.Errorf("a set costs %v, below the bound %v; error %v", best.Cost, o.Lower, err)
 	}

@@ -103,7 +103,7 @@ type HMRF struct {
 // panics if x or rng is nil. Progress is told of the objective. An iteration costs O(nKd + s(n + m)K) for m links and s
 // rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
 // cannot-links.
-func FitHMRF(ctx context.Context, x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) (*HMRF, error) {
+func FitHMRF(ctx context.Context, rng *rand.Rand, x *mat.Dense, links []metric.Link, p HMRFParams) (*HMRF, error) {
 	demandSource(rng)
 	p = p.Resolved()
 	if err := p.check(x); err != nil {

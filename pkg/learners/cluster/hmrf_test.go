@@ -82,7 +82,7 @@ func hmrfObjective(x *mat.Dense, links []metric.Link, w float64, k int, cluster 
 
 func mustHMRF(t testing.TB, x *mat.Dense, links []metric.Link, p HMRFParams, rng *rand.Rand) *HMRF {
 	t.Helper()
-	r, err := FitHMRF(context.Background(), x, links, p, rng)
+	r, err := FitHMRF(context.Background(), rng, x, links, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,7 +477,7 @@ func TestHMRFErrors(t *testing.T) {
 		{with(math.NaN()), nil, two, "hmrf: x: row 3, column 1: NaN is not allowed"},
 		{with(1e160), nil, two, "hmrf: x: squared distances overflow"},
 	} {
-		if _, err := FitHMRF(context.Background(), c.x, c.links, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitHMRF(context.Background(), rand.New(rand.NewPCG(1, 1)), c.x, c.links, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -491,7 +491,7 @@ func ExampleFitHMRF() {
 		nil,
 		{{I: 1, J: 2, Label: metric.Dissimilar}, {I: 2, J: 5, Label: metric.Similar}},
 	} {
-		r, err := FitHMRF(context.Background(), x, links, p, rand.New(rand.NewPCG(1, 2)))
+		r, err := FitHMRF(context.Background(), rand.New(rand.NewPCG(1, 2)), x, links, p)
 		if err != nil {
 			panic(err)
 		}
@@ -532,7 +532,7 @@ func BenchmarkHMRF(b *testing.B) {
 	b.Run("alg=KMeans/n=400/dim=50", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(92, 2))
 		for b.Loop() {
-			if _, err := FitKMeans(context.Background(), x, KMeansParams{K: 4}, rng); err != nil {
+			if _, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: 4}); err != nil {
 				b.Fatal(err)
 			}
 		}

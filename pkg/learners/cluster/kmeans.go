@@ -84,7 +84,7 @@ type KMeans struct {
 // than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
 // vanish though rows differ, or if ctx is done.
 // It panics if x or rng is nil. An iteration costs O(nKd).
-func FitKMeans(ctx context.Context, x *mat.Dense, p KMeansParams, rng *rand.Rand) (*KMeans, error) {
+func FitKMeans(ctx context.Context, rng *rand.Rand, x *mat.Dense, p KMeansParams) (*KMeans, error) {
 	demandSource(rng)
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)

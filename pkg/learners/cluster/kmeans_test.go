@@ -122,7 +122,7 @@ func TestKMeans(t *testing.T) {
 	for _, c := range rowCases() {
 		for range 10 {
 			before := mat.DenseCopyOf(c.x)
-			r, err := FitKMeans(context.Background(), c.x, KMeansParams{K: c.k}, rng)
+			r, err := FitKMeans(context.Background(), rng, c.x, KMeansParams{K: c.k})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestKMeansFindsTheOptimum(t *testing.T) {
 			means(x, r.Centres, labels, size)
 			best = min(best, inertia(x, r))
 		}
-		r, err := FitKMeans(context.Background(), x, KMeansParams{K: k, Starts: 60}, rng)
+		r, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: k, Starts: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestPlusPlusSpreads(t *testing.T) {
 func TestKMeansRunsAreReproducible(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(67, 1)), 80, 3, 3, 1)
 	fit := func() *KMeans {
-		r, err := FitKMeans(context.Background(), x, KMeansParams{K: 4, Starts: 3}, rand.New(rand.NewPCG(67, 2)))
+		r, err := FitKMeans(context.Background(), rand.New(rand.NewPCG(67, 2)), x, KMeansParams{K: 4, Starts: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestKMeansRunsAreReproducible(t *testing.T) {
 	if !slices.Equal(a.Centres.RawMatrix().Data, b.Centres.RawMatrix().Data) || !slices.Equal(a.Trace, b.Trace) {
 		t.Error("two runs differ")
 	}
-	short, err := FitKMeans(context.Background(), x, KMeansParams{K: 4, MaxIterations: 1}, rand.New(rand.NewPCG(67, 2)))
+	short, err := FitKMeans(context.Background(), rand.New(rand.NewPCG(67, 2)), x, KMeansParams{K: 4, MaxIterations: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestKMeansErrors(t *testing.T) {
 		{with(math.Inf(1)), KMeansParams{K: 2}, "x: row 3, column 1: +Inf is not allowed"},
 		{with(1e160), KMeansParams{K: 2}, "squared distances overflow"},
 	} {
-		if _, err := FitKMeans(context.Background(), c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitKMeans(context.Background(), rand.New(rand.NewPCG(1, 1)), c.x, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -296,7 +296,7 @@ func TestKMeansErrors(t *testing.T) {
 
 func ExampleFitKMeans() {
 	x := mat.NewDense(5, 1, []float64{0, 1, 2, 10, 12})
-	r, err := FitKMeans(context.Background(), x, KMeansParams{K: 2, Starts: 5}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitKMeans(context.Background(), rand.New(rand.NewPCG(1, 2)), x, KMeansParams{K: 2, Starts: 5})
 	if err != nil {
 		panic(err)
 	}
@@ -317,15 +317,15 @@ func TestVanishingDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range []float64{1e-155, 1e-170, 1e-300} {
 		x := mat.NewDense(4, 1, []float64{0, s, 5 * s, 6 * s})
-		if k, err := FitKMeans(context.Background(), x, KMeansParams{K: 2}, rng); err == nil || !strings.Contains(err.Error(), "vanish in float64, though rows differ: rescale the features") {
+		if k, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: 2}); err == nil || !strings.Contains(err.Error(), "vanish in float64, though rows differ: rescale the features") {
 			t.Errorf("scale %g: %+v, error %v", s, k, err)
 		}
 	}
 	x := mat.NewDense(4, 1, []float64{0, 1e-150, 5e-150, 6e-150})
-	if k, err := FitKMeans(context.Background(), x, KMeansParams{K: 2, Starts: 5}, rng); err != nil || k.Assignment[0] != k.Assignment[1] || k.Assignment[1] == k.Assignment[2] {
+	if k, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: 2, Starts: 5}); err != nil || k.Assignment[0] != k.Assignment[1] || k.Assignment[1] == k.Assignment[2] {
 		t.Errorf("%+v, error %v", k, err)
 	}
-	if _, err := FitKMeans(context.Background(), mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}, rng); err != nil {
+	if _, err := FitKMeans(context.Background(), rng, mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}); err != nil {
 		t.Error(err)
 	}
 }

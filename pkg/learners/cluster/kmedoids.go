@@ -126,7 +126,7 @@ type Medoids struct {
 // an entry that is NaN or infinite, or whose sum overflows, or if ctx is done. It panics if cost is
 // nil, or if rng is nil and there is no Start. Memory is O(AB), or O(A+B) if cost
 // is the transpose of a *mat.Dense, whose rows are then read in place.
-func FitFasterPAM(ctx context.Context, cost mat.Matrix, p MedoidsParams, rng *rand.Rand) (*Medoids, error) {
+func FitFasterPAM(ctx context.Context, rng *rand.Rand, cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
 	cols, err := columns(cost)
 	if err != nil {
 		return nil, fmt.Errorf("fasterpam: %w", err)

@@ -187,7 +187,7 @@ func TestFasterPAMEndsAtALocalOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(52, 1))
 	for _, c := range medoidCases() {
 		for range 5 {
-			r, err := FitFasterPAM(context.Background(), c.c, MedoidsParams{M: c.m}, rng)
+			r, err := FitFasterPAM(context.Background(), rng, c.c, MedoidsParams{M: c.m})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestFasterPAMFindsGroups(t *testing.T) {
 		}
 	}
 	for _, starts := range []int{1, 3} {
-		r, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: groups, Starts: starts}, rng)
+		r, err := FitFasterPAM(context.Background(), rng, c, MedoidsParams{M: groups, Starts: starts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestCostLayouts(t *testing.T) {
 		before := mat.DenseCopyOf(group[0])
 		var want *Medoids
 		for k, c := range group {
-			r, err := FitFasterPAM(context.Background(), c, MedoidsParams{M: 4}, rand.New(rand.NewPCG(1, 2)))
+			r, err := FitFasterPAM(context.Background(), rand.New(rand.NewPCG(1, 2)), c, MedoidsParams{M: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +346,7 @@ func TestStart(t *testing.T) {
 	start := []int{pam.Set[2], pam.Set[0], pam.Set[1]}
 	kept := slices.Clone(start)
 	for name, fit := range map[string]func(MedoidsParams) (*Medoids, error){
-		"FasterPAM": func(p MedoidsParams) (*Medoids, error) { return FitFasterPAM(context.Background(), c, p, nil) },
+		"FasterPAM": func(p MedoidsParams) (*Medoids, error) { return FitFasterPAM(context.Background(), nil, c, p) },
 		"PAM":       func(p MedoidsParams) (*Medoids, error) { return FitPAM(context.Background(), c, p) },
 	} {
 		r, err := fit(MedoidsParams{M: 3, Start: start})
@@ -401,7 +401,7 @@ func TestMedoidErrors(t *testing.T) {
 		{with(math.Inf(-1)), MedoidsParams{M: 1}, "cost: row 1, column 2: -Inf is not allowed"},
 		{with(1e308), MedoidsParams{M: 1}, "sums would overflow"},
 	} {
-		_, eager := FitFasterPAM(context.Background(), bad.cost, bad.p, rand.New(rand.NewPCG(1, 1)))
+		_, eager := FitFasterPAM(context.Background(), rand.New(rand.NewPCG(1, 1)), bad.cost, bad.p)
 		_, steepest := FitPAM(context.Background(), bad.cost, bad.p)
 		for _, err := range []error{eager, steepest} {
 			if err == nil || !strings.Contains(err.Error(), bad.want) {
@@ -431,7 +431,7 @@ func ExampleFitFasterPAM() {
 		9, 4, 1,
 		9, 3, 2,
 	})
-	r, err := FitFasterPAM(context.Background(), cost, MedoidsParams{M: 2}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitFasterPAM(context.Background(), rand.New(rand.NewPCG(1, 2)), cost, MedoidsParams{M: 2})
 	if err != nil {
 		panic(err)
 	}

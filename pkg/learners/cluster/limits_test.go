@@ -24,10 +24,10 @@ func TestSizes(t *testing.T) {
 	}
 	costs := mat.NewDense(n, n, nil)
 	for name, f := range map[string]func() error{
-		"mixture, many components": func() error { _, err := FitMixture(context.Background(), tall, MixtureParams{K: n}, rng); return err },
-		"mixture, many features":   func() error { _, err := FitMixture(context.Background(), wide, MixtureParams{K: 2}, rng); return err },
+		"mixture, many components": func() error { _, err := FitMixture(context.Background(), rng, tall, MixtureParams{K: n}); return err },
+		"mixture, many features":   func() error { _, err := FitMixture(context.Background(), rng, wide, MixtureParams{K: 2}); return err },
 		"hmrf": func() error {
-			_, err := FitHMRF(context.Background(), tall, nil, HMRFParams{KMeansParams: KMeansParams{K: n}}, rng)
+			_, err := FitHMRF(context.Background(), rng, tall, nil, HMRFParams{KMeansParams: KMeansParams{K: n}})
 			return err
 		},
 		"medoids": func() error { _, err := FitPAM(context.Background(), costs, MedoidsParams{M: 2}); return err },

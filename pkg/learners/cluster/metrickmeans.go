@@ -33,7 +33,7 @@ type MetricKMeans struct {
 //
 // It returns the errors of FitKMeans. It panics if x, m or rng is nil, or if x has
 // rows but not the columns that m compares.
-func FitMetricKMeans(ctx context.Context, x *mat.Dense, m *metric.Mahalanobis, p KMeansParams, rng *rand.Rand) (*MetricKMeans, error) {
+func FitMetricKMeans(ctx context.Context, rng *rand.Rand, x *mat.Dense, m *metric.Mahalanobis, p KMeansParams) (*MetricKMeans, error) {
 	if m == nil {
 		panic("cluster: FitMetricKMeans: the metric is nil")
 	}
@@ -44,7 +44,7 @@ func FitMetricKMeans(ctx context.Context, x *mat.Dense, m *metric.Mahalanobis, p
 	if err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	r, err := FitKMeans(ctx, z, p, rng)
+	r, err := FitKMeans(ctx, rng, z, p)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestMetricKMeans(t *testing.T) {
 		if rank > 0 {
 			m = metric.FromFactor(groups(rng, rank, d, 1, 0))
 		}
-		r, err := FitMetricKMeans(context.Background(), x, m, KMeansParams{K: k, Starts: 3}, rng)
+		r, err := FitMetricKMeans(context.Background(), rng, x, m, KMeansParams{K: k, Starts: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,11 +77,11 @@ func TestMetricKMeans(t *testing.T) {
 func TestMetricKMeansOfIdentity(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(82, 1)), 50, 3, 3, 1)
 	p := KMeansParams{K: 3, Starts: 2}
-	a, err := FitKMeans(context.Background(), x, p, rand.New(rand.NewPCG(82, 2)))
+	a, err := FitKMeans(context.Background(), rand.New(rand.NewPCG(82, 2)), x, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FitMetricKMeans(context.Background(), x, metric.Identity(3), p, rand.New(rand.NewPCG(82, 2)))
+	b, err := FitMetricKMeans(context.Background(), rand.New(rand.NewPCG(82, 2)), x, metric.Identity(3), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestMetricKMeansErrors(t *testing.T) {
 		{nan, metric.Identity(2), KMeansParams{K: 2}, "kmeans: x: row 3, column 1: NaN"},
 		{x, metric.FromFactor(mat.NewDense(1, 2, []float64{1e200, 0})), KMeansParams{K: 2}, "squared distances overflow"},
 	} {
-		if _, err := FitMetricKMeans(context.Background(), c.x, c.m, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitMetricKMeans(context.Background(), rand.New(rand.NewPCG(1, 1)), c.x, c.m, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -115,14 +115,14 @@ func TestMetricKMeansErrors(t *testing.T) {
 			t.Error("a metric of another dimension does not panic")
 		}
 	}()
-	_, _ = FitMetricKMeans(context.Background(), x, metric.Identity(3), KMeansParams{K: 2}, rand.New(rand.NewPCG(1, 1)))
+	_, _ = FitMetricKMeans(context.Background(), rand.New(rand.NewPCG(1, 1)), x, metric.Identity(3), KMeansParams{K: 2})
 }
 
 func ExampleFitMetricKMeans() {
 	// The second feature has the larger scale; the metric takes no account of it.
 	x := mat.NewDense(4, 2, []float64{0, 0, 1, 90, 10, 0, 11, 90})
 	m := metric.FromFactor(mat.NewDense(1, 2, []float64{1, 0}))
-	r, err := FitMetricKMeans(context.Background(), x, m, KMeansParams{K: 2, Starts: 5}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitMetricKMeans(context.Background(), rand.New(rand.NewPCG(1, 2)), x, m, KMeansParams{K: 2, Starts: 5})
 	if err != nil {
 		panic(err)
 	}

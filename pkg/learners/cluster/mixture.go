@@ -164,7 +164,7 @@ type component struct {
 // squared distances overflow, or vanish though rows differ, or if
 // ctx is done. It panics if x or rng is nil. An iteration costs
 // O(nKd), or O(nKd² + Kd³) if Full.
-func FitMixture(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand) (*Mixture, error) {
+func FitMixture(ctx context.Context, rng *rand.Rand, x *mat.Dense, p MixtureParams) (*Mixture, error) {
 	demandSource(rng)
 	if err := p.check(x); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)

@@ -96,7 +96,7 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 			for _, start := range []MixtureStart{StartFromKMeans, StartFromRows} {
 				for _, floor := range []float64{1e-9, 1e-6, 0.1} {
 					name := fmt.Sprintf("%s, %v, %v, floor %g", c.name, form, start, floor)
-					m, err := FitMixture(context.Background(), c.x, MixtureParams{K: c.k, Covariance: form, Start: start, Floor: floor, MaxIterations: 60}, rng)
+					m, err := FitMixture(context.Background(), rng, c.x, MixtureParams{K: c.k, Covariance: form, Start: start, Floor: floor, MaxIterations: 60})
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -144,7 +144,7 @@ func TestSparseRows(t *testing.T) {
 		}
 		x.Set(0, 0, 1+x.At(1, 0)) // two rows differ
 		name := fmt.Sprintf("fit %d", k)
-		m, err := FitMixture(context.Background(), x, MixtureParams{K: 1 + rng.IntN(min(4, n)), Start: MixtureStart(rng.IntN(2))}, rng)
+		m, err := FitMixture(context.Background(), rng, x, MixtureParams{K: 1 + rng.IntN(min(4, n)), Start: MixtureStart(rng.IntN(2))})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -157,7 +157,7 @@ func TestMixtureAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(72, 1))
 	x := groups(rng, 80, 3, 3, 2)
 	for _, form := range forms {
-		m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, Covariance: form}, rng)
+		m, err := FitMixture(context.Background(), rng, x, MixtureParams{K: 3, Covariance: form})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestOneComponent(t *testing.T) {
 		cov.SymRankOne(cov, 1/float64(n), dev)
 	}
 	for _, form := range forms {
-		m, err := FitMixture(context.Background(), x, MixtureParams{K: 1, Covariance: form}, rng)
+		m, err := FitMixture(context.Background(), rng, x, MixtureParams{K: 1, Covariance: form})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestMixtureFindsGroups(t *testing.T) {
 		}
 	}
 	for _, form := range forms {
-		m, err := FitMixture(context.Background(), x, MixtureParams{K: 2, Covariance: form, Starts: 2}, rng)
+		m, err := FitMixture(context.Background(), rng, x, MixtureParams{K: 2, Covariance: form, Starts: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 	x := groups(rand.New(rand.NewPCG(76, 1)), 60, 3, 3, 1)
 	for _, start := range []MixtureStart{StartFromKMeans, StartFromRows} {
 		fit := func(starts int) *Mixture {
-			m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, Start: start, Starts: starts}, rand.New(rand.NewPCG(76, 2)))
+			m, err := FitMixture(context.Background(), rand.New(rand.NewPCG(76, 2)), x, MixtureParams{K: 3, Start: start, Starts: starts})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +346,7 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 			t.Errorf("%v: the best of 4 runs has ℓ = %v, the first alone %v", start, a.LogLikelihood(), one.LogLikelihood())
 		}
 	}
-	m, err := FitMixture(context.Background(), x, MixtureParams{K: 3, MaxIterations: 2}, rand.New(rand.NewPCG(76, 2)))
+	m, err := FitMixture(context.Background(), rand.New(rand.NewPCG(76, 2)), x, MixtureParams{K: 3, MaxIterations: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,11 +403,11 @@ func TestMixtureErrors(t *testing.T) {
 		{nan, MixtureParams{K: 2}, "x: row 3, column 1: NaN is not allowed"},
 		{big, MixtureParams{K: 2}, "squared distances overflow"},
 	} {
-		if _, err := FitMixture(context.Background(), c.x, c.p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitMixture(context.Background(), rand.New(rand.NewPCG(1, 1)), c.x, c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
-	m, err := FitMixture(context.Background(), x, MixtureParams{K: 1}, rand.New(rand.NewPCG(1, 1)))
+	m, err := FitMixture(context.Background(), rand.New(rand.NewPCG(1, 1)), x, MixtureParams{K: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestNames(t *testing.T) {
 
 func ExampleFitMixture() {
 	x := mat.NewDense(8, 1, []float64{-1.5, -0.5, 0.5, 1.5, 99.5, 100.5, 99.5, 100.5})
-	m, err := FitMixture(context.Background(), x, MixtureParams{K: 2}, rand.New(rand.NewPCG(1, 2)))
+	m, err := FitMixture(context.Background(), rand.New(rand.NewPCG(1, 2)), x, MixtureParams{K: 2})
 	if err != nil {
 		panic(err)
 	}

@@ -59,7 +59,7 @@ type RFE struct {
 // Each fit starts from the multipliers of the one before, which stay feasible.
 // The errors and panics are those of FitSVM, and it returns an error if Chunk or
 // Single is not allowed. A round costs some passes over the surviving features.
-func FitRFE(ctx context.Context, x *mat.Dense, y []classify.Label, p RFEParams, rng *rand.Rand) (*RFE, error) {
+func FitRFE(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Label, p RFEParams) (*RFE, error) {
 	if rng == nil {
 		panic("linear: FitRFE: the source of random numbers is nil")
 	}

@@ -31,7 +31,7 @@ func slowRFE(t *testing.T, x *mat.Dense, y []classify.Label, p SVMParams, chunk 
 				sub.Set(i, c, x.At(i, j))
 			}
 		}
-		s, err := FitSVM(t.Context(), sub, y, p, rand.New(rand.NewPCG(101, uint64(len(alive)))))
+		s, err := FitSVM(t.Context(), rand.New(rand.NewPCG(101, uint64(len(alive)))), sub, y, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestRFEAgainstDefinition(t *testing.T) {
 		p.SVM.Tol, p.SVM.MaxEpochs = 1e-11, 100000
 		for _, s := range []struct{ n, d int }{{60, 12}, {15, 30}, {20, 1}, {20, 2}} {
 			x, y := twoClasses(rng, s.n, s.d)
-			r, err := FitRFE(t.Context(), x, y, p, rng)
+			r, err := FitRFE(t.Context(), rng, x, y, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestRFEFindsPlantedFeatures(t *testing.T) {
 		y[i] = classify.LabelOf(2*x.At(i, 3)-2*x.At(i, 7)+x.At(i, 20) > 0)
 	}
 	for _, chunk := range []float64{0, 0.5} {
-		r, err := FitRFE(t.Context(), x, y, RFEParams{Chunk: chunk}, rng)
+		r, err := FitRFE(t.Context(), rng, x, y, RFEParams{Chunk: chunk})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +124,11 @@ func TestRFEZeros(t *testing.T) {
 		}
 	}
 	p := RFEParams{SVM: SVMParams{Tol: 1e-9, MaxEpochs: 100000}}
-	a, err := FitRFE(t.Context(), x, y, p, rng)
+	a, err := FitRFE(t.Context(), rng, x, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := FitRFE(t.Context(), small, y, p, rng)
+	b, err := FitRFE(t.Context(), rng, small, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestRFEZeros(t *testing.T) {
 	if !slices.Equal(a.Order(), want) || a.Fits() != b.Fits()+1 {
 		t.Errorf("order %v in %d fits, want %v in %d", a.Order(), a.Fits(), want, b.Fits()+1)
 	}
-	all, err := FitRFE(t.Context(), mat.NewDense(4, 3, nil), []classify.Label{1, -1, 1, 1}, RFEParams{}, rng)
+	all, err := FitRFE(t.Context(), rng, mat.NewDense(4, 3, nil), []classify.Label{1, -1, 1, 1}, RFEParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestRFEZeros(t *testing.T) {
 func TestRFEStatusAndErrors(t *testing.T) {
 	x, y := twoClasses(rand.New(rand.NewPCG(105, 1)), 60, 5)
 	fit := func() *RFE {
-		r, err := FitRFE(t.Context(), x, y, RFEParams{SVM: SVMParams{C: 1000, MaxEpochs: 1}}, rand.New(rand.NewPCG(105, 2)))
+		r, err := FitRFE(t.Context(), rand.New(rand.NewPCG(105, 2)), x, y, RFEParams{SVM: SVMParams{C: 1000, MaxEpochs: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestRFEStatusAndErrors(t *testing.T) {
 		"rfe: chunk: NaN is not allowed": {Chunk: math.NaN()},
 		"rfe: single: -1 is not allowed": {Single: -1},
 	} {
-		if _, err := FitRFE(t.Context(), x, y, p, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitRFE(t.Context(), rand.New(rand.NewPCG(1, 1)), x, y, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", p, err, want)
 		}
 	}
@@ -208,7 +208,7 @@ func BenchmarkLinear(b *testing.B) {
 	})
 	b.Run("alg=SVM/n=200/dim=784", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := FitSVM(b.Context(), x, labels, SVMParams{}, rng); err != nil {
+			if _, err := FitSVM(b.Context(), rng, x, labels, SVMParams{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -216,7 +216,7 @@ func BenchmarkLinear(b *testing.B) {
 	for _, chunk := range []float64{0, 0.1, 0.5} {
 		b.Run(fmt.Sprintf("alg=RFE/chunk=%v/n=200/dim=784", chunk), func(b *testing.B) {
 			for b.Loop() {
-				r, err := FitRFE(b.Context(), x, labels, RFEParams{Chunk: chunk}, rng)
+				r, err := FitRFE(b.Context(), rng, x, labels, RFEParams{Chunk: chunk})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -236,7 +236,7 @@ func ExampleFitRFE() {
 		-1, -2, -1,
 	})
 	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
-	r, err := FitRFE(context.Background(), x, y, RFEParams{}, rand.New(rand.NewPCG(1, 2)))
+	r, err := FitRFE(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, RFEParams{})
 	if err != nil {
 		panic(err)
 	}

@@ -126,7 +126,7 @@ type SVM struct {
 // have a valid label for each row, if an entry is NaN or infinite, if sums of
 // squares or the weights overflow, or if ctx is done. It panics if x or rng is nil. A pass costs
 // O(nd).
-func FitSVM(ctx context.Context, x *mat.Dense, y []classify.Label, p SVMParams, rng *rand.Rand) (*SVM, error) {
+func FitSVM(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Label, p SVMParams) (*SVM, error) {
 	if rng == nil {
 		panic("linear: FitSVM: the source of random numbers is nil")
 	}

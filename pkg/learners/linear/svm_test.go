@@ -134,7 +134,7 @@ func TestSVMAgainstKKT(t *testing.T) {
 		for trial := range 8 {
 			d := 1 + trial%3
 			x, y := twoClasses(rng, 6, d)
-			r, err := FitSVM(t.Context(), x, y, p, rng)
+			r, err := FitSVM(t.Context(), rng, x, y, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestSVMGap(t *testing.T) {
 			before := mat.DenseCopyOf(x)
 			var last []float64
 			for seed := range uint64(2) {
-				r, err := FitSVM(t.Context(), x, y, p, rand.New(rand.NewPCG(92, seed)))
+				r, err := FitSVM(t.Context(), rand.New(rand.NewPCG(92, seed)), x, y, p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -300,21 +300,21 @@ func TestSVMSubspaceRidge(t *testing.T) {
 func TestSVMStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(93, 1))
 	x, y := twoClasses(rng, 60, 4)
-	short, err := FitSVM(t.Context(), x, y, SVMParams{C: 1000, MaxEpochs: 2}, rng)
+	short, err := FitSVM(t.Context(), rng, x, y, SVMParams{C: 1000, MaxEpochs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if short.Status() != learners.IterationCap || short.Epochs() != 2 || !(short.Gap() > 1e-4) {
 		t.Errorf("two epochs: %v, %d, gap %g", short.Status(), short.Epochs(), short.Gap())
 	}
-	one, err := FitSVM(t.Context(), x, slices.Repeat([]classify.Label{classify.Negative}, 60), SVMParams{}, rng)
+	one, err := FitSVM(t.Context(), rng, x, slices.Repeat([]classify.Label{classify.Negative}, 60), SVMParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(one.Classify(x), classify.Positive) || one.Status() != learners.Converged {
 		t.Errorf("one class: %v, %v", one.Classify(x), one.Status())
 	}
-	same, err := FitSVM(t.Context(), mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{}, rng)
+	same, err := FitSVM(t.Context(), rng, mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestSVMStatus(t *testing.T) {
 	if got, want := objective(mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{}.Resolved(), same.Weights(), same.Bias()), 4.0; math.Abs(got-want) > 4e-4 {
 		t.Errorf("equal rows of two classes: objective %v, want %v", got, want)
 	}
-	tight, err := FitSVM(t.Context(), x, y, SVMParams{Tol: 1e-300, MaxEpochs: 20000, Loss: SquaredHinge}, rng)
+	tight, err := FitSVM(t.Context(), rng, x, y, SVMParams{Tol: 1e-300, MaxEpochs: 20000, Loss: SquaredHinge})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +334,7 @@ func TestSVMStatus(t *testing.T) {
 func TestSVMIsReproducible(t *testing.T) {
 	x, y := twoClasses(rand.New(rand.NewPCG(94, 1)), 80, 6)
 	fit := func() *SVM {
-		r, err := FitSVM(t.Context(), x, y, SVMParams{}, rand.New(rand.NewPCG(94, 2)))
+		r, err := FitSVM(t.Context(), rand.New(rand.NewPCG(94, 2)), x, y, SVMParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,10 +375,10 @@ func TestSVMErrors(t *testing.T) {
 		{new(mat.Dense), nil, SVMParams{}, "x: no rows"},
 	} {
 		rng := rand.New(rand.NewPCG(1, 1))
-		if _, err := FitSVM(t.Context(), c.x, c.y, c.p, rng); err == nil || !strings.HasPrefix(err.Error(), "svm: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitSVM(t.Context(), rng, c.x, c.y, c.p); err == nil || !strings.HasPrefix(err.Error(), "svm: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
-		if _, err := FitRFE(t.Context(), c.x, c.y, RFEParams{SVM: c.p}, rng); err == nil || !strings.HasPrefix(err.Error(), "rfe: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := FitRFE(t.Context(), rng, c.x, c.y, RFEParams{SVM: c.p}); err == nil || !strings.HasPrefix(err.Error(), "rfe: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.p, err, c.want)
 		}
 	}
@@ -392,7 +392,7 @@ func TestSVMErrors(t *testing.T) {
 func mustSVM(t testing.TB, p SVMParams) *SVM {
 	t.Helper()
 	x, y := twoClasses(rand.New(rand.NewPCG(96, 1)), 7, 2)
-	r, err := FitSVM(t.Context(), x, y, p, rand.New(rand.NewPCG(96, 2)))
+	r, err := FitSVM(t.Context(), rand.New(rand.NewPCG(96, 2)), x, y, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func FuzzLoadSVM(f *testing.F) {
 func ExampleFitSVM() {
 	x := mat.NewDense(4, 2, []float64{1, 1, 2, 3, -1, -1, -3, -2})
 	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
-	s, err := FitSVM(context.Background(), x, y, SVMParams{C: 10, Tol: 1e-6}, rand.New(rand.NewPCG(1, 2)))
+	s, err := FitSVM(context.Background(), rand.New(rand.NewPCG(1, 2)), x, y, SVMParams{C: 10, Tol: 1e-6})
 	if err != nil {
 		panic(err)
 	}

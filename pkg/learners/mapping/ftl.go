@@ -75,7 +75,7 @@ func (l *FTL) lead() {
 		l.set = l.enumerate()
 	} else {
 		cost := mat.NewDense(l.c.b, l.c.a, l.c.sum).T()
-		r, err := cluster.FitFasterPAM(context.Background(), cost, cluster.MedoidsParams{M: l.p.M, Start: l.set}, nil)
+		r, err := cluster.FitFasterPAM(context.Background(), nil, cost, cluster.MedoidsParams{M: l.p.M, Start: l.set})
 		if err != nil {
 			panic("mapping: " + err.Error()) // the costs are sums of numbers from 0 to 1
 		}

@@ -216,7 +216,7 @@ func (s *session) whitened(ctx context.Context, rule itml.BoundRule) (*whitened,
 func (s *session) median() (float64, error) {
 	var err error
 	if s.sq == 0 {
-		s.sq, err = kernels.MedianSqDist(s.train.x, nil)
+		s.sq, err = kernels.MedianSqDist(nil, s.train.x)
 	}
 	return s.sq, err
 }

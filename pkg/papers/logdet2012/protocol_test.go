@@ -221,7 +221,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	median, err := kernels.MedianSqDist(p.train.x, nil)
+	median, err := kernels.MedianSqDist(nil, p.train.x)
 	if err != nil {
 		t.Fatal(err)
 	}

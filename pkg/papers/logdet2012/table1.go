@@ -211,7 +211,7 @@ func (c *clustering) kMeans(s clusterSettings) cluster.KMeansParams {
 }
 
 func clusterPlainly(ctx context.Context, c *clustering, _ []metric.Link, _ candidate, s clusterSettings) ([]int, bool, error) {
-	r, err := cluster.FitKMeans(ctx, c.x, c.kMeans(s), c.starts())
+	r, err := cluster.FitKMeans(ctx, c.starts(), c.x, c.kMeans(s))
 	if err != nil {
 		return nil, false, err
 	}
@@ -227,7 +227,7 @@ func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by
 	if err != nil {
 		return nil, false, err
 	}
-	r, err := cluster.FitMetricKMeans(ctx, c.x, fit.Metric, c.kMeans(s), c.starts())
+	r, err := cluster.FitMetricKMeans(ctx, c.starts(), c.x, fit.Metric, c.kMeans(s))
 	if err != nil {
 		return nil, false, err
 	}
@@ -235,7 +235,7 @@ func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by
 }
 
 func clusterByHMRF(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
-	r, err := cluster.FitHMRF(ctx, c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight}, c.starts())
+	r, err := cluster.FitHMRF(ctx, c.starts(), c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight})
 	if err != nil {
 		return nil, false, err
 	}

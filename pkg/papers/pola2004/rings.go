@@ -110,7 +110,7 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	if err != nil {
 		return nil, err
 	}
-	gaussian, err := kernels.MedianGaussian(train.X, seed.Stream("median"))
+	gaussian, err := kernels.MedianGaussian(seed.Stream("median"), train.X)
 	if err != nil {
 		return nil, err
 	}

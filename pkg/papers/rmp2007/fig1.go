@@ -324,7 +324,7 @@ func emMap(ctx context.Context, revealed mat.Matrix, p cluster.MixtureParams, rn
 	if coincide(x) {
 		return nil, nil
 	}
-	mix, err := cluster.FitMixture(ctx, x, p, rng)
+	mix, err := cluster.FitMixture(ctx, rng, x, p)
 	if err != nil {
 		return nil, err
 	}

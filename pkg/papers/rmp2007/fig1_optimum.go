@@ -15,7 +15,7 @@ const searchStarts = 50
 // findOptimum looks for the map with at most m prototypes of least total cost, by FasterPAM from many starts, and for
 // a proof.
 func findOptimum(ctx context.Context, cost *mat.Dense, m, starts int, rng *rand.Rand) (*cluster.MedoidsCertificate, error) {
-	best, err := cluster.FitFasterPAM(ctx, cost, cluster.MedoidsParams{M: m, Starts: starts}, rng)
+	best, err := cluster.FitFasterPAM(ctx, rng, cost, cluster.MedoidsParams{M: m, Starts: starts})
 	if err != nil {
 		return nil, err
 	}

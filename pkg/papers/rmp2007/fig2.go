@@ -197,7 +197,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		}
 		for _, c := range set.C {
 			end := env.Lap("RFE")
-			rfe, err := linear.FitRFE(ctx, s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}}, order)
+			rfe, err := linear.FitRFE(ctx, order, s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}})
 			end()
 			if err != nil {
 				return nil, err

@@ -138,7 +138,7 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			return nil, err
 		}
 		score(fig3Random, m, random)
-		medoids, err := cluster.FitFasterPAM(ctx, total, cluster.MedoidsParams{M: m}, seed.Stream(fmt.Sprintf("k-medoids %s %d", s.Task, m)))
+		medoids, err := cluster.FitFasterPAM(ctx, seed.Stream(fmt.Sprintf("k-medoids %s %d", s.Task, m)), total, cluster.MedoidsParams{M: m})
 		if err != nil {
 			return nil, err
 		}

@@ -220,7 +220,7 @@ func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 				}
 			}
 		}
-		best, err := cluster.FitFasterPAM(ctx, total, cluster.MedoidsParams{M: m, Starts: 10}, seed.Stream(fmt.Sprintf("best map %d", m)))
+		best, err := cluster.FitFasterPAM(ctx, seed.Stream(fmt.Sprintf("best map %d", m)), total, cluster.MedoidsParams{M: m, Starts: 10})
 		if err != nil {
 			return nil, err
 		}

@@ -237,7 +237,7 @@ func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		if !slices.Contains(tenths(s.Rounds), t+1) {
 			continue
 		}
-		fixed, err := cluster.FitFasterPAM(ctx, total, cluster.MedoidsParams{M: s.M, Starts: 10}, best)
+		fixed, err := cluster.FitFasterPAM(ctx, best, total, cluster.MedoidsParams{M: s.M, Starts: 10})
 		if err != nil {
 			return nil, err
 		}
