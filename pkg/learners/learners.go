@@ -216,10 +216,15 @@ type Progress struct {
 	Objective, Residual float64
 }
 
-// Result is what a batch learner of a metric returns.
+// Result says how a batch fit that iterates ended. What each such fit returns has one inside.
 type Result struct {
-	Metric     *metric.Mahalanobis
 	Status     Status
-	Iterations int
+	Iterations int     // as the fit counts them
 	Residual   float64 // of the stopping rule, in the units it states; 0 for a closed form
+}
+
+// MetricResult is what a batch learner of a metric returns.
+type MetricResult struct {
+	Result
+	Metric *metric.Mahalanobis
 }

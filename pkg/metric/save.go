@@ -23,7 +23,7 @@ type mahalanobisState struct {
 // Save writes the metric in the format of package persist, kind
 // "metric/mahalanobis": L as it is, so that a metric loaded from it measures
 // every distance to the same bit. What a batch learner such as RCA returns
-// (learners.Result) is saved as its metric. It returns an error, and writes
+// (learners.MetricResult) is saved as its metric. It returns an error, and writes
 // nothing, if an entry of L is NaN or infinite.
 func (m *Mahalanobis) Save(w io.Writer) error {
 	s := mahalanobisState{Dim: m.dim, Rows: m.Rows()}

@@ -26,12 +26,12 @@ var euclidean = catalog.Entry{
 	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
 	Feedback: catalog.Data,
 	Version:  1,
-	FitData: func(_ context.Context, x *mat.Dense, _ []int, _ catalog.Values, _ catalog.Progress) (learners.Result, error) {
+	FitData: func(_ context.Context, x *mat.Dense, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
 		_, d := x.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
-			return learners.Result{}, err
+			return learners.MetricResult{}, err
 		}
-		return learners.Result{Metric: metric.Identity(d), Status: learners.Closed}, nil
+		return learners.MetricResult{Metric: metric.Identity(d), Result: learners.Result{Status: learners.Closed}}, nil
 	},
 }
 

@@ -40,13 +40,10 @@ const (
 // Online reports whether learners of f take one round at a time.
 func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Costs }
 
-// KernelResult is what a batch learner of a kernel returns: learners.Result with a
-// kernel, whose squared distance has no matrix, in place of the metric.
+// KernelResult is what a batch learner of a kernel returns, whose squared distance has no matrix.
 type KernelResult struct {
-	Kernel     *kernels.Transformed
-	Status     learners.Status
-	Iterations int
-	Residual   float64 // of the stopping rule, in the units it states
+	learners.Result
+	Kernel *kernels.Transformed
 }
 
 // Progress is told of each iteration of a batch fit; nil for none.
@@ -92,12 +89,12 @@ type Entry struct {
 	// FitLinks learns from the rows of x and links between them. It returns an error
 	// that wraps ctx's once ctx is done (see learners.Progress); a closed form
 	// does not look at p.
-	FitLinks func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (learners.Result, error)
+	FitLinks func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
 	FitKernel func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (KernelResult, error)
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
 	// per row, as FitLinks does.
-	FitData func(ctx context.Context, x *mat.Dense, y []int, v Values, p Progress) (learners.Result, error)
+	FitData func(ctx context.Context, x *mat.Dense, y []int, v Values, p Progress) (learners.MetricResult, error)
 }
 
 // All returns the catalog, in the order in which to show it.

@@ -421,7 +421,7 @@ func TestFit(t *testing.T) {
 			given["k"] = "1" // neighbours among 3 rows
 		}
 		v := mustParse(t, e, given)
-		var r learners.Result
+		var r learners.MetricResult
 		var err error
 		switch {
 		case e.FitLinks != nil:
@@ -540,7 +540,7 @@ func TestITMLParams(t *testing.T) {
 		}
 		var m [2]*mat.SymDense // of what was learned, or its Gram matrix
 		for i, given := range c.given {
-			var r learners.Result
+			var r learners.MetricResult
 			v := mustParse(t, e, given)
 			if e.FitKernel != nil {
 				k, err := e.FitKernel(context.Background(), x, links, v, nil)
@@ -595,7 +595,7 @@ func TestITMLStart(t *testing.T) {
 		learn := func(x *mat.Dense, start string) *metric.Mahalanobis {
 			t.Helper()
 			v := mustParse(t, e, map[string]string{"start": start, "cycles": "20"})
-			var r learners.Result
+			var r learners.MetricResult
 			if e.FitLinks != nil {
 				r, err = e.FitLinks(context.Background(), x, links, v, nil)
 			} else {

@@ -264,13 +264,13 @@ var entries = []Entry{
 				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
 				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 			}),
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations"), Progress: progress}
 			if v.Text("reading") == pairs.BatchViolations.String() {
 				p.Reading = pairs.BatchViolations
 			}
 			b, err := pairs.FitBatchPOLA(ctx, x, links, p)
-			return b.Result, err
+			return b.MetricResult, err
 		},
 	},
 	{
@@ -281,7 +281,7 @@ var entries = []Entry{
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.Result, error) {
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -294,17 +294,17 @@ var entries = []Entry{
 		Version:     itml.Version,
 		Constructor: "itml.Fit",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.Result, error) {
+		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlOf(v)
 			if err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
 			if p, err = withStart(ctx, withSlack(p, v), x, v); err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
 			p.Progress = progress
 			l, err := itml.Fit(ctx, x, links, p)
-			return l.Result, err
+			return l.MetricResult, err
 		},
 	},
 	{
@@ -340,7 +340,7 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, fmt.Errorf("kernel-itml: %w", err)
 			}
-			return KernelResult{Kernel: t, Status: l.Status, Iterations: l.Iterations, Residual: l.Residual}, nil
+			return KernelResult{Result: l.Result, Kernel: t}, nil
 		},
 	},
 	{
@@ -351,17 +351,17 @@ var entries = []Entry{
 		Version:     itml.Version,
 		Constructor: "itml.FitLabels",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
 			if p.Params, err = withStart(ctx, withSlack(p.Params, v), x, v); err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
 			p.Progress = progress
 			l, err := itml.FitLabels(ctx, source(v), x, y, p)
-			return l.Result, err
+			return l.MetricResult, err
 		},
 	},
 	{
@@ -381,14 +381,14 @@ var entries = []Entry{
 				Default: strconv.Itoa(itml.TunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		}),
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
 			p.Progress = progress
 			l, err := itml.FitTuned(ctx, source(v), x, y, itml.TunedParams{LabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
-			return l.Result.Result, err
+			return l.MetricResult, err
 		},
 	},
 	{
@@ -402,12 +402,12 @@ var entries = []Entry{
 			Name: "dim", Doc: "number of components", Type: Count,
 			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
 		}},
-		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitPCA(ctx, x, v.Int("dim"))
 			if err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
-			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
+			return learners.MetricResult{Metric: p.Metric(), Result: learners.Result{Status: learners.Closed}}, nil
 		},
 	},
 	{
@@ -418,7 +418,7 @@ var entries = []Entry{
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
 		Params:      []Param{invCovRidge},
-		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			return labels.FitInvCov(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -436,12 +436,12 @@ var entries = []Entry{
 			},
 			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitFDA(ctx, x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
 			if err != nil {
-				return learners.Result{}, err
+				return learners.MetricResult{}, err
 			}
-			return learners.Result{Metric: p.Metric(), Status: learners.Closed}, nil
+			return learners.MetricResult{Metric: p.Metric(), Result: learners.Result{Status: learners.Closed}}, nil
 		},
 	},
 	{
@@ -469,11 +469,11 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
 				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
 			})
-			return l.Result, err
+			return l.MetricResult, err
 		},
 	},
 	{
@@ -493,9 +493,9 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.Result, error) {
+		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
-			return l.Result, err
+			return l.MetricResult, err
 		},
 	},
 }

@@ -380,7 +380,7 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 		r, err := e.FitKernel(context.Background(), x, links, v, nil)
 		return fitted{r.Kernel, nil, r.Status, r.Residual}, err
 	}
-	var r learners.Result
+	var r learners.MetricResult
 	if e.FitLinks != nil {
 		r, err = e.FitLinks(context.Background(), x, links, v, nil)
 	} else {

@@ -53,9 +53,10 @@ type HMRF struct {
 	Objective, Inertia, Penalty float64
 	// Broken counts the links that are not respected.
 	Broken int
-	// Status is learners.Converged if no row and no neighbourhood has a better
-	// cluster, else learners.IterationCap.
-	Status learners.Status
+	// Result is of the run that is returned: learners.Converged if no row and no neighbourhood has a
+	// better cluster, else learners.IterationCap. Residual is the number of rows that the last iteration
+	// moved to another cluster, and 0 if it converged.
+	learners.Result
 	// Trace is the objective after each iteration of the run that is returned.
 	Trace []float64
 }
@@ -253,7 +254,7 @@ func neighbourhoods(edges [][]edge) [][]int {
 
 // run is one start, from neighbourhoods or from rows.
 func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report func(iteration, most int, objective float64)) *HMRF {
-	r := &HMRF{Status: learners.IterationCap}
+	r := &HMRF{Result: learners.Result{Status: learners.IterationCap}}
 	f.centres = f.drawCentres(fromNeighbourhoods, rng)
 	f.measure()
 	f.begin(rng)
@@ -274,9 +275,11 @@ func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report fu
 		}
 		f.fill(size)
 		if slices.Equal(f.cluster, before) {
-			r.Status = learners.Converged
+			r.Status, r.Residual = learners.Converged, 0
 			break
 		}
+		r.Iterations++
+		r.Residual = moved(before, f.cluster)
 		before = slices.Clone(f.cluster)
 		means(f.x, f.centres, f.cluster, size)
 		f.score(r)

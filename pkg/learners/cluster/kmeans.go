@@ -59,9 +59,10 @@ type KMeans struct {
 	Assignment []int
 	// Inertia is Σᵢ ‖xᵢ − centre of xᵢ‖², in feature².
 	Inertia float64
-	// Status is learners.Converged if no row is nearer to another centre, else
-	// learners.IterationCap.
-	Status learners.Status
+	// Result is of the run that is returned: learners.Converged if no row is nearer to another centre,
+	// else learners.IterationCap. Residual is the number of rows that the last iteration moved to another
+	// cluster, and 0 if it converged.
+	learners.Result
 	// Trace is the inertia after each iteration of the run that is returned.
 	Trace []float64
 }
@@ -190,7 +191,7 @@ func draw(weights []float64, rng *rand.Rand) int {
 // lloyd iterates from centres, which it changes. If ctx is done, the answer is meaningless.
 func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report func(iteration, most int, objective float64)) *KMeans {
 	k, _ := centres.Dims()
-	r := &KMeans{Centres: centres, Status: learners.IterationCap}
+	r := &KMeans{Centres: centres, Result: learners.Result{Status: learners.IterationCap}}
 	size := make([]int, k)
 	for range maxIterations {
 		next, sq := nearestUntil(ctx, x, centres)
@@ -198,9 +199,11 @@ func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report
 			return r
 		}
 		if slices.Equal(next, r.Assignment) {
-			r.Status = learners.Converged
+			r.Status, r.Residual = learners.Converged, 0
 			break
 		}
+		r.Iterations++
+		r.Residual = moved(r.Assignment, next)
 		r.Assignment = next
 		clear(size)
 		for _, c := range next {
@@ -213,6 +216,17 @@ func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report
 	}
 	r.Inertia = r.Trace[len(r.Trace)-1]
 	return r
+}
+
+// moved counts the rows whose cluster differs; all of them if there was none before.
+func moved(before, after []int) float64 {
+	n := len(after)
+	for i, c := range before {
+		if c == after[i] {
+			n--
+		}
+	}
+	return float64(n)
 }
 
 // fill gives each empty cluster the row farthest from its centre, of those in

@@ -94,11 +94,12 @@ type Medoids struct {
 	Prototype []int
 	// Cost is the sum of the costs of the points' prototypes.
 	Cost float64
-	// Status is learners.Converged if no swap of one medoid lowers Cost, else
-	// learners.IterationCap.
-	Status learners.Status
-	// Passes counts passes over the candidates, Swaps the exchanges made.
-	Passes, Swaps int
+	// Result has learners.Converged if no swap of one medoid lowers Cost, else learners.IterationCap.
+	// Iterations counts passes over the candidates, and Residual is the number of exchanges that the last
+	// of them made.
+	learners.Result
+	// Swaps counts the exchanges made.
+	Swaps int
 }
 
 // FitFasterPAM looks for the m of B candidates that serve A points at the least
@@ -507,9 +508,10 @@ func (w *swapper) swap(s, j int) {
 // eager exchanges as soon as an exchange lowers the total. If ctx is done, the answer is
 // meaningless.
 func (w *swapper) eager(ctx context.Context, maxPasses int, report func(iteration, most int, objective float64)) *Medoids {
-	r := &Medoids{Status: learners.IterationCap}
+	r := &Medoids{Result: learners.Result{Status: learners.IterationCap}}
 	last := -1 // the candidate of the last exchange
-	for r.Passes = 0; r.Passes < maxPasses && r.Status != learners.Converged; r.Passes++ {
+	for r.Iterations = 0; r.Iterations < maxPasses && r.Status != learners.Converged; r.Iterations++ {
+		before := r.Swaps
 		for j, col := range w.cols {
 			if j == last { // a whole round without an exchange
 				r.Status = learners.Converged
@@ -531,7 +533,8 @@ func (w *swapper) eager(ctx context.Context, maxPasses int, report func(iteratio
 		if last < 0 {
 			r.Status = learners.Converged
 		}
-		report(r.Passes+1, maxPasses, w.total)
+		r.Residual = float64(r.Swaps - before)
+		report(r.Iterations+1, maxPasses, w.total)
 	}
 	return w.finish(r)
 }
@@ -539,8 +542,8 @@ func (w *swapper) eager(ctx context.Context, maxPasses int, report func(iteratio
 // steepest makes the exchange that lowers the total most, once per pass. If ctx is done,
 // the answer is meaningless.
 func (w *swapper) steepest(ctx context.Context, maxPasses int, report func(iteration, most int, objective float64)) *Medoids {
-	r := &Medoids{Status: learners.IterationCap}
-	for r.Passes = 0; r.Passes < maxPasses && r.Status != learners.Converged; r.Passes++ {
+	r := &Medoids{Result: learners.Result{Status: learners.IterationCap}}
+	for r.Iterations = 0; r.Iterations < maxPasses && r.Status != learners.Converged; r.Iterations++ {
 		slot, candidate, least := -1, -1, 0.0
 		for j, col := range w.cols {
 			if ctx.Err() != nil {
@@ -555,12 +558,13 @@ func (w *swapper) steepest(ctx context.Context, maxPasses int, report func(itera
 			}
 		}
 		if candidate < 0 {
-			r.Status = learners.Converged
+			r.Status, r.Residual = learners.Converged, 0
 		} else {
 			w.swap(slot, candidate)
 			r.Swaps++
+			r.Residual = 1
 		}
-		report(r.Passes+1, maxPasses, w.total)
+		report(r.Iterations+1, maxPasses, w.total)
 	}
 	return w.finish(r)
 }

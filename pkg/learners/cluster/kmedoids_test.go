@@ -353,7 +353,7 @@ func TestStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(r.Set, pam.Set) || r.Swaps != 0 || r.Passes != 1 || r.Status != learners.Converged {
+		if !slices.Equal(r.Set, pam.Set) || r.Swaps != 0 || r.Iterations != 1 || r.Status != learners.Converged {
 			t.Errorf("%s from an optimum: %+v", name, r)
 		}
 		if !slices.Equal(start, kept) {
@@ -363,8 +363,8 @@ func TestStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != learners.IterationCap || r.Passes != 1 || r.Swaps == 0 {
-			t.Errorf("%s with one pass: status %v, %d passes, %d swaps", name, r.Status, r.Passes, r.Swaps)
+		if r.Status != learners.IterationCap || r.Iterations != 1 || r.Swaps == 0 {
+			t.Errorf("%s with one pass: status %v, %d passes, %d swaps", name, r.Status, r.Iterations, r.Swaps)
 		}
 	}
 	first, err := Build(c, 40)

@@ -125,11 +125,14 @@ func (p MixtureParams) check(x *mat.Dense) error {
 
 // Mixture is a mixture of Gaussians. It is immutable and safe for concurrent use.
 type Mixture struct {
+	// Result is of the run that is returned: learners.Converged if the last iteration raised the
+	// log-likelihood by Tol per row or less, else learners.IterationCap. Residual is that rise per row, +Inf
+	// after one iteration. Iterations counts evaluations of the log-likelihood.
+	learners.Result
 	weights []float64
 	means   *mat.Dense
 	comps   []component
 	form    Covariance
-	status  learners.Status
 	trace   []float64
 }
 
@@ -207,7 +210,7 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 	}
 	e.floor = p.Floor * total / float64(n) / float64(d)
 
-	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, status: learners.IterationCap}
+	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, Result: learners.Result{Status: learners.IterationCap}}
 	switch p.Start {
 	case StartFromKMeans:
 		k := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), KMeansParams{}.Resolved().MaxIterations, runs{}.report)
@@ -241,9 +244,10 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 			gain = ll - m.trace[k-1]
 		}
 		m.trace = append(m.trace, ll)
+		m.Iterations, m.Residual = len(m.trace), gain/float64(n)
 		report(len(m.trace), p.MaxIterations, ll)
 		if gain <= p.Tol*float64(n) {
-			m.status = learners.Converged
+			m.Status = learners.Converged
 			break
 		}
 		if len(m.trace) == p.MaxIterations {
@@ -458,10 +462,6 @@ func (m *Mixture) Covariance(k int) *mat.SymDense {
 
 // Form returns the form of the covariance matrices.
 func (m *Mixture) Form() Covariance { return m.form }
-
-// Status returns learners.Converged if the last iteration raised the
-// log-likelihood by Tol per row or less, else learners.IterationCap.
-func (m *Mixture) Status() learners.Status { return m.status }
 
 // LogLikelihood returns ℓ of the fitted rows.
 func (m *Mixture) LogLikelihood() float64 { return m.trace[len(m.trace)-1] }

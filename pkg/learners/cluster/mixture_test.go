@@ -203,8 +203,8 @@ func TestOneComponent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Status() != learners.Converged || len(m.Trace()) != 2 {
-			t.Errorf("%v: status %v after %d iterations", form, m.Status(), len(m.Trace()))
+		if m.Status != learners.Converged || len(m.Trace()) != 2 {
+			t.Errorf("%v: status %v after %d iterations", form, m.Status, len(m.Trace()))
 		}
 		want := mat.NewSymDense(d, nil)
 		for i := range d {
@@ -350,8 +350,8 @@ func TestMixtureRunsAreReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Status() != learners.IterationCap || len(m.Trace()) != 2 || m.Form() != CovarianceFull {
-		t.Errorf("two iterations: status %v, trace %v, form %v", m.Status(), m.Trace(), m.Form())
+	if m.Status != learners.IterationCap || len(m.Trace()) != 2 || m.Form() != CovarianceFull {
+		t.Errorf("two iterations: status %v, trace %v, form %v", m.Status, m.Trace(), m.Form())
 	}
 }
 
@@ -438,7 +438,7 @@ func ExampleFitMixture() {
 	}
 	wide := m.Assign(x)[0]
 	fmt.Printf("weight %.2f, mean %.2f, variance %.2f, %v\n",
-		m.Weights()[wide], m.Means().At(wide, 0), m.Covariance(wide).At(0, 0), m.Status())
+		m.Weights()[wide], m.Means().At(wide, 0), m.Covariance(wide).At(0, 0), m.Status)
 	// Output: weight 0.50, mean 0.00, variance 1.25, converged
 }
 

@@ -86,7 +86,7 @@ func (p Params) check() error {
 // Result is what Fit returns. Iterations of the Result counts cycles;
 // Residual is the change of λ over the last one, as in the stopping rule.
 type Result struct {
-	learners.Result
+	learners.MetricResult
 	Solution
 }
 
@@ -218,8 +218,8 @@ func fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Resu
 		return Result{}, err
 	}
 	return Result{
-		Result:   learners.Result{Metric: f.metric(), Status: status, Iterations: l.cycles, Residual: l.change},
-		Solution: l.solution(p),
+		MetricResult: learners.MetricResult{Metric: f.metric(), Result: learners.Result{Status: status, Iterations: l.cycles, Residual: l.change}},
+		Solution:     l.solution(p),
 	}, nil
 }
 

@@ -57,12 +57,9 @@ func (p KernelParams) input() Params {
 
 // KernelResult is what FitKernel returns.
 type KernelResult struct {
-	// Status is learners.Converged or learners.IterationCap, as for Fit.
-	Status learners.Status
-	// Iterations counts cycles.
-	Iterations int
-	// Residual is the change of λ over the last cycle, as in the stopping rule.
-	Residual float64
+	// Result has learners.Converged or learners.IterationCap, as for Fit. Iterations counts cycles, and
+	// Residual is the change of λ over the last one, as in the stopping rule.
+	learners.Result
 	// Solution holds bounds, multipliers, slacks, KKT residual and duality gap.
 	Solution
 	// Support holds the rows of K₀ that a link with λ > 0 joins, ascending.
@@ -251,7 +248,7 @@ func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []m
 		support[a] = objects[i]
 	}
 	return KernelResult{
-		Status: status, Iterations: l.cycles, Residual: l.change,
+		Result:   learners.Result{Status: status, Iterations: l.cycles, Residual: l.change},
 		Solution: l.solution(p),
 		Support:  support, S: s,
 	}, nil

@@ -199,16 +199,16 @@ func TestLabelsErrors(t *testing.T) {
 	x, y := blobs(3, 6, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for want, p := range map[string]TunedParams{
-		"itml: gamma: 1 is not allowed, want 0":                 {LabelParams: LabelParams{Params: Params{Gamma: 1}}},
-		"itml: gammas: none given":                              {Gammas: []float64{}},
-		"itml: gammas: 0 is not allowed":                        {Gammas: []float64{1, 0}},
-		"itml: folds: 1 is not allowed, want 2 to the number":   {Folds: 1},
-		"itml: folds: 7 is not allowed":                         {Folds: 7},
-		"itml: k: 4 is not allowed, want 1 to 3":                {},
-		"itml: links: -1 is not allowed":                        {K: 1, LabelParams: LabelParams{Links: -1}},
-		"itml: bound_pairs: -1 is not allowed":                  {K: 1, LabelParams: LabelParams{BoundPairs: -1}},
-		"itml: tol: -1 is not allowed":                          {K: 1, LabelParams: LabelParams{Params: Params{Tol: -1}}},
-		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":   {K: 1, LabelParams: LabelParams{Params: Params{W0: matrixtest.Identity(1)}}},
+		"itml: gamma: 1 is not allowed, want 0":                        {LabelParams: LabelParams{Params: Params{Gamma: 1}}},
+		"itml: gammas: none given":                                     {Gammas: []float64{}},
+		"itml: gammas: 0 is not allowed":                               {Gammas: []float64{1, 0}},
+		"itml: folds: 1 is not allowed, want 2 to the number":          {Folds: 1},
+		"itml: folds: 7 is not allowed":                                {Folds: 7},
+		"itml: k: 4 is not allowed, want 1 to 3":                       {},
+		"itml: links: -1 is not allowed":                               {K: 1, LabelParams: LabelParams{Links: -1}},
+		"itml: bound_pairs: -1 is not allowed":                         {K: 1, LabelParams: LabelParams{BoundPairs: -1}},
+		"itml: tol: -1 is not allowed":                                 {K: 1, LabelParams: LabelParams{Params: Params{Tol: -1}}},
+		"fold 1: itml: w0: 1×1 is not allowed, want 2×2 like":          {K: 1, LabelParams: LabelParams{Params: Params{W0: matrixtest.Identity(1)}}},
 		"itml: rule: 5 is not allowed, want BoundPercentiles or Bound": {K: 1, LabelParams: LabelParams{Params: Params{Bounds: BoundParams{Rule: 5}}}},
 	} {
 		if _, err := Tune(context.Background(), rng, x, y, p); err == nil || !strings.Contains(err.Error(), want) {

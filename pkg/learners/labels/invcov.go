@@ -54,22 +54,22 @@ func (p InvCovParams) check() error {
 // The answer is in closed form: Status is learners.Closed. FitInvCov returns an error
 // if all rows coincide, if an entry of x is NaN or infinite, if the scatter or M
 // overflows, if Ridge is negative or not finite, or if ctx is done. It panics if x is nil or empty.
-func FitInvCov(ctx context.Context, x *mat.Dense, p InvCovParams) (learners.Result, error) {
+func FitInvCov(ctx context.Context, x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 	if x == nil || x.IsEmpty() {
 		panic("labels: FitInvCov: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
-		return learners.Result{}, err
+		return learners.MetricResult{}, err
 	}
 	if err := metric.CheckFinite(x); err != nil {
-		return learners.Result{}, fmt.Errorf("invcov: %w", err)
+		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
-	return closed(ctx, "invcov", x, func(x *mat.Dense) (learners.Result, error) { return fitInvCov(x, p) })
+	return closed(ctx, "invcov", x, func(x *mat.Dense) (learners.MetricResult, error) { return fitInvCov(x, p) })
 }
 
 // fitInvCov is FitInvCov for input that has been checked.
-func fitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
+func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 	n, d := x.Dims()
 	mean := meanOf(x, upTo(n))
 	dev := mat.NewDense(n, d, nil)
@@ -78,9 +78,9 @@ func fitInvCov(x *mat.Dense, p InvCovParams) (learners.Result, error) {
 	}
 	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
 	if err != nil {
-		return learners.Result{}, fmt.Errorf("invcov: %w", err)
+		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
-	return learners.Result{Metric: m, Status: learners.Closed}, nil
+	return learners.MetricResult{Metric: m, Result: learners.Result{Status: learners.Closed}}, nil
 }
 
 // LogDetStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence
@@ -106,7 +106,7 @@ func LogDetStart(ctx context.Context, x *mat.Dense, p InvCovParams) (*mat.SymDen
 }
 
 // startOf is LogDetStart for the answer of FitInvCov.
-func startOf(r learners.Result) *mat.SymDense {
+func startOf(r learners.MetricResult) *mat.SymDense {
 	w := r.Metric.M()
 	rank, d := r.Metric.Rows(), r.Metric.Dim()
 	if rank == d { // always with a ridge

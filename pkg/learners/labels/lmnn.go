@@ -66,7 +66,7 @@ func (p LMNNParams) check() error {
 // LMNN is what FitLMNN returns. Status is learners.Converged if Residual ≤ Tol,
 // learners.NoProgress if round-off lets nothing improve, else learners.IterationCap.
 type LMNN struct {
-	learners.Result
+	learners.MetricResult
 	// Targets holds the target neighbours of each row, nearest first.
 	Targets [][]int
 	// Pull is Σ d²(i, j) over rows i and targets j, and Push the sum of the hinges,
@@ -172,9 +172,9 @@ func fitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
 	return LMNN{
-		Result:  learners.Result{Metric: m, Status: status, Iterations: f.iterations, Residual: f.residual},
-		Targets: targets,
-		Pull:    end.pull, Push: end.push, Objective: (1-p.Mu)*end.pull + p.Mu*end.push,
+		MetricResult: learners.MetricResult{Metric: m, Result: learners.Result{Status: status, Iterations: f.iterations, Residual: f.residual}},
+		Targets:      targets,
+		Pull:         end.pull, Push: end.push, Objective: (1-p.Mu)*end.pull + p.Mu*end.push,
 		Lower: f.bounded(f.best), Violations: end.violations,
 	}, nil
 }

@@ -51,7 +51,7 @@ func (p MCMLParams) check() error {
 // MCML is what FitMCML returns. Status is learners.Converged if Residual ≤ Tol,
 // learners.NoProgress if round-off lets nothing improve, else learners.IterationCap.
 type MCML struct {
-	learners.Result
+	learners.MetricResult
 	// Objective is F(M), in nats.
 	Objective float64
 	// Rows is the number of rows that have another row in their class.
@@ -141,8 +141,8 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	return MCML{
-		Result:    learners.Result{Metric: m, Status: end.status, Iterations: end.iterations, Residual: end.residual},
-		Objective: objective, Rows: f.rows,
+		MetricResult: learners.MetricResult{Metric: m, Result: learners.Result{Status: end.status, Iterations: end.iterations, Residual: end.residual}},
+		Objective:    objective, Rows: f.rows,
 	}, nil
 }
 

@@ -38,10 +38,12 @@ func (p RFEParams) Resolved() RFEParams {
 // RFE is a ranking of features by recursive feature elimination. It is immutable
 // and safe for concurrent use.
 type RFE struct {
-	order  []int // best first
-	status learners.Status
-	fits   int
-	epochs int
+	// Result has learners.Converged if every fit did, else why the last that did not stopped.
+	// Iterations counts the passes over the rows in all fits, and Residual is the largest of their
+	// duality gaps.
+	learners.Result
+	order []int // best first
+	fits  int
 }
 
 // FitRFE ranks the features of the n×d matrix x by how late they are eliminated:
@@ -75,7 +77,7 @@ func FitRFE(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Labe
 		return nil, fmt.Errorf("rfe: %w", err)
 	}
 	_, d := x.Dims()
-	r := &RFE{order: make([]int, d), status: learners.Converged}
+	r := &RFE{order: make([]int, d), Result: learners.Result{Status: learners.Converged}}
 	alive := make([]int, d) // features, by column of s
 	for j := range alive {
 		alive[j] = j
@@ -86,9 +88,10 @@ func FitRFE(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Labe
 			return nil, fmt.Errorf("rfe: %w", err)
 		}
 		r.fits++
-		r.epochs += epochs
+		r.Iterations += epochs
+		r.Residual = max(r.Residual, s.gap)
 		if status != learners.Converged {
-			r.status = status
+			r.Status = status
 		}
 		w, b := s.hyperplane()
 		if err := (&Hyperplane{w, b}).check(); err != nil {
@@ -150,12 +153,5 @@ func (r *RFE) Order() []int { return slices.Clone(r.order) }
 // unless 0 ≤ m ≤ d.
 func (r *RFE) Top(m int) []int { return slices.Sorted(slices.Values(r.order[:m])) }
 
-// Status returns learners.Converged if every fit did, else why the last that did
-// not stopped.
-func (r *RFE) Status() learners.Status { return r.status }
-
-// Fits returns the number of fits, Epochs that of their passes over the rows.
+// Fits returns the number of fits.
 func (r *RFE) Fits() int { return r.fits }
-
-// Epochs returns the number of passes over the rows in all fits.
-func (r *RFE) Epochs() int { return r.epochs }

@@ -72,8 +72,8 @@ func TestRFEAgainstDefinition(t *testing.T) {
 				k := int(p.Chunk * float64(alive))
 				return max(min(k, alive-p.Single), 1)
 			})
-			if !slices.Equal(r.Order(), want) || r.Fits() != fits || r.Status() != learners.Converged {
-				t.Errorf("%+v, %+v: order %v after %d fits (%v), want %v after %d", p, s, r.Order(), r.Fits(), r.Status(), want, fits)
+			if !slices.Equal(r.Order(), want) || r.Fits() != fits || r.Status != learners.Converged {
+				t.Errorf("%+v, %+v: order %v after %d fits (%v), want %v after %d", p, s, r.Order(), r.Fits(), r.Status, want, fits)
 			}
 		}
 	}
@@ -105,8 +105,8 @@ func TestRFEFindsPlantedFeatures(t *testing.T) {
 				t.Fatalf("chunk %v: the order is no permutation: %v", chunk, r.Order())
 			}
 		}
-		if len(r.Top(0)) != 0 || r.Epochs() < r.Fits()/10 {
-			t.Errorf("chunk %v: %d epochs in %d fits", chunk, r.Epochs(), r.Fits())
+		if len(r.Top(0)) != 0 || r.Iterations < r.Fits()/10 {
+			t.Errorf("chunk %v: %d epochs in %d fits", chunk, r.Iterations, r.Fits())
 		}
 	}
 }
@@ -159,8 +159,8 @@ func TestRFEStatusAndErrors(t *testing.T) {
 		return r
 	}
 	a, b := fit(), fit()
-	if a.Status() != learners.IterationCap || a.Epochs() != a.Fits() {
-		t.Errorf("one epoch per fit: %v, %d epochs in %d fits", a.Status(), a.Epochs(), a.Fits())
+	if a.Status != learners.IterationCap || a.Iterations != a.Fits() {
+		t.Errorf("one epoch per fit: %v, %d epochs in %d fits", a.Status, a.Iterations, a.Fits())
 	}
 	if !slices.Equal(a.Order(), b.Order()) {
 		t.Errorf("two runs differ: %v and %v", a.Order(), b.Order())
@@ -221,7 +221,7 @@ func BenchmarkLinear(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(r.Fits()), "fits")
-				b.ReportMetric(float64(r.Epochs()), "epochs")
+				b.ReportMetric(float64(r.Iterations), "epochs")
 			}
 		})
 	}

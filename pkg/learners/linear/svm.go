@@ -93,11 +93,12 @@ func (p SVMParams) check() error {
 // use.
 type SVM struct {
 	Hyperplane
+	// Result has learners.Converged if Residual, the duality gap relative to the objective, is at most
+	// Tol, learners.NoProgress if round-off stopped the descent before, else learners.IterationCap.
+	// Iterations counts passes over the rows.
+	learners.Result
 	params SVMParams
 	alpha  []float64
-	status learners.Status
-	epochs int
-	gap    float64
 }
 
 // FitSVM returns the w and b that minimise
@@ -136,11 +137,11 @@ func FitSVM(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Labe
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	r := &SVM{params: p}
-	r.status, r.epochs = s.solve(rng)
+	r.Status, r.Iterations = s.solve(rng)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	r.gap = s.gap
+	r.Residual = s.gap
 	r.alpha = s.alpha
 	r.w, r.b = s.hyperplane()
 	if err := r.valid(); err != nil {
@@ -416,16 +417,6 @@ func (s *SVM) Params() SVMParams { return s.params }
 // Multipliers returns a copy of α, one per row; those > 0 are of support vectors.
 func (s *SVM) Multipliers() []float64 { return slices.Clone(s.alpha) }
 
-// Gap returns the duality gap relative to the objective.
-func (s *SVM) Gap() float64 { return s.gap }
-
-// Status returns learners.Converged if Gap is at most Tol, learners.NoProgress if
-// round-off stopped the descent before, else learners.IterationCap.
-func (s *SVM) Status() learners.Status { return s.status }
-
-// Epochs returns the number of passes over the rows.
-func (s *SVM) Epochs() int { return s.epochs }
-
 // svmState is what an SVM saves beside its parameters.
 type svmState struct {
 	linearState
@@ -438,7 +429,7 @@ type svmState struct {
 // Save writes the classifier in the format of package persist, kind
 // "classify/svm". What is loaded from it predicts the same bits.
 func (s *SVM) Save(w io.Writer) error {
-	return persist.Write(w, SVMKind, s.params, svmState{linearState{s.w, s.b}, s.alpha, s.status.String(), s.epochs, s.gap})
+	return persist.Write(w, SVMKind, s.params, svmState{linearState{s.w, s.b}, s.alpha, s.Status.String(), s.Iterations, s.Residual})
 }
 
 // LoadSVM reads what SVM.Save wrote. Its errors wrap those of package persist if
@@ -449,10 +440,10 @@ func LoadSVM(in io.Reader) (*SVM, error) {
 	if err := persist.Load(in, SVMKind, &s.params, &state); err != nil {
 		return nil, err
 	}
-	s.w, s.b, s.alpha, s.epochs, s.gap = state.Weights, state.Bias, state.Alpha, state.Epochs, state.Gap
+	s.w, s.b, s.alpha, s.Iterations, s.Residual = state.Weights, state.Bias, state.Alpha, state.Epochs, state.Gap
 	for _, status := range []learners.Status{learners.Converged, learners.NoProgress, learners.IterationCap} {
 		if state.Status == status.String() {
-			s.status = status
+			s.Status = status
 		}
 	}
 	if err := s.valid(); err != nil {
@@ -481,11 +472,11 @@ func (s *SVM) valid() error {
 	if len(s.alpha) == 0 {
 		return errors.New("no multipliers, want at least one")
 	}
-	if !(s.gap >= 0) || (s.gap <= s.params.Tol) != (s.status == learners.Converged) || s.status == learners.NotRun {
-		return fmt.Errorf("a gap of %v does not go with status %q", s.gap, s.status)
+	if !(s.Residual >= 0) || (s.Residual <= s.params.Tol) != (s.Status == learners.Converged) || s.Status == learners.NotRun {
+		return fmt.Errorf("a gap of %v does not go with status %q", s.Residual, s.Status)
 	}
-	if s.epochs < 0 || s.epochs > s.params.MaxEpochs {
-		return fmt.Errorf("epochs: %d is not allowed, want 0 to %d", s.epochs, s.params.MaxEpochs)
+	if s.Iterations < 0 || s.Iterations > s.params.MaxEpochs {
+		return fmt.Errorf("epochs: %d is not allowed, want 0 to %d", s.Iterations, s.params.MaxEpochs)
 	}
 	return nil
 }

@@ -144,8 +144,8 @@ func TestSVMAgainstKKT(t *testing.T) {
 			if !floats.EqualApprox(r.Weights(), w, tol) || math.Abs(r.Bias()-b) > tol*p.BiasScale {
 				t.Errorf("%+v: w = %v and b = %v, want %v and %v", p, r.Weights(), r.Bias(), w, b)
 			}
-			if r.Status() != learners.Converged {
-				t.Errorf("%+v: %v after %d epochs, gap %g", p, r.Status(), r.Epochs(), r.Gap())
+			if r.Status != learners.Converged {
+				t.Errorf("%+v: %v after %d epochs, gap %g", p, r.Status, r.Iterations, r.Residual)
 			}
 		}
 	}
@@ -186,8 +186,8 @@ func TestSVMGap(t *testing.T) {
 				if !floats.EqualApprox(w, r.Weights(), roundOff) || math.Abs(b-r.Bias()) > roundOff {
 					t.Errorf("%+v: w is not the sum over the multipliers", p)
 				}
-				if want := (primal - dual) / primal; math.Abs(r.Gap()-want) > roundOff || r.Gap() > p.Tol || r.Status() != learners.Converged {
-					t.Errorf("%+v: gap %g, want %g, at most %g; %v", p, r.Gap(), want, p.Tol, r.Status())
+				if want := (primal - dual) / primal; math.Abs(r.Residual-want) > roundOff || r.Residual > p.Tol || r.Status != learners.Converged {
+					t.Errorf("%+v: gap %g, want %g, at most %g; %v", p, r.Residual, want, p.Tol, r.Status)
 				}
 				if seed == 1 {
 					if apart := floats.Distance(last, r.Weights(), 2); apart > 2*math.Sqrt(2*p.Tol*primal) {
@@ -304,15 +304,15 @@ func TestSVMStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short.Status() != learners.IterationCap || short.Epochs() != 2 || !(short.Gap() > 1e-4) {
-		t.Errorf("two epochs: %v, %d, gap %g", short.Status(), short.Epochs(), short.Gap())
+	if short.Status != learners.IterationCap || short.Iterations != 2 || !(short.Residual > 1e-4) {
+		t.Errorf("two epochs: %v, %d, gap %g", short.Status, short.Iterations, short.Residual)
 	}
 	one, err := FitSVM(t.Context(), rng, x, slices.Repeat([]classify.Label{classify.Negative}, 60), SVMParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(one.Classify(x), classify.Positive) || one.Status() != learners.Converged {
-		t.Errorf("one class: %v, %v", one.Classify(x), one.Status())
+	if slices.Contains(one.Classify(x), classify.Positive) || one.Status != learners.Converged {
+		t.Errorf("one class: %v, %v", one.Classify(x), one.Status)
 	}
 	same, err := FitSVM(t.Context(), rng, mat.NewDense(4, 2, slices.Repeat([]float64{1, 2}, 4)), []classify.Label{1, -1, 1, -1}, SVMParams{})
 	if err != nil {
@@ -326,8 +326,8 @@ func TestSVMStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tight.Status() == learners.Converged || tight.Gap() > 1e-13 {
-		t.Errorf("tolerance 1e-300: %v, gap %g", tight.Status(), tight.Gap())
+	if tight.Status == learners.Converged || tight.Residual > 1e-13 {
+		t.Errorf("tolerance 1e-300: %v, gap %g", tight.Status, tight.Residual)
 	}
 }
 
@@ -341,7 +341,7 @@ func TestSVMIsReproducible(t *testing.T) {
 		return r
 	}
 	a, b := fit(), fit()
-	if !slices.Equal(a.Weights(), b.Weights()) || a.Bias() != b.Bias() || !slices.Equal(a.Multipliers(), b.Multipliers()) || a.Epochs() != b.Epochs() {
+	if !slices.Equal(a.Weights(), b.Weights()) || a.Bias() != b.Bias() || !slices.Equal(a.Multipliers(), b.Multipliers()) || a.Iterations != b.Iterations {
 		t.Error("two runs differ")
 	}
 }
@@ -408,7 +408,7 @@ func TestSVMFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(q.Weights(), r.Weights()) || q.Bias() != r.Bias() || !slices.Equal(q.Multipliers(), r.Multipliers()) ||
-			q.Params() != r.Params() || q.Status() != r.Status() || q.Epochs() != r.Epochs() || q.Gap() != r.Gap() {
+			q.Params() != r.Params() || q.Status != r.Status || q.Iterations != r.Iterations || q.Residual != r.Residual {
 			t.Errorf("%+v: the loaded classifier differs", p)
 		}
 		persisttest.Check(t, file, LoadSVM)
@@ -440,7 +440,7 @@ func ExampleFitSVM() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(s.Classify(x), s.Status())
+	fmt.Println(s.Classify(x), s.Status)
 	for i, a := range s.Multipliers() {
 		if a > 0 {
 			fmt.Printf("row %d is a support vector, with y·score = %.2f\n", i, float64(y[i])*s.Predict(x.RawRowView(i)).Score)

@@ -85,7 +85,7 @@ func (p BatchPOLAParams) check() error {
 // or steps, by the Reading; Residual is the largest hinge loss of a pair under the
 // metric and the threshold.
 type BatchPOLA struct {
-	learners.Result
+	learners.MetricResult
 	Threshold float64 // b: two points are similar iff d² ≤ b
 	Updates   int     // steps that changed the hypothesis
 	// Learner is POLA after the last step: with Save it keeps metric and
@@ -178,10 +178,10 @@ func fitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 		return BatchPOLA{}, fmt.Errorf("pola-batch: link %d: loss %v under the last metric, want a finite number: scale the features down", k, residual)
 	}
 	return BatchPOLA{
-		Result:    learners.Result{Metric: l.Metric(), Status: status, Iterations: f.iterations, Residual: residual},
-		Threshold: l.Threshold(),
-		Updates:   f.updates,
-		Learner:   l,
+		MetricResult: learners.MetricResult{Metric: l.Metric(), Result: learners.Result{Status: status, Iterations: f.iterations, Residual: residual}},
+		Threshold:    l.Threshold(),
+		Updates:      f.updates,
+		Learner:      l,
 	}, nil
 }
 

@@ -54,28 +54,28 @@ func (p RCAParams) Resolved() RCAParams { return p }
 //
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).
-func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams) (learners.Result, error) {
+func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams) (learners.MetricResult, error) {
 	if x == nil || x.IsEmpty() {
 		panic("pairs: FitRCA: x is nil or empty")
 	}
 	n, d := x.Dims()
 	p = p.Resolved()
 	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
-		return learners.Result{}, fmt.Errorf("rca: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
+		return learners.MetricResult{}, fmt.Errorf("rca: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
 	}
 	if err := metric.CheckFinite(x); err != nil {
-		return learners.Result{}, fmt.Errorf("rca: %w", err)
+		return learners.MetricResult{}, fmt.Errorf("rca: %w", err)
 	}
 	chunks, err := chunklets(n, links)
 	if err != nil {
-		return learners.Result{}, fmt.Errorf("rca: %w", err)
+		return learners.MetricResult{}, fmt.Errorf("rca: %w", err)
 	}
 	points := 0
 	for _, c := range chunks {
 		points += len(c)
 	}
 	if points == 0 {
-		return learners.Result{}, errors.New("rca: links: no similar link between two different rows, want at least one")
+		return learners.MetricResult{}, errors.New("rca: links: no similar link between two different rows, want at least one")
 	}
 	dev := mat.NewDense(points-len(chunks), d, nil)
 	row := 0
@@ -92,18 +92,18 @@ func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams)
 			floats.Scale(math.Sqrt(float64(k)/float64(k+1)), r)
 		}
 	}
-	fit := func(context.Context) (learners.Result, error) {
+	fit := func(context.Context) (learners.MetricResult, error) {
 		m, err := metric.InverseScatter(dev, float64(points), p.Ridge)
 		if err != nil {
-			return learners.Result{}, fmt.Errorf("rca: within chunklets: %w", err)
+			return learners.MetricResult{}, fmt.Errorf("rca: within chunklets: %w", err)
 		}
-		return learners.Result{Metric: m, Status: learners.Closed}, nil
+		return learners.MetricResult{Metric: m, Result: learners.Result{Status: learners.Closed}}, nil
 	}
 	if rows, _ := dev.Dims(); abandon.Long(rows+d, d, d) {
 		return abandon.Do(ctx, "rca", fit) // nobody else has the deviations
 	}
 	if err := ctx.Err(); err != nil {
-		return learners.Result{}, fmt.Errorf("rca: %w", err)
+		return learners.MetricResult{}, fmt.Errorf("rca: %w", err)
 	}
 	return fit(ctx)
 }

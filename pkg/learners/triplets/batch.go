@@ -106,14 +106,11 @@ func (p BatchParams) check() error {
 type BatchResult struct {
 	// Kernel is K, n×n and positive semi-definite.
 	Kernel *mat.SymDense
-	// Status is Converged if Residual ≤ Tol, NoProgress if no step improved the objective, else
-	// IterationCap, which Fixed always ends with.
-	Status learners.Status
-	// Iterations counts gradients taken. An iteration of BatchAccelerated or BatchLineSearch may project more
-	// than once: where the line search shortens its step.
-	Iterations int
-	// Residual bounds how far Objective is from its minimum; see FitBatch.
-	Residual float64
+	// Result has learners.Converged if Residual ≤ Tol, learners.NoProgress if no step improved the
+	// objective, else learners.IterationCap, which BatchFixed always ends with. Residual bounds how far
+	// Objective is from its minimum; see FitBatch. Iterations counts gradients taken. An iteration of
+	// BatchAccelerated or BatchLineSearch may project more than once: where the line search shortens its step.
+	learners.Result
 	// Objective is Σ l(K, t) + τ·trace K.
 	Objective float64
 	// Rank is that of Kernel by Rank with its default tolerance.
@@ -213,12 +210,10 @@ func fitChecked(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) 
 		return BatchResult{}, err
 	}
 	return BatchResult{
-		Kernel:     f.kernel(f.best.k),
-		Status:     status,
-		Iterations: f.iterations,
-		Residual:   f.residual(),
-		Objective:  f.best.objective,
-		Rank:       f.rank(f.best),
+		Kernel:    f.kernel(f.best.k),
+		Result:    learners.Result{Status: status, Iterations: f.iterations, Residual: f.residual()},
+		Objective: f.best.objective,
+		Rank:      f.rank(f.best),
 	}, nil
 }
 

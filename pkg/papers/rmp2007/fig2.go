@@ -203,7 +203,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				return nil, err
 			}
 			converged := 0.0
-			if rfe.Status() == learners.Converged {
+			if rfe.Status == learners.Converged {
 				converged = 1
 			}
 			for _, m := range set.M {
