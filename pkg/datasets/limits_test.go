@@ -24,11 +24,14 @@ func TestHugeCounts(t *testing.T) {
 	}
 	for _, n := range []int{1 << 20, 1 << 40, math.MaxInt} {
 		for name, f := range map[string]func() error{
-			"RandomLinks":         func() error { _, err := sample.RandomLinks(rng, y, n); return err },
-			"BalancedLinks":       func() error { _, err := sample.BalancedLinks(rng, y, n); return err },
-			"PerClassLinks":       func() error { _, err := sample.PerClassLinks(rng, y, 2, n, n); return err },
-			"Rings":               func() error { _, err := synthetic.Rings(rng, n, []float64{1}, 0); return err },
-			"NoisyGlyphs":         func() error { _, err := synthetic.NoisyGlyphs(rng, []int{1}, n, synthetic.PerImage, 1); return err },
+			"RandomLinks":   func() error { _, err := sample.RandomLinks(rng, y, n); return err },
+			"BalancedLinks": func() error { _, err := sample.BalancedLinks(rng, y, n); return err },
+			"PerClassLinks": func() error { _, err := sample.PerClassLinks(rng, y, 2, n, n); return err },
+			"Rings":         func() error { _, err := synthetic.Rings(rng, n, []float64{1}, 0); return err },
+			"NoisyGlyphs": func() error {
+				_, err := synthetic.NoisyGlyphs(rng, []int{1}, n, synthetic.NoisePerImage, 1)
+				return err
+			},
 			"GaussianMixture":     func() error { _, err := synthetic.GaussianMixture(rng, mixture(n)); return err },
 			"GaussianComparisons": func() error { _, err := synthetic.GaussianComparisons(rng, n, 2); return err },
 			"CountTriplets":       func() error { _, err := datasets.CountTriplets(2*n, nil); return err },

@@ -27,7 +27,7 @@ func ExampleGlyph() {
 
 func ExampleNoisyGlyphs() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s, err := synthetic.NoisyGlyphs(rng, []int{5, 2}, 16, synthetic.PerImage, 1)
+	s, err := synthetic.NoisyGlyphs(rng, []int{5, 2}, 16, synthetic.NoisePerImage, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -109,14 +109,14 @@ func (p Pattern) String() string { return patternNames.Text(p) }
 type NoiseReading int
 
 const (
-	// PerImage draws one Gaussian value per image and adds it to every pixel of
+	// NoisePerImage draws one Gaussian value per image and adds it to every pixel of
 	// the odd columns (or rows). Under this reading the noise is one strong
 	// direction, which PCA takes for signal.
-	PerImage NoiseReading = iota
-	// PerLine draws one Gaussian value per odd column (or row).
-	PerLine
-	// PerPixel draws one Gaussian value per pixel of the odd columns (or rows).
-	PerPixel
+	NoisePerImage NoiseReading = iota
+	// NoisePerLine draws one Gaussian value per odd column (or row).
+	NoisePerLine
+	// NoisePerPixel draws one Gaussian value per pixel of the odd columns (or rows).
+	NoisePerPixel
 )
 
 var readingNames = enum.Of[NoiseReading]("NoiseReading(%d)", "image", "line", "pixel")
@@ -157,7 +157,7 @@ func NoisyGlyphs(rng *rand.Rand, digits []int, perPattern int, reading NoiseRead
 	if perPattern < 1 {
 		return nil, fmt.Errorf("synthetic: perPattern: %d is not allowed, want at least 1", perPattern)
 	}
-	if reading < PerImage || reading > PerPixel {
+	if reading < NoisePerImage || reading > NoisePerPixel {
 		return nil, fmt.Errorf("synthetic: reading: %v is not allowed, want one of %q", reading, readingNames.List())
 	}
 	if !(snr > 0) || math.IsInf(snr, 1) {
@@ -190,15 +190,15 @@ func addNoise(rng *rand.Rand, image []float64, pattern Pattern, reading NoiseRea
 		lineStride, pixelStride = GlyphSide, 1
 	}
 	var z float64
-	if reading == PerImage {
+	if reading == NoisePerImage {
 		z = sigma * rng.NormFloat64()
 	}
 	for line := 0; line < GlyphSide; line += 2 {
-		if reading == PerLine {
+		if reading == NoisePerLine {
 			z = sigma * rng.NormFloat64()
 		}
 		for pixel := range GlyphSide {
-			if reading == PerPixel {
+			if reading == NoisePerPixel {
 				z = sigma * rng.NormFloat64()
 			}
 			image[line*lineStride+pixel*pixelStride] += z

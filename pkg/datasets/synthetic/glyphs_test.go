@@ -43,7 +43,7 @@ func TestGlyphs(t *testing.T) {
 // The number of different noise values in an image identifies the reading, and
 // where the noise lies identifies the pattern.
 func TestNoisyGlyphsPattern(t *testing.T) {
-	values := map[NoiseReading]int{PerImage: 1, PerLine: GlyphSide / 2, PerPixel: GlyphSide * GlyphSide / 2}
+	values := map[NoiseReading]int{NoisePerImage: 1, NoisePerLine: GlyphSide / 2, NoisePerPixel: GlyphSide * GlyphSide / 2}
 	for reading, want := range values {
 		digits, per := []int{5, 2}, 16
 		s, err := NoisyGlyphs(newRand(1), digits, per, reading, 1)
@@ -86,7 +86,7 @@ func TestNoisyGlyphsPattern(t *testing.T) {
 
 func TestNoisyGlyphsSNR(t *testing.T) {
 	for _, snr := range []float64{1, 4} {
-		for reading := PerImage; reading <= PerPixel; reading++ {
+		for reading := NoisePerImage; reading <= NoisePerPixel; reading++ {
 			const per = 2000
 			s, err := NoisyGlyphs(newRand(7), []int{2}, per, reading, snr)
 			if err != nil {
@@ -110,13 +110,13 @@ func TestNoisyGlyphsSNR(t *testing.T) {
 
 func TestNoisyGlyphsErrors(t *testing.T) {
 	for name, call := range map[string]func() (*datasets.Set, error){
-		"digit 10":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{10}, 1, PerImage, 1) },
-		"no digit":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), nil, 1, PerImage, 1) },
-		"0 images":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 0, PerImage, 1) },
+		"digit 10":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{10}, 1, NoisePerImage, 1) },
+		"no digit":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), nil, 1, NoisePerImage, 1) },
+		"0 images":  func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 0, NoisePerImage, 1) },
 		"reading 9": func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, 9, 1) },
-		"snr 0":     func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, 0) },
-		"snr NaN":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.NaN()) },
-		"snr Inf":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, PerImage, math.Inf(1)) },
+		"snr 0":     func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, NoisePerImage, 0) },
+		"snr NaN":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, NoisePerImage, math.NaN()) },
+		"snr Inf":   func() (*datasets.Set, error) { return NoisyGlyphs(newRand(1), []int{1}, 1, NoisePerImage, math.Inf(1)) },
 	} {
 		if s, err := call(); err == nil || s != nil {
 			t.Errorf("%s: got %v, want an error", name, s)
@@ -125,7 +125,7 @@ func TestNoisyGlyphsErrors(t *testing.T) {
 }
 
 func TestNoiseReadingNames(t *testing.T) {
-	for r := PerImage; r <= PerPixel; r++ {
+	for r := NoisePerImage; r <= NoisePerPixel; r++ {
 		if got, err := ParseNoiseReading(r.String()); err != nil || got != r {
 			t.Errorf("ParseNoiseReading(%q) = %v, %v", r, got, err)
 		}

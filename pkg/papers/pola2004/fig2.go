@@ -65,9 +65,9 @@ var Fig2 = experiment.Spec{
 	Columns: fig2Columns,
 	Trial:   fig2Trial,
 	Views: []experiment.View{
-		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(synthetic.PerImage)},
-		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(synthetic.PerLine)},
-		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(synthetic.PerPixel)},
+		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(synthetic.NoisePerImage)},
+		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(synthetic.NoisePerLine)},
+		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(synthetic.NoisePerPixel)},
 		{Name: "fig2-measures", Title: "Fig. 2 in numbers", Draw: drawFig2Measures},
 	},
 	Claims: fig2Claims,
@@ -88,11 +88,11 @@ var (
 	}
 	fig2Pixels = experiment.Vector("p", fig2Side*fig2Side, "", "grey value of a pixel, row by row; one factor brings the clean digits to unit norm on average").In("image")
 
-	noiseReadings = []synthetic.NoiseReading{synthetic.PerImage, synthetic.PerLine, synthetic.PerPixel}
+	noiseReadings = []synthetic.NoiseReading{synthetic.NoisePerImage, synthetic.NoisePerLine, synthetic.NoisePerPixel}
 	describeNoise = map[synthetic.NoiseReading]string{
-		synthetic.PerImage: "one value per image",
-		synthetic.PerLine:  "one value per odd line",
-		synthetic.PerPixel: "one value per pixel of the odd lines",
+		synthetic.NoisePerImage: "one value per image",
+		synthetic.NoisePerLine:  "one value per odd line",
+		synthetic.NoisePerPixel: "one value per pixel of the odd lines",
 	}
 )
 
