@@ -19,6 +19,8 @@ import (
 
 	// What the programs import, so that go test runs them again when it changes.
 	_ "metriclab/pkg/datasets"
+	_ "metriclab/pkg/datasets/sample"
+	_ "metriclab/pkg/datasets/synthetic"
 	_ "metriclab/pkg/experiment"
 	_ "metriclab/pkg/experiment/harness"
 	_ "metriclab/pkg/experiment/host"
