@@ -11,15 +11,13 @@
 // # Grammar
 //
 // A constructor NewX makes the learner X, LoadX(r) reads what its Save(w) wrote, FitX learns in batch.
-// Parameters come in one order in every function:
+// Parameters come in one order in every function, as in FitX(ctx, rng, x, links, p):
 //
-//		FitX(ctx, rng, x, y or links, p)
-//
-//	  - ctx, if the call may take long. Every fit has one; see Progress.
-//	  - rng, if the call draws: a *rand.Rand, or a *rand.PCG where the learner keeps and saves it.
-//	  - The data. Matrices have a row per sample. What is only read is a mat.Matrix or a
-//	    mat.Symmetric; a *mat.Dense is read in place. A reader comes before the name of what it reads.
-//	  - p, a plain struct XParams. Its zero value means the defaults, and Resolved tells them.
+//   - ctx, if the call may take long. Every fit has one; see Progress.
+//   - rng, if the call draws: a *rand.Rand, or a *rand.PCG where the learner keeps and saves it.
+//   - The data. Matrices have a row per sample. What is only read is a mat.Matrix or a
+//     mat.Symmetric; a *mat.Dense is read in place. A reader comes before the name of what it reads.
+//   - p, a plain struct XParams. Its zero value means the defaults, and Resolved tells them.
 //
 // A fit that iterates returns a type with a Result inside. Constants begin with what they are of:
 // pairs.UpdateAlways is an UpdateRule.
