@@ -45,7 +45,7 @@ func (l *Weights) Loss(p metric.Pair) float64 {
 }
 
 // Step moves the weights about as far as the pair asks for.
-func (l *Weights) Step(p metric.Pair) (out learners.Outcome[learners.PairPrediction], err error) {
+func (l *Weights) Step(p metric.Pair) (out learners.PairOutcome, err error) {
 	if err := p.Check(l.Dim()); err != nil {
 		return out, err
 	}

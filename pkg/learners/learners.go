@@ -76,7 +76,8 @@ type Online[F, P any] interface {
 }
 
 // Outcome reports one round. Prediction, Loss and Mistake belong to the
-// hypothesis held before the update.
+// hypothesis held before the update. As JSON it is one object, with the fields that
+// `metriclab learn` writes: see MarshalJSON.
 type Outcome[P any] struct {
 	Prediction P
 	Loss       float64
@@ -88,10 +89,18 @@ type Outcome[P any] struct {
 	Projections int
 }
 
+// What the learners of each kind of feedback return from Step.
+type (
+	PairOutcome    = Outcome[PairPrediction]
+	TripletOutcome = Outcome[TripletPrediction]
+	// MapOutcome has the map: the prototype, from 0 to B−1, of each object.
+	MapOutcome = Outcome[[]int]
+)
+
 // PairPrediction is what pair learners predict.
 type PairPrediction struct {
-	SqDist  float64 // squared distance under the current metric; finite, see Saturate
-	Similar bool    // SqDist ≤ threshold
+	SqDist  float64 `json:"sqdist"`  // squared distance under the current metric; finite, see Saturate
+	Similar bool    `json:"similar"` // SqDist ≤ threshold
 }
 
 var errSqDist = errors.New("x and y: d² overflows float64: scale the features down")
@@ -120,7 +129,10 @@ func Saturate(x float64) float64 {
 
 // TripletPrediction is what triplet learners predict: two squared distances,
 // from A to Near and from A to Far.
-type TripletPrediction struct{ SqNear, SqFar float64 }
+type TripletPrediction struct {
+	SqNear float64 `json:"sqnear"`
+	SqFar  float64 `json:"sqfar"`
+}
 
 // Pair is an online learner of a squared distance and a threshold from labelled
 // pairs.

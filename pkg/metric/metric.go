@@ -12,6 +12,8 @@
 package metric
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -65,10 +67,12 @@ type Link struct {
 	Label Label
 }
 
-// Pair is a labelled pair by value: two vectors of equal length.
+// Pair is a labelled pair by value: two vectors of equal length. As JSON it is a line
+// that `metriclab learn` reads: without a label, one that only asks for a prediction.
 type Pair struct {
-	X, Y  []float64
-	Label Label
+	X     []float64 `json:"x"`
+	Y     []float64 `json:"y"`
+	Label Label     `json:"label,omitzero"`
 }
 
 // Check returns an error unless p is a valid round for a learner of
@@ -123,15 +127,66 @@ type RankOne struct {
 	V []float64
 }
 
-// Triplet is a relative comparison: object A is closer to Near than to Far.
-type Triplet struct{ A, Near, Far int }
+// Triplet is a relative comparison: object A is closer to Near than to Far. As JSON it
+// is a line that `metriclab learn` reads.
+type Triplet struct {
+	A    int `json:"a"`
+	Near int `json:"near"`
+	Far  int `json:"far"`
+}
 
 // Degenerate reports whether the objects of t are not distinct.
 func (t Triplet) Degenerate() bool { return t.A == t.Near || t.A == t.Far || t.Near == t.Far }
 
 // CostRound is one round of map learning: Cost is A×B with entries in [0, 1],
-// the cost of assigning object i to prototype j in this round.
+// the cost of assigning object i to prototype j in this round. As JSON it is a line that
+// `metriclab learn` reads.
 type CostRound struct{ Cost mat.Matrix }
+
+type costFields struct {
+	Cost [][]float64 `json:"cost"`
+}
+
+// MarshalJSON writes {"cost":[[0,1],[0.5,0.2]]}, a list per object. It returns an error
+// if Cost is nil or not finite.
+func (c CostRound) MarshalJSON() ([]byte, error) {
+	if c.Cost == nil {
+		return nil, errors.New("cost: nil, want a matrix")
+	}
+	a, b := c.Cost.Dims()
+	rows := make([][]float64, a)
+	for i := range rows {
+		rows[i] = make([]float64, b)
+		for j := range rows[i] {
+			rows[i][j] = c.Cost.At(i, j)
+		}
+	}
+	return json.Marshal(costFields{rows})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. It returns an error if there is no row,
+// or rows are empty or differ in length; the numbers may be any.
+func (c *CostRound) UnmarshalJSON(raw []byte) error {
+	var fields costFields
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	if len(fields.Cost) == 0 {
+		return errors.New("cost: has no rows, want at least 1")
+	}
+	b := len(fields.Cost[0])
+	for i, row := range fields.Cost {
+		if len(row) == 0 || len(row) != b {
+			return fmt.Errorf("cost[%d]: has %d numbers, want %d", i, len(row), max(b, 1))
+		}
+	}
+	cost := mat.NewDense(len(fields.Cost), b, nil)
+	for i, row := range fields.Cost {
+		cost.SetRow(i, row)
+	}
+	c.Cost = cost
+	return nil
+}
 
 // SqDister is anything that measures a squared distance between two vectors.
 // Kernel metrics have no matrix, so this is what nearest neighbours ask for.

@@ -50,8 +50,8 @@ func (l Label) String() string {
 
 // Example is one round of an online classifier: a vector and its class.
 type Example struct {
-	X     []float64
-	Label Label
+	X     []float64 `json:"x"`
+	Label Label     `json:"label,omitzero"`
 }
 
 // Check returns an error unless e is a valid round for a classifier of
@@ -86,8 +86,8 @@ func CheckVector(x []float64, dim int) error {
 
 // Prediction is what online classifiers predict.
 type Prediction struct {
-	Score    float64 // the larger, the more positive; finite
-	Positive bool    // Score > 0
+	Score    float64 `json:"score"`    // the larger, the more positive; finite
+	Positive bool    `json:"positive"` // Score > 0
 }
 
 // PredictionOf returns the prediction of a score: positive iff it is > 0.

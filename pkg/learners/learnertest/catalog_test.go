@@ -32,7 +32,7 @@ func TestCatalog(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, kernel := l.(learners.PairKernel) // Gaussian by default
-			learnertest.Pairs{
+			learnertest.Pairs[learners.Pair]{
 				New:          func(dim int) (learners.Pair, error) { return e.NewPair(dim, v) },
 				Load:         e.LoadPair,
 				MinThreshold: 1,

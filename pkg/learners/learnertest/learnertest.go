@@ -3,7 +3,7 @@
 // which makes its own rounds.
 //
 //	func TestConformance(t *testing.T) {
-//		learnertest.Pairs{New: ..., Load: ...}.Run(t)
+//		learnertest.Pairs[*POLA]{New: ..., Load: LoadPOLA}.Run(t)
 //	}
 package learnertest
 

@@ -63,8 +63,8 @@ func (l *points) check(f metric.Triplet) error {
 	return nil
 }
 
-func (l *points) Step(f metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
-	var o learners.Outcome[learners.TripletPrediction]
+func (l *points) Step(f metric.Triplet) (learners.TripletOutcome, error) {
+	var o learners.TripletOutcome
 	if err := l.check(f); err != nil {
 		return o, err
 	}
@@ -182,8 +182,8 @@ func (l *guesser) check(f metric.CostRound) error {
 	return nil
 }
 
-func (l *guesser) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
-	o := learners.Outcome[[]int]{Prediction: slices.Clone(l.guess), StepSize: 1, Updated: true}
+func (l *guesser) Step(f metric.CostRound) (learners.MapOutcome, error) {
+	o := learners.MapOutcome{Prediction: slices.Clone(l.guess), StepSize: 1, Updated: true}
 	if err := l.check(f); err != nil {
 		if f.Cost != nil && l.fault == "error changes state" {
 			l.draw()
@@ -358,7 +358,7 @@ func (l *counted) Counts() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) { yield(0, l.calls.Add(1)) }
 }
 
-func (l *counted) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+func (l *counted) Step(f metric.CostRound) (learners.MapOutcome, error) {
 	o, err := l.guesser.Step(f)
 	o.StepSize += float64(l.calls.Load())
 	return o, err

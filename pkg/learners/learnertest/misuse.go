@@ -94,7 +94,7 @@ func (s Suite[F, P, L]) misuse(t TB, want []learners.Outcome[P]) {
 }
 
 // malformed checks which pairs make Predict and Loss panic, and that finite numbers do not.
-func (s Pairs) malformed(t TB, dim int, rounds []metric.Pair, bad map[string]metric.Pair) {
+func (s Pairs[L]) malformed(t TB, dim int, rounds []metric.Pair, bad map[string]metric.Pair) {
 	t.Helper()
 	l := s.start(t, dim)
 	for _, f := range rounds {

@@ -14,7 +14,8 @@ import (
 )
 
 // Pairs checks an online learner of pairs on streams that it draws itself, in
-// several dimensions: the laws of Suite, and
+// several dimensions. L is the learner's type, so that its own constructor and loader
+// fit. Checked are the laws of Suite, and
 //
 //   - d(x, y) = d(y, x) ≥ 0, d(x, x) = 0, and similar means d² ≤ Threshold.
 //   - Metric of a learners.PairMetric is positive semi-definite, has dimension
@@ -27,13 +28,13 @@ import (
 //   - Label 0 and 2, vectors of wrong length, NaN, Inf and features whose
 //     squared distance overflows are errors of Step.
 //   - Predict panics on vectors of wrong length, NaN and Inf, and Loss on these and on label 0
-//     and 2. Neither panics on finite features: where d² overflows, PairPrediction.Check says
+//     and 2, with a text that begins with the name of the package ("pairs: ..."). Neither panics on finite features: where d² overflows, PairPrediction.Check says
 //     so, and Step refuses the pair.
-type Pairs struct {
+type Pairs[L learners.Pair] struct {
 	// New returns a learner at its start.
-	New func(dim int) (learners.Pair, error)
+	New func(dim int) (L, error)
 	// Load reads what the learner's Save wrote. nil: saving is not checked.
-	Load func(r io.Reader) (learners.Pair, error)
+	Load func(r io.Reader) (L, error)
 	// MinThreshold is what the learner promises after every update; −Inf if
 	// nothing.
 	MinThreshold float64
@@ -67,7 +68,7 @@ const metricTol = 1e-10
 const kernelTol = 1e-9
 
 // Run runs all checks.
-func (s Pairs) Run(t TB) {
+func (s Pairs[L]) Run(t TB) {
 	t.Helper()
 	for _, c := range []struct {
 		dim, rounds int
@@ -97,7 +98,7 @@ func (w within) Errorf(format string, args ...any) {
 	w.TB.Errorf("%s%s", w.prefix, fmt.Sprintf(format, args...))
 }
 
-func (s Pairs) start(t TB, dim int) learners.Pair {
+func (s Pairs[L]) start(t TB, dim int) L {
 	t.Helper()
 	l, err := s.New(dim)
 	if err != nil {
@@ -106,14 +107,14 @@ func (s Pairs) start(t TB, dim int) learners.Pair {
 	return l
 }
 
-func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, learners.PairPrediction, learners.Pair] {
+func (s Pairs[L]) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, learners.PairPrediction, L] {
 	set := func(change func(p *metric.Pair)) metric.Pair {
 		p := clonePair(rounds[0])
 		change(&p)
 		return p
 	}
-	u := Suite[metric.Pair, learners.PairPrediction, learners.Pair]{
-		New:    func() learners.Pair { return s.start(t, dim) },
+	u := Suite[metric.Pair, learners.PairPrediction, L]{
+		New:    func() L { return s.start(t, dim) },
 		Rounds: rounds,
 		Bad: map[string]metric.Pair{
 			"label 0": set(func(p *metric.Pair) { p.Label = 0 }),
@@ -139,10 +140,10 @@ func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, lea
 	if s.Saturates {
 		delete(u.Bad, "overflow")
 	}
-	switch s.start(t, dim).(type) {
+	switch any(s.start(t, dim)).(type) {
 	case learners.PairKernel:
-		u.Snapshot = func(l learners.Pair) func() []float64 {
-			m := l.(learners.PairKernel).KernelMetric()
+		u.Snapshot = func(l L) func() []float64 {
+			m := any(l).(learners.PairKernel).KernelMetric()
 			return func() []float64 {
 				out := make([]float64, len(rounds))
 				for i, f := range rounds {
@@ -152,17 +153,17 @@ func (s Pairs) suite(t TB, dim int, rounds []metric.Pair) Suite[metric.Pair, lea
 			}
 		}
 	case learners.PairMetric:
-		u.Snapshot = func(l learners.Pair) func() []float64 {
-			m := l.(learners.PairMetric).Metric()
+		u.Snapshot = func(l L) func() []float64 {
+			m := any(l).(learners.PairMetric).Metric()
 			return func() []float64 { return m.M().RawSymmetric().Data }
 		}
 	}
-	if _, ok := s.start(t, dim).(multiplier); ok {
-		u.Calls = map[string]func(l learners.Pair){"MulVec": func(l learners.Pair) { l.(multiplier).MulVec(nil, rounds[0].X) }}
+	if _, ok := any(s.start(t, dim)).(multiplier); ok {
+		u.Calls = map[string]func(l L){"MulVec": func(l L) { any(l).(multiplier).MulVec(nil, rounds[0].X) }}
 	}
 	if s.Load != nil {
 		u.Load = s.Load
-		u.Save = learners.Pair.Save
+		u.Save = func(l L, w io.Writer) error { return l.Save(w) }
 	}
 	return u
 }
@@ -172,7 +173,7 @@ func clonePair(p metric.Pair) metric.Pair {
 }
 
 // laws checks what holds for metrics and thresholds, after every step.
-func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
+func (s Pairs[L]) laws(t TB, dim int, rounds []metric.Pair) {
 	t.Helper()
 	l := s.start(t, dim)
 	var top float64 // largest trace so far, or norm of Matrix
@@ -205,7 +206,7 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 		if p.SqDist < 0 && !s.Deferred {
 			t.Errorf("round %d: d² = %v", i, p.SqDist)
 		}
-		if pk, ok := l.(learners.PairKernel); ok {
+		if pk, ok := any(l).(learners.PairKernel); ok {
 			m := pk.KernelMetric()
 			if m.Dim() != dim {
 				t.Errorf("round %d: kernel metric of dimension %d, want %d", i, m.Dim(), dim)
@@ -217,7 +218,7 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 				return
 			}
 		}
-		pm, ok := l.(learners.PairMetric)
+		pm, ok := any(l).(learners.PairMetric)
 		if !ok {
 			continue
 		}
@@ -231,7 +232,7 @@ func (s Pairs) laws(t TB, dim int, rounds []metric.Pair) {
 			t.Errorf("round %d: the metric is not finite", i)
 			return
 		}
-		if r, ok := l.(running); ok {
+		if r, ok := any(l).(running); ok {
 			top = max(top, mat.Norm(r.Matrix(), 2))
 			if !checkRunning(t, i, r.Matrix(), m, p.SqDist, g, top) {
 				return
@@ -276,7 +277,7 @@ func checkRunning(t TB, round int, a *mat.SymDense, m *metric.Mahalanobis, sq fl
 
 // coincident steps on x = y with both labels; distances between the points of
 // other rounds must not change.
-func (s Pairs) coincident(t TB, l learners.Pair, rounds []metric.Pair) {
+func (s Pairs[L]) coincident(t TB, l L, rounds []metric.Pair) {
 	t.Helper()
 	x := rounds[0].X
 	for _, y := range []metric.Label{metric.Similar, metric.Dissimilar} {

@@ -90,8 +90,8 @@ func (l *scaled) Loss(f metric.Pair) float64 {
 	return math.Max(0, 1+float64(f.Label)*(l.Predict(f).SqDist-l.B))
 }
 
-func (l *scaled) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
-	var o learners.Outcome[learners.PairPrediction]
+func (l *scaled) Step(f metric.Pair) (learners.PairOutcome, error) {
+	var o learners.PairOutcome
 	if l.fault != "no check" {
 		if err := f.Check(l.N); err != nil {
 			return o, err
@@ -120,8 +120,8 @@ func (l *scaled) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 // Save writes the learner; the fault stays behind.
 func (l *scaled) Save(w io.Writer) error { return json.NewEncoder(w).Encode(l) }
 
-func scaledPairs(fault string) learnertest.Pairs {
-	return learnertest.Pairs{
+func scaledPairs(fault string) learnertest.Pairs[learners.Pair] {
+	return learnertest.Pairs[learners.Pair]{
 		New: func(dim int) (learners.Pair, error) {
 			if fault == "New fails" {
 				return nil, errors.New("no")
@@ -179,7 +179,7 @@ func TestPairFaultsAreCaught(t *testing.T) {
 // unchecked takes every label.
 type unchecked struct{ scaled }
 
-func (l *unchecked) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (l *unchecked) Step(f metric.Pair) (learners.PairOutcome, error) {
 	if !f.Label.Valid() {
 		f.Label = metric.Similar
 	}
@@ -240,9 +240,9 @@ func (l *below) Metric() *metric.Mahalanobis {
 }
 
 func TestRunningMatrix(t *testing.T) {
-	suite := func(measures float64, projects bool) learnertest.Pairs {
-		return learnertest.Pairs{
-			New: func(dim int) (learners.Pair, error) {
+	suite := func(measures float64, projects bool) learnertest.Pairs[*below] {
+		return learnertest.Pairs[*below]{
+			New: func(dim int) (*below, error) {
 				return &below{scaled{N: dim, W: 1, B: 1, fault: "negative"}, measures, projects}, nil
 			},
 			MinThreshold: 1,

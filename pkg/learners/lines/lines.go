@@ -26,6 +26,10 @@
 //	{"kernel":[[...]]}               triplets
 //	{"logweights":[[...]]}           assignment costs
 //
+// In Go, metric.Pair, metric.Triplet and metric.CostRound are such lines as JSON, and
+// the outcomes and predictions of package learners such answers, without round and
+// expected. (encoding/json spells the exponents of tiny numbers 1e-7, not 1e-07.)
+//
 // Numbers are the shortest text that reads back as the same float64. A number of
 // the input may be any finite JSON number; labels and objects must be whole but
 // may be written 1.0. The fields may come in any order.

@@ -78,8 +78,8 @@ func (l *counter) Predict(f metric.Pair) learners.PairPrediction {
 
 func (l *counter) Loss(f metric.Pair) float64 { return math.Abs(float64(f.X[0] - f.Y[0])) }
 
-func (l *counter) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
-	o := learners.Outcome[learners.PairPrediction]{Prediction: l.Predict(f), Loss: l.Loss(f), StepSize: 1, Updated: true}
+func (l *counter) Step(f metric.Pair) (learners.PairOutcome, error) {
+	o := learners.PairOutcome{Prediction: l.Predict(f), Loss: l.Loss(f), StepSize: 1, Updated: true}
 	switch f.X[0] - f.Y[0] {
 	case 13:
 		return o, errors.New("counter: the difference 13 is not allowed")
@@ -114,8 +114,8 @@ func (l *points) Loss(f metric.Triplet) float64 {
 	return math.Max(0, 1+p.SqNear-p.SqFar)
 }
 
-func (l *points) Step(f metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
-	o := learners.Outcome[learners.TripletPrediction]{Prediction: l.Predict(f), Loss: l.Loss(f)}
+func (l *points) Step(f metric.Triplet) (learners.TripletOutcome, error) {
+	o := learners.TripletOutcome{Prediction: l.Predict(f), Loss: l.Loss(f)}
 	if f.Near == f.Far {
 		return o, errors.New("points: near and far are the same object")
 	}
@@ -159,8 +159,8 @@ func (l *hedge) Loss(f metric.CostRound) float64 {
 	return sum / float64(l.A)
 }
 
-func (l *hedge) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
-	o := learners.Outcome[[]int]{Prediction: l.Predict(f), Loss: l.Loss(f), StepSize: 1, Updated: true}
+func (l *hedge) Step(f metric.CostRound) (learners.MapOutcome, error) {
+	o := learners.MapOutcome{Prediction: l.Predict(f), Loss: l.Loss(f), StepSize: 1, Updated: true}
 	for i := range l.A {
 		for j := range l.B {
 			l.W[i*l.B+j] -= f.Cost.At(i, j)

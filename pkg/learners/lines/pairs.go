@@ -97,7 +97,7 @@ func (p *pairLines) answer(dst []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
-	var o learners.Outcome[learners.PairPrediction]
+	var o learners.PairOutcome
 	if p.has[2] {
 		var err error
 		if o, err = l.Step(p.f); err != nil {

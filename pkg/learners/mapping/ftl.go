@@ -169,12 +169,12 @@ func (l *FTL) LogWeights() mat.Matrix { return l.made().c.scaled(-1) }
 
 // Step predicts, suffers the loss, adds the costs and finds the new leader. It returns an
 // error, and changes nothing, unless f is A×B with entries from 0 to 1.
-func (l *FTL) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+func (l *FTL) Step(f metric.CostRound) (learners.MapOutcome, error) {
 	l.made()
 	if err := l.c.check(f); err != nil {
-		return learners.Outcome[[]int]{}, fmt.Errorf("ftl: %w", err)
+		return learners.MapOutcome{}, fmt.Errorf("ftl: %w", err)
 	}
-	o := learners.Outcome[[]int]{Prediction: l.Predict(f), Loss: l.Loss(f)}
+	o := learners.MapOutcome{Prediction: l.Predict(f), Loss: l.Loss(f)}
 	l.c.add(f)
 	l.round++
 	l.lead()

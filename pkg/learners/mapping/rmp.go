@@ -363,12 +363,12 @@ func (l *RMP) LogWeights() mat.Matrix { return l.made().t.scaled(-l.t.eta) }
 
 // Step predicts, suffers the loss, adds the costs and draws the next map. It returns an error,
 // and changes nothing, unless f is A×B with entries from 0 to 1.
-func (l *RMP) Step(f metric.CostRound) (learners.Outcome[[]int], error) {
+func (l *RMP) Step(f metric.CostRound) (learners.MapOutcome, error) {
 	l.made()
 	if err := l.t.check(f); err != nil {
-		return learners.Outcome[[]int]{}, fmt.Errorf("rmp: %w", err)
+		return learners.MapOutcome{}, fmt.Errorf("rmp: %w", err)
 	}
-	o := learners.Outcome[[]int]{Prediction: l.Predict(f), Loss: l.Loss(f)}
+	o := learners.MapOutcome{Prediction: l.Predict(f), Loss: l.Loss(f)}
 	l.t.add(f)
 	l.round++
 	if l.p.doubling() && age(l.p, l.round) == 0 {

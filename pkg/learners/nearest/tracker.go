@@ -91,7 +91,7 @@ func (t *Tracker) Add(x []float64) {
 }
 
 // Step steps the learner and follows the change of its metric.
-func (t *Tracker) Step(p metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (t *Tracker) Step(p metric.Pair) (learners.PairOutcome, error) {
 	o, err := t.l.Step(p)
 	if err != nil || !o.Updated {
 		return o, err

@@ -116,10 +116,10 @@ func (e *engine) slack(sq float64, label metric.Label) float64 {
 	return 1 + float64(label)*(sq-e.b)
 }
 
-func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (e *engine) step(f metric.Pair) (learners.PairOutcome, error) {
 	e.change = 0
 	if err := f.Check(e.a.dim); err != nil {
-		return learners.Outcome[learners.PairPrediction]{}, fmt.Errorf("%s: %w", e.name, err)
+		return learners.PairOutcome{}, fmt.Errorf("%s: %w", e.name, err)
 	}
 	e.v = fit(e.v, e.a.dim)
 	return e.advance(metric.Sub(e.v, f.X, f.Y), f.Label)
@@ -128,14 +128,14 @@ func (e *engine) step(f metric.Pair) (learners.Outcome[learners.PairPrediction],
 // advance is step for the coordinates v, which it keeps for lastChange. Entries
 // of v past the dimension of the form are along further axes, by which the form
 // grows if the update needs them.
-func (e *engine) advance(v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
+func (e *engine) advance(v []float64, label metric.Label) (learners.PairOutcome, error) {
 	return e.update(e.a.look(v[:e.a.dim]), v, label)
 }
 
 // plan returns the outcome of update before anything changes, ‖v‖², and the signed
 // size −y·τ‖v‖² of the term to be added to A, which is 0 if A stays as it is. It
 // returns an error if a number overflows, or if A would not fit limits.Memory.
-func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.Outcome[learners.PairPrediction], norm2, size float64, err error) {
+func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.PairOutcome, norm2, size float64, err error) {
 	norm2 = vector.Dot(v, v)
 	norm4 := norm2 * norm2
 	if !(norm4 <= math.MaxFloat64) {
@@ -162,7 +162,7 @@ func (e *engine) plan(q float64, v []float64, label metric.Label) (o learners.Ou
 
 // checkGrowth returns an error unless the loss and the growth that an outcome asks for
 // are in range.
-func (e *engine) checkGrowth(o learners.Outcome[learners.PairPrediction], q, growth float64) error {
+func (e *engine) checkGrowth(o learners.PairOutcome, q, growth float64) error {
 	if math.IsInf(o.Loss, 0) {
 		return fmt.Errorf("%s: x and y: loss %v at d² = %v and threshold %v, want a finite number: scale the features, or start nearer to 0", e.name, o.Loss, q, e.b)
 	}
@@ -173,7 +173,7 @@ func (e *engine) checkGrowth(o learners.Outcome[learners.PairPrediction], q, gro
 }
 
 // update is advance after q = look(v).
-func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Outcome[learners.PairPrediction], error) {
+func (e *engine) update(q float64, v []float64, label metric.Label) (learners.PairOutcome, error) {
 	e.v, e.change = v, 0
 	o, norm2, size, err := e.plan(q, v, label)
 	if err != nil || o.StepSize == 0 {
@@ -199,8 +199,8 @@ func (e *engine) update(q float64, v []float64, label metric.Label) (learners.Ou
 
 // outcome returns what a step on a pair at squared distance q reports before the
 // update is made; its StepSize is y·τ.
-func (e *engine) outcome(q, norm4 float64, label metric.Label) learners.Outcome[learners.PairPrediction] {
-	o := learners.Outcome[learners.PairPrediction]{Prediction: e.prediction(q), Loss: e.lossAt(q, label)}
+func (e *engine) outcome(q, norm4 float64, label metric.Label) learners.PairOutcome {
+	o := learners.PairOutcome{Prediction: e.prediction(q), Loss: e.lossAt(q, label)}
 	o.Mistake = o.Prediction.Similar != (label == metric.Similar)
 	if tau := e.rate(e.slack(q, label), norm4); tau != 0 {
 		o.StepSize = float64(label) * tau

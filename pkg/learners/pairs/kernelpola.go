@@ -123,9 +123,9 @@ func (l *KernelPOLA) Loss(f metric.Pair) float64 {
 // vector is not of length Dim, an entry is NaN or infinite, a value of the kernel,
 // ‖v‖⁴, d² or the loss overflows, or the step would change A or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
-func (l *KernelPOLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (l *KernelPOLA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
-	var none learners.Outcome[learners.PairPrediction]
+	var none learners.PairOutcome
 	// Not Check: what must be finite is ‖φ(x)−φ(y)‖⁴, which plan looks at.
 	if err := f.CheckLabel(); err != nil {
 		return none, fmt.Errorf("%s: %w", l.e.name, err)

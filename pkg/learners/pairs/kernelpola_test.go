@@ -52,9 +52,9 @@ func TestKernelPOLAConformance(t *testing.T) {
 			continue
 		}
 		_, saturates := c.k.(kernels.Gaussian)
-		learnertest.Pairs{
-			New:          func(dim int) (learners.Pair, error) { return NewKernelPOLA(dim, c.k, c.p) },
-			Load:         func(r io.Reader) (learners.Pair, error) { return LoadKernelPOLA(r) },
+		learnertest.Pairs[*KernelPOLA]{
+			New:          func(dim int) (*KernelPOLA, error) { return NewKernelPOLA(dim, c.k, c.p) },
+			Load:         LoadKernelPOLA,
 			MinThreshold: 1,
 			Saturates:    saturates,
 		}.Run(t)

@@ -272,9 +272,9 @@ const mostChange = 1e20
 // neither 1 nor -1, a vector is not of length Dim, an entry is NaN or infinite, the
 // loss or ηd² overflows, or the step would change d² by a factor of more than 1e20 or
 // A by more than 1e290.
-func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (l *LEGO) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
-	var o learners.Outcome[learners.PairPrediction]
+	var o learners.PairOutcome
 	l.beta = 0
 	// Not Check: d² and the loss must be finite, ‖x−y‖⁴ need not be.
 	if err := f.CheckLabel(); err != nil {
@@ -297,7 +297,7 @@ func (l *LEGO) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], e
 		}
 		return o, fmt.Errorf("lego: x and y: d² = %v, want a number whose square is finite: scale the features down", q)
 	}
-	now := learners.Outcome[learners.PairPrediction]{Prediction: l.prediction(q), Loss: loss}
+	now := learners.PairOutcome{Prediction: l.prediction(q), Loss: loss}
 	now.Mistake = now.Prediction.Similar != (f.Label == metric.Similar)
 	if q == 0 || loss == 0 {
 		return now, nil

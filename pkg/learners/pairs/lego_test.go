@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -17,7 +16,6 @@ import (
 
 	"metriclab/internal/matrixtest"
 	"metriclab/internal/vector"
-	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -42,9 +40,9 @@ func (p LEGOParams) String() string {
 func TestLEGOConformance(t *testing.T) {
 	for _, p := range allLEGO() {
 		t.Run(p.String(), func(t *testing.T) {
-			learnertest.Pairs{
-				New:          func(dim int) (learners.Pair, error) { return NewLEGO(dim, p) },
-				Load:         func(r io.Reader) (learners.Pair, error) { return LoadLEGO(r) },
+			learnertest.Pairs[*LEGO]{
+				New:          func(dim int) (*LEGO, error) { return NewLEGO(dim, p) },
+				Load:         LoadLEGO,
 				MinThreshold: (p.Resolved().Upper + p.Resolved().Lower) / 2,
 			}.Run(t)
 		})

@@ -23,7 +23,7 @@ import (
 // What it refuses must be an error, no panic.
 func steps[L interface {
 	Dim() int
-	Step(metric.Pair) (learners.Outcome[learners.PairPrediction], error)
+	Step(metric.Pair) (learners.PairOutcome, error)
 }](l L) {
 	if l.Dim() > 1000 {
 		return

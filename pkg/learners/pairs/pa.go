@@ -246,7 +246,7 @@ func (l *PA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 // length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss overflows, or the
 // step would change M or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
-func (l *PA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (l *PA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	return l.e.step(f)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,10 +51,10 @@ func everySecond(i int) bool { return (i+i/2)%2 == 0 }
 
 // stepper is a learner of pairs in any representation.
 type stepper interface {
-	Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error)
+	Step(f metric.Pair) (learners.PairOutcome, error)
 }
 
-func mustOutcome(t testing.TB, l stepper, f metric.Pair) learners.Outcome[learners.PairPrediction] {
+func mustOutcome(t testing.TB, l stepper, f metric.Pair) learners.PairOutcome {
 	t.Helper()
 	o, err := l.Step(f)
 	if err != nil {
@@ -74,9 +73,9 @@ func TestPAConformance(t *testing.T) {
 			if p.PSD == PSDAtEnd {
 				least = math.Inf(-1)
 			}
-			learnertest.Pairs{
-				New:          func(dim int) (learners.Pair, error) { return NewPA(dim, p) },
-				Load:         func(r io.Reader) (learners.Pair, error) { return LoadPA(r) },
+			learnertest.Pairs[*PA]{
+				New:          func(dim int) (*PA, error) { return NewPA(dim, p) },
+				Load:         LoadPA,
 				MinThreshold: least,
 				Deferred:     p.PSD == PSDAtEnd,
 			}.Run(t)

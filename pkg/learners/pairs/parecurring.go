@@ -169,9 +169,9 @@ func (l *RecurringPA) Loss(i int) float64 {
 // Step predicts, suffers the loss and updates on pair i. StepSize is y·τ. It returns
 // an error, and changes nothing, if there is no pair i, or if the loss, or the change
 // of a squared distance or of b, is not finite or more than 1e290.
-func (l *RecurringPA) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
+func (l *RecurringPA) Step(i int) (learners.PairOutcome, error) {
 	l.made()
-	var none learners.Outcome[learners.PairPrediction]
+	var none learners.PairOutcome
 	if err := l.check(i); err != nil {
 		return none, fmt.Errorf("%s: %w", l.e.name, err)
 	}

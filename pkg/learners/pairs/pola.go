@@ -150,7 +150,7 @@ func (l *POLA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 // vector is not of length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss
 // overflows, or the step would change A or b by more than 1e290. Nor does it
 // take a step after which the learner would not fit limits.Memory.
-func (l *POLA) Step(f metric.Pair) (learners.Outcome[learners.PairPrediction], error) {
+func (l *POLA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	return l.e.step(f)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +29,7 @@ func mustPOLA(t testing.TB, dim int, p POLAParams) *POLA {
 	return l
 }
 
-func mustStep(t testing.TB, l *POLA, f metric.Pair) learners.Outcome[learners.PairPrediction] {
+func mustStep(t testing.TB, l *POLA, f metric.Pair) learners.PairOutcome {
 	t.Helper()
 	o, err := l.Step(f)
 	if err != nil {
@@ -41,9 +40,9 @@ func mustStep(t testing.TB, l *POLA, f metric.Pair) learners.Outcome[learners.Pa
 
 func TestPOLAConformance(t *testing.T) {
 	for _, p := range []POLAParams{{}, {Gamma: 0.5}, {B1: new(0.0)}, {B1: new(-3.0)}, {B1: new(5.0)}} {
-		learnertest.Pairs{
-			New:          func(dim int) (learners.Pair, error) { return NewPOLA(dim, p) },
-			Load:         func(r io.Reader) (learners.Pair, error) { return LoadPOLA(r) },
+		learnertest.Pairs[*POLA]{
+			New:          func(dim int) (*POLA, error) { return NewPOLA(dim, p) },
+			Load:         LoadPOLA,
 			MinThreshold: 1,
 		}.Run(t)
 	}

@@ -354,15 +354,15 @@ func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
 // Step predicts, suffers the loss and updates the kernel. It returns an error, and changes
 // nothing, unless t compares three objects, Near and Far different from each other and from A,
 // or if the history that Beta > 1 needs no longer fits limits.Memory.
-func (l *ERKLE) Step(t metric.Triplet) (learners.Outcome[learners.TripletPrediction], error) {
+func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	l.made()
 	if err := Check(l.n, t); err != nil {
-		return learners.Outcome[learners.TripletPrediction]{}, err
+		return learners.TripletOutcome{}, err
 	}
 	if bytes := limits.Product(24, len(l.history)); bytes > limits.Memory() {
-		return learners.Outcome[learners.TripletPrediction]{}, limits.Check(fmt.Sprintf("erkle: a history of %d triplets", len(l.history)), bytes)
+		return learners.TripletOutcome{}, limits.Check(fmt.Sprintf("erkle: a history of %d triplets", len(l.history)), bytes)
 	}
-	o := learners.Outcome[learners.TripletPrediction]{Prediction: l.Predict(t)}
+	o := learners.TripletOutcome{Prediction: l.Predict(t)}
 	d := difference(o.Prediction)
 	o.Loss, o.Mistake = l.loss(d), d >= 0
 	removed := l.stats.Projected

@@ -247,7 +247,7 @@ func (s *session) draw(rng *rand.Rand, most int, part, longer float64) (err erro
 
 // byIndex is a learner whose rounds are the indices of links.
 type byIndex interface {
-	Step(i int) (learners.Outcome[learners.PairPrediction], error)
+	Step(i int) (learners.PairOutcome, error)
 	Final() (*metric.Mahalanobis, float64)
 }
 
@@ -257,7 +257,7 @@ type direct struct {
 	s *session
 }
 
-func (d direct) Step(i int) (learners.Outcome[learners.PairPrediction], error) {
+func (d direct) Step(i int) (learners.PairOutcome, error) {
 	l := d.s.links[i]
 	return d.PA.Step(metric.Pair{X: d.s.train.x.RawRowView(l.I), Y: d.s.train.x.RawRowView(l.J), Label: l.Label})
 }
