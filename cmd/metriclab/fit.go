@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,29 +128,30 @@ func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
 	return nil
 }
 
+// saveFunc is a function that saves.
+type saveFunc func(io.Writer) error
+
+func (f saveFunc) Save(w io.Writer) error { return f(w) }
+
 // write writes the files of a model of the learner.
 func (o *fitOutputs) write(m *model.Model, learner string) error {
 	type output struct {
 		path string
-		save func(io.Writer) error
+		s    persist.Saver
 	}
-	outputs := []output{{o.model, m.Save}}
+	outputs := []output{{o.model, m}}
 	if o.factor != "" || o.matrix != "" {
 		linear, ok := m.Metric().(*metric.Mahalanobis)
 		if !ok {
 			return fmt.Errorf("%s: %w", learner, model.ErrKernel)
 		}
-		outputs = append(outputs, output{o.factor, linear.WriteFactorNPY}, output{o.matrix, linear.WriteMatrixNPY})
+		outputs = append(outputs, output{o.factor, saveFunc(linear.WriteFactorNPY)}, output{o.matrix, saveFunc(linear.WriteMatrixNPY)})
 	}
 	for _, w := range outputs {
 		if w.path == "" {
 			continue
 		}
-		var file bytes.Buffer
-		if err := w.save(&file); err != nil {
-			return err
-		}
-		if err := atomicfile.Write(w.path, file.Bytes()); err != nil {
+		if err := persist.WriteFile(w.path, w.s); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
+	"metriclab/pkg/persist"
 )
 
 const aboutLearn = `Learn online from JSON lines on standard input: each line is a round of feedback
@@ -185,7 +184,7 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 		code = exitFailed
 	}
 	if f.save != "" {
-		if err := saveLearner(s, f.save); err != nil {
+		if err := persist.WriteFile(f.save, s); err != nil {
 			a.say(err)
 			if code != exitInterrupted || !errors.Is(err, lines.ErrNothing) {
 				code = exitFailed
@@ -263,17 +262,4 @@ func (f *learnFlags) loaded(o lines.Options, usage func(error) error) (*lines.Se
 		return nil, usage(fmt.Errorf("flag --learner: %s is not allowed: %s holds a learner %s", f.learner, f.load, s.Entry().Name))
 	}
 	return s, nil
-}
-
-// saveLearner writes the file as a whole, or leaves it as it was.
-func saveLearner(s *lines.Session, path string) error {
-	var file bytes.Buffer
-	err := s.Save(&file)
-	if err == nil {
-		err = atomicfile.Write(path, file.Bytes())
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not written: %w", path, err)
-	}
-	return nil
 }

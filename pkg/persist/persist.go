@@ -56,8 +56,9 @@ type file struct {
 	State   json.RawMessage `json:"state"`
 }
 
-// Write writes an envelope of the given kind. params and state must marshal to
-// JSON objects; a NaN or infinity in them is an error, use Floats for arrays.
+// Write writes an envelope of the given kind. params and state may be any values that
+// marshal to JSON, a bare Floats among them: Load reads them into values of the same types.
+// A NaN or infinity in them is an error unless it is in Floats.
 func Write(w io.Writer, kind string, params, state any) error {
 	p, err := json.Marshal(params)
 	if err != nil {
