@@ -54,7 +54,9 @@ type Spec struct {
 	Trials func(Scale) int
 	// Kinds are the kinds of rows, if there are several: the cells of the column "kind".
 	Kinds []Kind
-	// Columns are the columns of the table.
+	// Columns are the columns of the table. They are best a variable of their own, from which
+	// Trial makes its table (Columns.Table): a Trial that names the Spec's own variable, as in
+	// mySpec.Columns, does not compile (initialization cycle).
 	Columns Columns
 	// Trial runs one job and returns rows with the columns that are not derived. It is a
 	// pure function of its arguments: the same cell and seed give the same rows. It

@@ -20,6 +20,9 @@ type walk struct {
 	Steps int `key:"steps"`
 }
 
+// walkColumns is a variable of its own: a Trial cannot name the Spec that it is part of.
+var walkColumns = experiment.Columns{experiment.Number("distance", "steps", "from the origin to the end of the walk")}
+
 // walks is an experiment of one's own: how far random walks get.
 var walks = experiment.Spec{
 	ID: "mine/walks", Title: "How far random walks get", Source: "nowhere", Version: 1, Ours: true,
@@ -31,13 +34,13 @@ var walks = experiment.Spec{
 		return cells
 	},
 	Trials:  experiment.Trials(20),
-	Columns: experiment.Columns{experiment.Number("distance", "steps", "from the origin to the end of the walk")},
+	Columns: walkColumns,
 	Trial: func(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 		rng, at := seed.Stream("steps"), 0
 		for range cell.Settings.(walk).Steps {
 			at += 2*rng.IntN(2) - 1
 		}
-		t := table.New(nil, []string{"distance"})
+		t := walkColumns.Table()
 		t.Add(nil, table.Values{"distance": math.Abs(float64(at))})
 		return t, nil
 	},

@@ -80,8 +80,8 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 			if s.Stale {
 				e.State = stateStale
 			}
-			if s.Meta != nil {
-				e.Command = s.Meta.Command
+			if s.meta != nil {
+				e.Command = s.meta.Command
 			}
 		}
 		for _, c := range s.Claims {

@@ -117,12 +117,12 @@ func TestFreshClone(t *testing.T) {
 	// More trials than the default are published; a later plain run keeps them.
 	cfg := toyConfig(clone, experiment.Full, p)
 	cfg.Trials = 8
-	if o = mustRun(t, cfg).Outcomes[0]; o.Ran != 8 || !o.Published || o.Meta.Trials != 8 || o.Meta.Runs[0].Jobs != 32 {
-		t.Errorf("8 trials: %d ran, published %v, meta %+v", o.Ran, o.Published, o.Meta)
+	if o = mustRun(t, cfg).Outcomes[0]; o.Ran != 8 || !o.Published || o.meta.Trials != 8 || o.meta.Runs[0].Jobs != 32 {
+		t.Errorf("8 trials: %d ran, published %v, meta %+v", o.Ran, o.Published, o.meta)
 	}
 	want = snapshot(t, clone)
-	if o = mustRun(t, toyConfig(clone, experiment.Full, p)).Outcomes[0]; o.Ran != 0 || o.Jobs != 32 || o.Meta.Command != "metriclab run toy/lines --scale full --trials 8" {
-		t.Errorf("then: %d ran of %d, %s", o.Ran, o.Jobs, o.Meta.Command)
+	if o = mustRun(t, toyConfig(clone, experiment.Full, p)).Outcomes[0]; o.Ran != 0 || o.Jobs != 32 || o.meta.Command != "metriclab run toy/lines --scale full --trials 8" {
+		t.Errorf("then: %d ran of %d, %s", o.Ran, o.Jobs, o.meta.Command)
 	}
 	sameFiles(t, snapshot(t, clone), want)
 }

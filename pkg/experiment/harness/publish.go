@@ -71,7 +71,7 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		o.Published, o.Err = false, errors.Join(append(failed, err)...)
 		return
 	}
-	o.Meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
+	o.meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
 	files, problems := folderFiles(p, o, csv.Bytes(), timing.Bytes())
 	failed = append(failed, problems...)
 	if o.Published {
@@ -114,12 +114,12 @@ func drawAll(s experiment.Spec, o *Outcome) (failed []error) {
 // folderFiles returns the files of an experiment's folder in the order in which they are written, and what could not
 // be encoded.
 func folderFiles(p *plan, o *Outcome, csv, timing []byte) (files []plots.File, failed []error) {
-	meta, err := seal(o.Meta)
+	meta, err := seal(o.meta)
 	if err != nil {
 		failed = append(failed, err)
 	}
-	if o.Published && !p.published.has(o.Meta) {
-		journal := strings.TrimSpace(o.Meta.TableSHA256 + " " + o.Meta.TimingSHA256)
+	if o.Published && !p.published.has(o.meta) {
+		journal := strings.TrimSpace(o.meta.TableSHA256 + " " + o.meta.TimingSHA256)
 		files = append(files, plots.File{Name: publishingFile, Data: []byte(journal)})
 	}
 	files = append(files, plots.File{Name: tableFile, Data: csv}, plots.File{Name: timingFile, Data: timing})

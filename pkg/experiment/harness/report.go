@@ -164,13 +164,16 @@ func (s *section) State() string {
 // ViewOf names the view that shows a claim, "" if there is none.
 func (s *section) ViewOf(c GradedClaim) string { return viewOf(c.Claim, s.Spec) }
 
+// Meta is the provenance, for the template.
+func (s *section) Meta() *metaJSON { return s.meta }
+
 // Command is the command line that makes the experiment's table, "" if nobody said
 // which it was.
 func (s *section) Command() string {
-	if s.Meta == nil {
+	if s.meta == nil {
 		return ""
 	}
-	return s.Meta.Command
+	return s.meta.Command
 }
 
 // figure names the image file of a view in the experiment's folder: PNG,

@@ -75,7 +75,6 @@ type Outcome struct {
 	Dir       string
 	Table     *table.Table
 	Times     *table.Table // with the columns of TimesColumns
-	Meta      *metaJSON
 	Views     []DrawnView
 	Claims    []GradedClaim
 	// Problem says which published file cannot be used, and why; "" if none, or if
@@ -84,7 +83,8 @@ type Outcome struct {
 	// Err says what went wrong in drawing, grading or writing.
 	Err error
 
-	files []string // of Dir, that are complete
+	meta  *metaJSON // nil if there is no table
+	files []string  // of Dir, that are complete
 }
 
 // FailedJob is one job that failed in this run.

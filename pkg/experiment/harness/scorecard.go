@@ -26,7 +26,7 @@ func (p *plan) publishedSection() *section {
 	if t == nil || t.Len() == 0 {
 		return nil
 	}
-	o := &Outcome{Paper: p.Paper, Spec: p.Spec, Published: true, Dir: p.publishedDir(), Table: t, Times: p.published.times, Meta: p.published.meta}
+	o := &Outcome{Paper: p.Paper, Spec: p.Spec, Published: true, Dir: p.publishedDir(), Table: t, Times: p.published.times, meta: p.published.meta}
 	for _, c := range p.Spec.Claims {
 		f, _ := graded(c, t, o.Times, "") // the finding says what is wrong
 		o.Claims = append(o.Claims, GradedClaim{c, f})
@@ -94,7 +94,7 @@ func scorecard(sections []*section, o Origin) []byte {
 		if s.Stale {
 			b.WriteString("**Stale:** these results are of an earlier version of the code; a run is due.\n\n")
 		}
-		if m := s.Meta; m != nil {
+		if m := s.meta; m != nil {
 			fmt.Fprintf(&b, "%s, %s", plural.Of(m.Trials, "trial"), plural.Of(m.Jobs, "job"))
 			if len(m.Runs) > 0 {
 				fmt.Fprintf(&b, ", %s of computing time", seconds(m.WallS))
