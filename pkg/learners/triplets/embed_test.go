@@ -3,9 +3,12 @@ package triplets
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
 )
 
 const embedTol = 1e-12 // n·ε times the norm
@@ -44,6 +47,40 @@ func TestEmbed(t *testing.T) {
 				t.Errorf("d = %d: column %d has squared length %v and the largest entry %v", d, j, size*size, top)
 			}
 		}
+	}
+}
+
+// TestBatchIsCentred: the rows of a kernel fitted with a price on the trace sum to 0, as the
+// documentation of Embed says; those of ERKLE need not.
+func TestBatchIsCentred(t *testing.T) {
+	const n = 8
+	rng := rand.New(rand.NewPCG(23, 2))
+	l, err := NewERKLE(n, ERKLEParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []metric.Triplet
+	for range 100 {
+		o := rng.Perm(n)
+		answers = append(answers, metric.Triplet{A: o[0], Near: min(o[1], o[2]), Far: max(o[1], o[2])})
+		if _, err := l.Step(answers[len(answers)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fit, err := FitBatch(t.Context(), n, answers, BatchParams{Tau: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest := func(k mat.Symmetric) float64 {
+		var sums mat.VecDense
+		sums.MulVec(k, mat.NewVecDense(n, slices.Repeat([]float64{1}, n)))
+		return mat.Norm(&sums, math.Inf(1)) / mat.Trace(k)
+	}
+	if got := largest(fit.Kernel); got > 1e-9 {
+		t.Errorf("batch: a row sums to %v of the trace, want 0", got)
+	}
+	if got := largest(l.Kernel()); got < 0.01 {
+		t.Errorf("ERKLE: rows sum to at most %v of the trace: say so in the documentation of Embed", got)
 	}
 }
 
