@@ -60,12 +60,12 @@ func post(t *testing.T, url, body string) string {
 func TestService(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "new", "state.json")
-	const pair, apart = `{"x":[2,0],"y":[0,0]}`, `{"x":[2,0],"y":[0,0],"similar":false}`
+	const pair, apart = `{"x":[2,0],"y":[0,0]}`, `{"x":[2,0],"y":[0,0],"label":-1}`
 
 	url, stop := start(t, state)
 	for _, c := range []struct{ path, body, want string }{
 		{"/predict", pair, `200 OK {"sqdist":0,"similar":true}`},
-		{"/learn", apart, `200 OK {"sqdist":0,"similar":true}`},
+		{"/learn", apart, `200 OK {"sqdist":0,"similar":true,"loss":2,"mistake":true,"step":-0.`},
 		{"/learn", pair, "400 Bad Request"},
 		{"/predict", `{"x":[2],"y":[0,0]}`, "400 Bad Request"},
 		{"/predict", `{"x":[1e300,0],"y":[0,0]}`, "400 Bad Request"},

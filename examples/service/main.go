@@ -2,12 +2,13 @@
 // similar. Ctrl-C ends it: it saves its learner, with which the next start goes on.
 //
 //	go run ./examples/service
-//	curl localhost:8080/learn -d '{"x":[1,0],"y":[0,0],"similar":false}'
+//	curl localhost:8080/learn -d '{"x":[1,0],"y":[0,0],"label":-1}'
 //	curl localhost:8080/predict -d '{"x":[0,1],"y":[0,0]}'
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,40 +17,63 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
+
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
 )
 
 func main() {
 	addr := flag.String("addr", "localhost:8080", "the `address` to listen on; port 0 is a free one")
-	state := flag.String("state", filepath.Join("out", "service.json"), "the `file` that keeps the learner")
+	state := flag.String("state", "out/service.json", "the `file` that keeps the learner")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *addr, *state); err != nil {
-		log.Fatal(err)
+	learner, err := persist.ReadFile(*state, pairs.LoadPOLA) // what an earlier run saved
+	if errors.Is(err, os.ErrNotExist) {
+		learner, err = pairs.NewPOLA(2, pairs.POLAParams{})
+	}
+	check(err)
+	var mu sync.RWMutex // Step must be alone; all else that a learner does may run side by side
+	http.HandleFunc("POST /predict", answer(mu.RLocker(), func(p metric.Pair) (any, error) {
+		if err := p.CheckVectors(learner.Dim()); err != nil { // Predict would panic
+			return nil, err
+		}
+		held := learner.Predict(p)
+		return held, held.Check()
+	}))
+	http.HandleFunc("POST /learn", answer(&mu, func(p metric.Pair) (any, error) { return learner.Step(p) }))
+	listener, err := net.Listen("tcp", *addr)
+	check(err)
+	fmt.Printf("listening on http://%v\n", listener.Addr())
+	server := http.Server{ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() { log.Print(server.Serve(listener)) }()
+	<-ctx.Done() // then Shutdown lets requests under way end
+	check(errors.Join(server.Shutdown(context.Background()), persist.WriteFile(*state, learner)))
+}
+
+// answer answers a pair with what f says of it under the lock; an error is about the request.
+func answer(lock sync.Locker, f func(metric.Pair) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var p metric.Pair
+		held, err := any(nil), json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&p)
+		if err == nil {
+			lock.Lock()
+			held, err = f(p)
+			lock.Unlock()
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		json.NewEncoder(w).Encode(held)
 	}
 }
 
-// run serves until ctx is done, then lets requests under way end, and saves.
-func run(ctx context.Context, addr, state string) error {
-	s, err := load(state)
+func check(err error) {
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("listening on http://%v\n", listener.Addr())
-	server := &http.Server{Handler: s.handler(), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		err = server.Shutdown(context.Background()) // not ctx, which is done; the timeouts end it
-	}
-	return errors.Join(err, s.save(state))
 }

@@ -4,12 +4,28 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 
 	"metriclab/internal/atomicfile"
 )
 
 // Saver is what has a Save: every online learner, a metric, a model.
 type Saver interface{ Save(w io.Writer) error }
+
+// ReadFile loads the file at path by load, such as pairs.LoadPOLA. Its errors name path, and
+// wrap those of opening it (fs.ErrNotExist if there is no such file) or of load.
+func ReadFile[T any](path string, load func(r io.Reader) (T, error)) (T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return *new(T), err
+	}
+	defer f.Close()
+	v, err := load(f)
+	if err != nil {
+		return *new(T), fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}
 
 // WriteFile saves s to the file at path as a whole, and makes the folders that are
 // missing: under a temporary name in the same folder, synced, then renamed. A program that

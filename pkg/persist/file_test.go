@@ -3,6 +3,7 @@ package persist
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -59,6 +60,29 @@ func TestWriteFile(t *testing.T) {
 		}
 	}()
 	_ = WriteFile(path, nil)
+}
+
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	load := func(r io.Reader) (string, error) {
+		text, err := io.ReadAll(r)
+		if err == nil && string(text) == "bad" {
+			err = ErrDamaged
+		}
+		return string(text), err
+	}
+	if got, err := ReadFile(path, load); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) || got != "" {
+		t.Errorf("no file: %q, %v", got, err)
+	}
+	for text, want := range map[string]error{"good": nil, "bad": ErrDamaged} {
+		if err := WriteFile(path, saver{text, nil}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadFile(path, load)
+		if !errors.Is(err, want) || want == nil && got != text || want != nil && (got != "" || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%s: %q, %v, want %v", text, got, err, want)
+		}
+	}
 }
 
 // State and parameters need not be objects.
