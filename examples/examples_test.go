@@ -19,7 +19,6 @@ import (
 	"testing"
 
 	// What the programs import, so that go test runs them again when it changes.
-	_ "metriclab/pkg/datasets"
 	_ "metriclab/pkg/datasets/sample"
 	_ "metriclab/pkg/datasets/synthetic"
 	_ "metriclab/pkg/experiment"
