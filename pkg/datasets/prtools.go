@@ -291,8 +291,8 @@ func (f *matFile) object() (map[string]element, error) {
 	return fields, nil
 }
 
-// matrix is an array of real numbers, column by column.
-type matrix struct {
+// matMatrix is an array of real numbers, column by column.
+type matMatrix struct {
 	rows, cols int
 	at         int // of the numbers
 	size       int // bytes of a number
@@ -301,29 +301,29 @@ type matrix struct {
 }
 
 // value returns the number of index k, counted column by column.
-func (m matrix) value(k int) float64 { return m.read(m.data[m.offset(k):]) }
+func (m matMatrix) value(k int) float64 { return m.read(m.data[m.offset(k):]) }
 
-func (m matrix) offset(k int) int { return m.at + k*m.size }
+func (m matMatrix) offset(k int) int { return m.at + k*m.size }
 
-func (f *matFile) numbers(fields map[string]element, name string) (matrix, error) {
+func (f *matFile) numbers(fields map[string]element, name string) (matMatrix, error) {
 	e := fields[name]
 	a, err := f.array(e)
 	if err != nil {
-		return matrix{}, err
+		return matMatrix{}, err
 	}
 	if a.class != mxDOUBLE {
-		return matrix{}, f.refuse(e.at, "field "+name, fmt.Sprintf("an array of class %d", a.class), "numbers (class %d)", mxDOUBLE)
+		return matMatrix{}, f.refuse(e.at, "field "+name, fmt.Sprintf("an array of class %d", a.class), "numbers (class %d)", mxDOUBLE)
 	}
 	return f.matrix(a, "field "+name)
 }
 
 // matrix reads the numbers of an array, of which there is at least one.
-func (f *matFile) matrix(a array, what string) (matrix, error) {
+func (f *matFile) matrix(a array, what string) (matMatrix, error) {
 	e, err := f.element(a.next, a.end)
 	if err != nil {
-		return matrix{}, err
+		return matMatrix{}, err
 	}
-	m := matrix{rows: a.rows, cols: a.cols, at: e.start, data: f.data}
+	m := matMatrix{rows: a.rows, cols: a.cols, at: e.start, data: f.data}
 	switch e.kind {
 	case miINT8:
 		m.size, m.read = 1, func(b []byte) float64 { return float64(int8(b[0])) }
@@ -342,11 +342,11 @@ func (f *matFile) matrix(a array, what string) (matrix, error) {
 	case miDOUBLE:
 		m.size, m.read = 8, func(b []byte) float64 { return math.Float64frombits(f.order.Uint64(b)) }
 	default:
-		return matrix{}, f.refuse(e.at, what, fmt.Sprintf("a data element of type %d", e.kind), "numbers")
+		return matMatrix{}, f.refuse(e.at, what, fmt.Sprintf("a data element of type %d", e.kind), "numbers")
 	}
 	// Both sizes are at most MaxMATBytes, so that the product fits an int64.
 	if cells := int64(a.rows) * int64(a.cols); cells == 0 || cells*int64(m.size) != int64(e.end-e.start) {
-		return matrix{}, f.refuse(e.at, what, fmt.Sprintf("%d bytes", e.end-e.start), "%d×%d numbers of %d bytes, at least one", a.rows, a.cols, m.size)
+		return matMatrix{}, f.refuse(e.at, what, fmt.Sprintf("%d bytes", e.end-e.start), "%d×%d numbers of %d bytes, at least one", a.rows, a.cols, m.size)
 	}
 	return m, nil
 }

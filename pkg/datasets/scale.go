@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 )
 
 // Preprocessing says how features are brought to comparable scales. The zero value
@@ -78,8 +79,9 @@ func (e *FeatureError) Unwrap() error { return e.Err }
 // cells of a column are, or if a variance overflows (so that squared distances
 // would too), as it does if a cell is infinite. It panics if x is nil or empty or p
 // is not one of the Preprocessing constants.
-func FitScaler(x *mat.Dense, p Preprocessing, impute bool) (s *Scaler, constant []int, err error) {
-	n, d := x.Dims()
+func FitScaler(x mat.Matrix, p Preprocessing, impute bool) (s *Scaler, constant []int, err error) {
+	xd := matrix.Given("datasets: FitScaler: x", x)
+	n, d := xd.Dims()
 	s = &Scaler{Dim: d}
 	if impute {
 		s.Fill = make([]float64, d)
@@ -88,7 +90,7 @@ func FitScaler(x *mat.Dense, p Preprocessing, impute bool) (s *Scaler, constant 
 		s.Shift, s.Scale = make([]float64, d), make([]float64, d)
 	}
 	for j := range d {
-		c := column(x, j)
+		c := column(xd, j)
 		switch {
 		case c.count == 0:
 			return nil, nil, &FeatureError{-1, j, fmt.Errorf("all %d cells are missing, so there is no mean to impute", n)}
@@ -173,15 +175,16 @@ const leastSquares = 1e-280
 // Apply returns the scaled rows of x, n×d; x is left as it is. The error is a
 // *FeatureError for a cell that is missing while Fill is nil, that is infinite, or
 // that overflows when scaled. It panics if x is nil or does not have Dim columns.
-func (s *Scaler) Apply(x *mat.Dense) (*mat.Dense, error) {
-	n, d := x.Dims()
+func (s *Scaler) Apply(x mat.Matrix) (*mat.Dense, error) {
+	xd := matrix.Given("datasets: Apply: x", x)
+	n, d := xd.Dims()
 	if d != s.Dim {
 		panic(mat.ErrShape)
 	}
 	out := mat.NewDense(n, d, nil)
 	for i := range n {
 		row := out.RawRowView(i)
-		for j, v := range x.RawRowView(i) {
+		for j, v := range xd.RawRowView(i) {
 			if math.IsNaN(v) {
 				if s.Fill == nil {
 					return nil, &FeatureError{i, j, errors.New("the cell is missing, and missing cells are not imputed")}

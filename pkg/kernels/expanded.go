@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -42,8 +43,9 @@ func (e *Expanded) Dim() int { return e.t.dim + 1 + 2*e.t.Support() }
 // Rows returns the n×Dim matrix of the expanded rows of the n×d matrix x. Each is
 // independent of the other rows to the bit. It costs n(m + 1) evaluations of κ and
 // O(nm²). It panics if x is nil or empty, or does not have d columns.
-func (e *Expanded) Rows(x *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
+func (e *Expanded) Rows(x mat.Matrix) *mat.Dense {
+	xd := matrix.Given("kernels: Rows: x", x)
+	n, d := xd.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
@@ -55,7 +57,7 @@ func (e *Expanded) Rows(x *mat.Dense) *mat.Dense {
 	out := mat.NewDense(n, e.Dim(), nil)
 	for i := range n {
 		row := out.RawRowView(i)
-		copy(row, x.RawRowView(i))
+		copy(row, xd.RawRowView(i))
 		row[d] = e.t.kernel.Eval(row[:d], row[:d])
 		for j, c := range e.first {
 			row[d+1+j] = e.t.kernel.Eval(e.t.support.RawRowView(j), row[:d]) - c

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -145,15 +146,16 @@ func (Gaussian) Invariant() bool { return true }
 // norms about the mean if the kernel is invariant. Where a value of the kernel or an
 // inner product overflows, the entry is Inf or NaN, which CheckGram refuses. It panics
 // if x is nil or empty.
-func Gram(k Kernel, x *mat.Dense) *mat.SymDense {
+func Gram(k Kernel, x mat.Matrix) *mat.SymDense {
 	g, _ := GramContext(context.Background(), k, x) // which is never done
 	return g
 }
 
 // GramContext is Gram, which returns an error that wraps ctx's once ctx is done. k is called only until
 // then, and from the caller's goroutine.
-func GramContext(ctx context.Context, k Kernel, x *mat.Dense) (*mat.SymDense, error) {
-	n, d := x.Dims()
+func GramContext(ctx context.Context, k Kernel, x mat.Matrix) (*mat.SymDense, error) {
+	xd := matrix.Given("kernels: Gram: x", x)
+	n, d := xd.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
@@ -172,24 +174,24 @@ func GramContext(ctx context.Context, k Kernel, x *mat.Dense) (*mat.SymDense, er
 				if err := stopped(i, j-i); err != nil {
 					return nil, err
 				}
-				g.SetSym(i, j, k.Eval(x.RawRowView(i), x.RawRowView(j)))
+				g.SetSym(i, j, k.Eval(xd.RawRowView(i), xd.RawRowView(j)))
 			}
 		}
 		return g, nil
 	}
 	if inner.Invariant() {
-		x = minus(x, mean(x))
+		xd = minus(xd, mean(xd))
 	}
 	product := func(context.Context) (*mat.SymDense, error) {
 		g := mat.NewSymDense(n, nil)
-		g.SymOuterK(1, x)
+		g.SymOuterK(1, xd)
 		return g, nil
 	}
 	var g *mat.SymDense
 	var err error
 	if ctx.Done() != nil && abandon.Long(n, n, d) {
 		if !inner.Invariant() {
-			x = mat.DenseCopyOf(x)
+			xd = mat.DenseCopyOf(xd)
 		}
 		g, err = abandon.Do(ctx, "kernels", product)
 	} else {
@@ -219,9 +221,10 @@ func GramContext(ctx context.Context, k Kernel, x *mat.Dense) (*mat.SymDense, er
 // n×d matrix x and the m×d matrix z. Cost and accuracy are those of Gram, with
 // norms about the mean of x. It panics if x or z is nil or empty, or if they
 // differ in columns.
-func GramRect(k Kernel, x, z *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
-	m, dz := z.Dims()
+func GramRect(k Kernel, x, z mat.Matrix) *mat.Dense {
+	xd, zd := matrix.Given("kernels: GramRect: x", x), matrix.Given("kernels: GramRect: z", z)
+	n, d := xd.Dims()
+	m, dz := zd.Dims()
 	if n == 0 || m == 0 {
 		panic(mat.ErrZeroLength)
 	}
@@ -234,17 +237,17 @@ func GramRect(k Kernel, x, z *mat.Dense) *mat.Dense {
 		for i := range n {
 			row := g.RawRowView(i)
 			for j := range row {
-				row[j] = k.Eval(x.RawRowView(i), z.RawRowView(j))
+				row[j] = k.Eval(xd.RawRowView(i), zd.RawRowView(j))
 			}
 		}
 		return g
 	}
 	if inner.Invariant() {
-		c := mean(x)
-		x, z = minus(x, c), minus(z, c)
+		c := mean(xd)
+		xd, zd = minus(xd, c), minus(zd, c)
 	}
-	g.Mul(x, z.T())
-	sqx, sqz := sqNorms(x), sqNorms(z)
+	g.Mul(xd, zd.T())
+	sqx, sqz := sqNorms(xd), sqNorms(zd)
 	for i := range n {
 		row := g.RawRowView(i)
 		for j, v := range row {
@@ -293,12 +296,13 @@ const MedianPoints = 1000
 // It returns an error if x has fewer than two rows or an entry that is NaN or
 // infinite, or if the median is 0 (at least half of the pairs coincide) or
 // overflows. It panics if x is nil, or if rng is nil and needed.
-func MedianSqDist(rng *rand.Rand, x *mat.Dense) (float64, error) {
-	n, _ := x.Dims()
+func MedianSqDist(rng *rand.Rand, x mat.Matrix) (float64, error) {
+	xd := matrix.Given("kernels: MedianSqDist: x", x)
+	n, _ := xd.Dims()
 	if n < 2 {
 		return 0, fmt.Errorf("kernels: median distance of %d rows, want at least 2", n)
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return 0, fmt.Errorf("kernels: %w", err)
 	}
 	rows := make([]int, n)
@@ -315,7 +319,7 @@ func MedianSqDist(rng *rand.Rand, x *mat.Dense) (float64, error) {
 	sq := make([]float64, 0, len(rows)*(len(rows)-1)/2)
 	for i, a := range rows {
 		for _, b := range rows[:i] {
-			sq = append(sq, metric.Euclidean{}.SqDist(x.RawRowView(a), x.RawRowView(b)))
+			sq = append(sq, metric.Euclidean{}.SqDist(xd.RawRowView(a), xd.RawRowView(b)))
 		}
 	}
 	slices.Sort(sq)
@@ -340,7 +344,7 @@ func MedianSqDist(rng *rand.Rand, x *mat.Dense) (float64, error) {
 // that is exp(−‖x−y‖²/(2σ²)) with σ the median distance (Gretton et al., A
 // kernel two-sample test, JMLR 13, 2012). Errors and panics are those of
 // MedianSqDist; it also returns an error if γ overflows.
-func MedianGaussian(rng *rand.Rand, x *mat.Dense) (Gaussian, error) {
+func MedianGaussian(rng *rand.Rand, x mat.Matrix) (Gaussian, error) {
 	sq, err := MedianSqDist(rng, x)
 	if err != nil {
 		return Gaussian{}, err

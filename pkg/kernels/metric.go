@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -33,24 +34,25 @@ type Metric struct {
 var _ metric.SqDister = (*Metric)(nil)
 
 // NewMetric returns the metric of the m×d matrix of support points, one per row,
-// and the r×m matrix g; both are copied. Both nil stand for r = 0: all points of
+// and the r×m matrix g; both are copied. Both nil, a nil *mat.Dense too, stand for r = 0: all points of
 // R^dim coincide. It panics if dim < 1, k is nil, support does not have dim
 // columns, g not one column per support point, or only one of the two is nil.
-func NewMetric(k Kernel, dim int, support, g *mat.Dense) *Metric {
+func NewMetric(k Kernel, dim int, support, g mat.Matrix) *Metric {
+	supportd, gd := matrix.Dense(support), matrix.Dense(g)
 	if dim < 1 || k == nil {
 		panic(mat.ErrZeroLength)
 	}
-	if support == nil && g == nil {
+	if supportd == nil && gd == nil {
 		return &Metric{kernel: k, dim: dim}
 	}
-	if support == nil || g == nil {
+	if supportd == nil || gd == nil {
 		panic(mat.ErrShape)
 	}
-	m, d := support.Dims()
-	if _, c := g.Dims(); d != dim || c != m || m == 0 {
+	m, d := supportd.Dims()
+	if _, c := gd.Dims(); d != dim || c != m || m == 0 {
 		panic(mat.ErrShape)
 	}
-	return &Metric{k, dim, mat.DenseCopyOf(support), mat.DenseCopyOf(g)}
+	return &Metric{k, dim, mat.DenseCopyOf(supportd), mat.DenseCopyOf(gd)}
 }
 
 // Kernel returns K.

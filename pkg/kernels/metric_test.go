@@ -95,12 +95,29 @@ func TestNewMetricCopies(t *testing.T) {
 	}
 }
 
+// Any matrix will do, and nil pointers stand for rank 0.
+func TestNewMetricOfAnyMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 5))
+	s, g := normal(rng, 3, 4, 0), normal(rng, 4, 2, 0)
+	views := kernels.NewMetric(kernels.Linear{}, 3, s.T(), g.T())
+	copies := kernels.NewMetric(kernels.Linear{}, 3, mat.DenseCopyOf(s.T()), mat.DenseCopyOf(g.T()))
+	s.Zero()
+	if x, z := []float64{1, 2, 3}, []float64{0, 1, -1}; views.SqDist(x, z) != copies.SqDist(x, z) {
+		t.Errorf("d² = %v, of copies %v", views.SqDist(x, z), copies.SqDist(x, z))
+	}
+	var none *mat.Dense
+	if r := kernels.NewMetric(kernels.Linear{}, 3, none, none).Rows(); r != 0 {
+		t.Errorf("rank %d, want 0", r)
+	}
+}
+
 func TestNewMetricPanics(t *testing.T) {
 	s, g := mat.NewDense(2, 3, nil), mat.NewDense(1, 2, nil)
 	for name, f := range map[string]func(){
 		"no dimension":     func() { kernels.NewMetric(kernels.Linear{}, 0, nil, nil) },
 		"no kernel":        func() { kernels.NewMetric(nil, 3, s, g) },
 		"no support":       func() { kernels.NewMetric(kernels.Linear{}, 3, nil, g) },
+		"nil pointer":      func() { kernels.NewMetric(kernels.Linear{}, 3, (*mat.Dense)(nil), g) },
 		"no g":             func() { kernels.NewMetric(kernels.Linear{}, 3, s, nil) },
 		"other dimension":  func() { kernels.NewMetric(kernels.Linear{}, 2, s, g) },
 		"g of other width": func() { kernels.NewMetric(kernels.Linear{}, 3, s, mat.NewDense(2, 1, nil)) },

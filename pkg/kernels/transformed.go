@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -39,25 +40,26 @@ var (
 )
 
 // NewTransformed returns the kernel of κ = k, the m×d matrix of support points, one per
-// row, and the m×m matrix S = s; both are copied. Both nil stand for m = 0: K = κ, in
+// row, and the m×m matrix S = s; both are copied. Both nil, nil pointers too, stand for m = 0: K = κ, in
 // R^dim, with the squared distance of κ. It returns an error if an entry of support or s
 // is NaN or infinite, and if K is not positive semi-definite on the support points, by
 // CheckGram; this costs O(m²d + m³). It panics if dim < 1, k is nil, support does not have
 // dim columns, s not one row per support point, or only one of the two is nil.
-func NewTransformed(k Kernel, dim int, support *mat.Dense, s *mat.SymDense) (*Transformed, error) {
+func NewTransformed(k Kernel, dim int, support mat.Matrix, s mat.Symmetric) (*Transformed, error) {
+	supportd := matrix.Dense(support)
 	if dim < 1 || k == nil {
 		panic(mat.ErrZeroLength)
 	}
-	if support == nil && s == nil {
+	if supportd == nil && matrix.IsNil(s) {
 		return &Transformed{kernel: k, dim: dim}, nil
 	}
-	if support == nil || s == nil {
+	if supportd == nil || matrix.IsNil(s) {
 		panic(mat.ErrShape)
 	}
-	if m, d := support.Dims(); d != dim || m == 0 || s.SymmetricDim() != m {
+	if m, d := supportd.Dims(); d != dim || m == 0 || s.SymmetricDim() != m {
 		panic(mat.ErrShape)
 	}
-	t := &Transformed{k, dim, mat.DenseCopyOf(support), mat.NewSymDense(s.SymmetricDim(), nil)}
+	t := &Transformed{k, dim, mat.DenseCopyOf(supportd), mat.NewSymDense(s.SymmetricDim(), nil)}
 	t.s.CopySym(s)
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("kernels: transformed: %w", err)

@@ -133,6 +133,20 @@ func TestNewTransformedCopies(t *testing.T) {
 	}
 }
 
+// Any matrices will do, and nil pointers stand for κ.
+func TestNewTransformedOfAnyMatrix(t *testing.T) {
+	x, s := normal(rand.New(rand.NewPCG(9, 6)), 3, 2, 0), mat.NewDiagDense(2, []float64{1, 2})
+	views := must(kernels.NewTransformed(kernels.Linear{}, 3, x.T(), s))
+	copies := must(kernels.NewTransformed(kernels.Linear{}, 3, mat.DenseCopyOf(x.T()), mat.NewSymDense(2, []float64{1, 0, 0, 2})))
+	x.Zero()
+	if x, z := []float64{1, 2, 3}, []float64{0, 1, -1}; views.SqDist(x, z) != copies.SqDist(x, z) {
+		t.Errorf("d² = %v, of copies %v", views.SqDist(x, z), copies.SqDist(x, z))
+	}
+	if k := must(kernels.NewTransformed(kernels.Linear{}, 3, (*mat.Dense)(nil), (*mat.SymDense)(nil))); k.Support() != 0 {
+		t.Errorf("%d support points, want none", k.Support())
+	}
+}
+
 // A matrix that makes no kernel is an error, one of another shape a panic.
 func TestNewTransformedRefuses(t *testing.T) {
 	one := mat.NewDense(1, 1, []float64{2})
@@ -157,6 +171,7 @@ func TestNewTransformedRefuses(t *testing.T) {
 		"no dimension":      func() { kernels.NewTransformed(kernels.Linear{}, 0, nil, nil) },
 		"no kernel":         func() { kernels.NewTransformed(nil, 3, x, s) },
 		"no support":        func() { kernels.NewTransformed(kernels.Linear{}, 3, nil, s) },
+		"nil pointer":       func() { kernels.NewTransformed(kernels.Linear{}, 3, x, (*mat.SymDense)(nil)) },
 		"no s":              func() { kernels.NewTransformed(kernels.Linear{}, 3, x, nil) },
 		"other dimension":   func() { kernels.NewTransformed(kernels.Linear{}, 2, x, s) },
 		"s of other order":  func() { kernels.NewTransformed(kernels.Linear{}, 3, x, mat.NewSymDense(3, nil)) },

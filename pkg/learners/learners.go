@@ -40,6 +40,12 @@
 // where an answer overflows it is math.MaxFloat64, with its sign (see Saturate), and
 // PairPrediction.Check returns an error. A Step that meets the same overflow refuses the
 // round.
+//
+// # Matrices
+//
+// A matrix that is only read is a mat.Matrix. A *mat.Dense is read in place. Of any
+// other, such as a transposed view, a copy may be made first: the answer has the bits of
+// that for mat.DenseCopyOf. A nil pointer counts as nil.
 package learners
 
 import (

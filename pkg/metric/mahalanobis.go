@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/spectral"
 )
 
@@ -230,10 +231,11 @@ func (m *Mahalanobis) Embed(x []float64) []float64 {
 
 // EmbedRows returns the n×r matrix XLᵀ whose rows are the images of the rows
 // of the n×d matrix x; for a metric of rank 0 it is n×1 and zero, so that
-// distances between its rows are always those of the metric. It panics if x
-// does not have Dim columns.
-func (m *Mahalanobis) EmbedRows(x *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
+// distances between its rows are always those of the metric. It panics if x is nil
+// or does not have Dim columns.
+func (m *Mahalanobis) EmbedRows(x mat.Matrix) *mat.Dense {
+	xd := matrix.Given("metric: EmbedRows: x", x)
+	n, d := xd.Dims()
 	if d != m.dim {
 		panic(mat.ErrShape)
 	}
@@ -241,7 +243,7 @@ func (m *Mahalanobis) EmbedRows(x *mat.Dense) *mat.Dense {
 		return mat.NewDense(n, 1, nil)
 	}
 	var out mat.Dense
-	out.Mul(x, m.l.T())
+	out.Mul(xd, m.l.T())
 	return &out
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 )
 
@@ -23,11 +24,13 @@ const LeastNormal = 0x1p-1022
 var ErrWeights = errors.New("weights overflow float64: rescale the features")
 
 // CheckWeights returns ErrWeights unless M = LᵀL is finite, which it is if its diagonal is.
-func CheckWeights(l *mat.Dense) error {
-	r, d := l.Dims()
+// It panics if l is nil.
+func CheckWeights(l mat.Matrix) error {
+	ld := matrix.Given("metric: CheckWeights: l", l)
+	r, d := ld.Dims()
 	diagonal := make([]float64, d)
 	for k := range r {
-		for j, v := range l.RawRowView(k) {
+		for j, v := range ld.RawRowView(k) {
 			diagonal[j] += v * v
 		}
 	}
@@ -44,10 +47,11 @@ var ErrNoScatter = errors.New("all deviations are zero, so no scale can be learn
 
 // CheckFinite returns an error that names row, column and value of the first
 // entry of x that is NaN or infinite. It panics if x is nil.
-func CheckFinite(x *mat.Dense) error {
-	n, _ := x.Dims()
+func CheckFinite(x mat.Matrix) error {
+	xd := matrix.Given("metric: CheckFinite: x", x)
+	n, _ := xd.Dims()
 	for i := range n {
-		for j, v := range x.RawRowView(i) {
+		for j, v := range xd.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %d, column %d: %v is not allowed, want a finite number", i, j, v)
 			}
@@ -77,27 +81,28 @@ func CheckFinite(x *mat.Dense) error {
 // singular to working precision is an error too. So are matrices that do not fit
 // limits.Memory: they have order d with a ridge, and min(q, d) without.
 // It panics if dev is nil or empty or n ≤ 0.
-func InverseScatter(dev *mat.Dense, n, ridge float64) (*Mahalanobis, error) {
-	q, d := dev.Dims()
+func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
+	devd := matrix.Given("metric: InverseScatter: dev", dev)
+	q, d := devd.Dims()
 	if q == 0 || d == 0 || !(n > 0) {
 		panic(mat.ErrZeroLength)
 	}
 	if !(ridge >= 0) || math.IsInf(ridge, 1) {
 		return nil, fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", ridge)
 	}
-	if err := CheckFinite(dev); err != nil {
+	if err := CheckFinite(devd); err != nil {
 		return nil, fmt.Errorf("deviations: %w", err)
 	}
 	var trace float64
 	for i := range q {
-		row := dev.RawRowView(i)
+		row := devd.RawRowView(i)
 		trace += floats.Dot(row, row)
 	}
 	trace /= n
 	if math.IsInf(trace, 1) {
 		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
 	}
-	if trace == 0 && mat.Norm(dev, 1) == 0 {
+	if trace == 0 && mat.Norm(devd, 1) == 0 {
 		return nil, ErrNoScatter
 	}
 	if trace/float64(d) < LeastNormal {
@@ -113,9 +118,9 @@ func InverseScatter(dev *mat.Dense, n, ridge float64) (*Mahalanobis, error) {
 	var m *Mahalanobis
 	var err error
 	if ridge > 0 {
-		m, err = ridgeInverse(dev, n, ridge*trace/float64(d))
+		m, err = ridgeInverse(devd, n, ridge*trace/float64(d))
 	} else {
-		m, err = pseudoInverse(dev, n)
+		m, err = pseudoInverse(devd, n)
 	}
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ var euclidean = catalog.Entry{
 	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
 	Feedback: catalog.Data,
 	Version:  1,
-	FitData: func(_ context.Context, x *mat.Dense, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
+	FitData: func(_ context.Context, x mat.Matrix, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
 		_, d := x.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
 			return learners.MetricResult{}, err

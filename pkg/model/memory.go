@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
 )
@@ -31,20 +32,21 @@ const labelColumn = "label"
 // and if there are fewer or more names than columns, or one is empty, not UTF-8,
 // has blanks around it, occurs twice, or is "label".
 //
-// The data keep x and copies of labels and features; Name is "data".
-func NewData(x *mat.Dense, labels, features []string) (*Data, error) {
-	if x == nil || x.IsEmpty() {
+// The data keep x, or a copy if it is not a *mat.Dense, and copies of labels and features; Name is "data".
+func NewData(x mat.Matrix, labels, features []string) (*Data, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		return nil, fmt.Errorf("model: x has no rows, want at least 1")
 	}
-	n, width := x.Dims()
+	n, width := xd.Dims()
 	for i := range n {
-		for j, v := range x.RawRowView(i) {
+		for j, v := range xd.RawRowView(i) {
 			if math.IsInf(v, 0) {
 				return nil, fmt.Errorf("model: x: row %d, column %d: %v is not allowed, want a finite number, or NaN for a missing cell", i, j, v)
 			}
 		}
 	}
-	d := &Data{Name: "data", X: x, Labels: slices.Clone(labels), Layout: Layout{Header: features != nil, Width: width + 1}}
+	d := &Data{Name: "data", X: xd, Labels: slices.Clone(labels), Layout: Layout{Header: features != nil, Width: width + 1}}
 	if features == nil {
 		for j := range width {
 			d.Layout.Features = append(d.Layout.Features, strconv.Itoa(j+1))

@@ -57,6 +57,29 @@ func TestNewData(t *testing.T) {
 	}
 }
 
+// Of what is not a *mat.Dense the data keep a copy, and a model prepares and embeds any matrix.
+func TestAnyMatrix(t *testing.T) {
+	x := mat.NewDense(2, 3, []float64{1, 3, 4, 2, 5, 4})
+	d, err := model.NewData(x.T(), []string{"a", "b", "b"}, nil)
+	if err != nil || !mat.Equal(d.X, x.T()) {
+		t.Fatalf("got %+v, error %v", d, err)
+	}
+	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
+	for name, f := range map[string]func(mat.Matrix) (*mat.Dense, error){"Prepare": m.Prepare, "Embed": m.Embed} {
+		got, err := f(x.T())
+		if want, errWant := f(mat.DenseCopyOf(x.T())); err != nil || errWant != nil || !mat.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v, errors %v, %v", name, got, want, err, errWant)
+		}
+	}
+	x.Zero()
+	if d.X.At(0, 0) != 1 {
+		t.Error("the data are a view")
+	}
+	if d, err := model.NewData(nil, nil, nil); d != nil || err == nil || !strings.Contains(err.Error(), "x has no rows") {
+		t.Errorf("nil: error %v", err)
+	}
+}
+
 func TestNewDataErrors(t *testing.T) {
 	for _, tt := range []struct {
 		change func(x **mat.Dense, labels, features *[]string)

@@ -95,7 +95,7 @@ func (m *Model) Metric() Metric { return m.metric }
 // if a cell is missing and the recipe does not impute, if an entry is infinite,
 // or if a standardised value overflows. It panics if x is nil or does not have d
 // columns.
-func (m *Model) Prepare(x *mat.Dense) (*mat.Dense, error) {
+func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 	out, err := m.scaler.Apply(x)
 	if err != nil {
 		return nil, named(err, m.layout.Features)
@@ -107,7 +107,7 @@ func (m *Model) Prepare(x *mat.Dense) (*mat.Dense, error) {
 // between which Euclidean distances are those of the metric. Its errors are those
 // of Prepare, ErrKernel for a kernel metric, ErrZero for a metric of rank 0, and
 // a coordinate that overflows.
-func (m *Model) Embed(x *mat.Dense) (*mat.Dense, error) {
+func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
 	a, ok := m.metric.(*metric.Mahalanobis)
 	if !ok {
 		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -181,13 +182,14 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 	return out, nil
 }
 
-// Pairs yields the links as pairs of rows of x, n×d. The vectors are views:
-// they must not be changed. It panics, when iterated, if an index is out of
-// range.
-func Pairs(x *mat.Dense, links []metric.Link) iter.Seq[metric.Pair] {
+// Pairs yields the links as pairs of rows of x, n×d. The vectors are views of x if
+// it is a *mat.Dense, else of one copy: they must not be changed. It panics if x is
+// nil, and, when iterated, if an index is out of range.
+func Pairs(x mat.Matrix, links []metric.Link) iter.Seq[metric.Pair] {
+	xd := matrix.Given("sample: Pairs: x", x)
 	return func(yield func(metric.Pair) bool) {
 		for _, l := range links {
-			if !yield(metric.Pair{X: x.RawRowView(l.I), Y: x.RawRowView(l.J), Label: l.Label}) {
+			if !yield(metric.Pair{X: xd.RawRowView(l.I), Y: xd.RawRowView(l.J), Label: l.Label}) {
 				return
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -33,8 +34,9 @@ type Comparisons struct {
 // NewComparisons returns the comparisons of the rows of x. It returns an error unless
 // there are at least 3, all numbers are finite, and no row is equally far from two others: no question has a tie for an answer.
 // Distances count as equal if the computed squares are.
-func NewComparisons(x *mat.Dense) (*Comparisons, error) {
-	n, _ := x.Dims()
+func NewComparisons(x mat.Matrix) (*Comparisons, error) {
+	xd := matrix.Given("synthetic: comparisons: x", x)
+	n, _ := xd.Dims()
 	if n < 3 {
 		return nil, fmt.Errorf("synthetic: comparisons: %d points, want at least 3", n)
 	}
@@ -42,13 +44,13 @@ func NewComparisons(x *mat.Dense) (*Comparisons, error) {
 		return nil, fmt.Errorf("synthetic: comparisons: %d points, whose triplets an int cannot count", n)
 	}
 	for i := range n {
-		for j, v := range x.RawRowView(i) {
+		for j, v := range xd.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("synthetic: comparisons: point %d, coordinate %d: %v is not allowed, want a finite number", i, j, v)
 			}
 		}
 	}
-	c := &Comparisons{mat.DenseCopyOf(x)}
+	c := &Comparisons{mat.DenseCopyOf(xd)}
 	row := make([]float64, n)
 	for h := range n {
 		c.from(row, h)

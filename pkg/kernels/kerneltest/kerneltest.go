@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/spectral"
 )
@@ -25,18 +26,19 @@ import (
 //
 // tol is relative; for data about the origin and an Inner kernel 1e-12 holds up
 // to d = 1000. It panics if x has fewer than two rows.
-func Check(t testing.TB, k kernels.Kernel, x *mat.Dense, tol float64) {
+func Check(t testing.TB, k kernels.Kernel, x mat.Matrix, tol float64) {
+	xd := matrix.Given("kerneltest: Check: x", x)
 	t.Helper()
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	if n < 2 {
 		panic("kerneltest: fewer than two rows")
 	}
-	before := mat.DenseCopyOf(x)
+	before := mat.DenseCopyOf(xd)
 	want := mat.NewDense(n, n, nil)
 	var scale float64
 	for i := range n {
 		for j := range n {
-			v := k.Eval(x.RawRowView(i), x.RawRowView(j))
+			v := k.Eval(xd.RawRowView(i), xd.RawRowView(j))
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("k(row %d, row %d) = %v, want a finite number", i, j, v)
 				return
@@ -58,11 +60,11 @@ func Check(t testing.TB, k kernels.Kernel, x *mat.Dense, tol float64) {
 			t.Errorf("%s differs from calls of Eval by more than %g", what, tol*scale)
 		}
 	}
-	gram := kernels.Gram(k, x)
+	gram := kernels.Gram(k, xd)
 	near("Gram", gram, want)
-	near("GramRect(x, x)", kernels.GramRect(k, x, x), want)
+	near("GramRect(x, x)", kernels.GramRect(k, xd, xd), want)
 	half := n / 2
-	top, bottom := x.Slice(0, half, 0, d).(*mat.Dense), x.Slice(half, n, 0, d).(*mat.Dense)
+	top, bottom := xd.Slice(0, half, 0, d).(*mat.Dense), xd.Slice(half, n, 0, d).(*mat.Dense)
 	near("GramRect of the first and second half", kernels.GramRect(k, top, bottom), want.Slice(0, half, half, n))
 	near("GramRect of the second and first half", kernels.GramRect(k, bottom, top), want.Slice(half, n, 0, half))
 	var eig spectral.EigenSym
@@ -71,7 +73,7 @@ func Check(t testing.TB, k kernels.Kernel, x *mat.Dense, tol float64) {
 	} else if low := eig.Values(nil)[0]; low < -float64(n)*tol*scale {
 		t.Errorf("smallest eigenvalue of the Gram matrix is %g, want ≥ %g", low, -float64(n)*tol*scale)
 	}
-	if !mat.Equal(x, before) {
+	if !mat.Equal(xd, before) {
 		t.Error("the data were modified")
 	}
 	defer func() {
@@ -79,5 +81,5 @@ func Check(t testing.TB, k kernels.Kernel, x *mat.Dense, tol float64) {
 			t.Error("Eval of vectors of different length did not panic")
 		}
 	}()
-	k.Eval(x.RawRowView(0), make([]float64, d+1))
+	k.Eval(xd.RawRowView(0), make([]float64, d+1))
 }

@@ -89,12 +89,12 @@ type Entry struct {
 	// FitLinks learns from the rows of x and links between them. It returns an error
 	// that wraps ctx's once ctx is done (see learners.Progress); a closed form
 	// does not look at p.
-	FitLinks func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
+	FitLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
-	FitKernel func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, p Progress) (KernelResult, error)
+	FitKernel func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error)
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
 	// per row, as FitLinks does.
-	FitData func(ctx context.Context, x *mat.Dense, y []int, v Values, p Progress) (learners.MetricResult, error)
+	FitData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (learners.MetricResult, error)
 }
 
 // All returns the catalog, in the order in which to show it.

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -264,7 +265,7 @@ var entries = []Entry{
 				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
 				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
 			}),
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
+		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations"), Progress: progress}
 			if v.Text("reading") == pairs.BatchViolations.String() {
 				p.Reading = pairs.BatchViolations
@@ -281,7 +282,7 @@ var entries = []Entry{
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
+		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -294,7 +295,7 @@ var entries = []Entry{
 		Version:     itml.Version,
 		Constructor: "itml.Fit",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
-		FitLinks: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
+		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlOf(v)
 			if err != nil {
 				return learners.MetricResult{}, err
@@ -316,8 +317,9 @@ var entries = []Entry{
 		Version:     itml.KernelVersion,
 		Constructor: "itml.FitKernelRows",
 		Params:      slices.Concat(itmlSlack, itmlParams, kernelParams),
-		FitKernel: func(ctx context.Context, x *mat.Dense, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
-			_, d := x.Dims()
+		FitKernel: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
+			xd := matrix.Given("catalog: FitKernel: x", x)
+			_, d := xd.Dims()
 			k, err := kernel(d, v)
 			if err != nil {
 				return KernelResult{}, err
@@ -327,13 +329,13 @@ var entries = []Entry{
 				return KernelResult{}, err
 			}
 			p = withSlack(p, v)
-			l, err := itml.FitKernelRows(ctx, k, x, links, itml.KernelParams{
+			l, err := itml.FitKernelRows(ctx, k, xd, links, itml.KernelParams{
 				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: progress,
 			})
 			if err != nil {
 				return KernelResult{}, err
 			}
-			t, err := learnedKernel(ctx, l, k, x)
+			t, err := learnedKernel(ctx, l, k, xd)
 			if errors.Is(err, metric.ErrNotPSD) {
 				return KernelResult{}, fmt.Errorf("kernel-itml: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
 			}
@@ -351,7 +353,7 @@ var entries = []Entry{
 		Version:     itml.Version,
 		Constructor: "itml.FitLabels",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
 				return learners.MetricResult{}, err
@@ -381,7 +383,7 @@ var entries = []Entry{
 				Default: strconv.Itoa(itml.TunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		}),
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
 			if err != nil {
 				return learners.MetricResult{}, err
@@ -402,7 +404,7 @@ var entries = []Entry{
 			Name: "dim", Doc: "number of components", Type: Count,
 			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
 		}},
-		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitPCA(ctx, x, v.Int("dim"))
 			if err != nil {
 				return learners.MetricResult{}, err
@@ -418,7 +420,7 @@ var entries = []Entry{
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
 		Params:      []Param{invCovRidge},
-		FitData: func(ctx context.Context, x *mat.Dense, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			return labels.FitInvCov(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
 		},
 	},
@@ -436,7 +438,7 @@ var entries = []Entry{
 			},
 			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, _ Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitFDA(ctx, x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
 			if err != nil {
 				return learners.MetricResult{}, err
@@ -469,7 +471,7 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
 				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
 			})
@@ -493,7 +495,7 @@ var entries = []Entry{
 				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
 			},
 		},
-		FitData: func(ctx context.Context, x *mat.Dense, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
 			return l.MetricResult, err
 		},
@@ -589,7 +591,7 @@ func learnedKernel(ctx context.Context, l itml.KernelResult, k kernels.Kernel, x
 	return abandon.Do(ctx, "kernel", func(context.Context) (*kernels.Transformed, error) { return l.Kernel(k, x) })
 }
 
-func withStart(ctx context.Context, p itml.Params, x *mat.Dense, v Values) (itml.Params, error) {
+func withStart(ctx context.Context, p itml.Params, x mat.Matrix, v Values) (itml.Params, error) {
 	if v.Text("start") != "invcov" {
 		return p, nil
 	}

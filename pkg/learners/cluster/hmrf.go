@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -104,24 +105,25 @@ type HMRF struct {
 // panics if x or rng is nil. Progress is told of the objective. An iteration costs O(nKd + s(n + m)K) for m links and s
 // rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
 // cannot-links.
-func FitHMRF(ctx context.Context, rng *rand.Rand, x *mat.Dense, links []metric.Link, p HMRFParams) (*HMRF, error) {
+func FitHMRF(ctx context.Context, rng *rand.Rand, x mat.Matrix, links []metric.Link, p HMRFParams) (*HMRF, error) {
+	xd := matrix.Dense(x)
 	demandSource(rng)
 	p = p.Resolved()
-	if err := p.check(x); err != nil {
+	if err := p.check(xd); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}
 	w := *p.Weight
 	if !(w >= 0) || math.IsInf(w, 0) {
 		return nil, fmt.Errorf("hmrf: weight: %v is not allowed, want a finite number ≥ 0", w)
 	}
-	if err := checkSpread(x); err != nil {
+	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}
-	n, _ := x.Dims()
+	n, _ := xd.Dims()
 	if err := limits.Check(fmt.Sprintf("squared distances of %d rows to %d centres", n, p.K), limits.Floats(n, p.K)); err != nil {
 		return nil, fmt.Errorf("hmrf: k: %w", err)
 	}
-	f, err := newField(ctx, x, links, p.K, w)
+	f, err := newField(ctx, xd, links, p.K, w)
 	if err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}
@@ -141,8 +143,9 @@ func FitHMRF(ctx context.Context, rng *rand.Rand, x *mat.Dense, links []metric.L
 // Assign returns the cluster of each row of x, which has no links: that of the
 // nearest centre, of equally near ones the lowest. It panics if x is nil or does not
 // have the columns of Centres.
-func (r *HMRF) Assign(x *mat.Dense) []int {
-	out, _ := nearest(x, r.Centres)
+func (r *HMRF) Assign(x mat.Matrix) []int {
+	xd := matrix.Given("cluster: Assign: x", x)
+	out, _ := nearest(xd, r.Centres)
 	return out
 }
 

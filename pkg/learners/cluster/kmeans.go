@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -85,18 +86,19 @@ type KMeans struct {
 // than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
 // vanish though rows differ, or if ctx is done.
 // It panics if x or rng is nil. An iteration costs O(nKd).
-func FitKMeans(ctx context.Context, rng *rand.Rand, x *mat.Dense, p KMeansParams) (*KMeans, error) {
+func FitKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, p KMeansParams) (*KMeans, error) {
+	xd := matrix.Dense(x)
 	demandSource(rng)
-	if err := p.check(x); err != nil {
+	if err := p.check(xd); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
 	p = p.Resolved()
-	if err := checkSpread(x); err != nil {
+	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
 	var best *KMeans
 	for i := range p.Starts {
-		r := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), p.MaxIterations, runs{p.Progress, i, p.Starts}.report)
+		r := lloyd(ctx, xd, plusPlus(ctx, xd, p.K, rng), p.MaxIterations, runs{p.Progress, i, p.Starts}.report)
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("kmeans: %w", err)
 		}
@@ -286,19 +288,21 @@ func inertia(x *mat.Dense, r *KMeans) float64 {
 // Assign returns the cluster of each row of x: that of the nearest centre, of
 // equally near ones the lowest. It panics if x is nil or does not have the
 // columns of Centres.
-func (k *KMeans) Assign(x *mat.Dense) []int {
-	out, _ := nearest(x, k.Centres)
+func (k *KMeans) Assign(x mat.Matrix) []int {
+	xd := matrix.Given("cluster: Assign: x", x)
+	out, _ := nearest(xd, k.Centres)
 	return out
 }
 
 // Prototypes returns, for each cluster, the row of x nearest to its centre, of
 // equally near ones the lowest. It panics if x is nil or empty or does not have
 // the columns of Centres.
-func (k *KMeans) Prototypes(x *mat.Dense) []int {
-	if x == nil || x.IsEmpty() {
+func (k *KMeans) Prototypes(x mat.Matrix) []int {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("cluster: Prototypes: x is nil or empty")
 	}
-	out, _ := nearest(k.Centres, x)
+	out, _ := nearest(k.Centres, xd)
 	return out
 }
 

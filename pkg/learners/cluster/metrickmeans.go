@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -33,14 +34,15 @@ type MetricKMeans struct {
 //
 // It returns the errors of FitKMeans. It panics if x, m or rng is nil, or if x has
 // rows but not the columns that m compares.
-func FitMetricKMeans(ctx context.Context, rng *rand.Rand, x *mat.Dense, m *metric.Mahalanobis, p KMeansParams) (*MetricKMeans, error) {
+func FitMetricKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, m *metric.Mahalanobis, p KMeansParams) (*MetricKMeans, error) {
+	xd := matrix.Dense(x)
 	if m == nil {
 		panic("cluster: FitMetricKMeans: the metric is nil")
 	}
-	if err := p.check(x); err != nil {
+	if err := p.check(xd); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	z, err := embedded(ctx, m, x)
+	z, err := embedded(ctx, m, xd)
 	if err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
@@ -63,11 +65,11 @@ func embedded(ctx context.Context, m *metric.Mahalanobis, x *mat.Dense) (*mat.De
 // Assign returns the cluster of each row of x: that of the nearest centre under the
 // metric, of equally near ones the lowest. It panics if x is nil or does not have the
 // columns that the metric compares.
-func (k *MetricKMeans) Assign(x *mat.Dense) []int { return k.KMeans.Assign(k.Metric.EmbedRows(x)) }
+func (k *MetricKMeans) Assign(x mat.Matrix) []int { return k.KMeans.Assign(k.Metric.EmbedRows(x)) }
 
 // Prototypes returns, for each cluster, the row of x nearest to its centre under the
 // metric, of equally near ones the lowest. It panics if x is nil or empty or does not
 // have the columns that the metric compares.
-func (k *MetricKMeans) Prototypes(x *mat.Dense) []int {
+func (k *MetricKMeans) Prototypes(x mat.Matrix) []int {
 	return k.KMeans.Prototypes(k.Metric.EmbedRows(x))
 }

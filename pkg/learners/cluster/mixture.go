@@ -16,6 +16,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
@@ -167,18 +168,19 @@ type component struct {
 // squared distances overflow, or vanish though rows differ, or if
 // ctx is done. It panics if x or rng is nil. An iteration costs
 // O(nKd), or O(nKd² + Kd³) if Full.
-func FitMixture(ctx context.Context, rng *rand.Rand, x *mat.Dense, p MixtureParams) (*Mixture, error) {
+func FitMixture(ctx context.Context, rng *rand.Rand, x mat.Matrix, p MixtureParams) (*Mixture, error) {
+	xd := matrix.Dense(x)
 	demandSource(rng)
-	if err := p.check(x); err != nil {
+	if err := p.check(xd); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
 	p = p.Resolved()
-	if err := checkSpread(x); err != nil {
+	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
 	var best *Mixture
 	for i := range p.Starts {
-		m, err := climb(ctx, x, p, rng, runs{p.Progress, i, p.Starts}.report)
+		m, err := climb(ctx, xd, p, rng, runs{p.Progress, i, p.Starts}.report)
 		if stopped := ctx.Err(); stopped != nil {
 			return nil, fmt.Errorf("mixture: %w", stopped)
 		}
@@ -473,14 +475,14 @@ func (m *Mixture) Trace() []float64 { return slices.Clone(m.trace) }
 // Posterior returns the n×K matrix of the probabilities of the components given
 // each row of x. It panics if x is nil or empty or does not have the columns of
 // the fitted rows.
-func (m *Mixture) Posterior(x *mat.Dense) *mat.Dense {
+func (m *Mixture) Posterior(x mat.Matrix) *mat.Dense {
 	resp, _ := m.expect(context.Background(), m.checked(x))
 	return mat.DenseCopyOf(resp.T())
 }
 
 // Assign returns the most probable component of each row of x, of equally
 // probable ones the lowest. Its panics are those of Posterior.
-func (m *Mixture) Assign(x *mat.Dense) []int {
+func (m *Mixture) Assign(x mat.Matrix) []int {
 	post := m.Posterior(x)
 	n, _ := post.Dims()
 	out := make([]int, n)
@@ -493,18 +495,19 @@ func (m *Mixture) Assign(x *mat.Dense) []int {
 // Prototypes returns, for each component, the row of x nearest to its mean in
 // Euclidean distance, of equally near ones the lowest. Its panics are those of
 // Posterior.
-func (m *Mixture) Prototypes(x *mat.Dense) []int {
+func (m *Mixture) Prototypes(x mat.Matrix) []int {
 	out, _ := nearest(m.means, m.checked(x))
 	return out
 }
 
-func (m *Mixture) checked(x *mat.Dense) *mat.Dense {
-	if x == nil || x.IsEmpty() {
+func (m *Mixture) checked(x mat.Matrix) *mat.Dense {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("cluster: Mixture: x is nil or empty")
 	}
 	_, d := m.means.Dims()
-	if _, c := x.Dims(); c != d {
+	if _, c := xd.Dims(); c != d {
 		panic(fmt.Sprintf("cluster: Mixture: x has %d columns, want %d", c, d))
 	}
-	return x
+	return xd
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -76,9 +77,10 @@ func (p BoundParams) check() error {
 // distance is positive or one is not finite, if u = ℓ, as where squared distances tie or
 // there is one pair only, or if p is out of range. It panics if x is nil or empty or m
 // has another dimension.
-func (p BoundParams) Of(x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
-	n, _ := x.Dims()
-	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) })
+func (p BoundParams) Of(x mat.Matrix, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
+	xd := matrix.Given("itml: BoundParams.Of: x", x)
+	n, _ := xd.Dims()
+	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(xd.RawRowView(l.I), xd.RawRowView(l.J)) })
 }
 
 // within is Of that ends with the error of ctx once that is done.

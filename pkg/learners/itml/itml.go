@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -163,21 +164,22 @@ type Solution struct {
 // that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
 // grown to some 10¹⁶ times 1/ℓ. It returns an error, too, if ctx is done. It panics if x is
 // nil or empty.
-func Fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Result, error) {
-	if x == nil || x.IsEmpty() {
+func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Result, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("itml: Fit: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
-	if _, d := x.Dims(); !abandon.Long(d, d, d) {
-		return fit(ctx, x, links, p)
+	if _, d := xd.Dims(); !abandon.Long(d, d, d) {
+		return fit(ctx, xd, links, p)
 	}
-	x, links, p.W0 = mat.DenseCopyOf(x), slices.Clone(links), copySymmetric(p.W0)
+	xd, links, p.W0 = mat.DenseCopyOf(xd), slices.Clone(links), copySymmetric(p.W0)
 	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (Result, error) {
 		p.Progress = progress
-		return fit(ctx, x, links, p)
+		return fit(ctx, xd, links, p)
 	})
 }
 

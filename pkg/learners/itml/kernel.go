@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -146,21 +147,22 @@ func fitGram(ctx context.Context, objects []int, k0 mat.Symmetric, links []metri
 // rows of x, n×d, of which only the rows that links join are used. It returns the errors of
 // FitKernel, with the entries of K₀ numbered among these rows, and one if an
 // entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
-func FitKernelRows(ctx context.Context, k kernels.Kernel, x *mat.Dense, links []metric.Link, p KernelParams) (KernelResult, error) {
-	if k == nil || x == nil || x.IsEmpty() {
+func FitKernelRows(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []metric.Link, p KernelParams) (KernelResult, error) {
+	xd := matrix.Dense(x)
+	if k == nil || xd == nil || xd.IsEmpty() {
 		panic("itml: FitKernelRows: the kernel or x is nil, or x is empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	objects, q, err := p.prepare(n, links)
 	if err != nil {
 		return KernelResult{}, err
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return KernelResult{}, fmt.Errorf("itml: %w", err)
 	}
 	rows := mat.NewDense(len(objects), d, nil)
 	for a, i := range objects {
-		rows.SetRow(a, x.RawRowView(i))
+		rows.SetRow(a, xd.RawRowView(i))
 	}
 	block, err := kernels.GramContext(ctx, k, rows)
 	if err != nil {
@@ -305,8 +307,9 @@ func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
 // or x are others than those of the fit, or by round-off, where K₀ is singular and bounds ask
 // for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x has
 // too few rows for the support.
-func (l KernelResult) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transformed, error) {
-	n, d := x.Dims()
+func (l KernelResult) Kernel(k kernels.Kernel, x mat.Matrix) (*kernels.Transformed, error) {
+	xd := matrix.Given("itml: Kernel: x", x)
+	n, d := xd.Dims()
 	m := len(l.Support)
 	if m == 0 {
 		return kernels.NewTransformed(k, d, nil, nil)
@@ -316,7 +319,7 @@ func (l KernelResult) Kernel(k kernels.Kernel, x *mat.Dense) (*kernels.Transform
 	}
 	support := mat.NewDense(m, d, nil)
 	for a, i := range l.Support {
-		support.SetRow(a, x.RawRowView(i))
+		support.SetRow(a, xd.RawRowView(i))
 	}
 	return kernels.NewTransformed(k, d, support, l.S)
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 
 	"metriclab/pkg/learners"
 
@@ -55,16 +56,17 @@ func (p LabelParams) check() error {
 //
 // It returns the errors of Fit, and one if y does not have an entry per row
 // or has fewer than two classes.
-func FitLabels(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p LabelParams) (Result, error) {
+func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p LabelParams) (Result, error) {
+	xd := matrix.Dense(x)
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
-	links, p, err := p.draw(ctx, rng, x, y)
+	links, p, err := p.draw(ctx, rng, xd, y)
 	if err != nil {
 		return Result{}, err
 	}
-	return Fit(ctx, x, links, p.Params)
+	return Fit(ctx, xd, links, p.Params)
 }
 
 // draw returns links, and p with bounds.
@@ -202,9 +204,10 @@ type Tuned struct {
 // It makes Folds·len(Gammas) fits and returns the errors of FitLabels, naming
 // fold and γ. Progress is told of the cycles of all fits: Iteration and Cap count a fit that
 // ends early as one of its full length.
-func Tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams) (Tuning, error) {
+func Tune(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p TunedParams) (Tuning, error) {
+	xd := matrix.Dense(x)
 	all := p.Resolved()
-	return tune(ctx, rng, x, y, p, all.Folds*len(all.Gammas))
+	return tune(ctx, rng, xd, y, p, all.Folds*len(all.Gammas))
 }
 
 // tune is Tune, the first fits of so many that Progress is told of.
@@ -271,15 +274,16 @@ func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedPar
 
 // FitTuned is Tune, and FitLabels on all rows with the γ chosen and
 // what follows from rng. It returns the errors of both.
-func FitTuned(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams) (Tuned, error) {
+func FitTuned(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p TunedParams) (Tuned, error) {
+	xd := matrix.Dense(x)
 	all := p.Resolved()
 	fits := all.Folds * len(all.Gammas)
-	t, err := tune(ctx, rng, x, y, p, fits+1)
+	t, err := tune(ctx, rng, xd, y, p, fits+1)
 	if err != nil {
 		return Tuned{}, err
 	}
 	p.Gamma, p.Progress = t.Gamma, all.after(fits, fits+1)
-	l, err := FitLabels(ctx, rng, x, y, p.LabelParams)
+	l, err := FitLabels(ctx, rng, xd, y, p.LabelParams)
 	if err != nil {
 		return Tuned{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -61,19 +62,20 @@ type FDA struct {
 // coincide, if K is negative or larger than the number of directions along
 // which class means differ, if Ridge is negative or not finite, or if ctx is done.
 // It panics if x is nil or empty.
-func FitFDA(ctx context.Context, x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
-	if x == nil || x.IsEmpty() {
+func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: FitFDA: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
-	if err := checkLabelled(x, y); err != nil {
+	if err := checkLabelled(xd, y); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
 	y = slices.Clone(y)
-	return closed(ctx, "fda", x, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
+	return closed(ctx, "fda", xd, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
 }
 
 // fitFDA is FitFDA for input that has been checked.
@@ -194,7 +196,7 @@ func (f *FDA) Ratios() []float64 { return slices.Clone(f.values) }
 
 // Transform returns the n×k scores (X − μ)Wᵀ of the rows of the n×d matrix x.
 // It panics if x is nil or empty or does not have d columns.
-func (f *FDA) Transform(x *mat.Dense) *mat.Dense { return project(x, f.mean, f.w) }
+func (f *FDA) Transform(x mat.Matrix) *mat.Dense { return project(x, f.mean, f.w) }
 
 // Metric returns the metric M = WᵀW: the Euclidean distance between scores.
 func (f *FDA) Metric() *metric.Mahalanobis { return metric.FromFactor(f.w) }

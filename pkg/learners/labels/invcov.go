@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -54,18 +55,19 @@ func (p InvCovParams) check() error {
 // The answer is in closed form: Status is learners.Closed. FitInvCov returns an error
 // if all rows coincide, if an entry of x is NaN or infinite, if the scatter or M
 // overflows, if Ridge is negative or not finite, or if ctx is done. It panics if x is nil or empty.
-func FitInvCov(ctx context.Context, x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
-	if x == nil || x.IsEmpty() {
+func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.MetricResult, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: FitInvCov: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return learners.MetricResult{}, err
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
-	return closed(ctx, "invcov", x, func(x *mat.Dense) (learners.MetricResult, error) { return fitInvCov(x, p) })
+	return closed(ctx, "invcov", xd, func(x *mat.Dense) (learners.MetricResult, error) { return fitInvCov(x, p) })
 }
 
 // fitInvCov is FitInvCov for input that has been checked.
@@ -97,12 +99,13 @@ func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 // not move W there, and so 1/s acts on other rows only.
 //
 // Its errors are those of FitInvCov.
-func LogDetStart(ctx context.Context, x *mat.Dense, p InvCovParams) (*mat.SymDense, error) {
-	r, err := FitInvCov(ctx, x, p)
+func LogDetStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense, error) {
+	xd := matrix.Dense(x)
+	r, err := FitInvCov(ctx, xd, p)
 	if err != nil {
 		return nil, err
 	}
-	return closed(ctx, "invcov", x, func(*mat.Dense) (*mat.SymDense, error) { return startOf(r), nil })
+	return closed(ctx, "invcov", xd, func(*mat.Dense) (*mat.SymDense, error) { return startOf(r), nil })
 }
 
 // startOf is LogDetStart for the answer of FitInvCov.

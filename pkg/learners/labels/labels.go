@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 )
 
 // closed returns the answer in closed form that fit gives for x, of the name name. Where decompositions
@@ -54,11 +55,12 @@ func upTo(n int) []int {
 }
 
 // project returns (x − mean)Wᵀ, n×k.
-func project(x *mat.Dense, mean []float64, w *mat.Dense) *mat.Dense {
-	if x == nil || x.IsEmpty() {
+func project(x mat.Matrix, mean []float64, w *mat.Dense) *mat.Dense {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: Transform: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	if d != len(mean) {
 		panic(fmt.Sprintf("labels: Transform: x has %d columns, want %d", d, len(mean)))
 	}
@@ -66,7 +68,7 @@ func project(x *mat.Dense, mean []float64, w *mat.Dense) *mat.Dense {
 	out := mat.NewDense(n, k, nil)
 	row := make([]float64, d)
 	for i := range n {
-		floats.SubTo(row, x.RawRowView(i), mean)
+		floats.SubTo(row, xd.RawRowView(i), mean)
 		for c := range k {
 			out.Set(i, c, floats.Dot(w.RawRowView(c), row))
 		}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 
 	"metriclab/pkg/learners/nearest"
@@ -127,25 +128,26 @@ type LMNN struct {
 // no class has two rows, if all rows coincide, if an entry is NaN or infinite, if a distance or
 // an entry of M overflows, if the impostors do not fit limits.Memory, if a parameter is
 // out of range, or if ctx is done. It panics if x is nil or empty.
-func FitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, error) {
-	if x == nil || x.IsEmpty() {
+func FitLMNN(ctx context.Context, x mat.Matrix, y []int, p LMNNParams) (LMNN, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: FitLMNN: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return LMNN{}, err
 	}
-	if err := checkLabelled(x, y); err != nil {
+	if err := checkLabelled(xd, y); err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
-		return fitLMNN(ctx, x, y, p)
+		return fitLMNN(ctx, xd, y, p)
 	}
-	x, y = mat.DenseCopyOf(x), slices.Clone(y)
+	xd, y = mat.DenseCopyOf(xd), slices.Clone(y)
 	return abandon.Run(ctx, "lmnn", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (LMNN, error) {
 		p.Progress = progress
-		return fitLMNN(ctx, x, y, p)
+		return fitLMNN(ctx, xd, y, p)
 	})
 }
 

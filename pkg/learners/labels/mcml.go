@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
@@ -93,28 +94,29 @@ type MCML struct {
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
 // the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, if a parameter is out of range, or if ctx
 // is done. It panics if x is nil or empty.
-func FitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, error) {
-	if x == nil || x.IsEmpty() {
+func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: FitMCML: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return MCML{}, err
 	}
-	if err := checkLabelled(x, y); err != nil {
+	if err := checkLabelled(xd, y); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if err := limits.Check(fmt.Sprintf("MCML on %d rows", n), limits.Floats(n, n)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
-		return fitMCML(ctx, x, y, p)
+		return fitMCML(ctx, xd, y, p)
 	}
-	x, y = mat.DenseCopyOf(x), slices.Clone(y)
+	xd, y = mat.DenseCopyOf(xd), slices.Clone(y)
 	return abandon.Run(ctx, "mcml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (MCML, error) {
 		p.Progress = progress
-		return fitMCML(ctx, x, y, p)
+		return fitMCML(ctx, xd, y, p)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -40,21 +41,22 @@ type PCA struct {
 // The cost is one symmetric matrix product and the top of the spectrum of the
 // smaller of covariance and Gram matrix: Lanczos certified by one Cholesky
 // factorisation, or a full decomposition where that is cheaper.
-func FitPCA(ctx context.Context, x *mat.Dense, k int) (*PCA, error) {
-	if x == nil || x.IsEmpty() {
+func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("labels: FitPCA: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	if k < 1 || k > min(n, d) {
 		return nil, fmt.Errorf("pca: k: %d is not allowed, want 1 to min(n, d) = %d", k, min(n, d))
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
 	if err := limits.Check(fmt.Sprintf("PCA of %d×%d numbers", n, d), limits.Floats(3, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
-	return closed(ctx, "pca", x, func(x *mat.Dense) (*PCA, error) { return fitPCA(x, k) })
+	return closed(ctx, "pca", xd, func(x *mat.Dense) (*PCA, error) { return fitPCA(x, k) })
 }
 
 // fitPCA is FitPCA for input that has been checked.
@@ -117,12 +119,12 @@ func (p *PCA) Variances() []float64 { return slices.Clone(p.variances) }
 
 // Transform returns the n×k scores (X − μ)Wᵀ of the rows of the n×d matrix x.
 // It panics if x is nil or empty or does not have d columns.
-func (p *PCA) Transform(x *mat.Dense) *mat.Dense { return project(x, p.mean, p.w) }
+func (p *PCA) Transform(x mat.Matrix) *mat.Dense { return project(x, p.mean, p.w) }
 
 // Reconstruct returns the n×d matrix whose rows are the nearest points of the
 // affine subspace of the components, μ + WᵀW(xᵢ−μ). It panics if x is nil or
 // empty or does not have d columns.
-func (p *PCA) Reconstruct(x *mat.Dense) *mat.Dense {
+func (p *PCA) Reconstruct(x mat.Matrix) *mat.Dense {
 	var out mat.Dense
 	out.Mul(p.Transform(x), p.w)
 	n, _ := out.Dims()

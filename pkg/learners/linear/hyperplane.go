@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/metric"
 )
@@ -37,18 +38,19 @@ func (h *Hyperplane) Predict(x []float64) classify.Prediction {
 
 // Classify returns the predicted label of each row of x. It panics if x is nil or
 // does not have Dim columns.
-func (h *Hyperplane) Classify(x *mat.Dense) []classify.Label {
-	n, _ := x.Dims()
+func (h *Hyperplane) Classify(x mat.Matrix) []classify.Label {
+	xd := matrix.Given("linear: Classify: x", x)
+	n, _ := xd.Dims()
 	out := make([]classify.Label, n)
 	for i := range out {
-		out[i] = classify.LabelOf(h.Predict(x.RawRowView(i)).Positive)
+		out[i] = classify.LabelOf(h.Predict(xd.RawRowView(i)).Positive)
 	}
 	return out
 }
 
 // Errors returns the number of rows of x that Classify gives another label than
 // want. It panics as Classify does, and unless there is a label for each row.
-func (h *Hyperplane) Errors(x *mat.Dense, want []classify.Label) int {
+func (h *Hyperplane) Errors(x mat.Matrix, want []classify.Label) int {
 	got := h.Classify(x)
 	if len(want) != len(got) {
 		panic(fmt.Sprintf("linear: %d labels for %d rows", len(want), len(got)))

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 )
@@ -61,7 +62,8 @@ type RFE struct {
 // Each fit starts from the multipliers of the one before, which stay feasible.
 // The errors and panics are those of FitSVM, and it returns an error if Chunk or
 // Single is not allowed. A round costs some passes over the surviving features.
-func FitRFE(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Label, p RFEParams) (*RFE, error) {
+func FitRFE(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []classify.Label, p RFEParams) (*RFE, error) {
+	xd := matrix.Dense(x)
 	if rng == nil {
 		panic("linear: FitRFE: the source of random numbers is nil")
 	}
@@ -72,11 +74,11 @@ func FitRFE(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Labe
 	if p.Single < 0 {
 		return nil, fmt.Errorf("rfe: single: %d is not allowed, want ≥ 0", p.Single)
 	}
-	s, err := newSVMSolver(ctx, x, y, p.SVM)
+	s, err := newSVMSolver(ctx, xd, y, p.SVM)
 	if err != nil {
 		return nil, fmt.Errorf("rfe: %w", err)
 	}
-	_, d := x.Dims()
+	_, d := xd.Dims()
 	r := &RFE{order: make([]int, d), Result: learners.Result{Status: learners.Converged}}
 	alive := make([]int, d) // features, by column of s
 	for j := range alive {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -90,12 +91,13 @@ type Ridge struct {
 // have length n, if an entry is NaN or infinite, if sums of squares overflow, or if
 // ctx is done.
 // It panics if x is nil.
-func FitRidge(ctx context.Context, x *mat.Dense, y []float64, p RidgeParams) (*Ridge, error) {
+func FitRidge(ctx context.Context, x mat.Matrix, y []float64, p RidgeParams) (*Ridge, error) {
+	xd := matrix.Dense(x)
 	p.Grid = slices.Clone(p.Grid)
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	if err := checkTable(x, len(y)); err != nil {
+	if err := checkTable(xd, len(y)); err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
 	for i, v := range y {
@@ -106,7 +108,7 @@ func FitRidge(ctx context.Context, x *mat.Dense, y []float64, p RidgeParams) (*R
 	if !finite(floats.Dot(y, y) * float64(len(y))) {
 		return nil, errors.New("ridge: y: sums of squares overflow float64: rescale the targets")
 	}
-	n, width := x.Dims()
+	n, width := xd.Dims()
 	least := min(n, width)
 	if err := limits.Check(fmt.Sprintf("ridge regression on %d×%d numbers", n, width), limits.Floats(3, least, least)); err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
@@ -115,10 +117,10 @@ func FitRidge(ctx context.Context, x *mat.Dense, y []float64, p RidgeParams) (*R
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("ridge: %w", err)
 		}
-		return fitRidge(x, y, p)
+		return fitRidge(xd, y, p)
 	}
-	x, y = mat.DenseCopyOf(x), slices.Clone(y)
-	return abandon.Do(ctx, "ridge", func(context.Context) (*Ridge, error) { return fitRidge(x, y, p) })
+	xd, y = mat.DenseCopyOf(xd), slices.Clone(y)
+	return abandon.Do(ctx, "ridge", func(context.Context) (*Ridge, error) { return fitRidge(xd, y, p) })
 }
 
 // fitRidge is FitRidge for input that has been checked.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -36,8 +37,9 @@ const SeparationTolerance = 1e-9
 // length, if an entry is NaN or infinite or the distances overflow, or if
 // round-off leaves neither end proved. It panics if x is nil. Each step costs
 // n·d + d·s² with s ≤ d+1 active points; it is meant for few dimensions.
-func LinearlySeparable(x *mat.Dense, y []int) (separable bool, margin float64, err error) {
-	n, d := x.Dims()
+func LinearlySeparable(x mat.Matrix, y []int) (separable bool, margin float64, err error) {
+	xd := matrix.Given("linear: LinearlySeparable: x", x)
+	n, d := xd.Dims()
 	if len(y) != n {
 		return false, 0, fmt.Errorf("separable: %d labels for %d rows", len(y), n)
 	}
@@ -45,17 +47,17 @@ func LinearlySeparable(x *mat.Dense, y []int) (separable bool, margin float64, e
 	if len(classes) != 2 {
 		return false, 0, fmt.Errorf("separable: %d classes, want exactly 2", len(classes))
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return false, 0, fmt.Errorf("separable: %w", err)
 	}
 	points := mat.NewDense(n, d, nil)
 	centre := make([]float64, d)
 	for i := range n {
-		floats.AddScaled(centre, 1/float64(n), x.RawRowView(i))
+		floats.AddScaled(centre, 1/float64(n), xd.RawRowView(i))
 	}
 	var radius float64
 	for i := range n {
-		floats.SubTo(points.RawRowView(i), x.RawRowView(i), centre)
+		floats.SubTo(points.RawRowView(i), xd.RawRowView(i), centre)
 		radius = max(radius, floats.Norm(points.RawRowView(i), 2))
 	}
 	if math.IsInf(radius, 1) {

@@ -15,6 +15,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
@@ -127,12 +128,13 @@ type SVM struct {
 // have a valid label for each row, if an entry is NaN or infinite, if sums of
 // squares or the weights overflow, or if ctx is done. It panics if x or rng is nil. A pass costs
 // O(nd).
-func FitSVM(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []classify.Label, p SVMParams) (*SVM, error) {
+func FitSVM(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []classify.Label, p SVMParams) (*SVM, error) {
+	xd := matrix.Dense(x)
 	if rng == nil {
 		panic("linear: FitSVM: the source of random numbers is nil")
 	}
 	p = p.Resolved()
-	s, err := newSVMSolver(ctx, x, y, p)
+	s, err := newSVMSolver(ctx, xd, y, p)
 	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}

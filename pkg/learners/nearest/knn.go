@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -106,24 +107,25 @@ type embedder interface {
 // NaN or infinite or so large that squared distances overflow, if x does not
 // have the dimension of the metric, or if o names no rule. It panics
 // if m or x is nil.
-func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error) {
+func NewKNN(m metric.SqDister, x mat.Matrix, y []int, o KNNOptions) (*KNN, error) {
+	xd := matrix.Dense(x)
 	if m == nil {
 		panic("nearest: NewKNN: the metric is nil")
 	}
-	if x == nil {
+	if xd == nil {
 		panic("classify: NewKNN: x is nil")
 	}
 	if o.VoteTie < TieNearest || o.VoteTie > TieLowestLabel {
 		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, TieNearest, TieLowestLabel)
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	if n == 0 {
 		return nil, errors.New("knn: training set is empty")
 	}
 	if len(y) != n {
 		return nil, fmt.Errorf("knn: %d labels for %d rows", len(y), n)
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return nil, fmt.Errorf("knn: training set: %w", err)
 	}
 	c := &KNN{metric: m, dim: d, labels: slices.Clone(y), opts: o}
@@ -145,9 +147,9 @@ func NewKNN(m metric.SqDister, x *mat.Dense, y []int, o KNNOptions) (*KNN, error
 		c.image = m
 		c.flat = m.Rows() == 0
 	}
-	c.points = c.embed(context.Background(), x)
-	if c.points == x {
-		c.points = mat.DenseCopyOf(x)
+	c.points = c.embed(context.Background(), xd)
+	if c.points == x { // the caller's; what Dense made is a copy
+		c.points = mat.DenseCopyOf(xd)
 	}
 	if !c.fast {
 		return c, nil
@@ -246,16 +248,17 @@ func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi in
 // queries is empty, does not have the columns of the training set, or has an
 // entry that is NaN or infinite or so large that squared distances overflow, or
 // if ctx is done. It panics if queries is nil.
-func (c *KNN) Neighbours(ctx context.Context, queries *mat.Dense, k int) ([][]Neighbour, error) {
+func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Neighbour, error) {
+	qd := matrix.Given("nearest: Neighbours: queries", queries)
 	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
-	m, err := c.checkQueries(queries)
+	m, err := c.checkQueries(qd)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, m)
-	err = c.search(ctx, queries, k, func(i int, found []Neighbour) { out[i] = slices.Clone(found) })
+	err = c.search(ctx, qd, k, func(i int, found []Neighbour) { out[i] = slices.Clone(found) })
 	if err != nil {
 		return nil, err
 	}
@@ -264,16 +267,17 @@ func (c *KNN) Neighbours(ctx context.Context, queries *mat.Dense, k int) ([][]Ne
 
 // Classify returns the majority label of the k nearest training rows of each
 // row of queries. Its errors and panics are those of Neighbours.
-func (c *KNN) Classify(ctx context.Context, queries *mat.Dense, k int) ([]int, error) {
+func (c *KNN) Classify(ctx context.Context, queries mat.Matrix, k int) ([]int, error) {
+	qd := matrix.Given("nearest: Classify: queries", queries)
 	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
-	m, err := c.checkQueries(queries)
+	m, err := c.checkQueries(qd)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int, m)
-	err = c.search(ctx, queries, k, func(i int, found []Neighbour) { out[i] = c.vote(found) })
+	err = c.search(ctx, qd, k, func(i int, found []Neighbour) { out[i] = c.vote(found) })
 	if err != nil {
 		return nil, err
 	}
@@ -284,12 +288,13 @@ func (c *KNN) Classify(ctx context.Context, queries *mat.Dense, k int) ([]int, e
 // gives another label than want, from one computation of distances. Its errors
 // and panics are those of Neighbours; ks must not be empty, and want must have
 // one label per query.
-func (c *KNN) Errors(ctx context.Context, queries *mat.Dense, want []int, ks []int) ([]int, error) {
+func (c *KNN) Errors(ctx context.Context, queries mat.Matrix, want []int, ks []int) ([]int, error) {
+	qd := matrix.Given("nearest: Errors: queries", queries)
 	top, err := c.checkKs(ks, len(c.labels), "the number of training rows")
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.checkQueries(queries)
+	m, err := c.checkQueries(qd)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +302,7 @@ func (c *KNN) Errors(ctx context.Context, queries *mat.Dense, want []int, ks []i
 		return nil, fmt.Errorf("knn: %d labels for %d queries", len(want), m)
 	}
 	wrong := make([][]bool, m)
-	err = c.search(ctx, queries, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, want[i], ks) })
+	err = c.search(ctx, qd, top, func(i int, found []Neighbour) { wrong[i] = c.sweep(found, want[i], ks) })
 	if err != nil {
 		return nil, err
 	}

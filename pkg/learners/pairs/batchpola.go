@@ -12,6 +12,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -117,16 +118,17 @@ type BatchPOLA struct {
 // has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
 // distance overflows, a parameter is out of range, or ctx is done. It panics if x is
 // nil or empty.
-func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
-	if x == nil || x.IsEmpty() {
+func FitBatchPOLA(ctx context.Context, x mat.Matrix, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("pairs: FitBatchPOLA: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return BatchPOLA{}, err
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
 	}
 	if len(links) == 0 {
@@ -136,12 +138,12 @@ func FitBatchPOLA(ctx context.Context, x *mat.Dense, links []metric.Link, p Batc
 		return BatchPOLA{}, fmt.Errorf("pola-batch: %w", err)
 	}
 	if !abandon.Long(d, d, d) {
-		return fitBatchPOLA(ctx, x, links, p)
+		return fitBatchPOLA(ctx, xd, links, p)
 	}
-	x, links = mat.DenseCopyOf(x), slices.Clone(links)
+	xd, links = mat.DenseCopyOf(xd), slices.Clone(links)
 	return abandon.Run(ctx, "pola-batch", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (BatchPOLA, error) {
 		p.Progress = progress
-		return fitBatchPOLA(ctx, x, links, p)
+		return fitBatchPOLA(ctx, xd, links, p)
 	})
 }
 

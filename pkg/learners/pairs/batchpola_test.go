@@ -139,7 +139,7 @@ func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
 		if got.Status != learners.IterationCap || got.Iterations != p.MaxIterations {
 			t.Errorf("%v: %v after %d iterations, want the cap", p.Reading, got.Status, got.Iterations)
 		}
-		if d := matrixtest.Distance(got.Metric.M(), matrix(l)); d > agreeTol*mat.Norm(matrix(l), 2) || math.Abs(got.Threshold-l.Threshold()) > agreeTol {
+		if d := matrixtest.Distance(got.Metric.M(), matrixOf(l)); d > agreeTol*mat.Norm(matrixOf(l), 2) || math.Abs(got.Threshold-l.Threshold()) > agreeTol {
 			t.Errorf("%v: A off by %v, b = %v, want %v", p.Reading, d, got.Threshold, l.Threshold())
 		}
 	}

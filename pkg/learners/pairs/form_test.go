@@ -219,7 +219,7 @@ func TestRankDeficientStreams(t *testing.T) {
 				t.Fatalf("dim %d, %d points, round %d: ‖UᵀU − I‖ = %v", c.dim, c.points, i, d)
 			}
 		}
-		if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+		if d := matrixtest.Distance(matrixOf(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 			t.Errorf("dim %d, %d points: ‖A − reference‖ = %v, ‖A‖ = %v", c.dim, c.points, d, mat.Norm(ref.a, 2))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -30,12 +31,13 @@ type Recurring struct {
 // name, by their order. It returns an error if there is no link, a link has label 0
 // or an index outside x, an entry of x is NaN or infinite, or the square of an inner
 // product overflows. It panics if x is nil or empty.
-func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
-	if x == nil || x.IsEmpty() {
+func NewRecurring(x mat.Matrix, links []metric.Link) (*Recurring, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("pairs: NewRecurring: x is nil or empty")
 	}
-	n, d := x.Dims()
-	if err := metric.CheckFinite(x); err != nil {
+	n, d := xd.Dims()
+	if err := metric.CheckFinite(xd); err != nil {
 		return nil, fmt.Errorf("recurring: %w", err)
 	}
 	if len(links) == 0 {
@@ -56,7 +58,7 @@ func NewRecurring(x *mat.Dense, links []metric.Link) (*Recurring, error) {
 	}
 	for k, link := range links {
 		r.labels[k] = link.Label
-		metric.Sub(r.diff(k), x.RawRowView(link.I), x.RawRowView(link.J))
+		metric.Sub(r.diff(k), xd.RawRowView(link.I), xd.RawRowView(link.J))
 	}
 	gram := blas64.Symmetric{N: m, Stride: m, Data: r.sq, Uplo: blas.Lower}
 	blas64.Syrk(blas.NoTrans, 1, r.v, 0, gram)

@@ -172,7 +172,7 @@ func TestAgainstDense(t *testing.T) {
 					kept++
 				}
 			}
-			if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+			if d := matrixtest.Distance(matrixOf(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 				t.Errorf("‖A − reference‖ = %v, ‖A‖ = %v", d, mat.Norm(ref.a, 2))
 			}
 			if d := math.Abs(l.Threshold() - ref.b); d > agreeTol*ref.b {
@@ -195,7 +195,7 @@ func TestAgainstLanczosLarge(t *testing.T) {
 		mustStep(t, l, f)
 		ref.step(t, f)
 	}
-	if d := matrixtest.Distance(matrix(l), mat.NewDense(784, 784, ref.a.Data)); d > 1e-8 {
+	if d := matrixtest.Distance(matrixOf(l), mat.NewDense(784, 784, ref.a.Data)); d > 1e-8 {
 		t.Errorf("‖A − reference‖ = %v", d)
 	}
 	if d := math.Abs(l.Threshold() - ref.b); d > 1e-8 {
@@ -241,7 +241,7 @@ func TestTheorem1AndLemma3(t *testing.T) {
 				radius = math.Max(radius, v4+1)
 				o := mustStep(t, l, f)
 				sum += o.Loss * o.Loss
-				m := matrix(l)
+				m := matrixOf(l)
 				next := math.Pow(matrixtest.Distance(m, a), 2) + math.Pow(l.Threshold()-b, 2)
 				if next > distance-o.Loss*o.Loss/(v4+1)+roundOffTol*start {
 					t.Fatalf("b₁ = %v, d = %d, round %d: ‖w − w*‖² went from %v to %v, loss %v", b1, dim, i, distance, next, o.Loss)
@@ -271,7 +271,7 @@ func TestPrintedLemma3IsFalse(t *testing.T) {
 		t.Fatalf("loss of (A*, b*) = %v", loss)
 	}
 	mustStep(t, l, f)
-	left := math.Pow(mat.Norm(matrix(l), 2), 2) + math.Pow(l.Threshold()-1, 2)
+	left := math.Pow(mat.Norm(matrixOf(l), 2), 2) + math.Pow(l.Threshold()-1, 2)
 	if right := 4 * bStar * bStar; !(left > right) {
 		t.Errorf("%v ≤ %v: no counterexample", left, right)
 	}
@@ -383,7 +383,7 @@ func TestCoincidentPairUpdatesOnlyB(t *testing.T) {
 	if o := mustStep(t, l, metric.Pair{X: x, Y: x, Label: metric.Dissimilar}); o.Loss != 2 || o.StepSize != -1 || o.Updated || l.Threshold() != 1 {
 		t.Errorf("dissimilar: %+v, b = %v; want loss 2, step −1, nothing changed", o, l.Threshold())
 	}
-	if m := matrix(l); mat.Norm(m, 2) != 0 {
+	if m := matrixOf(l); mat.Norm(m, 2) != 0 {
 		t.Errorf("A = %v", m)
 	}
 }
@@ -455,7 +455,7 @@ func TestLastChange(t *testing.T) {
 			before := mat.NewSymDense(s.dim, nil)
 			for i, f := range s.rounds {
 				o := mustStep(t, l, f)
-				after := matrix(l)
+				after := matrixOf(l)
 				want := mat.NewSymDense(s.dim, nil)
 				want.CopySym(before)
 				size := mat.Norm(before, 2)
@@ -540,7 +540,7 @@ func TestMulVec(t *testing.T) {
 	for _, dim := range []int{1, 12, 40, 120} {
 		l := mustPOLA(t, dim, POLAParams{})
 		for i, f := range append(randomLabels(rand.New(rand.NewPCG(34, uint64(dim))), dim, 100), metric.Pair{X: make([]float64, dim), Y: make([]float64, dim), Label: 1}) {
-			m := matrix(l)
+			m := matrixOf(l)
 			var want mat.VecDense
 			want.MulVec(m, mat.NewVecDense(dim, f.X))
 			got := l.MulVec(nil, f.X)
@@ -617,7 +617,7 @@ func TestNearOverflow(t *testing.T) {
 					t.Fatalf("d = %d, scale %g, round %d: %+v", dim, scale, i, o)
 				}
 			}
-			for _, a := range matrix(l).RawSymmetric().Data {
+			for _, a := range matrixOf(l).RawSymmetric().Data {
 				if math.IsNaN(a) || math.IsInf(a, 0) {
 					t.Fatalf("d = %d, scale %g: A is not finite", dim, scale)
 				}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -54,16 +55,17 @@ func (p RCAParams) Resolved() RCAParams { return p }
 //
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).
-func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams) (learners.MetricResult, error) {
-	if x == nil || x.IsEmpty() {
+func FitRCA(ctx context.Context, x mat.Matrix, links []metric.Link, p RCAParams) (learners.MetricResult, error) {
+	xd := matrix.Dense(x)
+	if xd == nil || xd.IsEmpty() {
 		panic("pairs: FitRCA: x is nil or empty")
 	}
-	n, d := x.Dims()
+	n, d := xd.Dims()
 	p = p.Resolved()
 	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
 		return learners.MetricResult{}, fmt.Errorf("rca: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := metric.CheckFinite(xd); err != nil {
 		return learners.MetricResult{}, fmt.Errorf("rca: %w", err)
 	}
 	chunks, err := chunklets(n, links)
@@ -83,11 +85,11 @@ func FitRCA(ctx context.Context, x *mat.Dense, links []metric.Link, p RCAParams)
 	for _, c := range chunks {
 		// Helmert contrasts, row k = √(k/(k+1))·(x_k − mean of x_0…x_{k−1}),
 		// have the scatter of the deviations from the mean with one row less.
-		copy(mean, x.RawRowView(c[0]))
+		copy(mean, xd.RawRowView(c[0]))
 		for k := 1; k < len(c); k++ {
 			r := dev.RawRowView(row)
 			row++
-			floats.SubTo(r, x.RawRowView(c[k]), mean)
+			floats.SubTo(r, xd.RawRowView(c[k]), mean)
 			floats.AddScaled(mean, 1/float64(k+1), r)
 			floats.Scale(math.Sqrt(float64(k)/float64(k+1)), r)
 		}

@@ -81,8 +81,8 @@ func randn(rng *rand.Rand, n int) []float64 {
 	return x
 }
 
-// matrix returns A of the learner.
-func matrix(l *POLA) *mat.SymDense { return l.Metric().M() }
+// matrixOf returns A of the learner.
+func matrixOf(l *POLA) *mat.SymDense { return l.Metric().M() }
 
 // krylov is POLA with a dense A whose negative eigenpair comes from Lanczos
 // started at v: the reference of the benchmarks, and of large dimensions. A is a

@@ -76,7 +76,7 @@ func TestInaccurateResolventIsRebuilt(t *testing.T) {
 	if damaged == 0 {
 		t.Fatal("there was no resolvent to damage")
 	}
-	if d := matrixtest.Distance(matrix(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
+	if d := matrixtest.Distance(matrixOf(l), ref.a); d > agreeTol*mat.Norm(ref.a, 2) {
 		t.Errorf("‖A − reference‖ = %v", d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -47,13 +48,14 @@ func Embed(k mat.Symmetric, d int) *mat.Dense {
 // and symmetric. The narrower one is filled up with zero columns. A configuration of one repeated
 // point, up to the round-off of centring it, is at distance 1 from all others, 0 from another such. It panics if x or y is nil or they
 // differ in the number of rows.
-func Procrustes(x, y *mat.Dense) float64 {
-	n, _ := x.Dims()
-	if m, _ := y.Dims(); m != n {
+func Procrustes(x, y mat.Matrix) float64 {
+	xd, yd := matrix.Given("triplets: Procrustes: x", x), matrix.Given("triplets: Procrustes: y", y)
+	n, _ := xd.Dims()
+	if m, _ := yd.Dims(); m != n {
 		panic(fmt.Sprintf("triplets: Procrustes of %d and %d points", n, m))
 	}
-	a, normA := centred(x)
-	b, normB := centred(y)
+	a, normA := centred(xd)
+	b, normB := centred(yd)
 	if normA == 0 || normB == 0 {
 		if normA == normB {
 			return 0

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 )
 
@@ -33,20 +34,22 @@ func NewKernelRespondent(src *rand.PCG, k mat.Symmetric, flip float64) (*Respond
 	return newRespondent(src, k.SymmetricDim(), flip, func(i, j int) float64 { return sqDist(k, i, j) })
 }
 
-// NewPointRespondent is NewKernelRespondent with the squared Euclidean distances of the rows of x.
-func NewPointRespondent(src *rand.PCG, x *mat.Dense, flip float64) (*Respondent, error) {
-	if x == nil {
+// NewPointRespondent is NewKernelRespondent with the squared Euclidean distances of the rows of x,
+// which it keeps and which must not change; of what is not a *mat.Dense it keeps a copy.
+func NewPointRespondent(src *rand.PCG, x mat.Matrix, flip float64) (*Respondent, error) {
+	xd := matrix.Dense(x)
+	if xd == nil {
 		panic("triplets: NewPointRespondent: x is nil")
 	}
-	n, _ := x.Dims()
+	n, _ := xd.Dims()
 	for i := range n {
-		for j, v := range x.RawRowView(i) {
+		for j, v := range xd.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("respondent: point %d, coordinate %d: %v is not allowed, want a finite number", i, j, v)
 			}
 		}
 	}
-	return newRespondent(src, n, flip, func(i, j int) float64 { return metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(j)) })
+	return newRespondent(src, n, flip, func(i, j int) float64 { return metric.Euclidean{}.SqDist(xd.RawRowView(i), xd.RawRowView(j)) })
 }
 
 func newRespondent(src *rand.PCG, n int, flip float64, sq func(i, j int) float64) (*Respondent, error) {

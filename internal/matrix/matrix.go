@@ -1,0 +1,43 @@
+// Package matrix takes the matrices that functions only read.
+package matrix
+
+import (
+	"reflect"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Dense returns x itself if it is a *mat.Dense, else a copy with its entries, and nil if x is
+// nil (see IsNil). What has no row or no column becomes the empty matrix.
+func Dense(x mat.Matrix) *mat.Dense {
+	if d, ok := x.(*mat.Dense); ok {
+		return d
+	}
+	if IsNil(x) {
+		return nil
+	}
+	if n, d := x.Dims(); n == 0 || d == 0 { // gonum has no copy of it
+		return new(mat.Dense)
+	}
+	return mat.DenseCopyOf(x)
+}
+
+// Given is Dense for an argument that must not be nil: it panics with what, the name of
+// package, function and argument, if it is.
+func Given(what string, x mat.Matrix) *mat.Dense {
+	d := Dense(x)
+	if d == nil {
+		panic(what + " is nil")
+	}
+	return d
+}
+
+// IsNil tells whether x is nil, or a nil pointer in a mat.Matrix, as a *mat.Dense that was
+// never set becomes.
+func IsNil(x mat.Matrix) bool {
+	if x == nil {
+		return true
+	}
+	v := reflect.ValueOf(x)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
