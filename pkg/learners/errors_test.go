@@ -36,6 +36,10 @@ func TestNilPanics(t *testing.T) {
 		"LogDetLabels": func() error { _, err := itml.FitLabels(ctx, rng, nil, y, itml.LabelParams{}); return err },
 		"TuneLogDet":   func() error { _, err := itml.Tune(ctx, rng, nil, y, itml.TunedParams{}); return err },
 		"KernelLogDet": func() error { _, err := itml.FitKernel(ctx, nil, nil, itml.KernelParams{}); return err },
+		"nil pointer": func() error {
+			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
+			return err
+		},
 		"KernelLogDetRows": func() error {
 			_, err := itml.FitKernelRows(ctx, nil, x, nil, itml.KernelParams{})
 			return err

@@ -45,7 +45,7 @@
 //
 // A matrix that is only read is a mat.Matrix. A *mat.Dense is read in place. Of any
 // other, such as a transposed view, a copy may be made first: the answer has the bits of
-// that for mat.DenseCopyOf. A nil pointer counts as nil.
+// that for mat.DenseCopyOf. A nil pointer as an argument counts as nil.
 package learners
 
 import (

@@ -161,6 +161,12 @@ func readers() map[string]reader {
 		"HMRF.Assign": func(_ *testing.T, x mat.Matrix) (any, error) {
 			return (&cluster.HMRF{Centres: other(x)}).Assign(x), nil
 		},
+		"FasterPAM": func(t *testing.T, x mat.Matrix) (any, error) {
+			return cluster.FitFasterPAM(t.Context(), source(), x, cluster.MedoidsParams{M: 2})
+		},
+		"PAM": func(t *testing.T, x mat.Matrix) (any, error) {
+			return cluster.FitPAM(t.Context(), x, cluster.MedoidsParams{M: 2})
+		},
 		"Mixture": func(t *testing.T, x mat.Matrix) (any, error) {
 			m, err := cluster.FitMixture(t.Context(), source(), x, cluster.MixtureParams{K: 2})
 			if err != nil {
@@ -230,7 +236,7 @@ func readers() map[string]reader {
 	for _, e := range catalog.All() {
 		v, err := e.Parse(nil)
 		if err != nil {
-			continue
+			panic(err)
 		}
 		switch {
 		case e.FitLinks != nil:

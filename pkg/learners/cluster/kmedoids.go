@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 )
@@ -291,7 +292,7 @@ func SwapCosts(cost mat.Matrix, set []int) (*mat.Dense, error) {
 // columns returns the columns of cost, each contiguous: views where the layout
 // allows it.
 func columns(cost mat.Matrix) ([][]float64, error) {
-	if cost == nil {
+	if matrix.IsNil(cost) {
 		panic("cluster: the cost is nil")
 	}
 	a, b := cost.Dims()

@@ -111,7 +111,7 @@ type KernelResult struct {
 // that is singular to working precision, as contradictory ones with γ = ∞ may (see
 // Fit), or if ctx is done. It panics if k0 is nil or empty.
 func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
-	if k0 == nil || k0.SymmetricDim() == 0 {
+	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
 		panic("itml: FitKernel: k0 is nil or empty")
 	}
 	n := k0.SymmetricDim()
