@@ -1,53 +1,78 @@
 // Spec is an experiment of one's own: what is measured, and what is claimed of it.
-// The harness runs its jobs, keeps them, draws nothing here, and judges the claim.
+// The harness runs its jobs, keeps them in out/spec, and judges the claim.
 //
-//	go run ./examples/spec -o out/spec
+//	go run ./examples/spec
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/experiment/host"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
 )
 
-func main() {
-	out := flag.String("o", filepath.Join("out", "spec"), "the `folder` of the results; a second run goes on there")
-	flag.Parse()
-	if err := os.MkdirAll(*out, 0o755); err != nil {
-		log.Fatal(err)
-	}
-	mine := experiment.Paper{Key: "mine", Citation: "Experiments of my own.", Experiments: []experiment.Spec{noise}}
-	result, err := harness.Run(context.Background(), []harness.Selected{{Paper: mine, Spec: noise}}, harness.Config{
-		Scale:   experiment.Full,
-		Workers: 2,
-		Folders: harness.FoldersFor(experiment.Full, *out),
-		World:   host.World(time.Now),
-		Papers:  []experiment.Paper{mine},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, f := range result.Failed {
-		fmt.Println(f.Cell, f.Trial, f.Err)
-	}
-	for _, o := range result.Outcomes {
-		fmt.Printf("%s: %d of %d jobs\n", o.Spec.ID, o.Done, o.Jobs)
-		for _, c := range o.Claims {
-			fmt.Printf("%s: %s\n", c.Finding.Verdict, c.Claim.Statement)
-			for _, u := range c.Finding.Units {
-				fmt.Printf("  %-8s %+.2f ± %.2f\n", u.Name, u.Mean, u.Half)
+// setting decides the numbers of a cell; a change makes new jobs.
+type setting struct {
+	Apart float64 `key:"apart"`
+}
+
+var columns = experiment.Columns{experiment.Number("gap", "", "mean squared distance of dissimilar pairs less that of similar ones")}
+
+var clouds = experiment.Spec{
+	ID: "mine/clouds", Title: "Distances in two clouds", Source: "this file", Version: 1, Ours: true,
+	Cells: func(experiment.Scale) []experiment.Cell {
+		return []experiment.Cell{{Name: "apart", Settings: setting{1}}, {Name: "as one", Settings: setting{0}}}
+	},
+	Trials: experiment.Trials(10), Columns: columns, Trial: trial,
+	Claims: []experiment.Claim{{
+		ID: "gap", Statement: "Similar pairs are nearer.", Predicate: "gap is positive in every cell", Where: "this file", Theirs: experiment.FigureOnly,
+		Test: func(t *table.Table) judge.Test {
+			var test judge.Positive
+			for name, cell := range t.Group("cell") {
+				test.Units = append(test.Units, judge.Unit{Name: name, Diffs: cell.Values("gap")})
 			}
-		}
+			return test
+		},
+	}},
+}
+
+// trial is one job. All that it draws is of its seed.
+func trial(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	apart := cell.Settings.(setting).Apart
+	set, err := synthetic.GaussianMixture(seed.Stream("points"), []synthetic.Component{{Class: 0, N: 50, Mean: []float64{0, 0}}, {Class: 1, N: 50, Mean: []float64{apart, 0}}})
+	if err != nil {
+		return nil, err
 	}
-	if !result.OK() {
-		os.Exit(1)
+	links, err := sample.BalancedLinks(seed.Stream("pairs"), set.Y, 1000)
+	gap := 0.0
+	for p := range sample.Pairs(set.X, links) {
+		gap -= float64(p.Label) * metric.Euclidean{}.SqDist(p.X, p.Y) / 500
+	}
+	t := columns.Table()
+	t.Add(nil, table.Values{"gap": gap})
+	return t, err
+}
+
+func main() {
+	mine := experiment.Paper{Key: "mine", Citation: "Experiments of my own.", Experiments: []experiment.Spec{clouds}}
+	result, err := harness.Run(context.Background(), []harness.Selected{{Paper: mine, Spec: clouds}}, harness.Config{
+		Scale: experiment.Full, Folders: harness.FoldersFor(experiment.Full, "out/spec"), World: host.World(time.Now), Papers: []experiment.Paper{mine},
+	})
+	if err != nil || !result.OK() {
+		log.Fatal(err, result.Failed)
+	}
+	claim := result.Outcomes[0].Claims[0]
+	fmt.Printf("%s: %s\n", claim.Finding.Verdict, claim.Claim.Statement)
+	for _, u := range claim.Finding.Units {
+		fmt.Printf("  %-6s %+.2f ± %.2f\n", u.Name, u.Mean, u.Half)
 	}
 }

@@ -73,8 +73,8 @@ func readers() map[string]reader {
 		"InvCov": func(t *testing.T, x mat.Matrix) (any, error) {
 			return labels.FitInvCov(t.Context(), x, labels.InvCovParams{Ridge: 0.1})
 		},
-		"LogDetStart": func(t *testing.T, x mat.Matrix) (any, error) {
-			return labels.LogDetStart(t.Context(), x, labels.InvCovParams{Ridge: 0.1})
+		"ITMLStart": func(t *testing.T, x mat.Matrix) (any, error) {
+			return labels.ITMLStart(t.Context(), x, labels.InvCovParams{Ridge: 0.1})
 		},
 		"PCA.Reconstruct": func(t *testing.T, x mat.Matrix) (any, error) {
 			p, err := labels.FitPCA(t.Context(), other(x), 1)

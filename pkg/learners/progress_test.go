@@ -265,8 +265,8 @@ func closedFits(t *testing.T, n, d int) (fits map[string]func(ctx context.Contex
 		"InvCov": func(ctx context.Context) (any, error) {
 			return labels.FitInvCov(ctx, x, labels.InvCovParams{})
 		},
-		"LogDetStart": func(ctx context.Context) (any, error) {
-			return labels.LogDetStart(ctx, x, labels.InvCovParams{})
+		"ITMLStart": func(ctx context.Context) (any, error) {
+			return labels.ITMLStart(ctx, x, labels.InvCovParams{})
 		},
 		"RCA": func(ctx context.Context) (any, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: 0.1})

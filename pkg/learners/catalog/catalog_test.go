@@ -629,7 +629,7 @@ func TestITMLStart(t *testing.T) {
 		}
 	}
 	// It is what the packages below give.
-	w, err := labels.LogDetStart(t.Context(), x, labels.InvCovParams{Ridge: 0.2})
+	w, err := labels.ITMLStart(t.Context(), x, labels.InvCovParams{Ridge: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -642,7 +642,7 @@ func TestITMLStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := e.FitLinks(context.Background(), x, links, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"}), nil); err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
-		t.Errorf("not the fit with W0 of LogDetStart, error %v", err)
+		t.Errorf("not the fit with W0 of ITMLStart, error %v", err)
 	}
 }
 

@@ -595,7 +595,7 @@ func withStart(ctx context.Context, p itml.Params, x mat.Matrix, v Values) (itml
 	if v.Text("start") != "invcov" {
 		return p, nil
 	}
-	w, err := labels.LogDetStart(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
+	w, err := labels.ITMLStart(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
 	if err != nil {
 		return p, fmt.Errorf("itml: start: %w", err)
 	}

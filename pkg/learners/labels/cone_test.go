@@ -141,7 +141,7 @@ func TestWeightsOverflow(t *testing.T) {
 		_, mcml := FitMCML(context.Background(), &near, y, MCMLParams{})
 		_, invcov := FitInvCov(t.Context(), &near, InvCovParams{})
 		_, ridge := FitInvCov(t.Context(), &near, InvCovParams{Ridge: 0.1})
-		_, start := LogDetStart(t.Context(), &near, InvCovParams{})
+		_, start := ITMLStart(t.Context(), &near, InvCovParams{})
 		for name, err := range map[string]error{"lmnn": lmnn, "mcml": mcml, "invcov": invcov, "invcov with a ridge": ridge, "start": start} {
 			if err == nil || !strings.Contains(err.Error(), "weights overflow float64: rescale the features") {
 				t.Errorf("scale %g: %s: error %v", scale, name, err)

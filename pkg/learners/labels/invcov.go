@@ -13,11 +13,11 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// InvCovVersion changes whenever FitInvCov or LogDetStart gives other numbers for
+// InvCovVersion changes whenever FitInvCov or ITMLStart gives other numbers for
 // the same input.
 const InvCovVersion = 1
 
-// InvCovParams are the parameters of FitInvCov and LogDetStart.
+// InvCovParams are the parameters of FitInvCov and ITMLStart.
 type InvCovParams struct {
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance of a feature.
 	// The default is 0, the pseudo-inverse: no regularisation unless it is asked
@@ -85,7 +85,7 @@ func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 	return learners.MetricResult{Metric: m, Result: learners.Result{Status: learners.Closed}}, nil
 }
 
-// LogDetStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence
+// ITMLStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence
 // from the inverse covariance (Jain et al. 2012, Section 6): itml.Fit with
 // this matrix as W0. It is d×d, a precision.
 //
@@ -99,7 +99,7 @@ func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 // not move W there, and so 1/s acts on other rows only.
 //
 // Its errors are those of FitInvCov.
-func LogDetStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense, error) {
+func ITMLStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense, error) {
 	xd := matrix.Dense(x)
 	r, err := FitInvCov(ctx, xd, p)
 	if err != nil {
@@ -108,7 +108,7 @@ func LogDetStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDen
 	return closed(ctx, "invcov", xd, func(*mat.Dense) (*mat.SymDense, error) { return startOf(r), nil })
 }
 
-// startOf is LogDetStart for the answer of FitInvCov.
+// startOf is ITMLStart for the answer of FitInvCov.
 func startOf(r learners.MetricResult) *mat.SymDense {
 	w := r.Metric.M()
 	rank, d := r.Metric.Rows(), r.Metric.Dim()

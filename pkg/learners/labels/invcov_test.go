@@ -99,14 +99,14 @@ func TestInvCovInvariance(t *testing.T) {
 	}
 }
 
-// TestLogDetStart: W₀ is Σ⁺ between rows and positive definite, and LogDet takes it.
-func TestLogDetStart(t *testing.T) {
+// TestITMLStart: W₀ is Σ⁺ between rows and positive definite, and LogDet takes it.
+func TestITMLStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 3))
 	for name, x := range map[string]*mat.Dense{
 		"full rank": stretched(rng, 40, 4), "singular": withConstant(rng, 40), "fewer rows": stretched(rng, 4, 6),
 	} {
 		n, d := x.Dims()
-		w, err := LogDetStart(t.Context(), x, InvCovParams{})
+		w, err := ITMLStart(t.Context(), x, InvCovParams{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestLogDetStart(t *testing.T) {
 		}
 	}
 	x := withConstant(rng, 20)
-	w, err := LogDetStart(t.Context(), x, InvCovParams{Ridge: 0.2})
+	w, err := ITMLStart(t.Context(), x, InvCovParams{Ridge: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,8 +169,8 @@ func TestInvCovErrors(t *testing.T) {
 	x := mat.NewDense(3, 1, []float64{0, 1, 2})
 	fit := func(x *mat.Dense, p InvCovParams) error {
 		_, err := FitInvCov(t.Context(), x, p)
-		if _, start := LogDetStart(t.Context(), x, p); (start == nil) != (err == nil) {
-			return fmt.Errorf("LogDetStart: error %v", start)
+		if _, start := ITMLStart(t.Context(), x, p); (start == nil) != (err == nil) {
+			return fmt.Errorf("ITMLStart: error %v", start)
 		}
 		return err
 	}
@@ -202,10 +202,10 @@ func ExampleFitInvCov() {
 	// 0.222 2.000
 }
 
-func ExampleLogDetStart() {
+func ExampleITMLStart() {
 	// The second feature is constant, and the inverse covariance has weight 0 there.
 	x := mat.NewDense(4, 2, []float64{0, 7, 1, 7, 4, 7, 5, 7})
-	w, err := LogDetStart(context.Background(), x, InvCovParams{})
+	w, err := ITMLStart(context.Background(), x, InvCovParams{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -194,7 +194,7 @@ func (s *session) whitened(ctx context.Context, rule itml.BoundRule) (*whitened,
 	if w, ok := s.inInvCov[rule]; ok {
 		return w, nil
 	}
-	w0, err := labels.LogDetStart(ctx, s.train.x, labels.InvCovParams{})
+	w0, err := labels.ITMLStart(ctx, s.train.x, labels.InvCovParams{})
 	if err != nil {
 		return nil, err
 	}
