@@ -19,6 +19,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 )
 
@@ -78,11 +79,8 @@ const MaxDegree = 1_000_000
 // It returns an error unless degree is from 1 to MaxDegree and offset is finite and
 // ≥ 0 (a negative offset is not positive semi-definite).
 func NewPolynomial(degree int, offset float64) (Polynomial, error) {
-	if degree < 1 || degree > MaxDegree {
-		return Polynomial{}, fmt.Errorf("kernels: degree: %d is not allowed, want 1 to %d", degree, MaxDegree)
-	}
-	if !(offset >= 0) || math.IsInf(offset, 1) {
-		return Polynomial{}, fmt.Errorf("kernels: offset: %v is not allowed, want a finite number ≥ 0", offset)
+	if err := ranges.Check("kernels", Spec{Degree: &degree, Offset: &offset}); err != nil {
+		return Polynomial{}, err
 	}
 	return Polynomial{degree, offset}, nil
 }
@@ -118,8 +116,8 @@ type Gaussian struct{ gamma float64 }
 // NewGaussian returns the Gaussian kernel of width γ. It returns an error unless
 // γ is finite and > 0.
 func NewGaussian(gamma float64) (Gaussian, error) {
-	if !(gamma > 0) || math.IsInf(gamma, 1) {
-		return Gaussian{}, fmt.Errorf("kernels: gamma: %v is not allowed, want a finite number > 0", gamma)
+	if err := ranges.Check("kernels", Spec{Gamma: &gamma}); err != nil {
+		return Gaussian{}, err
 	}
 	return Gaussian{gamma}, nil
 }

@@ -15,10 +15,13 @@ const (
 // Spec is a kernel by name and parameters, as files hold it. A parameter that
 // the kernel does not have is nil.
 type Spec struct {
-	Name   string   `json:"name"`
-	Gamma  *float64 `json:"gamma,omitempty"`
-	Degree *int     `json:"degree,omitempty"`
-	Offset *float64 `json:"offset,omitempty"`
+	Name string `json:"name"`
+	// Gamma is γ of the Gaussian kernel, > 0.
+	Gamma *float64 `json:"gamma,omitempty" range:"> 0"`
+	// Degree of the polynomial kernel is from 1 to MaxDegree.
+	Degree *int `json:"degree,omitempty" range:">= 1 and <= 1000000"`
+	// Offset of the polynomial kernel is ≥ 0.
+	Offset *float64 `json:"offset,omitempty" range:">= 0"`
 }
 
 // SpecOf returns the Spec of k. It returns an error if k is not a Linear,

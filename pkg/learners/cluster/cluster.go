@@ -13,11 +13,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 )
 
-// checkRows returns an error unless x has rows, all finite, and at least k of them.
-func checkRows(x *mat.Dense, k int) error {
+// checkRows returns an error unless x has rows, all finite, and params are in their ranges, of which one
+// ends with the number of rows.
+func checkRows(x *mat.Dense, params any) error {
 	if x == nil {
 		panic("cluster: x is nil")
 	}
@@ -25,19 +27,11 @@ func checkRows(x *mat.Dense, k int) error {
 	if n == 0 {
 		return errors.New("x: no rows, want at least one")
 	}
-	if k < 1 || k > n {
-		return fmt.Errorf("k: %d is not allowed, want 1 to %d, the number of rows", k, n)
+	if err := ranges.Check("", params, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
+		return err
 	}
 	if err := metric.CheckFinite(x); err != nil {
 		return fmt.Errorf("x: %w", err)
-	}
-	return nil
-}
-
-// count checks a parameter that counts something and for which 0 is the default.
-func count(name string, v int) error {
-	if v < 0 {
-		return fmt.Errorf("%s: %d is not allowed, want ≥ 1, or 0 for the default", name, v)
 	}
 	return nil
 }

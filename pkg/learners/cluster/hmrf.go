@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -27,7 +28,7 @@ type HMRFParams struct {
 	// is broken costs as much as putting one of its rows into a cluster whose centre
 	// is the other. The objective is then in feature² throughout, and its minimiser
 	// does not depend on the units. 0 is k-means. A value is given as new(0.5).
-	Weight *float64 `json:"weight"`
+	Weight *float64 `json:"weight" range:">= 0"`
 }
 
 // Resolved returns p with its defaults filled in: those of KMeansParams, and Weight =
@@ -109,13 +110,13 @@ func FitHMRF(ctx context.Context, rng *rand.Rand, x mat.Matrix, links []metric.L
 	xd := matrix.Dense(x)
 	demandSource(rng)
 	p = p.Resolved()
-	if err := p.check(xd); err != nil {
+	if err := checkRows(xd, p.KMeansParams); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}
-	w := *p.Weight
-	if !(w >= 0) || math.IsInf(w, 0) {
-		return nil, fmt.Errorf("hmrf: weight: %v is not allowed, want a finite number ≥ 0", w)
+	if err := ranges.Check("hmrf", p); err != nil {
+		return nil, err
 	}
+	w := *p.Weight
 	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("hmrf: %w", err)
 	}

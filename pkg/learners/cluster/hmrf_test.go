@@ -462,8 +462,8 @@ func TestHMRFErrors(t *testing.T) {
 		p     HMRFParams
 		want  string
 	}{
-		{x, nil, HMRFParams{}, "hmrf: k: 0 is not allowed, want 1 to 5"},
-		{x, nil, HMRFParams{KMeansParams: KMeansParams{K: 6}}, "hmrf: k: 6 is not allowed, want 1 to 5, the number of rows"},
+		{x, nil, HMRFParams{}, "hmrf: k: 0 is not allowed, want an integer from 1 to 5"},
+		{x, nil, HMRFParams{KMeansParams: KMeansParams{K: 6}}, "hmrf: k: 6 is not allowed, want an integer from 1 to 5, the number of rows"},
 		{x, nil, HMRFParams{KMeansParams: KMeansParams{K: 2, Starts: -1}}, "hmrf: starts: -1 is not allowed"},
 		{x, nil, weighed(-1), "hmrf: weight: -1 is not allowed"},
 		{x, nil, weighed(math.NaN()), "hmrf: weight: NaN is not allowed"},

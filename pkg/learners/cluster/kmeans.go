@@ -23,12 +23,12 @@ const KMeansVersion = 1
 // KMeansParams are the parameters of FitKMeans.
 type KMeansParams struct {
 	// K is the number of clusters, 1 to the number of rows.
-	K int `json:"k"`
+	K int `json:"k" range:">= 1 and <= the number of rows"`
 	// Starts is the number of runs, of which the first with the least inertia is
 	// returned; 0 means 1.
-	Starts int `json:"starts"`
+	Starts int `json:"starts" range:">= 1"`
 	// MaxIterations is the cap on iterations of one run; 0 means 300.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int `json:"max_iterations" range:">= 1"`
 	// Progress, if not nil, is told of each iteration of all runs, with the inertia after
 	// it as Objective; Residual is NaN.
 	Progress func(learners.Progress) `json:"-"`
@@ -39,16 +39,6 @@ func (p KMeansParams) Resolved() KMeansParams {
 	p.Starts = cmp.Or(p.Starts, 1)
 	p.MaxIterations = cmp.Or(p.MaxIterations, 300)
 	return p
-}
-
-func (p KMeansParams) check(x *mat.Dense) error {
-	if err := checkRows(x, p.K); err != nil {
-		return err
-	}
-	if err := count("starts", p.Starts); err != nil {
-		return err
-	}
-	return count("max_iterations", p.MaxIterations)
 }
 
 // KMeans is a partition of rows into clusters around their means.
@@ -89,10 +79,10 @@ type KMeans struct {
 func FitKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, p KMeansParams) (*KMeans, error) {
 	xd := matrix.Dense(x)
 	demandSource(rng)
-	if err := p.check(xd); err != nil {
+	p = p.Resolved()
+	if err := checkRows(xd, p); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	p = p.Resolved()
 	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}

@@ -279,7 +279,7 @@ func TestKMeansErrors(t *testing.T) {
 		p    KMeansParams
 		want string
 	}{
-		{x, KMeansParams{}, "kmeans: k: 0 is not allowed, want 1 to 5"},
+		{x, KMeansParams{}, "kmeans: k: 0 is not allowed, want an integer from 1 to 5"},
 		{x, KMeansParams{K: 6}, "k: 6 is not allowed"},
 		{x, KMeansParams{K: 2, Starts: -1}, "starts: -1 is not allowed"},
 		{x, KMeansParams{K: 2, MaxIterations: -1}, "max_iterations: -1 is not allowed"},

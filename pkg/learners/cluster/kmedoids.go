@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 )
@@ -23,16 +24,16 @@ const KMedoidsVersion = 1
 // MedoidsParams are the parameters of FitPAM and FitFasterPAM.
 type MedoidsParams struct {
 	// M is the number of medoids, 1 to B.
-	M int `json:"m"`
+	M int `json:"m" range:">= 1 and <= the number of candidates"`
 	// Start is the set to start from: M different candidates. The default is the
 	// greedy set of Build for FitPAM and a uniformly drawn one for FitFasterPAM.
 	Start []int `json:"start,omitempty"`
 	// Starts is the number of runs of FitFasterPAM from drawn sets, of which the
 	// first best one is returned; 0 means 1. With Start it must be 0 or 1. FitPAM
 	// ignores it.
-	Starts int `json:"starts"`
+	Starts int `json:"starts" range:">= 1"`
 	// MaxPasses is the cap on passes over the candidates of one run; 0 means 100.
-	MaxPasses int `json:"max_passes"`
+	MaxPasses int `json:"max_passes" range:">= 1"`
 	// Progress, if not nil, is told of each pass of all runs, with the cost after it as
 	// Objective; Residual is NaN.
 	Progress func(learners.Progress) `json:"-"`
@@ -46,8 +47,8 @@ func (p MedoidsParams) Resolved() MedoidsParams {
 }
 
 func (p MedoidsParams) check(b int) error {
-	if p.M < 1 || p.M > b {
-		return fmt.Errorf("m: %d is not allowed, want 1 to %d, the number of candidates", p.M, b)
+	if err := ranges.Check("", p, ranges.Limit{Words: "the number of candidates", Value: b}); err != nil {
+		return err
 	}
 	if p.Start != nil {
 		if len(p.Start) != p.M {
@@ -60,10 +61,7 @@ func (p MedoidsParams) check(b int) error {
 			return fmt.Errorf("starts: %d is not allowed with a start, want 1", p.Starts)
 		}
 	}
-	if err := count("starts", p.Starts); err != nil {
-		return err
-	}
-	return count("max_passes", p.MaxPasses)
+	return nil
 }
 
 // checkSet returns an error unless set holds at least one of b candidates, and
@@ -133,10 +131,10 @@ func FitFasterPAM(ctx context.Context, rng *rand.Rand, cost mat.Matrix, p Medoid
 	if err != nil {
 		return nil, fmt.Errorf("fasterpam: %w", err)
 	}
+	p = p.Resolved()
 	if err := p.check(len(cols)); err != nil {
 		return nil, fmt.Errorf("fasterpam: %w", err)
 	}
-	p = p.Resolved()
 	var best *Medoids
 	for i := range p.Starts {
 		start := slices.Clone(p.Start)
@@ -169,10 +167,10 @@ func FitPAM(ctx context.Context, cost mat.Matrix, p MedoidsParams) (*Medoids, er
 	if err != nil {
 		return nil, fmt.Errorf("pam: %w", err)
 	}
+	p = p.Resolved()
 	if err := p.check(len(cols)); err != nil {
 		return nil, fmt.Errorf("pam: %w", err)
 	}
-	p = p.Resolved()
 	start := slices.Clone(p.Start)
 	if start == nil {
 		start = build(ctx, cols, p.M)
@@ -198,8 +196,8 @@ func Build(cost mat.Matrix, m int) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
-	if m < 1 || m > len(cols) {
-		return nil, fmt.Errorf("build: m: %d is not allowed, want 1 to %d, the number of candidates", m, len(cols))
+	if err := (MedoidsParams{M: m}).Resolved().check(len(cols)); err != nil {
+		return nil, fmt.Errorf("build: %w", err)
 	}
 	return build(context.Background(), cols, m), nil
 }

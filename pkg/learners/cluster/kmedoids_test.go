@@ -388,7 +388,7 @@ func TestMedoidErrors(t *testing.T) {
 		p    MedoidsParams
 		want string
 	}{
-		{c, MedoidsParams{}, "m: 0 is not allowed, want 1 to 3"},
+		{c, MedoidsParams{}, "m: 0 is not allowed, want an integer from 1 to 3"},
 		{c, MedoidsParams{M: 4}, "m: 4 is not allowed"},
 		{c, MedoidsParams{M: 2, Start: []int{0}}, "start: 1 candidates, want m = 2"},
 		{c, MedoidsParams{M: 2, Start: []int{0, 3}}, "start[1]: 3 is not allowed, want 0 to 2"},

@@ -39,7 +39,8 @@ func FitMetricKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, m *metri
 	if m == nil {
 		panic("cluster: FitMetricKMeans: the metric is nil")
 	}
-	if err := p.check(xd); err != nil {
+	p = p.Resolved()
+	if err := checkRows(xd, p); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
 	z, err := embedded(ctx, m, xd)

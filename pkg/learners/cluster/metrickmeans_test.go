@@ -100,7 +100,7 @@ func TestMetricKMeansErrors(t *testing.T) {
 		p    KMeansParams
 		want string
 	}{
-		{x, metric.Identity(2), KMeansParams{K: 6}, "kmeans: k: 6 is not allowed, want 1 to 5"},
+		{x, metric.Identity(2), KMeansParams{K: 6}, "kmeans: k: 6 is not allowed, want an integer from 1 to 5"},
 		{x, metric.Identity(2), KMeansParams{K: 2, Starts: -1}, "kmeans: starts: -1"},
 		{new(mat.Dense), metric.Identity(2), KMeansParams{K: 1}, "kmeans: x: no rows"},
 		{nan, metric.Identity(2), KMeansParams{K: 2}, "kmeans: x: row 3, column 1: NaN"},

@@ -63,22 +63,22 @@ func (s MixtureStart) String() string { return mixtureStartNames.Text(s) }
 // MixtureParams are the parameters of FitMixture.
 type MixtureParams struct {
 	// K is the number of components, 1 to the number of rows.
-	K int `json:"k"`
+	K int `json:"k" range:">= 1 and <= the number of rows"`
 	// Covariance is the form of the covariance matrices; the zero value is CovarianceFull.
 	Covariance Covariance `json:"covariance"`
-	// Floor > 0 is the least variance that a component may have in any direction,
-	// relative to the mean variance of the features; 0 means 1e-6.
-	Floor float64 `json:"floor"`
+	// Floor is the least variance that a component may have in any direction, relative to
+	// the mean variance of the features, from 1e-12 to 1; 0 means 1e-6.
+	Floor float64 `json:"floor" range:">= 1e-12 and <= 1"`
 	// Start is where EM starts; the zero value is StartFromKMeans.
 	Start MixtureStart `json:"start"`
 	// Starts is the number of runs, of which the first with the largest
 	// likelihood is returned; 0 means 1.
-	Starts int `json:"starts"`
+	Starts int `json:"starts" range:">= 1"`
 	// Tol > 0 ends a run when an iteration raises the log-likelihood by Tol per
 	// row or less; 0 means 1e-6.
-	Tol float64 `json:"tol"`
+	Tol float64 `json:"tol" range:"> 0"`
 	// MaxIterations is the cap on iterations of one run; 0 means 300.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int `json:"max_iterations" range:">= 1"`
 	// Progress, if not nil, is told of each iteration of all runs, with the log-likelihood
 	// before it as Objective, which EM maximises; Residual is NaN.
 	Progress func(learners.Progress) `json:"-"`
@@ -95,7 +95,7 @@ func (p MixtureParams) Resolved() MixtureParams {
 }
 
 func (p MixtureParams) check(x *mat.Dense) error {
-	if err := checkRows(x, p.K); err != nil {
+	if err := checkRows(x, p); err != nil {
 		return err
 	}
 	if p.Covariance < CovarianceFull || p.Covariance > CovarianceSpherical {
@@ -103,15 +103,6 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	}
 	if p.Start < StartFromKMeans || p.Start > StartFromRows {
 		return fmt.Errorf("start: %d is not allowed, want %d to %d", p.Start, StartFromKMeans, StartFromRows)
-	}
-	if p.Floor != 0 && !(p.Floor >= 1e-12 && p.Floor <= 1) {
-		return fmt.Errorf("floor: %v is not allowed, want 1e-12 to 1", p.Floor)
-	}
-	if p.Tol != 0 && (!(p.Tol > 0) || math.IsInf(p.Tol, 1)) {
-		return fmt.Errorf("tol: %v is not allowed, want a finite number > 0", p.Tol)
-	}
-	if err := count("starts", p.Starts); err != nil {
-		return err
 	}
 	n, d := x.Dims()
 	size := limits.Floats(2, n, p.K) // responsibilities
@@ -121,7 +112,7 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	if err := limits.Check(fmt.Sprintf("%d components for %d×%d numbers", p.K, n, d), size); err != nil {
 		return fmt.Errorf("k: %w", err)
 	}
-	return count("max_iterations", p.MaxIterations)
+	return nil
 }
 
 // Mixture is a mixture of Gaussians. It is immutable and safe for concurrent use.
@@ -171,10 +162,10 @@ type component struct {
 func FitMixture(ctx context.Context, rng *rand.Rand, x mat.Matrix, p MixtureParams) (*Mixture, error) {
 	xd := matrix.Dense(x)
 	demandSource(rng)
+	p = p.Resolved()
 	if err := p.check(xd); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
-	p = p.Resolved()
 	if err := checkSpread(xd); err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}

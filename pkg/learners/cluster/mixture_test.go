@@ -388,11 +388,11 @@ func TestMixtureErrors(t *testing.T) {
 		p    MixtureParams
 		want string
 	}{
-		{x, MixtureParams{}, "mixture: k: 0 is not allowed, want 1 to 5"},
+		{x, MixtureParams{}, "mixture: k: 0 is not allowed, want an integer from 1 to 5"},
 		{x, MixtureParams{K: 6}, "k: 6 is not allowed"},
 		{x, MixtureParams{K: 2, Covariance: 3}, "covariance: 3 is not allowed, want 0 to 2"},
 		{x, MixtureParams{K: 2, Start: -1}, "start: -1 is not allowed, want 0 to 1"},
-		{x, MixtureParams{K: 2, Floor: -1}, "floor: -1 is not allowed, want 1e-12 to 1"},
+		{x, MixtureParams{K: 2, Floor: -1}, "floor: -1 is not allowed, want a number from 1e-12 to 1"},
 		{x, MixtureParams{K: 2, Floor: math.NaN()}, "floor: NaN is not allowed"},
 		{x, MixtureParams{K: 2, Tol: -1}, "tol: -1 is not allowed"},
 		{x, MixtureParams{K: 2, Tol: math.Inf(1)}, "tol: +Inf is not allowed"},

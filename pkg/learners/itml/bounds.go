@@ -12,6 +12,7 @@ import (
 
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 )
 
@@ -40,10 +41,12 @@ func (r BoundRule) String() string { return boundRuleNames.Text(r) }
 type BoundParams struct {
 	// Rule is the rule. The default is BoundPercentiles.
 	Rule BoundRule
-	// Low and High are the numbers of the rule, 0 < Low < High ≤ 100, and with Bins
-	// Low ≥ 1. 0 means 1 and 99 with Percentiles, as in Jain et al. (2012), Section
-	// 6, and 5 and 95 with Bins, as in the program.
-	Low, High float64
+	// Low is the percentile or the bin of u, > 0 and less than High, with BoundBins not
+	// less than 1. 0 means 1 with BoundPercentiles, as in Jain et al. (2012), Section 6,
+	// and 5 with BoundBins, as in the program.
+	Low float64 `range:"> 0 and < high"`
+	// High is the percentile or the bin of ℓ, at most 100. 0 means 99 and 95.
+	High float64 `range:"> low and <= 100"`
 }
 
 // Resolved returns p with its defaults filled in.
@@ -57,11 +60,14 @@ func (p BoundParams) Resolved() BoundParams {
 }
 
 func (p BoundParams) check() error {
+	if err := ranges.Check("itml", p); err != nil {
+		return err
+	}
 	switch {
 	case p.Rule != BoundPercentiles && p.Rule != BoundBins:
 		return fmt.Errorf("itml: rule: %d is not allowed, want BoundPercentiles or BoundBins", int(p.Rule))
-	case !(p.Low > 0 && p.Low < p.High && p.High <= 100):
-		return fmt.Errorf("itml: low: %v and high: %v are not allowed, want 0 < low < high ≤ 100", p.Low, p.High)
+	case p.Low >= p.High:
+		return fmt.Errorf("itml: low: %v and high: %v are not allowed, want low < high", p.Low, p.High)
 	case p.Rule == BoundBins && p.Low < 1:
 		return fmt.Errorf("itml: low: %v is not allowed, want at least 1 with bins", p.Low)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -32,21 +33,22 @@ const Version = 1
 type Params struct {
 	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
 	// none, so that every link is a hard constraint.
-	Gamma float64
-	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
-	// Lower ℓ > u, the smallest of a dissimilar one, from 10⁻¹⁴⁰ to 10¹⁴⁰. Both are 0,
-	// which means by Bounds, or neither is.
-	Upper, Lower float64
+	Gamma float64 `range:"> 0, or +Inf"`
+	// Upper is u, the largest squared distance wanted of a similar pair, at least 1e-140 and
+	// less than Lower; 0 means by Bounds. Both are 0, or neither is.
+	Upper float64 `range:"0, or >= 1e-140 and < lower"`
+	// Lower is ℓ, the smallest squared distance wanted of a dissimilar pair, at most 1e140.
+	Lower float64 `range:"0, or > upper and <= 1e140"`
 	// Bounds says how u and ℓ follow from the squared distances of pairs.
 	Bounds BoundParams
 	// W0 is the matrix W₀ to stay close to, d×d and positive definite, a precision;
 	// nil means I.
 	W0 mat.Symmetric
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
-	Tol float64
+	Tol float64 `range:"> 0"`
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps, the cap of the program of Davis et al. (2007).
-	MaxCycles int
+	MaxCycles int `range:"0, or >= 1"`
 	// Progress, if not nil, is told of each cycle: Iteration counts cycles, Residual is the
 	// change of λ, and Objective is NaN, as it is computed at the end only.
 	Progress func(learners.Progress)
@@ -65,21 +67,14 @@ func (p Params) Resolved() Params {
 }
 
 func (p Params) check() error {
+	if err := ranges.Check("itml", p); err != nil {
+		return err
+	}
 	switch {
-	case !(p.Gamma > 0):
-		return fmt.Errorf("itml: gamma: %v is not allowed, want a number > 0 or +Inf", p.Gamma)
-	case !(p.Upper >= 0) || math.IsInf(p.Upper, 0):
-		return fmt.Errorf("itml: upper: %v is not allowed, want a finite number > 0, or 0 for the rule", p.Upper)
-	case !(p.Lower >= 0) || math.IsInf(p.Lower, 0):
-		return fmt.Errorf("itml: lower: %v is not allowed, want a finite number > 0, or 0 for the rule", p.Lower)
 	case (p.Upper == 0) != (p.Lower == 0):
 		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want both or neither", p.Upper, p.Lower)
 	case p.Upper > 0 && p.Upper >= p.Lower:
 		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want upper < lower: swap them, or make lower larger", p.Upper, p.Lower)
-	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
-		return fmt.Errorf("itml: tol: %v is not allowed, want a finite number > 0", p.Tol)
-	case p.MaxCycles < 0:
-		return fmt.Errorf("itml: max_cycles: %d is not allowed, want at least 1, or 0 for the default", p.MaxCycles)
 	}
 	return p.Bounds.check()
 }

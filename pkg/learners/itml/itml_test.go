@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -480,14 +481,14 @@ func TestErrors(t *testing.T) {
 		{"want both or neither", x, one, Params{Upper: 1}},
 		{"itml: upper: 2 and lower: 2 are not allowed, want upper < lower: swap them", x, one, Params{Upper: 2, Lower: 2}},
 		{"itml: upper: 3 and lower: 2 are not allowed, want upper < lower: swap them", x, one, Params{Upper: 3, Lower: 2}},
-		{"itml: upper: 1 and lower: 1e+150 are not allowed, want 1e-140 to 1e+140: rescale", x, one, Params{Upper: 1, Lower: 1e150}},
-		{"itml: upper: 1e-150 and lower: 1 are not allowed", x, one, Params{Upper: 1e-150, Lower: 1}},
+		{"itml: lower: 1e+150 is not allowed, want 0, or a number > upper and at most 1e+140", x, one, Params{Upper: 1, Lower: 1e150}},
+		{"itml: upper: 1e-150 is not allowed, want 0, or a number ≥ 1e-140 and < lower", x, one, Params{Upper: 1e-150, Lower: 1}},
 		{"itml: bounds: upper 1 and lower 1, by percentiles 1 and 99 of 1 squared distances from 1 to 1, want upper < lower: take", x, one, Params{}},
 		{"itml: tol: -1", x, one, Params{Tol: -1}},
 		{"itml: max_cycles: -1", x, one, Params{MaxCycles: -1}},
 		{"itml: rule: 9", x, one, Params{Bounds: BoundParams{Rule: 9}}},
 		{"itml: low: 99", x, one, Params{Bounds: BoundParams{Low: 99, High: 50}}},
-		{"high: 101 are not allowed", x, one, Params{Bounds: BoundParams{High: 101}}},
+		{"high: 101 is not allowed, want a number > low and at most 100", x, one, Params{Bounds: BoundParams{High: 101}}},
 		{"itml: low: 0.5 is not allowed, want at least 1 with bins", x, one, Params{Bounds: BoundParams{Rule: BoundBins, Low: 0.5}}},
 		{"itml: bounds: all pairs coincide", mat.NewDense(3, 1, nil), one, Params{}},
 		{"itml: row 1, column 0: NaN", mat.NewDense(2, 1, []float64{0, math.NaN()}), one, Params{}},
@@ -625,5 +626,19 @@ func BenchmarkProjection(b *testing.B) {
 				k = (k + 1) % len(links)
 			}
 		})
+	}
+}
+
+// The bounds that are given have the range of those that follow from a rule, and KernelParams the ranges of Params.
+func TestRanges(t *testing.T) {
+	low, _, _, _ := ranges.Of(Params{}, "Upper").Ends()
+	_, high, _, _ := ranges.Of(Params{}, "Lower").Ends()
+	if low != leastBound || high != largestBound {
+		t.Errorf("u from %v and ℓ to %v, want %v and %v", low, high, leastBound, largestBound)
+	}
+	for _, name := range []string{"Gamma", "Upper", "Lower", "Tol", "MaxCycles"} {
+		if got, want := ranges.Of(KernelParams{}, name), ranges.Of(Params{}, name); got != want {
+			t.Errorf("%s of a kernel fit is %s, want %s", name, got.Text(), want.Text())
+		}
 	}
 }

@@ -28,18 +28,19 @@ const KernelVersion = 2
 type KernelParams struct {
 	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
 	// none, so that every link is a hard constraint.
-	Gamma float64
-	// Upper is u > 0, the largest squared distance wanted of a similar pair, and
-	// Lower ℓ > u, the smallest of a dissimilar one, from 10⁻¹⁴⁰ to 10¹⁴⁰. Both are 0,
-	// which means by Bounds, or neither is.
-	Upper, Lower float64
+	Gamma float64 `range:"> 0, or +Inf"`
+	// Upper is u, the largest squared distance wanted of a similar pair, at least 1e-140 and
+	// less than Lower; 0 means by Bounds. Both are 0, or neither is.
+	Upper float64 `range:"0, or >= 1e-140 and < lower"`
+	// Lower is ℓ, the smallest squared distance wanted of a dissimilar pair, at most 1e140.
+	Lower float64 `range:"0, or > upper and <= 1e140"`
 	// Bounds says how u and ℓ follow from the squared distances of the links under K₀.
 	Bounds BoundParams
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
-	Tol float64
+	Tol float64 `range:"> 0"`
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps.
-	MaxCycles int
+	MaxCycles int `range:"0, or >= 1"`
 	// Progress, if not nil, is told of each cycle, as that of Params.
 	Progress func(learners.Progress)
 }

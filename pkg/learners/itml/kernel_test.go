@@ -717,7 +717,7 @@ func TestKernelErrors(t *testing.T) {
 		{"itml: gamma: -1", k0, one, KernelParams{Gamma: -1}},
 		{"want both or neither", k0, one, KernelParams{Lower: 1}},
 		{"itml: upper: 2 and lower: 2 are not allowed, want upper < lower", k0, one, KernelParams{Upper: 2, Lower: 2}},
-		{"itml: upper: 1e-150 and lower: 1 are not allowed, want 1e-140 to 1e+140", k0, one, KernelParams{Upper: 1e-150, Lower: 1}},
+		{"itml: upper: 1e-150 is not allowed, want 0, or a number ≥ 1e-140", k0, one, KernelParams{Upper: 1e-150, Lower: 1}},
 		{"itml: bounds: upper 2 and lower 2, by percentiles 1 and 99 of 1 squared distances", k0, one, KernelParams{}},
 		{"itml: tol: NaN", k0, one, KernelParams{Tol: math.NaN()}},
 		{"itml: max_cycles: -1", k0, one, KernelParams{MaxCycles: -1}},

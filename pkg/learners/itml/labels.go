@@ -12,10 +12,9 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
-
-	"metriclab/pkg/learners"
-
+	"metriclab/internal/ranges"
 	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
@@ -24,10 +23,10 @@ import (
 type LabelParams struct {
 	Params
 	// Links is the number of links to draw; 0 means 40c(c−1) for c classes.
-	Links int
+	Links int `range:"0, or >= 1"`
 	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means
-	// 1,000. The program of Davis et al. (2007) draws at most 100.
-	BoundPairs int
+	// 1,000. The program of Davis et al. (2007) draws up to 100.
+	BoundPairs int `range:">= 1"`
 }
 
 // Resolved returns p with its defaults filled in, but for Links, whose default
@@ -39,11 +38,8 @@ func (p LabelParams) Resolved() LabelParams {
 }
 
 func (p LabelParams) check() error {
-	switch {
-	case p.Links < 0:
-		return fmt.Errorf("itml: links: %d is not allowed, want at least 1, or 0 for the default", p.Links)
-	case p.BoundPairs < 0:
-		return fmt.Errorf("itml: bound_pairs: %d is not allowed, want at least 1", p.BoundPairs)
+	if err := ranges.Check("itml", p); err != nil {
+		return err
 	}
 	return p.Params.check()
 }
@@ -123,11 +119,11 @@ type TunedParams struct {
 	// Gammas is the grid of γ, each > 0 or +Inf; nil means 10⁻⁴, 10⁻³, ..., 10⁴, as
 	// in the program of Davis et al. (2007). (Jain et al. 2012, Section 6, have 0.01
 	// to 1,000.)
-	Gammas []float64
+	Gammas []float64 `range:"> 0, or +Inf"`
 	// Folds is the number of parts of the cross-validation, at least 2; 0 means 2.
-	Folds int
+	Folds int `range:">= 2 and <= the number of rows"`
 	// K is the number of neighbours, at least 1; 0 means 4. Both are the program's.
-	K int
+	K int `range:">= 1 and <= the rows of the smallest training fold"`
 }
 
 // Resolved returns p with its defaults filled in, but for Gamma and Links.
@@ -151,16 +147,11 @@ func (p TunedParams) check(n int) error {
 	if len(p.Gammas) == 0 {
 		return fmt.Errorf("itml: gammas: none given, want at least one")
 	}
-	for _, g := range p.Gammas {
-		if !(g > 0) {
-			return fmt.Errorf("itml: gammas: %v is not allowed, want numbers > 0 or +Inf", g)
-		}
-	}
-	if p.Folds < 2 || p.Folds > n {
-		return fmt.Errorf("itml: folds: %d is not allowed, want 2 to the number of rows, %d", p.Folds, n)
-	}
-	if most := n - (n+p.Folds-1)/p.Folds; p.K < 1 || p.K > most {
-		return fmt.Errorf("itml: k: %d is not allowed, want 1 to %d, the rows of the smallest training fold", p.K, most)
+	err := ranges.Check("itml", p,
+		ranges.Limit{Words: "the number of rows", Value: n},
+		ranges.Limit{Words: "the rows of the smallest training fold", Value: n - (n+p.Folds-1)/p.Folds})
+	if err != nil {
+		return err
 	}
 	p.Gamma = p.Gammas[0]
 	return p.LabelParams.check()

@@ -201,10 +201,10 @@ func TestLabelsErrors(t *testing.T) {
 	for want, p := range map[string]TunedParams{
 		"itml: gamma: 1 is not allowed, want 0":                        {LabelParams: LabelParams{Params: Params{Gamma: 1}}},
 		"itml: gammas: none given":                                     {Gammas: []float64{}},
-		"itml: gammas: 0 is not allowed":                               {Gammas: []float64{1, 0}},
-		"itml: folds: 1 is not allowed, want 2 to the number":          {Folds: 1},
+		"itml: gammas[1]: 0 is not allowed":                            {Gammas: []float64{1, 0}},
+		"itml: folds: 1 is not allowed, want an integer from 2 to 6":   {Folds: 1},
 		"itml: folds: 7 is not allowed":                                {Folds: 7},
-		"itml: k: 4 is not allowed, want 1 to 3":                       {},
+		"itml: k: 4 is not allowed, want an integer from 1 to 3":       {},
 		"itml: links: -1 is not allowed":                               {K: 1, LabelParams: LabelParams{Links: -1}},
 		"itml: bound_pairs: -1 is not allowed":                         {K: 1, LabelParams: LabelParams{BoundPairs: -1}},
 		"itml: tol: -1 is not allowed":                                 {K: 1, LabelParams: LabelParams{Params: Params{Tol: -1}}},

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -22,11 +23,11 @@ const FDAVersion = 1
 type FDAParams struct {
 	// K is the number of directions; 0 means all that separate class means, at
 	// most the number of classes minus one.
-	K int `json:"k"`
+	K int `json:"k" range:"0, or >= 1 and <= the number of classes minus one"`
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance within
 	// classes. The default is 0, plain FDA with the pseudo-inverse: no
 	// regularisation unless it is asked for.
-	Ridge float64 `json:"ridge"`
+	Ridge float64 `json:"ridge" range:">= 0"`
 }
 
 // Resolved returns p with defaults filled in. Zero is legal in both fields and
@@ -95,13 +96,7 @@ func fitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 }
 
 func (p FDAParams) check() error {
-	if p.K < 0 {
-		return fmt.Errorf("k: %d is not allowed, want ≥ 1, or 0 for all", p.K)
-	}
-	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
-		return fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
-	}
-	return nil
+	return ranges.Check("", p)
 }
 
 // deviations returns B, a row √(n_c/n)(m_c − μ) per class, so that BᵀB = S_B, and the deviation of each row of x from the

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -22,7 +23,7 @@ type InvCovParams struct {
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance of a feature.
 	// The default is 0, the pseudo-inverse: no regularisation unless it is asked
 	// for.
-	Ridge float64 `json:"ridge"`
+	Ridge float64 `json:"ridge" range:">= 0"`
 }
 
 // Resolved returns p with defaults filled in. Zero is a legal ridge and the
@@ -30,10 +31,7 @@ type InvCovParams struct {
 func (p InvCovParams) Resolved() InvCovParams { return p }
 
 func (p InvCovParams) check() error {
-	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
-		return fmt.Errorf("invcov: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
-	}
-	return nil
+	return ranges.Check("invcov", p)
 }
 
 // FitInvCov returns the metric of the inverse covariance

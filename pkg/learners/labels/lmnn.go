@@ -13,6 +13,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 
 	"metriclab/pkg/learners/nearest"
@@ -27,14 +28,14 @@ const LMNNVersion = 1
 // LMNNParams are the parameters of FitLMNN.
 type LMNNParams struct {
 	// K is the number of target neighbours of a row, at least 1; 0 means 3.
-	K int
+	K int `range:">= 1"`
 	// Mu is the weight μ of impostors, greater than 0 and less than 1; 0 means 0.5.
 	// Target neighbours have weight 1 − μ.
-	Mu float64
+	Mu float64 `range:"> 0 and < 1"`
 	// Tol is the Residual at which to stop, > 0; 0 means 0.001.
-	Tol float64
+	Tol float64 `range:"> 0"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 2000.
-	MaxIterations int
+	MaxIterations int `range:">= 1"`
 	// Progress, if not nil, is told of each iteration, with Objective and Residual of the
 	// best metric as of the last look at all impostors.
 	Progress func(learners.Progress)
@@ -51,17 +52,7 @@ func (p LMNNParams) Resolved() LMNNParams {
 }
 
 func (p LMNNParams) check() error {
-	switch {
-	case p.K < 1:
-		return fmt.Errorf("lmnn: k: %d is not allowed, want at least 1, or 0 for the default", p.K)
-	case !(p.Mu > 0 && p.Mu < 1):
-		return fmt.Errorf("lmnn: mu: %v is not allowed, want a number > 0 and < 1", p.Mu)
-	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
-		return fmt.Errorf("lmnn: tol: %v is not allowed, want a finite number > 0", p.Tol)
-	case p.MaxIterations < 1:
-		return fmt.Errorf("lmnn: max_iterations: %d is not allowed, want at least 1, or 0 for the default", p.MaxIterations)
-	}
-	return nil
+	return ranges.Check("lmnn", p)
 }
 
 // LMNN is what FitLMNN returns. Status is learners.Converged if Residual ≤ Tol,

@@ -13,6 +13,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/spectral"
@@ -24,9 +25,9 @@ const MCMLVersion = 1
 // MCMLParams are the parameters of FitMCML.
 type MCMLParams struct {
 	// Tol is the Residual at which to stop, in nats, > 0; 0 means 0.001.
-	Tol float64
+	Tol float64 `range:"> 0"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 1000.
-	MaxIterations int
+	MaxIterations int `range:">= 1"`
 	// Progress, if not nil, is told of each iteration, with F(M) and Residual at the metric
 	// before it.
 	Progress func(learners.Progress)
@@ -40,13 +41,7 @@ func (p MCMLParams) Resolved() MCMLParams {
 }
 
 func (p MCMLParams) check() error {
-	switch {
-	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
-		return fmt.Errorf("mcml: tol: %v is not allowed, want a finite number > 0", p.Tol)
-	case p.MaxIterations < 1:
-		return fmt.Errorf("mcml: max_iterations: %d is not allowed, want at least 1, or 0 for the default", p.MaxIterations)
-	}
-	return nil
+	return ranges.Check("mcml", p)
 }
 
 // MCML is what FitMCML returns. Status is learners.Converged if Residual ≤ Tol,

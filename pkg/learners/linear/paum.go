@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/persist"
@@ -23,15 +23,15 @@ type PAUMParams struct {
 	// TauPositive and TauNegative are the margins τ₊₁ and τ₋₁: finite, and not
 	// both negative, since nothing would ever be learned. The default is 0, the
 	// Perceptron.
-	TauPositive float64 `json:"tau_positive"`
-	TauNegative float64 `json:"tau_negative"`
+	TauPositive float64 `json:"tau_positive" range:"finite"`
+	TauNegative float64 `json:"tau_negative" range:"finite"`
 	// Eta is the learning rate η > 0; 0 means 1. Only τ/η matters to what is
 	// predicted.
-	Eta float64 `json:"eta"`
+	Eta float64 `json:"eta" range:"> 0"`
 	// R > 0 is the radius of the data, max ‖x‖: the bias moves by η·R². 0 means 1,
 	// which is right for rows of unit length. A stream has no maximum known in
 	// advance, so that it is a parameter here.
-	R float64 `json:"r"`
+	R float64 `json:"r" range:"> 0"`
 }
 
 // Resolved returns p with its defaults filled in: Eta = 1, R = 1.
@@ -42,21 +42,13 @@ func (p PAUMParams) Resolved() PAUMParams {
 }
 
 func (p PAUMParams) check() error {
-	for _, m := range []struct {
-		name string
-		tau  float64
-	}{{"tau_positive", p.TauPositive}, {"tau_negative", p.TauNegative}} {
-		if !finite(m.tau) {
-			return fmt.Errorf("paum: %s: %v is not allowed, want a finite number", m.name, m.tau)
-		}
+	if err := ranges.Check("paum", p); err != nil {
+		return err
 	}
 	if p.TauPositive < 0 && p.TauNegative < 0 {
 		return fmt.Errorf("paum: tau_positive, tau_negative: %v and %v are not allowed, want at least one ≥ 0: from w = 0 no update would be made", p.TauPositive, p.TauNegative)
 	}
-	if !(p.Eta > 0) || math.IsInf(p.Eta, 1) {
-		return fmt.Errorf("paum: eta: %v is not allowed, want a finite number > 0", p.Eta)
-	}
-	if r2 := p.R * p.R; !(p.R > 0) || r2 == 0 || math.IsInf(r2, 1) {
+	if !positive(p.R * p.R) {
 		return fmt.Errorf("paum: r: %v is not allowed, want a number > 0 with a finite square > 0", p.R)
 	}
 	return nil

@@ -165,16 +165,16 @@ func TestPAUMBound(t *testing.T) {
 
 func TestPAUMErrors(t *testing.T) {
 	for want, p := range map[string]PAUMParams{
-		"paum: tau_positive: NaN is not allowed, want a finite number":     {TauPositive: math.NaN()},
-		"paum: tau_negative: -Inf is not allowed":                          {TauNegative: math.Inf(-1)},
-		"paum: tau_positive, tau_negative: -1 and -2 are not allowed":      {TauPositive: -1, TauNegative: -2},
-		"paum: eta: -1 is not allowed, want a finite number > 0":           {Eta: -1},
-		"paum: eta: +Inf is not allowed":                                   {Eta: math.Inf(1)},
-		"paum: eta: NaN is not allowed":                                    {Eta: math.NaN()},
-		"paum: r: -1 is not allowed, want a number > 0 with a finite squa": {R: -1},
-		"paum: r: 1e+200 is not allowed":                                   {R: 1e200},
-		"paum: r: 1e-200 is not allowed":                                   {R: 1e-200},
-		"paum: r: NaN is not allowed":                                      {R: math.NaN()},
+		"paum: tau_positive: NaN is not allowed, want a finite number": {TauPositive: math.NaN()},
+		"paum: tau_negative: -Inf is not allowed":                      {TauNegative: math.Inf(-1)},
+		"paum: tau_positive, tau_negative: -1 and -2 are not allowed":  {TauPositive: -1, TauNegative: -2},
+		"paum: eta: -1 is not allowed, want a finite number > 0":       {Eta: -1},
+		"paum: eta: +Inf is not allowed":                               {Eta: math.Inf(1)},
+		"paum: eta: NaN is not allowed":                                {Eta: math.NaN()},
+		"paum: r: -1 is not allowed, want a finite number > 0":         {R: -1},
+		"paum: r: 1e+200 is not allowed":                               {R: 1e200},
+		"paum: r: 1e-200 is not allowed":                               {R: 1e-200},
+		"paum: r: NaN is not allowed":                                  {R: math.NaN()},
 	} {
 		if _, err := NewPAUM(2, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", p, err, want)

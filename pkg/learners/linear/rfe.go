@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 )
@@ -24,10 +25,10 @@ type RFEParams struct {
 	SVM SVMParams `json:"svm"`
 	// Chunk in [0, 1) is the share of the surviving features that goes in one
 	// round, rounded down, but at least one. The default is 0: one at a time.
-	Chunk float64 `json:"chunk"`
+	Chunk float64 `json:"chunk" range:">= 0 and < 1"`
 	// Single ≥ 0 is the number of survivors from which on features go one at a
 	// time: no chunk takes fewer than that. The default is 0.
-	Single int `json:"single"`
+	Single int `json:"single" range:">= 0"`
 }
 
 // Resolved returns p with its defaults filled in: those of SVM.
@@ -68,11 +69,8 @@ func FitRFE(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []classify.Labe
 		panic("linear: FitRFE: the source of random numbers is nil")
 	}
 	p = p.Resolved()
-	if !(p.Chunk >= 0 && p.Chunk < 1) {
-		return nil, fmt.Errorf("rfe: chunk: %v is not allowed, want 0 to below 1", p.Chunk)
-	}
-	if p.Single < 0 {
-		return nil, fmt.Errorf("rfe: single: %d is not allowed, want ≥ 0", p.Single)
+	if err := ranges.Check("rfe", p); err != nil {
+		return nil, err
 	}
 	s, err := newSVMSolver(ctx, xd, y, p.SVM)
 	if err != nil {

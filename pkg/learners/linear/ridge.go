@@ -13,6 +13,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -28,12 +29,12 @@ const RidgeKind = "classify/ridge"
 type RidgeParams struct {
 	// Strength is λ > 0, in feature²; 0 means that generalised cross-validation
 	// chooses it from Grid.
-	Strength float64 `json:"strength"`
+	Strength float64 `json:"strength" range:"0, or > 0"`
 	// Grid holds the strengths > 0 to choose from, in any order. The default is
 	// 25 values from 1e-8·s to 100·s, evenly spaced in the logarithm, where s is
 	// the largest eigenvalue of the scatter Σ(xᵢ−x̄)(xᵢ−x̄)ᵀ. It must be empty if
 	// Strength is given.
-	Grid []float64 `json:"grid,omitempty"`
+	Grid []float64 `json:"grid,omitempty" range:"> 0"`
 }
 
 // Resolved returns p with defaults filled in. The default of Grid depends on the
@@ -41,16 +42,11 @@ type RidgeParams struct {
 func (p RidgeParams) Resolved() RidgeParams { return p }
 
 func (p RidgeParams) check() error {
-	if p.Strength != 0 && !positive(p.Strength) {
-		return fmt.Errorf("strength: %v is not allowed, want a finite number > 0, or 0 to choose it", p.Strength)
+	if err := ranges.Check("", p); err != nil {
+		return err
 	}
 	if p.Strength != 0 && len(p.Grid) > 0 {
 		return errors.New("grid: is not allowed beside a strength")
-	}
-	for i, l := range p.Grid {
-		if !positive(l) {
-			return fmt.Errorf("grid[%d]: %v is not allowed, want a finite number > 0", i, l)
-		}
 	}
 	return nil
 }

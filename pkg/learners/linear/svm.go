@@ -16,6 +16,7 @@ import (
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/limits"
@@ -48,16 +49,16 @@ type SVMParams struct {
 	// Loss is the loss; the zero value is Hinge.
 	Loss SVMLoss `json:"loss"`
 	// C > 0 is the weight of the losses against ½‖w‖²; 0 means 1.
-	C float64 `json:"c"`
+	C float64 `json:"c" range:"> 0"`
 	// BiasScale B > 0 is the constant feature whose weight is b/B: the larger,
 	// the less the bias is regularised. 0 means 1.
-	BiasScale float64 `json:"bias_scale"`
+	BiasScale float64 `json:"bias_scale" range:"> 0"`
 	// Tol in (0, 1) ends the fit when the duality gap is Tol of the objective or
 	// less; 0 means 1e-4.
-	Tol float64 `json:"tol"`
+	Tol float64 `json:"tol" range:"> 0 and < 1"`
 	// MaxEpochs is the cap on passes over the rows; 0 means 1000. Newton steps
 	// are not counted.
-	MaxEpochs int `json:"max_epochs"`
+	MaxEpochs int `json:"max_epochs" range:">= 1"`
 }
 
 // Resolved returns p with its defaults filled in: C = 1, BiasScale = 1, Tol =
@@ -75,17 +76,14 @@ func (p SVMParams) check() error {
 	if p.Loss < Hinge || p.Loss > SquaredHinge {
 		return fmt.Errorf("loss: %d is not allowed, want %d to %d", p.Loss, Hinge, SquaredHinge)
 	}
-	if !positive(p.C) || !positive(1/(2*p.C)) {
+	if err := ranges.Check("", p); err != nil {
+		return err
+	}
+	if !positive(1 / (2 * p.C)) {
 		return fmt.Errorf("c: %v is not allowed, want a finite number > 0 with a finite inverse", p.C)
 	}
-	if b2 := p.BiasScale * p.BiasScale; !(p.BiasScale > 0) || !positive(b2) {
+	if !positive(p.BiasScale * p.BiasScale) {
 		return fmt.Errorf("bias_scale: %v is not allowed, want a number > 0 with a finite square > 0", p.BiasScale)
-	}
-	if !(p.Tol > 0 && p.Tol < 1) {
-		return fmt.Errorf("tol: %v is not allowed, want a number between 0 and 1", p.Tol)
-	}
-	if p.MaxEpochs < 1 {
-		return fmt.Errorf("max_epochs: %d is not allowed, want ≥ 1, or 0 for the default", p.MaxEpochs)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func PrintedLogMaps(a, b, m int) float64 {
 }
 
 func mustShape(a, b, m int) {
-	if err := checkShape("mapping", a, b, m); err != nil {
+	if err := checkShape("mapping", a, b, FTLParams{M: m}); err != nil {
 		panic(err.Error())
 	}
 }

@@ -24,7 +24,7 @@ const FTLKind = "mapping/ftl"
 // FTLParams are the parameters of FTL.
 type FTLParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
-	M int `json:"m"`
+	M int `json:"m" range:">= 1 and <= the number of prototypes"`
 }
 
 // FTL is follow-the-leader: it predicts the map that would have cost least in all rounds so far,
@@ -58,7 +58,7 @@ func NewFTL(a, b int, p FTLParams) (*FTL, error) {
 	if p.M == 0 {
 		p.M = min(2, b)
 	}
-	if err := checkShape("ftl", a, b, p.M); err != nil {
+	if err := checkShape("ftl", a, b, p); err != nil {
 		return nil, err
 	}
 	l := &FTL{p: p, c: newCosts(a, b), set: make([]int, p.M)}
@@ -222,7 +222,7 @@ func (s ftlState) learner(p FTLParams) (*FTL, error) {
 	if s.Round < 0 || s.Round >= MaxRounds {
 		return nil, fmt.Errorf("round: %d is not allowed, want 0 to %d", s.Round, int64(MaxRounds-1))
 	}
-	if err := errors.Join(checkShape("ftl", c.a, c.b, p.M), c.checkState(s.Round), checkSet(s.Set, p.M, c.b)); err != nil {
+	if err := errors.Join(checkShape("ftl", c.a, c.b, p), c.checkState(s.Round), checkSet(s.Set, p.M, c.b)); err != nil {
 		return nil, err
 	}
 	l := &FTL{p: p, c: c, round: s.Round, set: s.Set}

@@ -47,7 +47,7 @@ func TestFTLErrors(t *testing.T) {
 	for _, c := range []struct {
 		a, b, m int
 		want    string
-	}{{0, 3, 2, "a: 0"}, {3, 0, 2, "b: 0"}, {3, 3, 4, "m: 4 is not allowed, want 1 to 3"}, {3, 3, -1, "m: -1"}} {
+	}{{0, 3, 2, "a: 0"}, {3, 0, 2, "b: 0"}, {3, 3, 4, "m: 4 is not allowed, want an integer from 1 to 3"}, {3, 3, -1, "m: -1"}} {
 		if _, err := NewFTL(c.a, c.b, FTLParams{M: c.m}); err == nil || !strings.HasPrefix(err.Error(), "ftl: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v", c, err)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/ranges"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -37,9 +38,9 @@ func sets(b, m int) int {
 	return n
 }
 
-// checkShape returns an error unless maps of a objects to b prototypes, m of them used, exist, and
-// their costs fit limits.Memory.
-func checkShape(name string, a, b, m int) error {
+// checkShape returns an error unless maps of a objects to b prototypes exist, params, such as the
+// FTLParams of their m, are in their ranges, and the costs fit limits.Memory.
+func checkShape(name string, a, b int, params any) error {
 	switch {
 	case a < 1:
 		return fmt.Errorf("%s: a: %d is not allowed, want at least 1 object", name, a)
@@ -47,8 +48,9 @@ func checkShape(name string, a, b, m int) error {
 		return fmt.Errorf("%s: b: %d is not allowed, want at least 1 prototype", name, b)
 	case b > math.MaxInt32: // so that no product in sets overflows
 		return fmt.Errorf("%s: b: %d is not allowed, want at most %d prototypes", name, b, math.MaxInt32)
-	case m < 1 || m > b:
-		return fmt.Errorf("%s: m: %d is not allowed, want 1 to %d, the number of prototypes", name, m, b)
+	}
+	if err := ranges.Check(name, params, ranges.Limit{Words: "the number of prototypes", Value: b}); err != nil {
+		return err
 	}
 	// Costs, weights, and what sums over sets take.
 	bytes := limits.Floats(a, 4*b+8)

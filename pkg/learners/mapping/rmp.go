@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -97,20 +98,20 @@ func (s *Sampler) UnmarshalText(text []byte) error { return samplerNames.Unmarsh
 // RMPParams are the parameters of RMP.
 type RMPParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
-	M int `json:"m"`
+	M int `json:"m" range:">= 1 and <= the number of prototypes"`
 	// Eta is the rule of the learning rate. The default is EtaHundredfold.
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
-	Rate float64 `json:"rate,omitempty"`
+	Rate float64 `json:"rate,omitempty" range:"0, or > 0 and <= 1e100"`
 	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
 	// learned from with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
 	// of which all costs are forgotten, with the η of their length (DoublingRegretBound).
-	Rounds int `json:"rounds"`
+	Rounds int `json:"rounds" range:"0, or >= 1 and <= 9007199254740992"`
 	// Sampler is how the set is drawn. The default is SampleAuto.
 	Sampler Sampler `json:"sampler"`
 	// ChainSteps is R, the steps of the random walk per round, at most MaxChainSteps; 0 means 5000. It is of no account where sets are
 	// enumerated.
-	ChainSteps int `json:"chain_steps"`
+	ChainSteps int `json:"chain_steps" range:">= 1 and <= 10000000"`
 }
 
 // Resolved returns p with the defaults that do not depend on B filled in: ChainSteps =
@@ -126,22 +127,18 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 	if p.M == 0 {
 		p.M = min(2, b)
 	}
-	if err := checkShape("rmp", a, b, p.M); err != nil {
+	if err := checkShape("rmp", a, b, p); err != nil {
 		return p, err
 	}
 	switch {
 	case p.Eta < EtaHundredfold || p.Eta > EtaFixed:
 		return p, fmt.Errorf("rmp: eta: %d is not allowed, want EtaHundredfold, EtaPrinted, EtaCorrected, EtaAnytime or EtaFixed", int(p.Eta))
-	case p.Eta == EtaFixed && !(p.Rate > 0 && p.Rate <= MaxRate):
-		return p, fmt.Errorf("rmp: rate: %v is not allowed, want a number > 0 and at most %v", p.Rate, MaxRate)
+	case p.Eta == EtaFixed && p.Rate == 0:
+		return p, fmt.Errorf("rmp: rate: 0 is not allowed with eta %v, want %s", p.Eta, ranges.Of(p, "Rate").WithoutZero().Text())
 	case p.Eta != EtaFixed && p.Rate != 0:
 		return p, fmt.Errorf("rmp: rate: %v is not allowed with eta %v, want 0: it is for Fixed only", p.Rate, p.Eta)
-	case p.Rounds < 0 || p.Rounds > MaxRounds:
-		return p, fmt.Errorf("rmp: rounds: %d is not allowed, want 1 to %d, or 0 for an unknown horizon", p.Rounds, int64(MaxRounds))
 	case p.Rounds > 0 && (p.Eta == EtaAnytime || p.Eta == EtaFixed):
 		return p, fmt.Errorf("rmp: rounds: %d is not allowed with eta %v, want 0: it has no horizon", p.Rounds, p.Eta)
-	case p.ChainSteps < 0 || p.ChainSteps > MaxChainSteps:
-		return p, fmt.Errorf("rmp: chain steps: %d is not allowed, want 1 to %d, or 0 for the default", p.ChainSteps, MaxChainSteps)
 	}
 	n := sets(b, p.M)
 	switch p.Sampler {

@@ -160,7 +160,7 @@ func TestRMPParams(t *testing.T) {
 		"rounds: -1":          {Rounds: -1},
 		"rounds: 3 is not":    {Eta: EtaAnytime, Rounds: 3},
 		"rounds: 4 is not":    {Eta: EtaFixed, Rate: 1, Rounds: 4},
-		"chain steps: -1":     {ChainSteps: -1},
+		"chain_steps: -1":     {ChainSteps: -1},
 		"sampler: 7":          {Sampler: 7},
 		"sampler: -1 is not ": {Sampler: -1},
 	} {

@@ -13,6 +13,7 @@ import (
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -44,12 +45,12 @@ type BatchPOLAParams struct {
 	POLAParams
 	// Beta is the convergence parameter β > 0: the largest hinge loss of a pair
 	// that is accepted. 0 means 0.1.
-	Beta float64 `json:"beta"`
+	Beta float64 `json:"beta" range:"> 0"`
 	// Reading is what an iteration is. The default is BatchPasses.
 	Reading BatchReading `json:"reading"`
 	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
 	// of Violations per link.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int `json:"max_iterations" range:"0, or >= 1"`
 	// Progress, if not nil, is told of each iteration, with the largest hinge loss before it
 	// as Residual; Objective is NaN, as there is none.
 	Progress func(learners.Progress) `json:"-"`
@@ -71,13 +72,11 @@ func (p BatchPOLAParams) Resolved() BatchPOLAParams {
 
 func (p BatchPOLAParams) check() error {
 	const name = "pola-batch"
-	switch {
-	case !(p.Beta > 0) || math.IsInf(p.Beta, 0):
-		return fmt.Errorf("%s: beta: %v is not allowed, want a finite number > 0", name, p.Beta)
-	case p.Reading != BatchPasses && p.Reading != BatchViolations:
+	if p.Reading != BatchPasses && p.Reading != BatchViolations {
 		return fmt.Errorf("%s: reading: %d is not allowed, want BatchPasses or BatchViolations", name, int(p.Reading))
-	case p.MaxIterations < 0:
-		return fmt.Errorf("%s: max_iterations: %d is not allowed, want at least 1, or 0 for the default", name, p.MaxIterations)
+	}
+	if err := ranges.Check(name, p); err != nil {
+		return err
 	}
 	return p.POLAParams.check(name)
 }

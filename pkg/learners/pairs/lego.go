@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -56,11 +57,11 @@ const MaxTarget = 1e100
 type LEGOParams struct {
 	// Eta is η > 0, the weight of the loss against the divergence from the last
 	// matrix; 0 means 0.5.
-	Eta float64 `json:"eta"`
+	Eta float64 `json:"eta" range:"> 0"`
 	// Upper is u > 0, the squared distance wanted of a similar pair; 0 means 2.
-	Upper float64 `json:"u"`
+	Upper float64 `json:"u" range:"> 0 and < l"`
 	// Lower is ℓ > u, at most MaxTarget, that of a dissimilar pair; 0 means 8.
-	Lower float64 `json:"l"`
+	Lower float64 `json:"l" range:"> u and <= 1e100"`
 	// Update says on which pairs to update. The default is UpdateAlways.
 	Update UpdateRule `json:"update"`
 	// W0 is the start matrix, d×d and positive definite, a precision; nil means I.
@@ -77,13 +78,10 @@ func (p LEGOParams) Resolved() LEGOParams {
 }
 
 func (p LEGOParams) check() error {
+	if err := ranges.Check("lego", p); err != nil {
+		return err
+	}
 	switch {
-	case !(p.Eta > 0) || math.IsInf(p.Eta, 0):
-		return fmt.Errorf("lego: eta: %v is not allowed, want a finite number > 0", p.Eta)
-	case !(p.Upper > 0):
-		return fmt.Errorf("lego: u: %v is not allowed, want a number > 0", p.Upper)
-	case !(p.Lower <= MaxTarget):
-		return fmt.Errorf("lego: l: %v is not allowed, want a number greater than u and at most %g", p.Lower, MaxTarget)
 	case !(p.Upper < p.Lower):
 		return fmt.Errorf("lego: u: %v and l: %v are not allowed, want u < l", p.Upper, p.Lower)
 	case p.Update != UpdateAlways && p.Update != UpdateViolated:

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -74,16 +75,16 @@ type PAParams struct {
 	Rule PARule `json:"rule"`
 	// C > 0 weighs the loss against the length of the step; 0 means 1. PlainPA,
 	// which is the limit of PAI and PAII for large C, takes no account of it.
-	C float64 `json:"c"`
+	C float64 `json:"c" range:"> 0"`
 	// PSD says when the hypothesis is made feasible. The default is PSDEachStep.
 	PSD PSD `json:"psd"`
 	// B0 is the start threshold b⁰, from −MaxThreshold to MaxThreshold. The default is 0, as in the
-	// paper; it is below 1, so that PSDEachStep satisfies b ≥ 1 from its first update
+	// paper; it is below 1, so that PSDEachStep satisfies 1 ≤ b from its first update
 	// on only.
-	B0 float64 `json:"b0"`
+	B0 float64 `json:"b0" range:">= -1e100 and <= 1e100"`
 	// Tol ≥ 0, of PALS only, is the largest loss |s| of a pair on which no update is
 	// made. The default is 0, as in the paper, which makes one on every pair.
-	Tol float64 `json:"tol,omitempty"`
+	Tol float64 `json:"tol,omitempty" range:">= 0"`
 }
 
 // Resolved returns p with its defaults filled in: C = 1.
@@ -99,13 +100,11 @@ func (p PAParams) check(name string) error {
 		return fmt.Errorf("%s: rule: %d is not allowed, want PlainPA, PAI, PAII or PALS", name, int(p.Rule))
 	case p.PSD != PSDEachStep && p.PSD != PSDAtEnd:
 		return fmt.Errorf("%s: psd: %d is not allowed, want PSDEachStep or PSDAtEnd", name, int(p.PSD))
-	case !(p.C > 0) || math.IsInf(p.C, 0):
-		return fmt.Errorf("%s: c: %v is not allowed, want a finite number > 0", name, p.C)
-	case !(math.Abs(p.B0) <= MaxThreshold):
-		return fmt.Errorf("%s: b0: %v is not allowed, want a number from %g to %g", name, p.B0, -MaxThreshold, MaxThreshold)
-	case !(p.Tol >= 0) || math.IsInf(p.Tol, 0):
-		return fmt.Errorf("%s: tol: %v is not allowed, want a finite number ≥ 0", name, p.Tol)
-	case p.Tol != 0 && p.Rule != PALS:
+	}
+	if err := ranges.Check(name, p); err != nil {
+		return err
+	}
+	if p.Tol != 0 && p.Rule != PALS {
 		return fmt.Errorf("%s: tol: %v is not allowed with rule %v, want 0: it is for PALS only", name, p.Tol, p.Rule)
 	}
 	return nil

@@ -3,8 +3,8 @@ package pairs
 import (
 	"fmt"
 	"io"
-	"math"
 
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -24,11 +24,11 @@ const MaxThreshold = 1e100
 // POLAParams are the parameters of POLA.
 type POLAParams struct {
 	// B1 is the start threshold b₁, from −MaxThreshold to MaxThreshold; nil means 1. A value is
-	// given as new(0.5). From the first update on, b ≥ 1 whatever b₁ is.
-	B1 *float64 `json:"b1"`
+	// given as new(0.5). From the first update on, 1 ≤ b whatever b₁ is.
+	B1 *float64 `json:"b1" range:">= -1e100 and <= 1e100"`
 	// Gamma is the relaxation γ ≥ 0 of Eq. 12 for inseparable data; 0 is the
 	// algorithm of Fig. 1.
-	Gamma float64 `json:"gamma"`
+	Gamma float64 `json:"gamma" range:">= 0"`
 }
 
 // Resolved returns p with its defaults filled in: B1 = 1.
@@ -44,13 +44,7 @@ func (p POLAParams) Resolved() POLAParams {
 // check returns an error, with the learner's name, if a parameter is out of
 // range.
 func (p POLAParams) check(name string) error {
-	if b := *p.B1; !(math.Abs(b) <= MaxThreshold) {
-		return fmt.Errorf("%s: b1: %v is not allowed, want a number from %g to %g", name, b, -MaxThreshold, MaxThreshold)
-	}
-	if g := p.Gamma; !(g >= 0) || math.IsInf(g, 0) {
-		return fmt.Errorf("%s: gamma: %v is not allowed, want a finite number ≥ 0", name, g)
-	}
-	return nil
+	return ranges.Check(name, p)
 }
 
 // POLA is the pseudo-metric online learning algorithm

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -24,7 +25,7 @@ type RCAParams struct {
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance within
 	// chunklets. The default is 0, plain RCA with the pseudo-inverse: no
 	// regularisation unless it is asked for.
-	Ridge float64 `json:"ridge"`
+	Ridge float64 `json:"ridge" range:">= 0"`
 }
 
 // Resolved returns p with defaults filled in. Zero is a legal ridge and the
@@ -62,8 +63,8 @@ func FitRCA(ctx context.Context, x mat.Matrix, links []metric.Link, p RCAParams)
 	}
 	n, d := xd.Dims()
 	p = p.Resolved()
-	if !(p.Ridge >= 0) || math.IsInf(p.Ridge, 1) {
-		return learners.MetricResult{}, fmt.Errorf("rca: ridge: %v is not allowed, want a finite number ≥ 0", p.Ridge)
+	if err := ranges.Check("rca", p); err != nil {
+		return learners.MetricResult{}, err
 	}
 	if err := metric.CheckFinite(xd); err != nil {
 		return learners.MetricResult{}, fmt.Errorf("rca: %w", err)

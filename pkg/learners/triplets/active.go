@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 )
 
@@ -101,15 +102,15 @@ const MaxMu = 1e100
 type SelectorParams struct {
 	// Rule is the rule of selection. The default is SelectRandomThenUncertainty.
 	Rule SelectorRule
-	// Candidates is the number of pairs of objects that are weighed per query, at least 1: all that were
-	// not asked if there are no more, else as many random ones. 0 means 5000: all for up to 101 objects.
-	Candidates int
+	// Candidates is the number of pairs of objects that are weighed per query, from 1 to MaxCandidates: all that
+	// were not asked if there are no more, else as many random ones. 0 means 5000: all for up to 101 objects.
+	Candidates int `range:">= 1 and <= 10000000"`
 	// Model is the model of an answer, which SelectInformationGain and Gain need and the other rules ignore. There is no default: AnswerCrowd
 	// is for kernels fitted with the loss CKL, AnswerLogistic for those fitted with STE.
 	Model AnswerModel
 	// Mu is μ of AnswerCrowd, in units of d², > 0 and at most MaxMu; 0 means 0.05. The larger, the less certain are the
 	// answers about close objects.
-	Mu float64
+	Mu float64 `range:"> 0 and <= 1e100"`
 }
 
 // MaxSelected and MaxCandidates bound the objects and the candidates of a Selector.
@@ -129,16 +130,12 @@ func (p SelectorParams) check() error {
 	switch {
 	case p.Rule < SelectRandomThenUncertainty || p.Rule > SelectInformationGain:
 		return fmt.Errorf("selector: rule: %v is not allowed, want SelectRandomThenUncertainty, SelectRandom, SelectUncertainty or SelectInformationGain", p.Rule)
-	case p.Candidates < 1 || p.Candidates > MaxCandidates:
-		return fmt.Errorf("selector: candidates: %d is not allowed, want 1 to %d, or 0 for the default", p.Candidates, MaxCandidates)
 	case p.Model < 0 || p.Model > AnswerLogistic:
 		return fmt.Errorf("selector: model: %v is not allowed, want AnswerCrowd or AnswerLogistic", p.Model)
 	case p.Model == 0 && p.Rule == SelectInformationGain:
 		return errors.New("selector: model: none given, and information gain needs one: AnswerCrowd for a kernel fitted with CKL, AnswerLogistic for one fitted with STE; for ERKLE take another rule")
-	case !(p.Mu > 0 && p.Mu <= MaxMu):
-		return fmt.Errorf("selector: mu: %v is not allowed, want a number > 0 and at most %v", p.Mu, MaxMu)
 	}
-	return nil
+	return ranges.Check("selector", p)
 }
 
 // Selector chooses the next question by a kernel and the answers so far. By every rule the head is an

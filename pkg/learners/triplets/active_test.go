@@ -328,7 +328,7 @@ func TestSelectorRefuses(t *testing.T) {
 	}{
 		{2, src, SelectorParams{}, "selector: n: 2 is not allowed, want 3 to 1048576 objects"},
 		{3, src, SelectorParams{Rule: 4}, "selector: rule: Rule(4) is not allowed, want SelectRandomThenUncertainty, SelectRandom, SelectUncertainty or SelectInformationGain"},
-		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want 1 to 10000000, or 0 for the default"},
+		{3, src, SelectorParams{Candidates: -1}, "selector: candidates: -1 is not allowed, want an integer from 1 to 10000000"},
 		{3, src, SelectorParams{Model: -1}, "selector: model: AnswerModel(-1) is not allowed, want AnswerCrowd or AnswerLogistic"},
 		{3, src, SelectorParams{Rule: SelectInformationGain}, "selector: model: none given, and information gain needs one: AnswerCrowd for a kernel fitted with CKL, AnswerLogistic for one fitted with STE; for ERKLE take another rule"},
 		{3, src, SelectorParams{Mu: -1}, "selector: mu: -1 is not allowed, want a number > 0 and at most 1e+100"},

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -45,20 +46,21 @@ type BatchParams struct {
 	// Loss is the loss of a triplet; the zero value is GNMDS.
 	Loss Loss
 	// Tau is τ, the weight of the trace, from 0 to MaxStep.
-	Tau float64
+	Tau float64 `range:">= 0 and <= 1e100"`
 	// Margin is the margin of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
-	Margin float64
+	Margin float64 `range:"> 0 and <= 1e100"`
 	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
-	Mu float64
+	Mu float64 `range:"> 0 and <= 1e100"`
 	// Method is how to descend; the zero value is BatchAccelerated.
 	Method BatchMethod
-	// Delta is the step of Fixed, greater than 0 and at most MaxStep. It multiplies the gradient of
+	// Delta is the step of BatchFixed, greater than 0 and at most MaxStep. It multiplies the gradient of
 	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
-	Delta float64
+	Delta float64 `range:"0, or > 0 and <= 1e100"`
 	// Iterations ≥ 1 is the cap on iterations; 0 means 1000.
-	Iterations int
-	// Tol > 0 is the Residual at which BatchAccelerated and BatchLineSearch end; 0 means 1e-3.
-	Tol float64
+	Iterations int `range:">= 1"`
+	// Tol is the Residual at which BatchAccelerated and BatchLineSearch end, greater than 0 and at most
+	// MaxStep; 0 means 1e-3.
+	Tol float64 `range:"> 0 and <= 1e100"`
 	// Initial is the first kernel, n×n and positive semi-definite up to round-off
 	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
 	// That of a fit to fewer triplets, or to another τ, is a warm start.
@@ -80,24 +82,16 @@ func (p BatchParams) Resolved() BatchParams {
 
 // check is for resolved parameters.
 func (p BatchParams) check() error {
-	inRange := func(v float64) bool { return v > 0 && v <= MaxStep }
+	if err := ranges.Check("", p); err != nil {
+		return err
+	}
 	switch {
 	case p.Loss < GNMDS || p.Loss > CKL:
 		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE or CKL", int(p.Loss))
-	case p.Tau != 0 && !inRange(p.Tau):
-		return fmt.Errorf("tau: %v is not allowed, want a number from 0 to %v", p.Tau, MaxStep)
-	case !inRange(p.Margin):
-		return fmt.Errorf("margin: %v is not allowed, want a number > 0, at most %v", p.Margin, MaxStep)
-	case !inRange(p.Mu):
-		return fmt.Errorf("mu: %v is not allowed, want a number > 0, at most %v", p.Mu, MaxStep)
 	case p.Method < BatchAccelerated || p.Method > BatchFixed:
 		return fmt.Errorf("method: %d is not allowed, want BatchAccelerated, BatchLineSearch or BatchFixed", int(p.Method))
-	case p.Method == BatchFixed && !inRange(p.Delta):
-		return fmt.Errorf("delta: %v is not allowed with the method fixed, want a number > 0, at most %v", p.Delta, MaxStep)
-	case p.Iterations < 1:
-		return fmt.Errorf("iterations: %d is not allowed, want ≥ 1, or 0 for the default", p.Iterations)
-	case !inRange(p.Tol):
-		return fmt.Errorf("tol: %v is not allowed, want a number > 0, at most %v", p.Tol, MaxStep)
+	case p.Method == BatchFixed && p.Delta == 0:
+		return fmt.Errorf("delta: 0 is not allowed with the method fixed, want %s", ranges.Of(p, "Delta").WithoutZero().Text())
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -94,28 +95,28 @@ type ERKLEParams struct {
 	Step StepRule `json:"step"`
 	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
 	// is of no account for StepPassiveAggressive.
-	Delta float64 `json:"delta"`
+	Delta float64 `json:"delta" range:"> 0 and <= 1e100"`
 	// Margin is the margin κ of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
-	Margin float64 `json:"margin"`
+	Margin float64 `json:"margin" range:"> 0 and <= 1e100"`
 	// P is the probability that StepPassiveAggressive steps of STE aim at, greater than ½
 	// and less than 1; 0 means e/(1+e), with which κ = log(P/(1−P)) is 1.
-	P float64 `json:"p"`
+	P float64 `json:"p" range:"> 0.5 and < 1"`
 	// Beta is the number of updates per round (Algorithm 2), at most MaxBeta; 0 means 1. With more than
 	// one, all triplets are kept.
-	Beta int `json:"beta"`
+	Beta int `json:"beta" range:">= 1 and <= 1000000"`
 	// Gradient is the form of G. The default is GradientPrinted.
 	Gradient Gradient `json:"gradient"`
 	// Initial is K₀, n×n and positive semi-definite, which is copied; nil means I. It is
 	// not among the parameters that are saved: the kernel is.
 	Initial mat.Symmetric `json:"-"`
-	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update γ > 0 is followed by the
+	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update with a positive γ is followed by the
 	// proximal step of δτ·trace, with δ = γ for StepPassiveAggressive: all eigenvalues
 	// fall by δτ (at most MaxStep), and those below it to 0. ProjectPrintedRule is not for it.
-	Trace float64 `json:"trace"`
+	Trace float64 `json:"trace" range:">= 0 and <= 1e100"`
 	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
 	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
 	// Frobenius): with no more than that, all triplets are left out from K = I on.
-	Reject float64 `json:"reject"`
+	Reject float64 `json:"reject" range:"> 0 and <= 1e100"`
 	// Projection is how the kernel is kept positive semi-definite. The default is ProjectStructured.
 	Projection Projection `json:"projection"`
 	// Seed is the origin of the draws of Algorithm 2.
@@ -135,27 +136,16 @@ func (p ERKLEParams) Resolved() ERKLEParams {
 
 // check returns an error unless the resolved parameters are allowed, Initial apart.
 func (p ERKLEParams) check() error {
-	for _, q := range []struct {
-		field string
-		v     float64
-	}{{"delta", p.Delta}, {"margin", p.Margin}, {"reject", p.Reject}} {
-		if !(q.v > 0 && q.v <= MaxStep) {
-			return fmt.Errorf("erkle: %s: %v is not allowed, want a number > 0 and at most %v", q.field, q.v, MaxStep)
-		}
+	if err := ranges.Check("erkle", p); err != nil {
+		return err
 	}
 	switch {
 	case p.Loss != GNMDS && p.Loss != STE:
 		return fmt.Errorf("erkle: loss: %v is not allowed, want GNMDS or STE", p.Loss)
 	case p.Step < StepPassiveAggressive || p.Step > StepInverse:
 		return fmt.Errorf("erkle: step: %v is not allowed, want StepPassiveAggressive, StepConstant, StepInverseSqrt or StepInverse", p.Step)
-	case !(p.P > 0.5 && p.P < 1):
-		return fmt.Errorf("erkle: p: %v is not allowed, want a number > 0.5 and < 1", p.P)
-	case p.Beta < 1 || p.Beta > MaxBeta:
-		return fmt.Errorf("erkle: beta: %d is not allowed, want 1 to %d, or 0 for the default", p.Beta, MaxBeta)
 	case p.Gradient != GradientPrinted && p.Gradient != GradientFrobenius:
 		return fmt.Errorf("erkle: gradient: %v is not allowed, want GradientPrinted or GradientFrobenius", p.Gradient)
-	case !(p.Trace >= 0 && p.Trace <= MaxStep):
-		return fmt.Errorf("erkle: trace: %v is not allowed, want a number from 0 to %v", p.Trace, MaxStep)
 	case p.Projection < ProjectStructured || p.Projection > ProjectDense:
 		return fmt.Errorf("erkle: projection: %v is not allowed, want ProjectStructured, ProjectPrintedRule or ProjectDense", p.Projection)
 	case p.Trace > 0 && p.Projection == ProjectPrintedRule:

@@ -443,7 +443,7 @@ func TestERKLEParamsErrors(t *testing.T) {
 		"p: 0.5 is not allowed, want a number > 0.5 and < 1":                                   {P: 0.5},
 		"p: 1 is not allowed":                                                                  {P: 1},
 		"p: NaN is not allowed":                                                                {P: nan},
-		"beta: -1 is not allowed, want 1 to 1000000":                                           {Beta: -1},
+		"beta: -1 is not allowed, want an integer from 1 to 1000000":                           {Beta: -1},
 		"gradient: Gradient(2) is not allowed, want GradientPrinted or GradientFrobenius":      {Gradient: 2},
 		"trace: -0.1 is not allowed, want a number from 0 to 1e+100":                           {Trace: -0.1},
 		"trace: NaN is not allowed":                                                            {Trace: nan},
