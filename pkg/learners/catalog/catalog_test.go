@@ -255,7 +255,7 @@ func TestOfKindMaps(t *testing.T) {
 		if l, err := e.NewMap(2, 1, mustParse(t, e, nil)); err != nil || !slices.Equal(l.Predict(metric.CostRound{}), []int{0, 0}) {
 			t.Errorf("%s: one prototype: error %v", e.Name, err)
 		}
-		if _, err := e.NewMap(2, 1, mustParse(t, e, map[string]string{"m": "2"})); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want 1 to 1") {
+		if _, err := e.NewMap(2, 1, mustParse(t, e, map[string]string{"m": "2"})); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want an integer from 1 to 1") {
 			t.Errorf("%s: 2 of one prototype: error %v", e.Name, err)
 		}
 	}

@@ -72,22 +72,19 @@ var entries = []Entry{
 		Params: []Param{
 			choice("rule", "hard margin, slack in the loss (PA-I), its square (PA-II), or least squares (PA-LS)",
 				pairs.PlainPA.String(), pairs.PAI.String(), pairs.PAII.String(), pairs.PALS.String()),
-			{
-				Name: "c", Doc: "weight of the loss against the length of the step", Type: Number,
-				Needs:   fmt.Sprintf("rule=%v|%v|%v", pairs.PAI, pairs.PAII, pairs.PALS),
-				Default: number(pairs.PAParams{}.Resolved().C), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-			},
+			of(pairs.PAParams{}.Resolved(), "C", Param{
+				Name: "c", Doc: "weight of the loss against the length of the step",
+				Needs: fmt.Sprintf("rule=%v|%v|%v", pairs.PAI, pairs.PAII, pairs.PALS),
+			}),
 			choice("psd", "when the matrix is made positive semi-definite and the threshold at least 1: each step, or only what is returned at the end",
 				pairs.PSDEachStep.String(), pairs.PSDAtEnd.String()),
-			{
-				Name: "b0", Doc: "start threshold", Type: Number,
-				Default: number(pairs.PAParams{}.Resolved().B0), Allowed: threshold, min: -pairs.MaxThreshold, max: pairs.MaxThreshold,
-			},
-			{
-				Name: "tol", Doc: "largest loss of a pair on which no update is made", Type: Number,
-				Needs:   fmt.Sprintf("rule=%v", pairs.PALS),
-				Default: number(pairs.PAParams{}.Resolved().Tol), Allowed: "a finite number ≥ 0",
-			},
+			of(pairs.PAParams{}.Resolved(), "B0", Param{
+				Name: "b0", Doc: "start threshold",
+			}),
+			of(pairs.PAParams{}.Resolved(), "Tol", Param{
+				Name: "tol", Doc: "largest loss of a pair on which no update is made",
+				Needs: fmt.Sprintf("rule=%v", pairs.PALS),
+			}),
 		},
 		Bounded: true,
 		Kind:    pairs.PAKind,
@@ -111,18 +108,15 @@ var entries = []Entry{
 		Version:     pairs.LEGOVersion,
 		Constructor: "pairs.NewLEGO",
 		Params: []Param{
-			{
-				Name: "eta", Doc: "weight of the loss against the divergence from the last matrix", Type: Number,
-				Default: number(pairs.LEGOParams{}.Resolved().Eta), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-			},
-			{
-				Name: "u", Doc: "squared distance wanted of similar pairs", Type: Number,
-				Default: number(pairs.LEGOParams{}.Resolved().Upper), Allowed: "a number > 0 and less than l", min: math.SmallestNonzeroFloat64,
-			},
-			{
-				Name: "l", Doc: "squared distance wanted of dissimilar pairs", Type: Number,
-				Default: number(pairs.LEGOParams{}.Resolved().Lower), Allowed: "a number greater than u and at most " + number(pairs.MaxTarget), min: math.SmallestNonzeroFloat64, max: pairs.MaxTarget,
-			},
+			of(pairs.LEGOParams{}.Resolved(), "Eta", Param{
+				Name: "eta", Doc: "weight of the loss against the divergence from the last matrix",
+			}),
+			of(pairs.LEGOParams{}.Resolved(), "Upper", Param{
+				Name: "u", Doc: "squared distance wanted of similar pairs",
+			}),
+			of(pairs.LEGOParams{}.Resolved(), "Lower", Param{
+				Name: "l", Doc: "squared distance wanted of dissimilar pairs",
+			}),
 			choice("update", "on every pair, or on similar pairs farther than u and dissimilar ones nearer than l",
 				pairs.UpdateAlways.String(), pairs.UpdateViolated.String()),
 		},
@@ -149,34 +143,28 @@ var entries = []Entry{
 				triplets.GNMDS.String(), triplets.STE.String()),
 			choice("step", "length of the step: passive-aggressive, delta, delta/j, or delta/sqrt(j) in round j",
 				triplets.StepPassiveAggressive.String(), triplets.StepConstant.String(), triplets.StepInverse.String(), triplets.StepInverseSqrt.String()),
-			{
-				Name: "delta", Doc: "factor of the step", Type: Number,
-				Needs:   fmt.Sprintf("step=%v|%v|%v", triplets.StepConstant, triplets.StepInverse, triplets.StepInverseSqrt),
-				Default: number(triplets.ERKLEParams{}.Resolved().Delta), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
-			},
-			{
-				Name: "margin", Doc: "margin of the hinge loss", Type: Number, Needs: "loss=" + triplets.GNMDS.String(),
-				Default: number(triplets.ERKLEParams{}.Resolved().Margin), Allowed: positive, min: math.SmallestNonzeroFloat64, max: triplets.MaxStep,
-			},
-			{
-				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step", Type: Number,
-				Needs:   fmt.Sprintf("loss=%v and step=%v", triplets.STE, triplets.StepPassiveAggressive),
-				Default: number(triplets.ERKLEParams{}.Resolved().P), Allowed: "a number > 0.5 and < 1", min: math.Nextafter(0.5, 1), max: math.Nextafter(1, 0),
-			},
-			{
-				Name: "beta", Doc: "steps per round, all but one of them on earlier comparisons, drawn at random", Type: Count,
-				Default: strconv.Itoa(triplets.ERKLEParams{}.Resolved().Beta), Allowed: fromTo(1, triplets.MaxBeta), min: 1, max: triplets.MaxBeta,
-			},
+			of(triplets.ERKLEParams{}.Resolved(), "Delta", Param{
+				Name: "delta", Doc: "factor of the step",
+				Needs: fmt.Sprintf("step=%v|%v|%v", triplets.StepConstant, triplets.StepInverse, triplets.StepInverseSqrt),
+			}),
+			of(triplets.ERKLEParams{}.Resolved(), "Margin", Param{
+				Name: "margin", Doc: "margin of the hinge loss", Needs: "loss=" + triplets.GNMDS.String(),
+			}),
+			of(triplets.ERKLEParams{}.Resolved(), "P", Param{
+				Name: "p", Doc: "probability of the last comparison after a passive-aggressive step",
+				Needs: fmt.Sprintf("loss=%v and step=%v", triplets.STE, triplets.StepPassiveAggressive),
+			}),
+			of(triplets.ERKLEParams{}.Resolved(), "Beta", Param{
+				Name: "beta", Doc: "steps per round, all but one of them on earlier comparisons, drawn at random",
+			}),
 			choice("gradient", "gradient matrix as printed, or that in the Frobenius inner product",
 				triplets.GradientPrinted.String(), triplets.GradientFrobenius.String()),
-			{
-				Name: "trace", Doc: "weight of the trace of the kernel beside the loss", Type: Number,
-				Default: number(triplets.ERKLEParams{}.Resolved().Trace), Allowed: "a number from 0 to " + number(triplets.MaxStep), max: triplets.MaxStep,
-			},
-			{
-				Name: "reject", Doc: "largest step that is made; 0 means any", Type: Number,
-				Default: "0", Allowed: "a number from 0 to " + number(triplets.MaxStep), max: triplets.MaxStep,
-			},
+			of(triplets.ERKLEParams{}.Resolved(), "Trace", Param{
+				Name: "trace", Doc: "weight of the trace of the kernel beside the loss",
+			}),
+			of(triplets.ERKLEParams{}.Resolved(), "Reject", Param{
+				Name: "reject", Doc: "largest step that is made; 0 means any", Default: "0",
+			}),
 			seed,
 		},
 		Kind: triplets.ERKLEKind,
@@ -203,22 +191,20 @@ var entries = []Entry{
 		Constructor: "mapping.NewRMP",
 		Params: []Param{
 			prototypes,
-			{
-				Name: "eta", Doc: "learning rate: 100 times the printed one, as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed",
-				Type: NumberOrWord, Default: mapping.EtaHundredfold.String(), Allowed: "hundredfold, printed, corrected, anytime, or a number > 0 and at most " + number(mapping.MaxRate), min: math.SmallestNonzeroFloat64, max: mapping.MaxRate,
-				words: []string{mapping.EtaHundredfold.String(), mapping.EtaPrinted.String(), mapping.EtaCorrected.String(), mapping.EtaAnytime.String()},
-			},
-			{
-				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick, or with hundredfold the rounds so far", Type: Count,
-				Needs: fmt.Sprintf("eta=%v|%v|%v", mapping.EtaHundredfold, mapping.EtaPrinted, mapping.EtaCorrected), Default: "0", Allowed: fromTo(0, mapping.MaxRounds), max: mapping.MaxRounds,
-			},
+			of(mapping.RMPParams{}, "Rate", Param{
+				Name: "eta", Doc: "learning rate: 100 times the printed one, as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed", Type: NumberOrWord,
+				Default: mapping.EtaHundredfold.String(), words: []string{mapping.EtaHundredfold.String(), mapping.EtaPrinted.String(), mapping.EtaCorrected.String(), mapping.EtaAnytime.String()},
+			}),
+			of(mapping.RMPParams{}, "Rounds", Param{
+				Name: "rounds", Doc: "rounds to come; 0 means the doubling trick, or with hundredfold the rounds so far",
+				Needs: fmt.Sprintf("eta=%v|%v|%v", mapping.EtaHundredfold, mapping.EtaPrinted, mapping.EtaCorrected), Default: "0",
+			}),
 			choice("sampler", fmt.Sprintf("all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to %d of them, else metropolis", mapping.MaxSets),
 				mapping.SampleAuto.String(), mapping.SampleEnumerate.String(), mapping.SampleMetropolis.String(), mapping.SampleHeatBath.String()),
-			{
-				Name: "chain-steps", Doc: "steps of the random walk per round", Type: Count,
-				Needs:   fmt.Sprintf("sampler=%v|%v|%v", mapping.SampleAuto, mapping.SampleMetropolis, mapping.SampleHeatBath),
-				Default: strconv.Itoa(mapping.RMPParams{}.Resolved().ChainSteps), Allowed: fromTo(1, mapping.MaxChainSteps), min: 1, max: mapping.MaxChainSteps,
-			},
+			of(mapping.RMPParams{}.Resolved(), "ChainSteps", Param{
+				Name: "chain-steps", Doc: "steps of the random walk per round",
+				Needs: fmt.Sprintf("sampler=%v|%v|%v", mapping.SampleAuto, mapping.SampleMetropolis, mapping.SampleHeatBath),
+			}),
 			seed,
 		},
 		Bounded: true,
@@ -255,16 +241,14 @@ var entries = []Entry{
 		Version:     pairs.BatchPOLAVersion,
 		Constructor: "pairs.FitBatchPOLA",
 		Params: append(slices.Clone(polaParams),
-			Param{
-				Name: "beta", Doc: "largest hinge loss of a pair that is accepted", Type: Number,
-				Default: number(pairs.BatchPOLAParams{}.Resolved().Beta), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-			},
+			of(pairs.BatchPOLAParams{}.Resolved(), "Beta", Param{
+				Name: "beta", Doc: "largest hinge loss of a pair that is accepted",
+			}),
 			choice("reading", "an iteration is a pass over the pairs, or a step on the pair of the largest loss",
 				pairs.BatchPasses.String(), pairs.BatchViolations.String()),
-			Param{
-				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Type: Count,
-				Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
-			}),
+			of(pairs.BatchPOLAParams{}, "MaxIterations", Param{
+				Name: "iterations", Doc: "cap on iterations; 0 means 1000 passes, or 1000 steps per pair", Default: "0",
+			})),
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p := pairs.BatchPOLAParams{POLAParams: pola(v), Beta: v.Float("beta"), MaxIterations: v.Int("iterations"), Progress: progress}
 			if v.Text("reading") == pairs.BatchViolations.String() {
@@ -281,7 +265,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
-		Params:      []Param{ridge(pairs.RCAParams{}.Resolved().Ridge, "chunklets")},
+		Params:      []Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets")},
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
@@ -374,14 +358,12 @@ var entries = []Entry{
 		Version:     itml.Version,
 		Constructor: "itml.FitTuned",
 		Params: slices.Concat(itmlParams, itmlDraws, []Param{
-			{
-				Name: "folds", Doc: "parts of the cross-validation", Type: Count,
-				Default: strconv.Itoa(itml.TunedParams{}.Resolved().Folds), Allowed: "an integer from 2 to the number of rows", min: 2,
-			},
-			{
-				Name: "k", Doc: "neighbours that vote in the cross-validation", Type: Count,
-				Default: strconv.Itoa(itml.TunedParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
-			},
+			of(itml.TunedParams{}.Resolved(), "Folds", Param{
+				Name: "folds", Doc: "parts of the cross-validation",
+			}),
+			of(itml.TunedParams{}.Resolved(), "K", Param{
+				Name: "k", Doc: "neighbours that vote in the cross-validation",
+			}),
 		}),
 		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
@@ -400,10 +382,9 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     labels.PCAVersion,
 		Constructor: "labels.FitPCA",
-		Params: []Param{{
-			Name: "dim", Doc: "number of components", Type: Count,
-			Default: "2", Allowed: "an integer from 1 to the smaller of the numbers of rows and columns", min: 1,
-		}},
+		Params: []Param{count(">= 1 and <= the smaller of the numbers of rows and columns", Param{
+			Name: "dim", Doc: "number of components", Default: "2",
+		})},
 		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitPCA(ctx, x, v.Int("dim"))
 			if err != nil {
@@ -432,11 +413,10 @@ var entries = []Entry{
 		Version:     labels.FDAVersion,
 		Constructor: "labels.FitFDA",
 		Params: []Param{
-			{
-				Name: "dim", Doc: "number of directions; 0 means all that separate class means", Type: Count,
-				Default: strconv.Itoa(labels.FDAParams{}.Resolved().K), Allowed: "0, or an integer from 1 to the number of classes minus one",
-			},
-			ridge(labels.FDAParams{}.Resolved().Ridge, "classes"),
+			of(labels.FDAParams{}.Resolved(), "K", Param{
+				Name: "dim", Doc: "number of directions; 0 means all that separate class means",
+			}),
+			ridge(labels.FDAParams{}.Resolved(), "classes"),
 		},
 		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, _ Progress) (learners.MetricResult, error) {
 			p, err := labels.FitFDA(ctx, x, y, labels.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge")})
@@ -454,22 +434,18 @@ var entries = []Entry{
 		Version:     labels.LMNNVersion,
 		Constructor: "labels.FitLMNN",
 		Params: []Param{
-			{
-				Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer", Type: Count,
-				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().K), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
-			},
-			{
-				Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu", Type: Number,
-				Default: number(labels.LMNNParams{}.Resolved().Mu), Allowed: "a number > 0 and < 1", min: math.SmallestNonzeroFloat64, max: math.Nextafter(1, 0),
-			},
-			{
-				Name: "tol", Doc: "duality gap at which to stop, relative to the objective", Type: Number,
-				Default: number(labels.LMNNParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-			},
-			{
-				Name: "iterations", Doc: "cap on iterations", Type: Count,
-				Default: strconv.Itoa(labels.LMNNParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
-			},
+			of(labels.LMNNParams{}.Resolved(), "K", Param{
+				Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer",
+			}),
+			of(labels.LMNNParams{}.Resolved(), "Mu", Param{
+				Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu",
+			}),
+			of(labels.LMNNParams{}.Resolved(), "Tol", Param{
+				Name: "tol", Doc: "duality gap at which to stop, relative to the objective",
+			}),
+			of(labels.LMNNParams{}.Resolved(), "MaxIterations", Param{
+				Name: "iterations", Doc: "cap on iterations",
+			}),
 		},
 		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
@@ -486,14 +462,12 @@ var entries = []Entry{
 		Version:     labels.MCMLVersion,
 		Constructor: "labels.FitMCML",
 		Params: []Param{
-			{
-				Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row", Type: Number,
-				Default: number(labels.MCMLParams{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-			},
-			{
-				Name: "iterations", Doc: "cap on iterations", Type: Count,
-				Default: strconv.Itoa(labels.MCMLParams{}.Resolved().MaxIterations), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
-			},
+			of(labels.MCMLParams{}.Resolved(), "Tol", Param{
+				Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row",
+			}),
+			of(labels.MCMLParams{}.Resolved(), "MaxIterations", Param{
+				Name: "iterations", Doc: "cap on iterations",
+			}),
 		},
 		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
@@ -502,22 +476,14 @@ var entries = []Entry{
 	},
 }
 
-// positive is the range of a step of ERKLE.
-var positive = "a number > 0 and at most " + number(triplets.MaxStep)
-
-// threshold is the range of a start threshold.
-var threshold = fmt.Sprintf("a number from %s to %s", number(-pairs.MaxThreshold), number(pairs.MaxThreshold))
-
 // polaParams are the parameters of POLA, which pola reads.
 var polaParams = []Param{
-	{
-		Name: "b1", Doc: "start threshold; from the first update on it is at least 1", Type: Number,
-		Default: number(*pairs.POLAParams{}.Resolved().B1), Allowed: threshold, min: -pairs.MaxThreshold, max: pairs.MaxThreshold,
-	},
-	{
-		Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1", Type: Number,
-		Default: number(pairs.POLAParams{}.Resolved().Gamma), Allowed: "a finite number ≥ 0",
-	},
+	of(pairs.POLAParams{}.Resolved(), "B1", Param{
+		Name: "b1", Doc: "start threshold; from the first update on it is at least 1",
+	}),
+	of(pairs.POLAParams{}.Resolved(), "Gamma", Param{
+		Name: "gamma", Doc: "relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1",
+	}),
 }
 
 func pola(v Values) pairs.POLAParams {
@@ -532,18 +498,16 @@ const perDim = "1/dim"
 var kernelParams = []Param{
 	choice("kernel", "linear x·z, polynomial (x·z + offset)^degree, or gaussian exp(−kernel-gamma·‖x−z‖²)",
 		kernels.GaussianName, kernels.LinearName, kernels.PolynomialName),
-	{
-		Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²", Type: Number, Needs: "kernel=" + kernels.GaussianName,
-		Default: perDim, Allowed: "a finite number > 0, or " + perDim, min: math.SmallestNonzeroFloat64, auto: perDim,
-	},
-	{
-		Name: "degree", Doc: "degree of the polynomial kernel", Type: Count, Needs: "kernel=" + kernels.PolynomialName,
-		Default: "2", Allowed: fromTo(1, kernels.MaxDegree), min: 1, max: kernels.MaxDegree,
-	},
-	{
-		Name: "offset", Doc: "offset of the polynomial kernel", Type: Number, Needs: "kernel=" + kernels.PolynomialName,
-		Default: "1", Allowed: "a finite number ≥ 0",
-	},
+	of(kernels.Spec{}, "Gamma", Param{
+		Name: "kernel-gamma", Doc: "width of the gaussian kernel, in 1/feature²",
+		Needs: "kernel=" + kernels.GaussianName, Default: perDim, auto: perDim,
+	}),
+	of(kernels.Spec{}, "Degree", Param{
+		Name: "degree", Doc: "degree of the polynomial kernel", Needs: "kernel=" + kernels.PolynomialName, Default: "2",
+	}),
+	of(kernels.Spec{}, "Offset", Param{
+		Name: "offset", Doc: "offset of the polynomial kernel", Needs: "kernel=" + kernels.PolynomialName, Default: "1",
+	}),
 }
 
 func kernel(dim int, v Values) (kernels.Kernel, error) {
@@ -560,10 +524,9 @@ func kernel(dim int, v Values) (kernels.Kernel, error) {
 // itmlSlack are the parameters that withSlack reads.
 var itmlSlack = []Param{
 	choice("slack", "bounds may be exceeded at a price, or not at all", "soft", "hard"),
-	{
-		Name: "gamma", Doc: "price of exceeding a bound", Type: Number, Needs: "slack=soft",
-		Default: number(itml.Params{}.Resolved().Gamma), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-	},
+	of(itml.Params{}.Resolved(), "Gamma", Param{
+		Name: "gamma", Doc: "price of exceeding a bound", Needs: "slack=soft",
+	}),
 }
 
 func withSlack(p itml.Params, v Values) itml.Params {
@@ -604,10 +567,9 @@ func withStart(ctx context.Context, p itml.Params, x mat.Matrix, v Values) (itml
 }
 
 // invCovRidge is the parameter of the inverse covariance.
-var invCovRidge = Param{
-	Name: "ridge", Doc: "regularisation of the covariance, relative to the mean variance of a feature; 0 means the pseudo-inverse", Type: Number,
-	Default: number(labels.InvCovParams{}.Resolved().Ridge), Allowed: "a finite number ≥ 0",
-}
+var invCovRidge = of(labels.InvCovParams{}.Resolved(), "Ridge", Param{
+	Name: "ridge", Doc: "regularisation of the covariance, relative to the mean variance of a feature; 0 means the pseudo-inverse",
+})
 
 // givenBounds is the rule of bounds that are given, byRule the condition of what belongs to others.
 const givenBounds = "given"
@@ -618,30 +580,28 @@ var byRule = fmt.Sprintf("rule=%v|%v", itml.BoundPercentiles, itml.BoundBins)
 var itmlParams = []Param{
 	choice("rule", "bounds are percentiles of squared distances, centres of 100 equal bins between the least and the largest, or given as upper and lower",
 		itml.BoundPercentiles.String(), itml.BoundBins.String(), givenBounds),
-	{
-		Name: "low", Doc: "percentile or bin of the bound on similar pairs; 0 means percentile 1 or bin 5", Type: Number, Needs: byRule,
-		Default: "0", Allowed: "0, or a number less than high, with bins at least 1",
-	},
-	{
-		Name: "high", Doc: "percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95", Type: Number, Needs: byRule,
-		Default: "0", Allowed: "0, or a number greater than low and at most 100",
-	},
-	{
-		Name: "upper", Doc: "largest squared distance wanted of similar pairs; 0 stands for none given", Type: Number, Needs: "rule=" + givenBounds,
-		Default: "0", Allowed: "a number > 0 and less than lower",
-	},
-	{
-		Name: "lower", Doc: "smallest squared distance wanted of dissimilar pairs; 0 stands for none given", Type: Number, Needs: "rule=" + givenBounds,
-		Default: "0", Allowed: "a finite number greater than upper",
-	},
-	{
-		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop", Type: Number,
-		Default: number(itml.Params{}.Resolved().Tol), Allowed: "a finite number > 0", min: math.SmallestNonzeroFloat64,
-	},
-	{
-		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Type: Count,
-		Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
-	},
+	of(itml.BoundParams{}, "Low", Param{
+		Name: "low", Doc: "percentile or bin (at least 1) of the bound on similar pairs; 0 means percentile 1 or bin 5",
+		Needs: byRule, Default: "0",
+	}),
+	of(itml.BoundParams{}, "High", Param{
+		Name: "high", Doc: "percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95",
+		Needs: byRule, Default: "0",
+	}),
+	of(itml.Params{}, "Upper", Param{
+		Name: "upper", Doc: "largest squared distance wanted of similar pairs; 0 stands for none given",
+		Needs: "rule=" + givenBounds, Default: "0",
+	}),
+	of(itml.Params{}, "Lower", Param{
+		Name: "lower", Doc: "smallest squared distance wanted of dissimilar pairs; 0 stands for none given",
+		Needs: "rule=" + givenBounds, Default: "0",
+	}),
+	of(itml.Params{}.Resolved(), "Tol", Param{
+		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop",
+	}),
+	of(itml.Params{}, "MaxCycles", Param{
+		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Default: "0",
+	}),
 }
 
 func itmlOf(v Values) (itml.Params, error) {
@@ -660,23 +620,14 @@ func itmlOf(v Values) (itml.Params, error) {
 	return p, nil
 }
 
-// maxCount bounds iterations, neighbours and pairs drawn. The pairs are all kept in
-// memory: there the limit of that is reached earlier.
-const maxCount = 1_000_000_000
-
-// fromTo is the range of an integer in words.
-func fromTo(lo, hi int) string { return fmt.Sprintf("an integer from %d to %d", lo, hi) }
-
 // itmlDraws are the parameters that itmlLabels and source read beside itmlParams.
 var itmlDraws = []Param{
-	{
-		Name: "links", Doc: "pairs to draw; 0 means 40c(c-1) for c classes", Type: Count,
-		Default: "0", Allowed: fromTo(0, maxCount), max: maxCount,
-	},
-	{
-		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Type: Count, Needs: byRule,
-		Default: strconv.Itoa(itml.LabelParams{}.Resolved().BoundPairs), Allowed: fromTo(1, maxCount), min: 1, max: maxCount,
-	},
+	of(itml.LabelParams{}, "Links", Param{
+		Name: "links", Doc: "pairs to draw; 0 means 40c(c-1) for c classes", Default: "0",
+	}),
+	of(itml.LabelParams{}.Resolved(), "BoundPairs", Param{
+		Name: "bound-pairs", Doc: "pairs to draw for the bounds", Needs: byRule,
+	}),
 	seed,
 }
 
@@ -685,19 +636,16 @@ func itmlLabels(v Values) (itml.LabelParams, error) {
 	return itml.LabelParams{Params: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
 }
 
-var seed = Param{
-	Name: "seed", Doc: "origin of the draws", Type: Count,
-	Default: "1", Allowed: "an integer ≥ 0",
-}
+var seed = count(">= 0", Param{Name: "seed", Doc: "origin of the draws", Default: "1"})
 
 // source returns the source of the draws of a batch learner.
 func source(v Values) *rand.Rand { return rand.New(rand.NewPCG(uint64(v.Int("seed")), 0)) }
 
 // prototypes is m of the learners of maps.
-var prototypes = Param{
-	Name: "m", Doc: "largest number of prototypes that a map uses; 0 means 2, or 1 if there is only one", Type: Count,
-	Default: "0", Allowed: "0, or an integer from 1 to the number of prototypes",
-}
+var prototypes = of(mapping.RMPParams{}, "M", Param{
+	Name: "m", Doc: "largest number of prototypes that a map uses; 0 means 2, or 1 if there is only one",
+	Default: "0",
+})
 
 // rmp reads the parameters of RMP.
 func rmp(v Values) (mapping.RMPParams, error) {
@@ -712,9 +660,7 @@ func rmp(v Values) (mapping.RMPParams, error) {
 	return p, p.Eta.UnmarshalText([]byte(v.Text("eta")))
 }
 
-func ridge(byDefault float64, within string) Param {
-	return Param{
-		Name: "ridge", Doc: "regularisation, relative to the mean variance within " + within, Type: Number,
-		Default: number(byDefault), Allowed: "a finite number ≥ 0",
-	}
+// ridge is the Ridge of params.
+func ridge(params any, within string) Param {
+	return of(params, "Ridge", Param{Name: "ridge", Doc: "regularisation, relative to the mean variance within " + within})
 }

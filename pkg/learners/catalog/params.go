@@ -3,10 +3,12 @@ package catalog
 import (
 	"fmt"
 	"maps"
-	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"metriclab/internal/ranges"
 )
 
 // Type is the type of a parameter.
@@ -34,10 +36,73 @@ type Param struct {
 	// these words; several such conditions are joined by " and "; else it is "".
 	Needs string
 
-	min   float64  // smallest allowed value; −Inf for any
-	max   float64  // largest allowed value; 0 for any
-	auto  string   // a word allowed for a Number that depends on the dimension; it reads as 0
-	words []string // of a Choice or NumberOrWord
+	within ranges.Range // of all but a Choice
+	field  string       // of what parameters within is, such as pairs.PAParams.C; "" if of none
+	auto   string       // a word allowed for a Number that depends on the dimension; it reads as 0
+	words  []string     // of a Choice or NumberOrWord
+}
+
+// maxCount bounds counts that have no upper end of their own: iterations, neighbours and pairs drawn.
+// The pairs are all kept in memory: there the limit of that is reached earlier.
+const maxCount = 1_000_000_000
+
+// of returns p with the range of a field of params, which are resolved, and with its type and
+// value as the default unless p has its own. A default of 0 is allowed beside the range. What
+// a Choice stands for, +Inf, is not, nor is the 0 of a field that a word of p replaces.
+func of(params any, field string, p Param) Param {
+	v := reflect.ValueOf(params)
+	p.field = fmt.Sprintf("%T.%s", params, field)
+	r := ranges.Of(params, field).Finite()
+	if p.Default == "" {
+		p.Default = text(v.FieldByName(field))
+	}
+	switch {
+	case p.Type == NumberOrWord:
+		r = r.WithoutZero()
+	case r.Integer():
+		p.Type = Count
+		r = r.AtMost(maxCount)
+	default:
+		p.Type = Number
+	}
+	if p.Default == "0" {
+		r = r.OrZero()
+	}
+	return p.allow(r)
+}
+
+// count returns p as a Count in a range that no field has, written like the tags of fields.
+// It panics if the range is malformed.
+func count(within string, p Param) Param {
+	r, err := ranges.Parse(within, true)
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	p.Type = Count
+	return p.allow(r)
+}
+
+// allow returns p with a range, beside the words that it has.
+func (p Param) allow(r ranges.Range) Param {
+	p.within, p.Allowed = r, r.Text()
+	if p.auto != "" {
+		p.Allowed += ", or " + p.auto
+	}
+	if len(p.words) > 0 {
+		p.Allowed = strings.Join(p.words, ", ") + ", or " + p.Allowed
+	}
+	return p
+}
+
+// text returns the value of a field as a user would type it.
+func text(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Int {
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	return number(v.Float())
 }
 
 // choice returns a Choice between words, of which the first is the default.
@@ -90,24 +155,19 @@ func (p Param) parse(text string) (any, error) {
 	refused := fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
 	if p.Type == Count { // not by way of float64, which rounds beyond 2⁵³
 		n, err := strconv.Atoi(text)
-		if err != nil || !p.admits(float64(n)) || p.max != 0 && n > int(p.max) {
+		if err != nil || !p.within.AdmitsInt(n) {
 			return nil, refused
 		}
 		return n, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !p.admits(v) {
+	if err != nil || !p.within.Admits(v) {
 		return nil, refused
 	}
 	if p.Type == NumberOrWord {
 		return text, nil
 	}
 	return v, nil
-}
-
-// admits reports whether v is finite and in the range of the parameter.
-func (p Param) admits(v float64) bool {
-	return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= p.min && (p.max == 0 || v <= p.max)
 }
 
 // Values are the parsed parameters of one learner, defaults filled in.
