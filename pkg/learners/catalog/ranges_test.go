@@ -142,10 +142,7 @@ func TestParametersHaveRanges(t *testing.T) {
 }
 
 // end is one end of a range as a documentation states it.
-type end struct {
-	high, open bool
-	value      string
-}
+type end struct{ high, open bool }
 
 const figure = `([-−]?(?:Max\w+|½|\d[\d,]*(?:\.\d+)?(?:e[-−]?\d+)?))`
 

@@ -54,7 +54,7 @@ type BatchParams struct {
 	// Method is how to descend; the zero value is BatchAccelerated.
 	Method BatchMethod
 	// Delta is the step of BatchFixed, greater than 0 and at most MaxStep. It multiplies the gradient of
-	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it.
+	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it; 0 is for them.
 	Delta float64 `range:"0, or > 0 and <= 1e100"`
 	// Iterations ≥ 1 is the cap on iterations; 0 means 1000.
 	Iterations int `range:">= 1"`
