@@ -80,8 +80,8 @@ func (p BoundParams) check() error {
 // it may on discrete data, the least positive squared distance takes its place.
 //
 // It returns an error if there is no pair, if an index is outside x, if no squared
-// distance is positive or one is not finite, if u = ℓ, as where squared distances tie or
-// there is one pair only, or if p is out of range. It panics if x is nil or empty or m
+// distance is positive or one is not finite, or if p is out of range. So it does if u = ℓ, as
+// where squared distances tie or there is one pair only. It panics if x is nil or empty or m
 // has another dimension.
 func (p BoundParams) Of(x mat.Matrix, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	xd := matrix.Given("itml: BoundParams.Of: x", x)

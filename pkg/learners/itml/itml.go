@@ -151,14 +151,17 @@ type Solution struct {
 // A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
 // them. A step costs O(d²), the end O(md² + d³) for m links.
 //
-// Fit returns an error if there is no link, if a link has label 0 or an index
-// outside x, if an entry of x or W0 is NaN or infinite, if W0 is not d×d and positive
-// definite, if four d×d matrices do not fit limits.Memory, if a squared distance
-// overflows, if a parameter is out of range, if u ≥ ℓ,
-// if the rule gives no bounds (see BoundParams.Of), and if the links ask for a metric
-// that is singular to working precision, as contradictory ones with γ = ∞ do once λ has
-// grown to some 10¹⁶ times 1/ℓ. It returns an error, too, if ctx is done. It panics if x is
-// nil or empty.
+// Fit returns an error if
+//
+//   - there is no link, or a link has label 0 or an index outside x;
+//   - an entry of x or W0 is NaN or infinite, or W0 is not d×d and positive definite;
+//   - four d×d matrices do not fit limits.Memory, or a squared distance overflows;
+//   - a parameter is out of range, u ≥ ℓ, or the rule gives no bounds (see BoundParams.Of);
+//   - the links ask for a metric that is singular to working precision, as contradictory ones
+//     with γ = ∞ do once λ has grown to some 10¹⁶ times 1/ℓ;
+//   - ctx is done.
+//
+// It panics if x is nil or empty.
 func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Result, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

@@ -105,12 +105,17 @@ type KernelResult struct {
 // O(r²), r ≤ t the rank of F, and the beginning and end O(mr² + t³); the check of K₀ costs
 // O(n³).
 //
-// FitKernel returns an error if there is no link, if a link has label 0 or an index
-// outside K₀, if an entry of K₀ is NaN or infinite, if K₀ is not positive semi-definite
-// (which wraps metric.ErrNotPSD and says how far, see kernels.CheckGram), if a parameter
-// is out of range, if u ≥ ℓ, if the rule gives no bounds, and if the links ask for a metric
-// that is singular to working precision, as contradictory ones with γ = ∞ may (see
-// Fit), or if ctx is done. It panics if k0 is nil or empty.
+// FitKernel returns an error if
+//
+//   - there is no link, or a link has label 0 or an index outside K₀;
+//   - an entry of K₀ is NaN or infinite, or K₀ is not positive semi-definite, which wraps
+//     metric.ErrNotPSD and says how far (see kernels.CheckGram);
+//   - a parameter is out of range, u ≥ ℓ, or the rule gives no bounds;
+//   - the links ask for a metric that is singular to working precision, as contradictory ones
+//     with γ = ∞ may (see Fit);
+//   - ctx is done.
+//
+// It panics if k0 is nil or empty.
 func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
 	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
 		panic("itml: FitKernel: k0 is nil or empty")

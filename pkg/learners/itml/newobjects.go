@@ -47,8 +47,8 @@ func (l KernelResult) Between(k0 mat.Symmetric, cross mat.Matrix) (*mat.Dense, e
 // from cross as for Between, of which it reads the columns of the support, and from κ among the new objects, own. It
 // costs O(mr(m + r) + r³), the last for the check of own.
 //
-// It returns an error if cross has too few columns for the support or another number of rows than own, if own is
-// no Gram matrix (see kernels.NewGram), if an entry of cross is NaN or infinite, and if a result overflows. An
+// It returns an error if cross has too few columns for the support or another number of rows than own, or an
+// entry that is NaN or infinite. So it does if own is no Gram matrix (see kernels.NewGram), and if a result overflows. An
 // error that wraps metric.ErrNotPSD says that cross and own contradict each other: they give an object a
 // negative K(x, x), beyond round-off. It panics if cross or own is nil or empty.
 func (l KernelResult) Among(cross, own mat.Matrix) (*mat.SymDense, error) {

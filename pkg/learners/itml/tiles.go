@@ -9,9 +9,9 @@ import (
 )
 
 // tiles is a symmetric matrix W of order n, of which square tiles on and below
-// the diagonal are stored, each contiguous, so that an update and the next product
-// with a tile are done while it is in the fastest cache, and main memory is read
-// and written once, by half. Tiles on the diagonal are full squares.
+// the diagonal are stored, each contiguous. An update and the next product with a
+// tile are done while it is in the fastest cache, so that main memory is read and
+// written once, by half. Tiles on the diagonal are full squares.
 type tiles struct {
 	n, edge int
 	tile    []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), ...

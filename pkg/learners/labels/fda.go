@@ -59,8 +59,8 @@ type FDA struct {
 // separates the classes; with ρ > 0 it is used.
 //
 // It returns an error if there are fewer than two classes, if x and y differ in
-// length, if an entry is NaN or infinite, if no class varies, if all class means
-// coincide, if K is negative or larger than the number of directions along
+// length, if an entry is NaN or infinite, if no class varies, or if all class means
+// coincide. It also does if K is negative or larger than the number of directions along
 // which class means differ, if Ridge is negative or not finite, or if ctx is done.
 // It panics if x is nil or empty.
 func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, error) {

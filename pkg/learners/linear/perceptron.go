@@ -27,9 +27,9 @@ const PerceptronKind = "classify/perceptron"
 // further feature with the constant value 1.
 //
 // If ‖x‖ ≤ R and y(u·x + c) ≥ γ > 0 for all examples and some ‖u‖² + c² = 1, it
-// makes at most (R² + 1)/γ² updates, and so at most as many mistakes (Novikoff,
+// makes at most (R² + 1)/γ² updates, and so at most as many mistakes. Source: Novikoff,
 // On convergence proofs on perceptrons, 1962; 1 is the square of the constant
-// feature).
+// feature.
 //
 // The loss is max(0, −y·score). A score of 0 predicts negative and is corrected
 // whatever the label; it can be an update without loss, and of a negative example

@@ -114,7 +114,7 @@ type SVM struct {
 // Keerthi and Sundararajan, A Dual Coordinate Descent Method for Large-scale
 // Linear SVM, ICML 2008, without shrinking. Where the passes converge slowly
 // (large C, more rows than features), as much work as they take goes into steps
-// of Newton's method in the αᵢ between their bounds, shortened and projected
+// of Newton's method in the αᵢ between their bounds. They are shortened and projected
 // until they lower the dual, as in Moré and Toraldo's gradient projection for
 // bound constraints (SIAM J. Optimization 1, 1991).
 //
@@ -123,7 +123,7 @@ type SVM struct {
 // order. Rows of one class only are allowed.
 //
 // It returns an error if a parameter is not allowed, if x is empty, if y does not
-// have a valid label for each row, if an entry is NaN or infinite, if sums of
+// have a valid label for each row, or if an entry is NaN or infinite. So it does if sums of
 // squares or the weights overflow, or if ctx is done. It panics if x or rng is nil. A pass costs
 // O(nd).
 func FitSVM(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []classify.Label, p SVMParams) (*SVM, error) {

@@ -244,10 +244,9 @@ func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi in
 }
 
 // Neighbours returns, for each row of the matrix queries, its k nearest
-// training rows, nearest first. It returns an error unless 1 ≤ k ≤ n, or if
-// queries is empty, does not have the columns of the training set, or has an
-// entry that is NaN or infinite or so large that squared distances overflow, or
-// if ctx is done. It panics if queries is nil.
+// training rows, nearest first. It returns an error unless 1 ≤ k ≤ n, if ctx is done, or if
+// queries is empty or does not have the columns of the training set. An entry that is NaN or
+// infinite, or so large that squared distances overflow, is an error too. It panics if queries is nil.
 func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Neighbour, error) {
 	qd := matrix.Given("nearest: Neighbours: queries", queries)
 	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
@@ -505,8 +504,8 @@ func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
 //
 // With u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded,
 // the squared distance of q and x that the inner product gives differs from the
-// true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order, and the one that
-// metric.Euclidean computes by (2r+4)u·(‖a‖²+‖b‖²); 4(r+8)u·(‖a‖²+‖b‖²) bounds
+// true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order. The one that
+// metric.Euclidean computes does by (2r+4)u·(‖a‖²+‖b‖²). 4(r+8)u·(‖a‖²+‖b‖²) bounds
 // the two from each other, and as many of the smallest numbers what underflow adds.
 func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []Neighbour), bad []bool) {
 	c := s.c

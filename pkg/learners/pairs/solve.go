@@ -17,7 +17,7 @@ import (
 //	f(s) = c·wᵀ(C + sI)⁻¹w + cρ²/s = 1,  p ∝ ((C + sI)⁻¹w, ρ/s),
 //
 // see package secular. For any s and any x, the pair (−s, (x, ρ/s)) has the
-// residual (Cx + sx − gw, ρ(1−g)), g = c·(wᵀx + ρ²/s), and by symmetry of B an
+// residual (Cx + sx − gw, ρ(1−g)), g = c·(wᵀx + ρ²/s). By symmetry of B an
 // eigenvalue lies within its norm over ‖(x, ρ/s)‖ of −s: the stopping rule.
 type eigenpair struct {
 	s    float64

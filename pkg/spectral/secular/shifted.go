@@ -4,7 +4,7 @@ package secular
 // long as a is minus one. It sets p and tp to p and Tp, overwrites d, all of the length of a, and returns ‖Tp‖². ok is
 // false, and p and tp are of no use, unless I + δT is positive definite.
 //
-// With T from the Lanczos process on R = (K + s₀I)⁻¹, δ = s − s₀ and w the norm of the start v, p holds the
+// T is from the Lanczos process on R = (K + s₀I)⁻¹, δ = s − s₀ and w the norm of the start v. p holds the
 // coefficients of the Lanczos approximation to (I + δR)⁻¹ v, so that vᵀR(I + δR)⁻¹v = vᵀ(K + sI)⁻¹v is about w·(Tp)₁.
 func solveShifted(a, b []float64, delta, w float64, p, tp, d []float64) (sqNorm float64, ok bool) {
 	n := len(a)
