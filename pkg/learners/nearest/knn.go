@@ -103,10 +103,9 @@ type embedder interface {
 
 // NewKNN returns a classifier with the rows of the n×d matrix x, which is
 // copied, as training set, and y as their labels; any integers are labels. It
-// returns an error if x is empty, if y does not have length n, if an entry is
-// NaN or infinite or so large that squared distances overflow, if x does not
-// have the dimension of the metric, or if o names no rule. It panics
-// if m or x is nil.
+// returns an error if x is empty or does not have the dimension of the metric, if y does
+// not have length n, or if o names no rule. An entry that is NaN or infinite, or so large
+// that squared distances overflow, is an error too. It panics if m or x is nil.
 func NewKNN(m metric.SqDister, x mat.Matrix, y []int, o KNNOptions) (*KNN, error) {
 	xd := matrix.Dense(x)
 	if m == nil {
@@ -502,8 +501,8 @@ func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
 
 // block answers queries lo to hi, unless ctx is done, and marks in bad a query that is too large.
 //
-// With u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded,
-// the squared distance of q and x that the inner product gives differs from the
+// Let u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded.
+// The squared distance of q and x that the inner product gives differs from the
 // true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order. The one that
 // metric.Euclidean computes does by (2r+4)u·(‖a‖²+‖b‖²). 4(r+8)u·(‖a‖²+‖b‖²) bounds
 // the two from each other, and as many of the smallest numbers what underflow adds.
