@@ -1,0 +1,7 @@
+//go:build !amd64 || noasm
+
+package product
+
+const assembly = false
+
+func tileAVX2(int, *float64, *float64, *float64, int, bool) { panic("product: no assembly") }

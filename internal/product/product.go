@@ -1,0 +1,361 @@
+// Package product multiplies dense matrices fast on one core, and gives the same bits on every machine
+// that has fused multiply-adds in hardware.
+//
+// Each element of a product is one chain of fused multiply-adds over the inner index in ascending order,
+// from +0 on: s = 0, then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
+// registers nor the size of the blocks changes the chain. It follows that
+//
+//   - AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;
+//   - a part of a product (some rows, some columns) has the bits of the whole, so that callers may split
+//     one among goroutines: the package itself starts none;
+//   - A·Aᵀ and Aᵀ·A are symmetric to the bit, and Syrk gives the bits of Gemm.
+//
+// What is NaN on one path is NaN on all; sign and payload of a NaN may differ.
+//
+// # Paths
+//
+// The processor decides among three paths; Path tells which one it is.
+//
+//   - Processors of amd64 with AVX2 and FMA run assembly, unless the build tag noasm is set. The generator of the
+//     assembly is in the folder asm, a module of its own.
+//   - Other processors with fused multiply-adds (amd64 with FMA, arm64, loong64, ppc64, ppc64le,
+//     riscv64, s390x) run pure Go.
+//   - All others (amd64 without FMA, wasm, 386, arm, mips) would need a software math.FMA, more than
+//     ten times as slow. They run gonum's product and give up equal bits. gonum also skips zeros of A:
+//     there 0·Inf and 0·NaN can count as 0. It uses several goroutines.
+//
+// # Memory
+//
+// A call holds at most 2.3 MB of packed blocks, whatever the size of the matrices; they are pooled. Matrices are
+// those of gonum: mat.Dense has RawMatrix, mat.SymDense has RawSymmetric. Calls may run
+// concurrently if their results do not overlap.
+package product
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Gemm sets dst to op(a)·op(b), where op(x) is x for blas.NoTrans and xᵀ for blas.Trans or blas.ConjTrans.
+// An inner dimension of 0 gives zeros. What dst held before has no influence. Gemm panics if
+// the dimensions do not fit, if dst overlaps a or b, if a matrix is malformed, or if tA or tB is
+// none of the three constants.
+func Gemm(tA, tB blas.Transpose, a, b, dst blas64.General) {
+	gemm(current, tA, tB, a, b, dst)
+}
+
+func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General) {
+	check("a", a)
+	check("b", b)
+	check("dst", dst)
+	left, right := lines(a, !transposed(tA)), lines(b, transposed(tB))
+	if left.depth != right.depth {
+		panic(fmt.Sprintf("product: inner dimensions %d of a and %d of b differ", left.depth, right.depth))
+	}
+	if dst.Rows != left.n || dst.Cols != right.n {
+		panic(fmt.Sprintf("product: dst is %d×%d, the product is %d×%d", dst.Rows, dst.Cols, left.n, right.n))
+	}
+	if overlap(dst, a) || overlap(dst, b) {
+		panic("product: dst overlaps a factor")
+	}
+	switch {
+	case left.n == 0 || right.n == 0:
+	case left.depth == 0:
+		for i := range dst.Rows {
+			clear(dst.Data[i*dst.Stride:][:dst.Cols])
+		}
+	case p == viaGonum:
+		blas64.Gemm(tA, tB, 1, a, b, 0, dst)
+	default:
+		multiply(p, left, right, dst, false)
+	}
+}
+
+// Syrk sets the upper triangle of dst to a·aᵀ for t = blas.NoTrans, to aᵀ·a for blas.Trans or
+// blas.ConjTrans, and leaves what is below the diagonal. It computes that triangle only. Syrk panics if
+// dst.Uplo is not blas.Upper (which that of a mat.SymDense is), and as Gemm does.
+func Syrk(t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
+	syrk(current, t, a, dst)
+}
+
+func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
+	if dst.Uplo != blas.Upper {
+		panic("product: dst.Uplo is not blas.Upper")
+	}
+	square := blas64.General{Rows: dst.N, Cols: dst.N, Stride: dst.Stride, Data: dst.Data}
+	check("a", a)
+	check("dst", square)
+	factor := lines(a, !transposed(t))
+	if dst.N != factor.n {
+		panic(fmt.Sprintf("product: dst has order %d, the product has order %d", dst.N, factor.n))
+	}
+	if overlap(square, a) {
+		panic("product: dst overlaps a factor")
+	}
+	switch {
+	case factor.n == 0:
+	case factor.depth == 0:
+		for i := range dst.N {
+			clear(dst.Data[i*dst.Stride:][i:dst.N])
+		}
+	case p == viaGonum:
+		blas64.Syrk(t, 1, a, 0, dst)
+	default:
+		multiply(p, factor, factor, square, true)
+	}
+}
+
+// path is how products are computed.
+type path int
+
+const (
+	viaGonum path = iota
+	viaGo
+	viaAVX2
+)
+
+var current = detect()
+
+// detect returns the path of this processor. The package cpu reports AVX2 and FMA only if
+// the system saves their registers.
+func detect() path {
+	switch runtime.GOARCH {
+	case "amd64":
+		switch {
+		case assembly && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+			return viaAVX2
+		case cpu.X86.HasFMA:
+			return viaGo
+		}
+	case "arm64", "loong64", "ppc64", "ppc64le", "riscv64", "s390x":
+		return viaGo // the compiler makes one instruction of math.FMA
+	}
+	return viaGonum
+}
+
+// Path says how this processor multiplies: "AVX2 and FMA", "pure Go with FMA", or "gonum, without FMA",
+// whose bits differ from those of the others.
+func Path() string {
+	return [...]string{viaGonum: "gonum, without FMA", viaGo: "pure Go with FMA", viaAVX2: "AVX2 and FMA"}[current]
+}
+
+func transposed(t blas.Transpose) bool {
+	switch t {
+	case blas.NoTrans:
+		return false
+	case blas.Trans, blas.ConjTrans:
+		return true
+	}
+	panic(fmt.Sprintf("product: %q is no blas.Transpose", rune(t)))
+}
+
+// check panics unless m is a matrix whose elements all lie in its data.
+func check(name string, m blas64.General) {
+	switch {
+	case m.Rows < 0 || m.Cols < 0:
+		panic(fmt.Sprintf("product: %s is %d×%d", name, m.Rows, m.Cols))
+	case m.Rows == 0 || m.Cols == 0:
+	case m.Stride < m.Cols:
+		panic(fmt.Sprintf("product: %s has %d columns and a stride of %d", name, m.Cols, m.Stride))
+	case len(m.Data) < m.Cols || (len(m.Data)-m.Cols)/m.Stride < m.Rows-1:
+		panic(fmt.Sprintf("product: %s is %d×%d with a stride of %d, but has %d numbers", name, m.Rows, m.Cols, m.Stride, len(m.Data)))
+	}
+}
+
+// overlap reports whether two matrices that passed check may share an element. It is exact where both have the
+// same stride, as views of one matrix have.
+func overlap(x, y blas64.General) bool {
+	if x.Rows*x.Cols == 0 || y.Rows*y.Cols == 0 {
+		return false
+	}
+	// first and last address of each
+	x0, y0 := uintptr(unsafe.Pointer(&x.Data[0])), uintptr(unsafe.Pointer(&y.Data[0]))
+	x1 := uintptr(unsafe.Pointer(&x.Data[(x.Rows-1)*x.Stride+x.Cols-1]))
+	y1 := uintptr(unsafe.Pointer(&y.Data[(y.Rows-1)*y.Stride+y.Cols-1]))
+	if x1 < y0 || y1 < x0 {
+		return false
+	}
+	if x.Stride != y.Stride {
+		return true
+	}
+	if x0 > y0 {
+		x, x0, y0 = y, y0, x0
+		y.Cols, x.Cols = x.Cols, y.Cols
+	}
+	apart := int((y0-x0)/8) % x.Stride // columns from the first of x to the first of y
+	return apart < x.Cols || apart+y.Cols > x.Stride
+}
+
+// A factor is n lines of depth numbers: the rows of a left factor, the columns of a right one.
+type factor struct {
+	data   []float64
+	stride int
+	along  bool // a line is contiguous; otherwise the l-th numbers of all lines are
+	n      int
+	depth  int
+}
+
+// lines returns the rows of m as lines, or its columns.
+func lines(m blas64.General, rows bool) factor {
+	f := factor{data: m.Data, stride: m.Stride, along: rows, n: m.Rows, depth: m.Cols}
+	if !rows {
+		f.n, f.depth = m.Cols, m.Rows
+	}
+	return f
+}
+
+// The sizes of tiles, which stay in registers, and of packed blocks. A block of the left factor stays in the
+// second-level cache (288 KiB), a panel of the right one in the first (24 KiB).
+const (
+	rows, cols = 4, 12
+	blockRows  = 144
+	blockDepth = 256
+	blockCols  = 960
+)
+
+// workspace is what a call needs of its own.
+type workspace struct {
+	left, right []float64
+	edge        [rows * cols]float64
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// multiply sets dst to the products of all lines of the left factor with all of the right one. If
+// upper, it leaves out what is below the diagonal of dst. No dimension is 0.
+func multiply(p path, left, right factor, dst blas64.General, upper bool) {
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	for j := 0; j < right.n; j += blockCols {
+		n := min(blockCols, right.n-j)
+		for l := 0; l < left.depth; l += blockDepth {
+			depth := min(blockDepth, left.depth-l)
+			w.right = pack(w.right, right, j, n, l, depth, cols)
+			for i := 0; i < left.n; i += blockRows {
+				if upper && i >= j+n {
+					break
+				}
+				m := min(blockRows, left.n-i)
+				w.left = pack(w.left, left, i, m, l, depth, rows)
+				w.block(p, i, m, j, n, depth, dst, l > 0, upper)
+			}
+		}
+	}
+}
+
+// block adds the product of packed blocks to m rows of dst from i on and n columns from j on, or, unless
+// load, stores it there.
+func (w *workspace) block(p path, i, m, j, n, depth int, dst blas64.General, load, upper bool) {
+	for c := 0; c < n; c += cols {
+		b := w.right[c*depth:][:cols*depth]
+		for r := 0; r < m; r += rows {
+			if upper && i+r >= j+c+cols {
+				break
+			}
+			a := w.left[r*depth:][:rows*depth]
+			at := (i+r)*dst.Stride + j + c
+			if r+rows <= m && c+cols <= n && (!upper || i+r+rows-1 <= j+c) {
+				tile(p, depth, a, b, dst.Data[at:], dst.Stride, load)
+				continue
+			}
+			height, width := min(rows, m-r), min(cols, n-c)
+			if load {
+				for s := range height {
+					copy(w.edge[s*cols:][:cols], dst.Data[at+s*dst.Stride:][:width])
+				}
+			}
+			tile(p, depth, a, b, w.edge[:], cols, load)
+			for s := range height {
+				from := 0
+				if upper {
+					from = min(max(0, i+r+s-j-c), width)
+				}
+				copy(dst.Data[at+s*dst.Stride+from:][:width-from], w.edge[s*cols+from:])
+			}
+		}
+	}
+}
+
+// tile runs tileGo, or its twin in assembly.
+func tile(p path, k int, a, b, c []float64, stride int, load bool) {
+	if p == viaAVX2 {
+		_, _, _ = a[rows*k-1], b[cols*k-1], c[(rows-1)*stride+cols-1]
+		tileAVX2(k, &a[0], &b[0], &c[0], stride, load)
+		return
+	}
+	tileGo(k, a, b, c, stride, load)
+}
+
+// tileGo adds a product to the first 12 numbers of 4 rows of c, which are stride apart, or, unless load, stores it
+// there. Of the factors, a has k columns of 4 numbers, b has k rows of 12.
+func tileGo(k int, a, b, c []float64, stride int, load bool) {
+	for j := 0; j < cols; j += 2 {
+		c0, c1, c2, c3 := c[j:][:2], c[stride+j:][:2], c[2*stride+j:][:2], c[3*stride+j:][:2]
+		var s00, s01, s10, s11, s20, s21, s30, s31 float64
+		if load {
+			s00, s01, s10, s11, s20, s21, s30, s31 = c0[0], c0[1], c1[0], c1[1], c2[0], c2[1], c3[0], c3[1]
+		}
+		for l := range k {
+			x, y := (*[rows]float64)(a[l*rows:]), b[l*cols+j:][:2]
+			s00, s01 = math.FMA(x[0], y[0], s00), math.FMA(x[0], y[1], s01)
+			s10, s11 = math.FMA(x[1], y[0], s10), math.FMA(x[1], y[1], s11)
+			s20, s21 = math.FMA(x[2], y[0], s20), math.FMA(x[2], y[1], s21)
+			s30, s31 = math.FMA(x[3], y[0], s30), math.FMA(x[3], y[1], s31)
+		}
+		c0[0], c0[1], c1[0], c1[1], c2[0], c2[1], c3[0], c3[1] = s00, s01, s10, s11, s20, s21, s30, s31
+	}
+}
+
+// pack returns n lines of f from i on, of each the numbers l to l+depth, as panels of width lines: the l-th
+// numbers of all lines of a panel lie together. The last panel is filled up with zeros. It
+// writes into buffer, if that is large enough.
+func pack(buffer []float64, f factor, i, n, l, depth, width int) []float64 {
+	size := (n + width - 1) / width * width * depth
+	if cap(buffer) < size {
+		buffer = make([]float64, size)
+	}
+	buffer = buffer[:size]
+	for p := 0; p < n; p += width {
+		panel := buffer[p*depth:][:width*depth]
+		for q := 0; q < width; q += 4 { // four lines at a time; width is a multiple of 4
+			packFour(panel[q:], f, i+p+q, min(4, n-p-q), l, depth, width)
+		}
+	}
+	return buffer
+}
+
+// packFour packs n ≤ 4 lines; those that are missing are zeros.
+func packFour(panel []float64, f factor, i, n, l, depth, width int) {
+	switch {
+	case n < 4:
+		for k := range depth {
+			four := panel[k*width:][:4]
+			clear(four)
+			for q := range max(n, 0) {
+				if f.along {
+					four[q] = f.data[(i+q)*f.stride+l+k]
+				} else {
+					four[q] = f.data[(l+k)*f.stride+i+q]
+				}
+			}
+		}
+	case f.along:
+		x0, x1 := f.data[i*f.stride+l:][:depth], f.data[(i+1)*f.stride+l:][:depth]
+		x2, x3 := f.data[(i+2)*f.stride+l:][:depth], f.data[(i+3)*f.stride+l:][:depth]
+		for k := range x0 {
+			four := panel[k*width:][:4]
+			four[0], four[1], four[2], four[3] = x0[k], x1[k], x2[k], x3[k]
+		}
+	default:
+		for k := range depth {
+			*(*[4]float64)(panel[k*width:]) = *(*[4]float64)(f.data[(l+k)*f.stride+i:])
+		}
+	}
+}

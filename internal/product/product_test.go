@@ -1,0 +1,302 @@
+package product
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// random returns a matrix of numbers of many sizes, the same on every machine. The numbers between its
+// rows are NaN.
+func random(r *rand.Rand, rows, cols, stride int) blas64.General {
+	m := blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
+	for i := range m.Data {
+		m.Data[i] = math.NaN()
+		if i%stride < cols {
+			m.Data[i] = math.Ldexp(r.Float64()-.5, r.IntN(12))
+		}
+	}
+	return m
+}
+
+// rare puts zeros of both signs, infinities, NaN and the smallest numbers into m, about one in eight.
+func rare(r *rand.Rand, m blas64.General) blas64.General {
+	values := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -1e-310, math.MaxFloat64}
+	for i := range m.Data {
+		if i%m.Stride < m.Cols && r.IntN(8) == 0 {
+			m.Data[i] = values[r.IntN(len(values))]
+		}
+	}
+	return m
+}
+
+// paths are those that promise equal bits and run here.
+func paths() []path {
+	if current == viaAVX2 {
+		return []path{viaGo, viaAVX2}
+	}
+	return []path{viaGo}
+}
+
+// chain is the definition of an element of op(a)·op(b).
+func chain(a, b factor, i, j int) float64 {
+	at := func(f factor, i, l int) float64 {
+		if f.along {
+			return f.data[i*f.stride+l]
+		}
+		return f.data[l*f.stride+i]
+	}
+	s := 0.
+	for l := range a.depth {
+		s = math.FMA(at(a, i, l), at(b, j, l), s)
+	}
+	return s
+}
+
+// same reports whether x and y have the same bits or are both NaN.
+func same(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
+}
+
+// near reports whether two sums of k products of what random makes differ by round-off only.
+func near(x, y float64, k int) bool { return math.Abs(x-y) <= 4*0x1p-53*float64(k*k)*0x1p20 }
+
+var transposes = []blas.Transpose{blas.NoTrans, blas.Trans}
+
+// op returns the dimensions of a matrix whose op is rows×cols.
+func op(t blas.Transpose, rows, cols int) (int, int) {
+	if t == blas.NoTrans {
+		return rows, cols
+	}
+	return cols, rows
+}
+
+// Sizes around those of tiles and blocks: m, n, k.
+var sizes = [][3]int{
+	{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {0, 0, 0}, {1, 1, 1}, {2, 3, 4}, {4, 12, 1}, {4, 12, 7}, {5, 13, 9},
+	{3, 11, 4}, {8, 24, 16}, {9, 25, 3}, {31, 37, 41}, {1, 50, 20}, {50, 1, 20}, {blockRows + 1, 13, 5},
+	{2*blockRows - 1, 3, 3}, {5, blockCols + 1, 3}, {4, 2*blockCols - 5, 2}, {7, 14, blockDepth + 1},
+	{4, 12, 2*blockDepth + 3}, {blockRows + 2, 25, blockDepth + 2},
+}
+
+func TestGemm(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, size := range sizes {
+		m, n, k := size[0], size[1], size[2]
+		for _, tA := range transposes {
+			for _, tB := range transposes {
+				for _, special := range []bool{false, true} {
+					aRows, aCols := op(tA, m, k)
+					bRows, bCols := op(tB, k, n)
+					a := random(r, aRows, aCols, aCols+1+r.IntN(3))
+					b := random(r, bRows, bCols, bCols+1+r.IntN(3))
+					if special {
+						a, b = rare(r, a), rare(r, b)
+					}
+					left, right := lines(a, tA == blas.NoTrans), lines(b, tB != blas.NoTrans)
+					dst := random(r, m, n, n+2)
+					for _, p := range paths() {
+						gemm(p, tA, tB, a, b, dst)
+						for i, got := range dst.Data {
+							want := math.NaN() // between the rows
+							if i, j := i/dst.Stride, i%dst.Stride; j < n {
+								want = chain(left, right, i, j)
+							}
+							if !same(got, want) {
+								t.Fatalf("path %d, %v, transposes %c %c, special values %v: element %d is %v, the chain gives %v", p, size, tA, tB, special, i, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSyrk(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, size := range sizes {
+		n, k := size[0]+size[1], size[2]
+		if n > blockCols {
+			continue
+		}
+		for _, trans := range transposes {
+			rows, cols := op(trans, n, k)
+			a := rare(r, random(r, rows, cols, cols+1))
+			square := random(r, n, n, n+1)
+			back := blas.Trans
+			if trans == blas.Trans {
+				back = blas.NoTrans
+			}
+			gemm(viaGo, trans, back, a, a, square)
+			for _, p := range append(paths(), viaGonum) {
+				dst := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 2, Data: random(r, n, n, n+2).Data}
+				old := append([]float64(nil), dst.Data...)
+				if p == viaGonum { // other bits, and other special values
+					a = random(r, rows, cols, cols+1)
+					gemm(viaGo, trans, back, a, a, square)
+				}
+				syrk(p, trans, a, dst)
+				for i := range n {
+					for j := range dst.Stride {
+						got, want := dst.Data[i*dst.Stride+j], old[i*dst.Stride+j]
+						if i <= j && j < n {
+							want = square.Data[i*square.Stride+j]
+						}
+						if !same(got, want) && !(p == viaGonum && near(got, want, k)) {
+							t.Fatalf("path %d, order %d, depth %d, %c: element %d, %d is %v, want %v", p, n, k, trans, i, j, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	// An order above the width of a block.
+	n := blockCols + 14
+	a := random(r, n, 3, 3)
+	dst := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
+	Syrk(blas.NoTrans, a, dst)
+	full := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	Gemm(blas.NoTrans, blas.Trans, a, a, full)
+	for i := range n {
+		for j := range n {
+			got, want := dst.Data[i*n+j], full.Data[i*n+j]
+			if i > j {
+				want = 0
+			}
+			if !same(got, want) && current != viaGonum {
+				t.Fatalf("order %d: element %d, %d is %v, want %v", n, i, j, got, want)
+			}
+		}
+	}
+}
+
+// The path without fused multiply-adds gives the same products up to round-off.
+func TestGonum(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, size := range sizes {
+		m, n, k := size[0], size[1], size[2]
+		a, b := random(r, m, k, k+1), random(r, n, k, k+1)
+		want, got := random(r, m, n, n+1), random(r, m, n, n+1)
+		gemm(viaGo, blas.NoTrans, blas.Trans, a, b, want)
+		gemm(viaGonum, blas.NoTrans, blas.Trans, a, b, got)
+		for i := range got.Data {
+			if !same(got.Data[i], want.Data[i]) && !near(got.Data[i], want.Data[i], k) {
+				t.Fatalf("%v: element %d is %v, want %v", size, i, got.Data[i], want.Data[i])
+			}
+		}
+	}
+}
+
+// The bits are those of every machine: CI runs this test on amd64 and, emulated, on arm64.
+func TestBits(t *testing.T) {
+	const want = "593ae689778dd438"
+	r := rand.New(rand.NewPCG(7, 8))
+	a, b := random(r, 37, 300, 300), random(r, 300, 29, 29)
+	for _, p := range paths() {
+		dst := random(r, 37, 29, 29)
+		gemm(p, blas.NoTrans, blas.NoTrans, a, b, dst)
+		h := fnv.New64a()
+		for _, x := range dst.Data {
+			fmt.Fprintf(h, "%016x", math.Float64bits(x))
+		}
+		if got := fmt.Sprintf("%016x", h.Sum64()); got != want {
+			t.Errorf("path %d: hash of the product is %s, want %s", p, got, want)
+		}
+	}
+}
+
+// Goroutines that compute parts of a product, which are views, give the bits of the whole.
+func TestParts(t *testing.T) {
+	if current == viaGonum {
+		t.Skip("without fused multiply-adds in hardware, parts may have other bits")
+	}
+	const m, n, k = 150, 70, 300
+	r := rand.New(rand.NewPCG(9, 10))
+	a, b, whole, parts := random(r, m, k, k), random(r, n, k, k), random(r, m, n, n), random(r, m, n, n)
+	Gemm(blas.NoTrans, blas.Trans, a, b, whole)
+	view := func(g blas64.General, i, rows, j, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: g.Stride, Data: g.Data[i*g.Stride+j:]}
+	}
+	var wg sync.WaitGroup
+	for _, rows := range [][2]int{{0, 1}, {1, 70}, {71, 79}} {
+		for _, cols := range [][2]int{{0, 30}, {30, 40}} {
+			wg.Go(func() {
+				Gemm(blas.NoTrans, blas.Trans, view(a, rows[0], rows[1], 0, k), view(b, cols[0], cols[1], 0, k), view(parts, rows[0], rows[1], cols[0], cols[1]))
+			})
+		}
+	}
+	wg.Wait()
+	for i := range whole.Data {
+		if !same(whole.Data[i], parts.Data[i]) {
+			t.Fatalf("element %d is %v in the part, %v in the whole", i, parts.Data[i], whole.Data[i])
+		}
+	}
+}
+
+func TestPanics(t *testing.T) {
+	matrix := func(rows, cols, stride, length int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, length)}
+	}
+	sym := func(m blas64.General) blas64.Symmetric {
+		return blas64.Symmetric{Uplo: blas.Upper, N: m.Rows, Stride: m.Stride, Data: m.Data}
+	}
+	a, b, dst := matrix(2, 3, 3, 6), matrix(3, 4, 4, 12), matrix(2, 4, 4, 8)
+	shared := matrix(4, 6, 6, 24)
+	cut := func(rows, cols, stride, at int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: shared.Data[at:]}
+	}
+	no, yes := blas.NoTrans, blas.Trans
+	for _, test := range []struct {
+		name, want string
+		call       func()
+	}{
+		{"inner", "inner dimensions 2 of a and 3 of b differ", func() { Gemm(yes, no, a, b, dst) }},
+		{"dst", "dst is 2×4, the product is 2×3", func() { Gemm(no, no, a, matrix(3, 3, 3, 9), dst) }},
+		{"transpose", "is no blas.Transpose", func() { Gemm('x', no, a, b, dst) }},
+		{"negative", "a is -1×3", func() { Gemm(no, no, matrix(-1, 3, 3, 0), b, dst) }},
+		{"stride", "b has 4 columns and a stride of 3", func() { Gemm(no, no, a, matrix(3, 4, 3, 12), dst) }},
+		{"short", "dst is 2×4 with a stride of 4, but has 7 numbers", func() { Gemm(no, no, a, b, matrix(2, 4, 4, 7)) }},
+		{"empty", "b is 3×4 with a stride of 4, but has 0 numbers", func() { Gemm(no, no, a, matrix(3, 4, 4, 0), dst) }},
+		{"alias a", "dst overlaps a factor", func() { Gemm(no, no, cut(3, 3, 6, 0), matrix(3, 3, 3, 9), cut(3, 3, 6, 8)) }},
+		{"alias b", "dst overlaps a factor", func() { Gemm(no, no, matrix(3, 3, 3, 9), cut(3, 3, 6, 8), cut(3, 3, 6, 0)) }},
+		{"itself", "dst overlaps a factor", func() { Gemm(no, no, shared, matrix(6, 6, 6, 36), shared) }},
+		{"other stride", "dst overlaps a factor", func() { Gemm(no, no, cut(2, 2, 6, 0), matrix(2, 2, 2, 4), cut(2, 2, 2, 4)) }},
+		{"order", "dst has order 2, the product has order 3", func() { Syrk(yes, a, sym(matrix(2, 2, 2, 4))) }},
+		{"lower", "dst.Uplo is not blas.Upper", func() { Syrk(no, a, blas64.Symmetric{Uplo: blas.Lower, N: 2, Stride: 2, Data: make([]float64, 4)}) }},
+		{"alias", "dst overlaps a factor", func() { Syrk(no, cut(3, 3, 6, 0), sym(cut(3, 3, 6, 8))) }},
+	} {
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "product: ") || !strings.Contains(said, test.want) {
+					t.Errorf("%s: panic %q, want one with %q", test.name, said, test.want)
+				}
+			}()
+			test.call()
+		}()
+	}
+	// Views of one matrix that share no element are no aliases.
+	for _, views := range [][2]blas64.General{
+		{cut(4, 3, 6, 0), cut(4, 3, 6, 3)},  // left and right half
+		{cut(2, 6, 6, 0), cut(2, 6, 6, 12)}, // upper and lower half
+		{cut(3, 3, 6, 3), cut(3, 3, 6, 6)},  // one row further, on the left
+	} {
+		for _, flip := range []int{0, 1} {
+			x, y := views[flip], views[1-flip]
+			Gemm(no, no, x, matrix(x.Cols, y.Cols, y.Cols, x.Cols*y.Cols), y)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	if p := Path(); p == "" || (current == viaGonum) != strings.Contains(p, "without FMA") {
+		t.Errorf("Path() = %q on path %d", p, current)
+	}
+}
