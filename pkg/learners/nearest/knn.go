@@ -14,11 +14,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -75,8 +78,8 @@ type Neighbour struct {
 // below 2.3e-308 lose digits and vanish below 5e-324: rows nearer than some 1e-162 tie.
 // Any other metric is called once per query and training row, from one goroutine.
 //
-// Memory beyond the embedded training set is one block of queries per core. A
-// KNN is immutable; it is safe for concurrent use if its metric is.
+// Memory beyond the embedded training set is one block of queries and one of training rows
+// per core. A KNN is immutable; it is safe for concurrent use if its metric is.
 type KNN struct {
 	metric metric.SqDister
 	dim    int
@@ -431,8 +434,9 @@ func (c *KNN) search(ctx context.Context, queries *mat.Dense, k int, f func(i in
 		points = c.embed(ctx, queries)
 	}
 	bad := make([]bool, m)
-	parallel(ctx, m, queryBlock, func() func(lo, hi int) {
-		w := newSearcher(c, points, self, k)
+	block := blockRows(m, c.width())
+	parallel(ctx, m, block, func() func(lo, hi int) {
+		w := newSearcher(c, points, self, k, block)
 		return func(lo, hi int) { w.block(ctx, lo, hi, f, bad) }
 	})
 	if err := ctx.Err(); err != nil {
@@ -479,18 +483,36 @@ type searcher struct {
 	self    bool       // they are the training rows
 	queries []float64  // of the block, minus centre
 	sq      []float64  // their squared norms
+	height  int        // training rows in a tile
 	tile    []float64  // training rows minus centre
+	inner   []float64  // inner products of the queries with the tile
 	best    []*best
 }
 
-func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
+// fewQueries is the number of queries below which packing a product costs more than it gains.
+const fewQueries = 4
+
+// blockRows returns how many of m queries of width r are answered together: up to 512, less where they
+// are wide or where cores would have nothing to do.
+func blockRows(m, r int) int {
+	share := (m + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	return min(max(min(1<<20/r, share), queryBlock), 512)
+}
+
+func newSearcher(c *KNN, points *mat.Dense, self bool, k, block int) *searcher {
 	m, r := points.Dims()
-	rows := min(queryBlock, m)
+	rows, height := min(block, m), tileRows(r)
+	if rows >= fewQueries {
+		height = min(max(1<<18/r, 12), 512)
+	}
+	height = min(height, len(c.labels))
 	s := &searcher{
 		c: c, points: points, self: self,
 		queries: make([]float64, rows*r),
 		sq:      make([]float64, rows),
-		tile:    make([]float64, tileRows(r)*r),
+		height:  height,
+		tile:    make([]float64, height*r),
+		inner:   make([]float64, rows*height),
 		best:    make([]*best, rows),
 	}
 	for i := range s.best {
@@ -503,8 +525,9 @@ func newSearcher(c *KNN, points *mat.Dense, self bool, k int) *searcher {
 //
 // Let u = 2⁻⁵³, a = q−centre and b = x−centre, all of width r and as rounded.
 // The squared distance of q and x that the inner product gives differs from the
-// true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order. The one that
-// metric.Euclidean computes does by (2r+4)u·(‖a‖²+‖b‖²). 4(r+8)u·(‖a‖²+‖b‖²) bounds
+// true one by at most (2r+9)u·(‖a‖²+‖b‖²) to first order, in whatever order its
+// terms are added, fused or not. The one that metric.Euclidean computes does by
+// (2r+4)u·(‖a‖²+‖b‖²). 4(r+8)u·(‖a‖²+‖b‖²) bounds
 // the two from each other, and as many of the smallest numbers what underflow adds.
 func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []Neighbour), bad []bool) {
 	c := s.c
@@ -522,21 +545,20 @@ func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []
 		}
 		s.best[i].reset()
 	}
-	height := tileRows(r)
-	for t := 0; t < n; t += height {
+	for t := 0; t < n; t += s.height {
 		if ctx.Err() != nil {
 			return
 		}
-		h := min(height, n-t)
+		h := min(s.height, n-t)
 		for j := range h {
 			floats.SubTo(s.tile[j*r:(j+1)*r], c.points.RawRowView(t+j), c.centre)
 		}
+		s.multiply(rows, h, r)
+		sq := c.sq[t : t+h]
 		for i := range rows {
-			q := s.queries[i*r : (i+1)*r]
 			b := s.best[i]
-			for j := range h {
-				inner := floats.Dot(q, s.tile[j*r:(j+1)*r])
-				norms := s.sq[i] + c.sq[t+j]
+			for j, inner := range s.inner[i*h:][:len(sq)] {
+				norms := s.sq[i] + sq[j]
 				mid, slack := norms-2*inner, eps*norms+underflow
 				if mid-slack <= b.limit && !(s.self && t+j == lo+i) {
 					b.offer(t+j, mid-slack, mid+slack)
@@ -550,6 +572,22 @@ func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []
 			return metric.Euclidean{}.SqDist(q, c.points.RawRowView(x.index))
 		}))
 	}
+}
+
+// multiply sets inner to the inner products of the first queries of the block with the first h rows of the tile.
+func (s *searcher) multiply(rows, h, r int) {
+	if rows < fewQueries {
+		for i := range rows {
+			for j := range h {
+				s.inner[i*h+j] = floats.Dot(s.queries[i*r:(i+1)*r], s.tile[j*r:(j+1)*r])
+			}
+		}
+		return
+	}
+	product.Gemm(blas.NoTrans, blas.Trans,
+		blas64.General{Rows: rows, Cols: r, Stride: r, Data: s.queries},
+		blas64.General{Rows: h, Cols: r, Stride: r, Data: s.tile},
+		blas64.General{Rows: rows, Cols: h, Stride: h, Data: s.inner})
 }
 
 // best collects the candidates for the k nearest of one query from bounds on

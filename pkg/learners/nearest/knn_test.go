@@ -264,6 +264,41 @@ func TestAnswersDoNotDependOnBatchOrCores(t *testing.T) {
 	}
 }
 
+// Queries that are multiplied in blocks, with tiles of training rows, have the neighbours that each has alone;
+// there are many ties.
+func TestBlocksEqualQueriesAlone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, m, d, k = 1100, 530, 3, 7
+	x, q := mat.NewDense(n, d, nil), mat.NewDense(m, d, nil)
+	for _, rows := range []*mat.Dense{x, q} {
+		for i := range rows.RawMatrix().Data {
+			rows.RawMatrix().Data[i] = float64(rng.IntN(9)) / 3
+		}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the largest blocks
+	if b := blockRows(m, d); b >= m || b < fewQueries {
+		t.Fatalf("a block has %d of %d queries: no test of blocks", b, m)
+	}
+	c := mustKNN(t, metric.Euclidean{}, x, make([]int, n), KNNOptions{})
+	alone := make([][]Neighbour, m)
+	for i := range m {
+		one, err := c.Neighbours(t.Context(), q.Slice(i, i+1, 0, d).(*mat.Dense), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone[i] = one[0]
+	}
+	for _, rows := range []int{fewQueries - 1, fewQueries, 100, m} {
+		got, err := c.Neighbours(t.Context(), q.Slice(0, rows, 0, d).(*mat.Dense), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, alone[:rows]) {
+			t.Errorf("%d queries: a neighbour or a bit of its distance is not that of a query alone", rows)
+		}
+	}
+}
+
 func TestVoteRules(t *testing.T) {
 	// One query at 0; neighbours 1, 2, 3 ... in order, so labels are the ranks'.
 	for _, c := range []struct {
@@ -615,7 +650,7 @@ func BenchmarkKNN(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Run("alg=product/dim=784", func(b *testing.B) {
+	b.Run("alg=gonum/dim=784", func(b *testing.B) {
 		out := mat.NewDense(queries, points, nil)
 		for b.Loop() {
 			out.Mul(q, x.T())
