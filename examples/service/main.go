@@ -1,9 +1,7 @@
-// Service learns a metric from labelled pairs over HTTP, and says which others are
-// similar. Ctrl-C ends it: it saves its learner, with which the next start goes on.
+// Service learns a metric from labelled pairs, POST /learn {"x":[1,0],"y":[0,0],"label":-1}, and measures others, POST
+// /predict. Ctrl-C ends it: only then it saves its learner, with which the next start goes on, so that each has a file.
 //
 //	go run ./examples/service
-//	curl localhost:8080/learn -d '{"x":[1,0],"y":[0,0],"label":-1}'
-//	curl localhost:8080/predict -d '{"x":[0,1],"y":[0,0]}'
 package main
 
 import (
@@ -12,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -57,8 +56,9 @@ func main() {
 // answer answers a pair with what f says of it under the lock; an error is about the request.
 func answer(lock sync.Locker, f func(metric.Pair) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var p metric.Pair
-		held, err := any(nil), json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&p)
+		p, held := metric.Pair{}, any(nil)
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		err = errors.Join(err, json.Unmarshal(body, &p))
 		if err == nil {
 			lock.Lock()
 			held, err = f(p)

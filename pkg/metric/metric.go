@@ -12,6 +12,7 @@
 package metric
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,6 +134,26 @@ type Triplet struct {
 	A    int `json:"a"`
 	Near int `json:"near"`
 	Far  int `json:"far"`
+}
+
+// UnmarshalJSON reads an object with the members a, near and far, no less and no others: a
+// member left out would be object 0.
+func (t *Triplet) UnmarshalJSON(raw []byte) error {
+	var f struct {
+		A    *int `json:"a"`
+		Near *int `json:"near"`
+		Far  *int `json:"far"`
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return err
+	}
+	if f.A == nil || f.Near == nil || f.Far == nil {
+		return fmt.Errorf("%.100s: want a, near and far", raw)
+	}
+	*t = Triplet{*f.A, *f.Near, *f.Far}
+	return nil
 }
 
 // Degenerate reports whether the objects of t are not distinct.

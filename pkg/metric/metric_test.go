@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -126,4 +127,18 @@ func TestSub(t *testing.T) {
 	}
 	mustPanic(t, "lengths differ", func() { metric.Sub(nil, x, y[:1]) })
 	mustPanic(t, "dst too short", func() { metric.Sub(dst[:1], x, y) })
+}
+
+// A triplet of JSON is whole, or refused.
+func TestTripletJSON(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":2,"near":0,"far":1}`: true, `{"near":1,"far":2}`: false, `{}`: false, `null`: false, `{"a":1,"near":2,"far":3,"b":4}`: false, `{"a":1.5,"near":2,"far":3}`: false,
+	} {
+		got := metric.Triplet{7, 8, 9}
+		if err := json.Unmarshal([]byte(text), &got); (err == nil) != want {
+			t.Errorf("%s: error %v", text, err)
+		} else if err != nil && got != (metric.Triplet{7, 8, 9}) || err == nil && got != (metric.Triplet{2, 0, 1}) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
 }

@@ -212,11 +212,14 @@ func (l Layout) check(d int) error {
 	return nil
 }
 
-// checkText returns an error if s would not come back from a saved model, which is
-// JSON, as it is.
+// checkText returns an error if s would not come back as it is from a saved model, which is
+// JSON, or from a CSV file, whose reader takes \r\n for \n.
 func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("%q is not UTF-8", s)
+	}
+	if strings.Contains(s, "\r\n") {
+		return fmt.Errorf("%q has the line end \\r\\n, want \\n", s)
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func ReadFile[T any](path string, load func(r io.Reader) (T, error)) (T, error) 
 
 // WriteFile saves s to the file at path as a whole, and makes the folders that are
 // missing: under a temporary name in the same folder, synced, then renamed. A program that
-// dies on the way, or an error, of s.Save too, leaves the old file as it was. A new file has
+// dies on the way, or an error, of s.Save too, leaves the old file as it was; one that is killed may leave
+// the temporary file, .metriclab-*.tmp, which may be removed. A new file has
 // permissions 0644, one that is replaced keeps its own; a link at path is replaced, not
 // followed. On Windows a file that another process has open is not replaced, after two
 // seconds of trying. Every error names path. WriteFile panics if s is nil.
