@@ -130,8 +130,8 @@ type Mixture struct {
 
 // component is the covariance matrix of one component.
 type component struct {
-	upper     *mat.TriDense // UᵀU = Σ; Full only
-	variances []float64     // one per feature, equal if Spherical; nil if Full
+	upper     *mat.TriDense // UᵀU = Σ; CovarianceFull only
+	variances []float64     // one per feature, equal if CovarianceSpherical; nil if CovarianceFull
 	logDet    float64
 }
 
@@ -158,7 +158,7 @@ type component struct {
 // fewer than K rows, if all rows coincide, if an entry is NaN or infinite, or if
 // squared distances overflow, or vanish though rows differ, or if
 // ctx is done. It panics if x or rng is nil. An iteration costs
-// O(nKd), or O(nKd² + Kd³) if Full.
+// O(nKd), or O(nKd² + Kd³) if CovarianceFull.
 func FitMixture(ctx context.Context, rng *rand.Rand, x mat.Matrix, p MixtureParams) (*Mixture, error) {
 	xd := matrix.Dense(x)
 	demandSource(rng)

@@ -102,7 +102,7 @@ func AnytimeRegretBound(a, b, m, rounds int) float64 {
 }
 
 // DoublingRegretBound returns √2/(√2−1)·a·√(T/2·LogMaps), a bound on the expected regret of
-// Algorithm 1 with the doubling trick and the rates of Corrected after any number T of rounds: the sum of the
+// Algorithm 1 with the doubling trick and the rates of EtaCorrected after any number T of rounds: the sum of the
 // bounds of its epochs. It panics like PrintedEta.
 func DoublingRegretBound(a, b, m, rounds int) float64 {
 	mustRounds(rounds)

@@ -22,7 +22,7 @@ import (
 // RMPVersion counts the changes of the values that RMP computes.
 const RMPVersion = 1
 
-// MaxRate is the largest learning rate of Fixed. Times the costs of as many rounds as there can be it does not
+// MaxRate is the largest learning rate of EtaFixed. Times the costs of as many rounds as there can be it does not
 // overflow, and it is far beyond the rate at which only the best map remains.
 const MaxRate = 1e100
 
@@ -101,7 +101,7 @@ type RMPParams struct {
 	M int `json:"m" range:">= 1 and <= the number of prototypes"`
 	// Eta is the rule of the learning rate. The default is EtaHundredfold.
 	Eta Eta `json:"eta"`
-	// Rate is the learning rate of Fixed, greater than 0 and at most MaxRate, and must be 0 for the others.
+	// Rate is the learning rate of EtaFixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty" range:"0, or > 0 and <= 1e100"`
 	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
 	// learned from with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each

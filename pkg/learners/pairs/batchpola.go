@@ -24,7 +24,7 @@ const BatchPOLAVersion = 1
 
 // BatchReading says what one iteration of batch POLA is. The paper's "invokes POLA
 // multiple times so long as there exists an example whose hinge loss exceeds β"
-// allows both; its bound on the number is proved for Violations.
+// allows both; its bound on the number is proved for BatchViolations.
 type BatchReading int
 
 const (
@@ -49,7 +49,7 @@ type BatchPOLAParams struct {
 	// Reading is what an iteration is. The default is BatchPasses.
 	Reading BatchReading `json:"reading"`
 	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
-	// of Violations per link.
+	// of BatchViolations per link.
 	MaxIterations int `json:"max_iterations" range:"0, or >= 1"`
 	// Progress, if not nil, is told of each iteration, with the largest hinge loss before it
 	// as Residual; Objective is NaN, as there is none.
@@ -60,7 +60,7 @@ type BatchPOLAParams struct {
 const maxPasses = 1000
 
 // Resolved returns p with its defaults filled in, but for the MaxIterations of
-// Violations, which depends on the number of links.
+// BatchViolations, which depends on the number of links.
 func (p BatchPOLAParams) Resolved() BatchPOLAParams {
 	p.POLAParams = p.POLAParams.Resolved()
 	p.Beta = cmp.Or(p.Beta, 0.1)
@@ -107,12 +107,12 @@ type BatchPOLA struct {
 //
 //	R(‖A*‖² + (b* − b₁)²)/β²
 //
-// iterations of Violations, as the paper says, and 2m times as many of Passes,
+// iterations of BatchViolations, as the paper says, and 2m times as many of BatchPasses,
 // for which the paper's number is not proved. Status is learners.Converged then.
 // Otherwise it may be learners.IterationCap, or learners.NoProgress if steps have
 // stopped to change the hypothesis (a row that is dissimilar to itself).
 //
-// With r the rank of A, a pass costs O(m·r·d) and a step of Violations O(m·d) more
+// With r the rank of A, a pass costs O(m·r·d) and a step of BatchViolations O(m·d) more
 // than a step of POLA. FitBatchPOLA returns an error if there is no link, a link
 // has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
 // distance overflows, a parameter is out of range, or ctx is done. It panics if x is

@@ -107,7 +107,7 @@ func (p LEGOParams) check() error {
 //	ηŷȳ² + (1 − ηŷt)ȳ − ŷ = 0,  A' = A − (ŷ − ȳ)/ŷ²·(Az)(Az)ᵀ.
 //
 // ȳ lies between ŷ and t. A stays positive definite for every η without a
-// projection. With Update = Violated the loss is counted only if ŷ is on the wrong
+// projection. With Update = UpdateViolated the loss is counted only if ŷ is on the wrong
 // side of t; where it is not, the minimiser is A itself.
 //
 // A is kept as a factor of half a square, A = SᵀS, and a step updates S: it costs
@@ -226,7 +226,7 @@ func (l *LEGO) Predict(f metric.Pair) learners.PairPrediction {
 }
 
 // Loss returns ½(d² − t)², t = u of a similar and ℓ of a dissimilar pair, at most
-// math.MaxFloat64; with Violated 0 if d² is on the right side of t. It panics as Predict
+// math.MaxFloat64; with UpdateViolated 0 if d² is on the right side of t. It panics as Predict
 // does, and if the label is neither 1 nor -1.
 func (l *LEGO) Loss(f metric.Pair) float64 {
 	l.made()

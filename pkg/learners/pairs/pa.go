@@ -171,7 +171,7 @@ func (p PAParams) engine(dim int) engine {
 // has it: τ of PA-LS may be negative. Plain PA is POLA, from b₁ = b⁰; PA-II is POLA
 // with γ = 1/(2C).
 //
-// With PSD = AtEnd (the paper's "−"), M and b run free: M may have any number of
+// With PSD = PSDAtEnd (the paper's "−"), M and b run free: M may have any number of
 // negative eigenvalues, and predictions, which use the running hypothesis, report
 // negative squared distances. Metric and Final project: they give the hypothesis
 // of the end, Matrix and Threshold the running one.

@@ -425,7 +425,7 @@ func (s *Selector) crowd(mean, noise []float64, w float64, d []float64, qs []Que
 	}
 }
 
-// logistic is crowd for the Logistic model. With w = exp(−d²) and S = w_B + w_C the entropy is ln S + (w_B·d²_B + w_C·d²_C)/S.
+// logistic is crowd for AnswerLogistic. With w = exp(−d²) and S = w_B + w_C the entropy is ln S + (w_B·d²_B + w_C·d²_C)/S.
 func (s *Selector) logistic(mean, noise []float64, weight float64, d []float64, qs []Query) {
 	w, v := make([]float64, s.n), make([]float64, s.n)
 	for j, sq := range d {

@@ -66,7 +66,7 @@ type BatchParams struct {
 	// That of a fit to fewer triplets, or to another τ, is a warm start.
 	Initial mat.Symmetric
 	// Progress, if not nil, is told of each iteration, with the Objective and Residual of the
-	// best kernel so far, of the last one with Fixed.
+	// best kernel so far, of the last one with BatchFixed.
 	Progress func(learners.Progress)
 }
 
@@ -128,7 +128,7 @@ type BatchResult struct {
 // The hinge of GNMDS is not differentiable. BatchAccelerated and BatchLineSearch descend on its Moreau
 // envelope around multipliers, which they move while they converge (the method of multipliers), so
 // that the limit is a minimum of F itself. What descends at every iteration is F, for GNMDS the sum
-// of the envelopes; the kernel returned is that of the least F, with Fixed the last. CKL is not
+// of the envelopes; the kernel returned is that of the least F, with BatchFixed the last. CKL is not
 // convex: its limit is a stationary point.
 //
 // GNMDS and STE are convex, and weights α of the triplets bound the minimum from below: over all
@@ -138,7 +138,7 @@ type BatchResult struct {
 //
 // l* the conjugate of the loss as a function of D. Residual is the difference between F(K) and this
 // bound, with the α of the last gradient and R = max(n, 2·trace K), in units of F(0): it says that
-// F(K) is within Residual·F(0) of the least F of all kernels with at most twice the trace. Fixed,
+// F(K) is within Residual·F(0) of the least F of all kernels with at most twice the trace. BatchFixed,
 // and the others while they are far from Tol, take the lower bound −‖K − Y‖_F/s for λ_min. For CKL
 // Residual is the same difference for F linearised at the last Y, 0 at a stationary point.
 //
