@@ -225,6 +225,90 @@ func TestReaderFirstSees(t *testing.T) {
 	}
 }
 
+// TestOwnPanics: a panic text "x: ..." begins with the name of its own package.
+func TestOwnPanics(t *testing.T) {
+	fset := token.NewFileSet()
+	seen := 0
+	for _, files := range sources(t, fset) {
+		for _, f := range files {
+			own, foreign := panicTexts(f)
+			seen += own
+			for _, l := range foreign {
+				t.Errorf("pkg/%v: panics with %s, want %q first", fset.Position(l.Pos()), l.Value, f.Name.Name+": ")
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d panic texts with a package's name: the test does not see them", seen)
+	}
+}
+
+// panicTexts returns how many texts "x: ..." of panics begin with the name of f's package, and
+// those that begin with another. The text is the first literal of panic's argument, or of
+// matrix.Given's, which panics with it.
+func panicTexts(f *ast.File) (own int, foreign []*ast.BasicLit) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		if name := types.ExprString(call.Fun); name != "panic" && name != "matrix.Given" {
+			return true
+		}
+		lit := firstText(call.Args[0])
+		if lit == nil {
+			return true
+		}
+		text, _ := strconv.Unquote(lit.Value)
+		switch name, _, ok := strings.Cut(text, ": "); {
+		case ok && name == f.Name.Name:
+			own++
+		case ok && token.IsIdentifier(name):
+			foreign = append(foreign, lit)
+		}
+		return true
+	})
+	return own, foreign
+}
+
+// firstText returns the string literal that the text e begins with, or nil.
+func firstText(e ast.Expr) *ast.BasicLit {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			return e
+		}
+	case *ast.BinaryExpr:
+		return firstText(e.X)
+	case *ast.CallExpr: // fmt.Sprintf, fmt.Errorf, errors.New
+		if len(e.Args) > 0 {
+			return firstText(e.Args[0])
+		}
+	}
+	return nil
+}
+
+// TestOwnPanicsSees feeds TestOwnPanics's own rule.
+func TestOwnPanicsSees(t *testing.T) {
+	for src, want := range map[string][2]int{
+		`panic("p: x is nil")`:                     {1, 0},
+		`panic("q: x is nil")`:                     {0, 1},
+		`panic("q: x is " + s)`:                    {0, 1},
+		`panic(fmt.Sprintf("q: %d rows", n))`:      {0, 1},
+		`matrix.Given("q: x", x)`:                  {0, 1},
+		`panic("unreachable"); panic(err)`:         {0, 0},
+		`panic("no rows, of three: x"); f("q: x")`: {0, 0},
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "p.go", "package p\nfunc f() {"+src+"}", parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		if own, foreign := panicTexts(f); own != want[0] || len(foreign) != want[1] {
+			t.Errorf("%s: %d own and %d foreign, want %v", src, own, len(foreign), want)
+		}
+	}
+}
+
 // sources parses the files below pkg/ that are no tests, by folder.
 func sources(t *testing.T, fset *token.FileSet) map[string][]*ast.File {
 	t.Helper()

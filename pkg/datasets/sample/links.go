@@ -257,7 +257,7 @@ func pick(rng *rand.Rand, weights []int) int {
 		}
 		r -= w
 	}
-	panic("unreachable: r < total")
+	panic("sample: unreachable, r is not less than total")
 }
 
 // byClass returns the distinct labels in ascending order and the rows of each,

@@ -43,7 +43,7 @@ func (k Key) JSON() []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(k); err != nil {
-		panic(fmt.Sprintf("experiment: key cannot be encoded: %v", err)) // strings and integers always can
+		panic(fmt.Sprintf("harness: key cannot be encoded: %v", err)) // strings and integers always can
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
@@ -79,7 +79,7 @@ func Jobs(s experiment.Spec, scale experiment.Scale, trials int, base uint64, di
 	jobs := make([]Job, 0, trials*len(cells))
 	for _, c := range cells {
 		if c.Name == "" || seen[c.Name] {
-			panic(fmt.Sprintf("experiment: %s: cell name %q is empty or occurs twice", s.ID, c.Name))
+			panic(fmt.Sprintf("harness: %s: cell name %q is empty or occurs twice", s.ID, c.Name))
 		}
 		seen[c.Name] = true
 		params, sha := c.Params(), ""
@@ -98,7 +98,7 @@ func Jobs(s experiment.Spec, scale experiment.Scale, trials int, base uint64, di
 		}
 	}
 	if len(cells) == 0 {
-		panic(fmt.Sprintf("experiment: %s has no cells at scale %s", s.ID, scale))
+		panic(fmt.Sprintf("harness: %s has no cells at scale %s", s.ID, scale))
 	}
 	return jobs
 }

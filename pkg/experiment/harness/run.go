@@ -673,7 +673,7 @@ type laps struct {
 
 func (l *laps) start(phase string) func() {
 	if phase == "" || phase == experiment.TotalPhase {
-		panic(fmt.Sprintf("experiment: phase %q is not allowed, want a name other than %q", phase, experiment.TotalPhase))
+		panic(fmt.Sprintf("harness: phase %q is not allowed, want a name other than %q", phase, experiment.TotalPhase))
 	}
 	wall, cpu := l.now(), l.cpu()
 	return func() {

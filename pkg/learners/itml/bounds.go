@@ -124,7 +124,7 @@ func gramSqDist(k mat.Symmetric, l metric.Link) float64 {
 // of is Of for n objects with the squared distances sqDist.
 func (p BoundParams) of(n int, pairs []metric.Link, sqDist func(metric.Link) float64) (upper, lower float64, err error) {
 	if n == 0 {
-		panic("pairs: BoundParams: no objects, want at least one")
+		panic("itml: BoundParams: no objects, want at least one")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {

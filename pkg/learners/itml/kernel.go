@@ -281,7 +281,7 @@ func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
 		return k
 	}
 	if l.Support[m-1] >= n {
-		panic(fmt.Sprintf("pairs: k0 has %d rows, want at least %d", n, l.Support[m-1]+1))
+		panic(fmt.Sprintf("itml: k0 has %d rows, want at least %d", n, l.Support[m-1]+1))
 	}
 	p := mat.NewDense(n, m, nil) // K₀ between all objects and the support
 	for i := range n {
@@ -321,7 +321,7 @@ func (l KernelResult) Kernel(k kernels.Kernel, x mat.Matrix) (*kernels.Transform
 		return kernels.NewTransformed(k, d, nil, nil)
 	}
 	if l.Support[m-1] >= n {
-		panic(fmt.Sprintf("pairs: x has %d rows, want at least %d", n, l.Support[m-1]+1))
+		panic(fmt.Sprintf("itml: x has %d rows, want at least %d", n, l.Support[m-1]+1))
 	}
 	support := mat.NewDense(m, d, nil)
 	for a, i := range l.Support {

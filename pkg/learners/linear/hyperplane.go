@@ -76,7 +76,7 @@ func (h *Hyperplane) check() error {
 // whose squared norms, and sums of them, are finite.
 func checkTable(x *mat.Dense, n int) error {
 	if x == nil {
-		panic("classify: x is nil")
+		panic("linear: x is nil")
 	}
 	rows, d := x.Dims()
 	if rows == 0 {

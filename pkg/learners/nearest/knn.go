@@ -115,7 +115,7 @@ func NewKNN(m metric.SqDister, x mat.Matrix, y []int, o KNNOptions) (*KNN, error
 		panic("nearest: NewKNN: the metric is nil")
 	}
 	if xd == nil {
-		panic("classify: NewKNN: x is nil")
+		panic("nearest: NewKNN: x is nil")
 	}
 	if o.VoteTie < TieNearest || o.VoteTie > TieLowestLabel {
 		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, TieNearest, TieLowestLabel)
