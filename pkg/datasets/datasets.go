@@ -1,11 +1,10 @@
 // Package datasets brings data to the learners: a registry that knows every
 // data set's files, checksums and sources, a Store that downloads, verifies
-// and loads them, generators that need no file at all, and seeded samplers of
-// labelled pairs.
+// and loads them, and a reader of CSV files. Package sample draws links, splits and
+// triplets from a set; package synthetic makes data that need no file.
 //
 // Rows are samples. Labels are small integers: the digit for digit data, an
-// index into Classes elsewhere. Randomness is always an argument; the same
-// generator state gives the same data.
+// index into Classes elsewhere.
 package datasets
 
 import (

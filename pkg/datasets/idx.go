@@ -10,9 +10,9 @@ import (
 	"os"
 )
 
-// MaxIDXBytes is the largest number of data bytes that ReadIDX accepts, 256 MiB:
+// maxIDXBytes is the largest number of data bytes that readIDX accepts, 256 MiB:
 // five times MNIST's training images.
-const MaxIDXBytes = 256 << 20
+const maxIDXBytes = 256 << 20
 
 // maxIDXSide bounds every size but the first: an image's height and width.
 const maxIDXSide = 1 << 12
@@ -38,25 +38,25 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// IDX is the content of an IDX file of unsigned bytes.
+// idxArray is the content of an IDX file of unsigned bytes.
 type idxArray struct {
 	Dims []int  // each at least 1
 	Data []byte // ∏ Dims bytes, last dimension fastest
 }
 
-// ReadIDX reads an IDX file of unsigned bytes with the given number of
+// readIDX reads an IDX file of unsigned bytes with the given number of
 // dimensions (1 for labels, magic 2049; 3 for images, magic 2051), plain or
 // gzip-compressed. The format is that of LeCun's MNIST page: a big-endian
 // magic 0x0000080n with n dimensions, n big-endian 32-bit sizes, the bytes.
 //
 // The header is checked before anything is allocated, and memory grows only
-// with the data that arrive, to at most twice MaxIDXBytes. The error is a
+// with the data that arrive, to at most twice maxIDXBytes. The error is a
 // *FormatError, which carries name: for a wrong magic, a size of zero, a height
-// or width above 4096, more than MaxIDXBytes in all, fewer bytes than announced,
+// or width above 4096, more than maxIDXBytes in all, fewer bytes than announced,
 // or bytes after the end. It panics unless 1 ≤ dims ≤ 3.
 func readIDX(r io.Reader, name string, dims int) (*idxArray, error) {
 	if dims < 1 || dims > 3 {
-		panic(fmt.Sprintf("datasets: ReadIDX with %d dimensions", dims))
+		panic(fmt.Sprintf("datasets: readIDX with %d dimensions", dims))
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
 	src := io.Reader(in)
@@ -80,13 +80,13 @@ func readIDX(r io.Reader, name string, dims int) (*idxArray, error) {
 	for k := range dims {
 		off := 4 + 4*k
 		size := binary.BigEndian.Uint32(head[off:])
-		limit := MaxIDXBytes / total
+		limit := maxIDXBytes / total
 		if k > 0 {
 			limit = min(limit, maxIDXSide)
 		}
 		if size == 0 || uint64(size) > uint64(limit) {
 			return nil, &FormatError{name, int64(off), fmt.Sprintf("size of dimension %d", k+1), fmt.Sprint(size),
-				fmt.Sprintf("1 to %d (at most %d bytes in all)", limit, MaxIDXBytes), nil}
+				fmt.Sprintf("1 to %d (at most %d bytes in all)", limit, maxIDXBytes), nil}
 		}
 		out.Dims[k] = int(size)
 		total *= int(size)
@@ -131,7 +131,7 @@ func readError(err error) error {
 
 // LoadImages reads a pair of IDX files, gzip or plain: images (magic 2051) and
 // labels (magic 2049, digits 0..9). The error is a *FormatError as from
-// ReadIDX, also for a label above 9 or a count of labels that differs from
+// readIDX, also for a label above 9 or a count of labels that differs from
 // that of images, or says why a file cannot be opened.
 func LoadImages(imagesPath, labelsPath string) (*Images, error) {
 	x, err := loadIDX(imagesPath, 3)

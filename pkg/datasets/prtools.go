@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxMATBytes is the largest file that ReadPRTools accepts, 16 MiB: ten times the
+// maxMATBytes is the largest file that readPRTools accepts, 16 MiB: ten times the
 // largest in the registry.
-const MaxMATBytes = 16 << 20
+const maxMATBytes = 16 << 20
 
 // Types of data elements and classes of arrays, Tables 1-1 and 1-3 of the MathWorks'
 // "MAT-File Format".
@@ -35,7 +35,7 @@ const (
 	mxDOUBLE = 6
 )
 
-// ReadPRTools reads a data set that PRTools 3 (Duin 2000) saved as a MATLAB 5
+// readPRTools reads a data set that PRTools 3 (Duin 2000) saved as a MATLAB 5
 // MAT-file: the format of nist16 and of the packaging of mfeat by TU Delft. Labels are
 // indices into Classes. If the set knows a height of its images, which MATLAB
 // stores column by column, rows of X are rearranged to hold them row by row.
@@ -49,10 +49,10 @@ const (
 //
 // Everything else is refused with a *FormatError that carries name, the offset and
 // what is allowed there: other arrays, sizes that are not those of the data, more
-// than MaxMATBytes. Nothing is allocated by what a header says before the bytes are
+// than maxMATBytes. Nothing is allocated by what a header says before the bytes are
 // there, so that memory stays in proportion to the file.
 func readPRTools(r io.Reader, name string) (*Set, error) {
-	data, err := readAtMost(r, name, MaxMATBytes)
+	data, err := readAtMost(r, name, maxMATBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +203,8 @@ func (f *matFile) array(e element) (array, error) {
 		return array{}, f.refuse(flags.start, "array flags", "complex", "real numbers")
 	}
 	rows, cols := f.order.Uint32(f.data[dims.start:]), f.order.Uint32(f.data[dims.start+4:])
-	if rows > MaxMATBytes || cols > MaxMATBytes {
-		return array{}, f.refuse(dims.start, "dimensions", fmt.Sprintf("%d×%d", rows, cols), "at most %d each", MaxMATBytes)
+	if rows > maxMATBytes || cols > maxMATBytes {
+		return array{}, f.refuse(dims.start, "dimensions", fmt.Sprintf("%d×%d", rows, cols), "at most %d each", maxMATBytes)
 	}
 	return array{byte(word), string(f.data[label.start:label.end]), int(rows), int(cols), label.next, e.end}, nil
 }
@@ -344,7 +344,7 @@ func (f *matFile) matrix(a array, what string) (matMatrix, error) {
 	default:
 		return matMatrix{}, f.refuse(e.at, what, fmt.Sprintf("a data element of type %d", e.kind), "numbers")
 	}
-	// Both sizes are at most MaxMATBytes, so that the product fits an int64.
+	// Both sizes are at most maxMATBytes, so that the product fits an int64.
 	if cells := int64(a.rows) * int64(a.cols); cells == 0 || cells*int64(m.size) != int64(e.end-e.start) {
 		return matMatrix{}, f.refuse(e.at, what, fmt.Sprintf("%d bytes", e.end-e.start), "%d×%d numbers of %d bytes, at least one", a.rows, a.cols, m.size)
 	}

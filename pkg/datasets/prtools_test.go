@@ -60,7 +60,7 @@ type matParts struct {
 	tail   []byte // behind the fields
 }
 
-// partsOf returns what ReadPRTools reads s from, images column by column.
+// partsOf returns what readPRTools reads s from, images column by column.
 func partsOf(s *Set) matParts {
 	x := s.X
 	if s.Height > 0 {

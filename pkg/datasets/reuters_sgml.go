@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// MaxReutersBytes is the largest file that readReuters accepts, 16 MiB: ten
+// maxReutersBytes is the largest file that readReuters accepts, 16 MiB: ten
 // times the largest of the collection.
-const MaxReutersBytes = 16 << 20
+const maxReutersBytes = 16 << 20
 
 // LineError says what is wrong with a text file, in which line, and what is
 // allowed there.
@@ -46,18 +46,18 @@ func (e *LineError) Unwrap() error { return e.Err }
 // references to control characters such as &#3;, and one byte 0xFC where a
 // character was lost in transmission. Everything else that the collection does
 // not have is an error: other bytes above 0x7F, other elements, an attribute or
-// element that is missing or stands twice, a file of more than MaxReutersBytes.
+// element that is missing or stands twice, a file of more than maxReutersBytes.
 // No document type is read and no entity is defined, so that memory stays in
 // proportion to the file.
 //
 // first is the NEWID of the first document; 0 allows any.
 func readReuters(r io.Reader, name string, first int) ([]ReutersDoc, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxReutersBytes+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxReutersBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if len(data) > MaxReutersBytes {
-		return nil, &LineError{name, lineAt(data, len(data)), "size", "larger", fmt.Sprintf("at most %d bytes", MaxReutersBytes), nil}
+	if len(data) > maxReutersBytes {
+		return nil, &LineError{name, lineAt(data, len(data)), "size", "larger", fmt.Sprintf("at most %d bytes", maxReutersBytes), nil}
 	}
 	blankControls(data)
 	if i := slices.IndexFunc(data, func(b byte) bool { return b > 0x7f }); i >= 0 {

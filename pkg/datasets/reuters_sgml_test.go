@@ -142,8 +142,8 @@ func TestReadReutersRefuses(t *testing.T) {
 
 func TestReadReutersBounds(t *testing.T) {
 	blanks := func(n int64) io.Reader { return io.LimitReader(endless{}, n) }
-	if _, err := readReuters(blanks(MaxReutersBytes), "x", 0); err != nil {
-		t.Errorf("a file of MaxReutersBytes is refused: %v", err)
+	if _, err := readReuters(blanks(maxReutersBytes), "x", 0); err != nil {
+		t.Errorf("a file of maxReutersBytes is refused: %v", err)
 	}
 	var le *LineError
 	if _, err := readReuters(blanks(1<<40), "x", 0); !errors.As(err, &le) || le.Field != "size" {
@@ -164,7 +164,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeReuters writes documents as SGML that ReadReuters reads.
+// writeReuters writes documents as SGML that readReuters reads.
 func writeReuters(docs []ReutersDoc) string {
 	escape := strings.NewReplacer("<", "&lt;", "&", "&amp;", ">", "&gt;", "\r", "&#13;")
 	var b strings.Builder

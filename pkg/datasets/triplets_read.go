@@ -67,7 +67,7 @@ func checkObjects(objects int) error {
 	return nil
 }
 
-// ReadMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
+// readMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
 // Weinberger (2012) released them with the code of Stochastic Triplet Embedding: row
 // (i, j, k) of the m×3 variable "triplets", numbers from 1 to objects, says that i is
 // more like j than like k. Objects are renumbered from 0. Rows whose objects are not
@@ -76,7 +76,7 @@ func checkObjects(objects int) error {
 // Such a file is little-endian and holds one variable, compressed by zlib, whose numbers
 // stand in the smallest type that holds them. Everything else is refused with a
 // *FormatError that carries name and the offset, which inside the variable counts from
-// the beginning of what was compressed; so is more than MaxMATBytes, before or after.
+// the beginning of what was compressed; so is more than maxMATBytes, before or after.
 // Memory stays in proportion to what is read: that is why the kept reader of MAT-files in
 // Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
 // allocates up to 2 GB on the word of a header.
@@ -84,12 +84,12 @@ func readAllMATTriplets(r io.Reader, name string, objects int) (*TripletSet, err
 	return readMATTriplets(r, name, objects, math.MaxInt)
 }
 
-// readMATTriplets is ReadMATTriplets of at most that many rows.
+// readMATTriplets is readMATTriplets of at most that many rows.
 func readMATTriplets(r io.Reader, name string, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}
-	data, err := readAtMost(r, name, MaxMATBytes)
+	data, err := readAtMost(r, name, maxMATBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (f *matFile) inflate() ([]byte, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	out, err := readAtMost(z, f.name+" (decompressed)", MaxMATBytes)
+	out, err := readAtMost(z, f.name+" (decompressed)", maxMATBytes)
 	if _, ok := errors.AsType[*FormatError](err); err != nil && !ok {
 		return nil, bad(err)
 	}

@@ -103,7 +103,7 @@ func TestReadMATTriplets(t *testing.T) {
 		"huge":          {edit(file, 132, "\xff\xff\xff\x7f"), "byte 132, size of a data element: is 2147483647"},
 		"zlib":          {edit(file, 136, "xx"), "byte 136, compressed data"},
 		"checksum":      {edit(file, len(file)-1, "\xff"), "byte 136, compressed data"},
-		"bomb":          {steFile(make([]byte, MaxMATBytes+1)), "(decompressed): byte 16777216, size"},
+		"bomb":          {steFile(make([]byte, maxMATBytes+1)), "(decompressed): byte 16777216, size"},
 		"nothing":       {steFile(nil), "byte 0, data element"},
 		"two variables": {steFile(append(bytes.Clone(variable), variable...)), "end: is followed by"},
 		"name":          {steFile(steVariable("labels", mxDOUBLE, 4, 3, good)), `array "labels" of class 6`},
