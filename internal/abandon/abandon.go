@@ -32,8 +32,8 @@ func Long(sizes ...int) bool {
 }
 
 // Run returns what work returns. Once ctx is done it returns the zero answer and an error that
-// wraps ctx's, and leaves work to itself in a goroutine. work gets a context that is done by then, ends
-// when it next looks at it, and nobody reads its answer. So work must neither read nor
+// wraps ctx's, and leaves work to itself in a goroutine. The context of work is done by then: work
+// ends when it next looks at it, and nobody reads its answer. So work must neither read nor
 // write what the caller may change: give it private copies.
 //
 // The function progress, if not nil, is called from the caller's goroutine whenever work calls

@@ -26,21 +26,21 @@ func TestNilPanics(t *testing.T) {
 	x, y := mat.NewDense(2, 1, []float64{0, 1}), []int{0, 1}
 	own := regexp.MustCompile(`^[a-z]+: .*nil`)
 	for name, f := range map[string]func() error{
-		"LMNN":         func() error { _, err := labels.FitLMNN(ctx, nil, y, labels.LMNNParams{}); return err },
-		"MCML":         func() error { _, err := labels.FitMCML(ctx, nil, y, labels.MCMLParams{}); return err },
-		"FDA":          func() error { _, err := labels.FitFDA(ctx, nil, y, labels.FDAParams{}); return err },
-		"PCA":          func() error { _, err := labels.FitPCA(ctx, nil, 1); return err },
-		"InvCov":       func() error { _, err := labels.FitInvCov(ctx, nil, labels.InvCovParams{}); return err },
-		"RCA":          func() error { _, err := pairs.FitRCA(ctx, nil, nil, pairs.RCAParams{}); return err },
-		"LogDet":       func() error { _, err := itml.Fit(ctx, nil, nil, itml.Params{}); return err },
-		"LogDetLabels": func() error { _, err := itml.FitLabels(ctx, rng, nil, y, itml.LabelParams{}); return err },
-		"TuneLogDet":   func() error { _, err := itml.Tune(ctx, rng, nil, y, itml.TunedParams{}); return err },
-		"KernelLogDet": func() error { _, err := itml.FitKernel(ctx, nil, nil, itml.KernelParams{}); return err },
+		"LMNN":       func() error { _, err := labels.FitLMNN(ctx, nil, y, labels.LMNNParams{}); return err },
+		"MCML":       func() error { _, err := labels.FitMCML(ctx, nil, y, labels.MCMLParams{}); return err },
+		"FDA":        func() error { _, err := labels.FitFDA(ctx, nil, y, labels.FDAParams{}); return err },
+		"PCA":        func() error { _, err := labels.FitPCA(ctx, nil, 1); return err },
+		"InvCov":     func() error { _, err := labels.FitInvCov(ctx, nil, labels.InvCovParams{}); return err },
+		"RCA":        func() error { _, err := pairs.FitRCA(ctx, nil, nil, pairs.RCAParams{}); return err },
+		"ITML":       func() error { _, err := itml.Fit(ctx, nil, nil, itml.Params{}); return err },
+		"ITMLLabels": func() error { _, err := itml.FitLabels(ctx, rng, nil, y, itml.LabelParams{}); return err },
+		"ITMLTune":   func() error { _, err := itml.Tune(ctx, rng, nil, y, itml.TunedParams{}); return err },
+		"KernelITML": func() error { _, err := itml.FitKernel(ctx, nil, nil, itml.KernelParams{}); return err },
 		"nil pointer": func() error {
 			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
 			return err
 		},
-		"KernelLogDetRows": func() error {
+		"KernelITMLRows": func() error {
 			_, err := itml.FitKernelRows(ctx, nil, x, nil, itml.KernelParams{})
 			return err
 		},

@@ -95,11 +95,13 @@ type Outcome[P any] struct {
 	Projections int
 }
 
-// What the learners of each kind of feedback return from Step.
 type (
-	PairOutcome    = Outcome[PairPrediction]
+	// PairOutcome is what Step of a Pair returns.
+	PairOutcome = Outcome[PairPrediction]
+	// TripletOutcome is what Step of a TripletLearner returns.
 	TripletOutcome = Outcome[TripletPrediction]
-	// MapOutcome has the map: the prototype, from 0 to B−1, of each object.
+	// MapOutcome is what Step of a MapLearner returns. The prediction is the map: the prototype,
+	// from 0 to B−1, of each object.
 	MapOutcome = Outcome[[]int]
 )
 
@@ -236,8 +238,8 @@ func (s Status) String() string { return statusNames.Text(s) }
 // returns. The function changes no bit of the answer. A batch fit takes a context as its first
 // argument: once that is done, the fit returns an error that wraps the context's, and no
 // answer. It looks at the context in the middle of an iteration too, and does not wait for
-// the decomposition or the product of large matrices: that goes on with copies of its own until it ends by itself,
-// mostly within seconds, and nobody reads its answer.
+// the decomposition or the product of large matrices. Such work goes on with copies of its own
+// until it ends by itself, mostly within seconds, and nobody reads its answer.
 type Progress struct {
 	// Iteration counts the iterations made, from 1; where a fit has several runs, a run that
 	// ends early counts as one of its full length. Cap is where the fit ends at the latest.

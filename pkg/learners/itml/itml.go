@@ -1,7 +1,7 @@
 // Package itml is information-theoretic metric learning (ITML; Davis, Kulis, Jain, Sra, Dhillon, ICML
-// 2007), also called LogDet metric learning: the metric, or kernel, that is closest to a start in the
-// LogDet divergence among those that bring similar pairs together and keep dissimilar ones apart. Fit
-// learns from links, FitLabels and FitTuned from class labels, FitKernel and FitKernelRows a kernel.
+// 2007), also called LogDet metric learning. Among the metrics, or kernels, that bring similar pairs
+// together and keep dissimilar ones apart, it finds the one closest to a start in the LogDet
+// divergence. Fit learns from links, FitLabels and FitTuned from class labels, FitKernel and FitKernelRows a kernel.
 package itml
 
 import (
@@ -117,11 +117,12 @@ type Solution struct {
 //	subject to δ(p − ξ) ≤ 0 for each link,  p = vᵀWv,  v = x_i − x_j,
 //
 // with δ = 1 and ξ₀ = u for a similar link, δ = −1 and ξ₀ = ℓ for a dissimilar one.
-// u, ℓ, ξ and p are squared distances. Source: information-theoretic metric
-// learning (ITML), Davis, Kulis, Jain, Sra, Dhillon, ICML 2007, in the form of
-// Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear
-// Transformation, JMLR 13, 2012, Eq. 7 and Algorithm 1, in input space. x is n×d,
-// samples as rows.
+// u, ℓ, ξ and p are squared distances. x is n×d, samples as rows.
+//
+// Source: information-theoretic metric learning (ITML), Davis, Kulis, Jain, Sra,
+// Dhillon, ICML 2007. The form is that of Jain, Kulis, Davis, Dhillon, Metric and
+// Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Eq. 7 and
+// Algorithm 1, in input space.
 //
 // With a multiplier λ ≥ 0 per link, the optimum has
 //

@@ -67,8 +67,11 @@ func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p Lab
 
 // draw returns links, and p with bounds.
 func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) ([]metric.Link, LabelParams, error) {
-	if rng == nil || x == nil || x.IsEmpty() {
-		panic("itml: FitLabels: rng or x is nil, or x is empty")
+	if rng == nil {
+		panic("itml: FitLabels: rng is nil")
+	}
+	if x == nil || x.IsEmpty() {
+		panic("itml: FitLabels: x is nil or empty")
 	}
 	n, _ := x.Dims()
 	if len(y) != n {
@@ -203,8 +206,11 @@ func Tune(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p TunedPar
 
 // tune is Tune, the first fits of so many that Progress is told of.
 func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams, fits int) (Tuning, error) {
-	if rng == nil || x == nil || x.IsEmpty() {
-		panic("itml: Tune: rng or x is nil, or x is empty")
+	if rng == nil {
+		panic("itml: Tune: rng is nil")
+	}
+	if x == nil || x.IsEmpty() {
+		panic("itml: Tune: x is nil or empty")
 	}
 	n, d := x.Dims()
 	p = p.Resolved()

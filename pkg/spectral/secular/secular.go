@@ -5,8 +5,8 @@
 //	f(s) = c·wᵀ(P + sI)⁻¹w = 1,  with eigenvector  (P + sI)⁻¹w,
 //
 // f being convex and decreasing, so that there is a root iff f(0+) > 1. In a Krylov space of w, f is the form of a small
-// tridiagonal matrix T: a Gauss quadrature, which bounds f from below, and with a node beside the spectrum, a
-// Gauss–Radau quadrature, which bounds it from above (Golub, Meurant 1994). Both together decide whether there is a
+// tridiagonal matrix T. That is a Gauss quadrature, which bounds f from below. With a node beside the spectrum it is a
+// Gauss–Radau quadrature, which bounds f from above (Golub, Meurant 1994). Both together decide whether there is a
 // root long before T has the order of P.
 //
 // Form has the Krylov space of P itself, for a P with cheap products; Equation has that of a resolvent (P + s₀I)⁻¹, which
@@ -50,15 +50,16 @@ const (
 )
 
 // Tolerances returns the size of a negative eigenvalue of P − c·wwᵀ, ‖w‖ = 1, that is left alone, and the residual of an
-// eigenpair that is accepted: residual relative to c and the mean eigenvalue of P, whose trace is trace and order n ≥ 1.
+// eigenpair that is accepted. The latter is residual relative to c and the mean eigenvalue of P, which has the trace
+// given and the order n ≥ 1.
 // A residual ε shifts the eigenvector p by ε/s and s·ppᵀ by 2ε at most.
 func Tolerances(c, trace float64, n int, residual float64) (floor, tol float64) {
 	return negligible*c + roundOff*trace, residual*(c+trace/float64(n)) + roundOff*trace
 }
 
-// Newton returns the trial shift after s, in the bracket lo < hi of the root, from f(s) and f′(s): a Newton step on
-// 1/f − 1, which is concave and increasing in s, so that from below the steps are monotone; or the geometric mean of the
-// bracket, if the step leaves it.
+// Newton returns the trial shift after s, in the bracket lo < hi of the root, from f(s) and f′(s). It is a Newton step
+// on 1/f − 1, or the geometric mean of the bracket if the step leaves it. As 1/f − 1 is concave and increasing in s,
+// steps from below are monotone.
 func Newton(s, fs, slope, lo, hi float64) float64 {
 	next := s + fs*(1-fs)/slope
 	if next > lo && next < hi {
@@ -107,9 +108,9 @@ func (t *tridiagonal) append(a, b float64) { t.a, t.b = append(t.a, a), append(t
 // full reports whether the Krylov space is invariant.
 func (t *tridiagonal) full() bool { return t.b[len(t.b)-1] == 0 }
 
-// withNode appends the row that gives T the eigenvalue node, where all those of T lie on one side: above it with side =
-// 1, below it with side = −1. ok is false, and nothing has changed, where round-off makes them do otherwise. cut
-// takes the row away.
+// withNode appends the row that gives T the eigenvalue node, where all those of T lie on one side. They lie above it
+// with side = 1, below it with side = −1. Where round-off makes them do otherwise, ok is false and nothing has
+// changed. cut takes the row away.
 func (t *tridiagonal) withNode(node, side float64) (ok bool) {
 	n := len(t.a)
 	d := t.a[0] - node
