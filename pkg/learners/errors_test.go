@@ -1,6 +1,7 @@
 package learners_test
 
 import (
+	"io"
 	"math/rand/v2"
 	"regexp"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
@@ -88,6 +90,64 @@ func TestNilPanics(t *testing.T) {
 				}
 			}()
 			err = f()
+		}()
+	}
+}
+
+// A result that no fit made refuses to be saved, and to answer, with a message of the package's own:
+// a file of it would be damaged.
+func TestZeroValuePanics(t *testing.T) {
+	x := mat.NewDense(2, 1, []float64{0, 1})
+	own := regexp.MustCompile(`^[a-z]+: [A-Za-z]+: .*zero value, use `)
+	for name, f := range map[string]func(){
+		"SVM.Save":          func() { _ = new(linear.SVM).Save(io.Discard) },
+		"SVM.Params":        func() { new(linear.SVM).Params() },
+		"SVM.Multipliers":   func() { new(linear.SVM).Multipliers() },
+		"nil SVM":           func() { _ = (*linear.SVM)(nil).Save(io.Discard) },
+		"Ridge.Save":        func() { _ = new(linear.Ridge).Save(io.Discard) },
+		"Ridge.Strength":    func() { new(linear.Ridge).Strength() },
+		"Ridge.Path":        func() { new(linear.Ridge).Path() },
+		"Ridge.Params":      func() { new(linear.Ridge).Params() },
+		"Mahalanobis":       func() { _ = new(metric.Mahalanobis).Save(io.Discard) },
+		"nil Mahalanobis":   func() { _ = learners.MetricResult{}.Metric.Save(io.Discard) },
+		"PCA.Save":          func() { _ = new(labels.PCA).Save(io.Discard) },
+		"PCA.Mean":          func() { new(labels.PCA).Mean() },
+		"PCA.Components":    func() { new(labels.PCA).Components() },
+		"PCA.Variances":     func() { new(labels.PCA).Variances() },
+		"PCA.Transform":     func() { new(labels.PCA).Transform(x) },
+		"PCA.Reconstruct":   func() { new(labels.PCA).Reconstruct(x) },
+		"PCA.Metric":        func() { new(labels.PCA).Metric() },
+		"FDA.Save":          func() { _ = new(labels.FDA).Save(io.Discard) },
+		"FDA.Mean":          func() { new(labels.FDA).Mean() },
+		"FDA.Directions":    func() { new(labels.FDA).Directions() },
+		"FDA.Ratios":        func() { new(labels.FDA).Ratios() },
+		"FDA.Transform":     func() { new(labels.FDA).Transform(x) },
+		"FDA.Metric":        func() { new(labels.FDA).Metric() },
+		"KMeans.Assign":     func() { new(cluster.KMeans).Assign(x) },
+		"KMeans.Prototypes": func() { new(cluster.KMeans).Prototypes(x) },
+		"HMRF.Assign":       func() { new(cluster.HMRF).Assign(x) },
+		"Mixture.Assign":    func() { new(cluster.Mixture).Assign(x) },
+		"Mixture.Posterior": func() { new(cluster.Mixture).Posterior(x) },
+		"Mixture.Prototypes": func() {
+			new(cluster.Mixture).Prototypes(x)
+		},
+		"Mixture.Weights":       func() { new(cluster.Mixture).Weights() },
+		"Mixture.Means":         func() { new(cluster.Mixture).Means() },
+		"Mixture.Covariance":    func() { new(cluster.Mixture).Covariance(0) },
+		"Mixture.Form":          func() { new(cluster.Mixture).Form() },
+		"Mixture.LogLikelihood": func() { new(cluster.Mixture).LogLikelihood() },
+		"Mixture.Trace":         func() { new(cluster.Mixture).Trace() },
+		"KNN.Classify":          func() { _, _ = new(nearest.KNN).Classify(t.Context(), x, 1) },
+		"KNN.Errors":            func() { _, _ = new(nearest.KNN).Errors(t.Context(), x, []int{0, 1}, []int{1}) },
+		"KNN.Neighbours":        func() { _, _ = new(nearest.KNN).Neighbours(t.Context(), x, 1) },
+	} {
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !own.MatchString(s) {
+					t.Errorf("%s: panic %q, want one of the package's own", name, s)
+				}
+			}()
+			f()
 		}()
 	}
 }

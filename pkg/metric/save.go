@@ -24,8 +24,11 @@ type mahalanobisState struct {
 // "metric/mahalanobis": L as it is, so that a metric loaded from it measures
 // every distance to the same bit. What a batch learner such as RCA returns
 // (learners.MetricResult) is saved as its metric. It returns an error, and writes
-// nothing, if an entry of L is NaN or infinite.
+// nothing, if an entry of L is NaN or infinite. It panics on nil and on the zero value.
 func (m *Mahalanobis) Save(w io.Writer) error {
+	if m == nil || m.dim == 0 {
+		panic("metric: Mahalanobis: nil or the zero value, use NewMahalanobis or FromFactor")
+	}
 	s := mahalanobisState{Dim: m.dim, Rows: m.Rows()}
 	if m.l != nil {
 		if err := CheckFinite(m.l); err != nil {

@@ -109,7 +109,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 // are there: a column of missing cells only, as new rows have it, counts as none.
 // Errors are those of Read.
 func (m *Model) Read(r io.Reader, name string) (*Data, error) {
-	l := m.layout
+	l := m.made().layout
 	o := datasets.CSVOptions{Header: datasets.HeaderNo}
 	if l.Header {
 		o.Header = datasets.HeaderYes

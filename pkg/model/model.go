@@ -61,33 +61,41 @@ var ErrKernel = errors.New("a kernel metric is no linear map of the features, so
 // ErrZero is returned, wrapped, where a model has to embed and its metric is 0.
 var ErrZero = errors.New("the learned metric is 0: all points coincide; more pairs or passes may help")
 
+// made returns m, and panics if no constructor made it.
+func (m *Model) made() *Model {
+	if m == nil || m.scaler == nil {
+		panic("model: Model: zero value, use Fit or Load")
+	}
+	return m
+}
+
 // Recipe returns what the model was fitted by, all defaults filled in.
 func (m *Model) Recipe() Recipe {
-	r := m.recipe
+	r := m.made().recipe
 	r.Params = maps.Clone(r.Params)
 	return r
 }
 
 // LearnerVersion returns the version of the learner that fitted the model.
-func (m *Model) LearnerVersion() int { return m.learner }
+func (m *Model) LearnerVersion() int { return m.made().learner }
 
 // Layout returns which columns of a file are what.
-func (m *Model) Layout() Layout { return m.layout.clone() }
+func (m *Model) Layout() Layout { return m.made().layout.clone() }
 
 // Classes returns the names of the classes of the training rows and how many rows
 // each has.
 func (m *Model) Classes() (names []string, rows []int) {
-	return slices.Clone(m.classes), slices.Clone(m.counts)
+	return slices.Clone(m.made().classes), slices.Clone(m.counts)
 }
 
 // Report returns what there is to say of the fit. A loaded model has none: the
 // zero value.
-func (m *Model) Report() Report { return m.report }
+func (m *Model) Report() Report { return m.made().report }
 
 // Metric returns the learned metric, which compares prepared rows: a
 // *metric.Mahalanobis, or the metric of a kernel learner, a *kernels.Metric or a
 // *kernels.Transformed.
-func (m *Model) Metric() Metric { return m.metric }
+func (m *Model) Metric() Metric { return m.made().metric }
 
 // Prepare returns the rows of the n×d matrix x, NaN where a cell is missing, as
 // the metric takes them: missing cells filled with the training means and
@@ -96,7 +104,7 @@ func (m *Model) Metric() Metric { return m.metric }
 // or if a standardised value overflows. It panics if x is nil or does not have d
 // columns.
 func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
-	out, err := m.scaler.Apply(x)
+	out, err := m.made().scaler.Apply(x)
 	if err != nil {
 		return nil, named(err, m.layout.Features)
 	}
@@ -108,7 +116,7 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 // of Prepare, ErrKernel for a kernel metric, ErrZero for a metric of rank 0, and
 // a coordinate that overflows.
 func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
-	a, ok := m.metric.(*metric.Mahalanobis)
+	a, ok := m.made().metric.(*metric.Mahalanobis)
 	if !ok {
 		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)
 	}

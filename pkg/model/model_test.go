@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -604,4 +605,33 @@ func ExampleFit() {
 	// b 12.9
 	// b 14.4
 	// b 11.8
+}
+
+// A model that neither Fit nor Load made panics with a message of the package's own.
+func TestZeroValuePanics(t *testing.T) {
+	x := mat.NewDense(1, 1, nil)
+	for name, f := range map[string]func(*model.Model){
+		"Save":           func(m *model.Model) { _ = m.Save(io.Discard) },
+		"Embed":          func(m *model.Model) { _, _ = m.Embed(x) },
+		"Prepare":        func(m *model.Model) { _, _ = m.Prepare(x) },
+		"Plot":           func(m *model.Model) { _, _ = m.Plot(&model.Data{X: x}) },
+		"Read":           func(m *model.Model) { _, _ = m.Read(strings.NewReader("1\n"), "x") },
+		"Metric":         func(m *model.Model) { m.Metric() },
+		"Recipe":         func(m *model.Model) { m.Recipe() },
+		"Layout":         func(m *model.Model) { m.Layout() },
+		"Classes":        func(m *model.Model) { m.Classes() },
+		"Report":         func(m *model.Model) { m.Report() },
+		"LearnerVersion": func(m *model.Model) { m.LearnerVersion() },
+	} {
+		for _, m := range []*model.Model{nil, {}} {
+			func() {
+				defer func() {
+					if p := recover(); p != "model: Model: zero value, use Fit or Load" {
+						t.Errorf("%s: panic %v", name, p)
+					}
+				}()
+				f(m)
+			}()
+		}
+	}
 }

@@ -31,10 +31,11 @@ type state struct {
 }
 
 // Save writes the model in the format of package persist, kind "model". A model
-// loaded from it prepares, measures and embeds to the same bits.
+// loaded from it prepares, measures and embeds to the same bits. It panics if neither Fit nor
+// Load made the model.
 func (m *Model) Save(w io.Writer) error {
 	var inner bytes.Buffer
-	if err := m.metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
+	if err := m.made().metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	return persist.Write(w, Kind, m.recipe, state{

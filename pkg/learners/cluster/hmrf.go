@@ -141,12 +141,20 @@ func FitHMRF(ctx context.Context, rng *rand.Rand, x mat.Matrix, links []metric.L
 	return best, nil
 }
 
+// made returns r, and panics if no constructor made it.
+func (r *HMRF) made() *HMRF {
+	if r == nil || r.Centres == nil {
+		panic("cluster: HMRF: zero value, use FitHMRF")
+	}
+	return r
+}
+
 // Assign returns the cluster of each row of x, which has no links: that of the
 // nearest centre, of equally near ones the lowest. It panics if x is nil or does not
 // have the columns of Centres.
 func (r *HMRF) Assign(x mat.Matrix) []int {
 	xd := matrix.Given("cluster: Assign: x", x)
-	out, _ := nearest(xd, r.Centres)
+	out, _ := nearest(xd, r.made().Centres)
 	return out
 }
 

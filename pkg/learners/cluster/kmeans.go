@@ -275,12 +275,20 @@ func inertia(x *mat.Dense, r *KMeans) float64 {
 	return sum
 }
 
+// made returns k, and panics if no constructor made it.
+func (k *KMeans) made() *KMeans {
+	if k == nil || k.Centres == nil {
+		panic("cluster: KMeans: zero value, use FitKMeans")
+	}
+	return k
+}
+
 // Assign returns the cluster of each row of x: that of the nearest centre, of
 // equally near ones the lowest. It panics if x is nil or does not have the
 // columns of Centres.
 func (k *KMeans) Assign(x mat.Matrix) []int {
 	xd := matrix.Given("cluster: Assign: x", x)
-	out, _ := nearest(xd, k.Centres)
+	out, _ := nearest(xd, k.made().Centres)
 	return out
 }
 
@@ -292,7 +300,7 @@ func (k *KMeans) Prototypes(x mat.Matrix) []int {
 	if xd == nil || xd.IsEmpty() {
 		panic("cluster: Prototypes: x is nil or empty")
 	}
-	out, _ := nearest(k.Centres, xd)
+	out, _ := nearest(k.made().Centres, xd)
 	return out
 }
 

@@ -433,15 +433,15 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 }
 
 // Weights returns a copy of the weights π, of sum 1.
-func (m *Mixture) Weights() []float64 { return slices.Clone(m.weights) }
+func (m *Mixture) Weights() []float64 { return slices.Clone(m.made().weights) }
 
 // Means returns a copy of the K×d matrix of means.
-func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.means) }
+func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.made().means) }
 
 // Covariance returns a copy of the d×d covariance matrix of component k. It
 // panics unless 0 ≤ k < K.
 func (m *Mixture) Covariance(k int) *mat.SymDense {
-	_, d := m.means.Dims()
+	_, d := m.made().means.Dims()
 	s := mat.NewSymDense(d, nil)
 	if c := m.comps[k]; c.upper != nil {
 		s.SymOuterK(1, c.upper.T())
@@ -454,14 +454,14 @@ func (m *Mixture) Covariance(k int) *mat.SymDense {
 }
 
 // Form returns the form of the covariance matrices.
-func (m *Mixture) Form() Covariance { return m.form }
+func (m *Mixture) Form() Covariance { return m.made().form }
 
 // LogLikelihood returns ℓ of the fitted rows.
-func (m *Mixture) LogLikelihood() float64 { return m.trace[len(m.trace)-1] }
+func (m *Mixture) LogLikelihood() float64 { return m.made().trace[len(m.trace)-1] }
 
 // Trace returns a copy of ℓ before each iteration of the run that is returned,
 // and after the last.
-func (m *Mixture) Trace() []float64 { return slices.Clone(m.trace) }
+func (m *Mixture) Trace() []float64 { return slices.Clone(m.made().trace) }
 
 // Posterior returns the n×K matrix of the probabilities of the components given
 // each row of x. It panics if x is nil or empty or does not have the columns of
@@ -487,8 +487,16 @@ func (m *Mixture) Assign(x mat.Matrix) []int {
 // Euclidean distance, of equally near ones the lowest. Its panics are those of
 // Posterior.
 func (m *Mixture) Prototypes(x mat.Matrix) []int {
-	out, _ := nearest(m.means, m.checked(x))
+	out, _ := nearest(m.made().means, m.checked(x))
 	return out
+}
+
+// made returns m, and panics if no constructor made it.
+func (m *Mixture) made() *Mixture {
+	if m == nil || m.means == nil {
+		panic("cluster: Mixture: zero value, use FitMixture")
+	}
+	return m
 }
 
 func (m *Mixture) checked(x mat.Matrix) *mat.Dense {
@@ -496,7 +504,7 @@ func (m *Mixture) checked(x mat.Matrix) *mat.Dense {
 	if xd == nil || xd.IsEmpty() {
 		panic("cluster: Mixture: x is nil or empty")
 	}
-	_, d := m.means.Dims()
+	_, d := m.made().means.Dims()
 	if _, c := xd.Dims(); c != d {
 		panic(fmt.Sprintf("cluster: Mixture: x has %d columns, want %d", c, d))
 	}

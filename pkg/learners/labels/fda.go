@@ -178,20 +178,28 @@ func separating(values []float64, k int) (int, error) {
 	return k, nil
 }
 
+// made returns f, and panics if no constructor made it.
+func (f *FDA) made() *FDA {
+	if f == nil || f.w == nil {
+		panic("labels: FDA: zero value, use FitFDA")
+	}
+	return f
+}
+
 // Mean returns a copy of the mean μ of all rows, length d.
-func (f *FDA) Mean() []float64 { return slices.Clone(f.mean) }
+func (f *FDA) Mean() []float64 { return slices.Clone(f.made().mean) }
 
 // Directions returns a copy of the k×d matrix W of discriminant directions,
 // largest ratio first.
-func (f *FDA) Directions() *mat.Dense { return mat.DenseCopyOf(f.w) }
+func (f *FDA) Directions() *mat.Dense { return mat.DenseCopyOf(f.made().w) }
 
 // Ratios returns a copy of the k eigenvalues λ, in descending order: variance
 // between class means over variance (plus ridge) within classes.
-func (f *FDA) Ratios() []float64 { return slices.Clone(f.values) }
+func (f *FDA) Ratios() []float64 { return slices.Clone(f.made().values) }
 
 // Transform returns the n×k scores (X − μ)Wᵀ of the rows of the n×d matrix x.
 // It panics if x is nil or empty or does not have d columns.
-func (f *FDA) Transform(x mat.Matrix) *mat.Dense { return project(x, f.mean, f.w) }
+func (f *FDA) Transform(x mat.Matrix) *mat.Dense { return project(x, f.made().mean, f.w) }
 
 // Metric returns the metric M = WᵀW: the Euclidean distance between scores.
-func (f *FDA) Metric() *metric.Mahalanobis { return metric.FromFactor(f.w) }
+func (f *FDA) Metric() *metric.Mahalanobis { return metric.FromFactor(f.made().w) }

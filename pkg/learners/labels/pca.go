@@ -106,20 +106,28 @@ func fitPCA(x *mat.Dense, k int) (*PCA, error) {
 	return &PCA{mean: mean, w: w, variances: values}, nil
 }
 
+// made returns p, and panics if no constructor made it.
+func (p *PCA) made() *PCA {
+	if p == nil || p.w == nil {
+		panic("labels: PCA: zero value, use FitPCA")
+	}
+	return p
+}
+
 // Mean returns a copy of μ, length d.
-func (p *PCA) Mean() []float64 { return slices.Clone(p.mean) }
+func (p *PCA) Mean() []float64 { return slices.Clone(p.made().mean) }
 
 // Components returns a copy of the k×d matrix W of orthonormal rows, largest
 // variance first.
-func (p *PCA) Components() *mat.Dense { return mat.DenseCopyOf(p.w) }
+func (p *PCA) Components() *mat.Dense { return mat.DenseCopyOf(p.made().w) }
 
 // Variances returns a copy of the k eigenvalues of C, in descending order, in
 // feature².
-func (p *PCA) Variances() []float64 { return slices.Clone(p.variances) }
+func (p *PCA) Variances() []float64 { return slices.Clone(p.made().variances) }
 
 // Transform returns the n×k scores (X − μ)Wᵀ of the rows of the n×d matrix x.
 // It panics if x is nil or empty or does not have d columns.
-func (p *PCA) Transform(x mat.Matrix) *mat.Dense { return project(x, p.mean, p.w) }
+func (p *PCA) Transform(x mat.Matrix) *mat.Dense { return project(x, p.made().mean, p.w) }
 
 // Reconstruct returns the n×d matrix whose rows are the nearest points of the
 // affine subspace of the components, μ + WᵀW(xᵢ−μ). It panics if x is nil or
@@ -136,4 +144,4 @@ func (p *PCA) Reconstruct(x mat.Matrix) *mat.Dense {
 
 // Metric returns the projection metric M = WᵀW: the Euclidean distance between
 // scores.
-func (p *PCA) Metric() *metric.Mahalanobis { return metric.FromFactor(p.w) }
+func (p *PCA) Metric() *metric.Mahalanobis { return metric.FromFactor(p.made().w) }

@@ -26,7 +26,7 @@ type projection struct {
 
 // Save writes the components in the format of package persist, kind
 // "labels/pca". What is loaded from it transforms to the same bits.
-func (p *PCA) Save(w io.Writer) error { return save(w, PCAKind, p.mean, p.w, p.variances) }
+func (p *PCA) Save(w io.Writer) error { return save(w, PCAKind, p.made().mean, p.w, p.variances) }
 
 // LoadPCA reads what PCA.Save wrote. Its errors wrap those of package persist if
 // the file is foreign, newer, damaged or of another kind.
@@ -40,7 +40,7 @@ func LoadPCA(r io.Reader) (*PCA, error) {
 
 // Save writes the directions in the format of package persist, kind
 // "labels/fda". What is loaded from it transforms to the same bits.
-func (f *FDA) Save(w io.Writer) error { return save(w, FDAKind, f.mean, f.w, f.values) }
+func (f *FDA) Save(w io.Writer) error { return save(w, FDAKind, f.made().mean, f.w, f.values) }
 
 // LoadFDA reads what FDA.Save wrote. Its errors wrap those of package persist if
 // the file is foreign, newer, damaged or of another kind.

@@ -313,18 +313,26 @@ func (r *Ridge) choose(c *contrasts, n int) error {
 
 // Params returns the parameters.
 func (r *Ridge) Params() RidgeParams {
-	p := r.params
+	p := r.made().params
 	p.Grid = slices.Clone(p.Grid)
 	return p
 }
 
 // Strength returns λ.
-func (r *Ridge) Strength() float64 { return r.strengths[r.chosen] }
+func (r *Ridge) Strength() float64 { return r.made().strengths[r.chosen] }
 
 // Path returns copies of the strengths tried, in descending order, and of V for
 // each.
 func (r *Ridge) Path() (strengths, gcv []float64) {
-	return slices.Clone(r.strengths), slices.Clone(r.gcv)
+	return slices.Clone(r.made().strengths), slices.Clone(r.gcv)
+}
+
+// made returns r, and panics if no constructor made it.
+func (r *Ridge) made() *Ridge {
+	if r == nil || r.w == nil {
+		panic("linear: Ridge: zero value, use FitRidge")
+	}
+	return r
 }
 
 // ridgeState is what a Ridge saves beside its parameters.
@@ -335,9 +343,9 @@ type ridgeState struct {
 }
 
 // Save writes the classifier in the format of package persist, kind
-// "classify/ridge". What is loaded from it predicts the same bits.
+// "classify/ridge". What is loaded from it predicts the same bits. It panics if no fit made the classifier.
 func (r *Ridge) Save(w io.Writer) error {
-	return persist.Write(w, RidgeKind, r.params, ridgeState{linearState{r.w, r.b}, r.strengths, r.gcv})
+	return persist.Write(w, RidgeKind, r.made().params, ridgeState{linearState{r.w, r.b}, r.strengths, r.gcv})
 }
 
 // LoadRidge reads what Ridge.Save wrote. Its errors wrap those of package persist

@@ -412,10 +412,18 @@ func shiftedSolve(rows *mat.Dense, shift float64, v *mat.VecDense) (out *mat.Vec
 }
 
 // Params returns the resolved parameters.
-func (s *SVM) Params() SVMParams { return s.params }
+func (s *SVM) Params() SVMParams { return s.made().params }
 
 // Multipliers returns a copy of α, one per row; those > 0 are of support vectors.
-func (s *SVM) Multipliers() []float64 { return slices.Clone(s.alpha) }
+func (s *SVM) Multipliers() []float64 { return slices.Clone(s.made().alpha) }
+
+// made returns s, and panics if no constructor made it.
+func (s *SVM) made() *SVM {
+	if s == nil || s.w == nil {
+		panic("linear: SVM: zero value, use FitSVM")
+	}
+	return s
+}
 
 // svmState is what an SVM saves beside its parameters.
 type svmState struct {
@@ -427,9 +435,9 @@ type svmState struct {
 }
 
 // Save writes the classifier in the format of package persist, kind
-// "classify/svm". What is loaded from it predicts the same bits.
+// "classify/svm". What is loaded from it predicts the same bits. It panics if no fit made the classifier.
 func (s *SVM) Save(w io.Writer) error {
-	return persist.Write(w, SVMKind, s.params, svmState{linearState{s.w, s.b}, s.alpha, s.Status.String(), s.Iterations, s.Residual})
+	return persist.Write(w, SVMKind, s.made().params, svmState{linearState{s.w, s.b}, s.alpha, s.Status.String(), s.Iterations, s.Residual})
 }
 
 // LoadSVM reads what SVM.Save wrote. Its errors wrap those of package persist if

@@ -251,7 +251,7 @@ func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi in
 // infinite, or so large that squared distances overflow, is an error too. It panics if queries is nil.
 func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Neighbour, error) {
 	qd := matrix.Given("nearest: Neighbours: queries", queries)
-	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
+	if err := c.checkK(k, len(c.made().labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
 	m, err := c.checkQueries(qd)
@@ -270,7 +270,7 @@ func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Ne
 // row of queries. Its errors and panics are those of Neighbours.
 func (c *KNN) Classify(ctx context.Context, queries mat.Matrix, k int) ([]int, error) {
 	qd := matrix.Given("nearest: Classify: queries", queries)
-	if err := c.checkK(k, len(c.labels), "the number of training rows"); err != nil {
+	if err := c.checkK(k, len(c.made().labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
 	m, err := c.checkQueries(qd)
@@ -291,7 +291,7 @@ func (c *KNN) Classify(ctx context.Context, queries mat.Matrix, k int) ([]int, e
 // one label per query.
 func (c *KNN) Errors(ctx context.Context, queries mat.Matrix, want []int, ks []int) ([]int, error) {
 	qd := matrix.Given("nearest: Errors: queries", queries)
-	top, err := c.checkKs(ks, len(c.labels), "the number of training rows")
+	top, err := c.checkKs(ks, len(c.made().labels), "the number of training rows")
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +315,7 @@ func (c *KNN) Errors(ctx context.Context, queries mat.Matrix, want []int, ks []i
 // computation of distances. A row is never its own neighbour, but its duplicates
 // can be. It returns an error if ks is empty, unless 1 ≤ k ≤ n−1, or if ctx is done.
 func (c *KNN) LeaveOneOut(ctx context.Context, ks []int) ([]int, error) {
-	top, err := c.checkKs(ks, len(c.labels)-1, "the number of other training rows")
+	top, err := c.checkKs(ks, len(c.made().labels)-1, "the number of other training rows")
 	if err != nil {
 		return nil, err
 	}
@@ -325,6 +325,14 @@ func (c *KNN) LeaveOneOut(ctx context.Context, ks []int) ([]int, error) {
 		return nil, err
 	}
 	return count(wrong, len(ks)), nil
+}
+
+// made returns c, and panics if no constructor made it.
+func (c *KNN) made() *KNN {
+	if c == nil || c.metric == nil {
+		panic("nearest: KNN: zero value, use NewKNN")
+	}
+	return c
 }
 
 func (c *KNN) checkK(k, most int, what string) error {
