@@ -19,6 +19,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/matrix"
 )
 
 // Label says whether a pair is similar. Its zero value is invalid, so that a
@@ -171,7 +173,7 @@ type costFields struct {
 // MarshalJSON writes {"cost":[[0,1],[0.5,0.2]]}, a list per object. It returns an error
 // if Cost is nil or not finite.
 func (c CostRound) MarshalJSON() ([]byte, error) {
-	if c.Cost == nil {
+	if matrix.IsNil(c.Cost) {
 		return nil, errors.New("cost: nil, want a matrix")
 	}
 	a, b := c.Cost.Dims()

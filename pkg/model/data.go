@@ -224,8 +224,11 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted.
+// check returns an error unless d can be fitted. It panics if d or d.X is nil.
 func (d *Data) check() error {
+	if d == nil || d.X == nil {
+		panic("model: the data, or their X, are nil")
+	}
 	n, width := d.X.Dims()
 	switch {
 	case d.Labels == nil:

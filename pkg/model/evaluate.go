@@ -125,7 +125,7 @@ type Evaluation struct {
 // the answer does not depend on how many at a time.
 //
 // It returns the errors of Fit, naming the split, and an *OptionError if the plan
-// does not suit the number of rows.
+// does not suit the number of rows. It panics if d or d.X is nil.
 func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
 	r, _, _, err := r.resolve()
 	if err != nil {

@@ -167,7 +167,7 @@ type Progress func(done, total int)
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
 // one name, a name for a feature too few or too many, no column for the labels;
-// and so is a name or label that is not UTF-8. It panics if d.X is nil.
+// and so is a name or label that is not UTF-8. It panics if d or d.X is nil.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	r, e, values, err := r.resolve()
 	if err != nil {

@@ -635,3 +635,23 @@ func TestZeroValuePanics(t *testing.T) {
 		}
 	}
 }
+
+// No data are a mistake of the program: a panic with a message of the package's own.
+func TestNilDataPanics(t *testing.T) {
+	r := model.Recipe{Learner: model.Euclidean}
+	for name, d := range map[string]*model.Data{"nil": nil, "no rows": {}} {
+		for what, f := range map[string]func(){
+			"Fit":      func() { _, _ = model.Fit(t.Context(), d, r, nil) },
+			"Evaluate": func() { _, _ = model.Evaluate(t.Context(), d, r, model.Plan{}) },
+		} {
+			func() {
+				defer func() {
+					if p := recover(); p != "model: the data, or their X, are nil" {
+						t.Errorf("%s, %s: panic %v", what, name, p)
+					}
+				}()
+				f()
+			}()
+		}
+	}
+}

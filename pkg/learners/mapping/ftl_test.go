@@ -252,3 +252,24 @@ func FuzzLoadFTL(f *testing.F) {
 	}
 	persisttest.Fuzz(f, LoadFTL, use, savedFTL(f, 2, 3, 2))
 }
+
+// A nil pointer as the costs counts as none: Step returns an error, Loss panics with our message.
+func TestNilCosts(t *testing.T) {
+	l, err := NewFTL(2, 4, FTLParams{M: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := metric.CostRound{Cost: (*mat.Dense)(nil)}
+	if _, err := l.Step(f); err == nil || err.Error() != "ftl: cost: none given, want a matrix" {
+		t.Errorf("Step: error %v", err)
+	}
+	if _, err := f.MarshalJSON(); err == nil {
+		t.Error("MarshalJSON: no error")
+	}
+	defer func() {
+		if p := recover(); p != "mapping: cost: none given, want a matrix" {
+			t.Errorf("Loss: panic %v", p)
+		}
+	}()
+	l.Loss(f)
+}

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -73,7 +74,7 @@ func (c costs) column(j int) []float64 { return c.sum[j*c.a : (j+1)*c.a : (j+1)*
 
 // checkShape returns an error unless f has a matrix of the shape of c.
 func (c costs) checkShape(f metric.CostRound) error {
-	if f.Cost == nil {
+	if matrix.IsNil(f.Cost) {
 		return errors.New("cost: none given, want a matrix")
 	}
 	if a, b := f.Cost.Dims(); a != c.a || b != c.b {

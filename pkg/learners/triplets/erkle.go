@@ -295,7 +295,7 @@ func (l *ERKLE) Stats() ERKLEStats { return l.made().stats }
 func (l *ERKLE) Kernel() mat.Symmetric { return l.made().k.kernel() }
 
 // Predict returns d²(A, Near) and d²(A, Far), which are 0 where round-off makes them negative. It
-// panics unless A, Near and Far are objects.
+// panics unless A, Near and Far are objects. They may coincide, which Step refuses.
 func (l *ERKLE) Predict(t metric.Triplet) learners.TripletPrediction {
 	if err := checkObjects(l.made().n, t); err != nil {
 		panic(err.Error())
