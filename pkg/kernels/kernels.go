@@ -143,7 +143,7 @@ func (Gaussian) Invariant() bool { return true }
 // argument of the kernel is accurate to 4(d+8)u·(‖xᵢ‖²+‖xⱼ‖²), u = 2⁻⁵³, with
 // norms about the mean if the kernel is invariant. Where a value of the kernel or an
 // inner product overflows, the entry is Inf or NaN, which CheckGram refuses. It panics
-// if x is nil or empty.
+// if k is nil, or x is nil or empty.
 func Gram(k Kernel, x mat.Matrix) *mat.SymDense {
 	g, _ := GramContext(context.Background(), k, x) // which is never done
 	return g
@@ -153,6 +153,9 @@ func Gram(k Kernel, x mat.Matrix) *mat.SymDense {
 // then, and from the caller's goroutine.
 func GramContext(ctx context.Context, k Kernel, x mat.Matrix) (*mat.SymDense, error) {
 	xd := matrix.Given("kernels: Gram: x", x)
+	if k == nil {
+		panic("kernels: Gram: the kernel is nil")
+	}
 	n, d := xd.Dims()
 	if n == 0 {
 		panic(mat.ErrZeroLength)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -16,6 +17,9 @@ import (
 // more than metric.PSDTolerance times the largest magnitude of an entry, naming the pair
 // that differs most, and those of CheckGram. It panics if k is nil or empty.
 func NewGram(k mat.Matrix) (*mat.SymDense, error) {
+	if matrix.IsNil(k) {
+		panic("kernels: NewGram: k is nil")
+	}
 	n, c := k.Dims()
 	if n == 0 || c == 0 {
 		panic(mat.ErrZeroLength)
@@ -52,6 +56,9 @@ func NewGram(k mat.Matrix) (*mat.SymDense, error) {
 // Cholesky decomposition, and one into eigenvalues where that fails. It panics if k is
 // nil or empty.
 func CheckGram(k mat.Symmetric) error {
+	if matrix.IsNil(k) {
+		panic("kernels: CheckGram: k is nil")
+	}
 	n := k.SymmetricDim()
 	if n == 0 {
 		panic(mat.ErrZeroLength)

@@ -47,7 +47,10 @@ var (
 // dim columns, s not one row per support point, or only one of the two is nil.
 func NewTransformed(k Kernel, dim int, support mat.Matrix, s mat.Symmetric) (*Transformed, error) {
 	supportd := matrix.Dense(support)
-	if dim < 1 || k == nil {
+	if k == nil {
+		panic("kernels: NewTransformed: the kernel is nil")
+	}
+	if dim < 1 {
 		panic(mat.ErrZeroLength)
 	}
 	if supportd == nil && matrix.IsNil(s) {

@@ -42,6 +42,23 @@ func TestNilPanics(t *testing.T) {
 			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
 			return err
 		},
+		"Gram":           func() error { kernels.Gram(nil, x); return nil },
+		"NewGram":        func() error { _, err := kernels.NewGram(nil); return err },
+		"NewTransformed": func() error { _, err := kernels.NewTransformed(nil, 1, x, mat.NewSymDense(2, nil)); return err },
+		"NewMahalanobis": func() error { _, err := metric.NewMahalanobis((*mat.SymDense)(nil)); return err },
+		"ProjectPSD":     func() error { _, _, err := metric.ProjectPSD(nil); return err },
+		"bounds": func() error {
+			_, _, err := itml.BoundParams{}.Of(x, []metric.Link{{I: 0, J: 1, Label: 1}}, nil)
+			return err
+		},
+		"metric of kNN": func() error {
+			_, err := nearest.NewKNN((*metric.Mahalanobis)(nil), x, y, nearest.KNNOptions{})
+			return err
+		},
+		"Embed":   func() error { triplets.Embed(nil, 1); return nil },
+		"all":     func() error { itml.KernelResult{}.All(nil); return nil },
+		"among":   func() error { _, err := itml.KernelResult{}.Among(x, nil); return err },
+		"between": func() error { _, err := itml.KernelResult{}.Between(nil, x); return err },
 		"KernelITMLRows": func() error {
 			_, err := itml.FitKernelRows(ctx, nil, x, nil, itml.KernelParams{})
 			return err

@@ -37,6 +37,7 @@ var ErrNotPSD = errors.New("not positive semi-definite")
 // that wraps ErrNotPSD and says how far, if m has a negative eigenvalue, and an
 // error if an entry is NaN or infinite. It panics if m is nil or 0×0.
 func NewMahalanobis(m mat.Symmetric) (*Mahalanobis, error) {
+	demandMatrix("NewMahalanobis", m)
 	n := m.SymmetricDim()
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -55,6 +56,7 @@ func NewMahalanobis(m mat.Symmetric) (*Mahalanobis, error) {
 // FromFactor returns the metric of M = LᵀL for an r×d matrix l, which is
 // copied. It panics if l is nil or has no column.
 func FromFactor(l mat.Matrix) *Mahalanobis {
+	demandMatrix("FromFactor", l)
 	_, d := l.Dims()
 	if d == 0 {
 		panic(mat.ErrZeroLength)
@@ -83,8 +85,9 @@ func Identity(d int) *Mahalanobis {
 // ProjectPSD returns the positive semi-definite matrix nearest to m in
 // Frobenius norm, Σ_{λᵢ>0} λᵢuᵢuᵢᵀ (Golub & Van Loan 1989), and the number of
 // negative eigenvalues removed. It costs a full eigendecomposition. It returns
-// an error if an entry of m is NaN or infinite.
+// an error if an entry of m is NaN or infinite, and panics if m is nil.
 func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
+	demandMatrix("ProjectPSD", m)
 	n := m.SymmetricDim()
 	values, vectors, err := eigenSym(m)
 	if err != nil {
@@ -102,6 +105,13 @@ func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
 		out.SymRankOne(out, v, u)
 	}
 	return out, negative, nil
+}
+
+// demandMatrix panics if m, the matrix given to function, is nil.
+func demandMatrix(function string, m mat.Matrix) {
+	if matrix.IsNil(m) {
+		panic("metric: " + function + ": the matrix is nil")
+	}
 }
 
 func eigenSym(m mat.Symmetric) (values []float64, vectors *mat.Dense, err error) {

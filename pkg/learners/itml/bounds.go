@@ -81,10 +81,13 @@ func (p BoundParams) check() error {
 //
 // It returns an error if there is no pair, if an index is outside x, if no squared
 // distance is positive or one is not finite, or if p is out of range. So it does if u = ℓ, as
-// where squared distances tie or there is one pair only. It panics if x is nil or empty or m
-// has another dimension.
+// where squared distances tie or there is one pair only. It panics if x is nil or empty, or m is nil
+// or has another dimension.
 func (p BoundParams) Of(x mat.Matrix, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	xd := matrix.Given("itml: BoundParams.Of: x", x)
+	if p, ok := m.(*metric.Mahalanobis); m == nil || ok && p == nil {
+		panic("itml: BoundParams.Of: the metric is nil")
+	}
 	n, _ := xd.Dims()
 	return p.of(n, pairs, func(l metric.Link) float64 { return m.SqDist(xd.RawRowView(l.I), xd.RawRowView(l.J)) })
 }

@@ -184,7 +184,10 @@ func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Resu
 
 // copySymmetric returns a copy of a, or a if it is nil or empty.
 func copySymmetric(a mat.Symmetric) mat.Symmetric {
-	if a == nil || a.SymmetricDim() == 0 { // gonum has no copy of an empty matrix
+	if matrix.IsNil(a) {
+		return nil
+	}
+	if a.SymmetricDim() == 0 { // gonum has no copy of an empty matrix
 		return a
 	}
 	c := mat.NewSymDense(a.SymmetricDim(), nil)
@@ -503,7 +506,7 @@ func newInputForm(ctx context.Context, x *mat.Dense, w0 mat.Symmetric) (*inputFo
 		return nil, fmt.Errorf("itml: %w", err)
 	}
 	f := &inputForm{ctx: ctx, x: x, w: newTiles(d), v: make([]float64, d), wv: make([]float64, d), s: make([]float64, d)}
-	if w0 == nil {
+	if matrix.IsNil(w0) {
 		f.factor = metric.Identity(d).Factor()
 		f.w.set(mat.NewDiagDense(d, slices.Repeat([]float64{1}, d)))
 		return f, nil

@@ -274,6 +274,7 @@ const allRows = 256
 // fit, up to round-off. For m objects in the support it costs O(mn²). It panics if k0 is
 // nil or has too few rows for the support.
 func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
+	demandGiven("k0", k0)
 	n, m := k0.SymmetricDim(), len(l.Support)
 	k := mat.NewSymDense(n, nil)
 	k.CopySym(k0)

@@ -104,7 +104,7 @@ func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y [
 		q.Upper, q.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
 		return q, err
 	}
-	if _, d := x.Dims(); p.W0 == nil || !abandon.Long(d, d, d) {
+	if _, d := x.Dims(); matrix.IsNil(p.W0) || !abandon.Long(d, d, d) {
 		p, err = bounds(ctx)
 		return links, p, err
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
 )
@@ -167,6 +168,8 @@ func (l KernelResult) SqDistAmong(cross, own mat.Matrix) (*mat.SymDense, error) 
 
 // checkCross returns an error unless cross has a column per object of k0, and all entries of both are finite.
 func (l KernelResult) checkCross(k0 mat.Symmetric, cross mat.Matrix) error {
+	demandGiven("k0", k0)
+	demandGiven("cross", cross)
 	n := k0.SymmetricDim()
 	r, c := cross.Dims()
 	if n == 0 || r == 0 || c == 0 {
@@ -186,6 +189,7 @@ func (l KernelResult) checkCross(k0 mat.Symmetric, cross mat.Matrix) error {
 
 // checkOwn returns own as a Gram matrix, or an error unless it is one, with a row per row of cross.
 func (l KernelResult) checkOwn(cross, own mat.Matrix) (*mat.SymDense, error) {
+	demandGiven("own", own)
 	k, err := kernels.NewGram(own)
 	if err != nil {
 		return nil, fmt.Errorf("itml: own: %w", err)
@@ -208,6 +212,7 @@ func (l KernelResult) checkDiagonal(cross mat.Matrix, diag []float64) error {
 
 // checkColumns returns an error unless cross has a column per support object and r rows, and its entries are finite.
 func (l KernelResult) checkColumns(cross mat.Matrix, r int, what string) error {
+	demandGiven("cross", cross)
 	rows, c := cross.Dims()
 	if rows == 0 || c == 0 {
 		panic(mat.ErrZeroLength)
@@ -219,6 +224,13 @@ func (l KernelResult) checkColumns(cross mat.Matrix, r int, what string) error {
 		return fmt.Errorf("itml: %s: %d objects are not allowed, want %d, one per row of cross", what, r, rows)
 	}
 	return checkEntries("cross", cross)
+}
+
+// demandGiven panics if k, the argument called what, is nil.
+func demandGiven(what string, k mat.Matrix) {
+	if matrix.IsNil(k) {
+		panic("itml: " + what + " is nil")
+	}
 }
 
 // checkEntries returns an error that names the first entry of k that is NaN or infinite.

@@ -111,7 +111,7 @@ type embedder interface {
 // that squared distances overflow, is an error too. It panics if m or x is nil.
 func NewKNN(m metric.SqDister, x mat.Matrix, y []int, o KNNOptions) (*KNN, error) {
 	xd := matrix.Dense(x)
-	if m == nil {
+	if p, ok := m.(*metric.Mahalanobis); m == nil || ok && p == nil {
 		panic("nearest: NewKNN: the metric is nil")
 	}
 	if xd == nil {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
 )
@@ -213,6 +214,9 @@ func (s *Selector) perHead() int { return (s.n - 1) * (s.n - 2) / 2 }
 
 // demandOrder panics unless k is n×n.
 func (s *Selector) demandOrder(k mat.Symmetric) {
+	if matrix.IsNil(k) {
+		panic("triplets: selector: the kernel is nil")
+	}
 	if got := k.SymmetricDim(); got != s.n {
 		panic(fmt.Sprintf("triplets: selector: a kernel of order %d, want %d", got, s.n))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -161,6 +162,9 @@ func FitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (B
 func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
 	if err := p.check(); err != nil {
 		return BatchResult{}, err
+	}
+	if matrix.IsNil(p.Initial) {
+		p.Initial = nil // not a nil pointer
 	}
 	if n < 1 {
 		return BatchResult{}, fmt.Errorf("n: %d is not allowed, want at least 1 object", n)

@@ -21,6 +21,9 @@ import (
 // not, and needs no centring either: the Procrustes distance to 24 points in the plane, after 1000
 // comparisons, was 0.098 without and 0.097 with it. A kernel from elsewhere is better centred before.
 func Embed(k mat.Symmetric, d int) *mat.Dense {
+	if matrix.IsNil(k) {
+		panic("triplets: Embed: k is nil")
+	}
 	n := k.SymmetricDim()
 	if d < 1 || d > n {
 		panic(fmt.Sprintf("triplets: Embed of %d objects in %d dimensions", n, d))

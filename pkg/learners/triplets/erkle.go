@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -225,6 +226,9 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, err
+	}
+	if matrix.IsNil(p.Initial) {
+		p.Initial = nil // not a nil pointer
 	}
 	least := 1.0
 	if p.Initial != nil {
