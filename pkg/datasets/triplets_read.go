@@ -67,7 +67,7 @@ func checkObjects(objects int) error {
 	return nil
 }
 
-// readMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
+// readAllMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
 // Weinberger (2012) released them with the code of Stochastic Triplet Embedding: row
 // (i, j, k) of the m×3 variable "triplets", numbers from 1 to objects, says that i is
 // more like j than like k. Objects are renumbered from 0. Rows whose objects are not
@@ -84,7 +84,7 @@ func readAllMATTriplets(r io.Reader, name string, objects int) (*TripletSet, err
 	return readMATTriplets(r, name, objects, math.MaxInt)
 }
 
-// readMATTriplets is readMATTriplets of at most that many rows.
+// readMATTriplets is readAllMATTriplets of at most that many rows.
 func readMATTriplets(r io.Reader, name string, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (f *matFile) inflate() ([]byte, error) {
 	return out, err
 }
 
-// ReadVotedTriplets reads comparisons with votes in the JSON format of Lagunas, Malpica,
+// readVotedTriplets reads comparisons with votes in the JSON format of Lagunas, Malpica,
 // Serrano, Garces, Gutierrez and Masia (2019): an object with the lists "answers", of
 // [reference, a, b], and "agreement", of [votes for a, votes for b], of equal length. The
 // triplet is that of the majority. Questions with as many votes for a as for b, and those
@@ -346,7 +346,7 @@ func oneTriplet(o [3]int) []metric.Triplet {
 	return []metric.Triplet{{A: o[0], Near: o[1], Far: o[2]}}
 }
 
-// ReadFoodTriplets reads the comparisons of food-100 (Wilber, Kwak, Belongie 2014), the
+// readFoodTriplets reads the comparisons of food-100 (Wilber, Kwak, Belongie 2014), the
 // file all-triplets.csv of its archive: one per line, "a;b;c", image a tastes more like b
 // than like c, images by their paths. Objects are the images that occur, in the order of
 // their paths, which become Names. Lines whose objects are not distinct are dropped and
@@ -358,7 +358,7 @@ func readFoodTriplets(r io.Reader, name string) (*TripletSet, error) {
 	return readNamed(r, name, ";", oneTriplet)
 }
 
-// ReadOddOneOut reads answers to "which of three is the odd one out?" in the format of
+// readOddOneOut reads answers to "which of three is the odd one out?" in the format of
 // the nature and vogue images of Ukkonen et al.: three names per line, separated by blanks,
 // the odd one last. With x and y the others and o the odd one, d(x, y) is less than
 // d(x, o) and d(y, o): the triplets (x, y, o) and (y, x, o). Objects are those that occur,
@@ -392,7 +392,7 @@ func readNamed(r io.Reader, name string, sep string, f func(o [3]int) []metric.T
 	return n.finish(strings.Compare, f)
 }
 
-// ReadMostCentral reads answers to "which of three is the most central?" in the format
+// readMostCentral reads answers to "which of three is the most central?" in the format
 // of the 60 cars of Kleindessner and von Luxburg (2017), the file survey_data.csv of their
 // archive: the six numbers round, chosen, left, middle, right, seconds per line, objects
 // counted from 1, the chosen one among the three. With m the chosen one and x and y the
@@ -435,7 +435,7 @@ func readMostCentral(r io.Reader, name string, objects int) (*TripletSet, error)
 	return b.finish()
 }
 
-// ReadMusicSeer reads the raw answers of the survey and of the game of MusicSeer (Ellis,
+// readMusicSeer reads the raw answers of the survey and of the game of MusicSeer (Ellis,
 // Whitman, Berenzweig, Lawrence 2002): lines of judgement, S (survey) or G (game), user,
 // target, chosen and other, separated by single blanks: the target artist was judged more
 // like the chosen one than like the other. source is "S", "G", or "" for both. Objects are
