@@ -3,6 +3,7 @@ module metriclab
 go 1.26.0
 
 require (
+	github.com/blevesearch/go-porterstemmer v1.0.3
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/kljensen/snowball v0.10.0
 	github.com/sbinet/npyio v0.9.0

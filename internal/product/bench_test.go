@@ -36,7 +36,7 @@ func BenchmarkGemm(b *testing.B) {
 		for _, alg := range []alg{
 			{"gonum", func() { blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, x, y, 0, z) }},
 			{"product", func() { Gemm(blas.NoTrans, blas.NoTrans, x, y, z) }},
-			{"go", func() { gemm(viaGo, blas.NoTrans, blas.NoTrans, x, y, z) }},
+			{"go", func() { gemm(viaGo, blas.NoTrans, blas.NoTrans, x, y, z, false) }},
 		} {
 			b.Run(fmt.Sprintf("alg=%s/dim=%d", alg.name, n), func(b *testing.B) {
 				oneCore(b)

@@ -1,8 +1,8 @@
 // Package product multiplies dense matrices fast on one core, and gives the same bits on every machine
 // that has fused multiply-adds in hardware.
 //
-// Each element of a product is one chain of fused multiply-adds over the inner index in ascending order,
-// from +0 on: s = 0, then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
+// Each element of a product is one chain of fused multiply-adds over the inner index in ascending order:
+// s = +0, or what is there where a product is added, then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
 // registers nor the size of the blocks changes the chain. It follows that
 //
 //   - AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;
@@ -48,10 +48,16 @@ import (
 // the dimensions do not fit, if dst overlaps a or b, if a matrix is malformed, or if tA or tB is
 // none of the three constants.
 func Gemm(tA, tB blas.Transpose, a, b, dst blas64.General) {
-	gemm(current, tA, tB, a, b, dst)
+	gemm(current, tA, tB, a, b, dst, false)
 }
 
-func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General) {
+// GemmAdd adds op(a)·op(b) to dst: it is Gemm but that the chain of an element begins with what dst holds
+// there, and that an inner dimension of 0 leaves dst.
+func GemmAdd(tA, tB blas.Transpose, a, b, dst blas64.General) {
+	gemm(current, tA, tB, a, b, dst, true)
+}
+
+func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General, add bool) {
 	check("a", a)
 	check("b", b)
 	check("dst", dst)
@@ -66,15 +72,19 @@ func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General) {
 		panic("product: dst overlaps a factor")
 	}
 	switch {
-	case left.n == 0 || right.n == 0:
+	case left.n == 0 || right.n == 0 || left.depth == 0 && add:
 	case left.depth == 0:
 		for i := range dst.Rows {
 			clear(dst.Data[i*dst.Stride:][:dst.Cols])
 		}
 	case p == viaGonum:
-		blas64.Gemm(tA, tB, 1, a, b, 0, dst)
+		beta := 0.0
+		if add {
+			beta = 1
+		}
+		blas64.Gemm(tA, tB, 1, a, b, beta, dst)
 	default:
-		multiply(p, left, right, dst, false)
+		multiply(p, left, right, dst, add, false)
 	}
 }
 
@@ -108,7 +118,7 @@ func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
 	case p == viaGonum:
 		blas64.Syrk(t, 1, a, 0, dst)
 	default:
-		multiply(p, factor, factor, square, true)
+		multiply(p, factor, factor, square, false, true)
 	}
 }
 
@@ -228,9 +238,9 @@ type workspace struct {
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// multiply sets dst to the products of all lines of the left factor with all of the right one. If
-// upper, it leaves out what is below the diagonal of dst. No dimension is 0.
-func multiply(p path, left, right factor, dst blas64.General, upper bool) {
+// multiply sets dst to the products of all lines of the left factor with all of the right one, or, if
+// add, adds them to it. If upper, it leaves out what is below the diagonal of dst. No dimension is 0.
+func multiply(p path, left, right factor, dst blas64.General, add, upper bool) {
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
 	for j := 0; j < right.n; j += blockCols {
@@ -244,7 +254,7 @@ func multiply(p path, left, right factor, dst blas64.General, upper bool) {
 				}
 				m := min(blockRows, left.n-i)
 				w.left = pack(w.left, left, i, m, l, depth, rows)
-				w.block(p, i, m, j, n, depth, dst, l > 0, upper)
+				w.block(p, i, m, j, n, depth, dst, add || l > 0, upper)
 			}
 		}
 	}

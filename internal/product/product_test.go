@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,15 +46,14 @@ func paths() []path {
 	return []path{viaGo}
 }
 
-// chain is the definition of an element of op(a)·op(b).
-func chain(a, b factor, i, j int) float64 {
+// chain is the definition of an element of op(a)·op(b), added to s.
+func chain(a, b factor, i, j int, s float64) float64 {
 	at := func(f factor, i, l int) float64 {
 		if f.along {
 			return f.data[i*f.stride+l]
 		}
 		return f.data[l*f.stride+i]
 	}
-	s := 0.
 	for l := range a.depth {
 		s = math.FMA(at(a, i, l), at(b, j, l), s)
 	}
@@ -101,16 +101,27 @@ func TestGemm(t *testing.T) {
 						a, b = rare(r, a), rare(r, b)
 					}
 					left, right := lines(a, tA == blas.NoTrans), lines(b, tB != blas.NoTrans)
-					dst := random(r, m, n, n+2)
+					old := random(r, m, n, n+2)
+					if special {
+						old = rare(r, old)
+					}
 					for _, p := range paths() {
-						gemm(p, tA, tB, a, b, dst)
-						for i, got := range dst.Data {
-							want := math.NaN() // between the rows
-							if i, j := i/dst.Stride, i%dst.Stride; j < n {
-								want = chain(left, right, i, j)
-							}
-							if !same(got, want) {
-								t.Fatalf("path %d, %v, transposes %c %c, special values %v: element %d is %v, the chain gives %v", p, size, tA, tB, special, i, got, want)
+						for _, add := range []bool{false, true} {
+							dst := old
+							dst.Data = slices.Clone(old.Data)
+							gemm(p, tA, tB, a, b, dst, add)
+							for i, got := range dst.Data {
+								want := math.NaN() // between the rows
+								if i, j := i/dst.Stride, i%dst.Stride; j < n {
+									start := 0.0
+									if add {
+										start = old.Data[i*old.Stride+j]
+									}
+									want = chain(left, right, i, j, start)
+								}
+								if !same(got, want) {
+									t.Fatalf("path %d, %v, transposes %c %c, special values %v, add %v: element %d is %v, the chain gives %v", p, size, tA, tB, special, add, i, got, want)
+								}
 							}
 						}
 					}
@@ -135,13 +146,13 @@ func TestSyrk(t *testing.T) {
 			if trans == blas.Trans {
 				back = blas.NoTrans
 			}
-			gemm(viaGo, trans, back, a, a, square)
+			gemm(viaGo, trans, back, a, a, square, false)
 			for _, p := range append(paths(), viaGonum) {
 				dst := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 2, Data: random(r, n, n, n+2).Data}
 				old := append([]float64(nil), dst.Data...)
 				if p == viaGonum { // other bits, and other special values
 					a = random(r, rows, cols, cols+1)
-					gemm(viaGo, trans, back, a, a, square)
+					gemm(viaGo, trans, back, a, a, square, false)
 				}
 				syrk(p, trans, a, dst)
 				for i := range n {
@@ -185,11 +196,13 @@ func TestGonum(t *testing.T) {
 		m, n, k := size[0], size[1], size[2]
 		a, b := random(r, m, k, k+1), random(r, n, k, k+1)
 		want, got := random(r, m, n, n+1), random(r, m, n, n+1)
-		gemm(viaGo, blas.NoTrans, blas.Trans, a, b, want)
-		gemm(viaGonum, blas.NoTrans, blas.Trans, a, b, got)
-		for i := range got.Data {
-			if !same(got.Data[i], want.Data[i]) && !near(got.Data[i], want.Data[i], k) {
-				t.Fatalf("%v: element %d is %v, want %v", size, i, got.Data[i], want.Data[i])
+		for _, add := range []bool{false, true} { // the second time to what the first has left
+			gemm(viaGo, blas.NoTrans, blas.Trans, a, b, want, add)
+			gemm(viaGonum, blas.NoTrans, blas.Trans, a, b, got, add)
+			for i := range got.Data {
+				if !same(got.Data[i], want.Data[i]) && !near(got.Data[i], want.Data[i], k) {
+					t.Fatalf("%v, add %v: element %d is %v, want %v", size, add, i, got.Data[i], want.Data[i])
+				}
 			}
 		}
 	}
@@ -202,7 +215,7 @@ func TestBits(t *testing.T) {
 	a, b := random(r, 37, 300, 300), random(r, 300, 29, 29)
 	for _, p := range paths() {
 		dst := random(r, 37, 29, 29)
-		gemm(p, blas.NoTrans, blas.NoTrans, a, b, dst)
+		gemm(p, blas.NoTrans, blas.NoTrans, a, b, dst, false)
 		h := fnv.New64a()
 		for _, x := range dst.Data {
 			fmt.Fprintf(h, "%016x", math.Float64bits(x))
@@ -267,6 +280,7 @@ func TestPanics(t *testing.T) {
 		{"empty", "b is 3×4 with a stride of 4, but has 0 numbers", func() { Gemm(no, no, a, matrix(3, 4, 4, 0), dst) }},
 		{"alias a", "dst overlaps a factor", func() { Gemm(no, no, cut(3, 3, 6, 0), matrix(3, 3, 3, 9), cut(3, 3, 6, 8)) }},
 		{"alias b", "dst overlaps a factor", func() { Gemm(no, no, matrix(3, 3, 3, 9), cut(3, 3, 6, 8), cut(3, 3, 6, 0)) }},
+		{"alias, added", "dst overlaps a factor", func() { GemmAdd(no, no, cut(3, 3, 6, 0), matrix(3, 3, 3, 9), cut(3, 3, 6, 8)) }},
 		{"itself", "dst overlaps a factor", func() { Gemm(no, no, shared, matrix(6, 6, 6, 36), shared) }},
 		{"other stride", "dst overlaps a factor", func() { Gemm(no, no, cut(2, 2, 6, 0), matrix(2, 2, 2, 4), cut(2, 2, 2, 4)) }},
 		{"order", "dst has order 2, the product has order 3", func() { Syrk(yes, a, sym(matrix(2, 2, 2, 4))) }},
