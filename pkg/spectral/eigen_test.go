@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,11 +12,11 @@ import (
 	"metriclab/pkg/spectral"
 )
 
-// TestEigenSym: of matrices without tiny blocks, every bit is that of gonum, unblocked (n ≤ 32)
-// and blocked.
+// TestEigenSym: of matrices without tiny blocks below the order from which on they are decomposed by blocks of our own,
+// every bit is that of gonum, unblocked (n ≤ 32) and blocked.
 func TestEigenSym(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
-	for _, n := range []int{1, 2, 3, 10, 33, 70, 150} {
+	for _, n := range []int{1, 2, 3, 10, 33, 70, 149} {
 		for name, entry := range map[string]func(i, j int) float64{
 			"dense":    func(i, j int) float64 { return rng.NormFloat64() },
 			"small":    func(i, j int) float64 { return 1e-9 * rng.NormFloat64() },
@@ -82,7 +83,7 @@ func TestEigenSymTiny(t *testing.T) {
 		{1e-130, 1}, {1, 1e-130}, {1e-140}, {1e-300, 1e-310}, {1e-130, 1e30, 1e-200}, {1e-90, 1e-210}, {1e-120, 1e-130},
 		{1e10, 1e-130, 1, 1e-320}, {1e300, 1e100, 1}, {1, 1e-99, 1e-101}, {1e160, 1e150}, {1e154, 1}, {5e-324, 0},
 	} {
-		for _, m := range []int{1, 2, 3, 7} {
+		for _, m := range []int{1, 2, 3, 7, 70} {
 			a := blocksOf(rng, m, scales...)
 			checkEigen(t, fmt.Sprintf("blocks of order %d times %v", m, scales), a)
 			// The same in random order.
@@ -171,11 +172,26 @@ func checkEigen(t *testing.T, name string, a *mat.SymDense) {
 	}
 }
 
+// blockOf returns a matrix of order n, the identity but that four entries are x.
+func blockOf(n int, x float64) *mat.SymDense {
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		a.SetSym(i, i, 1)
+	}
+	a.SetSym(3, 3, x)
+	a.SetSym(3, 4, x)
+	a.SetSym(4, 4, x)
+	return a
+}
+
 func TestEigenSymRefuses(t *testing.T) {
 	for name, a := range map[string]*mat.SymDense{
-		"NaN":      mat.NewSymDense(2, []float64{1, math.NaN(), math.NaN(), 1}),
-		"Inf":      mat.NewSymDense(2, []float64{1, 0, 0, math.Inf(-1)}),
-		"overflow": mat.NewSymDense(2, []float64{1.5e308, 1.5e308, 1.5e308, 1.5e308}),
+		"NaN":             mat.NewSymDense(2, []float64{1, math.NaN(), math.NaN(), 1}),
+		"Inf":             mat.NewSymDense(2, []float64{1, 0, 0, math.Inf(-1)}),
+		"overflow":        mat.NewSymDense(2, []float64{1.5e308, 1.5e308, 1.5e308, 1.5e308}),
+		"large, NaN":      blockOf(170, math.NaN()),
+		"large, Inf":      blockOf(170, math.Inf(1)),
+		"large, overflow": blockOf(170, 1.5e308),
 	} {
 		for _, vectors := range []bool{false, true} {
 			var e spectral.EigenSym
@@ -251,4 +267,36 @@ func ExampleEigenSym() {
 	// Output:
 	// true
 	// [0 0 0.5 1.5]
+}
+
+// BenchmarkEigenSym compares with gonum. Values are without eigenvectors.
+func BenchmarkEigenSym(b *testing.B) {
+	for _, n := range []int{100, 150, 256, 784, 1500} {
+		rng := rand.New(rand.NewPCG(44, 1))
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				a.SetSym(i, j, rng.NormFloat64())
+			}
+		}
+		for _, alg := range []struct {
+			name string
+			run  func() bool
+		}{
+			{"gonum", func() bool { return new(mat.EigenSym).Factorize(a, true) }},
+			{"metriclab", func() bool { return new(spectral.EigenSym).Factorize(a, true) }},
+			{"gonum-values", func() bool { return new(mat.EigenSym).Factorize(a, false) }},
+			{"metriclab-values", func() bool { return new(spectral.EigenSym).Factorize(a, false) }},
+		} {
+			b.Run(fmt.Sprintf("alg=%s/n=%d", alg.name, n), func(b *testing.B) {
+				before := runtime.GOMAXPROCS(1) // gonum's products use all cores
+				defer runtime.GOMAXPROCS(before)
+				for b.Loop() {
+					if !alg.run() {
+						b.Fatal("failed")
+					}
+				}
+			})
+		}
+	}
 }

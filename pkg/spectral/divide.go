@@ -1,0 +1,315 @@
+package spectral
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"metriclab/internal/product"
+	"metriclab/internal/vector"
+)
+
+const (
+	leafSize   = 32  // a matrix of at most this order is left to QL iterations
+	panelRows  = 256 // new eigenvectors that are computed together
+	epsilon    = 0x1p-53
+	deflatable = 8 * epsilon // entries of this size, relative to the largest, are round-off
+)
+
+// divider computes the eigenvectors of symmetric tridiagonal matrices T by divide and conquer. T with its middle entry
+// e torn out is two matrices of half the order and a term of rank one,
+//
+//	T = diag(T₁, T₂) + |e|·bbᵀ,
+//
+// and given Tᵢ = QᵢDᵢQᵢᵀ, those of D + |e|·zzᵀ, z = diag(Q₁, Q₂)ᵀb, are known from its secular equation: Cuppen (1981), made
+// stable by Gu and Eisenstat (1995). Equal entries of D, and zeros of z, deflate: their vectors stay. The rest
+// are two products of matrices.
+type divider struct {
+	n    int
+	d, e []float64 // diagonals of T; in the end d has the eigenvalues
+	// Eigenvectors are rows, here or there: those of the halves in one, those of the whole in the other. Off the blocks
+	// on the diagonal both are 0.
+	here, there []float64
+	order       []int // order[lo+i] is the row of the i-th smallest eigenvalue of a block, relative to lo
+	// Scratch of a merger, of n numbers each.
+	z, poles, weights, next []float64
+	types                   []kind
+	index, kept, gone       []int
+	roots                   []root
+	column                  []int
+	panel                   []float64
+}
+
+// kind says where a row is not zero.
+type kind uint8
+
+const (
+	upper kind = iota // in the columns of the first half only
+	mixed
+	lower // in those of the second half only
+	kinds
+)
+
+// divide replaces d, the diagonal of an n×n symmetric tridiagonal matrix, by its eigenvalues in ascending order, and returns
+// a matrix whose row order[j] is the eigenvector of the j-th, and another matrix for scratch. e is overwritten. The
+// numbers are in the range of tridiagonal.
+func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
+	n := len(d)
+	v := &divider{
+		n: n, d: d, e: e, here: make([]float64, n*n), there: make([]float64, n*n), order: make([]int, n),
+		z: make([]float64, n), poles: make([]float64, n), weights: make([]float64, n), next: make([]float64, n),
+		types: make([]kind, n), index: make([]int, n), kept: make([]int, 0, n), gone: make([]int, 0, n),
+		roots: make([]root, n), column: make([]int, n), panel: make([]float64, panelRows*n),
+	}
+	// Where an entry beside the diagonal is round-off of its neighbours, T falls apart. Each block has its own scale.
+	for lo := 0; lo < n; {
+		hi := lo + 1
+		for ; hi < n; hi++ {
+			if x := math.Abs(e[hi-1]); x <= epsilon*math.Sqrt(math.Abs(d[hi-1]))*math.Sqrt(math.Abs(d[hi])) {
+				break
+			}
+		}
+		if !v.block(lo, hi) {
+			return nil, nil, nil, false
+		}
+		lo = hi
+	}
+	// The eigenvalues of all blocks together.
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, ascending(d))
+	copy(v.next, d)
+	for i, from := range all {
+		d[i] = v.next[from]
+	}
+	return v.here, v.there, all, true
+}
+
+// block solves the block of rows lo to hi, with the vectors in here.
+func (v *divider) block(lo, hi int) bool {
+	largest := 0.0
+	for i := lo; i < hi; i++ {
+		largest = max(largest, math.Abs(v.d[i]))
+		if i+1 < hi {
+			largest = max(largest, math.Abs(v.e[i]))
+		}
+	}
+	if largest == 0 || hi-lo == 1 {
+		for i := lo; i < hi; i++ {
+			v.here[i*v.n+i] = 1
+		}
+		return true
+	}
+	// To about 1, exactly.
+	_, exponent := math.Frexp(largest)
+	times2(v.d[lo:hi], -exponent)
+	times2(v.e[lo:hi-1], -exponent)
+	depth := 0
+	for (hi-lo)>>depth > leafSize {
+		depth++
+	}
+	if !v.solve(lo, hi, depth) {
+		return false
+	}
+	times2(v.d[lo:hi], exponent)
+	return true
+}
+
+// solve puts the eigenvalues of rows lo to hi into d and the eigenvectors into here, their order into order. All
+// leaves are depth levels below, so that the vectors of both halves are in there.
+func (v *divider) solve(lo, hi, depth int) bool {
+	if depth == 0 {
+		return v.leaf(lo, hi)
+	}
+	mid := lo + (hi-lo)/2
+	beta := v.e[mid-1]
+	v.d[mid-1] -= math.Abs(beta)
+	v.d[mid] -= math.Abs(beta)
+	v.here, v.there = v.there, v.here
+	ok := v.solve(lo, mid, depth-1) && v.solve(mid, hi, depth-1)
+	v.here, v.there = v.there, v.here
+	if ok {
+		v.merge(lo, mid, hi, beta)
+	}
+	return ok
+}
+
+// leaf solves by QL iterations.
+func (v *divider) leaf(lo, hi int) bool {
+	m := hi - lo
+	q := v.panel[:m*m]
+	clear(q)
+	for i := range m {
+		q[i*m+i] = 1
+	}
+	if !TridiagonalVectors(v.d[lo:hi], v.e[lo:hi-1], q) {
+		return false
+	}
+	for i := range m {
+		row := v.here[(lo+i)*v.n+lo:][:m]
+		for j := range row {
+			row[j] = q[j*m+i]
+		}
+		v.order[lo+i] = i
+	}
+	return true
+}
+
+// merge makes the eigenpairs of rows lo to hi of those of two halves, which meet at mid, and of beta, the entry between.
+func (v *divider) merge(lo, mid, hi int, beta float64) {
+	n, m, half := v.n, hi-lo, mid-lo
+	d := v.d[lo:hi]
+	from := func(i int) []float64 { return v.there[(lo+i)*n+lo:][:m] } // a row of the halves
+	// b has ±1 where the halves meet; z = diag(Q₁, Q₂)ᵀb/√2 has length 1.
+	z, types := v.z[:m], v.types[:m]
+	largest := 0.0
+	for i := range m {
+		if i < half {
+			z[i], types[i] = from(i)[half-1]/math.Sqrt2, upper
+		} else {
+			z[i], types[i] = math.Copysign(1, beta)*from(i)[half]/math.Sqrt2, lower
+		}
+		largest = max(largest, math.Abs(z[i]), math.Abs(d[i]))
+	}
+	rho := 2 * math.Abs(beta)
+	index := v.index[:m]
+	for i := half; i < m; i++ {
+		v.order[lo+i] += half
+	}
+	mergeSorted(index, v.order[lo:mid], v.order[mid:hi], d)
+
+	v.deflate(index, d, z, types, rho, deflatable*largest, from)
+	k := len(v.kept)
+	poles, weights, column := v.poles[:k], v.weights[:k], v.column[:k]
+	equation := secularEquation{poles, weights, rho}
+	// Rows in the order of their kinds, those that stay at the end.
+	var first [kinds + 1]int
+	for _, i := range v.kept {
+		first[types[i]+1]++
+	}
+	for t := range kinds {
+		first[t+1] += first[t]
+	}
+	place := v.index[:m] // of row i
+	at := first
+	for j, i := range v.kept {
+		poles[j], weights[j] = d[i], z[i]
+		column[j] = at[types[i]]
+		place[i] = at[types[i]]
+		at[types[i]]++
+	}
+	slices.SortStableFunc(v.gone, ascending(d))
+	next := v.next[:m]
+	for j, i := range v.gone {
+		place[i] = k + j
+		next[k+j] = d[i]
+	}
+	v.permute(lo, place)
+
+	roots := v.roots[:k]
+	for i := range roots {
+		roots[i] = equation.root(i)
+		next[i] = poles[roots[i].origin] + roots[i].offset
+	}
+	equation.reweigh(roots, v.z[:k])
+	v.products(lo, half, m, first, equation, roots, column)
+	copy(d, next)
+	mergeSorted(v.order[lo:hi], place[:k], place[k:], d) // place is the identity since permute
+}
+
+// deflate finds rows that are eigenvectors of the whole up to round-off, tol. It puts them into gone, and the
+// others into kept, both in ascending order of d.
+func (v *divider) deflate(index []int, d, z []float64, types []kind, rho, tol float64, row func(int) []float64) {
+	v.kept, v.gone = v.kept[:0], v.gone[:0]
+	last := -1 // the last row that is not gone
+	for _, i := range index {
+		if rho*math.Abs(z[i]) <= tol {
+			v.gone = append(v.gone, i)
+			continue
+		}
+		if last >= 0 {
+			// A rotation makes z[last] zero. It leaves an entry beside the diagonal, which may be round-off.
+			r := math.Hypot(z[i], z[last])
+			c, s := z[i]/r, -z[last]/r
+			if math.Abs((d[i]-d[last])*c*s) <= tol {
+				z[i], z[last] = r, 0
+				if types[i] != types[last] {
+					types[i] = mixed
+				}
+				blas64.Rot(vector.Of(row(last)), vector.Of(row(i)), c, s)
+				d[last], d[i] = d[last]*c*c+d[i]*s*s, d[last]*s*s+d[i]*c*c
+				v.gone = append(v.gone, last)
+			} else {
+				v.kept = append(v.kept, last)
+			}
+		}
+		last = i
+	}
+	if last >= 0 {
+		v.kept = append(v.kept, last)
+	}
+}
+
+// permute moves row i of the block at lo in there to place[i], and leaves the identity in place.
+func (v *divider) permute(lo int, place []int) {
+	m := len(place)
+	row := func(i int) []float64 { return v.there[(lo+i)*v.n+lo:][:m] }
+	for i := range place {
+		for j := place[i]; j != i; j = place[i] {
+			blas64.Swap(vector.Of(row(i)), vector.Of(row(j)))
+			place[i], place[j] = place[j], j
+		}
+	}
+}
+
+// products sets here to the vectors of the roots, which come first, and to those that are gone. first has
+// the first row of each kind in there.
+func (v *divider) products(lo, half, m int, first [kinds + 1]int, equation secularEquation, roots []root, column []int) {
+	k, n := len(roots), v.n
+	part := func(x []float64, row, col, rows, cols int) blas64.General {
+		if rows == 0 {
+			return blas64.General{Cols: cols, Stride: n}
+		}
+		return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: x[(lo+row)*n+lo+col:]}
+	}
+	for r := 0; r < k; r += panelRows {
+		rows := min(panelRows, k-r)
+		for i := range rows {
+			equation.vector(roots[r+i], v.panel[i*k:(i+1)*k], column)
+		}
+		left := func(from, to int) blas64.General {
+			if from == to {
+				return blas64.General{Rows: rows, Stride: k}
+			}
+			return blas64.General{Rows: rows, Cols: to - from, Stride: k, Data: v.panel[from:]}
+		}
+		a, b := first[mixed+1], first[mixed] // rows before a have the first half, those from b on the second
+		product.Gemm(blas.NoTrans, blas.NoTrans, left(0, a), part(v.there, 0, 0, a, half), part(v.here, r, 0, rows, half))
+		product.Gemm(blas.NoTrans, blas.NoTrans, left(b, k), part(v.there, b, half, k-b, m-half), part(v.here, r, half, rows, m-half))
+	}
+	for i := k; i < m; i++ {
+		at := (lo+i)*n + lo
+		copy(v.here[at:at+m], v.there[at:at+m])
+	}
+}
+
+// mergeSorted merges two lists of rows, each ascending by d, into dst.
+func mergeSorted(dst, a, b []int, d []float64) {
+	for i := range dst {
+		if len(b) == 0 || len(a) > 0 && d[a[0]] <= d[b[0]] {
+			dst[i], a = a[0], a[1:]
+		} else {
+			dst[i], b = b[0], b[1:]
+		}
+	}
+}
+
+// ascending compares rows by d.
+func ascending(d []float64) func(i, j int) int {
+	return func(i, j int) int { return cmp.Compare(d[i], d[j]) }
+}
