@@ -76,7 +76,7 @@ func (e *Expanded) Rows(x mat.Matrix) *mat.Dense {
 
 // SqDist returns the squared distance of two expanded points, as
 //
-//	κ(x, x) − 2κ(x, z) + κ(z, z) + uᵀSu,  u = k(x) − k(z),
+//	α(κ(x, x) − 2κ(x, z) + κ(z, z)) + uᵀSu,  u = k(x) − k(z),
 //
 // or 0 where round-off makes that negative, or +Inf where it or a value of a kernel
 // overflows. It costs one evaluation of κ and O(m), and
@@ -86,7 +86,7 @@ func (e *Expanded) SqDist(x, z []float64) float64 {
 		panic(mat.ErrShape)
 	}
 	d, m := e.t.dim, e.t.Support()
-	q := x[d] - 2*e.t.kernel.Eval(x[:d], z[:d]) + z[d]
+	q := e.t.alpha * (x[d] - 2*e.t.kernel.Eval(x[:d], z[:d]) + z[d])
 	kx, kz := x[d+1:d+1+m], z[d+1:d+1+m]
 	wx, wz := x[d+1+m:], z[d+1+m:]
 	var sum float64

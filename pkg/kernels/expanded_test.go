@@ -25,7 +25,7 @@ func TestExpanded(t *testing.T) {
 		for name, k := range map[string]kernels.Kernel{
 			"many linear": kernels.Linear{}, "many gaussian": must(kernels.NewGaussian(0.3)), "many polynomial": must(kernels.NewPolynomial(2, 1)),
 		} {
-			models[name] = must(kernels.NewTransformed(k, 3, support, s))
+			models[name] = must(kernels.NewTransformed(k, 1, 3, support, s))
 		}
 		for name, k := range models {
 			x := normal(rng, n, 3, shift)
@@ -89,7 +89,7 @@ func TestExpanded(t *testing.T) {
 }
 
 func TestExpandedPanics(t *testing.T) {
-	e := must(kernels.NewTransformed(kernels.Linear{}, 2, mat.NewDense(1, 2, []float64{1, 2}), mat.NewSymDense(1, []float64{1}))).Expanded()
+	e := must(kernels.NewTransformed(kernels.Linear{}, 1, 2, mat.NewDense(1, 2, []float64{1, 2}), mat.NewSymDense(1, []float64{1}))).Expanded()
 	for name, f := range map[string]func(){
 		"no rows":        func() { e.Rows(new(mat.Dense)) },
 		"other columns":  func() { e.Rows(mat.NewDense(1, 3, nil)) },
@@ -113,7 +113,7 @@ func BenchmarkTransformedSqDist(b *testing.B) {
 	const m, dim = 800, 10
 	s := mat.NewSymDense(m, nil)
 	s.SymOuterK(1.0/m, normal(rng, m, 5, 0))
-	k := must(kernels.NewTransformed(must(kernels.NewGaussian(0.1)), dim, normal(rng, m, dim, 0), s))
+	k := must(kernels.NewTransformed(must(kernels.NewGaussian(0.1)), 1, dim, normal(rng, m, dim, 0), s))
 	x := normal(rng, 2, dim, 0)
 	e := k.Expanded()
 	rows := e.Rows(x)
@@ -130,7 +130,7 @@ func BenchmarkTransformedSqDist(b *testing.B) {
 }
 
 func ExampleExpanded() {
-	k, err := kernels.NewTransformed(kernels.Linear{}, 2, mat.NewDense(1, 2, []float64{1, 0}), mat.NewSymDense(1, []float64{3}))
+	k, err := kernels.NewTransformed(kernels.Linear{}, 1, 2, mat.NewDense(1, 2, []float64{1, 0}), mat.NewSymDense(1, []float64{3}))
 	if err != nil {
 		fmt.Println(err)
 		return

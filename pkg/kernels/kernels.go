@@ -184,9 +184,7 @@ func GramContext(ctx context.Context, k Kernel, x mat.Matrix) (*mat.SymDense, er
 		xd = minus(xd, mean(xd))
 	}
 	product := func(context.Context) (*mat.SymDense, error) {
-		g := mat.NewSymDense(n, nil)
-		g.SymOuterK(1, xd)
-		return g, nil
+		return matrix.Outer(1, xd), nil
 	}
 	var g *mat.SymDense
 	var err error
@@ -232,9 +230,9 @@ func GramRect(k Kernel, x, z mat.Matrix) *mat.Dense {
 	if d != dz {
 		panic(mat.ErrShape)
 	}
-	g := mat.NewDense(n, m, nil)
 	inner, ok := k.(Inner)
 	if !ok {
+		g := mat.NewDense(n, m, nil)
 		for i := range n {
 			row := g.RawRowView(i)
 			for j := range row {
@@ -247,7 +245,7 @@ func GramRect(k Kernel, x, z mat.Matrix) *mat.Dense {
 		c := mean(xd)
 		xd, zd = minus(xd, c), minus(zd, c)
 	}
-	g.Mul(xd, zd.T())
+	g := matrix.Mul(xd, zd.T())
 	sqx, sqz := sqNorms(xd), sqNorms(zd)
 	for i := range n {
 		row := g.RawRowView(i)

@@ -18,17 +18,18 @@ const TransformedKind = "kernels/transformed"
 
 // Transformed is the kernel
 //
-//	K(x, z) = κ(x, z) + k(x)ᵀSk(z),  k(x) = (κ(s₁, x), …, κ(s_m, x)),
+//	K(x, z) = α·κ(x, z) + k(x)ᵀSk(z),  k(x) = (κ(s₁, x), …, κ(s_m, x)),
 //
-// of m support points s_i in R^d and a symmetric m×m matrix S: with φ the feature map of
+// of α ≥ 0, m support points s_i in R^d and a symmetric m×m matrix S: with φ the feature map of
 // the kernel κ and Φ = (φ(s₁), …, φ(s_m)), the kernel φ(x)ᵀWφ(z) of the linear
-// transformation W = I + ΦSΦᵀ (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
-// Using a Linear Transformation, JMLR 13, 2012, Eq. 6). S need not be positive
-// semi-definite; W is. Unlike the distance of a Metric, that of W sees what is
+// transformation W = αI + ΦSΦᵀ (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
+// Using a Linear Transformation, JMLR 13, 2012, Eqs. 6 and 18). S need not be positive
+// semi-definite; W is. Unlike the distance of a Metric, that of W with α > 0 sees what is
 // orthogonal to all φ(s_i), as κ does; it has no embedding in finitely many dimensions
 // unless κ has. A Transformed is immutable and safe for concurrent use if κ is.
 type Transformed struct {
 	kernel  Kernel
+	alpha   float64
 	dim     int
 	support *mat.Dense    // m×d; nil if m = 0
 	s       *mat.SymDense // m×m; nil if m = 0
@@ -39,13 +40,13 @@ var (
 	_ metric.SqDister = (*Transformed)(nil)
 )
 
-// NewTransformed returns the kernel of κ = k, the m×d matrix of support points, one per
-// row, and the m×m matrix S = s; both are copied. Both nil, nil pointers too, stand for m = 0: K = κ, in
-// R^dim, with the squared distance of κ. It returns an error if an entry of support or s
-// is NaN or infinite, and if K is not positive semi-definite on the support points, by
+// NewTransformed returns the kernel of κ = k, α = alpha, the m×d matrix of support points, one per
+// row, and the m×m matrix S = s; both are copied. Both nil, nil pointers too, stand for m = 0: K = ακ, in
+// R^dim, with α times the squared distance of κ. It returns an error if alpha is negative, an entry of support or s or
+// alpha is NaN or infinite, and if K is not positive semi-definite on the support points, by
 // CheckGram; this costs O(m²d + m³). It panics if dim < 1, k is nil, support does not have
 // dim columns, s not one row per support point, or only one of the two is nil.
-func NewTransformed(k Kernel, dim int, support mat.Matrix, s mat.Symmetric) (*Transformed, error) {
+func NewTransformed(k Kernel, alpha float64, dim int, support mat.Matrix, s mat.Symmetric) (*Transformed, error) {
 	supportd := matrix.Dense(support)
 	if k == nil {
 		panic("kernels: NewTransformed: the kernel is nil")
@@ -53,8 +54,11 @@ func NewTransformed(k Kernel, dim int, support mat.Matrix, s mat.Symmetric) (*Tr
 	if dim < 1 {
 		panic(mat.ErrZeroLength)
 	}
+	if err := checkAlpha(alpha); err != nil {
+		return nil, fmt.Errorf("kernels: transformed: %w", err)
+	}
 	if supportd == nil && matrix.IsNil(s) {
-		return &Transformed{kernel: k, dim: dim}, nil
+		return &Transformed{kernel: k, alpha: alpha, dim: dim}, nil
 	}
 	if supportd == nil || matrix.IsNil(s) {
 		panic(mat.ErrShape)
@@ -62,12 +66,19 @@ func NewTransformed(k Kernel, dim int, support mat.Matrix, s mat.Symmetric) (*Tr
 	if m, d := supportd.Dims(); d != dim || m == 0 || s.SymmetricDim() != m {
 		panic(mat.ErrShape)
 	}
-	t := &Transformed{k, dim, mat.DenseCopyOf(supportd), mat.NewSymDense(s.SymmetricDim(), nil)}
+	t := &Transformed{k, alpha, dim, mat.DenseCopyOf(supportd), mat.NewSymDense(s.SymmetricDim(), nil)}
 	t.s.CopySym(s)
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("kernels: transformed: %w", err)
 	}
 	return t, nil
+}
+
+func checkAlpha(alpha float64) error {
+	if !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return fmt.Errorf("alpha is %v, want a finite number >= 0", alpha)
+	}
+	return nil
 }
 
 func (t *Transformed) check() error {
@@ -83,12 +94,10 @@ func (t *Transformed) check() error {
 		}
 	}
 	k := Gram(t.kernel, t.support)
-	var ks, ksk mat.Dense
-	ks.Mul(k, t.s)
-	ksk.Mul(&ks, k)
+	ksk := matrix.Mul(matrix.Mul(k, t.s), k)
 	for i := range m {
 		for j := range i + 1 {
-			k.SetSym(i, j, k.At(i, j)+ksk.At(i, j)/2+ksk.At(j, i)/2)
+			k.SetSym(i, j, t.alpha*k.At(i, j)+ksk.At(i, j)/2+ksk.At(j, i)/2)
 		}
 	}
 	if err := CheckGram(k); err != nil {
@@ -102,6 +111,9 @@ func (t *Transformed) row(i int) []float64 {
 	raw := t.s.RawSymmetric()
 	return raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
 }
+
+// Alpha returns α.
+func (t *Transformed) Alpha() float64 { return t.alpha }
 
 // Kernel returns κ.
 func (t *Transformed) Kernel() Kernel { return t.kernel }
@@ -136,12 +148,12 @@ func (t *Transformed) Eval(x, z []float64) float64 {
 		b := kz[i] * (row[0]*kx[i]/2 + floats.Dot(row[1:], kx[i+1:]))
 		sum += float64(a) + float64(b)
 	}
-	return t.kernel.Eval(x, z) + sum
+	return t.alpha*t.kernel.Eval(x, z) + sum
 }
 
 // SqDist returns the squared distance K(x, x) − 2K(x, z) + K(z, z), as
 //
-//	κ(x, x) − 2κ(x, z) + κ(z, z) + uᵀSu,  u = k(x) − k(z),
+//	α(κ(x, x) − 2κ(x, z) + κ(z, z)) + uᵀSu,  u = k(x) − k(z),
 //
 // or 0 where round-off makes that negative, or +Inf where it or a value of a kernel
 // overflows. Its accuracy is relative to κ(x, x) + κ(z, z):
@@ -156,7 +168,7 @@ func (t *Transformed) SqDist(x, z []float64) float64 {
 		s := t.support.RawRowView(i)
 		u[i] = t.kernel.Eval(s, x) - t.kernel.Eval(s, z)
 	}
-	q := t.kernel.Eval(x, x) - 2*t.kernel.Eval(x, z) + t.kernel.Eval(z, z)
+	q := t.alpha * (t.kernel.Eval(x, x) - 2*t.kernel.Eval(x, z) + t.kernel.Eval(z, z))
 	for i, a := range u {
 		row := t.row(i)
 		q += a * (row[0]*a + 2*floats.Dot(row[1:], u[i+1:]))
@@ -172,6 +184,7 @@ func (t *Transformed) want(x, z []float64) {
 
 // transformedState is what Save writes beside savedParams.
 type transformedState struct {
+	Alpha   *float64       `json:"alpha,omitempty"` // nil for 1, as in files before there was an α
 	Dim     int            `json:"dim"`
 	Support persist.Floats `json:"support"` // row by row
 	S       persist.Floats `json:"s"`       // row by row, each from the diagonal on
@@ -186,6 +199,9 @@ func (t *Transformed) Save(w io.Writer) error {
 		return err
 	}
 	s := transformedState{Dim: t.dim}
+	if t.alpha != 1 {
+		s.Alpha = &t.alpha
+	}
 	if t.s != nil {
 		s.Support = t.support.RawMatrix().Data
 		for i := range t.Support() {
@@ -216,14 +232,21 @@ func (s transformedState) transformed(k Kernel) (*Transformed, error) {
 	if s.Dim < 1 || s.Dim > math.MaxInt32 {
 		return nil, fmt.Errorf("%d dimensions", s.Dim)
 	}
+	alpha := 1.0
+	if s.Alpha != nil {
+		alpha = *s.Alpha
+	}
+	if err := checkAlpha(alpha); err != nil {
+		return nil, err
+	}
 	if len(s.Support) == 0 && len(s.S) == 0 {
-		return &Transformed{kernel: k, dim: s.Dim}, nil
+		return &Transformed{kernel: k, alpha: alpha, dim: s.Dim}, nil
 	}
 	m := len(s.Support) / s.Dim
 	if m == 0 || len(s.Support)%s.Dim != 0 || len(s.S) != m*(m+1)/2 {
 		return nil, fmt.Errorf("arrays of %d and %d numbers do not fit %d dimensions", len(s.Support), len(s.S), s.Dim)
 	}
-	t := &Transformed{k, s.Dim, mat.NewDense(m, s.Dim, s.Support), mat.NewSymDense(m, nil)}
+	t := &Transformed{k, alpha, s.Dim, mat.NewDense(m, s.Dim, s.Support), mat.NewSymDense(m, nil)}
 	for i, at := 0, 0; i < m; i++ {
 		at += copy(t.row(i), s.S[at:])
 	}

@@ -7,8 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/kernels"
@@ -22,7 +24,7 @@ import (
 // testTransformed are kernels with S = ±vvᵀ or both, with and without support, in dim
 // dimensions. φᵀWφ stays positive, as vᵀK₀v < 1 where S is negative.
 func testTransformed(rng *rand.Rand, dim int) map[string]*kernels.Transformed {
-	out := map[string]*kernels.Transformed{"none": must(kernels.NewTransformed(kernels.Linear{}, dim, nil, nil))}
+	out := map[string]*kernels.Transformed{"none": must(kernels.NewTransformed(kernels.Linear{}, 1, dim, nil, nil))}
 	for name, k := range map[string]kernels.Kernel{
 		"linear":     kernels.Linear{},
 		"polynomial": must(kernels.NewPolynomial(2, 1)),
@@ -36,7 +38,7 @@ func testTransformed(rng *rand.Rand, dim int) map[string]*kernels.Transformed {
 			v.SetVec(i, rng.NormFloat64())
 		}
 		s.SymRankOne(s, -0.9/mat.Inner(v, kernels.Gram(k, support), v), v)
-		out[name] = must(kernels.NewTransformed(k, dim, support, s))
+		out[name] = must(kernels.NewTransformed(k, 1, dim, support, s))
 	}
 	return out
 }
@@ -66,8 +68,8 @@ func TestTransformedOfLinearKernel(t *testing.T) {
 	x, f := normal(rng, 6, 4, 0), normal(rng, 6, 3, 0)
 	s := mat.NewSymDense(6, nil)
 	s.SymOuterK(0.5, f)
-	k := must(kernels.NewTransformed(kernels.Linear{}, 4, x, s))
-	bare := must(kernels.NewTransformed(kernels.Linear{}, 4, nil, nil))
+	k := must(kernels.NewTransformed(kernels.Linear{}, 1, 4, x, s))
+	bare := must(kernels.NewTransformed(kernels.Linear{}, 1, 4, nil, nil))
 	var xs, xsx mat.Dense
 	xs.Mul(x.T(), s)
 	xsx.Mul(&xs, x)
@@ -102,7 +104,7 @@ func TestTransformedOfLinearKernel(t *testing.T) {
 // kernels.Metric would set to 0.
 func TestTransformedKeepsTheRest(t *testing.T) {
 	gauss := must(kernels.NewGaussian(1))
-	k := must(kernels.NewTransformed(gauss, 1, mat.NewDense(2, 1, []float64{0, 1}), mat.NewSymDense(2, []float64{3, -3, -3, 3})))
+	k := must(kernels.NewTransformed(gauss, 1, 1, mat.NewDense(2, 1, []float64{0, 1}), mat.NewSymDense(2, []float64{3, -3, -3, 3})))
 	x, z := []float64{100}, []float64{101}
 	if got, want := k.SqDist(x, z), 2-2*gauss.Eval(x, z); got != want {
 		t.Errorf("d² = %v, want %v", got, want)
@@ -125,7 +127,7 @@ func TestTransformedSqDistIsNotNegative(t *testing.T) {
 
 func TestNewTransformedCopies(t *testing.T) {
 	x, s := mat.NewDense(1, 1, []float64{1}), mat.NewSymDense(1, []float64{1})
-	k := must(kernels.NewTransformed(kernels.Linear{}, 1, x, s))
+	k := must(kernels.NewTransformed(kernels.Linear{}, 1, 1, x, s))
 	x.Set(0, 0, 5)
 	s.SetSym(0, 0, 5)
 	if d := k.SqDist([]float64{2}, []float64{0}); d != 8 {
@@ -136,13 +138,13 @@ func TestNewTransformedCopies(t *testing.T) {
 // Any matrices will do, and nil pointers stand for κ.
 func TestNewTransformedOfAnyMatrix(t *testing.T) {
 	x, s := normal(rand.New(rand.NewPCG(9, 6)), 3, 2, 0), mat.NewDiagDense(2, []float64{1, 2})
-	views := must(kernels.NewTransformed(kernels.Linear{}, 3, x.T(), s))
-	copies := must(kernels.NewTransformed(kernels.Linear{}, 3, mat.DenseCopyOf(x.T()), mat.NewSymDense(2, []float64{1, 0, 0, 2})))
+	views := must(kernels.NewTransformed(kernels.Linear{}, 1, 3, x.T(), s))
+	copies := must(kernels.NewTransformed(kernels.Linear{}, 1, 3, mat.DenseCopyOf(x.T()), mat.NewSymDense(2, []float64{1, 0, 0, 2})))
 	x.Zero()
 	if x, z := []float64{1, 2, 3}, []float64{0, 1, -1}; views.SqDist(x, z) != copies.SqDist(x, z) {
 		t.Errorf("d² = %v, of copies %v", views.SqDist(x, z), copies.SqDist(x, z))
 	}
-	if k := must(kernels.NewTransformed(kernels.Linear{}, 3, (*mat.Dense)(nil), (*mat.SymDense)(nil))); k.Support() != 0 {
+	if k := must(kernels.NewTransformed(kernels.Linear{}, 1, 3, (*mat.Dense)(nil), (*mat.SymDense)(nil))); k.Support() != 0 {
 		t.Errorf("%d support points, want none", k.Support())
 	}
 }
@@ -151,30 +153,30 @@ func TestNewTransformedOfAnyMatrix(t *testing.T) {
 func TestNewTransformedRefuses(t *testing.T) {
 	one := mat.NewDense(1, 1, []float64{2})
 	number := func(v float64) *mat.SymDense { return mat.NewSymDense(1, []float64{v}) }
-	if _, err := kernels.NewTransformed(kernels.Linear{}, 1, one, number(-0.25)); err != nil { // K = 4 − 0.25·16
+	if _, err := kernels.NewTransformed(kernels.Linear{}, 1, 1, one, number(-0.25)); err != nil { // K = 4 − 0.25·16
 		t.Errorf("K = 0: error %v", err)
 	}
-	if _, err := kernels.NewTransformed(kernels.Linear{}, 1, one, number(-0.26)); !errors.Is(err, metric.ErrNotPSD) {
+	if _, err := kernels.NewTransformed(kernels.Linear{}, 1, 1, one, number(-0.26)); !errors.Is(err, metric.ErrNotPSD) {
 		t.Errorf("K < 0: error %v", err)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		if _, err := kernels.NewTransformed(kernels.Linear{}, 1, one, number(v)); err == nil {
+		if _, err := kernels.NewTransformed(kernels.Linear{}, 1, 1, one, number(v)); err == nil {
 			t.Errorf("S = %v: no error", v)
 		}
-		if _, err := kernels.NewTransformed(kernels.Linear{}, 1, mat.NewDense(1, 1, []float64{v}), number(1)); err == nil {
+		if _, err := kernels.NewTransformed(kernels.Linear{}, 1, 1, mat.NewDense(1, 1, []float64{v}), number(1)); err == nil {
 			t.Errorf("support %v: no error", v)
 		}
 	}
 	x, s := mat.NewDense(2, 3, nil), mat.NewSymDense(2, nil)
-	k := must(kernels.NewTransformed(kernels.Linear{}, 3, x, s))
+	k := must(kernels.NewTransformed(kernels.Linear{}, 1, 3, x, s))
 	for name, f := range map[string]func(){
-		"no dimension":      func() { kernels.NewTransformed(kernels.Linear{}, 0, nil, nil) },
-		"no kernel":         func() { kernels.NewTransformed(nil, 3, x, s) },
-		"no support":        func() { kernels.NewTransformed(kernels.Linear{}, 3, nil, s) },
-		"nil pointer":       func() { kernels.NewTransformed(kernels.Linear{}, 3, x, (*mat.SymDense)(nil)) },
-		"no s":              func() { kernels.NewTransformed(kernels.Linear{}, 3, x, nil) },
-		"other dimension":   func() { kernels.NewTransformed(kernels.Linear{}, 2, x, s) },
-		"s of other order":  func() { kernels.NewTransformed(kernels.Linear{}, 3, x, mat.NewSymDense(3, nil)) },
+		"no dimension":      func() { kernels.NewTransformed(kernels.Linear{}, 1, 0, nil, nil) },
+		"no kernel":         func() { kernels.NewTransformed(nil, 1, 3, x, s) },
+		"no support":        func() { kernels.NewTransformed(kernels.Linear{}, 1, 3, nil, s) },
+		"nil pointer":       func() { kernels.NewTransformed(kernels.Linear{}, 1, 3, x, (*mat.SymDense)(nil)) },
+		"no s":              func() { kernels.NewTransformed(kernels.Linear{}, 1, 3, x, nil) },
+		"other dimension":   func() { kernels.NewTransformed(kernels.Linear{}, 1, 2, x, s) },
+		"s of other order":  func() { kernels.NewTransformed(kernels.Linear{}, 1, 3, x, mat.NewSymDense(3, nil)) },
 		"Eval too short":    func() { k.Eval([]float64{1, 2}, []float64{1, 2}) },
 		"SqDist too long":   func() { k.SqDist([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}) },
 		"SqDist of lengths": func() { k.SqDist([]float64{1, 2, 3}, []float64{1, 2}) },
@@ -224,7 +226,7 @@ func TestTransformedSaved(t *testing.T) {
 		"no dimension":   set("dim", 0),
 		"huge dimension": set("dim", 1<<40),
 	})
-	function := must(kernels.NewTransformed(kernels.Func(func(x, y []float64) float64 { return 1 }), 1, nil, nil))
+	function := must(kernels.NewTransformed(kernels.Func(func(x, y []float64) float64 { return 1 }), 1, 1, nil, nil))
 	if err := function.Save(never{}); err == nil || errors.Is(err, errWritten) {
 		t.Errorf("a function was saved: error %v", err)
 	}
@@ -274,12 +276,12 @@ func ExampleTransformed() {
 		return
 	}
 	support := mat.NewDense(2, 1, []float64{0, 1})
-	k, err := kernels.NewTransformed(gauss, 1, support, mat.NewSymDense(2, []float64{-0.7, 0.7, 0.7, -0.7}))
+	k, err := kernels.NewTransformed(gauss, 1, 1, support, mat.NewSymDense(2, []float64{-0.7, 0.7, 0.7, -0.7}))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	bare, err := kernels.NewTransformed(gauss, 1, nil, nil)
+	bare, err := kernels.NewTransformed(gauss, 1, 1, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -303,11 +305,11 @@ func TestSqDistWhereKernelsOverflow(t *testing.T) {
 	}
 	for name, k := range map[string]kernels.Kernel{"linear": kernels.Linear{}, "cubic": cubic} {
 		support := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
-		plain, err := kernels.NewTransformed(k, 2, nil, nil)
+		plain, err := kernels.NewTransformed(k, 1, 2, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		learned, err := kernels.NewTransformed(k, 2, support, mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1}))
+		learned, err := kernels.NewTransformed(k, 1, 2, support, mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,6 +330,59 @@ func TestSqDistWhereKernelsOverflow(t *testing.T) {
 			if q := e.SqDist(rows.RawRowView(0), rows.RawRowView(1)); !(q > 0) {
 				t.Errorf("%s, expanded: %v: d² = %v", name, p, q)
 			}
+		}
+	}
+}
+
+// TestTransformedAlpha: with any α ≥ 0, K = ακ + kᵀSk; distances, expanded ones too, and files follow.
+func TestTransformedAlpha(t *testing.T) {
+	x := mat.NewDense(2, 2, []float64{1, 2, -1, 0.5})
+	s := mat.NewSymDense(2, []float64{0.3, 0.1, 0.1, 0.2})
+	a, b := []float64{0.5, -1}, []float64{2, 1}
+	for _, alpha := range []float64{0, 0.25, 1, 3} {
+		k := must(kernels.NewTransformed(kernels.Linear{}, alpha, 2, x, s))
+		bare := must(kernels.NewTransformed(kernels.Linear{}, alpha, 2, nil, nil))
+		eval := func(u, v []float64) float64 {
+			sum := alpha * floats.Dot(u, v)
+			for i := range 2 {
+				for j := range 2 {
+					sum += floats.Dot(x.RawRowView(i), u) * s.At(i, j) * floats.Dot(x.RawRowView(j), v)
+				}
+			}
+			return sum
+		}
+		want := eval(a, a) - 2*eval(a, b) + eval(b, b)
+		if got := k.Eval(a, b); math.Abs(got-eval(a, b)) > 1e-12 || k.Alpha() != alpha {
+			t.Errorf("α = %v: K = %v, want %v", alpha, got, eval(a, b))
+		}
+		if got := k.SqDist(a, b); math.Abs(got-want) > 1e-12 {
+			t.Errorf("α = %v: d² = %v, want %v", alpha, got, want)
+		}
+		e := k.Expanded()
+		rows := e.Rows(mat.NewDense(2, 2, append(append([]float64{}, a...), b...)))
+		if got := e.SqDist(rows.RawRowView(0), rows.RawRowView(1)); math.Abs(got-want) > 1e-12 {
+			t.Errorf("α = %v: expanded d² = %v, want %v", alpha, got, want)
+		}
+		if got := bare.Eval(a, b); math.Abs(got-alpha*floats.Dot(a, b)) > 1e-15 {
+			t.Errorf("α = %v without support: K = %v", alpha, got)
+		}
+		for _, k := range []*kernels.Transformed{k, bare} {
+			var file bytes.Buffer
+			if err := k.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(file.String(), `"alpha"`); has != (alpha != 1) {
+				t.Errorf("α = %v: the file names it: %v", alpha, has)
+			}
+			l, err := kernels.LoadTransformed(&file)
+			if err != nil || l.Alpha() != alpha || l.Eval(a, b) != k.Eval(a, b) {
+				t.Errorf("α = %v: loaded %v, error %v", alpha, l, err)
+			}
+		}
+	}
+	for _, alpha := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := kernels.NewTransformed(kernels.Linear{}, alpha, 2, nil, nil); err == nil {
+			t.Errorf("α = %v: no error", alpha)
 		}
 	}
 }

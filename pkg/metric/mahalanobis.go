@@ -95,14 +95,11 @@ func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
 	}
 	out := mat.NewSymDense(n, nil)
 	negative := 0
-	u := mat.NewVecDense(n, nil)
-	for k, v := range values {
-		if v < 0 {
-			negative++
-			continue
-		}
-		u.CopyVec(vectors.ColView(k))
-		out.SymRankOne(out, v, u)
+	for negative < n && values[negative] < 0 {
+		negative++
+	}
+	if negative < n {
+		matrix.AddOuter(out, values[negative:], mat.DenseCopyOf(vectors.Slice(0, n, negative, n).T()))
 	}
 	return out, negative, nil
 }
@@ -211,11 +208,10 @@ func (m *Mahalanobis) largeSqDist(v []float64) float64 {
 
 // M returns a copy of the d×d matrix LᵀL.
 func (m *Mahalanobis) M() *mat.SymDense {
-	out := mat.NewSymDense(m.dim, nil)
-	if m.l != nil {
-		out.SymOuterK(1, m.l.T())
+	if m.l == nil {
+		return mat.NewSymDense(m.dim, nil)
 	}
-	return out
+	return matrix.Outer(1, m.l.T())
 }
 
 // Factor returns a copy of the r×d factor L, M = LᵀL, or nil if r = 0.
@@ -252,9 +248,7 @@ func (m *Mahalanobis) EmbedRows(x mat.Matrix) *mat.Dense {
 	if m.l == nil {
 		return mat.NewDense(n, 1, nil)
 	}
-	var out mat.Dense
-	out.Mul(xd, m.l.T())
-	return &out
+	return matrix.Mul(xd, m.l.T())
 }
 
 // Principal returns the k largest eigenvalues of M, in descending order, and
@@ -270,23 +264,13 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 	}
 	var eig spectral.EigenSym
 	small := r < m.dim
-	gram := mat.NewSymDense(min(r, m.dim), nil)
-	outer := func(l *mat.Dense) {
-		if small {
-			gram.SymOuterK(1, l)
-		} else {
-			gram.SymOuterK(1, l.T())
-		}
-	}
-	outer(m.l)
-	exponent := 0                   // of the power of two by which eigenvalues are to be multiplied
-	if !eig.Factorize(gram, true) { // M or an eigenvalue overflows
+	exponent := 0                               // of the power of two by which eigenvalues are to be multiplied
+	if !eig.Factorize(smallerGram(m.l), true) { // M or an eigenvalue overflows
 		_, k := math.Frexp(max(mat.Max(m.l), -mat.Min(m.l)))
 		scaled := mat.DenseCopyOf(m.l)
 		scaled.Apply(func(_, _ int, a float64) float64 { return math.Ldexp(a, -k) }, scaled)
-		outer(scaled)
 		exponent = 2 * k
-		if !eig.Factorize(gram, true) {
+		if !eig.Factorize(smallerGram(scaled), true) {
 			panic("metric: eigendecomposition of a finite matrix did not converge")
 		}
 	}
@@ -338,12 +322,14 @@ func (m *Mahalanobis) SqNorm() float64 {
 	if m.l == nil {
 		return 0
 	}
-	var gram mat.SymDense // ‖LᵀL‖ = ‖LLᵀ‖: take the smaller
-	if m.Rows() < m.dim {
-		gram.SymOuterK(1, m.l)
-	} else {
-		gram.SymOuterK(1, m.l.T())
-	}
-	n := mat.Norm(&gram, 2)
+	n := mat.Norm(smallerGram(m.l), 2)
 	return n * n
+}
+
+// smallerGram returns the smaller of LLᵀ and LᵀL, which have the same eigenvalues but for zeros; LᵀL if L is square.
+func smallerGram(l *mat.Dense) *mat.SymDense {
+	if r, d := l.Dims(); r < d {
+		return matrix.Outer(1, l)
+	}
+	return matrix.Outer(1, l.T())
 }

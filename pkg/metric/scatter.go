@@ -133,8 +133,7 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 
 func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
 	_, d := dev.Dims()
-	s := mat.NewSymDense(d, nil)
-	s.SymOuterK(1/n, dev.T())
+	s := matrix.Outer(1/n, dev.T())
 	for i := range d {
 		s.SetSym(i, i, s.At(i, i)+shift)
 	}
@@ -156,13 +155,7 @@ func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
 func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
 	q, d := dev.Dims()
 	small := q < d
-	gram := mat.NewSymDense(min(q, d), nil)
-	if small {
-		gram.SymOuterK(1, dev)
-	} else {
-		gram.SymOuterK(1, dev.T())
-	}
-	values, vectors, err := eigenSym(gram)
+	values, vectors, err := eigenSym(smallerGram(dev))
 	if err != nil {
 		return nil, err
 	}
