@@ -7,7 +7,7 @@ set -f # no file name is ever a pattern
 
 usage() {
 	cat <<'END'
-usage: ./download.sh              the data sets that the experiments need
+usage: ./download.sh              the data sets that experiments and tests need
        ./download.sh NAME...      these data sets
        ./download.sh all          every data set, but for those of which only an
                                   official address or no copy at all is known:

@@ -1,10 +1,8 @@
 package datasets
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -279,55 +277,17 @@ func zippedCSV(file *io.SectionReader, name string, read func(r io.Reader, name 
 // tarPostsContent adds names and contents of the regular files, ordered by name. Folders
 // do not matter; anything else in the archive is refused.
 func tarPostsContent(file *io.SectionReader, name string, want []int, h contentHash) ([]int, error) {
-	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("datasets: %s: %w", name, fmt.Errorf(format, args...))
-	}
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, refuse("%w", err)
-	}
-	posts, size := want[0], int64(want[1])
-	// A post has a head of 512 bytes and is filled up to a multiple of 512; a folder
-	// has a head, too, and a long name takes three blocks.
-	const perPost = 4 << 10
-	unpacked := &io.LimitedReader{R: z, N: size + perPost*(int64(posts)+1) + 1<<20}
-	t := tar.NewReader(unpacked)
 	sums := map[string][]byte{}
-	var total int64
-	for {
-		head, err := t.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, refuse("%w", err)
-		}
-		member := path.Clean(head.Name)
-		if head.Typeflag == tar.TypeDir {
-			continue
-		}
-		switch total += head.Size; {
-		case head.Typeflag != tar.TypeReg:
-			return nil, refuse("member %q has the type %q, want files and folders only", member, head.Typeflag)
-		case sums[member] != nil:
-			return nil, refuse("member %q stands twice", member)
-		case len(sums) == posts:
-			return nil, refuse("has more than %d members", posts)
-		case total > size:
-			return nil, refuse("its members have more than %d bytes", size)
-		}
+	total, err := eachPost(file, name, want[0], int64(want[1]), func(r io.Reader, member string) error {
 		sum := sha256.New()
-		if _, err := io.Copy(sum, t); err != nil {
-			return nil, refuse("%s: %w", member, err)
+		if _, err := io.Copy(sum, r); err != nil {
+			return err
 		}
 		sums[member] = sum.Sum(nil)
-	}
-	// The checksum of the gzip file stands behind the end of the tar.
-	if _, err := io.Copy(io.Discard, unpacked); err != nil {
-		return nil, refuse("%w", err)
-	}
-	if unpacked.N <= 0 {
-		return nil, refuse("unpacks to much more than the %d bytes of its members", size)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, member := range slices.Sorted(maps.Keys(sums)) {
 		h.text(member)

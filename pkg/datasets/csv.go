@@ -59,13 +59,20 @@ type CSVOptions struct {
 	Text []string
 }
 
-// CSV is a table of cells as text, from a CSV file. Columns are counted from 0
-// here, and from 1 by whoever types a number and in messages.
-type CSV struct {
+// CSVColumns are the columns of a CSV file. They are counted from 0 here, and from 1 by
+// whoever types a number and in messages.
+type CSVColumns struct {
 	// Name is that of the file, for messages.
 	Name string
 	// Header holds one distinct name per column; nil if the file names none.
 	Header []string
+
+	width int
+}
+
+// CSV is a table of cells as text, from a CSV file.
+type CSV struct {
+	CSVColumns
 
 	cells [][]string // of equal length, blanks around them removed
 	lines []int      // of each row
@@ -113,8 +120,47 @@ func (e *UnknownColumnError) Error() string {
 // Errors name the file and the line: lines that end with \r alone, no row of data, a single column, rows of
 // different lengths, a header with a name that occurs twice, a stray quote, text
 // that is not UTF-8, a column of o.Text that is not there (an
-// *UnknownColumnError).
+// *UnknownColumnError). Of several errors it is the first in the file; columns that are not there come with the header.
 func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
+	rows, err := NewCSVRows(r, name, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &CSV{CSVColumns: rows.CSVColumns}
+	var size int64
+	for {
+		row, err := rows.Next()
+		if err == io.EOF {
+			return t, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		size += rowBytes + cellBytes*int64(len(row))
+		for _, cell := range row {
+			size += int64(len(cell))
+		}
+		if limit := limits.Memory(); size > limit {
+			return nil, fmt.Errorf("datasets: %s:%d: %w", name, rows.line, &limits.MemoryError{What: "the table", Limit: limit})
+		}
+		t.cells, t.lines = append(t.cells, slices.Clone(row)), append(t.lines, rows.line)
+	}
+}
+
+// CSVRows reads a CSV file row by row, as ReadCSV reads all of it. Its memory is that of a row.
+type CSVRows struct {
+	CSVColumns
+
+	text *rowReader
+	in   *csv.Reader
+	row  []string // the last one read
+	line int      // where it begins
+	wait bool     // it is yet to be returned
+	head int      // the line of the first row
+}
+
+// NewCSVRows reads as far as the first row of data. Its errors are those of ReadCSV; o has the same meaning.
+func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 	if o.Header < HeaderAuto || o.Header > HeaderNo {
 		return nil, fmt.Errorf("datasets: header: %d is not allowed, want %d to %d", o.Header, HeaderAuto, HeaderNo)
 	}
@@ -131,51 +177,17 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 	if bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = buffered.Discard(len(mark))
 	}
-	t := &CSV{Name: name}
-	in := csv.NewReader(buffered)
-	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = true
-	var size int64
-	for {
-		row, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		if text.returned && !text.fed {
-			return nil, fmt.Errorf(`datasets: %s: lines end with \r alone, want \n or \r\n`, name)
-		}
-		text.next()
-		if err != nil {
-			if e, ok := errors.AsType[*csv.ParseError](err); ok {
-				return nil, fmt.Errorf("datasets: %s:%d: %w", name, e.Line, e.Err)
-			}
-			return nil, fmt.Errorf("datasets: %s: %w", name, err)
-		}
-		line, _ := in.FieldPos(0)
-		size += rowBytes + cellBytes*int64(len(row))
-		for _, cell := range row {
-			size += int64(len(cell))
-		}
-		if limit := limits.Memory(); size > limit {
-			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, &limits.MemoryError{What: "the table", Limit: limit})
-		}
-		for j, cell := range row {
-			if !utf8.ValidString(cell) {
-				return nil, fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8", name, line, j+1, quote(cell))
-			}
-			row[j] = strings.TrimSpace(cell)
-		}
-		t.cells, t.lines = append(t.cells, row), append(t.lines, line)
-		if len(row) != len(t.cells[0]) {
-			return nil, fmt.Errorf("datasets: %s:%d: %s, want %d as in line %d", name, line, plural.Of(len(row), "cell"), len(t.cells[0]), t.lines[0])
-		}
-	}
-	if len(t.cells) == 0 {
+	t := &CSVRows{CSVColumns: CSVColumns{Name: name}, text: text, in: csv.NewReader(buffered)}
+	t.in.FieldsPerRecord, t.in.TrimLeadingSpace, t.in.ReuseRecord = -1, true, true
+	switch err := t.read(); {
+	case err == io.EOF:
 		return nil, fmt.Errorf("datasets: %s: the file is empty", name)
+	case err != nil:
+		return nil, err
+	case t.width == 1:
+		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by commas", name, t.line, quote(t.row[0]))
 	}
-	if len(t.cells[0]) == 1 {
-		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by commas", name, t.lines[0], quote(t.cells[0][0]))
-	}
+	t.wait = true
 	if o.Header == HeaderYes || o.Header == HeaderAuto && t.looksLikeHeader(o.Text) {
 		if err := t.takeHeader(); err != nil {
 			return nil, err
@@ -187,6 +199,65 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 		}
 	}
 	return t, nil
+}
+
+// Next returns the cells of the next row of data, blanks around them removed, and io.EOF after
+// the last. The slice is overwritten by the next call, the cells are not. After an error there is no further row.
+func (t *CSVRows) Next() ([]string, error) {
+	if t.wait {
+		t.wait = false
+		return t.row, nil
+	}
+	if err := t.read(); err != nil {
+		return nil, err
+	}
+	return t.row, nil
+}
+
+// Line returns the line of the file in which the row of the last Next begins.
+func (t *CSVRows) Line() int { return t.line }
+
+// read reads a row.
+func (t *CSVRows) read() error {
+	row, err := t.in.Read()
+	if err == io.EOF {
+		return err
+	}
+	if t.text.returned && !t.text.fed {
+		return fmt.Errorf(`datasets: %s: lines end with \r alone, want \n or \r\n`, t.Name)
+	}
+	t.text.next()
+	if err != nil {
+		if e, ok := errors.AsType[*csv.ParseError](err); ok {
+			return fmt.Errorf("datasets: %s:%d: %w", t.Name, e.Line, e.Err)
+		}
+		return fmt.Errorf("datasets: %s: %w", t.Name, err)
+	}
+	t.line, _ = t.in.FieldPos(0)
+	for j, cell := range row {
+		if !utf8.ValidString(cell) {
+			return fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8", t.Name, t.line, j+1, quote(cell))
+		}
+		row[j] = strings.TrimSpace(cell)
+	}
+	if t.width == 0 {
+		t.width, t.head = len(row), t.line
+	}
+	if len(row) != t.width {
+		return fmt.Errorf("datasets: %s:%d: %s, want %d as in line %d", t.Name, t.line, plural.Of(len(row), "cell"), t.width, t.head)
+	}
+	t.row = row
+	return nil
+}
+
+// Word returns the cell of column j as text. A missing cell is an error, ErrMissingCell.
+func (t *CSVRows) Word(j int) (string, error) {
+	return t.word(t.row[j], t.line, j)
+}
+
+// Numbers sets dst to the cells of the given columns, of the length of dst, as CSV.Numbers does.
+func (t *CSVRows) Numbers(dst []float64, columns []int, missing bool) error {
+	return t.numbers(dst, t.row, t.line, columns, missing)
 }
 
 // What a row takes beside its text, and each cell of it: slice and line; string.
@@ -235,7 +306,7 @@ func (r *rowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (t *CSV) looksLikeHeader(text []string) bool {
+func (t *CSVRows) looksLikeHeader(text []string) bool {
 	skip := make([]bool, t.Width())
 	for _, column := range text {
 		n, err := strconv.Atoi(column)
@@ -247,7 +318,7 @@ func (t *CSV) looksLikeHeader(text []string) bool {
 		}
 	}
 	words := 0
-	for j, cell := range t.cells[0] {
+	for j, cell := range t.row {
 		if skip[j] {
 			continue
 		}
@@ -261,12 +332,8 @@ func (t *CSV) looksLikeHeader(text []string) bool {
 	return words > 0
 }
 
-func (t *CSV) takeHeader() error {
-	header, line := t.cells[0], t.lines[0]
-	t.cells, t.lines = t.cells[1:], t.lines[1:]
-	if len(t.cells) == 0 {
-		return fmt.Errorf("datasets: %s:%d: no row of data follows the header", t.Name, line)
-	}
+func (t *CSVRows) takeHeader() error {
+	header, line := slices.Clone(t.row), t.line
 	first := map[string]int{}
 	for j, name := range header {
 		if name == "" {
@@ -279,14 +346,18 @@ func (t *CSV) takeHeader() error {
 		first[name] = j
 	}
 	t.Header = header
-	return nil
+	err := t.read()
+	if err == io.EOF {
+		return fmt.Errorf("datasets: %s:%d: no row of data follows the header", t.Name, line)
+	}
+	return err
 }
 
 // Len returns the number of rows of data, at least 1.
 func (t *CSV) Len() int { return len(t.cells) }
 
 // Width returns the number of columns, at least 2.
-func (t *CSV) Width() int { return len(t.cells[0]) }
+func (t *CSVColumns) Width() int { return t.width }
 
 // Line returns the line of the file in which row i begins.
 func (t *CSV) Line(i int) int { return t.lines[i] }
@@ -294,7 +365,7 @@ func (t *CSV) Line(i int) int { return t.lines[i] }
 // Column returns the index of a column by its name in the header, or else by its
 // number from 1. The error for a column that is not there is an
 // *UnknownColumnError.
-func (t *CSV) Column(column string) (int, error) {
+func (t *CSVColumns) Column(column string) (int, error) {
 	if j := slices.Index(t.Header, column); j >= 0 {
 		return j, nil
 	}
@@ -314,7 +385,7 @@ func (t *CSV) Column(column string) (int, error) {
 
 // ColumnName returns the name of column j, or its number from 1 if the file has no
 // header.
-func (t *CSV) ColumnName(j int) string {
+func (t *CSVColumns) ColumnName(j int) string {
 	if t.Header != nil {
 		return t.Header[j]
 	}
@@ -325,23 +396,19 @@ func (t *CSV) ColumnName(j int) string {
 func (t *CSV) Words(j int) ([]string, error) {
 	out := make([]string, t.Len())
 	for i, row := range t.cells {
-		if slices.Contains(MissingCells, row[j]) {
-			return nil, t.cellError(i, j, fmt.Errorf("%w (%q)", ErrMissingCell, row[j]))
+		var err error
+		if out[i], err = t.word(row[j], t.lines[i], j); err != nil {
+			return nil, err
 		}
-		out[i] = row[j]
 	}
 	return out, nil
 }
 
-// Missing returns the number of missing cells of column j, which must be in range.
-func (t *CSV) Missing(j int) int {
-	n := 0
-	for _, row := range t.cells {
-		if slices.Contains(MissingCells, row[j]) {
-			n++
-		}
+func (t *CSVColumns) word(cell string, line, j int) (string, error) {
+	if slices.Contains(MissingCells, cell) {
+		return "", t.cellError(line, j, fmt.Errorf("%w (%q)", ErrMissingCell, cell))
 	}
-	return n
+	return cell, nil
 }
 
 // Numbers returns the given columns as a matrix with one row per row of data.
@@ -351,31 +418,37 @@ func (t *CSV) Missing(j int) int {
 func (t *CSV) Numbers(columns []int, missing bool) (*mat.Dense, error) {
 	out := mat.NewDense(t.Len(), len(columns), nil)
 	for i, row := range t.cells {
-		dst := out.RawRowView(i)
-		for k, j := range columns {
-			if slices.Contains(MissingCells, row[j]) {
-				if !missing {
-					return nil, t.cellError(i, j, fmt.Errorf("%w (%q), want a number", ErrMissingCell, row[j]))
-				}
-				dst[k] = math.NaN()
-				continue
-			}
-			v, err := parseNumber(row[j])
-			if err != nil {
-				return nil, t.cellError(i, j, err)
-			}
-			dst[k] = v
+		if err := t.numbers(out.RawRowView(i), row, t.lines[i], columns, missing); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (t *CSV) cellError(i, j int, err error) error {
+func (t *CSVColumns) numbers(dst []float64, row []string, line int, columns []int, missing bool) error {
+	for k, j := range columns {
+		if slices.Contains(MissingCells, row[j]) {
+			if !missing {
+				return t.cellError(line, j, fmt.Errorf("%w (%q), want a number", ErrMissingCell, row[j]))
+			}
+			dst[k] = math.NaN()
+			continue
+		}
+		v, err := parseNumber(row[j])
+		if err != nil {
+			return t.cellError(line, j, err)
+		}
+		dst[k] = v
+	}
+	return nil
+}
+
+func (t *CSVColumns) cellError(line, j int, err error) error {
 	column := strconv.Itoa(j + 1)
 	if t.Header != nil {
 		column = strconv.Quote(t.Header[j])
 	}
-	return fmt.Errorf("datasets: %s:%d: column %s: %w", t.Name, t.lines[i], column, err)
+	return fmt.Errorf("datasets: %s:%d: column %s: %w", t.Name, line, column, err)
 }
 
 // quote quotes the beginning of a cell.

@@ -3,6 +3,7 @@ package datasets_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -129,6 +130,50 @@ func TestReadCSVErrors(t *testing.T) {
 type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// CSVRows gives the rows of ReadCSV, one at a time.
+func TestCSVRows(t *testing.T) {
+	text := "\xef\xbb\xbfa, b\r\n1,x\n\n\" 2\",\"y\nz\"\n?,NA\n"
+	rows, err := datasets.NewCSVRows(strings.NewReader(text), "x.csv", datasets.CSVOptions{})
+	if err != nil || !slices.Equal(rows.Header, []string{"a", "b"}) || rows.Width() != 2 {
+		t.Fatalf("header %q, error %v", rows.Header, err)
+	}
+	var kept []string
+	for _, want := range []struct {
+		line  int
+		value float64
+		cells []string
+	}{{2, 1, []string{"1", "x"}}, {4, 2, []string{"2", "y\nz"}}, {6, math.NaN(), []string{"?", "NA"}}} {
+		row, err := rows.Next()
+		if err != nil || !slices.Equal(row, want.cells) || rows.Line() != want.line {
+			t.Errorf("line %d: %q, error %v, want %+v", rows.Line(), row, err, want)
+		}
+		kept = append(kept, row...)
+		v := []float64{7}
+		if err := rows.Numbers(v, []int{0}, true); err != nil || math.Float64bits(v[0]) != math.Float64bits(want.value) && v[0] == v[0] {
+			t.Errorf("line %d: %v, error %v", want.line, v, err)
+		}
+		missing := slices.Contains(datasets.MissingCells, want.cells[0])
+		if err := rows.Numbers(v, []int{0}, false); errors.Is(err, datasets.ErrMissingCell) != missing {
+			t.Errorf("line %d: error %v", want.line, err)
+		}
+		if word, err := rows.Word(1); errors.Is(err, datasets.ErrMissingCell) != missing || !missing && word != want.cells[1] {
+			t.Errorf("line %d: %q, error %v", want.line, word, err)
+		}
+	}
+	for range 2 {
+		if _, err := rows.Next(); err != io.EOF {
+			t.Errorf("after the last row: error %v", err)
+		}
+	}
+	if want := []string{"1", "x", "2", "y\nz", "?", "NA"}; !slices.Equal(kept, want) {
+		t.Errorf("cells became %q, want %q", kept, want)
+	}
+	// Of two errors the first in the file is told, and what comes before it is read.
+	if _, err := datasets.ReadCSV(strings.NewReader("a,b\n1,\xff\n1\n"), "x.csv", datasets.CSVOptions{}); err == nil || !strings.Contains(err.Error(), "x.csv:2: ") {
+		t.Errorf("error %v", err)
+	}
+}
 
 func TestCSVNumbers(t *testing.T) {
 	for _, bad := range []struct{ cell, want string }{

@@ -178,16 +178,34 @@ const leastSquares = 1e-280
 func (s *Scaler) Apply(x mat.Matrix) (*mat.Dense, error) {
 	xd := matrix.Given("datasets: Apply: x", x)
 	n, d := xd.Dims()
+	out := mat.NewDense(n, d, nil)
+	if err := s.apply(out, xd); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ApplyInPlace is Apply with the scaled rows in x itself. After an error the rows before that of the error, and part
+// of this one, are scaled.
+func (s *Scaler) ApplyInPlace(x *mat.Dense) error {
+	if x == nil {
+		panic("datasets: ApplyInPlace: x is nil")
+	}
+	return s.apply(x, x)
+}
+
+// apply sets dst to the scaled rows of x, which may be dst.
+func (s *Scaler) apply(dst, x *mat.Dense) error {
+	n, d := x.Dims()
 	if d != s.Dim {
 		panic(mat.ErrShape)
 	}
-	out := mat.NewDense(n, d, nil)
 	for i := range n {
-		row := out.RawRowView(i)
-		for j, v := range xd.RawRowView(i) {
+		row := dst.RawRowView(i)
+		for j, v := range x.RawRowView(i) {
 			if math.IsNaN(v) {
 				if s.Fill == nil {
-					return nil, &FeatureError{i, j, errors.New("the cell is missing, and missing cells are not imputed")}
+					return &FeatureError{i, j, errors.New("the cell is missing, and missing cells are not imputed")}
 				}
 				v = s.Fill[j]
 			}
@@ -196,10 +214,10 @@ func (s *Scaler) Apply(x mat.Matrix) (*mat.Dense, error) {
 				u = (v - s.Shift[j]) / s.Scale[j]
 			}
 			if math.IsInf(u, 0) || math.IsNaN(u) {
-				return nil, &FeatureError{i, j, fmt.Errorf("%v is too large", v)}
+				return &FeatureError{i, j, fmt.Errorf("%v is too large", v)}
 			}
 			row[j] = u
 		}
 	}
-	return out, nil
+	return nil
 }

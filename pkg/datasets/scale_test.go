@@ -244,3 +244,37 @@ func TestScalerFollowsUnits(t *testing.T) {
 		}
 	}
 }
+
+// ApplyInPlace gives the bits of Apply, and its errors.
+func TestScalerInPlace(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{1, 2, math.NaN(), 5, 4, -1})
+	for _, p := range []datasets.Preprocessing{datasets.AsIs, datasets.ZScore, datasets.MinMax} {
+		s, _ := fitScaler(t, x, p, true)
+		want, err := s.Apply(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := mat.DenseCopyOf(x)
+		if err := s.ApplyInPlace(got); err != nil || !mat.Equal(got, want) {
+			t.Errorf("%v: got %v, want %v, error %v", p, mat.Formatted(got), mat.Formatted(want), err)
+		}
+	}
+	s := &datasets.Scaler{Dim: 2}
+	_, want := s.Apply(x)
+	if err := s.ApplyInPlace(mat.DenseCopyOf(x)); want == nil || err == nil || err.Error() != want.Error() {
+		t.Errorf("error %v, want %v", err, want)
+	}
+	for name, do := range map[string]func(){
+		"nil":         func() { _ = s.ApplyInPlace(nil) },
+		"other width": func() { _ = s.ApplyInPlace(mat.NewDense(1, 3, nil)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			do()
+		}()
+	}
+}

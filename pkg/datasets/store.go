@@ -30,6 +30,12 @@ type Store struct {
 	reutersMu sync.Mutex
 	reuters   *Reuters // nil until loaded
 
+	newsMu sync.Mutex
+	news   *[2]Texts // posts with their headers; nil until loaded
+
+	classicMu sync.Mutex
+	classic   *Texts // nil until loaded
+
 	setsMu sync.Mutex
 	sets   map[string]*Set // by name, once loaded
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -110,14 +111,9 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		}
 		c := pick(rng, partners)
 		i := members[c][rng.IntN(len(members[c]))]
-		// The r-th row of another class: step over the members of c, which ascend.
-		j := rng.IntN(len(y) - len(members[c]))
-		for _, skip := range members[c] {
-			if skip > j {
-				break
-			}
-			j++
-		}
+		// The r-th row of another class: members of c ascend, and before the k-th of them there are m_k − k others.
+		r := rng.IntN(len(y) - len(members[c]))
+		j := r + sort.Search(len(members[c]), func(k int) bool { return members[c][k]-k > r })
 		out[k] = metric.Link{I: i, J: j, Label: metric.Dissimilar}
 	}
 	rng.Shuffle(n, func(a, b int) { out[a], out[b] = out[b], out[a] })
@@ -182,14 +178,21 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 	return out, nil
 }
 
-// Pairs yields the links as pairs of rows of x, n×d. The vectors are views of x if
-// it is a *mat.Dense, else of one copy: they must not be changed. It panics if x is
+// Pairs yields the links as pairs of rows of x, n×d. Data are not copied: the vectors are views of x if
+// it has rows to look at (mat.RawRowViewer, as a *mat.Dense), and must not be changed then. Of another x, such as a transposed one, each
+// pair gets the entries of its two rows. It panics if x is
 // nil, and, when iterated, if an index is out of range.
 func Pairs(x mat.Matrix, links []metric.Link) iter.Seq[metric.Pair] {
-	xd := matrix.Given("sample: Pairs: x", x)
+	if matrix.IsNil(x) {
+		panic("sample: Pairs: x is nil")
+	}
+	row := func(i int) []float64 { return mat.Row(nil, i, x) }
+	if views, ok := x.(mat.RawRowViewer); ok {
+		row = views.RawRowView
+	}
 	return func(yield func(metric.Pair) bool) {
 		for _, l := range links {
-			if !yield(metric.Pair{X: xd.RawRowView(l.I), Y: xd.RawRowView(l.J), Label: l.Label}) {
+			if !yield(metric.Pair{X: row(l.I), Y: row(l.J), Label: l.Label}) {
 				return
 			}
 		}

@@ -249,3 +249,79 @@ func TestChoose(t *testing.T) {
 		t.Errorf("Choose 9 of 9 = %v, want a permutation", all)
 	}
 }
+
+// BalancedLinks finds the other row of a dissimilar pair by bisection: as one who steps over the class does.
+func TestBalancedLinksOthers(t *testing.T) {
+	y := unevenLabels
+	links, err := BalancedLinks(newRand(12), y, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The draws again, with the other rows counted out one by one.
+	rng := newRand(12)
+	classes, members := byClass(y)
+	var pairs, partners []int
+	for _, m := range members {
+		pairs, partners = append(pairs, len(m)*(len(m)-1)), append(partners, len(m)*(len(y)-len(m)))
+	}
+	want := make([]metric.Link, len(links))
+	for k := range want {
+		if k < 1500 {
+			m := members[pick(rng, pairs)]
+			i, j := twoOf(rng, len(m))
+			want[k] = metric.Link{I: m[i], J: m[j], Label: metric.Similar}
+			continue
+		}
+		c := pick(rng, partners)
+		i := members[c][rng.IntN(len(members[c]))]
+		var others []int
+		for j := range y {
+			if y[j] != classes[c] {
+				others = append(others, j)
+			}
+		}
+		want[k] = metric.Link{I: i, J: others[rng.IntN(len(others))], Label: metric.Dissimilar}
+	}
+	rng.Shuffle(len(want), func(a, b int) { want[a], want[b] = want[b], want[a] })
+	if !slices.Equal(links, want) {
+		t.Error("other links than one by one")
+	}
+}
+
+// vast is a matrix of more rows than memory holds, whose entries are their row numbers.
+type vast struct{}
+
+func (vast) Dims() (int, int)    { return math.MaxInt32, 2 }
+func (vast) At(i, j int) float64 { return float64(i) + float64(j)/2 }
+func (v vast) T() mat.Matrix     { return mat.Transpose{Matrix: v} }
+
+// Pairs never copies the data: views of rows where there are, else two rows at a time, which stay as they are.
+func TestPairsWithoutCopy(t *testing.T) {
+	links := []metric.Link{{I: 0, J: math.MaxInt32 - 1, Label: metric.Similar}, {I: 5, J: 7, Label: metric.Dissimilar}}
+	pairs := slices.Collect(Pairs(vast{}, links))
+	for k, l := range links {
+		for _, v := range []struct {
+			got []float64
+			row int
+		}{{pairs[k].X, l.I}, {pairs[k].Y, l.J}} {
+			if want := []float64{float64(v.row), float64(v.row) + 0.5}; !slices.Equal(v.got, want) {
+				t.Errorf("pair %d: %v, want %v", k, v.got, want)
+			}
+		}
+	}
+	x := mat.NewDense(8, 2, nil)
+	for p := range Pairs(x, links[1:]) {
+		if &p.X[0] != &x.RawRowView(5)[0] || &p.Y[0] != &x.RawRowView(7)[0] {
+			t.Error("the vectors are no views")
+		}
+	}
+	allocations := func(links []metric.Link) float64 {
+		return testing.AllocsPerRun(10, func() {
+			for range Pairs(x, links) {
+			}
+		})
+	}
+	if few, many := allocations(links[1:]), allocations(slices.Repeat(links[1:], 1000)); many != few {
+		t.Errorf("%v allocations for a pair, %v for a thousand", few, many)
+	}
+}
