@@ -1,6 +1,6 @@
 // Package text turns documents into vectors: terms, vocabularies and
-// length-normalised tf-idf. It is a leaf: it knows neither learners nor data
-// sets.
+// tf-idf, as sparse rows. It is a leaf but for package sparse: it knows neither
+// learners nor data sets.
 package text
 
 import (
@@ -33,13 +33,15 @@ const (
 //     127 of the Snowball library, among them "the", "after", "will"), are
 //     dropped.
 //  3. The rest are stemmed by Porter's English stemmer ("Porter2", 2001; it
-//     revises Porter, An algorithm for suffix stripping, Program 14(3), 1980).
+//     revises Porter, An algorithm for suffix stripping, Program 14(3), 1980), or
+//     by the Stemmer that NewAnalyzer is given.
 //
 // It remembers the stems of words it has met, at most 131072, and none changes a
 // result. The zero value is ready for use, by one goroutine at a time.
 type Analyzer struct {
-	term map[string]string // word -> term; "" for a stop word
-	word []byte
+	stemmer Stemmer
+	term    map[string]string // word -> term; "" for a stop word
+	word    []byte
 }
 
 // Terms returns the terms of a document in their order.
@@ -95,7 +97,7 @@ func (a *Analyzer) end(letters int, yield func(term string)) {
 		if !ok {
 			word := string(a.word)
 			if !english.IsStopWord(word) {
-				term = english.Stem(word, true)
+				term = a.stemmer.stem(word)
 			}
 			if a.term == nil {
 				a.term = map[string]string{}

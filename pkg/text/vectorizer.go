@@ -4,21 +4,28 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"metriclab/internal/enum"
+	"metriclab/pkg/sparse"
 )
 
-// Sparse is a vector of which few entries are not 0: entry Index[k] is Value[k].
-type Sparse struct {
-	Index []int // ascending
-	Value []float64
-}
+// Norm says how long the vectors of a Vectorizer are. The zero value is NormUnit.
+type Norm int
 
-// Dense sets dst to the vector. It panics if an index is not below len(dst).
-func (s Sparse) Dense(dst []float64) {
-	clear(dst)
-	for k, i := range s.Index {
-		dst[i] = s.Value[k]
-	}
-}
+const (
+	// NormUnit scales each vector to Euclidean norm 1.
+	NormUnit Norm = iota
+	// NormNone leaves the weights tf·idf as they are.
+	NormNone
+)
+
+var normNames = enum.Of[Norm]("Norm(%d)", "unit", "none")
+
+// String returns "unit" or "none", which ParseNorm reads.
+func (n Norm) String() string { return normNames.Text(n) }
+
+// ParseNorm returns the norm of that name, or an error that lists the names.
+func ParseNorm(name string) (Norm, error) { return normNames.Parse("text: norm", name) }
 
 // VectorizerParams says how FitVectorizer chooses its vocabulary.
 type VectorizerParams struct {
@@ -29,6 +36,8 @@ type VectorizerParams struct {
 	// Relevant is the label of each document, for SelectInformationGain; nil
 	// otherwise.
 	Relevant []bool
+	// Norm is the length of the vectors; the zero value is NormUnit.
+	Norm Norm
 }
 
 // Resolved returns the parameters with their defaults filled in.
@@ -47,12 +56,14 @@ func (p VectorizerParams) check(docs int) error {
 		return fmt.Errorf("text: Relevant: %d labels are not allowed, want %d, one per document", len(p.Relevant), docs)
 	case p.Select != SelectInformationGain && p.Relevant != nil:
 		return fmt.Errorf("text: Relevant: labels are not allowed with %v, want nil", p.Select)
+	case p.Norm != NormUnit && p.Norm != NormNone:
+		return fmt.Errorf("text: Norm: %v is not allowed, want one of %q", p.Norm, normNames.List())
 	}
 	return nil
 }
 
-// Vectorizer maps documents to vectors of length-normalised tf-idf over a fixed
-// vocabulary: entry t of a document is w_t/‖w‖₂ with
+// Vectorizer maps documents to vectors of tf-idf over a fixed vocabulary: entry t of a
+// document is w_t/‖w‖₂, or w_t with NormNone, with
 //
 //	w_t = tf_t·ln(N/df_t),
 //
@@ -60,7 +71,7 @@ func (p VectorizerParams) check(docs int) error {
 // the N documents of the fit that have it.
 // Source: Salton and Buckley, Term-weighting approaches in automatic text
 // retrieval, Information Processing & Management 24(5), 1988, Table 1, weight
-// tfc.
+// tfc, and tfx with NormNone.
 //
 // It depends on the documents of the fit alone: fitted on a whole stream it knows
 // words and frequencies of the future, fitted on a beginning it does not. A
@@ -71,6 +82,7 @@ type Vectorizer struct {
 	df    []int
 	idf   []float64 // ln(N/df)
 	n     int
+	norm  Norm
 }
 
 // FitVectorizer returns the vectorizer of these documents. The vocabulary is the
@@ -87,7 +99,7 @@ func FitVectorizer(docs []Bag, p VectorizerParams) (*Vectorizer, error) {
 	if len(stats) == 0 {
 		return nil, fmt.Errorf("text: docs: %d documents without a term are not allowed, want at least one term", len(docs))
 	}
-	v := &Vectorizer{index: make(map[string]int, len(stats)), n: len(docs)}
+	v := &Vectorizer{index: make(map[string]int, len(stats)), n: len(docs), norm: p.Norm}
 	for i, s := range stats {
 		v.terms = append(v.terms, s.term)
 		v.index[s.term] = i
@@ -107,11 +119,11 @@ func (v *Vectorizer) Docs() int { return v.n }
 // terms ascend. It panics unless 0 ≤ i < Dim.
 func (v *Vectorizer) Term(i int) (term string, df int) { return v.terms[i], v.df[i] }
 
-// Vector returns the vector of a document: of unit Euclidean norm, or zero if no
-// term of the vocabulary stands in it but those in all documents of the fit,
-// whose weight is 0. Entries that are 0 are left out.
-func (v *Vectorizer) Vector(doc Bag) Sparse {
-	var out Sparse
+// Vector returns the vector of a document: of unit Euclidean norm unless the parameters
+// say NormNone, or zero if no term of the vocabulary stands in it but those in all
+// documents of the fit, whose weight is 0. Entries that are 0 are left out.
+func (v *Vectorizer) Vector(doc Bag) sparse.Vector {
+	var out sparse.Vector
 	var sum float64
 	for _, c := range doc { // ascending, as the terms
 		i, ok := v.index[c.Term]
@@ -123,9 +135,27 @@ func (v *Vectorizer) Vector(doc Bag) Sparse {
 		out.Value = append(out.Value, w)
 		sum += w * w
 	}
+	if v.norm == NormNone {
+		return out
+	}
 	norm := math.Sqrt(sum)
 	for k := range out.Value {
 		out.Value[k] /= norm
 	}
 	return out
+}
+
+// Matrix returns the vectors of documents as rows, Dim wide, of which those of empty documents
+// are empty. The column means of the matrix of the training documents are Matrix.Means. The
+// error is that of sparse.NewMatrix; no document is one.
+func (v *Vectorizer) Matrix(docs []Bag) (*sparse.Matrix, error) {
+	rows := make([]sparse.Vector, len(docs))
+	for i, d := range docs {
+		rows[i] = v.Vector(d)
+	}
+	m, err := sparse.NewMatrix(rows, v.Dim())
+	if err != nil {
+		return nil, fmt.Errorf("text: docs: %w", err)
+	}
+	return m, nil
 }

@@ -140,15 +140,6 @@ func TestFitVectorizerRefuses(t *testing.T) {
 	}
 }
 
-func TestDensePanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("an index out of range does not panic")
-		}
-	}()
-	Sparse{Index: []int{3}, Value: []float64{1}}.Dense(make([]float64, 3))
-}
-
 func BenchmarkVector(b *testing.B) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	docs, _ := randomBags(rng, 1000)
