@@ -144,9 +144,39 @@ func (p BoundParams) of(n int, pairs []metric.Link, sqDist func(metric.Link) flo
 			}
 		}
 		if sq[k] = sqDist(l); math.IsNaN(sq[k]) || math.IsInf(sq[k], 0) {
-			return 0, 0, fmt.Errorf("itml: bounds: pair %d: squared distance %v, want a finite number: scale the data down", k, sq[k])
+			return 0, 0, notFinite(k, sq[k])
 		}
 	}
+	return p.apply(sq)
+}
+
+// OfSqDists is Of for pairs of which only the squared distances are known. It returns the errors of Of, and one for a
+// negative squared distance.
+func (p BoundParams) OfSqDists(sq []float64) (upper, lower float64, err error) {
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return 0, 0, err
+	}
+	if len(sq) == 0 {
+		return 0, 0, errors.New("itml: bounds: no pairs given, want at least one")
+	}
+	for k, q := range sq {
+		switch {
+		case math.IsNaN(q) || math.IsInf(q, 0):
+			return 0, 0, notFinite(k, q)
+		case q < 0:
+			return 0, 0, fmt.Errorf("itml: bounds: pair %d: squared distance %v, want at least 0", k, q)
+		}
+	}
+	return p.apply(slices.Clone(sq))
+}
+
+func notFinite(pair int, sq float64) error {
+	return fmt.Errorf("itml: bounds: pair %d: squared distance %v, want a finite number: scale the data down", pair, sq)
+}
+
+// apply is the rule, of resolved parameters, for squared distances, which it sorts.
+func (p BoundParams) apply(sq []float64) (upper, lower float64, err error) {
 	slices.Sort(sq)
 	least, largest := sq[0], sq[len(sq)-1]
 	if largest <= 0 {

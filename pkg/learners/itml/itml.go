@@ -229,6 +229,8 @@ func fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Resu
 
 // form is the matrix of the projections, W.
 type form interface {
+	// ahead says of which links, at most blockLinks, sqDist is called next, in this order; some may be left out.
+	ahead(links []metric.Link)
 	// sqDist returns p = vᵀWv of the link and keeps Wv.
 	sqDist(l metric.Link) float64
 	// update sets W to W + β·Wv(Wv)ᵀ for the v of the last sqDist.
@@ -386,6 +388,9 @@ func (l *loop) cycle() error {
 	for k, link := range l.links {
 		if err := l.stopped(k); err != nil {
 			return err
+		}
+		if k%blockLinks == 0 {
+			l.w.ahead(l.links[k:min(k+blockLinks, len(l.links))])
 		}
 		if l.skip[k] {
 			continue
@@ -545,6 +550,8 @@ func (f *inputForm) diff(l metric.Link) []float64 {
 	return metric.Sub(f.v, f.x.RawRowView(l.I), f.x.RawRowView(l.J))
 }
 
+func (f *inputForm) ahead([]metric.Link) {}
+
 func (f *inputForm) sqDist(l metric.Link) float64 {
 	v := f.diff(l)
 	f.w.addMul(f.wv, f.sign, f.s, v)
@@ -568,7 +575,9 @@ func (f *inputForm) exact(l metric.Link) float64 {
 }
 
 func (f *inputForm) remake(links []metric.Link, c []float64) bool {
-	inv, ok := precisionRoot(f.ctx, f.x, f.inverse, links, c)
+	inv, ok := precisionRoot(f.ctx, f.w.n, f.inverse, func(dst []float64, l metric.Link) []float64 {
+		return metric.Sub(dst, f.x.RawRowView(l.I), f.x.RawRowView(l.J))
+	}, links, c)
 	if !ok {
 		return false
 	}
@@ -584,10 +593,9 @@ func (f *inputForm) remake(links []metric.Link, c []float64) bool {
 const scatterRows = 256
 
 // precisionRoot returns R⁻¹ of W⁻¹ = RᵀR, R upper triangular, for W⁻¹ = W₀⁻¹ + Σ cvvᵀ
-// over links between rows of x; a nil inverse stands for W₀⁻¹ = I. It reports whether
+// over links, whose v of length d diff returns in dst; a nil inverse stands for W₀⁻¹ = I. It reports whether
 // the matrix is positive definite, and that ctx is not done.
-func precisionRoot(ctx context.Context, x *mat.Dense, inverse *mat.SymDense, links []metric.Link, c []float64) (*mat.TriDense, bool) {
-	_, d := x.Dims()
+func precisionRoot(ctx context.Context, d int, inverse *mat.SymDense, diff func(dst []float64, l metric.Link) []float64, links []metric.Link, c []float64) (*mat.TriDense, bool) {
 	p := mat.NewSymDense(d, nil)
 	if inverse != nil {
 		p.CopySym(inverse)
@@ -610,7 +618,7 @@ func precisionRoot(ctx context.Context, x *mat.Dense, inverse *mat.SymDense, lin
 				continue
 			}
 			root := math.Sqrt(c[k] * sign)
-			for _, a := range metric.Sub(v, x.RawRowView(l.I), x.RawRowView(l.J)) {
+			for _, a := range diff(v, l) {
 				block = append(block, root*a)
 			}
 			if len(block) == cap(block) {

@@ -1,6 +1,7 @@
 package itml
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,16 +13,16 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/spectral"
 )
 
 // KernelVersion changes whenever FitKernel or FitKernelRows gives
 // other numbers for the same input.
-const KernelVersion = 2
+const KernelVersion = 3
 
 // KernelParams are the parameters of FitKernel. But for W0, which has no
 // counterpart (K₀ = ΦᵀW₀Φ stands for it), they are those of Params.
@@ -41,6 +42,9 @@ type KernelParams struct {
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps.
 	MaxCycles int `range:"0, or >= 1"`
+	// Landmarks is the largest number of objects whose images W may differ from I in the span of, an
+	// approximation; 0 means all that links join, and that the fit is exact.
+	Landmarks int `range:"0, or >= 1"`
 	// Progress, if not nil, is told of each cycle, as that of Params.
 	Progress func(learners.Progress)
 }
@@ -64,12 +68,14 @@ type KernelResult struct {
 	learners.Result
 	// Solution holds bounds, multipliers, slacks, KKT residual and duality gap.
 	Solution
-	// Support holds the rows of K₀ that a link with λ > 0 joins, ascending.
-	Support []int
-	// S is the matrix S of W = I + ΦSΦᵀ between the support, in its order; nil if
-	// there is none, so that W = I. It is symmetric, and its rows sum to 0 up to
-	// round-off.
-	S *mat.SymDense
+	// Learned is the kernel, W = I + ΦSΦᵀ. Its Support holds the rows of K₀ that a link with λ > 0 joins; of a fit
+	// with landmarks, these. Without landmarks the rows of S sum to 0 up to round-off.
+	kernels.Learned
+	// Landmarks is the number of landmarks that were chosen, at most that of the parameters; 0 for an exact fit.
+	Landmarks int
+	// Left is the error of landmarks: the share of the trace of K₀, between the objects that links join, that lies
+	// outside their span, from 0 to 1.
+	Left float64
 }
 
 // FitKernel is Fit for objects of which only the Gram matrix K₀ is known,
@@ -93,17 +99,25 @@ type KernelResult struct {
 //
 // without an inverse of K₀ as in the paper's S = K₀⁻¹(K − K₀)K₀⁻¹; S is found from
 // (I + CK₀)S = −C. It is 0 outside the rows that links join, and the steps are made for
-// these alone: they are those of Fit for the rows of F, K₀ = FFᵀ by the eigenvectors of
-// their block of K₀, centred, which changes no distance and keeps digits of K₀ where the
-// points are far from the origin. p = vᵀWv, v a difference of two rows, keeps digits of small
-// distances that K_ii − 2K_ij + K_jj loses. What K is elsewhere, All says, and Kernel at
+// these alone. A spanning forest of the links, short ones first, has s edges, the differences v of two images; the v of
+// any other link is a sum of these. That keeps digits of small
+// distances that K_ii − 2K_ij + K_jj loses, also where the points are far from the origin. Where the v have a rank r of 160 or more and
+// s < 2r, the steps are made on Q, the matrix of vᵀWv' of edges: they are collected over
+// blocks of links and change Q together, as a product of matrices. Elsewhere they are those of Fit in r dimensions. What K
+// is elsewhere, All says, and Kernel at
 // new points. Between, Among and the squared distances beside them are for new objects of which only kernel
 // values are known.
 //
 // A link between duplicates is skipped: p ≤ 10⁻¹²·ξ₀ under K₀, or ≤ 10⁻¹²·(K₀_ii + K₀_jj),
-// less than which the entries do not tell. With m links that join t objects a step costs
-// O(r²), r ≤ t the rank of F, and the beginning and end O(mr² + t³); the check of K₀ costs
-// O(n³).
+// less than which the entries do not tell. With m links that join t objects, s ≤ min(m, t − 1), a step on Q costs
+// O(s²), and else O(r²). The beginning and end cost O(mr² + s³), and the check
+// of K₀ O(n³).
+//
+// With Landmarks = q, W differs from I in the span of q images only (Nyström; Williams, Seeger, NIPS 2000). Bounds,
+// λ, KKT residual and gap are those of the objects projected onto it. The squared distance of i and j that the fit sees is too small by
+// at most 2(e_i + e_j), e the part of K_ii that is left, whose sum Left tells. The landmarks are, one after the other, the objects of
+// which most is left (pivoted Cholesky decomposition, the first of equals), until less than 10⁻⁸ of the largest K_ii is left of each.
+// It costs O(tq²) and O(q²) per step.
 //
 // FitKernel returns an error if
 //
@@ -126,19 +140,22 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p Ker
 		return KernelResult{}, err
 	}
 	if !abandon.Long(n, n, n) {
-		return fitGram(ctx, objects, k0, links, q)
+		return p.fitGram(ctx, objects, k0, links, q)
 	}
 	k0, links = copySymmetric(k0), slices.Clone(links)
 	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (KernelResult, error) {
 		q.Progress = progress
-		return fitGram(ctx, objects, k0, links, q)
+		return p.fitGram(ctx, objects, k0, links, q)
 	})
 }
 
-// fitGram is FitKernel with the objects that links join and resolved parameters.
-func fitGram(ctx context.Context, objects []int, k0 mat.Symmetric, links []metric.Link, p Params) (KernelResult, error) {
+// fitGram is FitKernel with the objects that links join and the resolved parameters q.
+func (p KernelParams) fitGram(ctx context.Context, objects []int, k0 mat.Symmetric, links []metric.Link, q Params) (KernelResult, error) {
 	if err := kernels.CheckGram(k0); err != nil {
 		return KernelResult{}, fmt.Errorf("itml: k0: %w", err)
+	}
+	if p.Landmarks > 0 {
+		return fitLandmarks(ctx, objects, p.Landmarks, func(i, j int) float64 { return k0.At(objects[i], objects[j]) }, links, q)
 	}
 	block := mat.NewSymDense(len(objects), nil)
 	for a, i := range objects {
@@ -146,11 +163,12 @@ func fitGram(ctx context.Context, objects []int, k0 mat.Symmetric, links []metri
 			block.SetSym(a, b, k0.At(i, j))
 		}
 	}
-	return fitBlock(ctx, objects, block, links, p)
+	return fitBlock(ctx, objects, block, links, q)
 }
 
 // FitKernelRows is FitKernel for the Gram matrix of the kernel k between the
-// rows of x, n×d, of which only the rows that links join are used. It returns the errors of
+// rows of x, n×d, of which only the rows that links join are used; with landmarks, only the diagonal and the columns of these
+// are computed. It returns the errors of
 // FitKernel, with the entries of K₀ numbered among these rows, and one if an
 // entry of x is NaN or infinite. It panics if x is nil or empty, or k is nil.
 func FitKernelRows(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []metric.Link, p KernelParams) (KernelResult, error) {
@@ -170,11 +188,14 @@ func FitKernelRows(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []
 	for a, i := range objects {
 		rows.SetRow(a, xd.RawRowView(i))
 	}
-	block, err := kernels.GramContext(ctx, k, rows)
-	if err != nil {
-		return KernelResult{}, fmt.Errorf("itml: %w", err)
-	}
 	fit := func(ctx context.Context) (KernelResult, error) {
+		if p.Landmarks > 0 {
+			return fitLandmarks(ctx, objects, p.Landmarks, func(i, j int) float64 { return k.Eval(rows.RawRowView(i), rows.RawRowView(j)) }, links, q)
+		}
+		block, err := kernels.GramContext(ctx, k, rows)
+		if err != nil {
+			return KernelResult{}, fmt.Errorf("itml: %w", err)
+		}
 		if err := kernels.CheckGram(block); err != nil {
 			return KernelResult{}, fmt.Errorf("itml: kernel matrix: %w", err)
 		}
@@ -194,7 +215,7 @@ func FitKernelRows(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []
 // resolved parameters of the loop.
 func (p KernelParams) prepare(n int, links []metric.Link) ([]int, Params, error) {
 	q := p.input().Resolved()
-	if err := q.check(); err != nil {
+	if err := cmp.Or(q.check(), ranges.Check("itml", p.Resolved())); err != nil {
 		return nil, q, err
 	}
 	if len(links) == 0 {
@@ -210,7 +231,11 @@ func (p KernelParams) prepare(n int, links []metric.Link) ([]int, Params, error)
 	slices.Sort(objects)
 	objects = slices.Compact(objects)
 	t := len(objects)
-	if err := limits.Check(fmt.Sprintf("a kernel of the %d rows that links join", t), limits.Floats(6, t, t)); err != nil {
+	size := limits.Floats(10, t, t)
+	if p.Landmarks > 0 {
+		size = limits.Floats(2, t, min(p.Landmarks, t)) // that of smaller matrices, newInputForm checks
+	}
+	if err := limits.Check(fmt.Sprintf("a kernel of the %d rows that links join", t), size); err != nil {
 		return nil, q, fmt.Errorf("itml: %w", err)
 	}
 	return objects, q, nil
@@ -218,12 +243,7 @@ func (p KernelParams) prepare(n int, links []metric.Link) ([]int, Params, error)
 
 // fitBlock is the fit on the block of K₀ between the objects that links join.
 func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []metric.Link, p Params) (KernelResult, error) {
-	inside := make([]metric.Link, len(links))
-	for k, l := range links {
-		i, _ := slices.BinarySearch(objects, l.I)
-		j, _ := slices.BinarySearch(objects, l.J)
-		inside[k] = metric.Link{I: i, J: j, Label: l.Label}
-	}
+	inside := within(objects, links)
 	var err error
 	if p.Upper == 0 {
 		if p.Upper, p.Lower, err = p.Bounds.OfGram(block, inside); err != nil {
@@ -233,7 +253,7 @@ func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []m
 	if err := ctx.Err(); err != nil {
 		return KernelResult{}, fmt.Errorf("itml: %w", err)
 	}
-	f, err := newKernelForm(ctx, block)
+	f, err := newKernelForm(ctx, block, inside)
 	if err != nil {
 		return KernelResult{}, err
 	}
@@ -248,7 +268,8 @@ func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []m
 	if err := l.stopped(0); err != nil {
 		return KernelResult{}, err
 	}
-	support, s, ok := f.transformation(inside, l.weights())
+	l.w = nil // its memory
+	support, s, ok := transformation(block, inside, l.weights())
 	if !ok {
 		return KernelResult{}, errSingular
 	}
@@ -258,163 +279,88 @@ func fitBlock(ctx context.Context, objects []int, block *mat.SymDense, links []m
 	return KernelResult{
 		Result:   learners.Result{Status: status, Iterations: l.cycles, Residual: l.change},
 		Solution: l.solution(p),
-		Support:  support, S: s,
+		Learned:  kernels.Learned{Alpha: 1, Support: support, S: s},
 	}, nil
 }
 
-// allRows is how many rows of K All makes at a time.
-const allRows = 256
-
-// All returns the learned kernel matrix
-//
-//	K = K₀ + K₀SK₀
-//
-// of all n objects of k0, which is the K₀ of the fit, or a larger one that begins with
-// it: further objects need not have been known then. K of the support is that of the
-// fit, up to round-off. For m objects in the support it costs O(mn²). It panics if k0 is
-// nil or has too few rows for the support.
-func (l KernelResult) All(k0 mat.Symmetric) *mat.SymDense {
-	demandGiven("k0", k0)
-	n, m := k0.SymmetricDim(), len(l.Support)
-	k := mat.NewSymDense(n, nil)
-	k.CopySym(k0)
-	if m == 0 {
-		return k
+// within returns links with the objects numbered by their places in objects, which is ascending.
+func within(objects []int, links []metric.Link) []metric.Link {
+	out := make([]metric.Link, len(links))
+	for k, l := range links {
+		i, _ := slices.BinarySearch(objects, l.I)
+		j, _ := slices.BinarySearch(objects, l.J)
+		out[k] = metric.Link{I: i, J: j, Label: l.Label}
 	}
-	if l.Support[m-1] >= n {
-		panic(fmt.Sprintf("itml: k0 has %d rows, want at least %d", n, l.Support[m-1]+1))
-	}
-	p := mat.NewDense(n, m, nil) // K₀ between all objects and the support
-	for i := range n {
-		row := p.RawRowView(i)
-		for a, j := range l.Support {
-			row[a] = k0.At(i, j)
-		}
-	}
-	var ps mat.Dense
-	ps.Mul(p, l.S)
-	raw := k.RawSymmetric()
-	for top := 0; top < n; top += allRows {
-		end := min(top+allRows, n)
-		var add mat.Dense
-		add.Mul(ps.Slice(top, end, 0, m), p.Slice(top, n, 0, m).T())
-		for i := top; i < end; i++ {
-			floats.Add(raw.Data[i*raw.Stride+i:i*raw.Stride+n], add.RawRowView(i - top)[i-top:])
-		}
-	}
-	return k
+	return out
 }
 
-// Kernel returns the learned kernel, of any two points, known at the fit or not (Eq. 6):
-//
-//	K(x, y) = κ(x, y) + k(x)ᵀSk(y),  k(x) = κ of x and each support point,
-//
-// for the kernel k = κ and the rows of x, n×d, whose Gram matrix K₀ is. It returns an
-// error, by kernels.NewTransformed, if the kernel is not positive semi-definite: because k
-// or x are others than those of the fit, or by round-off, where K₀ is singular and bounds ask
-// for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x has
-// too few rows for the support.
-func (l KernelResult) Kernel(k kernels.Kernel, x mat.Matrix) (*kernels.Transformed, error) {
-	xd := matrix.Given("itml: Kernel: x", x)
-	n, d := xd.Dims()
-	m := len(l.Support)
-	if m == 0 {
-		return kernels.NewTransformed(k, d, nil, nil)
-	}
-	if l.Support[m-1] >= n {
-		panic(fmt.Sprintf("itml: x has %d rows, want at least %d", n, l.Support[m-1]+1))
-	}
-	support := mat.NewDense(m, d, nil)
-	for a, i := range l.Support {
-		support.SetRow(a, xd.RawRowView(i))
-	}
-	return kernels.NewTransformed(k, d, support, l.S)
-}
-
-// kernelForm is the W of input space for the rows of F, t×r, where FFᵀ is the kernel matrix
-// K₀ of the t objects that links join, centred.
-type kernelForm struct {
-	*inputForm
-	k0 *mat.SymDense // as given
-}
-
-// newKernelForm returns the form of K₀ without the eigenvalues up to t·ε times the
-// largest, which are round-off.
-func newKernelForm(ctx context.Context, k0 *mat.SymDense) (*kernelForm, error) {
+// newKernelForm returns the form of W for the links between objects of Gram matrix k0, and W = I.
+func newKernelForm(ctx context.Context, k0 *mat.SymDense, links []metric.Link) (form, error) {
 	t := k0.SymmetricDim()
-	mean := make([]float64, t)
-	for i := range t {
-		for j := range t {
-			mean[i] += k0.At(i, j) / float64(t)
-		}
+	f := newForest(t, links, gramSqDists(k0, links))
+	s := len(f.child)
+	if s == 0 { // all links join an object with itself; gonum has no empty matrix
+		return newInputForm(ctx, mat.NewDense(t, 1, nil), nil)
 	}
-	all := floats.Sum(mean) / float64(t)
-	centred := mat.NewSymDense(t, nil)
-	for i := range t {
-		for j := range i + 1 {
-			centred.SetSym(i, j, k0.At(i, j)-mean[i]-mean[j]+all)
-		}
+	v := f.vectors(k0)
+	if _, r := v.Dims(); r >= leastRank && s < lowRank*r {
+		return newForestForm(ctx, f, v), nil
 	}
-	var eig spectral.EigenSym
-	if !eig.Factorize(centred, true) {
-		return nil, errors.New("itml: k0: its eigenvalues overflow float64: scale the data down")
-	}
-	values := eig.Values(nil)
-	var vectors mat.Dense
-	eig.VectorsTo(&vectors)
-	low := 0 // the first eigenvalue that counts; gonum has no matrix without columns
-	for low < t-1 && values[low] <= float64(t)*0x1p-52*values[t-1] {
-		low++
-	}
-	f := mat.DenseCopyOf(vectors.Slice(0, t, low, t))
-	for i := range t {
-		for j, v := range values[low:] {
-			f.RawRowView(i)[j] *= math.Sqrt(max(v, 0))
-		}
-	}
-	in, err := newInputForm(ctx, f, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &kernelForm{in, k0}, nil
+	return newInputForm(ctx, f.points(v), nil)
 }
 
-// transformation returns the objects of links with c ≠ 0, ascending, and S between them,
-// from (I + CK₀)S = −C with K₀ as given: the terms of −C + CKC cancel where K is far below
-// K₀. Both are nil if there are none. It reports whether S exists to working precision.
-func (f *kernelForm) transformation(links []metric.Link, c []float64) (support []int, s *mat.SymDense, ok bool) {
+// Single steps of O(r²) in r dimensions keep more digits than the products of O(s²) per step for s edges, whose paths add up. They are
+// faster, too, where the rank r is below leastRank, or lowRank times smaller than s (BenchmarkForms).
+const leastRank, lowRank = 160, 2
+
+// gramSqDists returns the squared distances of links, by OfGram.
+func gramSqDists(k mat.Symmetric, links []metric.Link) []float64 {
+	sq := make([]float64, len(links))
+	for i, l := range links {
+		sq[i] = gramSqDist(k, l)
+	}
+	return sq
+}
+
+// transformation returns the objects of links with c ≠ 0, ascending, and S between them. Both are nil if there are none.
+// It reports whether S exists to working precision.
+//
+// C = Σcaaᵀ of the edges of a forest of these links, S = E·X·Eᵀ with a row of E per object and a column per edge, and
+// (I + CG)X = −C with G = EᵀK₀E. The terms of −C + CKC cancel where K is far below K₀.
+func transformation(k0 *mat.SymDense, links []metric.Link, c []float64) (support []int, s *mat.SymDense, ok bool) {
+	var bound []metric.Link
+	var weight []float64
 	for k, l := range links {
 		if c[k] != 0 {
+			bound, weight = append(bound, l), append(weight, c[k])
 			support = append(support, l.I, l.J)
 		}
 	}
-	if support == nil {
+	if bound == nil {
 		return nil, nil, true
 	}
 	slices.Sort(support)
 	support = slices.Compact(support)
-	m := len(support)
-	rows := mat.NewDense(m, m, nil) // K₀
+	t := len(support)
+	block := mat.NewSymDense(t, nil)
 	for a, i := range support {
-		for b, j := range support {
-			rows.Set(a, b, f.k0.At(i, j))
+		for b, j := range support[:a+1] {
+			block.SetSym(a, b, k0.At(i, j))
 		}
 	}
-	cm, a := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil) // −C, I + CK₀
+	bound = within(support, bound)
+	f := newForest(t, bound, gramSqDists(block, bound))
+	g := mat.DenseCopyOf(f.gram(block))
+	m := len(f.child)
+	cm, a := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil) // −C, I + CG
 	v := make([]float64, m)
-	for k, l := range links {
-		if c[k] == 0 {
-			continue
-		}
-		i, _ := slices.BinarySearch(support, l.I)
-		j, _ := slices.BinarySearch(support, l.J)
-		metric.Sub(v, rows.RawRowView(i), rows.RawRowView(j)) // first: sums of multiples of K₀ would lose its digits
-		floats.AddScaled(a.RawRowView(i), c[k], v)
-		floats.AddScaled(a.RawRowView(j), -c[k], v)
-		cm.Set(i, i, cm.At(i, i)-c[k])
-		cm.Set(j, j, cm.At(j, j)-c[k])
-		cm.Set(i, j, cm.At(i, j)+c[k])
-		cm.Set(j, i, cm.At(j, i)+c[k])
+	for k, l := range bound {
+		f.sum(v, g, l) // first: sums of multiples of G would lose its digits
+		f.path(l, func(e int, sign float64) {
+			floats.AddScaled(a.RawRowView(e), weight[k]*sign, v)
+			row := cm.RawRowView(e)
+			f.path(l, func(o int, other float64) { row[o] -= weight[k] * sign * other })
+		})
 	}
 	for i := range m {
 		a.Set(i, i, a.At(i, i)+1)
@@ -427,10 +373,27 @@ func (f *kernelForm) transformation(links []metric.Link, c []float64) (support [
 			return nil, nil, false
 		}
 	}
-	s = mat.NewSymDense(m, nil)
-	for i := range m {
+	left := mat.NewDense(t, m, nil) // E(X + Xᵀ)/2
+	mean := make([]float64, m)
+	for e, i := range f.child {
+		for o := range mean {
+			mean[o] = x.At(e, o)/2 + x.At(o, e)/2
+		}
+		floats.Add(left.RawRowView(i), mean)
+		floats.Sub(left.RawRowView(f.parent[i]), mean)
+	}
+	whole := mat.NewDense(t, t, nil)
+	for i := range t {
+		row := whole.RawRowView(i)
+		for e, v := range left.RawRowView(i) {
+			row[f.child[e]] += v
+			row[f.parent[f.child[e]]] -= v
+		}
+	}
+	s = mat.NewSymDense(t, nil)
+	for i := range t {
 		for j := range i + 1 {
-			s.SetSym(i, j, x.At(i, j)/2+x.At(j, i)/2)
+			s.SetSym(i, j, whole.At(i, j)/2+whole.At(j, i)/2)
 		}
 	}
 	return support, s, true

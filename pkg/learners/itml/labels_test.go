@@ -19,6 +19,30 @@ import (
 )
 
 // The rules, by counting and by the formula.
+// Squared distances alone give the bounds of the pairs that have them.
+func TestBoundsOfSqDists(t *testing.T) {
+	x, links, _, _ := linkedData(12, 20, 3, 30, 0)
+	var sq []float64
+	for _, l := range links {
+		sq = append(sq, metric.Euclidean{}.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)))
+	}
+	before := slices.Clone(sq)
+	for _, p := range []BoundParams{{}, {Rule: BoundBins}, {Low: 20, High: 60}} {
+		u, l, err := p.Of(x, links, metric.Euclidean{})
+		if gu, gl, e := p.OfSqDists(sq); err != nil || e != nil || gu != u || gl != l || !slices.Equal(sq, before) {
+			t.Errorf("%+v: %v, %v, %v, want %v, %v", p, gu, gl, e, u, l)
+		}
+	}
+	for want, sq := range map[string][]float64{"no pairs": nil, "pair 1: squared distance -1, want at least 0": {1, -1}, "pair 0: squared distance NaN": {math.NaN()}, "want upper < lower": {2, 2}} {
+		if _, _, err := (BoundParams{}).OfSqDists(sq); err == nil || !strings.HasPrefix(err.Error(), "itml: bounds: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want one with %q", sq, err, want)
+		}
+	}
+	if _, _, err := (BoundParams{Low: 70, High: 20}).OfSqDists([]float64{1, 2}); err == nil || !strings.Contains(err.Error(), "low < high") {
+		t.Errorf("rule: error %v", err)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	x := mat.NewDense(12, 1, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0})
 	var links []metric.Link // squared distances 100, 81, ..., 1 and 0

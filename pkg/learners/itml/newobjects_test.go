@@ -193,18 +193,18 @@ func TestKernelOfKernelValuesErrors(t *testing.T) {
 		own   mat.Matrix
 		diag  []float64
 	}{
-		{"itml: cross: 2 columns are not allowed, want 3, one per object of k0", k0, mat.NewDense(2, 2, nil), nil, diag},
-		{"itml: k0: entry (0, 1) is NaN", mat.NewSymDense(3, []float64{2, nan, 0, nan, 2, 0, 0, 0, 1}), nil, nil, diag},
-		{"itml: cross: entry (1, 0) is +Inf", k0, mat.NewDense(2, 3, []float64{1, 1, 0, inf, 1, .5}), own, diag},
-		{"itml: cross: 1 columns are not allowed, want more than 1, the last object of the support", nil, mat.NewDense(2, 1, nil), own, diag},
-		{"itml: own: 1 objects are not allowed, want 2, one per row of cross", nil, cross, mat.NewSymDense(1, nil), nil},
-		{"itml: own: kernels: gram: it is not symmetric: entries (1, 0) and (0, 1) are 0.2 and 0.5", nil, cross, mat.NewDense(2, 2, []float64{1, .5, .2, 2}), nil},
-		{"itml: own: kernels: gram: 2×3 is not allowed, want a square matrix", nil, cross, cross, nil},
-		{"itml: own: kernels: gram: entry (1, 0) is NaN", nil, cross, mat.NewDense(2, 2, []float64{1, nan, nan, 2}), nil},
-		{"itml: own: kernels: gram: it is not positive semi-definite", nil, cross, mat.NewDense(2, 2, []float64{1, 3, 3, 2}), nil},
-		{"itml: diag: 3 objects are not allowed, want 2, one per row of cross", nil, cross, nil, []float64{1, 2, 3}},
-		{"itml: diag: entry 1: -1 is not allowed, want a finite number ≥ 0", nil, cross, nil, []float64{1, -1}},
-		{"itml: diag: entry 0: NaN is not allowed", nil, cross, nil, []float64{nan, 1}},
+		{"kernels: cross: 2 columns are not allowed, want 3, one per object of k0", k0, mat.NewDense(2, 2, nil), nil, diag},
+		{"kernels: k0: entry (0, 1) is NaN", mat.NewSymDense(3, []float64{2, nan, 0, nan, 2, 0, 0, 0, 1}), nil, nil, diag},
+		{"kernels: cross: entry (1, 0) is +Inf", k0, mat.NewDense(2, 3, []float64{1, 1, 0, inf, 1, .5}), own, diag},
+		{"kernels: cross: 1 columns are not allowed, want more than 1, the last object of the support", nil, mat.NewDense(2, 1, nil), own, diag},
+		{"kernels: own: 1 objects are not allowed, want 2, one per row of cross", nil, cross, mat.NewSymDense(1, nil), nil},
+		{"kernels: own: kernels: gram: it is not symmetric: entries (1, 0) and (0, 1) are 0.2 and 0.5", nil, cross, mat.NewDense(2, 2, []float64{1, .5, .2, 2}), nil},
+		{"kernels: own: kernels: gram: 2×3 is not allowed, want a square matrix", nil, cross, cross, nil},
+		{"kernels: own: kernels: gram: entry (1, 0) is NaN", nil, cross, mat.NewDense(2, 2, []float64{1, nan, nan, 2}), nil},
+		{"kernels: own: kernels: gram: it is not positive semi-definite", nil, cross, mat.NewDense(2, 2, []float64{1, 3, 3, 2}), nil},
+		{"kernels: diag: 3 objects are not allowed, want 2, one per row of cross", nil, cross, nil, []float64{1, 2, 3}},
+		{"kernels: diag: entry 1: -1 is not allowed, want a finite number ≥ 0", nil, cross, nil, []float64{1, -1}},
+		{"kernels: diag: entry 0: NaN is not allowed", nil, cross, nil, []float64{nan, 1}},
 		{"is not allowed: a kernel with these values is not positive semi-definite", nil, mat.NewDense(2, 3, []float64{9, -9, 0, 0, 0, 0}), own, diag},
 		{"it overflows float64: scale the kernel down", nil, mat.NewDense(2, 3, []float64{1e200, -1e200, 0, 0, 0, 0}), own, diag},
 	} {
@@ -236,11 +236,11 @@ func TestKernelOfKernelValuesErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := l.SqDistBetween(k0, mat.NewDense(1, 3, []float64{9, 9, 9}), []float64{1}); !errors.Is(err, metric.ErrNotPSD) || !strings.Contains(err.Error(), "itml: new object 0 and object 0: squared distance: ") {
+	if _, err := l.SqDistBetween(k0, mat.NewDense(1, 3, []float64{9, 9, 9}), []float64{1}); !errors.Is(err, metric.ErrNotPSD) || !strings.Contains(err.Error(), "kernels: new object 0 and object 0: squared distance: ") {
 		t.Errorf("error %v does not tell of a negative squared distance", err)
 	}
-	large := KernelResult{Support: []int{0, 1}, S: mat.NewSymDense(2, []float64{-10, 10, 10, -10})}
-	if _, err := large.Between(k0, mat.NewDense(1, 3, []float64{math.MaxFloat64, -math.MaxFloat64, 0})); err == nil || !strings.Contains(err.Error(), "itml: learned kernel: it overflows float64") {
+	large := KernelResult{Learned: kernels.Learned{Alpha: 1, Support: []int{0, 1}, S: mat.NewSymDense(2, []float64{-10, 10, 10, -10})}}
+	if _, err := large.Between(k0, mat.NewDense(1, 3, []float64{math.MaxFloat64, -math.MaxFloat64, 0})); err == nil || !strings.Contains(err.Error(), "kernels: learned kernel: it overflows float64") {
 		t.Errorf("error %v does not tell of overflow", err)
 	}
 	for name, f := range map[string]func(){
@@ -265,7 +265,7 @@ func TestKernelOfKernelValuesErrors(t *testing.T) {
 func TestKernelOfKernelValuesWithoutSupport(t *testing.T) {
 	k0 := mat.NewSymDense(2, []float64{1, .2, .2, 1})
 	cross, own := mat.NewDense(2, 2, []float64{.5, .1, .3, .6}), mat.NewSymDense(2, []float64{1, .4, .4, 2})
-	v := valuesOf(t, KernelResult{}, k0, cross, own)
+	v := valuesOf(t, KernelResult{Learned: kernels.Learned{Alpha: 1}}, k0, cross, own)
 	if !mat.Equal(v.between, cross) || !mat.Equal(v.among, own) || v.sqBetween.At(1, 0) != 2-2*.3+1 || v.sqAmong.At(1, 0) != 1-2*.4+2 {
 		t.Errorf("got %+v", v)
 	}
