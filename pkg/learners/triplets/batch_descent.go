@@ -19,8 +19,10 @@ const (
 	// projection is wasted when it has become too long.
 	growth, slowGrowth = 1.1, 1.2
 	// sharpen is how far above Tol a residual by the cheap bound is worth computing the eigenvalue
-	// it bounds, every sharpenEvery iterations.
+	// it bounds, every sharpenEvery iterations; with BatchFactored, whose bounds are rarer,
+	// sharpenFactored.
 	sharpen, sharpenEvery = 10, 10
+	sharpenFactored       = 100
 	// mostBacktracks shortens a step by 0.7^60 < 1e-9 at least.
 	mostBacktracks = 60
 )
@@ -52,7 +54,9 @@ type batchFit struct {
 	step, momentum  float64
 	long            bool // a step has been too long
 	iterations      int
-	bound           bound
+	reported        int      // the last iteration that report told of
+	bound           bound    // of the last gradient, or of BatchFactored the best if the loss is convex
+	factors         *factors // of BatchFactored
 }
 
 // bound is what a gradient says of the minimum: F ≥ value − R·slope over kernels of trace at most
@@ -80,8 +84,15 @@ func newBatchFit(ctx context.Context, n int, ts []metric.Triplet, p BatchParams)
 		f.step = f.firstStep()
 		if p.Loss == GNMDS {
 			f.loss.epsilon = smoothing * p.Margin
+			if p.Method == BatchFactored {
+				f.loss.epsilon = smoothingFactored * p.Margin
+			}
 			f.loss.c = make([]float64, len(ts))
 		}
+	}
+	if p.Method == BatchFactored {
+		f.factors = newFactors(l)
+		f.bound.exact = true // F ≥ 0
 	}
 	if p.Method == BatchAccelerated {
 		f.before, f.ahead = f.newPoint(), f.newPoint()
@@ -130,8 +141,13 @@ func (f *batchFit) finish(q *point) {
 
 // report tells of the iteration that was made last, if one was.
 func (f *batchFit) report() {
-	if f.p.Progress != nil && f.iterations > 0 {
-		f.p.Progress(learners.Progress{Iteration: f.iterations, Cap: f.p.Iterations, Objective: f.best.objective, Residual: f.residual()})
+	if f.p.Progress != nil && f.iterations > f.reported {
+		f.reported = f.iterations
+		residual := f.residual()
+		if f.factors != nil && f.p.Loss == CKL { // a bound on F linearised elsewhere
+			residual = f.factors.residual
+		}
+		f.p.Progress(learners.Progress{Iteration: f.iterations, Cap: f.p.Iterations, Objective: f.best.objective, Residual: residual})
 	}
 }
 
@@ -161,13 +177,14 @@ func (f *batchFit) iterate() (learners.Status, error) {
 			return learners.NotRun, err
 		}
 		if !ok {
-			return learners.NoProgress, nil
+			return f.end(learners.NoProgress), nil
 		}
 		f.finish(f.next)
 		if math.IsNaN(f.next.objective) || math.IsInf(f.next.objective, 0) {
 			return learners.NotRun, errors.New("the objective overflows: shorten the step, or rescale the parameters and the initial kernel")
 		}
-		inexact := f.bind(moved, curved)
+		kept := f.bound
+		inexact := f.bind(f.next, moved/f.step, curved)
 		if f.p.Method == BatchFixed {
 			f.now, f.next = f.next, f.now
 			f.best = f.now
@@ -180,12 +197,25 @@ func (f *batchFit) iterate() (learners.Status, error) {
 		uphill := f.at != f.now && f.turns()
 		f.advance()
 		residual := f.residual()
-		if residual > f.p.Tol && residual <= sharpen*f.p.Tol && f.iterations%sharpenEvery == 0 {
+		if f.factors != nil {
+			if residual > f.p.Tol && residual <= sharpenFactored*f.p.Tol {
+				f.sharpen()
+			}
+			f.choose(kept)
+			residual = f.residual()
+			f.factors.residual = residual
+		} else if residual > f.p.Tol && residual <= sharpen*f.p.Tol && f.iterations%sharpenEvery == 0 {
 			f.sharpen()
 			residual = f.residual()
 		}
 		if residual <= f.p.Tol {
 			return learners.Converged, nil
+		}
+		if f.factors != nil {
+			if err := f.leg(); err != nil {
+				return learners.NotRun, err
+			}
+			continue
 		}
 		if f.p.Loss == GNMDS && f.bound.slope*f.radius() <= loosening*inexact {
 			f.loss.move(f.now.near, f.now.far)
@@ -199,11 +229,24 @@ func (f *batchFit) iterate() (learners.Status, error) {
 	if f.p.Method == BatchFixed {
 		return learners.IterationCap, nil
 	}
-	f.sharpen()
-	if f.residual() <= f.p.Tol {
-		return learners.Converged, nil
+	if f.factors == nil {
+		f.sharpen()
 	}
-	return learners.IterationCap, nil
+	return f.end(learners.IterationCap), nil
+}
+
+// end returns status, or learners.Converged if the residual is small enough. With BatchFactored the last
+// gradient may be as old as the last projection, and it takes another one.
+func (f *batchFit) end(status learners.Status) learners.Status {
+	if f.factors != nil {
+		f.certify()
+	} else if status == learners.NoProgress {
+		return status
+	}
+	if f.residual() <= f.p.Tol {
+		return learners.Converged
+	}
+	return status
 }
 
 // look sets at to the point where the next gradient is taken: now, or beyond it.
@@ -255,11 +298,12 @@ func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 	case f.p.Method == BatchFixed:
 	case !f.long:
 		f.step *= 2
-	case f.p.Method == BatchLineSearch:
+	case f.p.Method != BatchAccelerated:
 		f.step *= slowGrowth
 	default:
 		f.step *= growth
 	}
+	f.step = min(f.step, MaxStep) // where nothing is curved
 	for range mostBacktracks {
 		if f.ctx.Err() != nil {
 			break
@@ -315,28 +359,28 @@ func (f *batchFit) project(q *point) {
 	}
 }
 
-// bind sets the bound that the last gradient gives, and returns its distance from F(next) but for
+// bind sets the bound that the last gradient gives, and returns its distance from F(q) but for
 // the eigenvalue: Σ l + l* − αD, by Fenchel and Young ≥ 0. For a smooth loss that is curved, and
-// for CKL it is not counted. The gradient M = τI + ΣαG satisfies
+// for CKL it is not counted. If q is the projection of at − s·M, the gradient M = τI + ΣαG satisfies
 //
-//	s·M = N − (next − at),  N ⪰ 0
+//	s·M = N − (q − at),  N ⪰ 0
 //
-// the part that the projection removed, hence λ_min(M) ≥ −‖next − at‖/s.
-func (f *batchFit) bind(moved, curved float64) (inexact float64) {
-	linear := f.p.Tau * f.trace(f.next.k) // ⟨M, next⟩
+// the part that the projection removed, hence λ_min(M) ≥ −slope = −‖q − at‖/s.
+func (f *batchFit) bind(q *point, slope, curved float64) (inexact float64) {
+	linear := f.p.Tau * f.trace(q.k) // ⟨M, q⟩
 	for t, w := range f.wn {
-		linear += w*f.next.near[t] + f.wf[t]*f.next.far[t]
+		linear += w*q.near[t] + f.wf[t]*q.far[t]
 	}
 	switch f.p.Loss {
 	case GNMDS:
 		for t, w := range f.wn {
-			x := f.next.near[t] - f.next.far[t] + f.p.Margin
+			x := q.near[t] - q.far[t] + f.p.Margin
 			inexact += max(0, x) - w*x
 		}
 	case STE:
 		inexact = curved
 	}
-	f.bound = bound{value: f.next.objective - inexact - linear, slope: moved / f.step}
+	f.bound = bound{value: q.objective - inexact - linear, slope: slope}
 	return inexact
 }
 
@@ -351,6 +395,35 @@ func (f *batchFit) sharpen() {
 		least = min(least, f.projector.eigenvalues(f.g[b.first:b.first+m*m], m)[0])
 	}
 	f.bound.slope, f.bound.exact = -least, true
+}
+
+// choose makes the best one of three the bound: that of the last gradient; with multiples cα of its weights and the
+// largest c ≤ 1 for which τI + cΣαG ⪰ 0, which holds whatever the trace; and kept. CKL, whose bound
+// is of the last linearisation, has no choice.
+func (f *batchFit) choose(kept bound) {
+	if f.p.Loss == CKL {
+		return
+	}
+	c := 1.0
+	if f.bound.slope > 0 {
+		c = f.p.Tau / (f.p.Tau + f.bound.slope)
+	}
+	for _, b := range []bound{{value: f.loss.conjugate(f.wn, c), exact: true}, kept} {
+		if f.lower(b) > f.lower(f.bound) {
+			f.bound = b
+		}
+	}
+}
+
+// certify takes the gradient at now, and the best bound.
+func (f *batchFit) certify() {
+	kept := f.bound
+	f.loss.smooth(f.now.near, f.now.far, f.wn, f.wf)
+	f.gradient(f.g, f.wn, f.wf, f.diag, f.p.Tau)
+	f.bind(f.now, math.Inf(1), 0)
+	f.sharpen()
+	f.choose(kept)
+	f.factors.residual = f.residual()
 }
 
 // turns reports whether ⟨at − next, next − now⟩ > 0: whether the step turns back from where the
@@ -391,6 +464,9 @@ func (f *batchFit) advance() {
 func (f *batchFit) radius() float64 {
 	return max(float64(len(f.diagonal)), 2*f.trace(f.best.k), 2*f.trace(f.now.k))
 }
+
+// lower returns the bound on F that b is.
+func (f *batchFit) lower(b bound) float64 { return b.value - f.radius()*b.slope }
 
 // residual returns how far the best F is above the bound, in units of F(0).
 func (f *batchFit) residual() float64 {

@@ -38,7 +38,7 @@ func ExampleFitBatch() {
 func ExampleBatchParams_Resolved() {
 	p := triplets.BatchParams{}.Resolved()
 	fmt.Println(p.Loss, p.Method, p.Tau, p.Margin, p.Mu, p.Iterations, p.Tol)
-	// Output: gnmds accelerated 0 1 0.05 1000 0.001
+	// Output: gnmds factored 0 1 0.05 5000 0.001
 }
 
 // Under the identity all objects are equally far from each other: nothing is

@@ -85,6 +85,22 @@ func (l *batchLoss) move(near, far []float64) {
 	}
 }
 
+// conjugate returns Σ −l*(cα) for the derivatives α of GNMDS or STE and 0 ≤ c ≤ 1: the margin times cα, and the
+// entropy of cα.
+func (l *batchLoss) conjugate(alpha []float64, c float64) float64 {
+	var sum float64
+	for _, a := range alpha {
+		a *= c
+		switch {
+		case l.loss == GNMDS:
+			sum += l.margin * a
+		case a > 0 && a < 1:
+			sum -= a*math.Log(a) + (1-a)*math.Log1p(-a)
+		}
+	}
+	return sum
+}
+
 // logistic returns log(1 + exp x), up to ε, and its derivative.
 func logistic(x float64) (v, slope float64) {
 	e := math.Exp(-math.Abs(x))

@@ -19,7 +19,7 @@ import (
 
 var (
 	batchLosses  = []Loss{GNMDS, STE, CKL}
-	batchMethods = []BatchMethod{BatchAccelerated, BatchLineSearch, BatchFixed}
+	batchMethods = []BatchMethod{BatchFactored, BatchAccelerated, BatchLineSearch, BatchFixed}
 )
 
 // answers returns m answers to random questions about n random points in R^d, a share of them
@@ -225,7 +225,7 @@ func TestBatchOneTriplet(t *testing.T) {
 		{STE, 0.5, math.Log1p(math.Exp(-r3*ste)) + 0.5*ste, 1},
 		{STE, 1, math.Ln2, 0}, // the slope at x = 0 is τ − √3/2 > 0
 	} {
-		for _, method := range []BatchMethod{BatchAccelerated, BatchLineSearch} {
+		for _, method := range []BatchMethod{BatchFactored, BatchAccelerated, BatchLineSearch} {
 			r, err := FitBatch(t.Context(), 3, ts, BatchParams{Loss: c.loss, Tau: c.tau, Method: method, Tol: 1e-7})
 			if err != nil {
 				t.Fatal(err)
@@ -372,7 +372,7 @@ func TestBatchContradiction(t *testing.T) {
 func TestBatchDeterministic(t *testing.T) {
 	const n = 90
 	ts := answers(rand.New(rand.NewPCG(16, 1)), n, 10, 2000, 0.1)
-	p := BatchParams{Tau: 1, Iterations: 15}
+	p := BatchParams{Tau: 1, Iterations: 60}
 	a, err := FitBatch(t.Context(), n, ts, p)
 	if err != nil {
 		t.Fatal(err)
@@ -402,7 +402,7 @@ func TestBatchExtremes(t *testing.T) {
 			for _, tau := range append(sizes, 0) {
 				for _, loss := range batchLosses {
 					for _, method := range batchMethods {
-						p := BatchParams{Loss: loss, Tau: tau, Margin: scale, Mu: scale, Method: method, Delta: scale, Iterations: 10, Initial: initial}
+						p := BatchParams{Loss: loss, Tau: tau, Margin: scale, Mu: scale, Method: method, Delta: scale, Iterations: 30, Initial: initial}
 						r, err := FitBatch(t.Context(), n, ts, p)
 						if err != nil {
 							continue

@@ -2,6 +2,7 @@ package triplets
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 )
 
 // ERKLEVersion counts the changes of the values that ERKLE computes.
-const ERKLEVersion = 2
+const ERKLEVersion = 3
 
 // MaxBeta bounds the updates per round.
 const MaxBeta = 1_000_000
@@ -398,8 +399,13 @@ func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 	return gamma
 }
 
+// stateVersion counts the changes of erkleState. Files of an earlier one are refused: their kernels had slacks and
+// components, and their counts a certificate more.
+const stateVersion = 2
+
 // erkleState is what Save writes beside the parameters.
 type erkleState struct {
+	Version int        `json:"version"`
 	Objects int        `json:"objects"`
 	Round   int        `json:"round"`
 	History []int      `json:"history,omitempty"` // a, near, far of each triplet
@@ -420,7 +426,7 @@ func (l *ERKLE) Save(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("erkle: %w", err)
 	}
-	s := erkleState{Objects: l.n, Round: l.round, PCG: pcg, Stats: l.stats}
+	s := erkleState{Version: stateVersion, Objects: l.n, Round: l.round, PCG: pcg, Stats: l.stats}
 	for _, t := range l.history {
 		s.History = append(s.History, t.A, t.Near, t.Far)
 	}
@@ -436,12 +442,26 @@ func (l *ERKLE) Save(w io.Writer) error {
 }
 
 // LoadERKLE reads a learner that Save wrote. Its errors wrap those of package persist if the file is
-// foreign, newer, damaged or of another kind.
+// foreign, newer, damaged or of another kind. A file of an earlier version of the learner is refused.
 func LoadERKLE(r io.Reader) (*ERKLE, error) {
+	e, err := persist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Expect(ERKLEKind); err != nil {
+		return nil, err
+	}
+	var found struct{ Version int }
+	switch err := json.Unmarshal(e.State, &found); {
+	case err == nil && found.Version > stateVersion:
+		return nil, fmt.Errorf("%s: %w: version %d of its state, this program reads %d", ERKLEKind, persist.ErrNewer, found.Version, stateVersion)
+	case err == nil && found.Version < stateVersion:
+		return nil, fmt.Errorf("%s: written by an earlier metriclab, which kept its kernel in another form: give the triplets to a new learner", ERKLEKind)
+	}
 	var p ERKLEParams
 	var s erkleState
-	if err := persist.Load(r, ERKLEKind, &p, &s); err != nil {
-		return nil, err
+	if err := e.Decode(&p, &s); err != nil {
+		return nil, fmt.Errorf("%w: %w", persist.ErrDamaged, err)
 	}
 	l, err := s.learner(p)
 	if err != nil {

@@ -2,11 +2,13 @@ package triplets
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -510,7 +512,7 @@ func TestNames(t *testing.T) {
 	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl` {
 		t.Errorf("hinge: %v", err)
 	}
-	if Certificate(9).String() != "Certificate(9)" || CertificateSlack.String() != "slack" || Projection(-1).String() != "Projection(-1)" {
+	if Certificate(9).String() != "Certificate(9)" || CertificateBound.String() != "bound" || Projection(-1).String() != "Projection(-1)" {
 		t.Error("names of certificates")
 	}
 }
@@ -611,6 +613,48 @@ func savedERKLE(t testing.TB, p ERKLEParams) []byte {
 	return persisttest.Saved(l)
 }
 
+// sparseERKLE returns the file of a learner of 20 objects whose kernel is sparse.
+func sparseERKLE(t testing.TB) []byte {
+	t.Helper()
+	l := must(NewERKLE(20, ERKLEParams{}))
+	for _, f := range []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 3, Near: 4, Far: 5}, {A: 0, Near: 6, Far: 2}} {
+		if _, err := l.Step(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.k.(*structured).sparse == nil {
+		t.Fatal("the kernel is not sparse")
+	}
+	return persisttest.Saved(l)
+}
+
+// Files of other versions are told, and not taken for damaged ones.
+func TestERKLEOfOtherVersions(t *testing.T) {
+	for version, want := range map[any]string{
+		nil:              "triplets/erkle: written by an earlier metriclab, which kept its kernel in another form: give the triplets to a new learner",
+		1:                "triplets/erkle: written by an earlier metriclab, which kept its kernel in another form: give the triplets to a new learner",
+		stateVersion + 1: "triplets/erkle: written by a newer metriclab: version 3 of its state, this program reads 2",
+	} {
+		e := must(persist.Read(bytes.NewReader(sparseERKLE(t))))
+		var state map[string]any
+		if err := json.Unmarshal(e.State, &state); err != nil {
+			t.Fatal(err)
+		}
+		if state["version"] = version; version == nil {
+			delete(state, "version")
+			state["structured"].(map[string]any)["sparse"].(map[string]any)["slack"] = persist.Floats{1}
+		}
+		var file bytes.Buffer
+		if err := persist.Write(&file, e.Kind, e.Params, state); err != nil {
+			t.Fatal(err)
+		}
+		l, err := LoadERKLE(&file)
+		if l != nil || err == nil || err.Error() != want || errors.Is(err, persist.ErrDamaged) || errors.Is(err, persist.ErrNewer) != (version == stateVersion+1) {
+			t.Errorf("version %v: error %v, want %q", version, err, want)
+		}
+	}
+}
+
 func TestERKLESaved(t *testing.T) {
 	param := func(name string, v any) persisttest.Edit {
 		return func(params, _ map[string]any) { params[name] = v }
@@ -647,7 +691,7 @@ func TestERKLESaved(t *testing.T) {
 			"active":                 state(0, "stats", "active"),
 			"rejected":               state(99, "stats", "rejected"),
 			"projected":              state(-1, "stats", "projected"),
-			"by":                     state([]int{-1, 0, 0, 0, 6}, "stats", "by"),
+			"by":                     state([]int{-1, 0, 0, 6}, "stats", "by"),
 		}
 		for name, e := range more {
 			out[name] = e
@@ -686,6 +730,27 @@ func TestERKLESaved(t *testing.T) {
 		"no kernel":      state(nil, "factored"),
 		"another form":   param("trace", 0),
 	}))
+	file = sparseERKLE(t)
+	persisttest.Check(t, file, LoadERKLE)
+	twenty := func(more ...float64) persist.Floats {
+		return append(slices.Repeat([]float64{1}, 20-len(more)), more...)
+	}
+	persisttest.Tampered(t, file, LoadERKLE, map[string]persisttest.Edit{
+		"NaN trace":         state(floats(math.NaN()), "structured", "sparse", "trace"),
+		"short diagonal":    state(twenty()[1:], "structured", "sparse", "diag"),
+		"NaN diagonal":      state(twenty(math.NaN()), "structured", "sparse", "diag"),
+		"huge diagonal":     state(twenty(1e130), "structured", "sparse", "diag"),
+		"half a place":      state([]int{0, 1, 0}, "structured", "sparse", "places"),
+		"too few places":    state([]int{0, 1}, "structured", "sparse", "places"),
+		"lower triangle":    state([]int{1, 0, 0, 2, 0, 6, 3, 4, 3, 5}, "structured", "sparse", "places"),
+		"a place twice":     state([]int{0, 1, 0, 1, 0, 6, 3, 4, 3, 5}, "structured", "sparse", "places"),
+		"places out of row": state([]int{0, 2, 0, 1, 0, 6, 3, 4, 3, 5}, "structured", "sparse", "places"),
+		"place beyond":      state([]int{0, 1, 0, 2, 0, 6, 3, 4, 3, 20}, "structured", "sparse", "places"),
+		"huge entry":        state(floats(1e130, 1, 1, 1, 1), "structured", "sparse", "entries"),
+		"no form":           state(nil, "structured", "sparse"),
+		"two forms":         state(map[string]any{}, "structured", "resolved"),
+		"another form":      param("projection", "dense"),
+	})
 	for _, p := range allForms(3) {
 		file := savedERKLE(t, p)
 		l, err := LoadERKLE(bytes.NewReader(file))
@@ -707,5 +772,5 @@ func FuzzLoadERKLE(f *testing.F) {
 			}
 		}
 	}
-	persisttest.Fuzz(f, LoadERKLE, use, savedERKLE(f, ERKLEParams{}), savedERKLE(f, ERKLEParams{Projection: ProjectPrintedRule, Beta: 2}), savedERKLE(f, ERKLEParams{Trace: 0.8}))
+	persisttest.Fuzz(f, LoadERKLE, use, savedERKLE(f, ERKLEParams{}), savedERKLE(f, ERKLEParams{Projection: ProjectPrintedRule, Beta: 2}), savedERKLE(f, ERKLEParams{Trace: 0.8}), sparseERKLE(f))
 }

@@ -26,6 +26,7 @@ func TestNumbersOfFiles(t *testing.T) {
 	for _, p := range allForms(3) {
 		persisttest.Numbers(t, savedERKLE(t, p), LoadERKLE, use)
 	}
+	persisttest.Numbers(t, sparseERKLE(t), LoadERKLE, use)
 }
 
 // The history of triplets that Beta > 1 keeps ends where it has no room.

@@ -1,14 +1,16 @@
 package triplets
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
 )
 
 // structured is a cone that computes no eigenpair where a certificate shows that there is no negative
-// one, and else that pair alone. A kernel that starts diagonal is kept sparse while few
-// eigenpairs were removed; then, or if it does not start so, all entries are kept, with two resolvents.
+// one, and else that pair alone. A kernel that starts diagonal is kept sparse until an eigenpair is to be removed or
+// many entries are filled; then, or if it does not start so, all entries are kept, with two resolvents.
 //
 // What it leaves is proved up to round-off of order tr(K)·ε: no negative eigenvalue is skipped but those in
 // [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before, and an eigenpair is accepted by its
@@ -17,11 +19,26 @@ type structured struct {
 	n      int
 	sparse *sparse   // nil: resolved holds the kernel
 	dense  *resolved // nil: sparse does
+
+	without ablation
+}
+
+// ablation leaves mechanisms out, to measure what each is worth: BenchmarkERKLEAblation. The zero value has all.
+type ablation struct {
+	sparse bool // all entries are kept from the beginning
+	second bool // one resolvent, at the geometric mean of the roots
+	anew   bool // resolvents are built anew only where they have lost their digits
+	reuse  bool // a product of a pair removed is not derived from one that was made
+	buffer bool // rank-one terms are added one by one
 }
 
 func newStructured(n int, initial mat.Symmetric) *structured {
+	return newAblated(n, initial, ablation{})
+}
+
+func newAblated(n int, initial mat.Symmetric, without ablation) *structured {
 	diag := make([]float64, n)
-	diagonal := true
+	diagonal := !without.sparse
 	for i := range n {
 		diag[i] = 1
 		if initial != nil {
@@ -33,15 +50,18 @@ func newStructured(n int, initial mat.Symmetric) *structured {
 		diagonal = diagonal && diag[i] > 0
 	}
 	if diagonal {
-		return &structured{n: n, sparse: newSparse(diag)}
+		return &structured{n: n, sparse: newSparse(diag), without: without}
 	}
 	k := make([]float64, n*n)
 	for i := range n {
+		k[i*n+i] = diag[i]
 		for j := range n {
-			k[i*n+j] = initial.At(i, j)
+			if initial != nil {
+				k[i*n+j] = initial.At(i, j)
+			}
 		}
 	}
-	return &structured{n: n, dense: newResolved(n, k)}
+	return &structured{n: n, dense: newResolved(n, k, without), without: without}
 }
 
 func (k *structured) at(i, j int) float64 {
@@ -52,15 +72,12 @@ func (k *structured) at(i, j int) float64 {
 }
 
 func (k *structured) kernel() *mat.SymDense {
-	a := make([]float64, k.n*k.n)
 	if k.sparse != nil {
-		k.sparse.fill(a)
-	} else {
-		m := buffered{n: k.n, base: a, c: append([]float64(nil), k.dense.k.c...), z: append([]float64(nil), k.dense.k.z...)}
-		copy(a, k.dense.k.base)
-		m.flush()
+		return mat.NewSymDense(k.n, k.sparse.dense())
 	}
-	return mat.NewSymDense(k.n, a)
+	m := buffered{n: k.n, base: slices.Clone(k.dense.k.base), c: slices.Clone(k.dense.k.c), z: slices.Clone(k.dense.k.z)}
+	m.flush()
+	return mat.NewSymDense(k.n, m.base)
 }
 
 func (k *structured) add(t metric.Triplet, gamma float64, g Gradient) addition {
@@ -68,28 +85,15 @@ func (k *structured) add(t metric.Triplet, gamma float64, g Gradient) addition {
 	if k.dense != nil {
 		return k.dense.add(st)
 	}
-	a, ok := k.sparse.add(st)
-	if !ok {
-		k.densify()
-		return k.dense.project(st)
+	c, ok := k.sparse.add(st)
+	if ok && !k.sparse.crowded() {
+		return addition{certificate: c}
 	}
-	if len(k.sparse.low) > maxTerms(k.n) {
-		k.densify()
+	k.dense, k.sparse = newResolved(k.n, k.sparse.dense(), k.without), nil
+	if ok {
+		return addition{certificate: c}
 	}
-	return a
-}
-
-// maxTerms is the number of removed eigenpairs from which on a dense kernel with its resolvents is cheaper.
-func maxTerms(n int) int { return n / 25 }
-
-func (k *structured) densify() {
-	a := make([]float64, k.n*k.n)
-	k.sparse.fill(a)
-	d := newResolved(k.n, a)
-	for _, s := range k.sparse.low {
-		d.note(s)
-	}
-	k.dense, k.sparse = d, nil
+	return k.dense.project(st)
 }
 
 // step is −γG = c(wwᵀ − uuᵀ), with w and u of unit length on the objects o = (A, Near, Far).

@@ -1,6 +1,7 @@
 package triplets
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -36,6 +37,7 @@ type buffered struct {
 	base []float64 // by rows
 	c    []float64
 	z    []float64 // by rows
+	most int       // terms to collect; 0 means terms(n)
 	x    []float64 // scratch
 	half []float64 // scratch of a second core
 }
@@ -136,7 +138,7 @@ func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
 func (m *buffered) push(c float64, z []float64) {
 	m.c = append(m.c, c)
 	m.z = append(m.z, z...)
-	if len(m.c) >= terms(m.n) {
+	if len(m.c) >= cmp.Or(m.most, terms(m.n)) {
 		m.flush()
 	}
 }
@@ -192,15 +194,15 @@ func mirror(n int, base []float64) {
 type resolved struct {
 	n     int
 	k     buffered
-	r     [2]buffered // base nil if there are none
+	r     []buffered // two; base nil if there are none
 	trace float64
 
-	shift    [2]float64 // s₀ of each
-	logShift float64    // running mean of log s
-	seen     int        // roots in that mean
-	age      int        // roots since the resolvents were built; one that needed refinement counts refinedAge times
-	refined  bool       // the last root did
-	patience int        // age at which R may be built anew
+	shift    []float64 // s₀ of each
+	logShift float64   // running mean of log s
+	seen     int       // roots in that mean
+	age      int       // roots since the resolvents were built
+	patience int       // age at which they may be built anew
+	without  ablation
 
 	basis   [][]float64 // Lanczos vectors
 	v, x, y []float64
@@ -212,10 +214,8 @@ const (
 	// with it the error of K.
 	residualTol = 1e-11
 	// inaccurate: a residual that is larger than expected by this factor tells that R is not
-	// accurate.
+	// accurate, and it is built anew.
 	inaccurate = 30
-	// refinedAge: a search with refined products costs about as much as so many others.
-	refinedAge = 3
 	// minDenominator: a correction of R that divides by less would lose this many digits, and R
 	// is built anew when next needed.
 	minDenominator = 1e-6
@@ -226,8 +226,8 @@ const (
 	firstLook = 3
 	// meanOver is the number of roots over which logShift averages.
 	meanOver = 32
-	// staleRatio: the resolvents are built anew when a shift is off by more than this factor or products
-	// need refinement, but not more often than after firstPatience roots, and ever less often.
+	// staleRatio: the resolvents are built anew when a shift is off by more than this factor, but not more
+	// often than after firstPatience roots, and ever less often.
 	staleRatio = 4
 	// firstShift·c is s₀ while no root was seen.
 	firstShift = 0.01
@@ -236,13 +236,20 @@ const (
 	// leastShift times the mean eigenvalue of K is the least s₀. The roots start tiny and grow soon,
 	// and while they are tiny, few eigenvalues of K are of their size, so that a larger s₀ costs few steps.
 	leastShift = 0.0003
+	// tiniestShift: the squares of the entries of a resolvent with less overflow, and pairs are found without one.
+	tiniestShift = 1e-150
 )
 
 // firstPatience is the number of roots that cost about as much as resolvents of order n.
 func firstPatience(n int) int { return max(64, n/4) }
 
-func newResolved(n int, k []float64) *resolved {
-	d := &resolved{n: n, k: buffered{n: n, base: k}, r: [2]buffered{{n: n}, {n: n}}, patience: firstPatience(n)}
+func newResolved(n int, k []float64, without ablation) *resolved {
+	d := &resolved{n: n, r: make([]buffered, 2), patience: firstPatience(n), without: without}
+	if without.second {
+		d.r = d.r[:1]
+	}
+	d.k = d.buffered(k)
+	d.drop()
 	for i := range n {
 		d.trace += k[i*n+i]
 	}
@@ -250,9 +257,18 @@ func newResolved(n int, k []float64) *resolved {
 	return d
 }
 
+// buffered returns a matrix with the base, and no terms yet.
+func (d *resolved) buffered(base []float64) buffered {
+	m := buffered{n: d.n, base: base}
+	if d.without.buffer {
+		m.most = 1
+	}
+	return m
+}
+
 // add sets K to the projection of K − γG.
 func (d *resolved) add(t step) addition {
-	if d.r[0].base != nil && d.age >= d.patience && (d.stale() || d.refined) {
+	if d.r[0].base != nil && d.age >= d.patience && d.stale() {
 		d.patience *= 2
 		d.drop()
 	}
@@ -276,13 +292,7 @@ func (d *resolved) project(t step) addition {
 		if d.r[0].base == nil && !d.build(t) {
 			break
 		}
-		which := d.nearer(t)
-		s, found, ok := d.lanczos(t, which, false, floor, tol)
-		d.refined = !ok
-		if d.refined {
-			d.age += refinedAge - 1
-			s, found, ok = d.lanczos(t, which, true, floor, tol)
-		}
+		s, found, ok := d.lanczos(t, d.nearer(t), floor, tol)
 		switch {
 		case !ok:
 			d.drop()
@@ -300,7 +310,7 @@ func (d *resolved) project(t step) addition {
 // drop forgets the resolvents.
 func (d *resolved) drop() {
 	for j := range d.r {
-		d.r[j] = buffered{n: d.n}
+		d.r[j] = d.buffered(nil)
 	}
 }
 
@@ -328,17 +338,27 @@ func (d *resolved) build(t step) bool {
 	d.drop()
 	d.shift = d.target()
 	d.age = 0
-	halves(func() { d.r[0] = d.resolvent(t, d.shift[0]) }, func() { d.r[1] = d.resolvent(t, d.shift[1]) })
-	if d.r[0].base == nil || d.r[1].base == nil {
-		d.drop()
-		return false
+	last := len(d.r) - 1
+	halves(func() {
+		if last > 0 {
+			d.r[0] = d.resolvent(t, d.shift[0])
+		}
+	}, func() { d.r[last] = d.resolvent(t, d.shift[last]) })
+	for _, r := range d.r {
+		if r.base == nil {
+			d.drop()
+			return false
+		}
 	}
 	return true
 }
 
-// resolvent returns (P + shift·I)⁻¹; its base is nil if that is not positive definite.
+// resolvent returns (P + shift·I)⁻¹; its base is nil if that is not positive definite, or the shift too small.
 func (d *resolved) resolvent(t step, shift float64) buffered {
 	n := d.n
+	if shift < tiniestShift {
+		return d.buffered(nil)
+	}
 	m := slices.Clone(d.k.base)
 	for i := range n {
 		m[i*n+i] += shift
@@ -353,15 +373,18 @@ func (d *resolved) resolvent(t step, shift float64) buffered {
 		_, ok = lapack64.Potri(factor)
 	}
 	if !ok {
-		return buffered{n: n}
+		return d.buffered(nil)
 	}
 	mirror(n, m)
-	return buffered{n: n, base: m}
+	return d.buffered(m)
 }
 
 // nearer returns the resolvent whose s₀ is nearer to the root, as far as the space of both Ru tells it: with x = Ru,
 // Px = u − s₀x.
 func (d *resolved) nearer(t step) int {
+	if len(d.r) == 1 {
+		return 0
+	}
 	x, y := d.x, d.y
 	d.r[0].combine(x, t.o, t.u)
 	d.r[1].combine(y, t.o, t.u)
@@ -386,26 +409,10 @@ func (d *resolved) vector(k int) []float64 {
 	return d.basis[k]
 }
 
-// refine corrects z = Rq by one step of iterative refinement, z + R(q − (P + s₀I)z), P being K + c·uuᵀ.
-func (d *resolved) refine(st step, which int, z, q []float64) {
-	x, y := d.x, d.y
-	d.k.mulTo(x, z)
-	floats.AddScaled(x, d.shift[which], z)
-	g := st.c * on(st.u, z, st.o)
-	for i, p := range st.o {
-		x[p] += g * st.u[i]
-	}
-	for i := range x {
-		x[i] = q[i] - x[i]
-	}
-	d.r[which].mulTo(y, x)
-	floats.AddScaled(z, 1, y)
-}
-
 // lanczos finds the eigenpair (−s, v) of K, which is P − c·uuᵀ with P ⪰ 0, by the resolvent which of P, and leaves
-// v in d.v. It reports whether there is one below −floor, and whether that is known. Products with the resolvent, which
-// loses digits with each correction, are refined if asked for.
-func (d *resolved) lanczos(st step, which int, refined bool, floor, tol float64) (s float64, found, ok bool) {
+// v in d.v. It reports whether there is one below −floor, and whether that is known: the resolvent loses digits with
+// each correction.
+func (d *resolved) lanczos(st step, which int, floor, tol float64) (s float64, found, ok bool) {
 	q, eq := d.vector(0), &d.eq
 	clear(q)
 	for i, p := range st.o {
@@ -414,7 +421,11 @@ func (d *resolved) lanczos(st step, which int, refined bool, floor, tol float64)
 	eq.Start(secular.Problem{C: st.c, Norm: 1, Shift: d.shift[which], Floor: floor, Tol: tol})
 	for k := 1; k <= min(d.n, maxLanczos); k++ {
 		z := d.vector(k)
-		d.product(st, which, refined, z, k)
+		if k == 1 {
+			d.r[which].combine(z, st.o, st.u)
+		} else {
+			d.r[which].mulTo(z, d.vector(k-1))
+		}
 		alpha, beta := secular.Orthogonalise(z, d.basis[:k])
 		if beta != 0 {
 			scal(z, 1/beta)
@@ -434,19 +445,6 @@ func (d *resolved) lanczos(st step, which int, refined bool, floor, tol float64)
 		}
 	}
 	return 0, false, false
-}
-
-// product sets z to the product of the resolvent which with Lanczos vector k − 1, of which the first is u.
-func (d *resolved) product(st step, which int, refined bool, z []float64, k int) {
-	q := d.basis[k-1]
-	if k == 1 {
-		d.r[which].combine(z, st.o, st.u)
-	} else {
-		d.r[which].mulTo(z, q)
-	}
-	if refined {
-		d.refine(st, which, z, q)
-	}
 }
 
 // take makes d.v the unit eigenvector of the equation, and reports whether its residual in K itself is small.
@@ -488,7 +486,7 @@ func (d *resolved) remove(t step, s float64) {
 			continue
 		}
 		delta, ratio := s-shift, s/shift
-		if math.Abs(delta) > 0.1*shift { // (K + sI)v = c(uᵀv)u
+		if math.Abs(delta) > 0.1*shift && !d.without.reuse { // (K + sI)v = c(uᵀv)u
 			r.combine(w, t.o, t.u)
 			g := t.c * on(t.u, v, t.o)
 			for i := range w {
@@ -544,14 +542,20 @@ func (d *resolved) direct(floor float64) addition {
 }
 
 // target returns the shifts that new resolvents would have.
-func (d *resolved) target() [2]float64 {
-	mean := math.Exp(d.logShift)
-	low := max(mean/spread, leastShift*d.trace/float64(d.n))
-	return [2]float64{low, low * spread * spread}
+func (d *resolved) target() []float64 {
+	mean, least := math.Exp(d.logShift), leastShift*d.trace/float64(d.n)
+	if len(d.r) == 1 {
+		return []float64{max(mean, least)}
+	}
+	low := max(mean/spread, least)
+	return []float64{low, low * spread * spread}
 }
 
 // stale reports whether new resolvents would have other shifts.
 func (d *resolved) stale() bool {
+	if d.without.anew {
+		return false
+	}
 	for j, shift := range d.target() {
 		if math.Abs(math.Log(shift/d.shift[j])) > math.Log(staleRatio) {
 			return true

@@ -20,17 +20,6 @@ type sparseState struct {
 	Diag    persist.Floats `json:"diag"`
 	Places  []int          `json:"places,omitempty"` // i < j of each entry off the diagonal, by rows
 	Entries persist.Floats `json:"entries,omitempty"`
-	Removed persist.Floats `json:"removed,omitempty"` // s of each term
-	Vectors persist.Floats `json:"vectors,omitempty"` // v of each term
-	Slack   persist.Floats `json:"slack"`
-
-	// Of the component of each object: an object that stands for it, and what is
-	// known of it, which is saved at that object alone.
-	Root  []int          `json:"root"`
-	Bare  []bool         `json:"bare"`
-	Clean []bool         `json:"clean"`
-	Least persist.Floats `json:"least"`
-	Peak  persist.Floats `json:"peak"`
 }
 
 type resolvedState struct {
@@ -42,7 +31,6 @@ type resolvedState struct {
 	Seen       int              `json:"seen"`
 	Age        int              `json:"age"`
 	Patience   int              `json:"patience"`
-	Refined    bool             `json:"refined"`
 }
 
 type bufferedState struct {
@@ -54,10 +42,12 @@ type bufferedState struct {
 func (k *structured) state() *structuredState {
 	if k.dense != nil {
 		d := k.dense
-		return &structuredState{Resolved: &resolvedState{
+		s := &resolvedState{
 			Trace: d.trace, Kernel: d.k.state(), Resolvents: [2]bufferedState{d.r[0].state(), d.r[1].state()},
-			Shifts: d.shift, LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience, Refined: d.refined,
-		}}
+			LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
+		}
+		copy(s.Shifts[:], d.shift) // of none while none was built
+		return &structuredState{Resolved: s}
 	}
 	return &structuredState{Sparse: k.sparse.state()}
 }
@@ -76,24 +66,14 @@ func (m *buffered) state() bufferedState {
 }
 
 func (k *sparse) state() *sparseState {
-	s := &sparseState{
-		Trace: k.trace, Diag: slices.Clone(k.diag), Slack: slices.Clone(k.slack),
-		Root: make([]int, k.n), Bare: make([]bool, k.n), Clean: make([]bool, k.n),
-		Least: make([]float64, k.n), Peak: make([]float64, k.n),
-	}
+	s := &sparseState{Trace: k.trace, Diag: slices.Clone(k.diag)}
 	for i, row := range k.rows {
 		for _, e := range row {
 			if e.j > i {
 				s.Places, s.Entries = append(s.Places, i, e.j), append(s.Entries, e.x)
 			}
 		}
-		r := k.standsFor(i)
-		s.Root[i] = r
-		if r == i {
-			s.Bare[i], s.Clean[i], s.Least[i], s.Peak[i] = k.bare[i], k.clean[i], k.least[i], k.peak[i]
-		}
 	}
-	s.Removed, s.Vectors = slices.Clone(k.low), slices.Clone(k.vectors)
 	return s
 }
 
@@ -135,16 +115,11 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 		x     []float64
 		n     int
 	}{
-		{"trace", []float64{s.Trace}, 1}, {"diag", s.Diag, n}, {"slack", s.Slack, n},
-		{"least", s.Least, n}, {"peak", s.Peak, n}, {"entries", s.Entries, len(s.Places) / 2},
-		{"removed", s.Removed, min(len(s.Removed), maxTerms(n))}, {"vectors", s.Vectors, len(s.Removed) * n},
+		{"trace", []float64{s.Trace}, 1}, {"diag", s.Diag, n}, {"entries", s.Entries, len(s.Places) / 2},
 	} {
 		if err := finite(f.field, f.x, f.n); err != nil {
 			return nil, err
 		}
-	}
-	if len(s.Root) != n || len(s.Bare) != n || len(s.Clean) != n {
-		return nil, fmt.Errorf("root, bare, clean: %d, %d and %d of them, want %d", len(s.Root), len(s.Bare), len(s.Clean), n)
 	}
 	if len(s.Places)%2 != 0 {
 		return nil, fmt.Errorf("places: %d numbers, want pairs", len(s.Places))
@@ -154,50 +129,19 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 			return nil, fmt.Errorf("diag, entries: %v is not allowed, want a number of magnitude at most %v", v, maxEntry)
 		}
 	}
-	for i, c := range s.Removed {
-		for _, z := range s.Vectors[i*n : (i+1)*n] {
-			if !(math.Abs(c)*z*z <= maxEntry) {
-				return nil, fmt.Errorf("vectors: %v·%v² is not allowed, want at most %v", c, z, maxEntry)
-			}
-		}
-	}
 	k := newSparse(slices.Clone(s.Diag))
 	k.trace = s.Trace
-	copy(k.slack, s.Slack)
-	copy(k.bare, s.Bare)
-	copy(k.clean, s.Clean)
-	copy(k.least, s.Least)
-	copy(k.peak, s.Peak)
-	for i := range n {
-		k.members[i] = nil
-	}
-	for i, r := range s.Root {
-		if r < 0 || r >= n || s.Root[r] != r {
-			return nil, fmt.Errorf("root: object %d stands for object %d, want one that stands for itself", r, i)
-		}
-		if s.Slack[i] <= 0 {
-			return nil, fmt.Errorf("slack: %v is not allowed, want a number > 0", s.Slack[i])
-		}
-		k.up[i] = r
-		k.members[r] = append(k.members[r], i)
-	}
 	last := [2]int{-1, -1}
 	for p := 0; p < len(s.Places); p += 2 {
 		at := [2]int{s.Places[p], s.Places[p+1]}
 		i, j := at[0], at[1]
-		if i < 0 || i >= j || j >= n || s.Root[i] != s.Root[j] || slices.Compare(last[:], at[:]) >= 0 {
-			return nil, fmt.Errorf("places: (%d, %d) after (%d, %d), want rows in order and i < j of one component", i, j, last[0], last[1])
+		if i < 0 || i >= j || j >= n || slices.Compare(last[:], at[:]) >= 0 {
+			return nil, fmt.Errorf("places: (%d, %d) after (%d, %d), want rows in order and i < j < %d", i, j, last[0], last[1], n)
 		}
 		last = at
 		k.inc(i, j, s.Entries[p/2])
 		k.inc(j, i, s.Entries[p/2])
 	}
-	for _, x := range s.Removed {
-		if x <= 0 {
-			return nil, fmt.Errorf("removed: %v is not allowed, want a number > 0", x)
-		}
-	}
-	k.low, k.vectors = slices.Clone(s.Removed), slices.Clone(s.Vectors)
 	return k, nil
 }
 
@@ -227,9 +171,9 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 			return nil, fmt.Errorf("kernel: base: %v is not allowed, want a number of magnitude at most %v", v, maxEntry)
 		}
 	}
-	d := newResolved(n, k.base)
+	d := newResolved(n, k.base, ablation{})
 	d.k = *k
-	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience, d.refined = s.Trace, s.Shifts, s.LogShift, s.Seen, s.Age, s.Patience, s.Refined
+	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts[:], s.LogShift, s.Seen, s.Age, s.Patience
 	if (len(s.Resolvents[0].Base) == 0) != (len(s.Resolvents[1].Base) == 0) {
 		return nil, errors.New("resolvents: one without the other")
 	}

@@ -1,15 +1,18 @@
 package triplets
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
+	"metriclab/pkg/persist/persisttest"
 )
 
 // tinyBlocks are kernels with blocks so small that the eigensolvers of gonum panic or are wrong by up to 1e122
@@ -122,6 +125,43 @@ func TestTinyIndefinite(t *testing.T) {
 	for _, err := range []error{err, errBatch} {
 		if !errors.Is(err, metric.ErrNotPSD) {
 			t.Errorf("error %v, want one of %v", err, metric.ErrNotPSD)
+		}
+	}
+}
+
+// TestTinyScale: kernel and steps so small that resolvents would overflow. Learners can be saved and loaded all the
+// time, and stay positive semi-definite.
+func TestTinyScale(t *testing.T) {
+	const (
+		n     = 20
+		scale = 1e-300
+		tol   = 1e-12 // relative to entries of size scale: the round-off of 150 steps
+	)
+	r := rand.New(rand.NewPCG(3, 3))
+	start := scaledIdentity(n, scale)
+	l := must(NewERKLE(n, ERKLEParams{Initial: start, Margin: scale}))
+	want := must(NewERKLE(n, ERKLEParams{Initial: start, Margin: scale, Projection: ProjectDense}))
+	for i := range 150 {
+		f := randomTriplet(r, n)
+		must(l.Step(f))
+		must(want.Step(f))
+		loaded, err := LoadERKLE(bytes.NewReader(persisttest.Saved(l)))
+		if err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		l = loaded
+	}
+	if l.Stats().Projected < 50 {
+		t.Errorf("%+v: want many projections", l.Stats())
+	}
+	if v, _ := eigen(l.Kernel(), false); v[0] < -tol*v[n-1] {
+		t.Errorf("eigenvalues from %v to %v", v[0], v[n-1])
+	}
+	for i := range n {
+		for j := range n {
+			if d := math.Abs(l.k.at(i, j) - want.k.at(i, j)); !(d <= tol*scale) {
+				t.Fatalf("entry (%d, %d) is %v, want %v", i, j, l.k.at(i, j), want.k.at(i, j))
+			}
 		}
 	}
 }

@@ -173,17 +173,15 @@ const (
 	// CertificateWeyl: λ̂ − radius(G)·γ ≥ 0, the paper's rule, with λ̂ the bound that it
 	// maintains (Section 4.2).
 	CertificateWeyl
-	// CertificateSlack: one slack per object, K − diag(σ) ⪰ 0, updated in O(1).
-	CertificateSlack
 	// CertificateBlock: the exact form, from a Krylov space that was exhausted; all of it is within the block
 	// of objects that triplets connect with those of t.
 	CertificateBlock
-	// CertificateBound: a lower bound on the smallest eigenvalue from a Krylov space.
+	// CertificateBound: bounds on that form from a Krylov space.
 	CertificateBound
 	certificates
 )
 
-var certificateNames = enum.Of[Certificate]("Certificate(%d)", "computed", "weyl", "slack", "block", "bound")
+var certificateNames = enum.Of[Certificate]("Certificate(%d)", "computed", "weyl", "block", "bound")
 
 // String returns the name of the certificate.
 func (c Certificate) String() string { return certificateNames.Text(c) }
