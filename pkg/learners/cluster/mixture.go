@@ -24,7 +24,7 @@ import (
 
 // MixtureVersion changes whenever FitMixture gives other numbers for the same
 // input.
-const MixtureVersion = 2
+const MixtureVersion = 3
 
 // Covariance is the form of the covariance matrices of a mixture.
 type Covariance int
@@ -312,9 +312,7 @@ func (e *em) covariance(w []float64, mass float64) (component, error) {
 		}
 		dev, floor := e.dev, e.floor
 		fit := func(context.Context) (component, error) {
-			s := mat.NewSymDense(d, nil)
-			s.SymOuterK(1, dev.T())
-			return raised(s, floor)
+			return raised(matrix.Outer(1, dev.T()), floor)
 		}
 		if abandon.Long(n+d, d, d) {
 			return abandon.Do(e.ctx, "covariance", fit) // e is not used again if that fails
@@ -442,13 +440,13 @@ func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.made().means) }
 // panics unless 0 ≤ k < K.
 func (m *Mixture) Covariance(k int) *mat.SymDense {
 	_, d := m.made().means.Dims()
+	c := m.comps[k]
+	if c.upper != nil {
+		return matrix.Outer(1, c.upper.T())
+	}
 	s := mat.NewSymDense(d, nil)
-	if c := m.comps[k]; c.upper != nil {
-		s.SymOuterK(1, c.upper.T())
-	} else {
-		for j, v := range c.variances {
-			s.SetSym(j, j, v)
-		}
+	for j, v := range c.variances {
+		s.SetSym(j, j, v)
 	}
 	return s
 }

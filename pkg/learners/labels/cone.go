@@ -6,11 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -27,11 +26,8 @@ type coordinates struct {
 // directions without variance (see metric.RankTolerance) are left out.
 func whitened(x *mat.Dense) (*coordinates, error) {
 	n, d := x.Dims()
-	mean := meanOf(x, upTo(n))
-	dev := mat.NewDense(n, d, nil)
-	for i := range n {
-		floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
-	}
+	dev := mat.DenseCopyOf(x)
+	centre(dev)
 	inverse := make([]float64, d) // of the standard deviations; 0 of a constant feature
 	column := make([]float64, n)
 	for j := range d {
@@ -58,8 +54,8 @@ func whitened(x *mat.Dense) (*coordinates, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &coordinates{z: new(mat.Dense), b: w.Factor()}
-	c.z.Mul(dev, c.b.T())
+	b := w.Factor()
+	c := &coordinates{z: matrix.Mul(dev, b.T()), b: b}
 	for k := range w.Rows() {
 		floats.Mul(c.b.RawRowView(k), inverse)
 	}
@@ -71,10 +67,7 @@ func whitened(x *mat.Dense) (*coordinates, error) {
 
 // turn changes to the coordinates Az for the matrix a.
 func (c *coordinates) turn(a *mat.Dense) {
-	var z, b mat.Dense
-	z.Mul(c.z, a.T())
-	b.Mul(a, c.b)
-	c.z, c.b = &z, &b
+	c.z, c.b = matrix.Mul(c.z, a.T()), matrix.Mul(a, c.b)
 }
 
 // balance changes to coordinates of the eigenvectors of the r×r scatter matrix s, in which s is I
@@ -110,12 +103,11 @@ func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDens
 		_, d := c.b.Dims()
 		return metric.Zero(d), in.M(), nil
 	}
-	var l mat.Dense
-	l.Mul(in.Factor(), c.b)
-	if err := metric.CheckWeights(&l); err != nil {
+	l := matrix.Mul(in.Factor(), c.b)
+	if err := metric.CheckWeights(l); err != nil {
 		return nil, nil, err
 	}
-	return metric.FromFactor(&l), in.M(), nil
+	return metric.FromFactor(l), in.M(), nil
 }
 
 // convex is a convex function of a symmetric matrix with a continuous gradient.
@@ -250,8 +242,7 @@ func inner(a, b *mat.SymDense) float64 {
 	return s
 }
 
-// productRows is how many rows a product of matrices works on between two looks at a context.
-// It is at least 4 of gonum's blocks of 64, so that each entry has the bits of one product.
+// productRows is how many rows of a product are computed between two looks at a context.
 const productRows = 256
 
 // mulRows sets dst to ab, unless ctx ends before.
@@ -260,7 +251,7 @@ func mulRows(ctx context.Context, dst, a *mat.Dense, b mat.Matrix) {
 	_, m := b.Dims()
 	for lo := 0; lo < n && ctx.Err() == nil; lo += productRows {
 		hi := min(lo+productRows, n)
-		dst.Slice(lo, hi, 0, m).(*mat.Dense).Mul(a.Slice(lo, hi, 0, k), b)
+		matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(lo, hi, 0, k), b)
 	}
 }
 
@@ -269,9 +260,9 @@ func mulTrans(ctx context.Context, a, b *mat.Dense) *mat.Dense {
 	n, k := a.Dims()
 	_, m := b.Dims()
 	dst := mat.NewDense(k, m, nil)
-	for lo := 0; lo < n && ctx.Err() == nil; lo += productRows {
-		hi := min(lo+productRows, n)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.Slice(lo, hi, 0, k).(*mat.Dense).RawMatrix(), b.Slice(lo, hi, 0, m).(*mat.Dense).RawMatrix(), 1, dst.RawMatrix())
+	for lo := 0; lo < k && ctx.Err() == nil; lo += productRows {
+		hi := min(lo+productRows, k)
+		matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(0, n, lo, hi).T(), b)
 	}
 	return dst
 }

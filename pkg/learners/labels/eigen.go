@@ -3,10 +3,12 @@ package labels
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/spectral"
 )
 
@@ -14,44 +16,62 @@ import (
 // the k-th returned eigenvalue one that was missed can be.
 const topTolerance = 1e-10
 
-// residual bounds the residuals of the eigenpairs found by Lanczos, relative to
+// lanczosTolerance bounds the residuals of the eigenpairs found by Lanczos, relative to
 // the largest eigenvalue: close to the least that round-off allows.
-const residual = 1e-13
+const lanczosTolerance = 1e-13
 
 // topEigen returns the k largest eigenvalues of the positive semi-definite
-// matrix a, in descending order, and unit eigenvectors as rows.
-func topEigen(a *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
+// matrix a, in descending order, orthonormal eigenvectors as rows, and the largest residual of
+// a pair relative to the largest eigenvalue.
+func topEigen(a *mat.SymDense, k int) (values []float64, vectors *mat.Dense, residual float64, err error) {
 	n := a.SymmetricDim()
 	// Below this size, or for much of the spectrum, a full decomposition costs less.
 	const small = 150
-	if n > small && 4*k <= n {
-		if values, vectors, ok := lanczosTop(a, k); ok {
-			return values, vectors, nil
+	if n > small && 8*k <= n {
+		if values, vectors, residual, ok := lanczosTop(a, k); ok {
+			return values, vectors, residual, nil
 		}
 	}
 	var eig spectral.EigenSym
 	if !eig.Factorize(a, true) {
-		return nil, nil, errors.New("eigendecomposition did not converge")
+		return nil, nil, 0, errors.New("eigendecomposition did not converge")
 	}
 	all := eig.Values(nil)
 	var q mat.Dense
 	eig.VectorsTo(&q)
-	values := make([]float64, k)
-	vectors := mat.NewDense(k, n, nil)
-	for i := range k {
-		values[i] = all[n-1-i]
-		mat.Col(vectors.RawRowView(i), n-1-i, &q)
+	values = slices.Clone(all[n-k:])
+	slices.Reverse(values)
+	vectors = mat.NewDense(k, n, nil)
+	for j := range n {
+		for i, v := range q.RawRowView(j)[n-k:] {
+			vectors.Set(k-1-i, j, v)
+		}
 	}
-	return values, vectors, nil
+	eig = spectral.EigenSym{} // the product needs the room
+	images := matrix.Mul(vectors, a)
+	for i, v := range values {
+		floats.AddScaled(images.RawRowView(i), -v, vectors.RawRowView(i))
+		residual = max(residual, floats.Norm(images.RawRowView(i), 2))
+	}
+	return values, vectors, relative(residual, values[0]), nil
 }
 
-// lanczosTop is topEigen by Lanczos; ok reports that the answer is certified.
-func lanczosTop(a *mat.SymDense, k int) (values []float64, vectors *mat.Dense, ok bool) {
-	r := spectral.Largest(spectral.Matrix(a), k, spectral.Options{Tol: residual, MaxProducts: a.SymmetricDim()})
-	if r.Status != spectral.Converged || !certify(a, r.Values, r.Vectors) {
-		return nil, nil, false
+// relative returns residual/top, or 0 if there is no residual.
+func relative(residual, top float64) float64 {
+	if residual == 0 {
+		return 0
 	}
-	return r.Values, r.Vectors, true
+	return residual / top
+}
+
+// lanczosTop is topEigen by Lanczos; ok reports that the answer is certified. Where the spectrum decays so slowly
+// that n/2 products do not do, a full decomposition costs less than more of them.
+func lanczosTop(a *mat.SymDense, k int) (values []float64, vectors *mat.Dense, residual float64, ok bool) {
+	r := spectral.Largest(spectral.Matrix(a), k, spectral.Options{Tol: lanczosTolerance, MaxProducts: a.SymmetricDim() / 2})
+	if r.Status != spectral.Converged || !certify(a, r.Values, r.Vectors) {
+		return nil, nil, 0, false
+	}
+	return r.Values, r.Vectors, relative(slices.Max(r.Residuals), r.Values[0]), true
 }
 
 // certify reports whether a has no eigenvalue above the last of values except
@@ -68,7 +88,7 @@ func certify(a *mat.SymDense, values []float64, vectors *mat.Dense) bool {
 	}
 	var rest mat.SymDense
 	rest.ScaleSym(-1, a)
-	rest.SymRankK(&rest, 1, scaled.T())
+	rest.AddSym(&rest, matrix.Outer(1, scaled.T()))
 	sigma := values[k-1] + topTolerance*values[0]
 	for i := range n {
 		rest.SetSym(i, i, rest.At(i, i)+sigma)

@@ -17,7 +17,7 @@ import (
 )
 
 // FDAVersion changes whenever FitFDA gives other numbers for the same input.
-const FDAVersion = 1
+const FDAVersion = 2
 
 // FDAParams are the parameters of FitFDA.
 type FDAParams struct {
@@ -79,12 +79,12 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 	return closed(ctx, "fda", xd, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
 }
 
-// fitFDA is FitFDA for input that has been checked.
+// fitFDA is FitFDA for input that has been checked, of which it overwrites x.
 func fitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
 	n, _ := x.Dims()
 	mean := meanOf(x, upTo(n))
-	between, dev := deviations(x, members(y), mean)
-	within, err := metric.InverseScatter(dev, float64(n), p.Ridge)
+	between := deviate(x, members(y), mean)
+	within, err := metric.InverseScatter(x, float64(n), p.Ridge)
 	if err != nil {
 		return nil, fmt.Errorf("fda: within classes: %w", err)
 	}
@@ -99,21 +99,21 @@ func (p FDAParams) check() error {
 	return ranges.Check("", p)
 }
 
-// deviations returns B, a row √(n_c/n)(m_c − μ) per class, so that BᵀB = S_B, and the deviation of each row of x from the
-// mean of its class.
-func deviations(x *mat.Dense, classes [][]int, mean []float64) (between, dev *mat.Dense) {
+// deviate subtracts from each row of x the mean m_c of its class. It returns B, a row √(n_c/n)(m_c − μ) per class:
+// BᵀB = S_B.
+func deviate(x *mat.Dense, classes [][]int, mean []float64) (between *mat.Dense) {
 	n, d := x.Dims()
-	between, dev = mat.NewDense(len(classes), d, nil), mat.NewDense(n, d, nil)
+	between = mat.NewDense(len(classes), d, nil)
 	for c, rows := range classes {
 		m := meanOf(x, rows)
 		for _, i := range rows {
-			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), m)
+			floats.Sub(x.RawRowView(i), m)
 		}
 		b := between.RawRowView(c)
 		floats.SubTo(b, m, mean)
 		floats.Scale(math.Sqrt(float64(len(rows))/float64(n)), b)
 	}
-	return between, dev
+	return between
 }
 
 // discriminants returns the solutions w of largest λ as rows, with these λ, from B and the metric (S_W + ρsI)⁻¹: k of them,
@@ -122,12 +122,9 @@ func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *ma
 	// With LᵀL = (S_W + ρsI)⁻¹, w = Lᵀa and A = BLᵀ, the problem is AᵀA a = λa; its Gram matrix AAᵀ has one row per class.
 	classes, d := between.Dims()
 	l := within.Factor()
-	var a mat.Dense
-	a.Mul(between, l.T())
-	gram := mat.NewSymDense(classes, nil)
-	gram.SymOuterK(1, &a)
+	a := matrix.Mul(between, l.T())
 	var eig spectral.EigenSym
-	if !eig.Factorize(gram, true) {
+	if !eig.Factorize(matrix.Outer(1, a), true) {
 		return nil, nil, errors.New("eigendecomposition did not converge")
 	}
 	all := eig.Values(nil)

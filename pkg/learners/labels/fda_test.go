@@ -254,14 +254,15 @@ func ExampleFitFDA() {
 
 func BenchmarkFDA(b *testing.B) {
 	rng := rand.New(rand.NewPCG(8, 5))
-	const n, d = 2000, 784
+	const n, d = 10000, 784
 	x := normal(rng, n, d)
 	y := make([]int, n)
 	for i := range y {
-		y[i] = i % 2
+		y[i] = i % 10
 	}
 	for _, ridge := range []float64{0, 1e-3} {
 		b.Run(fmt.Sprintf("alg=FDA/n=%d/dim=%d/ridge=%g", n, d, ridge), func(b *testing.B) {
+			oneCore(b)
 			for b.Loop() {
 				if _, err := FitFDA(b.Context(), x, y, FDAParams{Ridge: ridge}); err != nil {
 					b.Fatal(err)

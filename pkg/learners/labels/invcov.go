@@ -15,7 +15,7 @@ import (
 )
 
 // InvCovVersion changes whenever FitInvCov or ITMLStart gives other numbers for
-// the same input.
+// the same input, of a size that an experiment has.
 const InvCovVersion = 1
 
 // InvCovParams are the parameters of FitInvCov and ITMLStart.
@@ -68,15 +68,11 @@ func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.Metr
 	return closed(ctx, "invcov", xd, func(x *mat.Dense) (learners.MetricResult, error) { return fitInvCov(x, p) })
 }
 
-// fitInvCov is FitInvCov for input that has been checked.
+// fitInvCov is FitInvCov for input that has been checked, which it overwrites.
 func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
-	n, d := x.Dims()
-	mean := meanOf(x, upTo(n))
-	dev := mat.NewDense(n, d, nil)
-	for i := range n {
-		floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
-	}
-	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
+	n, _ := x.Dims()
+	centre(x)
+	m, err := metric.InverseScatter(x, float64(n), p.Ridge)
 	if err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
@@ -98,22 +94,21 @@ func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
 //
 // Its errors are those of FitInvCov.
 func ITMLStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense, error) {
-	xd := matrix.Dense(x)
-	r, err := FitInvCov(ctx, xd, p)
+	r, err := FitInvCov(ctx, x, p)
 	if err != nil {
 		return nil, err
 	}
-	return closed(ctx, "invcov", xd, func(*mat.Dense) (*mat.SymDense, error) { return startOf(r), nil })
+	return closed(ctx, "invcov", r.Metric.Factor(), func(l *mat.Dense) (*mat.SymDense, error) { return startOf(l), nil })
 }
 
-// startOf is ITMLStart for the answer of FitInvCov.
-func startOf(r learners.MetricResult) *mat.SymDense {
-	w := r.Metric.M()
-	rank, d := r.Metric.Rows(), r.Metric.Dim()
+// startOf is ITMLStart for the factor L of FitInvCov, which it overwrites.
+func startOf(l *mat.Dense) *mat.SymDense {
+	w := matrix.Outer(1, l.T())
+	rank, d := l.Dims()
 	if rank == d { // always with a ridge
 		return w
 	}
-	l := r.Metric.Factor() // row k is u_k/√λ_k
+	// Row k is u_k/√λ_k.
 	var s float64
 	for k := range rank {
 		row := l.RawRowView(k)
@@ -121,9 +116,7 @@ func startOf(r learners.MetricResult) *mat.SymDense {
 		s += lambda / float64(rank)
 		floats.Scale(math.Sqrt(lambda), row)
 	}
-	rest := mat.NewSymDense(d, nil)
-	rest.SymOuterK(-1/s, l.T())
-	w.AddSym(w, rest)
+	w.AddSym(w, matrix.Outer(-1/s, l.T()))
 	for j := range d {
 		w.SetSym(j, j, w.At(j, j)+1/s)
 	}

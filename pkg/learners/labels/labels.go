@@ -14,19 +14,29 @@ import (
 	"metriclab/internal/matrix"
 )
 
-// closed returns the answer in closed form that fit gives for x, of the name name. Where decompositions
-// and products may take long, fit gets a copy of x and is abandoned once ctx is done.
+// closed returns the answer in closed form that fit gives for a copy of x, which fit may overwrite. Where
+// decompositions and products may take long, fit is abandoned once ctx is done.
 func closed[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil {
 		var zero T
 		return zero, fmt.Errorf("%s: %w", name, err)
 	}
 	n, d := x.Dims()
+	x = mat.DenseCopyOf(x)
 	if !abandon.Long(n+d, d, d) { // with a ridge the matrix has order d, however few the rows
 		return fit(x)
 	}
-	x = mat.DenseCopyOf(x)
 	return abandon.Do(ctx, name, func(context.Context) (T, error) { return fit(x) })
+}
+
+// centre subtracts the mean of the rows of x from each and returns it.
+func centre(x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	mean := meanOf(x, upTo(n))
+	for i := range n {
+		floats.Sub(x.RawRowView(i), mean)
+	}
+	return mean
 }
 
 // meanOf returns the mean of the given rows of x. It is taken about the first of

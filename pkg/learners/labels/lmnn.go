@@ -22,7 +22,7 @@ import (
 	"metriclab/pkg/spectral"
 )
 
-// LMNNVersion changes whenever FitLMNN gives other numbers for the same input.
+// LMNNVersion changes whenever FitLMNN gives other numbers for the same input, of a size that an experiment has.
 const LMNNVersion = 1
 
 // LMNNParams are the parameters of FitLMNN.
@@ -299,17 +299,27 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu 
 	n, r := c.z.Dims()
 	f := &lmnnFit{ctx: ctx, y: y, targets: targets, mu: mu, width: lmnnWidth}
 	scatter := mat.NewSymDense(r, nil)
-	v := mat.NewVecDense(r, nil)
+	var weights []float64
+	differences := mat.NewDense(productRows, r, nil)
+	add := func() {
+		if len(weights) > 0 {
+			matrix.AddOuter(scatter, weights, differences.Slice(0, len(weights), 0, r).(*mat.Dense))
+		}
+		weights = weights[:0]
+	}
 	for i, ts := range targets {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		for _, j := range ts {
-			metric.Sub(v.RawVector().Data, c.z.RawRowView(i), c.z.RawRowView(j))
-			scatter.SymRankOne(scatter, 1-mu, v)
+			metric.Sub(differences.RawRowView(len(weights)), c.z.RawRowView(i), c.z.RawRowView(j))
 			f.pairs++
+			if weights = append(weights, 1-mu); len(weights) == productRows {
+				add()
+			}
 		}
 	}
+	add()
 	unit := (1 - mu) * float64(f.pairs)
 	values, scales, err := c.balance(scatter, lmnnFloor*unit)
 	if err != nil {
@@ -434,7 +444,7 @@ func (f *lmnnFit) descend(d *descent, p LMNNParams) (some bool, err error) {
 
 // move makes product and sq those of m.
 func (f *lmnnFit) move(m *mat.SymDense) {
-	mulRows(f.ctx, f.product, f.x, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+	mulRows(f.ctx, f.product, f.x, mat.DenseCopyOf(m)) // one copy for all blocks of rows
 	for i := range f.sq {
 		f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
 	}
@@ -674,7 +684,7 @@ func (f *lmnnFit) each(m *mat.SymDense, visit func(i int, d []float64)) {
 		}
 		hi := min(lo+lmnnRows, n)
 		block := f.block.Slice(0, hi-lo, 0, n).(*mat.Dense)
-		block.Mul(f.x.Slice(lo, hi, 0, r), f.product.T())
+		matrix.MulTo(block, f.x.Slice(lo, hi, 0, r), f.product.T())
 		for i := lo; i < hi; i++ {
 			d := block.RawRowView(i - lo)
 			for l, dot := range d {

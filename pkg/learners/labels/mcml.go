@@ -8,11 +8,14 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -20,7 +23,7 @@ import (
 )
 
 // MCMLVersion changes whenever FitMCML gives other numbers for the same input.
-const MCMLVersion = 1
+const MCMLVersion = 2
 
 // MCMLParams are the parameters of FitMCML.
 type MCMLParams struct {
@@ -82,12 +85,14 @@ type MCML struct {
 // a linear map collapses each class to a point of its own, M grows without limit
 // as F and Residual fall to 0, and the fit ends at Tol. Nothing is drawn.
 //
-// An iteration costs O(n²r + r³), r the rank of Σ, and memory is O(n²). Directions in which no
+// An iteration costs O(n²r + r³), r the rank of Σ. Memory is O(n(d + r)): distances and probabilities are those of
+// 64 rows at a time. Directions in which no
 // two rows differ, such as a constant feature, have weight 0.
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, if an n×n matrix does not fit limits.Memory, if a parameter is out of range, or if ctx
+// the mean or an entry of M overflow, if 5 matrices of the size of x and one of 64×n do not fit
+// limits.Memory, if a parameter is out of range, or if ctx
 // is done. It panics if x is nil or empty.
 func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, error) {
 	xd := matrix.Dense(x)
@@ -102,7 +107,7 @@ func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, er
 	if err := checkLabelled(xd, y); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	if err := limits.Check(fmt.Sprintf("MCML on %d rows", n), limits.Floats(n, n)); err != nil {
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, 5*d+mcmlRows)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
@@ -133,7 +138,7 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	objective := max(f.value(in), 0)
+	objective := max(f.objective(in, false), 0)
 	if err := ctx.Err(); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
@@ -147,6 +152,10 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 // the covariance of the rows.
 const mcmlFloor = 1e-3
 
+// mcmlRows is how many rows have their distances to all others in memory: enough to pay for packing the other
+// factor of a product, and few enough for a cache.
+const mcmlRows = 64
+
 // mcmlFit is F as convex, in coordinates of its own.
 type mcmlFit struct {
 	ctx    context.Context // once it is done, all numbers are meaningless, and run returns its error
@@ -155,10 +164,12 @@ type mcmlFit struct {
 	y      []int
 	size   map[int]int // of each class
 	rows   int         // that contribute
-	moved  *mat.Dense  // zm for the last m of value
+	moved  *mat.Dense  // zm
 	sq     []float64   // z_iᵀmz_i
-	w      *mat.Dense  // p₀ − p, first the squared distances
-	sum    *mat.Dense
+	block  []float64   // rows of p₀ − p, first the squared distances
+	// The gradient at the last m of value, with W = p₀ − p.
+	sum    *mat.Dense // Wz
+	degree []float64  // the sums of the columns of W
 }
 
 // newMCMLFit balances the coordinates by the scatter within classes, Σ p₀(j|i)(x_i−x_j)(x_i−x_j)ᵀ.
@@ -166,7 +177,8 @@ func newMCMLFit(ctx context.Context, c *coordinates, y []int) (*mcmlFit, error) 
 	n, r := c.z.Dims()
 	f := &mcmlFit{
 		ctx: ctx, y: y, size: map[int]int{},
-		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), w: mat.NewDense(n, n, nil), sum: mat.NewDense(n, r, nil),
+		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), block: make([]float64, min(mcmlRows, n)*n),
+		sum: mat.NewDense(n, r, nil), degree: make([]float64, n),
 	}
 	scatter := mat.NewSymDense(r, nil)
 	for _, rows := range members(y) {
@@ -197,66 +209,90 @@ func newMCMLFit(ctx context.Context, c *coordinates, y []int) (*mcmlFit, error) 
 	return f, nil
 }
 
-func (f *mcmlFit) value(m *mat.SymDense) float64 {
-	mulRows(f.ctx, f.moved, f.z, mat.DenseCopyOf(m)) // gonum's product with a SymDense is three times slower
+func (f *mcmlFit) value(m *mat.SymDense) float64 { return f.objective(m, true) }
+
+// objective is F(m). With gradient it prepares that at m, too, as long as the probabilities are in memory: that
+// costs a product, where to compute them again would cost another product and an exponential for each.
+func (f *mcmlFit) objective(m *mat.SymDense, gradient bool) float64 {
+	n, r := f.z.Dims()
+	z, moved, sum := f.z.RawMatrix(), f.moved.RawMatrix(), f.sum.RawMatrix()
+	product.Gemm(blas.NoTrans, blas.NoTrans, z, mat.DenseCopyOf(m).RawMatrix(), moved)
 	for i := range f.sq {
 		f.sq[i] = floats.Dot(f.z.RawRowView(i), f.moved.RawRowView(i))
 	}
-	mulRows(f.ctx, f.w, f.moved, f.z.T())
+	if gradient {
+		clear(f.degree)
+	}
 	var total float64
-	for i, c := range f.y {
+	for lo := 0; lo < n; lo += mcmlRows {
 		if f.ctx.Err() != nil {
 			return math.Inf(-1) // which ends a line search
 		}
-		w := f.w.RawRowView(i)
-		others := f.size[c] - 1
-		if others == 0 {
-			clear(w)
+		rows := min(mcmlRows, n-lo)
+		w := blas64.General{Rows: rows, Cols: n, Stride: n, Data: f.block[:rows*n]}
+		some := blas64.General{Rows: rows, Cols: r, Stride: moved.Stride, Data: moved.Data[lo*moved.Stride:]}
+		product.Gemm(blas.NoTrans, blas.Trans, some, z, w)
+		for k := range rows {
+			total += f.row(lo+k, w.Data[k*n:(k+1)*n])
+		}
+		if !gradient {
 			continue
 		}
-		nearest, within := math.Inf(1), 0.0
-		for l, dot := range w {
-			w[l] = f.sq[i] + f.sq[l] - 2*dot
-			if l == i {
-				continue
-			}
-			nearest = min(nearest, w[l])
-			if f.y[l] == c {
-				within += w[l]
-			}
+		for k := range rows {
+			floats.Add(f.degree, w.Data[k*n:(k+1)*n])
 		}
-		var sum float64
-		for l, d := range w {
-			w[l] = 0
-			if l != i {
-				w[l] = math.Exp(nearest - d)
-				sum += w[l]
-			}
-		}
-		for l, e := range w {
-			w[l] = -e / sum
-			if f.y[l] == c && l != i {
-				w[l] += 1 / float64(others)
-			}
-		}
-		total += within/float64(others) - nearest + math.Log(sum) - math.Log(float64(others))
+		product.Gemm(blas.NoTrans, blas.NoTrans, w, z, blas64.General{Rows: rows, Cols: r, Stride: sum.Stride, Data: sum.Data[lo*sum.Stride:]})
 	}
 	return total
 }
 
+// row returns the term of row i, of which w holds the products z_iᵀmz_l, and sets w to p₀(·|i) − p(·|i).
+func (f *mcmlFit) row(i int, w []float64) float64 {
+	c := f.y[i]
+	others := f.size[c] - 1
+	if others == 0 {
+		clear(w)
+		return 0
+	}
+	nearest, within := math.Inf(1), 0.0
+	for l, dot := range w {
+		w[l] = f.sq[i] + f.sq[l] - 2*dot
+		if l == i {
+			continue
+		}
+		nearest = min(nearest, w[l])
+		if f.y[l] == c {
+			within += w[l]
+		}
+	}
+	var sum float64
+	for l, d := range w {
+		w[l] = 0
+		if l != i {
+			w[l] = math.Exp(nearest - d)
+			sum += w[l]
+		}
+	}
+	for l, e := range w {
+		w[l] = -e / sum
+		if f.y[l] == c && l != i {
+			w[l] += 1 / float64(others)
+		}
+	}
+	return within/float64(others) - nearest + math.Log(sum) - math.Log(float64(others))
+}
+
 // gradient is zᵀ(D − W − Wᵀ)z, W = p₀ − p and D the sums of its columns: those of its rows are 0.
 func (f *mcmlFit) gradient(g *mat.SymDense) {
-	mulRows(f.ctx, f.sum, f.w, f.z)
-	n, _ := f.z.Dims()
-	degree := make([]float64, n)
-	for i := range n {
-		floats.Add(degree, f.w.RawRowView(i))
+	right := f.moved // which is not needed any more
+	right.Scale(-2, f.sum)
+	for i, s := range f.degree {
+		floats.AddScaled(right.RawRowView(i), s, f.z.RawRowView(i))
 	}
-	f.sum.Scale(-2, f.sum)
-	for i, s := range degree {
-		floats.AddScaled(f.sum.RawRowView(i), s, f.z.RawRowView(i))
-	}
-	symmetric(g, mulTrans(f.ctx, f.z, f.sum))
+	_, r := f.z.Dims()
+	full := mat.NewDense(r, r, nil)
+	product.Gemm(blas.Trans, blas.NoTrans, f.z.RawMatrix(), right.RawMatrix(), full.RawMatrix())
+	symmetric(g, full)
 }
 
 // mcmlEnd is where a descent ended.
@@ -330,10 +366,10 @@ func (f *mcmlFit) residual(d *descent) (float64, error) {
 func (f *mcmlFit) start() *mat.SymDense {
 	_, r := f.z.Dims()
 	c := math.Exp2(-math.Round(math.Log2(float64(r))))
-	best := f.value(scaledIdentity(r, c))
+	best := f.objective(scaledIdentity(r, c), false)
 	for _, factor := range []float64{2, 0.5} {
 		for range 60 { // F is convex in c, so the first rise is past the minimum
-			v := f.value(scaledIdentity(r, factor*c))
+			v := f.objective(scaledIdentity(r, factor*c), false)
 			if !(v < best) {
 				break
 			}

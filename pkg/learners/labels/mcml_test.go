@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -109,6 +110,47 @@ func TestMCMLGradient(t *testing.T) {
 	}
 	if f.rows != 24 {
 		t.Errorf("%d rows contribute, want 24", f.rows)
+	}
+}
+
+// TestMCMLBlocks: more rows than a block holds, and not a multiple of it; value alone, value and gradient, and the gradient again.
+func TestMCMLBlocks(t *testing.T) {
+	const tol = 1e-11 // n·ε, of sums of terms of one size
+	rng := rand.New(rand.NewPCG(53, 9))
+	for _, n := range []int{mcmlRows - 1, mcmlRows, mcmlRows + 1, 2*mcmlRows + 7} {
+		x, y := overlapping(rng, n, 3, 3, 1)
+		y[n-1] = 77 // alone in its class
+		f := newTestMCML(t, x, y)
+		m := psd(rng, 3, 0.1)
+		f.value(psd(rng, 3, 1)) // what it leaves has no influence
+		value := f.value(m)
+		g, again := mat.NewSymDense(3, nil), mat.NewSymDense(3, nil)
+		f.gradient(g)
+		f.gradient(again)
+		want, wantG := slowMCML(x, y, m)
+		if math.Abs(value-want) > tol*want || !mat.EqualApprox(g, wantG, tol*mat.Norm(wantG, 2)) {
+			t.Errorf("%d rows: value %v, want %v; gradient %v, want %v", n, value, want, mat.Formatted(g), mat.Formatted(wantG))
+		}
+		if !mat.Equal(g, again) || f.objective(m, false) != value {
+			t.Errorf("%d rows: a second gradient, or the value alone, differs", n)
+		}
+	}
+}
+
+// TestMCMLMemory: a fit takes memory for n·d numbers, not n². All that it ever allocates is counted.
+func TestMCMLMemory(t *testing.T) {
+	const n, d = 2000, 2
+	x, y := overlapping(rand.New(rand.NewPCG(53, 10)), n, d, 2, 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := FitMCML(context.Background(), x, y, MCMLParams{MaxIterations: 1}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	// The block of 64 rows is 1 MB, a packed product at most 2.3, a matrix of the size of x .03; one n×n matrix would be 32. The race
+	// detector empties gonum's pools at random: up to 8 MB in place of 1.5, 26 if it emptied them each time.
+	if took := after.TotalAlloc - before.TotalAlloc; took >= 8*n*n {
+		t.Errorf("%d bytes were allocated for %d rows", took, n)
 	}
 }
 

@@ -35,7 +35,7 @@ func LoadPCA(r io.Reader) (*PCA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PCA{mean: s.Mean, w: w, variances: s.Values}, nil
+	return &PCA{mean: s.Mean, w: w, variances: s.Values, residual: math.NaN()}, nil
 }
 
 // Save writes the directions in the format of package persist, kind

@@ -20,7 +20,7 @@ import (
 )
 
 // RidgeVersion changes whenever FitRidge gives other numbers for the same input.
-const RidgeVersion = 1
+const RidgeVersion = 2
 
 // RidgeKind is the kind under which package persist stores a Ridge.
 const RidgeKind = "classify/ridge"
@@ -198,18 +198,15 @@ func (c *contrasts) decompose() error {
 	}
 	n, d := c.rows.Dims()
 	c.dual = n < d
-	gram := mat.NewSymDense(min(n, d), nil)
-	right := mat.NewVecDense(n, c.z)
-	if c.dual {
-		gram.SymOuterK(1, c.rows)
-	} else {
-		gram.SymOuterK(1, c.rows.T())
+	factor, right := mat.Matrix(c.rows), mat.NewVecDense(n, c.z)
+	if !c.dual {
+		factor = c.rows.T()
 		zy := mat.NewVecDense(d, nil)
-		zy.MulVec(c.rows.T(), right)
+		zy.MulVec(factor, right)
 		right = zy
 	}
 	var eig spectral.EigenSym
-	if !eig.Factorize(gram, true) {
+	if !eig.Factorize(matrix.Outer(1, factor), true) {
 		return errors.New("eigendecomposition did not converge")
 	}
 	c.values = eig.Values(nil)

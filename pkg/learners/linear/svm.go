@@ -24,7 +24,7 @@ import (
 )
 
 // SVMVersion changes whenever FitSVM gives other numbers for the same input.
-const SVMVersion = 1
+const SVMVersion = 2
 
 // SVMKind is the kind under which package persist stores an SVM.
 const SVMKind = "classify/svm"
@@ -382,12 +382,11 @@ func (s *svmSolver) newton(rows *mat.Dense, shift float64, v *mat.VecDense) (out
 //	(RRᵀ + shift·I)⁻¹ = (I − R(RᵀR + shift·I)⁻¹Rᵀ)/shift.
 func shiftedSolve(rows *mat.Dense, shift float64, v *mat.VecDense) (out *mat.VecDense, ok bool) {
 	n, d := rows.Dims()
-	gram := mat.NewSymDense(min(n, d), nil)
-	if n <= d {
-		gram.SymOuterK(1, rows)
-	} else {
-		gram.SymOuterK(1, rows.T())
+	factor := mat.Matrix(rows)
+	if n > d {
+		factor = rows.T()
 	}
+	gram := matrix.Outer(1, factor)
 	for k := range min(n, d) {
 		gram.SetSym(k, k, gram.At(k, k)+shift)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // PAVersion counts the changes of the values that PA computes.
-const PAVersion = 1
+const PAVersion = 2
 
 // PAKind is the kind under which package persist stores a PA.
 const PAKind = "pairs/pa"

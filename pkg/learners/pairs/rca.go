@@ -18,7 +18,7 @@ import (
 )
 
 // RCAVersion changes whenever FitRCA gives other numbers for the same input.
-const RCAVersion = 1
+const RCAVersion = 2
 
 // RCAParams are the parameters of FitRCA.
 type RCAParams struct {
