@@ -1,0 +1,243 @@
+package ltkernel
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/matrix"
+	"metriclab/pkg/spectral"
+)
+
+// term is weight·d²(pair), a part of the left-hand side of a constraint.
+type term struct {
+	pair   int
+	weight float64
+}
+
+// pair is two rows of the factor.
+type pair struct{ i, j int }
+
+// dual is the dual of
+//
+//	min Φ(W) + slack  over W ⪰ 0, r×r,  subject to aᵢ(W) ≤ bᵢ + sᵢ,
+//	aᵢ(W) = Σ weight·zᵀWz + traceᵢ·tr(GW),
+//
+// where z are the differences of pairs: to minimise over the box lo ≤ λ ≤ hi
+//
+//	h(λ) = Σφ*(eigenvalues of Y) + bᵀλ + ½Σρᵢλᵢ²,  Y = −Σλᵢaᵢ.
+//
+// lo is 0, or −hi for an equation. hi is +Inf, or c where slack costs c·s. ρ is 0, or 1/c
+// where it costs (c/2)·s².
+type dual struct {
+	phi   Divergence
+	soft  bool // slack is allowed
+	pairs []pair
+	z     *mat.Dense    // pairs × r
+	gram  *mat.SymDense // G, nil if no constraint has a trace
+	terms [][]term
+	trace []float64
+	b     []float64
+	lo    []float64
+	hi    []float64
+	rho   []float64
+	sigma []float64 // what each constraint was divided by
+	shift []float64 // what tr(CK) has of coordinates that z lacks
+	grows []bool    // the constraint bounds a sum of distances from above
+	asked float64   // the largest factor by which a constraint asks W to change, at least 1
+	sign  []float64 // −1 for one of ≥, which has been negated
+}
+
+// point is the dual at one λ.
+type point struct {
+	lambda  []float64
+	h       float64
+	y       []float64  // eigenvalues of Y, ascending
+	x       []float64  // those of W, in the same order
+	slope   []float64  // x′(y)
+	q       *mat.Dense // eigenvectors of Y and W
+	left    []float64  // aᵢ(W)
+	grad    []float64  // of h
+	zq, gq  *mat.Dense // z and G in the basis q
+	overrun bool       // φ* or a product is infinite: h is +Inf, and the rest is not set
+}
+
+// at evaluates the dual at lambda, which the point keeps.
+func (d *dual) at(lambda []float64) *point {
+	p := &point{lambda: lambda}
+	weights, trace := d.weights(lambda)
+	y := d.operator(weights, trace)
+	var eig spectral.EigenSym
+	if !eig.Factorize(y, true) {
+		p.h, p.overrun = math.Inf(1), true
+		return p
+	}
+	p.y = eig.Values(nil)
+	r := len(p.y)
+	p.x, p.slope = make([]float64, r), make([]float64, r)
+	for i, v := range p.y {
+		var c float64
+		c, p.x[i], p.slope[i] = d.phi.conjugate(v)
+		p.h += c
+	}
+	for i, l := range lambda {
+		p.h += d.b[i]*l + d.rho[i]/2*l*l
+	}
+	if math.IsInf(p.h, 0) || math.IsNaN(p.h) {
+		p.h, p.overrun = math.Inf(1), true
+		return p
+	}
+	p.q = mat.NewDense(r, r, nil)
+	eig.VectorsTo(p.q)
+	p.zq = matrix.Mul(d.z, p.q)
+	if d.gram != nil {
+		p.gq = matrix.Mul(p.q.T(), matrix.Mul(d.gram, p.q))
+	}
+	pairs, _ := d.z.Dims()
+	dist := make([]float64, pairs)
+	for k := range dist {
+		for j, v := range p.zq.RawRowView(k) {
+			dist[k] += p.x[j] * v * v
+		}
+	}
+	tr := 0.0
+	if p.gq != nil {
+		for j, v := range p.x {
+			tr += v * p.gq.At(j, j)
+		}
+	}
+	p.left = d.sides(dist, tr)
+	p.grad = make([]float64, len(lambda))
+	for i, l := range lambda {
+		p.grad[i] = d.b[i] - p.left[i] + d.rho[i]*l
+	}
+	return p
+}
+
+// weights returns the weights of the pairs and of G in Σλᵢaᵢ.
+func (d *dual) weights(lambda []float64) (pairs []float64, trace float64) {
+	n, _ := d.z.Dims()
+	pairs = make([]float64, n)
+	for i, l := range lambda {
+		for _, t := range d.terms[i] {
+			pairs[t.pair] += l * t.weight
+		}
+		trace += l * d.trace[i]
+	}
+	return pairs, trace
+}
+
+// sides returns aᵢ(W) from the squared distances of the pairs and tr(GW).
+func (d *dual) sides(dist []float64, trace float64) []float64 {
+	left := make([]float64, len(d.terms))
+	for i, ts := range d.terms {
+		for _, t := range ts {
+			left[i] += t.weight * dist[t.pair]
+		}
+		left[i] += d.trace[i] * trace
+	}
+	return left
+}
+
+// operator returns −zᵀ·diag(weights)·z − trace·G.
+func (d *dual) operator(weights []float64, trace float64) *mat.SymDense {
+	y := weighted(d.z, weights)
+	r, _ := y.Dims()
+	sym := mat.NewSymDense(r, nil)
+	for i := range r {
+		for j := i; j < r; j++ {
+			v := -y.At(i, j)
+			if trace != 0 {
+				v -= trace * d.gram.At(i, j)
+			}
+			sym.SetSym(i, j, v)
+		}
+	}
+	return sym
+}
+
+// weighted returns aᵀ·diag(weights)·a, of the rows with a weight.
+func weighted(a *mat.Dense, weights []float64) *mat.Dense {
+	_, r := a.Dims()
+	out := mat.NewDense(r, r, nil)
+	rows := 0
+	for _, w := range weights {
+		if w != 0 {
+			rows++
+		}
+	}
+	if rows == 0 {
+		return out
+	}
+	kept, scaled := mat.NewDense(rows, r, nil), mat.NewDense(rows, r, nil)
+	at := 0
+	for k, w := range weights {
+		if w != 0 {
+			copy(kept.RawRowView(at), a.RawRowView(k))
+			floats.ScaleTo(scaled.RawRowView(at), w, a.RawRowView(k))
+			at++
+		}
+	}
+	matrix.MulTo(out, kept.T(), scaled)
+	return out
+}
+
+// hessian returns the generalised Hessian of h at p times v:
+//
+//	DW[Y′] = Q(Γ ∘ QᵀY′Q)Qᵀ,  Γ_kl = (x_k − x_l)/(y_k − y_l), or x′ at equal y.
+func (d *dual) hessian(p *point, v []float64) []float64 {
+	weights, trace := d.weights(v)
+	in := weighted(p.zq, weights) // −QᵀY′Q
+	if trace != 0 {
+		in.Apply(func(i, j int, x float64) float64 { return x + trace*p.gq.At(i, j) }, in)
+	}
+	tr := 0.0
+	r := len(p.y)
+	for k := range r {
+		row := in.RawRowView(k)
+		for l := range row {
+			row[l] *= p.gamma(k, l)
+			if p.gq != nil {
+				tr += row[l] * p.gq.At(k, l)
+			}
+		}
+	}
+	moved := matrix.Mul(p.zq, in)
+	pairs, _ := d.z.Dims()
+	dist := make([]float64, pairs)
+	for k := range dist {
+		dist[k] = floats.Dot(moved.RawRowView(k), p.zq.RawRowView(k))
+	}
+	out := d.sides(dist, tr)
+	for i := range out {
+		out[i] += d.rho[i] * v[i]
+	}
+	return out
+}
+
+// gamma is the divided difference of x. Where two y are so near that it would lose half
+// the digits, the mean of the slopes replaces it, which is nearer.
+func (p *point) gamma(k, l int) float64 {
+	dy := p.y[k] - p.y[l]
+	if math.Abs(dy) <= 1e-6*(1+math.Abs(p.y[k])) {
+		return p.slope[k]/2 + p.slope[l]/2
+	}
+	return (p.x[k] - p.x[l]) / dy
+}
+
+// clip sets λ to the nearest point of the box.
+func (d *dual) clip(lambda []float64) {
+	for i, v := range lambda {
+		lambda[i] = min(max(v, d.lo[i]), d.hi[i])
+	}
+}
+
+// projected returns λ − clip(λ − ∇h): 0 at the optimum.
+func (d *dual) projected(p *point) []float64 {
+	out := make([]float64, len(p.grad))
+	floats.SubTo(out, p.lambda, p.grad)
+	d.clip(out)
+	floats.SubTo(out, p.lambda, out)
+	return out
+}

@@ -1,0 +1,153 @@
+package ltkernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/matrix"
+	"metriclab/pkg/learners"
+)
+
+// solve minimises the dual from λ = 0.
+func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, Solution, error) {
+	var res learners.Result
+	var sol Solution
+	pt, err := d.newton(ctx, make([]float64, len(d.b)), p.MaxIterations, func(pt, last *point, k int) bool {
+		res.Iterations, res.Residual = k, floats.Norm(d.projected(pt), math.Inf(1))
+		if p.Progress != nil && k > 0 {
+			p.Progress(learners.Progress{Iteration: k, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
+		}
+		if sol.Certificate = d.certificate(pt, last); sol.Certificate != nil {
+			return true
+		}
+		return res.Residual <= p.Tol
+	})
+	if err != nil {
+		return nil, res, sol, fmt.Errorf("ltkernel: %w", err)
+	}
+	switch {
+	case sol.Certificate != nil:
+		res.Status = learners.Infeasible
+	case res.Residual <= p.Tol:
+		res.Status = learners.Converged
+	case res.Iterations == p.MaxIterations:
+		res.Status = learners.IterationCap
+	default:
+		res.Status = learners.NoProgress
+	}
+	for _, x := range pt.x {
+		sol.Objective += d.phi.value(x)
+		if x > 0 {
+			sol.Rank++
+		}
+	}
+	for i, l := range pt.lambda {
+		s := pt.left[i] - d.b[i]
+		if d.lo[i] < 0 {
+			s = math.Abs(s)
+		}
+		s = max(s, 0)
+		if s > p.Tol {
+			sol.Violated++
+		}
+		switch {
+		case d.rho[i] > 0:
+			sol.Objective += s * s / (2 * d.rho[i])
+		case !math.IsInf(d.hi[i], 1):
+			sol.Objective += d.hi[i] * s
+		}
+		sol.Multipliers = append(sol.Multipliers, l/d.sigma[i])
+		sol.Sides = append(sol.Sides, d.sign[i]*d.sigma[i]*pt.left[i]+d.shift[i])
+		if sol.Certificate != nil {
+			sol.Certificate[i] /= d.sigma[i]
+		}
+	}
+	sol.Gap = sol.Objective + pt.h
+	return pt, res, sol, nil
+}
+
+// multiplied returns B = −Σλᵢcᵢ between the objects of the support.
+func (d *dual) multiplied(t int, lambda []float64) *mat.Dense {
+	b := mat.NewDense(t, t, nil)
+	add := func(i, j int, v float64) { b.Set(i, j, b.At(i, j)+v) }
+	weights, trace := d.weights(lambda)
+	for k, at := range d.pairs {
+		add(at.i, at.i, -weights[k])
+		add(at.j, at.j, -weights[k])
+		add(at.i, at.j, weights[k])
+		add(at.j, at.i, weights[k])
+	}
+	for i := range t {
+		add(i, i, -trace)
+	}
+	return b
+}
+
+// transformation returns S of FitKernel.
+func (d *dual) transformation(f *mat.Dense, p *point) *mat.SymDense {
+	t, r := f.Dims()
+	_, _, c := d.phi.conjugate(0)
+	b := d.multiplied(t, p.lambda)
+	half := matrix.Mul(matrix.Mul(b, f), p.q) // BFQ
+	scaled := mat.NewDense(t, r, nil)
+	for i := range t {
+		for j, v := range half.RawRowView(i) {
+			scaled.RawRowView(i)[j] = v * d.phi.second(p.y[j])
+		}
+	}
+	out := matrix.Mul(scaled, half.T())
+	sym := symmetric(out)
+	for i := range t {
+		for j := i; j < t; j++ {
+			sym.SetSym(i, j, sym.At(i, j)+c*b.At(i, j))
+		}
+	}
+	return sym
+}
+
+// root returns L with W = LᵀL for the rows of x. f is x itself, or a factor of xxᵀ if x has more columns than rows.
+func (d *dual) root(x, f *mat.Dense, p *point) *mat.Dense {
+	if f == x {
+		r := len(p.x)
+		l := mat.NewDense(r, r, nil)
+		for i, v := range p.x {
+			for j := range r {
+				l.Set(i, j, math.Sqrt(v)*p.q.At(j, i))
+			}
+		}
+		return l
+	}
+	// Y has the eigenvectors u = v/y, v = xᵀBFq, in the space of x. The root is √α·I + Σ(√x − √α)·uuᵀ.
+	t, dim := x.Dims()
+	b := d.multiplied(t, p.lambda)
+	half := matrix.Mul(matrix.Mul(b, f), p.q)
+	v := matrix.Mul(half.T(), x)
+	alpha := math.Sqrt(d.phi.alpha)
+	var at []int
+	for k, y := range p.y {
+		if y != 0 && p.x[k] != d.phi.alpha {
+			at = append(at, k)
+			floats.Scale(1/y, v.RawRowView(k))
+		}
+	}
+	if alpha == 0 {
+		l := mat.NewDense(max(len(at), 1), dim, nil)
+		for i, k := range at {
+			floats.ScaleTo(l.RawRowView(i), math.Sqrt(p.x[k]), v.RawRowView(k))
+		}
+		return l
+	}
+	weights := make([]float64, len(p.x))
+	for _, k := range at {
+		weights[k] = math.Sqrt(p.x[k]) - alpha
+	}
+	l := weighted(v, weights)
+	for i := range dim {
+		l.Set(i, i, l.At(i, i)+alpha)
+	}
+	return l
+}
