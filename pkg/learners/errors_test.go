@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
@@ -42,9 +43,19 @@ func TestNilPanics(t *testing.T) {
 			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
 			return err
 		},
+		"IPLR":           func() error { _, err := iplr.Fit(ctx, x, nil, nil, iplr.Params{}); return err },
+		"IPLR rows":      func() error { _, err := iplr.NewProblem(ctx, nil, nil, nil); return err },
+		"IPLR kernel":    func() error { _, err := iplr.FitKernel(ctx, nil, x, nil, iplr.Params{}); return err },
+		"IPLR basis":     func() error { _, err := iplr.NewBasis(ctx, nil); return err },
+		"IPLR classes":   func() error { _, err := iplr.ClassBasis(ctx, nil, x, y, iplr.ClassParams{K: 1}); return err },
+		"IPLR J":         func() error { _, err := iplr.CombinedBasis(ctx, x, nil); return err },
+		"IPLR clusters":  func() error { _, err := iplr.KernelKMeans(ctx, rng, nil, 1); return err },
+		"IPLR spectral":  func() error { _, err := iplr.SpectralClusters(ctx, nil, mat.NewSymDense(1, nil), 1); return err },
+		"NewLowRank":     func() error { _, err := metric.NewLowRank(nil, x); return err },
+		"LowRank":        func() error { (*metric.LowRank)(nil).Dim(); return nil },
 		"Gram":           func() error { kernels.Gram(nil, x); return nil },
 		"NewGram":        func() error { _, err := kernels.NewGram(nil); return err },
-		"NewTransformed": func() error { _, err := kernels.NewTransformed(nil, 1, x, mat.NewSymDense(2, nil)); return err },
+		"NewTransformed": func() error { _, err := kernels.NewTransformed(nil, 1, 1, x, mat.NewSymDense(2, nil)); return err },
 		"NewMahalanobis": func() error { _, err := metric.NewMahalanobis((*mat.SymDense)(nil)); return err },
 		"ProjectPSD":     func() error { _, _, err := metric.ProjectPSD(nil); return err },
 		"bounds": func() error {

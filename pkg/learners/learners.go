@@ -226,9 +226,11 @@ const (
 	// NoProgress: no step improved the objective, and the residual is above
 	// the tolerance.
 	NoProgress
+	// Infeasible: nothing satisfies the constraints, and the fit has a proof of it.
+	Infeasible
 )
 
-var statusNames = enum.Of[Status]("unknown status %d", "not run", "converged", "closed form", "iteration cap", "no progress")
+var statusNames = enum.Of[Status]("unknown status %d", "not run", "converged", "closed form", "iteration cap", "no progress", "infeasible")
 
 // String returns the status in words.
 func (s Status) String() string { return statusNames.Text(s) }

@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
@@ -107,12 +108,35 @@ func readers() map[string]reader {
 			return itml.FitKernelRows(t.Context(), kernels.Linear{}, x, links, itml.KernelParams{MaxCycles: 5})
 		},
 		"ITML, learned kernel": func(_ *testing.T, x mat.Matrix) (any, error) {
-			l := itml.KernelResult{Support: []int{0, 3}, S: mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1})}
+			l := itml.KernelResult{Learned: kernels.Learned{Alpha: 1, Support: []int{0, 3}, S: mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1})}}
 			return l.Kernel(kernels.Linear{}, x)
 		},
 		"ITML, bounds": func(_ *testing.T, x mat.Matrix) (any, error) {
 			u, l, err := itml.BoundParams{}.Of(x, links, metric.Euclidean{})
 			return []float64{u, l}, err
+		},
+		"IPLR": func(t *testing.T, x mat.Matrix) (any, error) {
+			b, err := iplr.ClassBasis(t.Context(), source(), x, y, iplr.ClassParams{K: 1})
+			if err != nil {
+				return nil, err
+			}
+			return iplr.Fit(t.Context(), x, b, links, iplr.Params{MaxCycles: 5})
+		},
+		"IPLR, bases": func(t *testing.T, x mat.Matrix) (any, error) {
+			single, err := iplr.SingularBasis(t.Context(), x, 1)
+			if err != nil {
+				return nil, err
+			}
+			means, err := iplr.MeansBasis(t.Context(), x, y)
+			if err != nil {
+				return nil, err
+			}
+			clusters, err := iplr.KMeansBasis(t.Context(), source(), x, 2)
+			if err != nil {
+				return nil, err
+			}
+			combined, err := iplr.CombinedBasis(t.Context(), x, iplr.MeanCoefficients(y))
+			return []any{single.Vectors(), means.Vectors(), clusters.Vectors(), combined}, err
 		},
 		"Ridge": func(t *testing.T, x mat.Matrix) (any, error) {
 			return linear.FitRidge(t.Context(), x, targets, linear.RidgeParams{})
@@ -213,7 +237,7 @@ func readers() map[string]reader {
 			return kernels.MedianGaussian(nil, x)
 		},
 		"Expanded": func(_ *testing.T, x mat.Matrix) (any, error) {
-			k, err := kernels.NewTransformed(kernels.Linear{}, width(x), other(x), matrixtest.Identity(n))
+			k, err := kernels.NewTransformed(kernels.Linear{}, 1, width(x), other(x), matrixtest.Identity(n))
 			if err != nil {
 				return nil, err
 			}

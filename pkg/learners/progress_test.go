@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
@@ -118,6 +119,16 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 		},
 		"FitKernelRows": func(ctx context.Context, p told) (any, error) {
 			return itml.FitKernelRows(ctx, kernels.Linear{}, x, links, itml.KernelParams{Progress: p, MaxCycles: 12})
+		},
+		"IPLR": func(ctx context.Context, p told) (any, error) {
+			b, err := iplr.ClassBasis(ctx, draw(), x, y, iplr.ClassParams{K: 3})
+			if err != nil {
+				return iplr.Result{}, err
+			}
+			return iplr.Fit(ctx, x, b, links, iplr.Params{Progress: p, MaxCycles: 12, Tol: 1e-9})
+		},
+		"IPLR, kernel": func(ctx context.Context, p told) (any, error) {
+			return iplr.FitKernel(ctx, gram, iplr.RandomColumns(draw(), n, 3), links, iplr.Params{Progress: p, MaxCycles: 12, Tol: 1e-9, Infeasible: iplr.InfeasibleDrop})
 		},
 		"BatchPOLA, passes": func(ctx context.Context, p told) (any, error) {
 			return saved(pairs.FitBatchPOLA(ctx, x, links, pairs.BatchPOLAParams{Progress: p, MaxIterations: 10}))

@@ -44,6 +44,10 @@ func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Cos
 type KernelResult struct {
 	learners.Result
 	Kernel *kernels.Transformed
+	// Landmarks is the number of landmarks of an approximate fit, and Left the share of the trace of the kernel
+	// matrix that they leave out; 0 of an exact one.
+	Landmarks int
+	Left      float64
 }
 
 // Progress is told of each iteration of a batch fit; nil for none.

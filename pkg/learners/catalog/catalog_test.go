@@ -753,7 +753,7 @@ func ExampleAll() {
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0
 	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 lower=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001 upper=0
-	// kernel-itml   data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
+	// kernel-itml   data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian landmarks=0 low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
 	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
 	// pca           data set                             dim=2

@@ -300,7 +300,11 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     itml.KernelVersion,
 		Constructor: "itml.FitKernelRows",
-		Params:      slices.Concat(itmlSlack, itmlParams, kernelParams),
+		Params: slices.Concat(itmlSlack, itmlParams, kernelParams, []Param{
+			of(itml.KernelParams{}, "Landmarks", Param{
+				Name: "landmarks", Doc: "approximation: the metric is learned in the span of so many rows, which represent the others, and only they are stored; 0 means exact", Default: "0",
+			}),
+		}),
 		FitKernel: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
 			xd := matrix.Given("catalog: FitKernel: x", x)
 			_, d := xd.Dims()
@@ -315,6 +319,7 @@ var entries = []Entry{
 			p = withSlack(p, v)
 			l, err := itml.FitKernelRows(ctx, k, xd, links, itml.KernelParams{
 				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: progress,
+				Landmarks: v.Int("landmarks"),
 			})
 			if err != nil {
 				return KernelResult{}, err
@@ -326,7 +331,7 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, fmt.Errorf("kernel-itml: %w", err)
 			}
-			return KernelResult{Result: l.Result, Kernel: t}, nil
+			return KernelResult{Result: l.Result, Kernel: t, Landmarks: l.Landmarks, Left: l.Left}, nil
 		},
 	},
 	{
