@@ -16,7 +16,7 @@ import (
 // The grammar of exported signatures, which the documentation of package learners tells.
 
 // writers are the functions that write to a matrix they are given.
-var writers = []string{"metric.Orthonormalise", "spectral.EigenSym.VectorsTo"}
+var writers = []string{"datasets.Scaler.ApplyInPlace", "metric.Orthonormalise", "spectral.EigenSym.VectorsTo"}
 
 // closedForms are the fits that return a model in closed form, or none, and so have no
 // learners.Result to tell.

@@ -57,11 +57,19 @@ type Columns struct {
 // is true, and are an error otherwise. Errors are those of datasets.ReadCSV and of
 // its cells, and an *OptionError if no column is given as label, if the label is
 // dropped too, or if no column is left as a feature.
+//
+// Cells become numbers row by row. If r is a regular file, or else an io.ReadSeeker, its rows are counted first, so that
+// memory is that of X and the labels; of other readers it is twice that for a moment. X and the labels are
+// refused where they do not fit limits.Memory, before they are read if their rows could be counted.
 func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if c.Label == "" {
 		return nil, notAllowed("label: no column given, want its name or number")
 	}
-	t, err := datasets.ReadCSV(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
+	rows, err := countRows(r)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", name, err)
+	}
+	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +104,11 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if len(features) == 0 {
 		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
-	if d.X, err = t.Numbers(features, missing); err != nil {
+	d.X, d.Labels, err = gather(t, rows, features, &classColumn{column: label}, missing)
+	if err != nil {
 		return nil, err
 	}
-	d.Labels, err = t.Words(label)
-	return d, err
+	return d, nil
 }
 
 // Read reads a CSV file like the one that the model was fitted on. With a header,
@@ -109,44 +117,61 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 // are there: a column of missing cells only, as new rows have it, counts as none.
 // Errors are those of Read.
 func (m *Model) Read(r io.Reader, name string) (*Data, error) {
-	l := m.made().layout
+	rows, err := countRows(r)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", name, err)
+	}
+	t, features, label, unused, err := m.made().open(r, name)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused}
+	d.X, d.Labels, err = gather(t, rows, features, label, m.recipe.ImputeMean)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open reads a CSV file as far as its columns: of features, of the class, and the names of others.
+func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, features []int, class *classColumn, unused []string, err error) {
 	o := datasets.CSVOptions{Header: datasets.HeaderNo}
-	if l.Header {
+	if m.layout.Header {
 		o.Header = datasets.HeaderYes
 	}
-	t, err := datasets.ReadCSV(r, name, o)
-	if err != nil {
-		return nil, err
+	if t, err = datasets.NewCSVRows(r, name, o); err != nil {
+		return nil, nil, nil, nil, err
 	}
-	d := &Data{Name: name, Layout: l.clone()}
-	features, label, err := l.find(t)
+	features, label, err := m.layout.find(&t.CSVColumns)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, nil, err
 	}
-	for j := range t.Width() {
-		if j != label && !slices.Contains(features, j) {
-			d.Unused = append(d.Unused, t.ColumnName(j))
+	known := make([]bool, t.Width())
+	for _, j := range features {
+		known[j] = true
+	}
+	for j := range known {
+		if j != label && !known[j] {
+			unused = append(unused, t.ColumnName(j))
 		}
 	}
-	if d.X, err = t.Numbers(features, m.recipe.ImputeMean); err != nil {
-		return nil, err
-	}
-	if label >= 0 && t.Missing(label) < t.Len() {
-		d.Labels, err = t.Words(label)
-	}
-	return d, err
+	return t, features, &classColumn{column: label, optional: true}, unused, nil
 }
 
 // find returns the columns of a file; label is -1 if it has none.
-func (l Layout) find(t *datasets.CSV) (features []int, label int, err error) {
+func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err error) {
 	label = -1
 	if l.Header {
-		if j := slices.Index(t.Header, l.Label); j >= 0 {
+		at := make(map[string]int, len(t.Header)) // there may be very many
+		for j, name := range t.Header {
+			at[name] = j
+		}
+		if j, ok := at[l.Label]; ok {
 			label = j
 		}
 		for _, name := range l.Features {
-			j := slices.Index(t.Header, name)
-			if j < 0 {
+			j, ok := at[name]
+			if !ok {
 				_, err := t.Column(name)
 				if err == nil { // a number that is no name here
 					err = &datasets.UnknownColumnError{File: t.Name, Column: name, Columns: t.Header, Width: t.Width()}

@@ -211,7 +211,7 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 		return err
 	}
 	m := &Model{recipe: r, layout: d.Layout}
-	if x, _, err = m.prepare(x); err != nil {
+	if x, _, err = m.prepare(x, true); err != nil {
 		return err
 	}
 	if queries, err = m.Prepare(queries); err != nil {

@@ -169,6 +169,16 @@ type Progress func(done, total int)
 // one name, a name for a feature too few or too many, no column for the labels;
 // and so is a name or label that is not UTF-8. It panics if d or d.X is nil.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
+	return fit(ctx, d, r, p, false)
+}
+
+// FitInPlace is Fit for data that nobody needs afterwards: it prepares the rows in d.X itself, where Fit makes
+// a second matrix. d.X then holds prepared rows or, after an error, some of them. The model is that of Fit.
+func FitInPlace(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
+	return fit(ctx, d, r, p, true)
+}
+
+func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Model, error) {
 	r, e, values, err := r.resolve()
 	if err != nil {
 		return nil, err
@@ -181,7 +191,7 @@ func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	for _, c := range y {
 		m.counts[c]++
 	}
-	x, rep, err := m.prepare(d.X)
+	x, rep, err := m.prepare(d.X, inPlace)
 	if err != nil {
 		return nil, err
 	}
@@ -193,24 +203,30 @@ func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	return m, nil
 }
 
-// prepare learns the preparation and returns the prepared rows.
-func (m *Model) prepare(x *mat.Dense) (*mat.Dense, Report, error) {
+// prepare learns the preparation and returns the prepared rows: x itself if it may be changed.
+func (m *Model) prepare(x *mat.Dense, inPlace bool) (*mat.Dense, Report, error) {
 	s, constant, err := fitScaler(x, m.layout.Features, m.recipe)
 	if err != nil {
 		return nil, Report{}, err
 	}
 	m.scaler = s
-	out, err := m.Prepare(x)
 	rep := Report{Constant: constant}
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	for i := range n {
-		for j := range d {
-			if v := x.At(i, j); v != v {
+		for _, v := range x.RawRowView(i) {
+			if v != v {
 				rep.Imputed++
 			}
 		}
 	}
-	return out, rep, err
+	if !inPlace {
+		out, err := m.Prepare(x)
+		return out, rep, err
+	}
+	if err := s.ApplyInPlace(x); err != nil {
+		return nil, Report{}, named(err, m.layout.Features, 0)
+	}
+	return x, rep, nil
 }
 
 // learn sets the metric.
@@ -228,7 +244,7 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 	if e.Feedback == catalog.Pairs {
 		m.metric, m.report.Mistakes, err = online(ctx, e, v, x, links, m.recipe.Passes, p)
 	} else {
-		m.metric, m.report.Status, err = batch(ctx, e, v, x, links, y, p)
+		m.metric, err = batch(ctx, e, v, x, links, y, p, &m.report)
 	}
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
@@ -236,22 +252,25 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 	return ctx.Err()
 }
 
-// batch returns the metric of a batch learner and why it stopped.
-func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int, p Progress) (Metric, learners.Status, error) {
+// batch returns the metric of a batch learner, and reports why it stopped and what it approximated.
+func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int, p Progress, rep *Report) (Metric, error) {
 	var told catalog.Progress
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 	}
 	if e.FitKernel != nil {
 		r, err := e.FitKernel(ctx, x, links, v, told)
-		return r.Kernel, r.Status, err
+		rep.Status, rep.Landmarks, rep.Left = r.Status, r.Landmarks, r.Left
+		return r.Kernel, err
 	}
 	if e.FitLinks != nil {
 		r, err := e.FitLinks(ctx, x, links, v, told)
-		return r.Metric, r.Status, err
+		rep.Status = r.Status
+		return r.Metric, err
 	}
 	r, err := e.FitData(ctx, x, y, v, told)
-	return r.Metric, r.Status, err
+	rep.Status = r.Status
+	return r.Metric, err
 }
 
 // online feeds the pairs to an online learner and returns its metric and the

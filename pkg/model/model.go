@@ -52,6 +52,10 @@ type Report struct {
 	// Mistakes is the number of pairs that an online learner predicted wrongly in
 	// its last pass, each before the update on it.
 	Mistakes int
+	// Landmarks is the number of rows in whose span a kernel learner approximated, and Left the share of the
+	// trace of the kernel matrix of the joined rows that is outside; 0 of an exact fit.
+	Landmarks int
+	Left      float64
 }
 
 // ErrKernel is returned, wrapped, where a model needs the matrix of its metric
@@ -106,7 +110,7 @@ func (m *Model) Metric() Metric { return m.made().metric }
 func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 	out, err := m.made().scaler.Apply(x)
 	if err != nil {
-		return nil, named(err, m.layout.Features)
+		return nil, named(err, m.layout.Features, 0)
 	}
 	return out, nil
 }
@@ -116,20 +120,17 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 // of Prepare, ErrKernel for a kernel metric, ErrZero for a metric of rank 0, and
 // a coordinate that overflows.
 func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
-	a, ok := m.made().metric.(*metric.Mahalanobis)
-	if !ok {
-		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)
-	}
-	if a.Rows() == 0 {
-		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrZero)
+	l, err := m.linear()
+	if err != nil {
+		return nil, err
 	}
 	p, err := m.Prepare(x)
 	if err != nil {
 		return nil, err
 	}
-	out := a.EmbedRows(p)
-	if err := metric.CheckFinite(out); err != nil {
-		return nil, fmt.Errorf("model: coordinates overflow: %w", err)
+	out := l.EmbedRows(p)
+	if err := checkCoordinates(out, 0); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -142,7 +143,7 @@ func fitScaler(x *mat.Dense, features []string, r Recipe) (*datasets.Scaler, []s
 	}
 	s, columns, err := datasets.FitScaler(x, p, r.ImputeMean)
 	if err != nil {
-		return nil, nil, named(err, features)
+		return nil, nil, named(err, features, 0)
 	}
 	var constant []string
 	for _, j := range columns {
@@ -151,8 +152,8 @@ func fitScaler(x *mat.Dense, features []string, r Recipe) (*datasets.Scaler, []s
 	return s, constant, nil
 }
 
-// named gives the error of a Scaler with the name of the feature.
-func named(err error, features []string) error {
+// named gives the error of a Scaler with the name of the feature; its row 0 is row first of a table.
+func named(err error, features []string, first int) error {
 	e, ok := errors.AsType[*datasets.FeatureError](err)
 	switch {
 	case !ok:
@@ -160,5 +161,5 @@ func named(err error, features []string) error {
 	case e.Row < 0:
 		return fmt.Errorf("model: column %s: %w", features[e.Column], e.Err)
 	}
-	return fmt.Errorf("model: row %d, column %s: %w", e.Row, features[e.Column], e.Err)
+	return fmt.Errorf("model: row %d, column %s: %w", first+e.Row, features[e.Column], e.Err)
 }

@@ -1,0 +1,293 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/plural"
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+)
+
+// countRows returns how many rows of cells, a header included, a CSV text has that can be read twice,
+// and leaves r where it was. It returns 0 for a text that cannot, such as that of a pipe.
+func countRows(r io.Reader) (int, error) {
+	s, ok := r.(io.ReadSeeker)
+	if !ok {
+		return 0, nil
+	}
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // a device may have no end
+			return 0, nil
+		}
+	}
+	start, err := s.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	rows := 0
+	quoted, empty := false, true
+	for b := bufio.NewReaderSize(s, 1<<16); ; {
+		part, err := b.ReadSlice('\n')
+		if bytes.Count(part, []byte{'"'})%2 == 1 {
+			quoted = !quoted // a line break between quotes is part of a cell
+		}
+		empty = empty && len(bytes.TrimRight(part, "\r\n")) == 0
+		if (err == nil && !quoted || err == io.EOF) && !empty {
+			rows++
+			empty = true
+		}
+		switch err {
+		case nil, bufio.ErrBufferFull:
+			continue
+		case io.EOF:
+			_, err = s.Seek(start, io.SeekStart)
+		}
+		return rows, err
+	}
+}
+
+// classColumn reads the column of the class.
+type classColumn struct {
+	column   int  // -1 if there is none
+	optional bool // a column of missing cells only counts as none
+
+	names  map[string]string
+	text   int64 // bytes of names
+	rows   int   // read so far
+	absent error // about the first cell, if that is missing
+}
+
+// distinct is what a class takes beside its text: a string and its place in a map.
+const distinct = 64
+
+// cell returns the class of the row that t has read, "" if the column counts as none so far. All rows of a class
+// share one string.
+func (c *classColumn) cell(t *datasets.CSVRows) (string, error) {
+	if c.column < 0 {
+		return "", nil
+	}
+	c.rows++
+	name, err := t.Word(c.column)
+	switch {
+	case err != nil && c.optional && (c.rows == 1 || c.absent != nil):
+		if c.rows == 1 {
+			c.absent = err
+		}
+		return "", nil
+	case err != nil:
+		return "", err
+	case c.absent != nil:
+		return "", c.absent
+	}
+	if known, ok := c.names[name]; ok {
+		return known, nil
+	}
+	if c.names == nil {
+		c.names = map[string]string{}
+	}
+	name = strings.Clone(name) // a cell holds the text of its row
+	c.names[name] = name
+	c.text += int64(len(name)) + distinct
+	return name, nil
+}
+
+// labelled tells whether the rows read have classes.
+func (c *classColumn) labelled() bool { return c.column >= 0 && c.absent == nil }
+
+// perLabel is the size of a string without its text.
+const perLabel = 16
+
+// gather reads all rows of t into a matrix and their classes. rows is their number with a header, or 0 if it is
+// not known.
+func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, missing bool) (*mat.Dense, []string, error) {
+	d := len(features)
+	size := func(n int) int64 {
+		s := limits.Floats(n, d)
+		if class.column >= 0 {
+			s += limits.Product(perLabel, n)
+		}
+		return max(s, s+class.text) // of two large ones the sum may overflow
+	}
+	if t.Header != nil {
+		rows--
+	}
+	rows = max(rows, 0)
+	if err := limits.Check(fmt.Sprintf("%s: %s of %s", t.Name, plural.Of(rows, "row"), plural.Of(d, "feature")), size(rows)); err != nil {
+		return nil, nil, fmt.Errorf("model: %w", err)
+	}
+	// One part if the rows are known, else parts that double.
+	const least, most = 1 << 13, 1 << 23 // numbers
+	part := make([]float64, 0, max(rows*d, d))
+	var full [][]float64
+	labels := make([]string, 0, rows)
+	n := 0
+	for {
+		_, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(part)+d > cap(part) {
+			full = append(full, part)
+			part = make([]float64, 0, max(d, min(most, max(least, 2*cap(part)))))
+		}
+		part = part[:len(part)+d]
+		if err := t.Numbers(part[len(part)-d:], features, missing); err != nil {
+			return nil, nil, err
+		}
+		label, err := class.cell(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		n++
+		if class.labelled() {
+			labels = append(labels, label)
+		}
+		if limit := limits.Memory(); size(n) > limit {
+			return nil, nil, fmt.Errorf("model: %s:%d: %w", t.Name, t.Line(), &limits.MemoryError{What: "the table", Limit: limit})
+		}
+	}
+	if full != nil {
+		part = slices.Concat(append(full, part)...)
+	}
+	if !class.labelled() {
+		labels = nil
+	}
+	return mat.NewDense(n, d, part), labels, nil
+}
+
+// Embedded are successive rows of a file, embedded.
+type Embedded struct {
+	// Z holds the coordinates Lx, a row per row.
+	Z *mat.Dense
+	// Labels holds one class per row; nil if the file has none.
+	Labels []string
+	// Unused lists columns of the file that are neither features nor labels.
+	Unused []string
+}
+
+// blockBytes is about what the coordinates and the features of a block take, and blockRows the least number of its
+// rows: gonum's product has other bits for fewer, where it takes another way.
+const (
+	blockBytes = 1 << 20
+	blockRows  = 256
+	blocksHeld = 4 // with the block before, those that the caller has, and what grew
+)
+
+// EmbedCSV reads a CSV file as Read does, and yields its rows block by block as Embed embeds them, with the same
+// bits if 256 rows take less than a fourth of limits.Memory. Memory is that of a few blocks, about 1 MB or 256 rows each, however long the file is. An error ends the sequence: those of
+// Read and of Embed, whose rows count from the first of the file. What was yielded before is right, so that whoever
+// must not use part of a file waits for the end. Each block is new: the caller may keep and change it.
+//
+// A column of classes that is missing in the first row must be missing in all.
+func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
+	l, err := m.linear()
+	return func(yield func(*Embedded, error) bool) {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		t, features, class, unused, err := m.open(r, name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d := len(features)
+		perRow := limits.Floats(2*d + l.Rows()) // read, prepared, embedded
+		rows := max(blockBytes/perRow, min(blockRows, limits.Memory()/(blocksHeld*perRow)), 1)
+		var read []float64
+		var last *mat.Dense // the block before, prepared
+		for first := 0; ; {
+			read = read[:0]
+			class.names = nil // there may be as many as rows
+			b := &Embedded{Unused: unused}
+			n := 0
+			for ; int64(n) < rows; n++ {
+				_, err := t.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				read = slices.Grow(read, d)[:len(read)+d]
+				if err := t.Numbers(read[len(read)-d:], features, m.recipe.ImputeMean); err != nil {
+					yield(nil, err)
+					return
+				}
+				label, err := class.cell(t)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if class.labelled() {
+					b.Labels = append(b.Labels, label)
+				}
+			}
+			if n == 0 {
+				return
+			}
+			x, err := m.scaler.Apply(mat.NewDense(n, d, read))
+			if err != nil {
+				yield(nil, named(err, m.layout.Features, first))
+				return
+			}
+			// A short last block has the bits of the whole beside rows of the one before.
+			if last != nil && n < blockRows {
+				last.Slice(0, n, 0, d).(*mat.Dense).Copy(x)
+				k, _ := last.Dims()
+				b.Z = mat.DenseCopyOf(l.EmbedRows(last.Slice(0, max(n, min(k, blockRows)), 0, d)).Slice(0, n, 0, l.Rows()))
+			} else {
+				b.Z = l.EmbedRows(x)
+			}
+			if err := checkCoordinates(b.Z, first); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+			last = x
+			first += n
+		}
+	}
+}
+
+// linear returns the metric of a model that can embed.
+func (m *Model) linear() (*metric.Mahalanobis, error) {
+	a, ok := m.made().metric.(*metric.Mahalanobis)
+	if !ok {
+		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)
+	}
+	if a.Rows() == 0 {
+		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrZero)
+	}
+	return a, nil
+}
+
+// checkCoordinates returns an error if a coordinate overflows; row 0 of z is row first of a table.
+func checkCoordinates(z *mat.Dense, first int) error {
+	n, _ := z.Dims()
+	for i := range n {
+		for j, v := range z.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("model: coordinates overflow: row %d, column %d: %v is not allowed, want a finite number", first+i, j, v)
+			}
+		}
+	}
+	return nil
+}
