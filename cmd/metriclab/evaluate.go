@@ -59,7 +59,7 @@ splits there is none.
 				} else {
 					var columns model.Columns
 					if recipe, columns, err = f.recipe(c); err == nil {
-						d, err = readLabelled(args[0], columns, recipe.ImputeMean)
+						d, err = a.readLabelled(c.Context(), args[0], columns, recipe.ImputeMean)
 					}
 				}
 				if err != nil {
@@ -108,7 +108,7 @@ func (a *app) fromModel(c *cobra.Command, path, table string) (model.Recipe, *mo
 			fmt.Fprintf(a.err, "%s was fitted by version %d of %s; this program has version %d\n", path, m.LearnerVersion(), e.Name, e.Version)
 		}
 	}
-	d, err := a.readForModel(table, m)
+	d, err := a.readForModel(c.Context(), table, m)
 	return m.Recipe(), d, err
 }
 

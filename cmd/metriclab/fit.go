@@ -34,9 +34,12 @@ with the class, all other columns numbers. Columns are given by name or by numbe
 from 1. With --header auto the first row is a header if --label or --drop give a
 name, or if none of its other cells is a number. A cell that is missing (empty, ?
 or NA) or no finite number is an error with line and column; --impute mean fills
-missing cells with the mean of the column over the training rows. A table that
-takes more than --max-memory, or a row that takes more than a sixteenth of that, is
-an error: so a pipe or /dev/stdin without an end is one, too.
+missing cells with the mean of the column over the training rows. Cells become
+numbers as they are read: a cell takes 8 bytes, a class 16 and the text of each
+class. A table that takes more than --max-memory, or a row of text that takes more
+than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
+one, too. Rows of a regular file are counted first; from a pipe the table takes
+twice its memory for a moment.
 
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
@@ -90,10 +93,10 @@ func (a *app) fit(ctx context.Context, path string, columns model.Columns, recip
 	var d *model.Data
 	m, err := atOnce(ctx, func() (*model.Model, error) {
 		var err error
-		if d, err = readLabelled(path, columns, recipe.ImputeMean); err != nil {
+		if d, err = a.readLabelled(ctx, path, columns, recipe.ImputeMean); err != nil {
 			return nil, err
 		}
-		return model.Fit(ctx, d, recipe, progress)
+		return model.FitInPlace(ctx, d, recipe, progress)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -109,7 +112,7 @@ func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
 	if o.model, err = outPath("out", o.model, table); err != nil {
 		return err
 	}
-	files := map[string]bool{o.model: true}
+	files := []string{o.model}
 	for _, f := range []struct {
 		name string
 		path *string
@@ -120,10 +123,10 @@ func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
 		if *f.path, err = outPath(f.name, *f.path, table); err != nil {
 			return err
 		}
-		if files[*f.path] {
+		if slices.ContainsFunc(files, func(other string) bool { return samePath(*f.path, other) }) {
 			return usageError{fmt.Errorf("flag --%s: %s is the file of another flag", f.name, *f.path)}
 		}
-		files[*f.path] = true
+		files = append(files, *f.path)
 	}
 	return nil
 }
@@ -283,13 +286,16 @@ func oneTable(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable opens a file for read and names the data after it.
-func readTable(path string, read func(*os.File) (*model.Data, error)) (*model.Data, error) {
-	f, err := os.Open(path)
+// readTable opens a file for read, tells how far it was read, and names the data after it.
+func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (*model.Data, error)) (*model.Data, error) {
+	f, err := openTable(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	var done func()
+	f.tell, done = a.meter(ctx, work{unit: "MB"})
+	defer done()
 	d, err := read(f)
 	if err != nil {
 		return nil, tableError(err)
@@ -310,8 +316,8 @@ func tableError(err error) error {
 }
 
 // readLabelled reads a table to learn from.
-func readLabelled(path string, columns model.Columns, impute bool) (*model.Data, error) {
-	d, err := readTable(path, func(r *os.File) (*model.Data, error) { return model.Read(r, path, columns, impute) })
+func (a *app) readLabelled(ctx context.Context, path string, columns model.Columns, impute bool) (*model.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return model.Read(r, path, columns, impute) })
 	if errors.Is(err, datasets.ErrMissingCell) {
 		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
 	}
@@ -339,15 +345,22 @@ func loadModel(path string) (*model.Model, error) {
 }
 
 // readForModel reads a table with the columns of a model.
-func (a *app) readForModel(path string, m *model.Model) (*model.Data, error) {
-	d, err := readTable(path, func(r *os.File) (*model.Data, error) { return m.Read(r, path) })
+func (a *app) readForModel(ctx context.Context, path string, m *model.Model) (*model.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return m.Read(r, path) })
 	if errors.Is(err, datasets.ErrMissingCell) {
 		return nil, fmt.Errorf("%w; the model was fitted without --impute mean", err)
 	}
-	if err == nil && len(d.Unused) > 0 {
-		fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, strings.Join(d.Unused, ", "))
+	if err == nil {
+		a.leftOut(path, d.Unused)
 	}
 	return d, err
+}
+
+// leftOut tells of columns that are not used, if there are any.
+func (a *app) leftOut(path string, unused []string) {
+	if len(unused) > 0 {
+		fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, strings.Join(unused, ", "))
+	}
 }
 
 // outPath checks, before the work, that the file of a flag can be written and is
@@ -381,6 +394,13 @@ func outPath(flag, path string, reads ...string) (string, error) {
 	return path, nil
 }
 
+// samePath tells whether two results of outPath, of files that need not be there, name one file.
+func samePath(a, b string) bool {
+	da, errA := os.Stat(filepath.Dir(a))
+	db, errB := os.Stat(filepath.Dir(b))
+	return errA == nil && errB == nil && os.SameFile(da, db) && filepath.Base(a) == filepath.Base(b)
+}
+
 // atOnce returns what f returns, or the error of ctx as soon as that is done: f, which
 // must write no file, is then left to the end of the program.
 func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
@@ -403,23 +423,32 @@ func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
 }
 
 // work is what a meter counts: things by their noun, as many as there are or, if capped, at
-// most so many.
+// most so many; or what was read, in a unit.
 type work struct {
 	noun   string
 	capped bool
+	unit   string
 }
 
 // bar returns the words of a bar, before and after it.
 func (w work) bar() (counters, left string) {
-	if w.capped {
+	switch {
+	case w.unit != "":
+		return "read %d of %d " + w.unit + " ", " left"
+	case w.capped:
 		return "%d of at most %d " + w.noun + "s ", " to the last"
 	}
 	return "%d of %d " + w.noun + "s ", " left"
 }
 
-// line returns the line that is written where there is no terminal.
+// line returns the line that is written where there is no terminal. A total of 0 is not known.
 func (w work) line(done, total int, left time.Duration) string {
-	if w.capped {
+	switch {
+	case w.unit != "":
+		return fmt.Sprintf("read %d of %d %s, %s left\n", done, total, w.unit, about(left))
+	case total == 0:
+		return plural.Of(done, w.noun) + "\n"
+	case w.capped:
 		return fmt.Sprintf("%d of at most %s, the last in %s\n", done, plural.Of(total, w.noun), about(left))
 	}
 	return fmt.Sprintf("%d of %s, %s left\n", done, plural.Of(total, w.noun), about(left))
@@ -432,9 +461,6 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	var mu sync.Mutex
 	var bars *mpb.Progress
 	var bar *mpb.Bar
-	if a.terminal {
-		bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
-	}
 	begin, next := time.Now(), time.Now().Add(a.every)
 	show := func(done, total int) {
 		mu.Lock()
@@ -442,12 +468,17 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 		if ctx.Err() != nil {
 			return
 		}
-		if bars != nil {
+		if a.terminal {
 			if bar == nil {
-				counters, left := w.bar()
-				bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-					mpb.PrependDecorators(decor.CountersNoUnit(counters)),
-					mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left)))
+				bars = mpb.NewWithContext(ctx, mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+				if total == 0 {
+					bar = bars.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.CurrentNoUnit("%d "+w.noun+"s ")))
+				} else {
+					counters, left := w.bar()
+					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
+						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left)))
+				}
 			}
 			bar.SetCurrent(int64(done))
 			return
@@ -465,8 +496,6 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 		defer mu.Unlock()
 		if bar != nil {
 			bar.Abort(true)
-		}
-		if bars != nil {
 			bars.Wait()
 		}
 	}
@@ -493,6 +522,9 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	case learners.NotRun, learners.Closed, learners.Converged:
 	default:
 		fmt.Fprintf(&b, "the learner stopped early: %s\n", rep.Status)
+	}
+	if rep.Landmarks > 0 {
+		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the kernel's trace over the rows that pairs join\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left)
 	}
 	if dim, ok := rank(m); ok {
 		fmt.Fprintf(&b, "the metric embeds in %s\n", plural.Of(dim, "dimension"))

@@ -72,6 +72,7 @@ func TestTablesGolden(t *testing.T) {
 			"transform good.csv --model pa.json",
 			"fit good.csv --label class --drop id --learner logdet --param gamma=10 --pairs 20 --out itml.json",
 			"fit good.csv --label class --drop id --learner kernel-itml --param gamma=10 --param kernel-gamma=0.2 --pairs 20 --out kernel.json",
+			"fit good.csv --label class --drop id --learner kernel-itml --param kernel-gamma=0.2 --param landmarks=3 --pairs 20 --out landmarks.json",
 			"transform good.csv --model kernel.json",
 			"plot good.csv --model kernel.json --out p.png",
 			"evaluate good.csv --model kernel.json --repeats 2 --k 1",
@@ -117,7 +118,7 @@ func TestTablesGolden(t *testing.T) {
 			"fit good.csv --label class --drop id --learner fda --out m.json", "fit plain.csv --label 1 --learner fda --out plain.json",
 			"transform good.csv", "transform --model m.json", "transform good.csv --model nowhere.json", "transform good.csv --model model.txt",
 			"transform good.csv --model pola.state", "transform good.csv --model cut.json", "transform renamed.csv --model m.json",
-			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x",
+			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x", "transform good.csv --model m.json --out x --npy ./x",
 			"transform good.csv --model m.json --out .", "transform good.csv --model m.json --npy nowhere/z.npy", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
 			"plot good.csv --model model.txt --out p.png",
 		}},
@@ -378,6 +379,7 @@ func TestFitExports(t *testing.T) {
 		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy": "a kernel metric is no linear map",
 		"fit good.csv --label class --learner kernel-itml --out k.json --matrix-npy m2.npy": "a kernel metric is no linear map",
 		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":         "k.json is the file of another flag",
+		"fit good.csv --label class --learner pca --out k.json --matrix-npy ./k.json":       "./k.json is the file of another flag",
 		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":       "is the file to read",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {

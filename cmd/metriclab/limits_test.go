@@ -28,7 +28,7 @@ func TestMaxMemoryFlag(t *testing.T) {
 		t.Errorf("the limit is %d after refused flags", limits.Memory())
 	}
 	c := newCommand(toys(nil))
-	if code := c.run("fit", "good.csv", "--label", "class", "--learner", "fda", "--out", "m.json", "--max-memory", "1kB"); code != exitFailed || !strings.Contains(c.err.String(), "the table takes more than the limit of 1000 bytes (flag --max-memory") {
+	if code := c.run("fit", "good.csv", "--label", "class", "--learner", "fda", "--out", "m.json", "--max-memory", "300"); code != exitFailed || !strings.Contains(c.err.String(), "model: good.csv: 10 rows of 3 features would take 400 bytes of memory, the limit is 300 bytes (flag --max-memory") {
 		t.Errorf("a table beyond the limit: exit code %d, %s", code, c.err.String())
 	}
 	if code := c.run("fit", "good.csv", "--label", "class", "--learner", "fda", "--out", "m.json", "--max-memory", "1MiB"); code != exitOK || limits.Memory() != 1<<20 {

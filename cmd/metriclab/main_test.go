@@ -139,7 +139,7 @@ func newCommand(p experiment.Paper) *command {
 	c.app = &app{
 		papers: []experiment.Paper{p}, out: &c.out, err: &c.err, every: time.Hour, env: func(string) string { return "" },
 		world: harness.World{
-			Build: harness.Build{Revision: "0123456789abcdef", Version: "(devel)", Go: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "a CPU", Cores: 2, GOMAXPROCS: 2},
+			Build: harness.Build{Revision: "0123456789abcdef", Version: "(devel)", Go: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "a CPU", Cores: 2, GOMAXPROCS: 2, Product: "pure Go with FMA"},
 			Host:  "host", PID: 1,
 		},
 	}

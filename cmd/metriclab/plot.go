@@ -37,7 +37,7 @@ of a kernel learner is refused, as by transform.`,
 			if err != nil {
 				return err
 			}
-			d, err := a.readForModel(args[0], m)
+			d, err := a.readForModel(c.Context(), args[0], m)
 			if err != nil {
 				return err
 			}

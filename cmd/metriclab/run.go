@@ -355,7 +355,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Short: "Say what is done, missing and failed",
 		Long: `Count the jobs of each experiment: done, missing, failed; done by another commit
 than this program's; and stored jobs that belong to other settings or versions
-(stray). Published says whether the published table is complete and current.
+(stray). Published says whether the published table is complete and current
+(yes), of an earlier version of the code (stale) or neither (no).
 With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -377,7 +378,10 @@ With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 			fmt.Fprintln(w, "experiment\tjobs\tdone\tmissing\tfailed\tother commit\tstray\tpublished")
 			for _, s := range all {
 				published := "no"
-				if s.Published {
+				switch {
+				case s.Stale:
+					published = "stale"
+				case s.Published:
 					published = "yes"
 				}
 				fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Experiment, s.Jobs, s.Done, s.Missing, s.Failed, s.OtherCommit, s.Stray, published)

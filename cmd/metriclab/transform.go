@@ -2,17 +2,22 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/atomicfile"
-	"metriclab/pkg/metric"
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
 )
 
@@ -31,8 +36,16 @@ first if the table has it, then z1, z2, ... It goes to standard output if neithe
 
 With a header, columns are found by name, and others are left out with a note;
 without one, the table has the columns of the training table, or the features
-alone. The model of a kernel learner is refused: its metric is no linear map of
-the features, so there is no L.
+alone. The classes are left out if none is there; some alone are an error. The
+model of a kernel learner is refused: its metric is no linear map of the features,
+so there is no L.
+
+The table may have any length: it is read in blocks, and memory does not grow with
+it. A file is written under a temporary name and gets its own once every row is
+right: after an error or an interrupt the old file, or none, is there. For standard
+output a table in a regular file is read twice, first to check every row: a bad
+table writes nothing. A table from a pipe is read once: after 4 MB of output rows go
+out as they come, and the exit code tells of an error behind them.
 
 A spreadsheet program runs a cell that begins with = + - or @, a tab or a carriage
 return as a formula, also when it opens a CSV file. A table from a stranger can hold
@@ -48,28 +61,7 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 			if err != nil {
 				return err
 			}
-			var z *mat.Dense
-			text, err := atOnce(c.Context(), func() ([]byte, error) {
-				d, err := a.readForModel(args[0], m)
-				if err != nil {
-					return nil, err
-				}
-				if z, err = m.Embed(d.X); err != nil {
-					return nil, err
-				}
-				return embeddedCSV(z, d, m, guard)
-			})
-			if err != nil {
-				return err
-			}
-			var array bytes.Buffer
-			if err := metric.WriteNPY(&array, z); err != nil {
-				return err
-			}
-			if err := c.Context().Err(); err != nil {
-				return err
-			}
-			return a.writeEmbedded(out, text, array.Bytes())
+			return a.transform(c.Context(), args[0], m, out, guard)
 		},
 	}
 	addModel(c, &path)
@@ -95,27 +87,270 @@ func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) 
 			return err
 		}
 	}
-	if o.csv != "" && o.csv == o.npy {
+	if o.csv != "" && o.npy != "" && samePath(o.csv, o.npy) {
 		return usageError{errors.New("flags --out and --npy: one file for both")}
 	}
 	return nil
 }
 
-// writeEmbedded writes the files that are wanted, or the text to standard output if there are none.
-func (a *app) writeEmbedded(o embedOutputs, text, array []byte) error {
-	if o == (embedOutputs{}) {
-		_, err := a.out.Write(text)
+// transform embeds a table.
+func (a *app) transform(ctx context.Context, path string, m *model.Model, o embedOutputs, guard bool) error {
+	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
+	if err != nil {
 		return err
 	}
-	if o.csv != "" {
-		if err := atomicfile.Write(o.csv, text); err != nil {
+	defer table.Close()
+	e := &embedding{app: a, ctx: ctx, table: table, path: path, model: m, guard: guard}
+	if o == (embedOutputs{}) {
+		return e.toOutput()
+	}
+	return e.toFiles(o)
+}
+
+// embedding is the work of transform.
+type embedding struct {
+	app   *app
+	ctx   context.Context
+	table *tableFile
+	path  string
+	model *model.Model
+	guard bool
+
+	text []byte // of a block
+	told bool   // which columns are left out
+}
+
+// blocks calls do with each block of the embedded table. A pass over the table has a meter of its own, unless it is
+// silent.
+func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
+	counted := work{noun: "row"}
+	if e.table.size > 0 {
+		counted = work{unit: "MB"}
+	}
+	progress, done := e.app.meter(e.ctx, counted)
+	defer done()
+	e.table.tell, e.table.rest = nil, false
+	if !silent {
+		e.table.tell = progress
+	}
+	// A read may wait for ever, so it is left where it is once ctx is done. What is written is written here.
+	type result struct {
+		block *model.Embedded
+		err   error
+	}
+	results := make(chan result)
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	go func() {
+		defer close(results)
+		for block, err := range e.model.EmbedCSV(e.table, e.path) {
+			select {
+			case results <- result{block, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	rows := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case r, more := <-results:
+			switch {
+			case !more:
+				return ctx.Err()
+			case errors.Is(r.err, datasets.ErrMissingCell):
+				return fmt.Errorf("%w; the model was fitted without --impute mean", r.err)
+			case r.err != nil:
+				return tableError(r.err)
+			}
+			if !e.told {
+				e.app.leftOut(e.path, r.block.Unused)
+				e.told = true
+			}
+			if err := do(r.block); err != nil {
+				return err
+			}
+			n, _ := r.block.Z.Dims()
+			if rows += n; e.table.size == 0 && !silent {
+				progress(rows, 0)
+			}
+		}
+	}
+}
+
+// toFiles writes the files that are wanted.
+func (e *embedding) toFiles(o embedOutputs) error {
+	var text, array *atomicfile.File
+	for _, f := range []struct {
+		path string
+		file **atomicfile.File
+	}{{o.csv, &text}, {o.npy, &array}} {
+		if f.path == "" {
+			continue
+		}
+		file, err := atomicfile.Create(f.path)
+		if err != nil {
+			return err
+		}
+		defer file.Abort() // does nothing after Commit
+		*f.file = file
+	}
+	rows, width := 0, 0
+	var numbers []byte
+	if err := e.blocks(false, func(b *model.Embedded) error {
+		if text != nil {
+			if err := e.write(b, rows == 0); err != nil {
+				return err
+			}
+			if _, err := text.Write(e.text); err != nil {
+				return err
+			}
+		}
+		var n int
+		n, width = b.Z.Dims()
+		if array != nil {
+			numbers = numbers[:0]
+			if rows == 0 {
+				numbers = append(numbers, npyHeader(0, width)...) // its place
+			}
+			for i := range n {
+				for _, v := range b.Z.RawRowView(i) {
+					numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(v))
+				}
+			}
+			if _, err := array.Write(numbers); err != nil {
+				return err
+			}
+		}
+		rows += n
+		return nil
+	}); err != nil {
+		return err
+	}
+	if array != nil {
+		if _, err := array.WriteAt(npyHeader(rows, width), 0); err != nil {
 			return err
 		}
 	}
-	if o.npy != "" {
-		return atomicfile.Write(o.npy, array)
+	for _, f := range []*atomicfile.File{text, array} {
+		if f == nil {
+			continue
+		}
+		if err := f.Commit(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// held is how much of the output of a table that can be read only once waits for the end.
+const held = 4 << 20
+
+// toOutput writes to standard output.
+func (e *embedding) toOutput() error {
+	out := e.app.out
+	write := func(text []byte) error {
+		_, err := atOnce(e.ctx, func() (int, error) { return out.Write(text) })
+		return err
+	}
+	first := true
+	twice := e.table.size > 0
+	if twice {
+		start, err := e.table.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		if err := e.blocks(false, func(*model.Embedded) error { return nil }); err != nil {
+			return err
+		}
+		if _, err := e.table.Seek(start, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	var waiting []byte
+	through := twice
+	f, file := out.(*os.File)
+	if err := e.blocks(file && isTerminal(f), func(b *model.Embedded) error { // a bar and rows would mix on a terminal
+		if err := e.write(b, first); err != nil {
+			return err
+		}
+		first = false
+		if through {
+			return write(e.text)
+		}
+		waiting = append(waiting, e.text...)
+		if len(waiting) <= held {
+			return nil
+		}
+		through = true
+		text := waiting
+		waiting = nil
+		return write(text)
+	}); err != nil {
+		return err
+	}
+	return write(waiting)
+}
+
+// write sets text to the rows of a block, after a header if it is the first one. Each coordinate has as many digits
+// as bring back every bit. With guard, no class is a formula.
+func (e *embedding) write(b *model.Embedded, first bool) error {
+	var cell bytes.Buffer
+	w := csv.NewWriter(&cell)
+	// class appends a cell and a comma.
+	class := func(name string) error {
+		if e.guard {
+			name = guarded(name)
+		}
+		cell.Reset()
+		err := w.Write([]string{name})
+		w.Flush()
+		e.text = append(append(e.text, bytes.TrimSuffix(cell.Bytes(), []byte("\n"))...), ',')
+		return errors.Join(err, w.Error())
+	}
+	n, r := b.Z.Dims()
+	e.text = e.text[:0]
+	if first {
+		if b.Labels != nil {
+			label := e.model.Layout().LabelName()
+			if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r {
+				label = "label" // a coordinate has this name
+			}
+			if err := class(label); err != nil {
+				return err
+			}
+		}
+		for j := range r {
+			e.text = append(strconv.AppendInt(append(e.text, 'z'), int64(j+1), 10), ',')
+		}
+		e.text[len(e.text)-1] = '\n'
+	}
+	for i := range n {
+		if b.Labels != nil {
+			if err := class(b.Labels[i]); err != nil {
+				return err
+			}
+		}
+		for _, v := range b.Z.RawRowView(i) {
+			e.text = append(strconv.AppendFloat(e.text, v, 'g', -1, 64), ',')
+		}
+		e.text[len(e.text)-1] = '\n'
+	}
+	return nil
+}
+
+// npyHeader is the header of a NumPy file of little-endian float64, row by row. Whatever the numbers of rows and
+// columns, it has 128 bytes, a multiple of 64 as the format asks for.
+func npyHeader(rows, columns int) []byte {
+	const size, magic = 128, "\x93NUMPY\x01\x00"
+	b := binary.LittleEndian.AppendUint16([]byte(magic), size-uint16(len(magic))-2)
+	b = fmt.Appendf(b, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, columns)
+	for len(b) < size-1 {
+		b = append(b, ' ')
+	}
+	return append(b, '\n')
 }
 
 func addModel(c *cobra.Command, path *string) {
@@ -139,46 +374,4 @@ func guarded(cell string) string {
 		return cell // a decimal number
 	}
 	return "'" + cell
-}
-
-// embeddedCSV is the table of coordinates, each with as many digits as bring back
-// every bit. With guard, no class is a formula.
-func embeddedCSV(z *mat.Dense, d *model.Data, m *model.Model, guard bool) ([]byte, error) {
-	class := func(cell string) string {
-		if guard {
-			return guarded(cell)
-		}
-		return cell
-	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	n, r := z.Dims()
-	var row []string
-	if d.Labels != nil {
-		label := m.Layout().LabelName()
-		if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r {
-			label = "label" // a coordinate has this name
-		}
-		row = append(row, class(label))
-	}
-	for j := range r {
-		row = append(row, "z"+strconv.Itoa(j+1))
-	}
-	if err := w.Write(row); err != nil {
-		return nil, err
-	}
-	for i := range n {
-		row = row[:0]
-		if d.Labels != nil {
-			row = append(row, class(d.Labels[i]))
-		}
-		for _, v := range z.RawRowView(i) {
-			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		if err := w.Write(row); err != nil {
-			return nil, err
-		}
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
 }

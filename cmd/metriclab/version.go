@@ -10,7 +10,7 @@ func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Say what this program was built from",
+		Short: "Say what this program was built from and how it multiplies matrices",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := a.world.Build
@@ -25,7 +25,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if b.GOAMD64 != "" {
 				level = " " + b.GOAMD64
 			}
-			_, err := fmt.Fprintf(a.out, "metriclab %s\nrevision %s%s\n%s %s/%s%s\n", b.Version, b.Revision, dirty, b.Go, b.GOOS, b.GOARCH, level)
+			_, err := fmt.Fprintf(a.out, "metriclab %s\nrevision %s%s\n%s %s/%s%s\nproducts of matrices: %s\n", b.Version, b.Revision, dirty, b.Go, b.GOOS, b.GOARCH, level, b.Product)
 			return err
 		},
 	}
