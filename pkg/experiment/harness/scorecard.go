@@ -31,8 +31,14 @@ func (p *plan) publishedSection() *section {
 		f, _ := graded(c, t, o.Times, "") // the finding says what is wrong
 		o.Claims = append(o.Claims, GradedClaim{c, f})
 	}
-	stale := slices.ContainsFunc(p.jobs, func(j Job) bool { return j.Key.Trial < p.standard && p.published.rows[j.short()] == nil })
-	return &section{Outcome: o, Stale: stale}
+	return &section{Outcome: o, Stale: p.stale()}
+}
+
+// stale reports whether a published table lacks jobs of the standard trials: it is of an
+// earlier version.
+func (p *plan) stale() bool {
+	t := p.published.table
+	return t != nil && t.Len() > 0 && slices.ContainsFunc(p.jobs, func(j Job) bool { return j.Key.Trial < p.standard && p.published.rows[j.short()] == nil })
 }
 
 // What stands at the head of the scorecards that we wrote: scorecardHead and, of a

@@ -32,6 +32,8 @@ type Status struct {
 	NoChecksum int `json:"no_checksum"`
 	// Published says whether the published table is complete and current.
 	Published bool `json:"published"`
+	// Stale says that a table is published, but of an earlier version of the code.
+	Stale bool `json:"stale"`
 	// Obstacle says why this run would not publish; "" if it would.
 	Obstacle string `json:"obstacle,omitempty"`
 	// ToRun is what Run would run now, and why.
@@ -68,6 +70,7 @@ func Stand(ctx context.Context, sel []Selected, cfg Config) ([]Status, error) {
 		}
 		st.Problem = p.published.problem()
 		st.Published = p.published.lostTimes == nil && p.published.has(p.published.meta)
+		st.Stale = p.stale()
 		counted := p.jobs
 		if cfg.Shard.some() {
 			counted = nil

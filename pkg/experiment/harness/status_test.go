@@ -56,7 +56,7 @@ func TestStand(t *testing.T) {
 	}
 
 	p.Experiments[0].Version = 2
-	want = Status{Experiment: "toy/lines", Scale: experiment.Full, Cells: 4, Jobs: 24, Missing: 24, ToRun: 24, Stray: 24, Expected: 12 * time.Second}
+	want = Status{Experiment: "toy/lines", Scale: experiment.Full, Cells: 4, Jobs: 24, Missing: 24, ToRun: 24, Stray: 24, Stale: true, Expected: 12 * time.Second}
 	if got := stand(); got != want {
 		t.Errorf("new version: %+v, want %+v", got, want)
 	}

@@ -34,6 +34,7 @@ type Build struct {
 	CPU        string `json:"cpu,omitempty"`
 	Cores      int    `json:"cores,omitempty"`
 	GOMAXPROCS int    `json:"gomaxprocs,omitempty"`
+	Product    string `json:"product,omitempty"` // how matrices are multiplied: the path that the processor allows
 }
 
 // runInfo is the provenance of one finished job. It is never compared.

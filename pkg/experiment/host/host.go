@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"metriclab/internal/product"
 	"metriclab/pkg/experiment/harness"
 )
 
@@ -37,7 +38,7 @@ func World(now func() time.Time) harness.World {
 func build() harness.Build {
 	b := harness.Build{
 		Revision: Unknown, Version: Unknown, Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
-		CPU: cpuModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+		CPU: cpuModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0), Product: product.Path(),
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.Version = info.Main.Version

@@ -295,7 +295,7 @@ func newAsker(s activeSettings, method string, seed experiment.Seed) (asker, err
 		for i := range s.Objects {
 			k.SetSym(i, i, 1)
 		}
-		return &batchAsker{p: triplets.BatchParams{Loss: b.loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: batchTol}, k: k}, nil
+		return &batchAsker{p: triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: batchTol}, k: k}, nil
 	}
 	p, err := erkleParams(method)
 	if err != nil {

@@ -255,7 +255,7 @@ func (p fig1BatchPart) measure(ctx context.Context, r fig1Run) error {
 			return err
 		}
 		path := func(tau float64, s stopping) (out []fit, err error) {
-			err = fitPath(ctx, r.split, p.Sizes, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}, func(_ int, f triplets.BatchResult) {
+			err = fitPath(ctx, r.split, p.Sizes, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}, func(_ int, f triplets.BatchResult) {
 				out = append(out, fit{f, tau, r.split.testErrors(f.Kernel), errorsOf(f.Kernel, r.split.validation).wrong})
 			})
 			if err != nil {
@@ -314,7 +314,7 @@ func (p fig1PassesPart) measure(ctx context.Context, r fig1Run) error {
 			}
 		}
 		for _, n := range p.Steps {
-			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, triplets.BatchParams{Loss: b.loss, Tau: chosen[0], Iterations: n, Tol: batchTol})
+			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: chosen[0], Iterations: n, Tol: batchTol})
 			if err != nil {
 				return fmt.Errorf("%s: %w", b.name, err)
 			}

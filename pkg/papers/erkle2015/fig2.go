@@ -60,7 +60,7 @@ var Fig2 = experiment.Spec{
 	ID:      "erkle2015/fig2",
 	Title:   "5,000 objects: time of a pass of PA-ERKLE and of steps of batch GNMDS, error of PA-ERKLE",
 	Source:  "Section 5.2, Fig. 2",
-	Version: 1,
+	Version: 2,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := fig2At(scale)

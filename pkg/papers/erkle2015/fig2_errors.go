@@ -163,7 +163,7 @@ func (p errorsMany) measure(ctx context.Context, r *errorsRun) error {
 		c, ok := done[tau]
 		if !ok {
 			c.tau = tau
-			params := triplets.BatchParams{Tau: tau, Iterations: p.Iterations, Tol: p.Tol}
+			params := triplets.BatchParams{Method: triplets.BatchAccelerated, Tau: tau, Iterations: p.Iterations, Tol: p.Tol}
 			if err := fitPath(ctx, r.s, sizes, params, func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }); err != nil {
 				return err
 			}

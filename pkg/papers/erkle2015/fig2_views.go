@@ -217,6 +217,6 @@ func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
 	}
 	swapped := printedSkips(t)
 	d.Text.Rows = append(d.Text.Rows, []string{"beside: updates that the printed rule skips", plusMinus(swapped, 5), fmt.Sprintf("%.1f", stat.StdDev(swapped, nil)), ""})
-	d.Caption = skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs + trialsNote(t)
+	d.Caption = skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(pass) + trialsNote(t)
 	return d, nil
 }

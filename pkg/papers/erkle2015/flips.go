@@ -133,7 +133,7 @@ func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		var least errorCount
 		var chosen float64
 		for _, tau := range settings.Taus {
-			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: settings.Iterations, Tol: batchTol})
+			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: settings.Iterations, Tol: batchTol})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", b.name, err)
 			}

@@ -44,7 +44,7 @@ var Speed = experiment.Spec{
 	ID:      "erkle2015/speed",
 	Title:   "Time and memory of ERKLE by the number of objects and of triplets seen, structured against dense",
 	Source:  "Section 4.2, \"O(n²) complexity\"",
-	Version: 1,
+	Version: 2,
 	Ours:    true,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {

@@ -201,7 +201,7 @@ func (j *judged) steps(ctx context.Context) error {
 // last fit then run on.
 func (j *judged) batch(ctx context.Context, b batchMethod, s batchSettings) error {
 	for i, tau := range s.Tau {
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: s.Iterations.Fit, Tol: s.Tolerance}
+		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: s.Iterations.Fit, Tol: s.Tolerance}
 		fitted := func(method string, seen int, r triplets.BatchResult) {
 			v := ranks(r.Kernel)
 			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual

@@ -96,7 +96,7 @@ func tauTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, se
 	}
 	rows := tauColumns.Table()
 	for _, tau := range x.Grid {
-		p := triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: x.Iterations, Tol: x.Tol}
+		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: x.Iterations, Tol: x.Tol}
 		if err := fitPath(ctx, s, x.Sizes, p, func(seen int, r triplets.BatchResult) {
 			v := table.Values{"iterations": float64(r.Iterations), "residual": r.Residual, "rank": float64(r.Rank)}
 			errorsOf(r.Kernel, s.validation).put(v, "validation")

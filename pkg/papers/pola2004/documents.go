@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
@@ -132,7 +133,7 @@ func newsTopics(scale experiment.Scale, forSettings bool) []string {
 
 // newsStream is a stream of documents with the labels of one topic.
 type newsStream struct {
-	x         []text.Sparse
+	x         []sparse.Vector
 	dim       int
 	relevant  []bool
 	first     int // errors count from here

@@ -18,8 +18,8 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 	"metriclab/pkg/table"
-	"metriclab/pkg/text"
 )
 
 // The lists of topics are those of the rule on the real collection, and disjoint.
@@ -114,7 +114,7 @@ func TestPOLAFilterIsTheDirectAlgorithm(t *testing.T) {
 
 // Errors are counted by class and segment, from the first document that counts.
 func TestStreamCountsErrors(t *testing.T) {
-	n := &newsStream{dim: 1, first: 2, documents: 10, x: make([]text.Sparse, 10),
+	n := &newsStream{dim: 1, first: 2, documents: 10, x: make([]sparse.Vector, 10),
 		relevant: []bool{true, true, true, false, false, true, false, false, true, false}}
 	i := -1
 	got, err := n.run(context.Background(), filterSettings{Segments: 2}, func([]float64, bool) (bool, error) {
@@ -137,7 +137,7 @@ func TestFirstWordsDoNotLookAhead(t *testing.T) {
 	if n.first != frozen.Warm || n.first == 0 {
 		t.Errorf("errors count from document %d, want %d", n.first, frozen.Warm)
 	}
-	if whole := smokeStream(t, mainFilter.at(experiment.Smoke, synthetic.NewsTopics[0].Name)); whole.first != 0 || slices.EqualFunc(whole.x, n.x, func(a, b text.Sparse) bool { return slices.Equal(a.Value, b.Value) }) {
+	if whole := smokeStream(t, mainFilter.at(experiment.Smoke, synthetic.NewsTopics[0].Name)); whole.first != 0 || slices.EqualFunc(whole.x, n.x, func(a, b sparse.Vector) bool { return slices.Equal(a.Value, b.Value) }) {
 		t.Error("the whole stream gives the same vectors as its beginning")
 	}
 }

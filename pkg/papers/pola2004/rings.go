@@ -48,7 +48,7 @@ var Rings = experiment.Spec{
 	Title:   "Two rings that no linear metric separates: Euclidean, POLA, kernel POLA",
 	Source:  "Section 3.3, which has no experiment",
 	Ours:    true,
-	Version: 1,
+	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := mainRings
 		if scale == experiment.Smoke {
