@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sbinet/npyio/npy"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/product"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/spectral"
+)
+
+// answer is what `speed ours` prints. The matrices of the result lie beside the data.
+type answer struct {
+	Seconds float64 `json:"seconds"` // CPU time, the least of the runs
+	Runs    int     `json:"runs"`
+	Go      string  `json:"go"`
+	Product string  `json:"product"`
+	Commit  string  `json:"commit"`
+	Machine string  `json:"machine"`
+	// Of a fit that iterates.
+	Status     string   `json:"status,omitempty"`
+	Iterations int      `json:"iterations,omitempty"`
+	Objective  *float64 `json:"objective,omitempty"`
+}
+
+// settings are those of params.json.
+type settings struct {
+	Runs    int     `json:"runs"`
+	K       int     `json:"k"`
+	N       int     `json:"n"`
+	Loss    string  `json:"loss"`
+	Tau     float64 `json:"tau"`
+	Tol     float64 `json:"tol"`
+	Upper   float64 `json:"upper"`
+	Lower   float64 `json:"lower"`
+	Cycles  int     `json:"cycles"`
+	Classes []int   `json:"classes"`
+}
+
+// peer is a work of `speed ours`: it reads matrices by their names in the folder,
+// and returns what is timed. This fills in the result.
+type peer func(ctx context.Context, in func(name string) *mat.Dense, s settings, r *result) func() error
+
+type result struct {
+	matrices  map[string]mat.Matrix
+	status    *learners.Result
+	objective *float64
+}
+
+var peers = map[string]peer{
+	"product": func(_ context.Context, in func(string) *mat.Dense, _ settings, r *result) func() error {
+		a, b := in("a"), in("b")
+		n, _ := a.Dims()
+		_, m := b.Dims()
+		return func() error {
+			dst := mat.NewDense(n, m, nil)
+			product.Gemm(blas.NoTrans, blas.NoTrans, a.RawMatrix(), b.RawMatrix(), dst.RawMatrix())
+			r.matrices = map[string]mat.Matrix{"product": dst}
+			return nil
+		}
+	},
+	"eigen": func(_ context.Context, in func(string) *mat.Dense, _ settings, r *result) func() error {
+		a := in("a")
+		n, _ := a.Dims()
+		s := mat.NewSymDense(n, a.RawMatrix().Data)
+		return func() error {
+			var e spectral.EigenSym
+			if !e.Factorize(s, true) {
+				return errors.New("no eigenvalues")
+			}
+			var v mat.Dense
+			e.VectorsTo(&v)
+			r.matrices = map[string]mat.Matrix{"values": mat.NewDense(1, n, e.Values(nil)), "vectors": &v}
+			return nil
+		}
+	},
+	"knn": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x, q := in("x"), in("q")
+		n, _ := x.Dims()
+		queries, _ := q.Dims()
+		return func() error {
+			knn, err := nearest.NewKNN(metric.Euclidean{}, x, make([]int, n), nearest.KNNOptions{})
+			if err != nil {
+				return err
+			}
+			found, err := knn.Neighbours(ctx, q, s.K)
+			if err != nil {
+				return err
+			}
+			index, sq := mat.NewDense(queries, s.K, nil), mat.NewDense(queries, s.K, nil)
+			for i, row := range found {
+				for j, f := range row {
+					index.Set(i, j, float64(f.Index))
+					sq.Set(i, j, f.SqDist)
+				}
+			}
+			r.matrices = map[string]mat.Matrix{"index": index, "sqdist": sq}
+			return nil
+		}
+	},
+	"pca": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x := in("x")
+		return func() error {
+			p, err := labels.FitPCA(ctx, x, s.K)
+			if err == nil {
+				v := p.Variances()
+				r.matrices = map[string]mat.Matrix{"components": p.Components(), "variances": mat.NewDense(1, len(v), v)}
+			}
+			return err
+		}
+	},
+	"fda": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x := in("x")
+		return func() error {
+			f, err := labels.FitFDA(ctx, x, s.Classes, labels.FDAParams{})
+			if err == nil {
+				r.matrices = map[string]mat.Matrix{"directions": f.Directions()}
+			}
+			return err
+		}
+	},
+	"batch": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		rows := in("triplets")
+		m, _ := rows.Dims()
+		ts := make([]metric.Triplet, m)
+		for i := range ts {
+			ts[i] = metric.Triplet{A: int(rows.At(i, 0)), Near: int(rows.At(i, 1)), Far: int(rows.At(i, 2))}
+		}
+		p := triplets.BatchParams{Tau: s.Tau}
+		bad := p.Loss.UnmarshalText([]byte(s.Loss))
+		return func() error {
+			if bad != nil {
+				return bad
+			}
+			b, err := triplets.FitBatch(ctx, s.N, ts, p)
+			if err == nil {
+				r.matrices, r.status, r.objective = map[string]mat.Matrix{"kernel": b.Kernel}, &b.Result, &b.Objective
+			}
+			return err
+		}
+	},
+	"itml": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x, rows := in("x"), in("links")
+		m, _ := rows.Dims()
+		links := make([]metric.Link, m)
+		for i := range links {
+			links[i] = metric.Link{I: int(rows.At(i, 0)), J: int(rows.At(i, 1)), Label: metric.Label(rows.At(i, 2))}
+		}
+		return func() error {
+			l, err := itml.Fit(ctx, x, links, itml.Params{Upper: s.Upper, Lower: s.Lower, MaxCycles: s.Cycles, Tol: s.Tol})
+			if err == nil {
+				r.matrices, r.status = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result
+			}
+			return err
+		}
+	},
+	"lmnn": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x := in("x")
+		return func() error {
+			l, err := labels.FitLMNN(ctx, x, s.Classes, labels.LMNNParams{K: s.K})
+			if err == nil {
+				r.matrices, r.status, r.objective = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result, &l.Objective
+			}
+			return err
+		}
+	},
+}
+
+// ours does a work on the matrices in dir as often as params.json says, and writes the
+// matrices of the result into dir, NAME.npy as ours-NAME.npy.
+func ours(ctx context.Context, name, dir string, cpu func() time.Duration) (answer, error) {
+	do, ok := peers[name]
+	if !ok {
+		var names []string
+		for n := range peers {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		return answer{}, fmt.Errorf("there is no work %q, only %s", name, strings.Join(names, ", "))
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "params.json"))
+	if err != nil {
+		return answer{}, err
+	}
+	var s settings
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return answer{}, fmt.Errorf("params.json: %w", err)
+	}
+	var r result
+	var unread error
+	op := do(ctx, func(name string) *mat.Dense {
+		m, err := readNPY(filepath.Join(dir, name+".npy"))
+		unread = errors.Join(unread, err)
+		return m
+	}, s, &r)
+	if unread != nil {
+		return answer{}, unread
+	}
+	h, _ := thisHead(0, time.Now())
+	a := answer{Runs: max(1, s.Runs), Go: h.Go, Product: h.Product, Commit: h.Commit, Machine: h.Machine}
+	for i := range a.Runs {
+		start := cpu()
+		if err := op(); err != nil {
+			return answer{}, err
+		}
+		if took := (cpu() - start).Seconds(); i == 0 || took < a.Seconds {
+			a.Seconds = took
+		}
+	}
+	if r.status != nil {
+		a.Status, a.Iterations = r.status.Status.String(), r.status.Iterations
+	}
+	a.Objective = r.objective
+	for name, m := range r.matrices {
+		var b bytes.Buffer
+		if err := metric.WriteNPY(&b, m); err != nil {
+			return answer{}, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "ours-"+name+".npy"), b.Bytes(), 0o644); err != nil {
+			return answer{}, err
+		}
+	}
+	return a, nil
+}
+
+// readNPY reads a matrix of float64; one that cannot be read is 1×1 beside the error.
+func readNPY(path string) (*mat.Dense, error) {
+	none := mat.NewDense(1, 1, nil)
+	f, err := os.Open(path)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	var m mat.Dense
+	if err := npy.Read(f, &m); err != nil {
+		return none, fmt.Errorf("%s: %w", path, err)
+	}
+	return &m, nil
+}
