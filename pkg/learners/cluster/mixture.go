@@ -107,7 +107,7 @@ func (p MixtureParams) check(x *mat.Dense) error {
 	n, d := x.Dims()
 	size := limits.Floats(2, n, p.K) // responsibilities
 	if p.Covariance == CovarianceFull {
-		size = max(size, limits.Floats(2, p.K, d, d)) // covariances and their factors
+		size = max(size, limits.Floats(2*p.K+4, d, d)) // covariances, their factors, and an eigendecomposition
 	}
 	if err := limits.Check(fmt.Sprintf("%d components for %d×%d numbers", p.K, n, d), size); err != nil {
 		return fmt.Errorf("k: %w", err)

@@ -134,7 +134,8 @@ type KNN struct {
 	asked    atomic.Int64         // queries so far
 	tree     atomic.Pointer[tree] // nil until it is built
 	building sync.Mutex           // held by who builds it
-	hopeless bool                 // a tree was built and did not pay; guarded by building
+	trials   int                  // trees that were built and did not pay; guarded by building
+	hopeless bool                 // no more will be built; guarded by building
 }
 
 // embedder is a metric that is the Euclidean one between images of the points, such

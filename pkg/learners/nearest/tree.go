@@ -393,7 +393,10 @@ func (c *KNN) treeFor(ctx context.Context, points *mat.Dense, self bool, k int) 
 	case ctx.Err() != nil:
 		return nil
 	case !pays:
-		c.hopeless = true
+		// Few queries may be unlucky: the next trial is then after as many again, and the third is the last.
+		c.trials++
+		c.hopeless = m >= pilots*pilotShare || c.trials == 3
+		c.asked.Store(0)
 		return nil
 	}
 	c.tree.Store(t)

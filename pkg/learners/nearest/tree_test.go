@@ -219,6 +219,23 @@ func TestTreeIsBuiltWhenItPays(t *testing.T) {
 	if c := once(uniform(rng, 3000, 24)); c.tree.Load() != nil || !c.hopeless {
 		t.Errorf("uniform rows of width 24: tree kept %t, found hopeless %t", c.tree.Load() != nil, c.hopeless)
 	}
+	// Queries as far from one row as from another are answered no faster by a tree; one at a time they are not the last word.
+	ring := mat.NewDense(n, 2, nil)
+	for i := range n {
+		ring.SetRow(i, []float64{math.Cos(float64(i)), math.Sin(float64(i))})
+	}
+	c = mustKNN(t, metric.Euclidean{}, ring, make([]int, n), KNNOptions{})
+	for centre := mat.NewDense(1, 2, nil); c.trials == 0; {
+		if _, err := c.Neighbours(t.Context(), centre, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.hopeless {
+		t.Error("given up after one query")
+	}
+	if _, err := c.LeaveOneOut(t.Context(), []int{3}); err != nil || c.tree.Load() == nil {
+		t.Errorf("no tree after a better trial, error %v", err)
+	}
 	if c := once(uniform(rng, treeRows-1, 2)); c.tree.Load() != nil {
 		t.Errorf("a tree of %d rows", treeRows-1)
 	}

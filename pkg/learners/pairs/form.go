@@ -128,7 +128,7 @@ func (f *form) checkRoom(dim, features int) error {
 		return nil // it has all its columns
 	}
 	n := f.n + 1
-	bytes := limits.Floats(dim, n) + limits.Floats(2, n, n) // U; the core, its resolvent and work
+	bytes := limits.Floats(dim, n) + limits.Floats(5, n, n) // U; the core and a copy, and its eigendecomposition or resolvent
 	if f.grows {
 		bytes += limits.Floats(dim, features) + limits.Floats(dim, dim)
 	}

@@ -214,19 +214,23 @@ type ERKLE struct {
 
 var _ learners.Online[metric.Triplet, learners.TripletPrediction] = (*ERKLE)(nil)
 
-// NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1, the three n×n matrices to which it may
-// grow fit limits.Memory, and the parameters are allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
+// NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1, the n×n matrices to which it may
+// grow, three for ProjectStructured and five for the others, fit limits.Memory, and the parameters are allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
 // names its smallest eigenvalue.
 func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("erkle: n: %d is not allowed, want at least 1 object", n)
 	}
-	if err := limits.Check(fmt.Sprintf("ERKLE with %d objects", n), limits.Floats(3, n, n)); err != nil {
-		return nil, fmt.Errorf("erkle: n: %w", err)
-	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return nil, err
+	}
+	matrices := 3
+	if p.Projection != ProjectStructured {
+		matrices = 5 // K, a copy, and an eigendecomposition
+	}
+	if err := limits.Check(fmt.Sprintf("ERKLE with %d objects", n), limits.Floats(matrices, n, n)); err != nil {
+		return nil, fmt.Errorf("erkle: n: %w", err)
 	}
 	if matrix.IsNil(p.Initial) {
 		p.Initial = nil // not a nil pointer
