@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -148,7 +149,8 @@ func TestThinProductsAreGonums(t *testing.T) {
 	wide := random(rng, 300, 49)
 	outer.Reset()
 	outer.SymOuterK(1, wide.T())
-	if mat.Equal(matrix.Outer(1, wide.T()), &outer) && product.Path() != "gonum, without FMA" {
+	// Only on amd64 gonum is known to round each product: elsewhere the compiler may fuse it with the sum, which is our bits.
+	if mat.Equal(matrix.Outer(1, wide.T()), &outer) && runtime.GOARCH == "amd64" && product.Path() != "gonum, without FMA" {
 		t.Error("49 columns have gonum's bits, too") // of 1,225 entries, some round otherwise
 	}
 }
