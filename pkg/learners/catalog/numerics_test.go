@@ -376,9 +376,9 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if e.FitKernel != nil {
-		r, err := e.FitKernel(context.Background(), x, links, v, nil)
-		return fitted{r.Kernel, nil, r.Status, r.Residual}, err
+	if e.FitKernel != nil || e.FitKernelData != nil {
+		r, err := fitKernel(context.Background(), e, x, y, links, v)
+		return fitted{r.Distance(), nil, r.Status, r.Residual}, err
 	}
 	var r learners.MetricResult
 	if e.FitLinks != nil {
