@@ -67,7 +67,7 @@ const firstPivots = 64
 // parameter is out of range, or if ctx is done. It panics if n < 1 or at is nil.
 func NewFactor(ctx context.Context, n int, at func(i, j int) float64, p FactorParams) (*Factor, error) {
 	if n < 1 || at == nil {
-		panic("kernels: NewFactor: there is no object, or no function of kernel values")
+		panic("kernels: NewFactor: there is no object, or the function of kernel values is nil")
 	}
 	p = p.Resolved()
 	if err := ranges.Check("kernels", p); err != nil {
