@@ -775,8 +775,8 @@ func ExampleAll() {
 	// pca           data set                             dim=2
 	// invcov        data set                             ridge=0
 	// fda           data set and class labels            dim=0 ridge=0
-	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 tol=0.001
-	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 tol=0.001
-	// mcml          data set and class labels            iterations=1000 tol=0.001
-	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 tol=0.001
+	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 ridge=0 tol=0.001
+	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
+	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
+	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
 }

@@ -499,6 +499,11 @@ var entries = []Entry{
 	},
 }
 
+// traceRidge is the Ridge of params.
+func traceRidge(params any) Param {
+	return of(params, "Ridge", Param{Name: "ridge", Doc: "weight of the trace of the matrix, relative to the mean variance of a feature; of a kernel, of a dimension that the rows span"})
+}
+
 // lmnnParams are the parameters that fitLMNN reads.
 var lmnnParams = []Param{
 	of(labels.LMNNParams{}.Resolved(), "K", Param{
@@ -507,6 +512,7 @@ var lmnnParams = []Param{
 	of(labels.LMNNParams{}.Resolved(), "Mu", Param{
 		Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu",
 	}),
+	traceRidge(labels.LMNNParams{}.Resolved()),
 	of(labels.LMNNParams{}.Resolved(), "Tol", Param{
 		Name: "tol", Doc: "duality gap at which to stop, relative to the objective",
 	}),
@@ -517,13 +523,14 @@ var lmnnParams = []Param{
 
 func fitLMNN(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 	l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
-		K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
+		K: v.Int("k"), Mu: v.Float("mu"), Ridge: v.Float("ridge"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
 	})
 	return l.MetricResult, err
 }
 
 // mcmlParams are the parameters that fitMCML reads.
 var mcmlParams = []Param{
+	traceRidge(labels.MCMLParams{}.Resolved()),
 	of(labels.MCMLParams{}.Resolved(), "Tol", Param{
 		Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row",
 	}),
@@ -533,7 +540,7 @@ var mcmlParams = []Param{
 }
 
 func fitMCML(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
-	l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
+	l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Ridge: v.Float("ridge"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
 	return l.MetricResult, err
 }
 

@@ -6,6 +6,9 @@
 // Theorem 9). That is any learner on the rows of a factor of K₀ = FFᵀ (see kernels.Factor): nothing about the learner need
 // be known, and its objective, status and bounds hold as they are.
 //
+// With a Gaussian kernel, distinct objects span as many dimensions as there are objects. There LMNN and MCML without a ridge can collapse each class to a point, in many ways, whatever the
+// kernel, and plain RCA ignores what separates the means of chunklets. Landmarks or a ridge then make the answer one that tells something about new objects.
+//
 // The paper proves the theorem by way of a term −γ·log det W (Eqs. 24 and 25). The term is not needed. It has no minimum either where
 // W may grow in directions that no object reaches.
 package kernelized

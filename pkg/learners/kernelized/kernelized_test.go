@@ -121,6 +121,38 @@ func TestLinearKernel(t *testing.T) {
 	}
 }
 
+// Where the rows span fewer dimensions than there are features, a ridge makes the answer of LMNN and MCML unique: it is that of the input space, too, with the mean variance taken over
+// the dimensions of the span.
+func TestRidge(t *testing.T) {
+	const n, d = 12, 20
+	x, y, _ := blobs(19, n, d)
+	fresh, _, _ := blobs(20, 6, d)
+	for name, learn := range map[string]func(ridge float64) Learner{
+		"lmnn": func(ridge float64) Learner {
+			return lmnn(y, labels.LMNNParams{Ridge: ridge, Tol: 1e-2})
+		},
+		"mcml": func(ridge float64) Learner { return mcml(y, labels.MCMLParams{Ridge: ridge, Tol: 1e-9}) },
+	} {
+		want, err := learn(0.5)(t.Context(), x)
+		if err != nil || want.Status != learners.Converged {
+			t.Fatalf("%s: status %v, error %v", name, want.Status, err)
+		}
+		got, err := Fit(t.Context(), kernels.Linear{}, x, learn(0.5*n/d), Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 {
+			for j := range i {
+				const tol = 1e-8
+				v, q := got.Metric.SqDist(fresh.RawRowView(i), fresh.RawRowView(j)), want.Metric.SqDist(fresh.RawRowView(i), fresh.RawRowView(j))
+				if math.Abs(v-q) > tol*(1+q) {
+					t.Errorf("%s: new rows %d and %d: squared distance %v, want %v", name, i, j, v, q)
+				}
+			}
+		}
+	}
+}
+
 // With the polynomial kernel of degree 2 the fit is that on all monomials of degree at most 2, which span the space of the kernel.
 func TestPolynomialKernel(t *testing.T) {
 	k, err := kernels.NewPolynomial(2, 1)
