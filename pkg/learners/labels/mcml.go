@@ -97,7 +97,7 @@ type MCML struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, if 5 matrices of the size of x and one of 64×n do not fit
+// the mean or an entry of M overflow, if 5 matrices of the size of x, 7 with a ridge, and one of 64×n do not fit
 // limits.Memory, if a parameter is out of range, or if ctx
 // is done. It panics if x is nil or empty.
 func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, error) {
@@ -113,7 +113,11 @@ func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, er
 	if err := checkLabelled(xd, y); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, 5*d+mcmlRows)); err != nil {
+	copies := 5
+	if p.Ridge > 0 {
+		copies = 7
+	}
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mcmlRows)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
