@@ -21,6 +21,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
@@ -524,26 +525,23 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 		fmt.Fprintf(&b, "the learner stopped early: %s\n", rep.Status)
 	}
 	if rep.Landmarks > 0 {
-		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the kernel's trace over the rows that pairs join\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left)
+		over := "the rows that pairs join"
+		if _, ok := m.Metric().(*kernels.Metric); ok {
+			over = "the rows"
+		}
+		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the kernel's trace over %s\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left, over)
 	}
-	if dim, ok := rank(m); ok {
-		fmt.Fprintf(&b, "the metric embeds in %s\n", plural.Of(dim, "dimension"))
-	} else {
+	switch metric := m.Metric().(type) {
+	case *kernels.Metric:
+		fmt.Fprintf(&b, "the metric embeds in %s, by kernel values with %s\n", plural.Of(metric.Rows(), "dimension"), plural.Of(metric.Support(), "stored row"))
+	case interface{ Rows() int }:
+		fmt.Fprintf(&b, "the metric embeds in %s\n", plural.Of(metric.Rows(), "dimension"))
+	default:
 		fmt.Fprintf(&b, "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
 	}
 	fmt.Fprintf(&b, "written to %s\n", path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
-}
-
-// rank returns the number of coordinates of the embedding Lx, if there is one. A kernel
-// metric may have coordinates too, but they are no linear map of the features.
-func rank(m *model.Model) (int, bool) {
-	a, ok := m.Metric().(*metric.Mahalanobis)
-	if !ok {
-		return 0, false
-	}
-	return a.Rows(), true
 }
 
 func countClasses(n int) string {

@@ -22,7 +22,7 @@ mean), each class with its colour and shape. Both axes have the same scale: near
 in the plot is near under the learned metric, up to what two dimensions can show;
 the axes say how much that is. An embedding in one dimension is drawn against the
 row of the file. --out chooses the format by its ending, .png or .svg. The model
-of a kernel learner is refused, as by transform.`,
+of kernel-itml is refused, as by transform.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
 			format := strings.ToLower(filepath.Ext(out))

@@ -36,9 +36,11 @@ first if the table has it, then z1, z2, ... It goes to standard output if neithe
 
 With a header, columns are found by name, and others are left out with a note;
 without one, the table has the columns of the training table, or the features
-alone. The classes are left out if none is there; some alone are an error. The
-model of a kernel learner is refused: its metric is no linear map of the features,
-so there is no L.
+alone. The classes are left out if none is there; some alone are an error.
+
+The coordinates of a kernel learner are G k(x), from kernel values with the rows that
+the model stores. The model of kernel-itml is refused: its metric sees what lies
+outside their span, too, so it has no coordinates.
 
 The table may have any length: it is read in blocks, and memory does not grow with
 it. A file is written under a temporary name and gets its own once every row is

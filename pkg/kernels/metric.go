@@ -136,6 +136,27 @@ func (m *Metric) Embed(x []float64) []float64 {
 	return out
 }
 
+// EmbedRows returns the n×r matrix of the images Gk(x) of the rows of x, n×d, those of Embed up to round-off; n×1
+// zeros if r = 0. It costs nm evaluations of the kernel, O(nrm), and memory for n(m + r) numbers. It panics if x is nil or does not have Dim columns.
+func (m *Metric) EmbedRows(x mat.Matrix) *mat.Dense {
+	xd := matrix.Given("kernels: EmbedRows: x", x)
+	n, d := xd.Dims()
+	if d != m.dim {
+		panic(mat.ErrShape)
+	}
+	if m.g == nil {
+		return mat.NewDense(n, 1, nil)
+	}
+	v := mat.NewDense(n, m.Support(), nil)
+	for i := range n {
+		row := v.RawRowView(i)
+		for j := range row {
+			row[j] = m.kernel.Eval(m.support.RawRowView(j), xd.RawRowView(i))
+		}
+	}
+	return matrix.Mul(v, m.g.T())
+}
+
 // savedParams and metricState are what Save writes.
 type savedParams struct {
 	Kernel Spec `json:"kernel"`

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/mapping"
@@ -43,6 +44,9 @@ func TestNilPanics(t *testing.T) {
 			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
 			return err
 		},
+		"kernelized":     func() error { _, err := kernelized.Fit(ctx, nil, x, nil, kernelized.Params{}); return err },
+		"kernelized k0":  func() error { _, err := kernelized.FitGram(ctx, nil, nil, kernelized.Params{}); return err },
+		"NewFactor":      func() error { _, err := kernels.NewFactor(ctx, 1, nil, kernels.FactorParams{}); return err },
 		"IPLR":           func() error { _, err := iplr.Fit(ctx, x, nil, nil, iplr.Params{}); return err },
 		"IPLR rows":      func() error { _, err := iplr.NewProblem(ctx, nil, nil, nil); return err },
 		"IPLR kernel":    func() error { _, err := iplr.FitKernel(ctx, nil, x, nil, iplr.Params{}); return err },

@@ -267,6 +267,8 @@ func readers() map[string]reader {
 			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitLinks(t.Context(), x, links, v, nil) }
 		case e.FitKernel != nil:
 			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitKernel(t.Context(), x, links, v, nil) }
+		case e.FitKernelData != nil:
+			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitKernelData(t.Context(), x, y, v, nil) }
 		case e.FitData != nil:
 			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitData(t.Context(), x, y, v, nil) }
 		}

@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/pairs"
@@ -119,6 +120,18 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 		},
 		"FitKernelRows": func(ctx context.Context, p told) (any, error) {
 			return itml.FitKernelRows(ctx, kernels.Linear{}, x, links, itml.KernelParams{Progress: p, MaxCycles: 12})
+		},
+		"kernelized": func(ctx context.Context, p told) (any, error) {
+			return kernelized.Fit(ctx, kernels.Linear{}, x, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+				l, err := labels.FitLMNN(ctx, z, y, labels.LMNNParams{Progress: p, MaxIterations: 40})
+				return l.MetricResult, err
+			}, kernelized.Params{})
+		},
+		"kernelized, Gram": func(ctx context.Context, p told) (any, error) {
+			return kernelized.FitGram(ctx, gram, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+				l, err := labels.FitMCML(ctx, z, y, labels.MCMLParams{Progress: p, MaxIterations: 20})
+				return l.MetricResult, err
+			}, kernelized.Params{})
 		},
 		"IPLR": func(ctx context.Context, p told) (any, error) {
 			b, err := iplr.ClassBasis(ctx, draw(), x, y, iplr.ClassParams{K: 3})

@@ -258,10 +258,16 @@ func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense,
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 	}
-	if e.FitKernel != nil {
-		r, err := e.FitKernel(ctx, x, links, v, told)
+	if e.FitKernel != nil || e.FitKernelData != nil {
+		var r catalog.KernelResult
+		var err error
+		if e.FitKernel != nil {
+			r, err = e.FitKernel(ctx, x, links, v, told)
+		} else {
+			r, err = e.FitKernelData(ctx, x, y, v, told)
+		}
 		rep.Status, rep.Landmarks, rep.Left = r.Status, r.Landmarks, r.Left
-		return r.Kernel, err
+		return r.Distance(), err
 	}
 	if e.FitLinks != nil {
 		r, err := e.FitLinks(ctx, x, links, v, told)

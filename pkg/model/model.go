@@ -15,6 +15,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -61,6 +62,9 @@ type Report struct {
 // ErrKernel is returned, wrapped, where a model needs the matrix of its metric
 // and the metric has none.
 var ErrKernel = errors.New("a kernel metric is no linear map of the features, so there is no matrix L with coordinates Lx")
+
+// ErrNoEmbedding is returned, wrapped, where a model has to embed and its metric is that of a *kernels.Transformed.
+var ErrNoEmbedding = errors.New("its kernel metric, of W = αI + ΦSΦᵀ, sees what lies outside the span of the stored rows too, so it has no coordinates")
 
 // ErrZero is returned, wrapped, where a model has to embed and its metric is 0.
 var ErrZero = errors.New("the learned metric is 0: all points coincide; more pairs or passes may help")
@@ -115,18 +119,22 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// Embed returns the n×r matrix of the coordinates Lx of the prepared rows of x,
-// between which Euclidean distances are those of the metric. Its errors are those
-// of Prepare, ErrKernel for a kernel metric, ErrZero for a metric of rank 0, and
-// a coordinate that overflows.
+// Embed returns the n×r matrix of the coordinates of the prepared rows of x,
+// between which Euclidean distances are those of the metric: Lx, or Gk(x) of a *kernels.Metric. Its errors are those
+// of Prepare, ErrNoEmbedding for a *kernels.Transformed, ErrZero for a metric of rank 0,
+// a coordinate that overflows, and kernel values that do not fit limits.Memory.
 func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
-	l, err := m.linear()
+	l, err := m.embedder()
 	if err != nil {
 		return nil, err
 	}
 	p, err := m.Prepare(x)
 	if err != nil {
 		return nil, err
+	}
+	n, _ := p.Dims()
+	if err := limits.Check(fmt.Sprintf("an embedding of %d rows", n), limits.Floats(n, between(l)+l.Rows())); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
 	}
 	out := l.EmbedRows(p)
 	if err := checkCoordinates(out, 0); err != nil {

@@ -22,6 +22,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/pairs"
@@ -73,7 +74,7 @@ func small(e catalog.Entry) model.Recipe {
 
 // Every learner fits, on features of scales 1 to 100, a metric under which
 // distances between prepared rows are symmetric, finite and not all 0; its model
-// is saved and loaded to the same bits; a kernel metric refuses to embed and says
+// is saved and loaded to the same bits; a kernel metric without finitely many coordinates refuses to embed and says
 // why, any other embeds isometrically.
 func TestEveryLearner(t *testing.T) {
 	d := blobs(1, 60, 3, 3)
@@ -92,11 +93,11 @@ func TestEveryLearner(t *testing.T) {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		z, err := m.Embed(d.X)
-		if _, linear := m.Metric().(*metric.Mahalanobis); !linear {
-			if !errors.Is(err, model.ErrKernel) {
+		if _, endless := m.Metric().(*kernels.Transformed); endless {
+			if !errors.Is(err, model.ErrNoEmbedding) {
 				t.Errorf("%s: embed: %v", e.Name, err)
 			}
-			if _, err := m.Plot(d); !errors.Is(err, model.ErrKernel) {
+			if _, err := m.Plot(d); !errors.Is(err, model.ErrNoEmbedding) {
 				t.Errorf("%s: plot: %v", e.Name, err)
 			}
 		} else if err != nil {
@@ -123,6 +124,41 @@ func TestEveryLearner(t *testing.T) {
 		}
 		if m.LearnerVersion() != e.Version || again.LearnerVersion() != e.Version || fmt.Sprint(again.Recipe()) != fmt.Sprint(m.Recipe()) {
 			t.Errorf("%s: version %d, loaded %d, recipe %+v, loaded %+v", e.Name, m.LearnerVersion(), again.LearnerVersion(), m.Recipe(), again.Recipe())
+		}
+	}
+}
+
+// With the linear kernel a kernelised learner is the learner, on rows that neither has seen.
+func TestKernelizedOfLinearKernel(t *testing.T) {
+	d, other := blobs(23, 60, 4, 3), blobs(24, 20, 4, 3)
+	for _, name := range []string{"rca", "lmnn", "mcml"} {
+		input := fit(t, d, model.Recipe{Learner: name})
+		kernel := fit(t, d, model.Recipe{Learner: "kernel-" + name, Params: map[string]string{"kernel": "linear"}})
+		x, err := input.Prepare(other.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := kernel.Embed(other.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Both make the same steps, and the loader of the model keeps every bit.
+		const tol = 1e-8
+		for i := range 20 {
+			for j := range i {
+				want := input.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
+				for what, got := range map[string]float64{
+					"metric":    kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)),
+					"embedding": metric.Euclidean{}.SqDist(z.RawRowView(i), z.RawRowView(j)),
+				} {
+					if math.Abs(got-want) > tol*(1+want) {
+						t.Errorf("%s: rows %d and %d: squared distance by %s %v, want %v", name, i, j, what, got, want)
+					}
+				}
+			}
+		}
+		if m := kernel.Metric().(*kernels.Metric); m.Support() != 3 {
+			t.Errorf("%s: %d rows are stored, want 3", name, m.Support())
 		}
 	}
 }
@@ -461,6 +497,8 @@ func TestSavedLearners(t *testing.T) {
 	kernel := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-itml", Pairs: 4}))
 	persisttest.Check(t, kernel, model.Load)
 	linear := persisttest.Saved(fit(t, d, model.Recipe{Learner: "logdet", Pairs: 4}))
+	lifted := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-lmnn"}))
+	persisttest.Check(t, lifted, model.Load)
 	raw := func(file []byte) json.RawMessage {
 		env, err := persist.Read(bytes.NewReader(file))
 		if err != nil {
@@ -488,6 +526,10 @@ func TestSavedLearners(t *testing.T) {
 		{linear, raw(linear), "kernel-logdet", true},
 		{linear, raw(linear), "of-another-program", false},
 		{linear, raw(kernel), "itml", true},
+		{lifted, raw(lifted), "kernel-lmnn", false},
+		{lifted, raw(kernel), "kernel-lmnn", true},
+		{lifted, raw(linear), "kernel-lmnn", true},
+		{kernel, raw(lifted), "kernel-itml", true},
 	} {
 		edit := func(p, s map[string]any) { p["learner"], s["metric"] = tt.learner, tt.metric }
 		loaded := new(reports).of(func(r *reports) {

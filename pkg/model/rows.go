@@ -15,6 +15,7 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -194,7 +195,7 @@ const (
 //
 // A column of classes that is missing in the first row must be missing in all.
 func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
-	l, err := m.linear()
+	l, err := m.embedder()
 	return func(yield func(*Embedded, error) bool) {
 		if err != nil {
 			yield(nil, err)
@@ -206,7 +207,7 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 			return
 		}
 		d := len(features)
-		perRow := limits.Floats(2*d + l.Rows()) // read, prepared, embedded
+		perRow := limits.Floats(2*d + l.Rows() + between(l)) // read, prepared, embedded
 		rows := max(blockBytes/perRow, min(blockRows, limits.Memory()/(blocksHeld*perRow)), 1)
 		var read []float64
 		var last *mat.Dense // the block before, prepared
@@ -267,11 +268,31 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 	}
 }
 
-// linear returns the metric of a model that can embed.
-func (m *Model) linear() (*metric.Mahalanobis, error) {
-	a, ok := m.made().metric.(*metric.Mahalanobis)
+// embedder is a metric that is the Euclidean one between coordinates.
+type embedder interface {
+	Metric
+	Rows() int // the number of coordinates
+	EmbedRows(x mat.Matrix) *mat.Dense
+}
+
+var (
+	_ embedder = (*metric.Mahalanobis)(nil)
+	_ embedder = (*kernels.Metric)(nil)
+)
+
+// between is how many numbers EmbedRows holds for a row beside its coordinates.
+func between(e embedder) int {
+	if k, ok := e.(*kernels.Metric); ok {
+		return k.Support()
+	}
+	return 0
+}
+
+// embedder returns the metric of a model that can embed.
+func (m *Model) embedder() (embedder, error) {
+	a, ok := m.made().metric.(embedder)
 	if !ok {
-		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)
+		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrNoEmbedding)
 	}
 	if a.Rows() == 0 {
 		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrZero)

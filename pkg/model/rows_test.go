@@ -230,7 +230,7 @@ func TestEmbedCSVWide(t *testing.T) {
 	t.Cleanup(func() { limits.SetMemory(0) })
 	const d, rows = 70_000, 4
 	m := fitText(t, tableText(5, 4, d), Recipe{Learner: "invcov"})
-	l, err := m.linear()
+	l, err := m.embedder()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,9 @@ func loadMetric(raw []byte) (Metric, error) {
 func (m *Model) check() error {
 	if e, err := catalog.FindIn(Learners(), m.recipe.Learner); err == nil { // or it is of another program version
 		m.recipe.Learner = e.Name // an earlier version may have saved it under what is an alias now
-		if _, transformed := m.metric.(*kernels.Transformed); transformed != (e.FitKernel != nil) {
+		_, transformed := m.metric.(*kernels.Transformed)
+		_, embeds := m.metric.(*kernels.Metric)
+		if transformed != (e.FitKernel != nil && !e.Embeds) || e.Embeds && !embeds {
 			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
 		}
 	}

@@ -43,11 +43,31 @@ func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Cos
 // KernelResult is what a batch learner of a kernel returns, whose squared distance has no matrix.
 type KernelResult struct {
 	learners.Result
+	// Kernel is the kernel W = αI + ΦSΦᵀ that was learned; nil of a learner that Embeds, which has Metric.
 	Kernel *kernels.Transformed
+	Metric *kernels.Metric
 	// Landmarks is the number of landmarks of an approximate fit, and Left the share of the trace of the kernel
 	// matrix that they leave out; 0 of an exact one.
 	Landmarks int
 	Left      float64
+}
+
+// Distance returns what was learned, Metric or Kernel; nil for the zero value.
+func (r KernelResult) Distance() LearnedDistance {
+	switch {
+	case r.Metric != nil:
+		return r.Metric
+	case r.Kernel != nil:
+		return r.Kernel
+	}
+	return nil
+}
+
+// LearnedDistance is a squared distance of vectors of length Dim that can be saved.
+type LearnedDistance interface {
+	metric.SqDister
+	Dim() int
+	Save(w io.Writer) error
 }
 
 // Progress is told of each iteration of a batch fit; nil for none.
@@ -60,7 +80,7 @@ type Progress = func(learners.Progress)
 //	Triplets  NewTriplet, LoadTriplet, Kind
 //	Costs     NewMap, LoadMap, Kind
 //	Links     FitLinks, or FitKernel where the distance learned has no matrix
-//	Classes   FitData, which needs labels
+//	Classes   FitData, which needs labels, or FitKernelData where the distance learned has no matrix
 //	Data      FitData, which ignores labels
 type Entry struct {
 	Name        string   // as typed by a user
@@ -96,6 +116,11 @@ type Entry struct {
 	FitLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
 	FitKernel func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error)
+	// FitKernelData learns from the rows of x and one class per row, as FitData does.
+	FitKernelData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error)
+	// Embeds says that the distance that FitKernel or FitKernelData learns is the Euclidean one between coordinates: a
+	// *kernels.Metric.
+	Embeds bool
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
 	// per row, as FitLinks does.
 	FitData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (learners.MetricResult, error)

@@ -32,12 +32,16 @@ import (
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "labels", "triplets", "mapping"}
+var families = []string{"pairs", "itml", "labels", "triplets", "mapping", "kernelized"}
+
+// wrappers are the constructors behind several entries: they run the learners that they are given.
+var wrappers = []string{"kernelized.Fit"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
 var notLearners = map[string]string{
 	"itml.FitKernel":               "kernel-itml, of a Gram matrix in place of rows",
+	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
@@ -51,7 +55,7 @@ var notLearners = map[string]string{
 func TestEveryLearnerIsListed(t *testing.T) {
 	listed := map[string]bool{}
 	for _, e := range catalog.All() {
-		if listed[e.Constructor] {
+		if listed[e.Constructor] && !slices.Contains(wrappers, e.Constructor) {
 			t.Errorf("%s: %s is listed twice", e.Name, e.Constructor)
 		}
 		listed[e.Constructor] = true
@@ -123,10 +127,13 @@ func TestEntriesAreComplete(t *testing.T) {
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), e.FitData != nil,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), (e.FitData != nil) != (e.FitKernelData != nil),
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
+		}
+		if e.Embeds && e.FitKernel == nil && e.FitKernelData == nil {
+			t.Errorf("%s: a metric of a kernel without a kernel", e.Name)
 		}
 		if online := e.Feedback.Online(); online != (e.Kind != "") {
 			t.Errorf("%s: online %t, but it is saved under kind %q", e.Name, online, e.Kind)
@@ -428,13 +435,13 @@ func TestFit(t *testing.T) {
 			r, err = e.FitLinks(context.Background(), x, links, v, nil)
 		case e.FitData != nil:
 			r, err = e.FitData(context.Background(), x, y, v, nil)
-		case e.FitKernel != nil:
-			k, err := e.FitKernel(context.Background(), x, links, v, nil)
-			if err != nil || k.Kernel == nil || k.Kernel.Dim() != 2 || k.Status == learners.NotRun || k.Iterations == 0 {
+		case e.FitKernel != nil || e.FitKernelData != nil:
+			k, err := fitKernel(t.Context(), e, x, y, links, v)
+			if err != nil || (k.Metric != nil) != e.Embeds || (k.Kernel != nil) == e.Embeds || k.Distance().Dim() != 2 || k.Status == learners.NotRun {
 				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
 			}
-			if _, err := e.FitKernel(context.Background(), x, nil, v, nil); err == nil {
-				t.Errorf("%s: no links were accepted", e.Name)
+			if _, err := fitKernel(t.Context(), e, x, nil, nil, v); err == nil {
+				t.Errorf("%s: no links, or no classes, were accepted", e.Name)
 			}
 			continue
 		default:
@@ -478,7 +485,7 @@ func TestFitCancelled(t *testing.T) {
 			case e.FitData != nil:
 				return e.FitData(ctx, x, y, v, nil)
 			}
-			return e.FitKernel(ctx, x, links, v, nil)
+			return fitKernel(ctx, e, x, y, links, v)
 		}
 		t.Run(e.Name, func(t *testing.T) {
 			want, err := fit(t.Context())
@@ -724,6 +731,14 @@ func TestKernelITMLNarrowRange(t *testing.T) {
 	}
 }
 
+// fitKernel fits a batch learner of a kernel.
+func fitKernel(ctx context.Context, e catalog.Entry, x mat.Matrix, y []int, links []metric.Link, v catalog.Values) (catalog.KernelResult, error) {
+	if e.FitKernelData != nil {
+		return e.FitKernelData(ctx, x, y, v, nil)
+	}
+	return e.FitKernel(ctx, x, links, v, nil)
+}
+
 func mustParse(t *testing.T, e catalog.Entry, given map[string]string) catalog.Values {
 	t.Helper()
 	v, err := e.Parse(given)
@@ -752,6 +767,7 @@ func ExampleAll() {
 	// ftl           assignment costs, online             m=0
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes
 	// rca           data set and labelled pairs of rows  ridge=0
+	// kernel-rca    data set and labelled pairs of rows  degree=2 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0
 	// itml          data set and labelled pairs of rows  cycles=0 gamma=1 high=0 low=0 lower=0 ridge=0 rule=percentiles slack=soft start=identity tol=0.001 upper=0
 	// kernel-itml   data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian landmarks=0 low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
 	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
@@ -759,6 +775,8 @@ func ExampleAll() {
 	// pca           data set                             dim=2
 	// invcov        data set                             ridge=0
 	// fda           data set and class labels            dim=0 ridge=0
-	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 tol=0.001
-	// mcml          data set and class labels            iterations=1000 tol=0.001
+	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 ridge=0 tol=0.001
+	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
+	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
+	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
 }

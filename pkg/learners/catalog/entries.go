@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
@@ -271,6 +272,21 @@ var entries = []Entry{
 		},
 	},
 	{
+		Name:        "kernel-rca",
+		Doc:         "rca between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.3; Shental et al. ECCV 2002",
+		Feedback:    Links,
+		Version:     kernelized.Version + pairs.RCAVersion,
+		Constructor: "kernelized.Fit",
+		Embeds:      true,
+		Params:      slices.Concat([]Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets, over the dimensions that the rows span")}, kernelParams, kernelLandmarks),
+		FitKernel: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (KernelResult, error) {
+			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+				return pairs.FitRCA(ctx, z, links, pairs.RCAParams{Ridge: v.Float("ridge")})
+			})
+		},
+	},
+	{
 		Name:        "itml",
 		Aliases:     []string{"logdet"},
 		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to a start in LogDet divergence, with bounds on squared distances",
@@ -438,25 +454,22 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     labels.LMNNVersion,
 		Constructor: "labels.FitLMNN",
-		Params: []Param{
-			of(labels.LMNNParams{}.Resolved(), "K", Param{
-				Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer",
-			}),
-			of(labels.LMNNParams{}.Resolved(), "Mu", Param{
-				Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu",
-			}),
-			of(labels.LMNNParams{}.Resolved(), "Tol", Param{
-				Name: "tol", Doc: "duality gap at which to stop, relative to the objective",
-			}),
-			of(labels.LMNNParams{}.Resolved(), "MaxIterations", Param{
-				Name: "iterations", Doc: "cap on iterations",
-			}),
-		},
-		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
-			l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
-				K: v.Int("k"), Mu: v.Float("mu"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
+		Params:      lmnnParams,
+		FitData:     fitLMNN,
+	},
+	{
+		Name:        "kernel-lmnn",
+		Doc:         "lmnn between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Weinberger, Saul 2009",
+		Feedback:    Classes,
+		Version:     kernelized.Version + labels.LMNNVersion,
+		Constructor: "kernelized.Fit",
+		Embeds:      true,
+		Params:      slices.Concat(lmnnParams, kernelParams, kernelLandmarks),
+		FitKernelData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (KernelResult, error) {
+			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+				return fitLMNN(ctx, z, y, v, progress)
 			})
-			return l.MetricResult, err
 		},
 	},
 	{
@@ -466,19 +479,88 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     labels.MCMLVersion,
 		Constructor: "labels.FitMCML",
-		Params: []Param{
-			of(labels.MCMLParams{}.Resolved(), "Tol", Param{
-				Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row",
-			}),
-			of(labels.MCMLParams{}.Resolved(), "MaxIterations", Param{
-				Name: "iterations", Doc: "cap on iterations",
-			}),
-		},
-		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
-			l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
-			return l.MetricResult, err
+		Params:      mcmlParams,
+		FitData:     fitMCML,
+	},
+	{
+		Name:        "kernel-mcml",
+		Doc:         "mcml between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Globerson, Roweis 2005",
+		Feedback:    Classes,
+		Version:     kernelized.Version + labels.MCMLVersion,
+		Constructor: "kernelized.Fit",
+		Embeds:      true,
+		Params:      slices.Concat(mcmlParams, kernelParams, kernelLandmarks),
+		FitKernelData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (KernelResult, error) {
+			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+				return fitMCML(ctx, z, y, v, progress)
+			})
 		},
 	},
+}
+
+// traceRidge is the Ridge of params.
+func traceRidge(params any) Param {
+	return of(params, "Ridge", Param{Name: "ridge", Doc: "weight of the trace of the matrix, relative to the mean variance of a feature; of a kernel, of a dimension that the rows span"})
+}
+
+// lmnnParams are the parameters that fitLMNN reads.
+var lmnnParams = []Param{
+	of(labels.LMNNParams{}.Resolved(), "K", Param{
+		Name: "k", Doc: "target neighbours of a row, or all others of its class if these are fewer",
+	}),
+	of(labels.LMNNParams{}.Resolved(), "Mu", Param{
+		Name: "mu", Doc: "weight of rows of other classes; target neighbours have 1 - mu",
+	}),
+	traceRidge(labels.LMNNParams{}.Resolved()),
+	of(labels.LMNNParams{}.Resolved(), "Tol", Param{
+		Name: "tol", Doc: "duality gap at which to stop, relative to the objective",
+	}),
+	of(labels.LMNNParams{}.Resolved(), "MaxIterations", Param{
+		Name: "iterations", Doc: "cap on iterations",
+	}),
+}
+
+func fitLMNN(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+	l, err := labels.FitLMNN(ctx, x, y, labels.LMNNParams{
+		K: v.Int("k"), Mu: v.Float("mu"), Ridge: v.Float("ridge"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress,
+	})
+	return l.MetricResult, err
+}
+
+// mcmlParams are the parameters that fitMCML reads.
+var mcmlParams = []Param{
+	traceRidge(labels.MCMLParams{}.Resolved()),
+	of(labels.MCMLParams{}.Resolved(), "Tol", Param{
+		Name: "tol", Doc: "distance from the minimum at which to stop, in nats per row",
+	}),
+	of(labels.MCMLParams{}.Resolved(), "MaxIterations", Param{
+		Name: "iterations", Doc: "cap on iterations",
+	}),
+}
+
+func fitMCML(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+	l, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{Ridge: v.Float("ridge"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations"), Progress: progress})
+	return l.MetricResult, err
+}
+
+// kernelLandmarks is the parameter of an approximate fit in the space of a kernel.
+var kernelLandmarks = []Param{of(kernelized.Params{}, "Landmarks", Param{
+	Name: "landmarks", Doc: "approximation: the metric is learned in the span of so many rows, on which the others are projected, and only they are stored; 0 means exact", Default: "0",
+})}
+
+// kernelize fits a learner of vectors in the space of the kernel that kernelParams name.
+func kernelize(ctx context.Context, x mat.Matrix, v Values, learn kernelized.Learner) (KernelResult, error) {
+	_, d := matrix.Given("catalog: x", x).Dims()
+	k, err := kernel(d, v)
+	if err != nil {
+		return KernelResult{}, err
+	}
+	r, err := kernelized.Fit(ctx, k, x, learn, kernelized.Params{Landmarks: v.Int("landmarks")})
+	if err != nil {
+		return KernelResult{}, err
+	}
+	return KernelResult{Result: r.Result, Metric: r.Metric, Landmarks: r.Landmarks, Left: r.Left}, nil
 }
 
 // polaParams are the parameters of POLA, which pola reads.

@@ -58,6 +58,15 @@ var variants = map[string][]map[string]string{
 	"kernel-itml": {
 		{"kernel": "gaussian"}, {"kernel": "linear"}, {"kernel": "polynomial"}, {"kernel": "polynomial", "degree": "3", "offset": "0"},
 	},
+	"kernel-rca": {
+		{"kernel": "gaussian"}, {"kernel": "gaussian", "ridge": "0.1", "landmarks": "5"}, {"kernel": "linear"}, {"kernel": "polynomial", "degree": "3", "offset": "0"},
+	},
+	"kernel-lmnn": {
+		{"kernel": "gaussian", "k": "2", "iterations": "60", "landmarks": "6"}, {"kernel": "linear", "k": "2", "iterations": "60"},
+	},
+	"kernel-mcml": {
+		{"kernel": "gaussian", "iterations": "40"}, {"kernel": "linear", "iterations": "40"}, {"kernel": "polynomial", "iterations": "40", "landmarks": "6"},
+	},
 	"itml-tuned": {{"folds": "2", "links": "40", "bound-pairs": "50", "k": "1", "cycles": "5"}},
 	"itml-labels": {
 		{"links": "40", "bound-pairs": "50"}, {"links": "40", "bound-pairs": "50", "start": "invcov", "ridge": "0"},
@@ -332,6 +341,8 @@ func units(name string, given map[string]string) (exponent int, ok bool) {
 		return 2, true
 	case "kernel-itml":
 		return 2, given["kernel"] == "linear"
+	case "kernel-rca", "kernel-lmnn", "kernel-mcml":
+		return 0, given["kernel"] == "linear"
 	}
 	return 0, false
 }
@@ -376,9 +387,9 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if e.FitKernel != nil {
-		r, err := e.FitKernel(context.Background(), x, links, v, nil)
-		return fitted{r.Kernel, nil, r.Status, r.Residual}, err
+	if e.FitKernel != nil || e.FitKernelData != nil {
+		r, err := fitKernel(context.Background(), e, x, y, links, v)
+		return fitted{r.Distance(), nil, r.Status, r.Residual}, err
 	}
 	var r learners.MetricResult
 	if e.FitLinks != nil {

@@ -92,6 +92,54 @@ func (c *coordinates) balance(s *mat.SymDense, floor float64) (values, scales []
 	return values, scales, nil
 }
 
+// confine confines metrics BᵀNB to the span of the deviations of x, which leaves z as it is, and of all metrics with these squared distances between rows that of the least
+// trace. The coordinates must be whitened: there the deviations are zG with G = zᵀ(deviations)/n, and B is the pseudo-inverse of G, transposed.
+func (c *coordinates) confine(x *mat.Dense) error {
+	n, r := c.z.Dims()
+	if _, d := x.Dims(); r == d {
+		return nil
+	}
+	dev := mat.DenseCopyOf(x)
+	centre(dev)
+	g := matrix.Mul(c.z.T(), dev)
+	g.Scale(1/float64(n), g)
+	var lq mat.LQ
+	lq.Factorize(g)
+	var b mat.Dense
+	if err := lq.SolveTo(&b, false, mat.NewDiagDense(r, slices.Repeat([]float64{1}, r))); err != nil {
+		if cond, ok := errors.AsType[mat.Condition](err); !ok || math.IsInf(float64(cond), 1) {
+			return errors.New("ridge: features are of too different sizes: rescale them")
+		}
+	}
+	c.b = mat.DenseCopyOf(b.T())
+	if metric.CheckFinite(c.b) != nil {
+		return metric.ErrWeights
+	}
+	return nil
+}
+
+// penalty returns s = tr(Σ)/d, the mean variance of a feature of x, n×d, and the matrix R with ⟨R, N⟩ = s·tr(M), M = BᵀNB.
+func (c *coordinates) penalty(x *mat.Dense) (s float64, r *mat.SymDense, err error) {
+	n, d := x.Dims()
+	dev := mat.DenseCopyOf(x)
+	centre(dev)
+	for i := range n {
+		row := dev.RawRowView(i)
+		s += floats.Dot(row, row) / float64(n)
+	}
+	s /= float64(d)
+	if !(s >= metric.LeastNormal && s <= math.MaxFloat64) {
+		return 0, nil, errors.New("ridge: the mean variance is out of float64's range: rescale the features")
+	}
+	b := mat.DenseCopyOf(c.b)
+	b.Scale(math.Sqrt(s), b)
+	r = matrix.Outer(1, b)
+	if metric.CheckFinite(r) != nil {
+		return 0, nil, errors.New("ridge: features are of too different sizes: rescale them")
+	}
+	return s, r, nil
+}
+
 // metric returns the metric of x that is n in these coordinates, without what is
 // round-off (metric.PSDTolerance), and what of n is left.
 func (c *coordinates) metric(n *mat.SymDense) (*metric.Mahalanobis, *mat.SymDense, error) {

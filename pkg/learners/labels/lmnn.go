@@ -32,6 +32,9 @@ type LMNNParams struct {
 	// Mu is the weight μ of impostors, greater than 0 and less than 1; 0 means 0.5.
 	// Target neighbours have weight 1 − μ.
 	Mu float64 `range:"> 0 and < 1"`
+	// Ridge is the weight ρ ≥ 0 of the trace of M, relative to the mean variance of a feature. The default is 0: no
+	// regularisation unless it is asked for.
+	Ridge float64 `range:">= 0"`
 	// Tol is the Residual at which to stop, > 0; 0 means 0.001.
 	Tol float64 `range:"> 0"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 2000.
@@ -62,8 +65,8 @@ type LMNN struct {
 	// Targets holds the target neighbours of each row, nearest first.
 	Targets [][]int
 	// Pull is Σ d²(i, j) over rows i and targets j, and Push the sum of the hinges,
-	// over all impostors. Objective is (1−μ)·Pull + μ·Push.
-	Pull, Push, Objective float64
+	// over all impostors. Penalty is Tρs·tr(M) of FitLMNN. Objective is (1−μ)(Pull + Penalty) + μ·Push.
+	Pull, Push, Penalty, Objective float64
 	// Lower is a lower bound on the objective of all metrics with tr(M'Σ) ≤ R (see FitLMNN).
 	Lower float64
 	// Violations is the number of hinges that are positive.
@@ -80,6 +83,13 @@ type LMNN struct {
 // Nearest Neighbor Classification, JMLR 10, 2009; divided by 1−μ it is the objective of Weinberger,
 // Blitzer, Saul, NIPS 18, 2005, with c = μ/(1−μ), a rival in Jain, Kulis, Davis, Dhillon,
 // JMLR 13, 2012, Section 6. x is n×d, samples as rows, y has a class per row, any integers.
+//
+// With a ridge ρ, each pair (i, j) is pulled in all directions a little:
+//
+//	F(M) + (1−μ)Tρs·tr(M),  s = tr(Σ)/d,
+//
+// with T the number of pairs (i, j) and Σ the covariance of x. All that follows holds with this F, whose C has the term (1−μ)Tρs·I, too. Where some metric
+// collapses the classes, as with as many features as rows, F alone has many minima that tell nothing about other rows; with a ridge the rows' distances count.
 //
 // The targets of a row are the K nearest others of its class by Euclidean distance in
 // x, in the order of nearest.KNN: equal distances by the lower index. A class of c < K+1
@@ -148,7 +158,7 @@ func fitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
-	f, c, err := newLMNNFit(ctx, x, y, targets, p.Mu)
+	f, c, err := newLMNNFit(ctx, x, y, targets, p.Mu, p.Ridge)
 	if err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
@@ -164,10 +174,15 @@ func fitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 	if err := ctx.Err(); err != nil {
 		return LMNN{}, fmt.Errorf("lmnn: %w", err)
 	}
+	penalty := 0.0
+	if p.Ridge > 0 && m.Rows() > 0 {
+		norm := mat.Norm(m.Factor(), 2)
+		penalty = f.trace * norm * norm
+	}
 	return LMNN{
 		MetricResult: learners.MetricResult{Metric: m, Result: learners.Result{Status: status, Iterations: f.iterations, Residual: f.residual}},
 		Targets:      targets,
-		Pull:         end.pull, Push: end.push, Objective: (1-p.Mu)*end.pull + p.Mu*end.push,
+		Pull:         end.pull, Push: end.push, Penalty: penalty, Objective: (1-p.Mu)*(end.pull+penalty) + p.Mu*end.push,
 		Lower: f.bounded(f.best), Violations: end.violations,
 	}, nil
 }
@@ -268,6 +283,7 @@ type lmnnFit struct {
 	targets [][]int
 	pairs   int       // T
 	pull    []float64 // the diagonal of C, which is all of it
+	trace   float64   // Tρs, the weight of tr(M)
 	spread  []float64 // and that of the covariance of x
 	mu      float64
 	width   float64 // of the envelopes, in margins
@@ -291,7 +307,7 @@ type lmnnFit struct {
 	iterations int
 }
 
-func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu float64) (*lmnnFit, *coordinates, error) {
+func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu, ridge float64) (*lmnnFit, *coordinates, error) {
 	c, err := whitened(x)
 	if err != nil {
 		return nil, nil, err
@@ -321,6 +337,17 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu 
 	}
 	add()
 	unit := (1 - mu) * float64(f.pairs)
+	if ridge > 0 {
+		if err := c.confine(x); err != nil {
+			return nil, nil, err
+		}
+		s, r, err := c.penalty(x)
+		if err != nil {
+			return nil, nil, err
+		}
+		addScaled(scatter, scatter, ridge*unit, r)
+		f.trace = ridge * float64(f.pairs) * s
+	}
 	values, scales, err := c.balance(scatter, lmnnFloor*unit)
 	if err != nil {
 		return nil, nil, err

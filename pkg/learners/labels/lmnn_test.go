@@ -102,7 +102,7 @@ func newTestFit(t *testing.T, rng *rand.Rand, x *mat.Dense, y []int) (*lmnnFit, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, c, err := newLMNNFit(context.Background(), x, y, targets, 0.3)
+	f, c, err := newLMNNFit(context.Background(), x, y, targets, 0.3, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +481,7 @@ func ExampleFitLMNN() {
 	fmt.Printf("%+v\n", LMNNParams{}.Resolved())
 	// Output:
 	// converged; F = 9.17, weights 0.28 and 0.01
-	// {K:3 Mu:0.5 Tol:0.001 MaxIterations:2000 Progress:<nil>}
+	// {K:3 Mu:0.5 Ridge:0 Tol:0.001 MaxIterations:2000 Progress:<nil>}
 }
 
 func BenchmarkLMNN(b *testing.B) {

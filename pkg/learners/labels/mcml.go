@@ -27,6 +27,9 @@ const MCMLVersion = 2
 
 // MCMLParams are the parameters of FitMCML.
 type MCMLParams struct {
+	// Ridge is the weight ρ ≥ 0 of the trace of M, relative to the mean variance of a feature. The default is 0: no
+	// regularisation unless it is asked for.
+	Ridge float64 `range:">= 0"`
 	// Tol is the Residual at which to stop, in nats, > 0; 0 means 0.001.
 	Tol float64 `range:"> 0"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 1000.
@@ -51,7 +54,7 @@ func (p MCMLParams) check() error {
 // learners.NoProgress if round-off lets nothing improve, else learners.IterationCap.
 type MCML struct {
 	learners.MetricResult
-	// Objective is F(M), in nats.
+	// Objective is F(M), in nats, with the term of the ridge.
 	Objective float64
 	// Rows is the number of rows that have another row in their class.
 	Rows int
@@ -69,6 +72,9 @@ type MCML struct {
 //
 //	KL = −log(c_i−1) + mean of d²(i, j) over j in its class + log Σ_{l≠i} exp(−d²(i, l)),
 //	∇F = Σ_{i,j} (p₀(j|i) − p(j|i)) (x_i−x_j)(x_i−x_j)ᵀ.
+//
+// With a ridge ρ, F has the term ρs·tr(M) for each row that has another in its class, s = tr(Σ)/d, Σ the covariance of x. Where some metric collapses the classes, as
+// with as many features as rows, F alone falls to 0 without a minimum; with a ridge it has one.
 //
 // The sum of exponentials is taken relative to its largest. A row that is alone in its class
 // has no p₀: it contributes no term of its own, but is one of those that others are to be far
@@ -91,7 +97,7 @@ type MCML struct {
 //
 // It returns an error if x and y differ in length, if there are fewer than two classes, if no
 // class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, if 5 matrices of the size of x and one of 64×n do not fit
+// the mean or an entry of M overflow, if 5 matrices of the size of x, 7 with a ridge, and one of 64×n do not fit
 // limits.Memory, if a parameter is out of range, or if ctx
 // is done. It panics if x is nil or empty.
 func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, error) {
@@ -107,7 +113,11 @@ func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, er
 	if err := checkLabelled(xd, y); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, 5*d+mcmlRows)); err != nil {
+	copies := 5
+	if p.Ridge > 0 {
+		copies = 7
+	}
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mcmlRows)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
@@ -126,9 +136,25 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
-	f, err := newMCMLFit(ctx, c, y)
+	var ridge *mat.SymDense // for each row
+	if p.Ridge > 0 {
+		if err := c.confine(x); err != nil {
+			return MCML{}, fmt.Errorf("mcml: %w", err)
+		}
+		if _, ridge, err = c.penalty(x); err != nil {
+			return MCML{}, fmt.Errorf("mcml: %w", err)
+		}
+		ridge.ScaleSym(p.Ridge, ridge)
+	}
+	f, err := newMCMLFit(ctx, c, y, ridge)
 	if err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
+	}
+	if ridge != nil { // in the coordinates of the fit
+		if _, f.ridge, err = c.penalty(x); err != nil {
+			return MCML{}, fmt.Errorf("mcml: %w", err)
+		}
+		f.ridge.ScaleSym(p.Ridge*float64(f.rows), f.ridge)
 	}
 	end, err := f.run(p)
 	if err != nil {
@@ -170,10 +196,12 @@ type mcmlFit struct {
 	// The gradient at the last m of value, with W = p₀ − p.
 	sum    *mat.Dense // Wz
 	degree []float64  // the sums of the columns of W
+
+	ridge *mat.SymDense // the gradient of the term of the ridge; nil if there is none
 }
 
-// newMCMLFit balances the coordinates by the scatter within classes, Σ p₀(j|i)(x_i−x_j)(x_i−x_j)ᵀ.
-func newMCMLFit(ctx context.Context, c *coordinates, y []int) (*mcmlFit, error) {
+// newMCMLFit balances the coordinates by the scatter within classes, the mean of Σ p₀(j|i)(x_i−x_j)(x_i−x_j)ᵀ, and the ridge of a row, if it is not nil.
+func newMCMLFit(ctx context.Context, c *coordinates, y []int, ridge *mat.SymDense) (*mcmlFit, error) {
 	n, r := c.z.Dims()
 	f := &mcmlFit{
 		ctx: ctx, y: y, size: map[int]int{},
@@ -201,6 +229,9 @@ func newMCMLFit(ctx context.Context, c *coordinates, y []int) (*mcmlFit, error) 
 		return nil, errors.New("labels: each class has one row, want a class with at least 2")
 	}
 	scatter.ScaleSym(1/float64(f.rows), scatter)
+	if ridge != nil {
+		scatter.AddSym(scatter, ridge)
+	}
 	var err error
 	if _, f.scales, err = c.balance(scatter, mcmlFloor); err != nil {
 		return nil, err
@@ -224,6 +255,9 @@ func (f *mcmlFit) objective(m *mat.SymDense, gradient bool) float64 {
 		clear(f.degree)
 	}
 	var total float64
+	if f.ridge != nil {
+		total = inner(f.ridge, m)
+	}
 	for lo := 0; lo < n; lo += mcmlRows {
 		if f.ctx.Err() != nil {
 			return math.Inf(-1) // which ends a line search
@@ -293,6 +327,9 @@ func (f *mcmlFit) gradient(g *mat.SymDense) {
 	full := mat.NewDense(r, r, nil)
 	product.Gemm(blas.Trans, blas.NoTrans, f.z.RawMatrix(), right.RawMatrix(), full.RawMatrix())
 	symmetric(g, full)
+	if f.ridge != nil {
+		g.AddSym(g, f.ridge)
+	}
 }
 
 // mcmlEnd is where a descent ended.

@@ -83,7 +83,7 @@ func slowMCML(x *mat.Dense, y []int, m mat.Symmetric) (float64, *mat.SymDense) {
 func newTestMCML(t *testing.T, x *mat.Dense, y []int) *mcmlFit {
 	t.Helper()
 	_, d := x.Dims()
-	f, err := newMCMLFit(context.Background(), &coordinates{z: x, b: identity(d)}, y)
+	f, err := newMCMLFit(context.Background(), &coordinates{z: x, b: identity(d)}, y, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
