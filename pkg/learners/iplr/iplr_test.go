@@ -343,6 +343,17 @@ func TestHardConstraints(t *testing.T) {
 	}
 }
 
+// Eq. 8 asks for L ⪰ 0 in W = I + ULUᵀ, under which no distance shrinks. Eq. 11, for F = I + L, is what is learned.
+func TestDistancesShrink(t *testing.T) {
+	x := mat.NewDense(2, 1, []float64{0, 1})
+	b := must(NewBasis(t.Context(), mat.NewDense(1, 1, []float64{1})))
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}}
+	got := must(Fit(t.Context(), x, b, links, Params{Gamma: math.Inf(1), Upper: 0.25, Lower: 1, Tol: 1e-12}))
+	if f := got.Metric.F().At(0, 0); math.Abs(f-0.25) > 1e-9 {
+		t.Errorf("F is %v, want 0.25", f)
+	}
+}
+
 // Pairs that the basis cannot bring together are told, dropped by one rule, and kept by the other.
 func TestInfeasible(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 1, 3, 2, 0.5, 4, 0})

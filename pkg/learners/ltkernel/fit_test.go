@@ -478,6 +478,19 @@ func TestInfeasible(t *testing.T) {
 	}
 }
 
+// TestReducedShrinks: where a distance has to shrink, L of Eqs. 19 and 20 has a negative eigenvalue, which L ⪰ 0 as printed in 19 forbids.
+func TestReducedShrinks(t *testing.T) {
+	k0 := mat.NewSymDense(2, []float64{0, 0, 0, 1}) // the points 0 and 1
+	j := mat.NewDense(2, 1, []float64{0, 1})
+	r, err := FitReduced(t.Context(), k0, j, []Constraint{AtMost(0, 1, 0.25)}, Params{Tol: 1e-12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.L.At(0, 0); math.Abs(got+0.75) > 1e-9 { // W = 1 + L = 1/4
+		t.Errorf("L is %v, want -0.75", got)
+	}
+}
+
 // TestConjugates compares φ* and x(y) with a search, x′ with a difference quotient, and the
 // form without an inverse with x itself.
 func TestConjugates(t *testing.T) {
