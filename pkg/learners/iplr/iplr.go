@@ -151,6 +151,9 @@ type Result struct {
 // would make λ negative, α = λ. The rule of stopping is that of itml.Fit, too. A step costs O(k²); preparing the links, once for all parameters (see Problem), O(mdk) for m
 // links; the end O(mk² + k³).
 //
+// The rows of a *sparse.Matrix are not made dense. Preparing a link then costs O(k) for each entry in which its rows differ, and O(dk) more where
+// less than 1e-4 of its squared distance is outside the basis, which a difference of squared lengths would not tell well. The answer is that of the dense rows up to round-off.
+//
 // Fit returns an error if
 //
 //   - there is no link, or a link has label 0 or an index outside x;
@@ -211,6 +214,14 @@ func newPairs(k int, links []metric.Link) (*pairs, error) {
 // of returns z of a link.
 func (p *pairs) of(link int) []float64 { return p.z[link*p.k : (link+1)*p.k : (link+1)*p.k] }
 
+// finite returns an error if the squared distance of a link overflows.
+func (p *pairs) finite(link int) error {
+	if s := p.sq[link] + p.r[link] + sumSquares(p.of(link)); math.IsInf(s, 0) || math.IsNaN(s) {
+		return fmt.Errorf("iplr: link %d: squared distance %v at the start, want a finite number: scale the data down", link, p.sq[link])
+	}
+	return nil
+}
+
 // Problem is links between rows in the coordinates of a basis: what does not depend on parameters, so that several γ share it. It is immutable, and its methods may be called concurrently.
 type Problem struct {
 	basis *Basis
@@ -222,17 +233,14 @@ const blockLinks, blockWork = 256, 1 << 26
 
 // NewProblem returns the links of Fit, projected on the basis. It has the errors and panics of Fit that do not depend on parameters.
 func NewProblem(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.Link) (*Problem, error) {
-	xd := matrix.Dense(x)
-	if xd == nil || xd.IsEmpty() {
-		panic("iplr: NewProblem: x is nil or empty")
-	}
+	xs := rowsOf("NewProblem", x)
 	u := basis.made().u
-	n, d := xd.Dims()
+	n, d := xs.dims()
 	k, bd := u.Dims()
 	if bd != d {
 		return nil, fmt.Errorf("iplr: basis: its vectors have %d numbers, want %d like the rows", bd, d)
 	}
-	if err := metric.CheckFinite(xd); err != nil {
+	if err := xs.check(); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
 	if err := checkLinks(n, links); err != nil {
@@ -242,6 +250,14 @@ func NewProblem(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.
 	if err != nil {
 		return nil, err
 	}
+	if xs.dense == nil {
+		err := p.projectSparse(ctx, xs.sparse, u, func(l int) (i, j int) { return links[l].I, links[l].J })
+		if err != nil {
+			return nil, err
+		}
+		return &Problem{basis, p}, nil
+	}
+	xd := xs.dense
 	at := min(blockLinks, len(links), max(1, blockWork/d/k))
 	v := mat.NewDense(at, d, nil)
 	for top := 0; top < len(links); top += at {
@@ -261,8 +277,8 @@ func NewProblem(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.
 		for i := range rows { // a difference of squared lengths would lose a short residual
 			row := block.RawRowView(i)
 			p.r[top+i] = sumSquares(metric.Sub(row, row, inside.RawRowView(i)))
-			if s := p.sq[top+i] + p.r[top+i] + sumSquares(p.of(top+i)); math.IsInf(s, 0) || math.IsNaN(s) {
-				return nil, fmt.Errorf("iplr: link %d: squared distance %v at the start, want a finite number: scale the data down", top+i, p.sq[top+i])
+			if err := p.finite(top + i); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -409,7 +409,7 @@ func TestContradiction(t *testing.T) {
 // The answer depends on the span of the basis alone, and a prepared problem gives that of Fit to the bit.
 func TestSpanOnly(t *testing.T) {
 	x, y, links := problem(4, 24, 7, 40)
-	means := meansOf(x, groupsOf(y))
+	means := must(meansOf(rows{dense: x}, groupsOf(y)))
 	turned := mat.NewDense(5, 7, nil) // with a duplicate and a zero row
 	turned.SetRow(0, means.RawRowView(1))
 	for j := range 7 {
