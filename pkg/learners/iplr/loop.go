@@ -144,7 +144,7 @@ func (l *loop) start(a mat.Symmetric) {
 }
 
 func (l *loop) run(q Params) (learners.Status, error) {
-	most := cmp.Or(q.MaxCycles, (maxSteps+len(l.lambda)-1)/len(l.lambda))
+	most := cmp.Or(q.MaxCycles, (DefaultSteps+len(l.lambda)-1)/len(l.lambda))
 	old := make([]float64, len(l.lambda))
 	for made := 0; l.cycles < most; {
 		copy(old, l.lambda)
