@@ -223,10 +223,7 @@ func (m *LowRank) Coordinates(x mat.Matrix) *mat.Dense {
 		}
 		out := mat.NewDense(n, m.Rank(), nil)
 		for i := range n {
-			row, z := s.Row(i), out.RawRowView(i)
-			for c := range z {
-				z[c] = row.DotDense(m.u.RawRowView(c))
-			}
+			m.CoordinatesOf(out.RawRowView(i), s.Row(i))
 		}
 		return out
 	}
@@ -235,6 +232,16 @@ func (m *LowRank) Coordinates(x mat.Matrix) *mat.Dense {
 		panic(mat.ErrShape)
 	}
 	return matrix.Mul(xd, m.u.T())
+}
+
+// CoordinatesOf sets z to Uᵀx. It panics if z does not have length Rank, or an index of x is not below Dim.
+func (m *LowRank) CoordinatesOf(z []float64, x sparse.Vector) {
+	if len(z) != m.Rank() {
+		panic(mat.ErrShape)
+	}
+	for c := range z {
+		z[c] = x.DotDense(m.u.RawRowView(c))
+	}
 }
 
 // Embed returns x + U(F^(1/2) − I)Uᵀx, the image of x in R^d under a map in which the metric is Euclidean. It panics if x
