@@ -11,6 +11,7 @@ import (
 
 	"metriclab/internal/matrix"
 	"metriclab/internal/subspace"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/sparse"
 )
@@ -142,6 +143,15 @@ func (m *LowRank) M() *mat.SymDense {
 		w.SetSym(i, i, w.At(i, i)+1)
 	}
 	return w
+}
+
+// Mahalanobis returns the same metric with its d×d factor L = W^(1/2), or an error if three matrices of that size exceed limits.Memory.
+func (m *LowRank) Mahalanobis() (*Mahalanobis, error) {
+	d := m.Dim()
+	if err := limits.Check(fmt.Sprintf("the matrix of a metric of %d features", d), limits.Floats(3, d, d)); err != nil {
+		return nil, fmt.Errorf("metric: %w", err)
+	}
+	return FromFactor(m.EmbedRows(Identity(d).Factor())), nil
 }
 
 // SqDist returns d(x, y)² = ‖v − UUᵀv‖² + ‖F^(1/2)Uᵀv‖² for v = x − y, which is never negative; +Inf if it or an entry of v

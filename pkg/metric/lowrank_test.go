@@ -66,6 +66,13 @@ func TestLowRankIsDense(t *testing.T) {
 			}
 		}
 		metrictest.Check(t, m, points, 1e-12)
+		full, err := m.Mahalanobis()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := matrixtest.Distance(full.M(), &w); d > 1e-11*scale || full.Rows() != c.d {
+			t.Errorf("Mahalanobis is off by %g", d)
+		}
 		// The map is symmetric positive semi-definite, W^(1/2).
 		root := m.EmbedRows(matrixtest.Identity(c.d))
 		if d := matrixtest.Distance(root, root.T()); d > 1e-11*scale {
