@@ -15,7 +15,9 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 )
 
 // Version changes whenever Fit gives another model for the same data and recipe,
@@ -56,6 +58,18 @@ type Report struct {
 	// trace of the kernel matrix of the joined rows that is outside; 0 of an exact fit.
 	Landmarks int
 	Left      float64
+	// Span is of a metric that differs from the Euclidean one in the span of a few vectors only; nil of others.
+	Span *Span
+	// Empty is the number of sparse rows without an entry, which all coincide.
+	Empty int
+}
+
+// Span is what there is to say of a fit in the span of a few vectors.
+type Span struct {
+	// Rank is the number of vectors that span it, Asked that of those it was made of: the others lie in their span.
+	Rank, Asked int
+	// Links is the number of pairs drawn, and Infeasible that of the similar ones of these that no metric of the span brings near enough.
+	Links, Infeasible int
 }
 
 // ErrKernel is returned, wrapped, where a model needs the matrix of its metric
@@ -97,7 +111,7 @@ func (m *Model) Classes() (names []string, rows []int) {
 func (m *Model) Report() Report { return m.made().report }
 
 // Metric returns the learned metric, which compares prepared rows: a
-// *metric.Mahalanobis, or the metric of a kernel learner, a *kernels.Metric or a
+// *metric.Mahalanobis, a *metric.LowRank, or the metric of a kernel learner, a *kernels.Metric or a
 // *kernels.Transformed.
 func (m *Model) Metric() Metric { return m.made().metric }
 
@@ -118,18 +132,38 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 // Embed returns the n×r matrix of the coordinates Lx of the prepared rows of x,
 // between which Euclidean distances are those of the metric. Its errors are those
 // of Prepare, ErrKernel for a kernel metric, ErrZero for a metric of rank 0, and
-// a coordinate that overflows.
-func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
+// a coordinate that overflows. The rows of a *sparse.Matrix are embedded as they are if the metric is a *metric.LowRank and the
+// recipe leaves features as they are, and made dense otherwise; what is returned is dense. What does not fit limits.Memory is an error.
+func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) { return m.embed(x, 0) }
+
+// embed is Embed of rows of which the first is row first of a table.
+func (m *Model) embed(x mat.Matrix, first int) (*mat.Dense, error) {
 	l, err := m.linear()
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Prepare(x)
+	if s, ok := x.(*sparse.Matrix); ok && s != nil {
+		n, _ := s.Dims()
+		if err := limits.Check(fmt.Sprintf("coordinates of %d rows in %d dimensions", n, l.Rows()), limits.Floats(n, l.Rows())); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		if low, ok := l.(*metric.LowRank); ok && m.scaler.Fill == nil && m.scaler.Shift == nil {
+			out := low.EmbedRows(s)
+			if err := checkCoordinates(out, first); err != nil {
+				return nil, err
+			}
+			return out, nil
+		}
+		if x, err = s.Dense(); err != nil {
+			return nil, fmt.Errorf("model: rows made dense: %w", err)
+		}
+	}
+	p, err := m.scaler.Apply(x)
 	if err != nil {
-		return nil, err
+		return nil, named(err, m.layout.Features, first)
 	}
 	out := l.EmbedRows(p)
-	if err := checkCoordinates(out, 0); err != nil {
+	if err := checkCoordinates(out, first); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -92,7 +92,7 @@ func TestEveryLearner(t *testing.T) {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		z, err := m.Embed(d.X)
-		if _, linear := m.Metric().(*metric.Mahalanobis); !linear {
+		if _, linear := m.Metric().(interface{ EmbedRows(mat.Matrix) *mat.Dense }); !linear {
 			if !errors.Is(err, model.ErrKernel) {
 				t.Errorf("%s: embed: %v", e.Name, err)
 			}
@@ -461,6 +461,8 @@ func TestSavedLearners(t *testing.T) {
 	kernel := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-itml", Pairs: 4}))
 	persisttest.Check(t, kernel, model.Load)
 	linear := persisttest.Saved(fit(t, d, model.Recipe{Learner: "logdet", Pairs: 4}))
+	low := persisttest.Saved(fit(t, d, model.Recipe{Learner: "iplr"}))
+	persisttest.Check(t, low, model.Load)
 	raw := func(file []byte) json.RawMessage {
 		env, err := persist.Read(bytes.NewReader(file))
 		if err != nil {
@@ -488,6 +490,9 @@ func TestSavedLearners(t *testing.T) {
 		{linear, raw(linear), "kernel-logdet", true},
 		{linear, raw(linear), "of-another-program", false},
 		{linear, raw(kernel), "itml", true},
+		{low, raw(low), "iplr", false},
+		{low, raw(linear), "iplr", true},
+		{low, raw(low), "fda", true},
 	} {
 		edit := func(p, s map[string]any) { p["learner"], s["metric"] = tt.learner, tt.metric }
 		loaded := new(reports).of(func(r *reports) {
@@ -511,8 +516,8 @@ func (r *reports) of(f func(*reports)) bool { f(r); return *r > 0 }
 func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)
 	var files [][]byte
-	for _, learner := range []string{"pola", "kernel-itml"} {
-		m, err := model.Fit(context.Background(), d, model.Recipe{Learner: learner, Pairs: 10}, nil)
+	for _, r := range []model.Recipe{{Learner: "pola", Pairs: 10}, {Learner: "kernel-itml", Pairs: 10}, {Learner: "iplr"}} {
+		m, err := model.Fit(context.Background(), d, r, nil)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -267,9 +267,18 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 	}
 }
 
+// linear is a metric that is the Euclidean one between images under a linear map.
+type linear interface {
+	Metric
+	Rows() int // the dimension of the images
+	EmbedRows(x mat.Matrix) *mat.Dense
+}
+
+var _, _ linear = (*metric.Mahalanobis)(nil), (*metric.LowRank)(nil)
+
 // linear returns the metric of a model that can embed.
-func (m *Model) linear() (*metric.Mahalanobis, error) {
-	a, ok := m.made().metric.(*metric.Mahalanobis)
+func (m *Model) linear() (linear, error) {
+	a, ok := m.made().metric.(linear)
 	if !ok {
 		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrKernel)
 	}

@@ -82,6 +82,8 @@ func loadMetric(raw []byte) (Metric, error) {
 		return kernels.LoadMetric(bytes.NewReader(raw))
 	case kernels.TransformedKind:
 		return kernels.LoadTransformed(bytes.NewReader(raw))
+	case metric.LowRankKind:
+		return metric.LoadLowRank(bytes.NewReader(raw))
 	}
 	return metric.Load(bytes.NewReader(raw))
 }
@@ -90,7 +92,8 @@ func loadMetric(raw []byte) (Metric, error) {
 func (m *Model) check() error {
 	if e, err := catalog.FindIn(Learners(), m.recipe.Learner); err == nil { // or it is of another program version
 		m.recipe.Learner = e.Name // an earlier version may have saved it under what is an alias now
-		if _, transformed := m.metric.(*kernels.Transformed); transformed != (e.FitKernel != nil) {
+		_, transformed := m.metric.(*kernels.Transformed)
+		if _, low := m.metric.(*metric.LowRank); transformed != (e.FitKernel != nil) || low != (e.FitLowRank != nil) {
 			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
 		}
 	}
