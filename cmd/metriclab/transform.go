@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) transformCommand() *cobra.Command {
-	var path string
+	var path, format string
 	var out embedOutputs
 	var guard bool
 	c := &cobra.Command{
@@ -41,7 +41,7 @@ model of a kernel learner is refused: its metric is no linear map of the feature
 so there is no L.
 
 The table may have any length: it is read in blocks, and memory does not grow with
-it. A file is written under a temporary name and gets its own once every row is
+it. (Rows of svmlight are all read first; see metriclab fit --help for the format.) A file is written under a temporary name and gets its own once every row is
 right: after an error or an interrupt the old file, or none, is there. For standard
 output a table in a regular file is read twice, first to check every row: a bad
 table writes nothing. A table from a pipe is read once: after 4 MB of output rows go
@@ -54,6 +54,10 @@ column: the cell is then text, and ' is part of the class for whoever reads the 
 again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
+			rows, err := formatOf(format, args[0])
+			if err != nil {
+				return err
+			}
 			if err := out.check(c, args[0], path); err != nil {
 				return err
 			}
@@ -61,10 +65,11 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 			if err != nil {
 				return err
 			}
-			return a.transform(c.Context(), args[0], m, out, guard)
+			return a.transform(c.Context(), args[0], rows, m, out, guard)
 		},
 	}
 	addModel(c, &path)
+	addFormat(c, &format)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
@@ -94,13 +99,13 @@ func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) 
 }
 
 // transform embeds a table.
-func (a *app) transform(ctx context.Context, path string, m *model.Model, o embedOutputs, guard bool) error {
+func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard bool) error {
 	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	e := &embedding{app: a, ctx: ctx, table: table, path: path, model: m, guard: guard}
+	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard}
 	if o == (embedOutputs{}) {
 		return e.toOutput()
 	}
@@ -113,6 +118,7 @@ type embedding struct {
 	ctx   context.Context
 	table *tableFile
 	path  string
+	rows  tableFormat
 	model *model.Model
 	guard bool
 
@@ -143,7 +149,11 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	defer cancel()
 	go func() {
 		defer close(results)
-		for block, err := range e.model.EmbedCSV(e.table, e.path) {
+		sequence := e.model.EmbedCSV(e.table, e.path)
+		if e.rows.sparse {
+			sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
+		}
+		for block, err := range sequence {
 			select {
 			case results <- result{block, err}:
 			case <-ctx.Done():
@@ -163,7 +173,7 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 			case errors.Is(r.err, datasets.ErrMissingCell):
 				return fmt.Errorf("%w; the model was fitted without --impute mean", r.err)
 			case r.err != nil:
-				return tableError(r.err)
+				return tableError(e.rows.explained(r.err))
 			}
 			if !e.told {
 				e.app.leftOut(e.path, r.block.Unused)
