@@ -41,11 +41,12 @@ model of a kernel learner is refused: its metric is no linear map of the feature
 so there is no L.
 
 The table may have any length: it is read in blocks, and memory does not grow with
-it. (Rows of svmlight are all read first; see metriclab fit --help for the format.) A file is written under a temporary name and gets its own once every row is
-right: after an error or an interrupt the old file, or none, is there. For standard
-output a table in a regular file is read twice, first to check every row: a bad
-table writes nothing. A table from a pipe is read once: after 4 MB of output rows go
-out as they come, and the exit code tells of an error behind them.
+it. Rows of svmlight (see metriclab fit --help) are all read first. A file is written
+under a temporary name and gets its own once every row is right: after an error or an
+interrupt the old file, or none, is there. For standard output a table in a regular
+file is read twice, first to check every row: a bad table writes nothing. A table from
+a pipe is read once: after 4 MB of output rows go out as they come, and the exit code
+tells of an error behind them.
 
 A spreadsheet program runs a cell that begins with = + - or @, a tab or a carriage
 return as a formula, also when it opens a CSV file. A table from a stranger can hold
