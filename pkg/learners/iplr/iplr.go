@@ -20,6 +20,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
+	"metriclab/internal/logdet"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
@@ -85,8 +86,6 @@ func (p Params) Resolved() Params {
 	p.Tol = cmp.Or(p.Tol, 1e-3)
 	return p
 }
-
-const leastBound, largestBound = 1e-140, 1e140
 
 // check returns an error unless p, which is resolved, is in range. The ranges of Bounds, itml checks.
 func (p Params) check() error {
@@ -336,8 +335,8 @@ func fit[T any](ctx context.Context, p *pairs, params Params, with func(answer) 
 			return zero, fmt.Errorf("iplr: %w", err)
 		}
 	}
-	if q.Upper < leastBound || q.Lower > largestBound {
-		return zero, fmt.Errorf("iplr: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", q.Upper, q.Lower, leastBound, largestBound)
+	if q.Upper < logdet.LeastBound || q.Lower > logdet.LargestBound {
+		return zero, fmt.Errorf("iplr: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", q.Upper, q.Lower, logdet.LeastBound, logdet.LargestBound)
 	}
 	work := func(ctx context.Context, progress func(learners.Progress)) (T, error) {
 		q.Progress = progress
