@@ -543,7 +543,7 @@ func TestWine(t *testing.T) {
 	wine := realdata.Store(t, "wine").Path("uci/wine.data")
 	t.Chdir(t.TempDir())
 	c := newCommand(toys(nil))
-	for _, learner := range []string{"pola", "fda", "rca", "euclidean"} {
+	for _, learner := range []string{"pola", "fda", "rca", "iplr", "euclidean"} {
 		for _, args := range [][]string{
 			{"fit", wine, "--label", "1", "--learner", learner, "--out", "wine.json"},
 			{"transform", wine, "--model", "wine.json", "--out", "z.csv"},
