@@ -47,7 +47,7 @@ type Model struct {
 type Report struct {
 	// Status says why a batch learner stopped; NotRun for an online learner.
 	Status learners.Status
-	// Constant lists the features that are constant on the training rows.
+	// Constant lists the features that are constant on the training rows; none of rows that stay sparse.
 	Constant []string
 	// Imputed is the number of missing cells that were filled in.
 	Imputed int

@@ -6,6 +6,7 @@
 // Only the k×k matrix F is learned, and metric and learning scale with k where those of package itml scale with d. Fit learns from links
 // between rows, FitKernel from links between objects of which a Gram matrix is known. NewBasis makes U of any vectors; SingularBasis,
 // ClassBasis, KMeansBasis and the others are the paper's ways to choose them, and those of coefficients.go its ways to choose J, R = ΦJ.
+// FitLabels makes basis and links of rows and their classes. The rows of a *sparse.Matrix are never made dense.
 package iplr
 
 import (
