@@ -21,7 +21,7 @@ func (a *app) evaluateCommand() *cobra.Command {
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate DATA.csv {--label COLUMN --learner NAME | --model MODEL.json}",
+		Use:   "evaluate {DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -52,14 +52,14 @@ splits there is none.
 				var recipe model.Recipe
 				var err error
 				if c.Flags().Changed("model") {
-					recipe, d, err = a.fromModel(c, path, args[0])
+					recipe, d, err = a.fromModel(c, path, args[0], f.format)
 					if err == nil && c.Flags().Changed("seed") {
 						recipe.Seed = f.seed
 					}
 				} else {
 					var columns model.Columns
-					if recipe, columns, err = f.recipe(c); err == nil {
-						d, err = a.readLabelled(c.Context(), args[0], columns, recipe.ImputeMean)
+					if recipe, columns, err = f.recipe(c, args[0]); err == nil {
+						d, err = a.readLabelled(c.Context(), args[0], f.rows, columns, recipe.ImputeMean)
 					}
 				}
 				if err != nil {
@@ -93,7 +93,11 @@ splits there is none.
 }
 
 // fromModel takes recipe and columns from a model.
-func (a *app) fromModel(c *cobra.Command, path, table string) (model.Recipe, *model.Data, error) {
+func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *model.Data, error) {
+	rows, err := formatOf(format, table)
+	if err != nil {
+		return model.Recipe{}, nil, err
+	}
 	for _, name := range recipeNames {
 		if c.Flags().Changed(name) {
 			return model.Recipe{}, nil, usageError{fmt.Errorf("flag --%s: comes from the file of --model and cannot be given beside it", name)}
@@ -108,7 +112,7 @@ func (a *app) fromModel(c *cobra.Command, path, table string) (model.Recipe, *mo
 			fmt.Fprintf(a.err, "%s was fitted by version %d of %s; this program has version %d\n", path, m.LearnerVersion(), e.Name, e.Version)
 		}
 	}
-	d, err := a.readForModel(c.Context(), table, m)
+	d, err := a.readForModel(c.Context(), table, rows, m)
 	return m.Recipe(), d, err
 }
 

@@ -44,19 +44,21 @@ twice its memory for a moment.
 
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
-is divided by 1.`
+is divided by 1.
+
+` + aboutSVMLight
 
 func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
 	var out fitOutputs
 	c := &cobra.Command{
-		Use:   "fit DATA.csv --label COLUMN --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv --label COLUMN | DATA.svm} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
 			aboutTables + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(),
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
-			recipe, columns, err := f.recipe(c)
+			recipe, columns, err := f.recipe(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ func (a *app) fitCommand() *cobra.Command {
 			if err := out.check(c, args[0]); err != nil {
 				return err
 			}
-			d, m, err := a.fit(c.Context(), args[0], columns, recipe)
+			d, m, err := a.fit(c.Context(), args[0], f.rows, columns, recipe)
 			if err != nil {
 				return err
 			}
@@ -84,7 +86,7 @@ func (a *app) fitCommand() *cobra.Command {
 }
 
 // fit reads a table and fits a model to it, while a meter tells how far that has come.
-func (a *app) fit(ctx context.Context, path string, columns model.Columns, recipe model.Recipe) (*model.Data, *model.Model, error) {
+func (a *app) fit(ctx context.Context, path string, rows tableFormat, columns model.Columns, recipe model.Recipe) (*model.Data, *model.Model, error) {
 	counted := work{noun: "pair"}
 	if recipe.Passes == 0 { // a batch learner, if it iterates
 		counted = work{noun: "iteration", capped: true}
@@ -94,7 +96,7 @@ func (a *app) fit(ctx context.Context, path string, columns model.Columns, recip
 	var d *model.Data
 	m, err := atOnce(ctx, func() (*model.Model, error) {
 		var err error
-		if d, err = a.readLabelled(ctx, path, columns, recipe.ImputeMean); err != nil {
+		if d, err = a.readLabelled(ctx, path, rows, columns, recipe.ImputeMean); err != nil {
 			return nil, err
 		}
 		return model.FitInPlace(ctx, d, recipe, progress)
@@ -145,9 +147,9 @@ func (o *fitOutputs) write(m *model.Model, learner string) error {
 	}
 	outputs := []output{{o.model, m}}
 	if o.factor != "" || o.matrix != "" {
-		linear, ok := m.Metric().(*metric.Mahalanobis)
-		if !ok {
-			return fmt.Errorf("%s: %w", learner, model.ErrKernel)
+		linear, err := matrixOf(m)
+		if err != nil {
+			return fmt.Errorf("%s: %w", learner, err)
 		}
 		outputs = append(outputs, output{o.factor, saveFunc(linear.WriteFactorNPY)}, output{o.matrix, saveFunc(linear.WriteMatrixNPY)})
 	}
@@ -160,6 +162,17 @@ func (o *fitOutputs) write(m *model.Model, learner string) error {
 		}
 	}
 	return nil
+}
+
+// matrixOf returns the metric of a model that has a matrix.
+func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
+	switch a := m.Metric().(type) {
+	case *metric.Mahalanobis:
+		return a, nil
+	case *metric.LowRank:
+		return a.Mahalanobis()
+	}
+	return nil, model.ErrKernel
 }
 
 // learnerList is the catalog as text.
@@ -186,6 +199,8 @@ func listParams(b *strings.Builder, e catalog.Entry) {
 // recipeFlags are those that choose columns, learner and preparation.
 type recipeFlags struct {
 	label, header, learner, impute string
+	format                         string
+	rows                           tableFormat // once recipe has been called
 	drop, params                   []string
 	pairs, passes                  int
 	seed                           uint64
@@ -211,6 +226,7 @@ func (f *recipeFlags) add(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
 	c.Flags().BoolVar(&f.raw, "no-standardise", false, "leave the features as they are")
+	addFormat(c, &f.format)
 	completeFlag(c, "learner", completeWords(words...))
 	completeFlag(c, "header", completeWords("auto", "yes", "no"))
 	completeFlag(c, "impute", completeWords("none", "mean"))
@@ -224,12 +240,19 @@ func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return nil, cobra.ShellCompDirectiveDefault // files
 }
 
-// recipe turns the flags into a recipe with all defaults.
-func (f *recipeFlags) recipe(c *cobra.Command) (model.Recipe, model.Columns, error) {
+// recipe turns the flags into a recipe for a table with all defaults.
+func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, model.Columns, error) {
 	fail := func(err error) (model.Recipe, model.Columns, error) {
 		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
-	if f.label == "" {
+	var err error
+	if f.rows, err = formatOf(f.format, table); err == nil {
+		err = f.rows.checkFlags(c)
+	}
+	if err != nil {
+		return model.Recipe{}, model.Columns{}, err
+	}
+	if f.label == "" && !f.rows.sparse {
 		return fail(errors.New("flag --label: no column given, want its name or number"))
 	}
 	if f.learner == "" {
@@ -282,7 +305,7 @@ func parseParams(given []string) (map[string]string, error) {
 // oneTable takes one argument, the file of a table.
 func oneTable(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{fmt.Errorf("%s takes one CSV file, got %q", c.CommandPath(), args)}
+		return usageError{fmt.Errorf("%s takes one table, got %q", c.CommandPath(), args)}
 	}
 	return nil
 }
@@ -317,8 +340,8 @@ func tableError(err error) error {
 }
 
 // readLabelled reads a table to learn from.
-func (a *app) readLabelled(ctx context.Context, path string, columns model.Columns, impute bool) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return model.Read(r, path, columns, impute) })
+func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, columns model.Columns, impute bool) (*model.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, path, columns, impute) })
 	if errors.Is(err, datasets.ErrMissingCell) {
 		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
 	}
@@ -346,8 +369,8 @@ func loadModel(path string) (*model.Model, error) {
 }
 
 // readForModel reads a table with the columns of a model.
-func (a *app) readForModel(ctx context.Context, path string, m *model.Model) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return m.Read(r, path) })
+func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m *model.Model) (*model.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, path, m) })
 	if errors.Is(err, datasets.ErrMissingCell) {
 		return nil, fmt.Errorf("%w; the model was fitted without --impute mean", err)
 	}
@@ -506,7 +529,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	r, rep := m.Recipe(), m.Report()
 	var b strings.Builder
-	n, width := d.X.Dims()
+	n, width := d.Dims()
 	classes, counts := m.Classes()
 	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
 	fmt.Fprintf(&b, "%s\n", describe(r))
@@ -514,7 +537,7 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural.Of(rep.Imputed, "missing cell"))
 	}
 	if len(rep.Constant) > 0 {
-		fmt.Fprintf(&b, "constant, so without weight in any distance between these rows: %s\n", strings.Join(rep.Constant, ", "))
+		fmt.Fprintf(&b, "constant, so without weight in any distance between these rows: %s\n", few(rep.Constant))
 	}
 	if r.Passes > 0 {
 		fmt.Fprintf(&b, "in the last pass %.1f %% of the pairs were predicted wrongly, each before the update on it\n", 100*float64(rep.Mistakes)/float64(r.Pairs))
@@ -531,6 +554,16 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 		}
 		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the kernel's trace over %s\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left, over)
 	}
+	if s := rep.Span; s != nil {
+		fmt.Fprintf(&b, "learned in the span of %s", plural.Of(s.Rank, "vector"))
+		if s.Asked > s.Rank {
+			fmt.Fprintf(&b, " (of %d, the others lie in it)", s.Asked)
+		}
+		fmt.Fprintf(&b, " from %s; similar ones that no metric of this span brings near enough: %d\n", plural.Of(s.Links, "pair"), s.Infeasible)
+	}
+	if rep.Empty > 0 {
+		fmt.Fprintf(&b, "without an entry, so at no distance from each other: %s\n", plural.Of(rep.Empty, "row"))
+	}
 	switch metric := m.Metric().(type) {
 	case *kernels.Metric:
 		fmt.Fprintf(&b, "the metric embeds in %s, by kernel values with %s\n", plural.Of(metric.Rows(), "dimension"), plural.Of(metric.Support(), "stored row"))
@@ -542,6 +575,15 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	fmt.Fprintf(&b, "written to %s\n", path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
+}
+
+// few lists names, the first ten if there are many.
+func few(names []string) string {
+	const shown = 10
+	if len(names) <= shown+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
 func countClasses(n int) string {

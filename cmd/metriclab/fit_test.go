@@ -40,6 +40,14 @@ var tables = map[string]string{
 	"letters.csv":  "class,x\na,1\na,2\nb,5\nb,6\n",
 	"unknown.csv":  "y,x,class\n5,0,a\n1,4,zebra\n2,2,b\n",
 	"semicola.csv": "x;y;class\n0;5;a\n",
+	"words.svm":    "# class word:count ...\n1 1:2 2:1 5:1\n1 1:1\n1 2:2 5:3\n2 3:1 5:2\n2 3:1 4:2\n2 4:2\n2\n",
+	"zero.txt":     "1 0:2 1:1 4:1\n1 0:1\n1 1:2 4:3\n2 2:1 4:2\n2 2:1 3:2\n2 3:2\n2\n",
+	"letter.svm":   "1 1:2\n2 1:x\n",
+	"order.svm":    "1 1:2\n2 3:1 2:1\n",
+	"far.svm":      "1 1:2\n2 6:1\n",
+	"alone.svm":    "1 1:2\n1 2:1\n",
+	"nothing.svm":  "# no row\n",
+	"zeros.svm":    "1\n2\n",
 }
 
 // inTables makes the tables in an empty working folder.
@@ -122,6 +130,24 @@ func TestTablesGolden(t *testing.T) {
 			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x", "transform good.csv --model m.json --out x --npy ./x",
 			"transform good.csv --model m.json --out .", "transform good.csv --model m.json --npy nowhere/z.npy", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
 			"plot good.csv --model model.txt --out p.png",
+		}},
+		{"sparse", []string{
+			"fit words.svm --learner iplr --no-standardise --param gamma=10 --out m.json",
+			"transform words.svm --model m.json",
+			"evaluate words.svm --learner iplr --no-standardise --folds 2 --repeats 2 --k 1",
+			"evaluate words.svm --model m.json --folds 2 --repeats 1 --k 1",
+			"transform zero.txt --format svmlight-0 --model m.json",
+			"plot words.svm --model m.json --out p.svg",
+			"fit words.svm --learner rca --pairs 20 --param ridge=0.1 --out rca.json",
+			"fit good.csv --label class --drop id --learner iplr --param k=3 --out iplr.json",
+			"fit words.svm --label 1 --learner iplr --out m.json", "fit words.svm --learner iplr --impute mean --out m.json",
+			"fit words.svm --format csv --label 1 --learner iplr --out m.json", "fit words.svm --format txt --learner iplr --out m.json",
+			"fit zero.txt --format svmlight --learner iplr --out m.json", "fit letter.svm --learner iplr --out m.json", "fit order.svm --learner iplr --out m.json",
+			"fit alone.svm --learner iplr --out m.json", "fit nothing.svm --learner iplr --out m.json", "fit zeros.svm --learner iplr --out m.json",
+			"fit words.svm --learner iplr --param k=9 --out m.json", "fit words.svm --learner iplr --param basis=singular --param k=6 --out m.json",
+			"fit words.svm --learner iplr --param rule=given --param upper=3 --param lower=2 --out m.json",
+			"fit words.svm --learner iplr --no-standardise --param slack=hard --param rule=given --param upper=0.1 --param lower=2 --out m.json",
+			"transform far.svm --model m.json", "transform words.svm --model iplr.json",
 		}},
 		{"evaluate", []string{
 			"evaluate good.csv --label class --drop id --learner fda --repeats 2 --k 1,3",
@@ -518,7 +544,7 @@ func TestWine(t *testing.T) {
 	wine := realdata.Store(t, "wine").Path("uci/wine.data")
 	t.Chdir(t.TempDir())
 	c := newCommand(toys(nil))
-	for _, learner := range []string{"pola", "fda", "rca", "euclidean"} {
+	for _, learner := range []string{"pola", "fda", "rca", "iplr", "euclidean"} {
 		for _, args := range [][]string{
 			{"fit", wine, "--label", "1", "--learner", learner, "--out", "wine.json"},
 			{"transform", wine, "--model", "wine.json", "--out", "z.csv"},

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) plotCommand() *cobra.Command {
-	var path, out string
+	var path, out, format string
 	c := &cobra.Command{
 		Use:   "plot DATA.csv --model MODEL.json --out PLOT.png",
 		Short: "Draw the first two dimensions of a table embedded by a fitted model",
@@ -25,11 +25,14 @@ row of the file. --out chooses the format by its ending, .png or .svg. The model
 of kernel-itml is refused, as by transform.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
-			format := strings.ToLower(filepath.Ext(out))
-			if format != ".png" && format != ".svg" {
+			ending := strings.ToLower(filepath.Ext(out))
+			if ending != ".png" && ending != ".svg" {
 				return usageError{fmt.Errorf("flag --out: %q is not allowed, want a file name that ends in .png or .svg", out)}
 			}
-			var err error
+			rows, err := formatOf(format, args[0])
+			if err != nil {
+				return err
+			}
 			if out, err = outPath("out", out, args[0], path); err != nil {
 				return err
 			}
@@ -37,7 +40,7 @@ of kernel-itml is refused, as by transform.`,
 			if err != nil {
 				return err
 			}
-			d, err := a.readForModel(c.Context(), args[0], m)
+			d, err := a.readForModel(c.Context(), args[0], rows, m)
 			if err != nil {
 				return err
 			}
@@ -60,7 +63,7 @@ of kernel-itml is refused, as by transform.`,
 				return err
 			}
 			for _, f := range files {
-				if f.Name == "plot"+format {
+				if f.Name == "plot"+ending {
 					if err := atomicfile.Write(out, f.Data); err != nil {
 						return err
 					}
@@ -71,6 +74,7 @@ of kernel-itml is refused, as by transform.`,
 		},
 	}
 	addModel(c, &path)
+	addFormat(c, &format)
 	c.Flags().StringVar(&out, "out", "", "file for the plot, .png or .svg")
 	return c
 }

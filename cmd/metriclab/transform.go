@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) transformCommand() *cobra.Command {
-	var path string
+	var path, format string
 	var out embedOutputs
 	var guard bool
 	c := &cobra.Command{
@@ -43,11 +43,12 @@ the model stores. The model of kernel-itml is refused: its metric sees what lies
 outside their span, too, so it has no coordinates.
 
 The table may have any length: it is read in blocks, and memory does not grow with
-it. A file is written under a temporary name and gets its own once every row is
-right: after an error or an interrupt the old file, or none, is there. For standard
-output a table in a regular file is read twice, first to check every row: a bad
-table writes nothing. A table from a pipe is read once: after 4 MB of output rows go
-out as they come, and the exit code tells of an error behind them.
+it. Rows of svmlight (see metriclab fit --help) are all read first. A file is written
+under a temporary name and gets its own once every row is right: after an error or an
+interrupt the old file, or none, is there. For standard output a table in a regular
+file is read twice, first to check every row: a bad table writes nothing. A table from
+a pipe is read once: after 4 MB of output rows go out as they come, and the exit code
+tells of an error behind them.
 
 A spreadsheet program runs a cell that begins with = + - or @, a tab or a carriage
 return as a formula, also when it opens a CSV file. A table from a stranger can hold
@@ -56,6 +57,10 @@ column: the cell is then text, and ' is part of the class for whoever reads the 
 again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
+			rows, err := formatOf(format, args[0])
+			if err != nil {
+				return err
+			}
 			if err := out.check(c, args[0], path); err != nil {
 				return err
 			}
@@ -63,10 +68,11 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 			if err != nil {
 				return err
 			}
-			return a.transform(c.Context(), args[0], m, out, guard)
+			return a.transform(c.Context(), args[0], rows, m, out, guard)
 		},
 	}
 	addModel(c, &path)
+	addFormat(c, &format)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
@@ -96,13 +102,13 @@ func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) 
 }
 
 // transform embeds a table.
-func (a *app) transform(ctx context.Context, path string, m *model.Model, o embedOutputs, guard bool) error {
+func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard bool) error {
 	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	e := &embedding{app: a, ctx: ctx, table: table, path: path, model: m, guard: guard}
+	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard}
 	if o == (embedOutputs{}) {
 		return e.toOutput()
 	}
@@ -115,6 +121,7 @@ type embedding struct {
 	ctx   context.Context
 	table *tableFile
 	path  string
+	rows  tableFormat
 	model *model.Model
 	guard bool
 
@@ -145,7 +152,11 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	defer cancel()
 	go func() {
 		defer close(results)
-		for block, err := range e.model.EmbedCSV(e.table, e.path) {
+		sequence := e.model.EmbedCSV(e.table, e.path)
+		if e.rows.sparse {
+			sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
+		}
+		for block, err := range sequence {
 			select {
 			case results <- result{block, err}:
 			case <-ctx.Done():
@@ -165,7 +176,7 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 			case errors.Is(r.err, datasets.ErrMissingCell):
 				return fmt.Errorf("%w; the model was fitted without --impute mean", r.err)
 			case r.err != nil:
-				return tableError(r.err)
+				return tableError(e.rows.explained(r.err))
 			}
 			if !e.told {
 				e.app.leftOut(e.path, r.block.Unused)

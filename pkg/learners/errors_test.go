@@ -49,6 +49,7 @@ func TestNilPanics(t *testing.T) {
 		"NewFactor":      func() error { _, err := kernels.NewFactor(ctx, 1, nil, kernels.FactorParams{}); return err },
 		"IPLR":           func() error { _, err := iplr.Fit(ctx, x, nil, nil, iplr.Params{}); return err },
 		"IPLR rows":      func() error { _, err := iplr.NewProblem(ctx, nil, nil, nil); return err },
+		"IPLR labels":    func() error { _, err := iplr.FitLabels(ctx, nil, x, y, iplr.LabelParams{}); return err },
 		"IPLR kernel":    func() error { _, err := iplr.FitKernel(ctx, nil, x, nil, iplr.Params{}); return err },
 		"IPLR basis":     func() error { _, err := iplr.NewBasis(ctx, nil); return err },
 		"IPLR classes":   func() error { _, err := iplr.ClassBasis(ctx, nil, x, y, iplr.ClassParams{K: 1}); return err },

@@ -122,6 +122,9 @@ func readers() map[string]reader {
 			}
 			return iplr.Fit(t.Context(), x, b, links, iplr.Params{MaxCycles: 5})
 		},
+		"IPLR, labels": func(t *testing.T, x mat.Matrix) (any, error) {
+			return iplr.FitLabels(t.Context(), source(), x, y, iplr.LabelParams{Params: iplr.Params{MaxCycles: 5}, K: 1})
+		},
 		"IPLR, bases": func(t *testing.T, x mat.Matrix) (any, error) {
 			single, err := iplr.SingularBasis(t.Context(), x, 1)
 			if err != nil {

@@ -140,6 +140,9 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 			}
 			return iplr.Fit(ctx, x, b, links, iplr.Params{Progress: p, MaxCycles: 12, Tol: 1e-9})
 		},
+		"IPLR, labels": func(ctx context.Context, p told) (any, error) {
+			return iplr.FitLabels(ctx, draw(), x, y, iplr.LabelParams{Params: iplr.Params{Progress: p, MaxCycles: 12, Tol: 1e-9}, Basis: iplr.BasisSingular, K: 3})
+		},
 		"IPLR, kernel": func(ctx context.Context, p told) (any, error) {
 			return iplr.FitKernel(ctx, gram, iplr.RandomColumns(draw(), n, 3), links, iplr.Params{Progress: p, MaxCycles: 12, Tol: 1e-9, Infeasible: iplr.InfeasibleDrop})
 		},

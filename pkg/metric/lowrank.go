@@ -10,7 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/subspace"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/sparse"
 )
 
 // LowRank is the squared distance
@@ -142,6 +145,15 @@ func (m *LowRank) M() *mat.SymDense {
 	return w
 }
 
+// Mahalanobis returns the same metric with its d×d factor L = W^(1/2), or an error if three matrices of that size exceed limits.Memory.
+func (m *LowRank) Mahalanobis() (*Mahalanobis, error) {
+	d := m.Dim()
+	if err := limits.Check(fmt.Sprintf("the matrix of a metric of %d features", d), limits.Floats(3, d, d)); err != nil {
+		return nil, fmt.Errorf("metric: %w", err)
+	}
+	return FromFactor(m.EmbedRows(Identity(d).Factor())), nil
+}
+
 // SqDist returns d(x, y)² = ‖v − UUᵀv‖² + ‖F^(1/2)Uᵀv‖² for v = x − y, which is never negative; +Inf if it or an entry of v
 // overflows. It panics if x or y does not have length Dim.
 func (m *LowRank) SqDist(x, y []float64) float64 {
@@ -188,6 +200,60 @@ func (m *LowRank) parts(v []float64, g *mat.Dense) (outside, inside float64) {
 	return floats.Dot(v, v), inside
 }
 
+// SqDistSparse is SqDist of sparse vectors. It takes O(ek + k²) steps for e entries that differ, and O(dk) more where less
+// than 1e-4 of ‖x − y‖² lies outside the basis. It panics if an index is not below Dim.
+func (m *LowRank) SqDistSparse(x, y sparse.Vector) float64 {
+	u, root := m.made().u, m.root
+	v := sparse.Difference(sparse.Vector{}, x, y)
+	if n := len(v.Index); n > 0 && v.Index[n-1] >= m.Dim() {
+		panic(mat.ErrShape)
+	}
+	z := make([]float64, m.Rank())
+	_, s := subspace.Split(z, u, v)
+	for i := range z {
+		p := floats.Dot(root.RawRowView(i), z)
+		s += p * p
+	}
+	if s <= math.MaxFloat64 {
+		return s
+	}
+	a, b := make([]float64, m.Dim()), make([]float64, m.Dim())
+	x.Dense(a)
+	y.Dense(b)
+	return m.SqDist(a, b) // which looks whether sums overflowed on the way only
+}
+
+// Coordinates returns Uᵀx of each row of x, n×k, in O(k) steps for each entry of a *sparse.Matrix. Squared distances are those of the rows, less those of the
+// coordinates, and (z − z')ᵀF(z − z'). It panics if x is nil or empty or does not have Dim columns.
+func (m *LowRank) Coordinates(x mat.Matrix) *mat.Dense {
+	if s, ok := x.(*sparse.Matrix); ok && s != nil {
+		n, d := s.Dims()
+		if d != m.Dim() {
+			panic(mat.ErrShape)
+		}
+		out := mat.NewDense(n, m.Rank(), nil)
+		for i := range n {
+			m.CoordinatesOf(out.RawRowView(i), s.Row(i))
+		}
+		return out
+	}
+	xd := matrix.Given("metric: Coordinates: x", x)
+	if _, d := xd.Dims(); d != m.Dim() {
+		panic(mat.ErrShape)
+	}
+	return matrix.Mul(xd, m.u.T())
+}
+
+// CoordinatesOf sets z to Uᵀx. It panics if z does not have length Rank, or an index of x is not below Dim.
+func (m *LowRank) CoordinatesOf(z []float64, x sparse.Vector) {
+	if len(z) != m.Rank() {
+		panic(mat.ErrShape)
+	}
+	for c := range z {
+		z[c] = x.DotDense(m.u.RawRowView(c))
+	}
+}
+
 // Embed returns x + U(F^(1/2) − I)Uᵀx, the image of x in R^d under a map in which the metric is Euclidean. It panics if x
 // does not have length Dim.
 func (m *LowRank) Embed(x []float64) []float64 {
@@ -206,18 +272,25 @@ func (m *LowRank) Embed(x []float64) []float64 {
 	return out
 }
 
-// EmbedRows returns the n×d matrix whose rows are the images of the rows of the n×d matrix x. It panics if x is nil or
-// empty or does not have Dim columns.
+// EmbedRows returns the n×d matrix whose rows are the images of the rows of the n×d matrix x, dense also if x is a
+// *sparse.Matrix: see Coordinates for less. It panics if x is nil or empty or does not have Dim columns.
 func (m *LowRank) EmbedRows(x mat.Matrix) *mat.Dense {
-	xd := matrix.Given("metric: EmbedRows: x", x)
-	if _, d := xd.Dims(); d != m.Dim() {
-		panic(mat.ErrShape)
+	s, ok := x.(*sparse.Matrix)
+	if !ok {
+		x = matrix.Given("metric: EmbedRows: x", x)
 	}
-	w := matrix.Mul(xd, m.u.T())
+	w := m.Coordinates(x)
 	change := matrix.Mul(w, m.root.T())
 	change.Sub(change, w)
 	out := matrix.Mul(change, m.u)
-	out.Add(out, xd)
+	if !ok {
+		out.Add(out, x)
+		return out
+	}
+	n, _ := s.Dims()
+	for i := range n {
+		s.Row(i).AddTo(out.RawRowView(i), 1)
+	}
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/metric/metrictest"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/sparse"
 )
 
 // lowRank returns a metric of rank k in d dimensions, and the rows of its basis and the factor it was made of.
@@ -65,6 +66,13 @@ func TestLowRankIsDense(t *testing.T) {
 			}
 		}
 		metrictest.Check(t, m, points, 1e-12)
+		full, err := m.Mahalanobis()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := matrixtest.Distance(full.M(), &w); d > 1e-11*scale || full.Rows() != c.d {
+			t.Errorf("Mahalanobis is off by %g", d)
+		}
 		// The map is symmetric positive semi-definite, W^(1/2).
 		root := m.EmbedRows(matrixtest.Identity(c.d))
 		if d := matrixtest.Distance(root, root.T()); d > 1e-11*scale {
@@ -80,6 +88,53 @@ func TestLowRankIsDense(t *testing.T) {
 		}
 		if !chol.Factorize(sym) {
 			t.Error("the map is not positive semi-definite")
+		}
+	}
+}
+
+// Sparse rows have the distances, coordinates and images of the same rows as a dense matrix, also where next to nothing lies outside the basis.
+func TestLowRankSparse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 1))
+	for _, c := range []struct{ k, d int }{{1, 1}, {2, 50}, {6, 6}, {20, 21}} {
+		m, u, _ := lowRank(rng, c.k, c.d)
+		x := normal(rng, 9, c.d)
+		for i := range 9 {
+			for j := range c.d {
+				if rng.IntN(3) > 0 {
+					x.Set(i, j, 0)
+				}
+			}
+		}
+		x.SetRow(1, make([]float64, c.d))
+		x.SetRow(2, u.RawRowView(0)) // inside the basis
+		s, err := sparse.Compress(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scale := mat.Norm(m.M(), 2)
+		if d := matrixtest.Distance(m.EmbedRows(s), m.EmbedRows(x)); d > 1e-13*scale*mat.Norm(x, 2) {
+			t.Errorf("images are off by %g", d)
+		}
+		z := m.Coordinates(s)
+		if d := matrixtest.Distance(z, m.Coordinates(x)); d > 1e-13*mat.Norm(x, 2) {
+			t.Errorf("coordinates are off by %g", d)
+		}
+		f := m.F()
+		for i := range 9 {
+			for j := range 9 {
+				want := m.SqDist(x.RawRowView(i), x.RawRowView(j))
+				if got := m.SqDistSparse(s.Row(i), s.Row(j)); math.Abs(got-want) > 1e-12*want {
+					t.Errorf("%d×%d: squared distance of rows %d and %d: %v, want %v", c.k, c.d, i, j, got, want)
+				}
+				v := mat.NewVecDense(c.k, metric.Sub(nil, z.RawRowView(i), z.RawRowView(j)))
+				if got := s.Row(i).SqDist(s.Row(j)) - mat.Dot(v, v) + mat.Inner(v, f, v); math.Abs(got-want) > 1e-11*scale*(1+want) {
+					t.Errorf("by coordinates %v, want %v", got, want)
+				}
+			}
+		}
+		huge := sparse.Vector{Index: []int{c.d - 1}, Value: []float64{1e200}}
+		if got := m.SqDistSparse(huge, s.Row(1)); !math.IsInf(got, 1) {
+			t.Errorf("squared distance %v, want +Inf", got)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/sparse"
 )
 
 // Data are the rows of a table: features, and labels if there are any. Read makes
@@ -19,8 +20,11 @@ import (
 type Data struct {
 	// Name is that of the file, for messages and titles.
 	Name string
-	// X is n×d, one column per feature; NaN where a cell is missing.
+	// X is n×d, one column per feature; NaN where a cell is missing. It is nil if the rows are sparse.
 	X *mat.Dense
+	// Sparse is n×d like X, in place of which it stands for sparse rows, such as those of svmlight. The learner iplr takes them as they are with Recipe.Raw; for
+	// others, Fit and Evaluate make them dense if limits.Memory allows.
+	Sparse *sparse.Matrix
 	// Labels holds one class per row; nil if there is none.
 	Labels []string
 	Layout Layout
@@ -249,12 +253,10 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted. It panics if d or d.X is nil.
+// check returns an error unless d can be fitted. It panics if d is nil or has no rows.
 func (d *Data) check() error {
-	if d == nil || d.X == nil {
-		panic("model: the data, or their X, are nil")
-	}
-	n, width := d.X.Dims()
+	d.given()
+	n, width := d.Dims()
 	switch {
 	case d.Labels == nil:
 		return fmt.Errorf("model: %s has no labels", d.Name)

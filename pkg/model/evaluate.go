@@ -125,9 +125,9 @@ type Evaluation struct {
 // the answer does not depend on how many at a time.
 //
 // It returns the errors of Fit, naming the split, and an *OptionError if the plan
-// does not suit the number of rows. It panics if d or d.X is nil.
+// does not suit the number of rows. It panics if d is nil or has no rows.
 func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
-	r, _, _, err := r.resolve()
+	r, entry, _, err := r.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,11 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 		p.Seed = r.Seed
 	}
 	r.Seed = p.Seed
-	n, width := d.X.Dims()
+	n, width := d.Dims()
 	if err := p.check(n); err != nil {
+		return nil, err
+	}
+	if d, err = d.forRecipe(r, entry); err != nil {
 		return nil, err
 	}
 	e := &Evaluation{Recipe: r, Plan: p, Rows: n, Features: width}
@@ -204,18 +207,28 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 			train = append(train, i)
 		}
 	}
-	x, ytrain := rowsOf(d.X, y, train)
-	queries, want := rowsOf(d.X, y, test)
+	parts := [2]*Data{d.Rows(train), d.Rows(test)}
+	ytrain, want := make([]int, len(train)), make([]int, len(test))
+	for k, i := range train {
+		ytrain[k] = y[i]
+	}
+	for k, i := range test {
+		want[k] = y[i]
+	}
 	r, entry, values, err := e.Recipe.resolve()
 	if err != nil {
 		return err
 	}
 	m := &Model{recipe: r, layout: d.Layout}
-	if x, _, err = m.prepare(x, true); err != nil {
+	x, _, err := m.prepare(parts[0], true)
+	if err != nil {
 		return err
 	}
-	if queries, err = m.Prepare(queries); err != nil {
-		return err
+	queries := parts[1].matrix()
+	if parts[1].X != nil {
+		if queries, err = m.Prepare(queries); err != nil {
+			return err
+		}
 	}
 	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
 	if err := m.learn(ctx, entry, values, x, ytrain, rng, nil); err != nil {
@@ -244,7 +257,7 @@ type verdict struct {
 }
 
 // judge classifies queries by their neighbours among the rows of x under m.
-func (p Plan) judge(ctx context.Context, m metric.SqDister, x *mat.Dense, y []int, queries *mat.Dense, want []int) (verdict, error) {
+func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []int, queries mat.Matrix, want []int) (verdict, error) {
 	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
 		expanded := t.Expanded()
 		m, x, queries = expanded, expanded.Rows(x), expanded.Rows(queries)
@@ -266,16 +279,6 @@ func (p Plan) judge(ctx context.Context, m metric.SqDister, x *mat.Dense, y []in
 		return verdict{}, err
 	}
 	return verdict{float64(wrong[0]) / float64(len(want)), k}, nil
-}
-
-func rowsOf(x *mat.Dense, y, rows []int) (*mat.Dense, []int) {
-	_, d := x.Dims()
-	out, labels := mat.NewDense(len(rows), d, nil), make([]int, len(rows))
-	for k, i := range rows {
-		out.SetRow(k, x.RawRowView(i))
-		labels[k] = y[i]
-	}
-	return out, labels
 }
 
 // parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the

@@ -167,13 +167,13 @@ type Progress func(done, total int)
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
 // one name, a name for a feature too few or too many, no column for the labels;
-// and so is a name or label that is not UTF-8. It panics if d or d.X is nil.
+// and so is a name or label that is not UTF-8. It panics if d is nil or has no rows.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	return fit(ctx, d, r, p, false)
 }
 
 // FitInPlace is Fit for data that nobody needs afterwards: it prepares the rows in d.X itself, where Fit makes
-// a second matrix. d.X then holds prepared rows or, after an error, some of them. The model is that of Fit.
+// a second matrix. d.X then holds prepared rows or, after an error, some of them. Sparse rows never change. The model is that of Fit.
 func FitInPlace(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	return fit(ctx, d, r, p, true)
 }
@@ -191,7 +191,11 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	for _, c := range y {
 		m.counts[c]++
 	}
-	x, rep, err := m.prepare(d.X, inPlace)
+	used, err := d.forRecipe(r, e)
+	if err != nil {
+		return nil, err
+	}
+	x, rep, err := m.prepare(used, inPlace || used != d)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +207,13 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	return m, nil
 }
 
-// prepare learns the preparation and returns the prepared rows: x itself if it may be changed.
-func (m *Model) prepare(x *mat.Dense, inPlace bool) (*mat.Dense, Report, error) {
+// prepare learns the preparation and returns the prepared rows: those of d themselves if they may be changed, or are sparse.
+func (m *Model) prepare(d *Data, inPlace bool) (mat.Matrix, Report, error) {
+	if d.Sparse != nil { // features stay as they are
+		m.scaler = &datasets.Scaler{Dim: len(m.layout.Features)}
+		return d.Sparse, Report{Empty: emptyRows(d.Sparse)}, nil
+	}
+	x := d.X
 	s, constant, err := fitScaler(x, m.layout.Features, m.recipe)
 	if err != nil {
 		return nil, Report{}, err
@@ -230,7 +239,7 @@ func (m *Model) prepare(x *mat.Dense, inPlace bool) (*mat.Dense, Report, error) 
 }
 
 // learn sets the metric.
-func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, rng *rand.Rand, p Progress) error {
+func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, y []int, rng *rand.Rand, p Progress) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -253,7 +262,7 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 }
 
 // batch returns the metric of a batch learner, and reports why it stopped and what it approximated.
-func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, y []int, p Progress, rep *Report) (Metric, error) {
+func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, links []metric.Link, y []int, p Progress, rep *Report) (Metric, error) {
 	var told catalog.Progress
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
@@ -269,6 +278,14 @@ func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense,
 		rep.Status, rep.Landmarks, rep.Left = r.Status, r.Landmarks, r.Left
 		return r.Distance(), err
 	}
+	if e.FitLowRank != nil {
+		r, err := e.FitLowRank(ctx, x, y, v, told)
+		if err != nil {
+			return nil, err
+		}
+		rep.Status, rep.Span = r.Status, &Span{Rank: r.Metric.Rank(), Asked: r.Asked, Links: r.Links, Infeasible: r.Infeasible}
+		return r.Metric, nil
+	}
 	if e.FitLinks != nil {
 		r, err := e.FitLinks(ctx, x, links, v, told)
 		rep.Status = r.Status
@@ -281,7 +298,7 @@ func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense,
 
 // online feeds the pairs to an online learner and returns its metric and the
 // number of its mistakes in the last pass.
-func online(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, passes int, p Progress) (Metric, int, error) {
+func online(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, links []metric.Link, passes int, p Progress) (Metric, int, error) {
 	const between = 64 // pairs between looks at ctx
 	_, d := x.Dims()
 	l, err := e.NewPair(d, v)

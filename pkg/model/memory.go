@@ -63,24 +63,32 @@ func NewData(x mat.Matrix, labels, features []string) (*Data, error) {
 	if err := d.Layout.check(width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
+	if err := checkLabels(labels, n); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// checkLabels returns an error unless labels, if there are any, could be those of n rows of a file.
+func checkLabels(labels []string, n int) error {
 	if labels == nil {
-		return d, nil
+		return nil
 	}
 	if len(labels) != n {
-		return nil, fmt.Errorf("model: %d labels for %d rows", len(labels), n)
+		return fmt.Errorf("model: %d labels for %d rows", len(labels), n)
 	}
 	for i, l := range labels {
 		if slices.Contains(datasets.MissingCells, l) {
-			return nil, fmt.Errorf("model: row %d: the label is missing (%q)", i, l)
+			return fmt.Errorf("model: row %d: the label is missing (%q)", i, l)
 		}
 		if l != strings.TrimSpace(l) {
-			return nil, fmt.Errorf("model: row %d: the label %q is not allowed, want one without blanks around it", i, l)
+			return fmt.Errorf("model: row %d: the label %q is not allowed, want one without blanks around it", i, l)
 		}
 		if err := checkText(l); err != nil {
-			return nil, fmt.Errorf("model: row %d: the label %w", i, err)
+			return fmt.Errorf("model: row %d: the label %w", i, err)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // Matrix returns a matrix with a copy of the given rows, as NewData and the methods
@@ -109,15 +117,27 @@ func Matrix(rows [][]float64) (*mat.Dense, error) {
 // Rows returns the data of the rows idx, counted from 0, in that order: a training
 // or a test part, say, as sample.StratifiedSplit draws them. A row may occur more
 // than once. Cells and labels are copied. It panics if idx is empty (gonum has no
-// 0×d matrix), or an index is out of range of the rows or of the labels.
+// 0×d matrix), if an index is out of range of the rows or of the labels, or if sparse rows that occur more than once exceed limits.Memory.
 func (d *Data) Rows(idx []int) *Data {
-	_, width := d.X.Dims()
-	out := &Data{Name: d.Name, X: mat.NewDense(len(idx), width, nil), Layout: d.Layout.clone(), Unused: slices.Clone(d.Unused)}
+	d.given()
+	out := &Data{Name: d.Name, Layout: d.Layout.clone(), Unused: slices.Clone(d.Unused)}
+	if d.Sparse != nil {
+		part, err := d.Sparse.Rows(idx)
+		if err != nil {
+			panic("model: Rows: " + err.Error())
+		}
+		out.Sparse = part
+	} else {
+		_, width := d.X.Dims()
+		out.X = mat.NewDense(len(idx), width, nil)
+	}
 	if d.Labels != nil {
 		out.Labels = make([]string, len(idx))
 	}
 	for k, i := range idx {
-		out.X.SetRow(k, d.X.RawRowView(i))
+		if out.X != nil {
+			out.X.SetRow(k, d.X.RawRowView(i))
+		}
 		if d.Labels != nil {
 			out.Labels[k] = d.Labels[i]
 		}

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 )
 
 // Version changes whenever Fit gives another model for the same data and recipe,
@@ -46,7 +47,7 @@ type Model struct {
 type Report struct {
 	// Status says why a batch learner stopped; NotRun for an online learner.
 	Status learners.Status
-	// Constant lists the features that are constant on the training rows.
+	// Constant lists the features that are constant on the training rows; none of rows that stay sparse.
 	Constant []string
 	// Imputed is the number of missing cells that were filled in.
 	Imputed int
@@ -57,6 +58,18 @@ type Report struct {
 	// trace of the kernel matrix of the joined rows that is outside; 0 of an exact fit.
 	Landmarks int
 	Left      float64
+	// Span is of a metric that differs from the Euclidean one in the span of a few vectors only; nil of others.
+	Span *Span
+	// Empty is the number of sparse rows without an entry, which all coincide.
+	Empty int
+}
+
+// Span is what there is to say of a fit in the span of a few vectors.
+type Span struct {
+	// Rank is the number of vectors that span it, Asked that of those it was made of: the others lie in their span.
+	Rank, Asked int
+	// Links is the number of pairs drawn, and Infeasible that of the similar ones of these that no metric of the span brings near enough.
+	Links, Infeasible int
 }
 
 // ErrKernel is returned, wrapped, where a model needs the matrix of its metric
@@ -101,7 +114,7 @@ func (m *Model) Classes() (names []string, rows []int) {
 func (m *Model) Report() Report { return m.made().report }
 
 // Metric returns the learned metric, which compares prepared rows: a
-// *metric.Mahalanobis, or the metric of a kernel learner, a *kernels.Metric or a
+// *metric.Mahalanobis, a *metric.LowRank, or the metric of a kernel learner, a *kernels.Metric or a
 // *kernels.Transformed.
 func (m *Model) Metric() Metric { return m.made().metric }
 
@@ -122,22 +135,42 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 // Embed returns the n×r matrix of the coordinates of the prepared rows of x,
 // between which Euclidean distances are those of the metric: Lx, or Gk(x) of a *kernels.Metric. Its errors are those
 // of Prepare, ErrNoEmbedding for a *kernels.Transformed, ErrZero for a metric of rank 0,
-// a coordinate that overflows, and kernel values that do not fit limits.Memory.
-func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) {
+// a coordinate that overflows, and kernel values that do not fit limits.Memory. The rows of a *sparse.Matrix are embedded as they are if the metric is a *metric.LowRank and the
+// recipe leaves features as they are, and made dense otherwise; what is returned is dense. What does not fit limits.Memory is an error.
+func (m *Model) Embed(x mat.Matrix) (*mat.Dense, error) { return m.embed(x, 0) }
+
+// embed is Embed of rows of which the first is row first of a table.
+func (m *Model) embed(x mat.Matrix, first int) (*mat.Dense, error) {
 	l, err := m.embedder()
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Prepare(x)
+	if s, ok := x.(*sparse.Matrix); ok && s != nil {
+		n, _ := s.Dims()
+		if err := limits.Check(fmt.Sprintf("coordinates of %d rows in %d dimensions", n, l.Rows()), limits.Floats(n, l.Rows())); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		if low, ok := l.(*metric.LowRank); ok && m.scaler.Fill == nil && m.scaler.Shift == nil {
+			out := low.EmbedRows(s)
+			if err := checkCoordinates(out, first); err != nil {
+				return nil, err
+			}
+			return out, nil
+		}
+		if x, err = s.Dense(); err != nil {
+			return nil, fmt.Errorf("model: rows made dense: %w", err)
+		}
+	}
+	p, err := m.scaler.Apply(x)
 	if err != nil {
-		return nil, err
+		return nil, named(err, m.layout.Features, first)
 	}
 	n, _ := p.Dims()
 	if err := limits.Check(fmt.Sprintf("an embedding of %d rows", n), limits.Floats(n, between(l)+l.Rows())); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	out := l.EmbedRows(p)
-	if err := checkCoordinates(out, 0); err != nil {
+	if err := checkCoordinates(out, first); err != nil {
 		return nil, err
 	}
 	return out, nil

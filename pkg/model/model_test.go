@@ -499,6 +499,8 @@ func TestSavedLearners(t *testing.T) {
 	linear := persisttest.Saved(fit(t, d, model.Recipe{Learner: "logdet", Pairs: 4}))
 	lifted := persisttest.Saved(fit(t, d, model.Recipe{Learner: "kernel-lmnn"}))
 	persisttest.Check(t, lifted, model.Load)
+	low := persisttest.Saved(fit(t, d, model.Recipe{Learner: "iplr"}))
+	persisttest.Check(t, low, model.Load)
 	raw := func(file []byte) json.RawMessage {
 		env, err := persist.Read(bytes.NewReader(file))
 		if err != nil {
@@ -530,6 +532,9 @@ func TestSavedLearners(t *testing.T) {
 		{lifted, raw(kernel), "kernel-lmnn", true},
 		{lifted, raw(linear), "kernel-lmnn", true},
 		{kernel, raw(lifted), "kernel-itml", true},
+		{low, raw(low), "iplr", false},
+		{low, raw(linear), "iplr", true},
+		{low, raw(low), "fda", true},
 	} {
 		edit := func(p, s map[string]any) { p["learner"], s["metric"] = tt.learner, tt.metric }
 		loaded := new(reports).of(func(r *reports) {
@@ -553,8 +558,8 @@ func (r *reports) of(f func(*reports)) bool { f(r); return *r > 0 }
 func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)
 	var files [][]byte
-	for _, learner := range []string{"pola", "kernel-itml"} {
-		m, err := model.Fit(context.Background(), d, model.Recipe{Learner: learner, Pairs: 10}, nil)
+	for _, r := range []model.Recipe{{Learner: "pola", Pairs: 10}, {Learner: "kernel-itml", Pairs: 10}, {Learner: "iplr"}} {
+		m, err := model.Fit(context.Background(), d, r, nil)
 		if err != nil {
 			f.Fatal(err)
 		}

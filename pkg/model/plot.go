@@ -26,7 +26,8 @@ const MaxClasses = 64
 // It returns the errors of Embed, and an error if there are fewer than 2 rows or
 // more than MaxClasses classes. It panics if d is nil.
 func (m *Model) Plot(d *Data) (plots.Drawing, error) {
-	z, err := m.Embed(d.X)
+	d.given()
+	z, err := m.Embed(d.matrix())
 	if err != nil {
 		return plots.Drawing{}, err
 	}

@@ -277,6 +277,7 @@ type embedder interface {
 
 var (
 	_ embedder = (*metric.Mahalanobis)(nil)
+	_ embedder = (*metric.LowRank)(nil)
 	_ embedder = (*kernels.Metric)(nil)
 )
 

@@ -82,6 +82,8 @@ func loadMetric(raw []byte) (Metric, error) {
 		return kernels.LoadMetric(bytes.NewReader(raw))
 	case kernels.TransformedKind:
 		return kernels.LoadTransformed(bytes.NewReader(raw))
+	case metric.LowRankKind:
+		return metric.LoadLowRank(bytes.NewReader(raw))
 	}
 	return metric.Load(bytes.NewReader(raw))
 }
@@ -92,7 +94,8 @@ func (m *Model) check() error {
 		m.recipe.Learner = e.Name // an earlier version may have saved it under what is an alias now
 		_, transformed := m.metric.(*kernels.Transformed)
 		_, embeds := m.metric.(*kernels.Metric)
-		if transformed != (e.FitKernel != nil && !e.Embeds) || e.Embeds && !embeds {
+		_, low := m.metric.(*metric.LowRank)
+		if transformed != (e.FitKernel != nil && !e.Embeds) || e.Embeds && !embeds || low != (e.FitLowRank != nil) {
 			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
 		}
 	}

@@ -104,6 +104,33 @@ func TestAgainstDense(t *testing.T) {
 			}
 		}
 
+		var diff Vector
+		for i := range n {
+			j := rng.IntN(n)
+			diff = Difference(diff, m.Row(i), m.Row(j))
+			if err := diff.Check(d); err != nil {
+				t.Fatal(err)
+			}
+			row := make([]float64, d)
+			diff.Dense(row)
+			var want float64
+			for c := range d {
+				if w := dense.At(i, c) - dense.At(j, c); row[c] != w {
+					t.Fatalf("trial %d: entry %d of the difference is %v, want %v", trial, c, row[c], w)
+				}
+				want += float64(row[c] * row[c])
+			}
+			if got := m.Row(i).SqDist(m.Row(j)); got != want || i == j && len(diff.Index) > 0 {
+				t.Fatalf("trial %d: squared distance %v, want %v", trial, got, want)
+			}
+			m.Row(j).AddTo(row, 1)
+			for c := range d {
+				if !scalar.EqualWithinAbs(row[c], dense.At(i, c), tol) {
+					t.Fatalf("trial %d: AddTo: %v, want %v", trial, row[c], dense.At(i, c))
+				}
+			}
+		}
+
 		idx := []int{rng.IntN(n), n - 1, rng.IntN(n), 0, 0}
 		part, err := m.Rows(idx)
 		if err != nil {

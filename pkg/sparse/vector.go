@@ -80,3 +80,45 @@ func (v Vector) SqNorm() float64 {
 	}
 	return sum
 }
+
+// Difference returns v − w, in the memory of dst if that is large enough. Entries that are equal
+// in both are left out.
+func Difference(dst, v, w Vector) Vector {
+	dst.Index, dst.Value = dst.Index[:0], dst.Value[:0]
+	v.each(w, func(i int, x, y float64) {
+		if x != y {
+			dst.Index, dst.Value = append(dst.Index, i), append(dst.Value, x-y)
+		}
+	})
+	return dst
+}
+
+// SqDist returns ‖v − w‖².
+func (v Vector) SqDist(w Vector) float64 {
+	var sum float64
+	v.each(w, func(_ int, x, y float64) {
+		d := x - y
+		sum += float64(d * d)
+	})
+	return sum
+}
+
+// each calls f for each index that one of the vectors has, in ascending order, with both entries.
+func (v Vector) each(w Vector, f func(i int, x, y float64)) {
+	for a, b := 0, 0; a < len(v.Index) || b < len(w.Index); {
+		switch {
+		case b == len(w.Index) || a < len(v.Index) && v.Index[a] < w.Index[b]:
+			f(v.Index[a], v.Value[a], 0)
+			a++
+		case a == len(v.Index) || v.Index[a] > w.Index[b]:
+			f(w.Index[b], 0, w.Value[b])
+			b++
+		default:
+			f(v.Index[a], v.Value[a], w.Value[b])
+			a, b = a+1, b+1
+		}
+	}
+}
+
+// AddTo adds s·v to dst. It panics if an index is not below len(dst).
+func (v Vector) AddTo(dst []float64, s float64) { addScaled(dst, s, v) }

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"metriclab/pkg/metric"
@@ -15,14 +16,22 @@ import (
 //
 // A pair of rows of two classes may be drawn for both, and is then there twice. The
 // links are in random order. Classes are any integers. EachClassLinks returns an error
-// if n < 0; a class of one row has no similar pairs, and a single class no dissimilar
+// if n < 0 or the links do not fit limits.Memory; a class of one row has no similar pairs, and a single class no dissimilar
 // ones.
 func EachClassLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	if err := checkCount("n", n); err != nil {
 		return nil, err
 	}
-	var out []metric.Link
 	classes, members := byClass(y)
+	var total int64
+	for _, rows := range members {
+		m := len(rows)
+		total += int64(min(n, m*(m-1)/2)) + int64(min(n, m*(len(y)-m)))
+	}
+	if err := linksFit(total); err != nil {
+		return nil, fmt.Errorf("sample: n: %w", err)
+	}
+	var out []metric.Link
 	for c, rows := range members {
 		m := len(rows)
 		within, err := DistinctLinks(rng, make([]int, m), min(n, m*(m-1)/2))

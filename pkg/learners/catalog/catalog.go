@@ -70,6 +70,16 @@ type LearnedDistance interface {
 	Save(w io.Writer) error
 }
 
+// LowRankResult is what a batch learner returns whose metric is the identity plus a matrix of low rank.
+type LowRankResult struct {
+	learners.Result
+	Metric *metric.LowRank
+	// Asked is the number of vectors that the basis was made of: the rank, and those in the span of others.
+	Asked int
+	// Links counts the links drawn, and Infeasible the similar ones of these that no metric of the basis satisfies.
+	Links, Infeasible int
+}
+
 // Progress is told of each iteration of a batch fit; nil for none.
 type Progress = func(learners.Progress)
 
@@ -80,7 +90,8 @@ type Progress = func(learners.Progress)
 //	Triplets  NewTriplet, LoadTriplet, Kind
 //	Costs     NewMap, LoadMap, Kind
 //	Links     FitLinks, or FitKernel where the distance learned has no matrix
-//	Classes   FitData, which needs labels, or FitKernelData where the distance learned has no matrix
+//	Classes   FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
+//	          differs from the identity in a subspace only
 //	Data      FitData, which ignores labels
 type Entry struct {
 	Name        string   // as typed by a user
@@ -124,6 +135,9 @@ type Entry struct {
 	// FitData learns from the rows of x and, if Feedback is Classes, one class
 	// per row, as FitLinks does.
 	FitData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (learners.MetricResult, error)
+	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
+	// *sparse.Matrix dense.
+	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
 }
 
 // All returns the catalog, in the order in which to show it.

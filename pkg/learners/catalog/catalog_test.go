@@ -32,7 +32,7 @@ import (
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "labels", "triplets", "mapping", "kernelized"}
+var families = []string{"pairs", "itml", "iplr", "labels", "triplets", "mapping", "kernelized"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
 var wrappers = []string{"kernelized.Fit"}
@@ -40,6 +40,11 @@ var wrappers = []string{"kernelized.Fit"}
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
 var notLearners = map[string]string{
+	"iplr.Fit":                     "iplr, on links and a basis of the caller's",
+	"iplr.FitKernel":               "iplr.Fit, of a Gram matrix in place of rows",
+	"iplr.NewBasis":                "a basis for iplr.Fit",
+	"iplr.NewKernelProblem":        "iplr.FitKernel, prepared for several parameters",
+	"iplr.NewProblem":              "iplr.Fit, prepared for several parameters",
 	"itml.FitKernel":               "kernel-itml, of a Gram matrix in place of rows",
 	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
@@ -127,7 +132,7 @@ func TestEntriesAreComplete(t *testing.T) {
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), (e.FitData != nil) != (e.FitKernelData != nil),
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -444,6 +449,15 @@ func TestFit(t *testing.T) {
 				t.Errorf("%s: no links, or no classes, were accepted", e.Name)
 			}
 			continue
+		case e.FitLowRank != nil:
+			l, err := e.FitLowRank(context.Background(), x, y, v, nil)
+			if err != nil || l.Metric == nil || l.Metric.Dim() != 2 || l.Status == learners.NotRun || l.Iterations == 0 || l.Links == 0 || l.Asked < l.Metric.Rank() {
+				t.Errorf("%s: result %+v, error %v", e.Name, l, err)
+			}
+			if _, err := e.FitLowRank(context.Background(), x, y[:1], v, nil); err == nil {
+				t.Errorf("%s: 1 label for 6 rows was accepted", e.Name)
+			}
+			continue
 		default:
 			continue
 		}
@@ -484,6 +498,8 @@ func TestFitCancelled(t *testing.T) {
 				return e.FitLinks(ctx, x, links, v, nil)
 			case e.FitData != nil:
 				return e.FitData(ctx, x, y, v, nil)
+			case e.FitLowRank != nil:
+				return e.FitLowRank(ctx, x, y, v, nil)
 			}
 			return fitKernel(ctx, e, x, y, links, v)
 		}
@@ -573,6 +589,54 @@ func TestITMLParams(t *testing.T) {
 		if mat.Equal(m[0], m[1]) {
 			t.Errorf("%s: %v and %v give the same metric", c.name, c.given[0], c.given[1])
 		}
+	}
+}
+
+// IPLR's parameters reach the fit: each makes a difference.
+func TestIPLRParams(t *testing.T) {
+	e, err := catalog.Find("iplr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, _ := batchData(30, 6)
+	for _, given := range [][2]map[string]string{
+		{{"basis": "classes"}, {"basis": "singular"}},
+		{{"basis": "kmeans"}, {"basis": "rows"}},
+		{{"basis": "rows"}, {"basis": "coefficients"}},
+		{{"basis": "classes", "k": "2"}, {"basis": "random-classes", "k": "2"}},
+		{{"k": "0"}, {"k": "4"}},
+		{{"gamma": "1"}, {"gamma": "2"}},
+		{{"slack": "soft", "basis": "coefficients", "k": "6"}, {"slack": "hard", "basis": "coefficients", "k": "6"}},
+		{{"infeasible": "slack"}, {"infeasible": "drop"}},
+		{{"rule": "percentiles"}, {"rule": "bins"}},
+		{{"low": "0"}, {"low": "40"}},
+		{{"high": "0"}, {"high": "60"}},
+		{{"cycles": "1"}, {"cycles": "2"}},
+		{{"tol": "0.9"}, {"tol": "0.0001"}},
+		{{"links": "4"}, {"links": "5"}},
+		{{"bound-pairs": "5"}, {"bound-pairs": "50"}},
+		{{"seed": "1"}, {"seed": "2"}},
+	} {
+		var m [2]*metric.LowRank
+		for i, g := range given {
+			if g["cycles"] == "" {
+				g["cycles"] = "30"
+			}
+			r, err := e.FitLowRank(t.Context(), x, y, mustParse(t, e, g), nil)
+			if err != nil {
+				t.Fatalf("%v: %v", g, err)
+			}
+			m[i] = r.Metric
+		}
+		if mat.Equal(m[0].M(), m[1].M()) {
+			t.Errorf("%v and %v give the same metric", given[0], given[1])
+		}
+	}
+	if _, err := e.FitLowRank(t.Context(), x, y, mustParse(t, e, map[string]string{"rule": "given"}), nil); err == nil || !strings.Contains(err.Error(), "iplr: upper: 0 and lower: 0 are not allowed with rule=given") {
+		t.Errorf("no bounds: error %v", err)
+	}
+	if _, err := e.Parse(map[string]string{"basis": "spectral"}); err == nil || !strings.Contains(err.Error(), `"spectral" is not allowed, want one of classes, `) {
+		t.Errorf("basis: error %v", err)
 	}
 }
 
@@ -772,6 +836,7 @@ func ExampleAll() {
 	// kernel-itml   data set and labelled pairs of rows  cycles=0 degree=2 gamma=1 high=0 kernel-gamma=1/dim kernel=gaussian landmarks=0 low=0 lower=0 offset=1 rule=percentiles slack=soft tol=0.001 upper=0
 	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
+	// iplr          data set and class labels            basis=classes bound-pairs=1000 cycles=0 gamma=1 high=0 infeasible=slack k=0 links=100 low=0 lower=0 rule=percentiles seed=1 slack=soft tol=0.001 upper=0
 	// pca           data set                             dim=2
 	// invcov        data set                             ridge=0
 	// fda           data set and class labels            dim=0 ridge=0
@@ -779,4 +844,15 @@ func ExampleAll() {
 	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
 	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
 	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
+}
+
+// count counts the conditions that hold.
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
 }

@@ -18,6 +18,7 @@ import (
 	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
@@ -296,7 +297,7 @@ var entries = []Entry{
 		Constructor: "itml.Fit",
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
-			p, err := itmlOf(v)
+			p, err := itmlOf("itml", v)
 			if err != nil {
 				return learners.MetricResult{}, err
 			}
@@ -328,7 +329,7 @@ var entries = []Entry{
 			if err != nil {
 				return KernelResult{}, err
 			}
-			p, err := itmlOf(v)
+			p, err := itmlOf("itml", v)
 			if err != nil {
 				return KernelResult{}, err
 			}
@@ -394,6 +395,47 @@ var entries = []Entry{
 			p.Progress = progress
 			l, err := itml.FitTuned(ctx, source(v), x, y, itml.TunedParams{LabelParams: p, Folds: v.Int("folds"), K: v.Int("k")})
 			return l.MetricResult, err
+		},
+	},
+	{
+		Name:        "iplr",
+		Doc:         "identity plus low rank: itml in the span of k vectors made of the rows and their classes; for many features, and for sparse rows",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 3.6",
+		Feedback:    Classes,
+		Version:     iplr.Version,
+		Constructor: "iplr.FitLabels",
+		Params: slices.Concat([]Param{
+			choice("basis", "means of classes or, if k is more, centres of each class, if less, of the means; the means of k classes drawn; the top singular vectors; centres of clusters; rows drawn; combinations of rows drawn",
+				iplr.BasisClasses.String(), iplr.BasisRandomClasses.String(), iplr.BasisSingular.String(), iplr.BasisKMeans.String(), iplr.BasisRows.String(), iplr.BasisCoefficients.String()),
+			of(iplr.LabelParams{}, "K", Param{
+				Name: "k", Doc: "vectors of the basis; 0 means as many as classes", Default: "0",
+			}),
+		}, itmlSlack, []Param{
+			choice("infeasible", "similar pairs that no metric of the basis brings near enough: bounds with slack on the whole distance, or dropped, and bounds on the part in the basis",
+				iplr.InfeasibleSlack.String(), iplr.InfeasibleDrop.String()),
+		}, itmlBounds, []Param{
+			of(iplr.Params{}, "MaxCycles", Param{
+				Name: "cycles", Doc: fmt.Sprintf("cap on cycles over the pairs; 0 means those of %d steps", iplr.DefaultSteps), Default: "0",
+			}),
+			of(iplr.LabelParams{}.Resolved(), "Links", Param{
+				Name: "links", Doc: "similar pairs to draw for each class, and as many dissimilar ones",
+			}),
+			of(iplr.LabelParams{}.Resolved(), "BoundPairs", Param{
+				Name: "bound-pairs", Doc: "pairs to draw for the bounds", Needs: byRule,
+			}),
+			seed,
+		}),
+		FitLowRank: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (LowRankResult, error) {
+			p, err := iplrOf(v)
+			if err != nil {
+				return LowRankResult{}, err
+			}
+			p.Progress = progress
+			r, err := iplr.FitLabels(ctx, source(v), x, y, p)
+			if err != nil {
+				return LowRankResult{}, err
+			}
+			return LowRankResult{Result: r.Result.Result, Metric: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
 		},
 	},
 	{
@@ -664,7 +706,12 @@ const givenBounds = "given"
 var byRule = fmt.Sprintf("rule=%v|%v", itml.BoundPercentiles, itml.BoundBins)
 
 // itmlParams are the parameters that itmlOf reads.
-var itmlParams = []Param{
+var itmlParams = append(slices.Clone(itmlBounds), of(itml.Params{}, "MaxCycles", Param{
+	Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Default: "0",
+}))
+
+// itmlBounds are those of them that iplr has, too.
+var itmlBounds = []Param{
 	choice("rule", "bounds are percentiles of squared distances, centres of 100 equal bins between the least and the largest, or given as upper and lower",
 		itml.BoundPercentiles.String(), itml.BoundBins.String(), givenBounds),
 	of(itml.BoundParams{}, "Low", Param{
@@ -686,18 +733,16 @@ var itmlParams = []Param{
 	of(itml.Params{}.Resolved(), "Tol", Param{
 		Name: "tol", Doc: "relative change of the multipliers over a cycle at which to stop",
 	}),
-	of(itml.Params{}, "MaxCycles", Param{
-		Name: "cycles", Doc: "cap on cycles over the pairs; 0 means those of 100000 steps", Default: "0",
-	}),
 }
 
-func itmlOf(v Values) (itml.Params, error) {
+// itmlOf reads them for a learner of that name.
+func itmlOf(learner string, v Values) (itml.Params, error) {
 	p := itml.Params{Tol: v.Float("tol"), MaxCycles: v.Int("cycles")}
 	switch v.Text("rule") {
 	case givenBounds:
 		p.Upper, p.Lower = v.Float("upper"), v.Float("lower")
 		if p.Upper == 0 && p.Lower == 0 { // which itml.Fit takes for a rule
-			return p, fmt.Errorf("itml: upper: 0 and lower: 0 are not allowed with rule=%s, want 0 < upper < lower", givenBounds)
+			return p, fmt.Errorf("%s: upper: 0 and lower: 0 are not allowed with rule=%s, want 0 < upper < lower", learner, givenBounds)
 		}
 		return p, nil
 	case itml.BoundBins.String():
@@ -719,8 +764,26 @@ var itmlDraws = []Param{
 }
 
 func itmlLabels(v Values) (itml.LabelParams, error) {
-	p, err := itmlOf(v)
+	p, err := itmlOf("itml", v)
 	return itml.LabelParams{Params: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
+}
+
+// iplrOf reads the parameters of iplr.
+func iplrOf(v Values) (iplr.LabelParams, error) {
+	q, err := itmlOf("iplr", v)
+	if err != nil {
+		return iplr.LabelParams{}, err
+	}
+	q = withSlack(q, v)
+	p := iplr.LabelParams{
+		Params: iplr.Params{Gamma: q.Gamma, Upper: q.Upper, Lower: q.Lower, Bounds: q.Bounds, Tol: q.Tol, MaxCycles: q.MaxCycles},
+		K:      v.Int("k"), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs"),
+	}
+	if p.Basis, err = iplr.ParseBasisRule(v.Text("basis")); err != nil {
+		return p, err
+	}
+	p.Infeasible, err = iplr.ParseInfeasibleRule(v.Text("infeasible"))
+	return p, err
 }
 
 var seed = count(">= 0", Param{Name: "seed", Doc: "origin of the draws", Default: "1"})

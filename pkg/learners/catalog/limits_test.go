@@ -109,6 +109,8 @@ func TestWideData(t *testing.T) {
 				_, err = e.FitLinks(context.Background(), x, links, v, nil)
 			case e.FitData != nil:
 				_, err = e.FitData(context.Background(), x, y, v, nil)
+			case e.FitLowRank != nil:
+				_, err = e.FitLowRank(context.Background(), x, y, v, nil)
 			default:
 				continue
 			}
@@ -160,6 +162,9 @@ func TestHugeParameters(t *testing.T) {
 						y := []int{0, 0, 0, 0, 1, 1, 1, 1}
 						if (p.Name == "folds" || p.Name == "k" || p.Name == "dim" || p.Name == "links" || p.Name == "bound-pairs") && e.FitData != nil {
 							_, err = e.FitData(context.Background(), x, y, v, nil)
+						}
+						if e.FitLowRank != nil && p.Name != "seed" && p.Name != "cycles" {
+							_, err = e.FitLowRank(context.Background(), x, y, v, nil)
 						}
 					}
 					var m *limits.MemoryError

@@ -71,6 +71,9 @@ var variants = map[string][]map[string]string{
 	"itml-labels": {
 		{"links": "40", "bound-pairs": "50"}, {"links": "40", "bound-pairs": "50", "start": "invcov", "ridge": "0"},
 	},
+	"iplr": {
+		{"cycles": "50"}, {"basis": "singular", "cycles": "50"}, {"basis": "kmeans", "k": "2", "cycles": "50"}, {"basis": "rows", "infeasible": "drop", "cycles": "50"},
+	},
 	"pca":    {nil},
 	"invcov": {nil, {"ridge": "0"}},
 	"fda":    {nil, {"ridge": "0"}},
@@ -334,7 +337,7 @@ func units(name string, given map[string]string) (exponent int, ok bool) {
 	switch name {
 	case "rca", "invcov", "fda", "lmnn", "mcml":
 		return 0, true
-	case "itml", "itml-labels", "itml-tuned", "pca":
+	case "itml", "itml-labels", "itml-tuned", "iplr", "pca":
 		if given["start"] == "invcov" {
 			return 0, true
 		}
@@ -376,7 +379,7 @@ func batchData(n, dim int) (*mat.Dense, []int, []metric.Link) {
 // fitted is what a batch learner learned: squared distances between rows.
 type fitted struct {
 	sqDist metric.SqDister
-	m      *metric.Mahalanobis // nil for a kernel
+	m      interface{ M() *mat.SymDense } // nil for a kernel
 	status learners.Status
 	resid  float64
 }
@@ -390,6 +393,10 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 	if e.FitKernel != nil || e.FitKernelData != nil {
 		r, err := fitKernel(context.Background(), e, x, y, links, v)
 		return fitted{r.Distance(), nil, r.Status, r.Residual}, err
+	}
+	if e.FitLowRank != nil {
+		r, err := e.FitLowRank(context.Background(), x, y, v, nil)
+		return fitted{r.Metric, r.Metric, r.Status, r.Residual}, err
 	}
 	var r learners.MetricResult
 	if e.FitLinks != nil {

@@ -25,7 +25,7 @@ func checkRows(x *mat.Dense, params any) error {
 	}
 	n, _ := x.Dims()
 	if n == 0 {
-		return errors.New("x: no rows, want at least one")
+		return errNoRows
 	}
 	if err := ranges.Check("", params, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
 		return err
@@ -35,6 +35,8 @@ func checkRows(x *mat.Dense, params any) error {
 	}
 	return nil
 }
+
+var errNoRows = errors.New("x: no rows, want at least one")
 
 // demandSource panics if rng is nil.
 func demandSource(rng *rand.Rand) {

@@ -293,7 +293,7 @@ func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report fu
 		r.Iterations++
 		r.Residual = moved(before, f.cluster)
 		before = slices.Clone(f.cluster)
-		means(f.x, f.centres, f.cluster, size)
+		means(rowsOf(f.x), f.centres, f.cluster, size)
 		f.score(r)
 		r.Trace = append(r.Trace, r.Objective)
 		report(len(r.Trace), most, r.Objective)

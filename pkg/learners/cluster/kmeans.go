@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,8 +12,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 )
 
 // KMeansVersion changes whenever FitKMeans gives other numbers for the same input.
@@ -76,19 +78,23 @@ type KMeans struct {
 // than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
 // vanish though rows differ, or if ctx is done.
 // It panics if x or rng is nil. An iteration costs O(nKd).
+//
+// The rows of a *sparse.Matrix are not made dense: an iteration costs O((e + d)K) for e entries, and O(d) more for each row and centre that is as near as another up to
+// round-off. The clusters and centres are those of the dense matrix, Inertia and Trace up to round-off.
+// It is then an error, too, if the centres exceed limits.Memory.
 func FitKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, p KMeansParams) (*KMeans, error) {
-	xd := matrix.Dense(x)
 	demandSource(rng)
 	p = p.Resolved()
-	if err := checkRows(xd, p); err != nil {
+	xs, err := pointsOf(x, p)
+	if err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
-	if err := checkSpread(xd); err != nil {
+	if err := xs.checkSpread(); err != nil {
 		return nil, fmt.Errorf("kmeans: %w", err)
 	}
 	var best *KMeans
 	for i := range p.Starts {
-		r := lloyd(ctx, xd, plusPlus(ctx, xd, p.K, rng), p.MaxIterations, runs{p.Progress, i, p.Starts}.report)
+		r := lloyd(ctx, xs, plusPlus(ctx, xs, p.K, rng), p.MaxIterations, runs{p.Progress, i, p.Starts}.report)
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("kmeans: %w", err)
 		}
@@ -99,22 +105,42 @@ func FitKMeans(ctx context.Context, rng *rand.Rand, x mat.Matrix, p KMeansParams
 	return best, nil
 }
 
+// pointsOf returns the rows of x, which are checked.
+func pointsOf(x mat.Matrix, p KMeansParams) (points, error) {
+	s, ok := x.(*sparse.Matrix)
+	if !ok || s == nil {
+		xd := matrix.Dense(x)
+		if err := checkRows(xd, p); err != nil {
+			return nil, err
+		}
+		return rowsOf(xd), nil
+	}
+	n, d := s.Dims()
+	if n == 0 {
+		return nil, errNoRows
+	}
+	if err := ranges.Check("", p, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
+		return nil, err
+	}
+	if err := limits.Check(fmt.Sprintf("%d centres of %d features", p.K, d), limits.Floats(2, p.K, d)); err != nil {
+		return nil, err
+	}
+	return sparseRows{s}, nil
+}
+
 // checkSpread returns an error if sums of squared distances could overflow, or if rows
 // differ but all squared distances vanish.
 func checkSpread(x *mat.Dense) error {
 	n, d := x.Dims()
-	limit := math.Sqrt(math.MaxFloat64) / (8 * math.Sqrt(float64(n)*float64(d)))
+	limit := largestEntry(n, d)
 	var widest float64
 	for i := range n {
 		if floats.Norm(x.RawRowView(i), math.Inf(1)) > limit {
-			return errors.New("x: squared distances overflow float64: rescale the features")
+			return errOverflow
 		}
 		widest = max(widest, floats.Distance(x.RawRowView(i), x.RawRowView(0), math.Inf(1)))
 	}
-	if widest > 0 && widest*widest < metric.LeastNormal {
-		return errors.New("x: squared distances vanish in float64, though rows differ: rescale the features")
-	}
-	return nil
+	return checkWidest(widest)
 }
 
 // runs tells a Progress of the run-th of so many runs.
@@ -134,7 +160,7 @@ func (r runs) report(iteration, most int, objective float64) {
 const looks = 16
 
 // plusPlus draws k different rows of x as centres; if ctx is done, they may be fewer.
-func plusPlus(ctx context.Context, x *mat.Dense, k int, rng *rand.Rand) *mat.Dense {
+func plusPlus(ctx context.Context, x points, k int, rng *rand.Rand) *mat.Dense {
 	n, d := x.Dims()
 	centres := mat.NewDense(k, d, nil)
 	near := make([]float64, n) // squared distance to the nearest centre so far
@@ -152,9 +178,9 @@ func plusPlus(ctx context.Context, x *mat.Dense, k int, rng *rand.Rand) *mat.Den
 			}
 		}
 		taken[next] = true
-		centres.SetRow(c, x.RawRowView(next))
+		x.setRow(centres.RawRowView(c), next)
 		for i := range n {
-			sq := metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(next))
+			sq := x.between(i, next)
 			if c == 0 || sq < near[i] {
 				near[i] = sq
 			}
@@ -181,12 +207,12 @@ func draw(weights []float64, rng *rand.Rand) int {
 }
 
 // lloyd iterates from centres, which it changes. If ctx is done, the answer is meaningless.
-func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report func(iteration, most int, objective float64)) *KMeans {
+func lloyd(ctx context.Context, x points, centres *mat.Dense, maxIterations int, report func(iteration, most int, objective float64)) *KMeans {
 	k, _ := centres.Dims()
 	r := &KMeans{Centres: centres, Result: learners.Result{Status: learners.IterationCap}}
 	size := make([]int, k)
 	for range maxIterations {
-		next, sq := nearestUntil(ctx, x, centres)
+		next, sq := x.nearest(ctx, centres)
 		if ctx.Err() != nil {
 			return r
 		}
@@ -201,9 +227,12 @@ func lloyd(ctx context.Context, x, centres *mat.Dense, maxIterations int, report
 		for _, c := range next {
 			size[c]++
 		}
-		fill(r.Assignment, sq, size)
+		if slices.Contains(size, 0) {
+			x.exact(sq, centres, r.Assignment)
+			fill(r.Assignment, sq, size)
+		}
 		means(x, centres, r.Assignment, size)
-		r.Trace = append(r.Trace, inertia(x, r))
+		r.Trace = append(r.Trace, x.inertia(centres, r.Assignment))
 		report(len(r.Trace), maxIterations, r.Trace[len(r.Trace)-1])
 	}
 	r.Inertia = r.Trace[len(r.Trace)-1]
@@ -245,34 +274,26 @@ func fill(assignment []int, sq []float64, size []int) {
 // means sets each centre to the mean of its rows, taken about the first of them,
 // so that equal rows have exactly themselves as mean. The centre of an empty
 // cluster stays.
-func means(x, centres *mat.Dense, assignment, size []int) {
+func means(x points, centres *mat.Dense, assignment, size []int) {
 	k, d := centres.Dims()
 	first := make([]int, k)
 	for c := range first {
 		first[c] = -1
 	}
 	dev := mat.NewDense(k, d, nil)
-	diff := make([]float64, d)
 	for i, c := range assignment {
 		if first[c] < 0 {
 			first[c] = i
 		}
-		floats.SubTo(diff, x.RawRowView(i), x.RawRowView(first[c]))
-		floats.AddScaled(dev.RawRowView(c), 1/float64(size[c]), diff)
+		x.addDeviation(dev.RawRowView(c), 1/float64(size[c]), i, first[c])
 	}
 	for c, f := range first {
 		if f >= 0 {
-			floats.AddTo(centres.RawRowView(c), x.RawRowView(f), dev.RawRowView(c))
+			row := centres.RawRowView(c)
+			x.setRow(row, f)
+			floats.Add(row, dev.RawRowView(c))
 		}
 	}
-}
-
-func inertia(x *mat.Dense, r *KMeans) float64 {
-	var sum float64
-	for i, c := range r.Assignment {
-		sum += metric.Euclidean{}.SqDist(x.RawRowView(i), r.Centres.RawRowView(c))
-	}
-	return sum
 }
 
 // made returns k, and panics if no constructor made it.

@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 )
 
 // inertiaTol bounds the round-off of a sum of up to 200 squares, relative.
@@ -153,7 +154,7 @@ func TestEmptyClusters(t *testing.T) {
 		for _, s := range sq {
 			before += s
 		}
-		r := lloyd(context.Background(), c.x, centres, 300, runs{}.report)
+		r := lloyd(context.Background(), rowsOf(c.x), centres, 300, runs{}.report)
 		checkKMeans(t, c.name, c.x, r)
 		for _, v := range r.Trace {
 			if v > before*(1+inertiaTol) {
@@ -183,8 +184,8 @@ func TestKMeansFindsTheOptimum(t *testing.T) {
 				size[c]++
 			}
 			r := &KMeans{Centres: mat.NewDense(k, 2, nil), Assignment: labels}
-			means(x, r.Centres, labels, size)
-			best = min(best, inertia(x, r))
+			means(rowsOf(x), r.Centres, labels, size)
+			best = min(best, rowsOf(x).inertia(r.Centres, labels))
 		}
 		r, err := FitKMeans(context.Background(), rng, x, KMeansParams{K: k, Starts: 60})
 		if err != nil {
@@ -226,7 +227,7 @@ func TestPlusPlusSpreads(t *testing.T) {
 		x.Set(i, 0, 1000*float64(i%4)+rng.Float64())
 	}
 	for range 100 {
-		centres := plusPlus(context.Background(), x, 4, rng)
+		centres := plusPlus(context.Background(), rowsOf(x), 4, rng)
 		var seen [4]bool
 		for c := range 4 {
 			seen[int(centres.At(c, 0)/1000)] = true
@@ -327,5 +328,52 @@ func TestVanishingDistances(t *testing.T) {
 	}
 	if _, err := FitKMeans(context.Background(), rng, mat.NewDense(4, 1, []float64{3, 3, 3, 3}), KMeansParams{K: 2}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Sparse rows have the clusters and centres of the same rows as a dense matrix to the bit, ties and empty clusters included.
+func TestSparseKMeans(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for trial := range 60 {
+		n, d := 6+rng.IntN(40), 2+rng.IntN(30)
+		x := mat.NewDense(n, d, nil)
+		for i := range n {
+			for j := range d {
+				if rng.IntN(4) == 0 {
+					x.Set(i, j, float64(rng.IntN(3))) // many ties and duplicates
+					if trial%3 == 0 {
+						x.Set(i, j, rng.NormFloat64())
+					}
+				}
+			}
+		}
+		s, err := sparse.Compress(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := KMeansParams{K: 1 + rng.IntN(min(n, 12)), Starts: 1 + trial%3}
+		fit := func(x mat.Matrix) *KMeans {
+			r, err := FitKMeans(t.Context(), rand.New(rand.NewPCG(uint64(trial), 3)), x, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		got, want := fit(s), fit(x)
+		if !slices.Equal(got.Assignment, want.Assignment) || !mat.Equal(got.Centres, want.Centres) || got.Result != want.Result || math.Abs(got.Inertia-want.Inertia) > 1e-12*want.Inertia+1e-12 {
+			t.Fatalf("trial %d: %v, inertia %v, want %v, %v", trial, got.Assignment, got.Inertia, want.Assignment, want.Inertia)
+		}
+	}
+	for want, values := range map[string][]float64{"overflow": {1e200, 1}, "vanish": {1e-200, 2e-200}} {
+		x, err := sparse.Compress(mat.NewDense(2, 1, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := FitKMeans(t.Context(), rng, x, KMeansParams{K: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %q", values, err, want)
+		}
+		if _, err := FitKMeans(t.Context(), rng, x, KMeansParams{K: 3}); err == nil || !strings.Contains(err.Error(), "k: 3 is not allowed") {
+			t.Errorf("3 clusters of 2 rows: error %v", err)
+		}
 	}
 }

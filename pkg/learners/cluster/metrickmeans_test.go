@@ -38,7 +38,7 @@ func TestMetricKMeans(t *testing.T) {
 			size[c]++
 		}
 		mean := mat.NewDense(k, d, nil)
-		means(x, mean, r.Assignment, size)
+		means(rowsOf(x), mean, r.Assignment, size)
 		var sum float64
 		for i, c := range r.Assignment {
 			own := m.SqDist(x.RawRowView(i), mean.RawRowView(c))

@@ -191,7 +191,7 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 	e := &em{ctx: ctx, x: x, form: p.Covariance, dev: mat.NewDense(n, d, nil)}
 	one := slices.Repeat([]float64{1}, n)
 	mean := make([]float64, d)
-	means(x, mat.NewDense(1, d, mean), make([]int, n), []int{n})
+	means(rowsOf(x), mat.NewDense(1, d, mean), make([]int, n), []int{n})
 	e.deviate(mean)
 	var total float64
 	for i := range n {
@@ -206,7 +206,7 @@ func climb(ctx context.Context, x *mat.Dense, p MixtureParams, rng *rand.Rand, r
 	m := &Mixture{weights: slices.Repeat([]float64{1 / float64(p.K)}, p.K), comps: make([]component, p.K), form: p.Covariance, Result: learners.Result{Status: learners.IterationCap}}
 	switch p.Start {
 	case StartFromKMeans:
-		k := lloyd(ctx, x, plusPlus(ctx, x, p.K, rng), KMeansParams{}.Resolved().MaxIterations, runs{}.report)
+		k := lloyd(ctx, rowsOf(x), plusPlus(ctx, rowsOf(x), p.K, rng), KMeansParams{}.Resolved().MaxIterations, runs{}.report)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -16,7 +15,6 @@ import (
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
-	"metriclab/internal/vector"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/limits"
@@ -43,16 +41,19 @@ const dependent = 1e-8
 //
 // It returns an error if an entry is NaN or infinite, if all rows are zero, or if ctx is done. It panics if r is nil or empty.
 func NewBasis(ctx context.Context, r mat.Matrix) (*Basis, error) {
+	if matrix.IsNil(r) {
+		panic("iplr: NewBasis: r is nil or empty")
+	}
+	q, d := r.Dims()
+	if err := limits.Check(fmt.Sprintf("a basis of %d vectors in %d dimensions", q, d), limits.Floats(2, q, d)); err != nil {
+		return nil, fmt.Errorf("iplr: %w", err)
+	}
 	rd := matrix.Dense(r)
-	if rd == nil || rd.IsEmpty() {
+	if rd.IsEmpty() {
 		panic("iplr: NewBasis: r is nil or empty")
 	}
 	if err := metric.CheckFinite(rd); err != nil {
 		return nil, fmt.Errorf("iplr: basis: %w", err)
-	}
-	q, d := rd.Dims()
-	if err := limits.Check(fmt.Sprintf("a basis of %d vectors in %d dimensions", q, d), limits.Floats(2, q, d)); err != nil {
-		return nil, fmt.Errorf("iplr: %w", err)
 	}
 	rest := mat.DenseCopyOf(rd)
 	left := make([]float64, q) // squared length, of a unit vector at first
@@ -123,15 +124,6 @@ func (b *Basis) Asked() int { return b.made().asked }
 // Vectors returns a copy of Uᵀ, k×d with orthonormal rows.
 func (b *Basis) Vectors() *mat.Dense { return mat.DenseCopyOf(b.made().u) }
 
-// given returns x, and panics if it is nil or empty.
-func given(function string, x mat.Matrix) *mat.Dense {
-	xd := matrix.Dense(x)
-	if xd == nil || xd.IsEmpty() {
-		panic("iplr: " + function + ": x is nil or empty")
-	}
-	return xd
-}
-
 // demandSource panics if rng is nil.
 func demandSource(rng *rand.Rand) {
 	if rng == nil {
@@ -153,14 +145,20 @@ const fewProducts = 300
 // SingularBasis returns the k right singular vectors of the n×d matrix x with the largest singular values, descending: "the top k singular vectors of Φ". The data are not
 // centred; for centred ones, give NewBasis the components of labels.FitPCA. Vectors with singular values below 1e-8 of the largest are left out, so that the rank may be less than k.
 //
-// It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite, if all are zero, if squared lengths of rows overflow, or if ctx is done. It
+// Of a *sparse.Matrix with e entries, k ≤ min(n, d)/8 vectors take O(e) per product of a Lanczos search, whose products are min(n, d)/2 at most, and other k, or a search that does not end by then, a Gram matrix of order min(n, d).
+//
+// It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite, if all are zero, if squared lengths of rows overflow, if memory exceeds limits.Memory, or if ctx is done. It
 // panics if x is nil or empty.
 func SingularBasis(ctx context.Context, x mat.Matrix, k int) (*Basis, error) {
-	xd := given("SingularBasis", x)
-	n, d := xd.Dims()
+	xs := rowsOf("SingularBasis", x)
+	n, d := xs.dims()
 	if err := checkSize(k, min(n, d), "min(n, d)"); err != nil {
 		return nil, err
 	}
+	if xs.dense == nil {
+		return sparseSingular(ctx, xs.sparse, k)
+	}
+	xd := xs.dense
 	if err := metric.CheckFinite(xd); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
@@ -169,7 +167,7 @@ func SingularBasis(ctx context.Context, x mat.Matrix, k int) (*Basis, error) {
 	}
 	largest := max(mat.Max(xd), -mat.Min(xd))
 	if largest == 0 {
-		return nil, errors.New("iplr: basis: x is zero, want singular vectors with a singular value above 0")
+		return nil, errZeroRows
 	}
 	_, e := math.Frexp(largest)
 	scaled := mat.NewDense(n, d, nil) // a copy of its own, whose products neither overflow nor vanish
@@ -188,8 +186,8 @@ func singularBasis(ctx context.Context, x *mat.Dense, k int) (*Basis, error) {
 		thin = x.T()
 	}
 	m := min(n, d)
-	vectors := mat.NewDense(k, m, nil)
 	var values []float64
+	var vectors *mat.Dense
 	if gram := matrix.Outer(1, thin); m > fewProducts && 8*k <= m {
 		r := spectral.Largest(spectral.Matrix(gram), k, spectral.Options{Tol: 1e-13, MaxProducts: m / 2})
 		if r.Status == spectral.Converged {
@@ -197,56 +195,45 @@ func singularBasis(ctx context.Context, x *mat.Dense, k int) (*Basis, error) {
 		}
 	}
 	if values == nil {
-		var eig spectral.EigenSym
-		if !eig.Factorize(matrix.Outer(1, thin), true) {
-			return nil, errors.New("iplr: eigendecomposition did not converge")
-		}
-		values = eig.Values(nil)[m-k:]
-		slices.Reverse(values)
-		var q mat.Dense
-		eig.VectorsTo(&q)
-		for i := range k {
-			mat.Col(vectors.RawRowView(i), m-1-i, &q)
+		var err error
+		if values, vectors, err = topEigen(matrix.Outer(1, thin), k); err != nil {
+			return nil, err
 		}
 	}
-	const least = dependent * dependent
-	keep := 0
-	for keep < k && values[keep] > least*values[0] {
-		keep++
-	}
-	kept := vectors.Slice(0, keep, 0, m).(*mat.Dense)
+	kept := vectors.Slice(0, aboveNoise(values), 0, m).(*mat.Dense)
 	if n <= d { // the right singular vector of q is xᵀq/‖xᵀq‖
 		kept = matrix.Mul(kept, x)
 	}
-	b, err := NewBasis(ctx, kept)
-	if err != nil {
-		return nil, err
-	}
-	for i := range b.Rank() {
-		metric.FixSign(b.u.RawRowView(i))
-	}
-	b.asked = k
-	return b, nil
+	return signedBasis(ctx, kept, k)
 }
 
 // MeansBasis returns the means of the classes y of the rows of x, n×d: a basis of "the class-mean vectors", in ascending order of the classes. With k = c classes that
 // is what Section 6.2 does. It returns an error if y does not have an entry per row, an entry of x is NaN or infinite, or all means are zero. It panics if x is nil or empty.
 func MeansBasis(ctx context.Context, x mat.Matrix, y []int) (*Basis, error) {
-	xd := given("MeansBasis", x)
-	groups, err := classes(xd, y)
+	xs := rowsOf("MeansBasis", x)
+	groups, err := classes(xs, y)
 	if err != nil {
 		return nil, err
 	}
-	return NewBasis(ctx, meansOf(xd, groups))
+	return meansBasis(ctx, xs, groups)
+}
+
+// meansBasis is the basis of the means of groups of rows.
+func meansBasis(ctx context.Context, x rows, groups [][]int) (*Basis, error) {
+	means, err := meansOf(x, groups)
+	if err != nil {
+		return nil, err
+	}
+	return NewBasis(ctx, means)
 }
 
 // classes returns the rows of each class, classes ascending.
-func classes(x *mat.Dense, y []int) ([][]int, error) {
-	n, _ := x.Dims()
+func classes(x rows, y []int) ([][]int, error) {
+	n, _ := x.dims()
 	if len(y) != n {
 		return nil, fmt.Errorf("iplr: y: %d classes for %d rows", len(y), n)
 	}
-	if err := metric.CheckFinite(x); err != nil {
+	if err := x.check(); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
 	return groupsOf(y), nil
@@ -266,16 +253,17 @@ func groupsOf(y []int) [][]int {
 }
 
 // meansOf returns the mean of each group of rows.
-func meansOf(x *mat.Dense, groups [][]int) *mat.Dense {
-	_, d := x.Dims()
-	means := mat.NewDense(len(groups), d, nil)
+func meansOf(x rows, groups [][]int) (*mat.Dense, error) {
+	means, err := x.vectors(len(groups))
+	if err != nil {
+		return nil, err
+	}
 	for c, group := range groups {
-		row := means.RawRowView(c)
 		for _, i := range group {
-			floats.AddScaled(row, 1/float64(len(group)), x.RawRowView(i))
+			x.addTo(means.RawRowView(c), 1/float64(len(group)), i)
 		}
 	}
-	return means
+	return means, nil
 }
 
 // FewRule says what ClassBasis does with fewer vectors than classes.
@@ -315,23 +303,23 @@ type ClassParams struct {
 // It returns an error if a parameter is out of range, y does not have an entry per row, or ctx is done. So it does if an entry of x is
 // NaN or infinite, squared distances overflow, or all vectors are zero. It panics if x is nil or empty or rng is nil.
 func ClassBasis(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p ClassParams) (*Basis, error) {
-	xd := given("ClassBasis", x)
+	xs := rowsOf("ClassBasis", x)
 	demandSource(rng)
-	n, d := xd.Dims()
+	n, _ := xs.dims()
 	if err := ranges.Check("iplr", p, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
 		return nil, err
 	}
 	if p.Few != FewClustered && p.Few != FewRandom {
 		return nil, fmt.Errorf("iplr: few: %d is not allowed, want FewClustered or FewRandom", int(p.Few))
 	}
-	groups, err := classes(xd, y)
+	groups, err := classes(xs, y)
 	if err != nil {
 		return nil, err
 	}
 	c := len(groups)
 	switch {
 	case p.K == c:
-		return NewBasis(ctx, meansOf(xd, groups))
+		return meansBasis(ctx, xs, groups)
 	case p.K < c && p.Few == FewRandom:
 		chosen := sample.Choose(rng, c, p.K)
 		slices.Sort(chosen)
@@ -339,16 +327,23 @@ func ClassBasis(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p Cl
 		for i, g := range chosen {
 			some[i] = groups[g]
 		}
-		return NewBasis(ctx, meansOf(xd, some))
+		return meansBasis(ctx, xs, some)
 	case p.K < c:
-		return kmeansBasis(ctx, rng, meansOf(xd, groups), p.K, p.Starts)
+		means, err := meansOf(xs, groups)
+		if err != nil {
+			return nil, err
+		}
+		return kmeansBasis(ctx, rng, means, p.K, p.Starts)
 	}
-	centres := mat.NewDense(p.K, d, nil)
+	centres, err := xs.vectors(p.K)
+	if err != nil {
+		return nil, err
+	}
 	at := 0
 	for g, clusters := range quotas(groups, p.K) {
-		rows := mat.NewDense(len(groups[g]), d, nil)
-		for i, r := range groups[g] {
-			rows.SetRow(i, xd.RawRowView(r))
+		rows, err := xs.some(groups[g])
+		if err != nil {
+			return nil, fmt.Errorf("iplr: %w", err)
 		}
 		km, err := cluster.FitKMeans(ctx, rng, rows, cluster.KMeansParams{K: clusters, Starts: p.Starts})
 		if err != nil {
@@ -381,12 +376,12 @@ func quotas(groups [][]int, k int) []int {
 // KMeansBasis returns the centres of k clusters of the rows of x, n×d: "clustering the columns of Φ and using the mean vectors as the basis R". The clusters are those of
 // cluster.FitKMeans, whose errors it returns, and one if all centres are zero. It panics if x is nil or empty or rng is nil.
 func KMeansBasis(ctx context.Context, rng *rand.Rand, x mat.Matrix, k int) (*Basis, error) {
-	xd := given("KMeansBasis", x)
+	xs := rowsOf("KMeansBasis", x)
 	demandSource(rng)
-	return kmeansBasis(ctx, rng, xd, k, 1)
+	return kmeansBasis(ctx, rng, xs.matrix(), k, 1)
 }
 
-func kmeansBasis(ctx context.Context, rng *rand.Rand, x *mat.Dense, k, starts int) (*Basis, error) {
+func kmeansBasis(ctx context.Context, rng *rand.Rand, x mat.Matrix, k, starts int) (*Basis, error) {
 	n, _ := x.Dims()
 	if err := checkSize(k, n, "the number of rows"); err != nil {
 		return nil, err
@@ -402,29 +397,32 @@ func kmeansBasis(ctx context.Context, rng *rand.Rand, x *mat.Dense, k, starts in
 // RandomColumns, RandomCoefficients, KernelKMeans and SpectralClusters. It returns an error if the numbers of rows differ, if an entry is NaN or infinite or the
 // product overflows, if all vectors are zero, or if ctx is done. It panics if a matrix is nil or empty.
 func CombinedBasis(ctx context.Context, x, j mat.Matrix) (*Basis, error) {
-	xd, jd := given("CombinedBasis", x), matrix.Dense(j)
+	xs, jd := rowsOf("CombinedBasis", x), matrix.Dense(j)
 	if jd == nil || jd.IsEmpty() {
 		panic("iplr: CombinedBasis: j is nil or empty")
 	}
-	n, d := xd.Dims()
+	n, _ := xs.dims()
 	m, k := jd.Dims()
 	if m != n {
 		return nil, fmt.Errorf("iplr: j: it has %d rows, want %d like x", m, n)
 	}
-	if err := metric.CheckFinite(xd); err != nil {
+	if err := xs.check(); err != nil {
 		return nil, fmt.Errorf("iplr: x: %w", err)
 	}
 	if err := metric.CheckFinite(jd); err != nil {
 		return nil, fmt.Errorf("iplr: j: %w", err)
 	}
-	r := mat.NewDense(k, d, nil)
+	r, err := xs.vectors(k)
+	if err != nil {
+		return nil, err
+	}
 	for i := range n { // the rows of J are mostly zeros
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("iplr: %w", ctx.Err())
 		}
 		for c, w := range jd.RawRowView(i) {
 			if w != 0 {
-				blas64.Axpy(w, vector.Of(xd.RawRowView(i)), vector.Of(r.RawRowView(c)))
+				xs.addTo(r.RawRowView(c), w, i)
 			}
 		}
 	}

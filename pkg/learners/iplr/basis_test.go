@@ -161,9 +161,9 @@ func TestClassBasis(t *testing.T) {
 	}
 	// One vector of several classes: the mean of the means, or one of them.
 	groups := groupsOf(y)
-	m := meansOf(x, groups)
+	m := must(meansOf(rows{dense: x}, groups))
 	one := must(ClassBasis(t.Context(), source(), x, y, ClassParams{K: 1}))
-	if d := matrixtest.Distance(projector(one), projector(must(NewBasis(t.Context(), meansOf(m, [][]int{{0, 1, 2}}))))); d > 1e-12 {
+	if d := matrixtest.Distance(projector(one), projector(must(NewBasis(t.Context(), must(meansOf(rows{dense: m}, [][]int{{0, 1, 2}})))))); d > 1e-12 {
 		t.Errorf("clustered: off the mean of the means by %g", d)
 	}
 	rng := source()

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/logdet"
 	"metriclab/internal/matrixtest"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -409,7 +410,7 @@ func TestContradiction(t *testing.T) {
 	x, _, _ := problem(8, 9, 4, 1)
 	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 1, Label: metric.Dissimilar}}
 	r, err := Fit(t.Context(), x, randomBasis(8, 4, 4), links, Params{Gamma: math.Inf(1), Upper: 1, Lower: 2, MaxCycles: 3000})
-	if err != nil || r.Status == learners.Converged && r.KKT > sound || r.KKT < 0.5 {
+	if err != nil || r.Status == learners.Converged && r.KKT > logdet.Sound || r.KKT < 0.5 {
 		t.Errorf("%v, KKT %v, error %v", r.Status, r.KKT, err)
 	}
 	if r, err := Fit(t.Context(), x, randomBasis(8, 4, 4), links, Params{Upper: 1, Lower: 2, Tol: 1e-9}); err != nil || r.Status != learners.Converged || r.Gap > 1e-6 {
@@ -420,7 +421,7 @@ func TestContradiction(t *testing.T) {
 // The answer depends on the span of the basis alone, and a prepared problem gives that of Fit to the bit.
 func TestSpanOnly(t *testing.T) {
 	x, y, links := problem(4, 24, 7, 40)
-	means := meansOf(x, groupsOf(y))
+	means := must(meansOf(rows{dense: x}, groupsOf(y)))
 	turned := mat.NewDense(5, 7, nil) // with a duplicate and a zero row
 	turned.SetRow(0, means.RawRowView(1))
 	for j := range 7 {
@@ -474,7 +475,7 @@ func TestLongFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Projections < remakeAfter {
+		if r.Projections < logdet.RemakeAfter {
 			t.Fatalf("k = %d: only %d projections", k, r.Projections)
 		}
 		// F and ξ are those of λ.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/logdet"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -24,10 +25,6 @@ const (
 	// still is the share of its bound, and noise that of its squared distance, below which ‖z‖² is taken for zero: to stretch
 	// it further would leave less than 4 digits of F.
 	still, noise = 1e-12, 1e-24
-	// remakeAfter is the number of projections over which F follows λ by updates, each of which adds a round-off of about ε.
-	remakeAfter = 1 << 16
-	// sound is the largest KKT residual of an answer that counts as converged, as in itml.
-	sound = 1
 )
 
 var errSingular = errors.New("iplr: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
@@ -51,7 +48,8 @@ type loop struct {
 	factor *mat.Dense // G, F = GᵀG, since the start or the last remake
 
 	cycles, projections int
-	change, kkt, gap    float64
+	change              float64
+	logdet.Certificate
 }
 
 // solve is fit for parameters that are resolved and checked, bounds included.
@@ -71,7 +69,7 @@ func (p *pairs) solve(ctx context.Context, q Params) (answer, error) {
 		Solution: Solution{
 			Solution: itml.Solution{
 				Upper: q.Upper, Lower: q.Lower, Duals: l.lambda, Slacks: l.xi,
-				KKT: l.kkt, Gap: l.gap, Projections: l.projections, Skipped: l.skipped,
+				KKT: l.KKT, Gap: l.Gap, Projections: l.projections, Skipped: l.skipped,
 			},
 			F: &f, Infeasible: l.infeasible, Vacuous: l.vacuous,
 		},
@@ -144,36 +142,15 @@ func (l *loop) start(a mat.Symmetric) {
 }
 
 func (l *loop) run(q Params) (learners.Status, error) {
-	most := cmp.Or(q.MaxCycles, (maxSteps+len(l.lambda)-1)/len(l.lambda))
-	old := make([]float64, len(l.lambda))
-	for made := 0; l.cycles < most; {
-		copy(old, l.lambda)
-		if err := l.cycle(); err != nil {
-			return learners.NotRun, err
-		}
-		l.cycles++
-		l.change = relativeChange(l.lambda, old)
-		if q.Progress != nil {
-			q.Progress(learners.Progress{Iteration: l.cycles, Cap: most, Objective: math.NaN(), Residual: l.change})
-		}
-		if err := l.stopped(0); err != nil {
-			return learners.NotRun, err
-		}
-		if l.change < q.Tol {
-			if err := l.finish(); err != nil {
-				return learners.NotRun, err
-			}
-			if l.kkt <= sound {
-				return learners.Converged, nil
-			}
-			made = l.projections
-		}
-		if l.projections-made >= remakeAfter {
-			l.remake()
-			made = l.projections
-		}
-	}
-	return learners.IterationCap, l.finish()
+	var err error
+	var status learners.Status
+	status, l.cycles, l.change, err = logdet.Rule{Tol: q.Tol, MaxCycles: q.MaxCycles, Steps: DefaultSteps, Progress: q.Progress}.Run(logdet.Loop{
+		Lambda: l.lambda, Cycle: l.cycle, Remake: l.remake,
+		Projections: func() int { return l.projections },
+		Finish:      func() (float64, error) { err := l.finish(); return l.KKT, err },
+		Stopped:     func() error { return l.stopped(0) },
+	})
+	return status, err
 }
 
 // looks is the number of links between two looks at the context.
@@ -189,20 +166,6 @@ func (l *loop) stopped(step int) error {
 
 // singular is the error of a remake that failed.
 func (l *loop) singular() error { return cmp.Or(l.stopped(0), errSingular) }
-
-// relativeChange returns ‖a − b‖₁/(‖a‖₂ + ‖b‖₂), 0 if both are zero.
-func relativeChange(a, b []float64) float64 {
-	var diff, sqA, sqB float64
-	for k, x := range a {
-		diff += math.Abs(x - b[k])
-		sqA += x * x
-		sqB += b[k] * b[k]
-	}
-	if diff == 0 {
-		return 0
-	}
-	return diff / (math.Sqrt(sqA) + math.Sqrt(sqB))
-}
 
 // step returns a·p and the p after it, q, for the a that makes p + r equal to ξ: see Fit. If γ = ∞, ξ must be above r: no p would do else.
 func step(p, r, xi, gamma float64) (ap, q float64) {
@@ -374,23 +337,13 @@ func (l *loop) finish() error {
 	if !l.remake() {
 		return l.singular()
 	}
-	l.kkt, l.gap = 0, 0
+	l.Certificate = logdet.Certificate{}
 	for n, i := range l.active {
 		if err := l.stopped(n); err != nil {
 			return err
 		}
 		blas64.Gemv(blas.NoTrans, 1, l.factor.RawMatrix(), vector.Of(l.pairs.of(i)), 0, vector.Of(l.fz))
-		p, xi, delta := vector.Dot(l.fz, l.fz)+l.r[i], l.xi[i], float64(l.pairs.labels[i])
-		l.kkt = max(l.kkt, delta*(p-xi)/xi, l.lambda[i]*math.Abs(p-xi))
-		best := l.bound[i]
-		if !math.IsInf(l.gamma, 1) {
-			if delta*(p-best) > 0 {
-				best = p
-			}
-			t := best/xi - 1
-			l.gap += l.gamma * (t - math.Log1p(t))
-		}
-		l.gap += l.lambda[i] * delta * (best - p)
+		l.Add(float64(l.pairs.labels[i]), vector.Dot(l.fz, l.fz)+l.r[i], l.xi[i], l.lambda[i], l.bound[i], l.gamma)
 	}
 	return nil
 }

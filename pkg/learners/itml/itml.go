@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/logdet"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
@@ -253,23 +254,14 @@ type loop struct {
 	skip              []bool    // duplicates; run adds to those that are set before
 
 	cycles, projections, skipped int
-	change, kkt, gap             float64
+	change                       float64
+	logdet.Certificate
 }
 
 const (
 	// duplicate is the share of its bound below which a pair's squared distance is
 	// taken for zero. To stretch it further would leave less than 4 digits of W.
 	duplicate = 1e-12
-	// remakeAfter is the number of projections over which W follows λ by updates,
-	// each of which adds a round-off of about ε.
-	remakeAfter = 1 << 16
-	// sound is the largest KKT residual of an answer that counts as converged. With
-	// 240 links of three classes that overlap it was between 0.1 and 2 when λ changed
-	// by 0.004 per cycle and γ = 1, but in the thousands at 0.002 and γ = 100.
-	sound = 1
-	// leastBound and largestBound bound u and ℓ, so that squares of λ, which is about
-	// 1/ξ, and products of squared distances neither overflow nor vanish.
-	leastBound, largestBound = 1e-140, 1e140
 )
 
 var errSingular = errors.New("itml: links: they ask for a metric that is singular to working precision, want a smaller gamma or bounds closer to the distances")
@@ -291,8 +283,8 @@ func newLoop(ctx context.Context, w form, links []metric.Link, p Params) *loop {
 }
 
 func (l *loop) run(p Params) (learners.Status, error) {
-	if p.Upper < leastBound || p.Lower > largestBound {
-		return learners.NotRun, fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", p.Upper, p.Lower, leastBound, largestBound)
+	if p.Upper < logdet.LeastBound || p.Lower > logdet.LargestBound {
+		return learners.NotRun, fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want %g to %g: rescale the data", p.Upper, p.Lower, logdet.LeastBound, logdet.LargestBound)
 	}
 	for k, link := range l.links {
 		if err := l.stopped(k); err != nil {
@@ -306,36 +298,15 @@ func (l *loop) run(p Params) (learners.Status, error) {
 			l.skipped++
 		}
 	}
-	most := cmp.Or(p.MaxCycles, (maxSteps+len(l.links)-1)/len(l.links))
-	old := make([]float64, len(l.lambda))
-	for made := 0; l.cycles < most; {
-		copy(old, l.lambda)
-		if err := l.cycle(); err != nil {
-			return learners.NotRun, err
-		}
-		l.cycles++
-		l.change = relativeChange(l.lambda, old)
-		if p.Progress != nil {
-			p.Progress(learners.Progress{Iteration: l.cycles, Cap: most, Objective: math.NaN(), Residual: l.change})
-		}
-		if err := l.stopped(0); err != nil {
-			return learners.NotRun, err
-		}
-		if l.change < p.Tol {
-			if err := l.finish(); err != nil {
-				return learners.NotRun, err
-			}
-			if l.kkt <= sound {
-				return learners.Converged, nil
-			}
-			made = l.projections
-		}
-		if l.projections-made >= remakeAfter {
-			l.remake()
-			made = l.projections
-		}
-	}
-	return learners.IterationCap, l.finish()
+	var err error
+	var status learners.Status
+	status, l.cycles, l.change, err = logdet.Rule{Tol: p.Tol, MaxCycles: p.MaxCycles, Steps: maxSteps, Progress: p.Progress}.Run(logdet.Loop{
+		Lambda: l.lambda, Cycle: l.cycle, Remake: l.remake,
+		Projections: func() int { return l.projections },
+		Finish:      func() (float64, error) { err := l.finish(); return l.KKT, err },
+		Stopped:     func() error { return l.stopped(0) },
+	})
+	return status, err
 }
 
 // looks is the number of links between two looks at the context.
@@ -361,22 +332,8 @@ func (l *loop) solution(p Params) Solution {
 	return Solution{
 		Upper: p.Upper, Lower: p.Lower,
 		Duals: l.lambda, Slacks: l.xi,
-		KKT: l.kkt, Gap: l.gap, Projections: l.projections, Skipped: l.skipped,
+		KKT: l.KKT, Gap: l.Gap, Projections: l.projections, Skipped: l.skipped,
 	}
-}
-
-// relativeChange returns ‖a − b‖₁/(‖a‖₂ + ‖b‖₂), 0 if both are zero.
-func relativeChange(a, b []float64) float64 {
-	var diff, sqA, sqB float64
-	for k, x := range a {
-		diff += math.Abs(x - b[k])
-		sqA += x * x
-		sqB += b[k] * b[k]
-	}
-	if diff == 0 {
-		return 0
-	}
-	return diff / (math.Sqrt(sqA) + math.Sqrt(sqB))
 }
 
 // cycle projects onto the constraint of each link in turn.
@@ -469,7 +426,7 @@ func (l *loop) finish() error {
 	if !l.remake() {
 		return l.singular()
 	}
-	l.kkt, l.gap = 0, 0
+	l.Certificate = logdet.Certificate{}
 	for k, link := range l.links {
 		if err := l.stopped(k); err != nil {
 			return err
@@ -477,17 +434,7 @@ func (l *loop) finish() error {
 		if l.skip[k] {
 			continue
 		}
-		p, xi, delta := l.w.exact(link), l.xi[k], float64(link.Label)
-		l.kkt = max(l.kkt, delta*(p-xi)/xi, l.lambda[k]*math.Abs(p-xi))
-		best := l.bound[k]
-		if !math.IsInf(l.gamma, 1) {
-			if delta*(p-best) > 0 {
-				best = p
-			}
-			r := best/xi - 1
-			l.gap += l.gamma * (r - math.Log1p(r))
-		}
-		l.gap += l.lambda[k] * delta * (best - p)
+		l.Add(float64(link.Label), l.w.exact(link), l.xi[k], l.lambda[k], l.bound[k], l.gamma)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/logdet"
 	"metriclab/internal/matrixtest"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
@@ -435,7 +436,7 @@ func TestRemake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Projections <= remakeAfter {
+	if l.Projections <= logdet.RemakeAfter {
 		t.Fatalf("%d projections: the test is empty", l.Projections)
 	}
 	w, _, _ := printed(x, links, p, l.Iterations)
@@ -633,8 +634,8 @@ func BenchmarkProjection(b *testing.B) {
 func TestRanges(t *testing.T) {
 	low, _, _, _ := ranges.Of(Params{}, "Upper").Ends()
 	_, high, _, _ := ranges.Of(Params{}, "Lower").Ends()
-	if low != leastBound || high != largestBound {
-		t.Errorf("u from %v and ℓ to %v, want %v and %v", low, high, leastBound, largestBound)
+	if low != logdet.LeastBound || high != logdet.LargestBound {
+		t.Errorf("u from %v and ℓ to %v, want %v and %v", low, high, logdet.LeastBound, logdet.LargestBound)
 	}
 	for _, name := range []string{"Gamma", "Upper", "Lower", "Tol", "MaxCycles"} {
 		if got, want := ranges.Of(KernelParams{}, name), ranges.Of(Params{}, name); got != want {

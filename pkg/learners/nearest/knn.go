@@ -58,6 +58,7 @@ import (
 	"metriclab/internal/product"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
 )
 
 // KNNVersion changes whenever KNN gives other answers for the same input.
@@ -112,6 +113,9 @@ type Neighbour struct {
 // below 2.3e-308 lose digits and vanish below 5e-324: rows nearer than some 1e-162 tie.
 // Any other metric is called once per query and training row, from one goroutine.
 //
+// The rows of a *sparse.Matrix stay sparse under metric.Euclidean and *metric.LowRank of rank k, and so do queries: candidates come from postings, in as many steps as the columns of the
+// query have entries and O(nk), and SqDist or SqDistSparse decides. Under other metrics they are made dense, if limits.Memory allows.
+//
 // Memory beyond the embedded training set is one block of queries and one of training rows
 // per core, and the tree, if there is one (see the package documentation). LeaveOneOut holds the candidates of the rows
 // too: up to 64 MiB, or those of 128 rows per core if that is more. A tree takes 8 bytes for each number of the embedded rows, an eighth
@@ -130,6 +134,8 @@ type KNN struct {
 	fast   bool
 	centre []float64 // mean of points
 	sq     []float64 // ‖points[i]−centre‖²
+
+	sparse *sparseRows // nil unless the training rows are sparse; no field above but metric, dim, labels and opts is set then
 
 	asked    atomic.Int64         // queries so far
 	tree     atomic.Pointer[tree] // nil until it is built
@@ -153,23 +159,34 @@ type embedder interface {
 // not have length n, or if o names no rule. An entry that is NaN or infinite, or so large
 // that squared distances overflow, is an error too. It panics if m or x is nil.
 func NewKNN(m metric.SqDister, x mat.Matrix, y []int, o KNNOptions) (*KNN, error) {
-	xd := matrix.Dense(x)
 	if p, ok := m.(*metric.Mahalanobis); m == nil || ok && p == nil {
 		panic("nearest: NewKNN: the metric is nil")
 	}
-	if xd == nil {
+	if matrix.IsNil(x) {
 		panic("nearest: NewKNN: x is nil")
 	}
 	if o.VoteTie < TieNearest || o.VoteTie > TieLowestLabel {
 		return nil, fmt.Errorf("knn: vote tie: %d is not allowed, want %d to %d", o.VoteTie, TieNearest, TieLowestLabel)
 	}
-	n, d := xd.Dims()
+	n, d := x.Dims()
 	if n == 0 {
 		return nil, errors.New("knn: training set is empty")
 	}
 	if len(y) != n {
 		return nil, fmt.Errorf("knn: %d labels for %d rows", len(y), n)
 	}
+	if s, ok := x.(*sparse.Matrix); ok {
+		low, isLow := m.(*metric.LowRank)
+		if _, ok := m.(metric.Euclidean); ok || isLow {
+			return newSparse(m, low, s, y, o)
+		}
+		dense, err := s.Dense()
+		if err != nil {
+			return nil, fmt.Errorf("knn: training set: %w", err)
+		}
+		x = dense
+	}
+	xd := matrix.Dense(x)
 	if err := metric.CheckFinite(xd); err != nil {
 		return nil, fmt.Errorf("knn: training set: %w", err)
 	}
@@ -293,7 +310,10 @@ func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi in
 // queries is empty or does not have the columns of the training set. An entry that is NaN or
 // infinite, or so large that squared distances overflow, is an error too. It panics if queries is nil.
 func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Neighbour, error) {
-	qd := matrix.Given("nearest: Neighbours: queries", queries)
+	qd, err := c.given("Neighbours", queries)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.checkK(k, len(c.made().labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
@@ -312,7 +332,10 @@ func (c *KNN) Neighbours(ctx context.Context, queries mat.Matrix, k int) ([][]Ne
 // Classify returns the majority label of the k nearest training rows of each
 // row of queries. Its errors and panics are those of Neighbours.
 func (c *KNN) Classify(ctx context.Context, queries mat.Matrix, k int) ([]int, error) {
-	qd := matrix.Given("nearest: Classify: queries", queries)
+	qd, err := c.given("Classify", queries)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.checkK(k, len(c.made().labels), "the number of training rows"); err != nil {
 		return nil, err
 	}
@@ -333,7 +356,10 @@ func (c *KNN) Classify(ctx context.Context, queries mat.Matrix, k int) ([]int, e
 // and panics are those of Neighbours; ks must not be empty, and want must have
 // one label per query.
 func (c *KNN) Errors(ctx context.Context, queries mat.Matrix, want []int, ks []int) ([]int, error) {
-	qd := matrix.Given("nearest: Errors: queries", queries)
+	qd, err := c.given("Errors", queries)
+	if err != nil {
+		return nil, err
+	}
 	top, err := c.checkKs(ks, len(c.made().labels), "the number of training rows")
 	if err != nil {
 		return nil, err
@@ -398,16 +424,15 @@ func (c *KNN) checkKs(ks []int, most int, what string) (top int, err error) {
 	return slices.Max(ks), nil
 }
 
-func (c *KNN) checkQueries(queries *mat.Dense) (int, error) {
+func (c *KNN) checkQueries(queries mat.Matrix) (int, error) {
 	m, d := queries.Dims()
-	if m == 0 {
-		return 0, errors.New("knn: no queries")
-	}
 	if d != c.dim {
 		return 0, fmt.Errorf("knn: queries have %d columns, the training set has %d", d, c.dim)
 	}
-	if err := metric.CheckFinite(queries); err != nil {
-		return 0, fmt.Errorf("knn: queries: %w", err)
+	if dense, ok := queries.(*mat.Dense); ok { // entries of sparse rows are finite
+		if err := metric.CheckFinite(dense); err != nil {
+			return 0, fmt.Errorf("knn: queries: %w", err)
+		}
 	}
 	return m, nil
 }
@@ -471,7 +496,12 @@ func (c *KNN) vote(found []Neighbour) int {
 // search calls f for each query with its k nearest training rows, which f must
 // not keep; from several goroutines, once per query. Queries nil are the
 // training rows, each without itself.
-func (c *KNN) search(ctx context.Context, queries *mat.Dense, k int, f func(i int, found []Neighbour)) error {
+func (c *KNN) search(ctx context.Context, given mat.Matrix, k int, f func(i int, found []Neighbour)) error {
+	if c.sparse != nil {
+		rows, _ := given.(*sparse.Matrix) // nil for the training rows
+		return c.searchSparse(ctx, rows, k, f)
+	}
+	queries, _ := given.(*mat.Dense)
 	self := queries == nil
 	points := c.points
 	m := len(c.labels)

@@ -1,0 +1,175 @@
+package iplr
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/enum"
+	"metriclab/internal/ranges"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+)
+
+// BasisRule says how FitLabels makes its basis of rows and their classes.
+type BasisRule int
+
+const (
+	// BasisClasses is ClassBasis: the class means, centres of each class, or centres of the means if K is less than the number of classes.
+	BasisClasses BasisRule = iota
+	// BasisRandomClasses is ClassBasis with FewRandom: the means of K classes drawn at random, if K is less than their number.
+	BasisRandomClasses
+	// BasisSingular is SingularBasis.
+	BasisSingular
+	// BasisKMeans is KMeansBasis.
+	BasisKMeans
+	// BasisRows is CombinedBasis with RandomColumns: K rows drawn at random.
+	BasisRows
+	// BasisCoefficients is CombinedBasis with RandomCoefficients.
+	BasisCoefficients
+)
+
+var basisNames = enum.Of[BasisRule]("unknown rule %d", "classes", "random-classes", "singular", "kmeans", "rows", "coefficients")
+
+// String returns the rule in words: "classes", "random-classes", "singular", "kmeans", "rows" or "coefficients".
+func (r BasisRule) String() string { return basisNames.Text(r) }
+
+// ParseBasisRule returns the rule of that name, or an error that lists the names.
+func ParseBasisRule(name string) (BasisRule, error) { return basisNames.Parse("iplr: basis", name) }
+
+// ParseInfeasibleRule returns the rule of that name, or an error that lists the names.
+func ParseInfeasibleRule(name string) (InfeasibleRule, error) {
+	return infeasibleNames.Parse("iplr: infeasible", name)
+}
+
+// LabelParams are the parameters of FitLabels.
+type LabelParams struct {
+	Params
+	// Basis says how the basis is made. The default is BasisClasses.
+	Basis BasisRule
+	// K is the number of its vectors, at least 1; 0 means the number of classes, but for BasisSingular at most min(n, d).
+	K int `range:"0, or >= 1 and <= the number of rows"`
+	// Links is the number of similar and of dissimilar links to draw for each class, at least 1; 0 means 100, or all there are if they are fewer.
+	Links int `range:">= 1"`
+	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means 1,000.
+	BoundPairs int `range:">= 1"`
+}
+
+// Resolved returns p with its defaults filled in, but for K, whose default depends on the
+// number of classes.
+func (p LabelParams) Resolved() LabelParams {
+	p.Params = p.Params.Resolved()
+	p.Links, p.BoundPairs = cmp.Or(p.Links, 100), cmp.Or(p.BoundPairs, 1000)
+	return p
+}
+
+// LabelResult is what FitLabels returns.
+type LabelResult struct {
+	Result
+	// Basis is the basis made. Its Rank is less than K where vectors lie in the span of others.
+	Basis *Basis
+	// Links counts the links drawn.
+	Links int
+}
+
+// FitLabels is Fit with a basis made of the rows of x, n×d, and their classes y, on links drawn by sample.EachClassLinks: 100 similar and 100 dissimilar ones for each class, as in Jain, Kulis, Davis, Dhillon,
+// JMLR 13, 2012, Section 6. Bounds by the rule come from uniform pairs of distinct rows, another draw. rng is used in the order: links, pairs for the bounds, basis.
+// A class of one row has no similar links. A row of zeros is as good as others.
+//
+// The rows of a *sparse.Matrix are not made dense: see Fit and the bases. It returns the errors of Fit and of the bases, and one if y does not have an entry
+// per row, or has fewer than two classes. It panics if x is nil or empty or rng is nil.
+func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p LabelParams) (LabelResult, error) {
+	xs := rowsOf("FitLabels", x)
+	demandSource(rng)
+	p = p.Resolved()
+	n, d := xs.dims()
+	if err := ranges.Check("iplr", p, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
+		return LabelResult{}, err
+	}
+	if err := p.Params.check(); err != nil {
+		return LabelResult{}, err
+	}
+	if p.Basis < BasisClasses || p.Basis > BasisCoefficients {
+		return LabelResult{}, fmt.Errorf("iplr: basis: %d is not allowed, want one of %q", int(p.Basis), basisNames.List())
+	}
+	groups, err := classes(xs, y)
+	if err != nil {
+		return LabelResult{}, err
+	}
+	if len(groups) < 2 {
+		return LabelResult{}, errors.New("iplr: labels: 1 class, want at least 2")
+	}
+	if p.K == 0 {
+		if p.K = len(groups); p.Basis == BasisSingular {
+			p.K = min(p.K, n, d)
+		}
+	}
+	links, err := sample.EachClassLinks(rng, y, p.Links)
+	if err != nil {
+		return LabelResult{}, fmt.Errorf("iplr: %w", err)
+	}
+	if p.Upper == 0 {
+		pairs, err := sample.RandomLinks(rng, y, p.BoundPairs)
+		if err != nil {
+			return LabelResult{}, fmt.Errorf("iplr: %w", err)
+		}
+		sq := make([]float64, len(pairs))
+		for i, l := range pairs {
+			if i%looks == 0 && ctx.Err() != nil {
+				return LabelResult{}, fmt.Errorf("iplr: %w", ctx.Err())
+			}
+			sq[i] = xs.sqDist(l.I, l.J)
+		}
+		if p.Upper, p.Lower, err = p.Bounds.OfSqDists(sq); err != nil {
+			return LabelResult{}, fmt.Errorf("iplr: %w", err)
+		}
+	}
+	basis, err := p.basis(ctx, rng, xs, y)
+	if err != nil {
+		return LabelResult{}, err
+	}
+	r, err := Fit(ctx, xs.matrix(), basis, links, p.Params)
+	if err != nil {
+		return LabelResult{}, err
+	}
+	return LabelResult{Result: r, Basis: basis, Links: len(links)}, nil
+}
+
+// basis makes the basis of K vectors.
+func (p LabelParams) basis(ctx context.Context, rng *rand.Rand, x rows, y []int) (*Basis, error) {
+	n, _ := x.dims()
+	coefficients := func(draw func(rng *rand.Rand, n, k int) *mat.Dense) (*Basis, error) {
+		if err := limits.Check(fmt.Sprintf("%d coefficients of %d rows", p.K, n), limits.Floats(n, p.K)); err != nil {
+			return nil, fmt.Errorf("iplr: %w", err)
+		}
+		return CombinedBasis(ctx, x.matrix(), draw(rng, n, p.K))
+	}
+	switch p.Basis {
+	case BasisSingular:
+		return SingularBasis(ctx, x.matrix(), p.K)
+	case BasisKMeans:
+		return KMeansBasis(ctx, rng, x.matrix(), p.K)
+	case BasisRows:
+		return coefficients(RandomColumns)
+	case BasisCoefficients:
+		return coefficients(RandomCoefficients)
+	}
+	few := FewClustered
+	if p.Basis == BasisRandomClasses {
+		few = FewRandom
+	}
+	return ClassBasis(ctx, rng, x.matrix(), y, ClassParams{K: p.K, Few: few})
+}
+
+// sqDist returns the squared distance of two rows.
+func (x rows) sqDist(i, j int) float64 {
+	if x.dense == nil {
+		return x.sparse.Row(i).SqDist(x.sparse.Row(j))
+	}
+	return metric.Euclidean{}.SqDist(x.dense.RawRowView(i), x.dense.RawRowView(j))
+}
