@@ -39,9 +39,13 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	default:
 		res.Status = learners.NoProgress
 	}
+	size := 0.0 // of y and x, which have round-off relative to it
+	for i, x := range pt.x {
+		size = max(size, x, math.Abs(pt.y[i]))
+	}
 	for _, x := range pt.x {
 		sol.Objective += d.phi.value(x)
-		if x > 0 {
+		if x > float64(len(pt.x))*0x1p-52*size {
 			sol.Rank++
 		}
 	}
