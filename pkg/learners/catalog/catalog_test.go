@@ -790,7 +790,7 @@ func TestSpectralParams(t *testing.T) {
 	for _, pair := range [][2]map[string]string{
 		{{"divergence": "logdet"}, {"divergence": "von-neumann"}},
 		{{"divergence": "frobenius"}, {"divergence": "frobenius", "alpha": "0"}},
-		{{"divergence": "trace"}, {"divergence": "trace", "tau": "0"}},
+		{{"divergence": "trace", "slack": "l2"}, {"divergence": "trace", "slack": "l2", "tau": "0"}},
 		{{"slack": "l1"}, {"slack": "l2"}},
 		{{"slack": "l1", "c": "0.01"}, {"slack": "l1", "c": "0.02"}},
 		{{"slack": "l2"}, {"slack": "hard"}},
@@ -799,7 +799,7 @@ func TestSpectralParams(t *testing.T) {
 	} {
 		var k [2]*mat.SymDense
 		for i, given := range pair {
-			r, err := e.FitGram(t.Context(), k0, constraints[:2], mustParse(t, e, given), nil)
+			r, err := e.FitGram(t.Context(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40)}, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%v: %v", given, err)
 			}
