@@ -151,7 +151,7 @@ func TestReadNPYErrors(t *testing.T) {
 		"vector":      {with(npyHead("<f8", "False", "(4,)")), "of shape [4] is not allowed, want rows and columns"},
 		"number":      {with(npyHead("<f8", "False", "()")), "is not allowed, want rows and columns"},
 		"cube":        {with(npyHead("<f8", "False", "(2, 2, 1)")), "of shape [2 2 1]"},
-		"complex":     {with(npyHead("<c16", "False", "(1, 2)")), `type "<c16" is not allowed`},
+		"complex":     {with(npyHead("<c16", "False", "(1, 2)")), `type "<c16" are not allowed`},
 		"objects":     {with(npyHead("|O", "False", "(2, 2)")), `type "|O" are not allowed`},
 		"words":       {with("{'descr': '<f8', 'fortran_order': Maybe, 'shape': (2, 2), }"), "npy: "},
 		"out of turn": {with("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }"), "npy: its header is malformed"},
