@@ -230,6 +230,9 @@ func (a *app) printGram(g *model.Gram, cs *lines.Constraints, out string, f *gra
 	}
 	fmt.Fprintf(&b, "objective: %.10g\nrank: %d\nKKT residual: %.3g\nduality gap: %.3g\nviolated constraints: %d\n",
 		rep.Objective, g.Rank(), rep.Residual, rep.Gap, rep.Violated)
+	if g.Rank() == 0 {
+		fmt.Fprintf(&b, "the learned kernel is 0: all objects coincide\n")
+	}
 	fmt.Fprintf(&b, "written to %s\n", out)
 	if f.kernel != "" {
 		fmt.Fprintf(&b, "learned kernel written to %s\n", f.kernel)

@@ -3,6 +3,7 @@ package ltkernel
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -59,6 +60,32 @@ func TestRankWithoutRoundOff(t *testing.T) {
 		res, err := FitKernel(t.Context(), k0, []Constraint{Exactly(0, 1, 2), Exactly(0, 1, 2), TraceAtMost(1e6)}, Params{Divergence: fro})
 		if err != nil || res.Rank != 1 {
 			t.Errorf("n = %d: rank %d of λvvᵀ, error %v", n, res.Rank, err)
+		}
+	}
+}
+
+// TestInfeasibleOfLowRank: few directions and many constraints, whose contradiction no single step shows, end with a certificate and not with a cap.
+func TestInfeasibleOfLowRank(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 15))
+	const n = 15
+	k0 := gramOf(normal(n, 4, 3))
+	var cs []Constraint
+	for range 60 {
+		i, j := rng.IntN(n), rng.IntN(n)
+		if i == j {
+			continue
+		}
+		d := k0.At(i, i) - 2*k0.At(i, j) + k0.At(j, j)
+		if i%2 == j%2 {
+			cs = append(cs, AtMost(i, j, d*(0.5+rng.Float64())))
+		} else {
+			cs = append(cs, AtLeast(i, j, d*(0.8+rng.Float64())))
+		}
+	}
+	for _, phi := range []Divergence{LogDet(), VonNeumann()} {
+		res, err := FitKernel(t.Context(), k0, cs, Params{Divergence: phi})
+		if err != nil || res.Status != learners.Infeasible || res.Iterations > 60 {
+			t.Fatalf("%s: %v after %d steps, error %v", phi.Name(), res.Status, res.Iterations, err)
 		}
 	}
 }
