@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
@@ -21,7 +20,6 @@ import (
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
-	"metriclab/pkg/spectral"
 )
 
 // GramKind is the kind under which package persist stores a Gram.
@@ -152,6 +150,9 @@ func (g *Gram) fit(ctx context.Context, e catalog.Entry, constraints []ltkernel.
 		return nil, &InfeasibleError{g.report, res.Conflict, res.Weights}
 	}
 	if err := g.finish(); err != nil {
+		if errors.Is(err, metric.ErrNotPSD) {
+			err = fmt.Errorf("%w: round-off hides it, want bounds nearer to the distances under k0", err)
+		}
 		return nil, fmt.Errorf("model: %s: %w", e.Name, err)
 	}
 	return g, nil
@@ -164,43 +165,10 @@ func checkObjects(n int) error {
 }
 
 // finish makes K and its root.
-func (g *Gram) finish() error {
-	n := g.k0.SymmetricDim()
+func (g *Gram) finish() (err error) {
 	g.k = g.learned.All(g.k0)
-	var eig spectral.EigenSym
-	if !eig.Factorize(g.k, true) {
-		return errors.New("the learned kernel overflows float64: scale k0 and the bounds")
-	}
-	values := eig.Values(nil)
-	low, high := values[0], values[n-1]
-	if low < -metric.PSDTolerance*max(high, 0) {
-		return fmt.Errorf("the learned kernel is %w: smallest eigenvalue %g, largest %g: round-off hides it", metric.ErrNotPSD, low, high)
-	}
-	// A negative eigenvalue is round-off, and tells how large that is.
-	cut := max(float64(n)*0x1p-52*high, -2*low)
-	first, _ := slices.BinarySearchFunc(values, cut, func(v, cut float64) int {
-		if v <= cut {
-			return -1
-		}
-		return 1
-	})
-	if first == n {
-		return nil
-	}
-	v := mat.NewDense(n, n, nil)
-	eig.VectorsTo(v)
-	g.root = mat.NewDense(n-first, n, nil)
-	for a := range n - first {
-		row, at := g.root.RawRowView(a), n-1-a // largest eigenvalue first
-		mat.Col(row, at, v)
-		largest := 0
-		for j, x := range row {
-			if math.Abs(x) > math.Abs(row[largest]) {
-				largest = j
-			}
-		}
-		// The sign of an eigenvector is free.
-		floats.Scale(math.Copysign(1/math.Sqrt(values[at]), row[largest]), row)
+	if g.root, err = kernels.Whitening(g.k); err != nil {
+		return fmt.Errorf("learned kernel: %w", err)
 	}
 	return nil
 }

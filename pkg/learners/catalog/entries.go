@@ -511,7 +511,7 @@ var entries = []Entry{
 			}
 			out := GramResult{KernelResult: r}
 			if r.Status == learners.Infeasible {
-				if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, p, r); err != nil {
+				if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, r, p); err != nil {
 					return GramResult{}, err
 				}
 			}

@@ -21,7 +21,7 @@ const mostTried = 64
 // Conflict repeats the fit for this, of the constraints with the largest shares in the certificate first, then of as
 // many others as it needs, then without each one in turn. It returns an error if ctx is done. It panics if r has no
 // certificate, or one of another number of constraints.
-func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, p Params, r KernelResult) ([]int, []float64, error) {
+func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, r KernelResult, p Params) ([]int, []float64, error) {
 	if len(r.Certificate) == 0 || len(r.Certificate) != len(constraints) {
 		panic("ltkernel: Conflict: the result has no certificate for these constraints")
 	}
