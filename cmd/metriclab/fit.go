@@ -51,13 +51,20 @@ is divided by 1.
 func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
 	var out fitOutputs
+	var g gramFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv --label COLUMN | DATA.svm} --learner NAME --out MODEL.json",
-		Short: "Learn a metric on your own table and save it",
+		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv --constraints C.jsonl} --learner NAME --out MODEL.json",
+		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(),
-		Args: oneTable,
+			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) + "\n" + learnerList(model.GramLearners()),
+		Args: tableOrGram("gram"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if gram, err := g.given(c); err != nil || gram {
+				if err != nil {
+					return err
+				}
+				return a.fitGram(c, &f, out.model, &g)
+			}
 			recipe, columns, err := f.recipe(c, args[0])
 			if err != nil {
 				return err
@@ -78,7 +85,8 @@ func (a *app) fitCommand() *cobra.Command {
 			return a.printFit(out.model, d, m)
 		},
 	}
-	f.add(c)
+	f.add(c, model.GramLearners()...)
+	g.add(c)
 	c.Flags().StringVar(&out.model, "out", "", "file for the model")
 	c.Flags().StringVar(&out.factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
 	c.Flags().StringVar(&out.matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")
@@ -175,10 +183,10 @@ func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
 	return nil, model.ErrKernel
 }
 
-// learnerList is the catalog as text.
-func learnerList() string {
+// learnerList describes entries of the catalog.
+func learnerList(entries []catalog.Entry) string {
 	var b strings.Builder
-	for _, e := range model.Learners() {
+	for _, e := range entries {
 		fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
 		listParams(&b, e)
 	}
@@ -210,9 +218,10 @@ type recipeFlags struct {
 // recipeNames are the flags that a model answers for.
 var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
-func (f *recipeFlags) add(c *cobra.Command) {
+// add adds the flags. more are learners that the command has beside those of tables.
+func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	var names, words []string
-	for _, e := range model.Learners() {
+	for _, e := range append(model.Learners(), more...) {
 		names = append(names, e.Name)
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
@@ -312,15 +321,7 @@ func oneTable(c *cobra.Command, args []string) error {
 
 // readTable opens a file for read, tells how far it was read, and names the data after it.
 func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (*model.Data, error)) (*model.Data, error) {
-	f, err := openTable(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var done func()
-	f.tell, done = a.meter(ctx, work{unit: "MB"})
-	defer done()
-	d, err := read(f)
+	d, err := readTold(ctx, a, path, read)
 	if err != nil {
 		return nil, tableError(err)
 	}
@@ -359,6 +360,9 @@ func loadModel(path string) (*model.Model, error) {
 	}
 	defer f.Close()
 	m, err := model.Load(f)
+	if errors.Is(err, persist.ErrKind) && ofGram(f) {
+		return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
+	}
 	if errors.Is(err, persist.ErrKind) {
 		return nil, fmt.Errorf("%s: %w; only metriclab fit makes models", path, err)
 	}

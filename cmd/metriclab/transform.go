@@ -25,9 +25,10 @@ func (a *app) transformCommand() *cobra.Command {
 	var path, format string
 	var out embedOutputs
 	var guard bool
+	var g crossFlags
 	c := &cobra.Command{
-		Use:   "transform DATA.csv --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
-		Short: "Embed a table by a fitted model",
+		Use:   "transform {DATA.csv | --cross-gram K1.csv} --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
+		Short: "Embed a table, or objects by their similarities, by a fitted model",
 		Long: `Write the coordinates Lx of each row x of a table, prepared (missing cells filled,
 features standardised) as the training rows were: Euclidean distances between the
 rows written are the learned distances. The CSV has a header; the class comes
@@ -54,9 +55,25 @@ A spreadsheet program runs a cell that begins with = + - or @, a tab or a carria
 return as a formula, also when it opens a CSV file. A table from a stranger can hold
 such classes. --guard-formulas writes ' before them, and before the name of the class
 column: the cell is then text, and ' is part of the class for whoever reads the file
-again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.`,
-		Args: oneTable,
+again. Classes that are numbers, such as -1, stay as they are, and so do coordinates.
+
+With the model of fit --gram, --cross-gram has a row per new object: its kernel values
+with the n objects of the fit. What is written are coordinates z1, z2, ... whose inner
+products are the learned kernel, K(x,z) = α k(x,z) + k(x)'S k(z), of the parts of the
+objects in the span of these n. The matrix K0 of the fit as --cross-gram gives the n
+objects themselves, with all learned kernel values and distances. Between a new object
+and these, kernel values are exact, and squared distances lack one number that is the
+same for all n, so that the order of neighbours is right. What lies outside the span is
+lacking among new objects, if α is not 0; --self-gram, their own kernel matrix, brings
+it: --kernel-out then has the whole learned kernel among the new objects.`,
+		Args: tableOrGram("cross-gram"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if cross, err := g.given(c); err != nil || cross {
+				if err != nil {
+					return err
+				}
+				return a.transformGram(c, path, out, &g)
+			}
 			rows, err := formatOf(format, args[0])
 			if err != nil {
 				return err
@@ -73,6 +90,7 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 	}
 	addModel(c, &path)
 	addFormat(c, &format)
+	g.add(c)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
@@ -82,8 +100,8 @@ again. Classes that are numbers, such as -1, stay as they are, and so do coordin
 // embedOutputs are the files of an embedded table; "" is one that is not wanted.
 type embedOutputs struct{ csv, npy string }
 
-// check completes the paths that the flags give. No file may be the table, the model or that of the other flag.
-func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) {
+// check completes the paths that the flags give. No file may be one that is read, or that of the other flag.
+func (o *embedOutputs) check(c *cobra.Command, reads ...string) (err error) {
 	for _, f := range []struct {
 		name string
 		path *string
@@ -91,7 +109,7 @@ func (o *embedOutputs) check(c *cobra.Command, table, saved string) (err error) 
 		if !c.Flags().Changed(f.name) {
 			continue
 		}
-		if *f.path, err = outPath(f.name, *f.path, table, saved); err != nil {
+		if *f.path, err = outPath(f.name, *f.path, reads...); err != nil {
 			return err
 		}
 	}

@@ -57,6 +57,8 @@ type CSVOptions struct {
 	// Text lists columns, by name or by number from 1, that need not hold
 	// numbers: class labels and whatever is not used.
 	Text []string
+	// OneColumn allows a single column.
+	OneColumn bool
 }
 
 // CSVColumns are the columns of a CSV file. They are counted from 0 here, and from 1 by
@@ -117,7 +119,7 @@ func (e *UnknownColumnError) Error() string {
 // The text ends with an error where the cells take more than limits.Memory, or a row
 // more than a sixteenth of that, so that r need not have an end.
 //
-// Errors name the file and the line: lines that end with \r alone, no row of data, a single column, rows of
+// Errors name the file and the line: lines that end with \r alone, no row of data, a single column unless o allows it, rows of
 // different lengths, a header with a name that occurs twice, a stray quote, text
 // that is not UTF-8, a column of o.Text that is not there (an
 // *UnknownColumnError). Of several errors it is the first in the file; columns that are not there come with the header.
@@ -184,7 +186,7 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 		return nil, fmt.Errorf("datasets: %s: the file is empty", name)
 	case err != nil:
 		return nil, err
-	case t.width == 1:
+	case t.width == 1 && !o.OneColumn:
 		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by commas", name, t.line, quote(t.row[0]))
 	}
 	t.wait = true
@@ -356,7 +358,7 @@ func (t *CSVRows) takeHeader() error {
 // Len returns the number of rows of data, at least 1.
 func (t *CSV) Len() int { return len(t.cells) }
 
-// Width returns the number of columns, at least 2.
+// Width returns the number of columns, at least 2 unless a single one is allowed.
 func (t *CSVColumns) Width() int { return t.width }
 
 // Line returns the line of the file in which row i begins.

@@ -12,10 +12,20 @@ import (
 	"metriclab/pkg/spectral"
 )
 
+// AsymmetryError says which entries k_ij and k_ji of a matrix differ most.
+type AsymmetryError struct {
+	I, J   int
+	IJ, JI float64
+}
+
+func (e *AsymmetryError) Error() string {
+	return fmt.Sprintf("it is not symmetric: entries (%d, %d) and (%d, %d) are %v and %v", e.I, e.J, e.J, e.I, e.IJ, e.JI)
+}
+
 // NewGram returns the n×n matrix k, given from outside, as a Gram matrix: the mean of
 // k_ij and k_ji. It returns an error if k is not square, if k_ij and k_ji differ by
-// more than metric.PSDTolerance times the largest magnitude of an entry, naming the pair
-// that differs most, and those of CheckGram. It panics if k is nil or empty.
+// more than metric.PSDTolerance times the largest magnitude of an entry, an
+// *AsymmetryError for the pair that differs most, and those of CheckGram. It panics if k is nil or empty.
 func NewGram(k mat.Matrix) (*mat.SymDense, error) {
 	if matrix.IsNil(k) {
 		panic("kernels: NewGram: k is nil")
@@ -41,8 +51,7 @@ func NewGram(k mat.Matrix) (*mat.SymDense, error) {
 		}
 	}
 	if worst > metric.PSDTolerance*largest {
-		return nil, fmt.Errorf("kernels: gram: it is not symmetric: entries (%d, %d) and (%d, %d) are %v and %v",
-			at[0], at[1], at[1], at[0], k.At(at[0], at[1]), k.At(at[1], at[0]))
+		return nil, fmt.Errorf("kernels: gram: %w", &AsymmetryError{at[0], at[1], k.At(at[0], at[1]), k.At(at[1], at[0])})
 	}
 	if err := CheckGram(out); err != nil {
 		return nil, fmt.Errorf("kernels: gram: %w", err)

@@ -2,8 +2,12 @@ package metric
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
@@ -44,4 +48,85 @@ func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error {
 		return fmt.Errorf("npy: %w", err)
 	}
 	return WriteNPY(w, m.M())
+}
+
+// ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it: two-dimensional, of float64, float32 or signed
+// integers, in either byte order, row by row or column by column. It returns an error, before there is memory for the matrix,
+// if the file is another one, holds fewer or more numbers than its header says, or does not fit limits.Memory; and one that
+// names a number that is NaN or infinite, by row and column from 0.
+func ReadNPY(r io.Reader) (*mat.Dense, error) {
+	raw, err := limits.ReadAll(r, "the .npy file")
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	body := bytes.NewReader(raw)
+	in, err := npyReader(body, raw)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	head := in.Header.Descr
+	read, ok := npyTypes[strings.TrimLeft(head.Type, "<>|=")]
+	if !ok {
+		return nil, fmt.Errorf("npy: numbers of type %q are not allowed, want float64, float32 or signed integers", head.Type)
+	}
+	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 {
+		return nil, fmt.Errorf("npy: an array of shape %v is not allowed, want rows and columns", head.Shape)
+	}
+	rows, columns := head.Shape[0], head.Shape[1]
+	if want := limits.Product(read.size, rows, columns); int64(body.Len()) != want {
+		return nil, fmt.Errorf("npy: %d bytes follow the header, want %d for %d×%d numbers of type %s", body.Len(), want, rows, columns, head.Type)
+	}
+	if err := limits.Check(fmt.Sprintf("a matrix of %d×%d", rows, columns), limits.Floats(rows, columns)); err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	data, err := read.values(in)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	x := mat.NewDense(rows, columns, data)
+	if head.Fortran {
+		x = mat.DenseCopyOf(mat.NewDense(columns, rows, data).T())
+	}
+	if err := CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	return x, nil
+}
+
+// npyReader reads the header of a file of the bytes raw. Package npy panics on some that are malformed.
+func npyReader(body io.Reader, raw []byte) (in *npy.Reader, err error) {
+	const long = 12 // bytes before the header of version 2, the last four of which are its length
+	if len(raw) >= long && raw[6] == 2 && int64(binary.LittleEndian.Uint32(raw[8:])) > int64(len(raw)) {
+		return nil, errors.New("its header is cut off")
+	}
+	defer func() {
+		if recover() != nil {
+			in, err = nil, errors.New("its header is malformed")
+		}
+	}()
+	return npy.NewReader(body)
+}
+
+// npyTypes are the types of numbers that ReadNPY knows, without their byte order.
+var npyTypes = map[string]struct {
+	size   int
+	values func(*npy.Reader) ([]float64, error)
+}{
+	"f8": {8, npyValues[float64]}, "f4": {4, npyValues[float32]},
+	"i8": {8, npyValues[int64]}, "i4": {4, npyValues[int32]}, "i2": {2, npyValues[int16]}, "i1": {1, npyValues[int8]},
+}
+
+func npyValues[T float64 | float32 | int64 | int32 | int16 | int8](in *npy.Reader) ([]float64, error) {
+	var values []T
+	if err := in.Read(&values); err != nil {
+		return nil, err
+	}
+	if same, ok := any(values).([]float64); ok {
+		return same, nil
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out, nil
 }

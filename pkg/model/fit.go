@@ -115,16 +115,7 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 	if err != nil {
 		return fail("%w", err)
 	}
-	r.Params = maps.Clone(r.Params)
-	if r.Params == nil {
-		r.Params = map[string]string{}
-	}
-	for _, p := range e.Params {
-		chosen := func(name string) string { return r.Params[name] } // an earlier parameter
-		if _, ok := r.Params[p.Name]; !ok && p.Applies(chosen) {
-			r.Params[p.Name] = p.Default
-		}
-	}
+	r.Params = withDefaults(e, r.Params)
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -148,6 +139,21 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 		r.Seed = 1
 	}
 	return r, e, values, nil
+}
+
+// withDefaults returns the parameters of e, those not given with their defaults.
+func withDefaults(e catalog.Entry, given map[string]string) map[string]string {
+	params := maps.Clone(given)
+	if params == nil {
+		params = map[string]string{}
+	}
+	for _, p := range e.Params {
+		chosen := func(name string) string { return params[name] } // an earlier parameter
+		if _, ok := params[p.Name]; !ok && p.Applies(chosen) {
+			params[p.Name] = p.Default
+		}
+	}
+	return params
 }
 
 // Progress is told how much of a work is done. It may be nil. It is called from

@@ -14,6 +14,7 @@ import (
 
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -35,6 +36,8 @@ const (
 	Classes Feedback = "data set and class labels"
 	// Data: a data set alone, in one batch.
 	Data Feedback = "data set"
+	// Constraints: a Gram matrix of objects and linear constraints on their learned kernel, in one batch.
+	Constraints Feedback = "Gram matrix and constraints"
 )
 
 // Online reports whether learners of f take one round at a time.
@@ -80,19 +83,29 @@ type LowRankResult struct {
 	Links, Infeasible int
 }
 
+// GramResult is what a batch learner of a kernel returns that was given a Gram matrix.
+type GramResult struct {
+	ltkernel.KernelResult
+	// Conflict holds the indices of constraints that contradict each other, and Weights their certificate (see
+	// ltkernel.Conflict), if the status is learners.Infeasible.
+	Conflict []int
+	Weights  []float64
+}
+
 // Progress is told of each iteration of a batch fit; nil for none.
 type Progress = func(learners.Progress)
 
 // Entry describes one learner. Of the constructors, those of its Feedback are
 // set and the others are nil:
 //
-//	Pairs     NewPair, LoadPair, Kind
-//	Triplets  NewTriplet, LoadTriplet, Kind
-//	Costs     NewMap, LoadMap, Kind
-//	Links     FitLinks, or FitKernel where the distance learned has no matrix
-//	Classes   FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
-//	          differs from the identity in a subspace only
-//	Data      FitData, which ignores labels
+//	Pairs        NewPair, LoadPair, Kind
+//	Triplets     NewTriplet, LoadTriplet, Kind
+//	Costs        NewMap, LoadMap, Kind
+//	Links        FitLinks, or FitKernel where the distance learned has no matrix
+//	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
+//	             differs from the identity in a subspace only
+//	Data         FitData, which ignores labels
+//	Constraints  FitGram
 type Entry struct {
 	Name        string   // as typed by a user
 	Aliases     []string // other names that Find knows; Doc tells them
@@ -138,6 +151,8 @@ type Entry struct {
 	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
 	// *sparse.Matrix dense.
 	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
+	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.
+	FitGram func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, p Progress) (GramResult, error)
 }
 
 // All returns the catalog, in the order in which to show it.

@@ -26,13 +26,14 @@ import (
 	"metriclab/pkg/learners/mapping"
 
 	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "iplr", "labels", "triplets", "mapping", "kernelized"}
+var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
 var wrappers = []string{"kernelized.Fit"}
@@ -47,6 +48,8 @@ var notLearners = map[string]string{
 	"iplr.NewProblem":              "iplr.Fit, prepared for several parameters",
 	"itml.FitKernel":               "kernel-itml, of a Gram matrix in place of rows",
 	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
+	"ltkernel.Fit":                 "a metric of rows, for which itml is faster with the bounds that a table gives",
+	"ltkernel.FitReduced":          "spectral with fewer parameters",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
@@ -123,16 +126,17 @@ func TestEntriesAreComplete(t *testing.T) {
 			}
 		}
 		want := map[catalog.Feedback][]bool{
-			catalog.Pairs:    {true, true, false, false, false, false, false, false},
-			catalog.Triplets: {false, false, true, true, false, false, false, false},
-			catalog.Costs:    {false, false, false, false, true, true, false, false},
-			catalog.Links:    {false, false, false, false, false, false, true, false},
-			catalog.Classes:  {false, false, false, false, false, false, false, true},
-			catalog.Data:     {false, false, false, false, false, false, false, true},
+			catalog.Pairs:       {true, true, false, false, false, false, false, false, false},
+			catalog.Triplets:    {false, false, true, true, false, false, false, false, false},
+			catalog.Costs:       {false, false, false, false, true, true, false, false, false},
+			catalog.Links:       {false, false, false, false, false, false, true, false, false},
+			catalog.Classes:     {false, false, false, false, false, false, false, true, false},
+			catalog.Data:        {false, false, false, false, false, false, false, true, false},
+			catalog.Constraints: {false, false, false, false, false, false, false, false, true},
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -422,6 +426,9 @@ func TestOfKindErrors(t *testing.T) {
 	}
 }
 
+// constraints are some on six objects.
+var constraints = []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 3, 30), ltkernel.Nearer(4, 3, 1, 1)}
+
 // The batch learners fit a small data set through the catalog.
 func TestFit(t *testing.T) {
 	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
@@ -456,6 +463,12 @@ func TestFit(t *testing.T) {
 			}
 			if _, err := e.FitLowRank(context.Background(), x, y[:1], v, nil); err == nil {
 				t.Errorf("%s: 1 label for 6 rows was accepted", e.Name)
+			}
+			continue
+		case e.FitGram != nil:
+			k, err := e.FitGram(context.Background(), kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
+			if err != nil || k.S == nil || k.Status != learners.Converged || k.Iterations == 0 || k.Violated != 0 {
+				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
 			}
 			continue
 		default:
@@ -500,6 +513,8 @@ func TestFitCancelled(t *testing.T) {
 				return e.FitData(ctx, x, y, v, nil)
 			case e.FitLowRank != nil:
 				return e.FitLowRank(ctx, x, y, v, nil)
+			case e.FitGram != nil:
+				return e.FitGram(ctx, kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
 			}
 			return fitKernel(ctx, e, x, y, links, v)
 		}
@@ -844,6 +859,7 @@ func ExampleAll() {
 	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
 	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
 	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
+	// spectral      Gram matrix and constraints          alpha=1 c=1 divergence=logdet iterations=1000 slack=hard tau=1 tol=1e-08
 }
 
 // count counts the conditions that hold.
@@ -855,4 +871,41 @@ func count(conditions ...bool) int {
 		}
 	}
 	return n
+}
+
+// The parameters of spectral reach the fit, and a contradiction is named.
+func TestSpectralParams(t *testing.T) {
+	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
+	k0 := kernels.Gram(kernels.Linear{}, x)
+	e, err := catalog.Find("spectral")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]map[string]string{
+		{{"divergence": "logdet"}, {"divergence": "von-neumann"}},
+		{{"divergence": "frobenius"}, {"divergence": "frobenius", "alpha": "0"}},
+		{{"divergence": "trace", "slack": "l2"}, {"divergence": "trace", "slack": "l2", "tau": "0"}},
+		{{"slack": "l1"}, {"slack": "l2"}},
+		{{"slack": "l1", "c": "0.01"}, {"slack": "l1", "c": "0.02"}},
+		{{"slack": "l2"}, {"slack": "hard"}},
+		{{"tol": "0.1"}, {"tol": "1e-10"}},
+		{{"iterations": "1"}, {"iterations": "2"}},
+	} {
+		var k [2]*mat.SymDense
+		for i, given := range pair {
+			r, err := e.FitGram(t.Context(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40)}, mustParse(t, e, given), nil)
+			if err != nil {
+				t.Fatalf("%v: %v", given, err)
+			}
+			k[i] = r.All(k0)
+		}
+		if mat.EqualApprox(k[0], k[1], 1e-9) {
+			t.Errorf("%v and %v: the same kernel", pair[0], pair[1])
+		}
+	}
+	wrong := append(slices.Clone(constraints), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(0, 1, 2))
+	r, err := e.FitGram(t.Context(), k0, wrong, mustParse(t, e, nil), nil)
+	if err != nil || r.Status != learners.Infeasible || !slices.Equal(r.Conflict, []int{0, 4}) || len(r.Weights) != 2 {
+		t.Errorf("result %+v, error %v", r, err)
+	}
 }

@@ -16,12 +16,14 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/ranges"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
@@ -539,6 +541,43 @@ var entries = []Entry{
 			})
 		},
 	},
+	{
+		Name:        "spectral",
+		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Sections 4 and 5",
+		Feedback:    Constraints,
+		Version:     ltkernel.Version,
+		Constructor: "ltkernel.FitKernel",
+		Params: []Param{
+			choice("divergence", "function of the eigenvalues x of W that is least: x - log x - 1 (logdet), x log x - x + 1 (von-neumann), (x - alpha)²/2 (frobenius), tau x + x²/2 (trace)",
+				"logdet", "von-neumann", "frobenius", "trace"),
+			positive(Param{Name: "alpha", Doc: "value that the eigenvalues are near to", Needs: "divergence=frobenius", Default: "1"}),
+			positive(Param{Name: "tau", Doc: "weight of the trace, which makes the rank low", Needs: "divergence=trace", Default: "1"}),
+			choice("slack", "cost of violating a constraint by s: not allowed (hard), c s (l1), c s²/2 (l2)",
+				ltkernel.SlackHard.String(), ltkernel.SlackL1.String(), ltkernel.SlackL2.String()),
+			of(ltkernel.Params{}.Resolved(), "C", Param{Name: "c", Doc: "weight of slack", Needs: "slack=" + ltkernel.SlackL1.String() + "|" + ltkernel.SlackL2.String()}),
+			of(ltkernel.Params{}.Resolved(), "Tol", Param{Name: "tol", Doc: "KKT residual at which to stop, relative to the size of a constraint"}),
+			of(ltkernel.Params{}.Resolved(), "MaxIterations", Param{Name: "iterations", Doc: "cap on Newton steps"}),
+		},
+		FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
+			p, err := ltkernelOf(v)
+			if err != nil {
+				return GramResult{}, err
+			}
+			p.Progress = progress
+			r, err := ltkernel.FitKernel(ctx, k0, constraints, p)
+			if err != nil {
+				return GramResult{}, err
+			}
+			out := GramResult{KernelResult: r}
+			if r.Status == learners.Infeasible {
+				if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, r, p); err != nil {
+					return GramResult{}, err
+				}
+			}
+			return out, nil
+		},
+	},
 }
 
 // traceRidge is the Ridge of params.
@@ -787,6 +826,28 @@ func iplrOf(v Values) (iplr.LabelParams, error) {
 }
 
 var seed = count(">= 0", Param{Name: "seed", Doc: "origin of the draws", Default: "1"})
+
+// positive returns p as a Number of at least 0.
+func positive(p Param) Param {
+	r, err := ranges.Parse(">= 0", false)
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	p.Type = Number
+	return p.allow(r.Finite())
+}
+
+func ltkernelOf(v Values) (ltkernel.Params, error) {
+	p := ltkernel.Params{C: v.Float("c"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations")}
+	for _, rule := range []ltkernel.SlackRule{ltkernel.SlackHard, ltkernel.SlackL1, ltkernel.SlackL2} {
+		if v.Text("slack") == rule.String() {
+			p.Slack = rule
+		}
+	}
+	var err error
+	p.Divergence, err = ltkernel.ParseDivergence(v.Text("divergence"), v.Float("alpha"), v.Float("tau"))
+	return p, err
+}
 
 // source returns the source of the draws of a batch learner.
 func source(v Values) *rand.Rand { return rand.New(rand.NewPCG(uint64(v.Int("seed")), 0)) }

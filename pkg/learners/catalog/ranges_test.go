@@ -27,8 +27,10 @@ var withoutRange = map[string]string{
 
 // withoutField are the numbers of the catalog that are no field of a struct, and why.
 var withoutField = map[string]string{
-	"seed": "of rand.NewPCG, where the learner does not draw by itself",
-	"dim":  "an argument of FitPCA",
+	"seed":  "of rand.NewPCG, where the learner does not draw by itself",
+	"dim":   "an argument of FitPCA",
+	"alpha": "an argument of ltkernel.Frobenius",
+	"tau":   "an argument of ltkernel.Trace",
 }
 
 // parameter is a field of a struct of parameters.

@@ -22,7 +22,7 @@ type decoder struct {
 }
 
 // object reads a line that is one object with the fields of p.
-func (d *decoder) object(line []byte, p protocol) error {
+func (d *decoder) object(line []byte, p fielder) error {
 	d.line = *bytes.NewBuffer(line)
 	d.Reset(&d.line)
 	p.reset()

@@ -115,14 +115,18 @@ var (
 	ErrNothing = errors.New("there is no learner to save: no line was accepted")
 )
 
-// protocol is a learner with the fields of its lines. A line is read by reset
-// and then one call of field per field; answer does the round.
-type protocol interface {
+// fielder is what reads a line: by reset and then one call of field per field.
+type fielder interface {
 	// fields are the names of the fields that a line can have.
 	fields() []string
 	reset()
 	// field reads the value of fields()[i] from d.
 	field(i int, d *decoder) error
+}
+
+// protocol is a learner with the fields of its lines; answer does the round of one that was read.
+type protocol interface {
+	fielder
 	// answer checks the line, predicts or steps, and appends the fields of the
 	// answer, each with a comma before it. If it returns an error, nothing has
 	// changed, unless the error wraps ErrBroken.

@@ -1,6 +1,7 @@
 package ltkernel
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -28,32 +29,86 @@ func (d *dual) certificate(p, last *point) []float64 {
 	floats.SubTo(step, p.lambda, last.lambda)
 	asked := float64(len(p.y)) * (d.asked + floats.Sum(p.x))
 	for _, ray := range [][]float64{step, p.lambda} {
-		for _, heavier := range []float64{0, 1e-9, 1e-6, 1e-3} {
-			v := append([]float64(nil), ray...)
-			for i := range v {
-				v[i] = max(v[i], d.lo[i])
-				if d.grows[i] {
-					v[i] *= 1 + heavier
-				}
-			}
-			size := floats.Norm(v, math.Inf(1))
-			if size == 0 {
-				break
-			}
-			floats.Scale(1/size, v)
-			needs := -floats.Dot(d.b, v)
-			if !(needs > 0) {
-				break
-			}
-			var eig spectral.EigenSym
-			if !eig.Factorize(d.operator(d.weights(v)), false) {
-				break
-			}
-			y := eig.Values(nil)
-			if needs > hopeless*asked*max(0, y[len(y)-1]) {
-				return v
-			}
+		if v := d.proof(ray, asked); v != nil {
+			return v
 		}
 	}
 	return nil
+}
+
+// proof returns the certificate that ray is, or nil: no W whose trace is at most hopeless times asked is feasible.
+func (d *dual) proof(ray []float64, asked float64) []float64 {
+	for _, heavier := range []float64{0, 1e-9, 1e-6, 1e-3} {
+		v := append([]float64(nil), ray...)
+		for i := range v {
+			v[i] = max(v[i], d.lo[i])
+			if d.grows[i] {
+				v[i] *= 1 + heavier
+			}
+		}
+		size := floats.Norm(v, math.Inf(1))
+		if size == 0 {
+			return nil
+		}
+		floats.Scale(1/size, v)
+		needs := -floats.Dot(d.b, v)
+		if !(needs > 0) {
+			return nil
+		}
+		var eig spectral.EigenSym
+		if !eig.Factorize(d.operator(d.weights(v)), false) {
+			return nil
+		}
+		y := eig.Values(nil)
+		if needs > hopeless*asked*max(0, y[len(y)-1]) {
+			return v
+		}
+	}
+	return nil
+}
+
+// The least violation is sought with weights of the slack that grow from 1 to mostSlack.
+const (
+	slackStep = 100
+	mostSlack = 1e14
+)
+
+// least returns a certificate from the least violation of the constraints, or nil if it finds none. It solves
+//
+//	min ½‖W‖² + (C/2)Σs²,  C = 1, 100, …,
+//
+// each from the multipliers of the last one, λ = Cs. As C grows, s tends to the least violation, whose normal cone contains it: Σsᵢaᵢ ⪰ 0 in the limit
+// and bᵀs = −Σs² < 0, unless it is 0.
+func (d *dual) least(ctx context.Context) ([]float64, error) {
+	e := *d
+	var err error
+	if e.phi, err = Trace(0); err != nil {
+		return nil, err
+	}
+	m := len(d.b)
+	_, r := d.z.Dims()
+	lambda := make([]float64, m)
+	for c := 1.0; c <= mostSlack; c *= slackStep {
+		e.rho = make([]float64, m)
+		for i := range e.rho {
+			e.rho[i] = 1 / c
+		}
+		var proof []float64
+		p, err := e.newton(ctx, lambda, 100, func(p, _ *point, k int) bool {
+			residual := floats.Norm(e.projected(p), math.Inf(1))
+			return residual <= 1e-10
+		})
+		if err != nil {
+			return nil, err
+		}
+		if proof = d.proof(p.lambda, float64(r)*(d.asked+float64(r))); proof != nil {
+			return proof, nil
+		}
+		if floats.Norm(p.lambda, math.Inf(1)) <= 1e-7*c { // no violation is left
+			return nil, nil
+		}
+		lambda = append([]float64(nil), p.lambda...)
+		floats.Scale(slackStep, lambda)
+	}
+	return nil, nil
 }

@@ -32,7 +32,7 @@ import (
 // the projected Newton method. It stops if no entry of λ − clip(λ − ∇h) is larger than Tol, each constraint
 // divided by its size under K₀ = XXᵀ: this residual is 0 at the optimum alone, and without units. Its status is learners.NoProgress
 // if round-off hides any improvement before that, and learners.Infeasible if the constraints contradict each other; then
-// Certificate proves it, and the metric is not an answer. A step costs some O((n_pairs + d)·d²).
+// Certificate proves it, and the metric is not an answer. If the steps do not show that, Fit seeks the least violation after 50 of them. A step costs some O((n_pairs + d)·d²).
 //
 // It returns an error if there is no constraint, if one is malformed, a number of x is NaN or infinite, a parameter is out of
 // range, or ctx is done. It panics if x is nil or empty.

@@ -74,7 +74,7 @@ type Solution struct {
 	Sides []float64
 	// Violated counts the constraints that Sides violates by more than Tol times their size: Σ|weight|·d² under K₀, and |trace|·tr K₀.
 	Violated int
-	// Rank counts the eigenvalues of W that are not 0, in the span of the objects that the constraints join.
+	// Rank counts the eigenvalues of W that are not 0 but for round-off, in the span of the objects that the constraints join.
 	Rank int
 	// Certificate proves that no W satisfies the constraints if the status is
 	// learners.Infeasible, else it is nil. It holds weights v of the constraints, ≥ of which count as −tr(CK) ≤ −Bound, at

@@ -133,8 +133,14 @@ func newDual(f *mat.Dense, support []int, constraints []Constraint, p Params, k0
 		switch p.Slack {
 		case SlackL1:
 			d.hi[k] = p.C * sigma[k]
+			if math.IsInf(d.hi[k], 1) || d.hi[k] == 0 {
+				return nil, fmt.Errorf("ltkernel: constraint %d: C times its size under K₀ overflows float64, or is 0: scale the data", k)
+			}
 		case SlackL2:
 			d.rho[k] = 1 / (p.C * sigma[k] * sigma[k])
+			if math.IsInf(d.rho[k], 1) || d.rho[k] == 0 {
+				return nil, fmt.Errorf("ltkernel: constraint %d: C times its squared size under K₀ overflows float64, or is 0: scale the data", k)
+			}
 		}
 		if c.Sense == SenseExactly {
 			d.lo[k] = -d.hi[k]

@@ -12,10 +12,17 @@ import (
 	"metriclab/pkg/learners"
 )
 
+// After patience steps, or an earlier end with a residual that is not small, a fit without slack looks whether its constraints contradict each other.
+const (
+	patience = 50
+	small    = 1e-4
+)
+
 // solve minimises the dual from λ = 0.
 func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, Solution, error) {
 	var res learners.Result
 	var sol Solution
+	var failed error
 	pt, err := d.newton(ctx, make([]float64, len(d.b)), p.MaxIterations, func(pt, last *point, k int) bool {
 		res.Iterations, res.Residual = k, floats.Norm(d.projected(pt), math.Inf(1))
 		if p.Progress != nil && k > 0 {
@@ -24,8 +31,17 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 		if sol.Certificate = d.certificate(pt, last); sol.Certificate != nil {
 			return true
 		}
-		return res.Residual <= p.Tol
+		if k == patience && !d.soft && res.Residual > p.Tol {
+			sol.Certificate, failed = d.least(ctx)
+		}
+		return res.Residual <= p.Tol || sol.Certificate != nil || failed != nil
 	})
+	if err == nil {
+		err = failed
+	}
+	if err == nil && sol.Certificate == nil && !d.soft && res.Iterations < patience && res.Residual > max(p.Tol, small) {
+		sol.Certificate, err = d.least(ctx)
+	}
 	if err != nil {
 		return nil, res, sol, fmt.Errorf("ltkernel: %w", err)
 	}
@@ -39,9 +55,13 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	default:
 		res.Status = learners.NoProgress
 	}
+	size := 0.0 // of y and x, which have round-off relative to it
+	for i, x := range pt.x {
+		size = max(size, x, math.Abs(pt.y[i]))
+	}
 	for _, x := range pt.x {
 		sol.Objective += d.phi.value(x)
-		if x > 0 {
+		if x > float64(len(pt.x))*0x1p-52*size {
 			sol.Rank++
 		}
 	}

@@ -1,0 +1,454 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/atomicfile"
+	"metriclab/internal/plural"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/lines"
+	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+	"metriclab/pkg/persist"
+)
+
+// aboutGram is the part of fit's help on similarities.
+const aboutGram = `Similarities without vectors: --gram takes the kernel matrix K0 of n objects in place
+of a table, n rows of n numbers without a header (or a .npy file), symmetric and
+positive semi-definite. --constraints has a line of JSON each, with squared distances
+d(i,j) = K_ii - 2 K_ij + K_jj of the learned kernel K and objects counted from 0:
+
+  {"i":0,"j":1,"at_most":1.2}             d(0,1) <= 1.2
+  {"i":0,"j":5,"at_least":4}              d(0,5) >= 4
+  {"i":0,"j":4,"exactly":2}               d(0,4) = 2
+  {"a":0,"near":2,"far":6,"margin":0.2}   d(0,2) + 0.2 <= d(0,6)
+  {"trace_at_most":9}                     tr K <= 9
+
+The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of W) + slack. It
+prints the objective, the rank of K, the KKT residual, the duality gap and how many
+constraints are violated. If no kernel satisfies the constraints, it names the lines that
+contradict each other, with the weights of a dual certificate, writes nothing and ends
+with exit code 1. See also: metriclab transform --cross-gram.`
+
+// gramFlags are the flags of fit on a Gram matrix.
+type gramFlags struct{ gram, constraints, kernel string }
+
+func (g *gramFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
+	c.Flags().StringVar(&g.constraints, "constraints", "", "JSON lines of constraints, with --gram")
+	c.Flags().StringVar(&g.kernel, "kernel-out", "", "CSV or .npy file for the learned kernel matrix, with --gram")
+}
+
+// given reports whether the command line is about a Gram matrix. It returns an error if a flag does not go with that.
+func (g *gramFlags) given(c *cobra.Command) (bool, error) {
+	gram := c.Flags().Changed("gram")
+	for _, name := range []string{"constraints", "kernel-out"} {
+		if !gram && c.Flags().Changed(name) {
+			return false, usageError{fmt.Errorf("flag --%s: only together with --gram", name)}
+		}
+	}
+	for _, name := range []string{"label", "header", "drop", "pairs", "passes", "seed", "impute", "no-standardise", "format", "factor-npy", "matrix-npy"} {
+		if gram && c.Flags().Changed(name) {
+			return false, usageError{fmt.Errorf("flag --%s: not together with --gram: it is for tables", name)}
+		}
+	}
+	return gram, nil
+}
+
+// tableOrGram takes a table as oneTable does, or no argument with the flag of that name.
+func tableOrGram(flag string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed(flag) {
+			return oneTable(c, args)
+		}
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
+		}
+		return nil
+	}
+}
+
+// fitGram is fit on a Gram matrix.
+func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags) error {
+	switch {
+	case g.gram == "":
+		return usageError{errors.New("flag --gram: no file given")}
+	case g.constraints == "":
+		return usageError{errors.New("flag --constraints: no file given, want JSON lines of constraints")}
+	case f.learner == "":
+		return usageError{errors.New("flag --learner: none given, want spectral")}
+	}
+	params, err := parseParams(f.params)
+	if err != nil {
+		return usageError{err}
+	}
+	recipe, err := model.GramRecipe{Learner: f.learner, Params: params}.Resolved()
+	if err != nil {
+		return usageError{err}
+	}
+	if out, err = outPath("out", out, g.gram, g.constraints); err != nil {
+		return err
+	}
+	if c.Flags().Changed("kernel-out") {
+		if g.kernel, err = outPath("kernel-out", g.kernel, g.gram, g.constraints); err != nil {
+			return err
+		}
+		if samePath(g.kernel, out) {
+			return usageError{fmt.Errorf("flag --kernel-out: %s is the file of another flag", g.kernel)}
+		}
+	}
+	ctx := c.Context()
+	fitted, cs, err := a.learnGram(ctx, recipe, g)
+	if e, ok := errors.AsType[*model.InfeasibleError](err); ok {
+		if err := a.printInfeasible(e, cs); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: no kernel satisfies %s together", cs.Name, linesOf(cs, e.Conflict))
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeGram(ctx, fitted, out, g.kernel); err != nil {
+		return err
+	}
+	return a.printGram(fitted, cs, out, g)
+}
+
+// learnGram reads the files and fits a kernel, while a meter tells how far that has come. With an InfeasibleError it returns the
+// constraints.
+func (a *app) learnGram(ctx context.Context, recipe model.GramRecipe, g *gramFlags) (*model.Gram, *lines.Constraints, error) {
+	progress, done := a.meter(ctx, work{noun: "iteration", capped: true})
+	defer done()
+	var cs *lines.Constraints
+	fitted, err := atOnce(ctx, func() (*model.Gram, error) {
+		k0, err := readTold(ctx, a, g.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.gram) })
+		if err != nil {
+			return nil, err
+		}
+		if cs, err = readTold(ctx, a, g.constraints, func(r io.Reader) (*lines.Constraints, error) {
+			return lines.ReadConstraints(r, g.constraints, k0.SymmetricDim())
+		}); err != nil {
+			return nil, err
+		}
+		if recipe.Params["slack"] == ltkernel.SlackHard.String() {
+			differ := func(i, j int) bool {
+				size := k0.At(i, i) + k0.At(j, j)
+				return size-2*k0.At(i, j) > metric.PSDTolerance*size
+			}
+			if err := cs.CheckBounds(recipe.Params["divergence"] == ltkernel.LogDet().Name(), differ); err != nil {
+				return nil, err
+			}
+		}
+		return model.FitGram(ctx, k0, cs.List, recipe, progress)
+	})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err() // cs may still be written to
+	}
+	return fitted, cs, err
+}
+
+// linesOf lists the lines of constraints, the first twenty.
+func linesOf(cs *lines.Constraints, constraints []int) string {
+	const shown = 20
+	var words []string
+	for k, i := range constraints {
+		if k == shown {
+			words = append(words, fmt.Sprintf("%d more", len(constraints)-shown))
+			break
+		}
+		words = append(words, strconv.Itoa(cs.Lines[i]))
+	}
+	if len(words) == 1 {
+		return "line " + words[0]
+	}
+	return "lines " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// spell writes a constraint as a formula.
+func spell(c ltkernel.Constraint) string {
+	relation := map[ltkernel.Sense]string{ltkernel.SenseAtMost: "<=", ltkernel.SenseAtLeast: ">=", ltkernel.SenseExactly: "="}[c.Sense]
+	switch {
+	case c.Trace != 0:
+		return fmt.Sprintf("tr K %s %v", relation, c.Bound)
+	case len(c.Dists) == 2:
+		return fmt.Sprintf("d(%d,%d) - d(%d,%d) %s %v", c.Dists[0].I, c.Dists[0].J, c.Dists[1].I, c.Dists[1].J, relation, c.Bound)
+	}
+	return fmt.Sprintf("d(%d,%d) %s %v", c.Dists[0].I, c.Dists[0].J, relation, c.Bound)
+}
+
+// printInfeasible shows a certificate.
+func (a *app) printInfeasible(e *model.InfeasibleError, cs *lines.Constraints) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "status: %s, found after %s\n", e.Report.Status, plural.Of(e.Report.Iterations, "step"))
+	fmt.Fprintf(&b, "certificate: the weighted sum of these left sides, those of >= with a minus sign, is at least 0 for every kernel\n")
+	largest, sum := 0.0, 0.0
+	for _, w := range e.Weights {
+		largest = max(largest, w, -w)
+	}
+	for k, i := range e.Conflict {
+		c, w := cs.List[i], e.Weights[k]/largest
+		sign := 1.0
+		if c.Sense == ltkernel.SenseAtLeast {
+			sign = -1
+		}
+		sum += sign * w * c.Bound
+		fmt.Fprintf(&b, "  line %d: weight %.6g of %s\n", cs.Lines[i], w, spell(c))
+	}
+	fmt.Fprintf(&b, "  but that of the bounds is %.6g\n", sum)
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// printGram says what was fitted.
+func (a *app) printGram(g *model.Gram, cs *lines.Constraints, out string, f *gramFlags) error {
+	var b strings.Builder
+	r, rep := g.Recipe(), g.Report()
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", f.gram, plural.Of(g.Objects(), "object"), f.constraints, plural.Of(len(cs.List), "constraint"))
+	b.WriteString(r.Learner)
+	for _, e := range model.GramLearners() {
+		for _, p := range e.Params {
+			if v, ok := r.Params[p.Name]; ok && e.Name == r.Learner {
+				fmt.Fprintf(&b, " %s=%s", p.Name, v)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nstatus: %s after %s\n", rep.Status, plural.Of(rep.Iterations, "step"))
+	if rep.Status != learners.Converged {
+		fmt.Fprintf(&b, "the learner stopped early: what is written is its last kernel, not the best one\n")
+	}
+	fmt.Fprintf(&b, "objective: %.10g\nrank: %d\nKKT residual: %.3g\nduality gap: %.3g\nviolated constraints: %d\n",
+		rep.Objective, g.Rank(), rep.Residual, rep.Gap, rep.Violated)
+	if g.Rank() == 0 {
+		fmt.Fprintf(&b, "the learned kernel is 0: all objects coincide\n")
+	}
+	fmt.Fprintf(&b, "written to %s\n", out)
+	if f.kernel != "" {
+		fmt.Fprintf(&b, "learned kernel written to %s\n", f.kernel)
+	}
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// writeGram writes the model and, if a file is named, its kernel.
+func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
+	if kernel == "" {
+		return persist.WriteFile(out, g)
+	}
+	return writeNumbers(ctx, kernel, g.Kernel(), func() error { return persist.WriteFile(out, g) })
+}
+
+// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy. before is called before the
+// file gets its name; an error of it leaves the old file.
+func writeNumbers(ctx context.Context, path string, x mat.Matrix, before func() error) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort() // does nothing after Commit
+	if strings.HasSuffix(strings.ToLower(path), ".npy") {
+		err = metric.WriteNPY(f, x)
+	} else {
+		err = writeCSV(ctx, f, x)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not written: %w", path, err)
+	}
+	if err := before(); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// writeCSV writes rows of numbers, with as many digits as bring back every bit.
+func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
+	b := bufio.NewWriter(w)
+	var text []byte
+	n, d := x.Dims()
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		text = text[:0]
+		for j := range d {
+			text = append(strconv.AppendFloat(text, x.At(i, j), 'g', -1, 64), ',')
+		}
+		text[len(text)-1] = '\n'
+		if _, err := b.Write(text); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// crossFlags are the flags of transform for new objects known by their similarities.
+type crossFlags struct{ cross, own, kernel string }
+
+func (g *crossFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&g.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of a table")
+	c.Flags().StringVar(&g.own, "self-gram", "", "CSV or .npy file of the kernel matrix among the new objects, with --cross-gram")
+	c.Flags().StringVar(&g.kernel, "kernel-out", "", "CSV or .npy file for the learned kernel matrix among the new objects, with --self-gram")
+}
+
+// given reports whether the command line is about new objects. It returns an error if a flag does not go with that.
+func (g *crossFlags) given(c *cobra.Command) (bool, error) {
+	changed := c.Flags().Changed
+	switch {
+	case changed("self-gram") && !changed("cross-gram"):
+		return false, usageError{errors.New("flag --self-gram: only together with --cross-gram")}
+	case changed("kernel-out") && !changed("self-gram"):
+		return false, usageError{errors.New("flag --kernel-out: only together with --self-gram, which the learned kernel among new objects needs")}
+	case changed("cross-gram") && changed("guard-formulas"):
+		return false, usageError{errors.New("flag --guard-formulas: not together with --cross-gram: there are no classes")}
+	case changed("cross-gram") && changed("format"):
+		return false, usageError{errors.New("flag --format: not together with --cross-gram: it is for tables")}
+	}
+	return changed("cross-gram"), nil
+}
+
+// transformGram embeds new objects.
+func (a *app) transformGram(c *cobra.Command, path string, out embedOutputs, g *crossFlags) error {
+	for _, f := range []struct{ flag, path string }{{"cross-gram", g.cross}, {"self-gram", g.own}} {
+		if c.Flags().Changed(f.flag) && f.path == "" {
+			return usageError{fmt.Errorf("flag --%s: no file given", f.flag)}
+		}
+	}
+	reads := []string{path, g.cross, g.own}
+	if err := out.check(c, reads...); err != nil {
+		return err
+	}
+	if c.Flags().Changed("kernel-out") {
+		var err error
+		if g.kernel, err = outPath("kernel-out", g.kernel, reads...); err != nil {
+			return err
+		}
+		for _, other := range []string{out.csv, out.npy} {
+			if other != "" && samePath(g.kernel, other) {
+				return usageError{fmt.Errorf("flag --kernel-out: %s is the file of another flag", g.kernel)}
+			}
+		}
+	}
+	ctx := c.Context()
+	var kernel *mat.SymDense
+	z, err := atOnce(ctx, func() (*mat.Dense, error) {
+		m, err := loadGram(path)
+		if err != nil {
+			return nil, err
+		}
+		cross, err := readTold(ctx, a, g.cross, func(r io.Reader) (*mat.Dense, error) { return model.ReadCross(r, g.cross, m.Objects()) })
+		if err != nil {
+			return nil, err
+		}
+		if g.own != "" {
+			own, err := readTold(ctx, a, g.own, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.own) })
+			if err != nil {
+				return nil, err
+			}
+			if rows, _ := cross.Dims(); own.SymmetricDim() != rows {
+				return nil, fmt.Errorf("%s: %s, want %d, one per row of %s", g.own, plural.Of(own.SymmetricDim(), "row"), rows, g.cross)
+			}
+			if kernel, err = m.Among(cross, own); err != nil {
+				return nil, fmt.Errorf("%s and %s: %w", g.cross, g.own, err)
+			}
+		}
+		z, err := m.Embed(cross)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.cross, err)
+		}
+		return z, nil
+	})
+	if err != nil {
+		return err
+	}
+	write := func() error { return a.writeCoordinates(ctx, z, out) }
+	if g.kernel == "" {
+		return write()
+	}
+	return writeNumbers(ctx, g.kernel, kernel, write)
+}
+
+// writeCoordinates writes rows as transform does.
+func (a *app) writeCoordinates(ctx context.Context, z *mat.Dense, o embedOutputs) error {
+	e := &embedding{app: a, ctx: ctx}
+	text := func(w io.Writer) error {
+		const rows = 1024
+		n, width := z.Dims()
+		for i := 0; i < n; i += rows {
+			if err := e.write(&model.Embedded{Z: z.Slice(i, min(i+rows, n), 0, width).(*mat.Dense)}, i == 0); err != nil {
+				return err
+			}
+			if _, err := atOnce(ctx, func() (int, error) { return w.Write(bytes.Clone(e.text)) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if o == (embedOutputs{}) {
+		return text(a.out)
+	}
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{o.csv, text}, {o.npy, func(w io.Writer) error { return metric.WriteNPY(w, z) }}} {
+		if f.path == "" {
+			continue
+		}
+		file, err := atomicfile.Create(f.path)
+		if err != nil {
+			return err
+		}
+		defer file.Abort() // does nothing after Commit
+		if err := f.write(file); err != nil {
+			return fmt.Errorf("%s is not written: %w", f.path, err)
+		}
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadGram reads a file that fit --gram has written.
+func loadGram(path string) (*model.Gram, error) {
+	if path == "" {
+		return nil, usageError{errors.New("flag --model: no file given; metriclab fit --gram makes one")}
+	}
+	m, err := persist.ReadFile(path, model.LoadGram)
+	if errors.Is(err, persist.ErrKind) {
+		return nil, fmt.Errorf("%w; only metriclab fit --gram makes models for --cross-gram", err)
+	}
+	return m, err
+}
+
+// ofGram reports whether an open file is one that fit --gram has written.
+func ofGram(f *os.File) bool {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false
+	}
+	env, err := persist.Read(f)
+	return err == nil && env.Kind == model.GramKind
+}
+
+// readTold opens a file for read and tells how far it was read.
+func readTold[T any](ctx context.Context, a *app, path string, read func(io.Reader) (T, error)) (T, error) {
+	f, err := openTable(path)
+	if err != nil {
+		return *new(T), err
+	}
+	defer f.Close()
+	var done func()
+	f.tell, done = a.meter(ctx, work{unit: "MB"})
+	defer done()
+	return read(f)
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+)
+
+// gramFiles are the files of the tests on Gram matrices. Objects 0, 1 and 2 are orthonormal, so that squared distances are 2.
+var gramFiles = map[string]string{
+	"k0.csv":         "1,0,0\n0,1,0\n0,0,1\n",
+	"one.csv":        "4\n",
+	"singular.csv":   "1,1\n1,1\n",
+	"skew.csv":       "1,0.5,0\n0,1,0\n0,0,1\n",
+	"indef.csv":      "1,2\n2,1\n",
+	"wide.csv":       "1,0,0\n\n0,1,0\n",
+	"ragged.csv":     "1,0\n0,1,2\n",
+	"words.csv":      "a,b\n1,0\n0,1\n",
+	"nan.csv":        "1,NaN\nNaN,1\n",
+	"empty.csv":      "",
+	"text.npy":       "1,0\n0,1\n",
+	"c.jsonl":        `{"i":0,"j":1,"at_most":0.5}` + "\n" + `{"i":0,"j":1,"at_least":0.25}` + "\n",
+	"trace.jsonl":    `{"trace_at_most":2}` + "\n",
+	"bad.jsonl":      `{"i":0,"j":1,"at_most":1}` + "\n\n" + `{"i":0,"j":3,"at_most":1}` + "\n",
+	"neg.jsonl":      `{"i":0,"j":1,"exactly":-1}` + "\n",
+	"none.jsonl":     "\n",
+	"direct.jsonl":   `{"i":0,"j":1,"at_most":1}` + "\n" + `{"i":1,"j":0,"at_least":2}` + "\n",
+	"zero.jsonl":     `{"i":0,"j":1,"exactly":0}` + "\n",
+	"triangle.jsonl": `{"i":0,"j":1,"at_most":1}` + "\n" + `{"trace_at_most":50}` + "\n" + `{"i":1,"j":2,"at_most":1}` + "\n\n" + `{"i":0,"j":2,"at_least":5}` + "\n",
+	"k1.csv":         "1,0,0\n0.5,0.5,0\n",
+	"k1wide.csv":     "1,0\n",
+	"k1far.csv":      "9,-9,0\n9,9,9\n",
+	"k2.csv":         "1,0.5\n0.5,2\n",
+	"k2large.csv":    "1,0,0\n0,1,0\n0,0,1\n",
+	"table.csv":      "x,class\n1,a\n2,b\n3,a\n4,b\n",
+}
+
+func inGram(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range gramFiles {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// roundOff finds what differs between builds in the report of fit --gram.
+var roundOff = regexp.MustCompile(`(KKT residual|duality gap): .*`)
+
+func TestGoldenGram(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "gram.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inGram(t)
+	const fit = "fit --learner spectral --out m.json --gram "
+	c := newCommand(toys(nil))
+	compare(t, golden, roundOff.ReplaceAllString(c.session([]string{
+		fit + "k0.csv --constraints c.jsonl --kernel-out k.csv",
+		fit + "k0.csv --constraints direct.jsonl --param divergence=frobenius --param alpha=0 --param slack=l2 --param c=4",
+		fit + "k0.csv --constraints trace.jsonl --param divergence=von-neumann --param tol=1e-10",
+		fit + "one.csv --constraints trace.jsonl --param divergence=trace --param tau=0.5",
+		fit + "k0.csv --constraints triangle.jsonl",
+		"fit --gram k0.csv --learner spectral --out m.json", "fit --gram k0.csv --constraints c.jsonl --out m.json",
+		"fit --gram k0.csv --constraints c.jsonl --learner pola --out m.json", "fit --gram k0.csv --constraints c.jsonl --learner spectre --out m.json",
+		"fit --gram k0.csv --constraints c.jsonl --learner spectral", "fit --gram= --constraints c.jsonl --learner spectral --out m.json",
+		fit + "k0.csv --constraints c.jsonl table.csv", fit + "k0.csv --constraints c.jsonl --label 1", fit + "k0.csv --constraints c.jsonl --kernel-out m.json",
+		fit + "k0.csv --constraints c.jsonl --kernel-out k0.csv", "fit --learner spectral --gram k0.csv --constraints c.jsonl --out c.jsonl",
+		fit + "k0.csv --constraints c.jsonl --param alpha=1", fit + "k0.csv --constraints c.jsonl --param divergence=frobenius --param alpha=-1",
+		fit + "k0.csv --constraints c.jsonl --param c=2", fit + "k0.csv --constraints c.jsonl --param slack=soft", fit + "k0.csv --constraints c.jsonl --param tol=0",
+		"fit table.csv --label class --learner spectral --out m.json", "fit table.csv --label class --learner fda --constraints c.jsonl --out m.json",
+		"fit table.csv --label class --learner fda --kernel-out k.csv --out m.json",
+		fit + "nowhere.csv --constraints c.jsonl", fit + "k0.csv --constraints nowhere.jsonl",
+		fit + "skew.csv --constraints c.jsonl", fit + "indef.csv --constraints c.jsonl", fit + "wide.csv --constraints c.jsonl", fit + "ragged.csv --constraints c.jsonl",
+		fit + "words.csv --constraints c.jsonl", fit + "nan.csv --constraints c.jsonl", fit + "empty.csv --constraints c.jsonl", fit + "text.npy --constraints c.jsonl",
+		fit + "k0.csv --constraints bad.jsonl", fit + "k0.csv --constraints neg.jsonl", fit + "k0.csv --constraints none.jsonl", fit + "k0.csv --constraints direct.jsonl",
+		fit + "k0.csv --constraints zero.jsonl", fit + "k0.csv --constraints zero.jsonl --param divergence=frobenius",
+		fit + "singular.csv --constraints zero.jsonl",
+		fit + "k0.csv --constraints c.jsonl",
+		"transform --cross-gram k1.csv", "transform --model m.json --cross-gram k1.csv table.csv", "transform --model m.json --cross-gram k1wide.csv",
+		"transform --model m.json --cross-gram nowhere.csv", "transform --model m.json --cross-gram=", "transform --model m.json --self-gram k2.csv table.csv",
+		"transform --model m.json --cross-gram k1.csv --kernel-out k.csv", "transform --model m.json --cross-gram k1.csv --self-gram k2large.csv",
+		"transform --model m.json --cross-gram k1.csv --self-gram skew.csv", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --kernel-out k2.csv",
+		"transform --model m.json --cross-gram k1.csv --guard-formulas", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z.csv --kernel-out z.csv",
+		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
+		"fit table.csv --label class --learner fda --out table.json", "transform --model table.json --cross-gram k1.csv", "transform --model k0.csv --cross-gram k1.csv",
+	}), "$1: ROUND-OFF"))
+}
+
+// readNumbers reads a matrix that a command has written.
+func readNumbers(t *testing.T, path, header string) *mat.Dense {
+	t.Helper()
+	text := readTest(t, path)
+	if !strings.HasPrefix(text, header) {
+		t.Fatalf("%s begins with %q, want %q", path, text[:min(len(text), 20)], header)
+	}
+	x, err := model.ReadCross(strings.NewReader(strings.TrimPrefix(text, header)), path, strings.Count(strings.SplitN(text, "\n", 2)[0], ",")+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestGramByHand: K₀ = I, at most 1/2 and at least 1/4 of d²(0, 1) = 2. W differs from I in the direction v = (1, −1, 0)/√2 alone, where it has
+// the eigenvalue x with 2x ≤ 1/2: x = 1/4 for each φ with its least value at 1. For the trace, least at 0, 2x ≥ 1/4 binds.
+// K = I + (x − 1)vvᵀ has 1 + (x − 1)/2 on the diagonal.
+func TestGramByHand(t *testing.T) {
+	const tol = 1e-6
+	near := mat.NewDense(3, 3, []float64{0.625, 0.375, 0, 0.375, 0.625, 0, 0, 0, 1})
+	alone := mat.NewDense(3, 3, []float64{0.0625, -0.0625, 0, -0.0625, 0.0625, 0, 0, 0, 0})
+	for divergence, tt := range map[string]struct {
+		k         *mat.Dense
+		alpha     float64
+		rank      string
+		objective float64
+	}{
+		"divergence=logdet":      {near, 1, "3", 0.25 - 1 + math.Log(4)},
+		"divergence=von-neumann": {near, 1, "3", 0.25*math.Log(0.25) - 0.25 + 1},
+		"divergence=frobenius":   {near, 1, "3", 0.75 * 0.75 / 2},
+		"divergence=trace":       {alone, 0, "1", 0.125 + 0.125*0.125/2},
+	} {
+		inGram(t)
+		c := newCommand(toys(nil))
+		run := func(line string) string {
+			t.Helper()
+			if code := c.run(strings.Fields(line)...); code != exitOK {
+				t.Fatalf("%s: exit code %d, %s", line, code, c.err.String())
+			}
+			return c.out.String()
+		}
+		out := run("fit --gram k0.csv --constraints c.jsonl --learner spectral --param tol=1e-10 --out m.json --kernel-out k.csv --param " + divergence)
+		var objective float64
+		for line := range strings.Lines(out) {
+			if v, ok := strings.CutPrefix(strings.TrimSpace(line), "objective: "); ok {
+				objective = parse(t, v)
+			}
+		}
+		if !strings.Contains(out, "rank: "+tt.rank+"\n") || !strings.Contains(out, "violated constraints: 0\n") || math.Abs(objective-tt.objective) > tol {
+			t.Errorf("%s: want rank %s and objective %v:\n%s", divergence, tt.rank, tt.objective, out)
+		}
+		if k := readNumbers(t, "k.csv", ""); !mat.EqualApprox(k, tt.k, tol) {
+			t.Errorf("%s: K is\n%v", divergence, mat.Formatted(k))
+		}
+		// The objects themselves.
+		run("transform --model m.json --cross-gram k0.csv --out z.csv --npy z.npy")
+		z := readNumbers(t, "z.csv", map[string]string{"1": "z1\n", "3": "z1,z2,z3\n"}[tt.rank])
+		array, err := metric.ReadNPY(strings.NewReader(readTest(t, "z.npy")))
+		if err != nil || !mat.Equal(array, z) {
+			t.Errorf("%s: z.npy differs from z.csv, error %v", divergence, err)
+		}
+		var product mat.Dense
+		if product.Mul(z, z.T()); !mat.EqualApprox(&product, tt.k, tol) {
+			t.Errorf("%s: inner products of the embedded objects are\n%v", divergence, mat.Formatted(&product))
+		}
+		// K(x, z) = ακ(x, z) + k(x)ᵀSk(z) with S = K − αI for K₀ = I.
+		run("transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z1.csv --kernel-out kk.csv")
+		k1, k2 := mat.NewDense(2, 3, []float64{1, 0, 0, 0.5, 0.5, 0}), mat.NewDense(2, 2, []float64{1, 0.5, 0.5, 2})
+		var s, ks, want, add mat.Dense
+		s.Sub(tt.k, scaled(3, tt.alpha))
+		ks.Mul(k1, &s)
+		add.Mul(&ks, k1.T())
+		want.Scale(tt.alpha, k2)
+		want.Add(&want, &add)
+		if kk := readNumbers(t, "kk.csv", ""); !mat.EqualApprox(kk, &want, tol) {
+			t.Errorf("%s: the kernel among new objects is\n%v, want\n%v", divergence, mat.Formatted(kk), mat.Formatted(&want))
+		}
+		// Object 0 again is where object 0 is.
+		z1 := readNumbers(t, "z1.csv", strings.SplitAfterN(readTest(t, "z1.csv"), "\n", 2)[0])
+		if _, width := z1.Dims(); !mat.EqualApprox(z1.Slice(0, 1, 0, width), z.Slice(0, 1, 0, width), tol) {
+			t.Errorf("%s: object 0 is at %v, and as a new one at %v", divergence, z.RawRowView(0), z1.RawRowView(0))
+		}
+	}
+}
+
+func parse(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := model.ReadCross(strings.NewReader(text), "number", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x.At(0, 0)
+}
+
+func scaled(n int, v float64) *mat.Dense {
+	x := mat.NewDense(n, n, nil)
+	for i := range n {
+		x.Set(i, i, v)
+	}
+	return x
+}
+
+// TestGramFiles: .npy files are read and written, the learned kernel can be learned from again, and what fails leaves old files.
+func TestGramFiles(t *testing.T) {
+	inGram(t)
+	c := newCommand(toys(nil))
+	var array bytes.Buffer
+	if err := metric.WriteNPY(&array, scaled(3, 1)); err != nil {
+		t.Fatal(err)
+	}
+	writeTest(t, "k0.npy", array.String())
+	for _, line := range []string{
+		"fit --gram k0.npy --constraints c.jsonl --learner spectral --out npy.json --kernel-out k.npy",
+		"fit --gram k0.csv --constraints c.jsonl --learner spectral --out csv.json --kernel-out k.csv",
+		"fit --gram k.npy --constraints c.jsonl --learner spectral --out again.json",
+		"transform --cross-gram k0.npy --model npy.json --out z.csv",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatalf("%s: %s", line, c.err.String())
+		}
+	}
+	if readTest(t, "npy.json") != readTest(t, "csv.json") {
+		t.Error("the model of k0.npy is not that of k0.csv")
+	}
+	k, err := metric.ReadNPY(strings.NewReader(readTest(t, "k.npy")))
+	if err != nil || !mat.Equal(k, readNumbers(t, "k.csv", "")) {
+		t.Errorf("k.npy is not k.csv, error %v", err)
+	}
+	for _, name := range []string{"old.json", "old.csv"} {
+		writeTest(t, name, "old")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, constraints := range []string{"c.jsonl", "triangle.jsonl", "bad.jsonl"} {
+		for _, name := range []string{"old", "new"} {
+			line := strings.Fields("fit --gram k0.csv --learner spectral --constraints " + constraints + " --out " + name + ".json --kernel-out " + name + ".csv")
+			want := exitInterrupted
+			if constraints == "c.jsonl" {
+				if code := execute(ctx, c.app, line); code != exitInterrupted {
+					t.Errorf("interrupted: exit code %d", code)
+				}
+			} else if want = exitFailed; c.run(line...) != want {
+				t.Errorf("%s: want exit code %d, %s", constraints, want, c.err.String())
+			}
+		}
+	}
+	for _, line := range []string{"transform --cross-gram k0.csv --model csv.json --self-gram k2.csv --out old.json --kernel-out old.csv", "transform --cross-gram k1.csv --model csv.json --self-gram indef.csv --out new.json --kernel-out new.csv"} {
+		if code := c.run(strings.Fields(line)...); code != exitFailed {
+			t.Errorf("%s: exit code %d", line, code)
+		}
+	}
+	for _, name := range []string{"old.json", "old.csv"} {
+		if readTest(t, name) != "old" {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	for _, name := range []string{"new.json", "new.csv"} {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// TestGramHelp: the help has the learner and what its constraints are.
+func TestGramHelp(t *testing.T) {
+	c := newCommand(toys(nil))
+	if code := c.run("fit", "--help"); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, e := range model.GramLearners() {
+		for _, p := range e.Params {
+			if !strings.Contains(c.out.String(), "  "+e.Name+": "+e.Doc+"\n") || !strings.Contains(c.out.String(), "    "+p.Name+"="+p.Default+" (") {
+				t.Errorf("the help lacks %s, %s", e.Name, p.Name)
+			}
+		}
+	}
+}
