@@ -21,12 +21,14 @@ const (
 	unscaledDatabase = "wine"
 )
 
-const divergenceReadings = " Readings: features standardised and as they are."
+// Readings: wine alone is also run with its features as they are, to keep the run short. That was decided before the first full
+// run, after the time of single trials of another seed was seen, but none of their errors.
+const divergenceReadings = " Readings: features standardised; as they are, on wine alone."
 
 var divergenceClaims = []experiment.Claim{
 	{
 		ID: "divergences-error", View: "divergences",
-		Statement: "Ours: with c, α and τ chosen on training rows, the four φ have the same error of nearest neighbours, on the average of the five data sets.",
+		Statement: "Ours: with c, α and τ chosen on training rows, the four φ have the same error of nearest neighbours, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per φ but LogDet: the whole corrected interval of its error minus that of LogDet, mean over the data sets per fold, lies within ±2 points." + divergenceReadings,
 		Test: func(t *table.Table) judge.Test {
@@ -41,7 +43,7 @@ var divergenceClaims = []experiment.Claim{
 	},
 	{
 		ID: "divergences-gain", View: "divergences",
-		Statement: "Ours: under each φ the learned metric has a lower error than the Euclidean distance, on the average of the five data sets.",
+		Statement: "Ours: under each φ the learned metric has a lower error than the Euclidean distance, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per φ, c, α and τ chosen on training rows: the error of Euclidean minus its own, mean over the data sets per fold, is > 0." + divergenceReadings,
 		Test: func(t *table.Table) judge.Test {
@@ -74,7 +76,7 @@ var divergenceClaims = []experiment.Claim{
 	},
 	{
 		ID: "divergences-default", View: "divergences-fixed",
-		Statement: "Ours: a user who chooses nothing does best with LogDet, on the average of the five data sets.",
+		Statement: "Ours: a user who chooses nothing does best with LogDet, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1 in units of the median squared distance, per φ but LogDet: its error minus that of LogDet, mean over the data sets per fold, is > 0." + divergenceReadings,
 		Test: func(t *table.Table) judge.Test {

@@ -92,7 +92,7 @@ func drawDivergences(setting string) func([]scaled) plots.Drawing {
 const leastShare = 1e-4
 
 func drawSpectra(all []scaled) plots.Drawing {
-	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"data set", "features", "order of W"}}}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data set", "features", "order of W"}}}
 	for _, name := range phiNames {
 		d.Text.Head = append(d.Text.Head, name+": mean rank, fixed", "chosen")
 	}
@@ -109,7 +109,8 @@ func drawSpectra(all []scaled) plots.Drawing {
 				chosen, _ := r.meanRank(name, settingChosen)
 				row[2] = fmt.Sprintf("%.0f", order)
 				row = append(row, fmt.Sprintf("%.1f", rank), fmt.Sprintf("%.1f", chosen))
-				p.Marks = append(p.Marks, spectrumLine(g, plots.Line{Name: name, Color: k}, experiment.Whole("order of W", order, 1, mostFeatures)))
+				line := plots.Line{Name: name, Color: k, Dashed: name == phiTrace} // which may cover another
+				p.Marks = append(p.Marks, spectrumLine(g, line, experiment.Whole("order of W", order, 1, mostFeatures)))
 			}
 			d.Panels, d.Text.Rows = append(d.Panels, p), append(d.Text.Rows, row)
 		}
@@ -167,7 +168,7 @@ func drawDivergenceTimes(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	r := all[0].sets[0]
-	d.Caption = fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻³ or 60 steps, with its neighbours. Means over trials with 95 %% t intervals. ",
+	d.Caption = fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals. ",
 		experiment.First(r.of("steps", phiLogDet, settingFixed), "of")) + divergenceProtocol(all)
 	return d, nil
 }
@@ -196,5 +197,5 @@ func drawDivergenceChoices(all []scaled) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. " + chosenNote + "A fit in choosing that ends after 60 Newton steps, or at the end after 150, has not converged. " + divergenceProtocol(all)}
+	return plots.Drawing{Text: text, Caption: "Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. " + chosenNote + "A fit in choosing that ends after 30 Newton steps before a residual of 10⁻², or at the end after 100 before 10⁻⁶, has not converged. " + divergenceProtocol(all)}
 }
