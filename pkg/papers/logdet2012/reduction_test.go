@@ -28,8 +28,10 @@ func madeReduction(w reducedWorld) (t, times *table.Table) {
 			for i, j := range append([]string{fitKernel, noReduction}, jNames...) {
 				ks := []int{10, 20, 40}
 				switch j {
-				case fitKernel, jConstrained:
-					ks = []int{100}
+				case fitKernel:
+					ks = []int{100 - trial%2} // some rows have no pair
+				case jConstrained:
+					ks = []int{40, 100 - trial%2}
 				case noReduction:
 					ks = []int{300}
 				}
@@ -41,6 +43,7 @@ func madeReduction(w reducedWorld) (t, times *table.Table) {
 						t.Add(key, table.Values{"value": value, "of": of})
 					}
 					add("objective", 50*(1+w.excess(j)*spread), 50)
+					add("rank", float64(k), float64(k))
 					add("wrong", 1000*w.wrong(j)*spread, 1000)
 					times.Add(table.Key{"cell": cell, "trial": key["trial"], "phase": reductionPhase(j, k)}, table.Values{"cpu_s": w.spent(j) * spread})
 				}

@@ -1,7 +1,9 @@
 package logdet2012
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -24,41 +26,68 @@ type reduced struct {
 
 func reducedResults(t *table.Table) (out []reduced) {
 	for name, g := range t.Group("cell") {
-		out = append(out, reduced{name, g})
+		out = append(out, reduced{name, withAll(g)})
 	}
 	return out
+}
+
+// allColumns is the k of a J with all columns that its kind can have, whose number differs by trial: a row drawn for pairs may get none.
+const allColumns = "all"
+
+// withAll returns the rows of one cell in which k is allColumns where it is the largest of a trial, of kinds of J with a largest one.
+func withAll(g *table.Table) *table.Table {
+	most := map[[2]string]int{}
+	ends := []string{fitKernel, noReduction, jConstrained}
+	out := table.New(g.IndexNames(), g.ValueNames())
+	for pass := range 2 {
+		for i := range g.Len() {
+			key, values := g.Row(i)
+			if at := [2]string{key["trial"], key["J"]}; slices.Contains(ends, key["J"]) {
+				k := columnsIn(key["k"])
+				if pass == 0 {
+					most[at] = max(most[at], k)
+				} else if k == most[at] {
+					key["k"] = allColumns
+				}
+			}
+			if pass == 1 {
+				out.Add(key, values)
+			}
+		}
+	}
+	return out
+}
+
+// columnsIn reads a number of columns.
+func columnsIn(text string) int {
+	k, err := strconv.Atoi(text)
+	if err != nil {
+		judge.Refuse("logdet2012: k: %w", err)
+	}
+	return k
 }
 
 // of returns the rows of a kind, J and number of columns, one per trial.
-func (r reduced) of(kind, j string, k int) *table.Table {
-	return r.t.Where("kind", kind, "J", j, "k", strconv.Itoa(k))
-}
+func (r reduced) of(kind, j, k string) *table.Table { return r.t.Where("kind", kind, "J", j, "k", k) }
 
-// ks are the numbers of columns of a kind of J, ascending.
-func (r reduced) ks(j string) []int {
-	var out []int
-	for _, text := range r.t.Where("kind", "objective", "J", j).Unique("k") {
-		k, err := strconv.Atoi(text)
-		if err != nil {
-			judge.Refuse("logdet2012: k: %w", err)
+// ks are the numbers of columns of a kind of J, ascending, allColumns last.
+func (r reduced) ks(j string) []string {
+	out := r.t.Where("kind", "objective", "J", j).Unique("k")
+	size := func(k string) int {
+		if k == allColumns {
+			return math.MaxInt
 		}
-		out = append(out, k)
+		return columnsIn(k)
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
 	return out
 }
 
-// only is the single number of columns of a kind of J.
-func (r reduced) only(j string) int {
-	ks := r.ks(j)
-	if len(ks) != 1 {
-		judge.Refuse("logdet2012: %s: %s has %d numbers of columns, want 1", r.name, j, len(ks))
-	}
-	return ks[0]
-}
+// columns are the numbers of columns, by trial.
+func (r reduced) columns(j, k string) []float64 { return r.of("rank", j, k).Values("of") }
 
 // excess are the objectives above that of FitKernel, as shares of it, by trial.
-func (r reduced) excess(j string, k int) []float64 {
+func (r reduced) excess(j, k string) []float64 {
 	g := r.of("objective", j, k)
 	out := make([]float64, g.Len())
 	for i, v := range g.Values("value") {
@@ -68,11 +97,21 @@ func (r reduced) excess(j string, k int) []float64 {
 }
 
 // errors are the shares of test rows that are wrong, by trial.
-func (r reduced) errors(j string, k int) []float64 { return shares(r.of("wrong", j, k)) }
+func (r reduced) errors(j, k string) []float64 { return shares(r.of("wrong", j, k)) }
 
 // seconds are the CPU times of a fit, by trial.
-func (r reduced) seconds(times *table.Table, j string, k int) []float64 {
-	return results{name: r.name, t: r.t}.seconds(times, reductionPhase(j, k))
+func (r reduced) seconds(times *table.Table, j, k string) []float64 {
+	g := r.of("rank", j, k)
+	out := make([]float64, g.Len())
+	for i, trial := range g.Index("trial") {
+		phase := reductionPhase(j, experiment.Whole("columns of J", g.Values("of")[i], 1, math.MaxInt32))
+		spent := times.Where("cell", r.name, "trial", trial, "phase", phase).Values("cpu_s")
+		if len(spent) != 1 {
+			judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", r.name, trial, len(spent), phase)
+		}
+		out[i] = max(spent[0], leastSeconds)
+	}
+	return out
 }
 
 // splits says that the values are differences of errors on random halves of the same data.
@@ -96,11 +135,11 @@ func reductionNote(all []reduced) string {
 }
 
 // lineOf draws values against the columns of J.
-func (r reduced) lineOf(style plots.Line, j string, values func(k int) judge.Summary, scale float64) plots.Line {
+func (r reduced) lineOf(style plots.Line, j string, values func(k string) judge.Summary, scale float64) plots.Line {
 	for _, k := range r.ks(j) {
 		s := values(k)
 		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, float64(k)), append(style.Y, scale*mean)
+		style.X, style.Y = append(style.X, judge.Summarize(r.columns(j, k)).Mean), append(style.Y, scale*mean)
 		if s.HasInterval {
 			style.Lo, style.Hi = append(style.Lo, scale*max(mean-half, 0)), append(style.Hi, scale*(mean+half))
 		}
@@ -108,27 +147,34 @@ func (r reduced) lineOf(style plots.Line, j string, values func(k int) judge.Sum
 	return style
 }
 
+// columnsText tells a number of columns.
+func (r reduced) columnsText(j, k string) string {
+	if k != allColumns {
+		return k
+	}
+	return fmt.Sprintf("all, %.1f", judge.Summarize(r.columns(j, k)).Mean)
+}
+
 func drawReduction(all []reduced) plots.Drawing {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data set, φ", "J", "k", "independent", "objective above the exact one (%)", "test error (%)"}}}
 	for _, r := range all {
 		over := plots.Panel{Title: r.name, XLabel: "columns k of J", YLabel: "excess objective (%)", XLog: true}
 		wrong := plots.Panel{Title: r.name, XLabel: "columns k of J", YLabel: "test error (%)", XLog: true}
-		exact := r.only(fitKernel)
 		for c, j := range append([]string{fitKernel, noReduction}, jNames...) {
 			for _, k := range r.ks(j) {
 				rank := judge.Summarize(r.of("rank", j, k).Values("value"))
-				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, strconv.Itoa(k), fmt.Sprintf("%.1f", rank.Mean),
+				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, r.columnsText(j, k), fmt.Sprintf("%.1f", rank.Mean),
 					judge.Summarize(r.excess(j, k)).Percent(), judge.SummarizeResampled(r.errors(j, k), testRatio).Percent()})
 			}
 			if c >= 2 {
-				over.Marks = append(over.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k int) judge.Summary { return judge.Summarize(r.excess(j, k)) }, 100))
-				wrong.Marks = append(wrong.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k int) judge.Summary { return judge.SummarizeResampled(r.errors(j, k), testRatio) }, 100))
+				over.Marks = append(over.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k string) judge.Summary { return judge.Summarize(r.excess(j, k)) }, 100))
+				wrong.Marks = append(wrong.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k string) judge.Summary { return judge.SummarizeResampled(r.errors(j, k), testRatio) }, 100))
 			}
 		}
-		d.Text.Rows = append(d.Text.Rows, []string{r.name, euclidean, "", "", "", judge.SummarizeResampled(r.errors(euclidean, 0), testRatio).Percent()})
+		d.Text.Rows = append(d.Text.Rows, []string{r.name, euclidean, "", "", "", judge.SummarizeResampled(r.errors(euclidean, "0"), testRatio).Percent()})
 		wrong.Marks = append(wrong.Marks,
-			plots.Reference{Name: "exact (" + fitKernel + ")", At: 100 * judge.Summarize(r.errors(fitKernel, exact)).Mean, Color: 3},
-			plots.Reference{Name: "nothing learned", At: 100 * judge.Summarize(r.errors(euclidean, 0)).Mean, Color: plots.Grey})
+			plots.Reference{Name: "exact (" + fitKernel + ")", At: 100 * judge.Summarize(r.errors(fitKernel, allColumns)).Mean, Color: 3},
+			plots.Reference{Name: "nothing learned", At: 100 * judge.Summarize(r.errors(euclidean, "0")).Mean, Color: plots.Grey})
 		d.Panels = append(d.Panels, over, wrong)
 	}
 	d.Caption = "Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact. " + reductionNote(all)
@@ -146,13 +192,13 @@ func drawReductionTimes(t, times *table.Table) (plots.Drawing, error) {
 		for c, j := range append([]string{fitKernel, noReduction}, jNames...) {
 			for _, k := range r.ks(j) {
 				s := judge.Summarize(r.seconds(times, j, k))
-				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, strconv.Itoa(k), secondsText(s), fmt.Sprintf("%.0f", judge.Summarize(r.of("steps", j, k).Values("value")).Mean)})
+				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, r.columnsText(j, k), secondsText(s), fmt.Sprintf("%.0f", judge.Summarize(r.of("steps", j, k).Values("value")).Mean)})
 			}
-			at := func(k int) judge.Summary { return judge.Summarize(r.seconds(times, j, k)) }
+			at := func(k string) judge.Summary { return judge.Summarize(r.seconds(times, j, k)) }
 			if c >= 2 {
 				p.Marks = append(p.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, at, 1))
 			} else {
-				p.Marks = append(p.Marks, plots.Reference{Name: j, At: at(r.only(j)).Mean, Color: 3 + c})
+				p.Marks = append(p.Marks, plots.Reference{Name: j, At: at(allColumns).Mean, Color: 3 + c})
 			}
 		}
 		d.Panels = append(d.Panels, p)
