@@ -31,7 +31,6 @@ var Reduction = experiment.Spec{
 	Version: 1,
 	Ours:    true,
 	Timing:  true,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		all := []database{{digits389, "pendigits"}, {ionosphere, ionosphere}}
 		if scale == experiment.Smoke {
