@@ -216,6 +216,37 @@ func (d *dual) hessian(p *point, v []float64) []float64 {
 	return out
 }
 
+// diagonal returns that of the generalised Hessian at p, of a constraint of several terms without what these have in
+// common. No entry is 0.
+func (d *dual) diagonal(p *point) []float64 {
+	r := len(p.y)
+	g := mat.NewDense(r, r, nil)
+	trace := 0.0
+	for k := range r {
+		row := g.RawRowView(k)
+		for l := range row {
+			row[l] = p.gamma(k, l)
+			if p.gq != nil {
+				trace += row[l] * p.gq.At(k, l) * p.gq.At(k, l)
+			}
+		}
+	}
+	var squares mat.Dense
+	squares.MulElem(p.zq, p.zq)
+	moved := matrix.Mul(&squares, g)
+	out := make([]float64, len(d.terms))
+	for i, ts := range d.terms {
+		for _, t := range ts {
+			out[i] += t.weight * t.weight * floats.Dot(moved.RawRowView(t.pair), squares.RawRowView(t.pair))
+		}
+		out[i] += d.trace[i]*d.trace[i]*trace + d.rho[i]
+		if !(out[i] > 0) || math.IsInf(out[i], 0) {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
 // gamma is the divided difference of x. Where two y are so near that it would lose half
 // the digits, the mean of the slopes replaces it, which is nearer.
 func (p *point) gamma(k, l int) float64 {

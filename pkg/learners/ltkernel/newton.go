@@ -42,9 +42,10 @@ func (d *dual) newton(ctx context.Context, lambda []float64, limit int, after fu
 
 // bound returns which multipliers are at a bound that the gradient presses them against.
 func (d *dual) bound(p *point) []bool {
-	eps := min(1e-3, floats.Norm(d.projected(p), 2))
+	near := min(1e-3, floats.Norm(d.projected(p), 2))
 	out := make([]bool, len(p.lambda))
 	for i, l := range p.lambda {
+		eps := min(near, 1e-2*(d.hi[i]-d.lo[i])) // where the box is narrow, its middle is at no bound
 		out[i] = p.grad[i] > 0 && l <= d.lo[i]+eps || p.grad[i] < 0 && l >= d.hi[i]-eps
 	}
 	return out
@@ -63,10 +64,15 @@ func (d *dual) direction(ctx context.Context, p *point, damping float64) []float
 	size := floats.Norm(r, 2)
 	mu := damping * 1e-3 * min(1e-3, size)
 	tol := size * min(0.1, math.Sqrt(size))
-	v := append([]float64(nil), r...)
-	rr := floats.Dot(r, r)
+	// Scaled by the diagonal: what slack adds to it differs by many orders between near and far pairs.
+	scale := d.diagonal(p)
+	floats.AddConst(mu, scale)
+	v, s := make([]float64, n), make([]float64, n)
+	floats.DivTo(s, r, scale)
+	copy(v, s)
+	rs := floats.Dot(r, s)
 	for range min(n, 500) {
-		if math.Sqrt(rr) <= tol || ctx.Err() != nil {
+		if floats.Norm(r, 2) <= tol || ctx.Err() != nil {
 			break
 		}
 		hv := d.hessian(p, v)
@@ -81,13 +87,14 @@ func (d *dual) direction(ctx context.Context, p *point, damping float64) []float
 		if !(curve > 0) {
 			break
 		}
-		floats.AddScaled(step, rr/curve, v)
-		floats.AddScaled(r, -rr/curve, hv)
-		next := floats.Dot(r, r)
+		floats.AddScaled(step, rs/curve, v)
+		floats.AddScaled(r, -rs/curve, hv)
+		floats.DivTo(s, r, scale)
+		next := floats.Dot(r, s)
 		for i := range v {
-			v[i] = r[i] + next/rr*v[i]
+			v[i] = s[i] + next/rs*v[i]
 		}
-		rr = next
+		rs = next
 	}
 	for i, g := range p.grad {
 		if at[i] {

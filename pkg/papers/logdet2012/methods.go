@@ -347,6 +347,20 @@ func (p *problem) judge(ctx context.Context, m method, rule itml.BoundRule, s se
 
 // sizes adds those of the data and the protocol: value of so many.
 func (p *problem) sizes(s settings, add func(what string, value, of int)) {
+	p.dataSizes(s.Links, add)
+	for _, c := range []struct {
+		what      string
+		value, of int
+	}{
+		{projectionCap(choiceFits), s.Choice.Projections, s.Final.Projections}, {iterationCap(choiceFits), s.Choice.Iterations, s.Final.Iterations},
+		{projectionCap(finalFits), s.Final.Projections, s.Final.Projections}, {iterationCap(finalFits), s.Final.Iterations, s.Final.Iterations},
+	} {
+		add(c.what, c.value, c.of)
+	}
+}
+
+// dataSizes adds those of the data, of so many pairs per class.
+func (p *problem) dataSizes(perClass int, add func(what string, value, of int)) {
 	similar := 0
 	for _, l := range p.links {
 		if l.Label == metric.Similar {
@@ -365,9 +379,7 @@ func (p *problem) sizes(s settings, add func(what string, value, of int)) {
 	}{
 		{objects, n, n}, {features, d, d}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), n},
 		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
-		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, s.Links, s.Links},
-		{projectionCap(choiceFits), s.Choice.Projections, s.Final.Projections}, {iterationCap(choiceFits), s.Choice.Iterations, s.Final.Iterations},
-		{projectionCap(finalFits), s.Final.Projections, s.Final.Projections}, {iterationCap(finalFits), s.Final.Iterations, s.Final.Iterations},
+		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, perClass, perClass},
 	} {
 		add(c.what, c.value, c.of)
 	}

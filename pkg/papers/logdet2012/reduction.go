@@ -1,0 +1,354 @@
+package logdet2012
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+// Reduction learns a kernel with fewer parameters, K = αK₀ + K₀JLJᵀK₀ with J n×k, for several kinds of J.
+var Reduction = experiment.Spec{
+	ID:      paperKey + "/reduction",
+	Title:   "Fewer parameters: error and time against the columns of J, random, of k-means, or indicators",
+	Source:  "Section 4.3, Theorems 7 and 8, Eqs. 19 to 21, of which the paper shows no experiment",
+	Version: 1,
+	Ours:    true,
+	Timing:  true,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		all := []database{{digits389, "pendigits"}, {ionosphere, ionosphere}}
+		if scale == experiment.Smoke {
+			all = generated[:1]
+		}
+		var cells []experiment.Cell
+		for _, d := range all {
+			for _, name := range []string{phiLogDet, phiTrace} {
+				cells = append(cells, experiment.Cell{Name: d.name + ", " + name, Dataset: d.dataset, Methods: reductionVersions, Settings: reductionSettingsOf(d.name, name, scale)})
+			}
+		}
+		return cells
+	},
+	Trials:  experiment.Trials(6),
+	Kinds:   reductionKinds,
+	Columns: reductionColumns,
+	Trial:   reductionTrial,
+	Views:   reductionViews,
+	Claims:  reductionClaims,
+	Cost:    30 * time.Second,
+}
+
+var reductionVersions = map[string]int{"spectral": ltkernel.Version, "kNN": versions["kNN"], "KMeans": cluster.KMeansVersion}
+
+// The kinds of J, the fit without one, and the fit with J = I.
+const (
+	jRandom      = "random"
+	jKMeans      = "k-means"
+	jConstrained = "constrained points"
+	noReduction  = "none (J = I)"
+	fitKernel    = "FitKernel"
+)
+
+// jNames are the kinds of J with k columns.
+var jNames = []string{jRandom, jKMeans, jConstrained}
+
+// reductionSettings are those of one data set and φ.
+type reductionSettings struct {
+	Database string `key:"database"`
+	// Phi is φ: LogDet, or trace with Tau.
+	Phi string  `key:"φ"`
+	Tau float64 `key:"tau,omitzero"`
+	// Rows are drawn, half of which train; of these Constrained have pairs.
+	Rows        int `key:"rows"`
+	Constrained int `key:"constrained rows"`
+	Pairs       int `key:"pairs"`
+	// Ks are the numbers of columns of J.
+	Ks []int `key:"k,list"`
+	// C is the weight of quadratic slack, where the median squared distance is 1.
+	C   float64 `key:"c"`
+	K   int     `key:"neighbours"`
+	End stop    `key:"stop"`
+}
+
+func reductionSettingsOf(database, phi string, scale experiment.Scale) reductionSettings {
+	s := reductionSettings{Database: database, Phi: phi, Rows: 600, Constrained: 100, Pairs: 300, Ks: []int{5, 10, 20, 40, 70, 100, 200}, C: 1, K: mainSettings.K, End: stop{1e-6, 150}}
+	if phi == phiTrace {
+		s.Tau = 1
+	}
+	if database == ionosphere {
+		s.Rows, s.Constrained, s.Ks = 350, 60, []int{5, 10, 20, 40, 60, 120}
+	}
+	if scale == experiment.Smoke {
+		s.Rows, s.Constrained, s.Pairs, s.Ks, s.K = 48, 12, 30, []int{4, 12, 16}, 5
+	}
+	return s
+}
+
+var (
+	perJ           = []string{"wrong", "objective", "steps", "rank"}
+	reductionKinds = []experiment.Kind{
+		{Name: "size", Meaning: "training rows, constrained rows or pairs"},
+		{Name: "wrong", Meaning: "test rows classified wrongly"},
+		{Name: "objective", Meaning: "what the fit minimises: Φ and the cost of the slack"},
+		{Name: "steps", Meaning: "Newton steps"},
+		{Name: "rank", Meaning: "columns of J that are independent in the space of φ"},
+	}
+	reductionColumns = experiment.Columns{
+		experiment.Text("database", "data set"),
+		experiment.Text("φ", "the spectral function"),
+		experiment.Text("kind", "kind of the row"),
+		experiment.Text("J", "kind of J: "+jRandom+", "+jKMeans+", "+jConstrained+"; "+noReduction+"; "+fitKernel+", which leaves out the objects without pairs by itself; or "+euclidean+", nothing learned").In(perJ...),
+		experiment.Text("k", "columns of J").In(perJ...),
+		experiment.Text("at", "size: which one").In("size"),
+		experiment.Number("value", "", "size: the size; wrong: test rows; objective: its value; steps: the steps; rank: columns"),
+		experiment.Number("of", "", "size: the training rows; wrong: test rows judged; objective: that of "+fitKernel+"; steps: the cap; rank: the columns of J"),
+	}
+)
+
+// Sizes of logdet2012/reduction.
+const (
+	constrainedRows = "constrained rows"
+	pairsGiven      = "pairs"
+)
+
+// reductionPhase is the phase of a fit, in which J is made, too.
+func reductionPhase(j string, k int) string { return fmt.Sprintf("%s, k = %d", j, k) }
+
+// reducible is the problem of a trial.
+type reducible struct {
+	*session
+	kernel      *kernelised // in units in which the median squared distance is 1
+	constraints []ltkernel.Constraint
+	constrained []int // rows that have pairs, in random order
+}
+
+// newReducible draws rows, half of which train, some of these for pairs, and the pairs.
+func newReducible(set *datasets.Set, s reductionSettings, seed experiment.Seed) (*reducible, error) {
+	rows := sample.Choose(seed.Stream("rows"), set.N(), min(s.Rows, set.N()))
+	y := set.Labels(rows)
+	train, test := parted(sample.StratifiedFolds(seed.Stream("folds"), y, folds), 1)
+	for _, part := range [][]int{train, test} {
+		for k, i := range part {
+			part[k] = rows[i]
+		}
+	}
+	session, err := newSession(set, train, test, settings{Scaling: datasets.ZScore, K: s.K}, seed, "reduction")
+	if err != nil {
+		return nil, err
+	}
+	r := &reducible{session: session}
+	plain, err := session.kernel(1)
+	if err != nil {
+		return nil, err
+	}
+	n := len(train)
+	u, l, err := boundsBy(itml.BoundPercentiles).OfGram(plain.train, allPairs(n))
+	if err != nil {
+		return nil, err
+	}
+	var all []float64
+	for _, p := range allPairs(n) {
+		all = append(all, plain.train.At(p.I, p.I)-2*plain.train.At(p.I, p.J)+plain.train.At(p.J, p.J))
+	}
+	slices.Sort(all)
+	median := all[len(all)/2]
+	k := mat.NewSymDense(plain.all.SymmetricDim(), nil)
+	k.ScaleSym(1/median, plain.all)
+	r.kernel = &kernelised{all: k, train: k.SliceSym(0, n)}
+
+	chosen := sample.Choose(seed.Stream("constrained rows"), n, min(s.Constrained, n))
+	known := make([]int, len(chosen))
+	for a, i := range chosen {
+		known[a] = session.train.y[i]
+	}
+	links, err := sample.DistinctLinks(seed.Stream("pairs"), known, min(s.Pairs, len(chosen)*(len(chosen)-1)/2))
+	if err != nil {
+		return nil, err
+	}
+	joined := map[int]bool{}
+	for _, link := range links {
+		i, j := chosen[link.I], chosen[link.J]
+		joined[i], joined[j] = true, true
+		if link.Label == metric.Similar {
+			r.constraints = append(r.constraints, ltkernel.AtMost(i, j, u/median))
+		} else {
+			r.constraints = append(r.constraints, ltkernel.AtLeast(i, j, l/median))
+		}
+	}
+	for _, i := range chosen {
+		if joined[i] {
+			r.constrained = append(r.constrained, i)
+		}
+	}
+	return r, nil
+}
+
+// basis returns J of a kind with k columns.
+func (r *reducible) basis(ctx context.Context, kind string, k int, rng *rand.Rand) (*mat.Dense, error) {
+	n := len(r.train.y)
+	j := mat.NewDense(n, k, nil)
+	switch kind {
+	case jRandom:
+		for i := range n {
+			for c := range k {
+				j.Set(i, c, rng.NormFloat64())
+			}
+		}
+	case jKMeans: // Φ times the indicator of a cluster points to its mean
+		fit, err := cluster.FitKMeans(ctx, rng, r.train.x, cluster.KMeansParams{K: k, Starts: 1})
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range fit.Assignment {
+			j.Set(i, c, 1)
+		}
+	case jConstrained:
+		for c, i := range r.constrained[:k] {
+			j.Set(i, c, 1)
+		}
+	case noReduction:
+		for i := range n {
+			j.Set(i, i, 1)
+		}
+	}
+	return j, nil
+}
+
+// wrongBy counts the wrong test rows under K = αK₀ + K₀SK₀ with S = JLJᵀ.
+func (r *reducible) wrongBy(ctx context.Context, k *mat.SymDense) (int, error) {
+	n := len(r.train.y)
+	return r.wrong(ctx, learnt{metric: gramMetric{k}, train: numbered(0, n), test: numbered(n, k.SymmetricDim())})
+}
+
+// reducedKernel is K of training and test rows, αK₀ + (K₀J)L(K₀J)ᵀ.
+func (r *reducible) reducedKernel(j *mat.Dense, fit ltkernel.ReducedResult) *mat.SymDense {
+	n, k := j.Dims()
+	m := r.kernel.all.SymmetricDim()
+	padded := mat.NewDense(m, k, nil) // no test row is in J
+	padded.Slice(0, n, 0, k).(*mat.Dense).Copy(j)
+	var kj, kjl, out mat.Dense
+	kj.Mul(r.kernel.all, padded)
+	kjl.Mul(&kj, fit.L)
+	out.Mul(&kjl, kj.T())
+	sym := mat.NewSymDense(m, nil)
+	for i := range m {
+		for c := i; c < m; c++ {
+			sym.SetSym(i, c, fit.Alpha*r.kernel.all.At(i, c)+out.At(i, c)/2+out.At(c, i)/2)
+		}
+	}
+	return sym
+}
+
+func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(reductionSettings)
+	set, err := load(env, seed, cell.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	if s.Database == digits389 {
+		set = onlyClasses(set, 3, 8, 9)
+	}
+	r, err := newReducible(set, s, seed)
+	if err != nil {
+		return nil, err
+	}
+	p := ltkernel.Params{Divergence: ltkernel.LogDet(), Slack: ltkernel.SlackL2, C: s.C, Tol: s.End.Tol, MaxIterations: s.End.Steps}
+	if s.Phi == phiTrace {
+		if p.Divergence, err = ltkernel.Trace(s.Tau); err != nil {
+			return nil, err
+		}
+	}
+	rows := reductionColumns.Table()
+	add := func(kind, j string, k int, at string, value, of float64) {
+		key := table.Key{"database": s.Database, "φ": s.Phi, "kind": kind, "J": j, "at": at}
+		if j != "" {
+			key["k"] = strconv.Itoa(k)
+		}
+		rows.Add(key, table.Values{"value": value, "of": of})
+	}
+	n := len(r.train.y)
+	for _, size := range []struct {
+		what  string
+		value int
+	}{{trainRows, n}, {constrainedRows, len(r.constrained)}, {pairsGiven, len(r.constraints)}} {
+		add("size", "", 0, size.what, float64(size.value), float64(n))
+	}
+	judged := func(j string, k int, kernel *mat.SymDense) error {
+		wrong, err := r.wrongBy(ctx, kernel)
+		add("wrong", j, k, "", float64(wrong), float64(len(r.test.y)))
+		return err
+	}
+	if err := judged(euclidean, 0, r.kernel.all); err != nil {
+		return nil, err
+	}
+	end := env.Lap(reductionPhase(fitKernel, len(r.constrained)))
+	exact, err := ltkernel.FitKernel(ctx, r.kernel.train, r.constraints, p)
+	end()
+	if err != nil {
+		return nil, err
+	}
+	fitted := func(j string, k, rank int, res learners.Result, objective float64) {
+		add("objective", j, k, "", objective, exact.Objective)
+		add("steps", j, k, "", float64(res.Iterations), float64(s.End.Steps))
+		add("rank", j, k, "", float64(rank), float64(k))
+	}
+	fitted(fitKernel, len(r.constrained), len(r.constrained), exact.Result, exact.Objective)
+	if err := judged(fitKernel, len(r.constrained), exact.All(r.kernel.all)); err != nil {
+		return nil, err
+	}
+	for _, kind := range append(slices.Clone(jNames), noReduction) {
+		ks := s.Ks
+		switch kind {
+		case noReduction:
+			ks = []int{n}
+		case jConstrained: // from all on, the answer is exact
+			ks = append(slices.DeleteFunc(slices.Clone(ks), func(k int) bool { return k >= len(r.constrained) }), len(r.constrained))
+		}
+		for _, k := range ks {
+			end := env.Lap(reductionPhase(kind, k))
+			j, err := r.basis(ctx, kind, k, seed.Stream(fmt.Sprintf("J, %s, %d", kind, k)))
+			if err != nil {
+				return nil, err
+			}
+			fit, err := ltkernel.FitReduced(ctx, r.kernel.train, j, r.constraints, p)
+			end()
+			if err != nil {
+				return nil, fmt.Errorf("%s, k = %d: %w", kind, k, err)
+			}
+			fitted(kind, k, k-fit.Dropped, fit.Result, fit.Objective)
+			if err := judged(kind, k, r.reducedKernel(j, fit)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+// onlyClasses returns the rows of some classes.
+func onlyClasses(set *datasets.Set, classes ...int) *datasets.Set {
+	var rows []int
+	for i, y := range set.Y {
+		if slices.Contains(classes, y) {
+			rows = append(rows, i)
+		}
+	}
+	return &datasets.Set{Name: set.Name, X: set.Rows(rows), Y: set.Labels(rows)}
+}
+
+// excess is how far an objective lies above another, as a share of it.
+func excess(value, of float64) float64 { return (value - of) / math.Abs(of) }
