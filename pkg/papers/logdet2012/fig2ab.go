@@ -45,7 +45,7 @@ var Fig2ab = experiment.Spec{
 	Views:   fig2abViews,
 	Claims:  fig2abClaims,
 	Pending: true,
-	Cost:    5 * time.Minute,
+	Cost:    3 * time.Minute,
 }
 
 // The methods of Fig. 2(a, b) that no other figure has.
@@ -136,8 +136,8 @@ func (c collection) settings(norm text.Norm, scale experiment.Scale) (s textSett
 	s = textSettings{
 		Panel: c.panel, Collection: c.name, Norm: norm, Terms: 5000, K: 10, Links: 100, Sizes: c.sizes,
 		Gammas: mainSettings.Gammas, Ts: []float64{-0.5, 0, 1, 3, 10, 30, 100, 300}, Targets: []int{3}, Mus: []float64{0.25, 0.5, 0.75},
-		Final: budget{100_000, 1_000}, Choice: budget{50_000, 200},
-		Inner: 4000, Bounds: 2000, LMNN: 600,
+		Final: budget{1_000_000, 1_000}, Choice: budget{200_000, 200},
+		Inner: 4000, Bounds: 2000, LMNN: 1000,
 	}
 	if norm != textReadings[0] {
 		s.Train = otherTrain
