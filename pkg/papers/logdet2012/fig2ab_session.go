@@ -106,17 +106,13 @@ func newTextSession(ctx context.Context, v *text.Vectorizer, bags []text.Bag, y,
 		}
 		out.lsa[i] = coordinates{l.Transform(out.train), l.Transform(out.test)}
 	}
-	dense, err := out.train.Dense()
-	if err != nil {
-		return nil, err
-	}
 	for _, size := range s.Sizes {
 		b := textBasis{}
 		rng := seed.Stream(fmt.Sprintf("basis of %d, %s", size, purpose))
-		if b.basis, err = iplr.ClassBasis(ctx, rng, dense, out.trainY, iplr.ClassParams{K: size, Few: iplr.FewRandom}); err != nil {
+		if b.basis, err = iplr.ClassBasis(ctx, rng, out.train, out.trainY, iplr.ClassParams{K: size, Few: iplr.FewRandom}); err != nil {
 			return nil, err
 		}
-		if b.problem, err = iplr.NewProblem(ctx, dense, b.basis, out.links); err != nil {
+		if b.problem, err = iplr.NewProblem(ctx, out.train, b.basis, out.links); err != nil {
 			return nil, err
 		}
 		u := b.basis.Vectors().T()
