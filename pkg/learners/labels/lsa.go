@@ -132,13 +132,19 @@ func newLSA(p LSAParams, mean []float64, w *mat.Dense, values []float64, scale, 
 }
 
 // fitSparseLSA is FitLSA for sparse rows by Lanczos. It returns nil and no error where Lanczos does not converge
-// within min(n, d)/2 products, more of which cost more than a full decomposition.
+// within min(n, d)/2 products, more of which cost more than a full decomposition, or
+// within as many as there is memory for (then there is none for a full decomposition either).
 func fitSparseLSA(ctx context.Context, x *sparse.Matrix, p LSAParams) (*LSA, error) {
 	n, d := x.Dims()
 	m := min(n, d)
-	// The basis of a Krylov space grows by doubling, with a few copies of what is found.
-	if err := limits.Check(fmt.Sprintf("LSA of a %d×%d matrix", n, d), limits.Floats(6, p.K, n+d)); err != nil {
+	// A Krylov space takes steps·(m + 2·steps) numbers, at most 2·steps·m, twice while its basis grows. Of K
+	// components there must be room for twice as many steps.
+	if err := limits.Check(fmt.Sprintf("LSA of a %d×%d matrix with %d components", n, d, p.K), limits.Floats(8, p.K, n+d)); err != nil {
 		return nil, fmt.Errorf("lsa: %w", err)
+	}
+	products := m / 2
+	if most := limits.Memory() / 32 / int64(m); most < int64(products) {
+		products = int(most)
 	}
 	mean := make([]float64, d)
 	if p.Centred {
@@ -164,7 +170,7 @@ func fitSparseLSA(ctx context.Context, x *sparse.Matrix, p LSAParams) (*LSA, err
 				c.mul(dst, cols)
 			}}
 		}
-		r := spectral.Largest(op, p.K, spectral.Options{Tol: lanczosTolerance, MaxProducts: m / 2})
+		r := spectral.Largest(op, p.K, spectral.Options{Tol: lanczosTolerance, MaxProducts: products})
 		if len(r.Values) < p.K || r.Status != spectral.Converged && r.Status != spectral.WholeSpace {
 			return nil, nil
 		}

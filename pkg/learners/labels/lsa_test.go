@@ -279,12 +279,31 @@ func TestLSAErrors(t *testing.T) {
 func TestLSAAtTheLimit(t *testing.T) {
 	t.Cleanup(func() { limits.SetMemory(0) })
 	x := termMatrix(t, rand.New(rand.NewPCG(90, 4)), 300, 200, 5, true)
-	limits.SetMemory(1 << 14)
 	var large *limits.MemoryError
+	for _, n := range []int{1, 200} { // the numbers of columns and rows overflow
+		rows := make([]sparse.Vector, n)
+		for i := range rows {
+			rows[i] = sparse.Vector{Index: []int{i, math.MaxInt - 2}, Value: []float64{1, 1}}
+		}
+		wide, err := sparse.NewMatrix(rows, math.MaxInt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := FitLSA(t.Context(), wide, LSAParams{K: 1}); !errors.As(err, &large) {
+			t.Errorf("%d rows of many columns: error %v, want a *limits.MemoryError", n, err)
+		}
+	}
+	limits.SetMemory(1 << 14)
 	for _, k := range []int{10, 100} {
 		if _, err := FitLSA(t.Context(), x, LSAParams{K: k}); !errors.As(err, &large) {
 			t.Errorf("k = %d: error %v, want a *limits.MemoryError", k, err)
 		}
+	}
+	// Memory for few steps, which do not converge, does not do for a dense decomposition.
+	limits.SetMemory(1 << 18)
+	small := termMatrix(t, rand.New(rand.NewPCG(90, 4)), 170, 160, 20, false)
+	if _, err := FitLSA(t.Context(), small, LSAParams{K: 10}); !errors.As(err, &large) || !strings.Contains(err.Error(), "LSA of 170×160 numbers") {
+		t.Errorf("memory for few steps: error %v, want a *limits.MemoryError", err)
 	}
 }
 
