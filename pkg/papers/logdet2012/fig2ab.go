@@ -45,7 +45,7 @@ var Fig2ab = experiment.Spec{
 	Views:   fig2abViews,
 	Claims:  fig2abClaims,
 	Pending: true,
-	Cost:    3 * time.Minute,
+	Cost:    2 * time.Minute,
 }
 
 // The methods of Fig. 2(a, b) that no other figure has.
