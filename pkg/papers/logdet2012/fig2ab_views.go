@@ -46,11 +46,11 @@ func textProtocol(r results) string {
 	if data == "" {
 		data = "built-in, made-up news, in place of the paper's"
 	}
-	return fmt.Sprintf("Data: %s. Words are stemmed by Porter's algorithm of 1980; stop words are left out, and all but the 5,000 words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
+	return fmt.Sprintf("Data: %s. Words are stemmed by Porter's algorithm of 1980; stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
 		"Protocol: k = %.0f neighbours, equal distances in the order of the training documents, tied votes to the class of the nearest. Per class %.0f similar pairs within it and %.0f between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %.0f training documents. "+
 		"Basis: the class means; means of randomly chosen classes if it is smaller; k-means of each class if it is larger. γ from 0.01 to 1000, t from −0.5 to 300 and μ of LMNN (¼, ½, ¾, with 3 targets) are chosen per size by a two-fold cross-validation on %.0f documents of the training fold, the first of equals. "+
 		"LMNN learns from %.0f training documents, for its cost. Folds and pairs are the same for all methods. %s",
-		data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), r.size(boundDocuments), r.size(innerDocuments), r.size(lmnnDocuments), foldsNote(r.t))
+		data, r.size(wordsOf), r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), r.size(boundDocuments), r.size(innerDocuments), r.size(lmnnDocuments), foldsNote(r.t))
 }
 
 // textBands adds a line of a method: accuracies in per cent with bands.
@@ -143,7 +143,7 @@ func drawTextChoices(all []textResults) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: choiceNote(all[0].results) + textProtocol(all[0].results)}
+	return plots.Drawing{Text: text, Caption: choiceNoteOn(all[0].results, "half of its documents") + textProtocol(all[0].results)}
 }
 
 func drawTextData(all []textResults) plots.Drawing {
