@@ -20,7 +20,7 @@ var writers = []string{"datasets.Scaler.ApplyInPlace", "metric.Orthonormalise", 
 
 // closedForms are the fits that return a model in closed form, or none, and so have no
 // learners.Result to tell.
-var closedForms = []string{"labels.FitFDA", "labels.FitPCA", "linear.FitRidge"}
+var closedForms = []string{"labels.FitFDA", "labels.FitLSA", "labels.FitPCA", "linear.FitRidge"}
 
 // terms are the types whose constants are words of the field, or plain with the name of their
 // package before them.

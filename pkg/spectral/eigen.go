@@ -143,16 +143,37 @@ func byDivision(n int, data []float64, vectors bool) (values []float64, v *mat.D
 	if !vectors {
 		return values, nil, TridiagonalValues(values, e)
 	}
-	var x, out []float64
-	var order []int
-	if !tridiagonal(values, e, func() bool {
-		x, out, order, ok = divide(values, e)
-		return ok
-	}) {
+	x, out, order, ok := tridiagonalByDivision(values, e)
+	if !ok {
 		return nil, nil, false
 	}
 	q.applyTo(x)
-	// The rows become columns.
+	toColumns(out, x, order)
+	return values, mat.NewDense(n, n, out), true
+}
+
+// tridiagonalByDivision is divide for numbers of any range.
+func tridiagonalByDivision(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
+	done := tridiagonal(d, e, func() bool {
+		vectors, scratch, order, ok = divide(d, e)
+		return ok
+	})
+	return vectors, scratch, order, done
+}
+
+// divided is TridiagonalVectors of the identity, by divide and conquer. It overwrites d with the eigenvalues, which it returns.
+func divided(d, e []float64) (values, vectors []float64, ok bool) {
+	x, out, order, ok := tridiagonalByDivision(d, e)
+	if !ok {
+		return nil, nil, false
+	}
+	toColumns(out, x, order)
+	return d, out, true
+}
+
+// toColumns sets column j of the n×n matrix out to row order[j] of x.
+func toColumns(out, x []float64, order []int) {
+	n := len(order)
 	const tile = 16
 	for i0 := 0; i0 < n; i0 += tile {
 		for j0 := 0; j0 < n; j0 += tile {
@@ -164,7 +185,6 @@ func byDivision(n int, data []float64, vectors bool) (values []float64, v *mat.D
 			}
 		}
 	}
-	return values, mat.NewDense(n, n, out), true
 }
 
 // TridiagonalValues replaces d, the diagonal of a symmetric tridiagonal matrix T, by the eigenvalues

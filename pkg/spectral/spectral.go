@@ -396,11 +396,7 @@ func (k *krylov) project(beta float64) {
 	n := len(k.diag)
 	k.theta = slices.Clone(k.diag)
 	e := append(slices.Clone(k.off), 0)
-	k.ritz = make([]float64, n*n)
-	for i := range n {
-		k.ritz[i*n+i] = 1
-	}
-	if !TridiagonalVectors(k.theta, e[:n-1], k.ritz) {
+	if !k.solve(e[:n-1]) {
 		panic("spectral: the eigenvalues of a finite tridiagonal matrix did not converge")
 	}
 	k.s.scale = max(k.s.scale, math.Abs(k.theta[0]), math.Abs(k.theta[n-1]))
@@ -408,6 +404,28 @@ func (k *krylov) project(beta float64) {
 	for k.converged < n && beta*math.Abs(k.ritz[(n-1)*n+k.converged]) <= k.s.o.Tol*k.s.scale {
 		k.converged++
 	}
+}
+
+// manySteps is the dimension of a Krylov space from which divide and conquer takes less than QL iterations by so much that it matters. Below,
+// the bits of published results stay.
+const manySteps = 400
+
+// solve replaces theta, the diagonal of a tridiagonal matrix, by the eigenvalues, and sets ritz to the eigenvectors. It overwrites e, the
+// entries beside the diagonal.
+func (k *krylov) solve(e []float64) bool {
+	n := len(k.theta)
+	if n >= manySteps {
+		values, vectors, ok := divided(slices.Clone(k.theta), e)
+		if ok {
+			k.theta, k.ritz = values, vectors
+		}
+		return ok
+	}
+	k.ritz = make([]float64, n*n)
+	for i := range n {
+		k.ritz[i*n+i] = 1
+	}
+	return TridiagonalVectors(k.theta, e, k.ritz)
 }
 
 // settled reports whether enough leading pairs have converged: those that are

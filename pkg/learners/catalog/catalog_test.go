@@ -853,6 +853,7 @@ func ExampleAll() {
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
 	// iplr          data set and class labels            basis=classes bound-pairs=1000 cycles=0 gamma=1 high=0 infeasible=slack k=0 links=100 low=0 lower=0 rule=percentiles seed=1 slack=soft tol=0.001 upper=0
 	// pca           data set                             dim=2
+	// lsa           data set                             centring=none dim=2
 	// invcov        data set                             ridge=0
 	// fda           data set and class labels            dim=0 ridge=0
 	// lmnn          data set and class labels            iterations=2000 k=3 mu=0.5 ridge=0 tol=0.001

@@ -459,6 +459,25 @@ var entries = []Entry{
 		},
 	},
 	{
+		Name:        "lsa",
+		Doc:         "latent semantic analysis: the right singular vectors of the rows, which are not centred",
+		Source:      "Deerwester, Dumais, Furnas, Landauer, Harshman. Indexing by Latent Semantic Analysis. J. Am. Soc. Inf. Sci. 41, 1990",
+		Feedback:    Data,
+		Version:     labels.LSAVersion,
+		Constructor: "labels.FitLSA",
+		Params: []Param{
+			of(labels.LSAParams{}, "K", Param{Name: "dim", Doc: "number of components", Default: "2"}),
+			choice("centring", "what is subtracted first: nothing, or the mean row, which makes it pca", "none", "mean"),
+		},
+		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
+			l, err := labels.FitLSA(ctx, x, labels.LSAParams{K: v.Int("dim"), Centred: v.Text("centring") == "mean"})
+			if err != nil {
+				return learners.MetricResult{}, err
+			}
+			return learners.MetricResult{Metric: l.Metric(), Result: learners.Result{Status: learners.Closed}}, nil
+		},
+	},
+	{
 		Name:        "invcov",
 		Doc:         "inverse covariance of all rows, without regard to classes",
 		Source:      "Mahalanobis. On the generalised distance in statistics. Proc. Natl. Inst. Sci. India 2, 1936",

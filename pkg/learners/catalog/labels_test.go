@@ -19,6 +19,8 @@ func TestLabelParams(t *testing.T) {
 		given [2]map[string]string
 	}{
 		{"invcov", [2]map[string]string{{"ridge": "0"}, {"ridge": "0.1"}}},
+		{"lsa", [2]map[string]string{{"dim": "1"}, {"dim": "2"}}},
+		{"lsa", [2]map[string]string{{"dim": "1"}, {"dim": "1", "centring": "mean"}}},
 		{"lmnn", [2]map[string]string{{"k": "1"}, {"k": "3"}}},
 		{"lmnn", [2]map[string]string{{"mu": "0.2"}, {"mu": "0.8"}}},
 		{"lmnn", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.00001"}}},

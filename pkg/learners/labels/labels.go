@@ -1,5 +1,5 @@
 // Package labels learns projections and metrics from a whole data set with
-// class labels (FDA, LMNN, MCML) or without (PCA, the inverse covariance). Rows are
+// class labels (FDA, LMNN, MCML) or without (PCA, LSA, the inverse covariance). Rows are
 // samples.
 package labels
 

@@ -63,43 +63,69 @@ func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
 
 // fitPCA is FitPCA for input that has been checked, of which it overwrites x.
 func fitPCA(x *mat.Dense, k int) (*PCA, error) {
-	n, d := x.Dims()
 	mean := centre(x)
 	var total float64
+	n, _ := x.Dims()
 	for i := range n {
 		r := x.RawRowView(i)
 		total += floats.Dot(r, r)
 	}
-	if math.IsInf(total, 0) || math.IsNaN(total) {
-		return nil, errors.New("pca: the variance of the data overflows float64: rescale the features")
+	if err := checkSpread(total, n, mat.Norm(x, 1) > 0); err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
 	}
-	if total/float64(n) < metric.LeastNormal && mat.Norm(x, 1) > 0 {
-		return nil, errors.New("pca: the variance of the data vanishes in float64: rescale the features")
+	values, w, residual, err := principal(x, k)
+	if err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
 	}
+	return &PCA{mean: mean, w: w, variances: values, residual: residual}, nil
+}
+
+// checkSpread returns an error unless the sum of squares of n rows is in the range of float64. differ says that it is not 0 in exact arithmetic.
+func checkSpread(total float64, n int, differ bool) error {
+	switch {
+	case math.IsInf(total, 0) || math.IsNaN(total):
+		return errors.New("the variance of the data overflows float64: rescale the features")
+	case total/float64(n) < metric.LeastNormal && differ:
+		return errors.New("the variance of the data vanishes in float64: rescale the features")
+	}
+	return nil
+}
+
+// principal returns the k largest eigenvalues of (1/n)·xᵀx, which are ≥ 0, orthonormal eigenvectors as rows, and the largest
+// residual of an eigenpair that it used, relative to the largest eigenvalue.
+func principal(x *mat.Dense, k int) (values []float64, w *mat.Dense, residual float64, err error) {
+	n, d := x.Dims()
 	dual := n < d
 	factor := mat.Matrix(x.T())
 	if dual {
 		factor = x
 	}
-	values, w, residual, err := topEigen(matrix.Outer(1/float64(n), factor), k)
+	values, w, residual, err = topEigen(matrix.Outer(1/float64(n), factor), k)
 	if err != nil {
-		return nil, fmt.Errorf("pca: %w", err)
+		return nil, nil, 0, err
 	}
 	if dual { // the component of eigenvector q of the Gram matrix is Xᵀq/‖Xᵀq‖
 		w = matrix.Mul(w, x)
-		for i := range k {
-			r := w.RawRowView(i)
-			if s := math.Sqrt(float64(n) * values[i]); s > 0 {
-				floats.Scale(1/s, r)
+	}
+	return values, settle(values, w, n, dual), residual, nil
+}
+
+// settle makes eigenvectors of what was found, and values ≥ 0. If dual, the rows of w are Xᵀq for unit eigenvectors q of the n×n Gram matrix. It
+// overwrites both.
+func settle(values []float64, w *mat.Dense, n int, dual bool) *mat.Dense {
+	if dual {
+		for i, v := range values {
+			if s := math.Sqrt(float64(n) * v); s > 0 {
+				floats.Scale(1/s, w.RawRowView(i))
 			}
 		}
 		metric.Orthonormalise(w) // where λ is small q has lost what Xᵀq needs
 	}
-	for i := range k {
+	for i := range values {
 		values[i] = max(values[i], 0)
 		metric.FixSign(w.RawRowView(i))
 	}
-	return &PCA{mean: mean, w: w, variances: values, residual: residual}, nil
+	return w
 }
 
 // made returns p, and panics if no constructor made it.

@@ -17,7 +17,7 @@ const (
 	FDAKind = "labels/fda"
 )
 
-// projection is what PCA and FDA save: x ↦ W(x − μ), and one value per row of W.
+// projection is what PCA, LSA and FDA save: x ↦ W(x − μ), and one value per row of W.
 type projection struct {
 	Mean   persist.Floats `json:"mean"`
 	Rows   persist.Floats `json:"rows"` // W, row by row
@@ -26,12 +26,14 @@ type projection struct {
 
 // Save writes the components in the format of package persist, kind
 // "labels/pca". What is loaded from it transforms to the same bits.
-func (p *PCA) Save(w io.Writer) error { return save(w, PCAKind, p.made().mean, p.w, p.variances) }
+func (p *PCA) Save(w io.Writer) error {
+	return save(w, PCAKind, struct{}{}, p.made().mean, p.w, p.variances)
+}
 
 // LoadPCA reads what PCA.Save wrote. Its errors wrap those of package persist if
 // the file is foreign, newer, damaged or of another kind.
 func LoadPCA(r io.Reader) (*PCA, error) {
-	s, w, err := load(r, PCAKind)
+	s, w, err := load(r, PCAKind, &struct{}{})
 	if err != nil {
 		return nil, err
 	}
@@ -40,26 +42,28 @@ func LoadPCA(r io.Reader) (*PCA, error) {
 
 // Save writes the directions in the format of package persist, kind
 // "labels/fda". What is loaded from it transforms to the same bits.
-func (f *FDA) Save(w io.Writer) error { return save(w, FDAKind, f.made().mean, f.w, f.values) }
+func (f *FDA) Save(w io.Writer) error {
+	return save(w, FDAKind, struct{}{}, f.made().mean, f.w, f.values)
+}
 
 // LoadFDA reads what FDA.Save wrote. Its errors wrap those of package persist if
 // the file is foreign, newer, damaged or of another kind.
 func LoadFDA(r io.Reader) (*FDA, error) {
-	s, w, err := load(r, FDAKind)
+	s, w, err := load(r, FDAKind, &struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	return &FDA{mean: s.Mean, w: w, values: s.Values}, nil
 }
 
-func save(out io.Writer, kind string, mean []float64, w *mat.Dense, values []float64) error {
+func save(out io.Writer, kind string, params any, mean []float64, w *mat.Dense, values []float64) error {
 	rows := mat.DenseCopyOf(w).RawMatrix().Data // without gaps between rows
-	return persist.Write(out, kind, struct{}{}, projection{mean, rows, values})
+	return persist.Write(out, kind, params, projection{mean, rows, values})
 }
 
-func load(r io.Reader, kind string) (projection, *mat.Dense, error) {
+func load(r io.Reader, kind string, params any) (projection, *mat.Dense, error) {
 	var s projection
-	if err := persist.Load(r, kind, &struct{}{}, &s); err != nil {
+	if err := persist.Load(r, kind, params, &s); err != nil {
 		return projection{}, nil, err
 	}
 	w, err := s.matrix()

@@ -158,10 +158,13 @@ func drawChoices(all []readResults) plots.Drawing {
 }
 
 // choiceNote explains the cells of choiceHead.
-func choiceNote(r results) string {
-	return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
+func choiceNote(r results) string { return choiceNoteOn(r, "half of the training rows") }
+
+// choiceNoteOn is choiceNote for an inner cross-validation whose folds are of something else.
+func choiceNoteOn(r results, rows string) string {
+	return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on %s each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
 		"MCML or LMNN after %.0f iterations, or %.0f in choosing. A candidate that float64 does not allow counts all its rows as wrong. ",
-		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits)))
+		rows, r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits)))
 }
 
 // choiceSpread is the place of the candidates' errors in choiceHead and choiceCells.
