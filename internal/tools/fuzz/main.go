@@ -1,7 +1,7 @@
 // Command fuzz runs every fuzz target of the module and says how many inputs
 // each one tried.
 //
-//	go run ./internal/tools/fuzz                      10000 inputs per target, as CI does
+//	go run ./internal/tools/fuzz                      10000 inputs per target; CI has 4000
 //	go run ./internal/tools/fuzz -time 10m            ten minutes per target
 //	go run ./internal/tools/fuzz -time 10m ReadCSV    the targets that match a pattern
 //
