@@ -145,7 +145,7 @@ const fewProducts = 300
 // SingularBasis returns the k right singular vectors of the n×d matrix x with the largest singular values, descending: "the top k singular vectors of Φ". The data are not
 // centred; for centred ones, give NewBasis the components of labels.FitPCA. Vectors with singular values below 1e-8 of the largest are left out, so that the rank may be less than k.
 //
-// Of a *sparse.Matrix with e entries, k ≤ min(n, d)/8 vectors take O(e) per product of a Lanczos search, whose products are min(n, d)/2 at most, and other k, or a search that does not end by then, a Gram matrix of order min(n, d).
+// Of a *sparse.Matrix with e entries, k ≤ min(n, d)/8 vectors take a Lanczos search of at most min(n, d)/2 products, O(e) each. Other k, and a search that does not end by then, take a Gram matrix of order min(n, d).
 //
 // It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite, if all are zero, if squared lengths of rows overflow, if memory exceeds limits.Memory, or if ctx is done. It
 // panics if x is nil or empty.

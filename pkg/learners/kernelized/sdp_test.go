@@ -425,8 +425,8 @@ func TestRCAIsTheSDP(t *testing.T) {
 	}
 }
 
-// A regularised program, min tr(W) + γf(W) under linear constraints, solves the program without f, exactly, for all γ ≤ 1/t if t is a Lagrange multiplier of tr(W) ≤ p
-// in the problem that chooses the least f among its optima, p their value; and for no γ > 0 if there is no t (Kulis, Sra, Dhillon, Convex Perturbations for Scalable Semidefinite
+// A regularised program, min tr(W) + γf(W) under linear constraints, may solve the program without f exactly. Let p be the optimal value of that, and t a
+// Lagrange multiplier of tr(W) ≤ p in the problem that chooses the least f among its optima. All γ ≤ 1/t will do, and no γ > 0 if there is no t (Kulis, Sra, Dhillon, Convex Perturbations for Scalable Semidefinite
 // Programming, AISTATS 2009, after Mangasarian and Meyer 1979; Friedlander and Tseng, SIAM J. Optim. 18, 2007). The programs here are in the
 // plane: objects at 0, e₁ and another point, of which the fit sees the Gram matrix, which is singular.
 func TestRegularisedSDP(t *testing.T) {

@@ -58,8 +58,8 @@ type LSA struct {
 // way of FitPCA. Sign and degenerate components are as there.
 //
 // Singular values are accurate to some 1e-13·σ₁²/σ. It returns an error if K is out of range, if an entry is NaN or infinite, if
-// the sum of squares overflows, or is below 2.3e-308·n though it is not 0, if memory does not do, or if ctx is done. It panics if x
-// is nil or empty.
+// memory does not do, or if ctx is done. So it does if the sum of squares overflows, or is below 2.3e-308·n though it is not 0. It panics
+// if x is nil or empty.
 func FitLSA(ctx context.Context, x mat.Matrix, p LSAParams) (*LSA, error) {
 	if matrix.IsNil(x) {
 		panic("labels: FitLSA: x is nil")
@@ -132,8 +132,8 @@ func newLSA(p LSAParams, mean []float64, w *mat.Dense, values []float64, scale, 
 }
 
 // fitSparseLSA is FitLSA for sparse rows by Lanczos. It returns nil and no error where Lanczos does not converge
-// within min(n, d)/2 products, more of which cost more than a full decomposition, or
-// within as many as there is memory for (then there is none for a full decomposition either).
+// within min(n, d)/2 products: more cost more than a full decomposition. So it does where memory ends before (then there is
+// none for a full decomposition either).
 func fitSparseLSA(ctx context.Context, x *sparse.Matrix, p LSAParams) (*LSA, error) {
 	n, d := x.Dims()
 	m := min(n, d)
