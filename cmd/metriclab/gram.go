@@ -342,6 +342,8 @@ func (g *crossFlags) given(c *cobra.Command) (bool, error) {
 		return false, usageError{errors.New("flag --kernel-out: only together with --self-gram, which the learned kernel among new objects needs")}
 	case changed("cross-gram") && changed("guard-formulas"):
 		return false, usageError{errors.New("flag --guard-formulas: not together with --cross-gram: there are no classes")}
+	case changed("cross-gram") && changed("subspace"):
+		return false, usageError{errors.New("flag --subspace: not together with --cross-gram: it is for models of iplr")}
 	case changed("cross-gram") && changed("format"):
 		return false, usageError{errors.New("flag --format: not together with --cross-gram: it is for tables")}
 	}

@@ -97,7 +97,7 @@ func TestGoldenGram(t *testing.T) {
 		"transform --model m.json --cross-gram nowhere.csv", "transform --model m.json --cross-gram=", "transform --model m.json --self-gram k2.csv table.csv",
 		"transform --model m.json --cross-gram k1.csv --kernel-out k.csv", "transform --model m.json --cross-gram k1.csv --self-gram k2large.csv",
 		"transform --model m.json --cross-gram k1.csv --self-gram skew.csv", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --kernel-out k2.csv",
-		"transform --model m.json --cross-gram k1.csv --guard-formulas", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z.csv --kernel-out z.csv",
+		"transform --model m.json --cross-gram k1.csv --guard-formulas", "transform --model m.json --cross-gram k1.csv --subspace", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z.csv --kernel-out z.csv",
 		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
 		"fit table.csv --label class --learner fda --out table.json", "transform --model table.json --cross-gram k1.csv", "transform --model k0.csv --cross-gram k1.csv",
 	}), "$1: ROUND-OFF"))

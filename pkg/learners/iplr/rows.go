@@ -91,7 +91,7 @@ func (x rows) vectors(k int) (*mat.Dense, error) {
 // projectSparse sets z, r and ‖x_i − x_j‖² of links between sparse rows.
 func (p *pairs) projectSparse(ctx context.Context, x *sparse.Matrix, u *mat.Dense, ends func(link int) (i, j int)) error {
 	var v sparse.Vector
-	for l := range p.labels {
+	for l := range p.links {
 		if l%looks == 0 && ctx.Err() != nil {
 			return fmt.Errorf("iplr: %w", ctx.Err())
 		}
