@@ -125,7 +125,7 @@ func TestTablesGolden(t *testing.T) {
 		}},
 		{"transform-errors", []string{
 			"fit good.csv --label class --drop id --learner fda --out m.json", "fit plain.csv --label 1 --learner fda --out plain.json",
-			"transform good.csv", "transform --model m.json", "transform good.csv --model nowhere.json", "transform good.csv --model model.txt",
+			"transform good.csv", "transform good.csv --model m.json --subspace", "transform --model m.json", "transform good.csv --model nowhere.json", "transform good.csv --model model.txt",
 			"transform good.csv --model pola.state", "transform good.csv --model cut.json", "transform renamed.csv --model m.json",
 			"transform narrow.csv --model plain.json", "transform holes.csv --model m.json", "transform bad.csv --model m.json", "transform good.csv --model m.json --out x --npy x", "transform good.csv --model m.json --out x --npy ./x",
 			"transform good.csv --model m.json --out .", "transform good.csv --model m.json --npy nowhere/z.npy", "plot good.csv --model m.json", "plot good.csv --model m.json --out p.pdf",
@@ -147,6 +147,7 @@ func TestTablesGolden(t *testing.T) {
 			"fit words.svm --learner iplr --param k=9 --out m.json", "fit words.svm --learner iplr --param basis=singular --param k=6 --out m.json",
 			"fit words.svm --learner iplr --param rule=given --param upper=3 --param lower=2 --out m.json",
 			"fit words.svm --learner iplr --no-standardise --param slack=hard --param rule=given --param upper=0.1 --param lower=2 --out m.json",
+			"transform words.svm --model m.json --subspace --out z.csv --npy z.npy",
 			"transform far.svm --model m.json", "transform words.svm --model iplr.json",
 		}},
 		{"evaluate", []string{

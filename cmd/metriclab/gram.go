@@ -38,7 +38,7 @@ d(i,j) = K_ii - 2 K_ij + K_jj of the learned kernel K and objects counted from 0
 
 The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of W) + slack. It
 prints the objective, the rank of K, the KKT residual, the duality gap and how many
-constraints are violated. If no kernel satisfies the constraints, it names the lines that
+constraints are violated, with the first twenty of them. If no kernel satisfies the constraints, it names the lines that
 contradict each other, with the weights of a dual certificate, writes nothing and ends
 with exit code 1. See also: metriclab transform --cross-gram.`
 
@@ -115,7 +115,13 @@ func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags
 		if err := a.printInfeasible(e, cs); err != nil {
 			return err
 		}
+		if len(e.Conflict) == 1 {
+			return fmt.Errorf("%s:%d: no kernel of the objects of %s has %s", cs.Name, cs.Lines[e.Conflict[0]], g.gram, spell(cs.List[e.Conflict[0]]))
+		}
 		return fmt.Errorf("%s: no kernel satisfies %s together", cs.Name, linesOf(cs, e.Conflict))
+	}
+	if e, ok := errors.AsType[*ltkernel.ConstraintError](err); ok {
+		return fmt.Errorf("%s:%d: %s: %w", cs.Name, cs.Lines[e.Index], spell(cs.List[e.Index]), e.Err)
 	}
 	if err != nil {
 		return err
@@ -176,16 +182,22 @@ func linesOf(cs *lines.Constraints, constraints []int) string {
 	return "lines " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
+var relations = map[ltkernel.Sense]string{ltkernel.SenseAtMost: "<=", ltkernel.SenseAtLeast: ">=", ltkernel.SenseExactly: "="}
+
 // spell writes a constraint as a formula.
 func spell(c ltkernel.Constraint) string {
-	relation := map[ltkernel.Sense]string{ltkernel.SenseAtMost: "<=", ltkernel.SenseAtLeast: ">=", ltkernel.SenseExactly: "="}[c.Sense]
+	return fmt.Sprintf("%s %s %v", leftSide(c), relations[c.Sense], c.Bound)
+}
+
+// leftSide writes what a constraint bounds.
+func leftSide(c ltkernel.Constraint) string {
 	switch {
 	case c.Trace != 0:
-		return fmt.Sprintf("tr K %s %v", relation, c.Bound)
+		return "tr K"
 	case len(c.Dists) == 2:
-		return fmt.Sprintf("d(%d,%d) - d(%d,%d) %s %v", c.Dists[0].I, c.Dists[0].J, c.Dists[1].I, c.Dists[1].J, relation, c.Bound)
+		return fmt.Sprintf("d(%d,%d) - d(%d,%d)", c.Dists[0].I, c.Dists[0].J, c.Dists[1].I, c.Dists[1].J)
 	}
-	return fmt.Sprintf("d(%d,%d) %s %v", c.Dists[0].I, c.Dists[0].J, relation, c.Bound)
+	return fmt.Sprintf("d(%d,%d)", c.Dists[0].I, c.Dists[0].J)
 }
 
 // printInfeasible shows a certificate.
@@ -227,9 +239,13 @@ func (a *app) printGram(g *model.Gram, cs *lines.Constraints, out string, f *gra
 	fmt.Fprintf(&b, "\nstatus: %s after %s\n", rep.Status, plural.Of(rep.Iterations, "step"))
 	if rep.Status != learners.Converged {
 		fmt.Fprintf(&b, "the learner stopped early: what is written is its last kernel, not the best one\n")
+		if r.Params["slack"] != ltkernel.SlackHard.String() {
+			fmt.Fprintf(&b, "constraints may contradict each other at too high a price of slack: a smaller c makes the problem easier\n")
+		}
 	}
 	fmt.Fprintf(&b, "objective: %.10g\nrank: %d\nKKT residual: %.3g\nduality gap: %.3g\nviolated constraints: %d\n",
-		rep.Objective, g.Rank(), rep.Residual, rep.Gap, rep.Violated)
+		rep.Objective, g.Rank(), rep.Residual, rep.Gap, len(rep.Violated))
+	printViolated(&b, rep.Solution, cs)
 	if g.Rank() == 0 {
 		fmt.Fprintf(&b, "the learned kernel is 0: all objects coincide\n")
 	}
@@ -239,6 +255,21 @@ func (a *app) printGram(g *model.Gram, cs *lines.Constraints, out string, f *gra
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
+}
+
+// mostViolated is how many violated constraints a report shows.
+const mostViolated = 20
+
+// printViolated shows the constraints that the kernel violates, in the order of their lines.
+func printViolated(b *strings.Builder, s ltkernel.Solution, cs *lines.Constraints) {
+	for k, i := range s.Violated {
+		if k == mostViolated {
+			fmt.Fprintf(b, "  and %d more\n", len(s.Violated)-mostViolated)
+			return
+		}
+		c := cs.List[i]
+		fmt.Fprintf(b, "  line %d: %s is %.6g, want %s %v\n", cs.Lines[i], leftSide(c), s.Sides[i], relations[c.Sense], c.Bound)
+	}
 }
 
 // writeGram writes the model and, if a file is named, its kernel.
@@ -311,6 +342,8 @@ func (g *crossFlags) given(c *cobra.Command) (bool, error) {
 		return false, usageError{errors.New("flag --kernel-out: only together with --self-gram, which the learned kernel among new objects needs")}
 	case changed("cross-gram") && changed("guard-formulas"):
 		return false, usageError{errors.New("flag --guard-formulas: not together with --cross-gram: there are no classes")}
+	case changed("cross-gram") && changed("subspace"):
+		return false, usageError{errors.New("flag --subspace: not together with --cross-gram: it is for models of iplr")}
 	case changed("cross-gram") && changed("format"):
 		return false, usageError{errors.New("flag --format: not together with --cross-gram: it is for tables")}
 	}

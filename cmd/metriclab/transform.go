@@ -24,7 +24,7 @@ import (
 func (a *app) transformCommand() *cobra.Command {
 	var path, format string
 	var out embedOutputs
-	var guard bool
+	var guard, subspace bool
 	var g crossFlags
 	c := &cobra.Command{
 		Use:   "transform {DATA.csv | --cross-gram K1.csv} --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
@@ -42,6 +42,13 @@ alone. The classes are left out if none is there; some alone are an error.
 The coordinates of a kernel learner are G k(x), from kernel values with the rows that
 the model stores. The model of kernel-itml is refused: its metric sees what lies
 outside their span, too, so it has no coordinates.
+
+The metric of iplr differs from the Euclidean one in a subspace of k dimensions alone.
+With --subspace its model writes the k coordinates there, z1 to zk, and then a column
+"outside": the length of the rest of the row, which is not among them. The squared
+distance of two rows is that of their z and between the squares of the difference and
+of the sum of the two lengths. Without --subspace there are as many coordinates as
+features, and distances are exact.
 
 The table may have any length: it is read in blocks, and memory does not grow with
 it. Rows of svmlight (see metriclab fit --help) are all read first. A file is written
@@ -85,7 +92,12 @@ it: --kernel-out then has the whole learned kernel among the new objects.`,
 			if err != nil {
 				return err
 			}
-			return a.transform(c.Context(), args[0], rows, m, out, guard)
+			if subspace {
+				if m, err = m.Within(); err != nil {
+					return fmt.Errorf("flag --subspace: %w", err)
+				}
+			}
+			return a.transform(c.Context(), args[0], rows, m, out, guard, subspace)
 		},
 	}
 	addModel(c, &path)
@@ -93,6 +105,7 @@ it: --kernel-out then has the whole learned kernel among the new objects.`,
 	g.add(c)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
+	c.Flags().BoolVar(&subspace, "subspace", false, "of iplr: write the coordinates in its subspace alone, and the length of what is outside")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")
 	return c
 }
@@ -120,13 +133,13 @@ func (o *embedOutputs) check(c *cobra.Command, reads ...string) (err error) {
 }
 
 // transform embeds a table.
-func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard bool) error {
+func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard, subspace bool) error {
 	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard}
+	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard, subspace: subspace}
 	if o == (embedOutputs{}) {
 		return e.toOutput()
 	}
@@ -142,6 +155,8 @@ type embedding struct {
 	rows  tableFormat
 	model *model.Model
 	guard bool
+	// The last coordinate is the length of what is outside.
+	subspace bool
 
 	text []byte // of a block
 	told bool   // which columns are left out
@@ -325,6 +340,9 @@ func (e *embedding) toOutput() error {
 	return write(waiting)
 }
 
+// outsideColumn is the name of the last column with --subspace.
+const outsideColumn = "outside"
+
 // write sets text to the rows of a block, after a header if it is the first one. Each coordinate has as many digits
 // as bring back every bit. With guard, no class is a formula.
 func (e *embedding) write(b *model.Embedded, first bool) error {
@@ -349,13 +367,21 @@ func (e *embedding) write(b *model.Embedded, first bool) error {
 			if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r {
 				label = "label" // a coordinate has this name
 			}
+			if label == outsideColumn && e.subspace {
+				label = "label"
+			}
 			if err := class(label); err != nil {
 				return err
 			}
 		}
+		last := ""
+		if e.subspace {
+			r, last = r-1, outsideColumn+","
+		}
 		for j := range r {
 			e.text = append(strconv.AppendInt(append(e.text, 'z'), int64(j+1), 10), ',')
 		}
+		e.text = append(e.text, last...)
 		e.text[len(e.text)-1] = '\n'
 	}
 	for i := range n {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
@@ -120,6 +121,23 @@ func TestLowRankSparse(t *testing.T) {
 			t.Errorf("coordinates are off by %g", d)
 		}
 		f := m.F()
+		within := m.Within(s)
+		if d := matrixtest.Distance(within, m.Within(x)); d > 1e-12*scale*mat.Norm(x, 2) {
+			t.Errorf("numbers within are off by %g", d)
+		}
+		if got := within.At(2, c.k); got > 1e-12 {
+			t.Errorf("a vector of the basis is %g outside", got)
+		}
+		for i := range 9 {
+			for j := range 9 {
+				v := metric.Sub(nil, within.RawRowView(i), within.RawRowView(j))
+				low := floats.Dot(v, v)
+				high := low + 4*within.At(i, c.k)*within.At(j, c.k)
+				if got := m.SqDistSparse(s.Row(i), s.Row(j)); got < low-1e-11*scale*(1+low) || got > high+1e-11*scale*(1+high) {
+					t.Errorf("squared distance %v, want %v to %v", got, low, high)
+				}
+			}
+		}
 		for i := range 9 {
 			for j := range 9 {
 				want := m.SqDist(x.RawRowView(i), x.RawRowView(j))

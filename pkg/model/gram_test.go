@@ -102,7 +102,7 @@ func TestGramEmbed(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if rep := g.Report(); rep.Status != learners.Converged || rep.Violated > 0 && g.Recipe().Params["slack"] == "hard" {
+			if rep := g.Report(); rep.Status != learners.Converged || len(rep.Violated) > 0 && g.Recipe().Params["slack"] == "hard" {
 				t.Errorf("%s: %+v", name, rep)
 			}
 			var res ltkernel.KernelResult // the slow reference: W itself

@@ -41,6 +41,7 @@ type Model struct {
 	scaler  *datasets.Scaler
 	metric  Metric
 	report  Report
+	within  bool // Embed as Within says
 }
 
 // Report is what there is to say of one fit.
@@ -80,7 +81,7 @@ var ErrKernel = errors.New("a kernel metric is no linear map of the features, so
 var ErrNoEmbedding = errors.New("its kernel metric, of W = αI + ΦSΦᵀ, sees what lies outside the span of the stored rows too, so it has no coordinates")
 
 // ErrZero is returned, wrapped, where a model has to embed and its metric is 0.
-var ErrZero = errors.New("the learned metric is 0: all points coincide; more pairs or passes may help")
+var ErrZero = errors.New("the learned metric is 0: all points coincide")
 
 // made returns m, and panics if no constructor made it.
 func (m *Model) made() *Model {
@@ -132,6 +133,18 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
+// Within returns m as a model that embeds in the subspace of a metric of identity plus low rank, such as that of iplr: in k coordinates z
+// and, behind them, the length ρ of the part of a row outside the subspace (see metric.LowRank.Within). Where d is large these k + 1 numbers take the
+// place of the d coordinates of m. It returns an error if the metric is another one.
+func (m *Model) Within() (*Model, error) {
+	if _, ok := m.made().metric.(*metric.LowRank); !ok {
+		return nil, fmt.Errorf("model: %s: its metric does not differ from the Euclidean one in a subspace alone, as that of iplr does", m.recipe.Learner)
+	}
+	inside := *m
+	inside.within = true
+	return &inside, nil
+}
+
 // Embed returns the n×r matrix of the coordinates of the prepared rows of x,
 // between which Euclidean distances are those of the metric: Lx, or Gk(x) of a *kernels.Metric. Its errors are those
 // of Prepare, ErrNoEmbedding for a *kernels.Transformed, ErrZero for a metric of rank 0,
@@ -150,8 +163,8 @@ func (m *Model) embed(x mat.Matrix, first int) (*mat.Dense, error) {
 		if err := limits.Check(fmt.Sprintf("coordinates of %d rows in %d dimensions", n, l.Rows()), limits.Floats(n, l.Rows())); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
 		}
-		if low, ok := l.(*metric.LowRank); ok && m.scaler.Fill == nil && m.scaler.Shift == nil {
-			out := low.EmbedRows(s)
+		if _, ok := m.metric.(*metric.LowRank); ok && m.scaler.Fill == nil && m.scaler.Shift == nil {
+			out := l.EmbedRows(s)
 			if err := checkCoordinates(out, first); err != nil {
 				return nil, err
 			}

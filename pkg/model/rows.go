@@ -275,6 +275,13 @@ type embedder interface {
 	EmbedRows(x mat.Matrix) *mat.Dense
 }
 
+// within embeds as Model.Within says.
+type within struct{ *metric.LowRank }
+
+func (w within) Rows() int { return w.Rank() + 1 }
+
+func (w within) EmbedRows(x mat.Matrix) *mat.Dense { return w.LowRank.Within(x) }
+
 var (
 	_ embedder = (*metric.Mahalanobis)(nil)
 	_ embedder = (*metric.LowRank)(nil)
@@ -291,12 +298,15 @@ func between(e embedder) int {
 
 // embedder returns the metric of a model that can embed.
 func (m *Model) embedder() (embedder, error) {
-	a, ok := m.made().metric.(embedder)
+	if m.made().within {
+		return within{m.metric.(*metric.LowRank)}, nil
+	}
+	a, ok := m.metric.(embedder)
 	if !ok {
 		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrNoEmbedding)
 	}
 	if a.Rows() == 0 {
-		return nil, fmt.Errorf("model: %s: %w", m.recipe.Learner, ErrZero)
+		return nil, fmt.Errorf("model: %s: %w; more pairs or passes may help", m.recipe.Learner, ErrZero)
 	}
 	return a, nil
 }

@@ -119,6 +119,30 @@ func TestSparse(t *testing.T) {
 				t.Errorf("%+v: %s: coordinates differ", r, name)
 			}
 		}
+		if r.Learner == "iplr" {
+			inside, err := got.Within()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := inside.Embed(table.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, width := a.Dims(); width != got.Report().Span.Rank+1 {
+				t.Errorf("%d numbers of a row, rank %d", width, got.Report().Span.Rank)
+			}
+			b, err := inside.Embed(rows.Sparse)
+			if err != nil || !mat.EqualApprox(a, b, 1e-9) {
+				t.Errorf("%+v: %v: coordinates within differ", r, err)
+			}
+			for b, err := range inside.EmbedSVMLight(strings.NewReader(text), "x.svm", datasets.IndexBaseOne) {
+				if err != nil || !mat.EqualApprox(b.Z, a, 1e-9) {
+					t.Errorf("%v: blocks within differ", err)
+				}
+			}
+		} else if _, err := got.Within(); err == nil || !strings.Contains(err.Error(), "as that of iplr does") {
+			t.Errorf("%s: error %v", r.Learner, err)
+		}
 		plan := model.Plan{Ks: []int{1, 3}, Folds: 3, Repeats: 2}
 		a, err := model.Evaluate(t.Context(), rows, r, plan)
 		if err != nil {

@@ -292,7 +292,7 @@ func allWorks(bin, scratch string) []work {
 					return err
 				}, err
 			}})
-	return all
+	return append(all, secondHalf()...)
 }
 
 func normal(rng *rand.Rand, n, d int) *mat.Dense {

@@ -467,7 +467,7 @@ func TestFit(t *testing.T) {
 			continue
 		case e.FitGram != nil:
 			k, err := e.FitGram(context.Background(), kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
-			if err != nil || k.S == nil || k.Status != learners.Converged || k.Iterations == 0 || k.Violated != 0 {
+			if err != nil || k.S == nil || k.Status != learners.Converged || k.Iterations == 0 || len(k.Violated) != 0 {
 				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
 			}
 			continue

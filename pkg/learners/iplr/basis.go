@@ -11,18 +11,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/abandon"
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/spectral"
 )
 
-// BasisVersion changes whenever a basis, or a matrix of coefficients, has other numbers for the same input and state of the generator.
+// BasisVersion changes whenever a basis, or a matrix of coefficients, has other numbers for the same input and state of the generator. SingularBasis
+// has labels.LSAVersion besides.
 const BasisVersion = 1
 
 // Basis is a subspace of R^d as an orthonormal basis. It is immutable and safe for concurrent use.
@@ -139,15 +139,11 @@ func checkSize(k, most int, words string) error {
 	return nil
 }
 
-// fewProducts is the order up to which, or the share of the spectrum from which on, a full eigendecomposition costs less than Lanczos.
-const fewProducts = 300
-
-// SingularBasis returns the k right singular vectors of the n×d matrix x with the largest singular values, descending: "the top k singular vectors of Φ". The data are not
-// centred; for centred ones, give NewBasis the components of labels.FitPCA. Vectors with singular values below 1e-8 of the largest are left out, so that the rank may be less than k.
+// SingularBasis returns the k right singular vectors of the n×d matrix x with the largest singular values, descending: "the top k singular vectors of Φ". They are
+// the components of labels.FitLSA, which says how they are found and what they cost, also of a *sparse.Matrix. The data are not centred; for centred ones, give NewBasis
+// the components of a centred LSA. Vectors with singular values below 1e-8 of the largest are left out, so that the rank may be less than k.
 //
-// Of a *sparse.Matrix with e entries, k ≤ min(n, d)/8 vectors take a Lanczos search of at most min(n, d)/2 products, O(e) each. Other k, and a search that does not end by then, take a Gram matrix of order min(n, d).
-//
-// It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite, if all are zero, if squared lengths of rows overflow, if memory exceeds limits.Memory, or if ctx is done. It
+// It returns an error unless 1 ≤ k ≤ min(n, d), if an entry is NaN or infinite, if all are zero, if memory exceeds limits.Memory, or if ctx is done. It
 // panics if x is nil or empty.
 func SingularBasis(ctx context.Context, x mat.Matrix, k int) (*Basis, error) {
 	xs := rowsOf("SingularBasis", x)
@@ -155,56 +151,27 @@ func SingularBasis(ctx context.Context, x mat.Matrix, k int) (*Basis, error) {
 	if err := checkSize(k, min(n, d), "min(n, d)"); err != nil {
 		return nil, err
 	}
-	if xs.dense == nil {
-		return sparseSingular(ctx, xs.sparse, k)
-	}
-	xd := xs.dense
-	if err := metric.CheckFinite(xd); err != nil {
+	if err := xs.check(); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
-	if err := limits.Check(fmt.Sprintf("singular vectors of %d×%d numbers", n, d), limits.Floats(4, min(n, d), min(n, d))); err != nil {
+	xs, err := xs.near1()
+	if err != nil {
+		return nil, err
+	}
+	l, err := labels.FitLSA(ctx, xs.matrix(), labels.LSAParams{K: k})
+	if err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
-	largest := max(mat.Max(xd), -mat.Min(xd))
-	if largest == 0 {
-		return nil, errZeroRows
+	values, keep := l.SingularValues(), 1
+	for keep < k && values[keep] > dependent*values[0] {
+		keep++
 	}
-	_, e := math.Frexp(largest)
-	scaled := mat.NewDense(n, d, nil) // a copy of its own, whose products neither overflow nor vanish
-	scaled.Apply(func(_, _ int, a float64) float64 { return math.Ldexp(a, -e) }, xd)
-	work := func(ctx context.Context) (*Basis, error) { return singularBasis(ctx, scaled, k) }
-	if m := min(n, d); !abandon.Long(m, m, max(n, d)) {
-		return work(ctx)
+	b, err := NewBasis(ctx, l.Components().Slice(0, keep, 0, d))
+	if err != nil {
+		return nil, err
 	}
-	return abandon.Do(ctx, "iplr", work)
-}
-
-func singularBasis(ctx context.Context, x *mat.Dense, k int) (*Basis, error) {
-	n, d := x.Dims()
-	thin := mat.Matrix(x) // the smaller Gram matrix is that of its rows
-	if n > d {
-		thin = x.T()
-	}
-	m := min(n, d)
-	var values []float64
-	var vectors *mat.Dense
-	if gram := matrix.Outer(1, thin); m > fewProducts && 8*k <= m {
-		r := spectral.Largest(spectral.Matrix(gram), k, spectral.Options{Tol: 1e-13, MaxProducts: m / 2})
-		if r.Status == spectral.Converged {
-			values, vectors = r.Values, r.Vectors
-		}
-	}
-	if values == nil {
-		var err error
-		if values, vectors, err = topEigen(matrix.Outer(1, thin), k); err != nil {
-			return nil, err
-		}
-	}
-	kept := vectors.Slice(0, aboveNoise(values), 0, m).(*mat.Dense)
-	if n <= d { // the right singular vector of q is xᵀq/‖xᵀq‖
-		kept = matrix.Mul(kept, x)
-	}
-	return signedBasis(ctx, kept, k)
+	b.asked = k
+	return b, nil
 }
 
 // MeansBasis returns the means of the classes y of the rows of x, n×d: a basis of "the class-mean vectors", in ascending order of the classes. With k = c classes that

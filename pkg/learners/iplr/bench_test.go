@@ -12,9 +12,9 @@ import (
 // benchPairs returns m links in k coordinates, similar and dissimilar by turns, which nearly all ask for a step in each cycle.
 func benchPairs(k, m int) *pairs {
 	rng := rand.New(rand.NewPCG(9, uint64(k)))
-	p := &pairs{k: k, labels: make([]metric.Label, m), z: make([]float64, m*k), r: make([]float64, m), sq: make([]float64, m)}
+	p := &pairs{k: k, links: make([]metric.Link, m), z: make([]float64, m*k), r: make([]float64, m), sq: make([]float64, m)}
 	for i := range m {
-		p.labels[i] = metric.SameClass(i%2 == 0)
+		p.links[i].Label = metric.SameClass(i%2 == 0)
 		for j := range k {
 			p.z[i*k+j] = rng.NormFloat64() / math.Sqrt(float64(k))
 		}
@@ -27,7 +27,7 @@ func benchPairs(k, m int) *pairs {
 // straight is a cycle over all links as a plain loop over the k×k matrix f.
 func straight(p *pairs, f, fz, bound, lambda, xi []float64, gamma float64) (moved int) {
 	k := p.k
-	for i, label := range p.labels {
+	for i, link := range p.links {
 		z := p.z[i*k : (i+1)*k]
 		var q float64
 		for a := range z {
@@ -38,7 +38,7 @@ func straight(p *pairs, f, fz, bound, lambda, xi []float64, gamma float64) (move
 			fz[a] = s
 			q += s * z[a]
 		}
-		delta := float64(label)
+		delta := float64(link.Label)
 		ap, after := step(q, p.r[i], xi[i], gamma)
 		switch {
 		case delta*ap < lambda[i]*q:

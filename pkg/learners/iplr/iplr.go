@@ -181,11 +181,11 @@ func Fit(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.Link, p
 
 // pairs are what a fit needs of links: z and r, whatever γ and the bounds are.
 type pairs struct {
-	labels []metric.Label
-	k      int
-	z      []float64 // m×k, row by row
-	r      []float64
-	sq     []float64 // ‖x_i − x_j‖²
+	links []metric.Link
+	k     int
+	z     []float64 // m×k, row by row
+	r     []float64
+	sq    []float64 // ‖x_i − x_j‖²
 }
 
 // checkLinks returns an error unless there are links, all between n objects.
@@ -205,11 +205,13 @@ func newPairs(k int, links []metric.Link) (*pairs, error) {
 	if err := limits.Check(fmt.Sprintf("IPLR with %d links and a basis of %d vectors", m, k), limits.Floats(1, m, k)); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
-	p := &pairs{labels: make([]metric.Label, m), k: k, z: make([]float64, m*k), r: make([]float64, m), sq: make([]float64, m)}
-	for i, l := range links {
-		p.labels[i] = l.Label
-	}
-	return p, nil
+	return &pairs{links: slices.Clone(links), k: k, z: make([]float64, m*k), r: make([]float64, m), sq: make([]float64, m)}, nil
+}
+
+// refuse returns an error about a link.
+func (p *pairs) refuse(link int, format string, args ...any) error {
+	l := p.links[link]
+	return fmt.Errorf("iplr: link %d, of %d and %d counted from 0: %w", link, l.I, l.J, fmt.Errorf(format, args...))
 }
 
 // of returns z of a link.
@@ -218,7 +220,7 @@ func (p *pairs) of(link int) []float64 { return p.z[link*p.k : (link+1)*p.k : (l
 // finite returns an error if the squared distance of a link overflows.
 func (p *pairs) finite(link int) error {
 	if s := p.sq[link] + p.r[link] + sumSquares(p.of(link)); math.IsInf(s, 0) || math.IsNaN(s) {
-		return fmt.Errorf("iplr: link %d: squared distance %v at the start, want a finite number: scale the data down", link, p.sq[link])
+		return p.refuse(link, "squared distance %v at the start, want a finite number: scale the data down", p.sq[link])
 	}
 	return nil
 }

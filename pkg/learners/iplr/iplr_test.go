@@ -393,7 +393,7 @@ func TestInfeasible(t *testing.T) {
 		}
 	}
 	base.Gamma = math.Inf(1)
-	if _, err := Fit(t.Context(), x, b, links, base); err == nil || !strings.Contains(err.Error(), "link 0: the part outside the basis has the squared length 9") {
+	if _, err := Fit(t.Context(), x, b, links, base); err == nil || !strings.Contains(err.Error(), "link 0, of 0 and 1 counted from 0: the part outside the basis has the squared length 9") {
 		t.Errorf("no slack: error %v", err)
 	}
 	base.Infeasible = InfeasibleDrop

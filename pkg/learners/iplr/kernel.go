@@ -116,7 +116,7 @@ func newKernelProblem(ctx context.Context, k0 mat.Symmetric, j *mat.Dense, links
 		p.sq[i] = gramSqDist(k.At(l.I, l.I), k.At(l.I, l.J), k.At(l.J, l.J))
 		p.r[i] = outside(p.sq[i], z, k.At(l.I, l.I)+k.At(l.J, l.J))
 		if math.IsInf(p.sq[i], 0) || math.IsNaN(p.r[i]) {
-			return nil, fmt.Errorf("iplr: link %d: squared distance %v at the start, want a finite number: scale k0 down", i, p.sq[i])
+			return nil, p.refuse(i, "squared distance %v at the start, want a finite number: scale k0 down", p.sq[i])
 		}
 	}
 	return &KernelProblem{t, p}, nil

@@ -78,7 +78,7 @@ func (p *pairs) solve(ctx context.Context, q Params) (answer, error) {
 }
 
 func newLoop(ctx context.Context, p *pairs, q Params) (*loop, error) {
-	k, m := p.k, len(p.labels)
+	k, m := p.k, len(p.links)
 	if err := limits.Check(fmt.Sprintf("IPLR with a basis of %d vectors", k), limits.Floats(4, k, k)); err != nil {
 		return nil, fmt.Errorf("iplr: %w", err)
 	}
@@ -87,8 +87,8 @@ func newLoop(ctx context.Context, p *pairs, q Params) (*loop, error) {
 		bound: make([]float64, m), r: make([]float64, m), lambda: make([]float64, m),
 		f: make([]float64, k*k), s: make([]float64, k), fz: make([]float64, k),
 	}
-	for i, label := range p.labels {
-		similar, sq := label == metric.Similar, p.sq[i]
+	for i, link := range p.links {
+		similar, sq := link.Label == metric.Similar, p.sq[i]
 		l.bound[i], l.r[i] = q.Upper, p.r[i]
 		if !similar {
 			l.bound[i] = q.Lower
@@ -112,7 +112,7 @@ func newLoop(ctx context.Context, p *pairs, q Params) (*loop, error) {
 			continue
 		}
 		if beyond && math.IsInf(q.Gamma, 1) {
-			return nil, fmt.Errorf("iplr: link %d: the part outside the basis has the squared length %v, but similar pairs must not exceed upper = %v: no metric of this basis allows it; want a finite gamma, Infeasible: drop or another basis", i, p.r[i], q.Upper)
+			return nil, p.refuse(i, "the part outside the basis has the squared length %v, but similar pairs must not exceed upper = %v: no metric of this basis allows it; want slack (a finite gamma), infeasible pairs dropped, or another basis", p.r[i], q.Upper)
 		}
 		l.active = append(l.active, i)
 	}
@@ -206,11 +206,11 @@ func (l *loop) cycle() error {
 				return errSingular
 			}
 		}
-		delta, lambda, xi := float64(l.pairs.labels[i]), l.lambda[i], l.xi[i]
+		delta, lambda, xi := float64(l.pairs.links[i].Label), l.lambda[i], l.xi[i]
 		ap, after := step(p, l.r[i], xi, l.gamma)
 		switch {
 		case math.IsNaN(ap) || math.IsNaN(after):
-			return unmoved(i, p, after)
+			return l.unmoved(i, p, after)
 		case delta*ap < lambda*p: // p + r = ξ after the step
 			l.lambda[i] = lambda - delta*ap/p
 			if !math.IsInf(l.gamma, 1) {
@@ -225,7 +225,7 @@ func (l *loop) cycle() error {
 		}
 		beta := ap * (after / p) / p // (after/p − 1)/p
 		if math.IsInf(beta, 0) || math.IsNaN(beta) || !(after > 0) {
-			return unmoved(i, p, after)
+			return l.unmoved(i, p, after)
 		}
 		if beta != 0 {
 			l.update(beta)
@@ -235,8 +235,8 @@ func (l *loop) cycle() error {
 	return nil
 }
 
-func unmoved(link int, p, after float64) error {
-	return fmt.Errorf("iplr: link %d: squared distance %v in the basis, which float64 cannot move to %v: rescale the data", link, p, after)
+func (l *loop) unmoved(link int, p, after float64) error {
+	return l.pairs.refuse(link, "squared distance %v in the basis, which float64 cannot move to %v: rescale the data", p, after)
 }
 
 // update sets F to F + β·Fz(Fz)ᵀ for the z of the last product. The product after it makes the change, on one way through memory.
@@ -301,7 +301,7 @@ func (l *loop) remake() bool {
 			if l.stopped(n) != nil {
 				return false
 			}
-			if l.lambda[i] > 0 && l.pairs.labels[i] == sign {
+			if l.lambda[i] > 0 && l.pairs.links[i].Label == sign {
 				blas64.Syr(float64(sign)*l.lambda[i], vector.Of(l.pairs.of(i)), inverse.RawSymmetric())
 			}
 		}
@@ -325,7 +325,7 @@ func (l *loop) remake() bool {
 		return true
 	}
 	for _, i := range l.active {
-		if t := 1/l.bound[i] - float64(l.pairs.labels[i])*l.lambda[i]/l.gamma; t > 0 {
+		if t := 1/l.bound[i] - float64(l.pairs.links[i].Label)*l.lambda[i]/l.gamma; t > 0 {
 			l.xi[i] = 1 / t
 		}
 	}
@@ -343,7 +343,7 @@ func (l *loop) finish() error {
 			return err
 		}
 		blas64.Gemv(blas.NoTrans, 1, l.factor.RawMatrix(), vector.Of(l.pairs.of(i)), 0, vector.Of(l.fz))
-		l.Add(float64(l.pairs.labels[i]), vector.Dot(l.fz, l.fz)+l.r[i], l.xi[i], l.lambda[i], l.bound[i], l.gamma)
+		l.Add(float64(l.pairs.links[i].Label), vector.Dot(l.fz, l.fz)+l.r[i], l.xi[i], l.lambda[i], l.bound[i], l.gamma)
 	}
 	return nil
 }

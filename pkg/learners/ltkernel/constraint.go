@@ -66,6 +66,17 @@ func TraceAtMost(bound float64) Constraint {
 	return Constraint{Trace: 1, Sense: SenseAtMost, Bound: bound}
 }
 
+// ConstraintError says which constraint a fit refuses.
+type ConstraintError struct {
+	Index int // of the constraint, from 0
+	Err   error
+}
+
+func (e *ConstraintError) Error() string { return fmt.Sprintf("constraint %d: %v", e.Index, e.Err) }
+
+// Unwrap returns what is wrong with the constraint.
+func (e *ConstraintError) Unwrap() error { return e.Err }
+
 // check returns an error unless the constraint is about n objects and its numbers are finite.
 func (c Constraint) check(n int) error {
 	if c.Sense < SenseAtMost || c.Sense > SenseExactly {

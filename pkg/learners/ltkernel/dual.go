@@ -264,11 +264,50 @@ func (d *dual) clip(lambda []float64) {
 	}
 }
 
-// projected returns λ − clip(λ − ∇h): 0 at the optimum.
+// projected returns λ − clip(λ − ∇h): 0 at the optimum. Where nothing is clipped this is ∇h, which the difference would lose beside
+// a large λ.
 func (d *dual) projected(p *point) []float64 {
 	out := make([]float64, len(p.grad))
-	floats.SubTo(out, p.lambda, p.grad)
-	d.clip(out)
-	floats.SubTo(out, p.lambda, out)
+	for i, g := range p.grad {
+		l := p.lambda[i]
+		out[i] = min(max(g, l-d.hi[i]), l-d.lo[i])
+	}
 	return out
+}
+
+// cost returns Φ(W) − Φ(αI) and the cost of the slack.
+func (d *dual) cost(p *point) float64 {
+	v := 0.0
+	for _, x := range p.x {
+		v += d.phi.value(x)
+	}
+	for i := range p.lambda {
+		s := d.violation(p, i)
+		switch {
+		case d.rho[i] > 0:
+			v += s * s / (2 * d.rho[i])
+		case !math.IsInf(d.hi[i], 1):
+			v += d.hi[i] * s
+		}
+	}
+	return v
+}
+
+// violation returns by how much W violates constraint i, divided by its size.
+func (d *dual) violation(p *point, i int) float64 {
+	s := p.left[i] - d.b[i]
+	if d.lo[i] < 0 {
+		s = math.Abs(s)
+	}
+	return max(s, 0)
+}
+
+// converged reports whether the residual is at most tol, and the duality gap at most tol, or 1e-8 for round-off, times
+// the size of what it is the difference of.
+func (d *dual) converged(p *point, residual, tol float64) bool {
+	if p.overrun || residual > tol {
+		return false
+	}
+	cost := d.cost(p)
+	return math.Abs(cost+p.h) <= max(tol, 1e-8)*(1+cost+math.Abs(floats.Dot(d.b, p.lambda)))
 }

@@ -30,12 +30,13 @@ import (
 //
 // where ≥ counts as ≤ with signs changed, λ ≥ 0 but for equations, and |λ| ≤ C with SlackL1. Fit minimises it by
 // the projected Newton method. It stops if no entry of λ − clip(λ − ∇h) is larger than Tol, each constraint
-// divided by its size under K₀ = XXᵀ: this residual is 0 at the optimum alone, and without units. Its status is learners.NoProgress
+// divided by its size under K₀ = XXᵀ: this residual is 0 at the optimum alone, and without units. The duality gap must be small, too: at most
+// Tol, or 1e-8 if that is larger, times 1 + Objective + |bᵀλ|. Its status is learners.NoProgress
 // if round-off hides any improvement before that, and learners.Infeasible if the constraints contradict each other; then
 // Certificate proves it, and the metric is not an answer. If the steps do not show that, Fit seeks the least violation after 50 of them. A step costs some O((n_pairs + d)·d²).
 //
-// It returns an error if there is no constraint, if one is malformed, a number of x is NaN or infinite, a parameter is out of
-// range, or ctx is done. It panics if x is nil or empty.
+// It returns a *ConstraintError if a constraint is malformed or too large for float64. It returns an error if there is no constraint, a number
+// of x is NaN or infinite, a parameter is out of range, or ctx is done. It panics if x is nil or empty.
 func Fit(ctx context.Context, x mat.Matrix, constraints []Constraint, p Params) (Result, error) {
 	xd := matrix.Given("ltkernel: Fit: x", x)
 	n, dim := xd.Dims()

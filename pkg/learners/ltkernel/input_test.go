@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,61 @@ func TestDuplicates(t *testing.T) {
 			if err != nil || got.Status != tt.want {
 				t.Errorf("%s %v: %v, %v, want %v", phi.Name(), tt.c, got.Status, err, tt.want)
 			}
+		}
+	}
+}
+
+// TestFarBounds: bounds that no float64 of W meets are not taken for met. A residual that is lost beside a large λ, or is small beside the
+// size of a constraint alone, does not end a fit.
+func TestFarBounds(t *testing.T) {
+	k0 := gramOf(normal(7, 10, 5))
+	for _, phi := range divergences(t) {
+		for _, c := range []Constraint{AtLeast(0, 1, 1e300), Nearer(0, 1, 2, 1e300)} {
+			r, err := FitKernel(t.Context(), k0, []Constraint{c}, Params{Divergence: phi, MaxIterations: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status == learners.Converged {
+				t.Errorf("%s: %v is met, with %v", phi.Name(), c, r.Sides)
+			}
+			if !slices.Equal(r.Violated, []int{0}) {
+				t.Errorf("%s: %v: violated are %v", phi.Name(), c, r.Violated)
+			}
+		}
+	}
+	// One pair: W has the eigenvalue bound/d² along its difference, and 1 elsewhere.
+	for _, bound := range []float64{1e-4, 1e-6, 1e-8} {
+		c := AtMost(0, 1, bound)
+		r, err := FitKernel(t.Context(), k0, []Constraint{c}, Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := bound / side(c, k0)
+		if want := LogDet().Value(x); r.Status != learners.Converged || math.Abs(r.Objective-want) > 1e-6 {
+			t.Errorf("at most %v: %v, objective %v, want %v", bound, r.Status, r.Objective, want)
+		}
+		if math.Abs(r.Sides[0]-bound) > 1e-6*bound {
+			t.Errorf("at most %v: the distance is %v", bound, r.Sides[0])
+		}
+	}
+}
+
+// TestConstraintError: a refused constraint is named.
+func TestConstraintError(t *testing.T) {
+	k0 := gramOf(normal(4, 3, 5))
+	for _, tt := range []struct {
+		last Constraint
+		p    Params
+	}{
+		{AtMost(0, 4, 1), Params{}},
+		{AtMost(0, 0, 1), Params{}},
+		{AtMost(0, 1, math.NaN()), Params{}},
+		{AtMost(0, 1, 1e300), Params{Slack: SlackL2}},
+		{AtMost(0, 1, 1e300), Params{Slack: SlackL1, C: 1e10}},
+	} {
+		_, err := FitKernel(t.Context(), k0, []Constraint{AtMost(0, 1, 1), tt.last}, tt.p)
+		if e, ok := errors.AsType[*ConstraintError](err); !ok || e.Index != 1 || e.Unwrap() == nil {
+			t.Errorf("%v: error %v, want one of constraint 1", tt.last, err)
 		}
 	}
 }

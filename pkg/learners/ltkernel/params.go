@@ -72,8 +72,9 @@ type Solution struct {
 	Multipliers []float64
 	// Sides holds tr(CK) of each constraint.
 	Sides []float64
-	// Violated counts the constraints that Sides violates by more than Tol times their size: Σ|weight|·d² under K₀, and |trace|·tr K₀.
-	Violated int
+	// Violated holds the constraints, ascending, that Sides violates by more than Tol times their size: Σ|weight|·d² under K₀, and
+	// |trace|·tr K₀, or the bound if that is larger.
+	Violated []int
 	// Rank counts the eigenvalues of W that are not 0 but for round-off, in the span of the objects that the constraints join.
 	Rank int
 	// Certificate proves that no W satisfies the constraints if the status is

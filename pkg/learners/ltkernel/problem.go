@@ -22,7 +22,7 @@ func supportOf(n int, constraints []Constraint) ([]int, error) {
 	var support []int
 	for i, c := range constraints {
 		if err := c.check(n); err != nil {
-			return nil, fmt.Errorf("ltkernel: constraint %d: %w", i, err)
+			return nil, refused(i, err)
 		}
 		for _, d := range c.Dists {
 			support = append(support, d.I, d.J)
@@ -35,6 +35,10 @@ func supportOf(n int, constraints []Constraint) ([]int, error) {
 	}
 	slices.Sort(support)
 	return slices.Compact(support), nil
+}
+
+func refused(constraint int, err error) error {
+	return fmt.Errorf("ltkernel: %w", &ConstraintError{constraint, err})
 }
 
 // factor returns F with K₀ = FFᵀ, without the directions of round-off.
@@ -115,7 +119,7 @@ func newDual(f *mat.Dense, support []int, constraints []Constraint, p Params, k0
 			d.b[k] -= d.sign[k] * d.shift[k]
 		}
 		if math.IsInf(sigma[k], 0) || math.IsInf(d.b[k], 0) {
-			return nil, fmt.Errorf("ltkernel: constraint %d: its size under K₀ overflows float64: scale the data down", k)
+			return nil, refused(k, errors.New("its size under K₀ overflows float64: scale the data down"))
 		}
 		if bound := math.Abs(d.b[k]); bound > sigma[k] && sigma[k] >= 0x1p-1000 {
 			d.asked = max(d.asked, bound/sigma[k])
@@ -134,12 +138,12 @@ func newDual(f *mat.Dense, support []int, constraints []Constraint, p Params, k0
 		case SlackL1:
 			d.hi[k] = p.C * sigma[k]
 			if math.IsInf(d.hi[k], 1) || d.hi[k] == 0 {
-				return nil, fmt.Errorf("ltkernel: constraint %d: C times its size under K₀ overflows float64, or is 0: scale the data", k)
+				return nil, refused(k, errors.New("C times its size under K₀ overflows float64, or is 0: scale the data"))
 			}
 		case SlackL2:
 			d.rho[k] = 1 / (p.C * sigma[k] * sigma[k])
 			if math.IsInf(d.rho[k], 1) || d.rho[k] == 0 {
-				return nil, fmt.Errorf("ltkernel: constraint %d: C times its squared size under K₀ overflows float64, or is 0: scale the data", k)
+				return nil, refused(k, errors.New("C times its squared size under K₀ overflows float64, or is 0: scale the data"))
 			}
 		}
 		if c.Sense == SenseExactly {

@@ -23,6 +23,7 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	var res learners.Result
 	var sol Solution
 	var failed error
+	var done bool
 	pt, err := d.newton(ctx, make([]float64, len(d.b)), p.MaxIterations, func(pt, last *point, k int) bool {
 		res.Iterations, res.Residual = k, floats.Norm(d.projected(pt), math.Inf(1))
 		if p.Progress != nil && k > 0 {
@@ -31,10 +32,13 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 		if sol.Certificate = d.certificate(pt, last); sol.Certificate != nil {
 			return true
 		}
-		if k == patience && !d.soft && res.Residual > p.Tol {
+		if done = d.converged(pt, res.Residual, p.Tol); done {
+			return true
+		}
+		if k == patience && !d.soft {
 			sol.Certificate, failed = d.least(ctx)
 		}
-		return res.Residual <= p.Tol || sol.Certificate != nil || failed != nil
+		return sol.Certificate != nil || failed != nil
 	})
 	if err == nil {
 		err = failed
@@ -48,7 +52,7 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	switch {
 	case sol.Certificate != nil:
 		res.Status = learners.Infeasible
-	case res.Residual <= p.Tol:
+	case done:
 		res.Status = learners.Converged
 	case res.Iterations == p.MaxIterations:
 		res.Status = learners.IterationCap
@@ -60,25 +64,13 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 		size = max(size, x, math.Abs(pt.y[i]))
 	}
 	for _, x := range pt.x {
-		sol.Objective += d.phi.value(x)
 		if x > float64(len(pt.x))*0x1p-52*size {
 			sol.Rank++
 		}
 	}
 	for i, l := range pt.lambda {
-		s := pt.left[i] - d.b[i]
-		if d.lo[i] < 0 {
-			s = math.Abs(s)
-		}
-		s = max(s, 0)
-		if s > p.Tol {
-			sol.Violated++
-		}
-		switch {
-		case d.rho[i] > 0:
-			sol.Objective += s * s / (2 * d.rho[i])
-		case !math.IsInf(d.hi[i], 1):
-			sol.Objective += d.hi[i] * s
+		if d.violation(pt, i) > p.Tol {
+			sol.Violated = append(sol.Violated, i)
 		}
 		sol.Multipliers = append(sol.Multipliers, l/d.sigma[i])
 		sol.Sides = append(sol.Sides, d.sign[i]*d.sigma[i]*pt.left[i]+d.shift[i])
@@ -86,6 +78,7 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 			sol.Certificate[i] /= d.sigma[i]
 		}
 	}
+	sol.Objective = d.cost(pt)
 	sol.Gap = sol.Objective + pt.h
 	return pt, res, sol, nil
 }
