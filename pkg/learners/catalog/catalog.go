@@ -104,7 +104,7 @@ type Progress = func(learners.Progress)
 //	Links        FitLinks, or FitKernel where the distance learned has no matrix
 //	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
 //	             differs from the identity in a subspace only
-//	Data         FitData, which ignores labels
+//	Data         FitData, or FitKernelData where the distance learned has no matrix; both ignore labels
 //	Constraints  FitGram
 type Entry struct {
 	Name        string   // as typed by a user
@@ -140,7 +140,7 @@ type Entry struct {
 	FitLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
 	FitKernel func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error)
-	// FitKernelData learns from the rows of x and one class per row, as FitData does.
+	// FitKernelData learns from the rows of x and, if Feedback is Classes, one class per row, as FitData does.
 	FitKernelData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error)
 	// Embeds says that the distance that FitKernel or FitKernelData learns is the Euclidean one between coordinates: a
 	// *kernels.Metric.
