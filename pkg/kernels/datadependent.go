@@ -25,7 +25,7 @@ import (
 type GraphParams struct {
 	// Neighbours is the number of nearest neighbours to which a point is joined; 0 means 6, or all others if these are fewer.
 	Neighbours int `range:"0, or >= 1 and <= the number of points minus one"`
-	// Width is σ > 0 of the weights exp(−d²/(2σ²)) of edges, in units of d; 0 means weights of 1.
+	// Width is σ ≥ 0 of the weights exp(−d²/(2σ²)) of edges, in units of d; 0 stands for ∞, weights of 1.
 	Width float64 `range:">= 0"`
 	// Normalised divides the Laplacian by the roots of degrees: D^(−1/2)(D − W)D^(−1/2). The default is D − W.
 	Normalised bool
@@ -110,7 +110,7 @@ func GraphLaplacian(ctx context.Context, sq mat.Symmetric, p GraphParams) (*mat.
 
 // DataDependentParams are the parameters of DataDependent.
 type DataDependentParams struct {
-	// Power is p ≥ 1 of M = c·Lᵖ; 0 means 1.
+	// Power is p of M = c·Lᵖ, from 1 to 100; 0 means 1.
 	Power int `range:">= 1 and <= 100"`
 	// Weight is c > 0 of M, the weight of the graph against that of the kernel, γ_I/γ_A; 0 means 1.
 	Weight float64 `range:"> 0"`
