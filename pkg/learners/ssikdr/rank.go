@@ -46,6 +46,16 @@ func (p RankParams) Resolved() RankParams {
 	return p
 }
 
+func (p RankParams) check(rank int) error {
+	if err := checkSlack(p.Slack); err != nil {
+		return err
+	}
+	if rank < 1 {
+		return fmt.Errorf("ssikdr: rank: %d is not allowed, want at least 1", rank)
+	}
+	return ranges.Check("ssikdr", p)
+}
+
 // RankResult is what FitRank returns.
 type RankResult struct {
 	// Result is that of the best start. Gap bounds how far Objective is above that of the best W of any rank, where there is slack.
@@ -73,14 +83,8 @@ func FitRank(ctx context.Context, rng *rand.Rand, k0 mat.Symmetric, constraints 
 		panic("ssikdr: FitRank: rng is nil")
 	}
 	p = p.Resolved()
-	if err := checkSlack(p.Slack); err != nil {
+	if err := p.check(rank); err != nil {
 		return RankResult{}, err
-	}
-	if err := ranges.Check("ssikdr", p); err != nil {
-		return RankResult{}, err
-	}
-	if rank < 1 {
-		return RankResult{}, fmt.Errorf("ssikdr: rank: %d is not allowed, want at least 1", rank)
 	}
 	support, block, err := prepare("FitRank", k0, constraints)
 	if err != nil {
