@@ -50,6 +50,9 @@ var notLearners = map[string]string{
 	"kernelized.FitFDAGram":        "kernel-fda, of a Gram matrix in place of rows",
 	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
 	"kernelized.FitPCAGram":        "kernel-pca, of a Gram matrix in place of rows",
+	"ssikdr.FitGram":               "trace-ssikdr, of a Gram matrix in place of rows",
+	"ssikdr.FitRank":               "trace-ssikdr with method=direct, of a Gram matrix in place of rows",
+	"ssikdr.FitRankRows":           "trace-ssikdr with method=direct",
 	"ltkernel.Fit":                 "a metric of rows, for which itml is faster with the bounds that a table gives",
 	"ltkernel.FitReduced":          "spectral with fewer parameters",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
@@ -138,7 +141,7 @@ func TestEntriesAreComplete(t *testing.T) {
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil && e.GramParams == nil,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -864,6 +867,7 @@ func ExampleAll() {
 	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
 	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
 	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
+	// trace-ssikdr  data set and labelled pairs of rows  c=1 degree=2 high=0 iterations=20000 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 method=convex offset=1 rank=0 rule=percentiles seed=1 slack=l2 starts=10 tau=1 tol=1e-05 upper=0
 	// spectral      Gram matrix and constraints          alpha=1 c=1 divergence=logdet iterations=1000 slack=hard tau=1 tol=1e-08
 }
 
