@@ -349,7 +349,7 @@ func TestFitGramErrors(t *testing.T) {
 		recipe model.GramRecipe
 		want   string
 	}{
-		"unknown":       {k0, one, model.GramRecipe{Learner: "spectrum"}, `unknown learner "spectrum", want one of spectral`},
+		"unknown":       {k0, one, model.GramRecipe{Learner: "spectrum"}, `unknown learner "spectrum", want one of trace-ssikdr, spectral`},
 		"of a table":    {k0, one, model.GramRecipe{Learner: "pola"}, "learner pola learns from labelled pairs"},
 		"parameter":     {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"gamma": "1"}}, `unknown parameter "gamma"`},
 		"wrong choice":  {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"tau": "1"}}, "tau is only for divergence=trace"},

@@ -33,7 +33,7 @@ import (
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized"}
+var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized", "ssikdr"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
 var wrappers = []string{"kernelized.Fit"}

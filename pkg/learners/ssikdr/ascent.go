@@ -123,6 +123,9 @@ func (q *problem) ascend(ctx context.Context, lambda []float64, p Params, how me
 		}
 		if p.Progress != nil && k > 0 {
 			p.Progress(learners.Progress{Iteration: k, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
+			if err := ctx.Err(); err != nil {
+				return nil, res, nil, err
+			}
 		}
 		switch {
 		case stop:

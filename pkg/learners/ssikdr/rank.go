@@ -162,6 +162,7 @@ type factored struct {
 	gradient    []float64
 	value       float64
 	at          []float64 // that B, row by row
+	told        int       // the last iteration that Progress was told of
 }
 
 // start draws a B of which the mean squared distance is the mean bound, B = FᵀH for random H.
@@ -285,10 +286,12 @@ func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankP
 		}
 		residual := q.residual(pt)
 		res.Residual = max(residual, floats.Norm(f.gradient, math.Inf(1))/f.unit(b))
-		if p.Progress != nil {
-			p.Progress(learners.Progress{
-				Iteration: max(start*p.MaxIterations+res.Iterations, 1), Cap: p.Starts * p.MaxIterations, Objective: f.value, Residual: res.Residual,
-			})
+		if now := start*p.MaxIterations + res.Iterations; p.Progress != nil && now > f.told {
+			f.told = now
+			p.Progress(learners.Progress{Iteration: now, Cap: p.Starts * p.MaxIterations, Objective: f.value, Residual: res.Residual})
+			if err := ctx.Err(); err != nil {
+				return nil, res, err
+			}
 		}
 		if res.Residual <= p.Tol {
 			res.Status = learners.Converged
