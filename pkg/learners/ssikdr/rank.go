@@ -162,6 +162,7 @@ type factored struct {
 	gradient    []float64
 	value       float64
 	at          []float64 // that B, row by row
+	first       float64   // ‖B‖ at the start
 	told        int       // the last iteration that Progress was told of
 }
 
@@ -244,7 +245,7 @@ const (
 func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankParams) (*point, learners.Result, error) {
 	q := f.q
 	res := learners.Result{Status: learners.IterationCap, Residual: math.Inf(1)}
-	f.beta = firstPenalty
+	f.beta, f.first = firstPenalty, floats.Norm(b, 2)
 	pr := optimize.Problem{
 		Func: func(x []float64) float64 { f.evaluate(x); return f.value },
 		Grad: func(grad, x []float64) { f.evaluate(x); copy(grad, f.gradient) },
@@ -318,10 +319,10 @@ func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankP
 	return pt, res, nil
 }
 
-// unit is what a gradient is small against: the size of its terms.
+// unit is what a gradient is small against: the size of its terms, for a B that has not shrunk to nothing.
 func (f *factored) unit(b []float64) float64 {
-	n := floats.Norm(b, 2)
-	return 1e-300 + n*(f.q.tau+n*n)
+	n := max(floats.Norm(b, 2), 0.01*f.first)
+	return n * (f.q.tau + n*n)
 }
 
 // answer returns the eigenpairs of W = BBᵀ, as combinations of images with the coefficients V, FᵀV = B, of least length: V = F(FᵀF)⁻¹B, and FᵀF is
