@@ -41,7 +41,8 @@ The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of 
 prints the objective, the rank of K, the KKT residual, the duality gap and how many
 constraints are violated, with the first twenty of them. If no kernel satisfies the constraints, it names the lines that
 contradict each other, with the weights of a dual certificate, writes nothing and ends
-with exit code 1. See also: metriclab transform --cross-gram.
+with exit code 1. The learner trace-ssikdr finds K of low rank, and its coordinates: W of
+least tau tr W + ‖W‖²/2 + slack. See also: metriclab transform --cross-gram.
 
 ` + aboutGramLabels
 
@@ -378,6 +379,7 @@ func printViolated(b *strings.Builder, s ltkernel.Solution, cs *lines.Constraint
 		c := cs.List[i]
 		fmt.Fprintf(b, "  line %d: %s is %.6g, want %s %v\n", cs.Lines[i], leftSide(c), s.Sides[i], relations[c.Sense], c.Bound)
 	}
+}
 
 // printGramLabels says what was fitted to classes.
 func (a *app) printGramLabels(g *model.Gram, out string, f *gramFlags) error {
