@@ -41,6 +41,7 @@ var Fig3 = experiment.Spec{
 	Columns: fig3Columns,
 	Trial:   fig3Trial,
 	Views:   fig3Views,
+	Claims:  fig3Claims,
 	Pending: true,
 	Cost:    time.Minute,
 }
