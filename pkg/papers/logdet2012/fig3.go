@@ -28,7 +28,7 @@ var Fig3 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		if scale == experiment.Smoke {
-			return []experiment.Cell{{Name: digitsStandIn, Dataset: madeUpDigits, Methods: imageVersions, Settings: digitSettings(scale)}}
+			return []experiment.Cell{{Name: madeUpDigits, Dataset: madeUpDigits, Methods: imageVersions, Settings: digitSettings(scale)}}
 		}
 		return []experiment.Cell{
 			{Name: digitsStandIn, Dataset: "mnist", Methods: imageVersions, Settings: digitSettings(scale)},
@@ -53,7 +53,7 @@ const (
 	caltechPhotos = "Caltech-101, our features"
 )
 
-// madeUpDigits are images for smoke scale.
+// madeUpDigits are the images of smoke scale.
 const madeUpDigits = "made-up digits"
 
 // The base kernels of the figure.
@@ -142,6 +142,7 @@ func digitSettings(scale experiment.Scale) imageSettings {
 	s := gramSettings()
 	s.Data, s.PerClass, s.Local = digitsStandIn, 60, mainLocal
 	if scale == experiment.Smoke {
+		s.Data = madeUpDigits
 		s.Train, s.PerClass, s.Links = []int{4, 6}, 8, 10
 		s.Gammas, s.Cs = []float64{0.1, 10}, []float64{1, 10}
 		s.Final, s.Choice = budget{1_000, 200}, budget{400, 100}

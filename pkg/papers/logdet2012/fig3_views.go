@@ -2,6 +2,7 @@ package logdet2012
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -22,9 +23,12 @@ var fig3Views = []experiment.View{
 // imageProtocol describes data and settings in captions.
 func imageProtocol(all []results) string {
 	r := all[0]
+	local := fmt.Sprintf("each a set of edge points, %.1f on average. PMK: pyramid match of positions and directions; CORR: best match of geometric blur with positions; "+
+		"SUM: the mean of PMK, a spatial pyramid of directions, and geometric blur without and with positions. ", r.size(featuresPerImage))
+	standIn := "Stand-in, since Caltech-101 may not be passed on; the paper's curves are pictures without numbers and are not drawn: %.0f "
 	data := map[string]string{
-		digitsStandIn: fmt.Sprintf("Stand-in: digits, since Caltech-101 may not be passed on; the paper's curves are pictures without numbers and are not drawn. %.0f images of MNIST's training set (built-in digits at smoke scale), drawn anew in each trial, each a set of edge points, %.1f on average; ", r.size(objects), r.size(featuresPerImage)) +
-			"PMK: pyramid match of positions and directions; CORR: best match of geometric blur with positions; SUM: the mean of PMK, a spatial pyramid of directions, and geometric blur without and with positions. ",
+		madeUpDigits:  fmt.Sprintf(standIn+"built-in, made-up digits, ", r.size(objects)) + local,
+		digitsStandIn: fmt.Sprintf(standIn+"digits of MNIST's training set, drawn anew in each trial, ", r.size(objects)) + local,
 		caltechGrams:  "Caltech-101, the kernel matrices supplied. ",
 		caltechPhotos: "Caltech-101, the photographs supplied, with features of ours in place of SIFT. ",
 	}
@@ -38,31 +42,38 @@ func imageProtocol(all []results) string {
 	if trials < judge.MinTrials {
 		return text + fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", trials, judge.MinTrials)
 	}
-	text += fmt.Sprintf("Bars: means over %d trials with 95 %% t intervals", trials)
-	if len(all) > 1 || r.name != digitsStandIn {
+	text += fmt.Sprintf("Bands: means over %d trials with 95 %% t intervals", trials)
+	if len(all) > 1 {
 		text += "; of Caltech-101, whose splits share images, corrected (Nadeau and Bengio 2003)"
 	}
 	return text + "."
 }
 
-// ratePanel draws rates of methods against T, and returns the panel and rows of a table.
-func ratePanel(r results, title string, methods []string) (plots.Panel, [][]string) {
-	p := plots.Panel{Title: r.name + ": " + title, XLabel: "training images per class", YLabel: "mean recognition rate per class (%)"}
-	var rows [][]string
+// rated is a method with the name that it has in a panel.
+type rated struct{ name, method string }
+
+// ratePanel draws rates of methods against T.
+func ratePanel(r results, title string, methods []rated) plots.Panel {
+	p := plots.Panel{Title: r.name + ": " + title, XLabel: "training images per class, T", YLabel: "mean recognition rate per class (%)"}
 	for color, m := range methods {
-		line := plots.Line{Name: m, Color: color}
-		row := []string{r.name, m}
+		line := plots.Line{Name: m.name, Color: color}
 		for _, per := range r.numbers() {
-			s := imageSummary(r, r.rates(m, per))
-			mean, half := s.Interval()
+			mean, half := imageSummary(r, r.rates(m.method, per)).Interval()
 			line.X, line.Y = append(line.X, float64(per)), append(line.Y, 100*mean)
 			line.Lo, line.Hi = append(line.Lo, 100*max(0, mean-half)), append(line.Hi, 100*min(1, mean+half))
-			row = append(row, s.Percent())
 		}
 		p.Marks = append(p.Marks, line)
-		rows = append(rows, row)
 	}
-	return p, rows
+	return p
+}
+
+// rateRow is a row of a table of rates.
+func rateRow(r results, method string) []string {
+	row := []string{r.name, method}
+	for _, per := range r.numbers() {
+		row = append(row, imageSummary(r, r.rates(method, per)).Percent())
+	}
+	return row
 }
 
 // rateHead names the columns of a table of rates.
@@ -86,37 +97,54 @@ func ofKernels(rule string) []string {
 func drawFig3a(all []results) plots.Drawing {
 	d := plots.Drawing{Text: &plots.TextTable{Head: rateHead(all[0])}}
 	for _, r := range all {
-		p, rows := ratePanel(r, "learned kernels", ofKernels(learnedNN))
-		d.Panels, d.Text.Rows = append(d.Panels, p), append(d.Text.Rows, rows...)
+		var methods []rated
+		for _, m := range ofKernels(learnedNN) {
+			methods = append(methods, rated{m, m})
+			d.Text.Rows = append(d.Text.Rows, rateRow(r, m))
+		}
+		d.Panels = append(d.Panels, ratePanel(r, "learned kernels", methods))
 	}
 	d.Caption = "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals. " + imageProtocol(all)
 	return d
 }
 
-// drawBeside draws, per kernel, LogDet and other rules, with a table of all of them.
-func drawBeside(all []results, rules []string) plots.Drawing {
+// drawBeside draws, per kernel, LogDet and another rule. The table has more of them.
+func drawBeside(all []results, rule string, more ...string) plots.Drawing {
 	d := plots.Drawing{Columns: len(imageKernels), Text: &plots.TextTable{Head: rateHead(all[0])}}
 	for _, r := range all {
+		low, high := 100., 0.
 		for _, k := range imageKernels {
-			var methods []string
+			rules := []string{learnedNN, rule}
+			var methods []rated
 			for _, rule := range rules {
-				methods = append(methods, imageMethod(rule, k))
+				methods = append(methods, rated{rule, imageMethod(rule, k)})
 			}
-			p, rows := ratePanel(r, k, methods)
-			d.Panels, d.Text.Rows = append(d.Panels, p), append(d.Text.Rows, rows...)
+			p := ratePanel(r, k, methods)
+			for _, m := range p.Marks {
+				l := m.(plots.Line)
+				low, high = min(low, slices.Min(l.Lo)), max(high, slices.Max(l.Hi))
+			}
+			d.Panels = append(d.Panels, p)
+			for _, rule := range append(rules, more...) {
+				d.Text.Rows = append(d.Text.Rows, rateRow(r, imageMethod(rule, k)))
+			}
+		}
+		for i := range imageKernels { // one range for all kernels
+			p := &d.Panels[len(d.Panels)-1-i]
+			p.YMin, p.YMax = low, high
 		}
 	}
 	return d
 }
 
 func drawFig3b(all []results) plots.Drawing {
-	d := drawBeside(all, []string{learnedNN, plainNN, rawNN})
-	d.Caption = "Mean recognition rate per class of the nearest training image under the learned kernel, under the kernel that it starts from, which is clipped, and with the similarities as they are; bands of 95 % intervals. PMK is positive semi-definite: there the last two are one. " + imageProtocol(all)
+	d := drawBeside(all, plainNN, rawNN)
+	d.Caption = "Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none. " + imageProtocol(all)
 	return d
 }
 
 func drawImageSVM(all []results) plots.Drawing {
-	d := drawBeside(all, []string{learnedNN, plainSVM})
+	d := drawBeside(all, plainSVM)
 	d.Caption = "Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals. " + imageProtocol(all)
 	return d
 }
