@@ -127,7 +127,7 @@ func gramSettings() imageSettings {
 	return imageSettings{
 		Data: caltechGrams, Train: []int{5, 10, 15, 20, 25, 30}, Links: 100,
 		Gammas: mainSettings.Gammas, Cs: []float64{0.1, 1, 10, 100},
-		Final: budget{50_000, 1_000}, Choice: budget{10_000, 200},
+		Final: budget{100_000, 1_000}, Choice: budget{20_000, 200}, // a cycle over the 20,200 pairs of 101 classes
 	}
 }
 
@@ -141,6 +141,7 @@ func photoSettings() imageSettings {
 func digitSettings(scale experiment.Scale) imageSettings {
 	s := gramSettings()
 	s.Data, s.PerClass, s.Local = digitsStandIn, 60, mainLocal
+	s.Choice.Projections = mainSettings.Choice.Projections
 	if scale == experiment.Smoke {
 		s.Data = madeUpDigits
 		s.Train, s.PerClass, s.Links = []int{4, 6}, 8, 10
