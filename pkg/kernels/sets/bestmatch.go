@@ -27,8 +27,8 @@ type BestMatchParams struct {
 //
 //	k(a, b) = exp(−D(a, b)/σ),  D(a, b) = meanᵢ minⱼ ‖aᵢ − bⱼ‖² + meanⱼ minᵢ ‖aᵢ − bⱼ‖²,
 //
-// where each feature takes the nearest one of the other set (Zhang, Berg, Maire and Malik, SVM-KNN, CVPR 2006, Section 3.4: D_A, made
-// symmetric, on geometric blur). Columns that hold positions, scaled by √(λ/r₀), give the version that charges for displacement. Nearest
+// where each feature takes the nearest one of the other set (Zhang, Berg, Maire and Malik, SVM-KNN, CVPR 2006, where the
+// features are geometric blur). Columns that hold positions, scaled by √(λ/r₀), give the version that charges for displacement. Nearest
 // features are no matching and D is no squared distance in a Hilbert space, so that k is symmetric with a unit diagonal, but
 // indefinite: kernels.Clip removes what is negative on training objects.
 //
