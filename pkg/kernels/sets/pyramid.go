@@ -130,8 +130,8 @@ func (k *Pyramid) Prepare(set mat.Matrix) (Histogram, error) {
 		for j, v := range x.RawRowView(i) {
 			if j < d {
 				c := math.Floor((v - k.p.Low[j]) / k.p.Side[j])
-				if v == k.p.High[j] {
-					c = k.last[j]
+				if v <= k.p.High[j] { // the last bin holds the end of the box, also where a quotient is rounded up
+					c = min(c, k.last[j])
 				}
 				if !(math.Abs(c) <= maxCell) {
 					return Histogram{}, fmt.Errorf("feature %d, column %d is %v, more than 2⁵² bins of side %v from %v", i, j, v, k.p.Side[j], k.p.Low[j])

@@ -52,13 +52,13 @@ func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imag
 	case madeUpDigits:
 		const each = 10 // images of a digit
 		images, _ := synthetic.GlyphDigits(seed.Stream("glyphs"), 10*each, 0)
-		return localData(ctx, digitImages(images), digitClasses(images), s, seed)
+		return localData(ctx, digitImages(images), digitNames(images), digitClasses(images), s, seed)
 	case "mnist":
 		images, _, err := env.Data.MNIST()
 		if err != nil {
 			return nil, err
 		}
-		return localData(ctx, digitImages(images), digitClasses(images), s, seed)
+		return localData(ctx, digitImages(images), digitNames(images), digitClasses(images), s, seed)
 	case "caltech-101":
 		photos, err := env.Data.Caltech101(ctx, s.Local.Side)
 		if err != nil {
@@ -67,7 +67,7 @@ func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imag
 		return localData(ctx, func(i int) localfeatures.Gray {
 			p := photos.Images[i]
 			return gray(p.Width, p.Height, p.Pix)
-		}, photos.Y, s, seed)
+		}, func(i int) string { return photos.Names[i] }, photos.Y, s, seed)
 	}
 	return suppliedData(env.Data, s, seed)
 }
@@ -99,6 +99,10 @@ func digitImages(m *datasets.Images) func(i int) localfeatures.Gray {
 	return func(i int) localfeatures.Gray { return gray(m.W, m.H, m.Image(i)) }
 }
 
+func digitNames(m *datasets.Images) func(i int) string {
+	return func(i int) string { return fmt.Sprintf("%s: image %d", m.Name, i) }
+}
+
 func digitClasses(m *datasets.Images) []int {
 	y := make([]int, m.N)
 	for i, d := range m.Labels {
@@ -116,7 +120,7 @@ func gray(w, h int, pix []byte) localfeatures.Gray {
 }
 
 // localData draws images, describes them and compares them by our own kernels.
-func localData(ctx context.Context, image func(i int) localfeatures.Gray, y []int, s imageSettings, seed experiment.Seed) (*imageData, error) {
+func localData(ctx context.Context, image func(i int) localfeatures.Gray, name func(i int) string, y []int, s imageSettings, seed experiment.Seed) (*imageData, error) {
 	d := &imageData{}
 	f := &localKernels{settings: s.Local, features: map[string][]mat.Matrix{}}
 	for c, of := range drawOrder(y, s.PerClass, seed) {
@@ -127,7 +131,7 @@ func localData(ctx context.Context, image func(i int) localfeatures.Gray, y []in
 			}
 			points, err := f.describe(image(i))
 			if err != nil {
-				return nil, fmt.Errorf("image %d: %w", i, err)
+				return nil, fmt.Errorf("%s: %w", name(i), err)
 			}
 			if k < s.Train[0] {
 				f.always = append(f.always, len(d.y))
