@@ -3,6 +3,7 @@ package logdet
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"metriclab/pkg/learners"
@@ -21,6 +22,17 @@ const (
 	// by 0.004 per cycle and γ = 1, but in the thousands at 0.002 and γ = 100.
 	Sound = 1
 )
+
+// CheckGiven returns an error, in the words of a package of that name, unless u and ℓ are both 0, for bounds by a rule, or in order.
+func CheckGiven(name string, upper, lower float64) error {
+	switch {
+	case (upper == 0) != (lower == 0):
+		return fmt.Errorf("%s: upper: %v and lower: %v are not allowed, want both or neither", name, upper, lower)
+	case upper > 0 && upper >= lower:
+		return fmt.Errorf("%s: upper: %v and lower: %v are not allowed, want upper < lower: swap them, or make lower larger", name, upper, lower)
+	}
+	return nil
+}
 
 // Loop is a fit by projections onto one constraint after the other, with a multiplier λ ≥ 0 for each.
 type Loop struct {

@@ -61,6 +61,21 @@ func Outer(alpha float64, a mat.Matrix) *mat.SymDense {
 	return dst
 }
 
+// Symmetric returns (a + aᵀ)/2, whose entries do not overflow. It panics if a is not square.
+func Symmetric(a mat.Matrix) *mat.SymDense {
+	n, c := a.Dims()
+	if n != c {
+		panic(mat.ErrShape)
+	}
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
+		}
+	}
+	return s
+}
+
 // AddOuter adds Σ wᵢvᵢvᵢᵀ to dst for the rows vᵢ of v and weights wᵢ ≥ 0. It overwrites v. It panics if there
 // is not one weight per row or dst does not have the order of a row.
 func AddOuter(dst *mat.SymDense, w []float64, v *mat.Dense) {

@@ -197,3 +197,17 @@ func TestSpecialValues(t *testing.T) {
 		t.Errorf("squares of infinity and NaN: %v, %v", s.At(7, 7), s.At(9, 9))
 	}
 }
+
+// TestSymmetric: the mean of both halves, without overflow.
+func TestSymmetric(t *testing.T) {
+	s := matrix.Symmetric(mat.NewDense(2, 2, []float64{1, 4, 2, math.MaxFloat64}))
+	if want := mat.NewSymDense(2, []float64{1, 3, 3, math.MaxFloat64}); !mat.Equal(s, want) {
+		t.Errorf("got %v", mat.Formatted(s))
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a matrix of 1×2 does not panic")
+		}
+	}()
+	matrix.Symmetric(mat.NewDense(1, 2, nil))
+}

@@ -57,14 +57,7 @@ func NewLowRank(basis, factor mat.Matrix) (*LowRank, error) {
 	for i := range k {
 		floats.Mul(scaled.RawRowView(i), values)
 	}
-	product := matrix.Mul(scaled, v.T())
-	for i := range k {
-		for j := range i + 1 {
-			s := product.At(i, j)/2 + product.At(j, i)/2
-			m.root.Set(i, j, s)
-			m.root.Set(j, i, s)
-		}
-	}
+	m.root.Copy(matrix.Symmetric(matrix.Mul(scaled, v.T())))
 	if err := CheckFinite(m.root); err != nil {
 		return nil, fmt.Errorf("metric: factor: its root: %w", err)
 	}
@@ -135,11 +128,8 @@ func (m *LowRank) M() *mat.SymDense {
 		f.Set(i, i, f.At(i, i)-1)
 	}
 	change := matrix.Mul(m.u.T(), matrix.Mul(f, m.u))
-	w := mat.NewSymDense(d, nil)
+	w := matrix.Symmetric(change)
 	for i := range d {
-		for j := range i + 1 {
-			w.SetSym(i, j, change.At(i, j)/2+change.At(j, i)/2)
-		}
 		w.SetSym(i, i, w.At(i, i)+1)
 	}
 	return w

@@ -93,15 +93,10 @@ func (p Params) check() error {
 	if err := ranges.Check("iplr", p); err != nil {
 		return err
 	}
-	switch {
-	case p.Infeasible != InfeasibleSlack && p.Infeasible != InfeasibleDrop:
+	if p.Infeasible != InfeasibleSlack && p.Infeasible != InfeasibleDrop {
 		return fmt.Errorf("iplr: infeasible: %d is not allowed, want InfeasibleSlack or InfeasibleDrop", int(p.Infeasible))
-	case (p.Upper == 0) != (p.Lower == 0):
-		return fmt.Errorf("iplr: upper: %v and lower: %v are not allowed, want both or neither", p.Upper, p.Lower)
-	case p.Upper > 0 && p.Upper >= p.Lower:
-		return fmt.Errorf("iplr: upper: %v and lower: %v are not allowed, want upper < lower: swap them, or make lower larger", p.Upper, p.Lower)
 	}
-	return nil
+	return logdet.CheckGiven("iplr", p.Upper, p.Lower)
 }
 
 // Solution is what a fit says about its answer. Of the itml.Solution inside, p is the squared distance p + r, and with InfeasibleDrop p alone;

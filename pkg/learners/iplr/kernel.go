@@ -169,7 +169,7 @@ func kernelBasis(ctx context.Context, k, j *mat.Dense) (t, image *mat.Dense, err
 	}
 	t = j
 	for round := range 2 { // the second mends the round-off of the first, which grows with the condition of JᵀK₀J
-		gram := symmetric(matrix.Mul(t.T(), matrix.Mul(k, t)))
+		gram := matrix.Symmetric(matrix.Mul(t.T(), matrix.Mul(k, t)))
 		var eig spectral.EigenSym
 		if !eig.Factorize(gram, true) {
 			return nil, nil, errors.New("iplr: k0: the basis overflows float64: scale it down")
@@ -214,18 +214,6 @@ func scaleColumn(a *mat.Dense, c int, s float64) {
 		}
 		a.Set(i, c, v)
 	}
-}
-
-// symmetric returns (a + aᵀ)/2.
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
-		}
-	}
-	return s
 }
 
 // made returns p, and panics if no constructor made it.

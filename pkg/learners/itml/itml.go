@@ -71,11 +71,8 @@ func (p Params) check() error {
 	if err := ranges.Check("itml", p); err != nil {
 		return err
 	}
-	switch {
-	case (p.Upper == 0) != (p.Lower == 0):
-		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want both or neither", p.Upper, p.Lower)
-	case p.Upper > 0 && p.Upper >= p.Lower:
-		return fmt.Errorf("itml: upper: %v and lower: %v are not allowed, want upper < lower: swap them, or make lower larger", p.Upper, p.Lower)
+	if err := logdet.CheckGiven("itml", p.Upper, p.Lower); err != nil {
+		return err
 	}
 	return p.Bounds.check()
 }

@@ -390,11 +390,5 @@ func transformation(k0 *mat.SymDense, links []metric.Link, c []float64) (support
 			row[f.parent[f.child[e]]] -= v
 		}
 	}
-	s = mat.NewSymDense(t, nil)
-	for i := range t {
-		for j := range i + 1 {
-			s.SetSym(i, j, whole.At(i, j)/2+whole.At(j, i)/2)
-		}
-	}
-	return support, s, true
+	return support, matrix.Symmetric(whole), true
 }

@@ -139,12 +139,12 @@ func newDual(f *mat.Dense, support []int, constraints []Constraint, p Params, k0
 		case SlackL1:
 			d.hi[k] = p.C * sigma[k]
 			if math.IsInf(d.hi[k], 1) || d.hi[k] == 0 {
-				return nil, refused(k, errors.New("C times its size under K₀ overflows float64, or is 0: scale the data"))
+				return nil, refused(k, errors.New("the price C times its size under K₀ overflows float64, or is 0: scale the data"))
 			}
 		case SlackL2:
 			d.rho[k] = 1 / (p.C * sigma[k] * sigma[k])
 			if math.IsInf(d.rho[k], 1) || d.rho[k] == 0 {
-				return nil, refused(k, errors.New("C times its squared size under K₀ overflows float64, or is 0: scale the data"))
+				return nil, refused(k, errors.New("the price C times its squared size under K₀ overflows float64, or is 0: scale the data"))
 			}
 		}
 		if c.Sense == SenseExactly {

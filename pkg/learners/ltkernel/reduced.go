@@ -88,13 +88,13 @@ func fitReduced(ctx context.Context, k0 mat.Symmetric, basis *mat.Dense, constra
 			scaled.RawRowView(i)[c] = v * (pt.x[c] - p.Divergence.alpha)
 		}
 	}
-	return ReducedResult{Result: res, Solution: sol, Alpha: p.Divergence.alpha, L: symmetric(matrix.Mul(scaled, right.T())), Dropped: k - r}, nil
+	return ReducedResult{Result: res, Solution: sol, Alpha: p.Divergence.alpha, L: matrix.Symmetric(matrix.Mul(scaled, right.T())), Dropped: k - r}, nil
 }
 
 // inverseRoot returns R, k×r, with RᵀKR = I for the r directions of k that are not round-off.
 func inverseRoot(k *mat.Dense) (*mat.Dense, error) {
 	var eig spectral.EigenSym
-	if !eig.Factorize(symmetric(k), true) {
+	if !eig.Factorize(matrix.Symmetric(k), true) {
 		return nil, errors.New("ltkernel: JᵀK₀J: its eigenvalues overflow float64: scale the data down")
 	}
 	values := eig.Values(nil)
@@ -116,16 +116,4 @@ func inverseRoot(k *mat.Dense) (*mat.Dense, error) {
 		}
 	}
 	return r, nil
-}
-
-// symmetric returns the mean of a and aᵀ.
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
-		}
-	}
-	return s
 }

@@ -113,7 +113,7 @@ func (d *dual) transformation(f *mat.Dense, p *point) *mat.SymDense {
 		}
 	}
 	out := matrix.Mul(scaled, half.T())
-	sym := symmetric(out)
+	sym := matrix.Symmetric(out)
 	for i := range t {
 		for j := i; j < t; j++ {
 			sym.SetSym(i, j, sym.At(i, j)+c*b.At(i, j))

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/pairs"
@@ -37,7 +38,7 @@ func TestLemma5(t *testing.T) {
 			for i := range d {
 				big.Set(i, i, big.At(i, i)+phi.Alpha())
 			}
-			if got, want := phiOf(phi, symmetric(&big)), phiOf(phi, w); math.Abs(got-want) > 1e-9*(1+want) { // round-off
+			if got, want := phiOf(phi, matrix.Symmetric(&big)), phiOf(phi, w); math.Abs(got-want) > 1e-9*(1+want) { // round-off
 				t.Errorf("%s, k = %d: %v, want %v", phi.Name(), k, got, want)
 			}
 		}
@@ -363,7 +364,7 @@ func TestSmoothLoss(t *testing.T) {
 			var xw, k mat.Dense
 			xw.Mul(x, w)
 			k.Mul(&xw, x.T())
-			return symmetric(&k)
+			return matrix.Symmetric(&k)
 		}
 		k := kernelOf(x, input)
 		if !mat.EqualApprox(k, kernelOf(f, inKernel), 1e-6) {
@@ -401,7 +402,7 @@ func positive(t *testing.T, a *mat.SymDense) *mat.SymDense {
 		}
 	}
 	out.Mul(&scaled, q.T())
-	return symmetric(&out)
+	return matrix.Symmetric(&out)
 }
 
 // smoothFit minimises the problem of TestSmoothLoss over W of the rows of x.
