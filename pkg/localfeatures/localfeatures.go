@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/limits"
 )
@@ -225,6 +226,9 @@ func (p BlurParams) Width() int {
 // It returns an error if points has another width than that of EdgePoints or a number that is not finite, or if the descriptors do not fit
 // limits.Memory. So it does where EdgePoints refuses the image or its parameters. It panics if points is nil.
 func GeometricBlur(g Gray, points mat.Matrix, p BlurParams) (*mat.Dense, error) {
+	if matrix.IsNil(points) {
+		panic("localfeatures: GeometricBlur: points is nil")
+	}
 	p = p.Resolved()
 	if err := ranges.Check("geometric blur", p); err != nil {
 		return nil, err
