@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,12 +17,13 @@ import (
 
 func (a *app) evaluateCommand() *cobra.Command {
 	var f recipeFlags
+	var g gramFlags
 	var path string
 	var ks []int
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --gram K0.csv --labels L.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -35,8 +37,11 @@ An interval covers the mean over splits: the corrected resampled t interval of
 Nadeau and Bengio (2003), which allows for the overlap of training sets; below 6
 splits there is none.
 
-` + aboutTables + "\n\nmetriclab fit --help lists the learners and their parameters.",
-		Args: oneTable,
+` + aboutTables + "\n\n" + aboutGramLabels + `
+Each split learns from the rows and columns of K0 of its training objects and
+classifies the others by their kernel values. Euclidean is then the distance under K0,
+between images in the space of the kernel.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
+		Args: tableOrGram("gram"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
@@ -46,9 +51,32 @@ splits there is none.
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
 			}
+			gram, err := g.given(c)
+			if err != nil {
+				return err
+			}
+			var recipe model.GramRecipe
+			if gram {
+				if recipe, err = g.toEvaluate(c, &f); err != nil {
+					return err
+				}
+			}
 			var d *model.Data
 			progress, done := a.meter(c.Context(), work{noun: "split"})
 			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
+				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress}
+				if gram {
+					k0, labels, err := a.readGramLabels(c.Context(), &g)
+					if err != nil {
+						return nil, err
+					}
+					d = &model.Data{Name: filepath.Base(g.gram)}
+					e, err := model.EvaluateGram(c.Context(), k0, labels, recipe, plan)
+					if err != nil {
+						return nil, tableError(err)
+					}
+					return e, nil
+				}
 				var recipe model.Recipe
 				var err error
 				if c.Flags().Changed("model") {
@@ -65,7 +93,7 @@ splits there is none.
 				if err != nil {
 					return nil, err
 				}
-				e, err := model.Evaluate(c.Context(), d, recipe, model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress})
+				e, err := model.Evaluate(c.Context(), d, recipe, plan)
 				if err != nil {
 					return nil, tableError(err)
 				}
@@ -82,6 +110,8 @@ splits there is none.
 		},
 	}
 	f.add(c)
+	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
+	g.addLabels(c)
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
 	completeFlag(c, "model", completeJSON)
 	byDefault := model.Plan{}.Resolved()
@@ -138,8 +168,11 @@ func interval(s judge.Summary) string {
 
 func (a *app) printEvaluation(d *model.Data, e *model.Evaluation) error {
 	name := e.Recipe.Learner
-	fmt.Fprintf(a.out, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(e.Rows, "row"), plural.Of(e.Features, "feature"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts))
-	fmt.Fprintf(a.out, "%s\n", describe(e.Recipe))
+	if e.Features == 0 {
+		fmt.Fprintf(a.out, "%s: %s, %s: %s\n%s\n", d.Name, plural.Of(e.Rows, "object"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts), describeLearner(e.Recipe))
+	} else {
+		fmt.Fprintf(a.out, "%s: %s, %s, %s: %s\n%s\n", d.Name, plural.Of(e.Rows, "row"), plural.Of(e.Features, "feature"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts), describe(e.Recipe))
+	}
 	fmt.Fprintf(a.out, "%d x %d-fold stratified cross-validation, seed %d; everything learned anew in each split\n", e.Plan.Repeats, e.Plan.Folds, e.Plan.Seed)
 	fmt.Fprintf(a.out, "%s\n\n", describeKs(e.Plan.Ks))
 	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)

@@ -53,7 +53,7 @@ func (a *app) fitCommand() *cobra.Command {
 	var out fitOutputs
 	var g gramFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv --constraints C.jsonl} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
 			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) + "\n" + learnerList(model.GramLearners()),
@@ -546,11 +546,7 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	if r.Passes > 0 {
 		fmt.Fprintf(&b, "in the last pass %.1f %% of the pairs were predicted wrongly, each before the update on it\n", 100*float64(rep.Mistakes)/float64(r.Pairs))
 	}
-	switch rep.Status {
-	case learners.NotRun, learners.Closed, learners.Converged:
-	default:
-		fmt.Fprintf(&b, "the learner stopped early: %s\n", rep.Status)
-	}
+	printStatus(&b, rep.Status)
 	if rep.Landmarks > 0 {
 		over := "the rows that pairs join"
 		if _, ok := m.Metric().(*kernels.Metric); ok {
@@ -579,6 +575,15 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	fmt.Fprintf(&b, "written to %s\n", path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
+}
+
+// printStatus says why a learner stopped early, if it did.
+func printStatus(b *strings.Builder, s learners.Status) {
+	switch s {
+	case learners.NotRun, learners.Closed, learners.Converged:
+	default:
+		fmt.Fprintf(b, "the learner stopped early: %s\n", s)
+	}
 }
 
 // few lists names, the first ten if there are many.
@@ -626,6 +631,14 @@ func printable(name string) string {
 
 // describe says in a line what a recipe is.
 func describe(r model.Recipe) string {
+	if r.Raw {
+		return describeLearner(r) + "; features as they are"
+	}
+	return describeLearner(r) + "; features standardised"
+}
+
+// describeLearner says what of a recipe is the learner and what it is given.
+func describeLearner(r model.Recipe) string {
 	s := r.Learner
 	for _, e := range model.Learners() {
 		if e.Name != r.Learner {
@@ -645,11 +658,6 @@ func describe(r model.Recipe) string {
 		if model.Draws(e.Feedback) {
 			s += fmt.Sprintf(", seed %d", r.Seed)
 		}
-	}
-	if r.Raw {
-		s += "; features as they are"
-	} else {
-		s += "; features standardised"
 	}
 	return s
 }

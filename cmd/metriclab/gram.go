@@ -17,6 +17,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
@@ -40,31 +41,88 @@ The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of 
 prints the objective, the rank of K, the KKT residual, the duality gap and how many
 constraints are violated. If no kernel satisfies the constraints, it names the lines that
 contradict each other, with the weights of a dual certificate, writes nothing and ends
-with exit code 1. See also: metriclab transform --cross-gram.`
+with exit code 1. See also: metriclab transform --cross-gram.
+
+` + aboutGramLabels
+
+// aboutGramLabels is the part of fit's and evaluate's help on similarities with labels.
+const aboutGramLabels = `With --gram, --labels takes the classes of the objects, in the order of the rows of
+K0: a CSV file with the label of an object in each row, or an id and the label. A file
+with one row more than objects has a header. Ids must differ and, if all are whole
+numbers, ascend. Learners that take K0 and labels are those of tables that learn in
+the space of a kernel, without the parameters that name one.`
 
 // gramFlags are the flags of fit on a Gram matrix.
-type gramFlags struct{ gram, constraints, kernel string }
+type gramFlags struct{ gram, constraints, labels, kernel string }
 
 func (g *gramFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	c.Flags().StringVar(&g.constraints, "constraints", "", "JSON lines of constraints, with --gram")
+	g.addLabels(c)
 	c.Flags().StringVar(&g.kernel, "kernel-out", "", "CSV or .npy file for the learned kernel matrix, with --gram")
+}
+
+func (g *gramFlags) addLabels(c *cobra.Command) {
+	c.Flags().StringVar(&g.labels, "labels", "", "CSV file of the classes of the objects, with --gram")
 }
 
 // given reports whether the command line is about a Gram matrix. It returns an error if a flag does not go with that.
 func (g *gramFlags) given(c *cobra.Command) (bool, error) {
-	gram := c.Flags().Changed("gram")
-	for _, name := range []string{"constraints", "kernel-out"} {
-		if !gram && c.Flags().Changed(name) {
+	changed := c.Flags().Changed
+	gram := changed("gram")
+	for _, name := range []string{"constraints", "labels", "kernel-out"} {
+		if !gram && changed(name) {
 			return false, usageError{fmt.Errorf("flag --%s: only together with --gram", name)}
 		}
 	}
-	for _, name := range []string{"label", "header", "drop", "pairs", "passes", "seed", "impute", "no-standardise", "format", "factor-npy", "matrix-npy"} {
-		if gram && c.Flags().Changed(name) {
+	if changed("labels") && changed("constraints") {
+		return false, usageError{errors.New("flags --constraints and --labels: want one of them")}
+	}
+	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model"}
+	if !changed("labels") {
+		tables = append(tables, "pairs", "seed")
+	}
+	for _, name := range tables {
+		if gram && changed(name) {
 			return false, usageError{fmt.Errorf("flag --%s: not together with --gram: it is for tables", name)}
 		}
 	}
 	return gram, nil
+}
+
+// recipe turns the flags into a recipe with all defaults.
+func (g *gramFlags) recipe(c *cobra.Command, f *recipeFlags) (model.GramRecipe, error) {
+	if f.seed == 0 {
+		return model.GramRecipe{}, usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
+	}
+	if err := atLeastOne(c, "pairs", f.pairs); err != nil {
+		return model.GramRecipe{}, err
+	}
+	params, err := parseParams(f.params)
+	if err != nil {
+		return model.GramRecipe{}, usageError{err}
+	}
+	r := model.GramRecipe{Learner: f.learner, Params: params, Labels: c.Flags().Changed("labels")}
+	if r.Labels {
+		r.Pairs, r.Seed = f.pairs, f.seed
+	}
+	if r, err = r.Resolved(); err != nil {
+		return model.GramRecipe{}, usageError{err}
+	}
+	return r, nil
+}
+
+// toEvaluate is recipe for evaluate.
+func (g *gramFlags) toEvaluate(c *cobra.Command, f *recipeFlags) (model.GramRecipe, error) {
+	switch {
+	case g.gram == "":
+		return model.GramRecipe{}, usageError{errors.New("flag --gram: no file given")}
+	case g.labels == "":
+		return model.GramRecipe{}, usageError{errors.New("flag --labels: no file given, want one with a label per object")}
+	case f.learner == "":
+		return model.GramRecipe{}, usageError{fmt.Errorf("flag --learner: none given, want %s", namesOf(model.GramLabelLearners()))}
+	}
+	return g.recipe(c, f)
 }
 
 // tableOrGram takes a table as oneTable does, or no argument with the flag of that name.
@@ -85,24 +143,30 @@ func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags
 	switch {
 	case g.gram == "":
 		return usageError{errors.New("flag --gram: no file given")}
-	case g.constraints == "":
-		return usageError{errors.New("flag --constraints: no file given, want JSON lines of constraints")}
+	case c.Flags().Changed("labels") && g.labels == "":
+		return usageError{errors.New("flag --labels: no file given, want one with a label per object")}
+	case !c.Flags().Changed("labels") && g.constraints == "":
+		return usageError{errors.New("flag --constraints: no file given, want JSON lines of constraints, or --labels")}
 	case f.learner == "":
-		return usageError{errors.New("flag --learner: none given, want spectral")}
+		all := model.GramLearners()
+		if g.labels != "" {
+			all = model.GramLabelLearners()
+		}
+		return usageError{fmt.Errorf("flag --learner: none given, want %s", namesOf(all))}
 	}
-	params, err := parseParams(f.params)
+	recipe, err := g.recipe(c, f)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
-	recipe, err := model.GramRecipe{Learner: f.learner, Params: params}.Resolved()
-	if err != nil {
-		return usageError{err}
+	if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
+		return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
 	}
-	if out, err = outPath("out", out, g.gram, g.constraints); err != nil {
+	reads := []string{g.gram, g.constraints, g.labels}
+	if out, err = outPath("out", out, reads...); err != nil {
 		return err
 	}
 	if c.Flags().Changed("kernel-out") {
-		if g.kernel, err = outPath("kernel-out", g.kernel, g.gram, g.constraints); err != nil {
+		if g.kernel, err = outPath("kernel-out", g.kernel, reads...); err != nil {
 			return err
 		}
 		if samePath(g.kernel, out) {
@@ -110,6 +174,16 @@ func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags
 		}
 	}
 	ctx := c.Context()
+	if recipe.Labels {
+		fitted, err := a.learnGramLabels(ctx, recipe, g)
+		if err != nil {
+			return err
+		}
+		if err := writeGram(ctx, fitted, out, g.kernel); err != nil {
+			return err
+		}
+		return a.printGramLabels(fitted, out, g)
+	}
 	fitted, cs, err := a.learnGram(ctx, recipe, g)
 	if e, ok := errors.AsType[*model.InfeasibleError](err); ok {
 		if err := a.printInfeasible(e, cs); err != nil {
@@ -157,6 +231,40 @@ func (a *app) learnGram(ctx context.Context, recipe model.GramRecipe, g *gramFla
 		return nil, nil, ctx.Err() // cs may still be written to
 	}
 	return fitted, cs, err
+}
+
+// learnGramLabels reads the files and fits a kernel, while a meter tells how far that has come.
+func (a *app) learnGramLabels(ctx context.Context, recipe model.GramRecipe, g *gramFlags) (*model.Gram, error) {
+	progress, done := a.meter(ctx, work{noun: "iteration", capped: true})
+	defer done()
+	return atOnce(ctx, func() (*model.Gram, error) {
+		k0, labels, err := a.readGramLabels(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		return model.FitGramLabels(ctx, k0, labels, recipe, progress)
+	})
+}
+
+// readGramLabels reads a Gram matrix and the classes of its objects.
+func (a *app) readGramLabels(ctx context.Context, g *gramFlags) (*mat.SymDense, []string, error) {
+	k0, err := readTold(ctx, a, g.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.gram) })
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := readTold(ctx, a, g.labels, func(r io.Reader) ([]string, error) {
+		return model.ReadLabels(r, g.labels, k0.SymmetricDim())
+	})
+	return k0, labels, err
+}
+
+// namesOf lists learners.
+func namesOf(entries []catalog.Entry) string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // linesOf lists the lines of constraints, the first twenty.
@@ -239,6 +347,29 @@ func (a *app) printGram(g *model.Gram, cs *lines.Constraints, out string, f *gra
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
+}
+
+// printGramLabels says what was fitted to classes.
+func (a *app) printGramLabels(g *model.Gram, out string, f *gramFlags) error {
+	var b strings.Builder
+	rep := g.Report()
+	classes, counts := g.Classes()
+	fmt.Fprintf(&b, "%s: %s, %s: %s\n%s\n", f.gram, plural.Of(g.Objects(), "object"), countClasses(len(classes)), classCounts(classes, counts), describeGram(g.Recipe()))
+	printStatus(&b, rep.Status)
+	if rep.Landmarks > 0 {
+		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the trace\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left)
+	}
+	fmt.Fprintf(&b, "the metric embeds in %s, by kernel values with these objects\nwritten to %s\n", plural.Of(g.Rank(), "dimension"), out)
+	if f.kernel != "" {
+		fmt.Fprintf(&b, "learned kernel written to %s\n", f.kernel)
+	}
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// describeGram says in a line what a recipe for labels is.
+func describeGram(r model.GramRecipe) string {
+	return describeLearner(model.Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed})
 }
 
 // writeGram writes the model and, if a file is named, its kernel.

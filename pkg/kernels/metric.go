@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -29,6 +30,7 @@ type Metric struct {
 	dim     int
 	support *mat.Dense // m×d; nil if r = 0
 	g       *mat.Dense // r×m; nil if r = 0
+	shift   []float64  // length r; nil for zeros
 }
 
 var _ metric.SqDister = (*Metric)(nil)
@@ -52,7 +54,18 @@ func NewMetric(k Kernel, dim int, support, g mat.Matrix) *Metric {
 	if _, c := gd.Dims(); d != dim || c != m || m == 0 {
 		panic(mat.ErrShape)
 	}
-	return &Metric{k, dim, mat.DenseCopyOf(supportd), mat.DenseCopyOf(gd)}
+	return &Metric{kernel: k, dim: dim, support: mat.DenseCopyOf(supportd), g: mat.DenseCopyOf(gd)}
+}
+
+// Shifted returns a metric of the same distances whose embedding is Gk(x) + c in place of Gk(x), such as scores about
+// the mean of training points. c has length Rows and is copied; it replaces an earlier one. It panics if c has another length.
+func (m *Metric) Shifted(c []float64) *Metric {
+	if len(c) != m.Rows() {
+		panic(mat.ErrShape)
+	}
+	out := *m
+	out.shift = slices.Clone(c)
+	return &out
 }
 
 // Kernel returns K.
@@ -118,7 +131,7 @@ func (m *Metric) Rows() int {
 	return r
 }
 
-// Embed returns Gk(x), the image of x in R^r: the distance between two points is
+// Embed returns Gk(x), the image of x in R^r, or Gk(x) + c (see Shifted): the distance between two points is
 // the Euclidean one between their images, up to round-off. It costs m evaluations
 // of the kernel and O(rm), and panics if x does not have length Dim.
 func (m *Metric) Embed(x []float64) []float64 {
@@ -133,10 +146,13 @@ func (m *Metric) Embed(x []float64) []float64 {
 	for i := range out {
 		out[i] = floats.Dot(m.g.RawRowView(i), v)
 	}
+	if m.shift != nil {
+		floats.Add(out, m.shift)
+	}
 	return out
 }
 
-// EmbedRows returns the n×r matrix of the images Gk(x) of the rows of x, n×d, those of Embed up to round-off; n×1
+// EmbedRows returns the n×r matrix of the images of the rows of x, n×d, those of Embed up to round-off; n×1
 // zeros if r = 0. It costs nm evaluations of the kernel, O(nrm), and memory for n(m + r) numbers. It panics if x is nil or does not have Dim columns.
 func (m *Metric) EmbedRows(x mat.Matrix) *mat.Dense {
 	xd := matrix.Given("kernels: EmbedRows: x", x)
@@ -154,7 +170,13 @@ func (m *Metric) EmbedRows(x mat.Matrix) *mat.Dense {
 			row[j] = m.kernel.Eval(m.support.RawRowView(j), xd.RawRowView(i))
 		}
 	}
-	return matrix.Mul(v, m.g.T())
+	out := matrix.Mul(v, m.g.T())
+	if m.shift != nil {
+		for i := range n {
+			floats.Add(out.RawRowView(i), m.shift)
+		}
+	}
+	return out
 }
 
 // savedParams and metricState are what Save writes.
@@ -167,6 +189,7 @@ type metricState struct {
 	Support persist.Floats `json:"support"` // row by row
 	Rows    int            `json:"rows"`    // r
 	G       persist.Floats `json:"g"`       // row by row
+	Shift   persist.Floats `json:"shift,omitempty"`
 }
 
 // Save writes the metric in the format of package persist, kind
@@ -186,7 +209,10 @@ func (m *Metric) Save(w io.Writer) error {
 				return fmt.Errorf("kernels: %s: %w", name, err)
 			}
 		}
-		s.Support, s.G = m.support.RawMatrix().Data, m.g.RawMatrix().Data
+		if err := finiteShift(m.shift); err != nil {
+			return fmt.Errorf("kernels: %w", err)
+		}
+		s.Support, s.G, s.Shift = m.support.RawMatrix().Data, m.g.RawMatrix().Data, m.shift
 	}
 	return persist.Write(w, MetricKind, savedParams{spec}, s)
 }
@@ -225,18 +251,37 @@ func (s metricState) metric(k Kernel) (*Metric, error) {
 	if s.Dim < 1 || s.Dim > math.MaxInt32 || s.Rows < 0 {
 		return nil, fmt.Errorf("%d rows in %d dimensions", s.Rows, s.Dim)
 	}
-	if s.Rows == 0 && len(s.Support) == 0 && len(s.G) == 0 {
+	if s.Rows == 0 && len(s.Support) == 0 && len(s.G) == 0 && len(s.Shift) == 0 {
 		return &Metric{kernel: k, dim: s.Dim}, nil
 	}
 	m := len(s.Support) / s.Dim
 	if m == 0 || len(s.Support)%s.Dim != 0 || s.Rows == 0 || len(s.G)%s.Rows != 0 || len(s.G)/s.Rows != m {
 		return nil, fmt.Errorf("arrays of %d and %d numbers do not fit %d rows in %d dimensions", len(s.Support), len(s.G), s.Rows, s.Dim)
 	}
-	out := &Metric{k, s.Dim, mat.NewDense(m, s.Dim, s.Support), mat.NewDense(s.Rows, m, s.G)}
+	if len(s.Shift) != 0 && len(s.Shift) != s.Rows {
+		return nil, fmt.Errorf("a shift of %d numbers does not fit %d rows", len(s.Shift), s.Rows)
+	}
+	out := &Metric{kernel: k, dim: s.Dim, support: mat.NewDense(m, s.Dim, s.Support), g: mat.NewDense(s.Rows, m, s.G)}
+	if len(s.Shift) > 0 {
+		out.shift = s.Shift
+	}
 	for name, x := range map[string]*mat.Dense{"support": out.support, "g": out.g} {
 		if err := metric.CheckFinite(x); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if err := finiteShift(out.shift); err != nil {
+		return nil, err
+	}
 	return out, nil
+}
+
+// finiteShift returns an error unless all numbers of a shift are finite.
+func finiteShift(c []float64) error {
+	for i, v := range c {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("shift: entry %d is %v, want a finite number", i, v)
+		}
+	}
+	return nil
 }

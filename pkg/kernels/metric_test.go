@@ -27,6 +27,7 @@ func testMetrics(rng *rand.Rand, dim int) map[string]*kernels.Metric {
 	} {
 		out[name] = kernels.NewMetric(k, dim, normal(rng, 5, dim, 0), normal(rng, 3, 5, 0))
 	}
+	out["shifted"] = out["gaussian"].Shifted([]float64{1, -2, 0.5})
 	return out
 }
 
@@ -84,6 +85,32 @@ func TestMetricOfPolynomialKernel(t *testing.T) {
 	}
 }
 
+// A shift is added to coordinates, leaves distances and the metric that it was made of as they are, and is copied.
+func TestShifted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 6))
+	x := normal(rng, 4, 3, 0)
+	plain := testMetrics(rng, 3)["polynomial"]
+	before := plain.EmbedRows(x)
+	c := []float64{3, 0, -1}
+	m := plain.Shifted([]float64{9, 9, 9}).Shifted(c)
+	c[0] = 0
+	z := m.EmbedRows(x)
+	for i := range 4 {
+		one := m.Embed(x.RawRowView(i))
+		for j, want := range []float64{3, 0, -1} {
+			if z.At(i, j) != before.At(i, j)+want || math.Abs(one[j]-z.At(i, j)) > 1e-12*(1+math.Abs(one[j])) {
+				t.Errorf("row %d, coordinate %d: %v, alone %v, want %v + %v", i, j, z.At(i, j), one[j], before.At(i, j), want)
+			}
+		}
+		if a, b := m.SqDist(x.RawRowView(0), x.RawRowView(i)), plain.SqDist(x.RawRowView(0), x.RawRowView(i)); a != b {
+			t.Errorf("squared distance %v, without a shift %v", a, b)
+		}
+	}
+	if !mat.Equal(plain.EmbedRows(x), before) {
+		t.Error("the metric without a shift has changed")
+	}
+}
+
 // The arguments of NewMetric are copied.
 func TestNewMetricCopies(t *testing.T) {
 	s, g := mat.NewDense(1, 1, []float64{1}), mat.NewDense(1, 1, []float64{1})
@@ -121,6 +148,7 @@ func TestNewMetricPanics(t *testing.T) {
 		"no g":             func() { kernels.NewMetric(kernels.Linear{}, 3, s, nil) },
 		"other dimension":  func() { kernels.NewMetric(kernels.Linear{}, 2, s, g) },
 		"g of other width": func() { kernels.NewMetric(kernels.Linear{}, 3, s, mat.NewDense(2, 1, nil)) },
+		"shift":            func() { kernels.NewMetric(kernels.Linear{}, 3, s, g).Shifted(make([]float64, 2)) },
 	} {
 		func() {
 			defer func() {
@@ -154,6 +182,8 @@ func TestMetricSaved(t *testing.T) {
 		"short g":         set("g", persist.Floats{1, 2}),
 		"NaN in support":  set("support", persist.Floats{1, 2, 3, 4, 5, 6, 7, 8, 9, math.NaN()}),
 		"Inf in g":        set("g", persist.Floats{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, math.Inf(1)}),
+		"long shift":      set("shift", persist.Floats{1, 2, 3, 4}),
+		"NaN in shift":    set("shift", persist.Floats{1, math.NaN(), 3}),
 		"kernel":          func(params, _ map[string]any) { params["kernel"] = map[string]any{"name": "gaussian", "gamma": -1} },
 		"no kernel":       func(params, _ map[string]any) { delete(params, "kernel") },
 	})
@@ -166,6 +196,7 @@ func TestMetricNotSaved(t *testing.T) {
 	for name, m := range map[string]*kernels.Metric{
 		"function": kernels.NewMetric(one, 1, s, s),
 		"NaN":      kernels.NewMetric(kernels.Linear{}, 1, s, g),
+		"shift":    kernels.NewMetric(kernels.Linear{}, 1, s, s).Shifted([]float64{math.Inf(1)}),
 	} {
 		if err := m.Save(never{}); err == nil || errors.Is(err, errWritten) {
 			t.Errorf("%s: error %v", name, err)
@@ -184,7 +215,7 @@ var _ io.Writer = never{}
 func FuzzLoadMetric(f *testing.F) {
 	rng := rand.New(rand.NewPCG(9, 6))
 	var files [][]byte
-	for _, name := range []string{"rank 0", "linear", "polynomial", "gaussian"} {
+	for _, name := range []string{"rank 0", "linear", "polynomial", "gaussian", "shifted"} {
 		files = append(files, persisttest.Saved(testMetrics(rng, 2)[name]))
 	}
 	persisttest.Fuzz(f, kernels.LoadMetric, func(m *kernels.Metric) {

@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/kernels"
 
 	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -106,7 +107,7 @@ type Evaluation struct {
 	// Classes and Counts are the classes and the number of rows of each.
 	Classes []string
 	Counts  []int
-	// Features is the number of features.
+	// Features is the number of features; 0 of objects with a Gram matrix.
 	Features int
 	// Learner is the error under the learned metric, Baseline that under the
 	// Euclidean distance of the same prepared rows in the same splits.
@@ -127,26 +128,39 @@ type Evaluation struct {
 // It returns the errors of Fit, naming the split, and an *OptionError if the plan
 // does not suit the number of rows. It panics if d is nil or has no rows.
 func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
-	r, entry, _, err := r.resolve()
+	r, entry, values, err := r.resolve()
 	if err != nil {
 		return nil, err
 	}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
+	return evaluate(ctx, d, fitting{r, entry, values}, metric.Euclidean{}, p)
+}
+
+// fitting is how each split fits.
+type fitting struct {
+	recipe Recipe // resolved
+	entry  catalog.Entry
+	values catalog.Values
+}
+
+// evaluate is Evaluate beside a baseline.
+func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, p Plan) (*Evaluation, error) {
 	p = p.Resolved()
 	if p.Seed == 0 {
-		p.Seed = r.Seed
+		p.Seed = f.recipe.Seed
 	}
-	r.Seed = p.Seed
+	f.recipe.Seed = p.Seed
 	n, width := d.Dims()
-	if err := p.check(n); err != nil {
+	err := p.check(n)
+	if err != nil {
 		return nil, err
 	}
-	if d, err = d.forRecipe(r, entry); err != nil {
+	if d, err = d.forRecipe(f.recipe, f.entry); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Recipe: r, Plan: p, Rows: n, Features: width}
+	e := &Evaluation{Recipe: f.recipe, Plan: p, Rows: n, Features: width}
 	var y []int
 	e.Classes, y = datasets.Classes(d.Labels)
 	e.Counts = make([]int, len(e.Classes))
@@ -171,7 +185,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
 	}
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
-		if err := e.split(ctx, d, y, folds[s/p.Folds], s); err != nil {
+		if err := e.split(ctx, d, f, baseline, y, folds[s/p.Folds], s); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -198,10 +212,10 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 }
 
 // split fits and classifies one fold of one division.
-func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) error {
+func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, fold []int, s int) error {
 	var train, test []int
-	for i, f := range fold {
-		if f == s%e.Plan.Folds {
+	for i, part := range fold {
+		if part == s%e.Plan.Folds {
 			test = append(test, i)
 		} else {
 			train = append(train, i)
@@ -215,11 +229,7 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 	for k, i := range test {
 		want[k] = y[i]
 	}
-	r, entry, values, err := e.Recipe.resolve()
-	if err != nil {
-		return err
-	}
-	m := &Model{recipe: r, layout: d.Layout}
+	m := &Model{recipe: f.recipe, layout: d.Layout}
 	x, _, err := m.prepare(parts[0], true)
 	if err != nil {
 		return err
@@ -231,13 +241,13 @@ func (e *Evaluation) split(ctx context.Context, d *Data, y, fold []int, s int) e
 		}
 	}
 	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, entry, values, x, ytrain, rng, nil); err != nil {
+	if err := m.learn(ctx, f.entry, f.values, x, ytrain, rng, nil); err != nil {
 		return err
 	}
 	for _, judged := range []struct {
 		score  *Score
 		metric metric.SqDister
-	}{{&e.Learner, m.metric}, {&e.Baseline, metric.Euclidean{}}} {
+	}{{&e.Learner, m.metric}, {&e.Baseline, baseline}} {
 		// The rows are copies, and to embed them may take long.
 		v, err := abandon.Do(ctx, "model", func(ctx context.Context) (verdict, error) {
 			return e.Plan.judge(ctx, judged.metric, x, ytrain, queries, want)

@@ -116,6 +116,12 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 		return fail("%w", err)
 	}
 	r.Params = withDefaults(e, r.Params)
+	r, err = r.draws(e)
+	return r, e, values, err
+}
+
+// draws returns r with the defaults of what is drawn for e filled in.
+func (r Recipe) draws(e catalog.Entry) (Recipe, error) {
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -128,9 +134,9 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 	} {
 		switch {
 		case !f.applies && *f.value != 0:
-			return fail("%s: %d does not apply to %s, which learns from %s", f.name, *f.value, e.Name, e.Feedback)
+			return Recipe{}, notAllowed("%s: %d does not apply to %s, which learns from %s", f.name, *f.value, e.Name, e.Feedback)
 		case *f.value < 0 || *f.value > f.most:
-			return fail("%s: %d is not allowed, want 1 to %d", f.name, *f.value, f.most)
+			return Recipe{}, notAllowed("%s: %d is not allowed, want 1 to %d", f.name, *f.value, f.most)
 		case f.applies && *f.value == 0:
 			*f.value = f.byDefault
 		}
@@ -138,7 +144,7 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 	if r.Seed == 0 {
 		r.Seed = 1
 	}
-	return r, e, values, nil
+	return r, nil
 }
 
 // withDefaults returns the parameters of e, those not given with their defaults.

@@ -25,22 +25,38 @@ import (
 // GramKind is the kind under which package persist stores a Gram.
 const GramKind = "model/gram"
 
-// GramLearners returns the learners that a GramRecipe can name: those of the catalog that learn from a Gram matrix and
+// GramLearners returns the learners that a GramRecipe can name without Labels: those of the catalog that learn from a Gram matrix and
 // constraints.
 func GramLearners() []catalog.Entry {
-	return slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.Feedback != catalog.Constraints })
+	return slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitGram == nil })
+}
+
+// GramLabelLearners returns the learners that a GramRecipe can name with Labels: those of the catalog that learn from rows under any kernel, without the
+// parameters that name one.
+func GramLabelLearners() []catalog.Entry {
+	out := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitUnder == nil })
+	for i, e := range out {
+		out[i] = e.WithoutKernel()
+	}
+	return out
 }
 
 // GramRecipe says how a Gram is fitted.
 type GramRecipe struct {
-	// Learner is one of GramLearners, by its name.
+	// Learner is one of GramLearners or, with Labels, of GramLabelLearners, by its name or an alias, which Resolved replaces by the name.
 	Learner string `json:"learner"`
 	// Params are its parameters as text; those not given have their defaults.
 	Params map[string]string `json:"params"`
+	// Labels says that the objects have classes, and that there are no constraints.
+	Labels bool `json:"labels,omitempty"`
+	// Pairs is that of Recipe, for a learner of pairs with Labels.
+	Pairs int `json:"pairs,omitempty"`
+	// Seed is the origin of the pairs drawn with Labels; 0 means 1. It must be 0 without.
+	Seed uint64 `json:"seed,omitempty"`
 }
 
-// Resolved returns r with its defaults filled in. It returns an *OptionError for an unknown learner and for an unknown or bad
-// parameter.
+// Resolved returns r with its defaults filled in. It returns an *OptionError for an unknown learner, for an unknown or bad
+// parameter, and for a field that does not apply.
 func (r GramRecipe) Resolved() (GramRecipe, error) {
 	r, _, _, err := r.resolve()
 	return r, err
@@ -50,10 +66,17 @@ func (r GramRecipe) resolve() (GramRecipe, catalog.Entry, catalog.Values, error)
 	fail := func(err error) (GramRecipe, catalog.Entry, catalog.Values, error) {
 		return GramRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed("%w", err)
 	}
-	e, err := catalog.FindIn(GramLearners(), r.Learner)
+	all, others, from, instead := GramLearners(), GramLabelLearners(), "constraints", "labels"
+	if r.Labels {
+		all, others, from, instead = others, all, instead, from
+	}
+	e, err := catalog.FindIn(all, r.Learner)
 	if err != nil {
+		if e, err := catalog.FindIn(others, r.Learner); err == nil {
+			return fail(fmt.Errorf("learner %s learns from a Gram matrix with %s, not with %s", e.Name, instead, from))
+		}
 		if e, err := catalog.Find(r.Learner); err == nil {
-			return fail(fmt.Errorf("learner %s learns from %s, want one that learns from a %s", e.Name, e.Feedback, catalog.Constraints))
+			return fail(fmt.Errorf("learner %s learns from %s, want one that learns from a Gram matrix and %s", e.Name, e.Feedback, from))
 		}
 		return fail(err)
 	}
@@ -61,7 +84,19 @@ func (r GramRecipe) resolve() (GramRecipe, catalog.Entry, catalog.Values, error)
 	if err != nil {
 		return fail(err)
 	}
-	return GramRecipe{Learner: e.Name, Params: withDefaults(e, r.Params)}, e, values, nil
+	out := GramRecipe{Learner: e.Name, Params: withDefaults(e, r.Params), Labels: r.Labels, Pairs: r.Pairs, Seed: r.Seed}
+	if !r.Labels {
+		if r.Pairs != 0 || r.Seed != 0 {
+			return fail(errors.New("pairs and seed are for labels: from constraints nothing is drawn"))
+		}
+		return out, e, values, nil
+	}
+	q, err := Recipe{Pairs: r.Pairs, Seed: r.Seed}.draws(e)
+	if err != nil {
+		return GramRecipe{}, catalog.Entry{}, catalog.Values{}, err
+	}
+	out.Pairs, out.Seed = q.Pairs, q.Seed
+	return out, e, values, nil
 }
 
 // Gram is a kernel learned from the similarities of n objects, their Gram matrix K₀, where no vectors are known:
@@ -71,19 +106,25 @@ func (r GramRecipe) resolve() (GramRecipe, catalog.Entry, catalog.Values, error)
 // (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Eqs. 12 and 18).
 // It is immutable and safe for concurrent use.
 type Gram struct {
-	recipe  GramRecipe
-	learner int // version of the learner
-	k0      *mat.SymDense
-	learned kernels.Learned
-	k       *mat.SymDense // K
-	root    *mat.Dense    // M^(−1/2)Zᵀ of Embed, rank×n; nil if K is 0
-	report  GramReport
+	recipe      GramRecipe
+	learner     int // version of the learner
+	classes     []string
+	counts      []int // of the n objects, per class; none without labels
+	k0          *mat.SymDense
+	learned     kernels.Learned
+	coordinates *kernels.Coordinates // of a learner that embeds; nil for others
+	k           *mat.SymDense        // K
+	root        *mat.Dense           // M^(−1/2)Zᵀ of Embed, rank×n; nil if K is 0, or with coordinates
+	report      GramReport
 }
 
-// GramReport is what there is to say of one fit of a Gram.
+// GramReport is what there is to say of one fit of a Gram. Solution is of a fit with constraints, Landmarks and Left of one with labels.
 type GramReport struct {
 	learners.Result
 	ltkernel.Solution
+	// Landmarks and Left are those of Report.
+	Landmarks int
+	Left      float64
 }
 
 // InfeasibleError says that no kernel satisfies the constraints.
@@ -109,31 +150,47 @@ func FitGram(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Const
 	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
 		panic("model: FitGram: k0 is nil or empty")
 	}
+	if r.Labels {
+		panic("model: FitGram: the recipe is for labels, use FitGramLabels")
+	}
 	r, e, values, err := r.resolve()
 	if err != nil {
 		return nil, err
 	}
+	g, err := newGram(k0, r, e)
+	if err != nil {
+		return nil, err
+	}
+	constraints = slices.Clone(constraints)
+	for i := range constraints {
+		constraints[i].Dists = slices.Clone(constraints[i].Dists)
+	}
+	return g.run(ctx, p, func(ctx context.Context, told catalog.Progress) (*Gram, error) {
+		return g.fit(ctx, e, constraints, values, told)
+	})
+}
+
+// newGram returns a Gram that is to be fitted to a copy of k0.
+func newGram(k0 mat.Symmetric, r GramRecipe, e catalog.Entry) (*Gram, error) {
 	n := k0.SymmetricDim()
 	if err := checkObjects(n); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	own := mat.NewSymDense(n, nil)
 	own.CopySym(k0)
-	g := &Gram{recipe: r, learner: e.Version, k0: own}
+	return &Gram{recipe: r, learner: e.Version, k0: own}, nil
+}
+
+// run is fit, left to itself once ctx is done if there are many objects.
+func (g *Gram) run(ctx context.Context, p Progress, fit func(context.Context, catalog.Progress) (*Gram, error)) (*Gram, error) {
 	var told catalog.Progress
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 	}
-	if !abandon.Long(n, n, n) {
-		return g.fit(ctx, e, constraints, values, told)
+	if n := g.Objects(); abandon.Long(n, n, n) {
+		return abandon.Run(ctx, "model", told, fit)
 	}
-	constraints = slices.Clone(constraints)
-	for i := range constraints {
-		constraints[i].Dists = slices.Clone(constraints[i].Dists)
-	}
-	return abandon.Run(ctx, "model", told, func(ctx context.Context, told catalog.Progress) (*Gram, error) {
-		return g.fit(ctx, e, constraints, values, told)
-	})
+	return fit(ctx, told)
 }
 
 // fit learns the kernel of g.k0.
@@ -145,7 +202,7 @@ func (g *Gram) fit(ctx context.Context, e catalog.Entry, constraints []ltkernel.
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	g.learned, g.report = res.Learned, GramReport{res.Result, res.Solution}
+	g.learned, g.report = res.Learned, GramReport{Result: res.Result, Solution: res.Solution}
 	if res.Status == learners.Infeasible {
 		return nil, &InfeasibleError{g.report, res.Conflict, res.Weights}
 	}
@@ -164,8 +221,15 @@ func checkObjects(n int) error {
 	return limits.Check(fmt.Sprintf("a learned kernel of %d objects", n), limits.Floats(6, n, n))
 }
 
-// finish makes K and its root.
+// finish makes K, and its root or S.
 func (g *Gram) finish() (err error) {
+	if g.coordinates != nil {
+		if g.learned, err = g.coordinates.Learned(); err != nil {
+			return err
+		}
+		g.k = g.learned.All(g.k0)
+		return nil
+	}
 	g.k = g.learned.All(g.k0)
 	if g.root, err = kernels.Whitening(g.k); err != nil {
 		return fmt.Errorf("learned kernel: %w", err)
@@ -197,6 +261,11 @@ func (g *Gram) Objects() int { return g.made().k0.SymmetricDim() }
 // Report returns what there is to say of the fit. A loaded Gram has none: the zero value.
 func (g *Gram) Report() GramReport { return g.made().report }
 
+// Classes returns the names of the classes and how many objects each has; none without labels.
+func (g *Gram) Classes() (names []string, objects []int) {
+	return slices.Clone(g.made().classes), slices.Clone(g.counts)
+}
+
 // Kernel returns K, the learned kernel matrix of the n objects.
 func (g *Gram) Kernel() *mat.SymDense {
 	k := mat.NewSymDense(g.Objects(), nil)
@@ -206,7 +275,11 @@ func (g *Gram) Kernel() *mat.SymDense {
 
 // Rank returns the rank of K but for round-off: the number of coordinates that Embed gives.
 func (g *Gram) Rank() int {
-	if g.made().root == nil {
+	if g.made().coordinates != nil {
+		r, _ := g.coordinates.G.Dims()
+		return r
+	}
+	if g.root == nil {
 		return 0
 	}
 	r, _ := g.root.Dims()
@@ -230,10 +303,23 @@ func (g *Gram) Rank() int {
 //
 // If α is 0 nothing is lacking. A row of cross that no φ(z) could have given loses what does not fit. Embed costs O(n²m).
 //
+// With labels and a learner that embeds, such as kernel-lmnn or kernel-pca, they are its own coordinates, in its order, e(z) = Gk(z) + c (see kernels.Coordinates): α is 0. Those of
+// kernel-pca and kernel-fda are scores about the mean of the n objects.
+//
 // It returns an error if cross does not have n columns, if an entry is NaN or infinite, if a coordinate overflows, and
 // ErrZero if K is 0. It panics if cross is nil or empty.
 func (g *Gram) Embed(cross mat.Matrix) (*mat.Dense, error) {
-	k, err := g.made().learned.Between(g.k0, cross)
+	if c := g.made().coordinates; c != nil {
+		z, err := c.Embed(g.Objects(), cross)
+		if err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		if err := checkCoordinates(z, 0); err != nil {
+			return nil, err
+		}
+		return z, nil
+	}
+	k, err := g.learned.Between(g.k0, cross)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
@@ -271,14 +357,21 @@ type gramState struct {
 	Gram    persist.Floats `json:"gram"` // K₀ row by row, each from the diagonal on
 	Alpha   float64        `json:"alpha"`
 	Support []int          `json:"support"`
-	S       persist.Floats `json:"s"` // row by row, each from the diagonal on
+	S       persist.Floats `json:"s"` // row by row, each from the diagonal on; empty if there are coordinates
+	Classes []string       `json:"classes,omitempty"`
+	Counts  []int          `json:"counts,omitempty"`
+	G       persist.Floats `json:"g,omitempty"` // of coordinates, row by row
+	Shift   persist.Floats `json:"shift,omitempty"`
 }
 
 // Save writes the kernel in the format of package persist, kind "model/gram". One that is loaded from it embeds to the same
 // bits. It panics if neither FitGram nor LoadGram made it.
 func (g *Gram) Save(w io.Writer) error {
-	s := gramState{Learner: g.made().learner, Objects: g.Objects(), Gram: upper(g.k0), Alpha: g.learned.Alpha, Support: g.learned.Support}
-	if g.learned.S != nil {
+	s := gramState{Learner: g.made().learner, Objects: g.Objects(), Gram: upper(g.k0), Alpha: g.learned.Alpha, Support: g.learned.Support, Classes: g.classes, Counts: g.counts}
+	switch {
+	case g.coordinates != nil:
+		s.G, s.Shift = g.coordinates.G.RawMatrix().Data, g.coordinates.Shift
+	case g.learned.S != nil:
 		s.S = upper(g.learned.S)
 	}
 	return persist.Write(w, GramKind, g.recipe, s)
@@ -307,8 +400,15 @@ func (g *Gram) restore(s gramState) error {
 		return fmt.Errorf("recipe %+v, version %d of the learner", g.recipe, s.Learner)
 	}
 	n, t := s.Objects, len(s.Support)
-	if n < 1 || limits.Product(n, n+1)/2 != int64(len(s.Gram)) || limits.Product(t, t+1)/2 != int64(len(s.S)) || t == 0 {
-		return fmt.Errorf("arrays of %d and %d numbers do not fit %d objects, %d of them in the support", len(s.Gram), len(s.S), n, t)
+	embeds := len(s.G) > 0
+	if n < 1 || limits.Product(n, n+1)/2 != int64(len(s.Gram)) || t == 0 || !embeds && limits.Product(t, t+1)/2 != int64(len(s.S)) || embeds && (len(s.S) > 0 || len(s.G)%t != 0) {
+		return fmt.Errorf("arrays of %d, %d and %d numbers do not fit %d objects, %d of them in the support", len(s.Gram), len(s.S), len(s.G), n, t)
+	}
+	if len(s.Shift) > 0 && (!embeds || len(s.Shift) != len(s.G)/t) || embeds && s.Alpha != 0 {
+		return fmt.Errorf("alpha %v, a shift of %d and coordinates of %d numbers do not fit", s.Alpha, len(s.Shift), len(s.G))
+	}
+	if err := g.restoreClasses(s); err != nil {
+		return err
 	}
 	if !(s.Alpha >= 0) || math.IsInf(s.Alpha, 1) {
 		return fmt.Errorf("alpha is %v, want a finite number >= 0", s.Alpha)
@@ -318,20 +418,51 @@ func (g *Gram) restore(s gramState) error {
 			return fmt.Errorf("support: %d is not allowed, want objects from 0 to %d, ascending", i, n-1)
 		}
 	}
-	for _, v := range s.S {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("s: %v is not allowed, want a finite number", v)
+	for name, values := range map[string][]float64{"s": s.S, "g": s.G, "shift": s.Shift} {
+		for _, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s: %v is not allowed, want a finite number", name, v)
+			}
 		}
 	}
 	if err := checkObjects(n); err != nil {
 		return err
 	}
 	g.learner, g.k0 = s.Learner, symmetric(n, s.Gram)
-	g.learned = kernels.Learned{Alpha: s.Alpha, Support: s.Support, S: symmetric(t, s.S)}
+	if embeds {
+		g.coordinates = &kernels.Coordinates{Support: s.Support, G: mat.NewDense(len(s.G)/t, t, s.G)}
+		if len(s.Shift) > 0 {
+			g.coordinates.Shift = s.Shift
+		}
+	} else {
+		g.learned = kernels.Learned{Alpha: s.Alpha, Support: s.Support, S: symmetric(t, s.S)}
+	}
 	if err := kernels.CheckGram(g.k0); err != nil {
 		return fmt.Errorf("gram: %w", err)
 	}
 	return g.finish()
+}
+
+// restoreClasses sets the classes, or returns an error if they do not fit.
+func (g *Gram) restoreClasses(s gramState) error {
+	objects := 0
+	for i, c := range s.Counts {
+		if c < 1 || c > s.Objects {
+			return fmt.Errorf("class %d has %d objects", i, c)
+		}
+		objects += c
+	}
+	switch r := g.recipe; {
+	case len(s.Classes) != len(s.Counts) || (len(s.Classes) > 1) != r.Labels || r.Labels && objects != s.Objects:
+		return fmt.Errorf("%d classes, %d counts of %d objects", len(s.Classes), len(s.Counts), objects)
+	case r.Pairs < 0 || r.Pairs > MaxPairs || r.Labels == (r.Seed == 0):
+		return fmt.Errorf("recipe %+v", r)
+	}
+	if err := checkLabels(s.Classes, len(s.Classes)); err != nil {
+		return err
+	}
+	g.classes, g.counts = s.Classes, s.Counts
+	return nil
 }
 
 // upper returns the rows of a, each from the diagonal on.

@@ -104,7 +104,7 @@ type Progress = func(learners.Progress)
 //	Links        FitLinks, or FitKernel where the distance learned has no matrix
 //	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
 //	             differs from the identity in a subspace only
-//	Data         FitData, which ignores labels
+//	Data         FitData, or FitKernelData where the distance learned has no matrix; both ignore labels
 //	Constraints  FitGram
 type Entry struct {
 	Name        string   // as typed by a user
@@ -140,8 +140,11 @@ type Entry struct {
 	FitLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
 	// FitKernel learns from the rows of x and links between them, as FitLinks does.
 	FitKernel func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error)
-	// FitKernelData learns from the rows of x and one class per row, as FitData does.
+	// FitKernelData learns from the rows of x and, if Feedback is Classes, one class per row, as FitData does.
 	FitKernelData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error)
+	// FitUnder is FitKernel or FitKernelData under the kernel k in place of the one that its parameters name, such as a
+	// kernels.Objects. Of y and links those of the Feedback are read. It is nil where the learner cannot take any kernel.
+	FitUnder func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error)
 	// Embeds says that the distance that FitKernel or FitKernelData learns is the Euclidean one between coordinates: a
 	// *kernels.Metric.
 	Embeds bool
@@ -153,6 +156,14 @@ type Entry struct {
 	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
 	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.
 	FitGram func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, p Progress) (GramResult, error)
+}
+
+// WithoutKernel returns e without the parameters that name a kernel, for FitUnder.
+func (e Entry) WithoutKernel() Entry {
+	e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool {
+		return slices.ContainsFunc(kernelParams, func(k Param) bool { return k.Name == p.Name })
+	})
+	return e
 }
 
 // All returns the catalog, in the order in which to show it.

@@ -274,7 +274,7 @@ var entries = []Entry{
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 		},
 	},
-	{
+	underKernel(Entry{
 		Name:        "kernel-rca",
 		Doc:         "rca between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.3; Shental et al. ECCV 2002",
@@ -283,12 +283,12 @@ var entries = []Entry{
 		Constructor: "kernelized.Fit",
 		Embeds:      true,
 		Params:      slices.Concat([]Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets, over the dimensions that the rows span")}, kernelParams, kernelLandmarks),
-		FitKernel: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (KernelResult, error) {
-			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, _ Progress) (KernelResult, error) {
+			return kernelize(ctx, k, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
 				return pairs.FitRCA(ctx, z, links, pairs.RCAParams{Ridge: v.Float("ridge")})
 			})
 		},
-	},
+	}),
 	{
 		Name:        "itml",
 		Aliases:     []string{"logdet"},
@@ -311,7 +311,7 @@ var entries = []Entry{
 			return l.MetricResult, err
 		},
 	},
-	{
+	underKernel(Entry{
 		Name:        "kernel-itml",
 		Aliases:     []string{"kernel-logdet"},
 		Doc:         "itml, also called kernel-logdet, between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
@@ -324,13 +324,8 @@ var entries = []Entry{
 				Name: "landmarks", Doc: "approximation: the metric is learned in the span of so many rows, which represent the others, and only they are stored; 0 means exact", Default: "0",
 			}),
 		}),
-		FitKernel: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
 			xd := matrix.Given("catalog: FitKernel: x", x)
-			_, d := xd.Dims()
-			k, err := kernel(d, v)
-			if err != nil {
-				return KernelResult{}, err
-			}
 			p, err := itmlOf("itml", v)
 			if err != nil {
 				return KernelResult{}, err
@@ -352,7 +347,7 @@ var entries = []Entry{
 			}
 			return KernelResult{Result: l.Result, Kernel: t, Landmarks: l.Landmarks, Left: l.Left}, nil
 		},
-	},
+	}),
 	{
 		Name:        "itml-labels",
 		Doc:         "itml on pairs of rows drawn from the classes, with bounds from another draw",
@@ -458,6 +453,23 @@ var entries = []Entry{
 			return learners.MetricResult{Metric: p.Metric(), Result: learners.Result{Status: learners.Closed}}, nil
 		},
 	},
+	underKernel(Entry{
+		Name:        "kernel-pca",
+		Doc:         "pca between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+		Source:      "Schölkopf, Smola, Müller. Nonlinear Component Analysis as a Kernel Eigenvalue Problem. Neural Computation 10, 1998",
+		Feedback:    Data,
+		Version:     kernelized.Version + labels.PCAVersion,
+		Constructor: "kernelized.FitPCA",
+		Embeds:      true,
+		Params: slices.Concat([]Param{
+			of(kernelized.PCAParams{}, "Dim", Param{Name: "dim", Doc: "number of components", Default: "2"}),
+			choice("centring", "where components begin: at the mean of the images of the rows, or at the origin of the kernel's space", "mean", "none"),
+		}, kernelParams, kernelLandmarks),
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, _ []metric.Link, v Values, _ Progress) (KernelResult, error) {
+			r, err := kernelized.FitPCA(ctx, k, x, kernelized.PCAParams{Dim: v.Int("dim"), Uncentred: v.Text("centring") == "none", Landmarks: v.Int("landmarks")})
+			return ofKernelized(r.Result, err)
+		},
+	}),
 	{
 		Name:        "lsa",
 		Doc:         "latent semantic analysis: the right singular vectors of the rows, which are not centred",
@@ -510,6 +522,24 @@ var entries = []Entry{
 			return learners.MetricResult{Metric: p.Metric(), Result: learners.Result{Status: learners.Closed}}, nil
 		},
 	},
+	underKernel(Entry{
+		Name:        "kernel-fda",
+		Doc:         "fda between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+		Source:      "Mika, Rätsch, Weston, Schölkopf, Müller. Fisher Discriminant Analysis with Kernels. NNSP IX, 1999; Baudat, Anouar. Neural Computation 12, 2000",
+		Feedback:    Classes,
+		Version:     kernelized.Version + labels.FDAVersion,
+		Constructor: "kernelized.FitFDA",
+		Embeds:      true,
+		Params: slices.Concat([]Param{
+			of(kernelized.FDAParams{}.Resolved(), "K", Param{
+				Name: "dim", Doc: "number of directions; 0 means all that separate class means",
+			}),
+			ridge(kernelized.FDAParams{}.Resolved(), "classes, over the dimensions that the rows span"),
+		}, kernelParams, kernelLandmarks),
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, _ Progress) (KernelResult, error) {
+			return ofKernelized(kernelized.FitFDA(ctx, k, x, y, kernelized.FDAParams{K: v.Int("dim"), Ridge: v.Float("ridge"), Landmarks: v.Int("landmarks")}))
+		},
+	}),
 	{
 		Name:        "lmnn",
 		Doc:         "large margin nearest neighbours: target neighbours near, rows of other classes a margin farther away",
@@ -520,7 +550,7 @@ var entries = []Entry{
 		Params:      lmnnParams,
 		FitData:     fitLMNN,
 	},
-	{
+	underKernel(Entry{
 		Name:        "kernel-lmnn",
 		Doc:         "lmnn between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Weinberger, Saul 2009",
@@ -529,12 +559,12 @@ var entries = []Entry{
 		Constructor: "kernelized.Fit",
 		Embeds:      true,
 		Params:      slices.Concat(lmnnParams, kernelParams, kernelLandmarks),
-		FitKernelData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (KernelResult, error) {
-			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, progress Progress) (KernelResult, error) {
+			return kernelize(ctx, k, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
 				return fitLMNN(ctx, z, y, v, progress)
 			})
 		},
-	},
+	}),
 	{
 		Name:        "mcml",
 		Doc:         "maximally collapsing metric learning: the rows of a class as likely neighbours of each other as can be",
@@ -545,7 +575,7 @@ var entries = []Entry{
 		Params:      mcmlParams,
 		FitData:     fitMCML,
 	},
-	{
+	underKernel(Entry{
 		Name:        "kernel-mcml",
 		Doc:         "mcml between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Globerson, Roweis 2005",
@@ -554,12 +584,12 @@ var entries = []Entry{
 		Constructor: "kernelized.Fit",
 		Embeds:      true,
 		Params:      slices.Concat(mcmlParams, kernelParams, kernelLandmarks),
-		FitKernelData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (KernelResult, error) {
-			return kernelize(ctx, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, progress Progress) (KernelResult, error) {
+			return kernelize(ctx, k, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
 				return fitMCML(ctx, z, y, v, progress)
 			})
 		},
-	},
+	}),
 	{
 		Name:        "spectral",
 		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
@@ -649,14 +679,34 @@ var kernelLandmarks = []Param{of(kernelized.Params{}, "Landmarks", Param{
 	Name: "landmarks", Doc: "approximation: the metric is learned in the span of so many rows, on which the others are projected, and only they are stored; 0 means exact", Default: "0",
 })}
 
-// kernelize fits a learner of vectors in the space of the kernel that kernelParams name.
-func kernelize(ctx context.Context, x mat.Matrix, v Values, learn kernelized.Learner) (KernelResult, error) {
-	_, d := matrix.Given("catalog: x", x).Dims()
-	k, err := kernel(d, v)
-	if err != nil {
-		return KernelResult{}, err
+// underKernel returns e with the constructor of its feedback, which is FitUnder for the kernel that kernelParams name.
+func underKernel(e Entry) Entry {
+	fit := func(ctx context.Context, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error) {
+		_, d := matrix.Given("catalog: x", x).Dims()
+		k, err := kernel(d, v)
+		if err != nil {
+			return KernelResult{}, err
+		}
+		return e.FitUnder(ctx, k, x, y, links, v, p)
 	}
-	r, err := kernelized.Fit(ctx, k, x, learn, kernelized.Params{Landmarks: v.Int("landmarks")})
+	if e.Feedback == Links {
+		e.FitKernel = func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error) {
+			return fit(ctx, x, nil, links, v, p)
+		}
+	} else {
+		e.FitKernelData = func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error) {
+			return fit(ctx, x, y, nil, v, p)
+		}
+	}
+	return e
+}
+
+// kernelize fits a learner of vectors in the space of the kernel k.
+func kernelize(ctx context.Context, k kernels.Kernel, x mat.Matrix, v Values, learn kernelized.Learner) (KernelResult, error) {
+	return ofKernelized(kernelized.Fit(ctx, k, x, learn, kernelized.Params{Landmarks: v.Int("landmarks")}))
+}
+
+func ofKernelized(r kernelized.Result, err error) (KernelResult, error) {
 	if err != nil {
 		return KernelResult{}, err
 	}

@@ -1,4 +1,5 @@
-// Package kernelized runs learners of metrics of vectors, such as LMNN, MCML and RCA, in the space of a kernel.
+// Package kernelized runs learners of metrics of vectors, such as LMNN, MCML and RCA, in the space of a kernel, and so kernel principal component analysis
+// (FitPCA) and kernel Fisher discriminant analysis (FitFDA).
 //
 // Let K₀ = ΦᵀΦ be the Gram matrix of n objects. A cost and constraints that depend on distances between them alone
 // depend on W only through PWP, where P projects onto the span of their images. So PWP is as good as W, and W = ΦSΦᵀ
@@ -17,6 +18,7 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
@@ -72,6 +74,7 @@ type GramResult struct {
 
 	factor *kernels.Factor
 	metric *metric.Mahalanobis // of the rows of the factor
+	shift  []float64           // added to coordinates; nil for none
 }
 
 // room is how many matrices of the size of the factor a fit may take: the factor with copies, and what learners hold.
@@ -161,7 +164,7 @@ func FitGram(ctx context.Context, k0 mat.Symmetric, learn Learner, p Params) (Gr
 	if err != nil {
 		return GramResult{}, err
 	}
-	return GramResult{l.Result, w, p.landmarks(f), p.left(f), f, l.Metric}, nil
+	return GramResult{Result: l.Result, Learned: w, Landmarks: p.landmarks(f), Left: p.left(f), factor: f, metric: l.Metric}, nil
 }
 
 // run is check, left to itself once ctx is done if order is large.
@@ -234,5 +237,11 @@ func (g GramResult) Embed(cross mat.Matrix) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernelized: %w", err)
 	}
-	return g.metric.EmbedRows(z), nil
+	out := g.metric.EmbedRows(z)
+	if g.shift != nil {
+		for i := range out.RawMatrix().Rows {
+			floats.Add(out.RawRowView(i), g.shift)
+		}
+	}
+	return out, nil
 }

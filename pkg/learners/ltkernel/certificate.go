@@ -2,10 +2,13 @@ package ltkernel
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/spectral"
 )
 
@@ -72,6 +75,38 @@ const (
 	slackStep = 100
 	mostSlack = 1e14
 )
+
+// Contradiction seeks a proof that no kernel K = ΦᵀWΦ of the objects of k0, n×n, satisfies the constraints, whatever the divergence. It returns the certificate
+// of Solution.Certificate, or nil if it finds none. It seeks the least violation of the constraints by some tens of Newton steps, of O((pairs + n)·n²) each.
+//
+// Errors and panics are those of FitKernel, but for a k0 that is not positive semi-definite, which is not checked.
+func Contradiction(ctx context.Context, k0 mat.Symmetric, constraints []Constraint) ([]float64, error) {
+	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
+		panic("ltkernel: Contradiction: k0 is nil or empty")
+	}
+	p := Params{}.Resolved()
+	support, err := p.prepare(k0.SymmetricDim(), math.MaxInt, constraints)
+	if err != nil {
+		return nil, err
+	}
+	block := blockOf(k0, support)
+	f, err := factor(block)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDual(f, support, constraints, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	proof, err := d.least(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ltkernel: %w", err)
+	}
+	for i := range proof {
+		proof[i] /= d.sigma[i]
+	}
+	return proof, nil
+}
 
 // least returns a certificate from the least violation of the constraints, or nil if it finds none. It solves
 //

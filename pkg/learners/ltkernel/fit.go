@@ -114,12 +114,7 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, 
 		return KernelResult{}, err
 	}
 	t := len(support)
-	block := mat.NewSymDense(t, nil)
-	for a, i := range support {
-		for b := a; b < t; b++ {
-			block.SetSym(a, b, k0.At(i, support[b]))
-		}
-	}
+	block := blockOf(k0, support)
 	if !abandon.Long(len(constraints)+t, t, t) {
 		return fitBlock(ctx, block, support, constraints, p)
 	}
@@ -128,6 +123,18 @@ func FitKernel(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, 
 		p.Progress = progress
 		return fitBlock(ctx, block, support, constraints, p)
 	})
+}
+
+// blockOf returns K₀ between the objects of the support.
+func blockOf(k0 mat.Symmetric, support []int) *mat.SymDense {
+	t := len(support)
+	block := mat.NewSymDense(t, nil)
+	for a, i := range support {
+		for b := a; b < t; b++ {
+			block.SetSym(a, b, k0.At(i, support[b]))
+		}
+	}
+	return block
 }
 
 // fitBlock is FitKernel with K₀ of the support.
@@ -168,9 +175,9 @@ func (p Params) prepare(n, width int, constraints []Constraint) ([]int, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	support, err := supportOf(n, constraints)
+	support, err := Support(n, constraints)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ltkernel: %w", err)
 	}
 	t, dists := len(support), 0
 	for _, c := range constraints {

@@ -116,7 +116,7 @@ func TestSlow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				support, err := supportOf(dims[0], cs)
+				support, err := Support(dims[0], cs)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,7 @@ import (
 func TestDiagonal(t *testing.T) {
 	x := normal(9, 5, 31)
 	all := mixed(x, 12, 32)
-	support, err := supportOf(9, all)
+	support, err := Support(9, all)
 	if err != nil {
 		t.Fatal(err)
 	}

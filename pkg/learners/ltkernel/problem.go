@@ -14,15 +14,16 @@ import (
 	"metriclab/pkg/spectral"
 )
 
-// supportOf returns the objects that the constraints are about, ascending: all if one has a trace.
-func supportOf(n int, constraints []Constraint) ([]int, error) {
+// Support returns the objects, of n, that constraints are about, ascending: all if one has a trace. It returns an error if there is no
+// constraint, or if one is malformed: an object that is not there or at a distance from itself, a number that is NaN or infinite.
+func Support(n int, constraints []Constraint) ([]int, error) {
 	if len(constraints) == 0 {
-		return nil, errors.New("ltkernel: no constraints given, want at least one")
+		return nil, errors.New("no constraints given, want at least one")
 	}
 	var support []int
 	for i, c := range constraints {
 		if err := c.check(n); err != nil {
-			return nil, fmt.Errorf("ltkernel: constraint %d: %w", i, err)
+			return nil, fmt.Errorf("constraint %d: %w", i, err)
 		}
 		for _, d := range c.Dists {
 			support = append(support, d.I, d.J)

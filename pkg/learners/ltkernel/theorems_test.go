@@ -283,7 +283,7 @@ func vonNeumannDual(tb testing.TB, n, dim, count int) (*dual, *mat.Dense, []Cons
 			cs = append(cs, c)
 		}
 	}
-	support, err := supportOf(n, cs)
+	support, err := Support(n, cs)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,0 +1,366 @@
+package ssikdr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+)
+
+// FitGram learns W of low rank from the Gram matrix K₀ = ΦᵀΦ of objects, n×n, and linear constraints on the learned kernel K = ΦᵀWΦ,
+//
+//	min over W ⪰ 0 of τ·tr W + ½‖W‖² + slack  subject to tr(CᵢK) ≤, ≥ or = bᵢ.
+//
+// Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Section 5.4, Eq. 26, whose ‖W‖² has
+// the factor ½ that its update (27) has. slack is 0 with SlackHard, where all constraints hold, or else allows to violate them, by sᵢ ≥ 0, at the
+// cost C·Σsᵢ or (C/2)·Σsᵢ².
+//
+// The dual has a multiplier λ per constraint, where ≥ counts as ≤ with signs changed, λ ≥ 0 but for equations, and |λ| ≤ C with SlackL1:
+//
+//	max −½‖max(Y − τI, 0)‖² − bᵀλ − (Σλ²/(2C) with SlackL2),  Y = −K₀^½(ΣλᵢCᵢ)K₀^½,  W ≅ max(Y − τI, 0).
+//
+// FitGram ascends it with acceleration. A step costs O(mk) for m constraints and the eigenpairs of Y above τ, k in number. They follow from those
+// of the last step by products with K₀, O(n²k), or from a decomposition, O(n³), if k is large. Objects that no constraint joins are left out, which changes
+// nothing. It stops if no entry of λ − clip(λ − ∇h) is larger than Tol, each constraint divided by its size under K₀, and if the
+// duality gap is at most Tol·(1 + |dual|). The status is learners.Infeasible if the constraints contradict each other; then Certificate proves it, and W is
+// not an answer.
+//
+// It returns an error if there is no constraint, if one is malformed, if an entry of K₀ is NaN or infinite, or if K₀ is not positive semi-definite,
+// which wraps metric.ErrNotPSD (see kernels.CheckGram), both between the objects of the constraints. So are a parameter out of range, numbers that
+// overflow, more than limits.Memory, and ctx done. It panics if k0 is nil or empty.
+func FitGram(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, p Params) (Result, error) {
+	out, err := Path(ctx, k0, constraints, []float64{p.Tau}, p)
+	if err != nil {
+		return Result{}, err
+	}
+	return out[0], nil
+}
+
+// Path is FitGram for each τ of taus in turn, whatever p.Tau. Each begins with the multipliers of the last, so that a path in small steps costs little more
+// than a fit. Rank of each result is the rank at its τ. MaxIterations holds for each τ, and Progress is told of all.
+//
+// Errors and panics are those of FitGram. Path returns an error, too, if taus is empty or a τ is negative, NaN or infinite.
+func Path(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, taus []float64, p Params) ([]Result, error) {
+	p = p.Resolved()
+	if len(taus) == 0 {
+		return nil, fmt.Errorf("ssikdr: taus: none given")
+	}
+	for _, tau := range taus {
+		p.Tau = tau
+		if err := p.check(); err != nil {
+			return nil, err
+		}
+	}
+	support, block, err := prepare("Path", k0, constraints)
+	if err != nil {
+		return nil, err
+	}
+	t := len(support)
+	if !abandon.Long(len(constraints)+t, t, t) {
+		return path(ctx, block, support, constraints, taus, p, method{})
+	}
+	constraints, taus = cloned(constraints), slices.Clone(taus)
+	return abandon.Run(ctx, "ssikdr", p.Progress, func(ctx context.Context, progress func(learners.Progress)) ([]Result, error) {
+		p.Progress = progress
+		return path(ctx, block, support, constraints, taus, p, method{})
+	})
+}
+
+func path(ctx context.Context, block *mat.SymDense, support []int, constraints []ltkernel.Constraint, taus []float64, p Params, how method) ([]Result, error) {
+	if err := kernels.CheckGram(block); err != nil {
+		return nil, fmt.Errorf("ssikdr: k0: %w", err)
+	}
+	q, err := newProblem(block, support, constraints, p.Slack, p.C)
+	if err != nil {
+		return nil, fmt.Errorf("ssikdr: %w", err)
+	}
+	how.least = func(ctx context.Context) ([]float64, error) {
+		inner := within(support, constraints)
+		for i := range inner {
+			inner[i].Bound /= q.unit
+		}
+		return ltkernel.Contradiction(ctx, block, inner)
+	}
+	var out []Result
+	told := p.Progress
+	lambda := make([]float64, len(constraints))
+	for i, tau := range taus {
+		q.tau = tau
+		if told != nil && len(taus) > 1 {
+			p.Progress = func(s learners.Progress) {
+				s.Iteration, s.Cap = s.Iteration+i*p.MaxIterations, len(taus)*p.MaxIterations
+				told(s)
+			}
+		}
+		pt, res, proof, err := q.ascend(ctx, lambda, p, how)
+		if err != nil {
+			return nil, fmt.Errorf("ssikdr: %w", err)
+		}
+		out = append(out, q.result(pt, res, proof, support, p.Tol))
+		if proof == nil {
+			lambda = pt.lambda
+		}
+	}
+	return out, nil
+}
+
+// prepare checks constraints and returns the objects that they join, and K₀ of these, if there is room for a fit.
+func prepare(name string, k0 mat.Symmetric, constraints []ltkernel.Constraint) ([]int, *mat.SymDense, error) {
+	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
+		panic("ssikdr: " + name + ": k0 is nil or empty")
+	}
+	support, err := ltkernel.Support(k0.SymmetricDim(), constraints)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ssikdr: %w", err)
+	}
+	t := len(support)
+	// K₀ three times, F, Y, eigenvectors and what their decomposition takes
+	if err := limits.Check(fmt.Sprintf("a fit to %d constraints on %d objects", len(constraints), t), limits.Floats(10, t, t)); err != nil {
+		return nil, nil, fmt.Errorf("ssikdr: %w", err)
+	}
+	block := mat.NewSymDense(t, nil)
+	for a, i := range support {
+		for b := a; b < t; b++ {
+			block.SetSym(a, b, k0.At(i, support[b]))
+		}
+	}
+	return support, block, nil
+}
+
+// cloned returns a deep copy.
+func cloned(constraints []ltkernel.Constraint) []ltkernel.Constraint {
+	out := slices.Clone(constraints)
+	for i, c := range out {
+		out[i].Dists = slices.Clone(c.Dists)
+	}
+	return out
+}
+
+// within returns the constraints with the places of objects in the support in place of their numbers.
+func within(support []int, constraints []ltkernel.Constraint) []ltkernel.Constraint {
+	out := cloned(constraints)
+	for i := range out {
+		for j, t := range out[i].Dists {
+			out[i].Dists[j].I, _ = slices.BinarySearch(support, t.I)
+			out[i].Dists[j].J, _ = slices.BinarySearch(support, t.J)
+		}
+	}
+	return out
+}
+
+// result is the answer at p, whose eigenpairs are exact.
+func (q *problem) result(p *point, res learners.Result, proof []float64, support []int, tol float64) Result {
+	out := Result{Result: res, Support: support}
+	out.Rank = len(p.sigma)
+	if out.Rank > 0 {
+		out.G = mat.DenseCopyOf(p.v)
+		for i, s := range p.sigma {
+			out.Values = append(out.Values, s-q.tau)
+			row := out.G.RawRowView(i)
+			floats.Scale(math.Copysign(math.Sqrt(s-q.tau)/math.Sqrt(q.unit), row[largest(row)]), row)
+		}
+	}
+	out.Objective = q.objective(p)
+	out.Gap = out.Objective + p.h
+	for i, l := range p.lambda {
+		if q.violation(p, i) > tol*q.size[i] {
+			out.Violated++
+		}
+		out.Multipliers = append(out.Multipliers, l/q.unit)
+		out.Sides = append(out.Sides, q.sign[i]*p.left[i]*q.unit)
+	}
+	if proof != nil {
+		floats.Scale(1/floats.Norm(proof, math.Inf(1)), proof)
+		out.Certificate = proof
+	}
+	return out
+}
+
+// largest returns the index of the entry of the largest magnitude, the first of equals.
+func largest(x []float64) int {
+	at := 0
+	for i, v := range x {
+		if math.Abs(v) > math.Abs(x[at]) {
+			at = i
+		}
+	}
+	return at
+}
+
+// square returns S = GᵀG.
+func (r Result) square() *mat.SymDense {
+	if r.G == nil {
+		return mat.NewSymDense(len(r.Support), nil)
+	}
+	return matrix.Outer(1, r.G.T())
+}
+
+// Embed returns the coordinates of s objects along the leading directions of W, s×dims, between which Euclidean distances are learned ones if dims is
+// the rank: from their kernel values with the n objects of the fit, cross, s×n, or K₀ itself for these. They need not have been known
+// at the fit (Lemma 10 and the text after it). dims = 0 means all directions. Beyond the rank coordinates are 0.
+//
+// It returns an error if a number of cross is NaN or infinite, or a coordinate overflows. It panics if cross is nil or empty or has too few columns
+// for the support, or dims < 0.
+func (r Result) Embed(cross mat.Matrix, dims int) (*mat.Dense, error) {
+	x := matrix.Given("ssikdr: Embed: cross", cross)
+	s, c := x.Dims()
+	if s == 0 || dims < 0 || len(r.Support) == 0 || r.Support[len(r.Support)-1] >= c {
+		panic(mat.ErrShape)
+	}
+	if err := metric.CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("ssikdr: cross: %w", err)
+	}
+	if dims == 0 {
+		dims = max(r.Rank, 1)
+	}
+	out := mat.NewDense(s, dims, nil)
+	if r.G == nil {
+		return out, nil
+	}
+	k := mat.NewDense(s, len(r.Support), nil)
+	for i := range s {
+		row := k.RawRowView(i)
+		for a, j := range r.Support {
+			row[a] = x.At(i, j)
+		}
+	}
+	out.Copy(matrix.Mul(k, r.directions(dims).T()))
+	if err := metric.CheckFinite(out); err != nil {
+		return nil, fmt.Errorf("ssikdr: coordinates overflow float64: scale the kernel down")
+	}
+	return out, nil
+}
+
+// directions returns the first rows of G, all if dims is 0.
+func (r Result) directions(dims int) *mat.Dense {
+	k, t := r.G.Dims()
+	if dims == 0 || dims >= k {
+		return r.G
+	}
+	return r.G.Slice(0, dims, 0, t).(*mat.Dense)
+}
+
+// Metric returns the squared distance ‖G(k(x) − k(z))‖² of points along the leading directions of W, all if dims is 0, for the kernel κ and
+// the rows of x, n×d, whose Gram matrix K₀ is. It panics if x does not have the rows of the support or dims < 0.
+func (r Result) Metric(k kernels.Kernel, x mat.Matrix, dims int) *kernels.Metric {
+	xd := matrix.Given("ssikdr: Metric: x", x)
+	n, d := xd.Dims()
+	if dims < 0 || len(r.Support) == 0 || r.Support[len(r.Support)-1] >= n {
+		panic(mat.ErrShape)
+	}
+	if r.G == nil {
+		return kernels.NewMetric(k, d, nil, nil)
+	}
+	rows := mat.NewDense(len(r.Support), d, nil)
+	for a, i := range r.Support {
+		rows.SetRow(a, xd.RawRowView(i))
+	}
+	return kernels.NewMetric(k, d, rows, r.directions(dims))
+}
+
+// KernelResult is what Fit returns.
+type KernelResult struct {
+	Result
+	// Metric is the learned squared distance of points. Its Embed gives coordinates of any point.
+	Metric *kernels.Metric
+}
+
+// Fit is FitGram for the rows of x, n×d, under the kernel k. It evaluates the kernel between the rows that the constraints join.
+//
+// Errors and panics are those of FitGram for the Gram matrix. Fit returns an error, too, if an entry of x is NaN or infinite. It panics if k or x is nil, or x
+// is empty.
+func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, constraints []ltkernel.Constraint, p Params) (KernelResult, error) {
+	xd := matrix.Given("ssikdr: Fit: x", x)
+	if k == nil || xd.IsEmpty() {
+		panic("ssikdr: Fit: the kernel is nil or x is empty")
+	}
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return KernelResult{}, err
+	}
+	if err := metric.CheckFinite(xd); err != nil {
+		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+	}
+	n, d := xd.Dims()
+	support, err := ltkernel.Support(n, constraints)
+	if err != nil {
+		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+	}
+	if err := limits.Check(fmt.Sprintf("a Gram matrix of %d rows", len(support)), limits.Floats(12, len(support), len(support))); err != nil {
+		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+	}
+	rows := mat.NewDense(len(support), d, nil)
+	for a, i := range support {
+		rows.SetRow(a, xd.RawRowView(i))
+	}
+	k0, err := kernels.GramContext(ctx, k, rows)
+	if err != nil {
+		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+	}
+	r, err := FitGram(ctx, k0, within(support, constraints), p)
+	if err != nil {
+		return KernelResult{}, err
+	}
+	m := r.Metric(k, rows, 0)
+	r.Support = support
+	return KernelResult{r, m}, nil
+}
+
+// MaxTau returns the least τ at which W = 0 solves the problem of FitGram: the largest eigenvalue of Y for the multipliers of W = 0. It is +Inf
+// where W = 0 has no multipliers, because a hard constraint forbids it, and 0 if W = 0 is best at every τ. A path of ranks ends there.
+//
+// Errors and panics are those of FitGram.
+func MaxTau(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, p Params) (float64, error) {
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	support, block, err := prepare("MaxTau", k0, constraints)
+	if err != nil {
+		return 0, err
+	}
+	t := len(support)
+	constraints = cloned(constraints)
+	work := func(context.Context) (float64, error) {
+		if err := kernels.CheckGram(block); err != nil {
+			return 0, fmt.Errorf("ssikdr: k0: %w", err)
+		}
+		q, err := newProblem(block, support, constraints, p.Slack, p.C)
+		if err != nil {
+			return 0, fmt.Errorf("ssikdr: %w", err)
+		}
+		lambda := make([]float64, len(q.b))
+		for i, b := range q.b {
+			violated := b < 0 || b > 0 && q.lo[i] < 0
+			switch {
+			case !violated:
+			case !q.soft:
+				return math.Inf(1), nil
+			case q.rho[i] > 0:
+				lambda[i] = -b / q.rho[i]
+			default:
+				lambda[i] = math.Copysign(q.hi[i], -b)
+			}
+		}
+		pt := q.all(lambda)
+		if pt == nil {
+			return 0, fmt.Errorf("ssikdr: %w", errOverflow)
+		}
+		return max(pt.top, 0), nil
+	}
+	if !abandon.Long(t, t, t) {
+		return work(ctx)
+	}
+	return abandon.Do(ctx, "ssikdr", work)
+}
