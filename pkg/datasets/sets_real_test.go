@@ -63,7 +63,7 @@ func TestRealSets(t *testing.T) {
 			}
 		})
 	}
-	if len(datasets.SetNames()) != 8 {
+	if len(datasets.SetNames()) != 9 {
 		t.Errorf("names are %q", datasets.SetNames())
 	}
 }
