@@ -1,10 +1,51 @@
 package logdet2012
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/kernelized"
+	"metriclab/pkg/learners/ssikdr"
+	"metriclab/pkg/table"
 )
+
+// Fig2cd embeds digits in the plane by what is learned from 100 labelled ones: Trace-SSIKDR beside kernel PCA, and kernel FDA as a control.
+//
+// Labelled digits and the unlabelled ones that a graph or kernel PCA may have come from zip.train. Queries are other digits, from zip.test and
+// from zip.train: nothing of them enters a kernel, a choice or a fit.
+var Fig2cd = experiment.Spec{
+	ID:      paperKey + "/fig2cd",
+	Title:   "Digits in the plane: Trace-SSIKDR from 100 labelled digits beside kernel PCA",
+	Source:  "Sections 5.4 and 6.4, Fig. 2(c, d)",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, k := range planeKernels {
+			s, dataset := planeSettingsOf(k, scale)
+			cells = append(cells, experiment.Cell{Name: k, Dataset: dataset, Methods: planeVersions, Settings: s})
+		}
+		return cells
+	},
+	Trials:  experiment.Trials(12),
+	Kinds:   fig2cdKinds,
+	Columns: fig2cdColumns,
+	Trial:   fig2cdTrial,
+	Views:   fig2cdViews,
+	Claims:  fig2cdClaims,
+	Pending: true,
+	Cost:    30 * time.Second,
+}
+
+var planeVersions = map[string]int{"Trace-SSIKDR": ssikdr.Version, "kernelized": kernelized.Version}
 
 // The methods of Fig. 2(c, d), as they stand in the table.
 const (
@@ -88,3 +129,224 @@ var (
 
 // mapPoints is the number of queries in a row of the kind map, at most.
 const mapPoints = 20
+
+// madeUpDigits are the built-in images in the place of USPS at smoke scale.
+const madeUpDigits = "made-up digits"
+
+// planeSettings are what the paper fixes or leaves open.
+type planeSettings struct {
+	Kernel string `key:"kernel"`
+	// Each is the number of labelled digits of a class, Known that of all known digits with the unlabelled ones, Queries that of each part.
+	Each    int `key:"labelled per digit"`
+	Known   int `key:"known"`
+	Queries int `key:"queries"`
+	// Far is the number of dissimilar pairs between two classes; all pairs within a class are similar.
+	Far int `key:"dissimilar pairs"`
+	// Widths is the grid of σ² of the Gaussian kernel, in medians of the squared distances of the labelled digits.
+	Widths []float64 `key:"widths"`
+	// Weights is the grid of the graph's weight; of no graph it is {0}. The graph has Neighbours, and a normalised Laplacian.
+	Weights    []float64 `key:"graph weights"`
+	Neighbours int       `key:"graph neighbours"`
+	// Cs is the grid of C, the weight of quadratic slack, where the median squared distance of labelled digits is 1.
+	Cs []float64 `key:"c"`
+	// Taus is the grid of τ in shares of that at which W vanishes, descending.
+	Taus []float64 `key:"tau"`
+	// RankTaus is that of a W whose rank is fixed.
+	RankTaus []float64 `key:"tau of fixed rank"`
+	// Ridges is the grid of kernel FDA.
+	Ridges []float64 `key:"ridges"`
+	// Starts is the number of starts of a W of fixed rank, in the choice and at last.
+	Starts [2]int `key:"starts"`
+	// Vote is the number of labelled neighbours by which candidates are chosen.
+	Vote int `key:"vote"`
+	// Tol is the tolerance of the fits.
+	Tol float64 `key:"tolerance"`
+}
+
+func planeSettingsOf(kernel string, scale experiment.Scale) (s planeSettings, dataset string) {
+	s = planeSettings{
+		Kernel: kernel, Each: 10, Known: 1000, Queries: 2000, Far: 20,
+		Widths: []float64{0.25, 1}, Weights: []float64{0.01, 1, 100}, Neighbours: 6,
+		Cs: []float64{0.001, 0.01, 0.1, 1}, Taus: []float64{0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01}, RankTaus: []float64{0.01, 0.1},
+		Ridges: []float64{0.01, 0.1, 1}, Starts: [2]int{2, 10}, Vote: 3, Tol: 1e-4,
+	}
+	dataset = "usps"
+	if scale == experiment.Smoke {
+		s.Each, s.Known, s.Queries, s.Far = 4, 80, 100, 4
+		s.Widths, s.Cs, s.Taus, s.RankTaus, s.Ridges, s.Starts = []float64{1}, []float64{0.01, 0.1}, []float64{0.9, 0.5, 0.1}, []float64{0.1}, []float64{0.1}, [2]int{1, 2}
+		s.Weights = []float64{1}
+		s.Tol = 1e-3
+		dataset = madeUpDigits
+	}
+	if kernel == noGraph {
+		s.Weights = []float64{0}
+	}
+	return s, dataset
+}
+
+// images are digits with their classes.
+type images struct {
+	x *mat.Dense
+	y []int
+}
+
+// with returns these images and then others.
+func (m images) with(other images) images {
+	var x mat.Dense
+	x.Stack(m.x, other.x)
+	return images{&x, slices.Concat(m.y, other.y)}
+}
+
+// of returns some of the images, in that order.
+func (m images) of(rows []int) images {
+	_, d := m.x.Dims()
+	out := images{mat.NewDense(len(rows), d, nil), make([]int, len(rows))}
+	for k, i := range rows {
+		out.x.SetRow(k, m.x.RawRowView(i))
+		out.y[k] = m.y[i]
+	}
+	return out
+}
+
+// drawnDigits are those of a trial.
+type drawnDigits struct {
+	labelled, unlabelled images
+	queries              map[string]images // by part
+}
+
+// drawDigits draws labelled digits, as many of each class, then the unlabelled ones, then queries from what is left.
+func drawDigits(env *experiment.Env, seed experiment.Seed, dataset string, s planeSettings) (*drawnDigits, error) {
+	var set *datasets.Set
+	train := datasets.USPSTrain
+	if dataset == madeUpDigits {
+		a, b := synthetic.GlyphDigits(seed.Stream("digits"), s.Known+s.Queries, s.Queries)
+		x, y := a.Set(a.All(), datasets.Scale01), b.Set(b.All(), datasets.Scale01)
+		whole := images{x.X, x.Y}.with(images{y.X, y.Y})
+		set, train = &datasets.Set{X: whole.x, Y: whole.y}, a.N
+	} else {
+		var err error
+		if set, err = env.Data.Set(dataset); err != nil {
+			return nil, err
+		}
+	}
+	rowsOf := func(rows []int) images { return images{set.Rows(rows), set.Labels(rows)} }
+	var labelled, rest []int
+	taken := make([]int, digitCount)
+	for _, i := range seed.Stream("digits of zip.train").Perm(train) {
+		if y := set.Y[i]; taken[y] < s.Each {
+			taken[y]++
+			labelled = append(labelled, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	more := s.Known - len(labelled)
+	if slices.Min(taken) < s.Each || more < 1 || len(rest) < more+s.Queries {
+		return nil, fmt.Errorf("logdet2012: %s: %d digits for training do not do for %d of each class, %d known ones and %d queries", dataset, train, s.Each, s.Known, s.Queries)
+	}
+	out := &drawnDigits{labelled: rowsOf(labelled), unlabelled: rowsOf(rest[:more]), queries: map[string]images{trainQueries: rowsOf(rest[more : more+s.Queries])}}
+	test := sample.Choose(seed.Stream("digits of zip.test"), set.N()-train, s.Queries)
+	for k := range test {
+		test[k] += train
+	}
+	out.queries[testQueries] = rowsOf(test)
+	return out, nil
+}
+
+func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(planeSettings)
+	d, err := drawDigits(env, seed, cell.Dataset, s)
+	if err != nil {
+		return nil, err
+	}
+	rows := fig2cdColumns.Table()
+	add := func(key table.Key, values table.Values) {
+		key["kernel"] = s.Kernel
+		rows.Add(key, values)
+	}
+	n := len(d.labelled.y)
+	for _, size := range []struct {
+		what      string
+		value, of int
+	}{{labelledDigits, n, s.Known}, {unlabelledDigits, len(d.unlabelled.y), s.Known}, {queryDigits, s.Queries, s.Queries}} {
+		add(table.Key{"kind": "size", "at": size.what}, table.Values{"value": float64(size.value), "of": float64(size.of)})
+	}
+
+	methods := planeMethodsOf(s)
+	candidates := s.kernels()
+	end := env.Lap("choose")
+	chosen, err := choosePlanes(ctx, d, s, seed, methods, candidates)
+	end()
+	if err != nil {
+		return nil, err
+	}
+	problems := map[int]*planeProblem{} // by kernel
+	for m, method := range methods {
+		c := chosen[m]
+		p := problems[c.kernel]
+		if p == nil {
+			end := env.Lap("kernels")
+			p, err = newPlaneProblem(ctx, d.labelled, d.unlabelled, s, candidates[c.kernel], seed, "labelled digits")
+			end()
+			if err != nil {
+				return nil, err
+			}
+			problems[c.kernel] = p
+		}
+		end := env.Lap("learn " + method.name)
+		fit, err := method.fit(ctx, p, c.candidate, seed.Own("starts", method.name), s.Starts[1])
+		end()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method.name, err)
+		}
+		add(table.Key{"kind": "inner", "method": method.name, "at": candidates[c.kernel].label + method.label(c.candidate)}, table.Values{"value": float64(c.wrong), "of": float64(n)})
+		if fit.rank > 0 {
+			add(table.Key{"kind": "rank", "method": method.name}, table.Values{"value": float64(fit.rank), "of": float64(n)})
+		}
+		near, err := fit.place(p.near(method.known, d.labelled))
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range queryParts {
+			q := d.queries[part]
+			end := env.Lap("places of queries")
+			at, err := fit.place(p.near(method.known, q))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", method.name, err)
+			}
+			end()
+			end = env.Lap("judge")
+			key := func(kind, rule string) table.Key {
+				return table.Key{"kind": kind, "method": method.name, "queries": part, "rule": rule}
+			}
+			for _, rule := range planeRules {
+				values := table.Values{}
+				for digit, v := range planeF1(at, q.y, rule) {
+					values[digitColumn(digit)] = v
+				}
+				add(key("f1", rule), values)
+			}
+			wrong := wrongVotes(near, d.labelled.y, at, q.y, planeNeighbours)
+			add(key("wrong", ""), table.Values{"value": float64(wrong), "of": float64(len(q.y))})
+			if s.Kernel == knownGraph && part == testQueries && slices.Contains(mapMethods, method.name) {
+				addMap(at, q.y, func(digit int, values table.Values) {
+					k := key("map", "")
+					k["at"] = strconv.Itoa(digit)
+					add(k, values)
+				})
+			}
+			end()
+		}
+	}
+	return rows, nil
+}
+
+// Sizes of logdet2012/fig2cd.
+const (
+	labelledDigits   = "labelled digits"
+	unlabelledDigits = "unlabelled digits"
+	queryDigits      = "queries"
+)
+
+// mapMethods are those whose planes are drawn.
+var mapMethods = []string{ssikdrTop, ssikdrRank, pcaLabelled}
