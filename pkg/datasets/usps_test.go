@@ -76,7 +76,7 @@ func TestReadZipErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	whole := gzipped([]byte(good+good))
+	whole := gzipped([]byte(good + good))
 	if _, _, err := readZip(bytes.NewReader(whole[:len(whole)-6]), "x.gz", 2); err == nil || !strings.Contains(err.Error(), "x.gz:") {
 		t.Errorf("a torn file: %v", err)
 	}

@@ -42,7 +42,7 @@ var Fig2cd = experiment.Spec{
 	Views:   fig2cdViews,
 	Claims:  fig2cdClaims,
 	Pending: true,
-	Cost:    30 * time.Second,
+	Cost:    35 * time.Second,
 }
 
 var planeVersions = map[string]int{"Trace-SSIKDR": ssikdr.Version, "kernelized": kernelized.Version}
@@ -151,7 +151,8 @@ type planeSettings struct {
 	Cs []float64 `key:"c"`
 	// Taus is the grid of τ in shares of that at which W vanishes, descending.
 	Taus []float64 `key:"tau"`
-	// RankTaus is that of a W whose rank is fixed.
+	// RankCs and RankTaus are those of a W whose rank is fixed.
+	RankCs   []float64 `key:"c of fixed rank"`
 	RankTaus []float64 `key:"tau of fixed rank"`
 	// Ridges is the grid of kernel FDA.
 	Ridges []float64 `key:"ridges"`
@@ -166,16 +167,15 @@ type planeSettings struct {
 func planeSettingsOf(kernel string, scale experiment.Scale) (s planeSettings, dataset string) {
 	s = planeSettings{
 		Kernel: kernel, Each: 10, Known: 1000, Queries: 2000, Far: 20,
-		Widths: []float64{0.25, 1}, Weights: []float64{0.01, 1, 100}, Neighbours: 6,
-		Cs: []float64{0.001, 0.01, 0.1, 1}, Taus: []float64{0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01}, RankTaus: []float64{0.01, 0.1},
-		Ridges: []float64{0.01, 0.1, 1}, Starts: [2]int{2, 10}, Vote: 3, Tol: 1e-4,
+		Widths: []float64{1, 4}, Weights: []float64{0.01, 1, 100}, Neighbours: 6,
+		Cs: []float64{0.1, 1, 10}, Taus: []float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1, 0.03, 0.01, 0.003}, RankCs: []float64{1, 10, 100}, RankTaus: []float64{0.003, 0.03},
+		Ridges: []float64{0.01, 0.1, 1}, Starts: [2]int{2, 10}, Vote: 3, Tol: 1e-3,
 	}
 	dataset = "usps"
 	if scale == experiment.Smoke {
 		s.Each, s.Known, s.Queries, s.Far = 4, 80, 100, 4
-		s.Widths, s.Cs, s.Taus, s.RankTaus, s.Ridges, s.Starts = []float64{1}, []float64{0.01, 0.1}, []float64{0.9, 0.5, 0.1}, []float64{0.1}, []float64{0.1}, [2]int{1, 2}
-		s.Weights = []float64{1}
-		s.Tol = 1e-3
+		s.Widths, s.Weights, s.Ridges, s.Starts = []float64{1}, []float64{1}, []float64{0.1}, [2]int{1, 2}
+		s.Cs, s.Taus, s.RankCs, s.RankTaus = []float64{0.1, 1}, []float64{0.8, 0.4, 0.1}, []float64{1}, []float64{0.03}
 		dataset = madeUpDigits
 	}
 	if kernel == noGraph {

@@ -224,6 +224,7 @@ type planeFit struct {
 type planeMethod struct {
 	name       string
 	known      bool             // its map takes kernel values with all known digits, not with the labelled ones
+	as         string           // the method whose kernel it takes; "" if it chooses its own
 	candidates []planeCandidate // of equally good ones the first is chosen
 	label      func(c planeCandidate) string
 	fit        func(ctx context.Context, p *planeProblem, c planeCandidate, rng *rand.Rand, starts int) (planeFit, error)
@@ -285,6 +286,8 @@ func planeMethodsOf(s planeSettings) []planeMethod {
 			top.candidates = append(top.candidates, planeCandidate{c: c, tau: i})
 		}
 		least.candidates = append(least.candidates, planeCandidate{c: c})
+	}
+	for _, c := range s.RankCs {
 		for i := range s.RankTaus {
 			fixed.candidates = append(fixed.candidates, planeCandidate{c: c, tau: i})
 		}
@@ -293,15 +296,19 @@ func planeMethodsOf(s planeSettings) []planeMethod {
 	for i, name := range pcaMethods {
 		known := i >= 2
 		params := kernelized.PCAParams{Dim: dims, Uncentred: i%2 == 1}
-		out = append(out, planeMethod{name, known, []planeCandidate{{}}, func(planeCandidate) string { return "" },
-			func(ctx context.Context, p *planeProblem, _ planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
-				gram := p.gram
-				if known {
-					gram = p.knownGram()
-				}
-				r, err := kernelized.FitPCAGram(ctx, gram, params)
-				return planeFit{place: func(cross *mat.Dense) (*mat.Dense, error) { return r.Embed(cross) }}, err
-			}})
+		m := planeMethod{name: name, known: known, candidates: []planeCandidate{{}}, label: func(planeCandidate) string { return "" }}
+		if known { // a fit to all known digits for each candidate would take most of the time
+			m.as = pcaMethods[i-2]
+		}
+		m.fit = func(ctx context.Context, p *planeProblem, _ planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
+			gram := p.gram
+			if known {
+				gram = p.knownGram()
+			}
+			r, err := kernelized.FitPCAGram(ctx, gram, params)
+			return planeFit{place: func(cross *mat.Dense) (*mat.Dense, error) { return r.Embed(cross) }}, err
+		}
+		out = append(out, m)
 	}
 	fda := planeMethod{
 		name:  kernelFDA,
@@ -356,12 +363,10 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed exp
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", candidate.label, err)
 			}
-			crosses := map[bool][2]*mat.Dense{}
+			ofLearn, ofJudge := p.near(false, a), p.near(false, b)
 			for m, method := range methods {
-				cross, ok := crosses[method.known]
-				if !ok {
-					cross = [2]*mat.Dense{p.near(method.known, a), p.near(method.known, b)}
-					crosses[method.known] = cross
+				if method.as != "" {
+					continue
 				}
 				rng := seed.Own("starts, "+purpose, method.name)
 				for c := range method.candidates {
@@ -369,11 +374,11 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed exp
 					if err != nil {
 						return nil, fmt.Errorf("%s: %w", method.name, err)
 					}
-					near, err := fit.place(cross[0])
+					near, err := fit.place(ofLearn)
 					if err != nil {
 						return nil, err
 					}
-					far, err := fit.place(cross[1])
+					far, err := fit.place(ofJudge)
 					if err != nil {
 						return nil, err
 					}
@@ -384,6 +389,10 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed exp
 	}
 	out := make([]chosenPlane, len(methods))
 	for m, method := range methods {
+		if i := slices.IndexFunc(methods[:m], func(o planeMethod) bool { return o.name == method.as }); i >= 0 {
+			out[m] = out[i]
+			continue
+		}
 		out[m].wrong = math.MaxInt
 		for k := range candidates {
 			for c, n := range wrong[m][k] {
