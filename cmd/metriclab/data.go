@@ -34,7 +34,7 @@ func (a *app) needed() []string {
 	for _, p := range a.papers {
 		for _, s := range p.Experiments {
 			for _, c := range s.Cells(experiment.Full) {
-				if _, err := datasets.Lookup(c.Dataset); err == nil && !slices.Contains(out, c.Dataset) {
+				if _, err := datasets.Lookup(c.Dataset); err == nil && !c.Supplied && !slices.Contains(out, c.Dataset) {
 					out = append(out, c.Dataset)
 				}
 			}

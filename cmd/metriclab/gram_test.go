@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -96,6 +98,64 @@ func TestGoldenGram(t *testing.T) {
 		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
 		"fit table.csv --label class --learner fda --out table.json", "transform --model table.json --cross-gram k1.csv", "transform --model k0.csv --cross-gram k1.csv",
 	}), "$1: ROUND-OFF"))
+}
+
+// TestGoldenGramLabels: objects on a line, of two classes that overlap, under a polynomial kernel.
+func TestGoldenGramLabels(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "gramlabels.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inGram(t)
+	const n = 12
+	var k0, k1, labels, ids strings.Builder
+	for i := range n {
+		for j := range n {
+			x, z := float64(i)+4.5*float64(i%2), float64(j)+4.5*float64(j%2)
+			fmt.Fprintf(&k0, "%g,", 100+x*z+x*x*z*z/16)
+			if i < 2 {
+				fmt.Fprintf(&k1, "%g,", 100+(x+0.5)*z+(x+0.5)*(x+0.5)*z*z/16)
+			}
+		}
+		k0.WriteString("\n")
+		k1.WriteString("\n")
+		fmt.Fprintf(&labels, "%c\n", 'a'+i%2)
+		fmt.Fprintf(&ids, "doc%d,%c\n", n-i, 'a'+i%2)
+	}
+	rows := func(b *strings.Builder) string { return strings.ReplaceAll(b.String(), ",\n", "\n") }
+	for name, text := range map[string]string{
+		"k12.csv": rows(&k0), "new.csv": strings.TrimSpace(rows(&k1)) + "\n", "l.csv": labels.String(), "ids.csv": "document,class\n" + ids.String(),
+		"short.csv": "a\nb\n", "twice.csv": strings.Replace(ids.String(), "doc3,", "doc4,", 1), "order.csv": strings.ReplaceAll(ids.String(), "doc", ""),
+		"hole.csv": strings.Replace(labels.String(), "b\n", "?\n", 1), "wide.csv": strings.ReplaceAll(labels.String(), "\n", ",1,2\n"), "one.txt": strings.ReplaceAll(labels.String(), "b", "a"),
+	} {
+		writeTest(t, name, text)
+	}
+	const fit, evaluate = "fit --gram k12.csv --out m.json --labels ", "evaluate --gram k12.csv --labels "
+	c := newCommand(toys(nil))
+	compare(t, golden, c.session([]string{
+		fit + "l.csv --learner kernel-fda --kernel-out k.csv",
+		"transform --model m.json --cross-gram k12.csv --out z.csv", "transform --model m.json --cross-gram new.csv --out z.csv", "transform --model m.json --cross-gram k1.csv",
+		fit + "ids.csv --learner kernel-logdet --pairs 30 --seed 2 --param landmarks=2",
+		fit + "l.csv --learner kernel-pca --param dim=1",
+		evaluate + "ids.csv --learner kernel-lmnn --k 1 --folds 3 --repeats 2", evaluate + "l.csv --learner kernel-rca --pairs 20 --k 1 --folds 2 --repeats 1",
+		fit + "short.csv --learner kernel-fda", fit + "twice.csv --learner kernel-fda", fit + "order.csv --learner kernel-fda", fit + "hole.csv --learner kernel-fda",
+		fit + "wide.csv --learner kernel-fda", fit + "one.txt --learner kernel-fda", fit + "nowhere.csv --learner kernel-fda", "fit --gram indef.csv --labels l.csv --learner kernel-fda --out m.json",
+		fit + "l.csv --learner spectral", fit + "l.csv --learner lmnn", fit + "l.csv", fit + "l.csv --learner kernel-fda --seed 3", fit + "l.csv --learner kernel-fda --pairs 3",
+		fit + "l.csv --learner kernel-rca --pairs 0", fit + "l.csv --learner kernel-rca --seed 0", fit + "l.csv --learner kernel-fda --param kernel=linear", fit + "l.csv --learner kernel-fda --param ridge=0",
+		fit + "l.csv --learner kernel-fda --constraints c.jsonl", fit + "l.csv --learner kernel-fda --header yes", "fit --gram k12.csv --labels= --learner kernel-fda --out m.json",
+		"fit --gram k12.csv --labels l.csv --learner kernel-fda --out l.csv", "fit table.csv --label class --labels l.csv --learner fda --out m.json",
+		"fit --gram k0.csv --constraints c.jsonl --learner kernel-fda --out m.json", "fit --gram k0.csv --constraints c.jsonl --learner spectral --pairs 3 --out m.json",
+		"evaluate --gram k12.csv --learner kernel-fda", "evaluate --gram= --labels l.csv --learner kernel-fda", evaluate + "l.csv", evaluate + "l.csv --learner spectral", evaluate + "l.csv --learner kernel-fda table.csv",
+		evaluate + "l.csv --learner kernel-fda --label class", evaluate + "l.csv --model m.json", evaluate + "l.csv --learner kernel-fda --k 12", evaluate + "short.csv --learner kernel-fda",
+		"evaluate table.csv --labels l.csv --label class --learner fda",
+	}))
+	var e evaluated
+	if code := c.run(strings.Fields(evaluate + "l.csv --learner kernel-fda --k 1 --folds 3 --repeats 2 --json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil || e.Rows != n || e.Features != 0 || len(e.Learner.Errors) != 6 || e.Data != "k12.csv" {
+		t.Errorf("%+v, error %v", e, err)
+	}
 }
 
 // readNumbers reads a matrix that a command has written.

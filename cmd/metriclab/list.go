@@ -82,7 +82,11 @@ func (a *app) list(scale experiment.Scale) []listedPaper {
 			for _, cell := range s.Cells(scale) {
 				l.Cells = append(l.Cells, listedCell{cell.Name, cell.Dataset, cell.Params(), cell.Methods})
 			}
-			l.Jobs = len(l.Cells) * l.Trials
+			for _, cell := range s.Cells(scale) {
+				if !cell.Supplied {
+					l.Jobs += l.Trials
+				}
+			}
 			for _, v := range s.Views {
 				l.Views = append(l.Views, listedView{v.Name, v.Title})
 			}

@@ -39,8 +39,8 @@ With a header, columns are found by name, and others are left out with a note;
 without one, the table has the columns of the training table, or the features
 alone. The classes are left out if none is there; some alone are an error.
 
-The coordinates of a kernel learner are G k(x), from kernel values with the rows that
-the model stores. The model of kernel-itml is refused: its metric sees what lies
+The coordinates of a kernel learner are G k(x) + c, from kernel values with the rows that
+the model stores; c is 0 but for kernel-pca and kernel-fda, whose scores are about the mean. The model of kernel-itml is refused: its metric sees what lies
 outside their span, too, so it has no coordinates.
 
 The table may have any length: it is read in blocks, and memory does not grow with
@@ -65,7 +65,12 @@ objects themselves, with all learned kernel values and distances. Between a new 
 and these, kernel values are exact, and squared distances lack one number that is the
 same for all n, so that the order of neighbours is right. What lies outside the span is
 lacking among new objects, if α is not 0; --self-gram, their own kernel matrix, brings
-it: --kernel-out then has the whole learned kernel among the new objects.`,
+it: --kernel-out then has the whole learned kernel among the new objects.
+
+With the model of fit --gram --labels and a learner that embeds rows of a table, such as
+kernel-lmnn, kernel-pca or kernel-fda, what is written are the learner's coordinates,
+and nothing is lacking; those of kernel-pca and kernel-fda are scores about the mean of
+the n objects.`,
 		Args: tableOrGram("cross-gram"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if cross, err := g.given(c); err != nil || cross {

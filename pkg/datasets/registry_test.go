@@ -10,7 +10,7 @@ import (
 func TestRegistry(t *testing.T) {
 	entries := Registry()
 	want := []string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "usps", "nist16",
-		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos", "food-100", "cars", "nature-vogue", "musicseer", "clarify"}
+		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos", "food-100", "cars", "nature-vogue", "musicseer", "clarify", "caltech-101-grams", "caltech-101"}
 	if len(entries) != len(want) {
 		t.Errorf("%d data sets, want %d", len(entries), len(want))
 	}
@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 			continue
 		}
 		files += len(e.Files)
-		named := slices.Contains([]string{"food-100", "cars", "nature-vogue", "musicseer", "clarify"}, name)
+		named := slices.Contains([]string{"food-100", "cars", "nature-vogue", "musicseer", "clarify", "caltech-101-grams", "caltech-101"}, name)
 		if e.Named != named {
 			t.Errorf("%s: named is %v", name, e.Named)
 		}
@@ -38,8 +38,8 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	if files != 68 {
-		t.Errorf("%d files, want 68", files)
+	if files != 73 {
+		t.Errorf("%d files, want 73", files)
 	}
 
 	// Rows that must not gate a download, one of each kind, and some that must.
@@ -65,19 +65,20 @@ func TestRegistry(t *testing.T) {
 
 // Of data that are not public the registry says what to supply, and no other file lacks a
 // checksum.
-func TestClarifyIsToBeSupplied(t *testing.T) {
+func TestToBeSupplied(t *testing.T) {
 	var without []string
 	for _, e := range Registry() {
 		for _, f := range e.Files {
 			if f.SHA256 == "" {
 				without = append(without, f.Path)
-				if !strings.Contains(f.Note, "a row per run") {
+				if e.Name == "clarify" && !strings.Contains(f.Note, "a row per run") || !strings.Contains(f.Note, "in pkg/datasets/registry.tsv") {
 					t.Errorf("%s: note %q", f.Path, f.Note)
 				}
 			}
 		}
 	}
-	if want := []string{"clarify/latex.csv", "clarify/mpg321.csv", "clarify/foxpro.csv", "clarify/iptables.csv"}; !slices.Equal(without, want) {
+	if want := []string{"clarify/latex.csv", "clarify/mpg321.csv", "clarify/foxpro.csv", "clarify/iptables.csv",
+		"caltech-101/labels.csv", "caltech-101/pmk.gram", "caltech-101/corr.gram", "caltech-101/sum.gram", "caltech-101/101_ObjectCategories.tar.gz"}; !slices.Equal(without, want) {
 		t.Errorf("files without a checksum: %q, want %q", without, want)
 	}
 	e, err := Lookup("clarify")

@@ -92,7 +92,7 @@ func Trials(full int) func(Scale) int {
 	}
 }
 
-// Cell is one point of an experiment's design. All its fields enter the job's
+// Cell is one point of an experiment's design. All its fields but Supplied enter the job's
 // key, so that changing one makes a new job.
 type Cell struct {
 	// Name is unique within the experiment, for example "0-8".
@@ -103,6 +103,9 @@ type Cell struct {
 	Settings any
 	// Methods maps each method used to its version.
 	Methods map[string]int
+	// Supplied marks a cell on data that only a user can supply. While no file of its data set is there, the experiment
+	// is run without the cell; views and claims take a table with or without its rows.
+	Supplied bool
 }
 
 // Env is what a trial may use of the world.

@@ -136,7 +136,7 @@ func (p DataDependentParams) Resolved() DataDependentParams {
 // S is −R(I + RᵀK₀R)⁻¹Rᵀ with RRᵀ = M, so that the matrix that is inverted has no eigenvalue below 1, however large c is. K̃ is a difference: its entries are
 // accurate to round-off relative to those of K₀, so that c should not be so large that all of K̃ is round-off. It costs O(n³).
 //
-// It returns the errors of CheckGram for k0 and laplacian; one if they differ in size, a parameter is out of range, a number overflows or memory does not do; and
+// It returns the errors of CheckGram for k0 and the like for laplacian; one if they differ in size, a parameter is out of range, a number overflows or memory does not do; and
 // one if ctx is done. It panics if k0 or laplacian is nil or empty.
 func DataDependent(ctx context.Context, k0, laplacian mat.Symmetric, p DataDependentParams) (Learned, error) {
 	demandGiven("k0", k0)
@@ -186,7 +186,7 @@ func deformation(k, l mat.Symmetric, p DataDependentParams) (*mat.SymDense, erro
 	if err := CheckGram(k); err != nil {
 		return nil, fmt.Errorf("k0: %w", err)
 	}
-	if err := CheckGram(l); err != nil {
+	if err := metric.CheckFinite(matrix.Dense(l)); err != nil {
 		return nil, fmt.Errorf("laplacian: %w", err)
 	}
 	n := k.SymmetricDim()
@@ -195,6 +195,9 @@ func deformation(k, l mat.Symmetric, p DataDependentParams) (*mat.SymDense, erro
 		return nil, errors.New("laplacian: its eigenvalues overflow float64: scale it down")
 	}
 	values := eig.Values(nil)
+	if low, high := values[0], values[n-1]; low < -metric.PSDTolerance*max(high, 0) {
+		return nil, fmt.Errorf("laplacian: it is %w: smallest eigenvalue %g, largest %g", metric.ErrNotPSD, low, high)
+	}
 	// Eigenvalues of round-off stand for 0: functions that are constant on a component of the graph cost nothing.
 	first := 0
 	for cut := float64(n) * 0x1p-52 * values[n-1]; first < n && values[first] <= cut; {

@@ -334,6 +334,9 @@ func TestDataDependentErrors(t *testing.T) {
 		"laplacian": {func() (any, error) {
 			return kernels.DataDependent(t.Context(), k0, entry(l, 9), kernels.DataDependentParams{})
 		}, "laplacian: it is not positive semi-definite"},
+		"NaN weight": {func() (any, error) {
+			return kernels.DataDependent(t.Context(), k0, entry(l, math.NaN()), kernels.DataDependentParams{})
+		}, "kernels: data-dependent: laplacian: row 1, column 2: NaN is not allowed"},
 		"huge power": {func() (any, error) {
 			return kernels.DataDependent(t.Context(), k0, huge, kernels.DataDependentParams{Power: 2})
 		}, "overflows float64"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -160,7 +161,7 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 // ascend, since the order of rows counts and not that of ids.
 //
 // Errors name the file and the line: those of datasets.NewCSVRows, a label that is missing (datasets.MissingCells), more than two cells, rows that are more or fewer than
-// objects, and ids that are equal or do not ascend.
+// objects, ids that are equal or do not ascend, and one class only.
 func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: datasets.HeaderNo, OneColumn: true})
 	if err != nil {
@@ -197,6 +198,9 @@ func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 		if slices.Contains(datasets.MissingCells, labels[i]) {
 			return nil, fmt.Errorf("model: %s:%d: the label is missing (%q)", name, lines[i], labels[i])
 		}
+	}
+	if classes, _ := datasets.Classes(labels); len(classes) < 2 {
+		return nil, fmt.Errorf("model: %s: all labels are %q, want at least two classes", name, strings.Join(classes, ""))
 	}
 	if width == 1 {
 		return labels, nil

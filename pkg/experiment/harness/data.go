@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
 )
 
 // digest returns what a job's key says about a data set: "" for generated
@@ -41,6 +42,60 @@ func digest(ctx context.Context, store *datasets.Store, name string) (string, er
 func bound(name string) bool {
 	entry, err := datasets.Lookup(name)
 	return err != nil || !slices.ContainsFunc(entry.Files, func(f datasets.File) bool { return !f.Comparable })
+}
+
+// supplied returns the experiment as it can be run: without the cells marked Supplied of whose data set no file is in the store, nil for none. It
+// returns a *datasets.MissingError if some files of such a data set are there and others are not, or if all are missing and
+// one of its cells is named.
+func supplied(s experiment.Spec, scale experiment.Scale, store *datasets.Store, named []string) (experiment.Spec, error) {
+	var kept, left []experiment.Cell
+	for _, c := range s.Cells(scale) {
+		if !c.Supplied {
+			kept = append(kept, c)
+			continue
+		}
+		missing, some, err := missingFile(store, c.Dataset)
+		if err != nil {
+			return s, err
+		}
+		switch {
+		case missing == "":
+			kept = append(kept, c)
+		case some || slices.Contains(named, c.Name):
+			return s, &datasets.MissingError{Dataset: c.Dataset, Path: missing}
+		default:
+			left = append(left, c)
+		}
+	}
+	if left != nil {
+		all := s.Cells
+		s.Cells = func(at experiment.Scale) []experiment.Cell {
+			if at != scale {
+				return all(at)
+			}
+			return slices.Clone(kept)
+		}
+	}
+	return s, nil
+}
+
+// missingFile returns the path of the first missing file of a data set, "" if there is none, and whether some file is there.
+func missingFile(store *datasets.Store, name string) (path string, some bool, err error) {
+	if store == nil {
+		return name, false, nil
+	}
+	files, err := store.Status(name)
+	if err != nil {
+		return "", false, err
+	}
+	for _, f := range files {
+		if f.State != datasets.FileMissing {
+			some = true
+		} else if path == "" {
+			path = store.Path(f.Path)
+		}
+	}
+	return path, some, nil
 }
 
 // checkData returns the first error of the data sets that jobs need: a file is

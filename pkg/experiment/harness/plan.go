@@ -328,6 +328,10 @@ func (c *Config) plans(ctx context.Context, sel []Selected) ([]*plan, error) {
 
 // plan plans one experiment, without regard to the shard.
 func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
+	var err error
+	if s.Spec, err = supplied(s.Spec, c.Scale, c.Data, c.Cells); err != nil {
+		return nil, err
+	}
 	p := &plan{
 		Selected: s, cfg: c, store: openStore(c.Folders.Store),
 		records: map[string]*record{}, rows: map[string]*table.Table{},
@@ -357,6 +361,9 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 		p.published = readPublished(p.publishedDir(), s.Spec)
 		if err := p.published.unread; err != nil {
 			return nil, fmt.Errorf("experiment: published results cannot be read: %w", err)
+		}
+		if err := p.checkPublishedCells(); err != nil {
+			return nil, err
 		}
 		// Trials beyond the default that are published stay published.
 		for len(p.published.rows) > 0 && p.hasTrial(trials, look) {
@@ -401,6 +408,28 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 		p.expected = s.Spec.Cost
 	}
 	return p, nil
+}
+
+// checkPublishedCells returns an error if the published table has a cell that is left out for want of its data: to publish anew would lose
+// its rows.
+func (p *plan) checkPublishedCells() error {
+	if p.published.meta == nil {
+		return nil
+	}
+	now := p.Spec.Cells(p.cfg.Scale)
+	for _, paper := range p.Paper.Experiments {
+		if paper.ID != p.Spec.ID {
+			continue
+		}
+		for _, cell := range paper.Cells(p.cfg.Scale) {
+			has := func(c experiment.Cell) bool { return c.Name == cell.Name }
+			was := func(c metaCell) bool { return c.Name == cell.Name }
+			if cell.Supplied && !slices.ContainsFunc(now, has) && slices.ContainsFunc(p.published.meta.Cells, was) {
+				return &ConfigError{fmt.Sprintf("%s: the published results have the cell %q, but its data set %s is missing; supply it, or choose another folder with --results", p.Spec.ID, cell.Name, cell.Dataset)}
+			}
+		}
+	}
+	return nil
 }
 
 // hasTrial reports whether all cells of a trial are published.

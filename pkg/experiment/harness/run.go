@@ -748,6 +748,10 @@ func Collect(ctx context.Context, s experiment.Spec, env *experiment.Env, trials
 	if trials == 0 {
 		trials = s.Trials(e.Scale)
 	}
+	s, err := supplied(s, e.Scale, e.Data, nil)
+	if err != nil {
+		return nil, err
+	}
 	t := table.New(columns(s))
 	for _, job := range Jobs(s, e.Scale, trials, base, nil) {
 		rows, _, err := trial(ctx, s, &e, job)

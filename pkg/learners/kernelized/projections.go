@@ -98,8 +98,8 @@ type FDAParams struct {
 	// K is the number of directions; 0 means all that separate class means, at most the number of classes minus one.
 	K int `range:"0, or >= 1 and <= the number of classes minus one"`
 	// Ridge is the regularisation ρ > 0, relative to the mean variance within classes of a dimension that the images span. The
-	// default is 0.1. Without a ridge nothing separates classes: where images span as many dimensions as there are objects,
-	// classes can be collapsed to points in many ways.
+	// default is 0.1, which was not tuned. Without a ridge the answer is not unique where images span as many dimensions as there
+	// are objects: classes can be collapsed to points in many ways.
 	Ridge float64 `range:"> 0"`
 	// Landmarks is that of Params.
 	Landmarks int `range:"0, or >= 1"`

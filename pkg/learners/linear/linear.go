@@ -1,5 +1,5 @@
 // Package linear has linear classifiers of two classes: online (Perceptron, PAUM) and in
-// batch (Ridge, which is a regression too, and SVM), the elimination of features (RFE), and a
+// batch (Ridge, which is a regression too, SVM, and KernelSVM on a Gram matrix), the elimination of features (RFE), and a
 // test of linear separability. Rows are samples.
 package linear
 

@@ -448,11 +448,7 @@ func LoadSVM(in io.Reader) (*SVM, error) {
 		return nil, err
 	}
 	s.w, s.b, s.alpha, s.Iterations, s.Residual = state.Weights, state.Bias, state.Alpha, state.Epochs, state.Gap
-	for _, status := range []learners.Status{learners.Converged, learners.NoProgress, learners.IterationCap} {
-		if state.Status == status.String() {
-			s.Status = status
-		}
-	}
+	s.Status = svmStatus(state.Status)
 	if err := s.valid(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, SVMKind, err)
 	}
@@ -467,23 +463,38 @@ func (s *SVM) valid() error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	upper := s.params.C
-	if s.params.Loss == SquaredHinge {
+	return s.params.checkFit(s.alpha, s.Result)
+}
+
+// checkFit returns an error unless a fit with resolved parameters can give these multipliers and this result.
+func (p SVMParams) checkFit(alpha []float64, r learners.Result) error {
+	upper := p.C
+	if p.Loss == SquaredHinge {
 		upper = math.MaxFloat64
 	}
-	for i, a := range s.alpha {
+	for i, a := range alpha {
 		if !(a >= 0 && a <= upper) {
 			return fmt.Errorf("alpha[%d]: %v is not allowed, want 0 to %v", i, a, upper)
 		}
 	}
-	if len(s.alpha) == 0 {
+	if len(alpha) == 0 {
 		return errors.New("no multipliers, want at least one")
 	}
-	if !(s.Residual >= 0) || (s.Residual <= s.params.Tol) != (s.Status == learners.Converged) || s.Status == learners.NotRun {
-		return fmt.Errorf("a gap of %v does not go with status %q", s.Residual, s.Status)
+	if !(r.Residual >= 0) || (r.Residual <= p.Tol) != (r.Status == learners.Converged) || r.Status == learners.NotRun {
+		return fmt.Errorf("a gap of %v does not go with status %q", r.Residual, r.Status)
 	}
-	if s.Iterations < 0 || s.Iterations > s.params.MaxEpochs {
-		return fmt.Errorf("epochs: %d is not allowed, want 0 to %d", s.Iterations, s.params.MaxEpochs)
+	if r.Iterations < 0 || r.Iterations > p.MaxEpochs {
+		return fmt.Errorf("epochs: %d is not allowed, want 0 to %d", r.Iterations, p.MaxEpochs)
 	}
 	return nil
+}
+
+// svmStatus returns the status of a fit that has this text, learners.NotRun if there is none.
+func svmStatus(text string) learners.Status {
+	for _, status := range []learners.Status{learners.Converged, learners.NoProgress, learners.IterationCap} {
+		if text == status.String() {
+			return status
+		}
+	}
+	return learners.NotRun
 }

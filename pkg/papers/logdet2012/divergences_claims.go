@@ -125,7 +125,7 @@ var divergenceClaims = []experiment.Claim{
 func divergenceResults(t *table.Table, features string) []results {
 	var out []results
 	for name, g := range t.Where("features", features).Group("database") {
-		out = append(out, results{titleOf(name), g, "setting", []string{euclidean}})
+		out = append(out, results{name: titleOf(name), t: g, varied: "setting", fixed: []string{euclidean}})
 	}
 	return out
 }

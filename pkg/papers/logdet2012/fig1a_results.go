@@ -47,6 +47,9 @@ type results struct {
 	t      *table.Table
 	varied string   // the column that is varied: bounds, dims or constraints
 	fixed  []string // the methods that do not use what is varied
+
+	// features and program are the scaling of counts and the program of Fig. 1(b, c); program is "" on the stand-in.
+	features, program string
 }
 
 // of returns the rows of a kind and a method where the varied column has a value. It
@@ -125,7 +128,7 @@ func shares(t *table.Table) []float64 {
 func resultsOf(t *table.Table, features string) []results {
 	var out []results
 	for name, g := range t.Where("features", features).Group("database") {
-		out = append(out, results{titleOf(name), g, "bounds", rivals})
+		out = append(out, results{name: titleOf(name), t: g, varied: "bounds", fixed: rivals})
 	}
 	return out
 }

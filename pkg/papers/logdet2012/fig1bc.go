@@ -23,6 +23,7 @@ import (
 // public: nearest neighbours on counts of words of news about nine topics, against the number of
 // words. What stays of the paper's protocol: counts of events as features (there function calls),
 // nine classes (as Latex has), selection of features by information gain, 5 to 25 of them.
+// A user who supplies the traces gets the protocol on them, and findings with a verdict.
 //
 // The words of a training fold are selected by that fold alone. The cross-validation inside
 // it, which makes the choices of the methods, works on these words and selects none anew.
@@ -39,6 +40,9 @@ var Fig1bc = experiment.Spec{
 		}
 		for _, by := range readings {
 			cells = append(cells, experiment.Cell{Name: "counts " + describe[by.String()], Dataset: dataset, Methods: wordVersions, Settings: wordSettingsOf(by, scale)})
+		}
+		if scale == experiment.Full {
+			cells = append(cells, traceCells()...)
 		}
 		return cells
 	},
@@ -64,6 +68,8 @@ const printedDims = 20
 // wordSettings are those of Fig. 1(a) with what the stand-in adds.
 type wordSettings struct {
 	settings
+	// Program is that of the traces; "" for documents, to which the next two belong.
+	Program string `key:"program,omitzero"`
 	// Topics is the number of classes, those with the most documents of one topic only.
 	Topics int `key:"topics"`
 	// PerTopic is the number of documents that a trial draws of a topic, at most. It is what
@@ -129,6 +135,32 @@ const (
 	newsItems  = 700
 )
 
+// countedData are objects of classes with counts of many words or functions.
+type countedData interface {
+	labels() []int
+	classes() []classSize
+	// words returns the n words that tell most about the classes of some objects.
+	words(of []int, n int) ([]string, error)
+	// counts returns how often each object has each of some words.
+	counts(words []string) *datasets.Set
+	// without counts the objects that have none of some words.
+	without(words []string) int
+}
+
+// classSize is the number of objects of a class that a trial has, of those that there are.
+type classSize struct {
+	name      string
+	drawn, of int
+}
+
+// loadCounted returns the data of a trial.
+func loadCounted(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (countedData, error) {
+	if s.Program != "" {
+		return loadTraces(env.Data, s.Program)
+	}
+	return loadCorpus(env, seed, dataset, s)
+}
+
 // loadCorpus draws the documents of a trial.
 func loadCorpus(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (*corpus, error) {
 	if dataset == madeUpNews {
@@ -168,7 +200,16 @@ func drawCorpus(news *datasets.Reuters, seed experiment.Seed, s wordSettings) (*
 	return c, nil
 }
 
-// words returns the n words that tell most about the topics of some documents.
+func (c *corpus) labels() []int { return c.y }
+
+func (c *corpus) classes() []classSize {
+	out := make([]classSize, len(c.topics))
+	for k, topic := range c.topics {
+		out[k] = classSize{topic.Topic, c.drawn[k], topic.Relevant}
+	}
+	return out
+}
+
 func (c *corpus) words(of []int, n int) ([]string, error) {
 	docs, y := make([]text.Bag, len(of)), make([]int, len(of))
 	for k, i := range of {
@@ -184,7 +225,6 @@ func (c *corpus) words(of []int, n int) ([]string, error) {
 	return out, nil
 }
 
-// counts returns how often each document has each of some words.
 func (c *corpus) counts(words []string) *datasets.Set {
 	column := map[string]int{}
 	for j, w := range words {
@@ -201,7 +241,6 @@ func (c *corpus) counts(words []string) *datasets.Set {
 	return &datasets.Set{X: x, Y: c.y}
 }
 
-// without counts the documents that have none of some words.
 func (c *corpus) without(words []string) int {
 	n := 0
 	for _, bag := range c.bags {
@@ -212,10 +251,10 @@ func (c *corpus) without(words []string) int {
 	return n
 }
 
-// problems returns those of a trial on so many words, and the words of each training fold. The sets of
+// countedProblems returns those of a trial on so many words, and the words of each training fold. The sets of
 // words are nested; folds and pairs are the same for all of them.
-func (c *corpus) problems(dims int, s wordSettings, seed experiment.Seed) (out []*problem, words [][]string, err error) {
-	out, err = newProblemsOf(c.y, func(train []int) (*datasets.Set, error) {
+func countedProblems(c countedData, dims int, s wordSettings, seed experiment.Seed) (out []*problem, words [][]string, err error) {
+	out, err = newProblemsOf(c.labels(), func(train []int) (*datasets.Set, error) {
 		w, err := c.words(train, dims)
 		if err != nil {
 			return nil, err
@@ -228,7 +267,7 @@ func (c *corpus) problems(dims int, s wordSettings, seed experiment.Seed) (out [
 
 func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
 	s := cell.Settings.(wordSettings)
-	c, err := loadCorpus(env, seed, cell.Dataset, s)
+	c, err := loadCounted(env, seed, cell.Dataset, s)
 	if err != nil {
 		return nil, err
 	}
@@ -236,18 +275,18 @@ func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 	add := func(kind, method, dims, fold, at string, value, of int) {
 		rows.Add(table.Key{"features": s.Scaling.String(), "kind": kind, "method": method, "dims": dims, "fold": fold, "at": at}, table.Values{"value": float64(value), "of": float64(of)})
 	}
-	for k, topic := range c.topics {
-		add("class", "", "", "", topic.Topic, c.drawn[k], topic.Relevant)
+	for _, k := range c.classes() {
+		add("class", "", "", "", k.name, k.drawn, k.of)
 	}
 	for _, dims := range s.Dims {
-		problems, words, err := c.problems(dims, s, seed)
+		problems, words, err := countedProblems(c, dims, s, seed)
 		if err != nil {
 			return nil, err
 		}
 		for i, p := range problems {
 			d, f := strconv.Itoa(dims), strconv.Itoa(i)
 			p.sizes(s.settings, func(what string, value, of int) { add("size", "", d, f, what, value, of) })
-			add("size", "", d, f, wordless, c.without(words[i]), len(c.y))
+			add("size", "", d, f, wordless, c.without(words[i]), len(c.labels()))
 			for place, w := range words[i] {
 				add("word", "", d, f, w, place+1, dims)
 			}

@@ -2,11 +2,13 @@ package logdet2012
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -40,13 +42,15 @@ var fig1bcClaims = []experiment.Claim{
 		Where:     "Fig. 1, caption", Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, per other method: its error minus that of LogDet Linear is > −3 points. (That each other method falls short on some data set takes more than one, and is left out.)" + clarifyNote,
 		Test: func(t *table.Table) judge.Test {
-			return onNews(allWordResults(t), func(r results) judge.Test {
+			return onCounts(allWordResults(t), func(all []results) judge.Test {
 				var units []judge.Unit
-				for _, m := range clarifyMethods {
-					if m != logDetLinear {
-						u := r.worse(m, logDetLinear)
-						floats.AddConst(optimalMargin, u.Diffs)
-						units = append(units, u)
+				for _, r := range all {
+					for _, m := range clarifyMethods {
+						if m != logDetLinear {
+							u := r.worse(m, logDetLinear)
+							floats.AddConst(optimalMargin, u.Diffs)
+							units = append(units, r.named(u))
+						}
 					}
 				}
 				return judge.Positive{Units: units, Rule: points}
@@ -59,7 +63,7 @@ var fig1bcClaims = []experiment.Claim{
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, the error of Euclidean, the paper's baseline, minus that of LogDet Linear is > 0." + clarifyNote,
 		Test: func(t *table.Table) judge.Test {
-			return onNews(allWordResults(t), func(r results) judge.Test {
+			return onLatex(t, func(r results) judge.Test {
 				return judge.Positive{Units: []judge.Unit{r.worse(euclidean, logDetLinear)}, Rule: points}
 			})
 		},
@@ -77,7 +81,7 @@ var fig1bcClaims = []experiment.Claim{
 		Where:     clarifyCurves, Theirs: experiment.FigureOnly,
 		Predicate: "At each number of features (5, 10, 15, 20, 25), the whole corrected interval of the error of LogDet Linear minus its mean over these numbers lies within ±5 points." + clarifyNote,
 		Test: func(t *table.Table) judge.Test {
-			return onNews(allWordResults(t), func(r results) judge.Test {
+			return onLatex(t, func(r results) judge.Test {
 				var errors [][]float64
 				var ours []string
 				for _, d := range r.numbers() {
@@ -110,24 +114,47 @@ var fig1bcClaims = []experiment.Claim{
 	},
 }
 
-// wordResultsOf returns the scalings that a table has.
+// wordResultsOf returns the scalings that a table has: of each program, if it has traces, and else of the stand-in.
 func wordResultsOf(t *table.Table) []results {
 	var out []results
-	for _, by := range readings {
-		if g := t.Where("features", by.String()); g.Where("kind", "wrong").Len() > 0 {
-			out = append(out, results{name: "counts " + describe[by.String()], t: g, varied: "dims"})
+	add := func(g *table.Table, name, program string, by datasets.Preprocessing) {
+		if g.Where("kind", "wrong").Len() > 0 {
+			out = append(out, results{name: name, t: g, varied: "dims", features: by.String(), program: program})
 		}
+	}
+	for _, p := range programs {
+		for _, by := range readings {
+			add(t.Where("cell", traceName(p, by)), traceName(p, by), p.name, by)
+		}
+	}
+	if out != nil {
+		return out
+	}
+	for _, by := range readings {
+		add(t.Where("features", by.String()), "counts "+describe[by.String()], "", by)
 	}
 	return out
 }
 
-// allWordResults returns all scalings. It refuses a table that lacks one.
+// allWordResults returns all scalings. It refuses a table that lacks one, or a program.
 func allWordResults(t *table.Table) []results {
 	all := wordResultsOf(t)
-	if len(all) != len(readings) {
-		judge.Refuse("logdet2012: there are results of %d readings of the counts, want %d", len(all), len(readings))
+	want := len(readings)
+	if len(all) > 0 && all[0].program != "" {
+		want *= len(programs)
+	}
+	if len(all) != want {
+		judge.Refuse("logdet2012: there are results of %d readings of the counts, want %d", len(all), want)
 	}
 	return all
+}
+
+// named tells a unit of one program from those of others.
+func (r results) named(u judge.Unit) judge.Unit {
+	if r.program != "" {
+		u.Name = r.program + ": " + u.Name
+	}
+	return u
 }
 
 func featuresOf(dims int) string { return fmt.Sprintf("%d features", dims) }
@@ -137,12 +164,30 @@ func (r results) worse(method, than string) judge.Unit {
 	return judge.Paired(method, r.errors(method, printedDims), r.errors(than, printedDims))
 }
 
-// onNews is a test in some readings on the stand-in, which gives no verdict.
-func onNews(all []results, test func(r results) judge.Test) judge.Test {
-	return judge.StandIn{Where: "stand-in", Test: judge.Each(all, func(r results) (string, judge.Test) { return r.name, test(r) })}
+// onCounts is a test in some readings, of all programs or on the stand-in, which gives no verdict.
+func onCounts(all []results, test func(all []results) judge.Test) judge.Test {
+	var groups [][]results
+	for _, r := range all {
+		if i := slices.IndexFunc(groups, func(g []results) bool { return g[0].features == r.features }); i >= 0 {
+			groups[i] = append(groups[i], r)
+		} else {
+			groups = append(groups, []results{r})
+		}
+	}
+	each := judge.Each(groups, func(g []results) (string, judge.Test) { return "counts " + describe[g[0].features], test(g) })
+	if all[0].program != "" {
+		return each
+	}
+	return judge.StandIn{Where: "stand-in", Test: each}
 }
 
-// startTest is that of the claim about W₀ in the readings in which its premise holds.
+// onLatex is onCounts of Latex alone, or on the stand-in.
+func onLatex(t *table.Table, test func(r results) judge.Test) judge.Test {
+	all := slices.DeleteFunc(allWordResults(t), func(r results) bool { return r.program != "" && r.program != latex })
+	return onCounts(all, func(g []results) judge.Test { return test(g[0]) })
+}
+
+// startTest is that of the claim about W₀ on the data, and in the readings, in which its premise holds.
 func startTest(t *table.Table) judge.Test {
 	var kept []results
 	var left []string
@@ -157,8 +202,12 @@ func startTest(t *table.Table) judge.Test {
 	if len(kept) == 0 {
 		return judge.Unfit{Ours: "Euclidean is not better in any reading", Reason: note}
 	}
-	test := onNews(kept, func(r results) judge.Test {
-		return judge.Positive{Units: []judge.Unit{r.worse(logDetInvCov, logDetLinear)}, Rule: points}
+	test := onCounts(kept, func(all []results) judge.Test {
+		var units []judge.Unit
+		for _, r := range all {
+			units = append(units, r.named(r.worse(logDetInvCov, logDetLinear)))
+		}
+		return judge.Positive{Units: units, Rule: points}
 	})
 	if left == nil {
 		return test
@@ -168,7 +217,7 @@ func startTest(t *table.Table) judge.Test {
 
 // bestAt is the test that methods have their lowest error with so many features.
 func bestAt(t *table.Table, best int, methods ...string) judge.Test {
-	return onNews(allWordResults(t), func(r results) judge.Test {
+	return onLatex(t, func(r results) judge.Test {
 		var units []judge.Unit
 		for _, m := range methods {
 			for _, d := range r.numbers() {

@@ -146,7 +146,7 @@ func TestWordCounts(t *testing.T) {
 func TestTestDocumentsChooseNothing(t *testing.T) {
 	for _, by := range readings {
 		s, c := smokeWords(t, by)
-		plain, words, err := c.problems(10, s, testSeed("news"))
+		plain, words, err := countedProblems(c, 10, s, testSeed("news"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 			}
 			other.bags[i] = bag
 		}
-		spoilt, others, err := other.problems(10, s, testSeed("news"))
+		spoilt, others, err := countedProblems(other, 10, s, testSeed("news"))
 		if err != nil {
 			t.Fatal(err)
 		}

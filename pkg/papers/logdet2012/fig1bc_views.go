@@ -14,18 +14,21 @@ import (
 )
 
 var fig1bcViews = []experiment.View{
-	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics): error of nearest neighbours with 20 features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1b)},
-	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics): error against the number of features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1c)},
-	{Name: "choices", Title: "Stand-in: what was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on the stand-in", wordResultsOf, drawWordChoices)},
-	{Name: "data", Title: "Stand-in: the topics, and documents without a selected word", Draw: drawn("sizes of the stand-in", wordResultsOf, drawTopics)},
-	{Name: "words", Title: "Stand-in: the words that information gain selects", Draw: drawn("words of the stand-in", wordResultsOf, drawWords)},
+	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics) unless the traces are supplied: error of nearest neighbours with 20 features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1b)},
+	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics) unless the traces are supplied: error against the number of features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1c)},
+	{Name: "choices", Title: "Stand-in, or traces if supplied: what was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on the stand-in", wordResultsOf, drawWordChoices)},
+	{Name: "data", Title: "Stand-in, or traces if supplied: the classes, and documents without a selected word", Draw: drawn("sizes of the stand-in", wordResultsOf, drawTopics)},
+	{Name: "words", Title: "Stand-in, or traces if supplied: the words that information gain selects", Draw: drawn("words of the stand-in", wordResultsOf, drawWords)},
 }
 
 // clarifyCurveMethods are those of Fig. 1(c).
 var clarifyCurveMethods = []string{logDetLinear, euclidean, mcml, lmnn}
 
-// wordProtocol begins with what the data are not, and describes data and settings.
+// wordProtocol describes data and settings; on the stand-in it begins with what the data are not.
 func wordProtocol(r results) string {
+	if r.program != "" {
+		return traceProtocol(r)
+	}
 	topics := r.t.Where("kind", "class").Unique("at")
 	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value"))))
 	if !slices.Contains(topics, "earn") {
@@ -33,37 +36,94 @@ func wordProtocol(r results) string {
 	}
 	return fmt.Sprintf("Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. Data: %s. Features: how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold, which the inner cross-validation uses too. "+
 		"k = %.0f; equal distances, as between the many documents without a selected word, in the order of the training rows, that of time; tied votes to the class of the nearest. Pairs from the training labels: per topic %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
-		"Documents, folds and pairs are the same for all methods and numbers of features. %s", data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
+		countedChoices+"Documents, folds and pairs are the same for all methods and numbers of features. %s", data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
+}
+
+// countedChoices is what captions say of bounds and choices.
+const countedChoices = "u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "
+
+// traceProtocol describes data and settings of the original.
+func traceProtocol(r results) string {
+	return fmt.Sprintf("Data: traces of the Clarify system as supplied, all runs of Latex, Mpg321, Foxpro and Iptables. Features: how often a run called each of the functions of greatest information gain about the class on the training fold, each with its best threshold, which the inner cross-validation uses too. "+
+		"k = %.0f; equal distances in the order of the training rows; tied votes to the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
+		countedChoices+"Folds and pairs are the same for all methods and numbers of features. %s", r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
+}
+
+// byProgram groups results, those of the stand-in together.
+func byProgram(all []results) [][]results {
+	var out [][]results
+	for _, r := range all {
+		if n := len(out); n > 0 && out[n-1][0].program == r.program {
+			out[n-1] = append(out[n-1], r)
+		} else {
+			out = append(out, []results{r})
+		}
+	}
+	return out
+}
+
+// nouns are what a caption calls the features and objects of results.
+func (r results) nouns() (feature, object string) {
+	if r.program != "" {
+		return "function", "runs"
+	}
+	return "word", "documents"
+}
+
+// curves are the results of Fig. 1(c): of Latex, or on the stand-in.
+func curves(all []results) []results {
+	return slices.DeleteFunc(slices.Clone(all), func(r results) bool { return r.program != "" && r.program != latex })
 }
 
 func drawFig1b(all []results) plots.Drawing {
 	text := &plots.TextTable{Head: []string{"method"}, Rows: make([][]string, len(clarifyMethods))}
-	p := plots.Panel{Title: "stand-in: Reuters topics, " + featuresOf(printedDims), XLabel: "test error (%)"}
-	for color, r := range all {
-		text.Head = append(text.Head, r.name+": error (%)", "minus that of "+logDetLinear+" (points)")
-		mark := plots.Intervals{Name: r.name, Color: color}
-		for i, m := range clarifyMethods {
-			if text.Rows[i] == nil {
-				text.Rows[i] = []string{m}
-			}
-			less := "–"
-			if m != logDetLinear {
-				less = summary(r.worse(m, logDetLinear).Diffs).Percent()
-			}
-			text.Rows[i] = append(text.Rows[i], addErrors(&mark, m, r.errors(m, printedDims)), less)
+	d := plots.Drawing{Columns: 2, Text: text}
+	for _, group := range byProgram(all) {
+		title := "stand-in: Reuters topics, "
+		if program := group[0].program; program != "" {
+			title = program + ", "
 		}
-		p.Marks = append(p.Marks, mark)
+		p := plots.Panel{Title: title + featuresOf(printedDims), XLabel: "test error (%)"}
+		for color, r := range group {
+			text.Head = append(text.Head, r.name+": error (%)", "minus that of "+logDetLinear+" (points)")
+			mark := plots.Intervals{Name: "counts " + describe[r.features], Color: color}
+			for i, m := range clarifyMethods {
+				if text.Rows[i] == nil {
+					text.Rows[i] = []string{m}
+				}
+				less := "–"
+				if m != logDetLinear {
+					less = summary(r.worse(m, logDetLinear).Diffs).Percent()
+				}
+				text.Rows[i] = append(text.Rows[i], addErrors(&mark, m, r.errors(m, printedDims)), less)
+			}
+			p.Marks = append(p.Marks, mark)
+		}
+		d.Panels = append(d.Panels, p)
 	}
-	return plots.Drawing{Panels: []plots.Panel{p}, Text: text, Caption: "Test error of the k nearest training documents under each metric, with 20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold. " + wordProtocol(all[0])}
+	if len(d.Panels) == 1 {
+		d.Columns = 0
+	}
+	of := "20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold. "
+	if all[0].program != "" {
+		of = "20 functions as features: counts as they are and standardised by the training fold. "
+	}
+	_, object := all[0].nouns()
+	d.Caption = "Test error of the k nearest training " + object + " under each metric, with " + of + wordProtocol(all[0])
+	return d
 }
 
 func drawFig1c(all []results) plots.Drawing {
+	all = curves(all)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"reading", "features", "error (%)"}, clarifyMethods...)}}
 	var note string
 	for _, r := range all {
 		dims := r.numbers()
-		p := plots.Panel{Title: "stand-in: " + r.name, XLabel: "number of features", YLabel: "test error (%)"}
+		title := "stand-in: "
+		if r.program != "" {
+			title = ""
+		}
+		p := plots.Panel{Title: title + r.name, XLabel: "number of features", YLabel: "test error (%)"}
 		for color, m := range clarifyCurveMethods {
 			line := plots.Line{Name: m, Color: color}
 			for _, n := range dims {
@@ -80,7 +140,11 @@ func drawFig1c(all []results) plots.Drawing {
 			d.Text.Rows = append(d.Text.Rows, row)
 		}
 	}
-	d.Caption = "Test error against the number of words that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])
+	if len(all) == 0 {
+		return plots.Missing("errors on Latex")
+	}
+	feature, _ := all[0].nouns()
+	d.Caption = "Test error against the number of " + feature + "s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])
 	return d
 }
 
@@ -102,31 +166,47 @@ func drawTopics(all []results) plots.Drawing {
 	r := all[0] // the documents are the same in all readings
 	dims := r.numbers()
 	text := &plots.TextTable{Head: []string{"topic", "documents drawn in a trial", "of those with this topic only"}}
-	for topic, g := range r.t.Where("kind", "class").Group("at") {
-		text.Rows = append(text.Rows, []string{topic, fmt.Sprintf("%.0f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.0f", stat.Mean(g.Values("of"), nil))})
+	if r.program != "" {
+		text.Head = []string{"program and class", "runs in a trial", "of all runs of this class"}
+	}
+	for _, group := range byProgram(all) {
+		for topic, g := range group[0].t.Where("kind", "class").Group("at") {
+			if p := group[0].program; p != "" {
+				topic = p + ", " + topic
+			}
+			text.Rows = append(text.Rows, []string{topic, fmt.Sprintf("%.0f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.0f", stat.Mean(g.Values("of"), nil))})
+		}
 	}
 	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.size(similarPairs), r.size(dissimilarPairs)) + wordProtocol(r)}
 }
 
 // withoutNote says how many documents the selected words do not tell apart.
 func (r results) withoutNote(dims []int) string {
+	feature, of := r.nouns()
+	if r.program != "" {
+		of += " of " + r.program
+	}
 	var without []string
 	for _, n := range dims {
-		without = append(without, fmt.Sprintf("%.0f with %d words", stat.Mean(r.of("size", "", n).Where("at", wordless).Values("value"), nil), n))
+		without = append(without, fmt.Sprintf("%.0f with %d "+feature+"s", stat.Mean(r.of("size", "", n).Where("at", wordless).Values("value"), nil), n))
 	}
-	return fmt.Sprintf("Of the %.0f documents of a trial, half of which train, so many have none of the selected words, and are equal under any metric: %s (means over folds and trials).", r.size(objects), strings.Join(without, ", "))
+	return fmt.Sprintf("Of the %.0f "+of+" of a trial, half of which train, so many have none of the selected "+feature+"s, and are equal under any metric: %s (means over folds and trials).", r.size(objects), strings.Join(without, ", "))
 }
 
 // shownWords is the number of words in the view of words.
 const shownWords = 40
 
 func drawWords(all []results) plots.Drawing {
-	r := all[0] // the words are the same in all readings
+	r := all[0] // the words are the same in all readings; of the traces, Latex is shown
+	feature, _ := r.nouns()
 	dims := r.numbers()
 	most := strconv.Itoa(slices.Max(experiment.NotEmpty("numbers of features", dims)))
 	text := &plots.TextTable{Head: []string{"word (stem)"}}
+	if r.program != "" {
+		text.Head[0] = "function of " + r.program
+	}
 	for _, n := range dims {
-		text.Head = append(text.Head, fmt.Sprintf("training folds that select it, %d words", n))
+		text.Head = append(text.Head, fmt.Sprintf("training folds that select it, %d "+feature+"s", n))
 	}
 	text.Head = append(text.Head, "mean place where among "+most)
 	type selected struct {
@@ -154,5 +234,5 @@ func drawWords(all []results) plots.Drawing {
 		}
 		text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.1f", w.place)))
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The %d words selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}
+	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The %d "+feature+"s selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}
 }

@@ -175,7 +175,7 @@ func textResultsOf(t *table.Table) []textResults {
 			}
 			for name, rows := range g.Group("collection") {
 				if rows.Where("kind", "wrong", "method", logDetLinear).Len() > 0 {
-					out = append(out, textResults{results{name, rows, "basis", []string{euclidean}}, c.panel, norm.String()})
+					out = append(out, textResults{results{name: name, t: rows, varied: "basis", fixed: []string{euclidean}}, c.panel, norm.String()})
 				}
 			}
 		}

@@ -23,7 +23,7 @@ var printedErrors = map[string]map[string]float64{
 func clusteredOf(t *table.Table) []results {
 	var out []results
 	for name, g := range t.Group("cell") {
-		out = append(out, results{name, g, "constraints", []string{unsupervised}})
+		out = append(out, results{name: name, t: g, varied: "constraints", fixed: []string{unsupervised}})
 	}
 	return out
 }
