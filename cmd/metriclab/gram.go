@@ -41,7 +41,8 @@ The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of 
 prints the objective, the rank of K, the KKT residual, the duality gap and how many
 constraints are violated. If no kernel satisfies the constraints, it names the lines that
 contradict each other, with the weights of a dual certificate, writes nothing and ends
-with exit code 1. See also: metriclab transform --cross-gram.
+with exit code 1. The learner trace-ssikdr finds K of low rank, and its coordinates: W of
+least tau tr W + ‖W‖²/2 + slack. See also: metriclab transform --cross-gram.
 
 ` + aboutGramLabels
 

@@ -66,7 +66,7 @@ func TestGoldenGram(t *testing.T) {
 		t.Fatal(err)
 	}
 	inGram(t)
-	const fit = "fit --learner spectral --out m.json --gram "
+	const fit, ssikdr = "fit --learner spectral --out m.json --gram ", "fit --learner trace-ssikdr --out m.json --gram k0.csv --constraints "
 	c := newCommand(toys(nil))
 	compare(t, golden, roundOff.ReplaceAllString(c.session([]string{
 		fit + "k0.csv --constraints c.jsonl --kernel-out k.csv",
@@ -97,6 +97,11 @@ func TestGoldenGram(t *testing.T) {
 		"transform --model m.json --cross-gram k1.csv --guard-formulas", "transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z.csv --kernel-out z.csv",
 		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
 		"fit table.csv --label class --learner fda --out table.json", "transform --model table.json --cross-gram k1.csv", "transform --model k0.csv --cross-gram k1.csv",
+		ssikdr + "c.jsonl --param slack=hard --param tau=2", ssikdr + "triangle.jsonl --param slack=hard", ssikdr + "triangle.jsonl --param slack=l1 --param c=4",
+		ssikdr + "c.jsonl --param slack=hard --param rank=1", "transform --model m.json --cross-gram k1.csv --out z.csv",
+		ssikdr + "c.jsonl --param method=direct --param rank=1 --param slack=l2 --param c=10", ssikdr + "c.jsonl --param tau=1e6",
+		"transform --model m.json --cross-gram k1.csv",
+		ssikdr + "c.jsonl --param kernel=linear", ssikdr + "c.jsonl --param method=direct", ssikdr + "c.jsonl --param starts=2", ssikdr + "c.jsonl --param tau=-1",
 	}), "$1: ROUND-OFF"))
 }
 
@@ -179,16 +184,17 @@ func TestGramByHand(t *testing.T) {
 	const tol = 1e-6
 	near := mat.NewDense(3, 3, []float64{0.625, 0.375, 0, 0.375, 0.625, 0, 0, 0, 1})
 	alone := mat.NewDense(3, 3, []float64{0.0625, -0.0625, 0, -0.0625, 0.0625, 0, 0, 0, 0})
-	for divergence, tt := range map[string]struct {
+	for learner, tt := range map[string]struct {
 		k         *mat.Dense
 		alpha     float64
 		rank      string
 		objective float64
 	}{
-		"divergence=logdet":      {near, 1, "3", 0.25 - 1 + math.Log(4)},
-		"divergence=von-neumann": {near, 1, "3", 0.25*math.Log(0.25) - 0.25 + 1},
-		"divergence=frobenius":   {near, 1, "3", 0.75 * 0.75 / 2},
-		"divergence=trace":       {alone, 0, "1", 0.125 + 0.125*0.125/2},
+		"spectral --param divergence=logdet":      {near, 1, "3", 0.25 - 1 + math.Log(4)},
+		"spectral --param divergence=von-neumann": {near, 1, "3", 0.25*math.Log(0.25) - 0.25 + 1},
+		"spectral --param divergence=frobenius":   {near, 1, "3", 0.75 * 0.75 / 2},
+		"spectral --param divergence=trace":       {alone, 0, "1", 0.125 + 0.125*0.125/2},
+		"trace-ssikdr --param slack=hard":         {alone, 0, "1", 0.125 + 0.125*0.125/2},
 	} {
 		inGram(t)
 		c := newCommand(toys(nil))
@@ -199,7 +205,7 @@ func TestGramByHand(t *testing.T) {
 			}
 			return c.out.String()
 		}
-		out := run("fit --gram k0.csv --constraints c.jsonl --learner spectral --param tol=1e-10 --out m.json --kernel-out k.csv --param " + divergence)
+		out := run("fit --gram k0.csv --constraints c.jsonl --param tol=1e-10 --out m.json --kernel-out k.csv --learner " + learner)
 		var objective float64
 		for line := range strings.Lines(out) {
 			if v, ok := strings.CutPrefix(strings.TrimSpace(line), "objective: "); ok {
@@ -207,21 +213,21 @@ func TestGramByHand(t *testing.T) {
 			}
 		}
 		if !strings.Contains(out, "rank: "+tt.rank+"\n") || !strings.Contains(out, "violated constraints: 0\n") || math.Abs(objective-tt.objective) > tol {
-			t.Errorf("%s: want rank %s and objective %v:\n%s", divergence, tt.rank, tt.objective, out)
+			t.Errorf("%s: want rank %s and objective %v:\n%s", learner, tt.rank, tt.objective, out)
 		}
 		if k := readNumbers(t, "k.csv", ""); !mat.EqualApprox(k, tt.k, tol) {
-			t.Errorf("%s: K is\n%v", divergence, mat.Formatted(k))
+			t.Errorf("%s: K is\n%v", learner, mat.Formatted(k))
 		}
 		// The objects themselves.
 		run("transform --model m.json --cross-gram k0.csv --out z.csv --npy z.npy")
 		z := readNumbers(t, "z.csv", map[string]string{"1": "z1\n", "3": "z1,z2,z3\n"}[tt.rank])
 		array, err := metric.ReadNPY(strings.NewReader(readTest(t, "z.npy")))
 		if err != nil || !mat.Equal(array, z) {
-			t.Errorf("%s: z.npy differs from z.csv, error %v", divergence, err)
+			t.Errorf("%s: z.npy differs from z.csv, error %v", learner, err)
 		}
 		var product mat.Dense
 		if product.Mul(z, z.T()); !mat.EqualApprox(&product, tt.k, tol) {
-			t.Errorf("%s: inner products of the embedded objects are\n%v", divergence, mat.Formatted(&product))
+			t.Errorf("%s: inner products of the embedded objects are\n%v", learner, mat.Formatted(&product))
 		}
 		// K(x, z) = ακ(x, z) + k(x)ᵀSk(z) with S = K − αI for K₀ = I.
 		run("transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z1.csv --kernel-out kk.csv")
@@ -233,12 +239,12 @@ func TestGramByHand(t *testing.T) {
 		want.Scale(tt.alpha, k2)
 		want.Add(&want, &add)
 		if kk := readNumbers(t, "kk.csv", ""); !mat.EqualApprox(kk, &want, tol) {
-			t.Errorf("%s: the kernel among new objects is\n%v, want\n%v", divergence, mat.Formatted(kk), mat.Formatted(&want))
+			t.Errorf("%s: the kernel among new objects is\n%v, want\n%v", learner, mat.Formatted(kk), mat.Formatted(&want))
 		}
 		// Object 0 again is where object 0 is.
 		z1 := readNumbers(t, "z1.csv", strings.SplitAfterN(readTest(t, "z1.csv"), "\n", 2)[0])
 		if _, width := z1.Dims(); !mat.EqualApprox(z1.Slice(0, 1, 0, width), z.Slice(0, 1, 0, width), tol) {
-			t.Errorf("%s: object 0 is at %v, and as a new one at %v", divergence, z.RawRowView(0), z1.RawRowView(0))
+			t.Errorf("%s: object 0 is at %v, and as a new one at %v", learner, z.RawRowView(0), z1.RawRowView(0))
 		}
 	}
 }

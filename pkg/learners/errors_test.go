@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
@@ -44,8 +45,15 @@ func TestNilPanics(t *testing.T) {
 			_, err := itml.FitKernel(ctx, (*mat.SymDense)(nil), nil, itml.KernelParams{})
 			return err
 		},
-		"kernelized":     func() error { _, err := kernelized.Fit(ctx, nil, x, nil, kernelized.Params{}); return err },
-		"kernelized k0":  func() error { _, err := kernelized.FitGram(ctx, nil, nil, kernelized.Params{}); return err },
+		"kernelized":    func() error { _, err := kernelized.Fit(ctx, nil, x, nil, kernelized.Params{}); return err },
+		"kernelized k0": func() error { _, err := kernelized.FitGram(ctx, nil, nil, kernelized.Params{}); return err },
+		"SSIKDR":        func() error { _, err := ssikdr.FitGram(ctx, nil, nil, ssikdr.Params{}); return err },
+		"SSIKDR rows":   func() error { _, err := ssikdr.Fit(ctx, nil, x, nil, ssikdr.Params{}); return err },
+		"SSIKDR rank": func() error {
+			_, err := ssikdr.FitRank(ctx, nil, mat.NewSymDense(1, nil), nil, 1, ssikdr.RankParams{})
+			return err
+		},
+		"SSIKDR path":    func() error { _, err := ssikdr.Path(ctx, nil, nil, []float64{1}, ssikdr.Params{}); return err },
 		"NewFactor":      func() error { _, err := kernels.NewFactor(ctx, 1, nil, kernels.FactorParams{}); return err },
 		"IPLR":           func() error { _, err := iplr.Fit(ctx, x, nil, nil, iplr.Params{}); return err },
 		"IPLR rows":      func() error { _, err := iplr.NewProblem(ctx, nil, nil, nil); return err },

@@ -23,7 +23,9 @@ import (
 	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
@@ -132,6 +134,18 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 				l, err := labels.FitMCML(ctx, z, y, labels.MCMLParams{Progress: p, MaxIterations: 20})
 				return l.MetricResult, err
 			}, kernelized.Params{})
+		},
+		"SSIKDR": func(ctx context.Context, p told) (any, error) {
+			return ssikdr.FitGram(ctx, gram, ssikdr.Constraints(links, 1, 2), ssikdr.Params{Progress: p, MaxIterations: 15, Slack: ltkernel.SlackL2, Tol: 1e-12})
+		},
+		"SSIKDR, rows": func(ctx context.Context, p told) (any, error) {
+			return ssikdr.Fit(ctx, kernels.Linear{}, x, ssikdr.Constraints(links, 1, 2), ssikdr.Params{Progress: p, MaxIterations: 60, Tau: 1})
+		},
+		"SSIKDR, path": func(ctx context.Context, p told) (any, error) {
+			return ssikdr.Path(ctx, gram, ssikdr.Constraints(links, 1, 2), []float64{1, 2}, ssikdr.Params{Progress: p, MaxIterations: 15, Slack: ltkernel.SlackL1, Tol: 1e-12})
+		},
+		"SSIKDR, rank": func(ctx context.Context, p told) (any, error) {
+			return ssikdr.FitRank(ctx, draw(), gram, ssikdr.Constraints(links, 1, 2), 2, ssikdr.RankParams{Progress: p, Tau: 1, Slack: ltkernel.SlackL1, Starts: 3})
 		},
 		"IPLR": func(ctx context.Context, p told) (any, error) {
 			b, err := iplr.ClassBasis(ctx, draw(), x, y, iplr.ClassParams{K: 3})

@@ -28,7 +28,11 @@ const GramKind = "model/gram"
 // GramLearners returns the learners that a GramRecipe can name without Labels: those of the catalog that learn from a Gram matrix and
 // constraints.
 func GramLearners() []catalog.Entry {
-	return slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitGram == nil })
+	out := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitGram == nil })
+	for i, e := range out {
+		out[i] = e.OfGram()
+	}
+	return out
 }
 
 // GramLabelLearners returns the learners that a GramRecipe can name with Labels: those of the catalog that learn from rows under any kernel, without the
@@ -202,7 +206,7 @@ func (g *Gram) fit(ctx context.Context, e catalog.Entry, constraints []ltkernel.
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	g.learned, g.report = res.Learned, GramReport{Result: res.Result, Solution: res.Solution}
+	g.learned, g.coordinates, g.report = res.Learned, res.Coordinates, GramReport{Result: res.Result, Solution: res.Solution}
 	if res.Status == learners.Infeasible {
 		return nil, &InfeasibleError{g.report, res.Conflict, res.Weights}
 	}
@@ -303,7 +307,7 @@ func (g *Gram) Rank() int {
 //
 // If α is 0 nothing is lacking. A row of cross that no φ(z) could have given loses what does not fit. Embed costs O(n²m).
 //
-// With labels and a learner that embeds, such as kernel-lmnn or kernel-pca, they are its own coordinates, in its order, e(z) = Gk(z) + c (see kernels.Coordinates): α is 0. Those of
+// With a learner that embeds, such as kernel-lmnn, kernel-pca or trace-ssikdr, they are its own coordinates, in its order, e(z) = Gk(z) + c (see kernels.Coordinates): α is 0. Those of
 // kernel-pca and kernel-fda are scores about the mean of the n objects.
 //
 // It returns an error if cross does not have n columns, if an entry is NaN or infinite, if a coordinate overflows, and

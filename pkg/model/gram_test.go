@@ -349,7 +349,7 @@ func TestFitGramErrors(t *testing.T) {
 		recipe model.GramRecipe
 		want   string
 	}{
-		"unknown":       {k0, one, model.GramRecipe{Learner: "spectrum"}, `unknown learner "spectrum", want one of spectral`},
+		"unknown":       {k0, one, model.GramRecipe{Learner: "spectrum"}, `unknown learner "spectrum", want one of trace-ssikdr, spectral`},
 		"of a table":    {k0, one, model.GramRecipe{Learner: "pola"}, "learner pola learns from labelled pairs"},
 		"parameter":     {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"gamma": "1"}}, `unknown parameter "gamma"`},
 		"wrong choice":  {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"tau": "1"}}, "tau is only for divergence=trace"},
@@ -435,5 +435,52 @@ func TestReadGram(t *testing.T) {
 	limits.SetMemory(1 << 10)
 	if _, err := model.ReadGram(io.MultiReader(strings.NewReader(strings.Repeat("1,2,3\n", 1000))), "k.csv"); err == nil || !strings.Contains(err.Error(), "limit") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A kernel of low rank from constraints has the learner's own coordinates, also of new objects and when it is loaded.
+func TestGramOfLowRank(t *testing.T) {
+	x := mat.NewDense(6, 3, []float64{0, 3, 1, 1, 0, 4, 0, 7, 2, 5, 1, 1, 6, 5, 3, 5, 6, 0})
+	fresh := mat.NewDense(2, 3, []float64{0, 3, 1, 6, 2, 9})
+	cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtMost(1, 2, 0.5), ltkernel.AtMost(3, 4, 0.5), ltkernel.AtLeast(0, 3, 4), ltkernel.AtLeast(1, 4, 4), ltkernel.AtLeast(2, 5, 4)}
+	for _, params := range []map[string]string{{"slack": "hard"}, {"slack": "l1", "tau": "0", "rank": "1"}, {"method": "direct", "rank": "2", "tau": "0.1"}} {
+		g, err := model.FitGram(t.Context(), sym(products(x, x)), cs, model.GramRecipe{Learner: "trace-ssikdr", Params: params}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := persisttest.Saved(g)
+		persisttest.Check(t, file, model.LoadGram)
+		loaded, err := model.LoadGram(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := g.Embed(products(fresh, x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := loaded.Embed(products(fresh, x))
+		if err != nil || !mat.Equal(z, again) {
+			t.Errorf("%v: loaded, it embeds otherwise: %v", params, err)
+		}
+		own, err := g.Embed(products(x, x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, width := own.Dims(); width != g.Rank() || !mat.EqualApprox(z.Slice(0, 1, 0, width), own.Slice(0, 1, 0, width), 1e-9) {
+			t.Errorf("%v: rank %d, object 0 at %v, and as a new one at %v", params, g.Rank(), own.RawRowView(0), z.RawRowView(0))
+		}
+		var k mat.Dense
+		if k.Mul(own, own.T()); !mat.EqualApprox(&k, g.Kernel(), 1e-9) {
+			t.Errorf("%v: coordinates and kernel differ", params)
+		}
+	}
+	g, err := model.FitGram(t.Context(), sym(products(x, x)), cs, model.GramRecipe{Learner: "trace-ssikdr", Params: map[string]string{"tau": "1e9"}}, nil)
+	if err != nil || g.Rank() != 0 {
+		t.Fatalf("tau = 1e9: error %v", err)
+	}
+	file := persisttest.Saved(g)
+	persisttest.Check(t, file, model.LoadGram)
+	if _, err := g.Embed(products(fresh, x)); !errors.Is(err, model.ErrZero) {
+		t.Errorf("W = 0: error %v", err)
 	}
 }

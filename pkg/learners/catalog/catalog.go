@@ -90,6 +90,8 @@ type GramResult struct {
 	// ltkernel.Conflict), if the status is learners.Infeasible.
 	Conflict []int
 	Weights  []float64
+	// Coordinates are those of a learner that Embeds; nil of others, and if W = 0.
+	Coordinates *kernels.Coordinates
 }
 
 // Progress is told of each iteration of a batch fit; nil for none.
@@ -105,7 +107,7 @@ type Progress = func(learners.Progress)
 //	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
 //	             differs from the identity in a subspace only
 //	Data         FitData, or FitKernelData where the distance learned has no matrix; both ignore labels
-//	Constraints  FitGram
+//	Constraints  FitGram, which a learner of Links may have, too
 type Entry struct {
 	Name        string   // as typed by a user
 	Aliases     []string // other names that Find knows; Doc tells them
@@ -154,6 +156,8 @@ type Entry struct {
 	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
 	// *sparse.Matrix dense.
 	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
+	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
+	GramParams []Param
 	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.
 	FitGram func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, p Progress) (GramResult, error)
 }
@@ -163,6 +167,14 @@ func (e Entry) WithoutKernel() Entry {
 	e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool {
 		return slices.ContainsFunc(kernelParams, func(k Param) bool { return k.Name == p.Name })
 	})
+	return e
+}
+
+// OfGram returns e with the parameters of FitGram.
+func (e Entry) OfGram() Entry {
+	if e.GramParams != nil {
+		e.Params = e.GramParams
+	}
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -33,7 +34,7 @@ import (
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized"}
+var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized", "ssikdr"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
 var wrappers = []string{"kernelized.Fit"}
@@ -50,6 +51,9 @@ var notLearners = map[string]string{
 	"kernelized.FitFDAGram":        "kernel-fda, of a Gram matrix in place of rows",
 	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
 	"kernelized.FitPCAGram":        "kernel-pca, of a Gram matrix in place of rows",
+	"ssikdr.FitGram":               "trace-ssikdr, of a Gram matrix in place of rows",
+	"ssikdr.FitRank":               "trace-ssikdr with method=direct, of a Gram matrix in place of rows",
+	"ssikdr.FitRankRows":           "trace-ssikdr with method=direct",
 	"ltkernel.Fit":                 "a metric of rows, for which itml is faster with the bounds that a table gives",
 	"ltkernel.FitReduced":          "spectral with fewer parameters",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
@@ -138,7 +142,7 @@ func TestEntriesAreComplete(t *testing.T) {
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil && e.GramParams == nil,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -864,6 +868,7 @@ func ExampleAll() {
 	// kernel-lmnn   data set and class labels            degree=2 iterations=2000 k=3 kernel-gamma=1/dim kernel=gaussian landmarks=0 mu=0.5 offset=1 ridge=0 tol=0.001
 	// mcml          data set and class labels            iterations=1000 ridge=0 tol=0.001
 	// kernel-mcml   data set and class labels            degree=2 iterations=1000 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1 ridge=0 tol=0.001
+	// trace-ssikdr  data set and labelled pairs of rows  c=1 degree=2 high=0 iterations=20000 kernel-gamma=1/dim kernel=gaussian low=0 lower=0 method=convex offset=1 rank=0 rule=percentiles seed=1 slack=l2 starts=10 tau=1 tol=1e-05 upper=0
 	// spectral      Gram matrix and constraints          alpha=1 c=1 divergence=logdet iterations=1000 slack=hard tau=1 tol=1e-08
 }
 
@@ -911,6 +916,86 @@ func TestSpectralParams(t *testing.T) {
 	wrong := append(slices.Clone(constraints), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(0, 1, 2))
 	r, err := e.FitGram(t.Context(), k0, wrong, mustParse(t, e, nil), nil)
 	if err != nil || r.Status != learners.Infeasible || !slices.Equal(r.Conflict, []int{0, 4}) || len(r.Weights) != 2 {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+// The parameters of trace-ssikdr reach both of its fits, and a contradiction is named.
+func TestSSIKDRParams(t *testing.T) {
+	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
+	k0 := kernels.Gram(kernels.Linear{}, x)
+	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}, {I: 2, J: 4, Label: metric.Dissimilar}}
+	e, err := catalog.Find("trace-ssikdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]map[string]string{
+		{nil, {"tau": "0.1"}},
+		{nil, {"slack": "l1"}},
+		{nil, {"slack": "hard"}},
+		{nil, {"c": "20"}},
+		{nil, {"tol": "0.5"}},
+		{nil, {"iterations": "1"}},
+		{{"tau": "0"}, {"rank": "1", "tau": "0"}},
+		{{"method": "direct", "rank": "1"}, {"method": "direct", "rank": "2", "tau": "0"}},
+		{{"method": "direct", "rank": "2", "starts": "1"}, {"method": "direct", "rank": "2", "starts": "1", "seed": "2"}},
+	} {
+		var rows, gram [2]*mat.Dense
+		for i, given := range pair {
+			v := mustParse(t, e, given)
+			if given["kernel"] == "" {
+				given = maps.Clone(given)
+				if given == nil {
+					given = map[string]string{}
+				}
+				given["kernel"] = "linear"
+			}
+			l, err := e.FitKernel(t.Context(), x, links, mustParse(t, e, given), nil)
+			if err != nil {
+				t.Fatalf("%v: %v", given, err)
+			}
+			rows[i] = l.Metric.EmbedRows(x)
+			cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40), ltkernel.AtLeast(0, 2, 2)}
+			r, err := e.FitGram(t.Context(), k0, cs, v, nil)
+			if err != nil {
+				t.Fatalf("%v: %v", given, err)
+			}
+			gram[i] = mat.DenseCopyOf(r.All(k0))
+			z, err := r.Coordinates.Embed(6, k0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var k mat.Dense
+			if k.Mul(z, z.T()); !mat.EqualApprox(&k, gram[i], 1e-9) {
+				t.Errorf("%v: coordinates and kernel differ", given)
+			}
+		}
+		if mat.EqualApprox(gram[0], gram[1], 1e-12) {
+			t.Errorf("%v and %v: the same kernel", pair[0], pair[1])
+		}
+		same := func(a, b *mat.Dense) bool {
+			r, c := a.Dims()
+			s, d := b.Dims()
+			return r == s && c == d && mat.EqualApprox(a, b, 1e-12)
+		}
+		if same(rows[0], rows[1]) && pair[1]["rank"] == "" { // the rank of rows may be 1
+			t.Errorf("%v and %v: the same coordinates of rows", pair[0], pair[1])
+		}
+	}
+	for name, given := range map[string]map[string]string{
+		"bounds": {"rule": "given", "upper": "2", "lower": "1"}, "rank": {"method": "direct"},
+	} {
+		if _, err := e.FitKernel(t.Context(), x, links, mustParse(t, e, given), nil); err == nil || !strings.Contains(err.Error(), "is not allowed") && !strings.Contains(err.Error(), "are not allowed") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	twice := append(slices.Clone(links), metric.Link{I: 0, J: 1, Label: metric.Dissimilar})
+	if _, err := e.FitKernel(t.Context(), x, twice, mustParse(t, e, map[string]string{"slack": "hard", "rule": "given", "upper": "1", "lower": "2"}), nil); err == nil || !strings.Contains(err.Error(), "contradict") {
+		t.Errorf("a pair that is near and far: error %v", err)
+	}
+	wrong := []ltkernel.Constraint{ltkernel.AtMost(2, 3, 50), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(4, 5, 2)}
+	r, err := e.FitGram(t.Context(), k0, wrong, mustParse(t, e, map[string]string{"slack": "hard"}), nil)
+	if err != nil || r.Status != learners.Infeasible || !slices.Equal(r.Conflict, []int{1, 2}) || len(r.Weights) != 2 || r.Coordinates != nil {
 		t.Errorf("result %+v, error %v", r, err)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
@@ -590,6 +591,79 @@ var entries = []Entry{
 			})
 		},
 	}),
+	underKernel(Entry{
+		Name:        "trace-ssikdr",
+		Doc:         "Trace-SSIKDR: pairs near or far in few dimensions of a kernel's space, and so for new points, which it embeds; it stores the rows that pairs join",
+		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.4 and Algorithm 2",
+		Feedback:    Links,
+		Version:     ssikdr.Version,
+		Constructor: "ssikdr.Fit",
+		Embeds:      true,
+		Params:      slices.Concat(ssikdrParams, itmlBounds[:len(itmlBounds)-1], kernelParams), // all but tol, which ssikdr has, too
+		GramParams:  ssikdrParams,
+		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
+			constraints, err := ssikdrConstraints(ctx, k, x, links, v)
+			if err != nil {
+				return KernelResult{}, err
+			}
+			p, rank, err := ssikdrOf(v)
+			if err != nil {
+				return KernelResult{}, err
+			}
+			p.Progress = progress
+			if v.Text("method") == ssikdrDirect {
+				r, err := ssikdr.FitRankRows(ctx, source(v), k, x, constraints, rank, ssikdrRank(p, v))
+				if err != nil {
+					return KernelResult{}, err
+				}
+				return KernelResult{Result: r.Result.Result, Metric: r.Metric(k, x, 0)}, nil
+			}
+			r, err := ssikdr.Fit(ctx, k, x, constraints, p)
+			switch {
+			case err != nil:
+				return KernelResult{}, err
+			case r.Status == learners.Infeasible:
+				return KernelResult{}, errors.New("trace-ssikdr: the pairs contradict each other under this kernel: want slack=l1 or l2, or other bounds")
+			}
+			return KernelResult{Result: r.Result, Metric: r.Metric(k, x, rank)}, nil
+		},
+		FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
+			p, rank, err := ssikdrOf(v)
+			if err != nil {
+				return GramResult{}, err
+			}
+			p.Progress = progress
+			var r ssikdr.Result
+			if v.Text("method") == ssikdrDirect {
+				direct, err := ssikdr.FitRank(ctx, source(v), k0, constraints, rank, ssikdrRank(p, v))
+				if err != nil {
+					return GramResult{}, err
+				}
+				r = direct.Result
+			} else if r, err = ssikdr.FitGram(ctx, k0, constraints, p); err != nil {
+				return GramResult{}, err
+			}
+			if rank > 0 && r.Status != learners.Infeasible {
+				if r, err = r.Leading(k0, constraints, rank, p); err != nil {
+					return GramResult{}, err
+				}
+			}
+			out := GramResult{KernelResult: ltkernel.KernelResult{Result: r.Result, Solution: r.Solution, Learned: r.Learned()}}
+			if r.Status == learners.Infeasible {
+				q := ltkernel.Params{}
+				if q.Divergence, err = ltkernel.Trace(p.Tau); err != nil {
+					return GramResult{}, err
+				}
+				out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, out.KernelResult, q)
+			} else if r.Rank > 0 {
+				out.Coordinates = new(r.Coordinates(0))
+			}
+			if err != nil {
+				return GramResult{}, err
+			}
+			return out, nil
+		},
+	}),
 	{
 		Name:        "spectral",
 		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
@@ -627,6 +701,88 @@ var entries = []Entry{
 			return out, nil
 		},
 	},
+}
+
+// The ways of trace-ssikdr to a low rank.
+const (
+	ssikdrConvex = "convex"
+	ssikdrDirect = "direct"
+)
+
+// ssikdrParams are the parameters of trace-ssikdr beside the bounds of pairs and the kernel.
+var ssikdrParams = []Param{
+	of(ssikdr.Params{}, "Tau", Param{Name: "tau", Doc: "weight of the trace: the larger, the lower the rank", Default: "1"}),
+	choice("slack", "cost of violating a constraint by s: c s²/2 (l2), c s (l1), not allowed (hard)",
+		ltkernel.SlackL2.String(), ltkernel.SlackL1.String(), ltkernel.SlackHard.String()),
+	of(ssikdr.Params{}.Resolved(), "C", Param{Name: "c", Doc: "weight of slack", Needs: "slack=" + ltkernel.SlackL2.String() + "|" + ltkernel.SlackL1.String()}),
+	choice("method", "the convex problem, whose leading directions are kept, or W = BB' of that rank itself, which is not convex: the best of several starts",
+		ssikdrConvex, ssikdrDirect),
+	count(fmt.Sprintf(">= 0 and <= %d", maxCount), Param{Name: "rank", Doc: "largest number of dimensions; 0 means all of the convex problem", Default: "0"}),
+	of(ssikdr.RankParams{}.Resolved(), "Starts", Param{Name: "starts", Doc: "random starts, of which the one of least objective counts", Needs: "method=" + ssikdrDirect}),
+	seed.only("method=" + ssikdrDirect),
+	of(ssikdr.Params{}.Resolved(), "Tol", Param{Name: "tol", Doc: "KKT residual at which to stop, relative to the size of a constraint"}),
+	of(ssikdr.Params{}.Resolved(), "MaxIterations", Param{Name: "iterations", Doc: "cap on steps, of each start"}),
+}
+
+// ssikdrOf reads them. The rank is that of the parameters, 0 for all directions.
+func ssikdrOf(v Values) (ssikdr.Params, int, error) {
+	p := ssikdr.Params{Tau: v.Float("tau"), Slack: slackOf(v), C: v.Float("c"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations")}
+	rank := v.Int("rank")
+	if rank == 0 && v.Text("method") == ssikdrDirect {
+		return p, 0, fmt.Errorf("trace-ssikdr: rank: 0 is not allowed with method=%s, want at least 1", ssikdrDirect)
+	}
+	return p, rank, nil
+}
+
+// ssikdrRank returns the parameters of FitRank.
+func ssikdrRank(p ssikdr.Params, v Values) ssikdr.RankParams {
+	return ssikdr.RankParams{Tau: p.Tau, Slack: p.Slack, C: p.C, Tol: p.Tol, MaxIterations: p.MaxIterations, Starts: v.Int("starts"), Progress: p.Progress}
+}
+
+// ssikdrConstraints returns the constraints of links between the rows of x, by the rule of the bounds for squared distances under the kernel.
+func ssikdrConstraints(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []metric.Link, v Values) ([]ltkernel.Constraint, error) {
+	xd := matrix.Given("catalog: x", x)
+	n, _ := xd.Dims()
+	if err := cmp.Or(metric.CheckLinks(n, links), metric.CheckFinite(xd)); err != nil {
+		return nil, fmt.Errorf("trace-ssikdr: %w", err)
+	}
+	p := itml.Params{Upper: v.Float("upper"), Lower: v.Float("lower")}
+	switch v.Text("rule") {
+	case givenBounds:
+		if !(p.Upper > 0 && p.Upper < p.Lower) {
+			return nil, fmt.Errorf("trace-ssikdr: upper: %v and lower: %v are not allowed with rule=%s, want 0 < upper < lower", p.Upper, p.Lower, givenBounds)
+		}
+		return ssikdr.Constraints(links, p.Upper, p.Lower), nil
+	case itml.BoundBins.String():
+		p.Bounds.Rule = itml.BoundBins
+	}
+	p.Bounds.Low, p.Bounds.High = v.Float("low"), v.Float("high")
+	sq := make([]float64, len(links))
+	for i, l := range links {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("trace-ssikdr: %w", err)
+		}
+		a, b := xd.RawRowView(l.I), xd.RawRowView(l.J)
+		size := k.Eval(a, a) + k.Eval(b, b)
+		if sq[i] = size - 2*k.Eval(a, b); sq[i] <= 1e-12*size { // which kernel values do not tell from 0
+			sq[i] = 0
+		}
+	}
+	upper, lower, err := p.Bounds.OfSqDists(sq)
+	if err != nil {
+		return nil, fmt.Errorf("trace-ssikdr: %w", err)
+	}
+	return ssikdr.Constraints(links, upper, lower), nil
+}
+
+// slackOf reads the choice of slack.
+func slackOf(v Values) ltkernel.SlackRule {
+	for _, rule := range []ltkernel.SlackRule{ltkernel.SlackL1, ltkernel.SlackL2} {
+		if v.Text("slack") == rule.String() {
+			return rule
+		}
+	}
+	return ltkernel.SlackHard
 }
 
 // traceRidge is the Ridge of params.
@@ -907,12 +1063,7 @@ func positive(p Param) Param {
 }
 
 func ltkernelOf(v Values) (ltkernel.Params, error) {
-	p := ltkernel.Params{C: v.Float("c"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations")}
-	for _, rule := range []ltkernel.SlackRule{ltkernel.SlackHard, ltkernel.SlackL1, ltkernel.SlackL2} {
-		if v.Text("slack") == rule.String() {
-			p.Slack = rule
-		}
-	}
+	p := ltkernel.Params{Slack: slackOf(v), C: v.Float("c"), Tol: v.Float("tol"), MaxIterations: v.Int("iterations")}
 	var err error
 	p.Divergence, err = ltkernel.ParseDivergence(v.Text("divergence"), v.Float("alpha"), v.Float("tau"))
 	return p, err

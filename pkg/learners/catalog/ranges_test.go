@@ -31,6 +31,7 @@ var withoutField = map[string]string{
 	"dim":   "an argument of FitPCA",
 	"alpha": "an argument of ltkernel.Frobenius",
 	"tau":   "an argument of ltkernel.Trace",
+	"rank":  "an argument of FitRank, and of Coordinates",
 }
 
 // parameter is a field of a struct of parameters.

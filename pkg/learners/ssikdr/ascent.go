@@ -44,6 +44,9 @@ func (q *problem) curvature() float64 {
 			dst[i] = s / math.Sqrt(q.curve[i])
 		}
 	}}, 1, spectral.Options{Start: start, Tol: 1e-2})
+	if found.Values[0] <= 0 { // no constraint reaches any W
+		return 1
+	}
 	return 1.02 * found.Values[0] // 1.02: a Ritz value is at most the eigenvalue
 }
 
@@ -123,6 +126,9 @@ func (q *problem) ascend(ctx context.Context, lambda []float64, p Params, how me
 		}
 		if p.Progress != nil && k > 0 {
 			p.Progress(learners.Progress{Iteration: k, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
+			if err := ctx.Err(); err != nil {
+				return nil, res, nil, err
+			}
 		}
 		switch {
 		case stop:

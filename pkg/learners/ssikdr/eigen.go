@@ -31,18 +31,24 @@ type point struct {
 	top    float64    // the largest eigenvalue of Y, if exact
 }
 
+// embedding returns the coordinates of the objects, transposed; nil if W = 0.
+func (q *problem) embedding(p *point) *mat.Dense {
+	if len(p.sigma) == 0 {
+		return nil
+	}
+	e := mat.DenseCopyOf(p.t)
+	for i, s := range p.sigma {
+		floats.Scale(math.Sqrt(s-q.tau), e.RawRowView(i))
+	}
+	return e
+}
+
 // finish sets what follows from the eigenpairs.
 func (q *problem) finish(p *point) *point {
-	var e *mat.Dense // coordinates of the objects, transposed
-	if len(p.sigma) > 0 {
-		e = mat.DenseCopyOf(p.t)
-		for i, s := range p.sigma {
-			x := s - q.tau
-			p.h += x * x / 2
-			floats.Scale(math.Sqrt(x), e.RawRowView(i))
-		}
+	for _, s := range p.sigma {
+		p.h += (s - q.tau) * (s - q.tau) / 2
 	}
-	p.left = q.sides(e)
+	p.left = q.sides(q.embedding(p))
 	p.grad = make([]float64, len(p.lambda))
 	for i, l := range p.lambda {
 		p.h += q.b[i]*l + q.rho[i]/2*l*l

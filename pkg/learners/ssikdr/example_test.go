@@ -30,9 +30,10 @@ func ExampleFit() {
 		panic(err)
 	}
 	fmt.Println(r.Status, "rank", r.Rank)
-	z := r.Metric.EmbedRows(x)
+	m := r.Metric(kernels.Linear{}, x, 0)
+	z := m.EmbedRows(x)
 	fmt.Printf("%.2f\n", mat.Col(nil, 0, z))
-	fmt.Printf("new: %.2f\n", r.Metric.Embed([]float64{6, 2, 9}))
+	fmt.Printf("new: %.2f\n", m.Embed([]float64{6, 2, 9}))
 	// Output:
 	// converged rank 1
 	// [0.03 -0.31 0.07 -1.97 -2.31 -1.97]

@@ -15,7 +15,6 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/limits"
-	"metriclab/pkg/metric"
 )
 
 // FitGram learns W of low rank from the Gram matrix K₀ = ΦᵀΦ of objects, n×n, and linear constraints on the learned kernel K = ΦᵀWΦ,
@@ -198,123 +197,37 @@ func largest(x []float64) int {
 	return at
 }
 
-// square returns S = GᵀG.
-func (r Result) square() *mat.SymDense {
-	if r.G == nil {
-		return mat.NewSymDense(len(r.Support), nil)
+// Leading returns the result with the leading directions of W alone, at most dims, and with what that does to Objective, Gap, Sides and Violated: r is that of FitGram for
+// k0, the constraints and p, of which tau is the one that r had. The other fields are those of the fit. It panics if dims < 1 or k0 or constraints are others.
+func (r Result) Leading(k0 mat.Symmetric, constraints []ltkernel.Constraint, dims int, p Params) (Result, error) {
+	if dims < 1 || len(constraints) != len(r.Multipliers) {
+		panic("ssikdr: Leading: no direction, or other constraints")
 	}
-	return matrix.Outer(1, r.G.T())
-}
-
-// Embed returns the coordinates of s objects along the leading directions of W, s×dims, between which Euclidean distances are learned ones if dims is
-// the rank: from their kernel values with the n objects of the fit, cross, s×n, or K₀ itself for these. They need not have been known
-// at the fit (Lemma 10 and the text after it). dims = 0 means all directions. Beyond the rank coordinates are 0.
-//
-// It returns an error if a number of cross is NaN or infinite, or a coordinate overflows. It panics if cross is nil or empty or has too few columns
-// for the support, or dims < 0.
-func (r Result) Embed(cross mat.Matrix, dims int) (*mat.Dense, error) {
-	x := matrix.Given("ssikdr: Embed: cross", cross)
-	s, c := x.Dims()
-	if s == 0 || dims < 0 || len(r.Support) == 0 || r.Support[len(r.Support)-1] >= c {
-		panic(mat.ErrShape)
-	}
-	if err := metric.CheckFinite(x); err != nil {
-		return nil, fmt.Errorf("ssikdr: cross: %w", err)
-	}
-	if dims == 0 {
-		dims = max(r.Rank, 1)
-	}
-	out := mat.NewDense(s, dims, nil)
-	if r.G == nil {
-		return out, nil
-	}
-	k := mat.NewDense(s, len(r.Support), nil)
-	for i := range s {
-		row := k.RawRowView(i)
-		for a, j := range r.Support {
-			row[a] = x.At(i, j)
-		}
-	}
-	out.Copy(matrix.Mul(k, r.directions(dims).T()))
-	if err := metric.CheckFinite(out); err != nil {
-		return nil, fmt.Errorf("ssikdr: coordinates overflow float64: scale the kernel down")
-	}
-	return out, nil
-}
-
-// directions returns the first rows of G, all if dims is 0.
-func (r Result) directions(dims int) *mat.Dense {
-	k, t := r.G.Dims()
-	if dims == 0 || dims >= k {
-		return r.G
-	}
-	return r.G.Slice(0, dims, 0, t).(*mat.Dense)
-}
-
-// Metric returns the squared distance ‖G(k(x) − k(z))‖² of points along the leading directions of W, all if dims is 0, for the kernel κ and
-// the rows of x, n×d, whose Gram matrix K₀ is. It panics if x does not have the rows of the support or dims < 0.
-func (r Result) Metric(k kernels.Kernel, x mat.Matrix, dims int) *kernels.Metric {
-	xd := matrix.Given("ssikdr: Metric: x", x)
-	n, d := xd.Dims()
-	if dims < 0 || len(r.Support) == 0 || r.Support[len(r.Support)-1] >= n {
-		panic(mat.ErrShape)
-	}
-	if r.G == nil {
-		return kernels.NewMetric(k, d, nil, nil)
-	}
-	rows := mat.NewDense(len(r.Support), d, nil)
-	for a, i := range r.Support {
-		rows.SetRow(a, xd.RawRowView(i))
-	}
-	return kernels.NewMetric(k, d, rows, r.directions(dims))
-}
-
-// KernelResult is what Fit returns.
-type KernelResult struct {
-	Result
-	// Metric is the learned squared distance of points. Its Embed gives coordinates of any point.
-	Metric *kernels.Metric
-}
-
-// Fit is FitGram for the rows of x, n×d, under the kernel k. It evaluates the kernel between the rows that the constraints join.
-//
-// Errors and panics are those of FitGram for the Gram matrix. Fit returns an error, too, if an entry of x is NaN or infinite. It panics if k or x is nil, or x
-// is empty.
-func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, constraints []ltkernel.Constraint, p Params) (KernelResult, error) {
-	xd := matrix.Given("ssikdr: Fit: x", x)
-	if k == nil || xd.IsEmpty() {
-		panic("ssikdr: Fit: the kernel is nil or x is empty")
+	if r.Rank <= dims {
+		return r, nil
 	}
 	p = p.Resolved()
-	if err := p.check(); err != nil {
-		return KernelResult{}, err
-	}
-	if err := metric.CheckFinite(xd); err != nil {
-		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
-	}
-	n, d := xd.Dims()
-	support, err := ltkernel.Support(n, constraints)
+	support, block, err := prepare("Leading", k0, constraints)
 	if err != nil {
-		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+		return Result{}, err
 	}
-	if err := limits.Check(fmt.Sprintf("a Gram matrix of %d rows", len(support)), limits.Floats(12, len(support), len(support))); err != nil {
-		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
-	}
-	rows := mat.NewDense(len(support), d, nil)
-	for a, i := range support {
-		rows.SetRow(a, xd.RawRowView(i))
-	}
-	k0, err := kernels.GramContext(ctx, k, rows)
+	q, err := newProblem(block, support, constraints, p.Slack, p.C)
 	if err != nil {
-		return KernelResult{}, fmt.Errorf("ssikdr: %w", err)
+		return Result{}, fmt.Errorf("ssikdr: %w", err)
 	}
-	r, err := FitGram(ctx, k0, within(support, constraints), p)
-	if err != nil {
-		return KernelResult{}, err
+	q.tau = p.Tau
+	pt := &point{lambda: make([]float64, len(q.b)), h: r.Gap - r.Objective}
+	pt.v = r.Coordinates(dims).G
+	for i, x := range r.Values[:dims] {
+		pt.sigma = append(pt.sigma, x+q.tau)
+		floats.Scale(math.Sqrt(q.unit)/math.Sqrt(x), pt.v.RawRowView(i))
 	}
-	m := r.Metric(k, rows, 0)
-	r.Support = support
-	return KernelResult{r, m}, nil
+	pt.t = matrix.Mul(pt.v, q.k0)
+	pt.left = q.sides(q.embedding(pt))
+	for i, l := range r.Multipliers {
+		pt.lambda[i] = l * q.unit
+	}
+	return q.result(pt, r.Result, r.Certificate, support, p.Tol), nil
 }
 
 // MaxTau returns the least τ at which W = 0 solves the problem of FitGram: the largest eigenvalue of Y for the multipliers of W = 0. It is +Inf

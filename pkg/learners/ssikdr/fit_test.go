@@ -399,11 +399,11 @@ func TestEmbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := fit(t, kernels.Gram(k, x), cs, p)
-	if rows.Rank != gram.Rank || rows.Objective != gram.Objective || rows.Metric.Rows() != gram.Rank {
+	if rows.Rank != gram.Rank || rows.Objective != gram.Objective || rows.Metric(k, x, 0).Rows() != gram.Rank {
 		t.Errorf("rank %d and %d, objective %v and %v", rows.Rank, gram.Rank, rows.Objective, gram.Objective)
 	}
 	cross := kernels.GramRect(k, fresh, x)
-	z, err := gram.Embed(cross, 0)
+	z, err := gram.Coordinates(0).Embed(40, cross)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,10 +414,10 @@ func TestEmbed(t *testing.T) {
 	if d := apart(learned, mulT(z)); d > 1e-9 {
 		t.Errorf("inner products of the embedding are off by %v", d)
 	}
-	if d := apart(rows.Metric.EmbedRows(fresh), z); d > 1e-9 {
+	if d := apart(rows.Metric(k, x, 0).EmbedRows(fresh), z); d > 1e-9 {
 		t.Errorf("rows: the embedding is off by %v", d)
 	}
-	two, err := gram.Embed(cross, 2)
+	two, err := gram.Coordinates(2).Embed(40, cross)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,9 +427,8 @@ func TestEmbed(t *testing.T) {
 	if plane := gram.Metric(k, x, 2); apart(plane.EmbedRows(fresh), two) > 1e-12 || plane.Rows() != 2 {
 		t.Error("the metric of two dimensions differs")
 	}
-	more, err := gram.Embed(cross, gram.Rank+2)
-	if err != nil || more.At(3, gram.Rank+1) != 0 {
-		t.Errorf("beyond the rank: %v, %v", more.At(3, gram.Rank+1), err)
+	if more := gram.Coordinates(gram.Rank + 2); !mat.Equal(more.G, gram.G) {
+		t.Error("beyond the rank there are no directions")
 	}
 }
 
@@ -530,6 +529,62 @@ func TestInfeasibleOfLowRank(t *testing.T) {
 	}
 }
 
+// TestLeading: without its last directions W is told with the sides, the objective and the violations that it then has.
+func TestLeading(t *testing.T) {
+	k0, cs := digits(40, 150, 3)
+	for _, slack := range slacks {
+		p := Params{Tau: 0.5, Slack: slack}
+		all := fit(t, k0, cs, p)
+		two, err := all.Leading(k0, cs, 2, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := two.Learned().All(k0)
+		cost, violated := 0.0, 0
+		for _, x := range all.Values[:2] {
+			cost += x * (p.Tau + x/2)
+		}
+		for i, c := range cs {
+			v := side(c, k)
+			if math.Abs(v-two.Sides[i]) > 1e-9 {
+				t.Errorf("slack %v: side %d is %v, told %v", slack, i, v, two.Sides[i])
+			}
+			if v -= c.Bound; c.Sense == ltkernel.SenseAtLeast {
+				v = -v
+			}
+			if v > 1e-4 {
+				violated++
+			}
+			switch slack {
+			case ltkernel.SlackL1:
+				cost += max(v, 0)
+			case ltkernel.SlackL2:
+				cost += max(v, 0) * max(v, 0) / 2
+			}
+		}
+		if two.Rank != 2 || math.Abs(two.Objective-cost) > 1e-8*cost || max(two.Violated-violated, violated-two.Violated) > 2 {
+			t.Errorf("slack %v: rank %d, objective %v, %d violated, want 2, %v, %d", slack, two.Rank, two.Objective, two.Violated, cost, violated)
+		}
+		if d := two.Objective - all.Objective; slack != ltkernel.SlackHard && (d < 0 || math.Abs(two.Gap-all.Gap-d) > 1e-8*cost) {
+			t.Errorf("slack %v: gap %v, objective %v above", slack, two.Gap, d)
+		}
+		if d := apart(k, mulT(must(all.Coordinates(2).Embed(40, k0)))); d > 1e-9 {
+			t.Errorf("slack %v: K is off by %v", slack, d)
+		}
+		same, err := all.Leading(k0, cs, all.Rank, p)
+		if err != nil || same.Objective != all.Objective {
+			t.Errorf("slack %v: with all directions: %v", slack, err)
+		}
+	}
+}
+
+func must(z *mat.Dense, err error) *mat.Dense {
+	if err != nil {
+		panic(err)
+	}
+	return z
+}
+
 // TestPath: each τ has the answer of a fit of its own, the rank falls from that of least ½‖W‖² to 0, and W = 0 from MaxTau on.
 func TestPath(t *testing.T) {
 	k0, cs := digits(60, 200, 2)
@@ -554,7 +609,7 @@ func TestPath(t *testing.T) {
 		if all[4].Rank == 0 || all[5].Rank != 0 || all[6].Rank != 0 || all[0].Rank <= all[3].Rank {
 			t.Errorf("slack %v: ranks %d, %d, %d, %d, %d", slack, all[0].Rank, all[3].Rank, all[4].Rank, all[5].Rank, all[6].Rank)
 		}
-		if z, err := all[6].Embed(k0, 2); err != nil || floats.Norm(z.RawMatrix().Data, 1) != 0 {
+		if z, err := all[6].Coordinates(2).Embed(60, k0); err != nil || floats.Norm(z.RawMatrix().Data, 1) != 0 {
 			t.Errorf("W = 0: embedding %v, %v", z, err)
 		}
 	}

@@ -3,9 +3,11 @@ package ssikdr
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
@@ -69,5 +71,41 @@ type Result struct {
 
 // Learned returns the learned kernel K(x, z) = k(x)ᵀSk(z), k(x) = κ of x and each object of the support.
 func (r Result) Learned() kernels.Learned {
-	return kernels.Learned{Support: r.Support, S: r.square()}
+	s := mat.NewSymDense(len(r.Support), nil)
+	if r.G != nil {
+		s = matrix.Outer(1, r.G.T())
+	}
+	return kernels.Learned{Support: r.Support, S: s}
+}
+
+// Coordinates returns the coordinates of objects along the leading directions of W, known at the fit or not (Lemma 10 and the text after it). Euclidean distances
+// between them are learned ones if dims is at least the rank; dims = 0 means all directions. They are those of a plane with dims = 2. It panics if dims < 0.
+func (r Result) Coordinates(dims int) kernels.Coordinates {
+	if dims < 0 {
+		panic(mat.ErrShape)
+	}
+	if r.G == nil {
+		return kernels.Coordinates{}
+	}
+	g := r.G
+	if k, t := g.Dims(); dims > 0 && dims < k {
+		g = g.Slice(0, dims, 0, t).(*mat.Dense)
+	}
+	return kernels.Coordinates{Support: slices.Clone(r.Support), G: mat.DenseCopyOf(g)}
+}
+
+// Metric returns the squared distance of Coordinates(dims) for points: for the kernel κ and the rows of x, n×d, whose Gram matrix K₀ is. It panics if k or x is nil, x does
+// not have the rows of the support, or dims < 0.
+func (r Result) Metric(k kernels.Kernel, x mat.Matrix, dims int) *kernels.Metric {
+	xd := matrix.Given("ssikdr: Metric: x", x)
+	_, d := xd.Dims()
+	c := r.Coordinates(dims)
+	if c.G == nil {
+		return kernels.NewMetric(k, d, nil, nil)
+	}
+	rows := mat.NewDense(len(r.Support), d, nil)
+	for a, i := range r.Support {
+		rows.SetRow(a, xd.RawRowView(i))
+	}
+	return kernels.NewMetric(k, d, rows, c.G)
 }

@@ -46,6 +46,16 @@ func (p RankParams) Resolved() RankParams {
 	return p
 }
 
+func (p RankParams) check(rank int) error {
+	if err := checkSlack(p.Slack); err != nil {
+		return err
+	}
+	if rank < 1 {
+		return fmt.Errorf("ssikdr: rank: %d is not allowed, want at least 1", rank)
+	}
+	return ranges.Check("ssikdr", p)
+}
+
 // RankResult is what FitRank returns.
 type RankResult struct {
 	// Result is that of the best start. Gap bounds how far Objective is above that of the best W of any rank, where there is slack.
@@ -73,14 +83,8 @@ func FitRank(ctx context.Context, rng *rand.Rand, k0 mat.Symmetric, constraints 
 		panic("ssikdr: FitRank: rng is nil")
 	}
 	p = p.Resolved()
-	if err := checkSlack(p.Slack); err != nil {
+	if err := p.check(rank); err != nil {
 		return RankResult{}, err
-	}
-	if err := ranges.Check("ssikdr", p); err != nil {
-		return RankResult{}, err
-	}
-	if rank < 1 {
-		return RankResult{}, fmt.Errorf("ssikdr: rank: %d is not allowed, want at least 1", rank)
 	}
 	support, block, err := prepare("FitRank", k0, constraints)
 	if err != nil {
@@ -158,6 +162,8 @@ type factored struct {
 	gradient    []float64
 	value       float64
 	at          []float64 // that B, row by row
+	first       float64   // ‖B‖ at the start
+	told        int       // the last iteration that Progress was told of
 }
 
 // start draws a B of which the mean squared distance is the mean bound, B = FᵀH for random H.
@@ -239,7 +245,7 @@ const (
 func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankParams) (*point, learners.Result, error) {
 	q := f.q
 	res := learners.Result{Status: learners.IterationCap, Residual: math.Inf(1)}
-	f.beta = firstPenalty
+	f.beta, f.first = firstPenalty, floats.Norm(b, 2)
 	pr := optimize.Problem{
 		Func: func(x []float64) float64 { f.evaluate(x); return f.value },
 		Grad: func(grad, x []float64) { f.evaluate(x); copy(grad, f.gradient) },
@@ -281,10 +287,12 @@ func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankP
 		}
 		residual := q.residual(pt)
 		res.Residual = max(residual, floats.Norm(f.gradient, math.Inf(1))/f.unit(b))
-		if p.Progress != nil {
-			p.Progress(learners.Progress{
-				Iteration: max(start*p.MaxIterations+res.Iterations, 1), Cap: p.Starts * p.MaxIterations, Objective: f.value, Residual: res.Residual,
-			})
+		if now := start*p.MaxIterations + res.Iterations; p.Progress != nil && now > f.told {
+			f.told = now
+			p.Progress(learners.Progress{Iteration: now, Cap: p.Starts * p.MaxIterations, Objective: f.value, Residual: res.Residual})
+			if err := ctx.Err(); err != nil {
+				return nil, res, err
+			}
 		}
 		if res.Residual <= p.Tol {
 			res.Status = learners.Converged
@@ -311,10 +319,10 @@ func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankP
 	return pt, res, nil
 }
 
-// unit is what a gradient is small against: the size of its terms.
+// unit is what a gradient is small against: the size of its terms, for a B that has not shrunk to nothing.
 func (f *factored) unit(b []float64) float64 {
-	n := floats.Norm(b, 2)
-	return 1e-300 + n*(f.q.tau+n*n)
+	n := max(floats.Norm(b, 2), 0.01*f.first)
+	return n * (f.q.tau + n*n)
 }
 
 // answer returns the eigenpairs of W = BBᵀ, as combinations of images with the coefficients V, FᵀV = B, of least length: V = F(FᵀF)⁻¹B, and FᵀF is

@@ -51,7 +51,7 @@ func TestRankOfConvexAnswer(t *testing.T) {
 		}
 		// What Result says of W is so of its kernel.
 		k := two.Learned().All(k0)
-		z, err := two.Embed(k0, 0)
+		z, err := two.Coordinates(0).Embed(40, k0)
 		if err != nil || apart(k, mulT(z)) > 1e-9*mat.Trace(k) {
 			t.Errorf("slack %v: K is not that of the embedding: %v", slack, err)
 		}
