@@ -46,7 +46,7 @@ type PhotoOptions struct {
 // The largest photograph and archive that are read.
 const (
 	maxPhotoBytes  = 16 << 20
-	maxPhotoPixels = 1 << 26
+	maxPhotoPixels = 1 << 24
 	maxPhotos      = 1 << 20
 )
 
@@ -70,7 +70,7 @@ func (s *Store) Caltech101(ctx context.Context, side int) (*Photos, error) {
 
 // ReadPhotos reads a tar.gz with a folder per class and JPEG files in it, "folder/class/image.jpg" or "class/image.jpg", as grey images. Files whose name does not
 // end in .jpg or .jpeg, and hidden ones, are skipped. Photographs are reduced by means of rectangles of pixels. The error carries name: if the archive or a
-// photograph is damaged, if a name stands twice or is deeper, if a photograph has more than 16 MiB or 2²⁶ pixels, if there are no photographs, or if all of them
+// photograph is damaged, if a name stands twice or is deeper, if a photograph has more than 16 MiB or 2²⁴ pixels, if there are no photographs, or if all of them
 // do not fit limits.Memory. It wraps ctx's error once ctx is done.
 func ReadPhotos(ctx context.Context, r io.Reader, name string, o PhotoOptions) (*Photos, error) {
 	if o.Side < 0 {
@@ -82,7 +82,7 @@ func ReadPhotos(ctx context.Context, r io.Reader, name string, o PhotoOptions) (
 	}
 	found := map[string]Photo{}
 	var total int64
-	for t := tar.NewReader(z); ; {
+	for t := tar.NewReader(&ctxReader{ctx, z}); ; {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}

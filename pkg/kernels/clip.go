@@ -19,7 +19,7 @@ import (
 //	K⁺ = V max(Λ, 0) Vᵀ = PK,  k⁺(x) = Pk(x),
 //
 // so that an object of the n and a new one are treated alike (Chen, Garcia, Gupta, Rahimi and Cazzanti, Similarity-based
-// Classification, JMLR 10, 2009, Section 4.1). New objects choose nothing: P is that of the n. The diagonal of K⁺ is that of K or more.
+// Classification, JMLR 10, 2009). New objects choose nothing: P is that of the n. The diagonal of K⁺ is that of K or more.
 //
 // A Clipped is immutable and safe for concurrent use.
 type Clipped struct {

@@ -219,7 +219,7 @@ func (p BlurParams) Width() int {
 // GeometricBlur returns the descriptors of an image around points, of which ColumnX and ColumnY are read: n×Width, of length 1 each, or 0 where there is no edge within
 // reach. Each of four channels holds the gradients to one side, max(0, ±∂/∂x) or max(0, ±∂/∂y). Samples at distance r from the point
 // are taken from the channels after a Gaussian of width α·r + β, so that what is far off is vague (Berg and Malik, Geometric Blur for Template
-// Matching, CVPR 2001; four half-wave rectified channels, as in Zhang, Berg, Maire and Malik, CVPR 2006). It is invariant neither to scale nor to rotation. Samples outside of the image are 0, the others
+// Matching, CVPR 2001; channels and samples are simpler here). It is invariant neither to scale nor to rotation. Samples outside of the image are 0, the others
 // those of the nearest pixel.
 //
 // It returns an error if points has another width than that of EdgePoints or a number that is not finite, if the descriptors do not fit limits.Memory, and where EdgePoints

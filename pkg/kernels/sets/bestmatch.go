@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/product"
@@ -27,8 +26,8 @@ type BestMatchParams struct {
 //
 //	k(a, b) = exp(−D(a, b)/σ),  D(a, b) = meanᵢ minⱼ ‖aᵢ − bⱼ‖² + meanⱼ minᵢ ‖aᵢ − bⱼ‖²,
 //
-// where each feature takes the nearest one of the other set (Zhang, Berg, Maire and Malik, SVM-KNN, CVPR 2006, Section 3.4: D_A, made
-// symmetric, on geometric blur). Columns that hold positions, scaled by √(λ/r₀), give the version that charges for displacement. Nearest
+// where each feature takes the nearest one of the other set (Zhang, Berg, Maire and Malik, SVM-KNN, CVPR 2006, where the
+// features are geometric blur). Columns that hold positions, scaled by √(λ/r₀), give the version that charges for displacement. Nearest
 // features are no matching and D is no squared distance in a Hilbert space, so that k is symmetric with a unit diagonal, but
 // indefinite: kernels.Clip removes what is negative on training objects.
 //
@@ -81,12 +80,15 @@ func (k *BestMatch) Prepare(set mat.Matrix) (Features, error) {
 				return Features{}, fmt.Errorf("feature %d, column %d is %v, want a magnitude of at most %v", i, j, v, maxFeature)
 			}
 		}
-		f.sq[i] = floats.Dot(row, row)
+		// In the order and with the rounding of a product of package product, so that equal features are at distance 0.
+		for _, v := range row {
+			f.sq[i] = math.FMA(v, v, f.sq[i])
+		}
 	}
 	return f, nil
 }
 
-// Eval returns k(a, b), from 0 to 1. D is accurate to about 4(d+8)u times the largest squared norm, u = 2⁻⁵³. It panics if a or b is the zero value, or
+// Eval returns k(a, b), from 0 to 1, and 1 for equal sets. D is accurate to about 4(d+8)u times the largest squared norm, u = 2⁻⁵³. It panics if a or b is the zero value, or
 // if their features differ in length.
 func (k *BestMatch) Eval(a, b Features) float64 {
 	row, err := k.batch([]Features{b})

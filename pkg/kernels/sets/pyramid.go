@@ -36,10 +36,10 @@ type PyramidParams struct {
 //	K̃(a, b) = Σᵢ 2⁻ⁱ(I_i − I_{i−1}),  I_{−1} = 0,  k(a, b) = K̃(a, b)/√(K̃(a, a)·K̃(b, b)).
 //
 // A pair of features that first shares a bin at level i counts 2⁻ⁱ. Since K̃ = Σᵢ cᵢI_i with cᵢ ≥ 0, it is positive semi-definite, and k has
-// a unit diagonal. (The paper's I_{−1} counts equal features; then they would add nothing to K̃, and K̃(a, a) would be 0.)
+// a unit diagonal. With I_{−1} = 0 equal features count 1 like all that share a bin of level 0.
 //
 // With positions as coordinates and the visual word as a code it is the spatial pyramid of Lazebnik, Schmid and Ponce (Beyond Bags
-// of Features, CVPR 2006, Eqs. 2 and 3), up to the normalisation by self-matches.
+// of Features, CVPR 2006), up to the normalisation by self-matches.
 //
 // A Pyramid is immutable and safe for concurrent use.
 type Pyramid struct {
@@ -130,8 +130,8 @@ func (k *Pyramid) Prepare(set mat.Matrix) (Histogram, error) {
 		for j, v := range x.RawRowView(i) {
 			if j < d {
 				c := math.Floor((v - k.p.Low[j]) / k.p.Side[j])
-				if v == k.p.High[j] {
-					c = k.last[j]
+				if v <= k.p.High[j] { // the last bin holds the end of the box, also where a quotient is rounded up
+					c = min(c, k.last[j])
 				}
 				if !(math.Abs(c) <= maxCell) {
 					return Histogram{}, fmt.Errorf("feature %d, column %d is %v, more than 2⁵² bins of side %v from %v", i, j, v, k.p.Side[j], k.p.Low[j])

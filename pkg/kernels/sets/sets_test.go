@@ -187,7 +187,7 @@ func laws[P any](t *testing.T, k sets.Kernel[P], given []mat.Matrix, tol float64
 	for i := range n {
 		turned.SetRow(n-1-i, first.RawRowView(i))
 	}
-	if v := k.Eval(must(k.Prepare(turned)), must(k.Prepare(first))); math.Abs(v-1) > tol {
+	if v := k.Eval(must(k.Prepare(turned)), must(k.Prepare(first))); v != 1 {
 		t.Errorf("k of a set and itself in another order is %v", v)
 	}
 	return g
@@ -213,6 +213,43 @@ func TestPyramidLaws(t *testing.T) {
 		}
 		if row.At(0, len(given)) != 1 {
 			t.Error("a feature outside does not match itself")
+		}
+	}
+}
+
+// Features at the end of a box are in its last bin, whatever the rounding of sides.
+func TestPyramidEnds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20, 13))
+	for range 1000 {
+		low := rng.NormFloat64()
+		high := low + math.Exp(5*rng.NormFloat64())
+		side := (high - low) / (1 + 40*rng.Float64())
+		if rng.IntN(2) == 0 {
+			side = (high - low) / float64(1+rng.IntN(40))
+		}
+		k := must(sets.NewPyramid(sets.PyramidParams{Low: []float64{low}, High: []float64{high}, Side: []float64{side}}))
+		end := must(k.Prepare(mat.NewDense(1, 1, []float64{high})))
+		for _, v := range []float64{low, math.Nextafter(high, low), (low + high) / 2} {
+			if k.Eval(end, must(k.Prepare(mat.NewDense(1, 1, []float64{v})))) == 0 {
+				t.Fatalf("%v and %v share no bin of the box from %v with side %v and %d levels", high, v, low, side, k.Levels())
+			}
+		}
+	}
+}
+
+// Equal features are at distance 0, however narrow the kernel is, and far from the origin.
+func TestBestMatchOfEqualSets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20, 14))
+	k := must(sets.NewBestMatch(sets.BestMatchParams{Width: 1e-300}))
+	for _, far := range []float64{0, 1e8, 1e140 / 2} {
+		x := mat.NewDense(7, 60, nil)
+		for i := range 7 {
+			for j := range 60 {
+				x.Set(i, j, far+rng.NormFloat64())
+			}
+		}
+		if v := k.Eval(must(k.Prepare(x)), must(k.Prepare(x))); v != 1 {
+			t.Errorf("about %v: k(x, x) = %v", far, v)
 		}
 	}
 }

@@ -130,9 +130,6 @@ var (
 // mapPoints is the number of queries in a row of the kind map, at most.
 const mapPoints = 20
 
-// madeUpDigits are the built-in images in the place of USPS at smoke scale.
-const madeUpDigits = "made-up digits"
-
 // planeSettings are what the paper fixes or leaves open.
 type planeSettings struct {
 	Kernel string `key:"kernel"`

@@ -233,9 +233,21 @@ type planeMethod struct {
 // dims is the number of dimensions of a plane.
 const dims = 2
 
-// ofW is the map of a learned W.
+// ofW is the map of a learned W along its leading directions. A coordinate beyond the rank is 0.
 func ofW(r ssikdr.Result) planeFit {
-	return planeFit{func(cross *mat.Dense) (*mat.Dense, error) { return r.Embed(cross, dims) }, r.Rank}
+	return planeFit{func(cross *mat.Dense) (*mat.Dense, error) {
+		n, known := cross.Dims()
+		out := mat.NewDense(n, dims, nil)
+		if r.Rank == 0 {
+			return out, nil
+		}
+		at, err := r.Coordinates(dims).Embed(known, cross)
+		if err != nil {
+			return nil, err
+		}
+		out.Slice(0, n, 0, min(r.Rank, dims)).(*mat.Dense).Copy(at)
+		return out, nil
+	}, r.Rank}
 }
 
 // planeMethodsOf returns the methods in the order of the figure.
