@@ -56,8 +56,9 @@ const (
 	caution = 2
 	// boldness is how fast the allowance shrinks while less curvature is seen.
 	boldness = 0.9
-	// leastShare is the least allowance, as a share of the curvature of all directions.
-	leastShare = 1e-3
+	// softShare and hardShare are the least allowances, as shares of the curvature of all directions. Where the dual is linear, it grows by long steps only; without
+	// slack it may be linear without end, and long steps would swing about the ray along which it is (see rays).
+	softShare, hardShare = 1e-6, 1e-3
 )
 
 // stepper chooses the lengths of steps.
@@ -77,19 +78,25 @@ func (s *stepper) at(p *point) float64 {
 			down += s.q.curve[i] * d * d
 		}
 		if down > 0 {
+			least := hardShare
+			if s.q.soft {
+				least = softShare
+			}
 			seen := caution * up / down
-			s.local = min(s.whole, max(seen, boldness*s.local, leastShare*s.whole))
+			s.local = min(s.whole, max(seen, boldness*s.local, least*s.whole))
 		}
 	}
 	s.last = p
 	return s.local
 }
 
-// ascend maximises the dual from λ by accelerated projected gradient steps (Beck and Teboulle, A fast iterative
-// shrinkage-thresholding algorithm for linear inverse problems, SIAM J. Imaging Sciences 2(1), 2009), which begin anew where a step turns
-// against the gradient (O'Donoghue and Candès, Adaptive restart for accelerated gradient schemes, Found. Comput. Math. 15, 2015). The step of
-// constraint i has length 1/(L·curveᵢ). L is twice the curvature seen along the last step, and the largest curvature in the second half of the
-// iterations, with which convergence is a theorem, and now and then where constraints may contradict each other. No step waits for eigenpairs more exact than its residual asks for.
+// ascend maximises the dual from λ by accelerated projected gradient steps, which begin anew where a step turns against the gradient. Sources: Beck and
+// Teboulle, A fast iterative shrinkage-thresholding algorithm for linear inverse problems, SIAM J. Imaging Sciences 2(1), 2009; O'Donoghue and Candès,
+// Adaptive restart for accelerated gradient schemes, Found. Comput. Math. 15, 2015.
+//
+// The step of constraint i has length 1/(L·curveᵢ). L is twice the curvature seen along the last step. In the second half of the iterations it is the
+// largest curvature, with which convergence is a theorem. So it is now and then where constraints may contradict each other (see rays). Eigenpairs are as
+// exact as the residual asks for.
 func (q *problem) ascend(ctx context.Context, lambda []float64, p Params, how method) (*point, learners.Result, []float64, error) {
 	var res learners.Result
 	n := len(lambda)

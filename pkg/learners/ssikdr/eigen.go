@@ -355,7 +355,6 @@ func (q *problem) few(ctx context.Context, lambda []float64, b *block, tol float
 			for k < len(b.theta) && b.theta[k] > q.tau {
 				k++
 			}
-			guard = min(guard, len(b.theta)-k)
 		} else if n > k+4*guard {
 			keep := k + 2*guard
 			_, t := b.v.Dims()

@@ -2,6 +2,7 @@ package ssikdr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,47 +22,51 @@ import (
 //
 //	min over W ⪰ 0 of τ·tr W + ½‖W‖² + slack  subject to tr(CᵢK) ≤, ≥ or = bᵢ.
 //
-// Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Section 5.4, Eq. 26, whose ‖W‖² has
-// the factor ½ that its update (27) has. slack is 0 with SlackHard, where all constraints hold, or else allows to violate them, by sᵢ ≥ 0, at the
-// cost C·Σsᵢ or (C/2)·Σsᵢ².
+// Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Section 5.4, Eq. 26. The ½ is that
+// of the paper's update (27). With SlackHard all constraints hold. Otherwise violations sᵢ ≥ 0 cost C·Σsᵢ or (C/2)·Σsᵢ².
 //
-// The dual has a multiplier λ per constraint, where ≥ counts as ≤ with signs changed, λ ≥ 0 but for equations, and |λ| ≤ C with SlackL1:
+// FitGram maximises the dual,
 //
-//	max −½‖max(Y − τI, 0)‖² − bᵀλ − (Σλ²/(2C) with SlackL2),  Y = −K₀^½(ΣλᵢCᵢ)K₀^½,  W ≅ max(Y − τI, 0).
+//	−½‖max(Y − τI, 0)‖² − bᵀλ − (Σλ²/(2C) with SlackL2),  Y = −K₀^½(ΣλᵢCᵢ)K₀^½,  W ≅ max(Y − τI, 0),
 //
-// FitGram ascends it with acceleration. A step costs O(mk) for m constraints and the eigenpairs of Y above τ, k in number. They follow from those
-// of the last step by products with K₀, O(n²k), or from a decomposition, O(n³), if k is large. Objects that no constraint joins are left out, which changes
-// nothing. It stops if no entry of λ − clip(λ − ∇h) is larger than Tol, each constraint divided by its size under K₀, and if the
-// duality gap is at most Tol·(1 + |dual|). The status is learners.Infeasible if the constraints contradict each other; then Certificate proves it, and W is
-// not an answer.
+// by accelerated ascent. Here ≥ counts as ≤ with signs changed; λ ≥ 0 but for equations, and |λ| ≤ C with SlackL1. A step costs O(mk) for m
+// constraints, and the k eigenpairs of Y above τ. These follow from the last step by products with K₀, O(n²k), or from a decomposition, O(n³), where k
+// is large or n small. Objects that no constraint joins are left out, which changes nothing.
 //
-// It returns an error if there is no constraint, if one is malformed, if an entry of K₀ is NaN or infinite, or if K₀ is not positive semi-definite,
-// which wraps metric.ErrNotPSD (see kernels.CheckGram), both between the objects of the constraints. So are a parameter out of range, numbers that
-// overflow, more than limits.Memory, and ctx done. It panics if k0 is nil or empty.
+// It stops if no entry of λ − clip(λ − ∇h) is larger than Tol, each constraint divided by its size under K₀, and the duality gap is at most
+// Tol·(1 + |dual|). The status is learners.Infeasible if the constraints contradict each other. Then Certificate proves it, and W is no answer.
+//
+// It returns an error if there is no constraint, or if one is malformed. So it does if K₀ between the objects of the constraints has an entry NaN or
+// infinite, or is not positive semi-definite, which wraps metric.ErrNotPSD (see kernels.CheckGram). A parameter out of range, numbers that overflow, more than
+// limits.Memory and ctx done are errors, too. It panics if k0 is nil or empty.
 func FitGram(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, p Params) (Result, error) {
-	out, err := Path(ctx, k0, constraints, []float64{p.Tau}, p)
+	out, err := fitPath(ctx, "FitGram", k0, constraints, []float64{p.Tau}, p)
 	if err != nil {
 		return Result{}, err
 	}
 	return out[0], nil
 }
 
-// Path is FitGram for each τ of taus in turn, whatever p.Tau. Each begins with the multipliers of the last, so that a path in small steps costs little more
-// than a fit. Rank of each result is the rank at its τ. MaxIterations holds for each τ, and Progress is told of all.
+// Path is FitGram for each τ of taus in turn, whatever p.Tau. Each fit begins with the multipliers of the one before. Rank of each result is the rank
+// at its τ: a view of rank against τ needs no more. MaxIterations holds for each τ, and Progress is told of all.
 //
 // Errors and panics are those of FitGram. Path returns an error, too, if taus is empty or a τ is negative, NaN or infinite.
 func Path(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, taus []float64, p Params) ([]Result, error) {
-	p = p.Resolved()
 	if len(taus) == 0 {
-		return nil, fmt.Errorf("ssikdr: taus: none given")
+		return nil, errors.New("ssikdr: taus: none given, want at least one")
 	}
+	return fitPath(ctx, "Path", k0, constraints, taus, p)
+}
+
+func fitPath(ctx context.Context, name string, k0 mat.Symmetric, constraints []ltkernel.Constraint, taus []float64, p Params) ([]Result, error) {
+	p = p.Resolved()
 	for _, tau := range taus {
 		p.Tau = tau
 		if err := p.check(); err != nil {
 			return nil, err
 		}
 	}
-	support, block, err := prepare("Path", k0, constraints)
+	support, block, err := prepare(name, k0, constraints)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +202,9 @@ func largest(x []float64) int {
 	return at
 }
 
-// Leading returns the result with the leading directions of W alone, at most dims, and with what that does to Objective, Gap, Sides and Violated: r is that of FitGram for
-// k0, the constraints and p, of which tau is the one that r had. The other fields are those of the fit. It panics if dims < 1 or k0 or constraints are others.
+// Leading returns r with the leading directions of W alone, at most dims, and with the Objective, Gap, Sides and Violated of that W. The other fields
+// are those of the fit, whose k0, constraints and p it takes; p.Tau is the τ of r. Its errors are those of FitGram. It panics if dims < 1 or there are not as
+// many constraints as multipliers.
 func (r Result) Leading(k0 mat.Symmetric, constraints []ltkernel.Constraint, dims int, p Params) (Result, error) {
 	if dims < 1 || len(constraints) != len(r.Multipliers) {
 		panic("ssikdr: Leading: no direction, or other constraints")
@@ -230,8 +236,8 @@ func (r Result) Leading(k0 mat.Symmetric, constraints []ltkernel.Constraint, dim
 	return q.result(pt, r.Result, r.Certificate, support, p.Tol), nil
 }
 
-// MaxTau returns the least τ at which W = 0 solves the problem of FitGram: the largest eigenvalue of Y for the multipliers of W = 0. It is +Inf
-// where W = 0 has no multipliers, because a hard constraint forbids it, and 0 if W = 0 is best at every τ. A path of ranks ends there.
+// MaxTau returns the least τ at which W = 0 solves the problem of FitGram, where a path of ranks ends. It is the largest eigenvalue of Y for the
+// multipliers of W = 0. It is +Inf if a hard constraint forbids W = 0, and 0 if W = 0 is best at every τ.
 //
 // Errors and panics are those of FitGram.
 func MaxTau(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, p Params) (float64, error) {

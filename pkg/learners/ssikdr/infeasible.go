@@ -21,7 +21,7 @@ type rays struct {
 	q    *problem
 	next int       // iteration of the next look
 	last []float64 // λ some steps before it
-	// steady asks for steps of one length, which tend to the ray sooner. After patience iterations it is set from every second look to the next.
+	// steady asks for steps of one length, which tend to the ray sooner. After patience iterations it holds between every other pair of looks.
 	steady bool
 	// least seeks the least violation.
 	least func(ctx context.Context) ([]float64, error)

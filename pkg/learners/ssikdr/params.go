@@ -64,8 +64,8 @@ type Result struct {
 	Support []int
 	// Values holds the k positive eigenvalues of W, descending.
 	Values []float64
-	// G is k×len(Support). Row i times the kernel values between an object and the support is coordinate i of that
-	// object, along the eigenvector of Values[i]. The entry of the largest magnitude in each row is positive. G is nil if W = 0.
+	// G is k×len(Support). Row i times an object's kernel values with the support is the object's coordinate i, along the
+	// eigenvector of Values[i]. The entry of the largest magnitude in each row is positive. G is nil if W = 0.
 	G *mat.Dense
 }
 
@@ -78,8 +78,8 @@ func (r Result) Learned() kernels.Learned {
 	return kernels.Learned{Support: r.Support, S: s}
 }
 
-// Coordinates returns the coordinates of objects along the leading directions of W, known at the fit or not (Lemma 10 and the text after it). Euclidean distances
-// between them are learned ones if dims is at least the rank; dims = 0 means all directions. They are those of a plane with dims = 2. It panics if dims < 0.
+// Coordinates returns the coordinates of objects, known at the fit or not, along the first dims directions of W; 0 means all (Lemma 10 and the text
+// after it). With all directions, Euclidean distances between coordinates are the learned ones. It panics if dims < 0.
 func (r Result) Coordinates(dims int) kernels.Coordinates {
 	if dims < 0 {
 		panic(mat.ErrShape)
@@ -94,8 +94,8 @@ func (r Result) Coordinates(dims int) kernels.Coordinates {
 	return kernels.Coordinates{Support: slices.Clone(r.Support), G: mat.DenseCopyOf(g)}
 }
 
-// Metric returns the squared distance of Coordinates(dims) for points: for the kernel κ and the rows of x, n×d, whose Gram matrix K₀ is. It panics if k or x is nil, x does
-// not have the rows of the support, or dims < 0.
+// Metric returns Coordinates(dims) as a metric of points, for the kernel k and the rows of x, n×d, whose Gram matrix K₀ is. It panics if k or x is nil, x
+// lacks a row of the support, or dims < 0.
 func (r Result) Metric(k kernels.Kernel, x mat.Matrix, dims int) *kernels.Metric {
 	xd := matrix.Given("ssikdr: Metric: x", x)
 	_, d := xd.Dims()

@@ -58,9 +58,9 @@ func (p RankParams) check(rank int) error {
 
 // RankResult is what FitRank returns.
 type RankResult struct {
-	// Result is that of the best start. Gap bounds how far Objective is above that of the best W of any rank, where there is slack.
+	// Result is that of the best start. With slack, Gap bounds how far Objective is above that of the best W of any rank.
 	Result
-	// Objectives holds the objective at the end of each start, with what violates hard constraints left out.
+	// Objectives holds the objective at the end of each start. It does not count violations of hard constraints.
 	Objectives []float64
 	// Best is the start of the answer: the one of least objective; without slack, of those with the fewest violated constraints.
 	Best int
@@ -70,12 +70,13 @@ type RankResult struct {
 //
 //	min over B of τ·‖B‖² + ½‖BᵀB‖² + slack  subject to tr(CᵢK) ≤, ≥ or = bᵢ,  K = ΦᵀBBᵀΦ.
 //
-// It is not convex: the answer is the best local minimum that L-BFGS finds from random starts (Burer and Monteiro, A nonlinear programming algorithm
-// for solving semidefinite programs via low-rank factorization, Math. Programming B 95, 2003). Constraints without slack, or with SlackL1, enter by the
-// method of multipliers. A gradient costs O(n²·rank + m·rank).
+// The problem is not convex. The answer is the best local minimum that L-BFGS finds from random starts, which are all that rng is for. Source: Burer and
+// Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Math. Programming B 95, 2003. Hard constraints
+// and SlackL1 enter by the method of multipliers. A gradient costs O(n²·rank + m·rank).
 //
-// A start has converged if the residual of FitGram, for the multipliers and B, and the gradient relative to B are at most Tol. Objective, Sides and Violated are
-// those of the W that is returned. It draws the starts from rng, and nothing else.
+// A start has converged if two residuals are at most Tol: that of FitGram, for the multipliers and B, and the gradient relative to the size of its
+// terms. Objective, Sides and Violated are those of the W that is returned. Without slack there may be no W of this rank; then the status is not
+// learners.Converged, and Violated tells.
 //
 // Errors are those of FitGram, and a rank below 1. It panics if rng is nil, or k0 is nil or empty.
 func FitRank(ctx context.Context, rng *rand.Rand, k0 mat.Symmetric, constraints []ltkernel.Constraint, rank int, p RankParams) (RankResult, error) {
@@ -162,7 +163,6 @@ type factored struct {
 	gradient    []float64
 	value       float64
 	at          []float64 // that B, row by row
-	first       float64   // ‖B‖ at the start
 	told        int       // the last iteration that Progress was told of
 }
 
@@ -245,7 +245,7 @@ const (
 func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankParams) (*point, learners.Result, error) {
 	q := f.q
 	res := learners.Result{Status: learners.IterationCap, Residual: math.Inf(1)}
-	f.beta, f.first = firstPenalty, floats.Norm(b, 2)
+	f.beta = firstPenalty
 	pr := optimize.Problem{
 		Func: func(x []float64) float64 { f.evaluate(x); return f.value },
 		Grad: func(grad, x []float64) { f.evaluate(x); copy(grad, f.gradient) },
@@ -319,9 +319,9 @@ func (f *factored) minimise(ctx context.Context, b []float64, start int, p RankP
 	return pt, res, nil
 }
 
-// unit is what a gradient is small against: the size of its terms, for a B that has not shrunk to nothing.
+// unit is what a gradient is small against: the size of its terms. A B that shrinks to nothing is measured by the size 0.001, W = I having the size 1 in each direction.
 func (f *factored) unit(b []float64) float64 {
-	n := max(floats.Norm(b, 2), 0.01*f.first)
+	n := max(floats.Norm(b, 2), 0.001)
 	return n * (f.q.tau + n*n)
 }
 
