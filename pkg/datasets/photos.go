@@ -69,9 +69,10 @@ func (s *Store) Caltech101(ctx context.Context, side int) (*Photos, error) {
 }
 
 // ReadPhotos reads a tar.gz with a folder per class and JPEG files in it, "folder/class/image.jpg" or "class/image.jpg", as grey images. Files whose name does not
-// end in .jpg or .jpeg, and hidden ones, are skipped. Photographs are reduced by means of rectangles of pixels. The error carries name: if the archive or a
-// photograph is damaged, if a name stands twice or is deeper, if a photograph has more than 16 MiB or 2²⁴ pixels, if there are no photographs, or if all of them
-// do not fit limits.Memory. It wraps ctx's error once ctx is done.
+// end in .jpg or .jpeg, and hidden ones, are skipped. A larger photograph is reduced: each pixel is the mean of a rectangle of pixels.
+//
+// It returns an error that carries name if the archive or a photograph is damaged, if a name stands twice or is deeper, or if there are no photographs.
+// So it does if a photograph has more than 16 MiB or 2²⁴ pixels, if all of them do not fit limits.Memory, or if ctx is done.
 func ReadPhotos(ctx context.Context, r io.Reader, name string, o PhotoOptions) (*Photos, error) {
 	if o.Side < 0 {
 		return nil, fmt.Errorf("datasets: %s: side: %d is not allowed, want at least 0", name, o.Side)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/limits"
 )
@@ -75,11 +76,11 @@ const (
 	Columns
 )
 
-// EdgePoints returns the edge points of an image, n×Columns, in the order of rows: the pixels where the gradient of the smoothed
-// image is at least Threshold of its largest magnitude, and no less than at both neighbours in its direction (Canny, A Computational Approach to Edge Detection,
-// IEEE PAMI 8, 1986, without hysteresis). Pixels beyond the border are as those on it.
+// EdgePoints returns the edge points of an image, n×Columns, in the order of rows. There the gradient of the smoothed
+// image is at least Threshold of its largest magnitude, and no less than at both neighbours in its direction. Pixels beyond the border
+// are as those on it. Source: Canny, A Computational Approach to Edge Detection, IEEE PAMI 8, 1986; here without hysteresis.
 //
-// It returns an error if the image has no edge, if its pixels do not fit its size or are not finite, if it does not fit
+// It returns an error if the image has no edge, or its pixels do not fit its size or are not finite. So it does if the image does not fit
 // limits.Memory, or if a parameter is out of its range.
 func EdgePoints(g Gray, p EdgeParams) (*mat.Dense, error) {
 	p = p.Resolved()
@@ -218,13 +219,16 @@ func (p BlurParams) Width() int {
 
 // GeometricBlur returns the descriptors of an image around points, of which ColumnX and ColumnY are read: n×Width, of length 1 each, or 0 where there is no edge within
 // reach. Each of four channels holds the gradients to one side, max(0, ±∂/∂x) or max(0, ±∂/∂y). Samples at distance r from the point
-// are taken from the channels after a Gaussian of width α·r + β, so that what is far off is vague (Berg and Malik, Geometric Blur for Template
-// Matching, CVPR 2001; channels and samples are simpler here). It is invariant neither to scale nor to rotation. Samples outside of the image are 0, the others
-// those of the nearest pixel.
+// are taken from the channels after a Gaussian of width α·r + β, so that what is far off is vague. Samples outside of the image are 0, the others
+// those of the nearest pixel. The descriptor is invariant neither to scale nor to rotation. Source: Berg and Malik, Geometric Blur for Template
+// Matching, CVPR 2001; channels and samples are simpler here.
 //
-// It returns an error if points has another width than that of EdgePoints or a number that is not finite, if the descriptors do not fit limits.Memory, and where EdgePoints
-// does for the image and parameters. It panics if points is nil.
+// It returns an error if points has another width than that of EdgePoints or a number that is not finite, or if the descriptors do not fit
+// limits.Memory. So it does where EdgePoints refuses the image or its parameters. It panics if points is nil.
 func GeometricBlur(g Gray, points mat.Matrix, p BlurParams) (*mat.Dense, error) {
+	if matrix.IsNil(points) {
+		panic("localfeatures: GeometricBlur: points is nil")
+	}
 	p = p.Resolved()
 	if err := ranges.Check("geometric blur", p); err != nil {
 		return nil, err

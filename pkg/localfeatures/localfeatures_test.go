@@ -209,6 +209,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
+	func() {
+		defer func() {
+			if s, _ := recover().(string); !strings.Contains(s, "points is nil") {
+				t.Errorf("no points: panic %q", s)
+			}
+		}()
+		_, _ = localfeatures.GeometricBlur(good, nil, localfeatures.BlurParams{})
+	}()
 	limits.SetMemory(1000)
 	defer limits.SetMemory(0)
 	var over *limits.MemoryError

@@ -51,8 +51,8 @@ type Pyramid struct {
 // maxCell bounds the number of a finest bin, and codes: whole numbers that float64 holds.
 const maxCell = 1 << 52
 
-// NewPyramid returns a pyramid match kernel. It returns an error if Low, High and Side differ in length or are empty, if a number
-// is out of its range, if Low ≥ High, or if a side is less than 2⁻⁵² of the box.
+// NewPyramid returns a pyramid match kernel. It returns an error if Low, High and Side differ in length or are empty, or if a number
+// is out of its range. So it does if Low ≥ High, or if a side is less than 2⁻⁵² of the box.
 func NewPyramid(p PyramidParams) (*Pyramid, error) {
 	if len(p.Low) == 0 || len(p.High) != len(p.Low) || len(p.Side) != len(p.Low) {
 		return nil, fmt.Errorf("pyramid: low, high and side have %d, %d and %d numbers, want one per coordinate of each", len(p.Low), len(p.High), len(p.Side))
@@ -110,8 +110,8 @@ func (k *Pyramid) weight(key string) float64 {
 }
 
 // Prepare returns the histograms of a set, whose rows have a number per coordinate and then Codes whole numbers. It returns an error
-// if the set is empty, if a row has another length or a number that is not finite, if a coordinate is more than 2⁵² finest bins
-// from Low, if a code is no whole number of magnitude at most 2⁵², or if the histograms do not fit limits.Memory. It panics if set is nil.
+// if the set is empty, if a row has another length or a number that is not finite, or if the histograms do not fit limits.Memory.
+// So it does if a coordinate is more than 2⁵² finest bins from Low, or a code no whole number of magnitude at most 2⁵². It panics if set is nil.
 func (k *Pyramid) Prepare(set mat.Matrix) (Histogram, error) {
 	d := len(k.made().p.Low)
 	x, err := features(set, d+k.p.Codes)

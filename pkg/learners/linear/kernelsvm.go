@@ -35,7 +35,7 @@ type KernelSVMProblem struct {
 }
 
 // NewKernelSVMProblem prepares the n×n Gram matrix k of n objects, by kernels.Factor in its full rank. It returns an error if k is not positive
-// semi-definite up to round-off (wrapping metric.ErrNotPSD) or an entry is not finite, if all are 0, if the factor does not fit
+// semi-definite up to round-off, which wraps metric.ErrNotPSD; if an entry is not finite, or all are 0; if the factor does not fit
 // limits.Memory, or if ctx is done. It panics if k is nil or empty. It costs O(n³).
 func NewKernelSVMProblem(ctx context.Context, k mat.Symmetric) (*KernelSVMProblem, error) {
 	if matrix.IsNil(k) || k.SymmetricDim() == 0 {
