@@ -29,7 +29,7 @@ func TestRegistry(t *testing.T) {
 		if e.Shape == "" || e.Licence == "" || e.Citation == "" || (e.Bytes() == 0) != named {
 			t.Errorf("%s lacks shape, licence, citation or size: %+v", name, e)
 		}
-		if want := slices.Contains([]string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "nist16", "mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos"}, name); e.Default != want {
+		if want := slices.Contains([]string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "usps", "nist16", "mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos"}, name); e.Default != want {
 			t.Errorf("%s: default is %v", name, e.Default)
 		}
 		for _, f := range e.Files {

@@ -62,7 +62,7 @@ func SetNames() []string {
 	for _, e := range registry {
 		_, text := tableForms[e.Name]
 		_, prtools := prtoolsForms[e.Name]
-		if text || prtools {
+		if text || prtools || e.Name == uspsName {
 			out = append(out, e.Name)
 		}
 	}
@@ -80,6 +80,8 @@ func SetNames() []string {
 //     integer codes, 15 classes; three rows stand twice.
 //   - pendigits: 10992×16, digits; the first 7494 rows are the training part.
 //   - nist16: 2000×256, images of 16×16 pixels 0..144 stored row by row, digits.
+//   - usps: 9298×256, images of 16×16 pixels -1..1 stored row by row, digits; the first
+//     USPSTrain rows are the training part.
 //   - mfeat: 2000×111, digits: the 64 Karhunen-Loève coefficients and then the 47
 //     Zernike moments. Perez-Suay and Ferri (2013) used 1710×104 features of a
 //     proprietary collection, BDG100; this set can stand in for it and is not it.
@@ -118,6 +120,13 @@ func (s *Store) loadSet(name string) (*Set, error) {
 			return nil, err
 		}
 		return loadPRTools(form.name, paths, form.columns, form.height)
+	}
+	if name == uspsName {
+		paths, err := s.present(name, uspsFiles)
+		if err != nil {
+			return nil, err
+		}
+		return loadUSPS(paths)
 	}
 	if _, err := lookup(registry, name); err != nil {
 		return nil, err

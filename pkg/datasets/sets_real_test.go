@@ -46,6 +46,7 @@ func TestRealSets(t *testing.T) {
 		"balance-scale": {4, []int{288, 49, 288}, 1, 5},
 		"soybean-large": {35, []int{40, 20, 10, 10, 40, 20, 10, 10, 10, 40, 10, 16, 10, 10, 10}, 0, 6},
 		"pendigits":     {16, []int{1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055}, 0, 100},
+		"usps":          {256, []int{1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821}, -1, 1},
 		"nist16":        {256, two, 0, 144},
 		"mfeat":         {111, two, -16.45930481, 777.86182699},
 	} {
@@ -62,7 +63,7 @@ func TestRealSets(t *testing.T) {
 			}
 		})
 	}
-	if len(datasets.SetNames()) != 8 {
+	if len(datasets.SetNames()) != 9 {
 		t.Errorf("names are %q", datasets.SetNames())
 	}
 }

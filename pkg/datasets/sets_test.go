@@ -138,7 +138,7 @@ func TestStoreSetErrors(t *testing.T) {
 	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Suggestion != "wine" {
 		t.Errorf("an unknown name: %v", err)
 	}
-	const want = "datasets: mnist is not a set of labelled vectors, want one of wine, iris, ionosphere, balance-scale, soybean-large, pendigits, nist16, mfeat"
+	const want = "datasets: mnist is not a set of labelled vectors, want one of wine, iris, ionosphere, balance-scale, soybean-large, pendigits, usps, nist16, mfeat"
 	if _, err := store.Set("mnist"); err == nil || err.Error() != want {
 		t.Errorf("MNIST: %v, want %s", err, want)
 	}

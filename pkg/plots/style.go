@@ -20,8 +20,8 @@ import (
 const Grey = -1
 
 // palette is the colour set of Okabe and Ito (2008, "Color Universal Design"),
-// ordered so that neighbours differ most; yellow is last since it is weak on
-// white.
+// ordered so that neighbours differ most; yellow is the last of its eight since it
+// is weak on white. Two dark colours follow, so that ten classes have one each.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -31,6 +31,8 @@ var palette = []color.NRGBA{
 	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
 	{0x00, 0x00, 0x00, 0xff}, // black
 	{0xf0, 0xe4, 0x42, 0xff}, // yellow
+	{0x33, 0x22, 0x88, 0xff}, // indigo
+	{0x66, 0x33, 0x00, 0xff}, // brown
 }
 
 var (

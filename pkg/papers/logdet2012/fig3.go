@@ -53,7 +53,7 @@ const (
 	caltechPhotos = "Caltech-101, our features"
 )
 
-// madeUpDigits are the images of smoke scale.
+// madeUpDigits are the images of smoke scale, of Fig. 2(c, d) too.
 const madeUpDigits = "made-up digits"
 
 // The base kernels of the figure.
