@@ -42,7 +42,6 @@ var Fig3 = experiment.Spec{
 	Trial:   fig3Trial,
 	Views:   fig3Views,
 	Claims:  fig3Claims,
-	Pending: true,
 	Cost:    52 * time.Second,
 }
 

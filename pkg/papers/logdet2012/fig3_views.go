@@ -2,6 +2,7 @@ package logdet2012
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -129,9 +130,9 @@ func drawBeside(all []results, rule string, more ...string) plots.Drawing {
 				d.Text.Rows = append(d.Text.Rows, rateRow(r, imageMethod(rule, k)))
 			}
 		}
-		for i := range imageKernels { // one range for all kernels
+		for i := range imageKernels { // one range for all kernels, between round numbers
 			p := &d.Panels[len(d.Panels)-1-i]
-			p.YMin, p.YMax = low, high
+			p.YMin, p.YMax = 10*math.Floor(low/10), 10*math.Ceil(high/10)
 		}
 	}
 	return d
