@@ -168,7 +168,7 @@ func (q *problem) result(p *point, res learners.Result, proof []float64, support
 	out := Result{Result: res, Support: support}
 	out.Rank = len(p.sigma)
 	if out.Rank > 0 {
-		out.G = mat.DenseCopyOf(p.v)
+		out.G = q.coefficients(p)
 		for i, s := range p.sigma {
 			out.Values = append(out.Values, s-q.tau)
 			row := out.G.RawRowView(i)
@@ -187,6 +187,42 @@ func (q *problem) result(p *point, res learners.Result, proof []float64, support
 	if proof != nil {
 		floats.Scale(1/floats.Norm(proof, math.Inf(1)), proof)
 		out.Certificate = proof
+	}
+	return out
+}
+
+// coefficients returns v of each direction u = K₀^½v, or the v of least length where p.v is ten times longer. Where K₀ is singular, and constraints with large multipliers
+// cancel in its range, the parts of p.v that K₀ maps to 0 would leave nothing but round-off.
+func (q *problem) coefficients(p *point) *mat.Dense {
+	out := mat.DenseCopyOf(p.v)
+	t, r := q.f.Dims()
+	if r == t {
+		return out
+	}
+	across := q.across()
+	u := matrix.Mul(p.t, q.f) // uFᵀF
+	k, _ := u.Dims()
+	for i := range k {
+		floats.Div(u.RawRowView(i), across)
+		floats.Div(u.RawRowView(i), across)
+	}
+	least := matrix.Mul(u, q.f.T())
+	for i := range k {
+		if row := least.RawRowView(i); 10*floats.Norm(row, 2) < floats.Norm(out.RawRowView(i), 2) {
+			out.SetRow(i, row)
+		}
+	}
+	return out
+}
+
+// across returns the diagonal of FᵀF, which is diagonal.
+func (q *problem) across() []float64 {
+	t, r := q.f.Dims()
+	out := make([]float64, r)
+	for i := range t {
+		for j, v := range q.f.RawRowView(i) {
+			out[j] += v * v
+		}
 	}
 	return out
 }

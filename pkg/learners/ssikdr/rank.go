@@ -345,13 +345,8 @@ func (f *factored) answer(b []float64) *point {
 	}
 	var rotation mat.Dense
 	eig.VectorsTo(&rotation)
-	u := matrix.Mul(bd, &rotation)     // columns √x times eigenvectors of W in the coordinates of F
-	across := make([]float64, f.order) // FᵀF
-	for i := range q.objects() {
-		for j, v := range q.f.RawRowView(i) {
-			across[j] += v * v
-		}
-	}
+	u := matrix.Mul(bd, &rotation) // columns √x times eigenvectors of W in the coordinates of F
+	across := q.across()
 	top := mat.NewDense(k, f.order, nil)
 	for i := range k {
 		x := values[f.rank-1-i]
