@@ -56,7 +56,8 @@ func (a *app) fitCommand() *cobra.Command {
 		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) + "\n" + learnerList(model.GramLearners()),
+			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()),
 		Args: tableOrGram("gram"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if gram, err := g.given(c); err != nil || gram {
@@ -222,6 +223,9 @@ var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs
 func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	var names, words []string
 	for _, e := range append(model.Learners(), more...) {
+		if slices.Contains(names, e.Name) { // of a table, and of a Gram matrix with other parameters
+			continue
+		}
 		names = append(names, e.Name)
 		words = append(words, e.Name+"\t"+e.Doc)
 	}

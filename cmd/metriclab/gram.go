@@ -377,7 +377,7 @@ func printViolated(b *strings.Builder, s ltkernel.Solution, cs *lines.Constraint
 			return
 		}
 		c := cs.List[i]
-		fmt.Fprintf(b, "  line %d: %s is %.6g, want %s %v\n", cs.Lines[i], leftSide(c), s.Sides[i], relations[c.Sense], c.Bound)
+		fmt.Fprintf(b, "  line %d: %s is %.6g, want %s %v\n", cs.Lines[i], leftSide(c), s.Sides[i]+0, relations[c.Sense], c.Bound)
 	}
 }
 
