@@ -143,12 +143,12 @@ func (q *problem) scale(constraints []ltkernel.Constraint, slack ltkernel.SlackR
 		case ltkernel.SlackL1:
 			q.hi[k] = c
 			if v := c * size; math.IsInf(v, 1) || v == 0 {
-				return &ltkernel.ConstraintError{Index: k, Err: errors.New("C times its size under K₀ overflows float64, or is 0: scale the data")}
+				return &ltkernel.ConstraintError{Index: k, Err: errors.New("the price C times its size under K₀ overflows float64, or is 0: scale the data")}
 			}
 		case ltkernel.SlackL2:
 			q.rho[k] = 1 / (c * q.unit)
 			if v := q.rho[k] / (size * size); math.IsInf(v, 1) || v == 0 || q.rho[k] == 0 || math.IsInf(q.rho[k], 1) {
-				return &ltkernel.ConstraintError{Index: k, Err: errors.New("C times its squared size under K₀ overflows float64, or is 0: scale the data")}
+				return &ltkernel.ConstraintError{Index: k, Err: errors.New("the price C times its squared size under K₀ overflows float64, or is 0: scale the data")}
 			}
 		}
 		if constraints[k].Sense == ltkernel.SenseExactly {
