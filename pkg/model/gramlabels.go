@@ -23,8 +23,8 @@ import (
 // FitGramLabels learns a kernel from the Gram matrix k0 of objects, n×n, and a class per object. k0 is copied. It is Fit for objects without
 // vectors: a learner of pairs sees those of Fit for the same labels and seed.
 //
-// It returns an *OptionError if the recipe is not allowed (see GramRecipe.Resolved), whose Labels need not be set; an error if there are fewer or more labels than
-// objects, one class only, or a label that no file could have; one that wraps ErrZero if the learned metric is 0; those of
+// It returns an *OptionError if the recipe is not allowed (see GramRecipe.Resolved); its Labels need not be set. It returns an error if there are fewer or more labels
+// than objects, one class only, or a label that no file could have. An error that wraps ErrZero says that the learned metric is 0. Besides, there are the errors of
 // kernels.CheckGram for k0, and those of the learner. It panics if k0 is nil or empty.
 func FitGramLabels(ctx context.Context, k0 mat.Symmetric, labels []string, r GramRecipe, p Progress) (*Gram, error) {
 	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {

@@ -84,6 +84,27 @@ func (e *EigenSym) VectorsTo(dst *mat.Dense) {
 	dst.Copy(e.vectors)
 }
 
+// Factor returns F, n×r, with A = FFᵀ for a positive semi-definite A: the unit eigenvectors times the roots of their eigenvalues, in
+// ascending order. Eigenvalues of at most n·2⁻⁵² times the largest are round-off and left out; one column remains at least. It panics
+// unless Factorize has computed eigenvectors.
+func (e *EigenSym) Factor() *mat.Dense {
+	if e.vectors == nil {
+		panic("spectral: EigenSym without eigenvectors")
+	}
+	n := len(e.values)
+	low := 0
+	for low < n-1 && e.values[low] <= float64(n)*0x1p-52*e.values[n-1] {
+		low++
+	}
+	f := mat.DenseCopyOf(e.vectors.Slice(0, n, low, n))
+	for i := range n {
+		for j, w := range e.values[low:] {
+			f.RawRowView(i)[j] *= math.Sqrt(max(w, 0))
+		}
+	}
+	return f
+}
+
 // eigen returns the eigenvalues of a, ascending, and the eigenvectors as the columns of v if they are wanted.
 func eigen(a mat.Symmetric, vectors bool) (values []float64, v *mat.Dense, ok bool) {
 	n := a.SymmetricDim()

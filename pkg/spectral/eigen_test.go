@@ -76,6 +76,36 @@ func blocksOf(rng *rand.Rand, m int, scales ...float64) *mat.SymDense {
 	return a
 }
 
+// TestFactor: FFᵀ is the matrix, to round-off, and F has a column for each direction that is not round-off.
+func TestFactor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 7))
+	for _, tt := range []struct{ n, rank int }{{1, 1}, {5, 5}, {40, 3}, {160, 20}} {
+		x := mat.NewDense(tt.n, tt.rank, nil)
+		x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
+		a := mat.NewSymDense(tt.n, nil)
+		a.SymOuterK(1, x)
+		var eig spectral.EigenSym
+		if !eig.Factorize(a, true) {
+			t.Fatal("no eigenvectors")
+		}
+		f := eig.Factor()
+		if _, r := f.Dims(); r != tt.rank {
+			t.Errorf("n = %d, rank %d: %d columns", tt.n, tt.rank, r)
+		}
+		var got mat.Dense
+		got.Mul(f, f.T())
+		got.Sub(&got, a)
+		if off := mat.Norm(&got, math.Inf(1)); off > 1e-13*float64(tt.n)*mat.Norm(a, math.Inf(1)) {
+			t.Errorf("n = %d, rank %d: FFᵀ is off by %v", tt.n, tt.rank, off)
+		}
+	}
+	var zero spectral.EigenSym
+	zero.Factorize(mat.NewSymDense(3, nil), true)
+	if r, c := zero.Factor().Dims(); r != 3 || c != 1 {
+		t.Errorf("of the zero matrix: %d×%d, want 3×1", r, c)
+	}
+}
+
 // TestEigenSymTiny: of matrices with tiny blocks, gonum's results are wrong by up to 1e122 times, or it panics.
 func TestEigenSymTiny(t *testing.T) {
 	rng := rand.New(rand.NewPCG(42, 1))

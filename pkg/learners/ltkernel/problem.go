@@ -48,21 +48,7 @@ func factor(k *mat.SymDense) (*mat.Dense, error) {
 	if !eig.Factorize(k, true) {
 		return nil, errors.New("ltkernel: k0: its eigenvalues overflow float64: scale the data down")
 	}
-	t := k.SymmetricDim()
-	values := eig.Values(nil)
-	low := 0
-	for low < t-1 && values[low] <= float64(t)*0x1p-52*values[t-1] {
-		low++
-	}
-	var v mat.Dense
-	eig.VectorsTo(&v)
-	f := mat.DenseCopyOf(v.Slice(0, t, low, t))
-	for i := range t {
-		for j, w := range values[low:] {
-			f.RawRowView(i)[j] *= math.Sqrt(max(w, 0))
-		}
-	}
-	return f, nil
+	return eig.Factor(), nil
 }
 
 // newDual returns the dual over the rows of f, each constraint divided by sigma: its size under ffᵀ, or its bound if that is larger. If k0 is not nil, it is the Gram

@@ -193,21 +193,7 @@ func factor(k *mat.SymDense) (*mat.Dense, error) {
 	if !eig.Factorize(k, true) {
 		return nil, errOverflow
 	}
-	t := k.SymmetricDim()
-	values := eig.Values(nil)
-	low := 0
-	for low < t-1 && values[low] <= float64(t)*0x1p-52*values[t-1] {
-		low++
-	}
-	var v mat.Dense
-	eig.VectorsTo(&v)
-	f := mat.DenseCopyOf(v.Slice(0, t, low, t))
-	for i := range t {
-		for j, w := range values[low:] {
-			f.RawRowView(i)[j] *= math.Sqrt(max(w, 0))
-		}
-	}
-	return f, nil
+	return eig.Factor(), nil
 }
 
 // weights returns the weights of the pairs in M, and that of the identity.
