@@ -45,8 +45,8 @@ func (p GraphParams) Resolved() GraphParams { return p }
 // from their squared distances sq, n×n, of which it does not read the diagonal (Belkin, Niyogi, Laplacian Eigenmaps for Dimensionality Reduction and Data Representation, Neural
 // Computation 15, 2003). Of equal distances the lower index is nearer. Points at distance 0 are neighbours like others.
 //
-// It costs O(n² log n). It returns an error if a squared distance is negative, NaN or infinite, if a parameter is out of range, if all weights of a point vanish since Width is far below its distances, if memory does
-// not do, or if ctx is done. It panics if sq is nil or empty.
+// It costs O(n² log n). It returns an error if a squared distance is negative, NaN or infinite, or if a parameter is out of range. So it does if all weights of a point vanish, since Width is far below its
+// distances, if memory does not do, or if ctx is done. It panics if sq is nil or empty.
 func GraphLaplacian(ctx context.Context, sq mat.Symmetric, p GraphParams) (*mat.SymDense, error) {
 	demandGiven("sq", sq)
 	n := sq.SymmetricDim()

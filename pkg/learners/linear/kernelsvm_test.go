@@ -257,3 +257,27 @@ func ExampleFitKernelSVM() {
 	// converged, coefficients [0.125 0.125 -0.125 -0.125]
 	// score 0.250
 }
+
+func ExampleNewKernelSVMProblem() {
+	k := mat.NewSymDense(4, []float64{ // (x·z + 1)² of the corners (1, 1), (−1, −1), (1, −1), (−1, 1)
+		9, 1, 1, 1,
+		1, 9, 1, 1,
+		1, 1, 9, 1,
+		1, 1, 1, 9,
+	})
+	p, err := NewKernelSVMProblem(context.Background(), k) // once for several targets or C
+	if err != nil {
+		panic(err)
+	}
+	y := []classify.Label{classify.Positive, classify.Positive, classify.Negative, classify.Negative}
+	for _, c := range []float64{0.0625, 10} {
+		s, err := p.Fit(context.Background(), rand.New(rand.NewPCG(1, 2)), y, SVMParams{C: c, Tol: 1e-9})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("C = %v: coefficients %.4f\n", c, s.Coefficients())
+	}
+	// Output:
+	// C = 0.0625: coefficients [0.0625 0.0625 -0.0625 -0.0625]
+	// C = 10: coefficients [0.1250 0.1250 -0.1250 -0.1250]
+}

@@ -64,7 +64,7 @@ const (
 // stepper chooses the lengths of steps.
 type stepper struct {
 	q            *problem
-	whole, local float64 // curvature: of all directions, and allowed for now
+	whole, local float64 // curvature: of all directions, and that of the next step
 	last         *point
 }
 
