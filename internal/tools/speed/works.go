@@ -222,7 +222,17 @@ func allWorks(bin, scratch string) []work {
 					return nil
 				}, nil
 			}},
-		eigen("eigenvalues", false), eigen("eigenvectors", true))
+		eigen("eigenvalues", false), eigen("eigenvectors", true),
+		work{panel: matrices, name: "two largest eigenpairs of a Gram matrix", by: "n", fixed: "rank 20", from: 64, most: 4096,
+			prepare: func(_ context.Context, n int) (func() error, error) {
+				a := spectral.Matrix(kernels.Gram(kernels.Linear{}, normal(source(n), n, 20)))
+				return func() error {
+					if r := spectral.Largest(a, 2, spectral.Options{}); r.Status != spectral.Converged {
+						return fmt.Errorf("two largest eigenpairs: %v", r.Status)
+					}
+					return nil
+				}, nil
+			}})
 
 	batch := func(loss string, of triplets.Loss) {
 		run := func(ctx context.Context, n, count int) (func() error, error) {

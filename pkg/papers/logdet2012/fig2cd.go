@@ -26,7 +26,7 @@ var Fig2cd = experiment.Spec{
 	ID:      paperKey + "/fig2cd",
 	Title:   "Digits in the plane: Trace-SSIKDR from 100 labelled digits beside kernel PCA",
 	Source:  "Sections 5.4 and 6.4, Fig. 2(c, d)",
-	Version: 1,
+	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, k := range planeKernels {
@@ -109,18 +109,19 @@ var (
 		{Name: "f1", Meaning: "F1 of each digit among the queries in a plane, left out one by one"},
 		{Name: "wrong", Meaning: "queries that the nearest labelled digits in a plane classify wrongly"},
 		{Name: "rank", Meaning: "rank of the learned W"},
+		{Name: "path", Meaning: "rank of the W of (26) at a τ, with the kernel and C chosen for its top two directions"},
 		{Name: "inner", Meaning: "labelled digits classified wrongly in the validation on them, of the chosen candidate"},
 		{Name: "map", Meaning: "places of queries of one digit in a plane, whose largest coordinate is 1"},
 	}
 	fig2cdColumns = experiment.Columns{
 		experiment.Text("kernel", "the kernel, by its graph"),
 		experiment.Text("kind", "kind of the row"),
-		experiment.Text("method", "what makes the plane").In("f1", "wrong", "rank", "inner", "map"),
+		experiment.Text("method", "what makes the plane").In("f1", "wrong", "rank", "path", "inner", "map"),
 		experiment.Text("queries", "where the queries come from: zip.test, or digits of zip.train that are not known to the methods").In("f1", "wrong", "map"),
 		experiment.Text("rule", "f1: "+voteRule+", the vote of the five nearest queries, or "+meanRule+", the nearest mean of the queries of a digit").In("f1"),
-		experiment.Text("at", "size: which one; inner: the chosen candidate; map: the digit").In("size", "inner", "map"),
-		experiment.Number("value", "", "size: the size; wrong: queries; rank: the rank; inner: digits").In("size", "wrong", "rank", "inner"),
-		experiment.Number("of", "", "size: what it is a part of, or the size itself; wrong: queries judged; rank: the number of labelled digits; inner: digits judged").In("size", "wrong", "rank", "inner"),
+		experiment.Text("at", "size: which one; path: τ as a share of the largest; inner: the chosen candidate; map: the digit").In("size", "path", "inner", "map"),
+		experiment.Number("value", "", "size: the size; wrong: queries; rank, path: the rank; inner: digits").In("size", "wrong", "rank", "path", "inner"),
+		experiment.Number("of", "", "size: what it is a part of, or the size itself; wrong: queries judged; rank, path: the number of labelled digits; inner: digits judged").In("size", "wrong", "rank", "path", "inner"),
 		experiment.Vector("F1 of ", digitCount, "", "F1 of the digit").In("f1"),
 		experiment.Vector("x", mapPoints, "", "first coordinates of queries, NaN beyond the last").In("map"),
 		experiment.Vector("y", mapPoints, "", "second coordinates of queries").In("map"),
@@ -299,6 +300,15 @@ func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		add(table.Key{"kind": "inner", "method": method.name, "at": candidates[c.kernel].label + method.label(c.candidate)}, table.Values{"value": float64(c.wrong), "of": float64(n)})
 		if fit.rank > 0 {
 			add(table.Key{"kind": "rank", "method": method.name}, table.Values{"value": float64(fit.rank), "of": float64(n)})
+		}
+		if method.name == ssikdrTop {
+			path, err := p.path(ctx, c.candidate.c)
+			if err != nil {
+				return nil, err
+			}
+			for i, r := range path {
+				add(table.Key{"kind": "path", "method": method.name, "at": table.Format(s.Taus[i])}, table.Values{"value": float64(r.Rank), "of": float64(n)})
+			}
 		}
 		near, err := fit.place(p.near(method.known, d.labelled))
 		if err != nil {

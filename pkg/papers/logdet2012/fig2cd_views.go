@@ -20,6 +20,7 @@ var fig2cdViews = []experiment.View{
 	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane, three seeds", Draw: drawn("planes of digits", planesIn, drawPlanes)},
 	{Name: "fig2cd-counts", Title: "How many digits each plane separates", Draw: drawn("planes of digits", planesIn, drawPlaneCounts)},
 	{Name: "fig2cd-digits", Title: "Which digits each plane separates", Draw: drawn("planes of digits", planesIn, drawPlaneDigits)},
+	{Name: "fig2cd-path", Title: "Rank of W against τ", Draw: drawn("planes of digits", planesIn, drawPlaneRanks)},
 	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: drawn("planes of digits", planesIn, drawPlaneChoices)},
 }
 
@@ -177,6 +178,33 @@ func drawPlaneDigits(all []planes) plots.Drawing {
 		}
 	}
 	d.Caption = "F1 of each digit by the leave-one-out vote in the plane, mean over seeds, and in brackets the number of seeds with which it is separated. " + planeNote(all)
+	return d
+}
+
+// drawPlaneRanks has ranks against τ on an axis from the largest τ, where W vanishes.
+func drawPlaneRanks(all []planes) plots.Drawing {
+	d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: []string{"kernel", "τ, share of the largest", "rank of W", "least to largest"}}}
+	panel := plots.Panel{Title: "rank of the W of (26)", XLabel: "τ, share of the largest", YLabel: "rank of W", XLog: true}
+	for c, p := range all {
+		path := p.t.Where("kind", "path")
+		line := plots.Line{Name: p.kernel, Color: c}
+		for _, at := range path.Unique("at") {
+			share, err := strconv.ParseFloat(at, 64)
+			if err != nil {
+				judge.Refuse("logdet2012: %s: τ is %q, want a number", p.kernel, at)
+			}
+			ranks := path.Where("at", at).Values("value")
+			s := judge.Summarize(ranks)
+			mean, half := s.Interval()
+			d.Text.Rows = append(d.Text.Rows, []string{p.kernel, at, digitsText(s), fmt.Sprintf("%.0f to %.0f", slices.Min(ranks), slices.Max(ranks))})
+			line.X, line.Y = append(line.X, share), append(line.Y, mean)
+			line.Lo, line.Hi = append(line.Lo, max(mean-half, 0)), append(line.Hi, mean+half)
+		}
+		panel.Marks = append(panel.Marks, line)
+	}
+	panel.Marks = append(panel.Marks, plots.Reference{Name: "the plane", At: dims, Color: plots.Grey})
+	d.Panels = []plots.Panel{panel}
+	d.Caption = "τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds with 95 % intervals. Kernel and C are those chosen for the top two directions. " + planeNote(all)
 	return d
 }
 
