@@ -141,6 +141,9 @@ type Intervals struct {
 	Labels []string // distinct
 	X, Err []float64
 	Color  int
+	// Possible is the range of what X measures, such as {0, 100} of per cent. A
+	// bar ends there, without a cap. Both zero means no bounds.
+	Possible [2]float64
 
 	which, among int // place among the panel's Intervals
 }

@@ -151,7 +151,7 @@ func drawIntervals() Drawing {
 	return Drawing{Panels: []Panel{{
 		Title: "Mean test error over 45 pairs", XLabel: "error (%)",
 		Marks: []Mark{
-			Intervals{Name: "10,000 images", Labels: labels, X: []float64{1.4, 1.3, 4.1, 0.9}, Err: []float64{0.1, 0.15, 0.6, 0.1}},
+			Intervals{Name: "10,000 images", Labels: labels, X: []float64{1.4, 1.3, 4.1, 0.9}, Err: []float64{0.1, 0.15, 0.6, 0.1}, Possible: [2]float64{0.85, 4.4}}, // cuts both ends of bars
 			Intervals{Name: "1,000 images", Labels: labels, X: []float64{2.4, 2.6, math.NaN(), 1.6}, Err: []float64{0.2, 0.4, 0, 0.2}, Color: 1},
 			Reference{Name: "printed value", At: 0.7, Vertical: true, Color: Grey},
 		},

@@ -19,6 +19,9 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 			return nil, err
 		}
 	}
+	if lo, hi := m.possible(); !(lo < hi) {
+		return nil, fmt.Errorf("field Possible is %v, want the lower bound first, or both zero for none", m.Possible)
+	}
 	seen := map[string]bool{}
 	for i, l := range m.Labels {
 		if seen[l] {
@@ -55,7 +58,16 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 	return out, nil
 }
 
+// possible returns the bounds of bars.
+func (m Intervals) possible() (lo, hi float64) {
+	if m.Possible == ([2]float64{}) {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return m.Possible[0], m.Possible[1]
+}
+
 func (m Intervals) extent(p *Panel) (x, y span) {
+	lo, hi := m.possible()
 	var xs, errs []float64
 	for i, v := range m.X {
 		if isFinite(v) {
@@ -65,7 +77,11 @@ func (m Intervals) extent(p *Panel) (x, y span) {
 			}
 		}
 	}
-	return barSpan(xs, errs, p.XLog), emptySpan
+	x = barSpan(xs, errs, p.XLog)
+	if !x.empty() { // what lies beyond the bounds itself is drawn
+		x = span{max(x.lo, min(lo, slices.Min(xs))), min(x.hi, max(hi, slices.Max(xs)))}
+	}
+	return x, emptySpan
 }
 
 func (m Intervals) outside(x axis) int {
@@ -94,15 +110,19 @@ func (m Intervals) draw(f *frame) {
 		}
 		p := vg.Point{X: f.X(f.x.norm(v)), Y: f.Y(1 - row/n)}
 		if m.Err != nil && m.Err[i] > 0 {
-			lo := v - m.Err[i]
+			least, most := m.possible()
+			lo, hi := max(v-m.Err[i], min(least, v)), min(v+m.Err[i], max(most, v))
 			if f.x.log && lo <= 0 {
 				lo = f.x.lo
 			}
-			a, b := f.X(f.x.norm(lo)), f.X(f.x.norm(v+m.Err[i]))
+			a, b := f.X(f.x.norm(lo)), f.X(f.x.norm(hi))
 			f.stroke(s, vg.Point{X: a, Y: p.Y}, vg.Point{X: b, Y: p.Y})
-			for _, x := range []vg.Length{a, b} {
-				if f.ContainsX(x) {
-					f.StrokeLine2(s, x, p.Y-2.5, x, p.Y+2.5)
+			for _, end := range []struct {
+				x   vg.Length
+				cut bool
+			}{{a, v-m.Err[i] < lo}, {b, hi < v+m.Err[i]}} {
+				if f.ContainsX(end.x) && !end.cut {
+					f.StrokeLine2(s, end.x, p.Y-2.5, end.x, p.Y+2.5)
 				}
 			}
 		}

@@ -177,6 +177,7 @@ func TestErrors(t *testing.T) {
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Err: two}}, "Err has 2 elements, Labels has 1"},
 		{Panel{}, []Mark{Intervals{Labels: []string{"a", "a"}, X: two}}, `Labels[1] is "a" for the second time`},
 		{Panel{YLog: true}, []Mark{Intervals{}}, "YLog is true, want false"},
+		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Possible: [2]float64{1, 0}}}, "field Possible is [1 0]"},
 		{Panel{}, []Mark{Intervals{}, Points{}}, "may else have only Reference, has plots.Points"},
 		{Panel{}, []Mark{&Points{}}, "mark 0 is a *plots.Points"},
 		{Panel{}, []Mark{nil}, "mark 0 is a <nil>"},
@@ -229,4 +230,22 @@ func FuzzPoints(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestPossible: a bar ends where its quantity does, and so does the axis; a value beyond is drawn nevertheless.
+func TestPossible(t *testing.T) {
+	for _, c := range []struct {
+		x, err []float64
+		want   span
+	}{
+		{[]float64{1, 99}, []float64{3, 3}, span{0, 100}},
+		{[]float64{1, 2}, []float64{0.5, 1}, span{0.5, 3}},
+		{[]float64{-1, 101}, []float64{1, 1}, span{-1, 101}},
+		{[]float64{1, 2}, nil, span{1, 2}},
+	} {
+		labels := []string{"a", "b"}
+		if got, _ := (Intervals{Labels: labels, X: c.x, Err: c.err, Possible: [2]float64{0, 100}}).extent(&Panel{}); got != c.want {
+			t.Errorf("%v ± %v within 0 to 100: axis %v, want %v", c.x, c.err, got, c.want)
+		}
+	}
 }

@@ -256,8 +256,8 @@ func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 	}
 	for _, f := range families {
 		p := plots.Panel{Title: f.name, XLabel: "error at the end (%)"}
-		validation := plots.Intervals{Name: "validation", Color: 1}
-		test := plots.Intervals{Name: "test", Color: 0}
+		validation := plots.Intervals{Name: "validation", Color: 1, Possible: [2]float64{0, 100}}
+		test := plots.Intervals{Name: "test", Color: 0, Possible: [2]float64{0, 100}}
 		add := func(label string, g *table.Table) {
 			for _, m := range []struct {
 				to   *plots.Intervals

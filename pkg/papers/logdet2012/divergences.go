@@ -30,7 +30,6 @@ var Divergences = experiment.Spec{
 	Version: 1,
 	Ours:    true,
 	Timing:  true,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		all := databases
 		if scale == experiment.Smoke {

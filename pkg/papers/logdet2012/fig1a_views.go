@@ -38,7 +38,7 @@ func drawn[T any](missing string, of func(*table.Table) []T, draw func(all []T) 
 func addErrors(m *plots.Intervals, label string, errors []float64) string {
 	s := summary(errors)
 	mean, half := s.Interval()
-	m.Labels, m.X, m.Err = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half)
+	m.Labels, m.X, m.Err, m.Possible = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half), [2]float64{0, 100}
 	return s.Percent()
 }
 

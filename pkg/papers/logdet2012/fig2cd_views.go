@@ -112,7 +112,7 @@ func drawPlaneCounts(all []planes) plots.Drawing {
 	d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: []string{"kernel", "plane", "queries", "separated (5-NN, F1 ≥ 0.7)", "F1 ≥ 0.8", "separated (class means, F1 ≥ 0.7)", "F1 ≥ 0.8", "mean F1 (5-NN)", "wrong by labelled digits (%)"}}}
 	panel := plots.Panel{Title: "digits separated, queries from zip.test", XLabel: "digits of ten", XMin: 0, XMax: 10}
 	for c, p := range all {
-		marks := plots.Intervals{Name: p.kernel, Color: c}
+		marks := plots.Intervals{Name: p.kernel, Color: c, Possible: [2]float64{0, digitCount}}
 		for _, m := range p.methods() {
 			for _, q := range queryParts {
 				vote := p.f1(m, q, voteRule)

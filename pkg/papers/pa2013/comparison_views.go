@@ -128,7 +128,7 @@ func drawTable2(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(allMethods)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "test error (%)"}
-		ours := plots.Intervals{Name: "ours, k by validation", Color: 0}
+		ours := plots.Intervals{Name: "ours, k by validation", Color: 0, Possible: [2]float64{0, 100}}
 		best := plots.Intervals{Name: "ours, best k on the test rows", Color: 1}
 		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the first class name (k)"}, {"", "ours, k by validation"}}
