@@ -172,7 +172,13 @@ func thisHead(limit time.Duration, now time.Time) (h head, clean bool) {
 	}, clean
 }
 
-func machine(b harness.Build) string { return fmt.Sprintf("%s, %d cores, one used", b.CPU, b.Cores) }
+// machine says how many cores the program may use, of which it uses one.
+func machine(b harness.Build) string {
+	if b.Cores == 1 {
+		return b.CPU + ", one core"
+	}
+	return fmt.Sprintf("%s, %d cores, one used", b.CPU, b.Cores)
+}
 
 // same says that both heads are of one program on one machine.
 func (h head) same(g head) bool {
