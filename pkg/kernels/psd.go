@@ -102,7 +102,7 @@ func CheckGram(k mat.Symmetric) error {
 	}
 	values := eig.Values(nil)
 	if low, high := values[0], values[n-1]; low < -metric.PSDTolerance*max(high, 0) {
-		return fmt.Errorf("it is %w: smallest eigenvalue %g, largest %g", metric.ErrNotPSD, low, high)
+		return fmt.Errorf("it is %w: smallest eigenvalue %g, largest %g; to go on without its negative part, clip it (in Go kernels.Clip, for new objects, too)", metric.ErrNotPSD, low, high)
 	}
 	return nil
 }
