@@ -112,7 +112,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 			return nil, err
 		}
 		if k := slices.Index(words[:], j); k >= 0 {
-			return nil, notAllowed("column %s is the %s and cannot be dropped", column, []string{"label", "one of chunklets"}[k])
+			return nil, notAllowed("column %s is %s and cannot be dropped", column, []string{"the label", "that of the chunklets"}[k])
 		}
 		if !used[j] {
 			d.Unused = append(d.Unused, t.ColumnName(j))
