@@ -52,14 +52,22 @@ func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
 	var out fitOutputs
 	var g gramFlags
+	var compared tripletFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
-			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()),
-		Args: tableOrGram("gram"),
+			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()) +
+			"\n\nWith --triplets:\n\n" + learnerList(model.TripletLearners()),
+		Args: tableOr("gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if triplets, err := compared.given(c); err != nil || triplets {
+				if err != nil {
+					return err
+				}
+				return a.fitTriplets(c, &f, out.model, &compared)
+			}
 			if gram, err := g.given(c); err != nil || gram {
 				if err != nil {
 					return err
@@ -90,7 +98,9 @@ func (a *app) fitCommand() *cobra.Command {
 			return a.printFit(out.model, d, about, m)
 		},
 	}
-	f.add(c, model.GramLearners()...)
+	f.add(c, append(model.GramLearners(), model.TripletLearners()...)...)
+	compared.add(c, "coordinates of each object, with --coordinates (default 2)")
+	c.Flags().StringVar(&compared.coordinates, "coordinates", "", "CSV or NumPy file for coordinates of the objects, with --triplets")
 	f.known.add(c)
 	g.add(c)
 	c.Flags().StringVar(&out.model, "out", "", "file for the model")
@@ -378,10 +388,13 @@ func loadModel(path string) (*model.Model, error) {
 	}
 	defer f.Close()
 	m, err := model.Load(f)
-	if errors.Is(err, persist.ErrKind) && ofGram(f) {
-		return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
-	}
 	if errors.Is(err, persist.ErrKind) {
+		switch kindOf(f) {
+		case model.GramKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
+		case model.ComparedKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --triplets has coordinates for the objects compared, and no map for new ones: metriclab plot --model %s draws them, fit --coordinates writes them", path, err, path)
+		}
 		return nil, fmt.Errorf("%s: %w; only metriclab fit makes models", path, err)
 	}
 	if err != nil {
