@@ -44,9 +44,10 @@ classifies the others by their kernel values. Euclidean is then the distance und
 between images in the space of the kernel.
 
 ` + aboutTriplets + `
-The error is then that on triplets: the share of answers that the learned kernel, or --dim coordinates of it, contradicts, a tie as
-half of one. Folds are of questions, an object and two to compare with it, so that no
-answer to a question is seen while another is tested. A coin has 50 %. --repeats is 2 by default.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
+The error is then the share of answers that the learned kernel contradicts, or --dim
+coordinates of it, a tie as half of one. Folds are of questions, an object and two to
+compare with it: no answer to a question is seen while another is tested. A coin has
+50 %. --repeats is 2 by default.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
 		Args: tableOr("gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {

@@ -24,18 +24,20 @@ import (
 )
 
 // aboutTriplets is the part of fit's and evaluate's help on relative comparisons.
-const aboutTriplets = `Objects without vectors: --triplets takes comparisons "a is more like near than like
-far" in place of a table, three cells each: a, near, far. Forms and headers are those of
---pairs; anchor, positive and negative name the columns as well. Objects are numbers from 0, or names if a cell is no whole number.
---objects says how many numbers there may be. A .npy array of three columns is what cblearn uses. MAT-files
-such as that of the music set, and JSON with votes such as that of the material set, are read, too. Answers whose
+const aboutTriplets = `Objects without vectors: --triplets takes answers "a is more like near than like far"
+in place of a table, three cells each: a, near, far. Forms and headers are those of a
+file of pairs; anchor, positive and negative name the columns, too. Objects are numbers
+from 0, or names if a cell is no whole number. --objects says how many numbers there
+are. The .npy arrays of cblearn have this form. MAT-files such as that of the music set,
+and JSON with votes such as that of the material set, are read as well. Answers whose
 objects are not distinct, and tied votes, are dropped and counted.`
 
 // aboutFitTriplets is the part of fit's help on what it makes of them.
-const aboutFitTriplets = `fit learns a kernel of the objects that occur. --out is the file for it, and
---coordinates, .csv or .npy, that for --dim coordinates of each object, along which the
-objects vary most; Euclidean distances between them are, in as many dimensions as objects, the learned ones. The CSV file has the
-name or number of the object first. metriclab plot --model draws them. There is no map for new objects.
+const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur. --out is the file of the
+model. --coordinates, .csv or .npy, is that of --dim coordinates of each object, along
+which the objects vary most; the CSV file has the name or number of the object first.
+Distances between coordinates are the learned ones in as many dimensions as objects.
+metriclab plot --model draws the objects. There is no map for new ones.
 
   metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
   metriclab evaluate --triplets answers.csv --learner ste`

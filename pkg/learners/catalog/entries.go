@@ -727,7 +727,7 @@ func comparisons(loss triplets.Loss, doc, from string, own ...Param) Entry {
 		Constructor: "triplets.FitTuned",
 		Params: append(own,
 			of(triplets.BatchParams{}, "Tau", Param{
-				Name: "tau", Doc: "weight of the trace, which makes the rank low; auto tries 10, 1, 0.1 and 0.01 on a fifth of the questions", Type: NumberOrWord,
+				Name: "tau", Doc: "weight of the trace, which makes the rank low; auto tries 100, 10, 1, 0.1 and 0.01 on a fifth of the questions", Type: NumberOrWord,
 				Default: chosenTau, words: []string{chosenTau},
 			}),
 			of(triplets.BatchParams{}.Resolved(), "Tol", Param{Name: "tol", Doc: "residual at which to stop, relative to the objective at 0"}),

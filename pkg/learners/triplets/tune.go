@@ -20,7 +20,7 @@ const TunedVersion = 1
 const DefaultTau = 1.
 
 // tunedTaus are the weights of the trace that FitTuned tries by default, the largest first.
-var tunedTaus = []float64{10, 1, 0.1, 0.01}
+var tunedTaus = []float64{100, 10, 1, 0.1, 0.01}
 
 // tunedFolds says which share of the questions FitTuned holds out, and leastTuned how many questions it wants.
 const (
@@ -31,7 +31,7 @@ const (
 // TunedParams are the parameters of FitTuned. Tau is not read.
 type TunedParams struct {
 	BatchParams
-	// Taus are the candidates for τ, each from 0 to MaxStep; nil means 10, 1, 0.1 and 0.01.
+	// Taus are the candidates for τ, each from 0 to MaxStep; nil means 100, 10, 1, 0.1 and 0.01.
 	Taus []float64 `range:">= 0 and <= 1e100"`
 }
 
@@ -108,7 +108,7 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 		for k, tau := range p.Taus {
 			q := p.BatchParams
 			q.Tau, q.Progress = tau, told(k, fits)
-			if last != nil {
+			if last != nil && mat.Trace(last) > 0 {
 				q.Initial = last
 			}
 			r, err := FitBatch(ctx, n, parts[0], q)

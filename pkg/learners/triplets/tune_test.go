@@ -39,7 +39,7 @@ func TestFitTuned(t *testing.T) {
 		calls := 0
 		p := TunedParams{BatchParams: BatchParams{Loss: loss, Iterations: 200, Progress: func(q learners.Progress) {
 			calls++
-			if q.Cap != 5*200 || q.Iteration < 1 || q.Iteration > q.Cap {
+			if q.Cap != 6*200 || q.Iteration < 1 || q.Iteration > q.Cap {
 				t.Fatalf("%v: progress %+v", loss, q)
 			}
 		}}}
@@ -47,7 +47,7 @@ func TestFitTuned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Errors) != 4 || calls == 0 {
+		if len(r.Errors) != 5 || calls == 0 {
 			t.Fatalf("%v: %+v", loss, r)
 		}
 		best := 0
