@@ -181,6 +181,7 @@ func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int
 	if err != nil {
 		return nil, err
 	}
+	const between = 64 // triplets between reports
 	for pass := range passes {
 		done := 0
 		for o, err := range learners.Run(l, slices.Values(ts)) {
@@ -194,7 +195,7 @@ func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int
 			if pass == passes-1 && o.Mistake {
 				rep.Mistakes++
 			}
-			if p != nil {
+			if p != nil && done%between == 0 {
 				p(pass*len(ts)+done, passes*len(ts))
 			}
 		}

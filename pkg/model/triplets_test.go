@@ -12,6 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -174,7 +176,52 @@ func TestTripletErrors(t *testing.T) {
 	}
 }
 
-// EvaluateTriplets is, split by split, what fits to the training part and counts on the test part are; a coin is at one half.
+// The error of each split is what a fit to the triplets of other folds has on its own, counted one by one.
+func TestEvaluateTripletsBySplit(t *testing.T) {
+	set := compared(9, 7, 120, 0.1)
+	const folds = 3
+	for _, dim := range []int{0, 2} {
+		e, err := model.EvaluateTriplets(t.Context(), set, model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, got := range e.Errors {
+			fold, err := sample.TripletFolds(experiment.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			train := &feedback.Triplets{Name: "t", Objects: 7}
+			var test []metric.Triplet
+			for i, v := range set.List {
+				if fold[i] == s%folds {
+					test = append(test, v)
+				} else {
+					train.List = append(train.List, v)
+				}
+			}
+			c, err := model.FitTriplets(t.Context(), train, model.TripletRecipe{Learner: "ste"}, nil)
+			if err != nil || c.Report().Tau != e.Taus[s] {
+				t.Fatalf("split %d: tau %v, want %v, %v", s, e.Taus[s], c.Report().Tau, err)
+			}
+			sq := ofKernel(c.Kernel())
+			if dim > 0 {
+				z, err := c.Coordinates(t.Context(), dim)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sq = func(i, j int) float64 {
+					a, b := z.Z.At(i, 0)-z.Z.At(j, 0), z.Z.At(i, 1)-z.Z.At(j, 1)
+					return a*a + b*b
+				}
+			}
+			if want := wrong(test, sq); got != want {
+				t.Errorf("dim %d, split %d: error %v, want %v", dim, s, got, want)
+			}
+		}
+	}
+}
+
+// Better learners are below one half; answers by a coin are at one half, whatever learns.
 func TestEvaluateTriplets(t *testing.T) {
 	set := compared(5, 10, 300, 0.1)
 	for _, r := range []model.TripletRecipe{{Learner: "gnmds", Params: map[string]string{"tau": "0.5"}}, {Learner: "erkle", Passes: 2}} {
@@ -222,4 +269,18 @@ func TestLoadTripletsNumbers(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestNumbersOfGivenFiles(t *testing.T) {
+	d := readJudged(t, model.Columns{Unlabelled: true, Drop: []string{"id", "who"}})
+	d.Links = []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 4, Label: metric.Dissimilar}}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: "pola", Given: model.GivenPairs}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	persisttest.Numbers(t, file.Bytes(), model.Load, func(m *model.Model) { _, _ = m.Embed(d.X) })
 }
