@@ -18,12 +18,13 @@ import (
 func (a *app) evaluateCommand() *cobra.Command {
 	var f recipeFlags
 	var g gramFlags
+	var compared tripletFlags
 	var path string
 	var ks []int
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --gram K0.csv --labels L.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -40,16 +41,31 @@ splits there is none.
 ` + aboutTables + "\n\n" + aboutGramLabels + `
 Each split learns from the rows and columns of K0 of its training objects and
 classifies the others by their kernel values. Euclidean is then the distance under K0,
-between images in the space of the kernel.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
-		Args: tableOrGram("gram"),
+between images in the space of the kernel.
+
+` + aboutTriplets + `
+The error is then the share of answers that the learned kernel contradicts, or --dim
+coordinates of it, a tie as half of one. Folds are of questions, an object and two to
+compare with it: no answer to a question is seen while another is tested. A coin has
+50 %. --repeats is 2 by default.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
+		Args: tableOr("gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
+			}
+			if triplets, err := compared.given(c); err != nil || triplets {
+				if err != nil {
+					return err
+				}
+				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
 			}
 			for _, k := range ks {
 				if k < 1 {
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
+			}
+			if f.pairs.file != "" {
+				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
 			}
 			gram, err := g.given(c)
 			if err != nil {
@@ -109,7 +125,8 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 			return a.printEvaluation(d, e)
 		},
 	}
-	f.add(c)
+	f.add(c, model.TripletLearners()...)
+	compared.add(c, "dimensions in which distances count, with --triplets (default: the whole kernel)")
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	g.addLabels(c)
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")

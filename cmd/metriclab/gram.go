@@ -79,7 +79,7 @@ func (g *gramFlags) given(c *cobra.Command) (bool, error) {
 	if changed("labels") && changed("constraints") {
 		return false, usageError{errors.New("flags --constraints and --labels: want one of them")}
 	}
-	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model"}
+	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar"}
 	if !changed("labels") {
 		tables = append(tables, "pairs", "seed")
 	}
@@ -96,7 +96,10 @@ func (g *gramFlags) recipe(c *cobra.Command, f *recipeFlags) (model.GramRecipe, 
 	if f.seed == 0 {
 		return model.GramRecipe{}, usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
 	}
-	if err := atLeastOne(c, "pairs", f.pairs); err != nil {
+	if f.pairs.file != "" {
+		return model.GramRecipe{}, usageError{fmt.Errorf("flag --pairs: %q is not allowed with --gram, want a number: a file of pairs is for tables", f.pairs.file)}
+	}
+	if err := atLeastOne(c, "pairs", f.pairs.count); err != nil {
 		return model.GramRecipe{}, err
 	}
 	params, err := parseParams(f.params)
@@ -105,7 +108,7 @@ func (g *gramFlags) recipe(c *cobra.Command, f *recipeFlags) (model.GramRecipe, 
 	}
 	r := model.GramRecipe{Learner: f.learner, Params: params, Labels: c.Flags().Changed("labels")}
 	if r.Labels {
-		r.Pairs, r.Seed = f.pairs, f.seed
+		r.Pairs, r.Seed = f.pairs.count, f.seed
 	}
 	if r, err = r.Resolved(); err != nil {
 		return model.GramRecipe{}, usageError{err}
@@ -126,16 +129,19 @@ func (g *gramFlags) toEvaluate(c *cobra.Command, f *recipeFlags) (model.GramReci
 	return g.recipe(c, f)
 }
 
-// tableOrGram takes a table as oneTable does, or no argument with the flag of that name.
-func tableOrGram(flag string) cobra.PositionalArgs {
+// tableOr takes a table as oneTable does, or no argument with one of the flags.
+func tableOr(flags ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if !c.Flags().Changed(flag) {
-			return oneTable(c, args)
+		for _, flag := range flags {
+			if !c.Flags().Changed(flag) {
+				continue
+			}
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
+			}
+			return nil
 		}
-		if len(args) > 0 {
-			return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
-		}
-		return nil
+		return oneTable(c, args)
 	}
 }
 
@@ -412,20 +418,24 @@ func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
 	return writeNumbers(ctx, kernel, g.Kernel(), func() error { return persist.WriteFile(out, g) })
 }
 
-// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy. before is called before the
-// file gets its name; an error of it leaves the old file.
+// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy, as writeBefore does.
 func writeNumbers(ctx context.Context, path string, x mat.Matrix, before func() error) error {
+	return writeBefore(path, func(w io.Writer) error {
+		if strings.HasSuffix(strings.ToLower(path), ".npy") {
+			return metric.WriteNPY(w, x)
+		}
+		return writeCSV(ctx, w, x)
+	}, before)
+}
+
+// writeBefore writes a file. before is called before the file gets its name; an error of it leaves the old file.
+func writeBefore(path string, write func(io.Writer) error, before func() error) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort() // does nothing after Commit
-	if strings.HasSuffix(strings.ToLower(path), ".npy") {
-		err = metric.WriteNPY(f, x)
-	} else {
-		err = writeCSV(ctx, f, x)
-	}
-	if err != nil {
+	if err := write(f); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
 	if err := before(); err != nil {
@@ -596,13 +606,16 @@ func loadGram(path string) (*model.Gram, error) {
 	return m, err
 }
 
-// ofGram reports whether an open file is one that fit --gram has written.
-func ofGram(f *os.File) bool {
+// kindOf returns the kind of an open file of package persist, "" of another.
+func kindOf(f *os.File) string {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false
+		return ""
 	}
 	env, err := persist.Read(f)
-	return err == nil && env.Kind == model.GramKind
+	if err != nil {
+		return ""
+	}
+	return env.Kind
 }
 
 // readTold opens a file for read and tells how far it was read.

@@ -78,7 +78,7 @@ With the model of fit --gram --labels and a learner that embeds rows of a table,
 kernel-lmnn, kernel-pca or kernel-fda, what is written are the learner's coordinates,
 and nothing is lacking; those of kernel-pca and kernel-fda are scores about the mean of
 the n objects.`,
-		Args: tableOrGram("cross-gram"),
+		Args: tableOr("cross-gram"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if cross, err := g.given(c); err != nil || cross {
 				if err != nil {
