@@ -88,8 +88,11 @@ func TestCalibrate(t *testing.T) {
 		if e.Feedback != catalog.Pairs && e.Feedback != catalog.Links && e.Feedback != catalog.Classes && e.Feedback != catalog.Data {
 			continue
 		}
-		for _, s := range [][4]int{{200, 10, 3, 1000}, {800, 10, 3, 1000}, {200, 50, 3, 1000}, {200, 10, 10, 1000}, {200, 10, 3, 4000}, {1500, 25, 5, 1000}} {
+		for _, s := range [][4]int{{200, 10, 3, 1000}, {800, 10, 3, 1000}, {500, 150, 4, 2000}, {400, 500, 3, 1000}, {10000, 20, 4, 1000}} {
 			x, y := overlapping(s[0], s[1], s[2])
+			if v, _ := e.Parse(nil); e.Estimate(catalog.Size{Rows: s[0], Features: s[1], Classes: s[2], Pairs: s[3], Passes: 1}, v).Seconds > 30 {
+				continue
+			}
 			ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 			runs, begin := 0, cpu()
 			var err error
@@ -103,7 +106,12 @@ func TestCalibrate(t *testing.T) {
 			if err != nil {
 				state = err.Error()
 			}
-			fmt.Printf("%-14s n=%4d d=%2d c=%2d m=%4d %9.4f s %s\n", e.Name, s[0], s[1], s[2], s[3], used, state)
+			v, err := e.Parse(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := e.Estimate(catalog.Size{Rows: s[0], Features: s[1], Classes: s[2], Pairs: s[3], Passes: 1}, v)
+			fmt.Printf("%-14s n=%5d d=%3d c=%d m=%d %9.4f s, estimate %9.4f s (x %.2f), %.3g MB %s\n", e.Name, s[0], s[1], s[2], s[3], used, c.Seconds, c.Seconds/used, float64(c.Bytes)/1e6, state)
 		}
 	}
 }
