@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"metriclab/internal/cpushare"
+	"metriclab/internal/plural"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/limits"
+	"metriclab/pkg/plots"
 )
 
 // Comparing says how learners are compared.
@@ -662,4 +664,37 @@ func (c *Comparison) Take() (Contender, bool) {
 		return Contender{}, false
 	}
 	return slices.MinFunc(tied, func(a, b Contender) int { return cmp.Compare(a.Seconds, b.Seconds) }), true
+}
+
+// Drawing draws the errors as dots with intervals, the best at the top; name is that of the data.
+func (c *Comparison) Drawing(name string) plots.Drawing {
+	mark := func(m plots.Intervals, label string, s judge.Summary) plots.Intervals {
+		mean, half := s.Interval()
+		m.Labels, m.X, m.Err = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half)
+		return m
+	}
+	possible := [2]float64{0, 100}
+	each := plots.Intervals{Possible: possible}
+	for _, e := range c.Ranked {
+		each = mark(each, e.Recipe.Learner, e.Score.Summary)
+	}
+	marks := []plots.Mark{each}
+	caption := fmt.Sprintf("Error of nearest neighbours under metrics that learners found for %s: %s, %s, %s.", name,
+		plural.Of(c.Rows, "row"), plural.Of(c.Features, "feature"), classesWord(len(c.Classes)))
+	caption += fmt.Sprintf(" %d x %d-fold stratified cross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds)
+	if len(c.Ranked) > 0 && c.Ranked[0].Score.Summary.HasInterval {
+		caption += " Bars are corrected 95 % intervals of Nadeau and Bengio (2003); they do not compare two learners."
+	}
+	if s := c.ByValidation; s != nil {
+		marks = append(marks, mark(plots.Intervals{Color: 1, Possible: possible}, "best by validation", s.Summary))
+		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d folds of its training rows.", c.Validation)
+	}
+	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: "kNN error in %", Marks: marks}}}
+}
+
+func classesWord(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
 }

@@ -136,7 +136,15 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, d, fitting{r, entry, values}, metric.Euclidean{}, p)
+	f := fitting{r, entry, values}
+	n, width := d.Dims()
+	if q := p.Resolved(); q.check(n) == nil { // else evaluate says why
+		classes, _, _ := d.classes()
+		if err := f.room(n-(n+q.Folds-1)/q.Folds, width, len(classes)); err != nil {
+			return nil, err
+		}
+	}
+	return evaluate(ctx, d, f, metric.Euclidean{}, p)
 }
 
 // fitting is how each split fits.

@@ -174,7 +174,7 @@ type Progress func(done, total int)
 // that learners see the same pairs.
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
-// has no labels or one class only, if a cell is missing and must not be, if a
+// has no labels or one class only, if the fit would exceed limits.Memory by its estimate (see Estimate), if a cell is missing and must not be, if a
 // column has no cell at all, and the errors of the learner; and one that wraps ctx's
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
@@ -199,6 +199,10 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 		return nil, err
 	}
 	classes, y := datasets.Classes(d.Labels)
+	n, width := d.Dims()
+	if err := (fitting{r, e, values}).room(n, width, len(classes)); err != nil {
+		return nil, err
+	}
 	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
 	for _, c := range y {
 		m.counts[c]++
