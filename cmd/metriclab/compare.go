@@ -48,6 +48,7 @@ measured, its memory is an estimate.
 Intervals are those of metriclab evaluate. Each learner is compared with the best by the
 corrected resampled t test, and the p-values are corrected for their number (Holm 1979).
 Where the rows do not tell some learners from the best, the cheapest of these is advised.
+The best is chosen by the same errors that the tests use, which flatters it a little.
 
 The least of many errors is too good an estimate: chance helped to choose it. The row
 "best by validation" is honest: each split takes the learner that was best in a
@@ -361,7 +362,11 @@ func advice(r *model.Comparison) string {
 	for _, e := range tied[1:] {
 		others = append(others, e.Recipe.Learner)
 	}
-	s := fmt.Sprintf("These rows do not tell %s from %s. ", best, strings.Join(others, ", "))
+	from := strings.Join(others, ", ")
+	if len(tied) == len(r.Ranked) && len(others) > 1 {
+		from = "any other"
+	}
+	s := fmt.Sprintf("These rows do not tell %s from %s. ", best, from)
 	switch take.Recipe.Learner {
 	case model.Euclidean:
 		return s + "Take euclidean: nothing needs to be learned."

@@ -24,6 +24,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
@@ -123,7 +124,7 @@ const longWork = 20
 // warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
 func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
 	cost, err := model.Estimate(d, recipe)
-	if seconds := cost.Seconds * float64(fits); err == nil && seconds >= longWork {
+	if seconds := cost.Seconds * float64(fits); err == nil && cost.Bytes <= limits.Memory() && seconds >= longWork {
 		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), recipe.Learner, model.Roughly(seconds))
 	}
 }
@@ -297,6 +298,9 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	}
 	if f.learner == "" {
 		return fail(errors.New("flag --learner: none given; metriclab fit --help lists them"))
+	}
+	if strings.Contains(f.learner, ",") {
+		return fail(fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner))
 	}
 	r, columns, err := f.base(c)
 	if err != nil {

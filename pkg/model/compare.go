@@ -40,7 +40,7 @@ type Comparing struct {
 	Done []Trial
 	// Record is given each new trial, one at a time; nil for none. An error ends the comparison.
 	Record func(Trial) error
-	// Ended is told of each learner that has ended; nil for none.
+	// Ended is told of each learner that is left out, before the others begin, and of each that has ended; nil for none.
 	Ended func(Contender)
 }
 
@@ -64,10 +64,10 @@ type State string
 // The states.
 const (
 	Finished   State = "finished"
-	Failed     State = "failed"      // with an error
-	Unfinished State = "unfinished"  // when the time was over
-	LeftOut    State = "left out"    // before it began
-	OtherInput State = "other input" // than a table with classes
+	Failed     State = "failed"            // with an error
+	Unfinished State = "unfinished"        // when the time was over
+	LeftOut    State = "left out"          // before it began
+	OtherInput State = "needs other input" // than a table with classes
 )
 
 // Contender is a learner in a comparison.
@@ -221,7 +221,7 @@ func (f fitting) room(n, width, classes int) error {
 	}
 	advice := "want fewer rows or features, or a higher limit"
 	if _, ok := f.recipe.Params["landmarks"]; ok {
-		advice = "want fewer rows, --param landmarks=500, which learns in the span of so many of them, or a higher limit"
+		advice = "want fewer rows, a higher limit, or landmarks=500 (--param of fit and evaluate), which learns in the span of so many rows"
 	}
 	return fmt.Errorf("model: %w; %s", err, advice)
 }
@@ -321,15 +321,22 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b *entrant) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	ended := c.p.Ended
+	if ended == nil {
+		ended = func(Contender) {}
+	}
+	for _, e := range all {
+		if e.State == LeftOut {
+			ended(e.Contender)
+		}
+	}
 	var finished []*entrant
 	for _, e := range all {
 		if e.State == "" {
 			if err := c.enter(ctx, e); err != nil {
 				return nil, err
 			}
-			if c.p.Ended != nil {
-				c.p.Ended(e.Contender)
-			}
+			ended(e.Contender)
 		}
 		if e.State == Finished {
 			finished = append(finished, e)
@@ -352,8 +359,10 @@ func (c *contest) contender(f fitting) Contender {
 	train := n - test
 	one := func(train, test int) float64 {
 		dims := width
-		if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind {
-			dims = train
+		if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind { // a number for each row that is stored
+			if dims = train; f.recipe.Pairs > 0 {
+				dims = min(train, 2*f.recipe.Pairs)
+			}
 		}
 		queries := test
 		if len(p.Ks) > 1 {
@@ -371,7 +380,7 @@ func (c *contest) contender(f fitting) Contender {
 		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: ")
 	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
 		e.State = LeftOut
-		e.Reason = fmt.Sprintf("all its fits would take %s by a rough estimate, the limit is %s", Roughly(e.Seconds), Roughly(most))
+		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %s", Roughly(e.Seconds), Roughly(most))
 	}
 	return e
 }
@@ -408,7 +417,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 	splits := c.p.Folds * c.p.Repeats
 	var missing []int
 	for s := range splits {
-		if _, ok := c.done[trialKey{e.recipe.Learner, s, 0}]; !ok {
+		if c.missing(e, s, 0) {
 			missing = append(missing, s)
 		}
 	}
@@ -436,14 +445,14 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 		return c.record
 	}
 	switch {
-	case err == nil:
+	case c.known(e.recipe.Learner):
 		e.State = Finished
 		c.score(e)
 	case ctx.Err() != nil:
 		e.State = Unfinished
 		have := 0
 		for s := range splits {
-			if _, ok := c.done[trialKey{e.recipe.Learner, s, 0}]; ok {
+			if !c.missing(e, s, 0) {
 				have++
 			}
 		}
@@ -495,8 +504,7 @@ func (c *contest) ratio() float64 { return 1 / float64(c.p.Folds-1) }
 // validate chooses in each split the learner with the fewest errors in a cross-validation of the training rows.
 func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 	v, splits := c.out.Validation, c.p.Folds*c.p.Repeats
-	if v == 0 || len(finished) < 2 || ctx.Err() != nil {
-		c.unvalidated(ctx)
+	if v == 0 || len(finished) < 2 {
 		return nil
 	}
 	type job struct {
@@ -507,7 +515,7 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 	for _, e := range finished {
 		for s := range splits {
 			for i := range v {
-				if _, ok := c.done[trialKey{e.recipe.Learner, s, i + 1}]; !ok {
+				if c.missing(e, s, i+1) {
 					jobs = append(jobs, job{e, s, i + 1})
 				}
 			}
@@ -544,8 +552,8 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 	if c.record != nil {
 		return c.record
 	}
-	if err != nil {
-		c.unvalidated(ctx)
+	if err != nil && slices.ContainsFunc(jobs, func(j job) bool { return failed[j.e] == nil && c.missing(j.e, j.split, j.inner) }) {
+		c.out.Notes = append(c.out.Notes, "the time was over before the choice by validation was made in all splits: its error is missing")
 		return nil
 	}
 	var chosen []*entrant // among
@@ -587,11 +595,10 @@ func (c *contest) stopped() bool {
 	return c.record != nil
 }
 
-// unvalidated notes that the time did not suffice.
-func (c *contest) unvalidated(ctx context.Context) {
-	if c.out.Validation > 0 && ctx.Err() != nil {
-		c.out.Notes = append(c.out.Notes, "the time was over before the choice by validation was made in all splits: its error is missing")
-	}
+// missing tells whether a trial is not done.
+func (c *contest) missing(e *entrant, split, inner int) bool {
+	_, ok := c.done[trialKey{e.recipe.Learner, split, inner}]
+	return !ok
 }
 
 // innerPart returns the rows of inner fold i, counted from 1, of the training rows of split s, and the other training rows.
@@ -673,12 +680,10 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 		m.Labels, m.X, m.Err = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half)
 		return m
 	}
-	possible := [2]float64{0, 100}
-	each := plots.Intervals{Possible: possible}
+	each := plots.Intervals{Possible: [2]float64{0, 100}}
 	for _, e := range c.Ranked {
 		each = mark(each, e.Recipe.Learner, e.Score.Summary)
 	}
-	marks := []plots.Mark{each}
 	caption := fmt.Sprintf("Error of nearest neighbours under metrics that learners found for %s: %s, %s, %s.", name,
 		plural.Of(c.Rows, "row"), plural.Of(c.Features, "feature"), classesWord(len(c.Classes)))
 	caption += fmt.Sprintf(" %d x %d-fold stratified cross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds)
@@ -686,10 +691,10 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 		caption += " Bars are corrected 95 % intervals of Nadeau and Bengio (2003); they do not compare two learners."
 	}
 	if s := c.ByValidation; s != nil {
-		marks = append(marks, mark(plots.Intervals{Color: 1, Possible: possible}, "best by validation", s.Summary))
+		each = mark(each, "best by validation", s.Summary)
 		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d folds of its training rows.", c.Validation)
 	}
-	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: "kNN error in %", Marks: marks}}}
+	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: "kNN error in %", Marks: []plots.Mark{each}}}}
 }
 
 func classesWord(n int) string {

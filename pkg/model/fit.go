@@ -26,6 +26,9 @@ var euclidean = catalog.Entry{
 	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
 	Feedback: catalog.Data,
 	Version:  1,
+	Cost: func(s catalog.Size, _ catalog.Values) catalog.Cost {
+		return catalog.Cost{Seconds: 1e-5, Bytes: limits.Floats(s.Features, s.Features)}
+	},
 	FitData: func(_ context.Context, x mat.Matrix, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
 		_, d := x.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {

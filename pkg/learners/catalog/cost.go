@@ -221,8 +221,11 @@ func traceSSIKDRCost(s Size, v Values) Cost {
 	return cost(overhead+3e-3*t+1.5e-9*t*t*t, 12*t*t+z.links())
 }
 
-// knnSeconds estimates the time to classify a queries by their neighbours among n rows in r dimensions.
-func knnSeconds(a, n, r float64) float64 { return a * n * (3.5e-11*r + 1e-9) }
+// knnSeconds estimates the time to classify a queries by their neighbours among n rows in r dimensions. In few
+// dimensions a query looks at few rows.
+func knnSeconds(a, n, r float64) float64 {
+	return a * min(n*(3.5e-11*r+1e-9), 2e-6*math.Pow(1.32, r))
+}
 
 // KNN estimates the time to classify queries by their nearest neighbours among so many rows under a metric with that
 // many dimensions.
