@@ -105,7 +105,7 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 				}
 			}
 			if c.Flags().Changed("resume") {
-				if resume, err = outPath("resume", resume, args[0], figure); err != nil {
+				if resume, err = outPath("resume", resume, args[0]); err != nil {
 					return err
 				}
 				if figure != "" && samePath(resume, figure) {
@@ -174,7 +174,7 @@ func (a *app) compare(ctx context.Context, q *comparison) error {
 		}
 		defer j.Close()
 		if len(j.trials) > 0 {
-			fmt.Fprintf(a.err, "%s: %s of an earlier run\n", q.resume, plural.Of(len(j.trials), "finished split"))
+			fmt.Fprintf(a.err, "%s: %s of an earlier run\n", q.resume, plural.Of(len(j.trials), "finished trial"))
 		}
 		q.plan.Done, q.plan.Record = j.trials, j.record
 	}

@@ -215,15 +215,19 @@ func (f fitting) cost(rows, features, classes int) catalog.Cost {
 // room returns an error unless a fit to n rows fits limits.Memory by its estimate.
 func (f fitting) room(n, width, classes int) error {
 	c := f.cost(n, width, classes)
-	err := limits.Check(fmt.Sprintf("%s on %d rows of %d features, by a rough estimate,", f.recipe.Learner, n, width), c.Bytes)
+	what := fmt.Sprintf("a fit to %s of %s", plural.Of(n, "row"), plural.Of(width, "feature"))
+	if f.recipe.Pairs > 0 {
+		what += fmt.Sprintf(" and %s", plural.Of(f.recipe.Pairs, "pair"))
+	}
+	err := limits.Check(what+", by a rough estimate,", c.Bytes)
 	if err == nil {
 		return nil
 	}
-	advice := "want fewer rows or features, or a higher limit"
+	advice := "want fewer of them, or a higher limit"
 	if _, ok := f.recipe.Params["landmarks"]; ok {
 		advice = "want fewer rows, a higher limit, or landmarks=500 (--param of fit and evaluate), which learns in the span of so many rows"
 	}
-	return fmt.Errorf("model: %w; %s", err, advice)
+	return fmt.Errorf("model: %s: %w; %s", f.recipe.Learner, err, advice)
 }
 
 // contest is a comparison that runs.
@@ -234,7 +238,7 @@ type contest struct {
 	y     []int
 	folds [][]int // of each repeat
 	cpu   *cpushare.Meter
-	inner []Plan // of the splits' validation
+	dense *Data // of sparse rows, once a learner needs it
 
 	mu     sync.Mutex // of what follows, and of Record
 	done   map[trialKey]Trial
@@ -377,7 +381,7 @@ func (c *contest) contender(f fitting) Contender {
 	e := Contender{Recipe: f.recipe, Cost: f.cost(train, width, classes), P: math.NaN(), Holm: math.NaN()}
 	e.Seconds = total * float64(p.Folds*p.Repeats) / float64(min(runtime.GOMAXPROCS(0), p.Folds*p.Repeats))
 	if err := f.room(train, width, classes); err != nil {
-		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: ")
+		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
 	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
 		e.State = LeftOut
 		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %s", Roughly(e.Seconds), Roughly(most))
@@ -423,7 +427,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 	}
 	var err error
 	if len(missing) > 0 {
-		if e.d, err = c.d.forRecipe(e.recipe, e.entry); err == nil {
+		if err = c.give(e); err == nil {
 			told := c.p.Progress
 			if told != nil {
 				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
@@ -460,6 +464,23 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 	default:
 		e.State, e.Reason = Failed, err.Error()
 	}
+	return nil
+}
+
+// give gives a learner its rows, one dense copy of sparse ones to all that need it.
+func (c *contest) give(e *entrant) error {
+	if c.d.Sparse == nil || e.recipe.keepsSparse(e.entry) {
+		e.d = c.d
+		return nil
+	}
+	if c.dense == nil {
+		d, err := c.d.forRecipe(e.recipe, e.entry)
+		if err != nil {
+			return err
+		}
+		c.dense = d
+	}
+	e.d = c.dense
 	return nil
 }
 
@@ -521,8 +542,7 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 			}
 		}
 		if e.d == nil { // all its splits were done before
-			var err error
-			if e.d, err = c.d.forRecipe(e.recipe, e.entry); err != nil {
+			if err := c.give(e); err != nil {
 				return err
 			}
 		}

@@ -269,7 +269,7 @@ func TestCompareLeavesOut(t *testing.T) {
 	p := quick
 	p.Ended = func(e model.Contender) { told = append(told, string(e.State)+" "+e.Recipe.Learner) }
 	c, _ := runComparison(t, d, []string{"fda", "kernel-fda"}, p)
-	if s, why := state(c, "kernel-fda"); s != model.LeftOut || !strings.Contains(why, "kernel-fda on 40 rows of 4 features") || !strings.Contains(why, "250 KiB") || len(c.Ranked) != 1 {
+	if s, why := state(c, "kernel-fda"); s != model.LeftOut || !strings.Contains(why, "a fit to 40 rows of 4 features") || !strings.Contains(why, "250 KiB") || len(c.Ranked) != 1 {
 		t.Errorf("%s: %s", s, why)
 	}
 	if want := []string{"left out kernel-fda", "finished fda"}; !slices.Equal(told, want) {

@@ -189,7 +189,7 @@ func imagesOf(of func(Size, Values) Cost) func(Size, Values) Cost {
 		z := sizesOf(s)
 		q := rankOf(z, z.n, v)
 		t := s
-		t.Features = int(q)
+		t.Features = int(min(q, math.MaxInt32))
 		return inKernelSpace(z, q, of(t, v))
 	}
 }
