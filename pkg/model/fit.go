@@ -202,16 +202,16 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 		return nil, err
 	}
 	classes, y := datasets.Classes(d.Labels)
-	n, width := d.Dims()
-	if err := (fitting{r, e, values}).room(n, width, len(classes)); err != nil {
-		return nil, err
-	}
 	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
 	for _, c := range y {
 		m.counts[c]++
 	}
 	used, err := d.forRecipe(r, e)
 	if err != nil {
+		return nil, err
+	}
+	n, width := d.Dims()
+	if err := (fitting{r, e, values}).room(n, width, len(classes)); err != nil {
 		return nil, err
 	}
 	x, rep, err := m.prepare(used, inPlace || used != d)

@@ -101,10 +101,11 @@ func projectionCost(s Size, _ Values) Cost {
 	return cost(overhead+1e-8*z.n*z.d+1.2e-10*z.n*z.d*q+5e-11*q*q*q, z.n*z.d+4*q*q)
 }
 
-// covarianceCost is that of learners with decompositions of d×d matrices.
+// covarianceCost is that of learners with decompositions of the order of the features, or of the rows if these are fewer.
 func covarianceCost(s Size, _ Values) Cost {
 	z := sizesOf(s)
-	return cost(overhead+1e-8*z.n*z.d+1.5e-10*z.n*z.d*z.d+2e-10*z.d*z.d*z.d, z.n*z.d+4*z.d*z.d)
+	q := z.small()
+	return cost(overhead+1e-8*z.n*z.d+1.5e-10*z.n*z.d*q+2e-10*q*q*z.d, z.n*z.d+2*z.d*q+2*q*q)
 }
 
 func (z sizes) itmlStep() float64 { return 1e-8*z.d + 1e-10*z.d*z.d }
