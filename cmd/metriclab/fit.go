@@ -41,7 +41,8 @@ numbers as they are read: a cell takes 8 bytes, a class 16 and the text of each
 class. A table that takes more than --max-memory, or a row of text that takes more
 than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
 one, too. Rows of a regular file are counted first; from a pipe the table takes
-twice its memory for a moment.
+twice its memory for a moment. A fit that takes more than --max-memory by a rough
+estimate is refused before it starts, and one that takes long is told of.
 
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
