@@ -161,7 +161,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -178,6 +178,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab data get                 fetch the data that full scale needs
   metriclab fit DATA.csv             learn a metric on your own table and save it
   metriclab evaluate DATA.csv        its nearest-neighbour error, beside Euclidean
+  metriclab compare DATA.csv         learners ranked by it, and which to take
   metriclab transform DATA.csv       the table embedded by a fitted metric
   metriclab plot DATA.csv            the same, drawn
   metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction

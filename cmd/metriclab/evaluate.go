@@ -109,6 +109,7 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				if err != nil {
 					return nil, err
 				}
+				a.warnLong(d, recipe, folds*repeats)
 				e, err := model.Evaluate(c.Context(), d, recipe, plan)
 				if err != nil {
 					return nil, tableError(err)
@@ -276,19 +277,20 @@ type evaluatedScore struct {
 	Ks     []int     `json:"k"`      // taken in each split
 }
 
-func evaluationJSON(d *model.Data, e *model.Evaluation) evaluated {
-	mean := func(s judge.Summary) evaluatedMean {
-		if !s.HasInterval {
-			return evaluatedMean{Mean: s.Mean}
-		}
-		return evaluatedMean{s.Mean, new(s.Half)}
+func meanJSON(s judge.Summary) evaluatedMean {
+	if !s.HasInterval {
+		return evaluatedMean{Mean: s.Mean}
 	}
+	return evaluatedMean{s.Mean, new(s.Half)}
+}
+
+func evaluationJSON(d *model.Data, e *model.Evaluation) evaluated {
 	out := evaluated{
 		Data: d.Name, Rows: e.Rows, Features: e.Features, Classes: map[string]int{}, Recipe: e.Recipe,
 		Folds: e.Plan.Folds, Repeats: e.Plan.Repeats, Seed: e.Plan.Seed, Ks: e.Plan.Ks, Level: 0.95,
-		Learner:    evaluatedScore{mean(e.Learner.Summary), e.Learner.Errors, e.Learner.Ks},
-		Euclidean:  evaluatedScore{mean(e.Baseline.Summary), e.Baseline.Errors, e.Baseline.Ks},
-		Difference: mean(e.Difference), Notes: append([]string{}, e.Notes...), Verdict: verdict(e),
+		Learner:    evaluatedScore{meanJSON(e.Learner.Summary), e.Learner.Errors, e.Learner.Ks},
+		Euclidean:  evaluatedScore{meanJSON(e.Baseline.Summary), e.Baseline.Errors, e.Baseline.Ks},
+		Difference: meanJSON(e.Difference), Notes: append([]string{}, e.Notes...), Verdict: verdict(e),
 		IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 	for i, c := range e.Classes {

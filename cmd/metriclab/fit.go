@@ -24,6 +24,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
@@ -40,7 +41,8 @@ numbers as they are read: a cell takes 8 bytes, a class 16 and the text of each
 class. A table that takes more than --max-memory, or a row of text that takes more
 than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
 one, too. Rows of a regular file are counted first; from a pipe the table takes
-twice its memory for a moment.
+twice its memory for a moment. A fit that takes more than --max-memory by a rough
+estimate is refused before it starts, and one that takes long is told of.
 
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
@@ -126,12 +128,24 @@ func (a *app) fit(ctx context.Context, path string, f *recipeFlags, columns mode
 		if err != nil {
 			return nil, err
 		}
+		a.warnLong(d, recipe, 1)
 		return model.FitInPlace(ctx, d, recipe, progress)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return d, m, nil
+}
+
+// longWork is the estimated time in seconds from which on it is told.
+const longWork = 20
+
+// warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
+func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
+	cost, err := model.Estimate(d, recipe)
+	if seconds := cost.Seconds * float64(fits); err == nil && cost.Bytes <= limits.Memory() && seconds >= longWork {
+		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), recipe.Learner, model.Roughly(seconds))
+	}
 }
 
 // fitOutputs are the files of a fitted model: its own, and those of two matrices if they are wanted.
@@ -239,6 +253,23 @@ type recipeFlags struct {
 // recipeNames are the flags that a model answers for.
 var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
+// once is a text that may be given once.
+type once struct {
+	text  *string
+	given bool
+	hint  string
+}
+
+func (o *once) String() string { return *o.text }
+func (o *once) Type() string   { return "string" }
+func (o *once) Set(text string) error {
+	if o.given {
+		return fmt.Errorf("given twice (%s, %s); %s", *o.text, text, o.hint)
+	}
+	*o.text, o.given = text, true
+	return nil
+}
+
 // add adds the flags. more are learners that the command has beside those of tables.
 func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	var names, words []string
@@ -249,18 +280,23 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 		names = append(names, e.Name)
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
+	f.addTable(c)
+	c.Flags().Var(&once{text: &f.learner, hint: "metriclab compare runs several learners on the same splits"}, "learner", strings.Join(names, ", "))
+	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
+	completeFlag(c, "learner", completeWords(words...))
+}
+
+// addTable adds the flags without those of one learner.
+func (f *recipeFlags) addTable(c *cobra.Command) {
 	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
-	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
-	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
 	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
 	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
 	c.Flags().BoolVar(&f.raw, "no-standardise", false, "leave the features as they are")
 	addFormat(c, &f.format)
-	completeFlag(c, "learner", completeWords(words...))
 	completeFlag(c, "header", completeWords("auto", "yes", "no"))
 	completeFlag(c, "impute", completeWords("none", "mean"))
 	c.ValidArgsFunction = completeTables
@@ -278,22 +314,51 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	fail := func(err error) (model.Recipe, model.Columns, error) {
 		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
-	var err error
+	if err := f.checkRows(c, table); err != nil {
+		return model.Recipe{}, model.Columns{}, err
+	}
+	if f.learner == "" {
+		return fail(errors.New("flag --learner: none given; metriclab fit --help lists them"))
+	}
+	if strings.Contains(f.learner, ",") {
+		return fail(fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner))
+	}
+	r, columns, err := f.base(c)
+	if err != nil {
+		return r, columns, err
+	}
+	r.Learner = f.learner
+	if r.Params, err = parseParams(f.params); err != nil {
+		return fail(err)
+	}
+	if r, err = r.Resolved(); err != nil {
+		return fail(err)
+	}
+	return r, columns, nil
+}
+
+// checkRows finds out how the table is read.
+func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 	if f.rows, err = formatOf(f.format, table); err == nil {
 		err = f.rows.checkFlags(c)
 	}
 	if err != nil {
-		return model.Recipe{}, model.Columns{}, err
+		return err
 	}
 	given, err := f.given(c)
 	if err != nil {
-		return model.Recipe{}, model.Columns{}, err
+		return err
 	}
 	if f.label == "" && !f.rows.sparse && given == "" {
-		return fail(errors.New("flag --label: no column given, want its name or number"))
+		return usageError{errors.New("flag --label: no column given, want its name or number")}
 	}
-	if f.learner == "" {
-		return fail(errors.New("flag --learner: none given; metriclab fit --help lists them"))
+	return nil
+}
+
+// base returns the columns, and a recipe without a learner and its parameters.
+func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error) {
+	fail := func(err error) (model.Recipe, model.Columns, error) {
+		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
 	header, err := datasets.ParseHeader(f.header)
 	if err != nil {
@@ -308,18 +373,12 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if err := atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes); err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
-	params, err := parseParams(f.params)
+	given, err := f.given(c)
 	if err != nil {
-		return fail(err)
+		return model.Recipe{}, model.Columns{}, err
 	}
-	r, err := model.Recipe{
-		Learner: f.learner, Params: params, Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed,
-		ImputeMean: f.impute == "mean", Raw: f.raw,
-	}.Resolved()
-	if err != nil {
-		return fail(err)
-	}
-	return r, model.Columns{Header: header, Label: f.label, Unlabelled: given != "", Chunklets: f.known.chunklets, Drop: f.drop}, nil
+	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},
+		model.Columns{Header: header, Label: f.label, Unlabelled: given != "", Chunklets: f.known.chunklets, Drop: f.drop}, nil
 }
 
 // parseParams reads the values of --param.

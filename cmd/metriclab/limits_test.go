@@ -98,7 +98,7 @@ func TestFlagLimits(t *testing.T) {
 	}{
 		{fit("--pairs", most), exitUsage, "pairs: 9223372036854775807 is not allowed, want 1 to 1000000000"},
 		{fit("--passes", most), exitUsage, "passes: 9223372036854775807 is not allowed, want 1 to 1000000000"},
-		{fit("--pairs", "1000000000"), exitFailed, "1000000000 pairs of rows would take 22.4 GiB"},
+		{fit("--pairs", "1000000000"), exitFailed, "pola: a fit to 10 rows of 3 features and 1000000000 pairs, by a rough estimate, would take 22.4 GiB"},
 		{evaluate("--folds", most), exitUsage, "folds: 9223372036854775807 is not allowed, want 2 to the number of rows, 10"},
 		{evaluate("--repeats", most), exitUsage, "repeats: 9223372036854775807 is not allowed, want 1 to 1000000"},
 		{evaluate("--repeats", "1000000", "--max-memory", "1MiB"), exitUsage, "1000000 x 5 splits of 10 rows would take"},

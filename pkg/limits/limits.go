@@ -46,9 +46,9 @@ type MemoryError struct {
 
 func (e *MemoryError) Error() string {
 	if e.Bytes == 0 {
-		return fmt.Sprintf("%s takes more than the limit of %s (flag --max-memory, limits.SetMemory)", e.What, size(e.Limit))
+		return fmt.Sprintf("%s takes more than the limit of %s (flag --max-memory, limits.SetMemory)", e.What, Size(e.Limit))
 	}
-	return fmt.Sprintf("%s would take %s of memory, the limit is %s (flag --max-memory, limits.SetMemory)", e.What, size(e.Bytes), size(e.Limit))
+	return fmt.Sprintf("%s would take %s of memory, the limit is %s (flag --max-memory, limits.SetMemory)", e.What, Size(e.Bytes), Size(e.Limit))
 }
 
 // Check returns a *MemoryError that names what if it takes more bytes than
@@ -168,7 +168,8 @@ var units = map[string]int64{
 // Floats is the size in bytes of a product of so many float64.
 func Floats(sizes ...int) int64 { return Product(append([]int{8}, sizes...)...) }
 
-func size(bytes int64) string {
+// Size writes a number of bytes for people, such as "1.5 GiB"; math.MaxInt64 is "more than 8 EiB".
+func Size(bytes int64) string {
 	if bytes == math.MaxInt64 {
 		return "more than 8 EiB"
 	}

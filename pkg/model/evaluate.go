@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -138,7 +139,15 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if err := d.check(""); err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, d, fitting{r, entry, values}, metric.Euclidean{}, p)
+	f := fitting{r, entry, values}
+	n, width := d.Dims()
+	if q := p.Resolved(); q.check(n) == nil { // else evaluate says why
+		classes, _, _ := d.classes()
+		if err := f.room(n-(n+q.Folds-1)/q.Folds, width, len(classes)); err != nil {
+			return nil, err
+		}
+	}
+	return evaluate(ctx, d, f, metric.Euclidean{}, p)
 }
 
 // fitting is how each split fits.
@@ -165,28 +174,13 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 	}
 	e := &Evaluation{Recipe: f.recipe, Plan: p, Rows: n, Features: width}
 	var y []int
-	e.Classes, y = datasets.Classes(d.Labels)
-	e.Counts = make([]int, len(e.Classes))
-	for _, c := range y {
-		e.Counts[c]++
-	}
-	for i, c := range e.Counts {
-		if c < p.Folds {
-			note := fmt.Sprintf("class %q has %d rows, fewer than folds: some folds have none of it", e.Classes[i], c)
-			if c == 1 {
-				note = fmt.Sprintf("class %q has 1 row, which is wrong whenever it is tested", e.Classes[i])
-			}
-			e.Notes = append(e.Notes, note)
-		}
-	}
+	e.Classes, e.Counts, y = d.classes()
+	e.Notes = p.rare(e.Classes, e.Counts)
 	splits := p.Folds * p.Repeats
 	for _, s := range []*Score{&e.Learner, &e.Baseline} {
 		s.Errors, s.Ks = make([]float64, splits), make([]int, splits)
 	}
-	folds := make([][]int, p.Repeats)
-	for i := range folds {
-		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
-	}
+	folds := p.divisions(y)
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
 		if err := e.split(ctx, d, f, baseline, y, folds[s/p.Folds], s); err != nil {
 			if ctx.Err() != nil {
@@ -216,45 +210,16 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 
 // split fits and classifies one fold of one division.
 func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, fold []int, s int) error {
-	var train, test []int
-	for i, part := range fold {
-		if part == s%e.Plan.Folds {
-			test = append(test, i)
-		} else {
-			train = append(train, i)
-		}
-	}
-	parts := [2]*Data{d.Rows(train), d.Rows(test)}
-	ytrain, want := make([]int, len(train)), make([]int, len(test))
-	for k, i := range train {
-		ytrain[k] = y[i]
-	}
-	for k, i := range test {
-		want[k] = y[i]
-	}
-	m := &Model{recipe: f.recipe, layout: d.Layout}
-	x, _, err := m.prepare(parts[0], true)
+	train, test := part(fold, s%e.Plan.Folds)
+	t, err := f.train(ctx, d, y, train, test, e.Plan.pairs(s))
 	if err != nil {
-		return err
-	}
-	queries := parts[1].matrix()
-	if parts[1].X != nil {
-		if queries, err = m.Prepare(queries); err != nil {
-			return err
-		}
-	}
-	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, f.entry, f.values, x, ytrain, nil, rng, nil); err != nil {
 		return err
 	}
 	for _, judged := range []struct {
 		score  *Score
 		metric metric.SqDister
-	}{{&e.Learner, m.metric}, {&e.Baseline, baseline}} {
-		// The rows are copies, and to embed them may take long.
-		v, err := abandon.Do(ctx, "model", func(ctx context.Context) (verdict, error) {
-			return e.Plan.judge(ctx, judged.metric, x, ytrain, queries, want)
-		})
+	}{{&e.Learner, t.model.metric}, {&e.Baseline, baseline}} {
+		v, err := t.judge(ctx, judged.metric, e.Plan)
 		if err != nil {
 			return err
 		}
@@ -263,8 +228,98 @@ func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline met
 	return nil
 }
 
+// classes returns the classes, the number of rows of each, and that of each row.
+func (d *Data) classes() (classes []string, counts, y []int) {
+	classes, y = datasets.Classes(d.Labels)
+	counts = make([]int, len(classes))
+	for _, c := range y {
+		counts[c]++
+	}
+	return classes, counts, y
+}
+
+// rare returns notes on classes of few rows.
+func (p Plan) rare(classes []string, counts []int) (notes []string) {
+	for i, c := range counts {
+		if c < p.Folds {
+			note := fmt.Sprintf("class %q has %d rows, fewer than folds: some folds have none of it", classes[i], c)
+			if c == 1 {
+				note = fmt.Sprintf("class %q has 1 row, which is wrong whenever it is tested", classes[i])
+			}
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// divisions returns the number of the fold of each row, for each repeat.
+func (p Plan) divisions(y []int) [][]int {
+	folds := make([][]int, p.Repeats)
+	for i := range folds {
+		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
+	}
+	return folds
+}
+
+// pairs returns the source of the pairs of split s.
+func (p Plan) pairs(s int) *rand.Rand {
+	return experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
+}
+
+// part returns the rows outside of a fold and those in it.
+func part(fold []int, k int) (train, test []int) {
+	for i, other := range fold {
+		if other == k {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return train, test
+}
+
+// trained is a model of some rows, with other rows to judge it by.
+type trained struct {
+	model        *Model
+	x, queries   mat.Matrix // prepared
+	ytrain, want []int
+}
+
+// train learns all from the rows train of d, and prepares the rows test.
+func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *rand.Rand) (trained, error) {
+	t := trained{ytrain: make([]int, len(train)), want: make([]int, len(test))}
+	for k, i := range train {
+		t.ytrain[k] = y[i]
+	}
+	for k, i := range test {
+		t.want[k] = y[i]
+	}
+	t.model = &Model{recipe: f.recipe, layout: d.Layout}
+	var err error
+	if t.x, _, err = t.model.prepare(d.Rows(train), true); err != nil {
+		return t, err
+	}
+	tested := d.Rows(test)
+	t.queries = tested.matrix()
+	if tested.X != nil {
+		if t.queries, err = t.model.Prepare(t.queries); err != nil {
+			return t, err
+		}
+	}
+	return t, t.model.learn(ctx, f.entry, f.values, t.x, t.ytrain, nil, rng, nil)
+}
+
+// judge classifies the rows to judge by, under a metric.
+func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (verdict, error) {
+	// The rows are copies, and to embed them may take long.
+	return abandon.Do(ctx, "model", func(ctx context.Context) (verdict, error) {
+		return p.judge(ctx, m, t.x, t.ytrain, t.queries, t.want)
+	})
+}
+
 // verdict is the share of wrong test rows of a split, and the number of neighbours that it took.
 type verdict struct {
+	wrong int
 	error float64
 	k     int
 }
@@ -291,7 +346,7 @@ func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []in
 	if err != nil {
 		return verdict{}, err
 	}
-	return verdict{float64(wrong[0]) / float64(len(want)), k}, nil
+	return verdict{wrong[0], float64(wrong[0]) / float64(len(want)), k}, nil
 }
 
 // parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the

@@ -27,6 +27,9 @@ var euclidean = catalog.Entry{
 	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
 	Feedback: catalog.Data,
 	Version:  1,
+	Cost: func(s catalog.Size, _ catalog.Values) catalog.Cost {
+		return catalog.Cost{Seconds: 1e-5, Bytes: limits.Floats(s.Features, s.Features)}
+	},
 	FitData: func(_ context.Context, x mat.Matrix, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
 		_, d := x.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
@@ -206,7 +209,7 @@ type Progress func(done, total int)
 // that learners see the same pairs. With Recipe.Given it draws none: the pairs are d.Links, in their order, and no labels are needed.
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
-// has no labels or one class only, if a cell is missing and must not be, if a
+// has no labels or one class only, if the fit would exceed limits.Memory by its estimate (see Estimate), if a cell is missing and must not be, if a
 // column has no cell at all, and the errors of the learner; and one that wraps ctx's
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
@@ -243,6 +246,10 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	}
 	used, err := d.forRecipe(r, e)
 	if err != nil {
+		return nil, err
+	}
+	n, width := d.Dims()
+	if err := (fitting{r, e, values}).room(n, width, len(classes)); err != nil {
 		return nil, err
 	}
 	x, rep, err := m.prepare(used, inPlace || used != d)

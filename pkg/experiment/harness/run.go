@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/cpushare"
 	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/table"
@@ -203,7 +204,7 @@ type runner struct {
 	store  *jobStore
 	result *Result
 	total  int
-	meter  *meter
+	meter  *cpushare.Meter
 
 	ready chan *plan // whose last job has ended, to be drawn; holds all plans
 
@@ -271,7 +272,7 @@ func (c *Config) open(ctx context.Context, plans []*plan) (*jobStore, *hold, err
 // newRunner returns what runs the pending jobs of the plans, with an empty outcome of each.
 func newRunner(cfg *Config, store *jobStore, plans []*plan) (*runner, map[*plan]*Outcome) {
 	r := &runner{
-		cfg: cfg, store: store, result: &Result{}, ready: make(chan *plan, len(plans)), meter: newMeter(cfg.World.processCPU),
+		cfg: cfg, store: store, result: &Result{}, ready: make(chan *plan, len(plans)), meter: cpushare.New(cfg.World.processCPU),
 		left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{},
 	}
 	outcomes := map[*plan]*Outcome{}
@@ -618,13 +619,13 @@ func (r *runner) do(ctx context.Context, t task) ended {
 }
 
 // measured runs a trial and its clocks.
-func measured(ctx context.Context, s experiment.Spec, env experiment.Env, job Job, w World, m *meter) (rows *table.Table, info runInfo, stack string, err error) {
-	account := m.begin()
-	laps := &laps{now: w.now, cpu: func() time.Duration { return m.read(account) }}
+func measured(ctx context.Context, s experiment.Spec, env experiment.Env, job Job, w World, m *cpushare.Meter) (rows *table.Table, info runInfo, stack string, err error) {
+	account := m.Begin()
+	laps := &laps{now: w.now, cpu: func() time.Duration { return m.Read(account) }}
 	env.Lap = laps.start
 	start := w.now()
 	rows, stack, err = trial(ctx, s, &env, job)
-	end, used := w.now(), m.end(account)
+	end, used := w.now(), m.End(account)
 	return rows, runInfo{
 		Build: w.Build, Host: w.Host, PID: w.PID, Start: start.UTC(), End: end.UTC(),
 		WallS: end.Sub(start).Seconds(), CPUS: used.Seconds(), PeakRSSKiB: w.peakRSSKiB(),

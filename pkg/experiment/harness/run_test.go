@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/cpushare"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -365,7 +366,7 @@ func TestRunStoreFails(t *testing.T) {
 	cfg.Workers = 1
 	full := errors.New("no space left on device")
 	puts := 0
-	r := &runner{cfg: &cfg, store: openStore(cfg.Folders.Store), result: &Result{}, meter: newMeter(cfg.World.processCPU), left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{}}
+	r := &runner{cfg: &cfg, store: openStore(cfg.Folders.Store), result: &Result{}, meter: cpushare.New(cfg.World.processCPU), left: map[*plan]int{}, wall: map[*plan]time.Duration{}, count: map[*plan]int{}}
 	r.store.write = func(path string, data []byte) error {
 		if puts++; puts == 3 {
 			return full

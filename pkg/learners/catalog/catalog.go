@@ -130,6 +130,8 @@ type Entry struct {
 	Params      []Param
 	Version     int    // of the values it computes
 	Constructor string // the exported Go function behind it, package.Name
+	// Cost estimates a fit, see Estimate; nil of learners that take neither pairs of vectors nor a data set.
+	Cost func(s Size, v Values) Cost
 
 	// Bounded says that memory stays bounded over an endless stream. A batch
 	// learner holds what its data set needs and is not marked.

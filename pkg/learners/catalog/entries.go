@@ -41,6 +41,7 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.POLAVersion,
 		Constructor: "pairs.NewPOLA",
+		Cost:        polaCost,
 		Params:      polaParams,
 		Bounded:     true,
 		Kind:        pairs.POLAKind,
@@ -56,6 +57,7 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.KernelPOLAVersion,
 		Constructor: "pairs.NewKernelPOLA",
+		Cost:        kernelPOLACost,
 		Params:      slices.Concat(polaParams, kernelParams),
 		Kind:        pairs.KernelPOLAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
@@ -74,6 +76,7 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.PAVersion,
 		Constructor: "pairs.NewPA",
+		Cost:        polaCost,
 		Params: []Param{
 			choice("rule", "hard margin, slack in the loss (PA-I), its square (PA-II), or least squares (PA-LS)",
 				pairs.PlainPA.String(), pairs.PAI.String(), pairs.PAII.String(), pairs.PALS.String()),
@@ -112,6 +115,7 @@ var entries = []Entry{
 		Feedback:    Pairs,
 		Version:     pairs.LEGOVersion,
 		Constructor: "pairs.NewLEGO",
+		Cost:        legoCost,
 		Params: []Param{
 			of(pairs.LEGOParams{}.Resolved(), "Eta", Param{
 				Name: "eta", Doc: "weight of the loss against the divergence from the last matrix",
@@ -253,6 +257,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     pairs.BatchPOLAVersion,
 		Constructor: "pairs.FitBatchPOLA",
+		Cost:        batchPOLACost,
 		Params: append(slices.Clone(polaParams),
 			of(pairs.BatchPOLAParams{}.Resolved(), "Beta", Param{
 				Name: "beta", Doc: "largest hinge loss of a pair that is accepted",
@@ -279,6 +284,7 @@ var entries = []Entry{
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
 		Chunklets:   true,
+		Cost:        rcaCost,
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets")},
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
@@ -291,6 +297,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     kernelized.Version + pairs.RCAVersion,
 		Constructor: "kernelized.Fit",
+		Cost:        closedInKernelSpace,
 		Embeds:      true,
 		Chunklets:   true,
 		Params:      slices.Concat([]Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets, over the dimensions that the rows span")}, kernelParams, kernelLandmarks),
@@ -308,6 +315,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     itml.Version,
 		Constructor: "itml.Fit",
+		Cost:        itmlCost,
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams),
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlOf("itml", v)
@@ -330,6 +338,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     itml.KernelVersion,
 		Constructor: "itml.FitKernelRows",
+		Cost:        kernelITMLCost,
 		Params: slices.Concat(itmlSlack, itmlParams, kernelParams, []Param{
 			of(itml.KernelParams{}, "Landmarks", Param{
 				Name: "landmarks", Doc: "approximation: the metric is learned in the span of so many rows, which represent the others, and only they are stored; 0 means exact", Default: "0",
@@ -366,6 +375,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     itml.Version,
 		Constructor: "itml.FitLabels",
+		Cost:        itmlLabelsCost,
 		Params:      slices.Concat(itmlSlack, itmlStart, itmlParams, itmlDraws),
 		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
 			p, err := itmlLabels(v)
@@ -387,6 +397,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     itml.Version,
 		Constructor: "itml.FitTuned",
+		Cost:        itmlTunedCost,
 		Params: slices.Concat(itmlParams, itmlDraws, []Param{
 			of(itml.TunedParams{}.Resolved(), "Folds", Param{
 				Name: "folds", Doc: "parts of the cross-validation",
@@ -412,6 +423,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     iplr.Version,
 		Constructor: "iplr.FitLabels",
+		Cost:        iplrCost,
 		Params: slices.Concat([]Param{
 			choice("basis", "means of classes or, if k is more, centres of each class, if less, of the means; the means of k classes drawn; the top singular vectors; centres of clusters; rows drawn; combinations of rows drawn",
 				iplr.BasisClasses.String(), iplr.BasisRandomClasses.String(), iplr.BasisSingular.String(), iplr.BasisKMeans.String(), iplr.BasisRows.String(), iplr.BasisCoefficients.String()),
@@ -453,6 +465,7 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     labels.PCAVersion,
 		Constructor: "labels.FitPCA",
+		Cost:        projectionCost,
 		Params: []Param{count(">= 1 and <= the smaller of the numbers of rows and columns", Param{
 			Name: "dim", Doc: "number of components", Default: "2",
 		})},
@@ -471,6 +484,7 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     kernelized.Version + labels.PCAVersion,
 		Constructor: "kernelized.FitPCA",
+		Cost:        closedInKernelSpace,
 		Embeds:      true,
 		Params: slices.Concat([]Param{
 			of(kernelized.PCAParams{}, "Dim", Param{Name: "dim", Doc: "number of components", Default: "2"}),
@@ -488,6 +502,7 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     labels.LSAVersion,
 		Constructor: "labels.FitLSA",
+		Cost:        projectionCost,
 		Params: []Param{
 			of(labels.LSAParams{}, "K", Param{Name: "dim", Doc: "number of components", Default: "2"}),
 			choice("centring", "what is subtracted first: nothing, or the mean row, which makes it pca", "none", "mean"),
@@ -507,6 +522,7 @@ var entries = []Entry{
 		Feedback:    Data,
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
+		Cost:        covarianceCost,
 		Params:      []Param{invCovRidge},
 		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
 			return labels.FitInvCov(ctx, x, labels.InvCovParams{Ridge: v.Float("ridge")})
@@ -519,6 +535,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     labels.FDAVersion,
 		Constructor: "labels.FitFDA",
+		Cost:        covarianceCost,
 		Params: []Param{
 			of(labels.FDAParams{}.Resolved(), "K", Param{
 				Name: "dim", Doc: "number of directions; 0 means all that separate class means",
@@ -540,6 +557,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     kernelized.Version + labels.FDAVersion,
 		Constructor: "kernelized.FitFDA",
+		Cost:        closedInKernelSpace,
 		Embeds:      true,
 		Params: slices.Concat([]Param{
 			of(kernelized.FDAParams{}.Resolved(), "K", Param{
@@ -558,6 +576,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     labels.LMNNVersion,
 		Constructor: "labels.FitLMNN",
+		Cost:        lmnnCost,
 		Params:      lmnnParams,
 		FitData:     fitLMNN,
 	},
@@ -568,6 +587,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     kernelized.Version + labels.LMNNVersion,
 		Constructor: "kernelized.Fit",
+		Cost:        imagesOf(lmnnCost),
 		Embeds:      true,
 		Params:      slices.Concat(lmnnParams, kernelParams, kernelLandmarks),
 		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, progress Progress) (KernelResult, error) {
@@ -583,6 +603,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     labels.MCMLVersion,
 		Constructor: "labels.FitMCML",
+		Cost:        mcmlCost,
 		Params:      mcmlParams,
 		FitData:     fitMCML,
 	},
@@ -593,6 +614,7 @@ var entries = []Entry{
 		Feedback:    Classes,
 		Version:     kernelized.Version + labels.MCMLVersion,
 		Constructor: "kernelized.Fit",
+		Cost:        imagesOf(mcmlCost),
 		Embeds:      true,
 		Params:      slices.Concat(mcmlParams, kernelParams, kernelLandmarks),
 		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, progress Progress) (KernelResult, error) {
@@ -608,6 +630,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     ssikdr.Version,
 		Constructor: "ssikdr.Fit",
+		Cost:        traceSSIKDRCost,
 		Embeds:      true,
 		Params:      slices.Concat(ssikdrParams, itmlBounds[:len(itmlBounds)-1], kernelParams), // all but tol, which ssikdr has, too
 		GramParams:  ssikdrParams,

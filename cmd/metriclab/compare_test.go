@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writeBlobs writes a table of three classes that overlap.
+func writeBlobs(t *testing.T, name string, n int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString("u,v,w,class\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%.3f,%.3f,%.3f,%c\n", rng.NormFloat64()+2*float64(i%3), rng.NormFloat64(), 9*rng.NormFloat64(), 'a'+rune(i%3))
+	}
+	writeTest(t, name, b.String())
+}
+
+// The numbers are those of evaluate, and the figure has all of them.
+func TestCompareIsEvaluate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 60)
+	c := newCommand(toys(nil))
+	names := []string{"fda", "pola", "euclidean", "logdet"}
+	if code := c.run("compare", "t.csv", "--label", "class", "--learners", strings.Join(names, ","), "--repeats", "2", "--seed", "5", "--json", "--figure", "c.svg"); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	var all compared
+	if err := json.Unmarshal(c.out.Bytes(), &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Ranked) != len(names) || len(all.Chosen) != 10 || !all.Complete {
+		t.Fatalf("%+v", all)
+	}
+	for _, r := range all.Ranked {
+		if code := c.run("evaluate", "t.csv", "--label", "class", "--learner", r.Recipe.Learner, "--repeats", "2", "--seed", "5", "--json"); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+		var one evaluated
+		if err := json.Unmarshal(c.out.Bytes(), &one); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(one.Learner.Errors, r.Errors) || !slices.Equal(one.Learner.Ks, r.Ks) || *one.Learner.Half != *r.Half {
+			t.Errorf("%s: %v, evaluate says %v", r.Recipe.Learner, r.Errors, one.Learner.Errors)
+		}
+		if svg := readTest(t, "c.svg"); !strings.Contains(svg, ">"+r.Recipe.Learner+"<") || !strings.Contains(svg, ">best by validation<") {
+			t.Errorf("the figure lacks %s, or the choice", r.Recipe.Learner)
+		}
+	}
+}
+
+// endAt ends a context once a text is written.
+type endAt struct {
+	bytes.Buffer
+	text string
+	end  func()
+}
+
+func (w *endAt) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if strings.Contains(w.String(), w.text) {
+		w.end()
+	}
+	return n, err
+}
+
+// An interrupt ranks what is done, with exit code 130, and the same command goes on to the same ranking.
+func TestCompareInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 60)
+	args := []string{"compare", "t.csv", "--label", "class", "--learners", "mcml,fda,pola,euclidean", "--repeats", "2", "--resume", "j.jsonl"}
+	whole := newCommand(toys(nil))
+	if code := whole.run(args[:len(args)-2]...); code != exitOK {
+		t.Fatal(whole.err.String())
+	}
+	for _, end := range []string{"euclidean: error", "fda: error", "pola: error"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := newCommand(toys(nil))
+		told := &endAt{text: end, end: cancel}
+		c.app.err = told
+		if code := execute(ctx, c.app, args); code != exitInterrupted {
+			t.Fatalf("%s: exit code %d: %s", end, code, told.String())
+		}
+		for _, want := range []string{"Interrupted. The same command goes on from j.jsonl.", "\neuclidean ", "Unfinished: "} {
+			if end == "pola: error" && want == "Unfinished: " {
+				want = "the time was over before the choice by validation"
+			}
+			if !strings.Contains(c.out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", end, want, c.out.String())
+			}
+		}
+	}
+	f, err := os.OpenFile("j.jsonl", os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"learner":"po`) // of a killed run
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := newCommand(toys(nil))
+	if code := c.run(args...); code != exitOK || c.out.String() != whole.out.String() {
+		t.Errorf("exit code %d, after interrupts\n%s%s\nwithout\n%s", code, c.err.String(), c.out.String(), whole.out.String())
+	}
+	if code := c.run(args...); code != exitOK || c.out.String() != whole.out.String() {
+		t.Errorf("exit code %d, from a whole journal\n%s%s", code, c.err.String(), c.out.String())
+	}
+	// Of the time limit, too.
+	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "pola-batch,euclidean", "--repeats", "1", "--time-limit", "1ns"); code != exitFailed || !strings.Contains(c.out.String(), "Left out: euclidean: ") {
+		t.Errorf("exit code %d, %s", code, c.out.String())
+	}
+}

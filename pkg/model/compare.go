@@ -1,0 +1,725 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"metriclab/internal/cpushare"
+	"metriclab/internal/plural"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/plots"
+)
+
+// Comparing says how learners are compared.
+type Comparing struct {
+	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work.
+	Plan
+	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
+	// alone; 0 leaves this out, otherwise at least 2.
+	Validation int
+	// MostSeconds leaves out learners that would take longer, by estimate, on as many processors as there are; 0
+	// leaves out none.
+	MostSeconds float64
+	// CPU reads the CPU time of the process; nil measures none.
+	CPU func() time.Duration
+	// Done are trials of an earlier run, which are not run again. Those of other learners and splits are ignored.
+	Done []Trial
+	// Record is given each new trial, one at a time; nil for none. An error ends the comparison.
+	Record func(Trial) error
+	// Ended is told of each learner that is left out, before the others begin, and of each that has ended; nil for none.
+	Ended func(Contender)
+}
+
+// Trial is what a learner did in one split.
+type Trial struct {
+	Learner string `json:"learner"`
+	Version int    `json:"version"` // of the learner
+	Split   int    `json:"split"`   // repeat·folds + fold
+	// Inner is the number from 1 of the fold of the training rows that was classified; 0 if it was the test rows of
+	// the split.
+	Inner   int     `json:"inner,omitempty"`
+	Wrong   int     `json:"wrong"` // rows
+	Rows    int     `json:"rows"`  // classified
+	K       int     `json:"k"`
+	Seconds float64 `json:"cpu_seconds"` // of the fit and its preparation; 0 if not measured
+}
+
+// State says how far a learner came.
+type State string
+
+// The states.
+const (
+	Finished   State = "finished"
+	Failed     State = "failed"            // with an error
+	Unfinished State = "unfinished"        // when the time was over
+	LeftOut    State = "left out"          // before it began
+	OtherInput State = "needs other input" // than a table with classes
+)
+
+// Contender is a learner in a comparison.
+type Contender struct {
+	// Recipe is resolved; of a learner that needs other input it has the name only.
+	Recipe Recipe
+	State  State
+	// Reason says why it has not finished.
+	Reason string
+	// Cost is the estimate of a fit, and Seconds that of all fits and neighbours on as many processors as there are.
+	Cost    catalog.Cost
+	Seconds float64
+	// Score is its error, if it has finished.
+	Score Score
+	// Fit is the mean CPU time of a fit in seconds; 0 if not measured.
+	Fit float64
+	// Difference is its error minus that of the best, paired by split; P the p-value of the corrected resampled t test
+	// that there is none (judge.ResampledP); Holm the same, corrected for as many learners as were compared with the
+	// best. P and Holm are NaN of the best, and below judge.MinTrials splits.
+	Difference judge.Summary
+	P, Holm    float64
+}
+
+// Comparison is what Compare found.
+type Comparison struct {
+	Plan       Plan // resolved
+	Validation int
+	Rows       int
+	Features   int // 0 of objects with a Gram matrix
+	Classes    []string
+	Counts     []int
+	// Ranked are the learners that have finished, the one of least error first, of equals the one of least estimated cost.
+	Ranked []Contender
+	// Others are those that have not finished.
+	Others []Contender
+	// ByValidation is the error of the procedure that takes in each split the learner that was best in an inner
+	// cross-validation of its training rows; nil if there is none. Chosen is the learner taken in each split.
+	ByValidation *Score
+	Chosen       []string
+	Notes        []string
+	// Err is the error of the context if that was done first.
+	Err error
+}
+
+// level is the chance of a false rejection among all learners.
+const level = 0.05
+
+// Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base
+// holds what is common to the recipes; its Learner and Params must be empty, and its Pairs and Passes are for the
+// learners that take them. names are those of Learners or aliases; nil means all.
+//
+// Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
+// is left out before it starts if the estimates say that a fit does not fit limits.Memory or that it takes more than
+// MostSeconds. One that fails is in Others with its error. Once ctx is done, what has finished is ranked, the rest is
+// in Others, and Err is the error of ctx.
+//
+// The best of several errors is too good an estimate of the error of the best: chance helped to choose it. So, with
+// Validation, each split takes the learner with the fewest errors in a cross-validation of its training rows, of equals
+// that of least cost, and ByValidation is the error of that procedure on the test rows.
+//
+// It returns an *OptionError if names or plan are not allowed, the errors of d, and that of Record. It panics if d is
+// nil or has no rows.
+func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Comparing) (*Comparison, error) {
+	if base.Learner != "" || len(base.Params) > 0 {
+		return nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
+	}
+	fits, others, err := contenders(base, names)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.check(""); err != nil {
+		return nil, err
+	}
+	return compare(ctx, d, fits, others, p)
+}
+
+// Comparable returns the recipes that Compare has for the names of learners, and what needs other input if names is nil.
+// Errors are those of Compare.
+func Comparable(base Recipe, names []string) ([]Recipe, []Contender, error) {
+	fits, others, err := contenders(base, names)
+	var recipes []Recipe
+	for _, f := range fits {
+		recipes = append(recipes, f.recipe)
+	}
+	return recipes, others, err
+}
+
+func contenders(base Recipe, names []string) (fits []fitting, others []Contender, err error) {
+	if names == nil {
+		for _, e := range Learners() {
+			names = append(names, e.Name)
+		}
+		for _, e := range catalog.All() {
+			if !slices.Contains(names, e.Name) {
+				others = append(others, Contender{Recipe: Recipe{Learner: e.Name}, State: OtherInput, Reason: fmt.Sprintf("it learns from %s, not from a table with classes", e.Feedback)})
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		r := base
+		r.Learner, r.Pairs, r.Passes = name, 0, 0
+		_, e, _, err := r.resolve()
+		if err != nil {
+			return nil, nil, err
+		}
+		if seen[e.Name] {
+			return nil, nil, notAllowed("learner %s is given twice", e.Name)
+		}
+		seen[e.Name] = true
+		if Draws(e.Feedback) {
+			r.Pairs = base.Pairs
+		}
+		if e.Feedback == catalog.Pairs {
+			r.Passes = base.Passes
+		}
+		r, e, values, err := r.resolve()
+		if err != nil {
+			return nil, nil, err
+		}
+		fits = append(fits, fitting{r, e, values})
+	}
+	if len(fits) == 0 {
+		return nil, nil, notAllowed("learners: none given, want at least one")
+	}
+	return fits, others, nil
+}
+
+// Estimate returns what a fit of r on the rows of d costs, roughly: see catalog.Cost. It returns the *OptionError of
+// Recipe.Resolved. It panics if d is nil or has no rows.
+func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
+	r, e, values, err := r.resolve()
+	if err != nil {
+		return catalog.Cost{}, err
+	}
+	n, width := d.Dims()
+	classes, _, _ := d.classes()
+	return fitting{r, e, values}.cost(n, width, len(classes)), nil
+}
+
+func (f fitting) cost(rows, features, classes int) catalog.Cost {
+	return f.entry.Estimate(catalog.Size{Rows: rows, Features: features, Classes: classes, Pairs: f.recipe.Pairs, Passes: f.recipe.Passes}, f.values)
+}
+
+// room returns an error unless a fit to n rows fits limits.Memory by its estimate.
+func (f fitting) room(n, width, classes int) error {
+	c := f.cost(n, width, classes)
+	what := fmt.Sprintf("a fit to %s of %s", plural.Of(n, "row"), plural.Of(width, "feature"))
+	if f.recipe.Pairs > 0 {
+		what += fmt.Sprintf(" and %s", plural.Of(f.recipe.Pairs, "pair"))
+	}
+	err := limits.Check(what+", by a rough estimate,", c.Bytes)
+	if err == nil {
+		return nil
+	}
+	advice := "want fewer of them, or a higher limit"
+	if _, ok := f.recipe.Params["landmarks"]; ok {
+		advice = "want fewer rows, a higher limit, or landmarks=500 (--param of fit and evaluate), which learns in the span of so many rows"
+	}
+	return fmt.Errorf("model: %s: %w; %s", f.recipe.Learner, err, advice)
+}
+
+// contest is a comparison that runs.
+type contest struct {
+	out   *Comparison
+	p     Comparing
+	d     *Data
+	y     []int
+	folds [][]int // of each repeat
+	cpu   *cpushare.Meter
+	dense *Data // of sparse rows, once a learner needs it
+
+	mu     sync.Mutex // of what follows, and of Record
+	done   map[trialKey]Trial
+	record error
+}
+
+type trialKey struct {
+	learner      string
+	split, inner int
+}
+
+// compare is Compare of learners that may be no entries of the catalog.
+func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p Comparing) (*Comparison, error) {
+	p.Plan = p.Plan.Resolved()
+	if p.Seed == 0 {
+		p.Seed = fits[0].recipe.Seed
+	}
+	n, width := d.Dims()
+	if err := p.check(n); err != nil {
+		return nil, err
+	}
+	clock := p.CPU
+	if clock == nil {
+		clock = func() time.Duration { return 0 }
+	}
+	c := &contest{
+		out: &Comparison{Plan: p.Plan, Validation: p.Validation, Rows: n, Features: width, Others: others},
+		p:   p, d: d, cpu: cpushare.New(clock), done: map[trialKey]Trial{},
+	}
+	c.out.Classes, c.out.Counts, c.y = d.classes()
+	c.out.Notes = p.rare(c.out.Classes, c.out.Counts)
+	if err := c.planValidation(len(fits)); err != nil {
+		return nil, err
+	}
+	c.folds = p.divisions(c.y)
+	for _, t := range p.Done {
+		c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
+	}
+	return c.run(ctx, fits)
+}
+
+// planValidation checks the inner folds, and leaves out what the rows do not suffice for.
+func (c *contest) planValidation(learners int) error {
+	v := c.p.Validation
+	switch {
+	case v == 0:
+		return nil
+	case v < 0 || v == 1:
+		return notAllowed("validation: %d folds are not allowed, want 0 for none, or at least 2", v)
+	case learners == 1: // there is nothing to choose
+		c.out.Validation = 0
+		return nil
+	}
+	n := c.out.Rows
+	inner := c.p.Plan
+	inner.Folds, inner.Repeats = v, 1
+	if err := inner.check(n - (n+c.p.Folds-1)/c.p.Folds); err != nil {
+		c.out.Validation = 0
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("no error of the choice by validation: in the training rows of a split, %v", unwrapped(err)))
+	}
+	return nil
+}
+
+// unwrapped is the error within an *OptionError.
+func unwrapped(err error) error {
+	if e, ok := errors.AsType[*OptionError](err); ok {
+		return e.err
+	}
+	return err
+}
+
+// entrant is a learner that may start.
+type entrant struct {
+	fitting
+	Contender
+	d *Data // dense where the learner needs that
+}
+
+func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) {
+	var all []*entrant
+	for _, f := range fits {
+		f.recipe.Seed = c.p.Seed
+		e := &entrant{fitting: f, Contender: c.contender(f)}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(a, b *entrant) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	ended := c.p.Ended
+	if ended == nil {
+		ended = func(Contender) {}
+	}
+	for _, e := range all {
+		if e.State == LeftOut {
+			ended(e.Contender)
+		}
+	}
+	var finished []*entrant
+	for _, e := range all {
+		if e.State == "" {
+			if err := c.enter(ctx, e); err != nil {
+				return nil, err
+			}
+			ended(e.Contender)
+		}
+		if e.State == Finished {
+			finished = append(finished, e)
+		} else {
+			c.out.Others = append(c.out.Others, e.Contender)
+		}
+	}
+	if err := c.validate(ctx, finished); err != nil {
+		return nil, err
+	}
+	c.rank(finished)
+	c.out.Err = ctx.Err()
+	return c.out, nil
+}
+
+// contender estimates what f costs, and leaves it out if that is too much.
+func (c *contest) contender(f fitting) Contender {
+	p, n, width, classes := c.p.Plan, c.out.Rows, c.out.Features, len(c.out.Classes)
+	test := (n + p.Folds - 1) / p.Folds
+	train := n - test
+	one := func(train, test int) float64 {
+		dims := width
+		if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind { // a number for each row that is stored
+			if dims = train; f.recipe.Pairs > 0 {
+				dims = min(train, 2*f.recipe.Pairs)
+			}
+		}
+		queries := test
+		if len(p.Ks) > 1 {
+			queries += train
+		}
+		return f.cost(train, width, classes).Seconds + catalog.KNN(queries, train, dims).Seconds
+	}
+	total := one(train, test)
+	if v := c.out.Validation; v > 0 {
+		total += float64(v) * one(train-train/v, train/v)
+	}
+	e := Contender{Recipe: f.recipe, Cost: f.cost(train, width, classes), P: math.NaN(), Holm: math.NaN()}
+	e.Seconds = total * float64(p.Folds*p.Repeats) / float64(min(runtime.GOMAXPROCS(0), p.Folds*p.Repeats))
+	if err := f.room(train, width, classes); err != nil {
+		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
+	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
+		e.State = LeftOut
+		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %s", Roughly(e.Seconds), Roughly(most))
+	}
+	return e
+}
+
+// known tells whether all splits of a learner are done.
+func (c *contest) known(learner string) bool {
+	for s := range c.p.Folds * c.p.Repeats {
+		if _, ok := c.done[trialKey{learner, s, 0}]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Roughly writes a number of seconds that is known roughly: "about 5m", "about 2h", "less than 1s".
+func Roughly(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return "less than 1s"
+	case seconds < 90:
+		return fmt.Sprintf("about %.0fs", seconds)
+	case seconds < 90*60:
+		return fmt.Sprintf("about %.0fm", seconds/60)
+	case seconds < 48*3600:
+		return fmt.Sprintf("about %.0fh", seconds/3600)
+	case seconds < 2*365*86400:
+		return fmt.Sprintf("about %.0f days", seconds/86400)
+	}
+	return fmt.Sprintf("about %.3g years", seconds/(365*86400))
+}
+
+// enter runs a learner on all splits.
+func (c *contest) enter(ctx context.Context, e *entrant) error {
+	splits := c.p.Folds * c.p.Repeats
+	var missing []int
+	for s := range splits {
+		if c.missing(e, s, 0) {
+			missing = append(missing, s)
+		}
+	}
+	var err error
+	if len(missing) > 0 {
+		if err = c.give(e); err == nil {
+			told := c.p.Progress
+			if told != nil {
+				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
+			}
+			err = parallel(ctx, len(missing), told, func(ctx context.Context, i int) error {
+				s := missing[i]
+				train, test := part(c.folds[s/c.p.Folds], s%c.p.Folds)
+				if err := c.trial(ctx, e, train, test, s, 0, c.p.pairs(s)); err != nil {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					return fmt.Errorf("repeat %d, fold %d: %w", s/c.p.Folds+1, s%c.p.Folds+1, err)
+				}
+				return nil
+			})
+		}
+	}
+	if c.record != nil {
+		return c.record
+	}
+	switch {
+	case c.known(e.recipe.Learner):
+		e.State = Finished
+		c.score(e)
+	case ctx.Err() != nil:
+		e.State = Unfinished
+		have := 0
+		for s := range splits {
+			if !c.missing(e, s, 0) {
+				have++
+			}
+		}
+		e.Reason = fmt.Sprintf("%d of %d splits done", have, splits)
+	default:
+		e.State, e.Reason = Failed, err.Error()
+	}
+	return nil
+}
+
+// give gives a learner its rows, one dense copy of sparse ones to all that need it.
+func (c *contest) give(e *entrant) error {
+	if c.d.Sparse == nil || e.recipe.keepsSparse(e.entry) {
+		e.d = c.d
+		return nil
+	}
+	if c.dense == nil {
+		d, err := c.d.forRecipe(e.recipe, e.entry)
+		if err != nil {
+			return err
+		}
+		c.dense = d
+	}
+	e.d = c.dense
+	return nil
+}
+
+// trial fits and classifies, and records the result.
+func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, split, inner int, rng *rand.Rand) error {
+	account := c.cpu.Begin()
+	t, err := e.train(ctx, e.d, c.y, train, test, rng)
+	used := c.cpu.End(account)
+	if err != nil {
+		return err
+	}
+	account = c.cpu.Begin() // so that other fits are not charged for it
+	v, err := t.judge(ctx, t.model.metric, c.p.Plan)
+	c.cpu.End(account)
+	if err != nil {
+		return err
+	}
+	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: len(test), K: v.k, Seconds: used.Seconds()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done[trialKey{r.Learner, split, inner}] = r
+	if c.p.Record != nil && c.record == nil {
+		c.record = c.p.Record(r)
+	}
+	return c.record
+}
+
+// score sums up the splits of a learner.
+func (c *contest) score(e *entrant) {
+	for s := range c.p.Folds * c.p.Repeats {
+		t := c.done[trialKey{e.recipe.Learner, s, 0}]
+		e.Score.Errors = append(e.Score.Errors, float64(t.Wrong)/float64(t.Rows))
+		e.Score.Ks = append(e.Score.Ks, t.K)
+		e.Fit += t.Seconds / float64(c.p.Folds*c.p.Repeats)
+	}
+	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.ratio())
+}
+
+// ratio is that of test to training rows.
+func (c *contest) ratio() float64 { return 1 / float64(c.p.Folds-1) }
+
+// validate chooses in each split the learner with the fewest errors in a cross-validation of the training rows.
+func (c *contest) validate(ctx context.Context, finished []*entrant) error {
+	v, splits := c.out.Validation, c.p.Folds*c.p.Repeats
+	if v == 0 || len(finished) < 2 {
+		return nil
+	}
+	type job struct {
+		e            *entrant
+		split, inner int
+	}
+	var jobs []job
+	for _, e := range finished {
+		for s := range splits {
+			for i := range v {
+				if c.missing(e, s, i+1) {
+					jobs = append(jobs, job{e, s, i + 1})
+				}
+			}
+		}
+		if e.d == nil { // all its splits were done before
+			if err := c.give(e); err != nil {
+				return err
+			}
+		}
+	}
+	failed := make(map[*entrant]error)
+	var mu sync.Mutex
+	err := parallel(ctx, len(jobs), c.p.Progress, func(ctx context.Context, i int) error {
+		j := jobs[i]
+		mu.Lock()
+		_, gone := failed[j.e]
+		mu.Unlock()
+		if gone {
+			return nil
+		}
+		train, test := c.innerPart(j.split, j.inner)
+		rng := experiment.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: j.split*v + j.inner - 1}.Stream("pairs")
+		if err := c.trial(ctx, j.e, train, test, j.split, j.inner, rng); err != nil {
+			if ctx.Err() != nil || c.stopped() {
+				return err
+			}
+			mu.Lock()
+			failed[j.e] = fmt.Errorf("split %d, inner fold %d: %w", j.split+1, j.inner, err)
+			mu.Unlock()
+		}
+		return nil
+	})
+	if c.record != nil {
+		return c.record
+	}
+	if err != nil && slices.ContainsFunc(jobs, func(j job) bool { return failed[j.e] == nil && c.missing(j.e, j.split, j.inner) }) {
+		c.out.Notes = append(c.out.Notes, "the time was over before the choice by validation was made in all splits: its error is missing")
+		return nil
+	}
+	var chosen []*entrant // among
+	for _, e := range finished {
+		if err, ok := failed[e]; ok {
+			c.out.Notes = append(c.out.Notes, fmt.Sprintf("the choice by validation is without %s, which failed on parts of the training rows: %v", e.recipe.Learner, err))
+			continue
+		}
+		chosen = append(chosen, e)
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	best := &Score{}
+	for s := range splits {
+		take, least := chosen[0], math.MaxInt
+		for _, e := range chosen {
+			wrong := 0
+			for i := range v {
+				wrong += c.done[trialKey{e.recipe.Learner, s, i + 1}].Wrong
+			}
+			if wrong < least {
+				take, least = e, wrong
+			}
+		}
+		best.Errors = append(best.Errors, take.Score.Errors[s])
+		best.Ks = append(best.Ks, take.Score.Ks[s])
+		c.out.Chosen = append(c.out.Chosen, take.recipe.Learner)
+	}
+	best.Summary = judge.SummarizeResampled(best.Errors, c.ratio())
+	c.out.ByValidation = best
+	return nil
+}
+
+// stopped tells whether Record has failed.
+func (c *contest) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.record != nil
+}
+
+// missing tells whether a trial is not done.
+func (c *contest) missing(e *entrant, split, inner int) bool {
+	_, ok := c.done[trialKey{e.recipe.Learner, split, inner}]
+	return !ok
+}
+
+// innerPart returns the rows of inner fold i, counted from 1, of the training rows of split s, and the other training rows.
+func (c *contest) innerPart(s, i int) (train, test []int) {
+	rows, _ := part(c.folds[s/c.p.Folds], s%c.p.Folds)
+	y := make([]int, len(rows))
+	for k, row := range rows {
+		y[k] = c.y[row]
+	}
+	folds := sample.StratifiedFolds(experiment.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), y, c.out.Validation)
+	train, test = part(folds, i-1)
+	for _, part := range [][]int{train, test} {
+		for k := range part {
+			part[k] = rows[part[k]]
+		}
+	}
+	return train, test
+}
+
+// rank sorts the learners and compares each with the best.
+func (c *contest) rank(finished []*entrant) {
+	if len(finished) == 0 {
+		return
+	}
+	for _, e := range finished {
+		c.out.Ranked = append(c.out.Ranked, e.Contender)
+	}
+	ranked := c.out.Ranked
+	slices.SortStableFunc(ranked, func(a, b Contender) int { return cmp.Compare(a.Score.Summary.Mean, b.Score.Summary.Mean) })
+	ps := make([]float64, len(ranked))
+	for i := range ranked {
+		diffs := make([]float64, len(ranked[i].Score.Errors))
+		for s := range diffs {
+			diffs[s] = ranked[i].Score.Errors[s] - ranked[0].Score.Errors[s]
+		}
+		ranked[i].Difference = judge.SummarizeResampled(diffs, c.ratio())
+		ps[i] = math.NaN()
+		if i > 0 {
+			ps[i] = judge.ResampledP(diffs, c.ratio())
+		}
+		ranked[i].P = ps[i]
+	}
+	for i, p := range judge.Holm(ps) {
+		ranked[i].Holm = p
+	}
+	if !ranked[0].Difference.HasInterval {
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("fewer than %d splits give neither interval nor p-value", judge.MinTrials))
+	}
+}
+
+// Tied returns the best learner and those that the rows do not tell from it at a corrected level of 0.05, as they are
+// ranked; nil if none has finished, or if there are too few splits to tell.
+func (c *Comparison) Tied() []Contender {
+	if len(c.Ranked) == 0 || !c.Ranked[0].Difference.HasInterval {
+		return nil
+	}
+	tied := c.Ranked[:1:1]
+	for _, e := range c.Ranked[1:] {
+		if !(e.Holm < level) {
+			tied = append(tied, e)
+		}
+	}
+	return tied
+}
+
+// Take returns the learner of least estimated cost among Tied; false if there is none.
+func (c *Comparison) Take() (Contender, bool) {
+	tied := c.Tied()
+	if len(tied) == 0 {
+		return Contender{}, false
+	}
+	return slices.MinFunc(tied, func(a, b Contender) int { return cmp.Compare(a.Seconds, b.Seconds) }), true
+}
+
+// Drawing draws the errors as dots with intervals, the best at the top; name is that of the data.
+func (c *Comparison) Drawing(name string) plots.Drawing {
+	mark := func(m plots.Intervals, label string, s judge.Summary) plots.Intervals {
+		mean, half := s.Interval()
+		m.Labels, m.X, m.Err = append(m.Labels, label), append(m.X, 100*mean), append(m.Err, 100*half)
+		return m
+	}
+	each := plots.Intervals{Possible: [2]float64{0, 100}}
+	for _, e := range c.Ranked {
+		each = mark(each, e.Recipe.Learner, e.Score.Summary)
+	}
+	caption := fmt.Sprintf("Error of nearest neighbours under metrics that learners found for %s: %s, %s, %s.", name,
+		plural.Of(c.Rows, "row"), plural.Of(c.Features, "feature"), classesWord(len(c.Classes)))
+	caption += fmt.Sprintf(" %d x %d-fold stratified cross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds)
+	if len(c.Ranked) > 0 && c.Ranked[0].Score.Summary.HasInterval {
+		caption += " Bars are corrected 95 % intervals of Nadeau and Bengio (2003); they do not compare two learners."
+	}
+	if s := c.ByValidation; s != nil {
+		each = mark(each, "best by validation", s.Summary)
+		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d folds of its training rows.", c.Validation)
+	}
+	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: "kNN error in %", Marks: []plots.Mark{each}}}}
+}
+
+func classesWord(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
+}
