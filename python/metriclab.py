@@ -665,7 +665,7 @@ def _kernel_metric(e: _Envelope) -> Metric:
     support = s.floats("support", None, dim)
     if (r == 0) != (len(support) == 0):
         raise FormatError(f"damaged: {r} rows and {len(support)} support points")
-    shift = s.floats("shift", r) if "shift" in s and s.raw("shift") else None
+    shift = s.floats("shift", r) if "shift" in s else None
     return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), support, s.floats("g", r, len(support)), shift)
 
 
@@ -706,6 +706,8 @@ def _form(value: Any) -> Array:
     s = _Fields("form", value, _FORM)
     dim, n = s.whole("dim", 0, _MAX_DIM), s.whole("order", 0)
     core = s.floats("core", n * (n + 1) // 2)
+    if not (np.abs(core) <= 1e130).all():
+        raise FormatError("damaged: a number of the core is beyond 1e130")
     there = bool(s.raw("basis")) if "basis" in s else False
     basis = s.floats("basis", n, dim) if there else None
     if n > dim or n == 0 and there or not there and n not in (0, dim):
@@ -759,6 +761,8 @@ def _kernel_pola(e: _Envelope) -> Metric:
         raise FormatError("damaged: a pivot of the factor is not more than 0")
     # Coordinates of x are z = lower^-1 k(x); G = form lower^-1.
     G = np.linalg.solve(lower.T, form.T).T if m else np.zeros((0, 0))
+    if not np.isfinite(G).all():
+        raise FormatError("damaged: the factor is singular")
     return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), points, G, threshold=s.number("threshold"))
 
 
