@@ -168,30 +168,30 @@ class _Envelope:
         members, end = _members(text, at)
         get = lambda name: members[name][0] if name in members else None  # noqa: E731
         if get("format") != "metriclab":
-            raise FormatError(f"not a metriclab file: format is {get('format')!r}, want 'metriclab'")
+            raise FormatError(f"not a metriclab file: format is {str(get('format'))[:100]!r}, want 'metriclab'")
         version, kind = get("version"), get("kind")
         if not _is_whole(version) or version < 1:
-            raise FormatError(f"damaged: version {version!r}")
+            raise FormatError(f"damaged: version {str(version)[:100]}")
         if version > FORMAT_VERSION:
-            raise FormatError(f"written by a newer metriclab: version {version}, this module reads up to {FORMAT_VERSION}")
+            raise FormatError(f"written by a newer metriclab: version {str(version)[:100]}, this module reads up to {FORMAT_VERSION}")
         for name in ("kind", "params", "sha256", "state"):
             if name not in members:
                 raise FormatError(f"damaged: the field {name} is missing")
         if not isinstance(kind, str):
-            raise FormatError(f"damaged: kind is {kind!r}")
+            raise FormatError(f"damaged: kind is {str(kind)[:100]}")
         digest = hashlib.sha256()
         for part in (kind, *(_compact(text[slice(*members[name][1:])]) for name in ("params", "state"))):
             data = part.encode("utf-8", "surrogatepass")
             digest.update(struct.pack("<Q", len(data)))
             digest.update(data)
         if digest.hexdigest() != get("sha256"):
-            raise FormatError(f"damaged: checksum of the content is {digest.hexdigest()}, the file says {get('sha256')}")
+            raise FormatError(f"damaged: checksum of the content is {digest.hexdigest()}, the file says {str(get('sha256'))[:100]}")
         return _Envelope(kind, get("params"), get("state"), text, members["state"][1]), end
 
     def build(self) -> "Metric":
         build = _KINDS.get(self.kind)
         if build is None:
-            raise FormatError(f"it holds {self.kind!r}, which this module does not read, want one of {', '.join(_KINDS)}")
+            raise FormatError(f"it holds {self.kind[:100]!r}, which this module does not read, want one of {', '.join(_KINDS)}")
         try:
             return build(self)
         except FormatError as e:
@@ -575,7 +575,7 @@ class Model(Metric):
         self.counts = list(counts)
         inner = envelope.inner("metric")
         if inner.kind not in _MEASURES:
-            raise FormatError(f"damaged: its metric is of the kind {inner.kind!r}, want one of {', '.join(_MEASURES)}")
+            raise FormatError(f"damaged: its metric is of the kind {inner.kind[:100]!r}, want one of {', '.join(_MEASURES)}")
         self.metric = inner.build()
         self.dim = d = self.metric.dim
         layout.whole("width", d + 1, _MAX_DIM)
@@ -750,6 +750,7 @@ def _lego(e: _Envelope) -> Metric:
 def _kernel_pola(e: _Envelope) -> Metric:
     p, s = e.fields("b1 gamma kernel", "threshold dim points factor age form")
     dim = s.whole("dim", 1, _MAX_DIM)
+    s.whole("age", 0, 2**53)
     points = s.floats("points", None, dim)
     m = len(points)
     factor = s.floats("factor", m * (m + 1) // 2)

@@ -170,7 +170,7 @@ class Files(Same):
         np.savetxt(path("k0.csv"), m.metric.kernel(p, p), delimiter=",", fmt="%.17g")
         with open(path("labels.csv"), "w") as f:
             f.write("".join(f"{c}\n" for c in y))
-        run("fit", f"--gram={path('k0.csv')}", f"--labels={path('labels.csv')}", f"--learner={m.learner}", f"--out={path('g.json')}", f"--kernel-npy={path('k.npy')}")
+        run("fit", f"--gram={path('k0.csv')}", f"--labels={path('labels.csv')}", f"--learner={m.learner}", f"--out={path('g.json')}", f"--kernel-out={path('k.npy')}")
         k = np.load(path("k.npy"))
         want = np.diag(k)[:, None] - 2 * k + np.diag(k)
         self.same(m.distances(x, squared=True), want, 1e-7)  # the two fits differ in round-off
@@ -316,7 +316,7 @@ class Hostile(Same):
             (b"[]", "not a metriclab file"),
             (b"\x93NUMPY\x01\x00", "not a metriclab file"),
             (b"\xff\xfe{", "not a metriclab file"),
-            (b"{}", "format is None"),
+            (b"{}", "format is 'None'"),
             (b"{" * 100000, "damaged|not a metriclab"),
             (b'{"format":' + b"[" * 200000, "damaged|not a metriclab"),
             (good.replace(b'"format":"metriclab"', b'"format":"other"'), "format is 'other'"),
@@ -376,8 +376,6 @@ class Hostile(Same):
                         continue
                     if bad == floats(1) and (kind, name) in (("kernels/metric", "g"), ("kernels/metric", "shift"), ("kernels/transformed", "s"), ("pairs/kernel-pola", "factor")):
                         continue
-                    if kind == "pairs/lego" and name == "factor" and bad == floats(*[1] * 9):
-                        pass
                     tried += 1
                     with self.subTest(kind=kind, name=name, bad=bad):
                         self.refused(seal(kind, params, {**state, name: bad}))
@@ -520,7 +518,6 @@ class Learn(Same):
     def test_interrupted(self):
         learner = metriclab.Learner("pola", save=path("i.json"))
         learner.pair([0], [1], 1)
-        wait = learner._heard.get
 
         class Interrupting:
             def get(self):
@@ -530,7 +527,6 @@ class Learn(Same):
         with self.assertRaises(KeyboardInterrupt):
             learner.pair([0], [2], 1)
         learner._heard = heard
-        self.assertIs(wait, learner._heard.get) if False else None
         with self.assertRaisesRegex(metriclab.CommandError, "interrupted"):
             learner.pair([0], [3], 1)
         learner.close()
@@ -560,8 +556,7 @@ class Estimator(Same):
             m = metriclab.load(path("m.json"))
             self.assertEqual(e.predict(x).tolist(), m.predict(x, names[y], x, 3).tolist())
             e.save(path("saved.json"))
-            again = run("transform", write("plain.csv", x, y).replace("plain", "x"), f"--model={path('saved.json')}") if False else None
-            self.assertIsNone(again)
+            self.assertEqual(e.model_.classes, ["0", "1", "2"])
             self.same(metriclab.load(path("saved.json")).transform(x), e.transform(x), 0)
             self.same(pickle.loads(pickle.dumps(e)).transform(x), e.transform(x), 0)
 
