@@ -76,10 +76,10 @@ def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 <
     version, all sizes and all numbers are checked: FormatError tells what is wrong.
     """
     if hasattr(file, "read"):
-        raw, name = file.read(max_bytes + 1), getattr(file, "name", "the file")  # type: ignore[union-attr]
+        raw, name = _read(file, max_bytes), getattr(file, "name", "the file")  # type: ignore[arg-type]
     else:
         with open(file, "rb") as f:  # type: ignore[arg-type]
-            raw, name = f.read(max_bytes + 1), os.fspath(file)  # type: ignore[arg-type]
+            raw, name = _read(f, max_bytes), os.fspath(file)  # type: ignore[arg-type]
     try:
         if len(raw) > max_bytes:
             raise FormatError(f"more than max_bytes = {max_bytes} bytes")
@@ -96,6 +96,18 @@ def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 <
         return envelope.build()
     except FormatError as e:
         raise FormatError(f"{name}: {e}") from None
+
+
+def _read(f: BinaryIO, most: int) -> bytes:
+    """What f holds, up to somewhat more than the most that is allowed. A larger read takes its memory at once."""
+    parts, size = [], 0
+    while size <= most:
+        part = f.read(1 << 20)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
 
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
