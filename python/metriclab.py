@@ -34,7 +34,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import Any, BinaryIO, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, BinaryIO, Callable, Mapping, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -1115,12 +1115,14 @@ else:
             """Writes the model for load, and for metriclab transform, evaluate and plot."""
             check_is_fitted(self)
             path = os.fspath(file)
-            with tempfile.NamedTemporaryFile(dir=os.path.dirname(path) or ".", prefix=".metriclab-", suffix=".tmp", delete=False) as f:
-                f.write(self._saved)
+            whole = f"{path}.{os.getpid()}.tmp"  # replaces the file in one step, so that it is never half there
             try:
-                os.replace(f.name, path)
-            except OSError:
-                os.unlink(f.name)
+                with open(whole, "xb") as f:
+                    f.write(self._saved)
+                os.replace(whole, path)
+            except BaseException:
+                if os.path.exists(whole):
+                    os.unlink(whole)
                 raise
 
         def _more_tags(self) -> "dict[str, Any]":  # before scikit-learn 1.6

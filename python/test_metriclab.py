@@ -619,10 +619,16 @@ class Estimator(Same):
 
 
 class Documents(unittest.TestCase):
+    def test_without_scikit_learn(self):
+        """All but MetricLab works, and that says what to install."""
+        program = "import sys; sys.modules['sklearn'] = None; import metriclab; print(metriclab.load(sys.argv[1]).dim)\ntry: metriclab.MetricLab()\nexcept ImportError as e: print(e)"
+        out = subprocess.run([sys.executable, "-c", program, str(HERE / "testdata" / "metric.json")], cwd=HERE, stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.assertRegex(out, r"^3\s+MetricLab needs scikit-learn: apt-get install python3-sklearn")
+
     def test_readme(self):
-        """The program of README.md runs as it is."""
-        blocks = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
-        self.assertEqual(len(blocks), 1)
+        """The programs of both README.md run as they are."""
+        blocks = [b for folder in (HERE, HERE.parent) for b in re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(encoding="utf-8"), re.S)]
+        self.assertEqual(len(blocks), 2)
         if sklearn is None and not os.environ.get("CI"):
             self.skipTest("it uses scikit-learn")
         x, y = rows(14, 60, 4)
@@ -630,7 +636,8 @@ class Documents(unittest.TestCase):
         here = os.getcwd()
         os.chdir(scratch.name)
         try:
-            exec(blocks[0], {"X": x, "y": y, "X_new": x[:5]})
+            for block in blocks:
+                exec(block, {"X": x, "y": y, "X_new": x[:5], "print": lambda *_: None})
         finally:
             os.chdir(here)
 
