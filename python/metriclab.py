@@ -1069,7 +1069,9 @@ else:
             self.classes_, codes = np.unique(y, return_inverse=True)
             if len(self.classes_) < 2:
                 raise MetricLabError("y has 1 class, want at least 2")
-            names = [str(n) for n in getattr(self, "feature_names_in_", ())] or [f"x{j + 1}" for j in range(X.shape[1])]
+            names = [str(n).strip() for n in getattr(self, "feature_names_in_", ())]
+            if len({*names} - {""}) < X.shape[1]:  # there are none, or none that tell columns apart
+                names = [f"x{j + 1}" for j in range(X.shape[1])]
             label = "class"
             while label in names:
                 label += "_"

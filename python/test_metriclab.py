@@ -118,6 +118,20 @@ def load(raw):
     return metriclab.load(io.BytesIO(raw))
 
 
+class Frame:
+    """What of pandas.DataFrame is used."""
+
+    def __init__(self, **columns):
+        self._columns, self.columns = columns, list(columns)
+        self.shape = (len(next(iter(columns.values()))), len(columns))
+
+    def __getitem__(self, names):
+        return Frame(**{n: self._columns[n] for n in names})
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(list(self._columns.values()), dtype=dtype).T
+
+
 class Same(unittest.TestCase):
     def same(self, got, want, close=CLOSE, what=None):
         got, want = np.asarray(got), np.asarray(want)
@@ -229,18 +243,6 @@ class Files(Same):
         self.same(m.transform([[1, 2]]) + 1, [[1]])
 
     def test_a_frame_is_read_by_name(self):
-        class Frame:
-            """What of pandas.DataFrame is used."""
-
-            def __init__(self, **columns):
-                self._columns, self.columns = columns, list(columns)
-
-            def __getitem__(self, names):
-                return Frame(**{n: self._columns[n] for n in names})
-
-            def __array__(self, dtype=None, copy=None):
-                return np.array(list(self._columns.values()), dtype=dtype).T
-
         x, y = rows(5, 30, 2)
         run("fit", write("t.csv", x, y), "--label=class", "--learner=fda", f"--out={path('m.json')}")
         m = metriclab.load(path("m.json"))
@@ -471,6 +473,7 @@ class Learn(Same):
                 (lambda: learner.pair([0, 1e999], [2, 1], 1), "finite"),
                 (lambda: learner.send({"x": [0, 1]}), "y: missing"),
                 (lambda: learner.send({"z\n": 1}), "unknown field"),
+                (lambda: learner.pair([0.1] * 500000, [0.1] * 500000, 1), "500000 numbers"),
                 (lambda: learner.triplet(1, 2, 3), "unknown field"),
             ):
                 with self.assertRaisesRegex(metriclab.RefusedLine, want):
@@ -601,6 +604,22 @@ class Estimator(Same):
                 metriclab.MetricLab(**options).fit(np.nan_to_num(x), y)
         with self.assertRaisesRegex(ValueError, "1 class"):
             metriclab.MetricLab("fda").fit(np.nan_to_num(x), y * 0)
+
+    def test_names_of_features(self):
+        x, y = rows(15, 60, 2)
+        for given, want in (
+            (("alcohol", "a, b"), ["alcohol", "a, b"]),
+            (("class", " ash "), ["class", "ash"]),
+            (("x", "x "), ["x1", "x2"]),
+            ((" ", "b"), ["x1", "x2"]),
+            (("2", "1"), ["2", "1"]),
+            (('q"uote', "=1+1"), ['q"uote', "=1+1"]),
+            (("line\nend", "?"), ["line\nend", "?"]),
+        ):
+            frame = Frame(**dict(zip(given, x.T)))
+            e = metriclab.MetricLab("fda").fit(frame, y)
+            self.assertEqual(e.model_.features, want)
+            self.same(e.transform(frame), metriclab.MetricLab("fda").fit(x, y).transform(x), 0)
 
     def test_checks_of_scikit_learn(self):
         from sklearn.utils.estimator_checks import check_estimator
