@@ -173,7 +173,7 @@ func build(t *testing.T, bin string) {
 func TestLinksExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
 	fence := regexp.MustCompile("(?s)```.*?```")
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/errata.md", "docs/platforms.md", "docs/dependencies.md", "docs/speed/README.md", "results/README.md", "notebooks/README.md"} {
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/format.md", "python/README.md", "docs/errata.md", "docs/platforms.md", "docs/dependencies.md", "docs/speed/README.md", "results/README.md", "notebooks/README.md"} {
 		prose := fence.ReplaceAllString(read(t, filepath.FromSlash(doc)), "")
 		for _, m := range link.FindAllStringSubmatch(prose, -1) {
 			if strings.Contains(m[1], "://") {

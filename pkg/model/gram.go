@@ -405,7 +405,7 @@ func (g *Gram) restore(s gramState) error {
 	}
 	n, t := s.Objects, len(s.Support)
 	embeds := len(s.G) > 0
-	if n < 1 || limits.Product(n, n+1)/2 != int64(len(s.Gram)) || t == 0 || !embeds && limits.Product(t, t+1)/2 != int64(len(s.S)) || embeds && (len(s.S) > 0 || len(s.G)%t != 0) {
+	if n < 1 || limits.Product(n, n+1)/2 != int64(len(s.Gram)) || t == 0 && embeds || !embeds && limits.Product(t, t+1)/2 != int64(len(s.S)) || embeds && (len(s.S) > 0 || len(s.G)%t != 0) {
 		return fmt.Errorf("arrays of %d, %d and %d numbers do not fit %d objects, %d of them in the support", len(s.Gram), len(s.S), len(s.G), n, t)
 	}
 	if len(s.Shift) > 0 && (!embeds || len(s.Shift) != len(s.G)/t) || embeds && s.Alpha != 0 {
@@ -439,7 +439,10 @@ func (g *Gram) restore(s gramState) error {
 			g.coordinates.Shift = s.Shift
 		}
 	} else {
-		g.learned = kernels.Learned{Alpha: s.Alpha, Support: s.Support, S: symmetric(t, s.S)}
+		g.learned = kernels.Learned{Alpha: s.Alpha}
+		if t > 0 { // or the fit left αK₀
+			g.learned.Support, g.learned.S = s.Support, symmetric(t, s.S)
+		}
 	}
 	if err := kernels.CheckGram(g.k0); err != nil {
 		return fmt.Errorf("gram: %w", err)

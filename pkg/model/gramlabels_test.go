@@ -404,3 +404,26 @@ func FuzzReadLabels(f *testing.F) {
 		}
 	})
 }
+
+// Where all pairs meet their bounds, the fit leaves K₀ as it is, with no object in the support. Its file is read like any other.
+func TestGramUnchangedIsSaved(t *testing.T) {
+	k0 := mat.NewSymDense(3, []float64{2, 1, 0, 1, 2, 0, 0, 0, 2})
+	g, err := model.FitGramLabels(context.Background(), k0, []string{"a", "a", "b"}, model.GramRecipe{Learner: "kernel-itml", Pairs: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(g.Kernel(), k0) {
+		t.Fatalf("the kernel is\n%v, want that of a fit that changes nothing", mat.Formatted(g.Kernel()))
+	}
+	again, err := model.LoadGram(bytes.NewReader(persisttest.Saved(g)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := g.Embed(k0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Embed(k0); err != nil || !mat.Equal(got, want) || !bytes.Equal(persisttest.Saved(again), persisttest.Saved(g)) {
+		t.Errorf("embedded by what was loaded: %v (%v), want %v", got, err, want)
+	}
+}

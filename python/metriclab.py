@@ -1,0 +1,1136 @@
+"""metriclab from Python: read what it has learned, teach it online, fit it in a Pipeline.
+
+    import metriclab
+
+    model = metriclab.load("wine.json")            # written by: metriclab fit wine.csv ... --out wine.json
+    Z = model.transform(X)                         # Euclidean distances of rows of Z are the learned ones
+    D = model.distances(X, Y)                      # the same distances, one row of X to one of Y
+    y = model.predict(X_train, y_train, X, k=3)    # the classes of the k nearest training rows
+
+    with metriclab.Learner("pola", save="pola.json") as learner:   # metriclab learn
+        answer = learner.pair([0, 1], [2, 1], label=-1)
+
+    metriclab.MetricLab("lmnn").fit(X, y).predict(X)               # metriclab fit, for scikit-learn
+
+One file, Python 3.9 or newer and NumPy; only MetricLab needs scikit-learn. load needs no
+metriclab: docs/format.md specifies the files. Learner and MetricLab run the command, which is
+the argument command, or the environment variable METRICLAB, or metriclab on the PATH.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+import hashlib
+import json
+import math
+import os
+import queue
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import Any, BinaryIO, Callable, Mapping, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CommandError", "FormatError", "Learner", "Metric", "MetricLab", "MetricLabError", "Model", "RefusedLine", "load"]
+
+FORMAT_VERSION = 1  # of files: the newest that load reads
+TIE = 1e-12  # squared distances within this share of the nearest of them are equal to predict
+_BLOCK = 1 << 22  # numbers of a block of distances
+_MAX_DIM = 2**31 - 1
+
+Array = NDArray[np.float64]
+
+
+class MetricLabError(ValueError):
+    """What this module raises beside TypeError and errors of the system."""
+
+
+class FormatError(MetricLabError):
+    """A file that is not of metriclab, newer, damaged, too large, or of a kind that load does not read."""
+
+
+class CommandError(MetricLabError):
+    """The command could not be found, or failed. Its message is that of the command."""
+
+
+class RefusedLine(MetricLabError):
+    """metriclab learn refused a line, and has learned nothing from it."""
+
+
+# ---------------------------------------------------------------------------
+# Files: docs/format.md
+
+
+def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 << 30) -> "Metric":
+    """Reads a model, a metric, a projection or a learner of pairs that metriclab saved.
+
+    file is a path or a binary file. Of more than max_bytes nothing is parsed. The checksum, the
+    version, all sizes and all numbers are checked: FormatError tells what is wrong.
+    """
+    if hasattr(file, "read"):
+        raw, name = _read(file, max_bytes), getattr(file, "name", "the file")  # type: ignore[arg-type]
+    else:
+        with open(file, "rb") as f:  # type: ignore[arg-type]
+            raw, name = _read(f, max_bytes), os.fspath(file)  # type: ignore[arg-type]
+    try:
+        if len(raw) > max_bytes:
+            raise FormatError(f"more than max_bytes = {max_bytes} bytes")
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as e:
+            raise FormatError(f"not a metriclab file: no UTF-8 at byte {e.start}") from None
+        start = _blanks(text, 0)
+        if text[start : start + 1] != "{":
+            raise FormatError(f"not a metriclab file: it begins with {text[start:start + 16]!r}, want an object of JSON")
+        envelope, end = _Envelope.read(text, start)
+        if _blanks(text, end) != len(text):
+            raise FormatError("damaged: more follows the object")
+        return envelope.build()
+    except FormatError as e:
+        raise FormatError(f"{name}: {e}") from None
+
+
+def _read(f: BinaryIO, most: int) -> bytes:
+    """What f holds, up to somewhat more than the most that is allowed. A larger read takes its memory at once."""
+    parts, size = [], 0
+    while size <= most:
+        part = f.read(1 << 20)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_TOKENS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+', re.DOTALL)
+
+
+def _blanks(text: str, at: int) -> int:
+    return _BLANKS.match(text, at).end()  # type: ignore[union-attr]
+
+
+def _compact(text: str) -> str:
+    """JSON without blanks between its tokens, as the checksum takes it."""
+    if not any(c in text for c in " \t\r\n"):
+        return text
+    return _TOKENS.sub(lambda m: m.group(1) or "", text)
+
+
+def _distinct(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        raise ValueError("a field is there twice")
+    return out
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
+
+
+def _value(text: str, at: int) -> "tuple[Any, int]":
+    """The value of JSON that begins at text[at], and where it ends."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as e:
+        raise FormatError(f"damaged: {e.msg} at character {e.pos}") from None
+    except (ValueError, RecursionError) as e:
+        raise FormatError(f"damaged: {str(e)[:100]}") from None
+
+
+def _members(text: str, at: int) -> "tuple[dict[str, tuple[Any, int, int]], int]":
+    """The fields of the object that begins at text[at], each with its value and place, and the end."""
+    out: "dict[str, tuple[Any, int, int]]" = {}
+    at = _blanks(text, at + 1)
+    while text[at : at + 1] != "}":
+        if out:
+            if text[at : at + 1] != ",":
+                raise FormatError(f"damaged: want , or }} at character {at}")
+            at = _blanks(text, at + 1)
+        name, at = _value(text, at)
+        at = _blanks(text, at)
+        if not isinstance(name, str) or name in out or text[at : at + 1] != ":":
+            raise FormatError(f"damaged: want a name of its own and : before character {at}")
+        start = _blanks(text, at + 1)
+        value, at = _value(text, start)
+        out[name] = value, start, at
+        at = _blanks(text, at)
+    return out, at + 1
+
+
+class _Envelope:
+    """What a file holds, checked as far as all kinds are alike."""
+
+    def __init__(self, kind: str, params: Any, state: Any, text: str, state_at: int):
+        self.kind, self.params, self.state, self._text, self._state_at = kind, params, state, text, state_at
+
+    @staticmethod
+    def read(text: str, at: int) -> "tuple[_Envelope, int]":
+        members, end = _members(text, at)
+        get = lambda name: members[name][0] if name in members else None  # noqa: E731
+        if get("format") != "metriclab":
+            raise FormatError(f"not a metriclab file: format is {str(get('format'))[:100]!r}, want 'metriclab'")
+        version, kind = get("version"), get("kind")
+        if not _is_whole(version) or version < 1:
+            raise FormatError(f"damaged: version {str(version)[:100]}")
+        if version > FORMAT_VERSION:
+            raise FormatError(f"written by a newer metriclab: version {str(version)[:100]}, this module reads up to {FORMAT_VERSION}")
+        for name in ("kind", "params", "sha256", "state"):
+            if name not in members:
+                raise FormatError(f"damaged: the field {name} is missing")
+        if not isinstance(kind, str):
+            raise FormatError(f"damaged: kind is {str(kind)[:100]}")
+        digest = hashlib.sha256()
+        for part in (kind, *(_compact(text[slice(*members[name][1:])]) for name in ("params", "state"))):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(struct.pack("<Q", len(data)))
+            digest.update(data)
+        if digest.hexdigest() != get("sha256"):
+            raise FormatError(f"damaged: checksum of the content is {digest.hexdigest()}, the file says {str(get('sha256'))[:100]}")
+        return _Envelope(kind, get("params"), get("state"), text, members["state"][1]), end
+
+    def build(self) -> "Metric":
+        build = _KINDS.get(self.kind)
+        if build is None:
+            raise FormatError(f"it holds {self.kind[:100]!r}, which this module does not read, want one of {', '.join(_KINDS)}")
+        try:
+            return build(self)
+        except FormatError as e:
+            raise FormatError(f"{self.kind}: {e}") from None
+
+    def inner(self, name: str) -> "_Envelope":
+        """The file that is the field name of the state."""
+        members, _ = _members(self._text, self._state_at)
+        start = members[name][1]
+        if self._text[start] != "{":
+            raise FormatError(f"damaged: {name} is no object")
+        return _Envelope.read(self._text, start)[0]
+
+    def fields(self, params: str, state: str) -> "tuple[_Fields, _Fields]":
+        """The fields of params and state, which are those named, separated by spaces; ? marks one that may be missing."""
+        return _Fields("params", self.params, params), _Fields("state", self.state, state)
+
+
+def _is_whole(v: Any) -> bool:
+    return isinstance(v, int) and not isinstance(v, bool)
+
+
+class _Fields:
+    """An object of JSON whose fields are known."""
+
+    def __init__(self, where: str, value: Any, names: str):
+        if not isinstance(value, dict):
+            raise FormatError(f"damaged: {where} is no object")
+        known = {n.rstrip("?"): n.endswith("?") for n in names.split()}
+        for name in value:
+            if name not in known:
+                raise FormatError(f"damaged: {where} has an unknown field {name[:100]!r}")
+        for name, optional in known.items():
+            if name not in value and not optional:
+                raise FormatError(f"damaged: {where} lacks the field {name}")
+        self._v = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._v
+
+    def raw(self, name: str) -> Any:
+        return self._v[name]
+
+    def whole(self, name: str, least: int, most: int = 2**63 - 1) -> int:
+        v = self._v[name]
+        if not _is_whole(v) or not least <= v <= most:
+            raise FormatError(f"damaged: {name} is {str(v)[:100]}, want a whole number from {least} to {most}")
+        return v
+
+    def number(self, name: str, least: float = -math.inf) -> float:
+        v = self._v[name]
+        if not (_is_whole(v) or isinstance(v, float)) or not abs(v) <= sys.float_info.max or v < least:
+            raise FormatError(f"damaged: {name} is {str(v)[:100]}, want a finite number >= {least}")
+        return float(v)
+
+    def flag(self, name: str) -> bool:
+        if not isinstance(self._v[name], bool):
+            raise FormatError(f"damaged: {name} is no true or false")
+        return self._v[name]
+
+    def text(self, name: str) -> str:
+        if not isinstance(self._v[name], str):
+            raise FormatError(f"damaged: {name} is no text")
+        return self._v[name]
+
+    def texts(self, name: str) -> "list[str]":
+        v = self._v[name]
+        if not isinstance(v, list) or not all(isinstance(t, str) for t in v):
+            raise FormatError(f"damaged: {name} is no list of texts")
+        return list(v)
+
+    def floats(self, name: str, *shape: Optional[int]) -> Array:
+        """Finite numbers, base64 of little-endian float64. Of the shape one size may be None: what is there."""
+        text = self._v.get(name, "")
+        if not isinstance(text, str):
+            raise FormatError(f"damaged: {name} is no text of base64")
+        try:
+            raw = base64.b64decode(text, validate=True)
+        except (binascii.Error, ValueError) as e:
+            raise FormatError(f"damaged: {name}: {e}") from None
+        if len(raw) % 8:
+            raise FormatError(f"damaged: {name}: {len(raw)} bytes are no whole number of float64")
+        n, known = len(raw) // 8, 1
+        for size in shape:
+            known *= 1 if size is None else size
+        free = None in shape
+        if free and (known == 0 or n % known) or not free and n != known:
+            raise FormatError(f"damaged: {name} has {n} numbers, want {'a multiple of ' if free else ''}{known}")
+        out = np.frombuffer(raw, dtype="<f8").astype(np.float64)
+        if not np.isfinite(out).all():
+            raise FormatError(f"damaged: {name}: number {int(np.flatnonzero(~np.isfinite(out))[0])} is no finite number")
+        return out.reshape([n // known if size is None else size for size in shape])
+
+
+# ---------------------------------------------------------------------------
+# Metrics
+
+
+def _sqdist(a: Array, b: Array) -> Array:
+    """Squared Euclidean distances of the rows of a, few, and of b, from differences: nothing cancels."""
+    out = np.empty((len(a), len(b)))
+    step = max(1, _BLOCK // max(1, a.shape[1] * len(b)))
+    for i in range(0, len(a), step):
+        d = a[i : i + step, None, :] - b[None, :, :]
+        out[i : i + step] = np.einsum("ijk,ijk->ij", d, d)
+    return out
+
+
+class Metric:
+    """A learned distance of vectors with dim numbers. Rows are samples.
+
+    kind is that of the file. threshold is that of a learner of pairs, which calls a pair similar
+    if its squared distance is at most this, and None of others.
+    """
+
+    kind: str
+    dim: int
+    threshold: Optional[float] = None
+
+    @property
+    def width(self) -> Optional[int]:
+        """How many coordinates transform gives; None if there are none."""
+        raise NotImplementedError
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Coordinates of the rows of X, n x width: their Euclidean distances are the learned distances."""
+        return self._images(self._prepare(X))
+
+    def distances(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, squared: bool = False) -> Array:
+        """Learned distances of each row of X to each row of Y (of X without Y), len(X) x len(Y)."""
+        x = self._points(self._prepare(X))
+        out = self._between(x, x if Y is None else self._points(self._prepare(Y)))
+        return out if squared else np.sqrt(out)
+
+    def neighbours(self, X_train: ArrayLike, X: ArrayLike, k: int = 1) -> "tuple[Array, NDArray[np.intp]]":
+        """The k nearest training rows to each row of X: distances and row numbers, both len(X) x k, nearest first.
+
+        Squared distances within 1e-12, relatively, of the first of their group are equal, and equal
+        distances are in the order of the training rows, as in metriclab evaluate.
+        """
+        train, queries = self._points(self._prepare(X_train)), self._points(self._prepare(X))
+        n = len(train)
+        if not _is_whole(k) and not isinstance(k, np.integer) or not 1 <= k <= n:
+            raise MetricLabError(f"k: {k} is not allowed, want 1 to {n}, the number of training rows")
+        index = np.empty((len(queries), k), dtype=np.intp)
+        sq = np.empty((len(queries), k))
+        step = max(1, _BLOCK // n)
+        for i in range(0, len(queries), step):
+            block = queries[i : i + step]
+            for j, (candidates, d) in enumerate(self._candidates(train, block, int(k)), start=i):
+                if not np.isfinite(d).all():
+                    raise MetricLabError(f"row {j}: squared distances overflow: rescale the features")
+                order = np.lexsort((candidates, d))
+                candidates, d = candidates[order], d[order]
+                lo = 0
+                while lo < k:
+                    hi = max(lo + 1, int(np.searchsorted(d, d[lo] * (1 + TIE), side="right")))
+                    tied = np.argsort(candidates[lo:hi], kind="stable")
+                    candidates[lo:hi], d[lo:hi] = candidates[lo:hi][tied], d[lo:hi][tied]
+                    lo = hi
+                index[j], sq[j] = candidates[:k], d[:k]
+        return np.sqrt(sq), index
+
+    def predict(self, X_train: ArrayLike, y_train: ArrayLike, X: ArrayLike, k: int = 1) -> NDArray[Any]:
+        """The class of each row of X: that of most of its k nearest training rows; of tied classes that of the nearest."""
+        y = np.asarray(y_train)
+        rows = len(X_train)  # type: ignore[arg-type]
+        if y.shape != (rows,):
+            raise MetricLabError(f"y_train: shape {y.shape} does not fit {rows} training rows")
+        classes, codes = np.unique(y, return_inverse=True)
+        _, index = self.neighbours(X_train, X, k)
+        near, queries = codes[index], np.arange(len(index))
+        votes = np.zeros((len(near), len(classes)), dtype=int)
+        np.add.at(votes, (queries[:, None], near), 1)
+        leads = votes[queries[:, None], near] == votes.max(axis=1, keepdims=True)
+        return classes[near[queries, leads.argmax(axis=1)]]  # of the nearest neighbour whose class leads
+
+    # What kinds differ in. Points are what distances are computed from: images, if there are any.
+
+    def _images(self, p: Array) -> Array:
+        raise NotImplementedError
+
+    def _points(self, p: Array) -> Array:
+        return self._images(p)
+
+    def _between(self, x: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return _sqdist(x, y)
+
+    def _candidates(self, train: Array, queries: Array, k: int) -> "list[tuple[NDArray[np.intp], Array]]":
+        """Rows among which are the k nearest of each query and all that tie with them, and squared distances.
+
+        A product of matrices finds them, up to a bound of its round-off; differences decide.
+        """
+        centre = train.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            t, q = train - centre, queries - centre
+            tt, qq = np.einsum("ij,ij->i", t, t), np.einsum("ij,ij->i", q, q)
+            about = qq[:, None] + tt - 2 * (q @ t.T)
+            off = (t.shape[1] + 8) * 2.3e-16 * 4 * (qq + tt.max())
+            least = np.partition(about, k - 1, axis=1)[:, k - 1]
+            limit = least + 4 * TIE * np.abs(least) + 2 * off
+        out = []
+        for i, x in enumerate(queries):
+            found = np.flatnonzero(~(about[i] > limit[i]))
+            with np.errstate(over="ignore"):
+                out.append((found, _sqdist(x[None], train[found])[0]))
+        return out
+
+    def _prepare(self, X: ArrayLike) -> Array:
+        """X as the metric takes it."""
+        x = np.asarray(X, dtype=np.float64)
+        if x.ndim != 2 or x.shape[1] != self.dim:
+            raise MetricLabError(f"X has the shape {x.shape}, want rows of {self.dim} numbers")
+        if not self._missing_allowed and not np.isfinite(x).all():
+            i, j = np.argwhere(~np.isfinite(x))[0]
+            raise MetricLabError(f"row {i}, column {j}: {x[i, j]} is not allowed, want a finite number")
+        return x
+
+    _missing_allowed = False
+
+
+class _Linear(Metric):
+    """d(x, y) = ||L(x - y)||, L r x dim, and coordinates L(x - mean)."""
+
+    def __init__(self, kind: str, L: Array, mean: Optional[Array] = None, threshold: Optional[float] = None):
+        self.kind, self.L, self.dim, self.threshold, self._mean = kind, L, L.shape[1], threshold, mean
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.L))
+
+    @property
+    def matrix(self) -> Array:
+        """M = L'L, dim x dim."""
+        return self.L.T @ self.L
+
+    def _images(self, p: Array) -> Array:
+        if len(self.L) == 0:
+            return np.zeros((len(p), 1))
+        return (p if self._mean is None else p - self._mean) @ self.L.T
+
+
+class _LowRank(Metric):
+    """d(x, y)^2 = (x - y)'W(x - y), W = I + U(F - I)U', with the rows of basis U', k x dim, and root F^(1/2)."""
+
+    def __init__(self, kind: str, basis: Array, root: Array):
+        self.kind, self.dim, self.basis, self.root = kind, basis.shape[1], basis, root
+
+    @property
+    def width(self) -> int:
+        return self.dim
+
+    @property
+    def matrix(self) -> Array:
+        """W, dim x dim."""
+        return np.eye(self.dim) + self.basis.T @ ((self.root.T @ self.root - np.eye(len(self.root))) @ self.basis)
+
+    def _images(self, p: Array) -> Array:
+        z = p @ self.basis.T
+        return p + (z @ self.root.T - z) @ self.basis
+
+
+class _Kernel:
+    """A kernel function by name and parameters."""
+
+    def __init__(self, spec: Any):
+        f = _Fields("kernel", spec, "name gamma? degree? offset?")
+        self.name = f.text("name")
+        needs = {"linear": [], "polynomial": ["degree", "offset"], "gaussian": ["gamma"]}
+        if self.name not in needs:
+            raise FormatError(f"damaged: kernel {self.name[:100]!r}, want one of {', '.join(needs)}")
+        if sorted(spec) != sorted(["name", *needs[self.name]]):
+            raise FormatError(f"damaged: the {self.name} kernel has {sorted(spec)}")
+        if self.name == "gaussian":
+            self.gamma = f.number("gamma", 0)
+            if self.gamma == 0:
+                raise FormatError("damaged: gamma is 0")
+        if self.name == "polynomial":
+            self.degree, self.offset = f.whole("degree", 1, 1000000), f.number("offset", 0)
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """Values of each row of x with each row of y."""
+        with np.errstate(over="ignore"):
+            if self.name == "gaussian":
+                return np.exp(-self.gamma * _sqdist(x, y))
+            inner = x @ y.T
+            return inner if self.name == "linear" else (inner + self.offset) ** self.degree
+
+    def own(self, x: Array) -> Array:
+        """Values of each row with itself."""
+        with np.errstate(over="ignore"):
+            if self.name == "gaussian":
+                return np.ones(len(x))
+            inner = np.einsum("ij,ij->i", x, x)
+            return inner if self.name == "linear" else (inner + self.offset) ** self.degree
+
+
+class _KernelMetric(Metric):
+    """d(x, y) = ||G(k(x) - k(y))||, k(x) the kernel values of x with the support points; coordinates Gk(x) + shift."""
+
+    def __init__(self, kind: str, dim: int, kernel: _Kernel, support: Array, G: Array, shift: Optional[Array] = None, threshold: Optional[float] = None):
+        self.kind, self.dim, self.kernel, self.support, self.G, self._shift, self.threshold = kind, dim, kernel, support, G, shift, threshold
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.G))
+
+    def _images(self, p: Array) -> Array:
+        if len(self.G) == 0:
+            return np.zeros((len(p), 1))
+        out = np.empty((len(p), len(self.G)))
+        step = max(1, _BLOCK // max(1, len(self.support)))
+        for i in range(0, len(p), step):
+            out[i : i + step] = self.kernel(p[i : i + step], self.support) @ self.G.T
+        return out if self._shift is None else out + self._shift
+
+
+class _Transformed(Metric):
+    """The distance of the kernel alpha k(x, y) + k(x)'S k(y): it has no coordinates."""
+
+    def __init__(self, kind: str, dim: int, kernel: _Kernel, alpha: float, support: Array, S: Array):
+        self.kind, self.dim, self.kernel, self.alpha, self.support, self.S = kind, dim, kernel, alpha, support, S
+
+    width = None
+
+    def transform(self, X: ArrayLike) -> Array:
+        raise MetricLabError("this kernel metric sees what lies outside the span of the stored rows too, so it has no coordinates; it has distances")
+
+    def _points(self, p: Array) -> Array:
+        return p
+
+    def _between(self, x: Array, y: Array) -> Array:
+        out = self.alpha * (self.kernel.own(x)[:, None] - 2 * self.kernel(x, y) + self.kernel.own(y))
+        if len(self.support):
+            kx, ky = self.kernel(x, self.support), self.kernel(y, self.support)
+            first = kx[:1].copy()
+            kx, ky = kx - first, ky - first
+            sx, sy = kx @ self.S, ky @ self.S
+            step = max(1, _BLOCK // max(1, ky.size))
+            for i in range(0, len(x), step):
+                u = kx[i : i + step, None, :] - ky[None]
+                out[i : i + step] += np.einsum("ijk,ijk->ij", u, sx[i : i + step, None, :] - sy[None])
+        return np.maximum(out, 0)
+
+    def _candidates(self, train: Array, queries: Array, k: int) -> "list[tuple[NDArray[np.intp], Array]]":
+        return [(np.arange(len(train)), d) for d in self._between(queries, train)]
+
+
+class Model(Metric):
+    """What metriclab fit saved: a metric, and how rows are prepared for it.
+
+    features, label   names of the columns of features, and of the class
+    classes, counts   classes of the training rows, and how many rows each has
+    learner, params   by which it was fitted; params are texts
+    metric            the Metric of prepared rows
+
+    X has a column per feature, in the order of features, NaN where a cell is missing; of a data
+    frame the columns are found by name, if the training table had a header.
+    """
+
+    def __init__(self, envelope: _Envelope):
+        p, s = envelope.fields("learner params pairs? passes? seed impute_mean raw", "learner_version layout classes counts means shift scale metric")
+        self.kind = envelope.kind
+        self.learner, self.recipe = p.text("learner"), dict(envelope.params)
+        params = p.raw("params")
+        if not self.learner or not isinstance(params, dict) or not all(isinstance(v, str) for v in params.values()):
+            raise FormatError("damaged: the recipe is not complete")
+        self.params = dict(params)
+        for name, most in (("pairs", 10**9), ("passes", 10**9)):
+            if name in p:
+                p.whole(name, 0, most)
+        p.whole("seed", 1, 2**64 - 1)
+        self.learner_version = s.whole("learner_version", 0)
+        layout = _Fields("layout", s.raw("layout"), "header width label features")
+        self.header, self.label, self.features = layout.flag("header"), layout.text("label"), layout.texts("features")
+        self.classes = s.texts("classes")
+        counts = s.raw("counts")
+        if not isinstance(counts, list) or len(counts) != len(self.classes) or not all(_is_whole(c) and c >= 1 for c in counts):
+            raise FormatError("damaged: counts do not fit the classes")
+        self.counts = list(counts)
+        inner = envelope.inner("metric")
+        if inner.kind not in _MEASURES:
+            raise FormatError(f"damaged: its metric is of the kind {inner.kind[:100]!r}, want one of {', '.join(_MEASURES)}")
+        self.metric = inner.build()
+        self.dim = d = self.metric.dim
+        layout.whole("width", d + 1, _MAX_DIM)
+        if len(self.features) != d or len({*self.features, self.label}) != d + 1:
+            raise FormatError(f"damaged: {len(self.features)} names do not fit {d} features, or occur twice")
+        impute, raw = p.flag("impute_mean"), p.flag("raw")
+        self._fill, self._shift, self._scale = (s.floats(name, d if there else 0) for name, there in (("means", impute), ("shift", not raw), ("scale", not raw)))
+        if not (self._scale > 0).all():
+            raise FormatError("damaged: a scale is not more than 0")
+        self._missing_allowed = True
+
+    @property
+    def width(self) -> Optional[int]:
+        return self.metric.width
+
+    def prepare(self, X: ArrayLike) -> Array:
+        """The rows of X as the metric takes them: missing cells filled, features standardised."""
+        return self._prepare(X)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Coordinates of the rows of X: what metriclab transform writes."""
+        if self.width is None:
+            return self.metric.transform(X)
+        if isinstance(self.metric, _Linear) and len(self.metric.L) == 0 or isinstance(self.metric, _KernelMetric) and len(self.metric.G) == 0:
+            raise MetricLabError("the learned metric is 0: all points coincide")
+        images = self._images(self._prepare(X))
+        if not np.isfinite(images).all():
+            raise MetricLabError(f"row {int(np.argwhere(~np.isfinite(images))[0][0])}: a coordinate overflows")
+        return images
+
+    def _prepare(self, X: ArrayLike) -> Array:
+        columns = getattr(X, "columns", None)
+        if self.header and columns is not None:
+            missing = [f for f in self.features if f not in columns]
+            if missing:
+                raise MetricLabError(f"X has no column {missing[0]!r}; the features of the model are {', '.join(self.features)}"[:1000])
+            X = X[self.features]  # type: ignore[index, call-overload]
+        x = super()._prepare(X)
+        holes = np.isnan(x)
+        if holes.any():
+            if not len(self._fill):
+                i, j = np.argwhere(holes)[0]
+                raise MetricLabError(f"row {i}, column {self.features[j]}: the cell is missing, and the model was fitted without --impute mean")
+            x = np.where(holes, self._fill, x)
+        if len(self._shift):
+            with np.errstate(over="ignore", invalid="ignore"):
+                x = (x - self._shift) / self._scale
+        if not np.isfinite(x).all():
+            i, j = np.argwhere(~np.isfinite(x))[0]
+            raise MetricLabError(f"row {i}, column {self.features[j]}: the number is too large")
+        return x
+
+    def _images(self, p: Array) -> Array:
+        return self.metric._images(p)
+
+    def _points(self, p: Array) -> Array:
+        return self.metric._points(p)
+
+    def _between(self, x: Array, y: Array) -> Array:
+        return self.metric._between(x, y)
+
+    def _candidates(self, train: Array, queries: Array, k: int) -> "list[tuple[NDArray[np.intp], Array]]":
+        return self.metric._candidates(train, queries, k)
+
+
+def _mahalanobis(e: _Envelope) -> Metric:
+    _, s = e.fields("", "dim rows factor")
+    dim, rows = s.whole("dim", 1, _MAX_DIM), s.whole("rows", 0)
+    return _Linear(e.kind, s.floats("factor", rows, dim))
+
+
+def _low_rank(e: _Envelope) -> Metric:
+    _, s = e.fields("", "dim rank basis root")
+    dim = s.whole("dim", 1, _MAX_DIM)
+    k = s.whole("rank", 1, dim)
+    basis, root = s.floats("basis", k, dim), s.floats("root", k, k)
+    if not (root == root.T).all():
+        raise FormatError("damaged: root is not symmetric")
+    if not (np.abs(basis @ basis.T - np.eye(k)) <= 1e-8).all():
+        raise FormatError("damaged: basis is not orthonormal")
+    return _LowRank(e.kind, basis, root)
+
+
+def _kernel_metric(e: _Envelope) -> Metric:
+    p, s = e.fields("kernel", "dim support rows g shift?")
+    dim, r = s.whole("dim", 1, _MAX_DIM), s.whole("rows", 0)
+    support = s.floats("support", None, dim)
+    if (r == 0) != (len(support) == 0):
+        raise FormatError(f"damaged: {r} rows and {len(support)} support points")
+    shift = s.floats("shift", r) if "shift" in s else None
+    return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), support, s.floats("g", r, len(support)), shift)
+
+
+def _transformed(e: _Envelope) -> Metric:
+    p, s = e.fields("kernel", "alpha? dim support s")
+    dim = s.whole("dim", 1, _MAX_DIM)
+    support = s.floats("support", None, dim)
+    m = len(support)
+    packed = s.floats("s", m * (m + 1) // 2)
+    S = np.zeros((m, m))
+    S[np.triu_indices(m)] = packed  # row by row, each from the diagonal on
+    alpha = s.number("alpha", 0) if "alpha" in s else 1.0
+    return _Transformed(e.kind, dim, _Kernel(p.raw("kernel")), alpha, support, S + np.triu(S, 1).T)
+
+
+def _projection(e: _Envelope) -> Metric:
+    p, s = e.fields("centred" if e.kind == "labels/lsa" else "", "mean rows values")
+    mean, values = s.floats("mean", None), s.floats("values", None)
+    if not 1 <= len(values) <= len(mean) or not (values >= 0).all():
+        raise FormatError(f"damaged: {len(values)} values in {len(mean)} dimensions, or one below 0")
+    if e.kind == "labels/lsa" and not p.flag("centred") and mean.any():
+        raise FormatError("damaged: a mean that is not 0 without centring")
+    return _Linear(e.kind, s.floats("rows", len(values), len(mean)), mean)
+
+
+def _lower(packed: Array, n: int) -> Array:
+    """The square matrix of which packed is the lower triangle, by rows; 0 above."""
+    out = np.zeros((n, n))
+    out[np.tril_indices(n)] = packed
+    return out
+
+
+_FORM = "dim order basis? core resolvent? shift log_shift seen age turns"
+
+
+def _form(value: Any) -> Array:
+    """L, r x dim, of the quadratic form A = UCU' that a learner of pairs saves, A's nearest L'L."""
+    s = _Fields("form", value, _FORM)
+    dim, n = s.whole("dim", 0, _MAX_DIM), s.whole("order", 0)
+    core = s.floats("core", n * (n + 1) // 2)
+    if not (np.abs(core) <= 1e130).all():
+        raise FormatError("damaged: a number of the core is beyond 1e130")
+    there = bool(s.raw("basis")) if "basis" in s else False
+    basis = s.floats("basis", n, dim) if there else None
+    if n > dim or n == 0 and there or not there and n not in (0, dim):
+        raise FormatError(f"damaged: a form of order {n} in {dim} dimensions")
+    if n == 0:
+        return np.zeros((0, dim))
+    if basis is not None and not (np.abs(np.einsum("ij,ij->i", basis, basis) - 1) <= 1e-6).all():
+        raise FormatError("damaged: a column of the basis has not length 1")
+    c = _lower(core, n)
+    values, vectors = np.linalg.eigh(c + np.tril(c, -1).T)
+    keep = values > n * np.finfo(float).eps * np.abs(values).max()
+    root = (vectors[:, keep] * np.sqrt(values[keep])).T[::-1]
+    return root if basis is None else root @ basis
+
+
+def _pair_learner(e: _Envelope) -> Metric:
+    params = {"pairs/pola": "b1 gamma", "pairs/pa": "rule c psd b0 tol?"}[e.kind]
+    _, s = e.fields(params, "threshold form")
+    L = _form(s.raw("form"))
+    if L.shape[1] < 1:
+        raise FormatError("damaged: a form in 0 dimensions")
+    return _Linear(e.kind, L, threshold=s.number("threshold"))
+
+
+def _lego(e: _Envelope) -> Metric:
+    p, s = e.fields("eta u l update", "dim factor")
+    n = s.whole("dim", 1, _MAX_DIM)
+    edge = 16
+    whole, rest = divmod(n, edge)
+    packed = s.floats("factor", edge * edge * whole * (whole + 1) // 2 + rest * n)
+    L = np.zeros((n, n))
+    at = 0
+    for top in range(0, n, edge):
+        end = min(top + edge, n)
+        L[top:end, :end] = packed[at : at + (end - top) * end].reshape(end - top, end)
+        at += (end - top) * end
+    return _Linear(e.kind, L, threshold=(p.number("u") + p.number("l")) / 2)
+
+
+def _kernel_pola(e: _Envelope) -> Metric:
+    p, s = e.fields("b1 gamma kernel", "threshold dim points factor age form")
+    dim = s.whole("dim", 1, _MAX_DIM)
+    s.whole("age", 0, 2**53)
+    points = s.floats("points", None, dim)
+    m = len(points)
+    factor = s.floats("factor", m * (m + 1) // 2)
+    form = _form(s.raw("form"))
+    if form.shape[1] != m:
+        raise FormatError(f"damaged: a form in {form.shape[1]} dimensions, {m} points")
+    lower = _lower(factor, m)
+    if not (np.diag(lower) > 0).all():
+        raise FormatError("damaged: a pivot of the factor is not more than 0")
+    # Coordinates of x are z = lower^-1 k(x); G = form lower^-1.
+    G = np.linalg.solve(lower.T, form.T).T if m else np.zeros((0, 0))
+    if not np.isfinite(G).all():
+        raise FormatError("damaged: the factor is singular")
+    return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), points, G, threshold=s.number("threshold"))
+
+
+_MEASURES: "dict[str, Callable[[_Envelope], Metric]]" = {
+    "metric/mahalanobis": _mahalanobis,
+    "metric/low-rank": _low_rank,
+    "kernels/metric": _kernel_metric,
+    "kernels/transformed": _transformed,
+}
+_KINDS: "dict[str, Callable[[_Envelope], Metric]]" = {
+    "model": Model,
+    **_MEASURES,
+    "labels/pca": _projection,
+    "labels/lsa": _projection,
+    "labels/fda": _projection,
+    "pairs/pola": _pair_learner,
+    "pairs/pa": _pair_learner,
+    "pairs/lego": _lego,
+    "pairs/kernel-pola": _kernel_pola,
+}
+
+
+# ---------------------------------------------------------------------------
+# The command
+
+
+def _command(command: Optional[str]) -> str:
+    """The path of metriclab: the argument, or METRICLAB of the environment, or what is on the PATH."""
+    for given, where in ((command, "command"), (os.environ.get("METRICLAB"), "METRICLAB")):
+        if given:
+            found = shutil.which(given)
+            if found is None:
+                raise CommandError(f"{where}: {given} is no program that can be run")
+            return found
+    found = shutil.which("metriclab")
+    if found is None:
+        raise CommandError(
+            "the command metriclab is not on the PATH: build it with go build -o metriclab ./cmd/metriclab, "
+            "and give its path as command= or in the environment variable METRICLAB"
+        )
+    return found
+
+
+def _params(params: Optional[Mapping[str, Any]]) -> "list[str]":
+    """Flags of parameters. True and False become true and false, numbers keep every digit."""
+    out = []
+    for name, value in (params or {}).items():
+        if isinstance(value, (bool, np.bool_)):
+            value = str(value).lower()
+        out += ["--param", f"{name}={value}"]
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """What is of NumPy, for JSON."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} is not allowed, want numbers and lists of them")
+
+
+class Learner:
+    """An online learner: metriclab learn as a process of its own, which answers each line at once.
+
+        with metriclab.Learner("pola", params={"gamma": 0.1}, save="pola.json") as learner:
+            learner.pair([0, 1], [2, 1], label=-1)   # learns; label 1 similar, -1 dissimilar
+            learner.pair([0, 1], [2, 1])             # only predicts
+
+    learner is the name of a learner (see: metriclab learn --help), or load a file of a saved one.
+    save names a file for the learner, written when close is called or the with statement ends,
+    also by an exception. state_every = n adds "state" to every n-th answer. Answers are dicts.
+    RefusedLine tells of a line that was refused: nothing was learned from it, and the learner goes
+    on. CommandError tells that the process has ended. A Learner is for one thread at a time.
+    """
+
+    def __init__(
+        self,
+        learner: Optional[str] = None,
+        *,
+        params: Optional[Mapping[str, Any]] = None,
+        dim: Optional[int] = None,
+        objects: Optional[int] = None,
+        load: Union[str, "os.PathLike[str]", None] = None,
+        save: Union[str, "os.PathLike[str]", None] = None,
+        state_every: Optional[int] = None,
+        max_line: Optional[int] = None,
+        command: Optional[str] = None,
+    ):
+        args = [_command(command), "learn", "--skip-bad", *_params(params)]
+        for flag, value in (("learner", learner), ("dim", dim), ("objects", objects), ("load", load), ("save", save), ("state-every", state_every), ("max-line", max_line)):
+            if value is not None:
+                args += [f"--{flag}={os.fspath(value) if hasattr(value, '__fspath__') else value}"]
+        self._saves = save is not None
+        self._process: "Optional[subprocess.Popen[bytes]]" = subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._heard: "queue.SimpleQueue[tuple[str, bytes]]" = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=_listen, args=(pipe, name, self._heard), daemon=True)
+            for pipe, name in ((self._process.stdout, "answer"), (self._process.stderr, "said"))
+        ]
+        for r in self._readers:
+            r.start()
+        self._open = 2  # pipes that have not ended
+        self._said: "list[str]" = []
+        self._refused = 0
+        self._interrupted = False
+
+    def pair(self, x: ArrayLike, y: ArrayLike, label: Optional[int] = None) -> "dict[str, Any]":
+        """A pair of vectors, 1 similar or -1 dissimilar; without a label it is only predicted."""
+        line: "dict[str, Any]" = {"x": np.asarray(x).tolist(), "y": np.asarray(y).tolist()}
+        return self.send(line if label is None else {**line, "label": label})
+
+    def triplet(self, a: int, near: int, far: int) -> "dict[str, Any]":
+        """Object a is closer to near than to far."""
+        return self.send({"a": a, "near": near, "far": far})
+
+    def nearer(self, a: int, b: int, c: int) -> "dict[str, Any]":
+        """Predicts which of the objects b and c is nearer to a, and learns nothing."""
+        return self.send({"a": a, "b": b, "c": c})
+
+    def costs(self, cost: ArrayLike) -> "dict[str, Any]":
+        """A round of assignment costs from 0 to 1: a row per object, a column per prototype."""
+        return self.send({"cost": np.asarray(cost).tolist()})
+
+    def send(self, line: Mapping[str, Any]) -> "dict[str, Any]":
+        """Sends a line of the protocol, and returns its answer."""
+        if self._process is None:
+            raise CommandError("the learner is closed")
+        if self._interrupted:
+            raise CommandError("a line was interrupted, so that answers and lines no longer match: close the learner")
+        try:
+            text = json.dumps(line, default=_plain, allow_nan=False)
+        except ValueError as e:
+            raise RefusedLine(f"{e}: want finite numbers") from None
+        self._interrupted = True
+        answer = self._exchange(text.encode() + b"\n")
+        self._interrupted = False
+        if answer is None:
+            raise self._ended()
+        if "refused" in answer:
+            self._refused += 1
+            raise RefusedLine(answer["refused"])
+        return answer["answer"]
+
+    def _exchange(self, line: bytes) -> "Optional[dict[str, Any]]":
+        """Writes a line, and returns its answer or why it was refused; None if the process has ended."""
+        try:
+            self._process.stdin.write(line)  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            return None
+        while self._open == 2:
+            name, heard = self._heard.get()
+            if not heard:
+                self._open -= 1
+            elif name == "answer":
+                return {"answer": json.loads(heard)}
+            else:
+                said = heard.decode("utf-8", "replace").rstrip("\r\n")
+                refused = re.match(r"metriclab: line \d+: (.*)", said, re.DOTALL)
+                if refused and not self._said:
+                    return {"refused": refused.group(1)}
+                self._said.append(said)
+        return None
+
+    def _hear_end(self) -> None:
+        while self._open:
+            name, heard = self._heard.get()
+            if not heard:
+                self._open -= 1
+            elif name == "said":
+                self._said.append(heard.decode("utf-8", "replace").rstrip("\r\n"))
+
+    def _wait(self) -> int:
+        """Ends the input, and waits for the process."""
+        process, self._process = self._process, None
+        try:
+            process.stdin.close()  # type: ignore[union-attr]
+        except OSError:
+            pass
+        self._hear_end()
+        code = process.wait()  # type: ignore[union-attr]
+        for r in self._readers:
+            r.join()
+        process.stdout.close()  # type: ignore[union-attr]
+        process.stderr.close()  # type: ignore[union-attr]
+        return code
+
+    def _ended(self) -> CommandError:
+        code = self._wait()
+        return CommandError("\n".join(self._said) or f"metriclab learn has ended with exit code {code}")
+
+    def close(self) -> None:
+        """Ends the process, which saves the learner first if save was given. A second call does nothing."""
+        if self._process is None:
+            return
+        code = self._wait()
+        saved = any(re.match(r"metriclab: the learner, after .* is in ", s) for s in self._said)
+        # Refused lines have been told of; without them only success is 0.
+        if code != 0 and (self._refused == 0 or code != 1 or self._saves and not saved):
+            raise CommandError("\n".join(self._said) or f"metriclab learn has ended with exit code {code}")
+
+    def __enter__(self) -> "Learner":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            self.close()
+        except CommandError:
+            if error is None:  # or what came first is told
+                raise
+
+
+def _listen(pipe: Any, name: str, heard: "queue.SimpleQueue[tuple[str, bytes]]") -> None:
+    """Puts the lines of a pipe, and at its end an empty one."""
+    for line in pipe:
+        heard.put((name, line))
+    heard.put((name, b""))
+
+
+# ---------------------------------------------------------------------------
+# scikit-learn
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+
+    class MetricLab:
+        """A metric learner for scikit-learn, which is not installed."""
+
+        def __init__(self, *_: Any, **__: Any):
+            raise ImportError("MetricLab needs scikit-learn: apt-get install python3-sklearn, or pip install scikit-learn")
+
+else:
+
+    def _validated(estimator: Any, X: Any, y: Any = "no_validation", *, missing: bool, reset: bool) -> Any:
+        """scikit-learn's own check, whose home and words changed with version 1.6."""
+        options: "dict[str, Any]" = {"y": y, "dtype": np.float64, "reset": reset}
+        try:
+            from sklearn.utils.validation import validate_data
+        except ImportError:
+            options["force_all_finite"] = "allow-nan" if missing else True
+            return estimator._validate_data(X, **options)
+        options["ensure_all_finite"] = "allow-nan" if missing else True
+        return validate_data(estimator, X, **options)
+
+    class MetricLab(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[no-redef]
+        """metriclab fit as a transformer and a nearest-neighbour classifier.
+
+        learner       its name (see: metriclab fit --help)
+        params        dict of the learner's parameters; those not given have their defaults
+        n_neighbors   of predict and score
+        pairs, passes, seed   those of metriclab fit, None for the default
+        standardise   whether each feature gets mean 0 and standard deviation 1
+        impute        whether NaN, a missing cell, becomes the mean of its column; else it is an error
+        max_memory    the limit of one object, such as "8GiB"; None for the default
+        command       path of metriclab; None for METRICLAB of the environment, or the PATH
+
+        After fit: model_ (a Model), classes_, n_features_in_; save writes the file of the model.
+        """
+
+        def __init__(
+            self,
+            learner: str = "itml",
+            *,
+            params: Optional[Mapping[str, Any]] = None,
+            n_neighbors: int = 3,
+            pairs: Optional[int] = None,
+            passes: Optional[int] = None,
+            seed: Optional[int] = None,
+            standardise: bool = True,
+            impute: bool = False,
+            max_memory: Optional[str] = None,
+            command: Optional[str] = None,
+        ):
+            self.learner = learner
+            self.params = params
+            self.n_neighbors = n_neighbors
+            self.pairs = pairs
+            self.passes = passes
+            self.seed = seed
+            self.standardise = standardise
+            self.impute = impute
+            self.max_memory = max_memory
+            self.command = command
+
+        def fit(self, X: ArrayLike, y: ArrayLike) -> "MetricLab":
+            """Learns a metric from the rows of X, n x features, and their classes y."""
+            X, y = _validated(self, X, y, missing=self.impute, reset=True)
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise MetricLabError("y has 1 class, want at least 2")
+            names = [str(n).strip() for n in getattr(self, "feature_names_in_", ())]
+            if len({*names} - {""}) < X.shape[1]:  # there are none, or none that tell columns apart
+                names = [f"x{j + 1}" for j in range(X.shape[1])]
+            label = "class"
+            while label in names:
+                label += "_"
+            args = [_command(self.command), "fit", "", "--header=yes", f"--label={label}", f"--learner={self.learner}", *_params(self.params)]
+            for flag, value in (("pairs", self.pairs), ("passes", self.passes), ("seed", self.seed), ("max-memory", self.max_memory)):
+                if value is not None:
+                    args.append(f"--{flag}={value}")
+            if not self.standardise:
+                args.append("--no-standardise")
+            if self.impute:
+                args.append("--impute=mean")
+            with tempfile.TemporaryDirectory(prefix="metriclab-") as folder:
+                table, out = os.path.join(folder, "table.csv"), os.path.join(folder, "model.json")
+                with open(table, "w", newline="", encoding="utf-8") as f:
+                    csv.writer(f, lineterminator="\n").writerow([label, *names])
+                    for code, row in zip(codes.tolist(), X.tolist()):
+                        # The shortest text that reads back as the same number; an empty cell is a missing one.
+                        f.write(f"{code},{','.join('' if v != v else repr(v) for v in row)}\n")
+                args[2] = table
+                done = subprocess.run([*args, f"--out={out}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                if done.returncode != 0:
+                    said = done.stderr.decode("utf-8", "replace").strip()
+                    raise CommandError(said or f"metriclab fit has ended with exit code {done.returncode}")
+                with open(out, "rb") as model:
+                    self._saved = model.read()
+                self.model_ = load(out)
+            self._rows, self._codes = X, codes
+            self._n_features_out = self.model_.width or 0
+            return self
+
+        def transform(self, X: ArrayLike) -> Array:
+            """Coordinates of the rows of X, in which Euclidean distances are the learned ones."""
+            check_is_fitted(self)
+            return self.model_.transform(_validated(self, X, missing=self.impute, reset=False))
+
+        def predict(self, X: ArrayLike) -> NDArray[Any]:
+            """Classes of the rows of X, by the n_neighbors nearest rows of fit."""
+            check_is_fitted(self)
+            X = _validated(self, X, missing=self.impute, reset=False)
+            return self.classes_[self.model_.predict(self._rows, self._codes, X, self.n_neighbors)]
+
+        def save(self, file: Union[str, "os.PathLike[str]"]) -> None:
+            """Writes the model for load, and for metriclab transform, evaluate and plot."""
+            check_is_fitted(self)
+            path = os.fspath(file)
+            whole = f"{path}.{os.getpid()}.tmp"  # replaces the file in one step, so that it is never half there
+            try:
+                with open(whole, "xb") as f:
+                    f.write(self._saved)
+                os.replace(whole, path)
+            except BaseException:
+                if os.path.exists(whole):
+                    os.unlink(whole)
+                raise
+
+        def _more_tags(self) -> "dict[str, Any]":  # before scikit-learn 1.6
+            return {"allow_nan": self.impute}
+
+        def __sklearn_tags__(self) -> Any:
+            tags = super().__sklearn_tags__()
+            tags.input_tags.allow_nan = self.impute
+            return tags

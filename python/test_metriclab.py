@@ -1,0 +1,668 @@
+#!/usr/bin/env python3
+"""Tests of metriclab.py against the command, value for value.
+
+    python3 python/test_metriclab.py
+
+It needs NumPy, and the command: METRICLAB of the environment, or Go to build it. The tests of
+MetricLab need scikit-learn; without it they are skipped, or fail where CI is set.
+"""
+
+import base64
+import copy
+import hashlib
+import io
+import json
+import math
+import os
+import pathlib
+import pickle
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("test_metriclab.py: NumPy is missing; on Debian: apt-get install --no-install-recommends python3-numpy")
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import metriclab  # noqa: E402
+
+try:
+    import sklearn
+except ImportError:
+    sklearn = None
+
+# Products of matrices add in another order than the command: with kernels a coordinate is a sum
+# of large terms that cancel.
+CLOSE, KERNEL_CLOSE = 1e-12, 1e-9
+ONLINE = ("pola", "pa", "lego", "kernel-pola")
+
+scratch = program = None
+
+
+def setUpModule():
+    global scratch, program
+    scratch = tempfile.TemporaryDirectory(prefix="metriclab-test-")
+    program = os.environ.get("METRICLAB")
+    if not program:
+        if shutil.which("go") is None:
+            sys.exit("test_metriclab.py: neither METRICLAB is set nor Go is installed")
+        program = os.path.join(scratch.name, "metriclab.exe" if os.name == "nt" else "metriclab")
+        subprocess.run(["go", "build", "-o", program, "./cmd/metriclab"], cwd=HERE.parent, check=True)
+    os.environ["METRICLAB"] = program = os.path.abspath(program)
+
+
+def tearDownModule():
+    scratch.cleanup()
+
+
+def path(name):
+    return os.path.join(scratch.name, name)
+
+
+def run(*args, **options):
+    """Standard output of the command."""
+    done = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"metriclab {' '.join(args)}: {done.stderr.decode()}")
+    return done.stdout.decode()
+
+
+def rows(seed, n, d, classes=3):
+    """Rows of classes in directions that no axis has, with features of other scales."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    x = rng.standard_normal((n, d)) + 2 * rng.standard_normal((classes, d))[y]
+    return x @ rng.standard_normal((d, d)) * 10.0 ** rng.integers(-2, 3, d) + 5, y
+
+
+def write(name, x, y):
+    """A table for the command."""
+    with open(path(name), "w") as f:
+        f.write("class," + ",".join(f"f{j}" for j in range(x.shape[1])) + "\n")
+        for label, row in zip(y, x):
+            f.write(f"{label}," + ",".join("" if math.isnan(v) else repr(v) for v in row.tolist()) + "\n")
+    return path(name)
+
+
+def learners():
+    """The names of the learners of tables."""
+    text = run("fit", "--help").split("Learners, with their parameters")[1].split("With --gram and --constraints")[0]
+    return re.findall(r"^  ([a-z][a-z-]*): ", text, re.M)
+
+
+def seal(kind, params, state, version=1, spaces=None):
+    """A file with a right checksum."""
+    p, s = (json.dumps(v, separators=(",", ":")) for v in (params, state))
+    digest = hashlib.sha256()
+    for part in (kind, p, s):
+        digest.update(struct.pack("<Q", len(part.encode())) + part.encode())
+    out = {"format": "metriclab", "version": version, "kind": kind, "params": params, "sha256": digest.hexdigest(), "state": state}
+    return json.dumps(out, indent=spaces, separators=None if spaces else (",", ":")).encode()
+
+
+def floats(*values):
+    return base64.b64encode(struct.pack(f"<{len(values)}d", *values)).decode()
+
+
+def load(raw):
+    return metriclab.load(io.BytesIO(raw))
+
+
+class Frame:
+    """What of pandas.DataFrame is used."""
+
+    def __init__(self, **columns):
+        self._columns, self.columns = columns, list(columns)
+        self.shape = (len(next(iter(columns.values()))), len(columns))
+
+    def __getitem__(self, names):
+        return Frame(**{n: self._columns[n] for n in names})
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(list(self._columns.values()), dtype=dtype).T
+
+
+class Same(unittest.TestCase):
+    def same(self, got, want, close=CLOSE, what=None):
+        got, want = np.asarray(got), np.asarray(want)
+        self.assertEqual(got.shape, want.shape, what)
+        size = max(np.abs(want).max(), 1e-300)
+        self.assertLessEqual(np.abs(got - want).max() / size, close, what)
+
+
+class Files(Same):
+    """What load reads, beside what the command makes of the same file."""
+
+    def test_models(self):
+        names = learners()
+        self.assertGreater(len(names), 15)
+        x, y = rows(1, 60, 5)
+        holes, more = x.copy(), rows(2, 20, 5)[0]
+        holes[::7, 2] = math.nan
+        tables = {"": write("full.csv", x, y), "--impute=mean": write("holes.csv", holes, y), "--no-standardise": write("small.csv", x / 50, y)}
+        new = write("new.csv", more, np.zeros(len(more), dtype=int))
+        for name in names:
+            kernel = name.startswith(("kernel-", "trace"))
+            for flag, table in tables.items():
+                if flag and name not in ("pola", "iplr", "kernel-fda"):
+                    continue
+                with self.subTest(learner=name, flag=flag):
+                    params = ["--param=gamma=1"] if name == "pola-batch" else []
+                    run("fit", table, "--label=class", f"--learner={name}", f"--out={path('m.json')}", *filter(None, [flag]), *params)
+                    m = metriclab.load(path("m.json"))
+                    self.assertEqual((m.learner, m.label, m.features, m.classes, m.counts, m.dim), (name, "class", [f"f{j}" for j in range(5)], ["0", "1", "2"], [20] * 3, 5))
+                    if m.width is None:
+                        self.learned_kernel(m, x, y)
+                        continue
+                    close = KERNEL_CLOSE if kernel else CLOSE
+                    for file, at in ((table, {"": x, "--impute=mean": holes, "--no-standardise": x / 50}[flag]), (new, more)):
+                        run("transform", file, f"--model={path('m.json')}", f"--npy={path('z.npy')}")
+                        want = np.load(path("z.npy"))
+                        got = m.transform(at)
+                        self.same(got, want, close, file)
+                        self.assertEqual(m.width, want.shape[1])
+                        d = np.sqrt(((want[:, None] - want[None]) ** 2).sum(2))
+                        self.same(m.distances(at), d, 10 * close)
+                        self.same(m.distances(at[:3], at, squared=True), d[:3] ** 2, 10 * close)
+                    if hasattr(m.metric, "matrix"):
+                        u = m.prepare(at[:1]) - m.prepare(at[1:2])
+                        self.same(u @ m.metric.matrix @ u.T, m.distances(at[:1], at[1:2], squared=True), 1e-9)
+
+    def learned_kernel(self, m, x, y):
+        """kernel-itml of rows has no coordinates; that of their kernel matrix writes the learned kernel."""
+        p = m.prepare(x)
+        np.savetxt(path("k0.csv"), m.metric.kernel(p, p), delimiter=",", fmt="%.17g")
+        with open(path("labels.csv"), "w") as f:
+            f.write("".join(f"{c}\n" for c in y))
+        run("fit", f"--gram={path('k0.csv')}", f"--labels={path('labels.csv')}", f"--learner={m.learner}", f"--out={path('g.json')}", f"--kernel-out={path('k.npy')}")
+        k = np.load(path("k.npy"))
+        want = np.diag(k)[:, None] - 2 * k + np.diag(k)
+        self.same(m.distances(x, squared=True), want, 1e-7)  # the two fits differ in round-off
+        with self.assertRaisesRegex(metriclab.MetricLabError, "no coordinates"):
+            m.transform(x)
+        self.assertTrue((m.predict(x, y, x) == y).all())
+
+    def test_learners_of_pairs(self):
+        rng = random.Random(3)
+        vector = lambda d: [rng.gauss(0, 1) for _ in range(d)]  # noqa: E731
+        for name in ONLINE:
+            for d in (1, 3, 16, 40):  # LEGO has blocks of 16, others a basis from 13 on
+                with self.subTest(learner=name, dim=d):
+                    with metriclab.Learner(name, state_every=1, save=path("l.json")) as learner:
+                        for _ in range(25):
+                            last = learner.pair(vector(d), vector(d), label=rng.choice([-1, 1]))
+                        asked = [(vector(d), vector(d)) for _ in range(5)]
+                        answers = [learner.pair(*pair) for pair in asked]
+                    m = metriclab.load(path("l.json"))
+                    self.assertEqual((m.dim, m.threshold), (d, last["state"]["threshold"]))
+                    got = [m.distances([a], [b], squared=True)[0, 0] for a, b in asked]
+                    self.same(got, [a["sqdist"] for a in answers], KERNEL_CLOSE if "kernel" in name else 1e-11)
+                    self.assertEqual([bool(g <= m.threshold) for g in got], [a["similar"] for a in answers])
+                    if "m" in last["state"]:
+                        self.same(m.matrix, last["state"]["m"], 1e-11)
+
+    def test_projection(self):
+        m = load(seal("labels/pca", {}, {"mean": floats(1, 2), "rows": floats(3, 4), "values": floats(5)}))
+        self.same(m.transform([[2, 4], [1, 2]]), [[11], [0]])
+        self.same(m.distances([[2, 4]], [[1, 2]]), [[11]])
+
+    def test_neighbours_and_ties(self):
+        with open(HERE / "testdata" / "neighbours.json") as f:
+            want = json.load(f)
+        m = metriclab.load(HERE / "testdata" / "metric.json")
+        names = np.array(["d", "c", "b", "a"])[want["labels"]]  # in another order than the numbers
+        for case in want["cases"]:
+            distances, index = m.neighbours(want["train"], want["queries"], case["k"])
+            self.assertEqual(index.tolist(), case["index"])
+            self.assertTrue((np.abs(np.diff(distances, axis=1)) + np.diff(distances, axis=1) >= -1e-9).all())
+            self.assertEqual(m.predict(want["train"], want["labels"], want["queries"], case["k"]).tolist(), case["class"])
+            self.assertEqual(m.predict(want["train"], names, want["queries"], case["k"]).tolist(), np.array(["d", "c", "b", "a"])[case["class"]].tolist())
+
+    def test_neighbours_far_from_the_origin(self):
+        rng = np.random.default_rng(4)
+        x, q = (1e7 + rng.standard_normal((n, 8)) * 10.0 ** rng.integers(-6, 6, (n, 1)) for n in (700, 60))
+        m = load(seal("metric/mahalanobis", {}, {"dim": 8, "rows": 8, "factor": floats(*np.eye(8).ravel())}))
+        d = ((q[:, None] - x) ** 2).sum(2)
+        self.assertEqual(m.neighbours(x, q, 5)[1].tolist(), np.argsort(d, axis=1, kind="stable")[:, :5].tolist())
+
+    def test_zero(self):
+        m = load(seal("metric/mahalanobis", {}, {"dim": 2**31 - 1, "rows": 0, "factor": ""}))
+        self.assertEqual((m.dim, m.width), (2**31 - 1, 1))
+        m = load(seal("metric/mahalanobis", {}, {"dim": 2, "rows": 0, "factor": ""}))
+        self.assertEqual(m.predict([[1, 2], [3, 4]], ["a", "b"], [[3, 4]]).tolist(), ["a"])
+        self.same(m.transform([[1, 2]]) + 1, [[1]])
+
+    def test_a_frame_is_read_by_name(self):
+        x, y = rows(5, 30, 2)
+        run("fit", write("t.csv", x, y), "--label=class", "--learner=fda", f"--out={path('m.json')}")
+        m = metriclab.load(path("m.json"))
+        self.same(m.transform(Frame(other=y, f1=x[:, 1], f0=x[:, 0])), m.transform(x), 0)
+        with self.assertRaisesRegex(metriclab.MetricLabError, "no column 'f1'"):
+            m.transform(Frame(f0=x[:, 0], f2=x[:, 1]))
+
+    def test_bad_rows(self):
+        x, y = rows(6, 30, 2)
+        run("fit", write("t.csv", x, y), "--label=class", "--learner=rca", f"--out={path('m.json')}")
+        m = metriclab.load(path("m.json"))
+        for bad, want in (
+            ([[1, 2, 3]], r"shape \(1, 3\)"),
+            ([1, 2], r"shape \(2,\)"),
+            ([[1, math.nan]], "row 0, column f1: the cell is missing"),
+            ([[0, 0], [math.inf, 2]], "row 1, column f0: the number is too large"),
+        ):
+            with self.assertRaisesRegex(metriclab.MetricLabError, want):
+                m.transform(bad)
+        for k in (0, 31, 1.5, True):
+            with self.assertRaisesRegex(metriclab.MetricLabError, "k: .* is not allowed"):
+                m.neighbours(x, x, k)
+        with self.assertRaisesRegex(metriclab.MetricLabError, "y_train"):
+            m.predict(x, y[1:], x)
+
+
+class Hostile(Same):
+    """No file makes load do anything but give a right metric or a FormatError."""
+
+    def refused(self, raw, want=None):
+        with self.assertRaises(metriclab.FormatError) as e:
+            load(raw)
+        if want:
+            self.assertRegex(str(e.exception), want)
+        self.assertLess(len(str(e.exception)), 1000)
+
+    def good(self):
+        return {"dim": 2, "rows": 1, "factor": floats(1, 2)}
+
+    def test_layout_does_not_matter(self):
+        raw = seal("metric/mahalanobis", {}, self.good(), spaces=2)
+        self.same(load(b" \r\n" + raw + b"\n\n").L, [[1, 2]])
+        self.refused(raw.replace(b'"dim": 2', b'"dim": 3'), "checksum")
+
+    def test_truncated_and_changed(self):
+        x, y = rows(7, 20, 3)
+        run("fit", write("t.csv", x, y), "--label=class", "--learner=iplr", f"--out={path('m.json')}")
+        with open(path("m.json"), "rb") as f:
+            raw = f.read()
+        end = len(raw.rstrip())
+        for n in range(end):
+            self.refused(raw[:n])
+        rng = random.Random(8)
+        for _ in range(2000):
+            at = rng.randrange(end)
+            changed = bytearray(raw)
+            changed[at] = rng.randrange(256)
+            if changed == raw:
+                continue
+            try:
+                m = load(bytes(changed))
+            except metriclab.FormatError:
+                continue
+            # Only what says the same may be read: a blank, or a letter of a field that nobody knows.
+            self.same(m.transform(x), load(raw).transform(x), 0)
+
+    def test_envelope(self):
+        good = seal("metric/mahalanobis", {}, self.good())
+        load(good)
+        for raw, want in (
+            (b"", "not a metriclab file"),
+            (b"   ", "not a metriclab file"),
+            (b"[]", "not a metriclab file"),
+            (b"\x93NUMPY\x01\x00", "not a metriclab file"),
+            (b"\xff\xfe{", "not a metriclab file"),
+            (b"{}", "format is 'None'"),
+            (b"{" * 100000, "damaged|not a metriclab"),
+            (b'{"format":' + b"[" * 200000, "damaged|not a metriclab"),
+            (good.replace(b'"format":"metriclab"', b'"format":"other"'), "format is 'other'"),
+            (seal("metric/mahalanobis", {}, self.good(), version=2), "newer metriclab: version 2"),
+            (seal("metric/mahalanobis", {}, self.good(), version=0), "version 0"),
+            (seal("metric/mahalanobis", {}, self.good(), version=True), "version True"),
+            (seal("metric/mahalanobis", {}, self.good(), version=10**5000 if sys.version_info < (3, 11) else 10**4000), "newer"),
+            (good[:-1] + b',"kind":"pairs/pa"}', "of its own"),
+            (good + b"x", "more follows"),
+            (good.replace(b'"dim":2', b'"dim":2,"dim":2'), "twice"),
+            (good.replace(b'"dim":2', b'"dim":NaN'), "no JSON"),
+            (good.replace(b'"sha256":"', b'"sha256":"0'), "checksum"),
+            (good.replace(b'"params":{},', b""), "params is missing"),
+            (good.replace(b'"dim":2', b'"dim":' + b"9" * 5000), "damaged"),
+            (seal("triplets/erkle", {}, {}), "does not read"),
+            (seal("metric/nothing", {}, {}), "does not read"),
+        ):
+            with self.subTest(raw[:60]):
+                self.refused(raw, want)
+        with self.assertRaisesRegex(metriclab.FormatError, "max_bytes"):
+            metriclab.load(io.BytesIO(good), max_bytes=100)
+        with self.assertRaises(FileNotFoundError):
+            metriclab.load(path("nothing.json"))
+        with open(path("bad.json"), "wb") as f:
+            f.write(b"{}")
+        with self.assertRaisesRegex(metriclab.FormatError, re.escape(path("bad.json"))):
+            metriclab.load(path("bad.json"))
+
+    def test_states(self):
+        kernel = {"kernel": {"name": "gaussian", "gamma": 1.0}}
+        good = {
+            "metric/mahalanobis": ({}, self.good()),
+            "metric/low-rank": ({}, {"dim": 2, "rank": 1, "basis": floats(0, 1), "root": floats(3)}),
+            "kernels/metric": (kernel, {"dim": 2, "support": floats(0, 1), "rows": 1, "g": floats(2), "shift": floats(1)}),
+            "kernels/transformed": (kernel, {"alpha": 0.5, "dim": 2, "support": floats(0, 1), "s": floats(2)}),
+            "labels/lsa": ({"centred": False}, {"mean": floats(0, 0), "rows": floats(1, 0), "values": floats(1)}),
+        }
+        form = {"dim": 13, "order": 1, "basis": floats(*[0] * 12, 1), "core": floats(2), "shift": 0, "log_shift": 0, "seen": 0, "age": 0, "turns": 0}
+        good["pairs/pola"] = ({"b1": 1, "gamma": 0}, {"threshold": 1, "form": form})
+        good["pairs/lego"] = ({"eta": 0.5, "u": 2, "l": 8, "update": "always"}, {"dim": 2, "factor": floats(1, 0, 0, 1)})
+        good["pairs/kernel-pola"] = (
+            {"b1": 1, "gamma": 0, **kernel},
+            {"threshold": 1, "dim": 2, "points": floats(0, 1), "factor": floats(1), "age": 0, "form": {**form, "dim": 1, "basis": floats(1)}},
+        )
+        numbers = [0, -1, 3, 10**9, 2**31, 2**63, 10**30, 1.5, None, "", [], {}, "AAAA"]
+        texts = ["", "A", "AAAA", "AAAAAAA", "?", floats(1), floats(math.nan, 1), floats(1, math.inf), floats(*[1] * 9), None, 1, [1, 2]]
+        tried = 0
+        for kind, (params, state) in good.items():
+            load(seal(kind, params, state))
+            for name, value in list(state.items()):
+                for bad in texts if isinstance(value, str) else numbers:
+                    if bad == value or (kind, name, bad) == ("kernels/transformed", "alpha", 0):
+                        continue
+                    if name in ("threshold", "alpha", "age") and isinstance(bad, (int, float)) and bad >= -1 and (name == "age" or bad != -1 or name == "threshold"):
+                        continue  # any number is right, or nothing is done with it
+                    if kind == "metric/low-rank" and name == "root" and bad == floats(1) or kind == "labels/lsa" and (name, bad) == ("values", floats(1)):
+                        continue
+                    if bad == floats(1) and (kind, name) in (("kernels/metric", "g"), ("kernels/metric", "shift"), ("kernels/transformed", "s"), ("pairs/kernel-pola", "factor")):
+                        continue
+                    tried += 1
+                    with self.subTest(kind=kind, name=name, bad=bad):
+                        self.refused(seal(kind, params, {**state, name: bad}))
+                with self.subTest(kind=kind, missing=name):
+                    if (kind, name) not in (("kernels/metric", "shift"), ("kernels/transformed", "alpha")):
+                        self.refused(seal(kind, params, {k: v for k, v in state.items() if k != name}), "lacks")
+            self.refused(seal(kind, params, {**state, "more": 1}), "unknown field")
+            for other in (None, [], 1, "x"):
+                self.refused(seal(kind, params, other))
+                self.refused(seal(kind, other, state))
+        self.assertGreater(tried, 200)
+        for spec in ({}, {"name": "other"}, {"name": "linear", "gamma": 1}, {"name": "gaussian"}, {"name": "gaussian", "gamma": 0}, {"name": "polynomial", "degree": 0, "offset": 1}, {"name": "polynomial", "degree": 10**7, "offset": 1}, 1):
+            self.refused(seal("kernels/metric", {"kernel": spec}, good["kernels/metric"][1]))
+        self.refused(seal("metric/low-rank", {}, {"dim": 2, "rank": 1, "basis": floats(1, 1), "root": floats(3)}), "orthonormal")
+        self.refused(seal("labels/lsa", {"centred": False}, {"mean": floats(1, 0), "rows": floats(1, 0), "values": floats(1)}), "centring")
+
+    def test_model(self):
+        x, y = rows(9, 20, 3)
+        run("fit", write("t.csv", x, y), "--label=class", "--learner=fda", f"--out={path('m.json')}")
+        with open(path("m.json")) as f:
+            good = json.load(f)
+        for where, bad in (
+            ("layout.features", ["a", "b"]),
+            ("layout.features", ["a", "b", "b"]),
+            ("layout.features", ["a", "b", "class"]),
+            ("layout.features", None),
+            ("layout.width", 3),
+            ("layout.width", 2**31),
+            ("layout.header", 1),
+            ("counts", [1, 1]),
+            ("counts", [1, 0, 1]),
+            ("scale", floats(1, 0, 1)),
+            ("scale", floats(1, math.nan, 1)),
+            ("scale", ""),
+            ("means", floats(1, 2, 3)),
+            ("shift", floats(1)),
+            ("metric", None),
+            ("metric", {}),
+            ("metric.version", 2),
+            ("metric.sha256", "0"),
+            ("metric.kind", "model"),
+        ):
+            with self.subTest(where=where, bad=bad):
+                state = copy.deepcopy(good["state"])
+                at = state
+                *path_, last = where.split(".")
+                for p in path_:
+                    at = at[p]
+                at[last] = bad
+                self.refused(seal("model", good["params"], state))
+        inside = seal("pairs/pola", {"b1": 1, "gamma": 0}, {"threshold": 1, "form": {"dim": 3, "order": 0, "core": "", "shift": 0, "log_shift": 0, "seen": 0, "age": 0, "turns": 0}})
+        self.refused(seal("model", good["params"], {**good["state"], "metric": json.loads(inside)}), "its metric is of the kind 'pairs/pola'")
+
+
+class Learn(Same):
+    """Learner beside the command on the same lines."""
+
+    def compare(self, lines, ask, *args, **options):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        flags = [f"--{k.replace('_', '-')}={v}" for k, v in options.items()]
+        want = [json.loads(line) for line in run("learn", *(f"--learner={a}" for a in args), *flags, input=text.encode()).splitlines()]
+        with metriclab.Learner(*args, **options) as learner:
+            self.assertEqual([ask(learner, line) for line in lines], want)
+
+    def test_answers(self):
+        rng = random.Random(10)
+        pairs = [{"x": [rng.gauss(0, 1) for _ in range(4)], "y": [rng.gauss(0, 1) for _ in range(4)], "label": rng.choice([-1, 1])} for _ in range(50)]
+        del pairs[7]["label"]
+        for name in ONLINE:
+            self.compare(pairs, lambda l, line: l.pair(**line), name, state_every=10)
+        triplets = [dict(zip(("a", "near", "far"), rng.sample(range(9), 3))) for _ in range(50)]
+        triplets[30] = {"a": 0, "b": 1, "c": 2}
+        self.compare(triplets, lambda l, line: l.nearer(**line) if "b" in line else l.triplet(**line), "erkle", objects=9, state_every=20)
+        costs = [{"cost": [[rng.random() for _ in range(3)] for _ in range(4)]} for _ in range(20)]
+        for name in ("rmp", "ftl"):
+            self.compare(costs, lambda l, line: l.costs(**line), name)
+
+    def test_numpy_and_saved_learners(self):
+        with metriclab.Learner("pola", params={"gamma": np.float64(0.1)}, dim=2, save=path("pola.json")) as learner:
+            first = learner.pair(np.array([0, 1.0]), np.array([2, 1], dtype=np.float32), label=np.int64(-1))
+        self.assertEqual((first["round"], first["sqdist"], first["mistake"]), (1, 0, True))
+        with metriclab.Learner(load=pathlib.Path(path("pola.json"))) as learner:
+            self.assertGreater(learner.pair([0, 1], [2, 1])["sqdist"], 0)
+        self.assertGreater(metriclab.load(path("pola.json")).distances([[0, 1]], [[2, 1]])[0, 0], 0)
+
+    def test_refused_lines(self):
+        with metriclab.Learner("pola", save=path("r.json")) as learner:
+            learner.pair([0, 1], [2, 1], 1)
+            for ask, want in (
+                (lambda: learner.pair([0], [1], 1), "x: has 1 numbers?, want 2"),
+                (lambda: learner.pair([0, 1], [2, 1], 2), "label"),
+                (lambda: learner.pair([0, math.nan], [2, 1], 1), "finite"),
+                (lambda: learner.pair([0, 1e999], [2, 1], 1), "finite"),
+                (lambda: learner.send({"x": [0, 1]}), "y: missing"),
+                (lambda: learner.send({"z\n": 1}), "unknown field"),
+                (lambda: learner.pair([0.1] * 500000, [0.1] * 500000, 1), "500000 numbers"),
+                (lambda: learner.triplet(1, 2, 3), "unknown field"),
+            ):
+                with self.assertRaisesRegex(metriclab.RefusedLine, want):
+                    ask()
+            with self.assertRaises(TypeError):
+                learner.send({"x": {1, 2}})
+            self.assertEqual(learner.pair([0, 1], [2, 1], 1)["round"], 2)
+        metriclab.load(path("r.json"))
+
+    def test_ends(self):
+        for options, want in (
+            ({"learner": "nothing"}, 'unknown learner "nothing"'),
+            ({"learner": "pola", "params": {"gamma": -1}}, "gamma"),
+            ({"load": path("nothing.json")}, "nothing.json"),
+            ({"learner": "erkle"}, "objects"),
+            ({"learner": "pola", "save": os.path.join(path("no"), "folder", "x.json")}, "x.json"),
+        ):
+            with self.assertRaisesRegex(metriclab.CommandError, want):
+                with metriclab.Learner(**options) as learner:
+                    learner.pair([0], [1], 1)
+            learner.close()
+        with self.assertRaisesRegex(metriclab.CommandError, "no program"):
+            metriclab.Learner("pola", command=path("nothing"))
+        # An exception in the block is the one that is seen, and the learner is saved.
+        with self.assertRaises(ZeroDivisionError):
+            with metriclab.Learner("pola", save=path("z.json")) as learner:
+                learner.pair([0], [1], 1)
+                1 / 0
+        metriclab.load(path("z.json"))
+        with self.assertRaisesRegex(metriclab.CommandError, "closed"):
+            learner.pair([0], [1], 1)
+        # A process that dies is an error, not a wait without end.
+        learner = metriclab.Learner("pola")
+        learner.pair([0], [1], 1)
+        learner._process.kill()
+        learner._process.wait()
+        for _ in range(2):
+            with self.assertRaises(metriclab.CommandError):
+                learner.pair([0], [1], 1)
+        learner.close()
+        # Nothing was learned, so that nothing can be saved.
+        with self.assertRaisesRegex(metriclab.CommandError, "no learner to save"):
+            metriclab.Learner("pola", save=path("n.json")).close()
+
+    def test_interrupted(self):
+        learner = metriclab.Learner("pola", save=path("i.json"))
+        learner.pair([0], [1], 1)
+
+        class Interrupting:
+            def get(self):
+                raise KeyboardInterrupt
+
+        heard, learner._heard = learner._heard, Interrupting()
+        with self.assertRaises(KeyboardInterrupt):
+            learner.pair([0], [2], 1)
+        learner._heard = heard
+        with self.assertRaisesRegex(metriclab.CommandError, "interrupted"):
+            learner.pair([0], [3], 1)
+        learner.close()
+        metriclab.load(path("i.json"))
+
+
+class Estimator(Same):
+    """MetricLab in scikit-learn."""
+
+    def setUp(self):
+        if sklearn is None:
+            say = "scikit-learn is missing; on Debian: apt-get install --no-install-recommends python3-sklearn"
+            if os.environ.get("CI"):
+                self.fail(say)
+            self.skipTest(say)
+
+    def test_is_the_command(self):
+        x, y = rows(11, 90, 4)
+        names = np.array(["one", "three", "two"])  # in the order of the alphabet
+        table = write("t.csv", x, names[y])
+        for learner, params in (("itml", {"gamma": 0.5}), ("lmnn", {}), ("kernel-fda", {"dim": 1})):
+            flags = [f"--param={k}={v}" for k, v in params.items()]
+            run("fit", table, "--label=class", f"--learner={learner}", *flags, f"--out={path('m.json')}")
+            run("transform", table, f"--model={path('m.json')}", f"--npy={path('z.npy')}")
+            e = metriclab.MetricLab(learner, params=params).fit(x, names[y])
+            self.same(e.transform(x), np.load(path("z.npy")), KERNEL_CLOSE if learner.startswith("kernel") else CLOSE)
+            m = metriclab.load(path("m.json"))
+            self.assertEqual(e.predict(x).tolist(), m.predict(x, names[y], x, 3).tolist())
+            e.save(path("saved.json"))
+            self.assertEqual(e.model_.classes, ["0", "1", "2"])
+            self.same(metriclab.load(path("saved.json")).transform(x), e.transform(x), 0)
+            self.same(pickle.loads(pickle.dumps(e)).transform(x), e.transform(x), 0)
+
+    def test_pipeline_and_search(self):
+        from sklearn.base import clone
+        from sklearn.model_selection import GridSearchCV, cross_val_score
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        x, y = rows(12, 90, 4)
+        pipe = make_pipeline(StandardScaler(), metriclab.MetricLab("rca", standardise=False), KNeighborsClassifier(3))
+        self.assertGreater(cross_val_score(pipe, x, y, cv=3).mean(), 0.8)
+        grid = {"learner": ["itml", "fda"], "n_neighbors": [1, 5]}
+        search = GridSearchCV(metriclab.MetricLab(), grid, cv=3, n_jobs=2).fit(x, y)
+        self.assertGreater(search.best_score_, 0.8)
+        self.assertIn(search.best_params_["learner"], grid["learner"])
+        search = GridSearchCV(metriclab.MetricLab("itml"), {"params": [{"gamma": 0.1}, {"gamma": 10.0}]}, cv=3).fit(x, y)
+        self.assertIn(search.best_params_["params"], [{"gamma": 0.1}, {"gamma": 10.0}])
+        e = metriclab.MetricLab("pola", params={"gamma": 0.1}, passes=2)
+        self.assertEqual(clone(e).get_params(), e.get_params())
+        self.assertEqual(e.set_params(passes=3).passes, 3)
+
+    def test_options(self):
+        x, y = rows(13, 60, 3)
+        x[::5, 1] = math.nan
+        with self.assertRaisesRegex(ValueError, "NaN"):
+            metriclab.MetricLab("fda").fit(x, y)
+        e = metriclab.MetricLab("pola", impute=True, pairs=100, passes=2, seed=7, max_memory="1GB").fit(x, y)
+        run("fit", write("t.csv", x, y), "--label=class", "--learner=pola", "--impute=mean", "--pairs=100", "--passes=2", "--seed=7", f"--out={path('m.json')}")
+        self.same(e.transform(x), metriclab.load(path("m.json")).transform(x))
+        self.assertEqual(e.model_.recipe["pairs"], 100)
+        self.assertEqual(metriclab.MetricLab("kernel-itml", impute=True).fit(x, y).score(x, y) > 0.5, True)
+        for options, want in (
+            ({"learner": "nothing"}, 'unknown learner "nothing"'),
+            ({"learner": "fda", "params": {"nothing": 1}}, "nothing"),
+            ({"learner": "fda", "seed": 3}, "nothing is drawn"),
+            ({"learner": "fda", "max_memory": "1B"}, "memory|limit"),
+            ({"learner": "fda", "command": path("nothing")}, "no program"),
+        ):
+            with self.assertRaisesRegex(metriclab.CommandError, want):
+                metriclab.MetricLab(**options).fit(np.nan_to_num(x), y)
+        with self.assertRaisesRegex(ValueError, "1 class"):
+            metriclab.MetricLab("fda").fit(np.nan_to_num(x), y * 0)
+
+    def test_names_of_features(self):
+        x, y = rows(15, 60, 2)
+        for given, want in (
+            (("alcohol", "a, b"), ["alcohol", "a, b"]),
+            (("class", " ash "), ["class", "ash"]),
+            (("x", "x "), ["x1", "x2"]),
+            ((" ", "b"), ["x1", "x2"]),
+            (("2", "1"), ["2", "1"]),
+            (('q"uote', "=1+1"), ['q"uote', "=1+1"]),
+            (("line\nend", "?"), ["line\nend", "?"]),
+        ):
+            frame = Frame(**dict(zip(given, x.T)))
+            e = metriclab.MetricLab("fda").fit(frame, y)
+            self.assertEqual(e.model_.features, want)
+            self.same(e.transform(frame), metriclab.MetricLab("fda").fit(x, y).transform(x), 0)
+
+    def test_checks_of_scikit_learn(self):
+        from sklearn.utils.estimator_checks import check_estimator
+
+        checks = 0
+        for estimator, check in check_estimator(metriclab.MetricLab(), generate_only=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with self.subTest(check=str(check)):
+                    try:
+                        check(estimator)
+                    except unittest.SkipTest:  # of pandas, where it is missing
+                        pass
+            checks += 1
+        self.assertGreater(checks, 30)
+
+
+class Documents(unittest.TestCase):
+    def test_without_scikit_learn(self):
+        """All but MetricLab works, and that says what to install."""
+        program = "import sys; sys.modules['sklearn'] = None; import metriclab; print(metriclab.load(sys.argv[1]).dim)\ntry: metriclab.MetricLab()\nexcept ImportError as e: print(e)"
+        out = subprocess.run([sys.executable, "-c", program, str(HERE / "testdata" / "metric.json")], cwd=HERE, stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.assertRegex(out, r"^3\s+MetricLab needs scikit-learn: apt-get install python3-sklearn")
+
+    def test_readme(self):
+        """The programs of both README.md run as they are."""
+        blocks = [b for folder in (HERE, HERE.parent) for b in re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(encoding="utf-8"), re.S)]
+        self.assertEqual(len(blocks), 2)
+        if sklearn is None and not os.environ.get("CI"):
+            self.skipTest("it uses scikit-learn")
+        x, y = rows(14, 60, 4)
+        run("fit", write("wine.csv", x, y), "--label=class", "--learner=lmnn", f"--out={path('wine.json')}")
+        here = os.getcwd()
+        os.chdir(scratch.name)
+        try:
+            for block in blocks:
+                exec(block, {"X": x, "y": y, "X_new": x[:5], "print": lambda *_: None})
+        finally:
+            os.chdir(here)
+
+
+if __name__ == "__main__":
+    started = time.monotonic()
+    result = unittest.main(exit=False).result
+    print(f"{time.monotonic() - started:.0f} s")
+    sys.exit(not result.wasSuccessful())
