@@ -156,6 +156,10 @@ type Entry struct {
 	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
 	// *sparse.Matrix dense.
 	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
+	// LinkParams are the parameters of FitLowRankLinks.
+	LinkParams []Param
+	// FitLowRankLinks learns from the rows of x and links between them, as FitLinks does, where FitLowRank takes classes. See OfLinks.
+	FitLowRankLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (LowRankResult, error)
 	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
 	GramParams []Param
 	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.
@@ -174,6 +178,14 @@ func (e Entry) WithoutKernel() Entry {
 func (e Entry) OfGram() Entry {
 	if e.GramParams != nil {
 		e.Params = e.GramParams
+	}
+	return e
+}
+
+// OfLinks returns e with the parameters of FitLowRankLinks.
+func (e Entry) OfLinks() Entry {
+	if e.LinkParams != nil {
+		e.Params = e.LinkParams
 	}
 	return e
 }
