@@ -51,6 +51,9 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
 			}
+			if f.pairs.file != "" {
+				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
+			}
 			gram, err := g.given(c)
 			if err != nil {
 				return err

@@ -53,10 +53,10 @@ func (a *app) fitCommand() *cobra.Command {
 	var out fitOutputs
 	var g gramFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
 			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()),
 		Args: tableOrGram("gram"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -70,23 +70,28 @@ func (a *app) fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
+			if drawn := recipe.Pairs > 0 || recipe.Given == model.GivenChunklets && !model.Connects(recipe.Learner); c.Flags().Changed("seed") && !drawn {
 				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
 			}
-			if err := out.check(c, args[0]); err != nil {
+			if err := out.check(c, args[0], f.pairs.file); err != nil {
 				return err
 			}
-			d, m, err := a.fit(c.Context(), args[0], f.rows, columns, recipe)
+			d, m, err := a.fit(c.Context(), args[0], &f, columns, recipe)
 			if err != nil {
 				return err
 			}
 			if err := out.write(m, recipe.Learner); err != nil {
 				return err
 			}
-			return a.printFit(out.model, d, m)
+			about := ""
+			if d.Links != nil {
+				about = describeGiven(d, &f)
+			}
+			return a.printFit(out.model, d, about, m)
 		},
 	}
 	f.add(c, model.GramLearners()...)
+	f.known.add(c)
 	g.add(c)
 	c.Flags().StringVar(&out.model, "out", "", "file for the model")
 	c.Flags().StringVar(&out.factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
@@ -95,7 +100,7 @@ func (a *app) fitCommand() *cobra.Command {
 }
 
 // fit reads a table and fits a model to it, while a meter tells how far that has come.
-func (a *app) fit(ctx context.Context, path string, rows tableFormat, columns model.Columns, recipe model.Recipe) (*model.Data, *model.Model, error) {
+func (a *app) fit(ctx context.Context, path string, f *recipeFlags, columns model.Columns, recipe model.Recipe) (*model.Data, *model.Model, error) {
 	counted := work{noun: "pair"}
 	if recipe.Passes == 0 { // a batch learner, if it iterates
 		counted = work{noun: "iteration", capped: true}
@@ -105,7 +110,10 @@ func (a *app) fit(ctx context.Context, path string, rows tableFormat, columns mo
 	var d *model.Data
 	m, err := atOnce(ctx, func() (*model.Model, error) {
 		var err error
-		if d, err = a.readLabelled(ctx, path, rows, columns, recipe.ImputeMean); err != nil {
+		if d, err = a.readLabelled(ctx, path, f.rows, columns, recipe.ImputeMean); err == nil {
+			err = a.give(ctx, d, recipe, f)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return model.FitInPlace(ctx, d, recipe, progress)
@@ -119,9 +127,9 @@ func (a *app) fit(ctx context.Context, path string, rows tableFormat, columns mo
 // fitOutputs are the files of a fitted model: its own, and those of two matrices if they are wanted.
 type fitOutputs struct{ model, factor, matrix string }
 
-// check completes the paths that the flags give. No file may be the table or that of another flag.
-func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
-	if o.model, err = outPath("out", o.model, table); err != nil {
+// check completes the paths that the flags give. No file may be one that is read or that of another flag.
+func (o *fitOutputs) check(c *cobra.Command, reads ...string) (err error) {
+	if o.model, err = outPath("out", o.model, reads...); err != nil {
 		return err
 	}
 	files := []string{o.model}
@@ -132,7 +140,7 @@ func (o *fitOutputs) check(c *cobra.Command, table string) (err error) {
 		if !c.Flags().Changed(f.name) {
 			continue
 		}
-		if *f.path, err = outPath(f.name, *f.path, table); err != nil {
+		if *f.path, err = outPath(f.name, *f.path, reads...); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(files, func(other string) bool { return samePath(*f.path, other) }) {
@@ -211,7 +219,9 @@ type recipeFlags struct {
 	format                         string
 	rows                           tableFormat // once recipe has been called
 	drop, params                   []string
-	pairs, passes                  int
+	pairs                          countOrFile
+	known                          knownFlags // of fit
+	passes                         int
 	seed                           uint64
 	raw                            bool
 }
@@ -234,7 +244,7 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
-	c.Flags().IntVar(&f.pairs, "pairs", 0, fmt.Sprintf("pairs to draw, half of them similar, for a learner of pairs, at most %d (default 1000)", model.MaxPairs))
+	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
 	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
@@ -265,7 +275,11 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
-	if f.label == "" && !f.rows.sparse {
+	given, err := f.given(c)
+	if err != nil {
+		return model.Recipe{}, model.Columns{}, err
+	}
+	if f.label == "" && !f.rows.sparse && given == "" {
 		return fail(errors.New("flag --label: no column given, want its name or number"))
 	}
 	if f.learner == "" {
@@ -281,7 +295,7 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if f.seed == 0 {
 		return fail(errors.New("flag --seed: 0 is not allowed, want at least 1"))
 	}
-	if err := atLeastOne(c, "pairs", f.pairs, "passes", f.passes); err != nil {
+	if err := atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes); err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
 	params, err := parseParams(f.params)
@@ -289,13 +303,13 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 		return fail(err)
 	}
 	r, err := model.Recipe{
-		Learner: f.learner, Params: params, Pairs: f.pairs, Passes: f.passes, Seed: f.seed,
+		Learner: f.learner, Params: params, Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed,
 		ImputeMean: f.impute == "mean", Raw: f.raw,
 	}.Resolved()
 	if err != nil {
 		return fail(err)
 	}
-	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop}, nil
+	return r, model.Columns{Header: header, Label: f.label, Unlabelled: given != "", Chunklets: f.known.chunklets, Drop: f.drop}, nil
 }
 
 // parseParams reads the values of --param.
@@ -534,12 +548,16 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 }
 
 // printFit says what was fitted.
-func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
+func (a *app) printFit(path string, d *model.Data, about string, m *model.Model) error {
 	r, rep := m.Recipe(), m.Report()
 	var b strings.Builder
 	n, width := d.Dims()
 	classes, counts := m.Classes()
-	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
+	fmt.Fprintf(&b, "%s: %s, %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
+	if len(classes) > 0 {
+		fmt.Fprintf(&b, ", %s: %s", countClasses(len(classes)), classCounts(classes, counts))
+	}
+	fmt.Fprintf(&b, "\n%s", about)
 	fmt.Fprintf(&b, "%s\n", describe(r))
 	if rep.Imputed > 0 {
 		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural.Of(rep.Imputed, "missing cell"))
@@ -653,13 +671,16 @@ func describeLearner(r model.Recipe) string {
 				s += " " + p.Name + "=" + v
 			}
 		}
-		if model.Draws(e.Feedback) {
+		switch {
+		case r.Given != "":
+			s += fmt.Sprintf("; %s given", plural.Of(r.Pairs, "pair"))
+		case model.Draws(e.Feedback):
 			s += fmt.Sprintf("; %s drawn, half of them similar", plural.Of(r.Pairs, "pair"))
 		}
 		if e.Feedback == catalog.Pairs {
 			s += ", " + passes(r.Passes)
 		}
-		if model.Draws(e.Feedback) {
+		if model.Draws(e.Feedback) && r.Given != model.GivenPairs && (r.Given == "" || !e.Chunklets) {
 			s += fmt.Sprintf(", seed %d", r.Seed)
 		}
 	}

@@ -79,7 +79,7 @@ func (g *gramFlags) given(c *cobra.Command) (bool, error) {
 	if changed("labels") && changed("constraints") {
 		return false, usageError{errors.New("flags --constraints and --labels: want one of them")}
 	}
-	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model"}
+	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar"}
 	if !changed("labels") {
 		tables = append(tables, "pairs", "seed")
 	}
@@ -96,7 +96,10 @@ func (g *gramFlags) recipe(c *cobra.Command, f *recipeFlags) (model.GramRecipe, 
 	if f.seed == 0 {
 		return model.GramRecipe{}, usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
 	}
-	if err := atLeastOne(c, "pairs", f.pairs); err != nil {
+	if f.pairs.file != "" {
+		return model.GramRecipe{}, usageError{fmt.Errorf("flag --pairs: %q is not allowed with --gram, want a number: a file of pairs is for tables", f.pairs.file)}
+	}
+	if err := atLeastOne(c, "pairs", f.pairs.count); err != nil {
 		return model.GramRecipe{}, err
 	}
 	params, err := parseParams(f.params)
@@ -105,7 +108,7 @@ func (g *gramFlags) recipe(c *cobra.Command, f *recipeFlags) (model.GramRecipe, 
 	}
 	r := model.GramRecipe{Learner: f.learner, Params: params, Labels: c.Flags().Changed("labels")}
 	if r.Labels {
-		r.Pairs, r.Seed = f.pairs, f.seed
+		r.Pairs, r.Seed = f.pairs.count, f.seed
 	}
 	if r, err = r.Resolved(); err != nil {
 		return model.GramRecipe{}, usageError{err}

@@ -59,7 +59,7 @@ func formatOf(flag, table string) (tableFormat, error) {
 
 // checkFlags returns an error if a flag about columns is given for sparse rows, which have none to choose from.
 func (t tableFormat) checkFlags(c *cobra.Command) error {
-	for _, name := range []string{"label", "header", "drop", "impute"} {
+	for _, name := range []string{"label", "header", "drop", "impute", "chunklets"} {
 		if t.sparse && c.Flags().Changed(name) {
 			return usageError{fmt.Errorf("flag --%s: rows of svmlight begin with their class, and have no other columns than features, and no missing cells", name)}
 		}

@@ -67,7 +67,7 @@ func checkObjects(objects int) error {
 	return nil
 }
 
-// readAllMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
+// ReadMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
 // Weinberger (2012) released them with the code of Stochastic Triplet Embedding: row
 // (i, j, k) of the m×3 variable "triplets", numbers from 1 to objects, says that i is
 // more like j than like k. Objects are renumbered from 0. Rows whose objects are not
@@ -80,11 +80,11 @@ func checkObjects(objects int) error {
 // Memory stays in proportion to what is read: that is why the kept reader of MAT-files in
 // Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
 // allocates up to 2 GB on the word of a header.
-func readAllMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
+func ReadMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	return readMATTriplets(r, name, objects, math.MaxInt)
 }
 
-// readMATTriplets is readAllMATTriplets of at most that many rows.
+// readMATTriplets is ReadMATTriplets of at most that many rows.
 func readMATTriplets(r io.Reader, name string, objects, most int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
@@ -163,13 +163,13 @@ func (f *matFile) inflate() ([]byte, error) {
 	return out, err
 }
 
-// readVotedTriplets reads comparisons with votes in the JSON format of Lagunas, Malpica,
+// ReadVotedTriplets reads comparisons with votes in the JSON format of Lagunas, Malpica,
 // Serrano, Garces, Gutierrez and Masia (2019): an object with the lists "answers", of
 // [reference, a, b], and "agreement", of [votes for a, votes for b], of equal length. The
 // triplet is that of the majority. Questions with as many votes for a as for b, and those
 // whose objects are not distinct, are dropped and counted. Other members of the object
 // are ignored. Errors name the member and its position, or the byte.
-func readVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
+func ReadVotedTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	if err := checkObjects(objects); err != nil {
 		return nil, err
 	}

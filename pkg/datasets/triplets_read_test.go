@@ -67,7 +67,7 @@ func TestReadMATTriplets(t *testing.T) {
 		steElement(miDOUBLE, little([]float64{1, 2, 3, 5, 2, 3, 3, 4, 3, 4, 1, 1})),
 		steElement(miUINT8, []byte{1, 2, 3, 5, 2, 3, 3, 4, 3, 4, 1, 1}),
 	} {
-		s, err := readAllMATTriplets(bytes.NewReader(steFile(steVariable("triplets", mxDOUBLE, 4, 3, numbers))), "x.mat", 6)
+		s, err := ReadMATTriplets(bytes.NewReader(steFile(steVariable("triplets", mxDOUBLE, 4, 3, numbers))), "x.mat", 6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestReadMATTriplets(t *testing.T) {
 		"half":          {steFile(steVariable("triplets", mxDOUBLE, 1, 3, steElement(miDOUBLE, little([]float64{1, 2, 2.5})))), "object: is 2.5"},
 		"degenerate":    {steFile(steVariable("triplets", mxDOUBLE, 1, 3, steElement(miUINT8, []byte{1, 2, 2}))), "no comparison that can be used, of 1"},
 	} {
-		_, err := readAllMATTriplets(bytes.NewReader(tc.data), "x.mat", 6)
+		_, err := ReadMATTriplets(bytes.NewReader(tc.data), "x.mat", 6)
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "x.mat") {
 			t.Errorf("%s: error %v does not say %q", name, err, tc.want)
 		}
@@ -130,7 +130,7 @@ var tripletFormats = map[string]struct {
 	file string
 	want TripletSet
 }{
-	"votes": {func(r io.Reader) (*TripletSet, error) { return readVotedTriplets(r, "x", 5) },
+	"votes": {func(r io.Reader) (*TripletSet, error) { return ReadVotedTriplets(r, "x", 5) },
 		`{"agreement": [[3, 1], [2, 2], [0, 2], [1, 0], [1, 1]], "answers": [[0, 1, 2], [1, 2, 3], [4, 2, 1], [3, 3, 1], [3, 1, 1]], "answers_diff": [[9]]}`,
 		TripletSet{Objects: 5, Triplets: []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 4, Near: 1, Far: 2}}, Votes: []Votes{{3, 1}, {2, 0}},
 			Report: TripletReport{5, 2, 1, TripletCounts{2, 2, 4, 0, 0, 0}}}},
@@ -232,8 +232,8 @@ func TestReadTripletFormatsRefuse(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(objects int) (*TripletSet, error){
-		"mat":     func(n int) (*TripletSet, error) { return readAllMATTriplets(strings.NewReader(""), "x", n) },
-		"votes":   func(n int) (*TripletSet, error) { return readVotedTriplets(strings.NewReader(""), "x", n) },
+		"mat":     func(n int) (*TripletSet, error) { return ReadMATTriplets(strings.NewReader(""), "x", n) },
+		"votes":   func(n int) (*TripletSet, error) { return ReadVotedTriplets(strings.NewReader(""), "x", n) },
 		"csv":     func(n int) (*TripletSet, error) { return ReadTripletCSV(strings.NewReader(""), "x", n) },
 		"central": func(n int) (*TripletSet, error) { return readMostCentral(strings.NewReader(""), "x", n) },
 	} {
@@ -387,7 +387,7 @@ func FuzzReadMATTriplets(f *testing.F) {
 	f.Add(steFile(variable))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, file := range [][]byte{data, steFile(data)} { // zlib's checksum would stop most changes
-			if s, err := readAllMATTriplets(bytes.NewReader(file), "fuzz", 6); err == nil {
+			if s, err := ReadMATTriplets(bytes.NewReader(file), "fuzz", 6); err == nil {
 				checkTriplets(t, s)
 			}
 		}

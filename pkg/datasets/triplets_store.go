@@ -33,9 +33,9 @@ func musicSeer(source string) func(io.Reader, string) (*TripletSet, error) {
 
 // tripletForms are the sets that Store.Triplets reads, in the registry's order.
 var tripletForms = []tripletForm{
-	{name: "music", dataset: "music", file: "triplets/music/music_triplets.mat", read: ofObjects(readAllMATTriplets, 412)},
-	{name: "material", dataset: "material", file: "triplets/material/answers_processed_train.json", read: ofObjects(readVotedTriplets, 100)},
-	{name: "material-test", dataset: "material", file: "triplets/material/answers_processed_test.json", read: ofObjects(readVotedTriplets, 100)},
+	{name: "music", dataset: "music", file: "triplets/music/music_triplets.mat", read: ofObjects(ReadMATTriplets, 412)},
+	{name: "material", dataset: "material", file: "triplets/material/answers_processed_train.json", read: ofObjects(ReadVotedTriplets, 100)},
+	{name: "material-test", dataset: "material", file: "triplets/material/answers_processed_test.json", read: ofObjects(ReadVotedTriplets, 100)},
 	{name: "zappos", dataset: "zappos", file: "triplets/zappos/deconflicted_triplets.csv.zip", member: "deconflicted_triplets.csv",
 		read: ofObjects(ReadTripletCSV, 85), features: "triplets/zappos/cnn_feats.csv.zip", featureMember: "cnn_feats.csv", columns: 4096},
 	{name: "food-100", dataset: "food-100", file: "triplets/food-100/food100-dataset.zip", member: "all-triplets.csv", read: readFoodTriplets},

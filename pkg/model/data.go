@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
 )
 
@@ -27,7 +28,11 @@ type Data struct {
 	Sparse *sparse.Matrix
 	// Labels holds one class per row; nil if there is none.
 	Labels []string
-	Layout Layout
+	// Links are labelled pairs of rows that are known, to learn from in place of pairs drawn by Labels; nil draws. See GiveChunklets.
+	Links []metric.Link
+	// Chunklets holds the chunklet of each row, "" for none; nil if there is no such column.
+	Chunklets []string
+	Layout    Layout
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
 }
@@ -37,8 +42,9 @@ type Data struct {
 type Layout struct {
 	Header bool `json:"header"`
 	// Width is the number of columns of the training file: more than there are
-	// features, for one column holds the labels.
-	Width    int      `json:"width"`
+	// features if one column holds the labels.
+	Width int `json:"width"`
+	// Label is the column of labels, "" if there is none.
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
 }
@@ -52,8 +58,13 @@ func (l Layout) clone() Layout {
 // label and those to drop, each given by name or by number from 1.
 type Columns struct {
 	Header datasets.Header
-	Label  string
-	Drop   []string
+	// Label is the column of classes. It may be "", for none, only if Unlabelled.
+	Label      string
+	Unlabelled bool
+	// Chunklets is the column of chunklets, "" for none: rows with equal cells are known to be alike, and nothing is known of a row with
+	// a missing cell. It is no feature. It may be that of the label.
+	Chunklets string
+	Drop      []string
 }
 
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
@@ -66,38 +77,52 @@ type Columns struct {
 // memory is that of X and the labels; of other readers it is twice that for a moment. X and the labels are
 // refused where they do not fit limits.Memory, before they are read if their rows could be counted.
 func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
-	if c.Label == "" {
+	if c.Label == "" && !c.Unlabelled {
 		return nil, notAllowed("label: no column given, want its name or number")
 	}
 	rows, err := countRows(r)
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
+	text := slices.Clone(c.Drop)
+	for _, column := range []string{c.Label, c.Chunklets} {
+		if column != "" {
+			text = append(text, column)
+		}
+	}
+	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: text, OneColumn: c.Unlabelled})
 	if err != nil {
 		return nil, err
 	}
 	used := make([]bool, t.Width())
-	label, err := t.Column(c.Label)
-	if err != nil {
-		return nil, err
-	}
-	used[label] = true
 	d := &Data{Name: name}
+	words := [2]int{-1, -1} // the columns of labels and of chunklets
+	for k, column := range []string{c.Label, c.Chunklets} {
+		if column == "" {
+			continue
+		}
+		if words[k], err = t.Column(column); err != nil {
+			return nil, err
+		}
+		used[words[k]] = true
+	}
 	for _, column := range c.Drop {
 		j, err := t.Column(column)
 		if err != nil {
 			return nil, err
 		}
-		if j == label {
-			return nil, notAllowed("column %s is the label and cannot be dropped", column)
+		if k := slices.Index(words[:], j); k >= 0 {
+			return nil, notAllowed("column %s is %s and cannot be dropped", column, []string{"the label", "that of the chunklets"}[k])
 		}
 		if !used[j] {
 			d.Unused = append(d.Unused, t.ColumnName(j))
 		}
 		used[j] = true
 	}
-	d.Layout = Layout{Header: t.Header != nil, Width: t.Width(), Label: t.ColumnName(label)}
+	d.Layout = Layout{Header: t.Header != nil, Width: t.Width()}
+	if words[0] >= 0 {
+		d.Layout.Label = t.ColumnName(words[0])
+	}
 	var features []int
 	for j := range used {
 		if !used[j] {
@@ -108,10 +133,11 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if len(features) == 0 {
 		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
-	d.X, d.Labels, err = gather(t, rows, features, &classColumn{column: label}, missing)
+	x, read, err := gatherWords(t, rows, features, missing, &classColumn{column: words[0]}, &classColumn{column: words[1], holes: true})
 	if err != nil {
 		return nil, err
 	}
+	d.X, d.Labels, d.Chunklets = x, read[0], read[1]
 	return d, nil
 }
 
@@ -170,7 +196,7 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		for j, name := range t.Header {
 			at[name] = j
 		}
-		if j, ok := at[l.Label]; ok {
+		if j, ok := at[l.Label]; ok && l.Label != "" {
 			label = j
 		}
 		for _, name := range l.Features {
@@ -195,12 +221,19 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 	if t.Width() != l.Width {
 		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(l.Features))
 	}
-	for _, number := range append([]string{l.Label}, l.Features...) {
+	numbers := l.Features
+	if l.Label != "" {
+		numbers = append([]string{l.Label}, numbers...)
+	}
+	for _, number := range numbers {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > l.Width {
 			return nil, 0, fmt.Errorf("model: column %q of a model without header is no number from 1 to %d", number, l.Width)
 		}
 		features = append(features, n-1)
+	}
+	if l.Label == "" {
+		return features, -1, nil
 	}
 	return features[1:], features[0], nil
 }
@@ -219,8 +252,12 @@ func (l Layout) check(d int) error {
 	if len(l.Features) != d {
 		return fmt.Errorf("%d names for %d features", len(l.Features), d)
 	}
-	if d == 0 || l.Width <= d || l.Width > math.MaxInt32 {
-		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature and one of labels", l.Width, d, d+1, math.MaxInt32)
+	least, also := d, ""
+	if l.Label != "" {
+		least, also = d+1, " and one of labels"
+	}
+	if d == 0 || l.Width < least || l.Width > math.MaxInt32 {
+		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature%s", l.Width, d, least, math.MaxInt32, also)
 	}
 	columns := map[string]int{}
 	for j, name := range l.Features {
@@ -253,21 +290,29 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted. It panics if d is nil or has no rows.
-func (d *Data) check() error {
+// check returns an error unless d can be fitted, by its Links if they are given. It panics if d is nil or has no rows.
+func (d *Data) check(given string) error {
 	d.given()
+	linked := given != ""
 	n, width := d.Dims()
 	switch {
-	case d.Labels == nil:
+	case linked != (d.Links != nil):
+		return notAllowed("given: the recipe says %q, but the data have %d links", given, len(d.Links))
+	case d.Labels == nil && !linked:
 		return fmt.Errorf("model: %s has no labels", d.Name)
-	case len(d.Labels) != n:
+	case d.Labels != nil && len(d.Labels) != n:
 		return fmt.Errorf("model: %d labels for %d rows", len(d.Labels), n)
 	}
 	if err := d.Layout.check(width); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
+	if linked {
+		if err := metric.CheckLinks(n, d.Links); err != nil {
+			return fmt.Errorf("model: %s: %w", d.Name, err)
+		}
+	}
 	classes, _ := datasets.Classes(d.Labels)
-	if len(classes) < 2 {
+	if len(classes) < 2 && !linked {
 		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
 	}
 	for _, c := range classes {

@@ -132,7 +132,10 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
+	if r.Given != "" {
+		return nil, notAllowed("given: %s: a cross-validation draws pairs by the labels of its training rows, and takes none that are known", r.Given)
+	}
+	if err := d.check(""); err != nil {
 		return nil, err
 	}
 	return evaluate(ctx, d, fitting{r, entry, values}, metric.Euclidean{}, p)
@@ -241,7 +244,7 @@ func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline met
 		}
 	}
 	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, f.entry, f.values, x, ytrain, rng, nil); err != nil {
+	if err := m.learn(ctx, f.entry, f.values, x, ytrain, nil, rng, nil); err != nil {
 		return err
 	}
 	for _, judged := range []struct {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -46,6 +47,12 @@ func Learners() []catalog.Entry {
 	return append(all, euclidean)
 }
 
+// The values of Recipe.Given.
+const (
+	GivenPairs     = "pairs"     // a list of pairs
+	GivenChunklets = "chunklets" // a column, see Data.GiveChunklets
+)
+
 // The largest numbers of a Recipe. Their product can be counted.
 const (
 	MaxPairs  = 1_000_000_000
@@ -63,6 +70,9 @@ type Recipe struct {
 	// sample.BalancedLinks), at most MaxPairs, for a learner of pairs; 0 means
 	// 1000. It must be 0 for others.
 	Pairs int `json:"pairs,omitempty"`
+	// Given says that the pairs are Data.Links, in place of pairs drawn: GivenPairs or GivenChunklets, as they came about; "" draws. Pairs is then their
+	// number, which Fit sets.
+	Given string `json:"given,omitempty"`
 	// Passes is how often an online learner sees the pairs, always in the same
 	// order, at most MaxPasses; 0 means 1. It must be 0 for others.
 	Passes int `json:"passes,omitempty"`
@@ -122,6 +132,17 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 
 // draws returns r with the defaults of what is drawn for e filled in.
 func (r Recipe) draws(e catalog.Entry) (Recipe, error) {
+	switch {
+	case r.Given == "":
+	case r.Given != GivenPairs && r.Given != GivenChunklets:
+		return Recipe{}, notAllowed("given: %q is not allowed, want %s or %s", r.Given, GivenPairs, GivenChunklets)
+	case !Draws(e.Feedback):
+		return Recipe{}, notAllowed("%s learns from %s, not from pairs; learners of pairs are %s", e.Name, e.Feedback, strings.Join(ofPairs(), ", "))
+	}
+	drawn := 1000
+	if r.Given != "" {
+		drawn = 0 // Fit counts them
+	}
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -129,7 +150,7 @@ func (r Recipe) draws(e catalog.Entry) (Recipe, error) {
 		byDefault int
 		most      int
 	}{
-		{"pairs", &r.Pairs, Draws(e.Feedback), 1000, MaxPairs},
+		{"pairs", &r.Pairs, Draws(e.Feedback), drawn, MaxPairs},
 		{"passes", &r.Passes, e.Feedback == catalog.Pairs, 1, MaxPasses},
 	} {
 		switch {
@@ -145,6 +166,17 @@ func (r Recipe) draws(e catalog.Entry) (Recipe, error) {
 		r.Seed = 1
 	}
 	return r, nil
+}
+
+// ofPairs names the learners of pairs.
+func ofPairs() []string {
+	var names []string
+	for _, e := range Learners() {
+		if Draws(e.Feedback) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // withDefaults returns the parameters of e, those not given with their defaults.
@@ -171,7 +203,7 @@ type Progress func(done, total int)
 // Fit learns a model from all rows of d: first what stands for missing cells and
 // the scales of the features, then the metric, from the prepared rows. The pairs
 // that it draws depend on the seed, the labels and the number of pairs only, so
-// that learners see the same pairs.
+// that learners see the same pairs. With Recipe.Given it draws none: the pairs are d.Links, in their order, and no labels are needed.
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
 // has no labels or one class only, if a cell is missing and must not be, if a
@@ -195,11 +227,17 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(r.Given); err != nil {
 		return nil, err
 	}
+	if r.Given != "" {
+		if r.Pairs = len(d.Links); r.Pairs > MaxPairs {
+			return nil, notAllowed("%d pairs are given, want at most %d", r.Pairs, MaxPairs)
+		}
+	}
 	classes, y := datasets.Classes(d.Labels)
-	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
+	n, _ := d.Dims()
+	m := &Model{n: n, recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
 	for _, c := range y {
 		m.counts[c]++
 	}
@@ -213,7 +251,7 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	}
 	m.report = rep
 	rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("pairs")
-	if err := m.learn(ctx, e, values, x, y, rng, p); err != nil {
+	if err := m.learn(ctx, e, values, x, y, d.Links, rng, p); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -250,14 +288,13 @@ func (m *Model) prepare(d *Data, inPlace bool) (mat.Matrix, Report, error) {
 	return x, rep, nil
 }
 
-// learn sets the metric.
-func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, y []int, rng *rand.Rand, p Progress) error {
+// learn sets the metric, by the links if they are given.
+func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, y []int, links []metric.Link, rng *rand.Rand, p Progress) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var links []metric.Link
 	var err error
-	if Draws(e.Feedback) {
+	if Draws(e.Feedback) && m.recipe.Given == "" {
 		if links, err = sample.BalancedLinks(rng, y, m.recipe.Pairs); err != nil {
 			return fmt.Errorf("model: %w", err)
 		}

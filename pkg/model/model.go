@@ -38,6 +38,7 @@ type Model struct {
 	layout  Layout
 	classes []string
 	counts  []int // of training rows, per class
+	n       int   // training rows
 	scaler  *datasets.Scaler
 	metric  Metric
 	report  Report
@@ -105,7 +106,7 @@ func (m *Model) LearnerVersion() int { return m.made().learner }
 func (m *Model) Layout() Layout { return m.made().layout.clone() }
 
 // Classes returns the names of the classes of the training rows and how many rows
-// each has.
+// each has; none if they had no labels.
 func (m *Model) Classes() (names []string, rows []int) {
 	return slices.Clone(m.made().classes), slices.Clone(m.counts)
 }

@@ -92,7 +92,7 @@ func (m *Model) Plot(d *Data) (plots.Drawing, error) {
 		}
 	}
 	return plots.Drawing{
-		Caption: fmt.Sprintf("%s of %s, embedded by the metric that %s learned from %s with %s. %s", plural.Of(n, "row"), d.Name, m.recipe.Learner, plural.Of(m.rows(), "row"), plural.Of(len(m.layout.Features), "feature"), how),
+		Caption: fmt.Sprintf("%s of %s, embedded by the metric that %s learned from %s with %s. %s", plural.Of(n, "row"), d.Name, m.recipe.Learner, plural.Of(m.n, "row"), plural.Of(len(m.layout.Features), "feature"), how),
 		Panels:  []plots.Panel{panel},
 	}, nil
 }
@@ -114,13 +114,4 @@ func (m *Model) classesOf(d *Data, n int) (classes []string, of []int) {
 		of[i] = slices.Index(classes, l)
 	}
 	return classes, of
-}
-
-// rows returns the number of training rows.
-func (m *Model) rows() int {
-	n := 0
-	for _, c := range m.counts {
-		n += c
-	}
-	return n
 }

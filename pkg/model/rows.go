@@ -3,6 +3,7 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -62,6 +63,7 @@ func countRows(r io.Reader) (int, error) {
 type classColumn struct {
 	column   int  // -1 if there is none
 	optional bool // a column of missing cells only counts as none
+	holes    bool // a missing cell is "" in its row
 
 	names  map[string]string
 	text   int64 // bytes of names
@@ -81,6 +83,8 @@ func (c *classColumn) cell(t *datasets.CSVRows) (string, error) {
 	c.rows++
 	name, err := t.Word(c.column)
 	switch {
+	case c.holes && errors.Is(err, datasets.ErrMissingCell):
+		return "", nil
 	case err != nil && c.optional && (c.rows == 1 || c.absent != nil):
 		if c.rows == 1 {
 			c.absent = err
@@ -109,16 +113,27 @@ func (c *classColumn) labelled() bool { return c.column >= 0 && c.absent == nil 
 // perLabel is the size of a string without its text.
 const perLabel = 16
 
-// gather reads all rows of t into a matrix and their classes. rows is their number with a header, or 0 if it is
+// gather reads all rows of t into a matrix, and their classes. rows is their number with a header, or 0 if it is
 // not known.
 func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, missing bool) (*mat.Dense, []string, error) {
+	x, words, err := gatherWords(t, rows, features, missing, class)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, words[0], nil
+}
+
+// gatherWords is gather of several columns of words.
+func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, classes ...*classColumn) (*mat.Dense, [][]string, error) {
 	d := len(features)
 	size := func(n int) int64 {
 		s := limits.Floats(n, d)
-		if class.column >= 0 {
-			s += limits.Product(perLabel, n)
+		for _, class := range classes {
+			if class.column >= 0 {
+				s = max(s, s+limits.Product(perLabel, n)+class.text) // of two large ones the sum may overflow
+			}
 		}
-		return max(s, s+class.text) // of two large ones the sum may overflow
+		return s
 	}
 	if t.Header != nil {
 		rows--
@@ -131,7 +146,10 @@ func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, m
 	const least, most = 1 << 13, 1 << 23 // numbers
 	part := make([]float64, 0, max(rows*d, d))
 	var full [][]float64
-	labels := make([]string, 0, rows)
+	labels := make([][]string, len(classes))
+	for c := range classes {
+		labels[c] = make([]string, 0, rows)
+	}
 	n := 0
 	for {
 		_, err := t.Next()
@@ -149,13 +167,15 @@ func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, m
 		if err := t.Numbers(part[len(part)-d:], features, missing); err != nil {
 			return nil, nil, err
 		}
-		label, err := class.cell(t)
-		if err != nil {
-			return nil, nil, err
-		}
 		n++
-		if class.labelled() {
-			labels = append(labels, label)
+		for c, class := range classes {
+			label, err := class.cell(t)
+			if err != nil {
+				return nil, nil, err
+			}
+			if class.labelled() {
+				labels[c] = append(labels[c], label)
+			}
 		}
 		if limit := limits.Memory(); size(n) > limit {
 			return nil, nil, fmt.Errorf("model: %s:%d: %w", t.Name, t.Line(), &limits.MemoryError{What: "the table", Limit: limit})
@@ -164,8 +184,10 @@ func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, m
 	if full != nil {
 		part = slices.Concat(append(full, part)...)
 	}
-	if !class.labelled() {
-		labels = nil
+	for c, class := range classes {
+		if !class.labelled() {
+			labels[c] = nil
+		}
 	}
 	return mat.NewDense(n, d, part), labels, nil
 }

@@ -24,8 +24,9 @@ type state struct {
 	Layout  Layout          `json:"layout"`
 	Classes []string        `json:"classes"`
 	Counts  []int           `json:"counts"`
-	Means   persist.Floats  `json:"means"` // empty if the recipe does not impute
-	Shift   persist.Floats  `json:"shift"` // empty if features stay as they are
+	Rows    int             `json:"rows,omitempty"` // of the training table, if it had no labels
+	Means   persist.Floats  `json:"means"`          // empty if the recipe does not impute
+	Shift   persist.Floats  `json:"shift"`          // empty if features stay as they are
 	Scale   persist.Floats  `json:"scale"`
 	Metric  json.RawMessage `json:"metric"` // a file of its own kind
 }
@@ -38,8 +39,12 @@ func (m *Model) Save(w io.Writer) error {
 	if err := m.made().metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
+	rows := m.n
+	if len(m.classes) > 0 { // counts say it
+		rows = 0
+	}
 	return persist.Write(w, Kind, m.recipe, state{
-		m.learner, m.layout, m.classes, m.counts, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
+		m.learner, m.layout, m.classes, m.counts, rows, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
 	})
 }
 
@@ -53,6 +58,10 @@ func Load(r io.Reader) (*Model, error) {
 		return nil, err
 	}
 	m.learner, m.layout, m.classes, m.counts = s.Learner, s.Layout, s.Classes, s.Counts
+	m.n = s.Rows
+	for _, c := range s.Counts {
+		m.n += min(max(c, 0), math.MaxInt32) // others are refused below
+	}
 	m.scaler = &datasets.Scaler{Dim: len(s.Layout.Features)}
 	for _, part := range []struct {
 		saved persist.Floats
@@ -100,20 +109,21 @@ func (m *Model) check() error {
 		}
 	}
 	d := len(m.layout.Features)
-	rows := 0
 	for i, c := range m.counts {
 		if c < 1 || c > math.MaxInt32 {
 			return fmt.Errorf("class %d has %d rows", i, c)
 		}
-		rows += c
 	}
+	given := m.recipe.Given != ""
 	switch {
+	case m.n < 1 || m.n > math.MaxInt32 || given && m.recipe.Given != GivenPairs && m.recipe.Given != GivenChunklets:
+		return fmt.Errorf("%d rows, pairs given as %q", m.n, m.recipe.Given)
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Pairs < 0 || m.recipe.Passes < 0 || m.recipe.Seed == 0:
 		return fmt.Errorf("recipe %+v is not complete", m.recipe)
 	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0:
 		return fmt.Errorf("%d pairs, %d passes, version %d of the learner: want at most %d, %d, and a version ≥ 0",
 			m.recipe.Pairs, m.recipe.Passes, m.learner, MaxPairs, MaxPasses)
-	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
+	case len(m.classes) < 2 && !given || len(m.counts) != len(m.classes):
 		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
 	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")

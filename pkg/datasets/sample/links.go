@@ -109,15 +109,20 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 			out[k] = metric.Link{I: m[i], J: m[j], Label: metric.Similar}
 			continue
 		}
-		c := pick(rng, partners)
-		i := members[c][rng.IntN(len(members[c]))]
-		// The r-th row of another class: members of c ascend, and before the k-th of them there are m_k − k others.
-		r := rng.IntN(len(y) - len(members[c]))
-		j := r + sort.Search(len(members[c]), func(k int) bool { return members[c][k]-k > r })
-		out[k] = metric.Link{I: i, J: j, Label: metric.Dissimilar}
+		out[k] = dissimilarLink(rng, len(y), members, partners)
 	}
 	rng.Shuffle(n, func(a, b int) { out[a], out[b] = out[b], out[a] })
 	return out, nil
+}
+
+// dissimilarLink draws one of all pairs of rows of different classes. partners counts those of each class, ordered ones.
+func dissimilarLink(rng *rand.Rand, n int, members [][]int, partners []int) metric.Link {
+	c := pick(rng, partners)
+	i := members[c][rng.IntN(len(members[c]))]
+	// The r-th row of another class: members of c ascend, and before the k-th of them there are m_k − k others.
+	r := rng.IntN(n - len(members[c]))
+	j := r + sort.Search(len(members[c]), func(k int) bool { return members[c][k]-k > r })
+	return metric.Link{I: i, J: j, Label: metric.Dissimilar}
 }
 
 // PerClassLinks draws, for every class, similar pairs of distinct rows of that

@@ -122,6 +122,9 @@ type Entry struct {
 	// learner holds what its data set needs and is not marked.
 	Bounded bool
 
+	// Chunklets says that a learner of Links learns from the similar ones alone, and from no more of them than which rows they connect.
+	Chunklets bool
+
 	// Kind is the kind under which package persist stores the learner.
 	Kind string
 	// NewPair returns a learner for vectors of length dim.

@@ -271,6 +271,7 @@ var entries = []Entry{
 		Feedback:    Links,
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
+		Chunklets:   true,
 		Params:      []Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets")},
 		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, _ Progress) (learners.MetricResult, error) {
 			return pairs.FitRCA(ctx, x, links, pairs.RCAParams{Ridge: v.Float("ridge")})
@@ -284,6 +285,7 @@ var entries = []Entry{
 		Version:     kernelized.Version + pairs.RCAVersion,
 		Constructor: "kernelized.Fit",
 		Embeds:      true,
+		Chunklets:   true,
 		Params:      slices.Concat([]Param{ridge(pairs.RCAParams{}.Resolved(), "chunklets, over the dimensions that the rows span")}, kernelParams, kernelLandmarks),
 		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, _ Progress) (KernelResult, error) {
 			return kernelize(ctx, k, x, v, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {

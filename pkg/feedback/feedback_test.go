@@ -1,0 +1,281 @@
+package feedback
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+)
+
+func npyOf(t testing.TB, rows ...float64) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := metric.WriteNPY(&b, mat.NewDense(len(rows)/3, 3, rows)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// int64NPY is what numpy.save writes of an array of integers.
+func int64NPY(rows ...int64) string {
+	head := fmt.Sprintf("{'descr': '<i8', 'fortran_order': False, 'shape': (%d, 3), }", len(rows)/3)
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	b := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(head)))
+	b = append(b, head...)
+	for _, v := range rows {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return string(b)
+}
+
+func TestReadPairs(t *testing.T) {
+	want := []metric.Link{{I: 0, J: 3, Label: metric.Similar}, {I: 2, J: 1, Label: metric.Dissimilar}, {I: 0, J: 3, Label: metric.Similar}}
+	for form, text := range map[string]string{
+		"csv":            "0,3,1\n2,1,-1\n0,3,1\n",
+		"header":         "row,other,similar?\n0,3,1\n2,1,-1\n0,3,+1",
+		"order":          "\ufeffLabel,J,i\r\n1,3,0\r\n\r\n-1,1,2\r\n1,3,0\r\n",
+		"semicolons":     "  \n0 ; 3;1\n2;1;-1\n0;3;1",
+		"tabs":           "0\t3\t1\n2\t1\t-1.0\n0\t3\t1e0\n",
+		"savetxt":        "0.0e+00 3.0e+00 1.0e+00\n2.0e+00 1.0e+00 -1.0e+00\n0 3 1\n",
+		"quoted":         "\"0\",\"3\",\"1\"\n2,1,-1\n0,3,1\n",
+		"json":           `{"i":0,"j":3,"label":1}` + "\n\n" + `{"label":-1,"j":1,"i":2}` + "\r\n" + `[0,3,1.0]`,
+		"npy":            npyOf(t, 0, 3, 1, 2, 1, -1, 0, 3, 1),
+		"npy of numbers": int64NPY(0, 3, 1, 2, 1, -1, 0, 3, 1),
+	} {
+		p, err := ReadPairs(strings.NewReader(text), "p", Objects{Count: 4})
+		if err != nil || !slices.Equal(p.Links, want) || p.Similar() != 2 || p.Name != "p" {
+			t.Errorf("%s: %+v, %v", form, p, err)
+		}
+	}
+	names := Objects{Names: []string{"a", "b 1", "7", "d"}}
+	for _, text := range []string{"i,j,label\na,d,1\n7,b 1,-1\na,d,1", "a;d;1\n7;b 1;-1\na;d;1", `{"i":"a","j":"d","label":1}` + "\n" + `{"i":7,"j":"b 1","label":-1}` + "\n" + `["a","d",1]`} {
+		if p, err := ReadPairs(strings.NewReader(text), "p", names); err != nil || !slices.Equal(p.Links, want) {
+			t.Errorf("%q: %+v, %v", text, p, err)
+		}
+	}
+}
+
+func TestReadPairsErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "p: no pair, want at least one",
+		"\n \n":                             "p: no pair, want at least one",
+		"i,j,label\n":                       "p: no pair, want at least one",
+		"0,1,1\n0,4,1":                      `p:2: j: "4" is not allowed, want a number from 0 to 3`,
+		"0,-1,1":                            `p:1: j: "-1" is not allowed, want a number from 0 to 3`,
+		"0,1.5,1":                           `p:1: j: "1.5" is not allowed, want a number from 0 to 3`,
+		"0,1e300,1":                         `p:1: j: "1e300" is not allowed`,
+		"0,NaN,1":                           `p:1: j: "NaN" is not allowed`,
+		"0,99999999999999999999,1":          `p:1: j: "99999999999999999999" is not allowed`,
+		"0,1,0":                             `p:1: label: "0" is not allowed, want 1 (similar) or -1 (dissimilar)`,
+		"0,1,1\n0,1,yes":                    `p:2: label: "yes" is not allowed`,
+		"0,1,257":                           `p:1: label: "257" is not allowed`,
+		"2,2,1":                             `p:1: i and j: both are "2", want two objects`,
+		"0,1\n":                             `p:1: 2 cells, want 3: i, j, label`,
+		"0,1,1,1\n":                         `p:1: 4 cells, want 3: i, j, label`,
+		"0,1,1\n\n0,,1":                     `p:3: j: "" is not allowed, want a text without blanks around it`,
+		"0,1,1\n\"0,1,1":                    "p:2: ",
+		"\xff\xfe0,1":                       "UTF-16",
+		"0,\xff,1":                          "is not allowed, want UTF-8",
+		`{"i":0,"j":1}`:                     `p:1: field label is missing, want i, j, label`,
+		`{"i":0,"j":1,"label":1,"x":2}`:     `p:1: field "x" is not known, want i, j, label`,
+		`{"i":0,"i":1,"j":1,"label":1}`:     "p:1: no JSON: duplicate",
+		`{"i":0,"j":1,"label":true}`:        `p:1: label: "true" is not allowed, want a number or a text`,
+		`{"i":0,"j":[1],"label":1}`:         `p:1: j: "[1]" is not allowed`,
+		`{"i":0,"j":1,"label":1`:            "p:1: no JSON",
+		`{"i":0,"j":1,"label":1}` + "\n5":   "p:2: no JSON object or array",
+		"[0,1,1]\n[0,1]":                    "p:2: an array of 2, want 3: i, j, label",
+		npyMagic:                            "p: npy: ",
+		npyOf(t, 0, 1, 1, 0, 9, 1):          `p: row 1: j: "9" is not allowed`,
+		"0,1,1\n" + strings.Repeat("x", 99): `p:2: 1 cells`,
+	} {
+		p, err := ReadPairs(strings.NewReader(text), "p", Objects{Count: 4})
+		if err == nil || !strings.Contains(err.Error(), want) || p != nil {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := ReadPairs(strings.NewReader("a,c,1"), "p", Objects{Names: []string{"a", "b"}}); err == nil || !strings.Contains(err.Error(), `p:1: j: "c" is the name of no object`) {
+		t.Errorf("an unknown name: %v", err)
+	}
+	for _, o := range []Objects{{}, {Names: []string{"a", "a"}}, {Count: -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v does not panic", o)
+				}
+			}()
+			_, _ = ReadPairs(strings.NewReader("0,1,1"), "p", o)
+		}()
+	}
+}
+
+func TestReadTriplets(t *testing.T) {
+	want := []metric.Triplet{{A: 0, Near: 1, Far: 3}, {A: 3, Near: 1, Far: 0}}
+	for form, text := range map[string]string{
+		"csv":        "0,1,3\n3,1,0\n",
+		"header":     "query,b,c\n0,1,3\n3,1,0\n",
+		"short":      "x,x,x\n0,1,3\n3,1,0\n",
+		"order":      "far,near,anchor\n3,1,0\n0,1,3\n",
+		"json":       `{"a":0,"near":1,"far":3}` + "\n" + `{"anchor":3,"positive":1,"negative":0}`,
+		"arrays":     "[0,1,3]\n[3,1,0]",
+		"npy":        npyOf(t, 0, 1, 3, 3, 1, 0),
+		"cblearn":    int64NPY(0, 1, 3, 3, 1, 0),
+		"savetxt":    "0.000000000000000000e+00 1.000000000000000000e+00 3.000000000000000000e+00\n3e0 1e0 0e0\n",
+		"degenerate": "0,1,3\n2,2,1\n3,1,0\n",
+		"votes":      "{\n\"answers\":[[0,3,1],[3,1,0],[0,1,2]],\n\"agreement\":[[1,4],[2,1],[3,3]]}",
+	} {
+		set, err := ReadTriplets(strings.NewReader(text), "t", 0)
+		if err != nil || !slices.Equal(set.List, want) || set.Objects != 4 || set.Names != nil {
+			t.Errorf("%s: %+v, %v", form, set, err)
+			continue
+		}
+		if dropped := set.Degenerate + set.Ties; set.Read != 2+dropped || (dropped == 1) != (form == "degenerate" || form == "votes") {
+			t.Errorf("%s: %+v", form, set)
+		}
+		if set, err := ReadTriplets(strings.NewReader(text), "t", 9); err != nil || set.Objects != 9 {
+			t.Errorf("%s: %+v, %v", form, set, err)
+		}
+	}
+	for form, text := range map[string]string{
+		"csv": "pear,fig,zoo\nzoo,fig,pear\n", "header": "a,near,far\npear,fig,zoo\nzoo,fig,pear\n", "json": `["pear","fig","zoo"]` + "\n" + `{"a":"zoo","near":"fig","far":"pear"}`,
+	} {
+		set, err := ReadTriplets(strings.NewReader(text), "t", 0)
+		if err != nil || !slices.Equal(set.Names, []string{"fig", "pear", "zoo"}) || !slices.Equal(set.List, []metric.Triplet{{A: 1, Near: 0, Far: 2}, {A: 2, Near: 0, Far: 1}}) || set.Objects != 3 {
+			t.Errorf("%s of names: %+v, %v", form, set, err)
+		}
+	}
+}
+
+func TestReadTripletsErrors(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		objects int
+		want    string
+	}{
+		{"", 0, "t: no triplet"},
+		{"0,1,3\n0,1,4", 4, `t:2: far: "4" is not allowed, want an object from 0 to 3`},
+		{"0,1,-3", 0, `t:1: far: "-3" is not allowed`},
+		{"0,1,2000000", 0, `t:1: far: "2000000" is not allowed, want an object from 0 to 1048575`},
+		{"0,0,1\n1,0,0", 0, "t: no triplet of three distinct objects, of 2"},
+		{"0,1,2", 2, "objects: 2 is not allowed, want 3 to 1048576"},
+		{"a,b,c", 5, `t: objects: 5 is given, but objects have names, such as "a"`},
+		{"a,b,c\n1,2", 0, "t:2: 2 cells, want 3"},
+		{`{"answers":[[0,1,9]],"agreement":[[1,0]]}`, 5, "answers[0][2]: 9 is not allowed"},
+		{matMagic + ", cut off", 0, "t"},
+	} {
+		if set, err := ReadTriplets(strings.NewReader(c.text), "t", c.objects); err == nil || !strings.Contains(err.Error(), c.want) || set != nil {
+			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	defer limits.SetMemory(0)
+	text := strings.Repeat("0,1,1\n", 200)
+	limits.SetMemory(int64(len(text)) - 1)
+	if _, err := ReadPairs(strings.NewReader(text), "p", Objects{Count: 4}); !isMemory(err) {
+		t.Errorf("a file over the limit: %v", err)
+	}
+	limits.SetMemory(int64(len(text)))
+	if _, err := ReadPairs(strings.NewReader(text), "p", Objects{Count: 4}); !isMemory(err) || !strings.Contains(err.Error(), "p: more than") {
+		t.Errorf("pairs over the limit: %v", err)
+	}
+	if _, err := ReadTriplets(strings.NewReader(strings.Repeat("0,1,2\n", 200)), "t", 0); !isMemory(err) {
+		t.Errorf("triplets over the limit: %v", err)
+	}
+}
+
+func isMemory(err error) bool {
+	_, ok := errors.AsType[*limits.MemoryError](err)
+	return ok
+}
+
+// TestForms: whatever form the same random triplets have, they are read as they were.
+func TestForms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var want []metric.Triplet
+		var texts [4]strings.Builder
+		var ints []int64
+		for range 1 + rng.IntN(20) {
+			o := rng.Perm(9)
+			want = append(want, metric.Triplet{A: o[0], Near: o[1], Far: o[2]})
+			fmt.Fprintf(&texts[0], "%d,%d,%d\n", o[0], o[1], o[2])
+			fmt.Fprintf(&texts[1], "{\"far\":%d,\"a\":%d,\"near\":%d}\n", o[2], o[0], o[1])
+			fmt.Fprintf(&texts[2], "%d\t%d\t%d\r\n", o[0], o[1], o[2])
+			ints = append(ints, int64(o[0]), int64(o[1]), int64(o[2]))
+		}
+		texts[3].WriteString(int64NPY(ints...))
+		for i := range texts {
+			if set, err := ReadTriplets(strings.NewReader(texts[i].String()), "t", 9); err != nil || !slices.Equal(set.List, want) {
+				t.Fatalf("form %d: %v, %v, want %v", i, set, err, want)
+			}
+		}
+	}
+}
+
+// seeds are files for the fuzz targets.
+var seeds = []string{
+	"0,1,1\n2,1,-1\n", "i,j,label\n0,1,1\n", "a;b;1\n", "0 1 1\n", "\ufeff0\t1\t1", `{"i":0,"j":1,"label":1}`, "[0,1,-1]\n\n[1,2,1]", `{"a":"x","near":"y","far":"z"}`, "\"a\nb\",c,d", "a,b,c\n0,1,2",
+	`{"answers":[[0,1,2]],"agreement":[[1,0]]}`, int64NPY(0, 1, 2), matMagic, npyMagic + "\x01\x00\x10\x00{'descr': '<i8'", "0,1,1e300", "\xff,1,2", `["\ud800",1,2]`, "1,2,3\n\"",
+}
+
+func FuzzReadPairs(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, names bool) {
+		o := Objects{Count: 3}
+		if names {
+			o.Names = []string{"a", "b", "1"}
+		}
+		p, err := ReadPairs(strings.NewReader(text), "p", o)
+		if err != nil {
+			if len(err.Error()) > 600 || p != nil {
+				t.Fatalf("%q: %v, %v", text, p, err)
+			}
+			return
+		}
+		if len(p.Links) == 0 || metric.CheckLinks(3, p.Links) != nil {
+			t.Fatalf("%q: %v", text, p)
+		}
+		for _, l := range p.Links {
+			if l.I == l.J {
+				t.Fatalf("%q: %v", text, l)
+			}
+		}
+	})
+}
+
+func FuzzReadTriplets(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s, 0)
+		f.Add(s, 4)
+	}
+	f.Fuzz(func(t *testing.T, text string, objects int) {
+		set, err := ReadTriplets(strings.NewReader(text), "t", objects)
+		if err != nil {
+			if len(err.Error()) > 600 || set != nil {
+				t.Fatalf("%q: %v, %v", text, set, err)
+			}
+			return
+		}
+		if set.Objects < 3 || set.Objects > MaxObjects || set.Names != nil && len(set.Names) != set.Objects || len(set.List) == 0 {
+			t.Fatalf("%q: %+v", text, set)
+		}
+		for _, v := range set.List {
+			if v.Degenerate() || min(v.A, v.Near, v.Far) < 0 || max(v.A, v.Near, v.Far) >= set.Objects {
+				t.Fatalf("%q: %v of %d objects", text, v, set.Objects)
+			}
+		}
+	})
+}

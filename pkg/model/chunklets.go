@@ -1,0 +1,53 @@
+package model
+
+import (
+	"fmt"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/catalog"
+)
+
+// GiveChunklets sets d.Links to pairs made of d.Chunklets, for a recipe with GivenChunklets. All pairs of rows of one
+// chunklet are similar. With dissimilar, as many pairs of rows of different chunklets are drawn (see sample.ChunkletLinks), for learners that would otherwise
+// bring everything together. A learner that sees only which rows are connected, such as rca (catalog.Entry.Chunklets), gets as few pairs as say
+// that, and no dissimilar ones.
+//
+// It returns an *OptionError if the recipe is not allowed or is not of chunklets, and an error if d has no chunklets, if no two rows share one, if dissimilar pairs are wanted and
+// there is only one, or if the pairs do not fit limits.Memory. It panics if d is nil or has no rows.
+func (d *Data) GiveChunklets(r Recipe, dissimilar bool) error {
+	d.given()
+	r, e, _, err := r.resolve()
+	switch {
+	case err != nil:
+		return err
+	case r.Given != GivenChunklets:
+		return notAllowed("given: %q is not allowed, want %s", r.Given, GivenChunklets)
+	}
+	if n, _ := d.Dims(); len(d.Chunklets) != n {
+		return fmt.Errorf("model: %s: %d chunklets of %d rows", d.Name, len(d.Chunklets), n)
+	}
+	names, of := datasets.Classes(d.Chunklets)
+	for i, c := range of {
+		if names[c] == "" {
+			of[i] = -1
+		}
+	}
+	if e.Chunklets {
+		d.Links, err = sample.ChainedLinks(of)
+	} else {
+		rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("chunklets")
+		d.Links, err = sample.ChunkletLinks(rng, of, dissimilar)
+	}
+	if err != nil {
+		return fmt.Errorf("model: %s: %w", d.Name, err)
+	}
+	return nil
+}
+
+// Connects reports whether a learner of that name sees chunklets alone: see catalog.Entry.Chunklets.
+func Connects(learner string) bool {
+	e, err := catalog.FindIn(Learners(), learner)
+	return err == nil && e.Chunklets
+}
