@@ -53,6 +53,7 @@ import (
 	"io"
 	"strconv"
 
+	"metriclab/pkg/feedback"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
@@ -89,8 +90,8 @@ type Options struct {
 
 // Vectors are those that lines may name.
 type Vectors struct {
-	File  *vectors.File
-	Items *vectors.Items // of the rows of File
+	File    *vectors.File
+	Objects feedback.Objects // the rows of File
 }
 
 // OptionError says that an option does not fit: its name as a command would
@@ -182,7 +183,10 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 			}
 		}
 		if p = pairs; o.Vectors != nil {
-			p = pairs.fromVectors(o.Vectors)
+			var err error
+			if p, err = pairs.fromVectors(o.Vectors); err != nil {
+				return nil, err
+			}
 		}
 	case catalog.Triplets:
 		if o.Objects == 0 {
@@ -245,7 +249,7 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		if dim := o.Vectors.File.Dim(); dim != l.Dim() {
 			return nil, &OptionError{"vectors", fmt.Errorf("the vectors of %s have %d numbers, want %d as the loaded learner has", o.Vectors.File.Name(), dim, l.Dim())}
 		}
-		return pairs.fromVectors(o.Vectors), nil
+		return pairs.fromVectors(o.Vectors)
 	case catalog.Triplets:
 		l, err := e.LoadTriplet(r)
 		if err != nil {

@@ -169,9 +169,13 @@ type vectorLines struct {
 }
 
 // fromVectors has the vectors of p, whose dimension is known, read from a file.
-func (p *pairLines) fromVectors(v *Vectors) *vectorLines {
+func (p *pairLines) fromVectors(v *Vectors) (*vectorLines, error) {
+	find, err := v.Objects.Finder()
+	if err != nil {
+		return nil, &OptionError{"vectors", err}
+	}
 	p.f.X, p.f.Y = make([]float64, p.dim), make([]float64, p.dim)
-	return &vectorLines{pairLines: p, from: v.File, line: itemLine{items: v.Items}}
+	return &vectorLines{pairLines: p, from: v.File, line: itemLine{find: find}}, nil
 }
 
 func (p *vectorLines) fields() []string { return p.line.fields() }
