@@ -18,12 +18,14 @@ import (
 func (a *app) evaluateCommand() *cobra.Command {
 	var f recipeFlags
 	var g gramFlags
+	var v vectorFlags
+	var share float64
 	var path string
 	var ks []int
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --gram K0.csv --labels L.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy --pairs PAIRS.csv --learner NAME | --gram K0.csv --labels L.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -40,8 +42,10 @@ splits there is none.
 ` + aboutTables + "\n\n" + aboutGramLabels + `
 Each split learns from the rows and columns of K0 of its training objects and
 classifies the others by their kernel values. Euclidean is then the distance under K0,
-between images in the space of the kernel.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
-		Args: tableOrGram("gram"),
+between images in the space of the kernel.
+
+` + aboutVectorSplits + "\n\nmetriclab fit --help lists the learners and their parameters.",
+		Args: tableOr("vectors", "gram"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
@@ -50,6 +54,22 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 				if k < 1 {
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
+			}
+			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
+				if err != nil {
+					return err
+				}
+				plan := model.VectorPlan{Share: share, Splits: repeats}
+				if c.Flags().Changed("k") {
+					if len(ks) != 1 {
+						return usageError{fmt.Errorf("flag --k: %d numbers, want one with --vectors", len(ks))}
+					}
+					plan.K = ks[0]
+				}
+				if !(share > 0 && share < 1) {
+					return usageError{fmt.Errorf("flag --test-share: %v is not allowed, want more than 0 and less than 1", share)}
+				}
+				return a.evaluateVectors(c, &f, &v, plan, asJSON)
 			}
 			if f.pairs.file != "" {
 				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
@@ -115,6 +135,8 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 	f.add(c)
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	g.addLabels(c)
+	v.addRecipe(c)
+	c.Flags().Float64Var(&share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors")
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
 	completeFlag(c, "model", completeJSON)
 	byDefault := model.Plan{}.Resolved()

@@ -52,14 +52,22 @@ func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
 	var out fitOutputs
 	var g gramFlags
+	var v vectorFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			"\n\nWith --vectors, " + namesOf(model.VectorLearners()) + ", of which this one has other parameters:\n\n" + learnerList(linkLearners()) +
 			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()),
-		Args: tableOrGram("gram"),
+		Args: tableOr("vectors", "gram"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := v.given(c, tableFlags...); err != nil || given {
+				if err != nil {
+					return err
+				}
+				return a.fitVectors(c, &f, &out, &v)
+			}
 			if gram, err := g.given(c); err != nil || gram {
 				if err != nil {
 					return err
@@ -93,6 +101,7 @@ func (a *app) fitCommand() *cobra.Command {
 	f.add(c, model.GramLearners()...)
 	f.known.add(c)
 	g.add(c)
+	v.addRecipe(c)
 	c.Flags().StringVar(&out.model, "out", "", "file for the model")
 	c.Flags().StringVar(&out.factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
 	c.Flags().StringVar(&out.matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")

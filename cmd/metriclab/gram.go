@@ -129,16 +129,19 @@ func (g *gramFlags) toEvaluate(c *cobra.Command, f *recipeFlags) (model.GramReci
 	return g.recipe(c, f)
 }
 
-// tableOrGram takes a table as oneTable does, or no argument with the flag of that name.
-func tableOrGram(flag string) cobra.PositionalArgs {
+// tableOr takes a table as oneTable does, or no argument with one of the flags.
+func tableOr(flags ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if !c.Flags().Changed(flag) {
-			return oneTable(c, args)
+		for _, flag := range flags {
+			if !c.Flags().Changed(flag) {
+				continue
+			}
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
+			}
+			return nil
 		}
-		if len(args) > 0 {
-			return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
-		}
-		return nil
+		return oneTable(c, args)
 	}
 }
 
