@@ -387,8 +387,13 @@ func loadModel(path string) (*model.Model, error) {
 	}
 	defer f.Close()
 	m, err := model.Load(f)
-	if errors.Is(err, persist.ErrKind) && ofGram(f) {
-		return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
+	if errors.Is(err, persist.ErrKind) {
+		switch kindOf(f) {
+		case model.GramKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
+		case model.VectorsKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform --vectors", path, err)
+		}
 	}
 	if errors.Is(err, persist.ErrKind) {
 		return nil, fmt.Errorf("%s: %w; only metriclab fit makes models", path, err)

@@ -602,13 +602,16 @@ func loadGram(path string) (*model.Gram, error) {
 	return m, err
 }
 
-// ofGram reports whether an open file is one that fit --gram has written.
-func ofGram(f *os.File) bool {
+// kindOf returns the kind of an open file that this program has written, or "".
+func kindOf(f *os.File) string {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false
+		return ""
 	}
 	env, err := persist.Read(f)
-	return err == nil && env.Kind == model.GramKind
+	if err != nil {
+		return ""
+	}
+	return env.Kind
 }
 
 // readTold opens a file for read and tells how far it was read.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -73,6 +74,14 @@ func VectorLearners() []catalog.Entry {
 	return out
 }
 
+func vectorNames() string {
+	var names []string
+	for _, e := range VectorLearners() {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Resolved returns r with its defaults filled in, those of the parameters too. It returns an *OptionError that says what is allowed
 // for an unknown learner, an unknown or bad parameter, and a field that does not apply to the learner.
 func (r VectorRecipe) Resolved() (VectorRecipe, error) {
@@ -87,7 +96,7 @@ func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, er
 	e, unknown := catalog.FindIn(VectorLearners(), r.Learner)
 	if unknown != nil {
 		if e, err := catalog.FindIn(Learners(), r.Learner); err == nil {
-			return fail("learner %s does not learn a linear map of vectors from pairs of them: %w", e.Name, unknown)
+			return fail("learner %s does not learn a linear map of vectors from pairs of them, want one of %s", e.Name, vectorNames())
 		}
 		return fail("%w", unknown)
 	}
