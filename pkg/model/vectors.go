@@ -448,9 +448,9 @@ func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
 }
 
 // vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates.
-const vectorBlock = 1 << 18
+const vectorBlock = 1 << 19
 
-// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of some 2 MB of vectors and as much of coordinates for each of
+// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of some 4 MB of vectors and as much of coordinates for each of
 // GOMAXPROCS goroutines, however long the file is. It returns the errors of both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller
 // commits out. It panics if the files do not fit each other or the model.
 func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.Writer, p Progress) error {
@@ -507,11 +507,7 @@ func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, buffer [
 	}
 	x := mat.NewDense(len(buffer)/in.Dim(), in.Dim(), buffer)
 	m.prepare(x)
-	z := m.metric.EmbedRows(x)
-	if err := checkCoordinates(z, top); err != nil {
-		return err
-	}
-	return out.WriteRows(z.RawMatrix().Data, top)
+	return out.WriteRows(m.metric.EmbedRows(x).RawMatrix().Data, top) // which refuses what overflows
 }
 
 // VectorsKind is the kind under which package persist stores a Vectors.

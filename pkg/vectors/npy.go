@@ -130,17 +130,22 @@ func (f *File) ReadRows(dst []float64, first int) error {
 		}
 		return fmt.Errorf("vectors: %s: row %d: %w", f.name, first, err)
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if f.big {
-		order = binary.BigEndian
-	}
-	if f.size == 8 {
+	switch {
+	case f.size == 8 && f.big:
 		for i := range dst {
-			dst[i] = math.Float64frombits(order.Uint64(raw[8*i:]))
+			dst[i] = math.Float64frombits(binary.BigEndian.Uint64(raw[8*i:]))
 		}
-	} else {
+	case f.size == 8:
 		for i := range dst {
-			dst[i] = float64(math.Float32frombits(order.Uint32(raw[4*i:])))
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+	case f.big:
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.BigEndian.Uint32(raw[4*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
 		}
 	}
 	for i, v := range dst {
@@ -227,15 +232,15 @@ func (w *Writer) WriteRows(src []float64, first int) error {
 	if len(src)%w.dim != 0 || first < 0 || n > w.rows-first {
 		panic(fmt.Sprintf("vectors: WriteRows: %d numbers at row %d of a file of %d×%d", len(src), first, w.rows, w.dim))
 	}
-	raw := make([]byte, 0, w.size*len(src))
+	raw := make([]byte, w.size*len(src))
 	for i, v := range src {
-		if v-v != 0 || w.size == 4 && math.IsInf(float64(float32(v)), 0) {
+		if a := float32(v); v-v != 0 || w.size == 4 && a-a != 0 {
 			return fmt.Errorf("vectors: %s: row %d, column %d: %v is not allowed, want a finite float%d", w.path, first+i/w.dim, i%w.dim, v, 8*w.size)
 		}
 		if w.size == 8 {
-			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+			binary.LittleEndian.PutUint64(raw[8*i:], math.Float64bits(v))
 		} else {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(v)))
+			binary.LittleEndian.PutUint32(raw[4*i:], math.Float32bits(float32(v)))
 		}
 	}
 	if _, err := w.file.WriteAt(raw, w.start+int64(w.size)*int64(w.dim)*int64(first)); err != nil {
