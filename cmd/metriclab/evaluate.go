@@ -20,12 +20,13 @@ func (a *app) evaluateCommand() *cobra.Command {
 	var g gramFlags
 	var v vectorFlags
 	var share float64
+	var compared tripletFlags
 	var path string
 	var ks []int
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy --pairs PAIRS.csv --learner NAME | --gram K0.csv --labels L.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy --pairs PAIRS.csv --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -44,11 +45,23 @@ Each split learns from the rows and columns of K0 of its training objects and
 classifies the others by their kernel values. Euclidean is then the distance under K0,
 between images in the space of the kernel.
 
+` + aboutTriplets + `
+The error is then the share of answers that the learned kernel contradicts, or --dim
+coordinates of it, a tie as half of one. Folds are of questions, an object and two to
+compare with it: no answer to a question is seen while another is tested. A coin has
+50 %. --repeats is 2 by default.
+
 ` + aboutVectorSplits + "\n\nmetriclab fit --help lists the learners and their parameters.",
-		Args: tableOr("vectors", "gram"),
+		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
+			}
+			if triplets, err := compared.given(c); err != nil || triplets {
+				if err != nil {
+					return err
+				}
+				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
 			}
 			for _, k := range ks {
 				if k < 1 {
@@ -132,7 +145,8 @@ between images in the space of the kernel.
 			return a.printEvaluation(d, e)
 		},
 	}
-	f.add(c)
+	f.add(c, model.TripletLearners()...)
+	compared.add(c, "dimensions in which distances count, with --triplets (default: the whole kernel)")
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	g.addLabels(c)
 	v.addRecipe(c)

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -70,4 +77,111 @@ func TestGoldenPairs(t *testing.T) {
 		"fit words.svm --chunklets 1 --learner rca --out m.json", "fit --gram k.csv --constraints c.jsonl --chunklets 1 --learner spectral --out m.json",
 		"fit --gram k.csv --labels l.csv --pairs pairs.csv --learner kernel-rca --out m.json",
 	}))
+}
+
+// tripletFiles are comparisons of points on a line, by number, by name and in other forms.
+func tripletFiles() map[string]string {
+	names := []string{"ant", "bee", "cat", "dog", "eel", "=fox"}
+	files := map[string]string{
+		"more.csv": "", "bad.csv": "0,1,2\n0,1\n", "far.csv": "0,1,2\n0,1,9\n", "same.csv": "1,1,0\n0,2,2\n", "empty.csv": "", "gap.csv": "0,2,9\n2,0,9\n9,2,0\n",
+		"votes.json": `{"answers":[[0,1,2],[2,1,0],[1,2,0]],"agreement":[[4,1],[3,0],[2,2]]}`, "table.csv": "x,y,class\n1,2,a\n2,1,b\n3,0,a\n4,4,b\n",
+	}
+	for a := range 6 {
+		for near := range 6 {
+			for far := range 6 {
+				if a != near && (near-a)*(near-a) < (far-a)*(far-a) {
+					files["t.csv"] += fmt.Sprintf("%d,%d,%d\n", a, near, far)
+					files["names.jsonl"] += fmt.Sprintf("{\"anchor\":%q,\"positive\":%q,\"negative\":%q}\n", names[a], names[near], names[far])
+				}
+			}
+		}
+	}
+	files["t.csv"] = "a,near,far\n" + files["t.csv"] + "0,2,1\n3,3,1\n"
+	return files
+}
+
+// numbersOf finds the numbers that differ between processors.
+var numbersOf = regexp.MustCompile(`-?\d\.\d{6,}(e-?\d+)?|-?\de-\d+`)
+
+func TestGoldenTriplets(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "triplets.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range tripletFiles() {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const fit, evaluate = "fit --triplets t.csv --out m.json ", "evaluate --triplets t.csv "
+	c := newCommand(toys(nil))
+	compare(t, golden, numbersOf.ReplaceAllString(c.session([]string{
+		fit + "--learner ste --coordinates z.csv", "plot --model m.json --out p.svg",
+		fit + "--learner erkle --passes 5 --objects 8",
+		"fit --triplets names.jsonl --learner gnmds --param tau=0.1 --dim 1 --coordinates z.npy",
+		"fit --triplets gap.csv --learner ckl --out m.json", "fit --triplets gap.csv --learner ckl --coordinates z.npy", "fit --triplets votes.json --learner gnmds --out m.json",
+		evaluate + "--learner gnmds", evaluate + "--learner erkle --passes 3 --dim 1 --folds 2 --repeats 1 --seed 3", evaluate + "--learner gnmds --param tau=1 --folds 2 --repeats 1 --json",
+		// errors
+		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
+		"fit table.csv --label class --learner fda --out fda.json", "plot --model fda.json --out p.png", "plot --model m.json --format csv --out p.png", "plot --out p.png", "plot --model nowhere.json --out p.png",
+		fit + "--learner pola", fit, fit + "table.csv --learner ste", fit + "--learner ste --label 1", fit + "--learner ste --seed 3", fit + "--learner ste --passes 3", fit + "--learner erkle --passes 0",
+		fit + "--learner ste --dim 2", fit + "--learner ste --dim 7 --coordinates z.csv", fit + "--learner ste --dim 0 --coordinates z.csv", fit + "--learner ste --coordinates z.txt", fit + "--learner ste --coordinates t.csv",
+		"fit --triplets t.csv --learner ste", "fit --triplets t.csv --learner ste --out z.csv", "fit --triplets= --learner ste --out m.json", fit + "--learner ste --param tau=-1", fit + "--learner ste --param tau=1 --param seed=2",
+		fit + "--learner ste --objects 4", fit + "--learner ste --objects 2", fit + "--learner ste --objects 99999999999", "fit --triplets names.jsonl --objects 6 --learner ste --out m.json",
+		"fit table.csv --label class --learner fda --objects 3 --out m.json", "fit table.csv --label class --learner ste --out m.json", "fit --triplets bad.csv --learner ste --out m.json", "fit --triplets far.csv --objects 5 --learner ste --out m.json",
+		"fit --triplets same.csv --learner ste --out m.json", "fit --triplets empty.csv --learner ste --out m.json", "fit --triplets nowhere.csv --learner ste --out m.json",
+		evaluate + "--learner ste --k 3", evaluate + "--learner ste --folds 1", evaluate + "--learner ste --seed 0", evaluate + "--learner ste --model m.json", evaluate, evaluate + "--learner ste --dim 9",
+	}), "NUMBER"))
+}
+
+// The coordinates of a file have the distances of the model, and the names.
+func TestTripletCoordinates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range tripletFiles() {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit --triplets names.jsonl --learner gnmds --out m.json --dim 6 --coordinates z.csv")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	m, err := loadTriplets("m.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile("z.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+	if err != nil || len(rows) != 7 || strings.Join(rows[0], " ") != "object z1 z2 z3 z4 z5 z6" {
+		t.Fatalf("%q, %v", rows, err)
+	}
+	z := make([][]float64, 6)
+	for i, row := range rows[1:] {
+		if row[0] != m.Names()[i] {
+			t.Errorf("row %d is %s, want %s", i, row[0], m.Names()[i])
+		}
+		for _, cell := range row[1:] {
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z[i] = append(z[i], v)
+		}
+	}
+	k := m.Kernel()
+	for i := range z {
+		for j := range z {
+			sq := 0.
+			for d := range z[i] {
+				sq += (z[i][d] - z[j][d]) * (z[i][d] - z[j][d])
+			}
+			if want := k.At(i, i) + k.At(j, j) - 2*k.At(i, j); math.Abs(sq-want) > 1e-9 {
+				t.Errorf("%d and %d: %v, want %v", i, j, sq, want)
+			}
+		}
+	}
 }

@@ -53,20 +53,28 @@ func (a *app) fitCommand() *cobra.Command {
 	var out fitOutputs
 	var g gramFlags
 	var v vectorFlags
+	var compared tripletFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
 			"\n\nWith --vectors, " + namesOf(model.VectorLearners()) + ", of which this one has other parameters:\n\n" + learnerList(linkLearners()) +
-			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()),
-		Args: tableOr("vectors", "gram"),
+			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()) +
+			"\n\nWith --triplets:\n\n" + learnerList(model.TripletLearners()),
+		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if given, err := v.given(c, tableFlags...); err != nil || given {
 				if err != nil {
 					return err
 				}
 				return a.fitVectors(c, &f, &out, &v)
+			}
+			if triplets, err := compared.given(c); err != nil || triplets {
+				if err != nil {
+					return err
+				}
+				return a.fitTriplets(c, &f, out.model, &compared)
 			}
 			if gram, err := g.given(c); err != nil || gram {
 				if err != nil {
@@ -98,7 +106,9 @@ func (a *app) fitCommand() *cobra.Command {
 			return a.printFit(out.model, d, about, m)
 		},
 	}
-	f.add(c, model.GramLearners()...)
+	f.add(c, append(model.GramLearners(), model.TripletLearners()...)...)
+	compared.add(c, "coordinates of each object, with --coordinates (default 2)")
+	c.Flags().StringVar(&compared.coordinates, "coordinates", "", "CSV or NumPy file for coordinates of the objects, with --triplets")
 	f.known.add(c)
 	g.add(c)
 	v.addRecipe(c)
@@ -393,9 +403,9 @@ func loadModel(path string) (*model.Model, error) {
 			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
 		case model.VectorsKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform --vectors", path, err)
+		case model.ComparedKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --triplets has coordinates for the objects compared, and no map for new ones: metriclab plot --model %s draws them, fit --coordinates writes them", path, err, path)
 		}
-	}
-	if errors.Is(err, persist.ErrKind) {
 		return nil, fmt.Errorf("%s: %w; only metriclab fit makes models", path, err)
 	}
 	if err != nil {

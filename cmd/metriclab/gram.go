@@ -418,20 +418,24 @@ func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
 	return writeNumbers(ctx, kernel, g.Kernel(), func() error { return persist.WriteFile(out, g) })
 }
 
-// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy. before is called before the
-// file gets its name; an error of it leaves the old file.
+// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy, as writeBefore does.
 func writeNumbers(ctx context.Context, path string, x mat.Matrix, before func() error) error {
+	return writeBefore(path, func(w io.Writer) error {
+		if strings.HasSuffix(strings.ToLower(path), ".npy") {
+			return metric.WriteNPY(w, x)
+		}
+		return writeCSV(ctx, w, x)
+	}, before)
+}
+
+// writeBefore writes a file. before is called before the file gets its name; an error of it leaves the old file.
+func writeBefore(path string, write func(io.Writer) error, before func() error) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort() // does nothing after Commit
-	if strings.HasSuffix(strings.ToLower(path), ".npy") {
-		err = metric.WriteNPY(f, x)
-	} else {
-		err = writeCSV(ctx, f, x)
-	}
-	if err != nil {
+	if err := write(f); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
 	if err := before(); err != nil {
@@ -602,7 +606,7 @@ func loadGram(path string) (*model.Gram, error) {
 	return m, err
 }
 
-// kindOf returns the kind of an open file that this program has written, or "".
+// kindOf returns the kind of an open file of package persist, "" of another.
 func kindOf(f *os.File) string {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return ""

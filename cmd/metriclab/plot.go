@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func (a *app) plotCommand() *cobra.Command {
 	var path, out, format string
 	c := &cobra.Command{
-		Use:   "plot DATA.csv --model MODEL.json --out PLOT.png",
+		Use:   "plot [DATA.csv] --model MODEL.json --out PLOT.png",
 		Short: "Draw the first two dimensions of a table embedded by a fitted model",
 		Long: `Draw the rows of a table, embedded by x -> Lx as transform does, along the two
 directions in which the embedded rows vary most (principal components about their
@@ -22,29 +23,24 @@ mean), each class with its colour and shape. Both axes have the same scale: near
 in the plot is near under the learned metric, up to what two dimensions can show;
 the axes say how much that is. An embedding in one dimension is drawn against the
 row of the file. --out chooses the format by its ending, .png or .svg. The model
-of kernel-itml is refused, as by transform.`,
-		Args: oneTable,
+of kernel-itml is refused, as by transform. Without a table, the model is that of
+fit --triplets: its objects are drawn, with their names if there are few.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return oneTable(c, args)
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ending := strings.ToLower(filepath.Ext(out))
 			if ending != ".png" && ending != ".svg" {
 				return usageError{fmt.Errorf("flag --out: %q is not allowed, want a file name that ends in .png or .svg", out)}
 			}
-			rows, err := formatOf(format, args[0])
+			out, err := outPath("out", out, append(args, path)...)
 			if err != nil {
 				return err
 			}
-			if out, err = outPath("out", out, args[0], path); err != nil {
-				return err
-			}
-			m, err := loadModel(path)
-			if err != nil {
-				return err
-			}
-			d, err := a.readForModel(c.Context(), args[0], rows, m)
-			if err != nil {
-				return err
-			}
-			drawing, err := m.Plot(d)
+			drawing, err := a.drawing(c, args, path, format)
 			if err != nil {
 				return err
 			}
@@ -77,4 +73,31 @@ of kernel-itml is refused, as by transform.`,
 	addFormat(c, &format)
 	c.Flags().StringVar(&out, "out", "", "file for the plot, .png or .svg")
 	return c
+}
+
+// drawing returns what plot draws: the rows of a table or, without one, the objects of a model of fit --triplets.
+func (a *app) drawing(c *cobra.Command, args []string, path, format string) (plots.Drawing, error) {
+	if len(args) == 0 {
+		if c.Flags().Changed("format") {
+			return plots.Drawing{}, usageError{errors.New("flag --format: it is for tables, and none is given")}
+		}
+		m, err := loadTriplets(path)
+		if err != nil {
+			return plots.Drawing{}, err
+		}
+		return m.Plot(c.Context())
+	}
+	rows, err := formatOf(format, args[0])
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	m, err := loadModel(path)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	d, err := a.readForModel(c.Context(), args[0], rows, m)
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	return m.Plot(d)
 }

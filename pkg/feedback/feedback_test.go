@@ -198,6 +198,42 @@ func isMemory(err error) bool {
 	return ok
 }
 
+// TestAgreement compares with a count over all pairs of answers.
+func TestAgreement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 40 {
+		set := &Triplets{}
+		for range 1 + rng.IntN(30) {
+			o := rng.Perm(4)
+			set.List = append(set.List, metric.Triplet{A: o[0], Near: o[1], Far: o[2]})
+		}
+		var want Agreement
+		for i, a := range set.List {
+			same, opposite, first := 0, 0, true
+			for k, b := range set.List {
+				turned := metric.Triplet{A: b.A, Near: b.Far, Far: b.Near}
+				if a == b {
+					same++
+				}
+				if a == turned {
+					opposite++
+				}
+				first = first && (k >= i || a != b && a != turned)
+			}
+			if first {
+				want.Questions++
+				want.Outvoted += min(same, opposite)
+				if opposite > 0 {
+					want.Contradicted++
+				}
+			}
+		}
+		if got := set.Agreement(); got != want {
+			t.Fatalf("%v: %+v, want %+v", set.List, got, want)
+		}
+	}
+}
+
 // TestForms: whatever form the same random triplets have, they are read as they were.
 func TestForms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

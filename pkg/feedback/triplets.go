@@ -186,3 +186,35 @@ func headed(rows []row3, isNumber []bool) bool {
 	}
 	return len(rows) > 1
 }
+
+// Agreement says how far the answers agree with each other. A question is an object and two to compare with it.
+type Agreement struct {
+	// Questions counts the different questions, and Contradicted those that were answered both ways.
+	Questions, Contradicted int
+	// Outvoted counts the answers that were given less often than the opposite ones; of as many answers both ways it counts one half.
+	// No distances satisfy more than all answers but these.
+	Outvoted int
+}
+
+// Agreement counts the answers to each question.
+func (t *Triplets) Agreement() Agreement {
+	votes := map[metric.Triplet]*[2]int{}
+	for _, v := range t.List {
+		q, way := v, 0
+		if v.Near > v.Far {
+			q.Near, q.Far, way = v.Far, v.Near, 1
+		}
+		if votes[q] == nil {
+			votes[q] = new([2]int)
+		}
+		votes[q][way]++
+	}
+	a := Agreement{Questions: len(votes)}
+	for _, v := range votes {
+		if least := min(v[0], v[1]); least > 0 {
+			a.Contradicted++
+			a.Outvoted += least
+		}
+	}
+	return a
+}

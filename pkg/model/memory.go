@@ -116,7 +116,7 @@ func Matrix(rows [][]float64) (*mat.Dense, error) {
 
 // Rows returns the data of the rows idx, counted from 0, in that order: a training
 // or a test part, say, as sample.StratifiedSplit draws them. A row may occur more
-// than once. Cells and labels are copied. It panics if idx is empty (gonum has no
+// than once. Cells and labels are copied; Links and Chunklets are not part of it. It panics if idx is empty (gonum has no
 // 0×d matrix), if an index is out of range of the rows or of the labels, or if sparse rows that occur more than once exceed limits.Memory.
 func (d *Data) Rows(idx []int) *Data {
 	d.given()

@@ -20,6 +20,7 @@ func ChunkletLinks(rng *rand.Rand, chunklets []int, dissimilar bool) ([]metric.L
 		similar += int64(len(m)) * int64(len(m)-1) / 2
 		partners[c] = len(m) * (len(y) - len(m))
 	}
+	partners = cumulated(partners)
 	links := similar
 	if dissimilar {
 		links *= 2

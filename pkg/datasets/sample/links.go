@@ -101,6 +101,7 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		pairs[c] = len(m) * (len(m) - 1)
 		partners[c] = len(m) * (len(y) - len(m))
 	}
+	partners = cumulated(partners)
 	out := make([]metric.Link, n)
 	for k := range out {
 		if k < same {
@@ -115,12 +116,24 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	return out, nil
 }
 
-// dissimilarLink draws one of all pairs of rows of different classes. partners counts those of each class, ordered ones.
+// cumulated returns the sums of the numbers up to each.
+func cumulated(numbers []int) []int {
+	out := make([]int, len(numbers))
+	sum := 0
+	for i, v := range numbers {
+		sum += v
+		out[i] = sum
+	}
+	return out
+}
+
+// dissimilarLink draws one of all pairs of rows of different classes. partners counts those of each class, ordered ones, and of all before it.
 func dissimilarLink(rng *rand.Rand, n int, members [][]int, partners []int) metric.Link {
-	c := pick(rng, partners)
+	r := rng.IntN(partners[len(partners)-1])
+	c := sort.Search(len(partners), func(c int) bool { return partners[c] > r })
 	i := members[c][rng.IntN(len(members[c]))]
 	// The r-th row of another class: members of c ascend, and before the k-th of them there are m_k − k others.
-	r := rng.IntN(n - len(members[c]))
+	r = rng.IntN(n - len(members[c]))
 	j := r + sort.Search(len(members[c]), func(k int) bool { return members[c][k]-k > r })
 	return metric.Link{I: i, J: j, Label: metric.Dissimilar}
 }

@@ -46,3 +46,29 @@ func Cut(ts []metric.Triplet, sizes ...int) [][]metric.Triplet {
 	}
 	return append(parts, ts)
 }
+
+// TripletFolds divides triplets at random into folds whose numbers of questions differ by at most 1, and returns the fold of each triplet.
+// A question is an object A and two objects to compare with it: all answers to one, contradictory ones too, are in one fold, so that none
+// tells of another in a cross-validation. It returns an error if there are fewer than 2 folds, or fewer questions than folds.
+func TripletFolds(rng *rand.Rand, ts []metric.Triplet, folds int) ([]int, error) {
+	of := map[metric.Triplet]int{}
+	out := make([]int, len(ts))
+	for i, t := range ts {
+		q := metric.Triplet{A: t.A, Near: min(t.Near, t.Far), Far: max(t.Near, t.Far)}
+		if _, ok := of[q]; !ok {
+			of[q] = len(of)
+		}
+		out[i] = of[q]
+	}
+	if folds < 2 || folds > len(of) {
+		return nil, fmt.Errorf("sample: folds: %d is not allowed, want 2 to the number of questions, %d", folds, len(of))
+	}
+	fold := make([]int, len(of))
+	for k, q := range Choose(rng, len(of), len(of)) {
+		fold[q] = k % folds
+	}
+	for i, q := range out {
+		out[i] = fold[q]
+	}
+	return out, nil
+}

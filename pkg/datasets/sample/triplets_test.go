@@ -65,3 +65,29 @@ func TestChoosePanics(t *testing.T) {
 		}()
 	}
 }
+
+func TestTripletFolds(t *testing.T) {
+	var ts []metric.Triplet
+	for a := range 23 {
+		ts = append(ts, metric.Triplet{A: a, Near: 30, Far: 31}, metric.Triplet{A: a, Near: 31, Far: 30}, metric.Triplet{A: a, Near: 30, Far: 31})
+	}
+	fold, err := TripletFolds(newRand(3), ts, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := make([]int, 5)
+	for i := range 23 {
+		if fold[3*i] != fold[3*i+1] || fold[3*i] != fold[3*i+2] {
+			t.Errorf("the answers to question %d are in folds %v", i, fold[3*i:3*i+3])
+		}
+		sizes[fold[3*i]]++
+	}
+	if slices.Min(sizes) != 4 || slices.Max(sizes) != 5 {
+		t.Errorf("questions per fold: %v", sizes)
+	}
+	for _, folds := range []int{1, 24, -1} {
+		if _, err := TripletFolds(newRand(3), ts, folds); err == nil || !strings.Contains(err.Error(), "the number of questions, 23") {
+			t.Errorf("%d folds: %v", folds, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -36,6 +37,8 @@ const (
 	Classes Feedback = "data set and class labels"
 	// Data: a data set alone, in one batch.
 	Data Feedback = "data set"
+	// Comparisons: relative comparisons of objects, in one batch.
+	Comparisons Feedback = "relative comparisons"
 	// Constraints: a Gram matrix of objects and linear constraints on their learned kernel, in one batch.
 	Constraints Feedback = "Gram matrix and constraints"
 )
@@ -94,6 +97,15 @@ type GramResult struct {
 	Coordinates *kernels.Coordinates
 }
 
+// TripletResult is what a batch learner of relative comparisons returns: FitBatch's result, with the weight of the trace that was
+// given or chosen.
+type TripletResult struct {
+	triplets.BatchResult
+	Tau float64
+	// Chosen says that the learner chose Tau on a part of the comparisons.
+	Chosen bool
+}
+
 // Progress is told of each iteration of a batch fit; nil for none.
 type Progress = func(learners.Progress)
 
@@ -107,6 +119,7 @@ type Progress = func(learners.Progress)
 //	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
 //	             differs from the identity in a subspace only
 //	Data         FitData, or FitKernelData where the distance learned has no matrix; both ignore labels
+//	Comparisons  FitTriplets
 //	Constraints  FitGram, which a learner of Links may have, too
 type Entry struct {
 	Name        string   // as typed by a user
@@ -163,6 +176,8 @@ type Entry struct {
 	LinkParams []Param
 	// FitLowRankLinks learns from the rows of x and links between them, as FitLinks does, where FitLowRank takes classes. See OfLinks.
 	FitLowRankLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (LowRankResult, error)
+	// FitTriplets learns the kernel of objects, numbered from 0 to objects−1, from relative comparisons, as FitLinks does.
+	FitTriplets func(ctx context.Context, objects int, ts []metric.Triplet, v Values, p Progress) (TripletResult, error)
 	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
 	GramParams []Param
 	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.

@@ -37,7 +37,7 @@ import (
 var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized", "ssikdr"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
-var wrappers = []string{"kernelized.Fit"}
+var wrappers = []string{"kernelized.Fit", "triplets.FitTuned"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
@@ -58,7 +58,7 @@ var notLearners = map[string]string{
 	"ltkernel.FitReduced":          "spectral with fewer parameters",
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
-	"triplets.FitBatch":            "a kernel of objects in batch, where the catalog's batch learners make a metric of rows",
+	"triplets.FitBatch":            "gnmds, ste and ckl, with a weight of the trace that is given",
 	"triplets.NewKernelRespondent": "answers",
 	"triplets.NewPointRespondent":  "answers",
 	"triplets.NewSelector":         "queries",
@@ -132,17 +132,18 @@ func TestEntriesAreComplete(t *testing.T) {
 			}
 		}
 		want := map[catalog.Feedback][]bool{
-			catalog.Pairs:       {true, true, false, false, false, false, false, false, false},
-			catalog.Triplets:    {false, false, true, true, false, false, false, false, false},
-			catalog.Costs:       {false, false, false, false, true, true, false, false, false},
-			catalog.Links:       {false, false, false, false, false, false, true, false, false},
-			catalog.Classes:     {false, false, false, false, false, false, false, true, false},
-			catalog.Data:        {false, false, false, false, false, false, false, true, false},
-			catalog.Constraints: {false, false, false, false, false, false, false, false, true},
+			catalog.Pairs:       {true, true, false, false, false, false, false, false, false, false},
+			catalog.Triplets:    {false, false, true, true, false, false, false, false, false, false},
+			catalog.Costs:       {false, false, false, false, true, true, false, false, false, false},
+			catalog.Links:       {false, false, false, false, false, false, true, false, false, false},
+			catalog.Classes:     {false, false, false, false, false, false, false, true, false, false},
+			catalog.Data:        {false, false, false, false, false, false, false, true, false, false},
+			catalog.Constraints: {false, false, false, false, false, false, false, false, true, false},
+			catalog.Comparisons: {false, false, false, false, false, false, false, false, false, true},
 		}
 		got := []bool{
 			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil && e.GramParams == nil,
+			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil && e.GramParams == nil, e.FitTriplets != nil,
 		}
 		if !slices.Equal(got, want[e.Feedback]) {
 			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
@@ -471,6 +472,18 @@ func TestFit(t *testing.T) {
 				t.Errorf("%s: 1 label for 6 rows was accepted", e.Name)
 			}
 			continue
+		case e.FitTriplets != nil:
+			k, err := e.FitTriplets(context.Background(), 6, comparisons, v, nil)
+			if err != nil || k.Kernel.SymmetricDim() != 6 || k.Status != learners.Converged || k.Iterations == 0 || !k.Chosen || k.Tau == 0 {
+				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
+			}
+			if k, err := e.FitTriplets(context.Background(), 6, comparisons, mustParse(t, e, map[string]string{"tau": "0.5"}), nil); err != nil || k.Chosen || k.Tau != 0.5 {
+				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
+			}
+			if _, err := e.FitTriplets(context.Background(), 5, comparisons, v, nil); err == nil {
+				t.Errorf("%s: an object out of range was accepted", e.Name)
+			}
+			continue
 		case e.FitGram != nil:
 			k, err := e.FitGram(context.Background(), kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
 			if err != nil || k.S == nil || k.Status != learners.Converged || k.Iterations == 0 || len(k.Violated) != 0 {
@@ -494,6 +507,21 @@ func TestFit(t *testing.T) {
 		}
 	}
 }
+
+// comparisons are those of six points on a line.
+var comparisons = func() []metric.Triplet {
+	var ts []metric.Triplet
+	for a := range 6 {
+		for near := range 6 {
+			for far := range 6 {
+				if a != near && (near-a)*(near-a) < (far-a)*(far-a) {
+					ts = append(ts, metric.Triplet{A: a, Near: near, Far: far})
+				}
+			}
+		}
+	}
+	return ts
+}()
 
 // Every batch learner ends with its context, and answers the same where a decomposition may be left.
 func TestFitCancelled(t *testing.T) {
@@ -519,6 +547,8 @@ func TestFitCancelled(t *testing.T) {
 				return e.FitData(ctx, x, y, v, nil)
 			case e.FitLowRank != nil:
 				return e.FitLowRank(ctx, x, y, v, nil)
+			case e.FitTriplets != nil:
+				return e.FitTriplets(ctx, 6, comparisons, v, nil)
 			case e.FitGram != nil:
 				return e.FitGram(ctx, kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
 			}
@@ -848,6 +878,9 @@ func ExampleAll() {
 	// pa            labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
 	// lego          labelled pairs, online               eta=0.5 l=8 u=2 update=always
 	// erkle         relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
+	// gnmds         relative comparisons                 iterations=5000 margin=1 seed=1 tau=auto tol=0.001
+	// ste           relative comparisons                 iterations=5000 seed=1 tau=auto tol=0.001
+	// ckl           relative comparisons                 iterations=5000 mu=0.05 seed=1 tau=auto tol=0.001
 	// rmp           assignment costs, online             chain-steps=5000 eta=hundredfold m=0 rounds=0 sampler=auto seed=1
 	// ftl           assignment costs, online             m=0
 	// pola-batch    data set and labelled pairs of rows  b1=1 beta=0.1 gamma=0 iterations=0 reading=passes

@@ -188,6 +188,14 @@ var entries = []Entry{
 		},
 		LoadTriplet: func(r io.Reader) (learners.TripletLearner, error) { return triplets.LoadERKLE(r) },
 	},
+	comparisons(triplets.GNMDS, "hinge loss of the difference of squared distances, in batch, with a weight of the trace",
+		"Agarwal, Wills, Cayton, Lanckriet, Kriegman, Belongie. Generalized Non-metric Multidimensional Scaling. AISTATS 2007",
+		of(triplets.BatchParams{}.Resolved(), "Margin", Param{Name: "margin", Doc: "margin of the hinge loss"})),
+	comparisons(triplets.STE, "stochastic triplet embedding: logistic loss of the difference of squared distances, in batch, with a weight of the trace",
+		"van der Maaten, Weinberger. Stochastic Triplet Embedding. MLSP 2012"),
+	comparisons(triplets.CKL, "crowd kernel: odds of the two squared distances, in batch, with a weight of the trace; not convex",
+		"Tamuz, Liu, Belongie, Shamir, Kalai. Adaptively Learning the Crowd Kernel. ICML 2011",
+		of(triplets.BatchParams{}.Resolved(), "Mu", Param{Name: "mu", Doc: "added to both squared distances"})),
 	{
 		Name:        "rmp",
 		Doc:         "randomized map prediction: maps to few prototypes, drawn by exponential weights",
@@ -704,6 +712,55 @@ var entries = []Entry{
 			return out, nil
 		},
 	},
+}
+
+// chosenTau is the word of a weight of the trace that a learner of comparisons chooses.
+const chosenTau = "auto"
+
+// comparisons returns the entry of triplets.FitBatch with a loss, whose own parameters stand first.
+func comparisons(loss triplets.Loss, doc, from string, own ...Param) Entry {
+	return Entry{
+		Name:        loss.String(),
+		Doc:         doc,
+		Source:      from,
+		Feedback:    Comparisons,
+		Version:     triplets.BatchFactoredVersion + triplets.TunedVersion - 1,
+		Constructor: "triplets.FitTuned",
+		Params: append(own,
+			of(triplets.BatchParams{}, "Tau", Param{
+				Name: "tau", Doc: "weight of the trace, which makes the rank low; auto tries 100, 10, 1, 0.1 and 0.01 on a fifth of the questions", Type: NumberOrWord,
+				Default: chosenTau, words: []string{chosenTau},
+			}),
+			of(triplets.BatchParams{}.Resolved(), "Tol", Param{Name: "tol", Doc: "residual at which to stop, relative to the objective at 0"}),
+			of(triplets.BatchParams{}.Resolved(), "Iterations", Param{Name: "iterations", Doc: "cap on steps, of each fit"}),
+			seed.only("tau="+chosenTau)),
+		FitTriplets: func(ctx context.Context, objects int, ts []metric.Triplet, v Values, progress Progress) (TripletResult, error) {
+			p := triplets.BatchParams{Loss: loss, Tol: v.Float("tol"), Iterations: v.Int("iterations"), Progress: progress}
+			switch loss {
+			case triplets.GNMDS:
+				p.Margin = v.Float("margin")
+			case triplets.CKL:
+				p.Mu = v.Float("mu")
+			}
+			if v.Text("tau") != chosenTau {
+				tau, err := strconv.ParseFloat(v.Text("tau"), 64)
+				if err != nil {
+					return TripletResult{}, err
+				}
+				p.Tau = tau
+				r, err := triplets.FitBatch(ctx, objects, ts, p)
+				if err != nil {
+					return TripletResult{}, err
+				}
+				return TripletResult{BatchResult: r, Tau: tau}, nil
+			}
+			r, err := triplets.FitTuned(ctx, source(v), objects, ts, triplets.TunedParams{BatchParams: p})
+			if err != nil {
+				return TripletResult{}, err
+			}
+			return TripletResult{BatchResult: r.BatchResult, Tau: r.Tau, Chosen: r.Errors != nil}, nil
+		},
+	}
 }
 
 // The ways of trace-ssikdr to a low rank.

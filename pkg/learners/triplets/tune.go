@@ -1,0 +1,130 @@
+package triplets
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/metric"
+)
+
+// TunedVersion changes whenever FitTuned gives other numbers for the same input while BatchVersion and BatchFactoredVersion stay.
+const TunedVersion = 1
+
+// DefaultTau is the weight of the trace that FitTuned takes if there are too few questions to choose it.
+const DefaultTau = 1.
+
+// tunedTaus are the weights of the trace that FitTuned tries by default, the largest first.
+var tunedTaus = []float64{100, 10, 1, 0.1, 0.01}
+
+// tunedFolds says which share of the questions FitTuned holds out, and leastTuned how many questions it wants.
+const (
+	tunedFolds = 5
+	leastTuned = 10
+)
+
+// TunedParams are the parameters of FitTuned. Tau is not read.
+type TunedParams struct {
+	BatchParams
+	// Taus are the candidates for τ, each from 0 to MaxStep; nil means 100, 10, 1, 0.1 and 0.01.
+	Taus []float64 `range:">= 0 and <= 1e100"`
+}
+
+// Resolved returns p with its defaults filled in: those of BatchParams, and Taus.
+func (p TunedParams) Resolved() TunedParams {
+	p.BatchParams = p.BatchParams.Resolved()
+	if p.Taus == nil {
+		p.Taus = slices.Clone(tunedTaus)
+	}
+	return p
+}
+
+// TunedResult is what FitTuned returns.
+type TunedResult struct {
+	BatchResult
+	// Tau is the weight of the trace that was taken.
+	Tau float64
+	// Errors holds the share of the held-out triplets that the kernel of each of Taus does not satisfy, a tie as half of one; nil if nothing was held out.
+	Errors []float64
+}
+
+// FitTuned is FitBatch with a τ that it chooses: the one of p.Taus whose kernel, fitted to four fifths of the questions, satisfies the most triplets about
+// the others, the largest of equals. The kernel is then fitted to all triplets. A question is an object A and the two that are compared with it; all answers to one stay together. With fewer
+// than 10 questions τ is DefaultTau.
+//
+// The errors are those of FitBatch, and one if there are no candidates. The cost is that of len(Taus) + 1 fits, each but
+// the first and the last from the kernel of the one before. It panics if rng is nil.
+func FitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (TunedResult, error) {
+	if rng == nil {
+		panic("triplets: FitTuned: rng is nil")
+	}
+	r, err := fitTuned(ctx, rng, n, ts, p.Resolved())
+	if err != nil {
+		return TunedResult{}, err
+	}
+	return r, nil
+}
+
+func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (out TunedResult, err error) {
+	if len(p.Taus) == 0 {
+		return out, fmt.Errorf("taus: none given, want at least one")
+	}
+	for _, tau := range p.Taus {
+		q := p.BatchParams
+		if q.Tau = tau; q.check() != nil {
+			return out, fmt.Errorf("taus: %v is not allowed, want a number from 0 to %v", tau, MaxStep)
+		}
+	}
+	out.Tau = DefaultTau
+	most := p.Iterations
+	told := func(fit, fits int) func(learners.Progress) {
+		if p.Progress == nil {
+			return nil
+		}
+		return func(q learners.Progress) {
+			q.Iteration += fit * most
+			q.Cap = fits * most
+			p.Progress(q)
+		}
+	}
+	fits := 1
+	if fold, err := sample.TripletFolds(rng, ts, leastTuned); err == nil { // there are enough
+		fits = len(p.Taus) + 1
+		var parts [2][]metric.Triplet // to learn from, and held out
+		for i, t := range ts {
+			k := 0
+			if fold[i] < leastTuned/tunedFolds {
+				k = 1
+			}
+			parts[k] = append(parts[k], t)
+		}
+		best := 2.
+		var last mat.Symmetric
+		for k, tau := range p.Taus {
+			q := p.BatchParams
+			q.Tau, q.Progress = tau, told(k, fits)
+			if last != nil && mat.Trace(last) > 0 {
+				q.Initial = last
+			}
+			r, err := FitBatch(ctx, n, parts[0], q)
+			if err != nil {
+				return out, err
+			}
+			last = r.Kernel
+			_, wrong := Errors(r.Kernel, parts[1])
+			out.Errors = append(out.Errors, wrong)
+			if wrong < best || wrong == best && tau > out.Tau {
+				best, out.Tau = wrong, tau
+			}
+		}
+	}
+	q := p.BatchParams
+	q.Tau, q.Progress = out.Tau, told(fits-1, fits)
+	out.BatchResult, err = FitBatch(ctx, n, ts, q)
+	return out, err
+}

@@ -1,0 +1,146 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+)
+
+// TripletPlan says how a TripletRecipe is evaluated.
+type TripletPlan struct {
+	// Dim is the number of dimensions in which distances count, those of Compared.Coordinates; 0 means the whole kernel.
+	Dim int
+	// Folds is the number of parts of a cross-validation; 0 means 5, otherwise at least 2.
+	Folds int
+	// Repeats is how often the questions are divided anew, at most MaxRepeats; 0 means 2.
+	Repeats int
+	// Seed is the origin of the division into folds; 0 means 1.
+	Seed uint64
+	// Progress is told of splits.
+	Progress Progress
+}
+
+// Resolved returns p with its defaults filled in.
+func (p TripletPlan) Resolved() TripletPlan {
+	if p.Folds == 0 {
+		p.Folds = 5
+	}
+	if p.Repeats == 0 {
+		p.Repeats = 2
+	}
+	if p.Seed == 0 {
+		p.Seed = 1
+	}
+	return p
+}
+
+// TripletEvaluation is what EvaluateTriplets found.
+type TripletEvaluation struct {
+	Recipe TripletRecipe // resolved
+	Plan   TripletPlan   // resolved
+	// Objects is the number of objects that occur, Triplets that of the answers.
+	Objects, Triplets int
+	// Agreement says how far the answers agree with each other.
+	Agreement feedback.Agreement
+	// Errors holds the share of the test triplets that each split's kernel does not satisfy, a tie as half of one: split repeat·folds + fold. Taus holds
+	// the weights of the trace, of learners that have one.
+	Errors, Taus []float64
+	// Summary is the mean of Errors with its corrected interval (see judge.SummarizeResampled). A coin has 0.5.
+	Summary judge.Summary
+}
+
+// EvaluateTriplets estimates how often a recipe is wrong about triplets that it has not seen, by repeated cross-validation. Folds are of
+// questions, an object and two to compare with it, so that no answer to a question is seen while another is tested. All that a learner chooses, such as
+// the weight of the trace, it chooses on the training triplets. An object that no training triplet has ties with others at best. Splits run in
+// parallel; the answer does not depend on how many at a time.
+//
+// It returns the errors of FitTriplets, naming the split, and an *OptionError if the plan does not suit the number of questions or objects.
+// It panics if set is nil or has no triplet.
+func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletRecipe, p TripletPlan) (*TripletEvaluation, error) {
+	if set == nil || len(set.List) == 0 {
+		panic("model: EvaluateTriplets: no triplets")
+	}
+	r, entry, v, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	p = p.Resolved()
+	all := &Compared{}
+	ts, err := all.number(set)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
+	}
+	n := len(all.names)
+	e := &TripletEvaluation{Recipe: r, Plan: p, Objects: n, Triplets: len(ts), Agreement: set.Agreement()}
+	switch {
+	case p.Folds < 2 || p.Folds > e.Agreement.Questions:
+		return nil, notAllowed("folds: %d is not allowed, want 2 to the number of questions, %d", p.Folds, e.Agreement.Questions)
+	case p.Repeats < 1 || p.Repeats > MaxRepeats:
+		return nil, notAllowed("repeats: %d is not allowed, want 1 to %d", p.Repeats, MaxRepeats)
+	case p.Dim < 0 || p.Dim > n:
+		return nil, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", p.Dim, n)
+	}
+	if err := limits.Check(fmt.Sprintf("%d x %d splits of %d triplets", p.Repeats, p.Folds, len(ts)), limits.Floats(p.Repeats, len(ts)+2*p.Folds)); err != nil {
+		return nil, notAllowed("folds, repeats: %w", err)
+	}
+	folds := make([][]int, p.Repeats)
+	for i := range folds {
+		rng := experiment.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
+		if folds[i], err = sample.TripletFolds(rng, ts, p.Folds); err != nil {
+			return nil, notAllowed("%w", err)
+		}
+	}
+	splits := p.Folds * p.Repeats
+	e.Errors, e.Taus = make([]float64, splits), make([]float64, splits)
+	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
+		var parts [2][]metric.Triplet // to learn from, and to test
+		for i, t := range ts {
+			k := 0
+			if folds[s/p.Folds][i] == s%p.Folds {
+				k = 1
+			}
+			parts[k] = append(parts[k], t)
+		}
+		var rep TripletReport
+		k, err := learnTriplets(ctx, entry, v, n, parts[0], r.Passes, nil, &rep)
+		if err == nil && p.Dim > 0 {
+			k, err = reduced(ctx, k, p.Dim)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("model: repeat %d, fold %d: %w", s/p.Folds+1, s%p.Folds+1, err)
+		}
+		_, e.Errors[s] = triplets.Errors(k, parts[1])
+		e.Taus[s] = rep.Tau
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if entry.FitTriplets == nil {
+		e.Taus = nil
+	}
+	e.Summary = judge.SummarizeResampled(e.Errors, 1/float64(p.Folds-1))
+	return e, nil
+}
+
+// reduced returns the kernel of the coordinates in dim dimensions.
+func reduced(ctx context.Context, k *mat.SymDense, dim int) (*mat.SymDense, error) {
+	z, err := (&Compared{names: make([]string, k.SymmetricDim()), k: k}).Coordinates(ctx, dim)
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewSymDense(k.SymmetricDim(), nil)
+	out.SymOuterK(1, z.Z)
+	return out, nil
+}

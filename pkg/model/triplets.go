@@ -1,0 +1,396 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/abandon"
+	"metriclab/internal/plural"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+	"metriclab/pkg/plots"
+)
+
+// ComparedKind is the kind under which package persist stores a Compared.
+const ComparedKind = "model/triplets"
+
+// TripletLearners returns the learners that a TripletRecipe can name: those of the catalog that learn the kernel of objects from
+// relative comparisons.
+func TripletLearners() []catalog.Entry {
+	return slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.NewTriplet == nil && e.FitTriplets == nil })
+}
+
+// TripletRecipe says how a Compared is fitted.
+type TripletRecipe struct {
+	// Learner is one of TripletLearners.
+	Learner string `json:"learner"`
+	// Params are its parameters as text; those not given have their defaults.
+	Params map[string]string `json:"params"`
+	// Passes is how often an online learner sees the triplets, always in their order, at most MaxPasses; 0 means 1. It must be 0 for others.
+	Passes int `json:"passes,omitempty"`
+}
+
+// Resolved returns r with its defaults filled in. It returns an *OptionError for an unknown learner, for an unknown or bad
+// parameter, and for passes that do not apply.
+func (r TripletRecipe) Resolved() (TripletRecipe, error) {
+	r, _, _, err := r.resolve()
+	return r, err
+}
+
+func (r TripletRecipe) resolve() (TripletRecipe, catalog.Entry, catalog.Values, error) {
+	fail := func(err error) (TripletRecipe, catalog.Entry, catalog.Values, error) {
+		return TripletRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed("%w", err)
+	}
+	e, err := catalog.FindIn(TripletLearners(), r.Learner)
+	if err != nil {
+		if other, unknown := catalog.Find(r.Learner); unknown == nil {
+			err = fmt.Errorf("learner %s learns from %s, not from triplets", other.Name, other.Feedback)
+		}
+		return fail(err)
+	}
+	values, err := e.Parse(r.Params)
+	if err != nil {
+		return fail(err)
+	}
+	out := TripletRecipe{Learner: e.Name, Params: withDefaults(e, r.Params), Passes: r.Passes}
+	switch online := e.NewTriplet != nil; {
+	case !online && r.Passes != 0:
+		return fail(fmt.Errorf("passes: %d does not apply to %s, which learns from all triplets at once", r.Passes, e.Name))
+	case r.Passes < 0 || r.Passes > MaxPasses:
+		return fail(fmt.Errorf("passes: %d is not allowed, want 1 to %d", r.Passes, MaxPasses))
+	case online && r.Passes == 0:
+		out.Passes = 1
+	}
+	return out, e, values, nil
+}
+
+// Compared is the kernel of objects that was learned from relative comparisons of them, and nothing else: it has no map for other objects.
+// It is immutable and safe for concurrent use.
+type Compared struct {
+	recipe  TripletRecipe
+	learner int // version of the learner
+	names   []string
+	k       *mat.SymDense
+	report  TripletReport
+}
+
+// TripletReport is what there is to say of one fit of a Compared.
+type TripletReport struct {
+	// Result is that of a batch learner; the zero value for an online one.
+	learners.Result
+	// Tau is the weight of the trace, and TauChosen says that the learner chose it.
+	Tau       float64
+	TauChosen bool
+	// Mistakes is the number of triplets that an online learner predicted wrongly in its last pass, each before the update on it.
+	Mistakes int
+	// Error is the share of the triplets that the kernel does not satisfy, a tie as half of one.
+	Error float64
+	// Missing is the number of objects that occur in no triplet, and that the kernel does not have.
+	Missing int
+}
+
+// FitTriplets learns the kernel of the objects that occur in the triplets of set. Objects without a name are called by their number.
+//
+// It returns an *OptionError if the recipe is not allowed, the errors of the learner, one for a kernel that does not fit limits.Memory, and one that wraps
+// ctx's when that is done first. It panics if set is nil or has no triplet.
+func FitTriplets(ctx context.Context, set *feedback.Triplets, r TripletRecipe, p Progress) (*Compared, error) {
+	if set == nil || len(set.List) == 0 {
+		panic("model: FitTriplets: no triplets")
+	}
+	r, e, v, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c := &Compared{recipe: r, learner: e.Version}
+	ts, err := c.number(set)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
+	}
+	if c.k, err = learnTriplets(ctx, e, v, len(c.names), ts, r.Passes, p, &c.report); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	_, c.report.Error = triplets.Errors(c.k, ts)
+	return c, nil
+}
+
+// number names the objects that occur, and returns the triplets with their places among these.
+func (c *Compared) number(set *feedback.Triplets) ([]metric.Triplet, error) {
+	place := make([]int, set.Objects)
+	for i, t := range set.List {
+		for _, o := range []int{t.A, t.Near, t.Far} {
+			if o < 0 || o >= set.Objects {
+				return nil, fmt.Errorf("triplet %d: object %d is not allowed, want 0 to %d", i, o, set.Objects-1)
+			}
+			place[o] = 1
+		}
+	}
+	for o, occurs := range place {
+		if occurs == 0 {
+			c.report.Missing++
+			continue
+		}
+		place[o] = len(c.names)
+		name := strconv.Itoa(o)
+		if set.Names != nil {
+			name = set.Names[o]
+		}
+		c.names = append(c.names, name)
+	}
+	ts := make([]metric.Triplet, len(set.List))
+	for i, t := range set.List {
+		ts[i] = metric.Triplet{A: place[t.A], Near: place[t.Near], Far: place[t.Far]}
+	}
+	return ts, nil
+}
+
+// learnTriplets returns the kernel of n objects, and reports.
+func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int, ts []metric.Triplet, passes int, p Progress, rep *TripletReport) (*mat.SymDense, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := limits.Check(fmt.Sprintf("kernels of %d objects", n), limits.Floats(3, n, n)); err != nil {
+		return nil, err
+	}
+	if e.FitTriplets != nil {
+		var told catalog.Progress
+		if p != nil {
+			told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
+		}
+		r, err := e.FitTriplets(ctx, n, ts, v, told)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		rep.Result, rep.Tau, rep.TauChosen = r.Result, r.Tau, r.Chosen
+		return r.Kernel, nil
+	}
+	l, err := e.NewTriplet(n, v)
+	if err != nil {
+		return nil, err
+	}
+	const between = 64 // triplets between reports
+	for pass := range passes {
+		done := 0
+		for o, err := range learners.Run(l, slices.Values(ts)) {
+			done++
+			if err == nil {
+				err = ctx.Err() // a step may take long
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: triplet %d: %w", e.Name, done, err)
+			}
+			if pass == passes-1 && o.Mistake {
+				rep.Mistakes++
+			}
+			if p != nil && done%between == 0 {
+				p(pass*len(ts)+done, passes*len(ts))
+			}
+		}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.CopySym(l.Kernel())
+	for i := range n {
+		for j := i; j < n; j++ {
+			if x := k.At(i, j); !(math.Abs(x) <= largestKernel) {
+				return nil, fmt.Errorf("%s: the kernel overflows: entry (%d, %d) is %v, want a magnitude of at most %g", e.Name, i, j, x, largestKernel)
+			}
+		}
+	}
+	return k, nil
+}
+
+// largestKernel bounds the entries of a kernel, so that sums and squares of them do not overflow.
+const largestKernel = 1e140
+
+// made returns c, and panics if no constructor made it.
+func (c *Compared) made() *Compared {
+	if c == nil || c.k == nil {
+		panic("model: Compared: zero value, use FitTriplets or LoadTriplets")
+	}
+	return c
+}
+
+// Recipe returns what the kernel was fitted by, all defaults filled in.
+func (c *Compared) Recipe() TripletRecipe {
+	r := c.made().recipe
+	r.Params = maps.Clone(r.Params)
+	return r
+}
+
+// LearnerVersion returns the version of the learner that fitted the kernel.
+func (c *Compared) LearnerVersion() int { return c.made().learner }
+
+// Names returns the names of the objects, in the order of the rows of the kernel.
+func (c *Compared) Names() []string { return slices.Clone(c.made().names) }
+
+// Objects returns the number n of objects, all of which occur in triplets.
+func (c *Compared) Objects() int { return len(c.made().names) }
+
+// Report returns what there is to say of the fit. A loaded Compared has none: the zero value.
+func (c *Compared) Report() TripletReport { return c.made().report }
+
+// Kernel returns K, the n×n learned kernel.
+func (c *Compared) Kernel() *mat.SymDense {
+	k := mat.NewSymDense(c.Objects(), nil)
+	k.CopySym(c.k)
+	return k
+}
+
+// Coordinates are those of objects in few dimensions.
+type Coordinates struct {
+	// Z is n×dim, a row per object, the directions of largest spread first.
+	Z *mat.Dense
+	// Share is the part of the spread, the sum of squared distances from the mean object, that these dimensions show; 0 if all objects coincide.
+	Share float64
+}
+
+// Coordinates returns those of the objects in the dim directions in which they vary most, about their mean: the leading eigenvectors of the centred kernel. With dim = n squared distances are
+// those of K, K_ii + K_jj − 2K_ij. It returns an error unless 1 ≤ dim ≤ n, and what wraps ctx's error once it is done.
+func (c *Compared) Coordinates(ctx context.Context, dim int) (Coordinates, error) {
+	n := c.Objects()
+	if dim < 1 || dim > n {
+		return Coordinates{}, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", dim, n)
+	}
+	if err := ctx.Err(); err != nil {
+		return Coordinates{}, err
+	}
+	k := c.Kernel()
+	centre(k)
+	trace := mat.Trace(k)
+	embed := func(context.Context) (Coordinates, error) {
+		out := Coordinates{Z: triplets.Embed(k, dim)}
+		if norm := mat.Norm(out.Z, 2); trace > 0 {
+			out.Share = min(1, norm*norm/trace)
+		}
+		return out, nil
+	}
+	if abandon.Long(n, n, n) {
+		return abandon.Do(ctx, "model", embed) // nobody else has k
+	}
+	return embed(ctx)
+}
+
+// centre subtracts from each entry of k the means of its row and of its column, and adds that of all.
+func centre(k *mat.SymDense) {
+	n := k.SymmetricDim()
+	means := make([]float64, n)
+	all := 0.0
+	for i := range n {
+		for j := range n {
+			means[i] += k.At(i, j) / float64(n)
+		}
+		all += means[i] / float64(n)
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.SetSym(i, j, k.At(i, j)-means[i]-means[j]+all)
+		}
+	}
+}
+
+// mostNamed is the largest number of objects whose names a plot shows.
+const mostNamed = 60
+
+// Plot draws the objects in two dimensions, those in which they vary most, with their names if they are at most 60. It returns the errors of
+// Coordinates.
+func (c *Compared) Plot(ctx context.Context) (plots.Drawing, error) {
+	n := c.Objects()
+	z, err := c.Coordinates(ctx, min(2, n))
+	if err != nil {
+		return plots.Drawing{}, err
+	}
+	_, width := z.Z.Dims()
+	points := plots.Points{Color: 0}
+	for i := range n {
+		points.X = append(points.X, z.Z.At(i, 0))
+		y := 0.0
+		if width > 1 {
+			y = z.Z.At(i, 1)
+		}
+		points.Y = append(points.Y, y)
+	}
+	named := ""
+	if n <= mostNamed {
+		points.Labels = slices.Clone(c.names)
+		named = " Names stand where there is room."
+	}
+	return plots.Drawing{
+		Caption: fmt.Sprintf("%s, in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread. Both axes have the same scale.%s",
+			plural.Of(n, "object"), c.recipe.Learner, 100*z.Share, named),
+		Panels: []plots.Panel{{Title: fmt.Sprintf("objects embedded by %s", c.recipe.Learner), XLabel: "z1", YLabel: "z2", Equal: true, Marks: []plots.Mark{points}}},
+	}, nil
+}
+
+// comparedState is what Save writes; the parameters are the recipe.
+type comparedState struct {
+	Learner int            `json:"learner_version"`
+	Names   []string       `json:"names"`
+	Kernel  persist.Floats `json:"kernel"` // rows, each from the diagonal on
+}
+
+// Save writes the kernel and the names of the objects in the format of package persist, kind "model/triplets". It comes back to the bit. It panics if neither
+// FitTriplets nor LoadTriplets made it.
+func (c *Compared) Save(w io.Writer) error {
+	return persist.Write(w, ComparedKind, c.made().recipe, comparedState{c.learner, c.names, upper(c.k)})
+}
+
+// LoadTriplets reads a kernel that Save wrote. Its errors wrap those of package persist: a file that is foreign, newer, damaged, or
+// of another kind, such as a Model.
+func LoadTriplets(r io.Reader) (*Compared, error) {
+	c := &Compared{}
+	var s comparedState
+	if err := persist.Load(r, ComparedKind, &c.recipe, &s); err != nil {
+		return nil, err
+	}
+	if err := c.restore(s); err != nil {
+		if _, ok := errors.AsType[*limits.MemoryError](err); ok {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, ComparedKind, err)
+	}
+	return c, nil
+}
+
+// restore sets all but the recipe, or returns an error if the parts do not fit.
+func (c *Compared) restore(s comparedState) error {
+	n := len(s.Names)
+	switch {
+	case c.recipe.Learner == "" || c.recipe.Params == nil || c.recipe.Passes < 0 || c.recipe.Passes > MaxPasses || s.Learner < 0:
+		return fmt.Errorf("recipe %+v, version %d of the learner", c.recipe, s.Learner)
+	case n < 3 || limits.Product(n, n+1)/2 != int64(len(s.Kernel)):
+		return fmt.Errorf("a kernel of %d numbers does not fit %d objects", len(s.Kernel), n)
+	}
+	known := make(map[string]bool, n)
+	for _, name := range s.Names {
+		if err := checkText(name); err != nil || name == "" || known[name] {
+			return fmt.Errorf("name %q is not allowed, want distinct texts", name)
+		}
+		known[name] = true
+	}
+	for _, v := range s.Kernel {
+		if !(math.Abs(v) <= largestKernel) {
+			return fmt.Errorf("kernel: %v is not allowed, want a number of magnitude at most %g", v, largestKernel)
+		}
+	}
+	if err := limits.Check(fmt.Sprintf("a kernel of %d objects", n), limits.Floats(3, n, n)); err != nil {
+		return err
+	}
+	c.learner, c.names, c.k = s.Learner, s.Names, symmetric(n, s.Kernel)
+	if err := kernels.CheckGram(c.k); err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	return nil
+}
