@@ -44,7 +44,6 @@ var Fig2ab = experiment.Spec{
 	Trial:   fig2abTrial,
 	Views:   fig2abViews,
 	Claims:  fig2abClaims,
-	Pending: true,
 	Cost:    2 * time.Minute,
 }
 
