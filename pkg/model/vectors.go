@@ -447,11 +447,14 @@ func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
 	return b, best
 }
 
-// vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates.
-const vectorBlock = 1 << 19
+// vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates, at most; vectorBlocks how many all hold.
+const vectorBlock, vectorBlocks = 1 << 19, 1 << 20
 
-// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of some 4 MB of vectors and as much of coordinates for each of
-// GOMAXPROCS goroutines, however long the file is. It returns the errors of both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller
+// vectorWorkers bounds the goroutines of Transform, each of which a product takes 2 MB for; with more the file is the bottleneck.
+const vectorWorkers = 8
+
+// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of at most 4 MB of vectors and as much of coordinates for each of
+// GOMAXPROCS goroutines, at most 8, and 8 MB for all together, however long the file is; a row may take more. It returns the errors of both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller
 // commits out. It panics if the files do not fit each other or the model.
 func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.Writer, p Progress) error {
 	d, r := m.Dim(), m.Rows()
@@ -461,15 +464,20 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	if in.Dim() != d {
 		panic(fmt.Sprintf("model: Vectors: Transform: vectors of %d numbers, want %d", in.Dim(), d))
 	}
-	per := max(1, vectorBlock/max(d, r))
+	workers := min(runtime.GOMAXPROCS(0), vectorWorkers)
+	per := max(1, min(vectorBlock, vectorBlocks/workers)/max(d, r))
 	blocks := (in.Rows() + per - 1) / per
+	var l *mat.Dense // L, if the metric is kept as that
+	if a, ok := m.metric.(*metric.Mahalanobis); ok {
+		l = a.Factor()
+	}
 	var mu sync.Mutex
 	next, done, failed := 0, 0, blocks
 	var first error
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), blocks) {
+	for range min(workers, blocks) {
 		wg.Go(func() {
-			buffer := make([]float64, min(per, in.Rows())*d)
+			buffer, z := make([]float64, min(per, in.Rows())*d), make([]float64, min(per, in.Rows())*r)
 			for {
 				mu.Lock()
 				b := next
@@ -481,7 +489,7 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 				}
 				top := b * per
 				n := min(per, in.Rows()-top)
-				err := m.transformBlock(in, out, buffer[:n*d], top)
+				err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
 				mu.Lock()
 				if err != nil && b < failed {
 					failed, first = b, err
@@ -500,14 +508,20 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	return first
 }
 
-// transformBlock embeds rows from top on.
-func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, buffer []float64, top int) error {
+// transformBlock embeds rows from top on, by l if it is not nil. It has buffer for the vectors and z for the coordinates.
+func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) error {
 	if err := in.ReadRows(buffer, top); err != nil {
 		return err
 	}
 	x := mat.NewDense(len(buffer)/in.Dim(), in.Dim(), buffer)
 	m.prepare(x)
-	return out.WriteRows(m.metric.EmbedRows(x).RawMatrix().Data, top) // which refuses what overflows
+	if l == nil {
+		z = m.metric.EmbedRows(x).RawMatrix().Data
+	} else {
+		n, _ := x.Dims()
+		matrix.MulTo(mat.NewDense(n, m.Rows(), z), x, l.T())
+	}
+	return out.WriteRows(z, top) // which refuses what overflows
 }
 
 // VectorsKind is the kind under which package persist stores a Vectors.

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
@@ -123,7 +125,8 @@ func (f *File) ReadRows(dst []float64, first int) error {
 	if len(dst)%f.dim != 0 || first < 0 || n > f.rows-first {
 		panic(fmt.Sprintf("vectors: ReadRows: %d numbers from row %d of a file of %d×%d", len(dst), first, f.rows, f.dim))
 	}
-	raw := make([]byte, f.size*len(dst))
+	raw, free := bytesOf(f.size * len(dst))
+	defer free()
 	if _, err := f.in.ReadAt(raw, f.start+int64(f.size)*int64(f.dim)*int64(first)); err != nil {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
@@ -154,6 +157,16 @@ func (f *File) ReadRows(dst []float64, first int) error {
 		}
 	}
 	return nil
+}
+
+// buffers are those of bytesOf, which blocks of a long file share.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// bytesOf returns n bytes until free is called.
+func bytesOf(n int) (raw []byte, free func()) {
+	b := buffers.Get().(*[]byte)
+	*b = slices.Grow((*b)[:0], n)
+	return (*b)[:n], func() { buffers.Put(b) }
 }
 
 // Select returns the matrix of the rows idx, in that order. It returns an error, before there is memory for the matrix, if that
@@ -232,7 +245,8 @@ func (w *Writer) WriteRows(src []float64, first int) error {
 	if len(src)%w.dim != 0 || first < 0 || n > w.rows-first {
 		panic(fmt.Sprintf("vectors: WriteRows: %d numbers at row %d of a file of %d×%d", len(src), first, w.rows, w.dim))
 	}
-	raw := make([]byte, w.size*len(src))
+	raw, free := bytesOf(w.size * len(src))
+	defer free()
 	for i, v := range src {
 		if a := float32(v); v-v != 0 || w.size == 4 && a-a != 0 {
 			return fmt.Errorf("vectors: %s: row %d, column %d: %v is not allowed, want a finite float%d", w.path, first+i/w.dim, i%w.dim, v, 8*w.size)
