@@ -110,7 +110,8 @@ func TestPolicy(t *testing.T) {
 var mayImport = map[string][]string{
 	"judge":      {}, // a library for anyone who compares methods
 	"experiment": {"datasets", "judge", "plots", "table"},
-	"model":      {"datasets", "experiment", "feedback", "judge", "kernels", "learners", "limits", "metric", "persist", "plots", "sparse"},
+	"model":      {"datasets", "experiment", "feedback", "judge", "kernels", "learners", "limits", "metric", "persist", "plots", "sparse", "vectors"},
+	"vectors":    {"limits"},
 }
 
 // notHarness are packages that declare and do not run.

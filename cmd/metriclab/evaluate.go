@@ -18,13 +18,15 @@ import (
 func (a *app) evaluateCommand() *cobra.Command {
 	var f recipeFlags
 	var g gramFlags
+	var v vectorFlags
+	var share float64
 	var compared tripletFlags
 	var path string
 	var ks []int
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy --pairs PAIRS.csv --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -47,8 +49,10 @@ between images in the space of the kernel.
 The error is then the share of answers that the learned kernel contradicts, or --dim
 coordinates of it, a tie as half of one. Folds are of questions, an object and two to
 compare with it: no answer to a question is seen while another is tested. A coin has
-50 %. --repeats is 2 by default.` + "\n\nmetriclab fit --help lists the learners and their parameters.",
-		Args: tableOr("gram", "triplets"),
+50 %. --repeats is 2 by default.
+
+` + aboutVectorSplits + "\n\nmetriclab fit --help lists the learners and their parameters.",
+		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
@@ -63,6 +67,22 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				if k < 1 {
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
+			}
+			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
+				if err != nil {
+					return err
+				}
+				plan := model.VectorPlan{Share: share, Splits: repeats}
+				if c.Flags().Changed("k") {
+					if len(ks) != 1 {
+						return usageError{fmt.Errorf("flag --k: %d numbers, want one with --vectors", len(ks))}
+					}
+					plan.K = ks[0]
+				}
+				if !(share > 0 && share < 1) {
+					return usageError{fmt.Errorf("flag --test-share: %v is not allowed, want more than 0 and less than 1", share)}
+				}
+				return a.evaluateVectors(c, &f, &v, plan, asJSON)
 			}
 			if f.pairs.file != "" {
 				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
@@ -130,6 +150,8 @@ compare with it: no answer to a question is seen while another is tested. A coin
 	compared.add(c, "dimensions in which distances count, with --triplets (default: the whole kernel)")
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	g.addLabels(c)
+	v.addRecipe(c)
+	c.Flags().Float64Var(&share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors")
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
 	completeFlag(c, "model", completeJSON)
 	byDefault := model.Plan{}.Resolved()

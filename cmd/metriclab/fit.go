@@ -54,16 +54,24 @@ func (a *app) fitCommand() *cobra.Command {
 	var f recipeFlags
 	var out fitOutputs
 	var g gramFlags
+	var v vectorFlags
 	var compared tripletFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
+			"\n\nWith --vectors, " + namesOf(model.VectorLearners()) + ", of which this one has other parameters:\n\n" + learnerList(linkLearners()) +
 			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()) +
 			"\n\nWith --triplets:\n\n" + learnerList(model.TripletLearners()),
-		Args: tableOr("gram", "triplets"),
+		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := v.given(c, tableFlags...); err != nil || given {
+				if err != nil {
+					return err
+				}
+				return a.fitVectors(c, &f, &out, &v)
+			}
 			if triplets, err := compared.given(c); err != nil || triplets {
 				if err != nil {
 					return err
@@ -105,6 +113,7 @@ func (a *app) fitCommand() *cobra.Command {
 	c.Flags().StringVar(&compared.coordinates, "coordinates", "", "CSV or NumPy file for coordinates of the objects, with --triplets")
 	f.known.add(c)
 	g.add(c)
+	v.addRecipe(c)
 	c.Flags().StringVar(&out.model, "out", "", "file for the model")
 	c.Flags().StringVar(&out.factor, "factor-npy", "", "NumPy file for L, r x features: a prepared row x is embedded as Lx")
 	c.Flags().StringVar(&out.matrix, "matrix-npy", "", "NumPy file for M = LᵀL, features x features")
@@ -451,6 +460,8 @@ func loadModel(path string) (*model.Model, error) {
 		switch kindOf(f) {
 		case model.GramKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
+		case model.VectorsKind:
+			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform --vectors", path, err)
 		case model.ComparedKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --triplets has coordinates for the objects compared, and no map for new ones: metriclab plot --model %s draws them, fit --coordinates writes them", path, err, path)
 		}

@@ -27,6 +27,8 @@ What a line holds depends on the learner:
                   out  {"round":1,"sqdist":4,"similar":false,"loss":4,"mistake":true,"step":0.2}
                   in   {"x":[0,1],"y":[2,1]}              no label: only predicts
                   out  {"round":2,"sqdist":4,"similar":false}
+    of --vectors  in   {"a":"cat.jpg","b":17,"label":1}   two rows of a .npy file, from 0,
+                                                          or with --ids two ids
   comparisons     in   {"a":0,"near":1,"far":2}           a is closer to near than to far
                   out  {"round":1,"sqnear":1,"sqfar":4,"loss":0,"mistake":false,"step":0}
                   in   {"a":0,"b":1,"c":2}                only predicts which is nearer
@@ -81,6 +83,7 @@ type learnFlags struct {
 	dim, objects        int
 	stateEvery, maxLine int
 	skipBad             bool
+	vectors             vectorFlags
 }
 
 func (a *app) learnCommand() *cobra.Command {
@@ -101,6 +104,7 @@ func (a *app) learnCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.skipBad, "skip-bad", false, "pass over bad lines, and count them at the end")
 	c.Flags().StringVar(&f.load, "load", "", "file of a saved learner to go on with, instead of --learner")
 	c.Flags().StringVar(&f.save, "save", "", "file for the learner when the command ends")
+	f.vectors.add(c)
 	c.ValidArgsFunction = cobra.NoFileCompletions
 	completeFlag(c, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
 	return c
@@ -145,6 +149,16 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 	}
 	if f.skipBad {
 		o.Bad = func(e *lines.LineError) { a.say(e) }
+	}
+	given, err := f.vectors.given(c)
+	if err != nil {
+		return err
+	}
+	if given {
+		if o.Vectors, err = f.vectors.open(c.Context(), a); err != nil {
+			return err
+		}
+		defer o.Vectors.File.Close()
 	}
 	s, err := f.session(c, o)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
+	"metriclab/pkg/vectors"
 )
 
 func (a *app) transformCommand() *cobra.Command {
@@ -26,8 +27,9 @@ func (a *app) transformCommand() *cobra.Command {
 	var out embedOutputs
 	var guard, subspace bool
 	var g crossFlags
+	var v vectorFlags
 	c := &cobra.Command{
-		Use:   "transform {DATA.csv | --cross-gram K1.csv} --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
+		Use:   "transform {DATA.csv | --vectors X.npy | --cross-gram K1.csv} --model MODEL.json [--out EMBEDDED.csv] [--npy EMBEDDED.npy]",
 		Short: "Embed a table, or objects by their similarities, by a fitted model",
 		Long: `Write the coordinates Lx of each row x of a table, prepared (missing cells filled,
 features standardised) as the training rows were: Euclidean distances between the
@@ -77,9 +79,22 @@ it: --kernel-out then has the whole learned kernel among the new objects.
 With the model of fit --gram --labels and a learner that embeds rows of a table, such as
 kernel-lmnn, kernel-pca or kernel-fda, what is written are the learner's coordinates,
 and nothing is lacking; those of kernel-pca and kernel-fda are scores about the mean of
-the n objects.`,
-		Args: tableOr("cross-gram"),
+the n objects.
+
+With the model of fit --vectors, --vectors takes a .npy file, a vector per row, and --npy
+the one for their coordinates, float32 or float64 like these. It is read and written in
+blocks: memory does not grow with it. --model may be a saved metric, or a learner of pairs
+that metriclab learn has saved, too.
+
+  metriclab transform --model m.json --vectors X.npy --npy Y.npy`,
+		Args: tableOr("vectors", "cross-gram"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := v.given(c, "ids", "out", "format", "subspace", "guard-formulas", "cross-gram", "self-gram", "kernel-out"); err != nil || given {
+				if err != nil {
+					return err
+				}
+				return a.transformVectors(c, path, out.npy, &v)
+			}
 			if cross, err := g.given(c); err != nil || cross {
 				if err != nil {
 					return err
@@ -108,6 +123,7 @@ the n objects.`,
 	addModel(c, &path)
 	addFormat(c, &format)
 	g.add(c)
+	addVectors(c, &v.vectors)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&subspace, "subspace", false, "of iplr: write the coordinates in its subspace alone, and the length of what is outside")
@@ -264,7 +280,7 @@ func (e *embedding) toFiles(o embedOutputs) error {
 		if array != nil {
 			numbers = numbers[:0]
 			if rows == 0 {
-				numbers = append(numbers, npyHeader(0, width)...) // its place
+				numbers = append(numbers, vectors.Header(0, width, false)...) // its place
 			}
 			for i := range n {
 				for _, v := range b.Z.RawRowView(i) {
@@ -281,7 +297,7 @@ func (e *embedding) toFiles(o embedOutputs) error {
 		return err
 	}
 	if array != nil {
-		if _, err := array.WriteAt(npyHeader(rows, width), 0); err != nil {
+		if _, err := array.WriteAt(vectors.Header(rows, width, false), 0); err != nil {
 			return err
 		}
 	}
@@ -401,18 +417,6 @@ func (e *embedding) write(b *model.Embedded, first bool) error {
 		e.text[len(e.text)-1] = '\n'
 	}
 	return nil
-}
-
-// npyHeader is the header of a NumPy file of little-endian float64, row by row. Whatever the numbers of rows and
-// columns, it has 128 bytes, a multiple of 64 as the format asks for.
-func npyHeader(rows, columns int) []byte {
-	const size, magic = 128, "\x93NUMPY\x01\x00"
-	b := binary.LittleEndian.AppendUint16([]byte(magic), size-uint16(len(magic))-2)
-	b = fmt.Appendf(b, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, columns)
-	for len(b) < size-1 {
-		b = append(b, ' ')
-	}
-	return append(b, '\n')
 }
 
 func addModel(c *cobra.Command, path *string) {

@@ -137,16 +137,6 @@ func TestTransformBadEnd(t *testing.T) {
 	}
 }
 
-// The header of an array has one size, and says what follows.
-func TestNPYHeader(t *testing.T) {
-	for _, shape := range [][2]int{{1, 1}, {10, 3}, {1_000_000, 784}, {1<<63 - 1, 1<<63 - 1}} {
-		h := npyHeader(shape[0], shape[1])
-		if len(h) != 128 || h[127] != '\n' || int(h[8])+int(h[9])<<8 != 118 || !bytes.Contains(h, fmt.Appendf(nil, "'shape': (%d, %d), }", shape[0], shape[1])) {
-			t.Errorf("%v: %q", shape, h)
-		}
-	}
-}
-
 // The bytes of a table are told in MB from 10 MB on, but not those read to count its rows.
 func TestTableFileTells(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -10,7 +10,7 @@
 //
 // ReadTriplets reads two more, of published sets.
 //
-// The columns of pairs are i, j and label; those of triplets are a (or anchor), near (or positive) and far (or negative).
+// The columns of pairs are i (or a), j (or b) and label; those of triplets are a (or anchor), near (or positive) and far (or negative).
 // Objects are counted from 0, or have names. Empty lines do not count. Errors name the file and the line, of .npy files the
 // row from 0. A file that takes more than limits.Memory is an error.
 package feedback
@@ -65,11 +65,11 @@ func (p *Pairs) Similar() int {
 // of its first row is no number. A pair of an object with itself, an object that is not among o, another label, and a file
 // without pairs are errors. The same pair may stand more than once. It panics if o has no object.
 func ReadPairs(r io.Reader, name string, o Objects) (*Pairs, error) {
-	find, err := o.finder()
+	find, err := o.Finder()
 	if err != nil {
 		panic("feedback: ReadPairs: " + err.Error())
 	}
-	t := &table{name: name, columns: [3][]string{{"i"}, {"j"}, {"label"}}, number: 2}
+	t := &table{name: name, columns: [3][]string{{"i", "a"}, {"j", "b"}, {"label"}}, number: 2}
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -109,8 +109,9 @@ func ReadPairs(r io.Reader, name string, o Objects) (*Pairs, error) {
 // linkBytes is about what a pair takes while the list of them grows.
 const linkBytes = 3 * 24
 
-// finder returns a function that finds the object that a cell stands for.
-func (o Objects) finder() (func(cell string) (int, error), error) {
+// Finder returns a function that finds the object that a number or name stands for; its error says what is wanted. There is an
+// error if there is no object, or two have one name.
+func (o Objects) Finder() (func(cell string) (int, error), error) {
 	if o.Names == nil {
 		if o.Count < 1 {
 			return nil, fmt.Errorf("%d objects, want at least 1", o.Count)

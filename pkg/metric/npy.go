@@ -3,8 +3,6 @@ package metric
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/npyhead"
 	"metriclab/pkg/limits"
 )
 
@@ -60,7 +59,7 @@ func ReadNPY(r io.Reader) (*mat.Dense, error) {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
 	body := bytes.NewReader(raw)
-	in, err := npyReader(body, raw)
+	in, err := npyhead.Read(body, raw)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
@@ -91,20 +90,6 @@ func ReadNPY(r io.Reader) (*mat.Dense, error) {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
 	return x, nil
-}
-
-// npyReader reads the header of a file of the bytes raw. Package npy panics on some that are malformed.
-func npyReader(body io.Reader, raw []byte) (in *npy.Reader, err error) {
-	const long = 12 // bytes before the header of version 2, the last four of which are its length
-	if len(raw) >= long && raw[6] == 2 && int64(binary.LittleEndian.Uint32(raw[8:])) > int64(len(raw)) {
-		return nil, errors.New("its header is cut off")
-	}
-	defer func() {
-		if recover() != nil {
-			in, err = nil, errors.New("its header is malformed")
-		}
-	}()
-	return npy.NewReader(body)
 }
 
 // npyTypes are the types of numbers that ReadNPY knows, without their byte order.

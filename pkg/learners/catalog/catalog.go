@@ -174,6 +174,10 @@ type Entry struct {
 	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
 	// *sparse.Matrix dense.
 	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
+	// LinkParams are the parameters of FitLowRankLinks.
+	LinkParams []Param
+	// FitLowRankLinks learns from the rows of x and links between them, as FitLinks does, where FitLowRank takes classes. See OfLinks.
+	FitLowRankLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (LowRankResult, error)
 	// FitTriplets learns the kernel of objects, numbered from 0 to objects−1, from relative comparisons, as FitLinks does.
 	FitTriplets func(ctx context.Context, objects int, ts []metric.Triplet, v Values, p Progress) (TripletResult, error)
 	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
@@ -194,6 +198,14 @@ func (e Entry) WithoutKernel() Entry {
 func (e Entry) OfGram() Entry {
 	if e.GramParams != nil {
 		e.Params = e.GramParams
+	}
+	return e
+}
+
+// OfLinks returns e with the parameters of FitLowRankLinks.
+func (e Entry) OfLinks() Entry {
+	if e.LinkParams != nil {
+		e.Params = e.LinkParams
 	}
 	return e
 }

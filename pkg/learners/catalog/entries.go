@@ -28,6 +28,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -430,13 +431,7 @@ var entries = []Entry{
 			of(iplr.LabelParams{}, "K", Param{
 				Name: "k", Doc: "vectors of the basis; 0 means as many as classes", Default: "0",
 			}),
-		}, itmlSlack, []Param{
-			choice("infeasible", "similar pairs that no metric of the basis brings near enough: bounds with slack on the whole distance, or dropped, and bounds on the part in the basis",
-				iplr.InfeasibleSlack.String(), iplr.InfeasibleDrop.String()),
-		}, itmlBounds, []Param{
-			of(iplr.Params{}, "MaxCycles", Param{
-				Name: "cycles", Doc: fmt.Sprintf("cap on cycles over the pairs; 0 means those of %d steps", iplr.DefaultSteps), Default: "0",
-			}),
+		}, itmlSlack, iplrInfeasible, itmlBounds, iplrCycles, []Param{
 			of(iplr.LabelParams{}.Resolved(), "Links", Param{
 				Name: "links", Doc: "similar pairs to draw for each class, and as many dissimilar ones",
 			}),
@@ -457,6 +452,12 @@ var entries = []Entry{
 			}
 			return LowRankResult{Result: r.Result.Result, Metric: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
 		},
+		LinkParams: slices.Concat([]Param{
+			choice("basis", "the top singular vectors of the rows; centres of clusters; rows drawn",
+				iplr.BasisSingular.String(), iplr.BasisKMeans.String(), iplr.BasisRows.String()),
+			count(">= 0", Param{Name: "k", Doc: "vectors of the basis; 0 means 50, or all there can be if they are fewer", Default: "0"}),
+		}, itmlSlack, iplrInfeasible, itmlBounds, iplrCycles, []Param{seed}),
+		FitLowRankLinks: fitIPLRLinks,
 	},
 	{
 		Name:        "pca",
@@ -1114,22 +1115,79 @@ func itmlLabels(v Values) (itml.LabelParams, error) {
 	return itml.LabelParams{Params: p, Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}, err
 }
 
-// iplrOf reads the parameters of iplr.
+var (
+	iplrInfeasible = []Param{choice("infeasible", "similar pairs that no metric of the basis brings near enough: bounds with slack on the whole distance, or dropped, and bounds on the part in the basis",
+		iplr.InfeasibleSlack.String(), iplr.InfeasibleDrop.String())}
+	iplrCycles = []Param{of(iplr.Params{}, "MaxCycles", Param{
+		Name: "cycles", Doc: fmt.Sprintf("cap on cycles over the pairs; 0 means those of %d steps", iplr.DefaultSteps), Default: "0",
+	})}
+)
+
+// iplrOf reads the parameters of iplr on classes.
 func iplrOf(v Values) (iplr.LabelParams, error) {
-	q, err := itmlOf("iplr", v)
+	q, err := iplrLinksOf(v)
 	if err != nil {
 		return iplr.LabelParams{}, err
 	}
+	p := iplr.LabelParams{Params: q, K: v.Int("k"), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs")}
+	p.Basis, err = iplr.ParseBasisRule(v.Text("basis"))
+	return p, err
+}
+
+// iplrLinksOf reads the parameters of iplr that do not make the basis or the links.
+func iplrLinksOf(v Values) (iplr.Params, error) {
+	q, err := itmlOf("iplr", v)
+	if err != nil {
+		return iplr.Params{}, err
+	}
 	q = withSlack(q, v)
-	p := iplr.LabelParams{
-		Params: iplr.Params{Gamma: q.Gamma, Upper: q.Upper, Lower: q.Lower, Bounds: q.Bounds, Tol: q.Tol, MaxCycles: q.MaxCycles},
-		K:      v.Int("k"), Links: v.Int("links"), BoundPairs: v.Int("bound-pairs"),
-	}
-	if p.Basis, err = iplr.ParseBasisRule(v.Text("basis")); err != nil {
-		return p, err
-	}
+	p := iplr.Params{Gamma: q.Gamma, Upper: q.Upper, Lower: q.Lower, Bounds: q.Bounds, Tol: q.Tol, MaxCycles: q.MaxCycles}
 	p.Infeasible, err = iplr.ParseInfeasibleRule(v.Text("infeasible"))
 	return p, err
+}
+
+// iplrBasis is how many vectors the basis of iplr on links has by default, if there can be as many.
+const iplrBasis = 50
+
+// fitIPLRLinks is iplr on links, with a basis made of the rows.
+func fitIPLRLinks(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (LowRankResult, error) {
+	p, err := iplrLinksOf(v)
+	if err != nil {
+		return LowRankResult{}, err
+	}
+	p.Progress = progress
+	rule, err := iplr.ParseBasisRule(v.Text("basis"))
+	if err != nil {
+		return LowRankResult{}, err
+	}
+	n, d := x.Dims()
+	k := v.Int("k")
+	if k == 0 {
+		k = min(iplrBasis, n, d)
+	}
+	var basis *iplr.Basis
+	switch rule {
+	case iplr.BasisKMeans:
+		basis, err = iplr.KMeansBasis(ctx, source(v), x, k)
+	case iplr.BasisRows:
+		if k > n {
+			return LowRankResult{}, fmt.Errorf("iplr: k: %d is not allowed, want 1 to the number of rows, %d", k, n)
+		}
+		if err := limits.Check(fmt.Sprintf("%d coefficients of %d rows", k, n), limits.Floats(n, k)); err != nil {
+			return LowRankResult{}, fmt.Errorf("iplr: %w", err)
+		}
+		basis, err = iplr.CombinedBasis(ctx, x, iplr.RandomColumns(source(v), n, k))
+	default:
+		basis, err = iplr.SingularBasis(ctx, x, k)
+	}
+	if err != nil {
+		return LowRankResult{}, err
+	}
+	r, err := iplr.Fit(ctx, x, basis, links, p)
+	if err != nil {
+		return LowRankResult{}, err
+	}
+	return LowRankResult{Result: r.Result, Metric: r.Metric, Asked: basis.Asked(), Links: len(links), Infeasible: len(r.Infeasible)}, nil
 }
 
 var seed = count(">= 0", Param{Name: "seed", Doc: "origin of the draws", Default: "1"})

@@ -7,6 +7,7 @@
 //	  learned          {"round":1,"sqdist":4,"similar":false,"loss":4,"mistake":true,"step":0.2}
 //	  only predicted   {"x":[0,1],"y":[2,1]}               without label
 //	                   {"round":2,"sqdist":4,"similar":false}
+//	  of a file        {"a":"cat.jpg","b":17,"label":1}       vectors by id or row, with Options.Vectors
 //	triplets           {"a":0,"near":1,"far":2}            objects 0 to n−1: a is closer to near than to far
 //	  learned          {"round":1,"sqnear":1,"sqfar":4,"loss":0,"mistake":false,"step":0}
 //	  only predicted   {"a":0,"b":1,"c":2}                 which of b and c is nearer to a; b if they tie
@@ -52,10 +53,12 @@ import (
 	"io"
 	"strconv"
 
+	"metriclab/pkg/feedback"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/vectors"
 )
 
 // DefaultMaxLine is the longest line accepted by default, in bytes: 64 MiB.
@@ -78,9 +81,17 @@ type Options struct {
 	// MaxLine is the longest line accepted, in bytes without the line ending, at
 	// most limits.Memory; 0 means DefaultMaxLine, or limits.Memory if that is less.
 	MaxLine int
+	// Vectors, if not nil, has the lines of a pair learner name two vectors of a file in place of x and y.
+	Vectors *Vectors
 	// Bad, if not nil, is called for each bad line, and the session goes on. If
 	// it is nil, the first bad line ends the session.
 	Bad func(*LineError)
+}
+
+// Vectors are those that lines may name.
+type Vectors struct {
+	File    *vectors.File
+	Objects feedback.Objects // the rows of File
 }
 
 // OptionError says that an option does not fit: its name as a command would
@@ -158,14 +169,25 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 	var p protocol
 	switch e.Feedback {
 	case catalog.Pairs:
-		pairs := &pairLines{name: e.Name, dim: o.Dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
-		if o.Dim > 0 {
+		dim := o.Dim
+		if o.Vectors != nil {
+			if dim = o.Vectors.File.Dim(); o.Dim != 0 && o.Dim != dim {
+				return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the vectors of %s have %d numbers", o.Dim, o.Vectors.File.Name(), dim)}
+			}
+		}
+		pairs := &pairLines{name: e.Name, dim: dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
+		if dim > 0 {
 			var err error
-			if pairs.learner, err = pairs.made(o.Dim); err != nil {
+			if pairs.learner, err = pairs.made(dim); err != nil {
 				return nil, err
 			}
 		}
-		p = pairs
+		if p = pairs; o.Vectors != nil {
+			var err error
+			if p, err = pairs.fromVectors(o.Vectors); err != nil {
+				return nil, err
+			}
+		}
 	case catalog.Triplets:
 		if o.Objects == 0 {
 			return nil, &OptionError{"objects", errors.New("missing, want the number of objects: the learner needs it")}
@@ -220,7 +242,14 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		if err := checkState(l, o.StateEvery > 0); err != nil {
 			return nil, &OptionError{"state-every", err}
 		}
-		return &pairLines{name: e.Name, dim: l.Dim(), learner: l}, nil
+		pairs := &pairLines{name: e.Name, dim: l.Dim(), learner: l}
+		if o.Vectors == nil {
+			return pairs, nil
+		}
+		if dim := o.Vectors.File.Dim(); dim != l.Dim() {
+			return nil, &OptionError{"vectors", fmt.Errorf("the vectors of %s have %d numbers, want %d as the loaded learner has", o.Vectors.File.Name(), dim, l.Dim())}
+		}
+		return pairs.fromVectors(o.Vectors)
 	case catalog.Triplets:
 		l, err := e.LoadTriplet(r)
 		if err != nil {
@@ -243,6 +272,9 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 func (o Options) check(f catalog.Feedback) error {
 	if !f.Online() {
 		panic(fmt.Sprintf("lines: learners of %q are not online", f))
+	}
+	if o.Vectors != nil && f != catalog.Pairs {
+		return &OptionError{"vectors", fmt.Errorf("not allowed: the learner takes %s, want %s", f, catalog.Pairs)}
 	}
 	for _, c := range []struct {
 		option string

@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/vectors"
 )
 
 type pairLearner = learners.Pair
@@ -48,10 +49,7 @@ func (p *pairLines) field(i int, d *decoder) error {
 	case 1:
 		p.f.Y, err = d.numbers(p.f.Y[:0], "y", -1)
 	default:
-		var label int
-		if label, err = d.whole("label", -1, 1, "1 (similar) or -1 (dissimilar)"); err == nil {
-			p.f.Label, err = metric.ParseLabel(label)
-		}
+		p.f.Label, err = d.label()
 	}
 	return err
 }
@@ -81,6 +79,11 @@ func (p *pairLines) answer(dst []byte) ([]byte, error) {
 			return dst, fmt.Errorf("%s: missing, want a list of numbers", name)
 		}
 	}
+	return p.step(dst)
+}
+
+// step is answer once x and y are there.
+func (p *pairLines) step(dst []byte) ([]byte, error) {
 	dim := p.dim
 	if dim == 0 {
 		if dim = len(p.f.X); dim == 0 {
@@ -156,4 +159,40 @@ func (p *pairLines) save(w io.Writer) error {
 		return ErrNothing
 	}
 	return p.learner.Save(w)
+}
+
+// vectorLines is the protocol of pairs whose vectors lie in a file.
+type vectorLines struct {
+	*pairLines
+	from *vectors.File
+	line itemLine
+}
+
+// fromVectors has the vectors of p, whose dimension is known, read from a file.
+func (p *pairLines) fromVectors(v *Vectors) (*vectorLines, error) {
+	find, err := v.Objects.Finder()
+	if err != nil {
+		return nil, &OptionError{"vectors", err}
+	}
+	p.f.X, p.f.Y = make([]float64, p.dim), make([]float64, p.dim)
+	return &vectorLines{pairLines: p, from: v.File, line: itemLine{find: find}}, nil
+}
+
+func (p *vectorLines) fields() []string { return p.line.fields() }
+
+func (p *vectorLines) reset() { p.line.reset() }
+
+func (p *vectorLines) field(i int, d *decoder) error { return p.line.field(i, d) }
+
+func (p *vectorLines) answer(dst []byte) ([]byte, error) {
+	if err := p.line.complete(); err != nil {
+		return dst, err
+	}
+	for i, x := range [][]float64{p.f.X, p.f.Y} {
+		if err := p.from.ReadRows(x, p.line.row[i]); err != nil {
+			return dst, err
+		}
+	}
+	p.f.Label, p.has[2] = p.line.label, p.line.has[2]
+	return p.step(dst)
 }

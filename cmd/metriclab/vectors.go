@@ -1,0 +1,491 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"metriclab/internal/plural"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/lines"
+	"metriclab/pkg/model"
+	"metriclab/pkg/persist"
+	"metriclab/pkg/vectors"
+)
+
+// aboutVectors is the part of fit's help on vectors.
+const aboutVectors = `Vectors that you have: --vectors takes a .npy file of float32 or float64, a vector per
+row, such as embeddings of texts or pictures, in place of a table, and --pairs the file
+of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, by id.
+--ids has an id per line, in the order of the rows. Only vectors that pairs name are
+read. All are multiplied by one number, such that the mean squared distance of the
+pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by its
+length first, as cosine similarity does. --rank k keeps the k directions of the metric
+with the largest eigenvalues, and prints the share of the trace that is lost.
+
+  metriclab fit --vectors X.npy --pairs feedback.csv --learner itml --out m.json
+  metriclab transform --model m.json --vectors X.npy --npy Y.npy
+
+Euclidean distances of the rows of Y.npy are the learned ones: any index of vectors
+takes them as they are.`
+
+// aboutVectorSplits is the part of evaluate's help on vectors.
+const aboutVectorSplits = `With --vectors and --pairs (see metriclab fit --help) each of --repeats splits holds out
+a share of the items that pairs name. The metric is learned from pairs of two other
+items, and judged by pairs of two held-out ones; pairs across are dropped and counted.
+It prints, beside Euclidean and cosine: the AUC, how often a similar pair is nearer than
+a dissimilar one; the error, the share of pairs on the wrong side of the threshold that
+is best on the training pairs; and the recall at --k (one number, by default 10): of the
+held-out items similar to one, the share among its k nearest held-out items.
+
+  metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit`
+
+// vectorFlags are the flags on a file of vectors.
+type vectorFlags struct {
+	vectors, ids string
+	rank         int
+	unit         bool
+}
+
+// add adds the flags that name vectors.
+func (v *vectorFlags) add(c *cobra.Command) {
+	addVectors(c, &v.vectors)
+	c.Flags().StringVar(&v.ids, "ids", "", "file with an id per line for the rows of --vectors, by which pairs name them")
+}
+
+func addVectors(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "vectors", "", ".npy file of float32 or float64, a vector per row")
+	completeFlag(c, "vectors", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return []cobra.Completion{"npy"}, cobra.ShellCompDirectiveFilterFileExt
+	})
+}
+
+// addRecipe adds those on what is learned.
+func (v *vectorFlags) addRecipe(c *cobra.Command) {
+	v.add(c)
+	c.Flags().IntVar(&v.rank, "rank", 0, "keep so many directions of the metric, those of the largest eigenvalues, with --vectors (default: all)")
+	c.Flags().BoolVar(&v.unit, "unit", false, "divide each vector by its length, with --vectors")
+}
+
+// given reports whether the command line is about vectors. It returns an error if a flag does not go with that; others are flags that do not.
+func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
+	changed := c.Flags().Changed
+	if !changed("vectors") {
+		for _, name := range []string{"ids", "rank", "unit", "test-share"} {
+			if changed(name) {
+				return false, usageError{fmt.Errorf("flag --%s: only together with --vectors", name)}
+			}
+		}
+		return false, nil
+	}
+	for _, name := range others {
+		if changed(name) {
+			return false, usageError{fmt.Errorf("flag --%s: not together with --vectors", name)}
+		}
+	}
+	if v.vectors == "" {
+		return false, usageError{errors.New("flag --vectors: no file given")}
+	}
+	if changed("ids") && v.ids == "" {
+		return false, usageError{errors.New("flag --ids: no file given")}
+	}
+	return true, nil
+}
+
+// tableFlags are those of fit and evaluate that are for tables and Gram matrices.
+var tableFlags = []string{"label", "header", "drop", "impute", "format", "chunklets", "dissimilar", "gram", "constraints", "labels", "kernel-out", "triplets", "objects", "dim", "coordinates"}
+
+// recipe turns the flags into a recipe with all defaults.
+func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
+	fail := func(err error) (model.VectorRecipe, error) { return model.VectorRecipe{}, usageError{err} }
+	if f.learner == "" {
+		return fail(fmt.Errorf("flag --learner: none given, want %s", namesOf(model.VectorLearners())))
+	}
+	if f.pairs.file == "" {
+		return fail(errors.New("flag --pairs: no file given, want one with pairs of vectors and their labels"))
+	}
+	if err := atLeastOne(c, "passes", f.passes, "rank", v.rank); err != nil {
+		return model.VectorRecipe{}, err
+	}
+	params, err := parseParams(f.params)
+	if err != nil {
+		return fail(err)
+	}
+	r, err := model.VectorRecipe{Learner: f.learner, Params: params, Passes: f.passes, Rank: v.rank, Unit: v.unit, Raw: f.raw}.Resolved()
+	if err != nil {
+		return fail(err)
+	}
+	return r, nil
+}
+
+// open opens the vectors and reads the ids.
+func (v *vectorFlags) open(ctx context.Context, a *app) (*lines.Vectors, error) {
+	f, err := vectors.Open(v.vectors)
+	if err != nil {
+		return nil, err
+	}
+	out := &lines.Vectors{File: f, Objects: feedback.Objects{Count: f.Rows()}}
+	if v.ids != "" {
+		out.Objects.Names, err = atOnce(ctx, func() ([]string, error) {
+			return readTold(ctx, a, v.ids, func(r io.Reader) ([]string, error) { return vectors.ReadIDs(r, v.ids, f.Rows()) })
+		})
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// readPairs reads pairs of vectors.
+func (a *app) readPairs(ctx context.Context, path string, o feedback.Objects) (*feedback.Pairs, error) {
+	return readTold(ctx, a, path, func(r io.Reader) (*feedback.Pairs, error) { return feedback.ReadPairs(r, path, o) })
+}
+
+// fitVectors is fit on vectors.
+func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *vectorFlags) error {
+	recipe, err := v.recipe(c, f)
+	if err != nil {
+		return err
+	}
+	if c.Flags().Changed("seed") {
+		return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s; some learners have a parameter seed", recipe.Learner)}
+	}
+	if err := out.check(c, v.vectors, v.ids, f.pairs.file); err != nil {
+		return err
+	}
+	ctx := c.Context()
+	in, err := v.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer in.File.Close()
+	counted := work{noun: "pair"}
+	if recipe.Passes == 0 {
+		counted = work{noun: "iteration", capped: true}
+	}
+	progress, done := a.meter(ctx, counted)
+	m, err := atOnce(ctx, func() (*model.Vectors, error) {
+		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
+		if err != nil {
+			return nil, err
+		}
+		return model.FitVectors(ctx, in.File, pairs.Links, recipe, progress)
+	})
+	done()
+	if err != nil {
+		return tableError(err)
+	}
+	if err := out.writeVectors(m); err != nil {
+		return err
+	}
+	return a.printVectors(in.File, m, out.model)
+}
+
+// writeVectors writes the files of a model of vectors.
+func (o *fitOutputs) writeVectors(m *model.Vectors) error {
+	outputs := []struct {
+		path string
+		s    persist.Saver
+	}{{o.model, m}}
+	if o.factor != "" || o.matrix != "" {
+		linear, err := m.Factor()
+		if err != nil {
+			return err
+		}
+		outputs = append(outputs, struct {
+			path string
+			s    persist.Saver
+		}{o.factor, saveFunc(linear.WriteFactorNPY)}, struct {
+			path string
+			s    persist.Saver
+		}{o.matrix, saveFunc(linear.WriteMatrixNPY)})
+	}
+	for _, w := range outputs {
+		if w.path == "" {
+			continue
+		}
+		if err := persist.WriteFile(w.path, w.s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkLearners are those of vectors that have other parameters for tables.
+func linkLearners() []catalog.Entry {
+	return slices.DeleteFunc(model.VectorLearners(), func(e catalog.Entry) bool { return e.LinkParams == nil })
+}
+
+// describeVectors says what is learned of vectors, and how.
+func describeVectors(r model.VectorRecipe) string {
+	s := r.Learner
+	for _, e := range model.VectorLearners() {
+		if e.Name != r.Learner {
+			continue
+		}
+		for _, p := range e.Params {
+			if v, ok := r.Params[p.Name]; ok {
+				s += " " + p.Name + "=" + v
+			}
+		}
+	}
+	if r.Passes > 0 {
+		s += "; " + passes(r.Passes)
+	}
+	if r.Unit {
+		s += "; vectors of length 1"
+	}
+	if r.Raw {
+		s += "; scale as it is"
+	}
+	if r.Rank > 0 {
+		s += fmt.Sprintf("; rank %d", r.Rank)
+	}
+	return s
+}
+
+// aboutFile says what a file of vectors is.
+func aboutFile(f *vectors.File) string {
+	kind := "float64"
+	if f.Float32() {
+		kind = "float32"
+	}
+	return fmt.Sprintf("%s: %s of %s, %s", filepath.Base(f.Name()), plural.Of(f.Rows(), "vector"), plural.Of(f.Dim(), "number"), kind)
+}
+
+// printVectors says what was fitted.
+func (a *app) printVectors(f *vectors.File, m *model.Vectors, path string) error {
+	r, rep := m.Recipe(), m.Report()
+	var b strings.Builder
+	pairs := rep.Similar + rep.Dissimilar
+	fmt.Fprintf(&b, "%s; %s, %d similar, of %d of them\n%s\n", aboutFile(f), plural.Of(pairs, "pair"), rep.Similar, rep.Items, describeVectors(r))
+	if r.Passes > 0 {
+		fmt.Fprintf(&b, "in the last pass %.1f %% of the pairs were predicted wrongly, each before the update on it\n", 100*float64(rep.Mistakes)/float64(pairs))
+	}
+	printStatus(&b, rep.Status)
+	if s := rep.Span; s != nil {
+		fmt.Fprintf(&b, "learned in the span of %s; similar pairs that no metric of this span brings near enough: %d\n", plural.Of(s.Rank, "vector"), s.Infeasible)
+	}
+	if r.Rank > 0 {
+		fmt.Fprintf(&b, "rank %d: %.3g %% of the trace is lost\n", m.Rows(), 100*rep.Lost)
+	}
+	fmt.Fprintf(&b, "pairs at squared distances up to %.6g are taken for similar: %.1f %% of the pairs of the fit are wrong\n", m.Threshold(), 100*float64(rep.Wrong)/float64(pairs))
+	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", plural.Of(m.Rows(), "dimension"), path)
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// loadVectors reads the model of --model for vectors.
+func loadVectors(path string, dim int) (*model.Vectors, error) {
+	if path == "" {
+		return nil, usageError{errors.New("flag --model: no file given; metriclab fit --vectors makes one")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := model.LoadVectors(f)
+	if errors.Is(err, persist.ErrKind) {
+		return nil, fmt.Errorf("%s: %w; a model of a table is for transform without --vectors", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Dim() != dim {
+		return nil, fmt.Errorf("%s: the metric is of vectors of %d numbers, --vectors has %d", path, m.Dim(), dim)
+	}
+	return m, nil
+}
+
+// transformVectors is transform on vectors.
+func (a *app) transformVectors(c *cobra.Command, path, to string, v *vectorFlags) error {
+	if !c.Flags().Changed("npy") {
+		return usageError{errors.New("flag --npy: no file given, want one for the coordinates")}
+	}
+	to, err := outPath("npy", to, v.vectors, path)
+	if err != nil {
+		return err
+	}
+	ctx := c.Context()
+	in, err := v.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer in.File.Close()
+	m, err := atOnce(ctx, func() (*model.Vectors, error) { return loadVectors(path, in.File.Dim()) })
+	if err != nil {
+		return err
+	}
+	out, err := vectors.Create(to, in.File.Rows(), m.Rows(), in.File.Float32())
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	progress, done := a.meter(ctx, work{noun: "row"})
+	err = m.Transform(ctx, in.File, out, progress)
+	done()
+	if err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// evaluateVectors is evaluate on vectors.
+func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, p model.VectorPlan, asJSON bool) error {
+	recipe, err := v.recipe(c, f)
+	if err != nil {
+		return err
+	}
+	if f.seed == 0 {
+		return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
+	}
+	p.Seed = f.seed
+	ctx := c.Context()
+	in, err := v.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer in.File.Close()
+	progress, done := a.meter(ctx, work{noun: "split"})
+	p.Progress = progress
+	e, err := atOnce(ctx, func() (*model.VectorEvaluation, error) {
+		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
+		if err != nil {
+			return nil, err
+		}
+		return model.EvaluateVectors(ctx, in.File, pairs.Links, recipe, p)
+	})
+	done()
+	if err != nil {
+		return tableError(err)
+	}
+	if asJSON {
+		return a.printJSON(vectorsJSON(in.File, e))
+	}
+	return a.printVectorEvaluation(in.File, e)
+}
+
+func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) error {
+	fmt.Fprintf(a.out, "%s; %s, %d similar, of %d of them\n%s\n", aboutFile(f), plural.Of(e.Similar+e.Dissimilar, "pair"), e.Similar, e.Items, describeVectors(e.Recipe))
+	fmt.Fprintf(a.out, "%s, %.3g %% of the items held out, seed %d; on average %.0f pairs to learn from, %.0f held out, %.0f across dropped\n\n",
+		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
+	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(w, "distance\tAUC in %%, 95 %% interval\terror in %%\trecall at %d in %%\n", e.Plan.K)
+	name := e.Recipe.Learner
+	for _, s := range []struct {
+		name  string
+		score *model.VectorScore
+	}{{"Euclidean", &e.Euclidean}, {"cosine", &e.Cosine}, {name, &e.Learner}, {name + " minus Euclidean", &e.OverEuclidean}, {name + " minus cosine", &e.OverCosine}} {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.name, interval(s.score.AUCSummary), interval(s.score.ErrorSummary), interval(s.score.RecallSummary))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	for _, n := range e.Notes {
+		fmt.Fprintf(a.out, "Note: %s.\n", n)
+	}
+	_, err := fmt.Fprintln(a.out, vectorVerdict(e))
+	return err
+}
+
+func average(counts []int) float64 {
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return float64(sum) / float64(len(counts))
+}
+
+// vectorVerdict says what the intervals of the differences in AUC say.
+func vectorVerdict(e *model.VectorEvaluation) string {
+	euclidean, cosine := e.OverEuclidean.AUCSummary, e.OverCosine.AUCSummary
+	if !euclidean.HasInterval {
+		return "Too few splits to compare."
+	}
+	better, worse := 0, 0
+	for _, s := range []judge.Summary{euclidean, cosine} {
+		switch s.Side() {
+		case judge.For:
+			better++
+		case judge.Against:
+			worse++
+		}
+	}
+	switch name := e.Recipe.Learner; {
+	case better == 2:
+		return fmt.Sprintf("%s tells held-out similar pairs from dissimilar ones better than Euclidean and cosine: both intervals of the difference in AUC are above zero.", name)
+	case worse > 0:
+		return fmt.Sprintf("%s is worse than a distance without learning: an interval of the difference in AUC is below zero.", name)
+	default:
+		return "These pairs do not tell whether learning helps: an interval of the difference in AUC contains zero."
+	}
+}
+
+// evaluatedVectors is the JSON of evaluate on vectors. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
+type evaluatedVectors struct {
+	Vectors       string             `json:"vectors"`
+	Items         int                `json:"items"`
+	Similar       int                `json:"similar"`
+	Dissimilar    int                `json:"dissimilar"`
+	Recipe        model.VectorRecipe `json:"recipe"`
+	K             int                `json:"k"`
+	TestShare     float64            `json:"test_share"`
+	Seed          uint64             `json:"seed"`
+	Train         []int              `json:"train_pairs"`
+	Test          []int              `json:"test_pairs"`
+	Dropped       []int              `json:"dropped_pairs"`
+	Level         float64            `json:"level"`
+	Learner       evaluatedVector    `json:"learner"`
+	Euclidean     evaluatedVector    `json:"euclidean"`
+	Cosine        evaluatedVector    `json:"cosine"`
+	OverEuclidean evaluatedVector    `json:"minus_euclidean"`
+	OverCosine    evaluatedVector    `json:"minus_cosine"`
+	Notes         []string           `json:"notes"`
+	Verdict       string             `json:"verdict"`
+	IntervalFrom  string             `json:"interval"`
+}
+
+type evaluatedVector struct {
+	AUC    evaluatedSplits `json:"auc"`
+	Error  evaluatedSplits `json:"error"`
+	Recall evaluatedSplits `json:"recall"`
+}
+
+type evaluatedSplits struct {
+	evaluatedMean
+	Splits []float64 `json:"splits"`
+}
+
+func vectorsJSON(f *vectors.File, e *model.VectorEvaluation) evaluatedVectors {
+	splits := func(s judge.Summary, values []float64) evaluatedSplits {
+		out := evaluatedSplits{evaluatedMean{Mean: s.Mean}, values}
+		if s.HasInterval && !math.IsNaN(s.Half) {
+			out.Half = new(s.Half)
+		}
+		return out
+	}
+	score := func(s *model.VectorScore) evaluatedVector {
+		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
+	}
+	return evaluatedVectors{
+		Vectors: filepath.Base(f.Name()), Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar, Recipe: e.Recipe,
+		K: e.Plan.K, TestShare: e.Plan.Share, Seed: e.Plan.Seed, Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
+		Learner: score(&e.Learner), Euclidean: score(&e.Euclidean), Cosine: score(&e.Cosine),
+		OverEuclidean: score(&e.OverEuclidean), OverCosine: score(&e.OverCosine),
+		Notes: append([]string{}, e.Notes...), Verdict: vectorVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+	}
+}

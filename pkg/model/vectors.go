@@ -1,0 +1,701 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/matrix"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/persist"
+	"metriclab/pkg/vectors"
+)
+
+// VectorVersion changes whenever FitVectors gives another model for the same vectors, pairs and recipe, apart from changes of the
+// learners, which have versions of their own.
+const VectorVersion = 1
+
+// pairSquare is the mean squared distance of the training pairs once vectors are scaled. It is halfway between the targets that
+// lego has by default, and in the range where the thresholds of pola and pa move.
+const pairSquare = 5
+
+// VectorRecipe says how a metric of vectors is learned from pairs of them: all that a user chooses.
+type VectorRecipe struct {
+	// Learner is one of VectorLearners, by its name or an alias, which Resolved replaces by the name.
+	Learner string `json:"learner"`
+	// Params are its parameters as text; those not given have their defaults.
+	Params map[string]string `json:"params"`
+	// Passes is how often an online learner sees the pairs, in their order, at most MaxPasses; 0 means 1. It must be 0 for others.
+	Passes int `json:"passes,omitempty"`
+	// Rank is the number of directions that are kept of the metric, those of the largest eigenvalues; 0 means all.
+	Rank int `json:"rank,omitempty"`
+	// Unit divides each vector by its length, so that Euclidean distances order as cosines do. A vector of zeros stays.
+	Unit bool `json:"unit"`
+	// Raw leaves the scale of the vectors as it is; otherwise all are multiplied by one number, such that the mean squared distance of the training
+	// pairs is 5. The number is 1 if that mean is 0.
+	Raw bool `json:"raw"`
+}
+
+// VectorLearners returns the learners that a VectorRecipe can name: those of the catalog that learn from labelled pairs and whose
+// metric is a linear map of the vectors.
+func VectorLearners() []catalog.Entry {
+	var out []catalog.Entry
+	for _, e := range catalog.All() {
+		switch {
+		case e.FitLowRankLinks != nil:
+			out = append(out, e.OfLinks())
+		case e.FitLinks != nil:
+			out = append(out, e)
+		case e.NewPair != nil:
+			if v, err := e.Parse(nil); err == nil {
+				if l, err := e.NewPair(1, v); err == nil {
+					if _, linear := l.(learners.PairMetric); linear {
+						out = append(out, e)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func vectorNames() string {
+	var names []string
+	for _, e := range VectorLearners() {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Resolved returns r with its defaults filled in, those of the parameters too. It returns an *OptionError that says what is allowed
+// for an unknown learner, an unknown or bad parameter, and a field that does not apply to the learner.
+func (r VectorRecipe) Resolved() (VectorRecipe, error) {
+	r, _, _, err := r.resolve()
+	return r, err
+}
+
+func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, error) {
+	fail := func(format string, args ...any) (VectorRecipe, catalog.Entry, catalog.Values, error) {
+		return VectorRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed(format, args...)
+	}
+	e, unknown := catalog.FindIn(VectorLearners(), r.Learner)
+	if unknown != nil {
+		if e, err := catalog.FindIn(Learners(), r.Learner); err == nil {
+			return fail("learner %s does not learn a linear map of vectors from pairs of them, want one of %s", e.Name, vectorNames())
+		}
+		return fail("%w", unknown)
+	}
+	r.Learner = e.Name
+	values, err := e.Parse(r.Params)
+	if err != nil {
+		return fail("%w", err)
+	}
+	r.Params = withDefaults(e, r.Params)
+	online := e.NewPair != nil
+	switch {
+	case !online && r.Passes != 0:
+		return fail("passes: %d does not apply to %s, which learns from all pairs at once", r.Passes, e.Name)
+	case r.Passes < 0 || r.Passes > MaxPasses:
+		return fail("passes: %d is not allowed, want 1 to %d", r.Passes, MaxPasses)
+	case r.Rank < 0:
+		return fail("rank: %d is not allowed, want at least 1", r.Rank)
+	}
+	if online {
+		r.Passes = cmp.Or(r.Passes, 1)
+	}
+	return r, e, values, nil
+}
+
+// Vectors is a metric of vectors without columns, learned from pairs of them. It is immutable and safe for concurrent use.
+type Vectors struct {
+	recipe    VectorRecipe
+	learner   int     // version
+	scale     float64 // of vectors, after Unit
+	metric    embedder
+	threshold float64 // NaN if not known
+	similar   int     // training pairs
+	other     int
+	report    VectorReport
+}
+
+// VectorReport is what there is to say of one fit.
+type VectorReport struct {
+	Report
+	// Items is the number of vectors that the pairs name, Similar and Dissimilar are the numbers of pairs.
+	Items, Similar, Dissimilar int
+	// Wrong is the number of training pairs on the wrong side of Threshold.
+	Wrong int
+	// Lost is the share of the trace of M that Rank cuts off.
+	Lost float64
+}
+
+// Recipe returns what the model was fitted by, all defaults filled in; the zero value of a model that no FitVectors made.
+func (m *Vectors) Recipe() VectorRecipe { return m.made().recipe }
+
+// LearnerVersion returns the version of the learner that fitted the model.
+func (m *Vectors) LearnerVersion() int { return m.made().learner }
+
+// Dim returns the length d of the vectors.
+func (m *Vectors) Dim() int { return m.made().metric.Dim() }
+
+// Rows returns the number r of coordinates, at least 1: a metric of rank 0 has the coordinate 0.
+func (m *Vectors) Rows() int { return max(1, m.made().metric.Rows()) }
+
+// Threshold returns the squared distance up to which pairs are taken for similar: the one with the fewest errors on the training pairs. It is NaN where there
+// is none.
+func (m *Vectors) Threshold() float64 { return m.made().threshold }
+
+// Report returns what there is to say of the fit. A loaded model has none: the zero value.
+func (m *Vectors) Report() VectorReport { return m.made().report }
+
+func (m *Vectors) made() *Vectors {
+	if m == nil || m.metric == nil {
+		panic("model: Vectors: zero value, use FitVectors or LoadVectors")
+	}
+	return m
+}
+
+// Factor returns L, r×d, such that the coordinates of x are Lx, or Lx/‖x‖ if the recipe has Unit. It returns an error if it does not fit limits.Memory.
+func (m *Vectors) Factor() (*metric.Mahalanobis, error) {
+	linear, err := linearOf(m.made().metric)
+	if err != nil || m.scale == 1 {
+		return linear, err
+	}
+	l := linear.Factor()
+	if l == nil {
+		return linear, nil
+	}
+	l.Scale(m.scale, l)
+	return metric.FromFactor(l), nil
+}
+
+// linearOf returns a metric as one with a factor.
+func linearOf(m Metric) (*metric.Mahalanobis, error) {
+	if low, ok := m.(*metric.LowRank); ok {
+		return low.Mahalanobis()
+	}
+	return m.(*metric.Mahalanobis), nil
+}
+
+// prepare makes rows ready for the metric, in place.
+func (m *Vectors) prepare(x *mat.Dense) {
+	if m.recipe.Unit {
+		toUnit(x)
+	}
+	if m.scale != 1 {
+		x.Scale(m.scale, x)
+	}
+}
+
+// toUnit divides rows by their lengths, but for rows of zeros.
+func toUnit(x *mat.Dense) {
+	n, _ := x.Dims()
+	for i := range n {
+		row := x.RawRowView(i)
+		largest := floats.Norm(row, math.Inf(1))
+		if largest == 0 {
+			continue
+		}
+		_, e := math.Frexp(largest) // by a power of two first: squares may overflow or vanish
+		for j, v := range row {
+			row[j] = math.Ldexp(v, -e)
+		}
+		floats.Scale(1/floats.Norm(row, 2), row)
+	}
+}
+
+// Embed returns the n×r matrix of coordinates of the rows of x, n×d, between which Euclidean distances are those of the metric. It
+// returns an error that names row and column of a coordinate that overflows. It panics if x is nil or does not have d columns.
+func (m *Vectors) Embed(x mat.Matrix) (*mat.Dense, error) {
+	p := mat.DenseCopyOf(x)
+	m.made().prepare(p)
+	z := m.metric.EmbedRows(p)
+	return z, checkCoordinates(z, 0)
+}
+
+// namedPairs are pairs and the vectors that they name, in the order of the file.
+type namedPairs struct {
+	x     *mat.Dense
+	links []metric.Link // rows of x
+}
+
+// readNamed reads the vectors that links, which are checked, name.
+func readNamed(f *vectors.File, links []metric.Link) (*namedPairs, error) {
+	if len(links) == 0 {
+		return nil, errors.New("model: no pairs, want at least one")
+	}
+	if err := metric.CheckLinks(f.Rows(), links); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	rows := make([]int, 0, 2*len(links))
+	for _, l := range links {
+		rows = append(rows, l.I, l.J)
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	x, err := f.Select(rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &namedPairs{x: x, links: make([]metric.Link, len(links))}
+	for i, l := range links {
+		l.I, _ = slices.BinarySearch(rows, l.I)
+		l.J, _ = slices.BinarySearch(rows, l.J)
+		out.links[i] = l
+	}
+	return out, nil
+}
+
+// FitVectors learns a metric from labelled pairs of the vectors of a file, of which only those are read that a pair names. The
+// Label of a link is that of the pair, its I and J are rows of the file. An online learner sees pairs in their order.
+//
+// It returns an error if the recipe is not allowed (see VectorRecipe.Resolved), if there is no pair, or one names a row that is not
+// there, if what is read does not fit limits.Memory, the errors of the file and of the learner, and one that wraps ctx's.
+func FitVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p Progress) (*Vectors, error) {
+	r, e, v, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkRank(f.Dim()); err != nil {
+		return nil, err
+	}
+	named, err := readNamed(f, links)
+	if err != nil {
+		return nil, err
+	}
+	if r.Unit {
+		toUnit(named.x)
+	}
+	return fitNamed(ctx, named, r, e, v, p)
+}
+
+func (r VectorRecipe) checkRank(dim int) error {
+	if r.Rank > dim {
+		return notAllowed("rank: %d is not allowed, want 1 to %d, the length of a vector", r.Rank, dim)
+	}
+	return nil
+}
+
+// fitNamed is FitVectors of unit vectors, if the recipe has them so. It scales named.x in place.
+func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.Entry, v catalog.Values, p Progress) (*Vectors, error) {
+	m := &Vectors{recipe: r, learner: e.Version, scale: 1}
+	x, links := named.x, named.links
+	m.report.Items, _ = x.Dims()
+	var mean float64
+	for _, l := range links {
+		if l.Label == metric.Similar {
+			m.similar++
+		}
+		mean += metric.Euclidean{}.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) / float64(len(links))
+	}
+	m.other = len(links) - m.similar
+	m.report.Similar, m.report.Dissimilar = m.similar, m.other
+	if math.IsInf(mean, 0) || math.IsNaN(mean) {
+		return nil, errors.New("model: squared distances of pairs overflow: scale the vectors down")
+	}
+	if s := math.Sqrt(pairSquare / mean); !r.Raw && mean > 0 && s > 0 && s <= math.MaxFloat64 {
+		m.scale = s
+		x.Scale(s, x)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	learned, err := m.learn(ctx, e, v, x, links, p)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	if r.Rank > 0 {
+		if learned, m.report.Lost, err = truncated(learned, r.Rank); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+	}
+	m.metric = learned.(embedder)
+	sq, err := sqDists(ctx, m.metric, x, links)
+	if err != nil {
+		return nil, err
+	}
+	m.threshold, m.report.Wrong = bestThreshold(sq, links)
+	return m, ctx.Err()
+}
+
+// learn returns the metric of a learner.
+func (m *Vectors) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, p Progress) (Metric, error) {
+	switch {
+	case e.FitLowRankLinks != nil:
+		var told catalog.Progress
+		if p != nil {
+			told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
+		}
+		r, err := e.FitLowRankLinks(ctx, x, links, v, told)
+		if err != nil {
+			return nil, err
+		}
+		m.report.Status, m.report.Span = r.Status, &Span{Rank: r.Metric.Rank(), Asked: r.Asked, Links: r.Links, Infeasible: r.Infeasible}
+		return r.Metric, nil
+	case e.NewPair != nil:
+		learned, mistakes, err := online(ctx, e, v, x, links, m.recipe.Passes, p)
+		m.report.Mistakes = mistakes
+		return learned, err
+	}
+	return batch(ctx, e, v, x, links, nil, p, &m.report.Report)
+}
+
+// truncated returns the metric of the k largest eigenvalues of M, and the share of the trace that the others have.
+func truncated(m Metric, k int) (Metric, float64, error) {
+	full, err := linearOf(m)
+	if err != nil {
+		return nil, 0, err
+	}
+	l := full.Factor()
+	if l == nil {
+		return full, 0, nil
+	}
+	var trace, kept float64
+	for i := range full.Rows() {
+		row := l.RawRowView(i)
+		trace += floats.Dot(row, row)
+	}
+	values, axes := full.Principal(min(k, full.Rows(), full.Dim()))
+	rank := 0
+	for i, value := range values {
+		if value <= metric.PSDTolerance*values[0] {
+			break
+		}
+		kept += value
+		floats.Scale(math.Sqrt(value), axes.RawRowView(i))
+		rank++
+	}
+	if rank == 0 || math.IsInf(kept, 0) {
+		return full, 0, nil
+	}
+	lost := 0.0
+	if rank == k { // otherwise only round-off is cut off
+		lost = max(0, 1-kept/trace)
+	}
+	return metric.FromFactor(axes.Slice(0, rank, 0, full.Dim())), lost, nil
+}
+
+// sqDists returns the squared distances of links between the prepared rows of x.
+func sqDists(ctx context.Context, m embedder, x *mat.Dense, links []metric.Link) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	if err := limits.Check(fmt.Sprintf("coordinates of %d vectors", n), limits.Floats(n, m.Rows())); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	z := m.EmbedRows(x)
+	if err := checkCoordinates(z, 0); err != nil {
+		return nil, err
+	}
+	return sqDistsOf(z, links), nil
+}
+
+func sqDistsOf(z *mat.Dense, links []metric.Link) []float64 {
+	sq := make([]float64, len(links))
+	for i, l := range links {
+		sq[i] = metric.Euclidean{}.SqDist(z.RawRowView(l.I), z.RawRowView(l.J))
+	}
+	return sq
+}
+
+// bestThreshold returns the squared distance b for which fewest links are wrong if those with sq ≤ b are taken for similar, the smallest of
+// equals, and their number. It lies halfway between two neighbouring values of sq.
+func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
+	order := make([]int, len(sq))
+	for i := range order {
+		order[i] = i
+		if links[i].Label == metric.Similar {
+			wrong++ // all are far, if b < 0
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(sq[i], sq[j]) })
+	now := wrong
+	b = 0
+	best := len(sq) + 1
+	if len(sq) > 0 && sq[order[0]] > 0 {
+		best = wrong
+		b = sq[order[0]] / 2
+	}
+	for k := 0; k < len(order); {
+		at := sq[order[k]]
+		for ; k < len(order) && sq[order[k]] == at; k++ {
+			now -= int(links[order[k]].Label)
+		}
+		if now < best {
+			best, b = now, at
+			if k < len(order) {
+				b = at + (sq[order[k]]-at)/2
+			}
+		}
+	}
+	return b, best
+}
+
+// vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates, at most; vectorBlocks how many all hold.
+const vectorBlock, vectorBlocks = 1 << 19, 1 << 20
+
+// vectorWorkers bounds the goroutines of Transform, each of which a product takes 2 MB for; with more the file is the bottleneck.
+const vectorWorkers = 8
+
+// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of at most 4 MB of vectors and as much of coordinates for each of
+// GOMAXPROCS goroutines, at most 8, and 8 MB for all together, however long the file is; a row may take more. It returns the errors of both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller
+// commits out. It panics if the files do not fit each other or the model.
+func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.Writer, p Progress) error {
+	d, r := m.Dim(), m.Rows()
+	if m.metric.Rows() == 0 {
+		return fmt.Errorf("model: %w; more pairs or passes may help", ErrZero)
+	}
+	if in.Dim() != d {
+		panic(fmt.Sprintf("model: Vectors: Transform: vectors of %d numbers, want %d", in.Dim(), d))
+	}
+	workers := min(runtime.GOMAXPROCS(0), vectorWorkers)
+	per := max(1, min(vectorBlock, vectorBlocks/workers)/max(d, r))
+	blocks := (in.Rows() + per - 1) / per
+	var l *mat.Dense // L, if the metric is kept as that
+	if a, ok := m.metric.(*metric.Mahalanobis); ok {
+		l = a.Factor()
+	}
+	var mu sync.Mutex
+	next, done, failed := 0, 0, blocks
+	var first error
+	var wg sync.WaitGroup
+	for range min(workers, blocks) {
+		wg.Go(func() {
+			buffer, z := make([]float64, min(per, in.Rows())*d), make([]float64, min(per, in.Rows())*r)
+			for {
+				mu.Lock()
+				b := next
+				next++
+				stop := b >= failed || ctx.Err() != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+				top := b * per
+				n := min(per, in.Rows()-top)
+				err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
+				mu.Lock()
+				if err != nil && b < failed {
+					failed, first = b, err
+				}
+				if done += n; p != nil {
+					p(done, in.Rows())
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return first
+}
+
+// transformBlock embeds rows from top on, by l if it is not nil. It has buffer for the vectors and z for the coordinates.
+func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) error {
+	if err := in.ReadRows(buffer, top); err != nil {
+		return err
+	}
+	x := mat.NewDense(len(buffer)/in.Dim(), in.Dim(), buffer)
+	m.prepare(x)
+	if l == nil {
+		z = m.metric.EmbedRows(x).RawMatrix().Data
+	} else {
+		n, _ := x.Dims()
+		matrix.MulTo(mat.NewDense(n, m.Rows(), z), x, l.T())
+	}
+	return out.WriteRows(z, top) // which refuses what overflows
+}
+
+// VectorsKind is the kind under which package persist stores a Vectors.
+const VectorsKind = "model/vectors"
+
+// vectorState is what Save writes; the parameters are the recipe.
+type vectorState struct {
+	Version    int             `json:"version"`
+	Learner    int             `json:"learner_version"`
+	Scale      float64         `json:"scale"`
+	Threshold  float64         `json:"threshold"`
+	Similar    int             `json:"similar"`
+	Dissimilar int             `json:"dissimilar"`
+	Metric     json.RawMessage `json:"metric"` // a file of its own kind
+}
+
+// Save writes the model in the format of package persist, kind "model/vectors". A model loaded from it embeds to the same bits. It returns an
+// error if the model was not made by FitVectors.
+func (m *Vectors) Save(w io.Writer) error {
+	if m.made().recipe.Learner == "" {
+		return errors.New("model: only what was fitted to vectors is saved as their model")
+	}
+	var inner bytes.Buffer
+	if err := m.metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return persist.Write(w, VectorsKind, m.recipe, vectorState{VectorVersion, m.learner, m.scale, m.threshold, m.similar, m.other, inner.Bytes()})
+}
+
+// LoadVectors reads a model that Save wrote, or another file with a metric that is a linear map of vectors as they are: a saved metric, or the state of an
+// online learner of pairs. These have no recipe; the threshold of a learner is its own. Its errors wrap those of package persist.
+func LoadVectors(r io.Reader) (*Vectors, error) {
+	raw, err := persist.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("persist: %w", err)
+	}
+	env, err := persist.Read(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	switch env.Kind {
+	case VectorsKind:
+		return loadVectors(raw)
+	case metric.Kind, metric.LowRankKind:
+		a, err := loadMetric(raw)
+		if err != nil {
+			return nil, err
+		}
+		return &Vectors{scale: 1, metric: a.(embedder), threshold: math.NaN()}, nil
+	}
+	e, err := catalog.OfKind(VectorLearners(), env.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("file is %w: it holds %q, want %s, a metric, or an online learner of pairs whose metric is a linear map", persist.ErrKind, env.Kind, VectorsKind)
+	}
+	l, err := e.LoadPair(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	return &Vectors{scale: 1, metric: l.(learners.PairMetric).Metric(), threshold: l.Threshold()}, nil
+}
+
+func loadVectors(raw []byte) (*Vectors, error) {
+	m := &Vectors{}
+	var s vectorState
+	if err := persist.Load(bytes.NewReader(raw), VectorsKind, &m.recipe, &s); err != nil {
+		return nil, err
+	}
+	damaged := func(format string, args ...any) (*Vectors, error) {
+		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, VectorsKind, fmt.Errorf(format, args...))
+	}
+	learned, err := loadMetric(s.Metric)
+	if err != nil {
+		return damaged("metric: %w", err)
+	}
+	switch learned.(type) {
+	case *metric.Mahalanobis, *metric.LowRank:
+	default:
+		return damaged("metric: a %T is not allowed", learned)
+	}
+	m.learner, m.scale, m.threshold, m.similar, m.other, m.metric = s.Learner, s.Scale, s.Threshold, s.Similar, s.Dissimilar, learned.(embedder)
+	switch {
+	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Passes < 0 || m.recipe.Passes > MaxPasses || m.recipe.Rank < 0 || m.recipe.Rank > m.metric.Dim():
+		return damaged("recipe %+v is not complete", m.recipe)
+	case !(m.scale > 0) || m.recipe.Raw && m.scale != 1:
+		return damaged("scale %v", m.scale)
+	case !(m.threshold >= 0):
+		return damaged("threshold %v, want at least 0", m.threshold)
+	case m.similar < 0 || m.other < 0 || m.learner < 0 || s.Version < 0 || s.Version > VectorVersion:
+		return damaged("%d similar and %d dissimilar pairs, versions %d and %d", m.similar, m.other, m.learner, s.Version)
+	}
+	return m, nil
+}
+
+// Neighbour is a vector of a file.
+type Neighbour struct {
+	Row    int
+	SqDist float64
+}
+
+// Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
+// The file is read in blocks. It returns an error unless 1 ≤ k ≤ the number of vectors, the errors of the file and of Embed, and the one of
+// ctx. It panics if queries or the file does not have the dimension of the model.
+func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int) ([][]Neighbour, error) {
+	if f.Dim() != m.Dim() {
+		panic(fmt.Sprintf("model: Vectors: Neighbours: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
+	}
+	if k < 1 || k > f.Rows() {
+		return nil, notAllowed("k: %d is not allowed, want 1 to %d, the number of vectors", k, f.Rows())
+	}
+	q, err := m.Embed(queries)
+	if err != nil {
+		return nil, err
+	}
+	nq, _ := q.Dims()
+	if err := limits.Check(fmt.Sprintf("%d neighbours of %d vectors", k, nq), limits.Product(16, nq, k+1)); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	per := max(1, vectorBlock/max(m.Dim(), m.Rows()))
+	buffer := make([]float64, min(per, f.Rows())*f.Dim())
+	out := make([][]Neighbour, nq)
+	for top := 0; top < f.Rows(); top += per {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(per, f.Rows()-top)
+		if err := f.ReadRows(buffer[:n*f.Dim()], top); err != nil {
+			return nil, err
+		}
+		x := mat.NewDense(n, f.Dim(), buffer[:n*f.Dim()])
+		m.prepare(x)
+		z := m.metric.EmbedRows(x)
+		if err := checkCoordinates(z, top); err != nil {
+			return nil, err
+		}
+		nearer(out, q, z, top, k)
+	}
+	return out, nil
+}
+
+// nearer takes the rows of z, the first of which is row top, into the lists of the k nearest of each row of q.
+func nearer(lists [][]Neighbour, q, z *mat.Dense, top, k int) {
+	n, _ := z.Dims()
+	squares := make([]float64, n)
+	for j := range squares {
+		row := z.RawRowView(j)
+		squares[j] = floats.Dot(row, row)
+	}
+	const chunk = 256 // queries at a time
+	nq, r := q.Dims()
+	for low := 0; low < nq; low += chunk {
+		high := min(low+chunk, nq)
+		dots := matrix.Mul(q.Slice(low, high, 0, r), z.T())
+		for i := low; i < high; i++ {
+			query := q.RawRowView(i)
+			own := floats.Dot(query, query)
+			for j, dot := range dots.RawRowView(i - low) {
+				list := lists[i]
+				// The sum tells what is far; the difference of the rows decides.
+				if size := own + squares[j]; len(list) == k && size-2*dot > list[k-1].SqDist+1e-9*size {
+					continue
+				}
+				sq := metric.Euclidean{}.SqDist(query, z.RawRowView(j))
+				if len(list) == k && sq >= list[k-1].SqDist {
+					continue
+				}
+				at, _ := slices.BinarySearchFunc(list, sq, func(a Neighbour, sq float64) int {
+					if a.SqDist <= sq {
+						return -1
+					}
+					return 1
+				})
+				list = slices.Insert(list, at, Neighbour{top + j, sq})
+				lists[i] = list[:min(len(list), k)]
+			}
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/abandon"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/vectors"
+)
+
+// VectorPlan says how a VectorRecipe is evaluated.
+type VectorPlan struct {
+	// K is the number of neighbours among which similar items are looked for; 0 means 10.
+	K int
+	// Share is the share of items that is held out, more than 0 and less than 1; 0 means 0.3.
+	Share float64
+	// Splits is how often items are divided anew, at most MaxRepeats; 0 means 10.
+	Splits int
+	// Seed is the origin of the divisions; 0 means 1.
+	Seed uint64
+	// Progress is told of splits.
+	Progress Progress
+}
+
+// Resolved returns p with its defaults filled in.
+func (p VectorPlan) Resolved() VectorPlan {
+	p.K, p.Share, p.Splits, p.Seed = cmp.Or(p.K, 10), cmp.Or(p.Share, 0.3), cmp.Or(p.Splits, 10), cmp.Or(p.Seed, 1)
+	return p
+}
+
+func (p VectorPlan) check() error {
+	switch {
+	case p.K < 1:
+		return notAllowed("k: %d is not allowed, want at least 1", p.K)
+	case !(p.Share > 0 && p.Share < 1):
+		return notAllowed("test-share: %v is not allowed, want more than 0 and less than 1", p.Share)
+	case p.Splits < 1 || p.Splits > MaxRepeats:
+		return notAllowed("splits: %d is not allowed, want 1 to %d", p.Splits, MaxRepeats)
+	}
+	return nil
+}
+
+// VectorScore is what one distance gets on held-out items; each slice has a number per split, the summaries their mean and
+// its interval.
+type VectorScore struct {
+	// AUC is the share of pairs of held-out pairs, a similar and a dissimilar one, of which the similar one is nearer; a tie counts half.
+	AUC []float64
+	// Error is the share of held-out pairs on the wrong side of the threshold that is best on the training pairs.
+	Error []float64
+	// Recall is the mean, over held-out items with similar ones among these, of the share of these that is among their K nearest held-out items.
+	Recall                                  []float64
+	AUCSummary, ErrorSummary, RecallSummary judge.Summary
+}
+
+// VectorEvaluation is what EvaluateVectors found.
+type VectorEvaluation struct {
+	Recipe VectorRecipe // resolved
+	Plan   VectorPlan   // resolved
+	// Items is the number of vectors that pairs name; Similar and Dissimilar are numbers of pairs.
+	Items, Similar, Dissimilar int
+	// Train, Test and Dropped are the numbers of pairs of each split within either part, and across.
+	Train, Test, Dropped []int
+	// Learner, Euclidean and Cosine are scores on the same splits, OverEuclidean and OverCosine the differences of the learner's from theirs.
+	Learner, Euclidean, Cosine VectorScore
+	OverEuclidean, OverCosine  VectorScore
+	// Notes are warnings on what the numbers mean.
+	Notes []string
+}
+
+// EvaluateVectors estimates what a recipe is worth on items of which it has seen no pair. In each split a share of the items that pairs name
+// is held out. The metric is learned from pairs of two other items and judged by pairs of two held-out ones, beside the Euclidean distance and the
+// one between vectors of length 1, which orders as cosine does. Pairs across are dropped. Splits run in parallel.
+//
+// An interval is the corrected resampled one (see judge.SummarizeResampled), with the ratio of the numbers of items.
+//
+// It returns the errors of FitVectors, naming the split; an *OptionError for a plan that is not allowed; and an error if a split has no similar or no
+// dissimilar pair on either side.
+func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p VectorPlan) (*VectorEvaluation, error) {
+	r, entry, values, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
+	p = p.Resolved()
+	if err := cmp.Or(p.check(), r.checkRank(f.Dim())); err != nil {
+		return nil, err
+	}
+	all, err := readNamed(f, links)
+	if err != nil {
+		return nil, err
+	}
+	e := &VectorEvaluation{Recipe: r, Plan: p}
+	e.Items, _ = all.x.Dims()
+	for _, l := range links {
+		if l.Label == metric.Similar {
+			e.Similar++
+		}
+	}
+	e.Dissimilar = len(links) - e.Similar
+	held := int(math.Ceil(p.Share * float64(e.Items)))
+	if held < 2 || e.Items-held < 2 {
+		return nil, notAllowed("test-share: %v of %d items leaves less than 2 on a side", p.Share, e.Items)
+	}
+	if err := limits.Check(fmt.Sprintf("%d splits", p.Splits), limits.Floats(18, p.Splits)); err != nil {
+		return nil, notAllowed("splits: %w", err)
+	}
+	e.Train, e.Test, e.Dropped = make([]int, p.Splits), make([]int, p.Splits), make([]int, p.Splits)
+	scores := []*VectorScore{&e.Learner, &e.Euclidean, &e.Cosine, &e.OverEuclidean, &e.OverCosine}
+	for _, s := range scores {
+		s.AUC, s.Error, s.Recall = make([]float64, p.Splits), make([]float64, p.Splits), make([]float64, p.Splits)
+	}
+	if err := parallel(ctx, p.Splits, p.Progress, func(ctx context.Context, s int) error {
+		rng := experiment.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
+		out := make([]bool, e.Items)
+		for _, i := range rng.Perm(e.Items)[:held] {
+			out[i] = true
+		}
+		train, test := all.part(out, false), all.part(out, true)
+		e.Train[s], e.Test[s] = len(train.links), len(test.links)
+		e.Dropped[s] = len(links) - len(train.links) - len(test.links)
+		if err := cmp.Or(train.both("training"), test.both("held-out")); err != nil {
+			return fmt.Errorf("model: split %d: %w", s+1, err)
+		}
+		_, err := abandon.Do(ctx, "model", func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, e.split(ctx, train, test, s, fittingVectors{r, entry, values})
+		})
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("split %d: %w", s+1, err)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	e.OverEuclidean.minus(&e.Learner, &e.Euclidean)
+	e.OverCosine.minus(&e.Learner, &e.Cosine)
+	ratio := float64(held) / float64(e.Items-held)
+	for _, s := range scores {
+		s.AUCSummary, s.ErrorSummary = judge.SummarizeResampled(s.AUC, ratio), judge.SummarizeResampled(s.Error, ratio)
+		s.RecallSummary = judge.SummarizeResampled(s.Recall, ratio)
+	}
+	if p.Splits < judge.MinTrials {
+		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
+	}
+	return e, nil
+}
+
+func (s *VectorScore) minus(a, b *VectorScore) {
+	s.AUC, s.Error, s.Recall = judge.Minus(a.AUC, b.AUC), judge.Minus(a.Error, b.Error), judge.Minus(a.Recall, b.Recall)
+}
+
+// part returns the pairs of which both items are held out, or neither, and the vectors of these pairs.
+func (n *namedPairs) part(out []bool, held bool) *namedPairs {
+	place := make([]int, len(out))
+	var rows []int
+	p := &namedPairs{}
+	for _, l := range n.links {
+		if out[l.I] != held || out[l.J] != held {
+			continue
+		}
+		for _, i := range []*int{&l.I, &l.J} {
+			if place[*i] == 0 {
+				rows = append(rows, *i)
+				place[*i] = len(rows)
+			}
+			*i = place[*i] - 1
+		}
+		p.links = append(p.links, l)
+	}
+	if len(rows) > 0 {
+		_, d := n.x.Dims()
+		p.x = mat.NewDense(len(rows), d, nil)
+		for k, i := range rows {
+			p.x.SetRow(k, n.x.RawRowView(i))
+		}
+	}
+	return p
+}
+
+// both returns an error unless there are similar and dissimilar pairs.
+func (n *namedPairs) both(what string) error {
+	for _, label := range []metric.Label{metric.Similar, metric.Dissimilar} {
+		if !slices.ContainsFunc(n.links, func(l metric.Link) bool { return l.Label == label }) {
+			return fmt.Errorf("no %s pair is %s: more pairs, or another share of items to hold out, may help", what, map[metric.Label]string{metric.Similar: "similar", metric.Dissimilar: "dissimilar"}[label])
+		}
+	}
+	return nil
+}
+
+// fittingVectors is how each split fits.
+type fittingVectors struct {
+	recipe VectorRecipe // resolved
+	entry  catalog.Entry
+	values catalog.Values
+}
+
+// split learns and judges split s.
+func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s int, f fittingVectors) error {
+	for _, baseline := range []struct {
+		score *VectorScore
+		unit  bool
+	}{{&e.Euclidean, false}, {&e.Cosine, true}} {
+		a, b := train.x, test.x
+		if baseline.unit {
+			a, b = mat.DenseCopyOf(a), mat.DenseCopyOf(b)
+			toUnit(a)
+			toUnit(b)
+		}
+		threshold, _ := bestThreshold(sqDistsOf(a, train.links), train.links)
+		if err := baseline.score.judge(ctx, b, test.links, threshold, e.Plan.K, s); err != nil {
+			return err
+		}
+	}
+	if f.recipe.Unit {
+		toUnit(train.x)
+	}
+	m, err := fitNamed(ctx, train, f.recipe, f.entry, f.values, nil)
+	if err != nil {
+		return err
+	}
+	z, err := m.Embed(test.x)
+	if err != nil {
+		return err
+	}
+	return e.Learner.judge(ctx, z, test.links, m.threshold, e.Plan.K, s)
+}
+
+// judge sets the numbers of split s, for held-out items with coordinates z.
+func (v *VectorScore) judge(ctx context.Context, z *mat.Dense, links []metric.Link, threshold float64, k, s int) error {
+	sq := sqDistsOf(z, links)
+	wrong := 0
+	for i, l := range links {
+		if (sq[i] <= threshold) != (l.Label == metric.Similar) {
+			wrong++
+		}
+	}
+	v.Error[s] = float64(wrong) / float64(len(links))
+	v.AUC[s] = auc(sq, links)
+	var err error
+	v.Recall[s], err = recall(ctx, z, links, k)
+	return err
+}
+
+// auc returns the share of pairs of a similar and a dissimilar link of which the similar one has the smaller sq; a tie counts half. Both kinds are there.
+func auc(sq []float64, links []metric.Link) float64 {
+	order := make([]int, len(sq))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(sq[i], sq[j]) })
+	var similar, other, won float64
+	for k := 0; k < len(order); {
+		at := sq[order[k]]
+		var same, different float64
+		for ; k < len(order) && sq[order[k]] == at; k++ {
+			if links[order[k]].Label == metric.Similar {
+				same++
+			} else {
+				different++
+			}
+		}
+		won += different * (similar + same/2)
+		similar += same
+		other += different
+	}
+	return won / (similar * other)
+}
+
+// recall returns the mean share of the similar items of an item that is among its k nearest rows of z, or all others if these are fewer.
+func recall(ctx context.Context, z *mat.Dense, links []metric.Link, k int) (float64, error) {
+	n, r := z.Dims()
+	alike := make([]map[int]bool, n)
+	for _, l := range links {
+		if l.Label != metric.Similar {
+			continue
+		}
+		for _, p := range [][2]int{{l.I, l.J}, {l.J, l.I}} {
+			if alike[p[0]] == nil {
+				alike[p[0]] = map[int]bool{}
+			}
+			alike[p[0]][p[1]] = true
+		}
+	}
+	var asked []int
+	for i, a := range alike {
+		if a != nil {
+			asked = append(asked, i)
+		}
+	}
+	knn, err := nearest.NewKNN(metric.Euclidean{}, z, make([]int, n), nearest.KNNOptions{})
+	if err != nil {
+		return 0, err
+	}
+	k = min(k, n-1)
+	queries := mat.NewDense(len(asked), r, nil)
+	for q, i := range asked {
+		queries.SetRow(q, z.RawRowView(i))
+	}
+	found, err := knn.Neighbours(ctx, queries, k+1) // one of them is the item itself, or as near
+	if err != nil {
+		return 0, err
+	}
+	var sum float64
+	for q, i := range asked {
+		hits, seen := 0, 0
+		for _, nb := range found[q] {
+			if nb.Index == i || seen == k {
+				continue
+			}
+			seen++
+			if alike[i][nb.Index] {
+				hits++
+			}
+		}
+		sum += float64(hits) / float64(len(alike[i]))
+	}
+	return sum / float64(len(asked)), nil
+}
