@@ -86,7 +86,7 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 					}
 				} else {
 					var columns model.Columns
-					if recipe, columns, err = f.recipe(c, args[0]); err == nil {
+					if recipe, columns, err = f.recipe(c, args[0], false); err == nil {
 						d, err = a.readLabelled(c.Context(), args[0], f.rows, columns, recipe.ImputeMean)
 					}
 				}

@@ -42,6 +42,10 @@ than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
 one, too. Rows of a regular file are counted first; from a pipe the table takes
 twice its memory for a moment.
 
+pca, lsa and other learners of the rows alone fit tables without classes: leave out
+--label, and --drop columns that are no features. Classes are names; to learn from a
+number to predict (regression) is out of scope.
+
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
 is divided by 1.
@@ -53,7 +57,7 @@ func (a *app) fitCommand() *cobra.Command {
 	var out fitOutputs
 	var g gramFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv --label COLUMN | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv [--label COLUMN] | DATA.svm | --gram K0.csv {--constraints C.jsonl | --labels L.csv}} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
 			aboutTables + "\n\n" + aboutGram + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
@@ -66,7 +70,7 @@ func (a *app) fitCommand() *cobra.Command {
 				}
 				return a.fitGram(c, &f, out.model, &g)
 			}
-			recipe, columns, err := f.recipe(c, args[0])
+			recipe, columns, err := f.recipe(c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -229,7 +233,7 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 		names = append(names, e.Name)
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
-	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number")
+	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
@@ -253,8 +257,8 @@ func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return nil, cobra.ShellCompDirectiveDefault // files
 }
 
-// recipe turns the flags into a recipe for a table with all defaults.
-func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, model.Columns, error) {
+// recipe turns the flags into a recipe for a table with all defaults. If unsupervised is true, the learner may do without labels.
+func (f *recipeFlags) recipe(c *cobra.Command, table string, unsupervised bool) (model.Recipe, model.Columns, error) {
 	fail := func(err error) (model.Recipe, model.Columns, error) {
 		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
@@ -265,7 +269,7 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
-	if f.label == "" && !f.rows.sparse {
+	if c.Flags().Changed("label") && f.label == "" {
 		return fail(errors.New("flag --label: no column given, want its name or number"))
 	}
 	if f.learner == "" {
@@ -295,7 +299,11 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if err != nil {
 		return fail(err)
 	}
-	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop}, nil
+	unlabelled := f.label == "" && !f.rows.sparse
+	if unlabelled && (r.NeedsLabels() || !unsupervised) {
+		return fail(errors.New("flag --label: no column given, want its name or number"))
+	}
+	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop, Unlabelled: unlabelled}, nil
 }
 
 // parseParams reads the values of --param.
@@ -539,8 +547,11 @@ func (a *app) printFit(path string, d *model.Data, m *model.Model) error {
 	var b strings.Builder
 	n, width := d.Dims()
 	classes, counts := m.Classes()
-	fmt.Fprintf(&b, "%s: %s, %s, %s: %s\n", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"), countClasses(len(classes)), classCounts(classes, counts))
-	fmt.Fprintf(&b, "%s\n", describe(r))
+	fmt.Fprintf(&b, "%s: %s, %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
+	if len(classes) > 0 {
+		fmt.Fprintf(&b, ", %s: %s", countClasses(len(classes)), classCounts(classes, counts))
+	}
+	fmt.Fprintf(&b, "\n%s\n", describe(r))
 	if rep.Imputed > 0 {
 		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural.Of(rep.Imputed, "missing cell"))
 	}

@@ -204,7 +204,10 @@ func (a *app) trainNear(ctx context.Context, f *nearFlags, m *model.Model, o *an
 		return err
 	}
 	if o.classes && d.Labels == nil {
-		return fmt.Errorf("%s: %w: column %s is not there or empty", f.train, model.ErrUnlabelled, m.Layout().Label)
+		if label := m.Layout().Label; label != "" {
+			return fmt.Errorf("%s: %w: column %s is not there or empty", f.train, model.ErrUnlabelled, label)
+		}
+		return fmt.Errorf("%s: %w: the model was fitted without --label", f.train, model.ErrUnlabelled)
 	}
 	if f.id != "" {
 		n, _ := d.Dims()

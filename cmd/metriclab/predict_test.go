@@ -134,3 +134,35 @@ func TestLearnSaveEvery(t *testing.T) {
 		t.Errorf("the file is not the learner after 4 lines:\n%s\nwant\n%s", readTest(t, path), want)
 	}
 }
+
+// A table without classes: pca fits it, and others say what they need.
+func TestUnlabelled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeTest(t, "bare.csv", "x,y\n0,1\n1,3\n2,2\n5,1\n")
+	c := newCommand(toys(nil))
+	for _, line := range []string{
+		"fit bare.csv --learner pca --out m.json",
+		"transform bare.csv --model m.json --out z.csv",
+		"plot bare.csv --model m.json --out p.svg",
+		"plot --metric m.json --out q.svg",
+		"neighbours bare.csv --model m.json --train bare.csv --k 1 --out n.csv",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
+		}
+	}
+	if z := readTest(t, "z.csv"); !strings.HasPrefix(z, "z1,") {
+		t.Errorf("coordinates %s", z)
+	}
+	for line, want := range map[string]string{
+		"fit bare.csv --learner lmnn --out l.json":                  "flag --label: no column given",
+		"evaluate bare.csv --learner pca":                           "flag --label: no column given",
+		"evaluate bare.csv --model m.json":                          "has no labels",
+		"predict bare.csv --model m.json --train bare.csv --k 1":    "the training rows have no classes to predict",
+		"fit bare.csv --learner pca --drop x --drop y --out l.json": "no column is left as a feature",
+	} {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
+		}
+	}
+}

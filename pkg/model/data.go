@@ -38,7 +38,8 @@ type Layout struct {
 	Header bool `json:"header"`
 	// Width is the number of columns of the training file: more than there are
 	// features, for one column holds the labels.
-	Width    int      `json:"width"`
+	Width int `json:"width"`
+	// Label is the column of the class; "" if the training file has none.
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
 }
@@ -54,6 +55,8 @@ type Columns struct {
 	Header datasets.Header
 	Label  string
 	Drop   []string
+	// Unlabelled says that no column holds classes. Label is then "".
+	Unlabelled bool
 }
 
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
@@ -66,24 +69,31 @@ type Columns struct {
 // memory is that of X and the labels; of other readers it is twice that for a moment. X and the labels are
 // refused where they do not fit limits.Memory, before they are read if their rows could be counted.
 func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
-	if c.Label == "" {
+	if (c.Label == "") != c.Unlabelled {
 		return nil, notAllowed("label: no column given, want its name or number")
 	}
 	rows, err := countRows(r)
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
+	text := c.Drop
+	if !c.Unlabelled {
+		text = append([]string{c.Label}, c.Drop...)
+	}
+	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: text})
 	if err != nil {
 		return nil, err
 	}
 	used := make([]bool, t.Width())
-	label, err := t.Column(c.Label)
-	if err != nil {
-		return nil, err
+	label := -1
+	d := &Data{Name: name, Layout: Layout{Header: t.Header != nil, Width: t.Width()}}
+	if !c.Unlabelled {
+		if label, err = t.Column(c.Label); err != nil {
+			return nil, err
+		}
+		used[label] = true
+		d.Layout.Label = t.ColumnName(label)
 	}
-	used[label] = true
-	d := &Data{Name: name}
 	for _, column := range c.Drop {
 		j, err := t.Column(column)
 		if err != nil {
@@ -97,7 +107,6 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		}
 		used[j] = true
 	}
-	d.Layout = Layout{Header: t.Header != nil, Width: t.Width(), Label: t.ColumnName(label)}
 	var features []int
 	for j := range used {
 		if !used[j] {
@@ -170,7 +179,7 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		for j, name := range t.Header {
 			at[name] = j
 		}
-		if j, ok := at[l.Label]; ok {
+		if j, ok := at[l.Label]; ok && l.Label != "" {
 			label = j
 		}
 		for _, name := range l.Features {
@@ -195,12 +204,19 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 	if t.Width() != l.Width {
 		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(l.Features))
 	}
-	for _, number := range append([]string{l.Label}, l.Features...) {
+	numbers := l.Features
+	if l.Label != "" {
+		numbers = append([]string{l.Label}, l.Features...)
+	}
+	for _, number := range numbers {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > l.Width {
 			return nil, 0, fmt.Errorf("model: column %q of a model without header is no number from 1 to %d", number, l.Width)
 		}
 		features = append(features, n-1)
+	}
+	if l.Label == "" {
+		return features, -1, nil
 	}
 	return features[1:], features[0], nil
 }
@@ -218,6 +234,9 @@ func (l Layout) LabelName() string {
 func (l Layout) check(d int) error {
 	if len(l.Features) != d {
 		return fmt.Errorf("%d names for %d features", len(l.Features), d)
+	}
+	if l.Label == "" && d > 0 && l.Width == d { // no column but features
+		l.Width++
 	}
 	if d == 0 || l.Width <= d || l.Width > math.MaxInt32 {
 		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature and one of labels", l.Width, d, d+1, math.MaxInt32)
@@ -253,11 +272,16 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted. It panics if d is nil or has no rows.
-func (d *Data) check() error {
+// check returns an error unless d can be fitted, without labels if unlabelled is true. It panics if d is nil or has no rows.
+func (d *Data) check(unlabelled bool) error {
 	d.given()
 	n, width := d.Dims()
 	switch {
+	case d.Labels == nil && unlabelled:
+		if err := d.Layout.check(width); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+		return nil
 	case d.Labels == nil:
 		return fmt.Errorf("model: %s has no labels", d.Name)
 	case len(d.Labels) != n:

@@ -132,7 +132,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(false); err != nil {
 		return nil, err
 	}
 	return evaluate(ctx, d, fitting{r, entry, values}, metric.Euclidean{}, p)

@@ -77,6 +77,12 @@ type Recipe struct {
 	Raw bool `json:"raw"`
 }
 
+// NeedsLabels reports whether the learner of r, which must be resolved, learns from classes: pca and others of feedback catalog.Data do without.
+func (r Recipe) NeedsLabels() bool {
+	e, err := catalog.FindIn(Learners(), r.Learner)
+	return err != nil || e.Feedback != catalog.Data
+}
+
 // OptionError says that a choice of the caller, in a Recipe, Plan or Columns, is
 // not allowed, and what is.
 type OptionError struct{ err error }
@@ -174,7 +180,7 @@ type Progress func(done, total int)
 // that learners see the same pairs.
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
-// has no labels or one class only, if a cell is missing and must not be, if a
+// has no labels and the recipe needs them (see Recipe.NeedsLabels) or has one class only, if a cell is missing and must not be, if a
 // column has no cell at all, and the errors of the learner; and one that wraps ctx's
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
@@ -195,11 +201,16 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(e.Feedback == catalog.Data); err != nil {
 		return nil, err
 	}
-	classes, y := datasets.Classes(d.Labels)
-	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
+	n, _ := d.Dims()
+	m := &Model{recipe: r, learner: e.Version, layout: d.Layout.clone(), counts: make([]int, 1)}
+	y := make([]int, n) // rows without labels count as of one class, without a name
+	if d.Labels != nil {
+		m.classes, y = datasets.Classes(d.Labels)
+		m.counts = make([]int, len(m.classes))
+	}
 	for _, c := range y {
 		m.counts[c]++
 	}

@@ -278,3 +278,65 @@ func TestNeighbourhoodErrors(t *testing.T) {
 		}
 	}
 }
+
+// A table without classes is fitted by learners of the rows alone, to the same coordinates, and by no other.
+func TestUnlabelled(t *testing.T) {
+	d := blobs(8, 30, 2, 3)
+	for _, header := range []bool{true, false} {
+		for _, e := range model.Learners() {
+			text := asCSV(d, false)
+			if !header {
+				_, text, _ = strings.Cut(text, "\n")
+			}
+			bare, err := model.Read(strings.NewReader(text), "bare.csv", model.Columns{Unlabelled: true}, false)
+			if err != nil || bare.Labels != nil || bare.Layout.Header != header {
+				t.Fatalf("header %t: %v, %v", header, bare, err)
+			}
+			m, err := model.Fit(context.Background(), bare, small(e), nil)
+			if small(e).NeedsLabels() {
+				if err == nil || !strings.Contains(err.Error(), "bare.csv has no labels") {
+					t.Errorf("%s: %v", e.Name, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", e.Name, err)
+			}
+			var file strings.Builder
+			if err := m.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			if m, err = model.Load(strings.NewReader(file.String())); err != nil {
+				t.Fatalf("%s: %v", e.Name, err)
+			}
+			again, err := m.Read(strings.NewReader(text), "bare.csv")
+			if err != nil {
+				t.Fatalf("%s: %v", e.Name, err)
+			}
+			z, err := m.Embed(again.X)
+			if err != nil {
+				t.Fatalf("%s: %v", e.Name, err)
+			}
+			want, err := fit(t, d, small(e)).Embed(d.X)
+			if err != nil || !mat.EqualApprox(z, want, 1e-9) {
+				t.Errorf("%s: other coordinates than with labels, %v", e.Name, err)
+			}
+			if _, err := m.Plot(again); err != nil {
+				t.Errorf("%s: %v", e.Name, err)
+			}
+		}
+	}
+	if _, err := model.Read(strings.NewReader("a,b\n1,2\n"), "x.csv", model.Columns{Label: "a", Unlabelled: true}, false); err == nil {
+		t.Error("a label of no label passes")
+	}
+	// Without a header, columns that are dropped are found again by their numbers.
+	bare, err := model.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv", model.Columns{Unlabelled: true, Drop: []string{"1"}, Header: datasets.HeaderNo}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fit(t, bare, model.Recipe{Learner: "pca"})
+	again, err := m.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv")
+	if err != nil || again.Labels != nil || !mat.Equal(again.X, bare.X) {
+		t.Errorf("%v, %v", again, err)
+	}
+}

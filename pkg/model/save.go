@@ -107,13 +107,14 @@ func (m *Model) check() error {
 		}
 		rows += c
 	}
+	unlabelled := len(m.classes) == 0 && len(m.counts) == 1 && !m.recipe.NeedsLabels() // counts holds the number of rows
 	switch {
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Pairs < 0 || m.recipe.Passes < 0 || m.recipe.Seed == 0:
 		return fmt.Errorf("recipe %+v is not complete", m.recipe)
 	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0:
 		return fmt.Errorf("%d pairs, %d passes, version %d of the learner: want at most %d, %d, and a version ≥ 0",
 			m.recipe.Pairs, m.recipe.Passes, m.learner, MaxPairs, MaxPasses)
-	case len(m.classes) < 2 || len(m.counts) != len(m.classes):
+	case !unlabelled && (len(m.classes) < 2 || len(m.counts) != len(m.classes)):
 		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
 	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")
