@@ -296,8 +296,8 @@ func TestCLIDocs(t *testing.T) {
 func TestOverviewIsTrue(t *testing.T) {
 	root := newCommand(toys(nil)).app.root()
 	found := regexp.MustCompile(`(?m)^  metriclab (.*?)  `).FindAllStringSubmatch(overview, -1)
-	if want := strings.Count(overview, "\n") - 2; len(found) != want || want > 15 {
-		t.Fatalf("%d commands on %d lines, want at most 15 and one per line between the first and the last", len(found), want)
+	if want := strings.Count(overview, "\n") - 2; len(found) != want || want > 18 {
+		t.Fatalf("%d commands on %d lines, want at most 18 and one per line between the first and the last", len(found), want)
 	}
 	for _, m := range found {
 		c, rest, err := root.Find(strings.Fields(m[1]))
