@@ -161,7 +161,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -181,6 +181,8 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab compare DATA.csv         learners ranked by it, and which to take
   metriclab transform DATA.csv       the table embedded by a fitted metric
   metriclab plot DATA.csv            the same, drawn
+  metriclab predict NEW.csv          the classes of new rows, by their nearest training rows
+  metriclab neighbours NEW.csv       the nearest training rows of new rows
   metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction
   metriclab version                  what this program was built from
 Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 3 missing, 130 interrupted.

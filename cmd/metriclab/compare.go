@@ -82,6 +82,9 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 			if err != nil {
 				return err
 			}
+			if columns.Unlabelled {
+				return errNoLabel
+			}
 			p := model.Comparing{
 				Plan:       model.Plan{Ks: ks, Folds: folds, Repeats: repeats},
 				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU,

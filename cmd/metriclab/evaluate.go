@@ -122,7 +122,7 @@ compare with it: no answer to a question is seen while another is tested. A coin
 					}
 				} else {
 					var columns model.Columns
-					if recipe, columns, err = f.recipe(c, args[0]); err == nil {
+					if recipe, columns, err = f.recipe(c, args[0], false); err == nil {
 						d, err = a.readLabelled(c.Context(), args[0], f.rows, columns, recipe.ImputeMean)
 					}
 				}

@@ -44,6 +44,10 @@ one, too. Rows of a regular file are counted first; from a pipe the table takes
 twice its memory for a moment. A fit that takes more than --max-memory by a rough
 estimate is refused before it starts, and one that takes long is told of.
 
+pca, lsa and other learners of the rows alone fit tables without classes: leave out
+--label, and --drop columns that are no features. Classes are names; to learn from a
+number to predict (regression) is out of scope.
+
 Unless --no-standardise is given, each feature has its mean subtracted and is
 divided by its standard deviation, both over the training rows; a constant feature
 is divided by 1.
@@ -57,7 +61,7 @@ func (a *app) fitCommand() *cobra.Command {
 	var v vectorFlags
 	var compared tripletFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv {--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN} | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv [--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN] | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
 			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
@@ -84,7 +88,7 @@ func (a *app) fitCommand() *cobra.Command {
 				}
 				return a.fitGram(c, &f, out.model, &g)
 			}
-			recipe, columns, err := f.recipe(c, args[0])
+			recipe, columns, err := f.recipe(c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -297,7 +301,7 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 
 // addTable adds the flags without those of one learner.
 func (f *recipeFlags) addTable(c *cobra.Command) {
-	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number")
+	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
@@ -318,8 +322,10 @@ func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return nil, cobra.ShellCompDirectiveDefault // files
 }
 
-// recipe turns the flags into a recipe for a table with all defaults.
-func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, model.Columns, error) {
+var errNoLabel = usageError{errors.New("flag --label: no column given, want its name or number")}
+
+// recipe turns the flags into a recipe for a table with all defaults. If unsupervised is true, the learner may do without labels.
+func (f *recipeFlags) recipe(c *cobra.Command, table string, unsupervised bool) (model.Recipe, model.Columns, error) {
 	fail := func(err error) (model.Recipe, model.Columns, error) {
 		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
@@ -343,6 +349,9 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if r, err = r.Resolved(); err != nil {
 		return fail(err)
 	}
+	if columns.Unlabelled && (r.NeedsLabels() || !unsupervised) {
+		return model.Recipe{}, model.Columns{}, errNoLabel
+	}
 	return r, columns, nil
 }
 
@@ -354,12 +363,8 @@ func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 	if err != nil {
 		return err
 	}
-	given, err := f.given(c)
-	if err != nil {
-		return err
-	}
-	if f.label == "" && !f.rows.sparse && given == "" {
-		return usageError{errors.New("flag --label: no column given, want its name or number")}
+	if c.Flags().Changed("label") && f.label == "" {
+		return errNoLabel
 	}
 	return nil
 }
@@ -387,7 +392,7 @@ func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error
 		return model.Recipe{}, model.Columns{}, err
 	}
 	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},
-		model.Columns{Header: header, Label: f.label, Unlabelled: given != "", Chunklets: f.known.chunklets, Drop: f.drop}, nil
+		model.Columns{Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse, Chunklets: f.known.chunklets, Drop: f.drop}, nil
 }
 
 // parseParams reads the values of --param.

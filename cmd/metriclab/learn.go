@@ -52,7 +52,9 @@ exit code 1. Empty lines are passed over. A label or an object may be written 1.
 --save writes the learner when the command ends, be it at the end of input, at a
 bad line, at Ctrl-C, or because nobody reads the answers any more; the file is
 replaced as a whole or stays as it was. After the last of these it also holds
-lines whose answers were not read. --load goes on with a saved learner, bit for
+lines whose answers were not read. --save-every n saves after every n-th accepted
+line, too: what kills the command at once loses less than n accepted lines. Each save
+writes the whole learner to the disk, so that a small n is slow. --load goes on with a saved learner, bit for
 bit; both may name the same file.
 
 Exit codes: 0 all is well; 1 a line was bad, an answer could not be written, or
@@ -82,6 +84,7 @@ type learnFlags struct {
 	params              []string
 	dim, objects        int
 	stateEvery, maxLine int
+	saveEvery           int
 	skipBad             bool
 	vectors             vectorFlags
 }
@@ -105,6 +108,7 @@ func (a *app) learnCommand() *cobra.Command {
 	c.Flags().StringVar(&f.load, "load", "", "file of a saved learner to go on with, instead of --learner")
 	c.Flags().StringVar(&f.save, "save", "", "file for the learner when the command ends")
 	f.vectors.add(c)
+	c.Flags().IntVar(&f.saveEvery, "save-every", 0, "save after every n-th accepted line too, with --save (default: only when the command ends)")
 	c.ValidArgsFunction = cobra.NoFileCompletions
 	completeFlag(c, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
 	return c
@@ -140,7 +144,7 @@ func onlineLearners(entries []catalog.Entry) string {
 
 // learn runs a session from standard input to standard output.
 func (a *app) learn(c *cobra.Command, f *learnFlags) error {
-	if err := atLeastOne(c, "dim", f.dim, "objects", f.objects, "state-every", f.stateEvery, "max-line", f.maxLine); err != nil {
+	if err := atLeastOne(c, "dim", f.dim, "objects", f.objects, "state-every", f.stateEvery, "max-line", f.maxLine, "save-every", f.saveEvery); err != nil {
 		return err
 	}
 	o := lines.Options{Dim: f.dim, Objects: f.objects, StateEvery: f.stateEvery}
@@ -160,7 +164,19 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 		}
 		defer o.Vectors.File.Close()
 	}
-	s, err := f.session(c, o)
+	if f.saveEvery > 0 && !c.Flags().Changed("save") {
+		return usageError{errors.New("flag --save-every: only together with --save, which names the file")}
+	}
+	var s *lines.Session
+	if f.saveEvery > 0 {
+		o.Accepted = func(n int) error {
+			if n%f.saveEvery != 0 {
+				return nil
+			}
+			return persist.WriteFile(f.save, s)
+		}
+	}
+	s, err = f.session(c, o)
 	if err != nil {
 		return err
 	}

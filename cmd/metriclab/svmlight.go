@@ -92,3 +92,11 @@ func (t tableFormat) explained(err error) error {
 	}
 	return err
 }
+
+// forModel is an error of rows that were read for a model, with what to do.
+func (t tableFormat) forModel(err error) error {
+	if errors.Is(err, datasets.ErrMissingCell) {
+		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	}
+	return tableError(t.explained(err))
+}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 
 	"metriclab/pkg/model"
@@ -54,3 +56,41 @@ func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
 }
 
 func (t *tableFile) Close() error { return t.f.Close() }
+
+// eachOf calls do with each value of a sequence, until an error. A read may wait for ever, so the sequence is left where it is once ctx is done;
+// do is called on the goroutine of the caller, who may write.
+func eachOf[T any](ctx context.Context, sequence iter.Seq2[T, error], do func(T) error) error {
+	type result struct {
+		value T
+		err   error
+	}
+	results := make(chan result)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer close(results)
+		for value, err := range sequence {
+			select {
+			case results <- result{value, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case r, more := <-results:
+			if !more {
+				return ctx.Err()
+			}
+			if r.err != nil {
+				return r.err
+			}
+			if err := do(r.value); err != nil {
+				return err
+			}
+		}
+	}
+}

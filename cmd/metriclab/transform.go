@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/atomicfile"
-	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
 	"metriclab/pkg/vectors"
 )
@@ -196,55 +195,25 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	if !silent {
 		e.table.tell = progress
 	}
-	// A read may wait for ever, so it is left where it is once ctx is done. What is written is written here.
-	type result struct {
-		block *model.Embedded
-		err   error
+	sequence := e.model.EmbedCSV(e.table, e.path)
+	if e.rows.sparse {
+		sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
 	}
-	results := make(chan result)
-	ctx, cancel := context.WithCancel(e.ctx)
-	defer cancel()
-	go func() {
-		defer close(results)
-		sequence := e.model.EmbedCSV(e.table, e.path)
-		if e.rows.sparse {
-			sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
-		}
-		for block, err := range sequence {
-			select {
-			case results <- result{block, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
 	rows := 0
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case r, more := <-results:
-			switch {
-			case !more:
-				return ctx.Err()
-			case errors.Is(r.err, datasets.ErrMissingCell):
-				return fmt.Errorf("%w; the model was fitted without --impute mean", r.err)
-			case r.err != nil:
-				return tableError(e.rows.explained(r.err))
-			}
-			if !e.told {
-				e.app.leftOut(e.path, r.block.Unused)
-				e.told = true
-			}
-			if err := do(r.block); err != nil {
-				return err
-			}
-			n, _ := r.block.Z.Dims()
-			if rows += n; e.table.size == 0 && !silent {
-				progress(rows, 0)
-			}
+	return e.rows.forModel(eachOf(e.ctx, sequence, func(b *model.Embedded) error {
+		if !e.told {
+			e.app.leftOut(e.path, b.Unused)
+			e.told = true
 		}
-	}
+		if err := do(b); err != nil {
+			return err
+		}
+		n, _ := b.Z.Dims()
+		if rows += n; e.table.size == 0 && !silent {
+			progress(rows, 0)
+		}
+		return nil
+	}))
 }
 
 // toFiles writes the files that are wanted.

@@ -138,7 +138,7 @@ func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Compar
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(""); err != nil {
+	if err := d.check("", true); err != nil {
 		return nil, err
 	}
 	return compare(ctx, d, fits, others, p)

@@ -44,7 +44,7 @@ type Layout struct {
 	// Width is the number of columns of the training file: more than there are
 	// features if one column holds the labels.
 	Width int `json:"width"`
-	// Label is the column of labels, "" if there is none.
+	// Label is the column of the class; "" if the training file has none.
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
 }
@@ -290,15 +290,15 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted, by its Links if they are given. It panics if d is nil or has no rows.
-func (d *Data) check(given string) error {
+// check returns an error unless d can be fitted, by its Links if they are given, without labels if the learner needs none. It panics if d is nil or has no rows.
+func (d *Data) check(given string, labels bool) error {
 	d.given()
 	linked := given != ""
 	n, width := d.Dims()
 	switch {
 	case linked != (d.Links != nil):
 		return notAllowed("given: the recipe says %q, but the data have %d links", given, len(d.Links))
-	case d.Labels == nil && !linked:
+	case d.Labels == nil && labels:
 		return fmt.Errorf("model: %s has no labels", d.Name)
 	case d.Labels != nil && len(d.Labels) != n:
 		return fmt.Errorf("model: %d labels for %d rows", len(d.Labels), n)
@@ -312,7 +312,7 @@ func (d *Data) check(given string) error {
 		}
 	}
 	classes, _ := datasets.Classes(d.Labels)
-	if len(classes) < 2 && !linked {
+	if len(classes) < 2 && !linked && d.Labels != nil {
 		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
 	}
 	for _, c := range classes {

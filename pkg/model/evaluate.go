@@ -136,7 +136,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	if r.Given != "" {
 		return nil, notAllowed("given: %s: a cross-validation draws pairs by the labels of its training rows, and takes none that are known", r.Given)
 	}
-	if err := d.check(""); err != nil {
+	if err := d.check("", true); err != nil {
 		return nil, err
 	}
 	f := fitting{r, entry, values}
@@ -326,10 +326,8 @@ type verdict struct {
 
 // judge classifies queries by their neighbours among the rows of x under m.
 func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []int, queries mat.Matrix, want []int) (verdict, error) {
-	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
-		expanded := t.Expanded()
-		m, x, queries = expanded, expanded.Rows(x), expanded.Rows(queries)
-	}
+	m, expand := searched(m)
+	x, queries = expand(x), expand(queries)
 	knn, err := nearest.NewKNN(m, x, y, nearest.KNNOptions{})
 	if err != nil {
 		return verdict{}, err
@@ -347,6 +345,15 @@ func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []in
 		return verdict{}, err
 	}
 	return verdict{wrong[0], float64(wrong[0]) / float64(len(want)), k}, nil
+}
+
+// searched returns the metric under which neighbours are searched for m, and what it takes in place of prepared rows.
+func searched(m metric.SqDister) (metric.SqDister, func(mat.Matrix) mat.Matrix) {
+	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
+		expanded := t.Expanded()
+		return expanded, func(x mat.Matrix) mat.Matrix { return expanded.Rows(x) }
+	}
+	return m, func(x mat.Matrix) mat.Matrix { return x }
 }
 
 // parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the

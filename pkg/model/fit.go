@@ -90,6 +90,15 @@ type Recipe struct {
 	Raw bool `json:"raw"`
 }
 
+// NeedsLabels reports whether a fit by r, which must be resolved, needs classes: pca and others of feedback catalog.Data do without, and so does whoever gives pairs.
+func (r Recipe) NeedsLabels() bool {
+	if r.Given != "" {
+		return false
+	}
+	e, err := catalog.FindIn(Learners(), r.Learner)
+	return err != nil || e.Feedback != catalog.Data
+}
+
 // OptionError says that a choice of the caller, in a Recipe, Plan or Columns, is
 // not allowed, and what is.
 type OptionError struct{ err error }
@@ -209,7 +218,7 @@ type Progress func(done, total int)
 // that learners see the same pairs. With Recipe.Given it draws none: the pairs are d.Links, in their order, and no labels are needed.
 //
 // It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
-// has no labels or one class only, if the fit would exceed limits.Memory by its estimate (see Estimate), if a cell is missing and must not be, if a
+// has no labels and the recipe needs them (see Recipe.NeedsLabels) or has one class only, if the fit would exceed limits.Memory by its estimate (see Estimate), if a cell is missing and must not be, if a
 // column has no cell at all, and the errors of the learner; and one that wraps ctx's
 // when that is done first, which batch learners notice in the middle of a fit (see
 // learners.Progress). A layout that Load would refuse is an error, too: two columns of
@@ -230,7 +239,7 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check(r.Given); err != nil {
+	if err := d.check(r.Given, r.NeedsLabels()); err != nil {
 		return nil, err
 	}
 	if r.Given != "" {
@@ -243,6 +252,9 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	m := &Model{n: n, recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: make([]int, len(classes))}
 	for _, c := range y {
 		m.counts[c]++
+	}
+	if d.Labels == nil && r.Given == "" {
+		y = make([]int, n) // as of one class, which the learner does not look at
 	}
 	used, err := d.forRecipe(r, e)
 	if err != nil {

@@ -192,6 +192,39 @@ func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, cl
 	return mat.NewDense(n, d, part), labels, nil
 }
 
+// ReadColumn reads the text of one column of a CSV file, given by name or number, such as ids: a cell per row, "" where it is empty.
+// Errors are those of datasets.NewCSVRows, a column that is not there, and text that exceeds limits.Memory.
+func ReadColumn(r io.Reader, name, column string, header bool) ([]string, error) {
+	o := datasets.CSVOptions{Header: datasets.HeaderNo, Text: []string{column}}
+	if header {
+		o.Header = datasets.HeaderYes
+	}
+	t, err := datasets.NewCSVRows(r, name, o)
+	if err != nil {
+		return nil, err
+	}
+	j, err := t.Column(column)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	var size int64
+	for {
+		row, err := t.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		size += perLabel + int64(len(row[j]))
+		if limit := limits.Memory(); size > limit {
+			return nil, fmt.Errorf("model: %s:%d: %w", name, t.Line(), &limits.MemoryError{What: "column " + column, Limit: limit})
+		}
+		out = append(out, strings.Clone(row[j])) // a cell holds the text of its row
+	}
+}
+
 // Embedded are successive rows of a file, embedded.
 type Embedded struct {
 	// Z holds the coordinates Lx, a row per row.
@@ -223,20 +256,58 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 			yield(nil, err)
 			return
 		}
-		t, features, class, unused, err := m.open(r, name)
+		var last *mat.Dense // the block before, prepared
+		for b, err := range m.preparedCSV(r, name, l.Rows()+between(l)) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			out := &Embedded{Labels: b.labels, Unused: b.unused}
+			n, d := b.x.Dims()
+			// A short last block has the bits of the whole beside rows of the one before.
+			if last != nil && n < blockRows {
+				last.Slice(0, n, 0, d).(*mat.Dense).Copy(b.x)
+				k, _ := last.Dims()
+				out.Z = mat.DenseCopyOf(l.EmbedRows(last.Slice(0, max(n, min(k, blockRows)), 0, d)).Slice(0, n, 0, l.Rows()))
+			} else {
+				out.Z = l.EmbedRows(b.x)
+			}
+			if err := checkCoordinates(out.Z, b.first); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(out, nil) {
+				return
+			}
+			last = b.x
+		}
+	}
+}
+
+// prepared are successive rows of a CSV file as the metric takes them.
+type prepared struct {
+	x      *mat.Dense
+	labels []string // nil if the file has none
+	unused []string
+	first  int // number of the first row, from 0
+}
+
+// preparedCSV reads a CSV file as Read does, in blocks of new rows of which each takes extra numbers beside its features.
+func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prepared, error] {
+	return func(yield func(*prepared, error) bool) {
+		t, features, class, unused, err := m.made().open(r, name)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		d := len(features)
-		perRow := limits.Floats(2*d + l.Rows() + between(l)) // read, prepared, embedded
+		perRow := limits.Floats(2*d + extra) // read, prepared, and what is made of it
 		rows := max(blockBytes/perRow, min(blockRows, limits.Memory()/(blocksHeld*perRow)), 1)
 		var read []float64
-		var last *mat.Dense // the block before, prepared
 		for first := 0; ; {
 			read = read[:0]
 			class.names = nil // there may be as many as rows
-			b := &Embedded{Unused: unused}
+			b := &prepared{unused: unused, first: first}
 			n := 0
 			for ; int64(n) < rows; n++ {
 				_, err := t.Next()
@@ -258,33 +329,19 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 					return
 				}
 				if class.labelled() {
-					b.Labels = append(b.Labels, label)
+					b.labels = append(b.labels, label)
 				}
 			}
 			if n == 0 {
 				return
 			}
-			x, err := m.scaler.Apply(mat.NewDense(n, d, read))
-			if err != nil {
+			if b.x, err = m.scaler.Apply(mat.NewDense(n, d, read)); err != nil {
 				yield(nil, named(err, m.layout.Features, first))
-				return
-			}
-			// A short last block has the bits of the whole beside rows of the one before.
-			if last != nil && n < blockRows {
-				last.Slice(0, n, 0, d).(*mat.Dense).Copy(x)
-				k, _ := last.Dims()
-				b.Z = mat.DenseCopyOf(l.EmbedRows(last.Slice(0, max(n, min(k, blockRows)), 0, d)).Slice(0, n, 0, l.Rows()))
-			} else {
-				b.Z = l.EmbedRows(x)
-			}
-			if err := checkCoordinates(b.Z, first); err != nil {
-				yield(nil, err)
 				return
 			}
 			if !yield(b, nil) {
 				return
 			}
-			last = x
 			first += n
 		}
 	}

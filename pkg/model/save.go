@@ -114,7 +114,7 @@ func (m *Model) check() error {
 			return fmt.Errorf("class %d has %d rows", i, c)
 		}
 	}
-	given := m.recipe.Given != ""
+	given, unlabelled := m.recipe.Given != "", len(m.classes) == 0 && !m.recipe.NeedsLabels()
 	switch {
 	case m.n < 1 || m.n > math.MaxInt32 || given && m.recipe.Given != GivenPairs && m.recipe.Given != GivenChunklets:
 		return fmt.Errorf("%d rows, pairs given as %q", m.n, m.recipe.Given)
@@ -123,7 +123,7 @@ func (m *Model) check() error {
 	case m.recipe.Pairs > MaxPairs || m.recipe.Passes > MaxPasses || m.learner < 0:
 		return fmt.Errorf("%d pairs, %d passes, version %d of the learner: want at most %d, %d, and a version ≥ 0",
 			m.recipe.Pairs, m.recipe.Passes, m.learner, MaxPairs, MaxPasses)
-	case len(m.classes) < 2 && !given || len(m.counts) != len(m.classes):
+	case !unlabelled && len(m.classes) < 2 || len(m.counts) != len(m.classes):
 		return fmt.Errorf("%d classes, %d counts", len(m.classes), len(m.counts))
 	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")

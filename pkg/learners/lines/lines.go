@@ -86,6 +86,9 @@ type Options struct {
 	// Bad, if not nil, is called for each bad line, and the session goes on. If
 	// it is nil, the first bad line ends the session.
 	Bad func(*LineError)
+	// Accepted, if not nil, is called after each accepted line with the number of those of this Run, before the next
+	// line is read; it may call Save. An error of it ends the session. Answers may still wait to be written.
+	Accepted func(n int) error
 }
 
 // Vectors are those that lines may name.
@@ -319,7 +322,7 @@ type Summary struct {
 
 // Run reads lines until the end of in, and writes the answers to out: at once
 // whenever it has to wait for input, in batches while there is more. It ends
-// early with a LineError (see Options.Bad), the error of ctx once that is done,
+// early with a LineError (see Options.Bad), an error of Options.Accepted, the error of ctx once that is done,
 // even during a read that blocks, an error of in, or one that wraps ErrOutput
 // or ErrBroken. Whatever ends it, every line learned from has been answered
 // unless out failed. A write that blocks is waited for.
@@ -372,6 +375,11 @@ func (s *Session) run(ctx context.Context, r *lineReader, w *bufio.Writer) (Summ
 				sum.Accepted++
 				if _, err := w.Write(answer); err != nil {
 					return sum, fmt.Errorf("%w: %w", ErrOutput, err)
+				}
+				if s.o.Accepted != nil {
+					if err := s.o.Accepted(sum.Accepted); err != nil {
+						return sum, err
+					}
 				}
 				continue
 			}

@@ -98,6 +98,9 @@ type Neighbour struct {
 	SqDist float64
 }
 
+// Dist returns the distance: the root of SqDist.
+func (n Neighbour) Dist() float64 { return math.Sqrt(n.SqDist) }
+
 // KNN is the k-nearest-neighbour classifier under a given metric. Every answer
 // to a query is independent of the other queries, and of GOMAXPROCS, to the bit.
 //
@@ -456,6 +459,15 @@ func count(wrong [][]bool, n int) []int {
 		}
 	}
 	return out
+}
+
+// Vote returns the label that the neighbours, which Neighbours gave for one row, elect: what Classify returns for that row with k = len(found).
+// It panics if found is empty or has an index of no training row.
+func (c *KNN) Vote(found []Neighbour) int {
+	if len(found) == 0 {
+		panic("nearest: KNN.Vote: no neighbours")
+	}
+	return c.made().vote(found)
 }
 
 // vote returns the label that the neighbours elect.

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/atomicfile"
+	"metriclab/internal/plural"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/model"
+)
+
+// aboutNearest says what predict and neighbours have in common.
+const aboutNearest = `A model holds the metric and how rows are prepared, not the training rows: --train
+gives their table again. It is read with the columns of the model; other rows than
+those of the fit do as well, with a note if their classes are others. Models of all
+learners will do, those of kernels too. The search is exact.
+
+New rows may be any number: they are read in blocks, and memory does not grow with
+them; the training rows are held. Rows of svmlight (see metriclab fit --help) are all
+read first. A file of --out gets its name once every row is right. To standard output
+rows go after 4 MB as they come, and the exit code tells of an error behind them.
+
+With the model of fit --gram, --cross-gram has a row per new object: its kernel values
+with the n objects of the fit, as transform takes it. --labels is the file of their
+classes, as of fit --gram. The order of neighbours is that of the learned distance. Distances of a model with α > 0
+lack what lies outside the span of the n objects: a number that is the same for all n.
+
+Rows count from 1, without the header.`
+
+// nearFlags are those of predict and neighbours.
+type nearFlags struct {
+	model, train, out, format string
+	cross, labels, id         string
+	k                         int
+	guard                     bool
+}
+
+func (f *nearFlags) add(c *cobra.Command) {
+	addModel(c, &f.model)
+	addFormat(c, &f.format)
+	c.Flags().StringVar(&f.train, "train", "", "table of the training rows")
+	c.Flags().StringVar(&f.out, "out", "", "CSV file for the answer (default: standard output)")
+	c.Flags().IntVar(&f.k, "k", 5, "number of neighbours, at most that of the training rows")
+	c.Flags().StringVar(&f.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of tables")
+	c.Flags().StringVar(&f.labels, "labels", "", "CSV file of the classes of the objects of fit --gram, with --cross-gram")
+	c.Flags().BoolVar(&f.guard, "guard-formulas", false, "write ' before a class or an id that a spreadsheet would run as a formula")
+}
+
+// check returns an error if flags do not go together.
+func (f *nearFlags) check(c *cobra.Command) error {
+	changed := c.Flags().Changed
+	if f.k < 1 {
+		return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", f.k)}
+	}
+	if !changed("cross-gram") {
+		switch {
+		case changed("labels"):
+			return usageError{errors.New("flag --labels: only together with --cross-gram: the table of --train has the classes")}
+		case f.train == "":
+			return usageError{errors.New("flag --train: no file given, want the table that the model was fitted on")}
+		}
+		return nil
+	}
+	for _, name := range []string{"train", "format", "id"} {
+		if changed(name) {
+			return usageError{fmt.Errorf("flag --%s: not together with --cross-gram: it is for tables", name)}
+		}
+	}
+	if f.cross == "" {
+		return usageError{errors.New("flag --cross-gram: no file given")}
+	}
+	if changed("labels") && f.labels == "" {
+		return usageError{errors.New("flag --labels: no file given")}
+	}
+	return nil
+}
+
+func (a *app) predictCommand() *cobra.Command {
+	var f nearFlags
+	c := &cobra.Command{
+		Use:   "predict {NEW.csv --train TABLE.csv | --cross-gram K1.csv --labels L.csv} --model MODEL.json [--k 5] [--out CLASSES.csv]",
+		Short: "Predict the class of new rows from their nearest training rows under a fitted model",
+		Long: `Predict the class of each new row by the vote of its k nearest training rows under
+the learned metric. The answer is CSV: the row, the class, its share of the k votes,
+and the distance of the nearest training row. Of classes with as many votes, that of
+the nearest row wins, as in metriclab evaluate. If the new table has the column of
+the class, the share of wrong rows is told at the end, on standard error.
+
+` + aboutNearest,
+		Example: "  metriclab fit old.csv --label class --learner lmnn --out m.json\n  metriclab predict new.csv --model m.json --train old.csv --k 3 --out classes.csv",
+		Args:    tableOr("cross-gram"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.near(c, args, &f, &answers{head: []string{"row", "class", "share", "distance"}, classes: true})
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (a *app) neighboursCommand() *cobra.Command {
+	var f nearFlags
+	c := &cobra.Command{
+		Use:   "neighbours {NEW.csv --train TABLE.csv [--id COLUMN] | --cross-gram K1.csv [--labels L.csv]} --model MODEL.json [--k 5] [--out NEAR.csv]",
+		Short: "List the nearest training rows of new rows under a fitted model",
+		Long: `List the k nearest training rows of each new row under the learned metric. The
+answer is CSV, k lines per new row, the nearest first: the new row, the rank from 1
+to k, the training row, its cell in the column of --id if that is given, their
+distance, and the class of the training row if it has one.
+
+` + aboutNearest,
+		Example: "  metriclab neighbours new.csv --model m.json --train old.csv --k 5 --id name",
+		Args:    tableOr("cross-gram"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.near(c, args, &f, &answers{})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&f.id, "id", "", "column of the table of --train that names its rows, by name or number")
+	return c
+}
+
+// near answers for each new row.
+func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (err error) {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	ctx := c.Context()
+	reads := append([]string{f.model, f.train, f.cross, f.labels}, args...)
+	if c.Flags().Changed("out") {
+		if f.out, err = outPath("out", f.out, reads...); err != nil {
+			return err
+		}
+	}
+	var sequence iter.Seq2[*model.Near, error]
+	source := f.cross
+	explain := func(err error) error { return err }
+	progress, done := func(int, int) {}, func() {}
+	defer func() { done() }()
+	if f.cross != "" {
+		sequence, err = a.nearObjects(ctx, f, o)
+	} else {
+		source = args[0]
+		var rows tableFormat
+		if rows, err = formatOf(f.format, source); err != nil {
+			return err
+		}
+		var m *model.Model
+		if m, err = loadModel(f.model); err != nil {
+			return err
+		}
+		if err = a.trainNear(ctx, f, m, o); err != nil {
+			return err
+		}
+		var t *tableFile
+		if t, err = atOnce(ctx, func() (*tableFile, error) { return openTable(source) }); err != nil {
+			return err
+		}
+		defer t.Close()
+		progress, done = a.meter(ctx, work{noun: "row"})
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if sequence = o.of.CSV(inner, t, source); rows.sparse {
+			sequence = o.of.SVMLight(inner, t, source, rows.base)
+		}
+		explain = rows.forModel
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range o.of.Notes() {
+		fmt.Fprintf(a.err, "Note: %s.\n", n)
+	}
+	o.guard = f.guard
+	if err := a.writeNear(ctx, sequence, f.out, source, o, progress); err != nil {
+		return explain(err)
+	}
+	if o.labelled && o.classes {
+		fmt.Fprintf(a.err, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, o.wrong, plural.Of(o.rows, "row"), 100*float64(o.wrong)/float64(o.rows), f.k)
+	}
+	return nil
+}
+
+// trainNear reads the training rows.
+func (a *app) trainNear(ctx context.Context, f *nearFlags, m *model.Model, o *answers) error {
+	rows, err := formatOf(f.format, f.train)
+	if err != nil {
+		return err
+	}
+	if f.id != "" && rows.sparse {
+		return usageError{errors.New("flag --id: rows of svmlight have no columns but features")}
+	}
+	d, err := a.readForModel(ctx, f.train, rows, m)
+	if err != nil {
+		return err
+	}
+	if o.classes && d.Labels == nil {
+		if label := m.Layout().Label; label != "" {
+			return fmt.Errorf("%s: %w: column %s is not there or empty", f.train, model.ErrUnlabelled, label)
+		}
+		return fmt.Errorf("%s: %w: the model was fitted without --label", f.train, model.ErrUnlabelled)
+	}
+	if f.id != "" {
+		n, _ := d.Dims()
+		if o.ids, err = atOnce(ctx, func() ([]string, error) { return readIDs(f.train, f.id, m.Layout().Header, n) }); err != nil {
+			return err
+		}
+		o.id = f.id
+	}
+	o.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return m.Neighbourhood(d, f.k) })
+	return tableError(err)
+}
+
+// readIDs reads the column that names the n rows of a table, which has been read before.
+func readIDs(path, column string, header bool, n int) ([]string, error) {
+	t, err := openTable(path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if t.size == 0 {
+		return nil, usageError{fmt.Errorf("flag --id: %s is no regular file and cannot be read twice", path)}
+	}
+	ids, err := model.ReadColumn(t, path, column, header)
+	if err != nil {
+		return nil, tableError(err)
+	}
+	if len(ids) != n {
+		return nil, fmt.Errorf("%s: %s in place of %d: the file has changed", path, plural.Of(len(ids), "row"), n)
+	}
+	return ids, nil
+}
+
+// nearObjects answers for objects known by their similarities.
+func (a *app) nearObjects(ctx context.Context, f *nearFlags, o *answers) (iter.Seq2[*model.Near, error], error) {
+	near, err := atOnce(ctx, func() (*model.Near, error) {
+		g, err := loadGram(f.model)
+		if err != nil {
+			return nil, err
+		}
+		var labels []string
+		if f.labels != "" {
+			if labels, err = readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return model.ReadLabels(r, f.labels, g.Objects()) }); err != nil {
+				return nil, err
+			}
+		} else if o.classes {
+			return nil, usageError{errors.New("flag --labels: no file given, want the classes of the objects of fit --gram")}
+		}
+		cross, err := readTold(ctx, a, f.cross, func(r io.Reader) (*mat.Dense, error) { return model.ReadCross(r, f.cross, g.Objects()) })
+		if err != nil {
+			return nil, err
+		}
+		if o.of, err = g.Neighbourhood(labels, f.k); err != nil {
+			return nil, tableError(err)
+		}
+		near, err := o.of.Objects(ctx, cross)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.cross, err)
+		}
+		return near, nil
+	})
+	return func(yield func(*model.Near, error) bool) { yield(near, nil) }, err
+}
+
+// answers writes what was found.
+type answers struct {
+	of      *model.Neighbourhood
+	head    []string // nil: of neighbours
+	classes bool     // of predict
+	guard   bool
+	id      string
+	ids     []string // of the training rows; nil if not wanted
+
+	rows, wrong int
+	labelled    bool // the new rows have classes
+	buffer      bytes.Buffer
+	w           *csv.Writer
+}
+
+// text returns the lines of a block, after a header if it is the first one.
+func (o *answers) text(b *model.Near) ([]byte, error) {
+	o.buffer.Reset()
+	if o.w == nil {
+		o.w = csv.NewWriter(&o.buffer)
+		if o.head == nil {
+			o.head = []string{"row", "rank", "training_row"}
+			if o.ids != nil {
+				o.head = append(o.head, o.name(o.id))
+			}
+			o.head = append(o.head, "distance")
+			if o.of.Labelled() {
+				o.head = append(o.head, "class")
+			}
+		}
+		if err := o.w.Write(o.head); err != nil {
+			return nil, err
+		}
+		o.labelled = b.Labels != nil
+	}
+	var record []string
+	for i, found := range b.Found {
+		row := strconv.Itoa(b.First + i + 1)
+		if o.classes {
+			class, share := o.of.Vote(found)
+			record = append(record[:0], row, o.name(class), number(share), distance(found[0]))
+			if b.Labels != nil && b.Labels[i] != class {
+				o.wrong++
+			}
+			if err := o.w.Write(record); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for rank, f := range found {
+			record = append(record[:0], row, strconv.Itoa(rank+1), strconv.Itoa(f.Index+1))
+			if o.ids != nil {
+				record = append(record, o.name(o.ids[f.Index]))
+			}
+			record = append(record, distance(f))
+			if o.of.Labelled() {
+				record = append(record, o.name(o.of.Label(f.Index)))
+			}
+			if err := o.w.Write(record); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o.rows += len(b.Found)
+	o.w.Flush()
+	return bytes.Clone(o.buffer.Bytes()), o.w.Error()
+}
+
+// name returns a cell of text as it is written.
+func (o *answers) name(cell string) string {
+	if o.guard {
+		return guarded(cell)
+	}
+	return cell
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func distance(n nearest.Neighbour) string { return number(n.Dist()) }
+
+// writeNear writes the answers of a sequence to a file or, if out is "", to standard output.
+func (a *app) writeNear(ctx context.Context, sequence iter.Seq2[*model.Near, error], out, source string, o *answers, progress model.Progress) error {
+	told := false
+	each := func(write func([]byte) error) error {
+		return eachOf(ctx, sequence, func(b *model.Near) error {
+			if !told {
+				a.leftOut(source, b.Unused)
+				told = true
+			}
+			text, err := o.text(b)
+			if err != nil {
+				return err
+			}
+			progress(o.rows, 0)
+			return write(text)
+		})
+	}
+	if out != "" {
+		file, err := atomicfile.Create(out)
+		if err != nil {
+			return err
+		}
+		defer file.Abort() // does nothing after Commit
+		if err := each(func(text []byte) error { _, err := file.Write(text); return err }); err != nil {
+			return err
+		}
+		return file.Commit()
+	}
+	write := func(text []byte) error {
+		_, err := atOnce(ctx, func() (int, error) { return a.out.Write(text) })
+		return err
+	}
+	var waiting []byte
+	through := false
+	if err := each(func(text []byte) error {
+		if through {
+			return write(text)
+		}
+		waiting = append(waiting, text...)
+		if len(waiting) <= held {
+			return nil
+		}
+		through = true
+		text = waiting
+		waiting = nil
+		return write(text)
+	}); err != nil {
+		return err
+	}
+	return write(waiting)
+}

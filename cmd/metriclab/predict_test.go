@@ -1,0 +1,168 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inLine makes old.csv, new.csv and m.json in an empty working folder.
+func inLine(t *testing.T) *command {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	writeTest(t, "old.csv", "name,x,z,class\np,0,0,a\nq,1,0,a\nr,2,0,b\ns,4,0,=b\n")
+	writeTest(t, "new.csv", "x,z,class\n0.25,0,a\n3.5,0,b\n")
+	writeTest(t, "bare.csv", "x,z\n1.75,0\n")
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit old.csv --label class --drop name --learner euclidean --no-standardise --out m.json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	return c
+}
+
+func TestPredict(t *testing.T) {
+	c := inLine(t)
+	for _, test := range []struct{ line, out, err string }{
+		{"predict new.csv --model m.json --train old.csv --k 1", "row,class,share,distance\n1,a,1,0.25\n2,=b,1,0.5\n",
+			"old.csv: left out, since the model does not know them: name\nnew.csv: 1 of 2 rows wrong: an error of 50.00 % with k = 1\n"},
+		{"predict new.csv --model m.json --train old.csv --k 1 --guard-formulas", "row,class,share,distance\n1,a,1,0.25\n2,'=b,1,0.5\n", ""},
+		{"predict bare.csv --model m.json --train old.csv --k 3", "row,class,share,distance\n1,a,0.6666666666666666,0.25\n",
+			"old.csv: left out, since the model does not know them: name\n"},
+		{"predict new.csv --model m.json --train new.csv --k 1", "row,class,share,distance\n1,a,1,0\n2,b,1,0\n",
+			"Note: the training rows are not those of the fit: 2 classes with 2 rows here, 3 classes with 4 rows there.\nnew.csv: 0 of 2 rows wrong: an error of 0.00 % with k = 1\n"},
+		{"neighbours bare.csv --model m.json --train old.csv --k 2 --id name", "row,rank,training_row,name,distance,class\n1,1,3,r,0.25,b\n1,2,2,q,0.75,a\n", ""},
+		{"neighbours new.csv --model m.json --train bare.csv --k 1", "row,rank,training_row,distance\n1,1,1,1.5\n2,1,1,1.75\n", ""},
+	} {
+		if code := c.run(strings.Fields(test.line)...); code != exitOK || c.out.String() != test.out || test.err != "" && c.err.String() != test.err {
+			t.Errorf("%s: exit code %d\n%s\n%s", test.line, code, c.out.String(), c.err.String())
+		}
+	}
+	if code := c.run(strings.Fields("predict new.csv --model m.json --train old.csv --k 1 --out p.csv")...); code != exitOK || c.out.Len() > 0 || !strings.HasPrefix(readTest(t, "p.csv"), "row,class") {
+		t.Errorf("--out: exit code %d, %s", code, c.err.String())
+	}
+}
+
+func TestPredictErrors(t *testing.T) {
+	c := inLine(t)
+	writeTest(t, "bad.csv", "x,z\n1,0\nhello,0\n")
+	writeTest(t, "empty.csv", "")
+	writeTest(t, "y.csv", "x,y\n1,2\n")
+	writeTest(t, "p.csv", "old")
+	for _, test := range []struct {
+		line, want string
+		code       int
+	}{
+		{"predict new.csv --model m.json", "flag --train: no file given", exitUsage},
+		{"predict new.csv --train old.csv", "flag --model: no file given", exitUsage},
+		{"predict --model m.json --train old.csv", "table", exitUsage},
+		{"predict new.csv --model m.json --train old.csv --k 0", "flag --k: 0 is not allowed", exitUsage},
+		{"predict new.csv --model m.json --train old.csv --k 5", "k: 5 is not allowed, want 1 to 4, the number of training rows", exitUsage},
+		{"predict new.csv --model m.json --train bare.csv --k 1", "bare.csv: the training rows have no classes to predict: column class is not there or empty", exitFailed},
+		{"predict bad.csv --model m.json --train old.csv --k 1 --out p.csv", "bad.csv:3", exitFailed},
+		{"predict bad.csv --model m.json --train old.csv --k 1", "bad.csv:3", exitFailed},
+		{"predict empty.csv --model m.json --train old.csv --k 1", "empty.csv", exitFailed},
+		{"predict y.csv --model m.json --train old.csv --k 1", "y.csv", exitUsage},
+		{"predict new.csv --model old.csv --train old.csv", "old.csv", exitFailed},
+		{"predict none.csv --model m.json --train old.csv --k 1", "none.csv", exitFailed},
+		{"predict new.csv --model m.json --train old.csv --out old.csv", "flag --out: old.csv is the file to read", exitUsage},
+		{"predict new.csv --model m.json --train old.csv --labels l.csv", "flag --labels: only together with --cross-gram", exitUsage},
+		{"neighbours --cross-gram k.csv --model m.json --train old.csv", "flag --train: not together with --cross-gram", exitUsage},
+		{"neighbours new.csv --model m.json --train old.csv --k 1 --id none", "none", exitUsage},
+		{"plot --metric m.json bare.csv --out m.svg", "flag --metric: not together with a table", exitUsage},
+		{"plot --metric m.json --model m.json --out m.svg", "flag --model: not together with --metric", exitUsage},
+		{"learn --learner pola --save-every 2", "flag --save-every: only together with --save", exitUsage},
+		{"learn --learner pola --save-every 0 --save l.json", "save-every", exitUsage},
+	} {
+		if code := c.run(strings.Fields(test.line)...); code != test.code || !strings.Contains(c.err.String(), test.want) || c.out.Len() > 0 {
+			t.Errorf("%s: exit code %d\n%s\n%s", test.line, code, c.out.String(), c.err.String())
+		}
+	}
+	if readTest(t, "p.csv") != "old" {
+		t.Error("p.csv has changed after an error")
+	}
+	nothingLeft(t)
+}
+
+// The model of fit --gram answers for objects known by their similarities.
+func TestPredictGram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeTest(t, "k0.csv", "1,0.9,0,0\n0.9,1,0,0\n0,0,1,0.9\n0,0,0.9,1\n")
+	writeTest(t, "l.csv", "a\na\nb\nb\n")
+	writeTest(t, "k1.csv", "0.8,0.7,0,0\n0,0.1,0.6,0.7\n")
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit --gram k0.csv --labels l.csv --learner kernel-pca --out g.json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	if code := c.run(strings.Fields("predict --cross-gram k1.csv --labels l.csv --model g.json --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "\n1,a,1,") || !strings.Contains(c.out.String(), "\n2,b,1,") {
+		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
+	}
+	if code := c.run(strings.Fields("neighbours --cross-gram k1.csv --model g.json --k 2")...); code != exitOK || !strings.HasPrefix(c.out.String(), "row,rank,training_row,distance\n1,1,1,") {
+		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
+	}
+	if code := c.run(strings.Fields("predict --cross-gram k1.csv --model g.json --k 1")...); code != exitUsage || !strings.Contains(c.err.String(), "flag --labels: no file given") {
+		t.Errorf("without --labels: exit code %d, %s", code, c.err.String())
+	}
+}
+
+func TestPlotMetric(t *testing.T) {
+	c := inLine(t)
+	if code := c.run(strings.Fields("plot --metric m.json --out m.svg")...); code != exitOK || !strings.Contains(readTest(t, "m.svg"), "<svg") || !strings.Contains(c.out.String(), "written to m.svg") {
+		t.Errorf("exit code %d, %s", code, c.err.String())
+	}
+	if code := c.run(strings.Fields("fit old.csv --label class --drop name --learner kernel-itml --pairs 4 --out k.json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	if code := c.run(strings.Fields("plot --metric k.json --out k.svg")...); code != exitFailed || !strings.Contains(c.err.String(), "no matrix") {
+		t.Errorf("kernel: exit code %d, %s", code, c.err.String())
+	}
+}
+
+// What kills the command at once leaves what --save-every has saved, and no other file but that.
+func TestLearnSaveEvery(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "l.json")
+	c := startLearn(t, dir, func(*exec.Cmd) {}, "--learner", "pola", "--save", "l.json", "--save-every", "2")
+	for range 5 {
+		c.ask(t, firstPair)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if want := learned(t, strings.Join([]string{firstPair, firstPair, firstPair, firstPair}, "\n")); readTest(t, path) != want {
+		t.Errorf("the file is not the learner after 4 lines:\n%s\nwant\n%s", readTest(t, path), want)
+	}
+}
+
+// A table without classes: pca fits it, and others say what they need.
+func TestUnlabelled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeTest(t, "bare.csv", "x,y\n0,1\n1,3\n2,2\n5,1\n")
+	c := newCommand(toys(nil))
+	for _, line := range []string{
+		"fit bare.csv --learner pca --out m.json",
+		"transform bare.csv --model m.json --out z.csv",
+		"plot bare.csv --model m.json --out p.svg",
+		"plot --metric m.json --out q.svg",
+		"neighbours bare.csv --model m.json --train bare.csv --k 1 --out n.csv",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
+		}
+	}
+	if z := readTest(t, "z.csv"); !strings.HasPrefix(z, "z1,") {
+		t.Errorf("coordinates %s", z)
+	}
+	for line, want := range map[string]string{
+		"fit bare.csv --learner lmnn --out l.json":                  "flag --label: no column given",
+		"evaluate bare.csv --learner pca":                           "flag --label: no column given",
+		"evaluate bare.csv --model m.json":                          "has no labels",
+		"predict bare.csv --model m.json --train bare.csv --k 1":    "the training rows have no classes to predict",
+		"fit bare.csv --learner pca --drop x --drop y --out l.json": "no column is left as a feature",
+	} {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
+		}
+	}
+}

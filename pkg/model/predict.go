@@ -1,0 +1,294 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/plural"
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/sparse"
+)
+
+// ErrUnlabelled is returned, wrapped, where classes are asked for and the training rows have none.
+var ErrUnlabelled = errors.New("the training rows have no classes to predict")
+
+// Neighbourhood finds the k nearest training rows of new rows under a learned metric, and their vote. The search is that of
+// nearest.KNN: exact, with its order of equal distances and, of tied classes, that of the nearest row, as Evaluate has
+// it. It is safe for concurrent use.
+type Neighbourhood struct {
+	knn     *nearest.KNN
+	k       int
+	prepare *Model                      // of Rows*; nil of a Gram
+	expand  func(mat.Matrix) mat.Matrix // what knn takes in place of prepared rows
+	extra   int                         // numbers for a row beside its features
+	gram    *Gram                       // of Objects; nil of a Model
+	classes []string                    // nil if the training rows have none
+	y       []int
+	notes   []string
+}
+
+// perNeighbour is about how many numbers the search keeps for each of the k neighbours of a row.
+const perNeighbour = 12
+
+// Neighbourhood returns the rows of train, which m.Read or m.ReadSVMLight has read, as those among which neighbours are looked for.
+// They are usually the rows that m was fitted on, but others do: see Notes. They may have no labels.
+// Memory is that of the prepared rows and their coordinates. Sparse rows stay sparse where Embed leaves them so.
+//
+// It returns the errors of Prepare and nearest.NewKNN, an *OptionError unless 1 ≤ k ≤ rows of train, and an error if the
+// coordinates exceed limits.Memory. It panics if train is nil or does not have the columns of m.
+func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
+	train.given()
+	n, d := train.Dims()
+	if d != m.made().metric.Dim() {
+		panic(fmt.Sprintf("model: Neighbourhood: %d features, want %d", d, m.metric.Dim()))
+	}
+	h := &Neighbourhood{k: k, prepare: m}
+	if err := h.train(n, train.Labels, m.classes, m.counts); err != nil {
+		return nil, err
+	}
+	width := d
+	switch a := m.metric.(type) {
+	case *kernels.Transformed:
+		width = a.Expanded().Dim()
+	case embedder:
+		width = a.Rows() + between(a)
+	}
+	h.extra = width + perNeighbour*k
+	x, err := h.prepared(train.matrix(), 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, isSparse := x.(*sparse.Matrix); !isSparse {
+		if err := limits.Check(fmt.Sprintf("%s: coordinates of %s", train.Name, plural.Of(n, "row")), limits.Floats(n, width)); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+	}
+	var under metric.SqDister
+	under, h.expand = searched(m.metric)
+	if h.knn, err = nearest.NewKNN(under, h.expand(x), h.y, nearest.KNNOptions{}); err != nil {
+		return nil, fmt.Errorf("model: %s: %w", train.Name, err)
+	}
+	return h, nil
+}
+
+// Neighbourhood returns the n objects that g was fitted on as those among which neighbours are looked for, by Euclidean distances between the coordinates
+// of Embed: see there what these lack, and that the order of neighbours lacks nothing. labels holds the class of each object, or is nil.
+//
+// It returns an error if there are fewer or more labels than objects, the errors of Embed, and an *OptionError unless 1 ≤ k ≤ n.
+func (g *Gram) Neighbourhood(labels []string, k int) (*Neighbourhood, error) {
+	n := g.Objects()
+	if labels != nil && len(labels) != n {
+		return nil, fmt.Errorf("model: %s for %s", plural.Of(len(labels), "label"), plural.Of(n, "object"))
+	}
+	h := &Neighbourhood{k: k, gram: g}
+	if err := h.train(n, labels, g.classes, g.counts); err != nil {
+		return nil, err
+	}
+	z, err := g.Embed(g.k0)
+	if err != nil {
+		return nil, err
+	}
+	if h.knn, err = nearest.NewKNN(metric.Euclidean{}, z, h.y, nearest.KNNOptions{}); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return h, nil
+}
+
+// train sets the classes of the n training rows; fitted and counts are those of the fit.
+func (h *Neighbourhood) train(n int, labels, fitted []string, counts []int) error {
+	if h.k < 1 || h.k > n {
+		return notAllowed("k: %d is not allowed, want 1 to %d, the number of training rows", h.k, n)
+	}
+	h.y = make([]int, n)
+	if labels == nil {
+		return nil
+	}
+	h.classes, h.y = datasets.Classes(labels)
+	there := make([]int, len(h.classes))
+	for _, c := range h.y {
+		there[c]++
+	}
+	if len(fitted) > 0 && !(slices.Equal(h.classes, fitted) && slices.Equal(there, counts)) {
+		rows := 0
+		for _, c := range counts {
+			rows += c
+		}
+		h.notes = append(h.notes, fmt.Sprintf("the training rows are not those of the fit: %d classes with %s here, %d classes with %s there",
+			len(h.classes), plural.Of(n, "row"), len(fitted), plural.Of(rows, "row")))
+	}
+	return nil
+}
+
+// Notes are warnings on the training rows: such as that their classes are not those that the model was fitted on, row for row.
+func (h *Neighbourhood) Notes() []string { return slices.Clone(h.notes) }
+
+// K returns the number of neighbours.
+func (h *Neighbourhood) K() int { return h.k }
+
+// Labelled tells whether the training rows have classes.
+func (h *Neighbourhood) Labelled() bool { return h.classes != nil }
+
+// Label returns the class of training row i, "" if it has none. It panics if there is no such row.
+func (h *Neighbourhood) Label(i int) string {
+	if h.classes == nil {
+		return ""
+	}
+	return h.classes[h.y[i]]
+}
+
+// Vote returns the class that neighbours of one row elect, and its share of the votes, from 1/k to 1. It panics if the training rows have no classes, or found is empty.
+func (h *Neighbourhood) Vote(found []nearest.Neighbour) (class string, share float64) {
+	if h.classes == nil {
+		panic("model: Vote: the training rows have no classes")
+	}
+	c := h.knn.Vote(found)
+	votes := 0
+	for _, f := range found {
+		if h.y[f.Index] == c {
+			votes++
+		}
+	}
+	return h.classes[c], float64(votes) / float64(len(found))
+}
+
+// Near are successive rows of a file with their neighbours.
+type Near struct {
+	// First is the number of the first of these rows, counted from 0.
+	First int
+	// Found holds the k nearest training rows of each row, nearest first.
+	Found [][]nearest.Neighbour
+	// Labels holds one class per row; nil if the file has none.
+	Labels []string
+	// Unused lists columns of the file that are neither features nor labels.
+	Unused []string
+}
+
+// prepared returns rows as the metric takes them; the first is row first of a table.
+func (h *Neighbourhood) prepared(x mat.Matrix, first int) (mat.Matrix, error) {
+	m := h.prepare
+	if s, ok := x.(*sparse.Matrix); ok {
+		if _, low := m.metric.(*metric.LowRank); low && m.scaler.Fill == nil && m.scaler.Shift == nil {
+			return s, nil
+		}
+		dense, err := s.Dense()
+		if err != nil {
+			return nil, fmt.Errorf("model: rows made dense: %w", err)
+		}
+		x = dense
+	}
+	out, err := m.scaler.Apply(x)
+	if err != nil {
+		return nil, named(err, m.layout.Features, first)
+	}
+	return out, nil
+}
+
+// search finds the neighbours of prepared rows, of which the first is row first of a table.
+func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) ([][]nearest.Neighbour, error) {
+	if h.expand != nil {
+		x = h.expand(x)
+	}
+	found, err := h.knn.Neighbours(ctx, x, h.k)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("model: of the rows from %d on: %w", first, err)
+	}
+	return found, nil
+}
+
+// CSV reads a CSV file as Model.Read does, and yields its rows block by block with their neighbours. Beside the training rows, memory is that of
+// a few blocks, about 1 MB or 256 rows each, however long the file is. What is found for a row does not depend on other rows. An error ends the sequence: those of Read and
+// of nearest.KNN.Neighbours, and that of ctx. It panics if h is of a Gram.
+func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
+	m := h.ofModel("CSV")
+	return func(yield func(*Near, error) bool) {
+		for b, err := range m.preparedCSV(r, name, h.extra) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			found, err := h.search(ctx, b.x, b.first)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&Near{b.first, found, b.labels, b.unused}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// SVMLight is CSV for rows of svmlight, which are all read first: see Model.ReadSVMLight.
+func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Near, error] {
+	m := h.ofModel("SVMLight")
+	return func(yield func(*Near, error) bool) {
+		d, err := m.ReadSVMLight(r, name, base)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		n, width := d.Dims()
+		rows := int(max(blockBytes/limits.Floats(2*width+h.extra), blockRows))
+		for first := 0; first < n; first += rows {
+			idx := make([]int, min(rows, n-first))
+			for i := range idx {
+				idx[i] = first + i
+			}
+			part, err := d.Sparse.Rows(idx)
+			if err != nil {
+				yield(nil, fmt.Errorf("model: %w", err))
+				return
+			}
+			x, err := h.prepared(part, first)
+			if err == nil {
+				var found [][]nearest.Neighbour
+				if found, err = h.search(ctx, x, first); err == nil {
+					if !yield(&Near{First: first, Found: found, Labels: d.Labels[first : first+len(idx)]}, nil) {
+						return
+					}
+					continue
+				}
+			}
+			yield(nil, err)
+			return
+		}
+	}
+}
+
+// ofModel returns the model that prepares rows.
+func (h *Neighbourhood) ofModel(method string) *Model {
+	if h.prepare == nil {
+		panic(fmt.Sprintf("model: Neighbourhood: %s of a Gram, use Objects", method))
+	}
+	return h.prepare
+}
+
+// Objects returns the neighbours of new objects from their kernel values with those of the fit, as Gram.Embed takes them. Its errors are those of Embed and of
+// nearest.KNN.Neighbours. It panics if h is of a Model, or cross is nil or empty.
+func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, error) {
+	if h.gram == nil {
+		panic("model: Neighbourhood: Objects of a Model, use CSV or SVMLight")
+	}
+	z, err := h.gram.Embed(cross)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.search(ctx, z, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Near{Found: found}, nil
+}
