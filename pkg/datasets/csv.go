@@ -425,7 +425,7 @@ func (t *CSVColumns) Width() int { return t.width }
 func (t *CSV) Line(i int) int { return t.lines[i] }
 
 // Column returns the index of a column by its name in the header, or else by its
-// number from 1. The error for a column that is not there is an
+// number from 1; c3 is column 3 of a file without a header, too. The error for a column that is not there is an
 // *UnknownColumnError.
 func (t *CSVColumns) Column(column string) (int, error) {
 	if j := slices.Index(t.Header, column); j >= 0 {
@@ -433,6 +433,11 @@ func (t *CSVColumns) Column(column string) (int, error) {
 	}
 	if n, err := strconv.Atoi(column); err == nil && n >= 1 && n <= t.Width() {
 		return n - 1, nil
+	}
+	if number, ok := strings.CutPrefix(column, "c"); ok && t.Header == nil { // c3, as whoever has no header may call it
+		if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= t.Width() {
+			return n - 1, nil
+		}
 	}
 	e := &UnknownColumnError{File: t.Name, Column: column, Columns: t.Header, Width: t.Width()}
 	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped

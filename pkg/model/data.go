@@ -30,6 +30,10 @@ type Data struct {
 	Layout Layout
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
+	// Dialect says how the cells of the file are written.
+	Dialect datasets.Dialect
+	// Unknown is the number of cells of one-hot columns with a value that no training row had; all features of their column are 0.
+	Unknown int
 }
 
 // Layout says which columns of a file are what. Columns have names if the file
@@ -41,10 +45,15 @@ type Layout struct {
 	Width    int      `json:"width"`
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
+	// OneHot are columns of words. Their categories are the last features, called column=category.
+	OneHot []OneHot `json:"one_hot,omitempty"`
 }
 
 func (l Layout) clone() Layout {
-	l.Features = slices.Clone(l.Features)
+	l.Features, l.OneHot = slices.Clone(l.Features), slices.Clone(l.OneHot)
+	for k, o := range l.OneHot {
+		l.OneHot[k].Categories = slices.Clone(o.Categories)
+	}
 	return l
 }
 
@@ -54,6 +63,9 @@ type Columns struct {
 	Header datasets.Header
 	Label  string
 	Drop   []string
+	// OneHot lists columns of words, with a feature for each of their at most MaxCategories values. A missing one is NaN in all features.
+	OneHot []string
+	Cells  Cells
 }
 
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
@@ -73,7 +85,9 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: append([]string{c.Label}, c.Drop...)})
+	o := c.Cells.options(c.Header)
+	o.Text = slices.Concat([]string{c.Label}, c.Drop, c.OneHot)
+	t, err := datasets.NewCSVRows(r, name, o)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +97,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		return nil, err
 	}
 	used[label] = true
-	d := &Data{Name: name}
+	d := &Data{Name: name, Dialect: t.Dialect}
 	for _, column := range c.Drop {
 		j, err := t.Column(column)
 		if err != nil {
@@ -98,18 +112,31 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		used[j] = true
 	}
 	d.Layout = Layout{Header: t.Header != nil, Width: t.Width(), Label: t.ColumnName(label)}
-	var features []int
+	f := &fields{}
+	for _, column := range c.OneHot {
+		j, err := t.Column(column)
+		if err != nil {
+			return nil, err
+		}
+		if used[j] {
+			return nil, notAllowed("column %s is the label, dropped, or one-hot already, and cannot be one-hot", column)
+		}
+		used[j] = true
+		f.words = append(f.words, words{column: j, at: map[string]int{}, learn: true})
+	}
 	for j := range used {
 		if !used[j] {
-			features = append(features, j)
+			f.numbers = append(f.numbers, j)
 			d.Layout.Features = append(d.Layout.Features, t.ColumnName(j))
 		}
 	}
-	if len(features) == 0 {
+	if f.width() == 0 {
 		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
-	d.X, d.Labels, err = gather(t, rows, features, &classColumn{column: label}, missing)
-	if err != nil {
+	if d.X, d.Labels, err = gather(t, rows, f, &classColumn{column: label}, missing); err != nil {
+		return nil, err
+	}
+	if d.X, err = f.expand(d.X, name, &t.CSVColumns, &d.Layout); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -125,21 +152,22 @@ func (m *Model) Read(r io.Reader, name string) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	t, features, label, unused, err := m.made().open(r, name)
+	t, f, label, unused, err := m.made().open(r, name)
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused}
-	d.X, d.Labels, err = gather(t, rows, features, label, m.recipe.ImputeMean)
+	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused, Dialect: t.Dialect}
+	d.X, d.Labels, err = gather(t, rows, f, label, m.recipe.ImputeMean)
 	if err != nil {
 		return nil, err
 	}
+	d.Unknown = f.unknown
 	return d, nil
 }
 
 // open reads a CSV file as far as its columns: of features, of the class, and the names of others.
-func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, features []int, class *classColumn, unused []string, err error) {
-	o := datasets.CSVOptions{Header: datasets.HeaderNo}
+func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, f *fields, class *classColumn, unused []string, err error) {
+	o := m.cells.options(datasets.HeaderNo)
 	if m.layout.Header {
 		o.Header = datasets.HeaderYes
 	}
@@ -159,12 +187,13 @@ func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, features []
 			unused = append(unused, t.ColumnName(j))
 		}
 	}
-	return t, features, &classColumn{column: label, optional: true}, unused, nil
+	return t, m.layout.fieldsOf(features), &classColumn{column: label, optional: true}, unused, nil
 }
 
-// find returns the columns of a file; label is -1 if it has none.
+// find returns the columns of a file, in the order of Layout.columns; label is -1 if it has none.
 func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err error) {
 	label = -1
+	columns := l.columns()
 	if l.Header {
 		at := make(map[string]int, len(t.Header)) // there may be very many
 		for j, name := range t.Header {
@@ -173,7 +202,7 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		if j, ok := at[l.Label]; ok {
 			label = j
 		}
-		for _, name := range l.Features {
+		for _, name := range columns {
 			j, ok := at[name]
 			if !ok {
 				_, err := t.Column(name)
@@ -186,21 +215,29 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		}
 		return features, label, nil
 	}
-	if t.Width() == len(l.Features) { // the features alone
-		for j := range l.Features {
+	alone := t.Width() == len(columns) // the features
+	if !alone && t.Width() != l.Width {
+		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(columns))
+	}
+	if alone && len(l.OneHot) == 0 {
+		for j := range columns {
 			features = append(features, j)
 		}
 		return features, label, nil
 	}
-	if t.Width() != l.Width {
-		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(l.Features))
-	}
-	for _, number := range append([]string{l.Label}, l.Features...) {
+	for _, number := range append([]string{l.Label}, columns...) {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > l.Width {
 			return nil, 0, fmt.Errorf("model: column %q of a model without header is no number from 1 to %d", number, l.Width)
 		}
 		features = append(features, n-1)
+	}
+	if alone { // in the order of the training file
+		order := slices.Sorted(slices.Values(features[1:]))
+		for k, j := range features[1:] {
+			features[1+k], _ = slices.BinarySearch(order, j)
+		}
+		return features[1:], label, nil
 	}
 	return features[1:], features[0], nil
 }
@@ -219,8 +256,11 @@ func (l Layout) check(d int) error {
 	if len(l.Features) != d {
 		return fmt.Errorf("%d names for %d features", len(l.Features), d)
 	}
-	if d == 0 || l.Width <= d || l.Width > math.MaxInt32 {
-		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature and one of labels", l.Width, d, d+1, math.MaxInt32)
+	if err := l.checkOneHot(); err != nil {
+		return err
+	}
+	if columns := d - l.categories() + len(l.OneHot); d == 0 || l.Width <= columns || l.Width > math.MaxInt32 {
+		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature and one of labels", l.Width, columns, columns+1, math.MaxInt32)
 	}
 	columns := map[string]int{}
 	for j, name := range l.Features {
@@ -269,6 +309,9 @@ func (d *Data) check() error {
 	classes, _ := datasets.Classes(d.Labels)
 	if len(classes) < 2 {
 		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
+	}
+	if err := checkContinuous(d.Labels, classes); err != nil {
+		return fmt.Errorf("model: %s: column %s: %w", d.Name, d.Layout.Label, err)
 	}
 	for _, c := range classes {
 		if err := checkText(c); err != nil {

@@ -229,6 +229,9 @@ func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline met
 	for k, i := range test {
 		want[k] = y[i]
 	}
+	if d.X != nil {
+		forgetUnseen(d.Layout, parts[0].X, parts[1].X)
+	}
 	m := &Model{recipe: f.recipe, layout: d.Layout}
 	x, _, err := m.prepare(parts[0], true)
 	if err != nil {

@@ -58,6 +58,18 @@ func countRows(r io.Reader) (int, error) {
 	}
 }
 
+// NoLabelError says that a row to learn from has no label, or one of some that have.
+type NoLabelError struct {
+	Row int // of data, from 1
+	Err error
+}
+
+func (e *NoLabelError) Error() string {
+	return fmt.Sprintf("%v, in row %d: each row needs its class, which is not filled in; delete the row, or write its class or a class of its own, such as unknown", e.Err, e.Row)
+}
+
+func (e *NoLabelError) Unwrap() error { return e.Err }
+
 // classColumn reads the column of the class.
 type classColumn struct {
 	column   int  // -1 if there is none
@@ -80,6 +92,9 @@ func (c *classColumn) cell(t *datasets.CSVRows) (string, error) {
 	}
 	c.rows++
 	name, err := t.Word(c.column)
+	if err != nil {
+		err = &NoLabelError{Row: c.rows, Err: err}
+	}
 	switch {
 	case err != nil && c.optional && (c.rows == 1 || c.absent != nil):
 		if c.rows == 1 {
@@ -111,8 +126,8 @@ const perLabel = 16
 
 // gather reads all rows of t into a matrix and their classes. rows is their number with a header, or 0 if it is
 // not known.
-func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, missing bool) (*mat.Dense, []string, error) {
-	d := len(features)
+func gather(t *datasets.CSVRows, rows int, f *fields, class *classColumn, missing bool) (*mat.Dense, []string, error) {
+	d := f.width()
 	size := func(n int) int64 {
 		s := limits.Floats(n, d)
 		if class.column >= 0 {
@@ -146,7 +161,7 @@ func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, m
 			part = make([]float64, 0, max(d, min(most, max(least, 2*cap(part)))))
 		}
 		part = part[:len(part)+d]
-		if err := t.Numbers(part[len(part)-d:], features, missing); err != nil {
+		if err := f.read(part[len(part)-d:], t, missing); err != nil {
 			return nil, nil, err
 		}
 		label, err := class.cell(t)
@@ -178,6 +193,9 @@ type Embedded struct {
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
+	// Dialect and Unknown are as in Data; Unknown counts cells of these rows.
+	Dialect datasets.Dialect
+	Unknown int
 }
 
 // blockBytes is about what the coordinates and the features of a block take, and blockRows the least number of its
@@ -201,12 +219,12 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 			yield(nil, err)
 			return
 		}
-		t, features, class, unused, err := m.open(r, name)
+		t, f, class, unused, err := m.open(r, name)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		d := len(features)
+		d := f.width()
 		perRow := limits.Floats(2*d + l.Rows() + between(l)) // read, prepared, embedded
 		rows := max(blockBytes/perRow, min(blockRows, limits.Memory()/(blocksHeld*perRow)), 1)
 		var read []float64
@@ -214,7 +232,8 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 		for first := 0; ; {
 			read = read[:0]
 			class.names = nil // there may be as many as rows
-			b := &Embedded{Unused: unused}
+			b := &Embedded{Unused: unused, Dialect: t.Dialect}
+			f.unknown = 0
 			n := 0
 			for ; int64(n) < rows; n++ {
 				_, err := t.Next()
@@ -226,7 +245,7 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 					return
 				}
 				read = slices.Grow(read, d)[:len(read)+d]
-				if err := t.Numbers(read[len(read)-d:], features, m.recipe.ImputeMean); err != nil {
+				if err := f.read(read[len(read)-d:], t, m.recipe.ImputeMean); err != nil {
 					yield(nil, err)
 					return
 				}
@@ -242,6 +261,7 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 			if n == 0 {
 				return
 			}
+			b.Unknown = f.unknown
 			x, err := m.scaler.Apply(mat.NewDense(n, d, read))
 			if err != nil {
 				yield(nil, named(err, m.layout.Features, first))
