@@ -124,7 +124,7 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 
 // fromModel takes recipe and columns from a model.
 func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *model.Data, error) {
-	rows, err := formatOf(format, table)
+	rows, err := formatOf(c, format, table)
 	if err != nil {
 		return model.Recipe{}, nil, err
 	}

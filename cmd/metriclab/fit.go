@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
@@ -208,6 +209,8 @@ func listParams(b *strings.Builder, e catalog.Entry) {
 // recipeFlags are those that choose columns, learner and preparation.
 type recipeFlags struct {
 	label, header, learner, impute string
+	noHeader                       bool
+	oneHot                         []string
 	format                         string
 	rows                           tableFormat // once recipe has been called
 	drop, params                   []string
@@ -217,7 +220,7 @@ type recipeFlags struct {
 }
 
 // recipeNames are the flags that a model answers for.
-var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
+var recipeNames = []string{"label", "header", "no-header", "drop", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
 // add adds the flags. more are learners that the command has beside those of tables.
 func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
@@ -231,6 +234,8 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	}
 	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
+	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
+	c.Flags().StringArrayVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("column of words, by name or number, to make a feature of each of its values, at most %d; may be repeated", model.MaxCategories))
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().StringVar(&f.learner, "learner", "", strings.Join(names, ", "))
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
@@ -259,13 +264,16 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 		return model.Recipe{}, model.Columns{}, usageError{err}
 	}
 	var err error
-	if f.rows, err = formatOf(f.format, table); err == nil {
+	if f.rows, err = formatOf(c, f.format, table); err == nil {
 		err = f.rows.checkFlags(c)
 	}
 	if err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
-	if f.label == "" && !f.rows.sparse {
+	if f.rows.array && f.rows.labels == "" {
+		return fail(errors.New("flag --labels: no file given, want CSV or .npy with the class of each row of the array"))
+	}
+	if f.label == "" && !f.rows.sparse && !f.rows.array {
 		return fail(errors.New("flag --label: no column given, want its name or number"))
 	}
 	if f.learner == "" {
@@ -274,6 +282,12 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	header, err := datasets.ParseHeader(f.header)
 	if err != nil {
 		return fail(fmt.Errorf("flag --header: %w", err))
+	}
+	if f.noHeader {
+		if header == datasets.HeaderYes {
+			return fail(errors.New("flags --header and --no-header: the first row is a header or not"))
+		}
+		header = datasets.HeaderNo
 	}
 	if !slices.Contains([]string{"none", "mean"}, f.impute) {
 		return fail(fmt.Errorf("flag --impute: %q is not allowed, want none or mean", f.impute))
@@ -295,7 +309,7 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string) (model.Recipe, mode
 	if err != nil {
 		return fail(err)
 	}
-	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop}, nil
+	return r, model.Columns{Header: header, Label: f.label, Drop: f.drop, OneHot: f.oneHot, Cells: f.rows.cells}, nil
 }
 
 // parseParams reads the values of --param.
@@ -329,12 +343,39 @@ func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (
 	if err != nil {
 		return nil, tableError(err)
 	}
-	d.Name = filepath.Base(path)
+	if d.Name = filepath.Base(path); path == stdin {
+		d.Name = tableName(path)
+	}
+	a.tellDialect(tableName(path), d.Dialect)
+	a.tellUnknown(tableName(path), d.Unknown)
 	return d, nil
+}
+
+// tellDialect tells how cells are written, if not as usual.
+func (a *app) tellDialect(path string, d datasets.Dialect) {
+	if !d.Usual() {
+		fmt.Fprintf(a.err, "%s: read with %s\n", path, d)
+	}
+}
+
+// tellUnknown tells of words that are no category of the model.
+func (a *app) tellUnknown(path string, n int) {
+	if n > 0 {
+		fmt.Fprintf(a.err, "%s: %s of one-hot columns with a value that no training row had, so that all features of the column are 0\n", path, plural.Of(n, "cell"))
+	}
 }
 
 // tableError tells errors of the command line from those of the data.
 func tableError(err error) error {
+	if e, ok := errors.AsType[*datasets.AmbiguousError](err); ok {
+		if e.Separator {
+			return usageError{fmt.Errorf("%w; --separator comma, semicolon or tab decides", err)}
+		}
+		return usageError{fmt.Errorf("%w; --decimal-comma reads it as decimal, --decimal-comma=false does not", err)}
+	}
+	if errors.Is(err, datasets.ErrNumericHeader) {
+		return usageError{fmt.Errorf("%w; --no-header reads the first row as data, with columns given by number, such as --label 1", err)}
+	}
 	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
 		return usageError{err}
 	}
@@ -346,11 +387,68 @@ func tableError(err error) error {
 
 // readLabelled reads a table to learn from.
 func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, columns model.Columns, impute bool) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, path, columns, impute) })
-	if errors.Is(err, datasets.ErrMissingCell) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, tableName(path), columns, impute) })
+	_, unlabelled := errors.AsType[*model.NoLabelError](err)
+	cell, ofCell := errors.AsType[*datasets.CellError](err)
+	switch {
+	case unlabelled:
+	case errors.Is(err, datasets.ErrMissingCell) && ofCell && slices.ContainsFunc(columns.OneHot, func(name string) bool { return name == cell.Column }):
+		return nil, fmt.Errorf("%w; --impute mean fills the features of a missing cell with the shares of the values", err)
+	case errors.Is(err, datasets.ErrMissingCell):
 		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
+	case ofCell && cell.Text:
+		return nil, fmt.Errorf("%w; for a column of words: --one-hot %s makes a feature of each value, --drop %[2]s leaves the column out; for a missing cell: --missing %s", err, shellWord(cell.Column), shellWord(cell.Cell))
+	case ofCell && strings.Contains(cell.Cell, ","):
+		return nil, fmt.Errorf("%w; if the comma is decimal: --decimal-comma", err)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	a.tellTable(d)
+	return d, nil
+}
+
+// shellWord quotes a word for a command line if it needs it, and shortens a long one.
+func shellWord(s string) string {
+	if s = printable(s); strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("-_.=+%/@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// tellTable tells what was read, before long work begins on it, where somebody looks.
+func (a *app) tellTable(d *model.Data) {
+	if !a.terminal {
+		return
+	}
+	n, width := d.Dims()
+	fmt.Fprintf(a.err, "%s: %s x %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
+	if d.Labels != nil {
+		classes, _ := datasets.Classes(d.Labels)
+		fmt.Fprintf(a.err, ", label %s with %s", printable(d.Layout.LabelName()), countClasses(len(classes)))
+	}
+	missing := 0
+	if d.X != nil {
+		for i := range n {
+			for _, v := range d.X.RawRowView(i) {
+				if v != v {
+					missing++
+				}
+			}
+		}
+	}
+	if missing > 0 {
+		fmt.Fprintf(a.err, ", %s", plural.Of(missing, "missing cell"))
+	}
+	fmt.Fprintln(a.err)
+}
+
+// ofModel tells of an error in a table for a model what to do about it.
+func ofModel(err error) error {
+	if _, unlabelled := errors.AsType[*model.NoLabelError](err); !unlabelled && errors.Is(err, datasets.ErrMissingCell) {
+		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	}
+	return err
 }
 
 // loadModel reads a file that fit has written.
@@ -378,14 +476,13 @@ func loadModel(path string) (*model.Model, error) {
 
 // readForModel reads a table with the columns of a model.
 func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m *model.Model) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, path, m) })
-	if errors.Is(err, datasets.ErrMissingCell) {
-		return nil, fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, tableName(path), m) })
+	if err != nil {
+		return nil, ofModel(err)
 	}
-	if err == nil {
-		a.leftOut(path, d.Unused)
-	}
-	return d, err
+	a.leftOut(tableName(path), d.Unused)
+	a.tellTable(d)
+	return d, nil
 }
 
 // leftOut tells of columns that are not used, if there are any.

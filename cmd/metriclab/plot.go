@@ -29,7 +29,7 @@ of kernel-itml is refused, as by transform.`,
 			if ending != ".png" && ending != ".svg" {
 				return usageError{fmt.Errorf("flag --out: %q is not allowed, want a file name that ends in .png or .svg", out)}
 			}
-			rows, err := formatOf(format, args[0])
+			rows, err := formatOf(c, format, args[0])
 			if err != nil {
 				return err
 			}
@@ -75,6 +75,7 @@ of kernel-itml is refused, as by transform.`,
 	}
 	addModel(c, &path)
 	addFormat(c, &format)
+	addArrayLabels(c)
 	c.Flags().StringVar(&out, "out", "", "file for the plot, .png or .svg")
 	return c
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/atomicfile"
-	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
 )
 
@@ -86,7 +85,7 @@ the n objects.`,
 				}
 				return a.transformGram(c, path, out, &g)
 			}
-			rows, err := formatOf(format, args[0])
+			rows, err := formatOf(c, format, args[0])
 			if err != nil {
 				return err
 			}
@@ -107,6 +106,7 @@ the n objects.`,
 	}
 	addModel(c, &path)
 	addFormat(c, &format)
+	addArrayLabels(c)
 	g.add(c)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
@@ -139,12 +139,12 @@ func (o *embedOutputs) check(c *cobra.Command, reads ...string) (err error) {
 
 // transform embeds a table.
 func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard, subspace bool) error {
-	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
+	table, err := atOnce(ctx, func() (*tableFile, error) { return a.openTable(path) }) // a named pipe waits for a writer
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard, subspace: subspace}
+	e := &embedding{app: a, ctx: ctx, table: table, path: tableName(path), rows: rows, model: m, guard: guard, subspace: subspace}
 	if o == (embedOutputs{}) {
 		return e.toOutput()
 	}
@@ -164,7 +164,9 @@ type embedding struct {
 	subspace bool
 
 	text []byte // of a block
-	told bool   // which columns are left out
+	told bool   // which columns are left out, and how cells are written
+	// counted tells that words without a feature were told of.
+	counted bool
 }
 
 // blocks calls do with each block of the embedded table. A pass over the table has a meter of its own, unless it is
@@ -190,9 +192,12 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	defer cancel()
 	go func() {
 		defer close(results)
-		sequence := e.model.EmbedCSV(e.table, e.path)
-		if e.rows.sparse {
+		sequence := e.model.Reading(e.rows.cells).EmbedCSV(e.table, e.path)
+		switch {
+		case e.rows.sparse:
 			sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
+		case e.rows.array:
+			sequence = e.model.EmbedNPY(e.table, e.path, e.rows.readLabels())
 		}
 		for block, err := range sequence {
 			select {
@@ -202,7 +207,7 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 			}
 		}
 	}()
-	rows := 0
+	rows, unknown := 0, 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -210,16 +215,23 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 		case r, more := <-results:
 			switch {
 			case !more:
-				return ctx.Err()
-			case errors.Is(r.err, datasets.ErrMissingCell):
-				return fmt.Errorf("%w; the model was fitted without --impute mean", r.err)
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if !e.counted {
+					e.app.tellUnknown(e.path, unknown)
+					e.counted = true
+				}
+				return nil
 			case r.err != nil:
-				return tableError(e.rows.explained(r.err))
+				return tableError(ofModel(e.rows.explained(r.err)))
 			}
 			if !e.told {
 				e.app.leftOut(e.path, r.block.Unused)
+				e.app.tellDialect(e.path, r.block.Dialect)
 				e.told = true
 			}
+			unknown += r.block.Unknown
 			if err := do(r.block); err != nil {
 				return err
 			}

@@ -120,11 +120,30 @@ type UnknownColumnError struct {
 	File       string
 	Column     string
 	Suggestion string   // the closest name, or "" if none is close
+	Numeric    bool     // all names are numbers, so that the first row may be data
 	Columns    []string // the names; nil if the file names none
 	Width      int      // number of columns
 }
 
+// ErrNumericHeader is returned, wrapped, where a header of numbers does not fit what is asked of it.
+var ErrNumericHeader = errors.New("the names are numbers, so the first row may be data, and the file may have no header")
+
+// Unwrap returns ErrNumericHeader or nil.
+func (e *UnknownColumnError) Unwrap() error {
+	if e.Numeric {
+		return ErrNumericHeader
+	}
+	return nil
+}
+
 func (e *UnknownColumnError) Error() string {
+	if e.Numeric {
+		return e.text() + "; " + ErrNumericHeader.Error()
+	}
+	return e.text()
+}
+
+func (e *UnknownColumnError) text() string {
 	msg := fmt.Sprintf("datasets: %s: no column %q", e.File, e.Column)
 	switch {
 	case e.Columns == nil:
@@ -403,7 +422,11 @@ func (t *CSVRows) takeHeader() error {
 			header[j] = name
 		}
 		if i, ok := first[name]; ok {
-			return fmt.Errorf("datasets: %s:%d: columns %d and %d are both called %q, want distinct names", t.Name, line, i+1, j+1, name)
+			err := fmt.Errorf("datasets: %s:%d: columns %d and %d are both called %q, want distinct names", t.Name, line, i+1, j+1, name)
+			if _, number := strconv.ParseFloat(t.decimal(name), 64); number == nil {
+				err = fmt.Errorf("%w; %w", err, ErrNumericHeader)
+			}
+			return err
 		}
 		first[name] = j
 	}
@@ -440,6 +463,10 @@ func (t *CSVColumns) Column(column string) (int, error) {
 		}
 	}
 	e := &UnknownColumnError{File: t.Name, Column: column, Columns: t.Header, Width: t.Width()}
+	e.Numeric = t.Header != nil && !slices.ContainsFunc(t.Header, func(name string) bool {
+		_, err := strconv.ParseFloat(t.decimal(name), 64)
+		return err != nil && !t.Missing(name)
+	})
 	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped
 	for _, name := range t.Header {
 		d := closest.Distance(strings.ToLower(column), strings.ToLower(name))

@@ -163,6 +163,11 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 // Errors name the file and the line: those of datasets.NewCSVRows, a label that is missing (datasets.MissingCells), more than two cells, rows that are more or fewer than
 // objects, ids that are equal or do not ascend, and one class only.
 func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
+	return readLabels(r, name, n, "object of the Gram matrix")
+}
+
+// readLabels is ReadLabels for n things of a kind.
+func readLabels(r io.Reader, name string, n int, kind string) ([]string, error) {
 	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: datasets.HeaderNo, OneColumn: true})
 	if err != nil {
 		return nil, err
@@ -182,12 +187,12 @@ func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 			return nil, err
 		}
 		if len(rows) > n {
-			return nil, fmt.Errorf("model: %s:%d: more rows than the %s of the Gram matrix and a header", name, t.Line(), plural.Of(n, "object"))
+			return nil, fmt.Errorf("model: %s:%d: more rows than %d, one per %s, and a header", name, t.Line(), n, kind)
 		}
 		rows, lines = append(rows, slices.Clone(row)), append(lines, t.Line())
 	}
 	if len(rows) < n {
-		return nil, fmt.Errorf("model: %s: %s, want %d, one per object of the Gram matrix", name, plural.Of(len(rows), "label"), n)
+		return nil, fmt.Errorf("model: %s: %s, want %d, one per %s", name, plural.Of(len(rows), "label"), n, kind)
 	}
 	if len(rows) == n+1 {
 		rows, lines = rows[1:], lines[1:]
