@@ -62,9 +62,9 @@ between images in the space of the kernel.` + "\n\nmetriclab fit --help lists th
 				}
 			}
 			var d *model.Data
-			progress, done := a.meter(c.Context(), work{noun: "split"})
+			progress, inside, done := a.insideSplits(c.Context(), folds*repeats)
 			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
-				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress}
+				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress, Inside: inside}
 				if gram {
 					k0, labels, err := a.readGramLabels(c.Context(), &g)
 					if err != nil {

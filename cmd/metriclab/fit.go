@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -557,6 +558,31 @@ type work struct {
 	noun   string
 	capped bool
 	unit   string
+	inside *atomic.Pointer[string] // what is known of the thing that is being done; nil if nothing ever is
+}
+
+// now returns what is being done, after a separator, or "".
+func (w work) now() string {
+	if w.inside == nil || w.inside.Load() == nil {
+		return ""
+	}
+	return "; " + *w.inside.Load()
+}
+
+// insideSplits returns a plan's Inside, which shows on the meter of splits what a split does.
+func (a *app) insideSplits(ctx context.Context, splits int) (progress model.Progress, inside func(split, done, total int), end func()) {
+	var now atomic.Pointer[string]
+	var finished atomic.Int64
+	show, end := a.meter(ctx, work{noun: "split", inside: &now})
+	progress = func(done, total int) {
+		finished.Store(int64(done))
+		show(done, total)
+	}
+	inside = func(split, done, total int) {
+		now.Store(new(fmt.Sprintf("in split %d: %d of at most %d", split+1, done, total)))
+		show(int(finished.Load()), splits)
+	}
+	return progress, inside, end
 }
 
 // bar returns the words of a bar, before and after it.
@@ -573,6 +599,10 @@ func (w work) bar() (counters, left string) {
 // line returns the line that is written where there is no terminal. A total of 0 is not known.
 func (w work) line(done, total int, left time.Duration) string {
 	switch {
+	case w.inside != nil && done == 0:
+		return fmt.Sprintf("0 of %s%s\n", plural.Of(total, w.noun), w.now())
+	case w.inside != nil:
+		return fmt.Sprintf("%d of %s, %s left%s\n", done, plural.Of(total, w.noun), about(left), w.now())
 	case w.unit != "":
 		return fmt.Sprintf("read %d of %d %s, %s left\n", done, total, w.unit, about(left))
 	case total == 0:
@@ -606,7 +636,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 					counters, left := w.bar()
 					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
 						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
-						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left)))
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return w.now() })))
 				}
 			}
 			bar.SetCurrent(int64(done))
@@ -617,7 +647,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 			return
 		}
 		next = now.Add(a.every)
-		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
+		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(max(done, 1)))
 		fmt.Fprint(a.err, w.line(done, total, left))
 	}
 	return show, func() {

@@ -120,13 +120,13 @@ type UnknownColumnError struct {
 	File       string
 	Column     string
 	Suggestion string   // the closest name, or "" if none is close
-	Numeric    bool     // all names are numbers, so that the first row may be data
+	Numeric    bool     // most names are numbers, so that the first row may be data
 	Columns    []string // the names; nil if the file names none
 	Width      int      // number of columns
 }
 
 // ErrNumericHeader is returned, wrapped, where a header of numbers does not fit what is asked of it.
-var ErrNumericHeader = errors.New("the names are numbers, so the first row may be data, and the file may have no header")
+var ErrNumericHeader = errors.New("names are numbers, so the first row may be data, and the file may have no header")
 
 // Unwrap returns ErrNumericHeader or nil.
 func (e *UnknownColumnError) Unwrap() error {
@@ -463,10 +463,13 @@ func (t *CSVColumns) Column(column string) (int, error) {
 		}
 	}
 	e := &UnknownColumnError{File: t.Name, Column: column, Columns: t.Header, Width: t.Width()}
-	e.Numeric = t.Header != nil && !slices.ContainsFunc(t.Header, func(name string) bool {
-		_, err := strconv.ParseFloat(t.decimal(name), 64)
-		return err != nil && !t.Missing(name)
-	})
+	numbers := 0
+	for _, name := range t.Header {
+		if _, err := strconv.ParseFloat(t.decimal(name), 64); err == nil {
+			numbers++
+		}
+	}
+	e.Numeric = numbers > 0 && 2*numbers >= len(t.Header)
 	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped
 	for _, name := range t.Header {
 		d := closest.Distance(strings.ToLower(column), strings.ToLower(name))

@@ -42,6 +42,8 @@ type Plan struct {
 	Seed uint64
 	// Progress is told of splits.
 	Progress Progress
+	// Inside, if not nil, is told what Fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
+	Inside func(split, done, total int)
 }
 
 // Resolved returns p with its defaults filled in, but for the seed, which is the
@@ -244,7 +246,11 @@ func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline met
 		}
 	}
 	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, f.entry, f.values, x, ytrain, rng, nil); err != nil {
+	var inside Progress
+	if e.Plan.Inside != nil {
+		inside = func(done, total int) { e.Plan.Inside(s, done, total) }
+	}
+	if err := m.learn(ctx, f.entry, f.values, x, ytrain, rng, inside); err != nil {
 		return err
 	}
 	for _, judged := range []struct {
