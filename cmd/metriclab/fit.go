@@ -32,12 +32,27 @@ import (
 )
 
 // aboutTables says how the commands on a user's table read it.
-const aboutTables = `The table is a CSV file: cells separated by commas, a row per sample, a column
-with the class, all other columns numbers. Columns are given by name or by number
-from 1. With --header auto the first row is a header if --label or --drop give a
-name, or if none of its other cells is a number. A cell that is missing (empty, ?
-or NA) or no finite number is an error with line and column; --impute mean fills
-missing cells with the mean of the column over the training rows. Cells become
+const aboutTables = `The table is a CSV file: a row per sample, a column with the class, all other
+columns numbers. Cells are separated by commas, semicolons or tabs, and numbers have
+decimal points or, where commas separate nothing, decimal commas. Which it is is found
+in the first rows, and said if it is not the usual; --separator and --decimal-comma
+decide. A file that gzip has compressed is read as it was before; - is standard input.
+
+  metriclab fit wine.csv.gz --label class --learner rca --out m.json
+  unzip -p wine.zip | metriclab fit - --label class --learner rca --out m.json
+
+A column of words is an error: --one-hot makes a feature of each of its values in the
+training rows, 1 in rows that have it. A value that only new rows have gives 0 in all of
+them, and is counted. --drop leaves a column out. A .npy table (float64, float32,
+integers) has features alone; --labels gives the classes, CSV or .npy. Parquet is not
+read: duckdb -c "COPY 'x.parquet' TO 'x.csv'" makes CSV of it.
+
+Columns are given by name or by number from 1. --no-header says that the first row is
+data. With --header auto the first row is a header if --label or --drop give a
+name, or if none of its other cells is a number. A cell that is missing (empty,
+or one of --missing) or no finite number is an error with line and column; --impute mean
+fills missing cells with the mean of the column over the training rows. A class is never
+filled in. Labels that look like measurements are refused: classes are needed. Cells become
 numbers as they are read: a cell takes 8 bytes, a class 16 and the text of each
 class. A table that takes more than --max-memory, or a row of text that takes more
 than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
@@ -411,7 +426,9 @@ func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, c
 
 // shellWord quotes a word for a command line if it needs it, and shortens a long one.
 func shellWord(s string) string {
-	if s = printable(s); strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("-_.=+%/@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	if s = printable(s); strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("-_.=+%/@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	return s
