@@ -389,9 +389,6 @@ func tableError(err error) error {
 		}
 		return usageError{fmt.Errorf("%w; --decimal-comma reads it as decimal, --decimal-comma=false does not", err)}
 	}
-	if errors.Is(err, datasets.ErrNumericHeader) {
-		return usageError{fmt.Errorf("%w; --no-header reads the first row as data, with columns given by number, such as --label 1", err)}
-	}
 	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
 		return usageError{err}
 	}
@@ -408,6 +405,8 @@ func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, c
 	cell, ofCell := errors.AsType[*datasets.CellError](err)
 	switch {
 	case unlabelled:
+	case errors.Is(err, datasets.ErrNumericHeader):
+		return nil, usageError{fmt.Errorf("%w; --no-header reads the first row as data, with columns given by number, such as --label 1", err)}
 	case errors.Is(err, datasets.ErrMissingCell) && ofCell && slices.ContainsFunc(columns.OneHot, func(name string) bool { return name == cell.Column }):
 		return nil, fmt.Errorf("%w; --impute mean fills the features of a missing cell with the shares of the values", err)
 	case errors.Is(err, datasets.ErrMissingCell):
@@ -465,6 +464,9 @@ func (a *app) tellTable(d *model.Data) {
 func ofModel(err error) error {
 	if _, unlabelled := errors.AsType[*model.NoLabelError](err); !unlabelled && errors.Is(err, datasets.ErrMissingCell) {
 		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	}
+	if errors.Is(err, datasets.ErrNumericHeader) {
+		return fmt.Errorf("%w; the model finds its columns by the names of a header", err)
 	}
 	return err
 }

@@ -21,7 +21,8 @@ type tableFile struct {
 	in    io.Reader
 	f     *os.File // in, if it is a file
 	close bool     // f was opened here
-	size  int64    // 0 if it is no regular file: it has no size, and cannot be read twice
+	twice bool     // it is a regular file, which can be read twice
+	size  int64    // 0 if it is none
 	start int64    // where the table begins in a regular file
 	at    int64
 	rest  bool           // a reading that counts rows is not told of
@@ -64,13 +65,13 @@ func tableName(path string) string {
 func (t *tableFile) begin() error {
 	if t.f != nil {
 		if info, err := t.f.Stat(); err == nil && info.Mode().IsRegular() {
-			t.size = info.Size()
+			t.size, t.twice = info.Size(), true
 		} else if err == nil && info.IsDir() {
 			return errors.New("is a folder, want a file")
 		}
 	}
 	mark := make([]byte, len(zipped))
-	if t.size > 0 {
+	if t.twice {
 		start, err := t.f.Seek(0, io.SeekCurrent)
 		if err != nil {
 			return err
@@ -139,7 +140,7 @@ func (t *tableFile) Stat() (fs.FileInfo, error) {
 
 // Seek goes anywhere in a regular file; in one that is compressed, to the place where it is or the beginning.
 func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
-	if t.size == 0 {
+	if !t.twice {
 		return 0, errors.ErrUnsupported
 	}
 	if t.zip != nil {
