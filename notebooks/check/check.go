@@ -17,7 +17,7 @@ import (
 )
 
 // maxBytes is the largest size of a notebook that a browser still opens quickly.
-const maxBytes = 1_500_000
+const maxBytes = 2_000_000
 
 // setup is the first code cell of every notebook.
 const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"

@@ -89,7 +89,7 @@ func TestProblems(t *testing.T) {
 		{"path in Markdown", func(nb *notebook) {
 			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/home/x)"`)
 		}, "cell 3: its output has the path /home/x"},
-		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 1500000"},
+		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 2000000"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			nb := sound(t)

@@ -17,6 +17,8 @@ type Kind struct {
 	Name string
 	// Meaning says what such a row is of: "test rows classified wrongly, per fold".
 	Meaning string
+	// Rare says that a complete table may have no such row: of failures, say.
+	Rare bool
 }
 
 // Column declares a column of an experiment's table, or a vector of columns.

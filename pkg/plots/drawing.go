@@ -74,6 +74,8 @@ type Points struct {
 	Labels     []string // drawn beside the points if not nil and where there is room; "" for none
 	Color      int      // index into the palette that colour-blind readers can tell apart, or Grey
 	Shape      int      // index into the eight glyph shapes
+
+	crowd int // points of the largest Points of the panel
 }
 
 // Line is a polyline, with an optional band Lo..Hi. It is broken where a point

@@ -21,6 +21,9 @@ func (t TextTable) check() error {
 	return nil
 }
 
+// widest is the width up to which a column of Markdown is padded: nobody reads a wider one aligned, and it would be mostly spaces.
+const widest = 1000
+
 // Markdown returns the table in GitHub's Markdown, columns of numbers to the
 // right. Cells are plain text: characters with a meaning in Markdown are
 // escaped. Short rows are filled with empty cells; it panics if a row is
@@ -54,11 +57,14 @@ func (t TextTable) Markdown() string {
 		for _, line := range lines {
 			width[c] = max(width[c], utf8.RuneCountInString(line[c]))
 		}
+		if width[c] > widest {
+			width[c] = 3
+		}
 	}
 	var b strings.Builder
 	for i, line := range lines {
 		for c, s := range line {
-			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(s))
+			pad := strings.Repeat(" ", max(width[c]-utf8.RuneCountInString(s), 0))
 			if right[c] {
 				s = pad + s
 			} else {

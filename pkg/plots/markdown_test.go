@@ -86,3 +86,13 @@ func TestFirstSentence(t *testing.T) {
 		}
 	}
 }
+
+// A column with a cell of more than widest characters is not padded.
+func TestMarkdownWide(t *testing.T) {
+	long := strings.Repeat("x", widest+1)
+	got := TextTable{Head: []string{"a", "b"}, Rows: [][]string{{"one", long}, {"three", "y"}}}.Markdown()
+	want := "| a     | b   |\n| ----- | --- |\n| one   | " + long + " |\n| three | y   |\n"
+	if got != want {
+		t.Errorf("got\n%s", got)
+	}
+}

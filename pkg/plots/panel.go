@@ -121,11 +121,21 @@ func (p *prepared) checkCompany() error {
 	if (p.kind == heatPanel || p.kind == imagesPanel) && len(p.marks) > 1 {
 		return fmt.Errorf("a Heat or Images must be the only mark of its panel, it is one of %d", len(p.marks))
 	}
+	crowd := 0
+	for _, m := range p.marks {
+		if m, ok := m.(Points); ok {
+			crowd = max(crowd, len(m.X))
+		}
+	}
 	for i, m := range p.marks {
-		if m, ok := m.(Intervals); ok {
+		switch m := m.(type) {
+		case Intervals:
 			m.which, m.among = which, among
 			p.marks[i] = m
 			which++
+		case Points:
+			m.crowd = crowd
+			p.marks[i] = m
 		}
 	}
 	return nil

@@ -117,9 +117,9 @@ func (m Points) outside(x, y axis) int {
 	return k
 }
 
-// style returns radius and outline of the glyphs; crowds get smaller ones.
+// style returns radius and outline of the glyphs; where one series is a crowd, all of the panel get smaller ones.
 func (m Points) style() (r vg.Length, outline bool) {
-	switch n := len(m.X); {
+	switch n := max(len(m.X), m.crowd); {
 	case n > 1000:
 		return 1.2, false
 	case n > 200:

@@ -122,6 +122,12 @@ func TestCheckFilled(t *testing.T) {
 	if err := checkFilled(s, tab); err == nil || !strings.Contains(err.Error(), `no row is of the kind "error"`) {
 		t.Errorf("a kind without rows: error is %v", err)
 	}
+	for i := range s.Kinds {
+		s.Kinds[i].Rare = s.Kinds[i].Name == "error"
+	}
+	if err := checkFilled(s, tab); err != nil {
+		t.Errorf("a rare kind without rows: %v", err)
+	}
 	tab.Add(table.Key{"kind": "error"}, nil)
 	if err := checkFilled(s, tab); err == nil || !strings.Contains(err.Error(), `column y is not filled in any row of kind "error"`) {
 		t.Errorf("an empty column: error is %v", err)

@@ -153,10 +153,13 @@ func Scorecard(ctx context.Context, sel []Selected, cfg Config) ([]byte, error) 
 		return nil, err
 	}
 	var scored []*section
+	var missing []string
 	for _, p := range plans {
 		if s := p.publishedSection(); s != nil {
 			scored = append(scored, s)
+		} else {
+			missing = append(missing, p.Spec.ID)
 		}
 	}
-	return scorecard(scored, cfg.Origin), nil
+	return scorecard(scored, missing, cfg.Origin), nil
 }

@@ -118,7 +118,7 @@ func CheckMeta(s experiment.Spec, dir string) error {
 func kindsOf(s experiment.Spec) []metaKind {
 	var out []metaKind
 	for _, k := range s.Kinds {
-		out = append(out, metaKind(k))
+		out = append(out, metaKind{Name: k.Name, Meaning: k.Meaning})
 	}
 	return out
 }

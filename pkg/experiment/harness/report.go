@@ -45,6 +45,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}}
 
 	var shown, scored []*section
+	var missing []string // experiments without results
 	whole := true
 	for _, s := range all {
 		i := slices.IndexFunc(plans, func(p *plan) bool { return p.Spec.ID == s.Spec.ID })
@@ -75,6 +76,8 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		old := p.publishedSection()
 		if old != nil {
 			scored = append(scored, old)
+		} else {
+			missing = append(missing, s.Spec.ID)
 		}
 		whole = whole && p.published.damage == nil && p.published.older == nil
 		switch {
@@ -97,7 +100,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		return "", err
 	}
 	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
-		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored, r.cfg.Origin)); err != nil {
+		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored, missing, r.cfg.Origin)); err != nil {
 			return "", err
 		}
 	}

@@ -67,8 +67,8 @@ func signed(head []byte) bool {
 	return ok && found && bytes.HasPrefix(head, []byte(Origin{Program: string(program)}.sign()))
 }
 
-// scorecard is the Markdown of results/README.md.
-func scorecard(sections []*section, o Origin) []byte {
+// scorecard is the Markdown of results/README.md. missing are the ids of experiments without results.
+func scorecard(sections []*section, missing []string, o Origin) []byte {
 	var b bytes.Buffer
 	b.WriteString(o.sign() + "Every claim of every paper that has results here: the paper's value, ours, and the verdict.\n" +
 		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ".\n\n")
@@ -87,6 +87,11 @@ func scorecard(sections []*section, o Origin) []byte {
 		}
 	}
 	fmt.Fprintf(&b, "| all | %d |\n", total)
+	if len(missing) == 0 {
+		fmt.Fprintf(&b, "\nComplete: %s, and each has results.\n", plural.Of(len(sections), "experiment"))
+	} else {
+		fmt.Fprintf(&b, "\nWithout results: %s.\n", strings.Join(missing, ", "))
+	}
 	paper := ""
 	for _, s := range sections {
 		if s.Paper.Key != paper {

@@ -219,7 +219,7 @@ var (
 		{Name: "inner", Meaning: "rows classified wrongly in the inner cross-validations of all folds, per candidate"},
 		{Name: "steps", Meaning: "Newton steps of the fit to the training fold"},
 		{Name: "spectrum", Meaning: "rank and eigenvalues of the W learned from the training fold"},
-	}, fitKinds...)
+	}, fitKinds[0], fitKinds[1], experiment.Kind{Name: fitKinds[2].Name, Meaning: fitKinds[2].Meaning, Rare: true})
 	divergenceColumns = experiment.Columns{
 		experiment.Text("database", "data set, by the paper's name"),
 		experiment.Text("features", "scaling of the features: raw, or zscore by the training rows"),

@@ -44,8 +44,7 @@ var Fig2ab = experiment.Spec{
 	Trial:   fig2abTrial,
 	Views:   fig2abViews,
 	Claims:  fig2abClaims,
-	Pending: true,
-	Cost:    2 * time.Minute,
+	Cost:    200 * time.Second,
 }
 
 // The methods of Fig. 2(a, b) that no other figure has.

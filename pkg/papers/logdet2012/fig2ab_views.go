@@ -55,7 +55,7 @@ func textProtocol(r results) string {
 
 // textBands adds a line of a method: accuracies in per cent with bands.
 func textBands(p *plots.Panel, r results, color int, method string) {
-	line := plots.Line{Name: method, Color: color}
+	line := plots.Line{Name: method, Color: color, Dashed: method == euclidean} // which may cover another
 	for _, k := range r.basisSizes() {
 		s := summary(r.accuracies(method, k))
 		mean, half := s.Interval()

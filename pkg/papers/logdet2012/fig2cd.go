@@ -41,7 +41,6 @@ var Fig2cd = experiment.Spec{
 	Trial:   fig2cdTrial,
 	Views:   fig2cdViews,
 	Claims:  fig2cdClaims,
-	Pending: true,
 	Cost:    35 * time.Second,
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
@@ -86,7 +87,7 @@ func drawPlanes(all []planes) plots.Drawing {
 		for _, m := range mapMethods {
 			one := planes{p.kernel, p.t.Where("trial", trial)}
 			n := one.separated(m, testQueries)
-			panel := plots.Panel{Title: fmt.Sprintf("seed %s, %s: %.0f digits", trial, m, n[0]), Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05}
+			panel := plots.Panel{Title: fmt.Sprintf("seed %s, %s: %s", trial, m, plural.Of(int(n[0]), "digit")), Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05}
 			for digit := range digitCount {
 				g := one.t.Where("kind", "map", "method", m, "at", strconv.Itoa(digit))
 				mark := plots.Points{Name: strconv.Itoa(digit), Color: digit}
