@@ -85,7 +85,7 @@ func (m *Model) EmbedNPY(r io.Reader, name string, labels func(n int) ([]string,
 // from CSV as ReadLabels does.
 func ReadClasses(r io.Reader, name string, n int) ([]string, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".npy") {
-		return readLabels(r, name, n, "row of the array")
+		return readLabels(r, name, n, "row", "the array")
 	}
 	values, err := metric.ReadNPYColumn(r)
 	if err != nil {

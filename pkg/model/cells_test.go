@@ -210,7 +210,7 @@ func TestReadNPY(t *testing.T) {
 			_, err := model.ReadClasses(bytes.NewReader(classes.Bytes()), "y.npy", 3)
 			return err
 		},
-		"more rows than 1, one per row of the array": func() error {
+		"more rows than the 1 row of the array and a header": func() error {
 			_, err := model.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)
 			return err
 		},
