@@ -185,10 +185,7 @@ func read(head []byte, whole bool, separator rune, decimal Decimal) reading {
 			break
 		}
 		if err != nil {
-			if out.rows == 0 || whole {
-				return reading{separator: separator}
-			}
-			break
+			break // reading will name the line
 		}
 		if end := in.InputOffset(); !whole && end >= int64(len(head)) && out.rows > 0 {
 			break // its rest may be missing
