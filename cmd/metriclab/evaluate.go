@@ -98,9 +98,9 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				}
 			}
 			var d *model.Data
-			progress, done := a.meter(c.Context(), work{noun: "split"})
+			progress, inside, done := a.insideSplits(c.Context(), folds*repeats)
 			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
-				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress}
+				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress, Inside: inside}
 				if gram {
 					k0, labels, err := a.readGramLabels(c.Context(), &g)
 					if err != nil {
@@ -164,7 +164,7 @@ compare with it: no answer to a question is seen while another is tested. A coin
 
 // fromModel takes recipe and columns from a model.
 func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *model.Data, error) {
-	rows, err := formatOf(format, table)
+	rows, err := formatOf(c, format, table)
 	if err != nil {
 		return model.Recipe{}, nil, err
 	}

@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
@@ -31,12 +33,27 @@ import (
 )
 
 // aboutTables says how the commands on a user's table read it.
-const aboutTables = `The table is a CSV file: cells separated by commas, a row per sample, a column
-with the class, all other columns numbers. Columns are given by name or by number
-from 1. With --header auto the first row is a header if --label or --drop give a
-name, or if none of its other cells is a number. A cell that is missing (empty, ?
-or NA) or no finite number is an error with line and column; --impute mean fills
-missing cells with the mean of the column over the training rows. Cells become
+const aboutTables = `The table is a CSV file: a row per sample, a column with the class, all other
+columns numbers. Cells are separated by commas, semicolons or tabs, and numbers have
+decimal points or, where commas separate nothing, decimal commas. Which it is is found
+in the first rows, and said if it is not the usual; --separator and --decimal-comma
+decide. A file that gzip has compressed is read as it was before; - is standard input.
+
+  metriclab fit wine.csv.gz --label class --learner rca --out m.json
+  unzip -p wine.zip | metriclab fit - --label class --learner rca --out m.json
+
+A column of words is an error: --one-hot makes a feature of each of its values in the
+training rows, 1 in rows that have it. A value that only new rows have gives 0 in all of
+them, and is counted. --drop leaves a column out. A .npy table (float64, float32,
+integers) has features alone; --labels gives the classes, CSV or .npy. Parquet is not
+read: duckdb -c "COPY 'x.parquet' TO 'x.csv'" makes CSV of it.
+
+Columns are given by name or by number from 1. --no-header says that the first row is
+data. With --header auto the first row is a header if --label or --drop give a
+name, or if none of its other cells is a number. A cell that is missing (empty,
+or one of --missing) or no finite number is an error with line and column; --impute mean
+fills missing cells with the mean of the column over the training rows. A class is never
+filled in. Labels that look like measurements are refused: classes are needed. Cells become
 numbers as they are read: a cell takes 8 bytes, a class 16 and the text of each
 class. A table that takes more than --max-memory, or a row of text that takes more
 than a sixteenth of that, is an error: so a pipe or /dev/stdin without an end is
@@ -253,6 +270,8 @@ func listParams(b *strings.Builder, e catalog.Entry) {
 // recipeFlags are those that choose columns, learner and preparation.
 type recipeFlags struct {
 	label, header, learner, impute string
+	noHeader                       bool
+	oneHot                         []string
 	format                         string
 	rows                           tableFormat // once recipe has been called
 	drop, params                   []string
@@ -264,7 +283,7 @@ type recipeFlags struct {
 }
 
 // recipeNames are the flags that a model answers for.
-var recipeNames = []string{"label", "header", "drop", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
+var recipeNames = []string{"label", "header", "no-header", "drop", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
 // once is a text that may be given once.
 type once struct {
@@ -303,6 +322,8 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 func (f *recipeFlags) addTable(c *cobra.Command) {
 	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
+	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
+	c.Flags().StringArrayVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("column of words, by name or number, to make a feature of each of its values, at most %d; may be repeated", model.MaxCategories))
 	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
 	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
 	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
@@ -357,11 +378,14 @@ func (f *recipeFlags) recipe(c *cobra.Command, table string, unsupervised bool) 
 
 // checkRows finds out how the table is read.
 func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
-	if f.rows, err = formatOf(f.format, table); err == nil {
+	if f.rows, err = formatOf(c, f.format, table); err == nil {
 		err = f.rows.checkFlags(c)
 	}
 	if err != nil {
 		return err
+	}
+	if f.rows.array && f.rows.labels == "" {
+		return usageError{errors.New("flag --labels: no file given, want CSV or .npy with the class of each row of the array")}
 	}
 	if c.Flags().Changed("label") && f.label == "" {
 		return errNoLabel
@@ -378,6 +402,12 @@ func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error
 	if err != nil {
 		return fail(fmt.Errorf("flag --header: %w", err))
 	}
+	if f.noHeader {
+		if header == datasets.HeaderYes {
+			return fail(errors.New("flags --header and --no-header: the first row is a header or not"))
+		}
+		header = datasets.HeaderNo
+	}
 	if !slices.Contains([]string{"none", "mean"}, f.impute) {
 		return fail(fmt.Errorf("flag --impute: %q is not allowed, want none or mean", f.impute))
 	}
@@ -392,7 +422,10 @@ func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error
 		return model.Recipe{}, model.Columns{}, err
 	}
 	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},
-		model.Columns{Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse, Chunklets: f.known.chunklets, Drop: f.drop}, nil
+		model.Columns{
+			Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
+			Drop: f.drop, OneHot: f.oneHot, Cells: f.rows.cells,
+		}, nil
 }
 
 // parseParams reads the values of --param.
@@ -426,12 +459,36 @@ func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (
 	if err != nil {
 		return nil, tableError(err)
 	}
-	d.Name = filepath.Base(path)
+	if d.Name = filepath.Base(path); path == stdin {
+		d.Name = tableName(path)
+	}
+	a.tellDialect(tableName(path), d.Dialect)
+	a.tellUnknown(tableName(path), d.Unknown)
 	return d, nil
+}
+
+// tellDialect tells how cells are written, if not as usual.
+func (a *app) tellDialect(path string, d datasets.Dialect) {
+	if !d.Usual() {
+		fmt.Fprintf(a.err, "%s: read with %s\n", path, d)
+	}
+}
+
+// tellUnknown tells of words that are no category of the model.
+func (a *app) tellUnknown(path string, n int) {
+	if n > 0 {
+		fmt.Fprintf(a.err, "%s: %s of one-hot columns with a value that no training row had, so that all features of the column are 0\n", path, plural.Of(n, "cell"))
+	}
 }
 
 // tableError tells errors of the command line from those of the data.
 func tableError(err error) error {
+	if e, ok := errors.AsType[*datasets.AmbiguousError](err); ok {
+		if e.Separator {
+			return usageError{fmt.Errorf("%w; --separator comma, semicolon or tab decides", err)}
+		}
+		return usageError{fmt.Errorf("%w; --decimal-comma reads it as decimal, --decimal-comma=false does not", err)}
+	}
 	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
 		return usageError{err}
 	}
@@ -443,11 +500,75 @@ func tableError(err error) error {
 
 // readLabelled reads a table to learn from.
 func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, columns model.Columns, impute bool) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, path, columns, impute) })
-	if errors.Is(err, datasets.ErrMissingCell) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, tableName(path), columns, impute) })
+	_, unlabelled := errors.AsType[*model.NoLabelError](err)
+	cell, ofCell := errors.AsType[*datasets.CellError](err)
+	switch {
+	case unlabelled:
+	case errors.Is(err, datasets.ErrNumericHeader):
+		return nil, usageError{fmt.Errorf("%w; --no-header reads the first row as data, with columns given by number, such as --label 1", err)}
+	case errors.Is(err, datasets.ErrMissingCell) && ofCell && slices.ContainsFunc(columns.OneHot, func(name string) bool { return name == cell.Column }):
+		return nil, fmt.Errorf("%w; --impute mean fills the features of a missing cell with the shares of the values", err)
+	case errors.Is(err, datasets.ErrMissingCell):
 		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
+	case ofCell && cell.Text:
+		return nil, fmt.Errorf("%w; for a column of words: --one-hot %s makes a feature of each value, --drop %[2]s leaves the column out; for a missing cell: --missing %s", err, shellWord(cell.Column), shellWord(cell.Cell))
+	case ofCell && strings.Contains(cell.Cell, ","):
+		return nil, fmt.Errorf("%w; if the comma is decimal: --decimal-comma", err)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	a.tellTable(d)
+	return d, nil
+}
+
+// shellWord quotes a word for a command line if it needs it, and shortens a long one.
+func shellWord(s string) string {
+	if s = printable(s); strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("-_.=+%/@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// tellTable tells what was read, before long work begins on it, where somebody looks.
+func (a *app) tellTable(d *model.Data) {
+	if !a.terminal {
+		return
+	}
+	n, width := d.Dims()
+	fmt.Fprintf(a.err, "%s: %s x %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
+	if d.Labels != nil {
+		classes, _ := datasets.Classes(d.Labels)
+		fmt.Fprintf(a.err, ", label %s with %s", printable(d.Layout.LabelName()), countClasses(len(classes)))
+	}
+	missing := 0
+	if d.X != nil {
+		for i := range n {
+			for _, v := range d.X.RawRowView(i) {
+				if v != v {
+					missing++
+				}
+			}
+		}
+	}
+	if missing > 0 {
+		fmt.Fprintf(a.err, ", %s", plural.Of(missing, "missing cell"))
+	}
+	fmt.Fprintln(a.err)
+}
+
+// ofModel tells of an error in a table for a model what to do about it.
+func ofModel(err error) error {
+	if _, unlabelled := errors.AsType[*model.NoLabelError](err); !unlabelled && errors.Is(err, datasets.ErrMissingCell) {
+		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	}
+	if errors.Is(err, datasets.ErrNumericHeader) {
+		return fmt.Errorf("%w; the model finds its columns by the names of a header", err)
+	}
+	return err
 }
 
 // loadModel reads a file that fit has written.
@@ -480,14 +601,13 @@ func loadModel(path string) (*model.Model, error) {
 
 // readForModel reads a table with the columns of a model.
 func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m *model.Model) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, path, m) })
-	if errors.Is(err, datasets.ErrMissingCell) {
-		return nil, fmt.Errorf("%w; the model was fitted without --impute mean", err)
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, tableName(path), m) })
+	if err != nil {
+		return nil, ofModel(err)
 	}
-	if err == nil {
-		a.leftOut(path, d.Unused)
-	}
-	return d, err
+	a.leftOut(tableName(path), d.Unused)
+	a.tellTable(d)
+	return d, nil
 }
 
 // leftOut tells of columns that are not used, if there are any.
@@ -562,6 +682,31 @@ type work struct {
 	noun   string
 	capped bool
 	unit   string
+	inside *atomic.Pointer[string] // what is known of the thing that is being done; nil if nothing ever is
+}
+
+// now returns what is being done, after a separator, or "".
+func (w work) now() string {
+	if w.inside == nil || w.inside.Load() == nil {
+		return ""
+	}
+	return "; " + *w.inside.Load()
+}
+
+// insideSplits returns a plan's Inside, which shows on the meter of splits what a split does.
+func (a *app) insideSplits(ctx context.Context, splits int) (progress model.Progress, inside func(split, done, total int), end func()) {
+	var now atomic.Pointer[string]
+	var finished atomic.Int64
+	show, end := a.meter(ctx, work{noun: "split", inside: &now})
+	progress = func(done, total int) {
+		finished.Store(int64(done))
+		show(done, total)
+	}
+	inside = func(split, done, total int) {
+		now.Store(new(fmt.Sprintf("in split %d: %d of at most %d", split+1, done, total)))
+		show(int(finished.Load()), splits)
+	}
+	return progress, inside, end
 }
 
 // bar returns the words of a bar, before and after it.
@@ -578,6 +723,10 @@ func (w work) bar() (counters, left string) {
 // line returns the line that is written where there is no terminal. A total of 0 is not known.
 func (w work) line(done, total int, left time.Duration) string {
 	switch {
+	case w.inside != nil && done == 0:
+		return fmt.Sprintf("0 of %s%s\n", plural.Of(total, w.noun), w.now())
+	case w.inside != nil:
+		return fmt.Sprintf("%d of %s, %s left%s\n", done, plural.Of(total, w.noun), about(left), w.now())
 	case w.unit != "":
 		return fmt.Sprintf("read %d of %d %s, %s left\n", done, total, w.unit, about(left))
 	case total == 0:
@@ -611,7 +760,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 					counters, left := w.bar()
 					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
 						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
-						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left)))
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return w.now() })))
 				}
 			}
 			bar.SetCurrent(int64(done))
@@ -622,7 +771,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 			return
 		}
 		next = now.Add(a.every)
-		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(done))
+		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(max(done, 1)))
 		fmt.Fprint(a.err, w.line(done, total, left))
 	}
 	return show, func() {

@@ -48,6 +48,12 @@ var tables = map[string]string{
 	"alone.svm":    "1 1:2\n1 2:1\n",
 	"nothing.svm":  "# no row\n",
 	"zeros.svm":    "1\n2\n",
+	"comma.csv":    "x;y;class\n0;5,5;a\n0,5;1;a\n4;5;b\n4,5;2,25;b\n",
+	"either.csv":   "x;y;class\n1,234;5;a\n2,345;1;b\n",
+	"colours.csv":  "x,colour,class\n0,red,a\n1,blue,a\n4,red,b\n5,blue,b\n",
+	"pink.csv":     "x,colour,class\n0,pink,a\n1,blue,b\n",
+	"gap.csv":      "x,class\n0,a\n1,\n2,b\n",
+	"dash.csv":     "x,class\n0,a\n-,a\n2,b\n",
 }
 
 // inTables makes the tables in an empty working folder.
@@ -93,6 +99,24 @@ func TestTablesGolden(t *testing.T) {
 			"evaluate good.csv --model kernel.json --repeats 2 --k 1",
 			"fit good.csv --label class --drop id --learner kernel-mcml --param landmarks=2 --out lifted.json",
 			"plot good.csv --model lifted.json --out p.png",
+		}},
+		{"input", []string{
+			"fit comma.csv --label class --learner euclidean --out m.json", "transform comma.csv --model m.json",
+			"fit comma.csv --label class --learner euclidean --separator comma --out m.json",
+			"fit comma.csv --label class --learner euclidean --decimal-comma=false --out m.json",
+			"fit comma.csv --label class --learner euclidean --separator bar --out m.json",
+			"fit comma.csv --label class --learner euclidean --separator comma --decimal-comma --out m.json",
+			"fit either.csv --label class --learner euclidean --out m.json", "fit either.csv --label class --learner euclidean --decimal-comma --out m.json",
+			"fit colours.csv --label class --learner euclidean --out m.json",
+			"fit colours.csv --label class --learner euclidean --one-hot colour --no-standardise --out m.json", "transform pink.csv --model m.json",
+			"evaluate colours.csv --label class --learner euclidean --one-hot colour --folds 2 --repeats 1 --k 1",
+			"fit colours.csv --label class --learner euclidean --one-hot colour --drop colour --out m.json",
+			"fit gap.csv --label class --learner euclidean --impute mean --out m.json",
+			"fit dash.csv --label class --learner euclidean --out m.json", "fit dash.csv --label class --learner euclidean --missing=nan,- --impute mean --out m.json",
+			"fit plain.csv --label class --learner euclidean --out m.json", "fit plain.csv --no-header --label c1 --learner euclidean --out m.json",
+			"fit plain.csv --no-header --header yes --label 1 --learner euclidean --out m.json",
+			"fit good.csv --labels plain.csv --label class --learner euclidean --out m.json", "fit x.npy --learner euclidean --out m.json",
+			"fit x.npy --labels plain.csv --label 1 --learner euclidean --out m.json", "fit words.svm --missing=- --learner euclidean --out m.json",
 		}},
 		{"fit-errors", []string{
 			"fit", "fit good.csv bad.csv", "fit good.csv", "fit good.csv --label class", "fit good.csv --label class --learner fda",

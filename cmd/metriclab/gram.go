@@ -64,22 +64,25 @@ func (g *gramFlags) add(c *cobra.Command) {
 }
 
 func (g *gramFlags) addLabels(c *cobra.Command) {
-	c.Flags().StringVar(&g.labels, "labels", "", "CSV file of the classes of the objects, with --gram")
+	c.Flags().StringVar(&g.labels, "labels", "", "CSV or .npy file of the classes, a row each: CSV of the objects of --gram, either of the rows of a .npy table")
 }
 
 // given reports whether the command line is about a Gram matrix. It returns an error if a flag does not go with that.
 func (g *gramFlags) given(c *cobra.Command) (bool, error) {
 	changed := c.Flags().Changed
 	gram := changed("gram")
-	for _, name := range []string{"constraints", "labels", "kernel-out"} {
+	for _, name := range []string{"constraints", "kernel-out"} {
 		if !gram && changed(name) {
 			return false, usageError{fmt.Errorf("flag --%s: only together with --gram", name)}
 		}
 	}
+	if !gram { // labels may be those of an array, which formatOf checks
+		return false, nil
+	}
 	if changed("labels") && changed("constraints") {
 		return false, usageError{errors.New("flags --constraints and --labels: want one of them")}
 	}
-	tables := []string{"label", "header", "drop", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar"}
+	tables := []string{"label", "header", "no-header", "drop", "one-hot", "separator", "decimal-comma", "missing", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar"}
 	if !changed("labels") {
 		tables = append(tables, "pairs", "seed")
 	}
@@ -620,7 +623,7 @@ func kindOf(f *os.File) string {
 
 // readTold opens a file for read and tells how far it was read.
 func readTold[T any](ctx context.Context, a *app, path string, read func(io.Reader) (T, error)) (T, error) {
-	f, err := openTable(path)
+	f, err := a.openTable(path)
 	if err != nil {
 		return *new(T), err
 	}

@@ -84,6 +84,7 @@ of kernel learners have no matrix of the features, and are refused.`,
 	addFormat(c, &format)
 	c.Flags().StringVar(&metricOf, "metric", "", "file that metriclab fit has written, whose metric is drawn")
 	completeFlag(c, "metric", completeJSON)
+	addArrayLabels(c)
 	c.Flags().StringVar(&out, "out", "", "file for the plot, .png or .svg")
 	return c
 }
@@ -106,7 +107,7 @@ func (a *app) drawRows(c *cobra.Command, tables []string, format, path, out stri
 		drawing, err := m.Plot(c.Context())
 		return drawing, out, err
 	}
-	rows, err := formatOf(format, tables[0])
+	rows, err := formatOf(c, format, tables[0])
 	if err != nil {
 		return fail(err)
 	}

@@ -151,18 +151,19 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 	} else {
 		source = args[0]
 		var rows tableFormat
-		if rows, err = formatOf(f.format, source); err != nil {
+		if rows, err = nearFormat(c, f, source); err != nil {
 			return err
 		}
 		var m *model.Model
 		if m, err = loadModel(f.model); err != nil {
 			return err
 		}
-		if err = a.trainNear(ctx, f, m, o); err != nil {
+		m = m.Reading(rows.cells)
+		if err = a.trainNear(c, f, m, o); err != nil {
 			return err
 		}
 		var t *tableFile
-		if t, err = atOnce(ctx, func() (*tableFile, error) { return openTable(source) }); err != nil {
+		if t, err = atOnce(ctx, func() (*tableFile, error) { return a.openTable(source) }); err != nil {
 			return err
 		}
 		defer t.Close()
@@ -190,9 +191,19 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 	return nil
 }
 
+// nearFormat is the form of a table whose rows are looked up.
+func nearFormat(c *cobra.Command, f *nearFlags, table string) (tableFormat, error) {
+	rows, err := formatOf(c, f.format, table)
+	if err == nil && rows.array {
+		err = usageError{fmt.Errorf("%s: a .npy table is not looked up, want CSV or svmlight", table)}
+	}
+	return rows, err
+}
+
 // trainNear reads the training rows.
-func (a *app) trainNear(ctx context.Context, f *nearFlags, m *model.Model, o *answers) error {
-	rows, err := formatOf(f.format, f.train)
+func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answers) error {
+	ctx := c.Context()
+	rows, err := nearFormat(c, f, f.train)
 	if err != nil {
 		return err
 	}
@@ -211,7 +222,7 @@ func (a *app) trainNear(ctx context.Context, f *nearFlags, m *model.Model, o *an
 	}
 	if f.id != "" {
 		n, _ := d.Dims()
-		if o.ids, err = atOnce(ctx, func() ([]string, error) { return readIDs(f.train, f.id, m.Layout().Header, n) }); err != nil {
+		if o.ids, err = atOnce(ctx, func() ([]string, error) { return a.readIDs(f.train, f.id, m.Layout().Header, rows.cells, n) }); err != nil {
 			return err
 		}
 		o.id = f.id
@@ -221,16 +232,16 @@ func (a *app) trainNear(ctx context.Context, f *nearFlags, m *model.Model, o *an
 }
 
 // readIDs reads the column that names the n rows of a table, which has been read before.
-func readIDs(path, column string, header bool, n int) ([]string, error) {
-	t, err := openTable(path)
+func (a *app) readIDs(path, column string, header bool, cells model.Cells, n int) ([]string, error) {
+	t, err := a.openTable(path)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	if t.size == 0 {
+	if !t.twice {
 		return nil, usageError{fmt.Errorf("flag --id: %s is no regular file and cannot be read twice", path)}
 	}
-	ids, err := model.ReadColumn(t, path, column, header)
+	ids, err := model.ReadColumn(t, path, column, header, cells)
 	if err != nil {
 		return nil, tableError(err)
 	}
@@ -353,13 +364,16 @@ func distance(n nearest.Neighbour) string { return number(n.Dist()) }
 
 // writeNear writes the answers of a sequence to a file or, if out is "", to standard output.
 func (a *app) writeNear(ctx context.Context, sequence iter.Seq2[*model.Near, error], out, source string, o *answers, progress model.Progress) error {
-	told := false
+	told, unknown := false, 0
 	each := func(write func([]byte) error) error {
+		defer func() { a.tellUnknown(source, unknown) }()
 		return eachOf(ctx, sequence, func(b *model.Near) error {
 			if !told {
 				a.leftOut(source, b.Unused)
+				a.tellDialect(source, b.Dialect)
 				told = true
 			}
+			unknown += b.Unknown
 			text, err := o.text(b)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,38 +29,101 @@ const (
 	formatCSV      = "csv"
 	formatSVMLight = "svmlight"
 	formatFromZero = "svmlight-0"
+	formatArray    = "npy"
 )
 
-var formats = []string{formatAuto, formatCSV, formatSVMLight, formatFromZero}
+var formats = []string{formatAuto, formatCSV, formatSVMLight, formatFromZero, formatArray}
 
 // addFormat adds the flag --format.
 func addFormat(c *cobra.Command, format *string) {
-	c.Flags().StringVar(format, "format", formatAuto, "what the table is: csv, svmlight, svmlight-0 (features count from 0), or auto (by the end of its name)")
+	c.Flags().StringVar(format, "format", formatAuto, "what the table is: csv, svmlight, svmlight-0 (features count from 0), npy, or auto (by the end of its name)")
 	completeFlag(c, "format", completeWords(formats...))
+	c.Flags().String("separator", "auto", "what stands between cells: comma, semicolon, tab, or auto (by the first rows)")
+	completeFlag(c, "separator", completeWords("auto", "comma", "semicolon", "tab"))
+	c.Flags().Bool("decimal-comma", false, "whether 1,5 is 1.5 (default: by the first rows)")
+	c.Flags().StringSlice("missing", datasets.MissingCells[1:], "what a missing cell holds, beside nothing, separated by commas")
+}
+
+// addArrayLabels adds the flag --labels to a command that has no other use for it.
+func addArrayLabels(c *cobra.Command) {
+	c.Flags().String("labels", "", "CSV or .npy file with the class of each row of a .npy table")
 }
 
 // tableFormat says how the rows of a table are written.
 type tableFormat struct {
 	sparse bool // rows of svmlight
 	base   datasets.IndexBase
+	cells  model.Cells // of CSV
+	array  bool        // .npy
+	labels string      // the file of the classes of an array; "" for none
+}
+
+// cellsOf reads the flags about the cells of CSV.
+func cellsOf(c *cobra.Command) (out model.Cells, err error) {
+	changed := c.Flags().Changed
+	if name := c.Flags().Lookup("separator").Value.String(); name != "auto" {
+		if out.Separator, err = datasets.ParseSeparator(name); err != nil {
+			return out, usageError{fmt.Errorf("flag --separator: %w", err)}
+		}
+	}
+	if changed("decimal-comma") {
+		out.Decimal = datasets.DecimalPoint
+		if comma, err := c.Flags().GetBool("decimal-comma"); err == nil && comma {
+			out.Decimal = datasets.DecimalComma
+		}
+	}
+	if out.Decimal == datasets.DecimalComma && out.Separator == ',' {
+		return out, usageError{errors.New("flag --decimal-comma: needs another --separator than the comma")}
+	}
+	if changed("missing") {
+		words, err := c.Flags().GetStringSlice("missing")
+		if err != nil {
+			return out, usageError{err}
+		}
+		out.Missing = []string{}
+		for _, w := range words {
+			w = strings.TrimSpace(w)
+			out.Missing = append(out.Missing, w)
+		}
+	}
+	return out, nil
 }
 
 // formatOf returns the format of a table, from the flag --format.
-func formatOf(flag, table string) (tableFormat, error) {
+func formatOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 	if !slices.Contains(formats, flag) {
 		return tableFormat{}, usageError{fmt.Errorf("flag --format: %q is not allowed, want one of %s", flag, strings.Join(formats, ", "))}
 	}
-	ends := slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, strings.ToLower(filepath.Ext(table)))
-	t := tableFormat{sparse: flag == formatSVMLight || flag == formatFromZero || flag == formatAuto && ends}
+	end := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(table), ".gz")))
+	ends := slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, end)
+	t := tableFormat{array: flag == formatArray || flag == formatAuto && end == ".npy", sparse: flag == formatSVMLight || flag == formatFromZero || flag == formatAuto && ends}
 	if flag == formatFromZero {
 		t.base = datasets.IndexBaseZero
+	}
+	var err error
+	if t.cells, err = cellsOf(c); err != nil {
+		return tableFormat{}, err
+	}
+	if f := c.Flags().Lookup("labels"); f != nil {
+		t.labels = f.Value.String()
+	}
+	if c.Flags().Changed("labels") && !t.array {
+		return tableFormat{}, usageError{errors.New("flag --labels: only together with --gram, or for a .npy table")}
+	}
+	for _, name := range []string{"separator", "decimal-comma", "missing"} {
+		if c.Flags().Changed(name) && (t.sparse || t.array) {
+			return tableFormat{}, usageError{fmt.Errorf("flag --%s: only for CSV", name)}
+		}
 	}
 	return t, nil
 }
 
 // checkFlags returns an error if a flag about columns is given for sparse rows, which have none to choose from.
 func (t tableFormat) checkFlags(c *cobra.Command) error {
-	for _, name := range []string{"label", "header", "drop", "impute", "chunklets"} {
+	for _, name := range []string{"label", "header", "no-header", "drop", "one-hot", "impute", "chunklets"} {
+		if t.array && c.Flags().Changed(name) {
+			return usageError{fmt.Errorf("flag --%s: a .npy table has features alone, without names, and no missing cells; --labels gives its classes", name)}
+		}
 		if t.sparse && c.Flags().Changed(name) {
 			return usageError{fmt.Errorf("flag --%s: rows of svmlight begin with their class, and have no other columns than features, and no missing cells", name)}
 		}
@@ -73,6 +137,9 @@ func (t tableFormat) read(r io.Reader, path string, columns model.Columns, imput
 		d, err := model.ReadSVMLight(r, path, t.base)
 		return d, t.explained(err)
 	}
+	if t.array {
+		return model.ReadNPY(r, path, t.readLabels())
+	}
 	return model.Read(r, path, columns, impute)
 }
 
@@ -82,7 +149,25 @@ func (t tableFormat) readFor(r io.Reader, path string, m *model.Model) (*model.D
 		d, err := m.ReadSVMLight(r, path, t.base)
 		return d, t.explained(err)
 	}
-	return m.Read(r, path)
+	if t.array {
+		return m.ReadNPY(r, path, t.readLabels())
+	}
+	return m.Reading(t.cells).Read(r, path)
+}
+
+// readLabels returns what reads the classes of an array; nil if there are none.
+func (t tableFormat) readLabels() func(n int) ([]string, error) {
+	if t.labels == "" {
+		return nil
+	}
+	return func(n int) ([]string, error) {
+		f, err := os.Open(t.labels)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return model.ReadClasses(f, t.labels, n)
+	}
 }
 
 // explained tells of the flag that reads features which count from 0.
@@ -94,9 +179,4 @@ func (t tableFormat) explained(err error) error {
 }
 
 // forModel is an error of rows that were read for a model, with what to do.
-func (t tableFormat) forModel(err error) error {
-	if errors.Is(err, datasets.ErrMissingCell) {
-		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
-	}
-	return tableError(t.explained(err))
-}
+func (t tableFormat) forModel(err error) error { return tableError(ofModel(t.explained(err))) }

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -10,32 +15,116 @@ import (
 	"metriclab/pkg/model"
 )
 
-// tableFile is an open table that tells how far it was read.
+// stdin is the name of a table that is read from standard input.
+const stdin = "-"
+
+// tableFile is an open table that tells how far it was read. What gzip has compressed comes as it was before.
 type tableFile struct {
-	f    *os.File
-	size int64 // 0 if it is no regular file: it has no size, and cannot be read twice
-	at   int64
-	rest bool           // a reading that counts rows is not told of
-	tell model.Progress // in MB, of large tables only; may be nil
+	in    io.Reader
+	f     *os.File // in, if it is a file
+	close bool     // f was opened here
+	twice bool     // it is a regular file, which can be read twice
+	size  int64    // 0 if it is none
+	start int64    // where the table begins in a regular file
+	at    int64
+	rest  bool           // a reading that counts rows is not told of
+	tell  model.Progress // in MB, of large tables only; may be nil
+
+	zip *gzip.Reader // nil if nothing is compressed
+	out int64        // bytes that zip gave
 }
 
-func openTable(path string) (*tableFile, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+var zipped = []byte("\x1f\x8b")
+
+// openTable opens a file, or standard input for "-". Compressed bytes are known by their first two. From a pipe it waits for these.
+func (a *app) openTable(path string) (*tableFile, error) {
+	t := &tableFile{in: a.in}
+	if path == stdin {
+		t.f, _ = a.in.(*os.File)
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		t.in, t.f, t.close = f, f, true
 	}
-	t := &tableFile{f: f}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		t.size = info.Size()
+	if err := t.begin(); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("%s: %w", tableName(path), err)
 	}
 	return t, nil
 }
+
+// tableName is what messages call a table.
+func tableName(path string) string {
+	if path == stdin {
+		return "standard input"
+	}
+	return path
+}
+
+// begin looks at the first bytes.
+func (t *tableFile) begin() error {
+	if t.f != nil {
+		if info, err := t.f.Stat(); err == nil && info.Mode().IsRegular() {
+			t.size, t.twice = info.Size(), true
+		} else if err == nil && info.IsDir() {
+			return errors.New("is a folder, want a file")
+		}
+	}
+	mark := make([]byte, len(zipped))
+	if t.twice {
+		start, err := t.f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		t.start, t.at = start, start
+		if n, err := t.f.ReadAt(mark, start); err != nil && err != io.EOF || n < len(mark) {
+			return nil // reading will tell
+		}
+	} else {
+		in := bufio.NewReaderSize(t.in, 1<<16)
+		t.in = in
+		head, _ := in.Peek(len(mark))
+		mark = head
+	}
+	if !bytes.Equal(mark, zipped) {
+		return nil
+	}
+	return t.unzip()
+}
+
+func (t *tableFile) unzip() (err error) {
+	t.out = 0
+	t.zip, err = gzip.NewReader(bufio.NewReaderSize(compressed{t}, 1<<16))
+	if err != nil {
+		return fmt.Errorf("what gzip has compressed is damaged: %w", err)
+	}
+	return nil
+}
+
+// compressed are the bytes of a table as they stand in the file.
+type compressed struct{ t *tableFile }
+
+func (c compressed) Read(b []byte) (int, error) { return c.t.raw(b) }
 
 // megabyte is the unit in which reading is told of, and leastTold the size from which on it is.
 const megabyte, leastTold = 1e6, 10 * megabyte
 
 func (t *tableFile) Read(b []byte) (int, error) {
-	n, err := t.f.Read(b)
+	if t.zip == nil {
+		return t.raw(b)
+	}
+	n, err := t.zip.Read(b)
+	t.out += int64(n)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("what gzip has compressed is damaged or cut off: %w", err)
+	}
+	return n, err
+}
+
+func (t *tableFile) raw(b []byte) (int, error) {
+	n, err := t.in.Read(b)
 	before := t.at
 	t.at += int64(n)
 	if t.tell != nil && !t.rest && t.size >= leastTold && t.at/megabyte > before/megabyte {
@@ -44,9 +133,32 @@ func (t *tableFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (t *tableFile) Stat() (fs.FileInfo, error) { return t.f.Stat() }
+func (t *tableFile) Stat() (fs.FileInfo, error) {
+	if t.f == nil {
+		return nil, errors.ErrUnsupported
+	}
+	return t.f.Stat()
+}
 
+// Seek goes anywhere in a regular file; in one that is compressed, to the place where it is or the beginning.
 func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
+	if !t.twice {
+		return 0, errors.ErrUnsupported
+	}
+	if t.zip != nil {
+		switch {
+		case offset == 0 && whence == io.SeekCurrent:
+			t.rest = true
+			return t.out, nil
+		case offset == 0 && whence == io.SeekStart:
+			if _, err := t.f.Seek(t.start, io.SeekStart); err != nil {
+				return 0, err
+			}
+			t.at, t.rest = t.start, false
+			return 0, t.unzip()
+		}
+		return 0, errors.ErrUnsupported
+	}
 	at, err := t.f.Seek(offset, whence)
 	if err == nil {
 		t.at = at
@@ -55,7 +167,12 @@ func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-func (t *tableFile) Close() error { return t.f.Close() }
+func (t *tableFile) Close() error {
+	if t.close {
+		return t.f.Close()
+	}
+	return nil
+}
 
 // eachOf calls do with each value of a sequence, until an error. A read may wait for ever, so the sequence is left where it is once ctx is done;
 // do is called on the goroutine of the caller, who may write.

@@ -100,7 +100,7 @@ that metriclab learn has saved, too.
 				}
 				return a.transformGram(c, path, out, &g)
 			}
-			rows, err := formatOf(format, args[0])
+			rows, err := formatOf(c, format, args[0])
 			if err != nil {
 				return err
 			}
@@ -121,6 +121,7 @@ that metriclab learn has saved, too.
 	}
 	addModel(c, &path)
 	addFormat(c, &format)
+	addArrayLabels(c)
 	g.add(c)
 	addVectors(c, &v.vectors)
 	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
@@ -154,12 +155,12 @@ func (o *embedOutputs) check(c *cobra.Command, reads ...string) (err error) {
 
 // transform embeds a table.
 func (a *app) transform(ctx context.Context, path string, rows tableFormat, m *model.Model, o embedOutputs, guard, subspace bool) error {
-	table, err := atOnce(ctx, func() (*tableFile, error) { return openTable(path) }) // a named pipe waits for a writer
+	table, err := atOnce(ctx, func() (*tableFile, error) { return a.openTable(path) }) // a named pipe waits for a writer
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	e := &embedding{app: a, ctx: ctx, table: table, path: path, rows: rows, model: m, guard: guard, subspace: subspace}
+	e := &embedding{app: a, ctx: ctx, table: table, path: tableName(path), rows: rows, model: m, guard: guard, subspace: subspace}
 	if o == (embedOutputs{}) {
 		return e.toOutput()
 	}
@@ -179,7 +180,9 @@ type embedding struct {
 	subspace bool
 
 	text []byte // of a block
-	told bool   // which columns are left out
+	told bool   // which columns are left out, and how cells are written
+	// counted tells that words without a feature were told of.
+	counted bool
 }
 
 // blocks calls do with each block of the embedded table. A pass over the table has a meter of its own, unless it is
@@ -195,16 +198,21 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	if !silent {
 		e.table.tell = progress
 	}
-	sequence := e.model.EmbedCSV(e.table, e.path)
-	if e.rows.sparse {
+	sequence := e.model.Reading(e.rows.cells).EmbedCSV(e.table, e.path)
+	switch {
+	case e.rows.sparse:
 		sequence = e.model.EmbedSVMLight(e.table, e.path, e.rows.base)
+	case e.rows.array:
+		sequence = e.model.EmbedNPY(e.table, e.path, e.rows.readLabels())
 	}
-	rows := 0
-	return e.rows.forModel(eachOf(e.ctx, sequence, func(b *model.Embedded) error {
+	rows, unknown := 0, 0
+	err := eachOf(e.ctx, sequence, func(b *model.Embedded) error {
 		if !e.told {
 			e.app.leftOut(e.path, b.Unused)
+			e.app.tellDialect(e.path, b.Dialect)
 			e.told = true
 		}
+		unknown += b.Unknown
 		if err := do(b); err != nil {
 			return err
 		}
@@ -213,7 +221,12 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 			progress(rows, 0)
 		}
 		return nil
-	}))
+	})
+	if err == nil && !e.counted {
+		e.app.tellUnknown(e.path, unknown)
+		e.counted = true
+	}
+	return e.rows.forModel(err)
 }
 
 // toFiles writes the files that are wanted.

@@ -141,7 +141,7 @@ func TestTransformBadEnd(t *testing.T) {
 func TestTableFileTells(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeTest(t, "t.csv", "x,y,class\n"+strings.Repeat("1,2,a\n3,1,b\n", 1_000_000))
-	f, err := openTable("t.csv")
+	f, err := (&app{}).openTable("t.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,12 +44,35 @@ func ParseHeader(name string) (Header, error) {
 	return headerNames.Parse("datasets: header", name)
 }
 
-// MissingCells lists what a missing cell of a CSV file holds, blanks around it apart.
-// Nothing else is taken for missing: NaN, in particular, is an error.
+// MissingCells lists what a missing cell of a CSV file holds, blanks around it apart, unless
+// CSVOptions.Missing says otherwise. Nothing else is taken for missing: NaN, in particular, is an error.
 var MissingCells = []string{"", "?", "NA"}
 
 // ErrMissingCell is returned, wrapped, for a missing cell where one is wanted.
 var ErrMissingCell = errors.New("the cell is missing")
+
+// CellError is about a cell of a CSV file.
+type CellError struct {
+	File string
+	Line int
+	// Column is its name in the header, or its number from 1.
+	Column string
+	Named  bool // the file has a header
+	// Cell is its text, and Text tells that it is no number in any notation: a word.
+	Cell string
+	Text bool
+	Err  error
+}
+
+func (e *CellError) Error() string {
+	column := e.Column
+	if e.Named {
+		column = strconv.Quote(column)
+	}
+	return fmt.Sprintf("datasets: %s:%d: column %s: %v", e.File, e.Line, column, e.Err)
+}
+
+func (e *CellError) Unwrap() error { return e.Err }
 
 // CSVOptions say how a CSV file is read. The zero value is the default.
 type CSVOptions struct {
@@ -59,6 +82,12 @@ type CSVOptions struct {
 	Text []string
 	// OneColumn allows a single column.
 	OneColumn bool
+	// Dialect says how cells are written. With Detect it is found in the head of the file, by DetectDialect: a Separator of 0 and DecimalAuto are then what to find.
+	Dialect Dialect
+	Detect  bool
+	Decimal Decimal // only with Detect
+	// Missing lists what a missing cell holds, beside the empty one; nil means MissingCells.
+	Missing []string
 }
 
 // CSVColumns are the columns of a CSV file. They are counted from 0 here, and from 1 by
@@ -68,9 +97,15 @@ type CSVColumns struct {
 	Name string
 	// Header holds one distinct name per column; nil if the file names none.
 	Header []string
+	// Dialect says how cells are written.
+	Dialect Dialect
 
-	width int
+	width   int
+	missing []string // cells that count as missing, the empty one among them
 }
+
+// Missing tells whether a cell counts as missing.
+func (t *CSVColumns) Missing(cell string) bool { return cell == "" || slices.Contains(t.missing, cell) }
 
 // CSV is a table of cells as text, from a CSV file.
 type CSV struct {
@@ -85,11 +120,30 @@ type UnknownColumnError struct {
 	File       string
 	Column     string
 	Suggestion string   // the closest name, or "" if none is close
+	Numeric    bool     // most names are numbers, so that the first row may be data
 	Columns    []string // the names; nil if the file names none
 	Width      int      // number of columns
 }
 
+// ErrNumericHeader is returned, wrapped, where a header of numbers does not fit what is asked of it.
+var ErrNumericHeader = errors.New("names are numbers, so the first row may be data, and the file may have no header")
+
+// Unwrap returns ErrNumericHeader or nil.
+func (e *UnknownColumnError) Unwrap() error {
+	if e.Numeric {
+		return ErrNumericHeader
+	}
+	return nil
+}
+
 func (e *UnknownColumnError) Error() string {
+	if e.Numeric {
+		return e.text() + "; " + ErrNumericHeader.Error()
+	}
+	return e.text()
+}
+
+func (e *UnknownColumnError) text() string {
 	msg := fmt.Sprintf("datasets: %s: no column %q", e.File, e.Column)
 	switch {
 	case e.Columns == nil:
@@ -166,9 +220,18 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 	if o.Header < HeaderAuto || o.Header > HeaderNo {
 		return nil, fmt.Errorf("datasets: header: %d is not allowed, want %d to %d", o.Header, HeaderAuto, HeaderNo)
 	}
-	text := &rowReader{r: r}
+	dialect := o.Dialect.Resolved()
+	if err := dialect.check(); err != nil {
+		return nil, err
+	}
+	text := &rowReader{r: r, separator: []byte(string(dialect.Separator))}
 	text.next()
-	buffered := bufio.NewReader(text)
+	size := 4096
+	if o.Detect {
+		size = headBytes
+		text.left = math.MaxInt64 // as far as the head goes
+	}
+	buffered := bufio.NewReaderSize(text, size)
 	mark, err := buffered.Peek(3)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
@@ -179,15 +242,30 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 	if bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = buffered.Discard(len(mark))
 	}
-	t := &CSVRows{CSVColumns: CSVColumns{Name: name}, text: text, in: csv.NewReader(buffered)}
-	t.in.FieldsPerRecord, t.in.TrimLeadingSpace, t.in.ReuseRecord = -1, true, true
+	if o.Detect {
+		head, err := buffered.Peek(headBytes)
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		if dialect, err = DetectDialect(head, err == io.EOF, name, o.Dialect.Separator, o.Decimal); err != nil {
+			return nil, err
+		}
+		text.separator = []byte(string(dialect.Separator))
+		text.next()
+	}
+	t := &CSVRows{CSVColumns: CSVColumns{Name: name, Dialect: dialect, missing: MissingCells}, text: text, in: csv.NewReader(buffered)}
+	if o.Missing != nil {
+		t.missing = slices.Clone(o.Missing)
+	}
+	t.in.Comma, t.in.FieldsPerRecord, t.in.ReuseRecord = dialect.Separator, -1, true
+	t.in.TrimLeadingSpace = dialect.Separator != '\t' // which it would take for a blank
 	switch err := t.read(); {
 	case err == io.EOF:
 		return nil, fmt.Errorf("datasets: %s: the file is empty", name)
 	case err != nil:
 		return nil, err
 	case t.width == 1 && !o.OneColumn:
-		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by commas", name, t.line, quote(t.row[0]))
+		return nil, fmt.Errorf("datasets: %s:%d: one cell, %s, want at least two, separated by %ss", name, t.line, quote(t.row[0]), separatorNames[dialect.Separator])
 	}
 	t.wait = true
 	if o.Header == HeaderYes || o.Header == HeaderAuto && t.looksLikeHeader(o.Text) {
@@ -278,8 +356,9 @@ const perCell = 6
 // rowReader gives an error where a row is too long, so that a text without an end has
 // one, be it of one line.
 type rowReader struct {
-	r    io.Reader
-	left int64 // bytes that the row may still take
+	r         io.Reader
+	left      int64 // bytes that the row may still take
+	separator []byte
 
 	last     byte
 	returned bool // a \r was followed by something else than another
@@ -296,7 +375,7 @@ func (r *rowReader) Read(b []byte) (int, error) {
 		return 0, &limits.MemoryError{What: fmt.Sprintf("a row of more than %d bytes, with its copies,", longest()), Limit: limits.Memory()}
 	}
 	n, err := r.r.Read(b)
-	r.left -= int64(n) + perCell*int64(bytes.Count(b[:n], []byte{','}))
+	r.left -= int64(n) + perCell*int64(bytes.Count(b[:n], r.separator))
 	for _, c := range b[:n] {
 		r.returned = r.returned || r.last == '\r' && c != '\r'
 		r.fed = r.fed || c == '\n'
@@ -324,10 +403,10 @@ func (t *CSVRows) looksLikeHeader(text []string) bool {
 		if skip[j] {
 			continue
 		}
-		if _, err := strconv.ParseFloat(cell, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		if _, err := strconv.ParseFloat(t.decimal(cell), 64); err == nil || errors.Is(err, strconv.ErrRange) {
 			return false // NaN too: an error in Numbers, never a name by accident
 		}
-		if !slices.Contains(MissingCells, cell) {
+		if !t.Missing(cell) {
 			words++
 		}
 	}
@@ -343,7 +422,11 @@ func (t *CSVRows) takeHeader() error {
 			header[j] = name
 		}
 		if i, ok := first[name]; ok {
-			return fmt.Errorf("datasets: %s:%d: columns %d and %d are both called %q, want distinct names", t.Name, line, i+1, j+1, name)
+			err := fmt.Errorf("datasets: %s:%d: columns %d and %d are both called %q, want distinct names", t.Name, line, i+1, j+1, name)
+			if _, number := strconv.ParseFloat(t.decimal(name), 64); number == nil {
+				err = fmt.Errorf("%w; %w", err, ErrNumericHeader)
+			}
+			return err
 		}
 		first[name] = j
 	}
@@ -365,7 +448,7 @@ func (t *CSVColumns) Width() int { return t.width }
 func (t *CSV) Line(i int) int { return t.lines[i] }
 
 // Column returns the index of a column by its name in the header, or else by its
-// number from 1. The error for a column that is not there is an
+// number from 1; c3 is column 3 of a file without a header, too. The error for a column that is not there is an
 // *UnknownColumnError.
 func (t *CSVColumns) Column(column string) (int, error) {
 	if j := slices.Index(t.Header, column); j >= 0 {
@@ -374,7 +457,19 @@ func (t *CSVColumns) Column(column string) (int, error) {
 	if n, err := strconv.Atoi(column); err == nil && n >= 1 && n <= t.Width() {
 		return n - 1, nil
 	}
+	if number, ok := strings.CutPrefix(column, "c"); ok && t.Header == nil { // c3, as whoever has no header may call it
+		if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= t.Width() {
+			return n - 1, nil
+		}
+	}
 	e := &UnknownColumnError{File: t.Name, Column: column, Columns: t.Header, Width: t.Width()}
+	numbers := 0
+	for _, name := range t.Header {
+		if _, err := strconv.ParseFloat(t.decimal(name), 64); err == nil {
+			numbers++
+		}
+	}
+	e.Numeric = numbers > 0 && 2*numbers >= len(t.Header)
 	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped
 	for _, name := range t.Header {
 		d := closest.Distance(strings.ToLower(column), strings.ToLower(name))
@@ -407,8 +502,8 @@ func (t *CSV) Words(j int) ([]string, error) {
 }
 
 func (t *CSVColumns) word(cell string, line, j int) (string, error) {
-	if slices.Contains(MissingCells, cell) {
-		return "", t.cellError(line, j, fmt.Errorf("%w (%q)", ErrMissingCell, cell))
+	if t.Missing(cell) {
+		return "", t.cellError(line, j, cell, fmt.Errorf("%w (%q)", ErrMissingCell, cell))
 	}
 	return cell, nil
 }
@@ -429,28 +524,42 @@ func (t *CSV) Numbers(columns []int, missing bool) (*mat.Dense, error) {
 
 func (t *CSVColumns) numbers(dst []float64, row []string, line int, columns []int, missing bool) error {
 	for k, j := range columns {
-		if slices.Contains(MissingCells, row[j]) {
+		cell := row[j]
+		if t.Missing(cell) {
 			if !missing {
-				return t.cellError(line, j, fmt.Errorf("%w (%q), want a number", ErrMissingCell, row[j]))
+				return t.cellError(line, j, cell, fmt.Errorf("%w (%q), want a number", ErrMissingCell, cell))
 			}
 			dst[k] = math.NaN()
 			continue
 		}
-		v, err := parseNumber(row[j])
+		v, err := parseNumber(t.decimal(cell))
 		if err != nil {
-			return t.cellError(line, j, err)
+			if t.Dialect.DecimalComma { // the text of the file, not what was made of it
+				err = fmt.Errorf("%s is not a number with a decimal comma", quote(cell))
+			}
+			return t.cellError(line, j, cell, err)
 		}
 		dst[k] = v
 	}
 	return nil
 }
 
-func (t *CSVColumns) cellError(line, j int, err error) error {
-	column := strconv.Itoa(j + 1)
-	if t.Header != nil {
-		column = strconv.Quote(t.Header[j])
+// decimal returns a cell with a point for its decimal comma, if the file has such.
+// One that has a point is then no number: it returns what is none.
+func (t *CSVColumns) decimal(cell string) string {
+	if !t.Dialect.DecimalComma {
+		return cell
 	}
-	return fmt.Errorf("datasets: %s:%d: column %s: %w", t.Name, line, column, err)
+	if strings.Contains(cell, ".") {
+		return "." + cell + "."
+	}
+	return strings.Replace(cell, ",", ".", 1)
+}
+
+func (t *CSVColumns) cellError(line, j int, cell string, err error) error {
+	_, number := strconv.ParseFloat(strings.ReplaceAll(cell, ",", "."), 64)
+	return &CellError{File: t.Name, Line: line, Column: t.ColumnName(j), Named: t.Header != nil, Cell: cell,
+		Text: !t.Missing(cell) && errors.Is(number, strconv.ErrSyntax), Err: err}
 }
 
 // quote quotes the beginning of a cell.

@@ -49,11 +49,26 @@ func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error {
 	return WriteNPY(w, m.M())
 }
 
-// ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it: two-dimensional, of float64, float32 or signed
-// integers, in either byte order, row by row or column by column. It returns an error, before there is memory for the matrix,
+// ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it: two-dimensional, of float64, float32 or
+// integers of at most 64 bits with a sign or 32 without, in either byte order, row by row or column by column. It returns an error, before there is memory for the matrix,
 // if the file is another one, holds fewer or more numbers than its header says, or does not fit limits.Memory; and one that
 // names a number that is NaN or infinite, by row and column from 0.
-func ReadNPY(r io.Reader) (*mat.Dense, error) {
+func ReadNPY(r io.Reader) (*mat.Dense, error) { return readNPY(r, false) }
+
+// ReadNPYColumn reads a column of numbers: ReadNPY for an array of one dimension, or of one column.
+func ReadNPYColumn(r io.Reader) ([]float64, error) {
+	x, err := readNPY(r, true)
+	if err != nil {
+		return nil, err
+	}
+	if _, columns := x.Dims(); columns != 1 {
+		return nil, fmt.Errorf("npy: %d columns are not allowed, want one", columns)
+	}
+	return mat.Col(nil, 0, x), nil
+}
+
+// readNPY is ReadNPY; with column, an array of one dimension is a column.
+func readNPY(r io.Reader, column bool) (*mat.Dense, error) {
 	raw, err := limits.ReadAll(r, "the .npy file")
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
@@ -66,7 +81,10 @@ func ReadNPY(r io.Reader) (*mat.Dense, error) {
 	head := in.Header.Descr
 	read, ok := npyTypes[strings.TrimLeft(head.Type, "<>|=")]
 	if !ok {
-		return nil, fmt.Errorf("npy: numbers of type %q are not allowed, want float64, float32 or signed integers", head.Type)
+		return nil, fmt.Errorf("npy: numbers of type %q are not allowed, want float64, float32 or integers", head.Type)
+	}
+	if column && len(head.Shape) == 1 {
+		head.Shape, head.Fortran = []int{head.Shape[0], 1}, false
 	}
 	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 {
 		return nil, fmt.Errorf("npy: an array of shape %v is not allowed, want rows and columns", head.Shape)
@@ -99,9 +117,10 @@ var npyTypes = map[string]struct {
 }{
 	"f8": {8, npyValues[float64]}, "f4": {4, npyValues[float32]},
 	"i8": {8, npyValues[int64]}, "i4": {4, npyValues[int32]}, "i2": {2, npyValues[int16]}, "i1": {1, npyValues[int8]},
+	"u4": {4, npyValues[uint32]}, "u2": {2, npyValues[uint16]}, "u1": {1, npyValues[uint8]},
 }
 
-func npyValues[T float64 | float32 | int64 | int32 | int16 | int8](in *npy.Reader) ([]float64, error) {
+func npyValues[T float64 | float32 | int64 | int32 | int16 | int8 | uint32 | uint16 | uint8](in *npy.Reader) ([]float64, error) {
 	var values []T
 	if err := in.Read(&values); err != nil {
 		return nil, err

@@ -487,7 +487,7 @@ func (c *contest) give(e *entrant) error {
 // trial fits and classifies, and records the result.
 func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, split, inner int, rng *rand.Rand) error {
 	account := c.cpu.Begin()
-	t, err := e.train(ctx, e.d, c.y, train, test, rng)
+	t, err := e.train(ctx, e.d, c.y, train, test, rng, nil)
 	used := c.cpu.End(account)
 	if err != nil {
 		return err

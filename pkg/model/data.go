@@ -35,6 +35,10 @@ type Data struct {
 	Layout    Layout
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
+	// Dialect says how the cells of the file are written.
+	Dialect datasets.Dialect
+	// Unknown is the number of cells of one-hot columns with a value that no training row had; all features of their column are 0.
+	Unknown int
 }
 
 // Layout says which columns of a file are what. Columns have names if the file
@@ -47,10 +51,15 @@ type Layout struct {
 	// Label is the column of the class; "" if the training file has none.
 	Label    string   `json:"label"`
 	Features []string `json:"features"`
+	// OneHot are columns of words. Their categories are the last features, called column=category.
+	OneHot []OneHot `json:"one_hot,omitempty"`
 }
 
 func (l Layout) clone() Layout {
-	l.Features = slices.Clone(l.Features)
+	l.Features, l.OneHot = slices.Clone(l.Features), slices.Clone(l.OneHot)
+	for k, o := range l.OneHot {
+		l.OneHot[k].Categories = slices.Clone(o.Categories)
+	}
 	return l
 }
 
@@ -65,6 +74,9 @@ type Columns struct {
 	// a missing cell. It is no feature. It may be that of the label.
 	Chunklets string
 	Drop      []string
+	// OneHot lists columns of words, with a feature for each of their at most MaxCategories values. A missing one is NaN in all features.
+	OneHot []string
+	Cells  Cells
 }
 
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
@@ -84,34 +96,35 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	text := slices.Clone(c.Drop)
+	o := c.Cells.options(c.Header)
+	o.Text, o.OneColumn = slices.Concat(c.Drop, c.OneHot), c.Unlabelled
 	for _, column := range []string{c.Label, c.Chunklets} {
 		if column != "" {
-			text = append(text, column)
+			o.Text = append(o.Text, column)
 		}
 	}
-	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: c.Header, Text: text, OneColumn: c.Unlabelled})
+	t, err := datasets.NewCSVRows(r, name, o)
 	if err != nil {
 		return nil, err
 	}
 	used := make([]bool, t.Width())
-	d := &Data{Name: name}
-	words := [2]int{-1, -1} // the columns of labels and of chunklets
+	d := &Data{Name: name, Dialect: t.Dialect}
+	columns := [2]int{-1, -1} // those of labels and of chunklets
 	for k, column := range []string{c.Label, c.Chunklets} {
 		if column == "" {
 			continue
 		}
-		if words[k], err = t.Column(column); err != nil {
+		if columns[k], err = t.Column(column); err != nil {
 			return nil, err
 		}
-		used[words[k]] = true
+		used[columns[k]] = true
 	}
 	for _, column := range c.Drop {
 		j, err := t.Column(column)
 		if err != nil {
 			return nil, err
 		}
-		if k := slices.Index(words[:], j); k >= 0 {
+		if k := slices.Index(columns[:], j); k >= 0 {
 			return nil, notAllowed("column %s is %s and cannot be dropped", column, []string{"the label", "that of the chunklets"}[k])
 		}
 		if !used[j] {
@@ -120,24 +133,38 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		used[j] = true
 	}
 	d.Layout = Layout{Header: t.Header != nil, Width: t.Width()}
-	if words[0] >= 0 {
-		d.Layout.Label = t.ColumnName(words[0])
+	if columns[0] >= 0 {
+		d.Layout.Label = t.ColumnName(columns[0])
 	}
-	var features []int
+	f := &fields{}
+	for _, column := range c.OneHot {
+		j, err := t.Column(column)
+		if err != nil {
+			return nil, err
+		}
+		if used[j] {
+			return nil, notAllowed("column %s is the label, dropped, or one-hot already, and cannot be one-hot", column)
+		}
+		used[j] = true
+		f.words = append(f.words, words{column: j, at: map[string]int{}, learn: true})
+	}
 	for j := range used {
 		if !used[j] {
-			features = append(features, j)
+			f.numbers = append(f.numbers, j)
 			d.Layout.Features = append(d.Layout.Features, t.ColumnName(j))
 		}
 	}
-	if len(features) == 0 {
+	if f.width() == 0 {
 		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
-	x, read, err := gatherWords(t, rows, features, missing, &classColumn{column: words[0]}, &classColumn{column: words[1], holes: true})
+	x, read, err := gatherWords(t, rows, f, missing, &classColumn{column: columns[0]}, &classColumn{column: columns[1], holes: true})
 	if err != nil {
 		return nil, err
 	}
-	d.X, d.Labels, d.Chunklets = x, read[0], read[1]
+	if d.X, err = f.expand(x, name, &t.CSVColumns, &d.Layout); err != nil {
+		return nil, err
+	}
+	d.Labels, d.Chunklets = read[0], read[1]
 	return d, nil
 }
 
@@ -151,21 +178,22 @@ func (m *Model) Read(r io.Reader, name string) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", name, err)
 	}
-	t, features, label, unused, err := m.made().open(r, name)
+	t, f, label, unused, err := m.made().open(r, name)
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused}
-	d.X, d.Labels, err = gather(t, rows, features, label, m.recipe.ImputeMean)
+	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused, Dialect: t.Dialect}
+	d.X, d.Labels, err = gather(t, rows, f, label, m.recipe.ImputeMean)
 	if err != nil {
 		return nil, err
 	}
+	d.Unknown = f.unknown
 	return d, nil
 }
 
 // open reads a CSV file as far as its columns: of features, of the class, and the names of others.
-func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, features []int, class *classColumn, unused []string, err error) {
-	o := datasets.CSVOptions{Header: datasets.HeaderNo}
+func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, f *fields, class *classColumn, unused []string, err error) {
+	o := m.cells.options(datasets.HeaderNo)
 	if m.layout.Header {
 		o.Header = datasets.HeaderYes
 	}
@@ -185,12 +213,13 @@ func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, features []
 			unused = append(unused, t.ColumnName(j))
 		}
 	}
-	return t, features, &classColumn{column: label, optional: true}, unused, nil
+	return t, m.layout.fieldsOf(features), &classColumn{column: label, optional: true}, unused, nil
 }
 
-// find returns the columns of a file; label is -1 if it has none.
+// find returns the columns of a file, in the order of Layout.columns; label is -1 if it has none.
 func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err error) {
 	label = -1
+	columns := l.columns()
 	if l.Header {
 		at := make(map[string]int, len(t.Header)) // there may be very many
 		for j, name := range t.Header {
@@ -199,7 +228,7 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		if j, ok := at[l.Label]; ok && l.Label != "" {
 			label = j
 		}
-		for _, name := range l.Features {
+		for _, name := range columns {
 			j, ok := at[name]
 			if !ok {
 				_, err := t.Column(name)
@@ -212,18 +241,19 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		}
 		return features, label, nil
 	}
-	if t.Width() == len(l.Features) { // the features alone
-		for j := range l.Features {
+	alone := t.Width() == len(columns) // the features
+	if !alone && t.Width() != l.Width {
+		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(columns))
+	}
+	if alone && len(l.OneHot) == 0 {
+		for j := range columns {
 			features = append(features, j)
 		}
 		return features, label, nil
 	}
-	if t.Width() != l.Width {
-		return nil, 0, fmt.Errorf("model: %s has %d columns, want %d as the training file, or the %d features alone", t.Name, t.Width(), l.Width, len(l.Features))
-	}
-	numbers := l.Features
+	numbers := columns
 	if l.Label != "" {
-		numbers = append([]string{l.Label}, numbers...)
+		numbers = append([]string{l.Label}, columns...)
 	}
 	for _, number := range numbers {
 		n, err := strconv.Atoi(number)
@@ -232,10 +262,17 @@ func (l Layout) find(t *datasets.CSVColumns) (features []int, label int, err err
 		}
 		features = append(features, n-1)
 	}
-	if l.Label == "" {
+	if l.Label != "" {
+		label, features = features[0], features[1:]
+	}
+	if alone { // in the order of the training file
+		order := slices.Sorted(slices.Values(features))
+		for k, j := range features {
+			features[k], _ = slices.BinarySearch(order, j)
+		}
 		return features, -1, nil
 	}
-	return features[1:], features[0], nil
+	return features, label, nil
 }
 
 // LabelName returns a name for the column of labels.
@@ -252,12 +289,16 @@ func (l Layout) check(d int) error {
 	if len(l.Features) != d {
 		return fmt.Errorf("%d names for %d features", len(l.Features), d)
 	}
-	least, also := d, ""
+	if err := l.checkOneHot(); err != nil {
+		return err
+	}
+	filled := d - l.categories() + len(l.OneHot) // columns of the file
+	least, also := filled, ""
 	if l.Label != "" {
-		least, also = d+1, " and one of labels"
+		least, also = filled+1, " and one of labels"
 	}
 	if d == 0 || l.Width < least || l.Width > math.MaxInt32 {
-		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature%s", l.Width, d, least, math.MaxInt32, also)
+		return fmt.Errorf("layout: width: %d is not allowed with %d features, want %d to %d: a column per feature%s", l.Width, filled, least, math.MaxInt32, also)
 	}
 	columns := map[string]int{}
 	for j, name := range l.Features {
@@ -314,6 +355,9 @@ func (d *Data) check(given string, labels bool) error {
 	classes, _ := datasets.Classes(d.Labels)
 	if len(classes) < 2 && !linked && d.Labels != nil {
 		return fmt.Errorf("model: %s: column %s: all labels are %q, want at least two classes", d.Name, d.Layout.Label, strings.Join(classes, ""))
+	}
+	if err := checkContinuous(d.Labels, classes); err != nil {
+		return fmt.Errorf("model: %s: column %s: %w", d.Name, d.Layout.Label, err)
 	}
 	for _, c := range classes {
 		if err := checkText(c); err != nil {

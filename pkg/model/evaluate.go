@@ -43,6 +43,8 @@ type Plan struct {
 	Seed uint64
 	// Progress is told of splits.
 	Progress Progress
+	// Inside, if not nil, is told what Fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
+	Inside func(split, done, total int)
 }
 
 // Resolved returns p with its defaults filled in, but for the seed, which is the
@@ -211,7 +213,11 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 // split fits and classifies one fold of one division.
 func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, fold []int, s int) error {
 	train, test := part(fold, s%e.Plan.Folds)
-	t, err := f.train(ctx, d, y, train, test, e.Plan.pairs(s))
+	var inside Progress
+	if e.Plan.Inside != nil {
+		inside = func(done, total int) { e.Plan.Inside(s, done, total) }
+	}
+	t, err := f.train(ctx, d, y, train, test, e.Plan.pairs(s), inside)
 	if err != nil {
 		return err
 	}
@@ -286,7 +292,7 @@ type trained struct {
 }
 
 // train learns all from the rows train of d, and prepares the rows test.
-func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *rand.Rand) (trained, error) {
+func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *rand.Rand, p Progress) (trained, error) {
 	t := trained{ytrain: make([]int, len(train)), want: make([]int, len(test))}
 	for k, i := range train {
 		t.ytrain[k] = y[i]
@@ -296,17 +302,20 @@ func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *
 	}
 	t.model = &Model{recipe: f.recipe, layout: d.Layout}
 	var err error
-	if t.x, _, err = t.model.prepare(d.Rows(train), true); err != nil {
+	learned, tested := d.Rows(train), d.Rows(test)
+	if d.X != nil {
+		forgetUnseen(d.Layout, learned.X, tested.X)
+	}
+	if t.x, _, err = t.model.prepare(learned, true); err != nil {
 		return t, err
 	}
-	tested := d.Rows(test)
 	t.queries = tested.matrix()
 	if tested.X != nil {
 		if t.queries, err = t.model.Prepare(t.queries); err != nil {
 			return t, err
 		}
 	}
-	return t, t.model.learn(ctx, f.entry, f.values, t.x, t.ytrain, nil, rng, nil)
+	return t, t.model.learn(ctx, f.entry, f.values, t.x, t.ytrain, nil, rng, p)
 }
 
 // judge classifies the rows to judge by, under a metric.

@@ -163,6 +163,11 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 // Errors name the file and the line: those of datasets.NewCSVRows, a label that is missing (datasets.MissingCells), more than two cells, rows that are more or fewer than
 // objects, ids that are equal or do not ascend, and one class only.
 func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
+	return readLabels(r, name, n, "object", "the Gram matrix")
+}
+
+// readLabels is ReadLabels for n things of a kind, which whole has.
+func readLabels(r io.Reader, name string, n int, kind, whole string) ([]string, error) {
 	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: datasets.HeaderNo, OneColumn: true})
 	if err != nil {
 		return nil, err
@@ -182,12 +187,12 @@ func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 			return nil, err
 		}
 		if len(rows) > n {
-			return nil, fmt.Errorf("model: %s:%d: more rows than the %s of the Gram matrix and a header", name, t.Line(), plural.Of(n, "object"))
+			return nil, fmt.Errorf("model: %s:%d: more rows than the %s of %s and a header", name, t.Line(), plural.Of(n, kind), whole)
 		}
 		rows, lines = append(rows, slices.Clone(row)), append(lines, t.Line())
 	}
 	if len(rows) < n {
-		return nil, fmt.Errorf("model: %s: %s, want %d, one per object of the Gram matrix", name, plural.Of(len(rows), "label"), n)
+		return nil, fmt.Errorf("model: %s: %s, want %d, one per %s of %s", name, plural.Of(len(rows), "label"), n, kind, whole)
 	}
 	if len(rows) == n+1 {
 		rows, lines = rows[1:], lines[1:]
@@ -207,7 +212,7 @@ func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 	}
 	seen := map[string]int{}
 	numbers := make([]int, n)
-	whole := true
+	integers := true
 	for i, row := range rows {
 		if other, twice := seen[row[0]]; twice {
 			return nil, fmt.Errorf("model: %s:%d: the id %q is that of line %d, too", name, lines[i], row[0], other)
@@ -215,11 +220,11 @@ func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
 		seen[row[0]] = lines[i]
 		var err error
 		numbers[i], err = strconv.Atoi(row[0])
-		whole = whole && err == nil
+		integers = integers && err == nil
 	}
-	for i := 1; whole && i < n; i++ {
+	for i := 1; integers && i < n; i++ {
 		if numbers[i] < numbers[i-1] {
-			return nil, fmt.Errorf("model: %s:%d: the id %s comes after %s: want rows in the order of the Gram matrix, with ids that ascend", name, lines[i], rows[i][0], rows[i-1][0])
+			return nil, fmt.Errorf("model: %s:%d: the id %s comes after %s: want rows in the order of %s, with ids that ascend", name, lines[i], rows[i][0], rows[i-1][0], whole)
 		}
 	}
 	return labels, nil

@@ -43,6 +43,7 @@ type Model struct {
 	metric  Metric
 	report  Report
 	within  bool // Embed as Within says
+	cells   Cells
 }
 
 // Report is what there is to say of one fit.

@@ -171,6 +171,9 @@ type Near struct {
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
+	// Dialect and Unknown are as in Embedded.
+	Dialect datasets.Dialect
+	Unknown int
 }
 
 // prepared returns rows as the metric takes them; the first is row first of a table.
@@ -224,7 +227,7 @@ func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.
 				yield(nil, err)
 				return
 			}
-			if !yield(&Near{b.first, found, b.labels, b.unused}, nil) {
+			if !yield(&Near{First: b.first, Found: found, Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Unknown: b.unknown}, nil) {
 				return
 			}
 		}

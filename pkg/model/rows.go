@@ -59,6 +59,18 @@ func countRows(r io.Reader) (int, error) {
 	}
 }
 
+// NoLabelError says that a row to learn from has no label, or one of some that have.
+type NoLabelError struct {
+	Row int // of data, from 1
+	Err error
+}
+
+func (e *NoLabelError) Error() string {
+	return fmt.Sprintf("%v, in row %d: each row needs its class, which is not filled in; delete the row, or write its class or a class of its own, such as unknown", e.Err, e.Row)
+}
+
+func (e *NoLabelError) Unwrap() error { return e.Err }
+
 // classColumn reads the column of the class.
 type classColumn struct {
 	column   int  // -1 if there is none
@@ -82,6 +94,9 @@ func (c *classColumn) cell(t *datasets.CSVRows) (string, error) {
 	}
 	c.rows++
 	name, err := t.Word(c.column)
+	if err != nil {
+		err = &NoLabelError{Row: c.rows, Err: err}
+	}
 	switch {
 	case c.holes && errors.Is(err, datasets.ErrMissingCell):
 		return "", nil
@@ -115,8 +130,8 @@ const perLabel = 16
 
 // gather reads all rows of t into a matrix, and their classes. rows is their number with a header, or 0 if it is
 // not known.
-func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, missing bool) (*mat.Dense, []string, error) {
-	x, words, err := gatherWords(t, rows, features, missing, class)
+func gather(t *datasets.CSVRows, rows int, f *fields, class *classColumn, missing bool) (*mat.Dense, []string, error) {
+	x, words, err := gatherWords(t, rows, f, missing, class)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,8 +139,8 @@ func gather(t *datasets.CSVRows, rows int, features []int, class *classColumn, m
 }
 
 // gatherWords is gather of several columns of words.
-func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, classes ...*classColumn) (*mat.Dense, [][]string, error) {
-	d := len(features)
+func gatherWords(t *datasets.CSVRows, rows int, f *fields, missing bool, classes ...*classColumn) (*mat.Dense, [][]string, error) {
+	d := f.width()
 	size := func(n int) int64 {
 		s := limits.Floats(n, d)
 		for _, class := range classes {
@@ -147,8 +162,10 @@ func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, cl
 	part := make([]float64, 0, max(rows*d, d))
 	var full [][]float64
 	labels := make([][]string, len(classes))
-	for c := range classes {
-		labels[c] = make([]string, 0, rows)
+	for c, class := range classes {
+		if class.column >= 0 {
+			labels[c] = make([]string, 0, rows)
+		}
 	}
 	n := 0
 	for {
@@ -164,7 +181,7 @@ func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, cl
 			part = make([]float64, 0, max(d, min(most, max(least, 2*cap(part)))))
 		}
 		part = part[:len(part)+d]
-		if err := t.Numbers(part[len(part)-d:], features, missing); err != nil {
+		if err := f.read(part[len(part)-d:], t, missing); err != nil {
 			return nil, nil, err
 		}
 		n++
@@ -194,11 +211,12 @@ func gatherWords(t *datasets.CSVRows, rows int, features []int, missing bool, cl
 
 // ReadColumn reads the text of one column of a CSV file, given by name or number, such as ids: a cell per row, "" where it is empty.
 // Errors are those of datasets.NewCSVRows, a column that is not there, and text that exceeds limits.Memory.
-func ReadColumn(r io.Reader, name, column string, header bool) ([]string, error) {
-	o := datasets.CSVOptions{Header: datasets.HeaderNo, Text: []string{column}}
+func ReadColumn(r io.Reader, name, column string, header bool, c Cells) ([]string, error) {
+	o := c.options(datasets.HeaderNo)
 	if header {
 		o.Header = datasets.HeaderYes
 	}
+	o.Text = []string{column}
 	t, err := datasets.NewCSVRows(r, name, o)
 	if err != nil {
 		return nil, err
@@ -233,6 +251,9 @@ type Embedded struct {
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
+	// Dialect and Unknown are as in Data; Unknown counts cells of these rows.
+	Dialect datasets.Dialect
+	Unknown int
 }
 
 // blockBytes is about what the coordinates and the features of a block take, and blockRows the least number of its
@@ -262,7 +283,7 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 				yield(nil, err)
 				return
 			}
-			out := &Embedded{Labels: b.labels, Unused: b.unused}
+			out := &Embedded{Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Unknown: b.unknown}
 			n, d := b.x.Dims()
 			// A short last block has the bits of the whole beside rows of the one before.
 			if last != nil && n < blockRows {
@@ -286,28 +307,31 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 
 // prepared are successive rows of a CSV file as the metric takes them.
 type prepared struct {
-	x      *mat.Dense
-	labels []string // nil if the file has none
-	unused []string
-	first  int // number of the first row, from 0
+	x       *mat.Dense
+	labels  []string // nil if the file has none
+	unused  []string
+	dialect datasets.Dialect
+	unknown int
+	first   int // number of the first row, from 0
 }
 
 // preparedCSV reads a CSV file as Read does, in blocks of new rows of which each takes extra numbers beside its features.
 func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prepared, error] {
 	return func(yield func(*prepared, error) bool) {
-		t, features, class, unused, err := m.made().open(r, name)
+		t, f, class, unused, err := m.made().open(r, name)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		d := len(features)
+		d := f.width()
 		perRow := limits.Floats(2*d + extra) // read, prepared, and what is made of it
 		rows := max(blockBytes/perRow, min(blockRows, limits.Memory()/(blocksHeld*perRow)), 1)
 		var read []float64
 		for first := 0; ; {
 			read = read[:0]
 			class.names = nil // there may be as many as rows
-			b := &prepared{unused: unused, first: first}
+			b := &prepared{unused: unused, dialect: t.Dialect, first: first}
+			f.unknown = 0
 			n := 0
 			for ; int64(n) < rows; n++ {
 				_, err := t.Next()
@@ -319,7 +343,7 @@ func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prep
 					return
 				}
 				read = slices.Grow(read, d)[:len(read)+d]
-				if err := t.Numbers(read[len(read)-d:], features, m.recipe.ImputeMean); err != nil {
+				if err := f.read(read[len(read)-d:], t, m.recipe.ImputeMean); err != nil {
 					yield(nil, err)
 					return
 				}
@@ -335,6 +359,7 @@ func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prep
 			if n == 0 {
 				return
 			}
+			b.unknown = f.unknown
 			if b.x, err = m.scaler.Apply(mat.NewDense(n, d, read)); err != nil {
 				yield(nil, named(err, m.layout.Features, first))
 				return

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/model"
+)
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A table is the same from a file, compressed or not, and from standard input, be that a pipe or a file read from the middle.
+func TestTableSources(t *testing.T) {
+	inTables(t)
+	text := tables["good.csv"]
+	zip := gzipped(t, text)
+	for name, content := range map[string][]byte{"good.csv.gz": zip, "noname": zip, "behind": append([]byte("skip"), text...), "behind.gz": append([]byte("skip"), zip...)} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(path string, in io.Reader) string {
+		t.Helper()
+		f, err := (&app{in: in}).openTable(path)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		defer f.Close()
+		d, err := model.Read(f, path, model.Columns{Label: "class"}, false)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		var b strings.Builder
+		for i, l := range d.Labels {
+			b.WriteString(l)
+			for _, v := range d.X.RawRowView(i) {
+				b.WriteString(" " + string(rune('0'+int(v)+10)))
+			}
+		}
+		return b.String()
+	}
+	behind := func(name string) *os.File {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		if _, err := f.Seek(4, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	want := read("good.csv", nil)
+	for name, got := range map[string]string{
+		"file.gz": read("good.csv.gz", nil), "by its bytes": read("noname", nil), "pipe": read(stdin, strings.NewReader(text)), "pipe of gzip": read(stdin, bytes.NewReader(zip)),
+		"rest of a file": read(stdin, behind("behind")), "rest of a file of gzip": read(stdin, behind("behind.gz")),
+	} {
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name, content := range map[string][]byte{"cut": zip[:len(zip)-9], "head": zip[:5], "foreign": []byte("\x1f\x8b, no gzip")} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var in io.Reader = bytes.NewReader(content)
+		for _, path := range []string{name, stdin} {
+			f, err := (&app{in: in}).openTable(path)
+			if err == nil {
+				_, err = model.Read(f, path, model.Columns{Label: "class"}, false)
+				f.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), "what gzip has compressed is damaged") {
+				t.Errorf("%s: error %v", name, err)
+			}
+		}
+	}
+}
+
+// On a terminal the table is told before work begins.
+func TestTellTable(t *testing.T) {
+	var b bytes.Buffer
+	d, err := model.Read(strings.NewReader("x,y,c\n1,?,a\n2,3,b\n"), "t.csv", model.Columns{Label: "c"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&app{err: &b}).tellTable(d)
+	(&app{err: &b, terminal: true}).tellTable(d)
+	if want := "t.csv: 2 rows x 2 features, label c with 2 classes, 1 missing cell\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+	if !(datasets.Dialect{}).Usual() {
+		t.Error("the zero Dialect is not the usual one")
+	}
+}

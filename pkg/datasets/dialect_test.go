@@ -1,0 +1,187 @@
+package datasets_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"metriclab/pkg/datasets"
+)
+
+func TestDetectDialect(t *testing.T) {
+	for text, want := range map[string]datasets.Dialect{
+		"a,b\n1,2\n":                           {Separator: ','},
+		"a;b\n1;2\n":                           {Separator: ';'},
+		"a\tb\n1.5\t2\n":                       {Separator: '\t'},
+		"a;b\n1,5;2\n":                         {Separator: ';', DecimalComma: true},
+		"a;b;c\n1,5;2,25;x\n":                  {Separator: ';', DecimalComma: true},
+		"1,5;2,5\n3,5;4,5\n":                   {Separator: ';', DecimalComma: true},
+		"a\tb\n1,5\tx\n":                       {Separator: '\t', DecimalComma: true},
+		"0,123;1\n0,456;2\n":                   {Separator: ';', DecimalComma: true},
+		"1.5,2.5,x;y\n1.5,2,z;y\n":             {Separator: ','},
+		"a,b\n1,\"x;y\"\n":                     {Separator: ','},
+		"name;x\n\"Huber, A.\";1,5\nMaier;2\n": {Separator: ';', DecimalComma: true},
+		"\xef\xbb\xbfa;b\n1;2\n":               {Separator: ';'},
+		"one column\n2\n":                      {Separator: ','},
+		"a;b\n1;2\n1;2\n1;2\n1;2\n1;2;3\n1;2\n1;2\n1;2\n1;2\n1;2\n": {Separator: ';'}, // reading names the line
+	} {
+		got, err := datasets.DetectDialect([]byte(text), true, "x.csv", 0, datasets.DecimalAuto)
+		if err != nil || got != want {
+			t.Errorf("%q: %v, error %v, want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"a;b\n1,234;x\n22,345;y\n": `the comma of "1,234" may be decimal or mark thousands`,
+		"a,b;c\nd,e;f\n":           "cells may be separated by",
+	} {
+		_, err := datasets.DetectDialect([]byte(text), true, "x.csv", 0, datasets.DecimalAuto)
+		if e, ok := errors.AsType[*datasets.AmbiguousError](err); !ok || !strings.Contains(e.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What is given is taken: detection never changes it.
+func TestDetectGiven(t *testing.T) {
+	for _, c := range []struct {
+		text      string
+		separator rune
+		decimal   datasets.Decimal
+		want      datasets.Dialect
+	}{
+		{"a;b\n1,234;x\n", 0, datasets.DecimalComma, datasets.Dialect{Separator: ';', DecimalComma: true}},
+		{"a;b\n1,234;x\n", 0, datasets.DecimalPoint, datasets.Dialect{Separator: ';'}},
+		{"a,b\n1,2\n", ';', datasets.DecimalAuto, datasets.Dialect{Separator: ';'}},
+		{"a,b;c\nd,e;f\n", ',', datasets.DecimalAuto, datasets.Dialect{Separator: ','}},
+		{"x", 0, datasets.DecimalComma, datasets.Dialect{Separator: ';', DecimalComma: true}},
+	} {
+		got, err := datasets.DetectDialect([]byte(c.text), true, "x.csv", c.separator, c.decimal)
+		if err != nil || got != c.want {
+			t.Errorf("%+v: %v, error %v", c, got, err)
+		}
+	}
+	for _, o := range []datasets.CSVOptions{
+		{Dialect: datasets.Dialect{Separator: 'x'}},
+		{Dialect: datasets.Dialect{Separator: ',', DecimalComma: true}},
+		{Detect: true, Decimal: 7},
+		{Detect: true, Decimal: datasets.DecimalComma, Dialect: datasets.Dialect{Separator: ','}},
+	} {
+		if _, err := datasets.NewCSVRows(strings.NewReader("a,b\n1,2\n"), "x.csv", o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+// A table has the same cells in each dialect, empty first and last cells among them.
+func TestDialects(t *testing.T) {
+	for _, text := range []string{"a,b,c\n1.5,?,x\n-2e3,7,y\n", "a;b;c\n1,5;?;x\n-2e3;7;y\n", "a\tb\tc\n1,5\t?\tx\n-2e3\t7\ty\n", "a\tb\tc\n1.5\t\tx\n-2e3\t 7\ty\n"} {
+		c, err := datasets.ReadCSV(strings.NewReader(text), "x.csv", datasets.CSVOptions{Detect: true, Text: []string{"c"}})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		x, err := c.Numbers([]int{0, 1}, true)
+		if err != nil || x.At(0, 0) != 1.5 || x.At(0, 1) == x.At(0, 1) || x.At(1, 0) != -2000 || x.At(1, 1) != 7 {
+			t.Errorf("%q: %v, error %v", text, x, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"a;b\n1,5;2.5\n":     `"2.5" is not a number with a decimal comma`,
+		"a;b\n1,5;1.234,5\n": `"1.234,5" is not a number with a decimal comma`,
+		"a;b\n1,5;1,2,3\n":   `"1,2,3" is not a number with a decimal comma`,
+	} {
+		c, err := datasets.ReadCSV(strings.NewReader(text), "x.csv", datasets.CSVOptions{Detect: true})
+		if err == nil {
+			_, err = c.Numbers([]int{0, 1}, true)
+		}
+		if err == nil || !strings.Contains(err.Error(), `x.csv:2: column "b": `+want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	o := datasets.CSVOptions{Missing: []string{"nan", "-"}}
+	c, err := datasets.ReadCSV(strings.NewReader("a,b\n1,nan\n-,2\n,3\n"), "x.csv", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Numbers([]int{0, 1}, true); err != nil {
+		t.Error(err)
+	}
+	c, err = datasets.ReadCSV(strings.NewReader("a,b\n1,NA\n"), "x.csv", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Numbers([]int{0, 1}, true)
+	if e, ok := errors.AsType[*datasets.CellError](err); !ok || !e.Text || e.Column != "b" || e.Line != 2 || e.Cell != "NA" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Whatever the bytes, detection ends, and a file is read alike with what was found and with that given.
+func FuzzDetectDialect(f *testing.F) {
+	for _, seed := range []string{"a;b\n1,5;2\n", "a\tb\n1\t2\n", "1,2;3,4\n", "\"a;b\",c\n1,2\n", "a;b\n1,234;x\n", "\"", ";\n;\n"} {
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, whole bool) {
+		d, err := datasets.DetectDialect(raw, whole, "x.csv", 0, datasets.DecimalAuto)
+		if err != nil {
+			if _, ok := errors.AsType[*datasets.AmbiguousError](err); !ok {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
+		again, err := datasets.DetectDialect(raw, whole, "x.csv", d.Separator, datasets.DecimalPoint)
+		if err != nil || again.Separator != d.Separator {
+			t.Fatalf("%v, then %v, error %v", d, again, err)
+		}
+		if !whole {
+			return
+		}
+		found, ferr := datasets.NewCSVRows(strings.NewReader(string(raw)), "x.csv", datasets.CSVOptions{Detect: true})
+		given, gerr := datasets.NewCSVRows(strings.NewReader(string(raw)), "x.csv", datasets.CSVOptions{Dialect: d})
+		if fmt.Sprint(ferr) != fmt.Sprint(gerr) {
+			t.Fatalf("errors %v and %v", ferr, gerr)
+		}
+		if ferr != nil {
+			return
+		}
+		for {
+			a, aerr := found.Next()
+			b, berr := given.Next()
+			if fmt.Sprint(a, aerr) != fmt.Sprint(b, berr) {
+				t.Fatalf("%q, %v and %q, %v", a, aerr, b, berr)
+			}
+			if aerr != nil {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkCSVRows(b *testing.B) {
+	text := strings.Repeat("1.25,-3.5,17,0.001,2e-3,4.75,red\n", 20000)
+	columns, dst := []int{0, 1, 2, 3, 4, 5}, make([]float64, 6)
+	for name, o := range map[string]datasets.CSVOptions{"plain": {}, "detect": {Detect: true}} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				rows, err := datasets.NewCSVRows(strings.NewReader(text), "x.csv", o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for {
+					if _, err := rows.Next(); err == io.EOF {
+						break
+					}
+					if err := rows.Numbers(dst, columns, false); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

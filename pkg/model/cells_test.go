@@ -1,0 +1,260 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+)
+
+// withWords are rows of two numbers, a word and a class.
+func withWords(words ...string) string {
+	var b strings.Builder
+	b.WriteString("x,colour,y,class\n")
+	for i := range 24 {
+		fmt.Fprintf(&b, "%d,%s,%d,%c\n", i*i%7, words[i%len(words)], i%5, 'a'+i%2)
+	}
+	return b.String()
+}
+
+func TestOneHot(t *testing.T) {
+	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
+	d, err := model.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv", c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"x", "y", "colour=blue", "colour=green", "colour=red"}
+	if !slices.Equal(d.Layout.Features, want) {
+		t.Fatalf("features %q, want %q", d.Layout.Features, want)
+	}
+	for i := range 24 { // slow and obvious
+		word := []string{"colour=red", "colour=blue", "colour=green"}[i%3]
+		for j, name := range want[2:] {
+			if got := d.X.At(i, 2+j); (got == 1) != (name == word) || got != 0 && got != 1 {
+				t.Fatalf("row %d, %s: %v, the word is %s", i, name, got, word)
+			}
+		}
+	}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: "rca"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := model.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := loaded.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv")
+	if err != nil || !mat.Equal(again.X, d.X) || again.Unknown != 0 {
+		t.Fatalf("read again: %v, %d unknown", err, again.Unknown)
+	}
+	text := withWords("red", "violet", "green")
+	other, err := loaded.Read(strings.NewReader(text), "t.csv")
+	if err != nil || other.Unknown != 8 || mat.Sum(other.X.Slice(1, 2, 2, 5)) != 0 {
+		t.Fatalf("violet: %v, %d unknown", err, other.Unknown)
+	}
+	z, err := loaded.Embed(other.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range loaded.EmbedCSV(strings.NewReader(text), "t.csv") {
+		if err != nil || !mat.Equal(b.Z, z) || b.Unknown != 8 {
+			t.Fatalf("EmbedCSV differs: %v, %d unknown", err, b.Unknown)
+		}
+	}
+}
+
+// Without a header, files may have all columns or the features alone, whose order is that of the training file.
+func TestOneHotNoHeader(t *testing.T) {
+	rows := strings.SplitAfter(withWords("red", "blue"), "\n")[1:]
+	d, err := model.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", model.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := strings.NewReplacer(",a\n", "\n", ",b\n", "\n").Replace(strings.Join(rows, ""))
+	for _, text := range []string{strings.Join(rows, ""), alone} {
+		got, err := m.Read(strings.NewReader(text), "t.csv")
+		if err != nil || !mat.Equal(got.X, d.X) {
+			t.Fatalf("%v: other features", err)
+		}
+	}
+}
+
+// A missing word is the mean of its features; without imputation it is an error.
+func TestOneHotMissing(t *testing.T) {
+	text := withWords("red", "?", "blue")
+	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
+	if _, err := model.Read(strings.NewReader(text), "t.csv", c, false); !errors.Is(err, datasets.ErrMissingCell) {
+		t.Errorf("error %v", err)
+	}
+	d, err := model.Read(strings.NewReader(text), "t.csv", c, true)
+	if err != nil || !math.IsNaN(d.X.At(1, 2)) || !math.IsNaN(d.X.At(1, 3)) || d.X.At(0, 3) != 1 {
+		t.Fatalf("error %v", err)
+	}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean, ImputeMean: true, Raw: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Prepare(d.X)
+	if err != nil || p.At(1, 2) != .5 || p.At(1, 3) != .5 {
+		t.Errorf("imputed %v and %v, error %v", p.At(1, 2), p.At(1, 3), err)
+	}
+}
+
+func TestOneHotErrors(t *testing.T) {
+	many := "x,w,class\n"
+	for i := range model.MaxCategories + 1 {
+		many += fmt.Sprintf("%d,w%d,%c\n", i, i, 'a'+i%2)
+	}
+	for name, c := range map[string]struct {
+		text   string
+		oneHot []string
+		want   string
+	}{
+		"label":     {withWords("red"), []string{"class"}, "cannot be one-hot"},
+		"twice":     {withWords("red"), []string{"colour", "2"}, "cannot be one-hot"},
+		"unknown":   {withWords("red"), []string{"color"}, `did you mean "colour"?`},
+		"too many":  {many, []string{"w"}, "t.csv:1002: column w has more than 1000 values"},
+		"same name": {"colour=red,colour,class\n1,red,a\n2,red,b\n", []string{"colour"}, `both called "colour=red"`},
+	} {
+		d, err := model.Read(strings.NewReader(c.text), "t.csv", model.Columns{Label: "class", OneHot: c.oneHot}, false)
+		if err == nil {
+			_, err = model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// A category that is in one fold only is no feature of the others.
+func TestOneHotEvaluate(t *testing.T) {
+	text := withWords("red", "blue") + "1,once,1,a\n"
+	d, err := model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "class", OneHot: []string{"colour"}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	plan := model.Plan{Folds: 4, Repeats: 1, Ks: []int{1}, Inside: func(_, _, _ int) { told++ }}
+	if _, err := model.Evaluate(t.Context(), d, model.Recipe{Learner: model.Euclidean}, plan); err != nil || told != 0 {
+		t.Errorf("error %v, told %d times of a learner in closed form", err, told)
+	}
+}
+
+func TestLabelErrors(t *testing.T) {
+	var continuous, many strings.Builder
+	continuous.WriteString("x,y\n")
+	many.WriteString("x,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&continuous, "%d,%v\n", i, float64(i)/7)
+		fmt.Fprintf(&many, "%d,%d\n", i, i)
+	}
+	for text, want := range map[string]string{
+		continuous.String():        "60 labels of 60 rows are distinct numbers",
+		"x,y\n1,a\n2,b\n3,\n4,a\n": `t.csv:4: column "y": the cell is missing (""), in row 3: each row needs its class`,
+		many.String():              "",
+	} {
+		d, err := model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "y"}, true)
+		if err == nil {
+			_, err = model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func TestReadNPY(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{0, 1, 2, 3, 4, 5, 6, 8})
+	var file, classes bytes.Buffer
+	if err := metric.WriteNPY(&file, x); err != nil {
+		t.Fatal(err)
+	}
+	if err := metric.WriteNPY(&classes, mat.NewDense(4, 1, []float64{1, 2, 1, 2})); err != nil {
+		t.Fatal(err)
+	}
+	array := file.String()
+	labels := func(n int) ([]string, error) { return model.ReadClasses(bytes.NewReader(classes.Bytes()), "y.npy", n) }
+	d, err := model.ReadNPY(strings.NewReader(array), "x.npy", labels)
+	if err != nil || !mat.Equal(d.X, x) || !slices.Equal(d.Labels, []string{"1", "2", "1", "2"}) {
+		t.Fatalf("%v, error %v", d, err)
+	}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range m.EmbedNPY(strings.NewReader(array), "x.npy", nil) {
+		z, other := m.Embed(x)
+		if err != nil || other != nil || !mat.Equal(b.Z, z) || b.Labels != nil {
+			t.Errorf("errors %v, %v", err, other)
+		}
+	}
+	for name, read := range map[string]func() error{
+		"want 3, one per row of the array": func() error {
+			_, err := model.ReadClasses(bytes.NewReader(classes.Bytes()), "y.npy", 3)
+			return err
+		},
+		"more rows than the 1 row of the array and a header": func() error {
+			_, err := model.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)
+			return err
+		},
+		"4 columns are not allowed": func() error {
+			var wide bytes.Buffer
+			if err := metric.WriteNPY(&wide, mat.NewDense(1, 4, nil)); err != nil {
+				return err
+			}
+			_, err := model.ReadClasses(&wide, "y.npy", 4)
+			return err
+		},
+	} {
+		if err := read(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("error %v, want %s", err, name)
+		}
+	}
+}
+
+// What Reading says holds for Read and EmbedCSV alike.
+func TestReading(t *testing.T) {
+	d, err := model.Read(strings.NewReader("x;y;c\n1,5;2;a\n-;3,5;b\n2;1;a\n"), "t.csv", model.Columns{Label: "c", Cells: model.Cells{Missing: []string{"-"}}}, true)
+	if err != nil || d.Dialect != (datasets.Dialect{Separator: ';', DecimalComma: true}) {
+		t.Fatalf("%v, error %v", d, err)
+	}
+	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean, ImputeMean: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "x\ty\n1,234\t2\n-\t1\n"
+	if _, err := m.Read(strings.NewReader(text), "t.csv"); err == nil {
+		t.Error("an ambiguous file was read")
+	}
+	m = m.Reading(model.Cells{Decimal: datasets.DecimalComma, Missing: []string{"-"}})
+	got, err := m.Read(strings.NewReader(text), "t.csv")
+	if err != nil || got.X.At(0, 0) != 1.234 || !math.IsNaN(got.X.At(1, 0)) {
+		t.Fatalf("%v, error %v", got, err)
+	}
+	z, err := m.Embed(got.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range m.EmbedCSV(strings.NewReader(text), "t.csv") {
+		if err != nil || !mat.Equal(b.Z, z) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
