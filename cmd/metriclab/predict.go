@@ -35,7 +35,7 @@ with the n objects of the fit, as transform takes it. --labels is the file of th
 classes, as of fit --gram. The order of neighbours is that of the learned distance. Distances of a model with α > 0
 lack what lies outside the span of the n objects: a number that is the same for all n.
 
-Rows count from 1, without the header.`
+Rows count from 0, without the header, as in --pairs.`
 
 // nearFlags are those of predict and neighbours.
 type nearFlags struct {
@@ -319,7 +319,7 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 	}
 	var record []string
 	for i, found := range b.Found {
-		row := strconv.Itoa(b.First + i + 1)
+		row := strconv.Itoa(b.First + i)
 		if o.classes {
 			class, share := o.of.Vote(found)
 			record = append(record[:0], row, o.name(class), number(share), distance(found[0]))
@@ -332,7 +332,7 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 			continue
 		}
 		for rank, f := range found {
-			record = append(record[:0], row, strconv.Itoa(rank+1), strconv.Itoa(f.Index+1))
+			record = append(record[:0], row, strconv.Itoa(rank+1), strconv.Itoa(f.Index))
 			if o.ids != nil {
 				record = append(record, o.name(o.ids[f.Index]))
 			}

@@ -24,15 +24,15 @@ func inLine(t *testing.T) *command {
 func TestPredict(t *testing.T) {
 	c := inLine(t)
 	for _, test := range []struct{ line, out, err string }{
-		{"predict new.csv --model m.json --train old.csv --k 1", "row,class,share,distance\n1,a,1,0.25\n2,=b,1,0.5\n",
+		{"predict new.csv --model m.json --train old.csv --k 1", "row,class,share,distance\n0,a,1,0.25\n1,=b,1,0.5\n",
 			"old.csv: left out, since the model does not know them: name\nnew.csv: 1 of 2 rows wrong: an error of 50.00 % with k = 1\n"},
-		{"predict new.csv --model m.json --train old.csv --k 1 --guard-formulas", "row,class,share,distance\n1,a,1,0.25\n2,'=b,1,0.5\n", ""},
-		{"predict bare.csv --model m.json --train old.csv --k 3", "row,class,share,distance\n1,a,0.6666666666666666,0.25\n",
+		{"predict new.csv --model m.json --train old.csv --k 1 --guard-formulas", "row,class,share,distance\n0,a,1,0.25\n1,'=b,1,0.5\n", ""},
+		{"predict bare.csv --model m.json --train old.csv --k 3", "row,class,share,distance\n0,a,0.6666666666666666,0.25\n",
 			"old.csv: left out, since the model does not know them: name\n"},
-		{"predict new.csv --model m.json --train new.csv --k 1", "row,class,share,distance\n1,a,1,0\n2,b,1,0\n",
+		{"predict new.csv --model m.json --train new.csv --k 1", "row,class,share,distance\n0,a,1,0\n1,b,1,0\n",
 			"Note: the training rows are not those of the fit: 2 classes with 2 rows here, 3 classes with 4 rows there.\nnew.csv: 0 of 2 rows wrong: an error of 0.00 % with k = 1\n"},
-		{"neighbours bare.csv --model m.json --train old.csv --k 2 --id name", "row,rank,training_row,name,distance,class\n1,1,3,r,0.25,b\n1,2,2,q,0.75,a\n", ""},
-		{"neighbours new.csv --model m.json --train bare.csv --k 1", "row,rank,training_row,distance\n1,1,1,1.5\n2,1,1,1.75\n", ""},
+		{"neighbours bare.csv --model m.json --train old.csv --k 2 --id name", "row,rank,training_row,name,distance,class\n0,1,2,r,0.25,b\n0,2,1,q,0.75,a\n", ""},
+		{"neighbours new.csv --model m.json --train bare.csv --k 1", "row,rank,training_row,distance\n0,1,0,1.5\n1,1,0,1.75\n", ""},
 	} {
 		if code := c.run(strings.Fields(test.line)...); code != exitOK || c.out.String() != test.out || test.err != "" && c.err.String() != test.err {
 			t.Errorf("%s: exit code %d\n%s\n%s", test.line, code, c.out.String(), c.err.String())
@@ -94,10 +94,10 @@ func TestPredictGram(t *testing.T) {
 	if code := c.run(strings.Fields("fit --gram k0.csv --labels l.csv --learner kernel-pca --out g.json")...); code != exitOK {
 		t.Fatal(c.err.String())
 	}
-	if code := c.run(strings.Fields("predict --cross-gram k1.csv --labels l.csv --model g.json --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "\n1,a,1,") || !strings.Contains(c.out.String(), "\n2,b,1,") {
+	if code := c.run(strings.Fields("predict --cross-gram k1.csv --labels l.csv --model g.json --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "\n0,a,1,") || !strings.Contains(c.out.String(), "\n1,b,1,") {
 		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
 	}
-	if code := c.run(strings.Fields("neighbours --cross-gram k1.csv --model g.json --k 2")...); code != exitOK || !strings.HasPrefix(c.out.String(), "row,rank,training_row,distance\n1,1,1,") {
+	if code := c.run(strings.Fields("neighbours --cross-gram k1.csv --model g.json --k 2")...); code != exitOK || !strings.HasPrefix(c.out.String(), "row,rank,training_row,distance\n0,1,0,") {
 		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
 	}
 	if code := c.run(strings.Fields("predict --cross-gram k1.csv --model g.json --k 1")...); code != exitUsage || !strings.Contains(c.err.String(), "flag --labels: no file given") {
