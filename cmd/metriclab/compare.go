@@ -85,6 +85,9 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 			if columns.Unlabelled {
 				return errNoLabel
 			}
+			if base.Given != "" {
+				return usageError{errors.New("flag --pairs: want how many to draw: learners are compared on pairs drawn by the classes of training rows, not on a file of pairs")}
+			}
 			p := model.Comparing{
 				Plan:       model.Plan{Ks: ks, Folds: folds, Repeats: repeats},
 				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU,

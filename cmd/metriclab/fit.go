@@ -282,6 +282,9 @@ type recipeFlags struct {
 	raw                            bool
 }
 
+// columnFlags are those on how the columns and cells of a table are read.
+var columnFlags = []string{"label", "header", "no-header", "drop", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "chunklets", "dissimilar"}
+
 // recipeNames are the flags that a model answers for.
 var recipeNames = []string{"label", "header", "no-header", "drop", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,7 @@ func (g *gramFlags) given(c *cobra.Command) (bool, error) {
 	if changed("labels") && changed("constraints") {
 		return false, usageError{errors.New("flags --constraints and --labels: want one of them")}
 	}
-	tables := []string{"label", "header", "no-header", "drop", "one-hot", "separator", "decimal-comma", "missing", "passes", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar"}
+	tables := append(slices.Clone(columnFlags), "passes", "no-standardise", "factor-npy", "matrix-npy", "model")
 	if !changed("labels") {
 		tables = append(tables, "pairs", "seed")
 	}

@@ -65,7 +65,7 @@ func (g *tripletFlags) given(c *cobra.Command) (bool, error) {
 		}
 		return false, nil
 	}
-	others := []string{"label", "header", "drop", "pairs", "impute", "no-standardise", "format", "factor-npy", "matrix-npy", "model", "chunklets", "dissimilar", "gram", "constraints", "labels", "kernel-out", "k"}
+	others := append(slices.Clone(columnFlags), "pairs", "no-standardise", "factor-npy", "matrix-npy", "model", "gram", "constraints", "labels", "kernel-out", "k")
 	if c.Name() == "fit" {
 		others = append(others, "seed") // what is drawn has a parameter
 	}

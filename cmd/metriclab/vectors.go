@@ -104,7 +104,7 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 }
 
 // tableFlags are those of fit and evaluate that are for tables and Gram matrices.
-var tableFlags = []string{"label", "header", "drop", "impute", "format", "chunklets", "dissimilar", "gram", "constraints", "labels", "kernel-out", "triplets", "objects", "dim", "coordinates"}
+var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "triplets", "objects", "dim", "coordinates")
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
