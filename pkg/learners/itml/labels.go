@@ -95,24 +95,23 @@ func (p LabelParams) draw(ctx context.Context, rng *rand.Rand, x *mat.Dense, y [
 	if err != nil {
 		return nil, p, fmt.Errorf("itml: %w", err)
 	}
-	bounds := func(ctx context.Context) (LabelParams, error) {
+	bounds := func(ctx context.Context, x *mat.Dense, p LabelParams) (LabelParams, error) {
 		f, err := newInputForm(ctx, x, p.W0)
 		if err != nil {
 			return p, err
 		}
-		q := p
-		q.Upper, q.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
-		return q, err
+		p.Upper, p.Lower, err = p.Bounds.within(ctx, x, sample, f.metric())
+		return p, err
 	}
 	if _, d := x.Dims(); matrix.IsNil(p.W0) || !abandon.Long(d, d, d) {
-		p, err = bounds(ctx)
+		p, err = bounds(ctx, x, p)
 		return links, p, err
 	}
-	given := p.W0
-	x, p.W0 = mat.DenseCopyOf(x), copySymmetric(given)
-	p, err = abandon.Do(ctx, "itml", bounds)
-	p.W0 = given
-	return links, p, err
+	own, rows := p, mat.DenseCopyOf(x) // what an abandoned goroutine goes on to read
+	own.W0 = copySymmetric(p.W0)
+	q, err := abandon.Do(ctx, "itml", func(ctx context.Context) (LabelParams, error) { return bounds(ctx, rows, own) })
+	q.W0 = p.W0
+	return links, q, err
 }
 
 // TunedParams are the parameters of Tune and FitTuned.
