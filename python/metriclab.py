@@ -562,11 +562,12 @@ class Model(Metric):
     metric            the Metric of prepared rows
 
     X has a column per feature, in the order of features, NaN where a cell is missing; of a data
-    frame the columns are found by name, if the training table had a header.
+    frame the columns are found by name, if the training table had a header. A column of words that
+    fit --one-hot made features of stands there as these features, called column=category, 1 or 0.
     """
 
     def __init__(self, envelope: _Envelope):
-        p, s = envelope.fields("learner params pairs? passes? seed impute_mean raw", "learner_version layout classes counts means shift scale metric")
+        p, s = envelope.fields("learner params pairs? passes? given? seed impute_mean raw", "learner_version layout classes counts rows? means shift scale metric")
         self.kind = envelope.kind
         self.learner, self.recipe = p.text("learner"), dict(envelope.params)
         params = p.raw("params")
@@ -578,11 +579,11 @@ class Model(Metric):
                 p.whole(name, 0, most)
         p.whole("seed", 1, 2**64 - 1)
         self.learner_version = s.whole("learner_version", 0)
-        layout = _Fields("layout", s.raw("layout"), "header width label features")
+        layout = _Fields("layout", s.raw("layout"), "header width label features one_hot?")
         self.header, self.label, self.features = layout.flag("header"), layout.text("label"), layout.texts("features")
         self.classes = s.texts("classes")
         counts = s.raw("counts")
-        if not isinstance(counts, list) or len(counts) != len(self.classes) or not all(_is_whole(c) and c >= 1 for c in counts):
+        if not isinstance(counts, list) or len(counts) != len(self.classes) or len(counts) == 0 and "rows" not in s or not all(_is_whole(c) and c >= 1 for c in counts):
             raise FormatError("damaged: counts do not fit the classes")
         self.counts = list(counts)
         inner = envelope.inner("metric")
@@ -590,7 +591,13 @@ class Model(Metric):
             raise FormatError(f"damaged: its metric is of the kind {inner.kind[:100]!r}, want one of {', '.join(_MEASURES)}")
         self.metric = inner.build()
         self.dim = d = self.metric.dim
-        layout.whole("width", d + 1, _MAX_DIM)
+        columns = d + (self.label != "")
+        words = layout.raw("one_hot") if "one_hot" in layout else []
+        if not isinstance(words, list):
+            raise FormatError("damaged: one_hot is no list")
+        for w in words:
+            columns += 1 - len(_Fields("one_hot", w, "column categories").texts("categories"))
+        layout.whole("width", max(columns, 1), _MAX_DIM)
         if len(self.features) != d or len({*self.features, self.label}) != d + 1:
             raise FormatError(f"damaged: {len(self.features)} names do not fit {d} features, or occur twice")
         impute, raw = p.flag("impute_mean"), p.flag("raw")

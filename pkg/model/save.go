@@ -44,7 +44,7 @@ func (m *Model) Save(w io.Writer) error {
 		rows = 0
 	}
 	return persist.Write(w, Kind, m.recipe, state{
-		m.learner, m.layout, m.classes, m.counts, rows, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
+		m.learner, m.layout, append([]string{}, m.classes...), m.counts, rows, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
 	})
 }
 
