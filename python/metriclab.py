@@ -577,13 +577,19 @@ class Model(Metric):
         for name, most in (("pairs", 10**9), ("passes", 10**9)):
             if name in p:
                 p.whole(name, 0, most)
+        if "given" in p and p.text("given") not in ("pairs", "chunklets"):
+            raise FormatError("damaged: given is not pairs or chunklets")
         p.whole("seed", 1, 2**64 - 1)
         self.learner_version = s.whole("learner_version", 0)
         layout = _Fields("layout", s.raw("layout"), "header width label features one_hot?")
         self.header, self.label, self.features = layout.flag("header"), layout.text("label"), layout.texts("features")
         self.classes = s.texts("classes")
         counts = s.raw("counts")
-        if not isinstance(counts, list) or len(counts) != len(self.classes) or len(counts) == 0 and "rows" not in s or not all(_is_whole(c) and c >= 1 for c in counts):
+        if not self.classes:
+            if "rows" not in s:
+                raise FormatError("damaged: neither classes nor rows")
+            s.whole("rows", 1, _MAX_DIM)
+        if not isinstance(counts, list) or len(counts) != len(self.classes) or len(counts) == 1 and "given" not in p or not all(_is_whole(c) and c >= 1 for c in counts):
             raise FormatError("damaged: counts do not fit the classes")
         self.counts = list(counts)
         inner = envelope.inner("metric")
@@ -595,9 +601,19 @@ class Model(Metric):
         words = layout.raw("one_hot") if "one_hot" in layout else []
         if not isinstance(words, list):
             raise FormatError("damaged: one_hot is no list")
+        names, columns_of_words = [], []
         for w in words:
-            columns += 1 - len(_Fields("one_hot", w, "column categories").texts("categories"))
-        layout.whole("width", max(columns, 1), _MAX_DIM)
+            one = _Fields("one_hot", w, "column categories")
+            column, categories = one.text("column"), one.texts("categories")
+            if not 1 <= len(categories) <= 1000:
+                raise FormatError(f"damaged: one_hot has {len(categories)} categories, want 1 to 1000")
+            columns += 1 - len(categories)
+            names += [f"{column}={c}" for c in categories]
+            columns_of_words.append(column)
+        plain = self.features[: len(self.features) - len(names)]
+        if names != self.features[len(plain) :] or len({*plain, *columns_of_words, self.label}) != len(plain) + len(words) + 1:
+            raise FormatError("damaged: one_hot does not fit the features")
+        layout.whole("width", columns, _MAX_DIM)
         if len(self.features) != d or len({*self.features, self.label}) != d + 1:
             raise FormatError(f"damaged: {len(self.features)} names do not fit {d} features, or occur twice")
         impute, raw = p.flag("impute_mean"), p.flag("raw")

@@ -178,6 +178,37 @@ class Files(Same):
                         u = m.prepare(at[:1]) - m.prepare(at[1:2])
                         self.same(u @ m.metric.matrix @ u.T, m.distances(at[:1], at[1:2], squared=True), 1e-9)
 
+    def test_without_classes(self):
+        x, _ = rows(11, 30, 4)
+        with open(path("bare.csv"), "w") as f:
+            f.write("a,b,c,d\n" + "".join(",".join(map(repr, r)) + "\n" for r in x.tolist()))
+        run("fit", path("bare.csv"), "--learner=pca", f"--out={path('m.json')}")
+        run("transform", path("bare.csv"), f"--model={path('m.json')}", f"--npy={path('z.npy')}")
+        m = metriclab.load(path("m.json"))
+        self.assertEqual((m.classes, m.counts, m.label), ([], [], ""))
+        self.same(m.transform(x), np.load(path("z.npy")))
+
+    def test_words_and_predictions(self):
+        x, y = rows(12, 40, 2)
+        words = np.array(["red", "blue", "green"])[np.arange(40) * 7 % 3]
+        with open(path("words.csv"), "w") as f:
+            f.write("class,f0,word,f1\n" + "".join(f"{c},{a!r},{w},{b!r}\n" for c, (a, b), w in zip(y, x.tolist(), words)))
+        run("fit", path("words.csv"), "--label=class", "--one-hot=word", "--learner=fda", f"--out={path('m.json')}")
+        run("transform", path("words.csv"), f"--model={path('m.json')}", f"--npy={path('z.npy')}")
+        m = metriclab.load(path("m.json"))
+        self.assertEqual(m.features[:2], ["f0", "f1"])
+        features = np.column_stack([x, *(words == f.split("=")[1] for f in m.features[2:])])
+        self.same(m.transform(features), np.load(path("z.npy")))
+        told = run("predict", path("words.csv"), f"--model={path('m.json')}", f"--train={path('words.csv')}", "--k=3").splitlines()[1:]
+        self.assertEqual([line.split(",")[1] for line in told], [str(c) for c in m.predict(features, y, features, k=3)])
+        with open(path("m.json")) as f:
+            good = json.load(f)
+        for bad in ({"column": "word", "categories": []}, {"column": "f0", "categories": ["blue", "green", "red"]}, {"column": "word", "categories": ["blue", "green", "grey"]}, {"column": "word"}):
+            state = copy.deepcopy(good["state"])
+            state["layout"]["one_hot"] = [bad]
+            with self.subTest(one_hot=bad), self.assertRaises(metriclab.FormatError):
+                load(seal("model", good["params"], state))
+
     def learned_kernel(self, m, x, y):
         """kernel-itml of rows has no coordinates; that of their kernel matrix writes the learned kernel."""
         p = m.prepare(x)
@@ -409,6 +440,7 @@ class Hostile(Same):
             ("layout.header", 1),
             ("counts", [1, 1]),
             ("counts", [1, 0, 1]),
+            ("classes", []),
             ("scale", floats(1, 0, 1)),
             ("scale", floats(1, math.nan, 1)),
             ("scale", ""),
