@@ -41,6 +41,11 @@ try:
 except ImportError:
     sklearn = None
 
+try:
+    import hnswlib
+except ImportError:
+    hnswlib = None
+
 # Products of matrices add in another order than the command: with kernels a coordinate is a sum
 # of large terms that cancel.
 CLOSE, KERNEL_CLOSE = 1e-12, 1e-9
@@ -667,6 +672,43 @@ class Estimator(Same):
                         pass
             checks += 1
         self.assertGreater(checks, 30)
+
+
+@unittest.skipIf(hnswlib is None and not os.environ.get("CI"), "hnswlib is missing; on Debian: apt-get install --no-install-recommends python3-hnswlib")
+class Index(unittest.TestCase):
+    """Vectors that transform has written, in an index that knows nothing of metriclab."""
+
+    def test_index_finds_the_neighbours(self):
+        rng = np.random.default_rng(13)
+        n, d, k, asked = 5000, 32, 10, 200
+        y = np.arange(n) % 20
+        x = (rng.standard_normal((20, d))[y] + rng.standard_normal((n, d)) * rng.uniform(0.2, 3, d)).astype("f4")
+        np.save(path("x.npy"), x)
+        with open(path("pairs.csv"), "w") as f:
+            for i, j in rng.integers(0, n, (4000, 2)):
+                if i != j:
+                    f.write(f"{i},{j},{1 if y[i] == y[j] else -1}\n")
+        run("fit", f"--vectors={path('x.npy')}", f"--pairs={path('pairs.csv')}", "--learner=lego", f"--out={path('m.json')}")
+        run("transform", f"--model={path('m.json')}", f"--vectors={path('x.npy')}", f"--npy={path('z.npy')}")
+        z = np.load(path("z.npy"))
+        self.assertEqual((z.dtype, z.shape), (np.dtype("f4"), (n, d)))
+        told = run("neighbours", f"--vectors={path('x.npy')}", f"--model={path('m.json')}", "--rows=" + ",".join(map(str, range(asked))), f"--k={k}")
+        exact = np.array([line.split(",")[2] for line in told.splitlines()[1:]], dtype=int).reshape(asked, k)
+        index = hnswlib.Index(space="l2", dim=d)
+        index.init_index(max_elements=n, M=16, ef_construction=200, random_seed=1)
+        index.set_num_threads(1)
+        index.add_items(z)
+        index.set_ef(200)
+        found, _ = index.knn_query(z[:asked], k=k + 1)
+        hits = sum(len({*row} & {*exact[i]}) for i, row in enumerate(found.tolist()))
+        self.assertGreaterEqual(hits / exact.size, 0.99)
+        # Under the old distances they are others: the test can fail.
+        before = hnswlib.Index(space="l2", dim=d)
+        before.init_index(max_elements=n, M=16, ef_construction=200, random_seed=1)
+        before.add_items(x, num_threads=1)
+        before.set_ef(200)
+        others, _ = before.knn_query(x[:asked], k=k + 1)
+        self.assertLess(sum(len({*row} & {*exact[i]}) for i, row in enumerate(others.tolist())) / exact.size, 0.9)
 
 
 class Documents(unittest.TestCase):

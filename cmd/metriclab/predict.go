@@ -109,22 +109,37 @@ the class, the share of wrong rows is told at the end, on standard error.
 
 func (a *app) neighboursCommand() *cobra.Command {
 	var f nearFlags
+	var v vectorFlags
+	var q vectorQueries
 	c := &cobra.Command{
-		Use:   "neighbours {NEW.csv --train TABLE.csv [--id COLUMN] | --cross-gram K1.csv [--labels L.csv]} --model MODEL.json [--k 5] [--out NEAR.csv]",
-		Short: "List the nearest training rows of new rows under a fitted model",
+		Use:   "neighbours {NEW.csv --train TABLE.csv [--id COLUMN] | --cross-gram K1.csv [--labels L.csv] | --vectors X.npy {--queries Q.npy | --rows 0,7}} --model MODEL.json [--k 5] [--out NEAR.csv]",
+		Short: "List the nearest training rows of new rows, or the nearest vectors, under a fitted model",
 		Long: `List the k nearest training rows of each new row under the learned metric. The
 answer is CSV, k lines per new row, the nearest first: the new row, the rank from 1
 to k, the training row, its cell in the column of --id if that is given, their
 distance, and the class of the training row if it has one.
 
-` + aboutNearest,
+` + aboutNearest + "\n\n" + aboutNearVectors,
 		Example: "  metriclab neighbours new.csv --model m.json --train old.csv --k 5 --id name",
-		Args:    tableOr("cross-gram"),
+		Args:    tableOr("cross-gram", "vectors"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := v.given(c, "train", "format", "id", "cross-gram", "labels", "separator", "decimal-comma", "missing"); err != nil || given {
+				if err != nil {
+					return err
+				}
+				return a.nearVectors(c, &f, &v, &q)
+			}
+			for _, name := range []string{"queries", "rows"} {
+				if c.Flags().Changed(name) {
+					return usageError{fmt.Errorf("flag --%s: only together with --vectors", name)}
+				}
+			}
 			return a.near(c, args, &f, &answers{})
 		},
 	}
 	f.add(c)
+	v.add(c)
+	q.add(c)
 	c.Flags().StringVar(&f.id, "id", "", "column of the table of --train that names its rows, by name or number")
 	return c
 }

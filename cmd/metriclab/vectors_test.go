@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,11 @@ func TestGoldenVectors(t *testing.T) {
 		fit + "--pairs f.csv --learner iplr --param k=2 --no-standardise",
 		fit + "--pairs f.csv --learner rca --param ridge=0.1",
 		evaluate + "--learner itml --unit --repeats 3 --k 5 --test-share 0.5 --seed 2 --json",
+		"neighbours --vectors X.npy --ids ids.txt --model m.json --rows item-3,item-59 --k 2", "neighbours --vectors X.npy --model m.json --rows 3 --k 2 --out near.csv",
 		// errors
+		"neighbours --vectors X.npy --model m.json", "neighbours --vectors X.npy --model m.json --rows 3 --queries X.npy", "neighbours --vectors X.npy --model m.json --rows 60",
+		"neighbours --vectors X.npy --model m.json --rows 0 --k 60", "neighbours --vectors X.npy --model m.json --queries M.npy --k 0", "neighbours --vectors X.npy --model m.json --rows 0 --out X.npy",
+		"neighbours --vectors X.npy --model m.json --queries bad.npy", "neighbours --vectors X.npy --model m.json --rows 0 --train t.csv", "neighbours t.csv --train t.csv --model m.json --rows 0",
 		fit + "--learner lego", fit + "--pairs 30 --learner lego", fit + "--pairs f.csv", fit + "--pairs f.csv --learner lmnn", fit + "--pairs f.csv --learner kernel-pola",
 		fit + "--pairs far.csv --learner lego", fit + "--pairs self.csv --learner lego", fit + "--pairs labels.csv --learner lego", fit + "--pairs empty.csv --learner lego",
 		fit + "--pairs named.csv --learner lego", fit + "--pairs f.csv --ids short.txt --learner lego", fit + "--pairs f.csv --ids twice.txt --learner lego", fit + "--pairs f.csv --ids ids.txt --learner lego",
@@ -141,6 +146,61 @@ func TestVectorsEndToEnd(t *testing.T) {
 		}
 	}
 	nothingLeft(t)
+}
+
+// Neighbours are those of a search through the vectors that transform writes.
+func TestNeighboursOfVectors(t *testing.T) {
+	inVectors(t)
+	c := newCommand(toys(nil))
+	answer := func(args string) []string {
+		t.Helper()
+		c.out.Reset()
+		if code := c.run(strings.Fields(args)...); code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", args, code, c.err.String())
+		}
+		return strings.Split(strings.TrimSpace(c.out.String()), "\n")[1:]
+	}
+	answer("fit --vectors x64.npy --pairs f.csv --learner itml --out m.json")
+	answer("transform --model m.json --vectors x64.npy --npy y.npy")
+	f, err := vectors.Open("y.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	y := make([]float64, f.Rows()*f.Dim())
+	if err := f.ReadRows(y, 0); err != nil {
+		t.Fatal(err)
+	}
+	distance := func(i, j int) (d float64) {
+		for k := range f.Dim() {
+			v := y[i*f.Dim()+k] - y[j*f.Dim()+k]
+			d += v * v
+		}
+		return math.Sqrt(d)
+	}
+	for _, own := range []bool{true, false} {
+		args := "neighbours --vectors x64.npy --model m.json --k 3 --queries x64.npy"
+		if own {
+			args = "neighbours --vectors x64.npy --model m.json --k 3 --rows 0,17,59"
+		}
+		for n, line := range answer(args) {
+			var i, rank, j int
+			var d float64
+			if _, err := fmt.Sscanf(line, "%d,%d,%d,%g", &i, &rank, &j, &d); err != nil || rank != n%3+1 || own && i == j {
+				t.Fatalf("%q: %v", line, err)
+			}
+			var all []float64
+			for other := range f.Rows() {
+				if !own || other != i {
+					all = append(all, distance(i, other))
+				}
+			}
+			slices.Sort(all)
+			if want := all[rank-1]; math.Abs(d-want) > 1e-9*(1+want) || math.Abs(distance(i, j)-want) > 1e-9*(1+want) {
+				t.Errorf("%s: the neighbour of rank %d is at %v", line, rank, want)
+			}
+		}
+	}
 }
 
 // Lines name vectors by id or row; a bad one has its number, and learns nothing.
