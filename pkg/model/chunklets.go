@@ -14,8 +14,8 @@ import (
 // bring everything together. A learner that sees only which rows are connected, such as rca (catalog.Entry.Chunklets), gets as few pairs as say
 // that, and no dissimilar ones.
 //
-// It returns an *OptionError if the recipe is not allowed or is not of chunklets, and an error if d has no chunklets, if no two rows share one, if dissimilar pairs are wanted and
-// there is only one, or if the pairs do not fit limits.Memory. It panics if d is nil or has no rows.
+// It returns an *OptionError if the recipe is not allowed or is not of chunklets, and an error if d has no chunklets, or no two rows share one.
+// Dissimilar pairs need at least two chunklets, and pairs must fit limits.Memory. It panics if d is nil or has no rows.
 func (d *Data) GiveChunklets(r Recipe, dissimilar bool) error {
 	d.given()
 	r, e, _, err := r.resolve()

@@ -265,7 +265,7 @@ func readNamed(f *vectors.File, links []metric.Link) (*namedPairs, error) {
 // Label of a link is that of the pair, its I and J are rows of the file. An online learner sees pairs in their order.
 //
 // It returns an error if the recipe is not allowed (see VectorRecipe.Resolved), if there is no pair, or one names a row that is not
-// there, if what is read does not fit limits.Memory, the errors of the file and of the learner, and one that wraps ctx's.
+// there, and if what is read does not fit limits.Memory. So it does the errors of the file and of the learner, and one that wraps ctx's.
 func FitVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p Progress) (*Vectors, error) {
 	r, e, v, err := r.resolve()
 	if err != nil {

@@ -2,23 +2,18 @@ package catalog_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 )
-
-var calibrate = flag.Bool("calibrate", false, "measure fits and print them beside their estimates")
 
 // overlapping draws n rows of c classes, whose means differ by about the width of a class.
 func overlapping(n, d, c int) (*mat.Dense, []int) {
@@ -145,39 +140,30 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-func TestCalibrate(t *testing.T) {
-	if !*calibrate {
-		t.Skip("with -calibrate only")
-	}
-	cpu := host.World(time.Now).ProcessCPU
+// BenchmarkEstimate puts the time of a fit beside its estimate, by which the constants of the costs were chosen.
+func BenchmarkEstimate(b *testing.B) {
 	for _, e := range catalog.All() {
 		if !ofTables(e) {
 			continue
 		}
 		for _, s := range [][4]int{{200, 10, 3, 1000}, {800, 10, 3, 1000}, {500, 150, 4, 2000}, {400, 500, 3, 1000}, {10000, 20, 4, 1000}} {
-			x, y := overlapping(s[0], s[1], s[2])
-			if v, _ := e.Parse(nil); e.Estimate(catalog.Size{Rows: s[0], Features: s[1], Classes: s[2], Pairs: s[3], Passes: 1}, v).Seconds > 30 {
-				continue
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
-			runs, begin := 0, cpu()
-			var err error
-			for runs == 0 || runs < 20 && cpu()-begin < 30*time.Millisecond && err == nil {
-				err = fitOnce(ctx, e, x, y, s[3])
-				runs++
-			}
-			cancel()
-			used := (cpu() - begin).Seconds() / float64(runs)
-			state := ""
-			if err != nil {
-				state = err.Error()
-			}
 			v, err := e.Parse(nil)
 			if err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
-			c := e.Estimate(catalog.Size{Rows: s[0], Features: s[1], Classes: s[2], Pairs: s[3], Passes: 1}, v)
-			fmt.Printf("%-14s n=%5d d=%3d c=%d m=%d %9.4f s, estimate %9.4f s (x %.2f), %.3g MB %s\n", e.Name, s[0], s[1], s[2], s[3], used, c.Seconds, c.Seconds/used, float64(c.Bytes)/1e6, state)
+			cost := e.Estimate(catalog.Size{Rows: s[0], Features: s[1], Classes: s[2], Pairs: s[3], Passes: 1}, v)
+			if cost.Seconds > 30 {
+				continue
+			}
+			x, y := overlapping(s[0], s[1], s[2])
+			b.Run(fmt.Sprintf("alg=%s/n=%d/dim=%d", e.Name, s[0], s[1]), func(b *testing.B) {
+				for b.Loop() {
+					if err := fitOnce(b.Context(), e, x, y, s[3]); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(cost.Seconds/(b.Elapsed().Seconds()/float64(b.N)), "estimated/measured")
+			})
 		}
 	}
 }
