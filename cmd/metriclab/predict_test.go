@@ -30,7 +30,7 @@ func TestPredict(t *testing.T) {
 		{"predict bare.csv --model m.json --train old.csv --k 3", "row,class,share,distance\n0,a,0.6666666666666666,0.25\n",
 			"old.csv: left out, since the model does not know them: name\n"},
 		{"predict new.csv --model m.json --train new.csv --k 1", "row,class,share,distance\n0,a,1,0\n1,b,1,0\n",
-			"Note: the training rows are not those of the fit: 2 classes with 2 rows here, 3 classes with 4 rows there.\nnew.csv: 0 of 2 rows wrong: an error of 0.00 % with k = 1\n"},
+			"Note: the training rows are not those of the fit; classes: 2 with 2 rows here, 3 with 4 rows there.\nnew.csv: 0 of 2 rows wrong: an error of 0.00 % with k = 1\n"},
 		{"neighbours bare.csv --model m.json --train old.csv --k 2 --id name", "row,rank,training_row,name,distance,class\n0,1,2,r,0.25,b\n0,2,1,q,0.75,a\n", ""},
 		{"neighbours new.csv --model m.json --train bare.csv --k 1", "row,rank,training_row,distance\n0,1,0,1.5\n1,1,0,1.75\n", ""},
 	} {

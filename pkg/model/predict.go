@@ -123,7 +123,7 @@ func (h *Neighbourhood) train(n int, labels, fitted []string, counts []int) erro
 		for _, c := range counts {
 			rows += c
 		}
-		h.notes = append(h.notes, fmt.Sprintf("the training rows are not those of the fit: %d classes with %s here, %d classes with %s there",
+		h.notes = append(h.notes, fmt.Sprintf("the training rows are not those of the fit; classes: %d with %s here, %d with %s there",
 			len(h.classes), plural.Of(n, "row"), len(fitted), plural.Of(rows, "row")))
 	}
 	return nil
