@@ -25,7 +25,8 @@ func TestNumbersOfFiles(t *testing.T) {
 
 // LMNN keeps all impostors that are near; the fit ends where they have no room.
 func TestLMNNEndsAtTheLimit(t *testing.T) {
-	t.Cleanup(func() { limits.SetMemory(0) })
+	procs := runtime.GOMAXPROCS(2) // the search for targets keeps candidates for each processor
+	t.Cleanup(func() { limits.SetMemory(0); runtime.GOMAXPROCS(procs) })
 	rng := rand.New(rand.NewPCG(63, 1))
 	const n = 600
 	x, y := mat.NewDense(n, 2, nil), make([]int, n)
@@ -36,7 +37,7 @@ func TestLMNNEndsAtTheLimit(t *testing.T) {
 	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil {
 		t.Fatal(err)
 	}
-	limits.SetMemory(int64(runtime.GOMAXPROCS(0)) * 40 << 10) // what the search for targets takes; an impostor takes 52 bytes
+	limits.SetMemory(200 << 10) // the search for targets takes 72 KiB, all impostors 417
 	var large *limits.MemoryError
 	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), "impostors") {
 		t.Errorf("error %v, want a *limits.MemoryError about impostors", err)
