@@ -185,7 +185,7 @@ func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
 	if e.Stale() {
 		fmt.Fprintf(o, "These results are of an earlier version of the code; a run is due.\n\n")
 	}
-	o.lines(2, [][2]string{{"statement", c.Statement}, {"where", c.Where}, {"paper", c.Theirs}, {"tested", c.Predicate}})
+	o.lines(2, [][2]string{{"statement", c.Statement}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}})
 	o.why(2, c.Finding)
 	o.lines(2, [][2]string{{"figure", c.Figure}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
 	if len(c.Finding.Units) > 0 {
@@ -193,6 +193,14 @@ func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
 	}
 	o.units(2, c.Finding)
 	o.readings("", c.Finding)
+}
+
+// afterwards says what was known when a claim or a reading was added, "" if nothing was.
+func afterwards(known string) string {
+	if known == "" {
+		return ""
+	}
+	return "afterwards, knowing " + known
 }
 
 // lines prints names with their texts, but for empty ones.
@@ -241,6 +249,7 @@ func (o printer) readings(of string, f judge.Finding) {
 			name = of + ", " + name
 		}
 		fmt.Fprintf(o, "\n  %s: %s\n", name, r.Finding.Verdict)
+		o.lines(4, [][2]string{{"added", afterwards(r.Afterwards)}})
 		o.why(4, r.Finding)
 		o.units(4, r.Finding)
 		o.readings(name, r.Finding)

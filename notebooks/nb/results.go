@@ -170,7 +170,7 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 			}
 		}
 		for _, c := range spec.Claims {
-			row := []string{c.Where, c.Statement, c.Theirs, c.Predicate, string(judge.NotGraded)}
+			row := []string{c.Place(), c.Statement, c.Theirs, c.Predicate, string(judge.NotGraded)}
 			if full {
 				f, err := c.Judge(t, times)
 				if err != nil {

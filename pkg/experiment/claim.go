@@ -17,6 +17,9 @@ type Claim struct {
 	Statement string
 	// Where it stands: section, figure, sentence.
 	Where string
+	// Afterwards is what was known when the claim was added, if published results tell its
+	// outcome: "the errors of Fig. 3". It is "" of a claim declared before its first run.
+	Afterwards string
 	// Theirs is the paper's value as its text or a table prints it, or FigureOnly.
 	Theirs string
 	// Predicate says in words what Test tests.
@@ -38,6 +41,14 @@ func (c Claim) Judge(t, times *table.Table) (f judge.Finding, err error) {
 		return judge.Judge(c.TestTimed(t, times))
 	}
 	return judge.Judge(c.Test(t))
+}
+
+// Place is Where, with what was known of the outcome if the claim was added afterwards.
+func (c Claim) Place() string {
+	if c.Afterwards == "" {
+		return c.Where
+	}
+	return c.Where + "; " + judge.WordsAfterwards(c.Afterwards)
 }
 
 // Timed reports whether the claim needs times.

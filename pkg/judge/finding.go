@@ -89,8 +89,10 @@ type UnitFinding struct {
 
 // ReadingFinding is the finding of one reading, or of one part.
 type ReadingFinding struct {
-	Name    string  `json:"name"`
-	Finding Finding `json:"finding"`
+	Name string `json:"name"`
+	// Afterwards is that of the Reading.
+	Afterwards string  `json:"afterwards,omitempty"`
+	Finding    Finding `json:"finding"`
 }
 
 // jsonEstimate is the JSON of an Estimate, with six digits of each number.

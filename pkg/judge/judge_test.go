@@ -425,7 +425,7 @@ func TestReadings(t *testing.T) {
 	for _, tt := range tests {
 		var readings Readings
 		for i, v := range tt.verdicts {
-			readings = append(readings, Reading{string(rune('a' + i)), given{Verdict: v, Ours: "1", Reason: "why."}})
+			readings = append(readings, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why."}})
 		}
 		f, err := Judge(readings)
 		if err != nil {
@@ -440,7 +440,11 @@ func TestReadings(t *testing.T) {
 	}
 	var many Readings
 	for i, v := range []Verdict{Partly, NotReproduced, Partly, Partly} {
-		many = append(many, Reading{string(rune('a' + i)), given{Verdict: v, Ours: "1", Reason: "why."}})
+		many = append(many, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why."}})
+	}
+	late := Readings{{Name: "a", Test: given{Verdict: Partly, Reason: "why."}}, {Name: "b", Test: given{Verdict: Partly, Reason: "why."}, Afterwards: "the errors of Fig. 3"}}
+	if f, err := Judge(late); err != nil || f.Reason != "a: partly. why. b (added afterwards, knowing the errors of Fig. 3): partly. why." || f.Readings[1].Afterwards != "the errors of Fig. 3" {
+		t.Errorf("a reading added afterwards: reason %q, %+v, error %v", f.Reason, f.Readings, err)
 	}
 	if f, err := Judge(many); err != nil || !strings.HasPrefix(f.Reason, "Of 4 readings: 3 partly, 1 not reproduced. a: partly. why.") {
 		t.Errorf("many readings: reason %q, error %v", f.Reason, err)
@@ -463,7 +467,7 @@ func TestBoth(t *testing.T) {
 	} {
 		var both Both
 		for i, v := range tt.parts {
-			both = append(both, Reading{string(rune('a' + i)), given{Verdict: v, Ours: "1", Reason: "why.", Need: "more"}})
+			both = append(both, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why.", Need: "more"}})
 		}
 		f, err := Judge(both)
 		need := ""

@@ -6,6 +6,10 @@ import "strings"
 type Reading struct {
 	Name string
 	Test Test
+	// Afterwards is what was known when the reading was added, if results that tell its
+	// outcome were published by then: "the errors of Fig. 3". It is "" of a reading that
+	// was declared before its first run.
+	Afterwards string
 }
 
 // Readings tests a claim under all its declared readings.
@@ -67,7 +71,7 @@ func together(kind Kind, parts []Reading) (Finding, map[Verdict]int) {
 	for _, r := range parts {
 		x := judged(r.Test, r.Name)
 		count[x.Verdict]++
-		f.Readings = append(f.Readings, ReadingFinding{r.Name, x})
+		f.Readings = append(f.Readings, ReadingFinding{r.Name, r.Afterwards, x})
 	}
 	return f, count
 }

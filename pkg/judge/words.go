@@ -147,7 +147,11 @@ func (f Finding) wordsOfReadings() (ours, reason string) {
 	for _, r := range f.Readings {
 		count[r.Finding.Verdict]++
 		values = append(values, r.Name+": "+r.Finding.Ours)
-		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", r.Name, r.Finding.Verdict, r.Finding.Reason))
+		name := r.Name
+		if r.Afterwards != "" {
+			name += " (" + WordsAfterwards(r.Afterwards) + ")"
+		}
+		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", name, r.Finding.Verdict, r.Finding.Reason))
 	}
 	if len(f.Readings) > 3 { // a summary for those who do not read all of it
 		var parts []string
@@ -160,6 +164,9 @@ func (f Finding) wordsOfReadings() (ours, reason string) {
 	}
 	return strings.Join(values, "; "), strings.Join(reasons, " ")
 }
+
+// WordsAfterwards says of a claim or a reading that it was added when this was known.
+func WordsAfterwards(known string) string { return "added afterwards, knowing " + known }
 
 // wordsOfRatio tells both sides of a ratio, their quotient and the bound.
 func (f Finding) wordsOfRatio() string {

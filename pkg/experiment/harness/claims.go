@@ -28,14 +28,15 @@ type claims struct {
 
 // ClaimEntry is a claim with its finding.
 type ClaimEntry struct {
-	ID        string        `json:"id"`
-	Statement string        `json:"statement"`
-	Where     string        `json:"where"`
-	Theirs    string        `json:"theirs"`
-	Predicate string        `json:"predicate"`
-	View      string        `json:"view"`
-	Source    string        `json:"source"` // file of the test, below the project's root
-	Finding   judge.Finding `json:"finding"`
+	ID         string        `json:"id"`
+	Statement  string        `json:"statement"`
+	Where      string        `json:"where"`
+	Afterwards string        `json:"afterwards,omitempty"`
+	Theirs     string        `json:"theirs"`
+	Predicate  string        `json:"predicate"`
+	View       string        `json:"view"`
+	Source     string        `json:"source"` // file of the test, below the project's root
+	Finding    judge.Finding `json:"finding"`
 }
 
 // encodeClaims returns the content of claims.json.
@@ -49,7 +50,7 @@ func encodeClaims(s experiment.Spec, graded []GradedClaim) ([]byte, error) {
 
 func newClaimEntry(s experiment.Spec, c GradedClaim) ClaimEntry {
 	file, _ := source(c.Claim)
-	return ClaimEntry{c.ID, c.Statement, c.Where, c.Theirs, c.Predicate, viewOf(c.Claim, s), file, c.Finding}
+	return ClaimEntry{c.ID, c.Statement, c.Where, c.Afterwards, c.Theirs, c.Predicate, viewOf(c.Claim, s), file, c.Finding}
 }
 
 // ClaimsJSON returns the claims.json of a complete table.

@@ -126,7 +126,7 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 				}
 			}
 			cell := markdownCell.Replace
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | **%s** | %s | %s |\n", cell(c.Statement), cell(c.Where), cell(c.Theirs), cell(c.Finding.Ours), c.Finding.Verdict, cell(c.Finding.Reason), figure)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | **%s** | %s | %s |\n", cell(c.Statement), cell(c.Place()), cell(c.Theirs), cell(c.Finding.Ours), c.Finding.Verdict, cell(c.Finding.Reason), figure)
 		}
 	}
 	return b.Bytes()

@@ -47,3 +47,17 @@ func TestScorecardMissing(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// What was known when a claim was added stands beside it: on the scorecard and in claims.json.
+func TestClaimAddedAfterwards(t *testing.T) {
+	dir := t.TempDir()
+	s := toySpec(nil)
+	s.Claims[0].Afterwards = "all rows"
+	mustRun(t, toyConfig(dir, experiment.Full, toyPaper(s)))
+	if got := mustRead(t, dir, "README.md"); !strings.Contains(got, "| Section 0; added afterwards, knowing all rows |") {
+		t.Errorf("scorecard:\n%s", got)
+	}
+	if got := mustRead(t, dir, "toy", "lines", "claims.json"); !strings.Contains(got, `"afterwards": "all rows"`) {
+		t.Errorf("claims.json:\n%s", got)
+	}
+}
