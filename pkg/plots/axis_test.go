@@ -97,3 +97,44 @@ func TestNewAxis(t *testing.T) {
 		}
 	}
 }
+
+// Names at the ends of lines do not touch, stay in their order and inside the panel, and move no further than they
+// must: a search on a grid finds no smaller sum of squares.
+func TestApart(t *testing.T) {
+	for _, tt := range []struct{ at, want []float64 }{
+		{nil, nil},
+		{[]float64{5}, []float64{5}},
+		{[]float64{1, 9}, []float64{1, 9}},
+		{[]float64{5, 5}, []float64{4.5, 5.5}},
+		{[]float64{0, 0, 0}, []float64{0, 1, 2}},
+		{[]float64{10, 10, 10}, []float64{8, 9, 10}},
+		{[]float64{2, 2.5, 8, 8, 8}, []float64{1.75, 2.75, 7, 8, 9}},
+	} {
+		if got := apart(tt.at, 1, 0, 10); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.at, got, tt.want)
+		}
+	}
+	if got := apart([]float64{0, 0, 0}, 1, 0, 1); !slices.Equal(got, []float64{0, 1, 2}) {
+		t.Errorf("without room: %v, want them from the low end", got)
+	}
+	at := []float64{1, 1.5, 1.5, 4}
+	cost := func(y []float64) (sum float64) {
+		for i, v := range y {
+			sum += (v - at[i]) * (v - at[i])
+		}
+		return sum
+	}
+	best := cost(apart(at, 1, 0, 6))
+	const step = 0.25
+	for a := 0.0; a <= 6; a += step {
+		for b := a + 1; b <= 6; b += step {
+			for c := b + 1; c <= 6; c += step {
+				for d := c + 1; d <= 6; d += step {
+					if got := cost([]float64{a, b, c, d}); got < best-1e-12 {
+						t.Fatalf("%v, %v, %v, %v costs %v, less than %v", a, b, c, d, got, best)
+					}
+				}
+			}
+		}
+	}
+}

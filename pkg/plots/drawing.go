@@ -43,6 +43,9 @@ type Panel struct {
 	// XMin..YMax fix the range of an axis if XMin < XMax (YMin < YMax); both
 	// zero means the data's range.
 	XMin, XMax, YMin, YMax float64
+	// Direct writes the names of lines at their right ends, in their colours, in place of a
+	// legend. Names that would touch are moved apart.
+	Direct bool
 	// HideAxes draws no frame and ticks; the labels stay. Images have none
 	// anyway.
 	HideAxes bool
@@ -103,9 +106,12 @@ type Reference struct {
 // Heat is a matrix in colours with a colour bar. Z[i][j] is row i from the
 // top; the panel has the matrix' shape. Cells that are not finite are grey.
 type Heat struct {
-	Z          [][]float64
-	Min, Max   float64 // the colour range; equal means from the data
-	BarLabel   string
+	Z        [][]float64
+	Min, Max float64 // the colour range; equal means from the data
+	BarLabel string
+	// Nominal says that values are names: each is the index of a colour of the palette, or
+	// Grey, and there is no colour bar.
+	Nominal    bool
 	XTicks     []Tick // At j is the middle of column j
 	YTicks     []Tick // At i is the middle of row i, from the top
 	Separators []int  // rows and columns before which a thin line is drawn
@@ -142,6 +148,9 @@ type Intervals struct {
 	Name   string
 	Labels []string // distinct
 	X, Err []float64
+	// Lo and Hi are the ends of intervals that are not symmetric, in place of Err; nil for
+	// none.
+	Lo, Hi []float64
 	Color  int
 	// Possible is the range of what X measures, such as {0, 100} of per cent. A
 	// bar ends there, without a cap. Both zero means no bounds.

@@ -35,6 +35,8 @@ var golden = []struct {
 	{"log", 100, Options{}, drawLog},
 	{"grid", 75, Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
 	{"figure2", 75, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
+	{"direct", 100, Options{}, drawDirect},
+	{"nominal", 100, Options{}, drawNominal},
 	{"empty", dpi, Options{}, drawEmpty},
 }
 
@@ -61,6 +63,36 @@ func drawPoints() Drawing {
 			Title: "Test error on pairs of digits", XLabel: "error of the other method (%)", YLabel: "error of POLA (%)",
 			Equal: true, Marks: []Mark{Diagonal{Name: "equal error"}, a, b},
 		}},
+	}
+}
+
+// drawDirect has names at the ends of lines, and two panels that share one entry of their legends of two.
+func drawDirect() Drawing {
+	line := func(name string, color int, end float64) Line {
+		return Line{Name: name, Color: color, X: []float64{1, 10, 100}, Y: []float64{50, 30, end}}
+	}
+	return Drawing{
+		Caption: "Names at the lines, one legend.", Columns: 2,
+		Panels: []Panel{
+			{Title: "apart", XLabel: "triplets", YLabel: "error (%)", XLog: true, YLog: true, YMin: 10, YMax: 60, Direct: true, Marks: []Mark{
+				line("one", 0, 12), line("two", 1, 12.2), line("three", 2, 12.2), line("above", 4, 25), Reference{Name: "chance", At: 50, Color: Grey},
+			}},
+			{Title: "legends", XLabel: "triplets", YLabel: "error (%)", Marks: []Mark{
+				line("one", 0, 12), Reference{Name: "chance", At: 50, Color: Grey},
+			}},
+		},
+	}
+}
+
+func drawNominal() Drawing {
+	return Drawing{
+		Caption: "Names as colours, and intervals that are not symmetric.", Columns: 2,
+		Panels: []Panel{
+			{Title: "groups", HideAxes: true, Marks: []Mark{Heat{Nominal: true, Z: [][]float64{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, Grey, math.NaN()}}}}},
+			{Title: "quotients of times", XLabel: "% of the other's", XLog: true, Marks: []Mark{
+				Intervals{Name: "learning", Labels: []string{"a", "b", "c"}, X: []float64{1, 30, 100}, Lo: []float64{.2, 20, math.NaN()}, Hi: []float64{5, 80, math.NaN()}},
+			}},
+		},
 	}
 }
 

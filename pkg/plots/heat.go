@@ -26,6 +26,15 @@ func (m Heat) clean(_ *Panel, n *notes) (Mark, error) {
 			}
 		}
 	}
+	if m.Nominal {
+		for i, row := range m.Z {
+			for j, v := range row {
+				if isFinite(v) && (v != math.Trunc(v) || v < Grey || v >= float64(len(palette))) {
+					return nil, fmt.Errorf("field Z[%d][%d] is %v, want the index of one of %d colours, or Grey", i, j, v, len(palette))
+				}
+			}
+		}
+	}
 	n.count(bad, "cell", "cells", areNot(bad)+" finite and drawn grey")
 	if !isFinite(m.Min, m.Max) || m.Min > m.Max {
 		return nil, fmt.Errorf("field Min is %v, field Max is %v, want a finite range with Min < Max, or equal for the data's", m.Min, m.Max)
@@ -82,7 +91,14 @@ func (m Heat) extent(*Panel) (x, y span) {
 // is kept for cells that are not finite.
 const heatLevels = 255
 
-func heatPalette() color.Palette {
+func heatPalette(nominal bool) color.Palette {
+	if nominal {
+		p := make(color.Palette, 0, len(palette)+2)
+		for _, c := range palette {
+			p = append(p, c)
+		}
+		return append(p, greyLine, badCell)
+	}
 	p := make(color.Palette, 0, heatLevels+1)
 	for i := range heatLevels {
 		p = append(p, heatColor(float64(i)/(heatLevels-1)))
@@ -92,7 +108,7 @@ func heatPalette() color.Palette {
 
 // barImage is one column of all colours, the largest value at the top.
 func barImage() image.Image {
-	img := image.NewPaletted(image.Rect(0, 0, 1, heatLevels), heatPalette())
+	img := image.NewPaletted(image.Rect(0, 0, 1, heatLevels), heatPalette(false))
 	for y := range heatLevels {
 		img.SetColorIndex(0, y, uint8(heatLevels-1-y))
 	}
@@ -101,11 +117,18 @@ func barImage() image.Image {
 
 func (m Heat) draw(f *frame) {
 	rows, cols := len(m.Z), len(m.Z[0])
-	img := image.NewPaletted(image.Rect(0, 0, cols, rows), heatPalette())
+	img := image.NewPaletted(image.Rect(0, 0, cols, rows), heatPalette(m.Nominal))
 	for i, row := range m.Z {
 		for j, v := range row {
 			level := uint8(heatLevels)
-			if isFinite(v) {
+			switch {
+			case m.Nominal && !isFinite(v):
+				level = uint8(len(palette) + 1)
+			case m.Nominal && v == Grey:
+				level = uint8(len(palette))
+			case m.Nominal:
+				level = uint8(v)
+			case isFinite(v):
 				u := min(max((v-m.Min)/(m.Max-m.Min), 0), 1)
 				level = uint8(math.Round(u * (heatLevels - 1)))
 			}

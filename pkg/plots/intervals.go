@@ -13,11 +13,16 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 	for _, err := range []error{
 		sameLength("Labels", len(m.Labels), "X", len(m.X), false),
 		sameLength("Labels", len(m.Labels), "Err", len(m.Err), m.Err == nil),
+		sameLength("Labels", len(m.Labels), "Lo", len(m.Lo), m.Lo == nil),
+		sameLength("Labels", len(m.Labels), "Hi", len(m.Hi), m.Hi == nil),
 		checkHalfWidths("Err", m.Err), checkColor(m.Color),
 	} {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if (m.Lo == nil) != (m.Hi == nil) || m.Lo != nil && m.Err != nil {
+		return nil, fmt.Errorf("an interval needs Err, or both Lo and Hi")
 	}
 	if lo, hi := m.possible(); !(lo < hi) {
 		return nil, fmt.Errorf("field Possible is %v, want the lower bound first, or both zero for none", m.Possible)
@@ -36,6 +41,7 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 	// is missing.
 	out := m
 	out.X, out.Err = slices.Clone(m.X), slices.Clone(m.Err)
+	out.Lo, out.Hi = slices.Clone(m.Lo), slices.Clone(m.Hi)
 	var bad, neg, badBars int
 	for i, x := range m.X {
 		switch {
@@ -47,6 +53,11 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 			out.X[i] = math.NaN()
 		case m.Err != nil && !isFinite(m.Err[i]):
 			badBars++
+		case m.Lo != nil && !isFinite(m.Lo[i], m.Hi[i]):
+			badBars++
+			out.Lo[i], out.Hi[i] = x, x
+		case m.Lo != nil && !(m.Lo[i] <= x && x <= m.Hi[i]):
+			return nil, fmt.Errorf("X[%d] is %v, want %v to %v, between Lo and Hi", i, x, m.Lo[i], m.Hi[i])
 		}
 		if m.Err != nil && !isFinite(m.Err[i]) {
 			out.Err[i] = 0
@@ -66,20 +77,35 @@ func (m Intervals) possible() (lo, hi float64) {
 	return m.Possible[0], m.Possible[1]
 }
 
-func (m Intervals) extent(p *Panel) (x, y span) {
-	lo, hi := m.possible()
-	var xs, errs []float64
-	for i, v := range m.X {
-		if isFinite(v) {
-			xs = append(xs, v)
-			if m.Err != nil {
-				errs = append(errs, m.Err[i])
-			}
-		}
+// ends returns the ends of a bar, which are equal if there is none.
+func (m Intervals) ends(i int) (lo, hi float64) {
+	switch {
+	case m.Lo != nil:
+		return m.Lo[i], m.Hi[i]
+	case m.Err != nil:
+		return m.X[i] - m.Err[i], m.X[i] + m.Err[i]
 	}
-	x = barSpan(xs, errs, p.XLog)
-	if !x.empty() { // what lies beyond the bounds itself is drawn
-		x = span{max(x.lo, min(lo, slices.Min(xs))), min(x.hi, max(hi, slices.Max(xs)))}
+	return m.X[i], m.X[i]
+}
+
+// within returns the ends of a bar inside the bounds of what is possible; a value beyond them is drawn.
+func (m Intervals) within(i int) (lo, hi float64) {
+	least, most := m.possible()
+	lo, hi = m.ends(i)
+	return max(lo, min(least, m.X[i])), min(hi, max(most, m.X[i]))
+}
+
+func (m Intervals) extent(p *Panel) (x, y span) {
+	x = emptySpan
+	for i, v := range m.X {
+		if !isFinite(v) {
+			continue
+		}
+		lo, hi := m.within(i)
+		x = x.with(v, hi)
+		if !p.XLog || isPositive(lo) { // else the bar is cut at the axis
+			x = x.with(lo)
+		}
 	}
 	return x, emptySpan
 }
@@ -109,9 +135,8 @@ func (m Intervals) draw(f *frame) {
 			row += 0.6 * ((float64(m.which)+0.5)/float64(m.among) - 0.5)
 		}
 		p := vg.Point{X: f.X(f.x.norm(v)), Y: f.Y(1 - row/n)}
-		if m.Err != nil && m.Err[i] > 0 {
-			least, most := m.possible()
-			lo, hi := max(v-m.Err[i], min(least, v)), min(v+m.Err[i], max(most, v))
+		if from, to := m.ends(i); from < to {
+			lo, hi := m.within(i)
 			if f.x.log && lo <= 0 {
 				lo = f.x.lo
 			}
@@ -120,7 +145,7 @@ func (m Intervals) draw(f *frame) {
 			for _, end := range []struct {
 				x   vg.Length
 				cut bool
-			}{{a, v-m.Err[i] < lo}, {b, hi < v+m.Err[i]}} {
+			}{{a, from < lo}, {b, hi < to}} {
 				if f.ContainsX(end.x) && !end.cut {
 					f.StrokeLine2(s, end.x, p.Y-2.5, end.x, p.Y+2.5)
 				}
@@ -135,8 +160,11 @@ func (m Intervals) legend() []entry {
 		return nil
 	}
 	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
-		if slices.ContainsFunc(m.Err, func(e float64) bool { return e > 0 }) {
-			lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
+		for i := range m.X {
+			if lo, hi := m.ends(i); lo < hi {
+				lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
+				break
+			}
 		}
 		glyph(c, m.which, paint(m.Color), 2.8, c.Center(), true)
 	}}}

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -29,6 +30,7 @@ type prepared struct {
 	x, y   axis
 	rows   []string // of an intervals panel
 	noData bool
+	ends   []Line // named at their right ends
 	legend []entry
 	shared bool // the legend is drawn once for the whole figure
 }
@@ -83,6 +85,12 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 	}
 	out.findAxes(n)
 	for _, m := range out.marks {
+		if l, ok := m.(Line); ok && p.Direct && l.Name != "" {
+			if i := slices.IndexFunc(l.X, func(x float64) bool { return isFinite(x) }); i >= 0 {
+				out.ends = append(out.ends, l)
+			}
+			continue
+		}
 		out.legend = append(out.legend, m.legend()...)
 	}
 	return out, nil
@@ -229,6 +237,7 @@ const (
 	entryGap    = 16
 	barWidth    = 9
 	barGap      = 8
+	endGap      = 12 // between a line's end and its name
 	minDataSize = 2.5 * vg.Centimeter
 )
 
@@ -303,8 +312,11 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 		m.room.bottom += labelGap + labelText.height(len(m.xLabel))
 		m.room.right = max(m.room.right, (labelText.maxWidth(m.xLabel)-w)/2)
 	}
-	if p.kind == heatPanel {
+	if p.kind == heatPanel && !m.marks[0].(Heat).Nominal {
 		m.measureBar()
+	}
+	for _, l := range p.ends {
+		m.room.right = max(m.room.right, endGap+legendText.width(l.Name))
 	}
 	if o.Watermark != "" && (p.kind == heatPanel || p.kind == imagesPanel) {
 		m.footer = footStyle.wrap(o.Watermark, m.room.left+w+m.room.right)
@@ -345,7 +357,7 @@ func (m *measured) setTicks() {
 		}
 	default:
 		m.xTicks = p.x.fittingTicks(w)
-		m.yTicks = p.y.ticks(max(2, int(h/(1.2*vg.Centimeter))))
+		m.yTicks = p.y.ticks(max(4, int(h/(1.2*vg.Centimeter))))
 		if p.Equal {
 			m.yTicks = m.xTicks
 		}
@@ -450,13 +462,16 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 	if m.kind == heatPanel {
 		f.SetLineStyle(lineStyle(greyLine, 0.7, false))
 		f.Stroke(box)
-		m.drawBar(f)
+		if !m.marks[0].(Heat).Nominal {
+			m.drawBar(f)
+		}
 	}
 	for _, mark := range m.marks {
 		if p, ok := mark.(Points); ok {
 			p.drawLabels(f)
 		}
 	}
+	m.drawEnds(f)
 	if m.noData {
 		s := textStyle{size: 11, color: footText}
 		p, half := f.Center(), s.width("no data")/2+3
@@ -483,6 +498,66 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 		}
 		drawLegend(c, vg.Point{X: center(width), Y: y - 2*labelGap}, m.legendRows)
 	}
+}
+
+// drawEnds writes the names of lines right of the data, each as near to its line's end as the others allow.
+func (m *measured) drawEnds(f *frame) {
+	type end struct {
+		at, text vg.Length // heights of the line's end and of the name's middle
+		x        vg.Length
+		line     Line
+	}
+	var ends []end
+	for _, l := range m.ends {
+		last := len(l.X) - 1
+		for !isFinite(l.X[last]) {
+			last--
+		}
+		p := f.at(l.X[last], l.Y[last])
+		y := min(max(p.Y, f.Min.Y), f.Max.Y)
+		ends = append(ends, end{y, y, min(p.X, f.Max.X), l})
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
+	heights := make([]float64, len(ends))
+	for i, e := range ends {
+		heights[i] = float64(e.at)
+	}
+	for i, y := range apart(heights, float64(legendText.lineHeight()), float64(f.Min.Y), float64(f.Max.Y)) {
+		ends[i].text = vg.Length(y)
+	}
+	for _, e := range ends {
+		s := legendText
+		s.color = darken(paint(e.line.Color))
+		lead := lineStyle(s.color, 0.6, false)
+		f.StrokeLine2(lead, e.x+1, e.at, f.Max.X+endGap-2, e.text)
+		s.draw(f, vg.Point{X: f.Max.X + endGap, Y: e.text - s.size*capHeight/2}, e.line.Name, 0, 0)
+	}
+}
+
+// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there, and
+// the sum of the squares of the moves is least: runs that would touch share their mean place.
+func apart(at []float64, gap, lo, hi float64) []float64 {
+	type run struct {
+		sum float64 // of at − i·gap
+		n   int
+	}
+	var runs []run
+	for i, v := range at {
+		runs = append(runs, run{v - float64(i)*gap, 1})
+		for k := len(runs) - 1; k > 0 && runs[k-1].sum/float64(runs[k-1].n) > runs[k].sum/float64(runs[k].n); k-- {
+			runs[k-1].sum += runs[k].sum
+			runs[k-1].n += runs[k].n
+			runs = runs[:k]
+		}
+	}
+	var out []float64
+	last := max(lo, hi-float64(len(at)-1)*gap) // of the first one, if it stands highest
+	for _, r := range runs {
+		for range r.n {
+			out = append(out, min(max(r.sum/float64(r.n), lo), last)+float64(len(out))*gap)
+		}
+	}
+	return out
 }
 
 func (m *measured) drawGrid(f *frame) {

@@ -170,6 +170,9 @@ func (p *prepared) allText() string {
 	for _, e := range p.legend {
 		parts = append(parts, e.name)
 	}
+	for _, l := range p.ends {
+		parts = append(parts, l.Name)
+	}
 	for _, m := range p.marks {
 		switch m := m.(type) {
 		case Points:
@@ -184,25 +187,41 @@ func (p *prepared) allText() string {
 	return strings.Join(parts, "")
 }
 
-// shareLegend marks the legends if all panels that have one have the same.
+// shareLegend marks the panels whose legends are drawn once for the whole figure: those that share an entry with
+// another panel. It marks none if a name stands for other marks in another panel.
 func shareLegend(panels []*prepared) {
-	var with []*prepared
+	marks, count := map[string]string{}, map[string]int{}
 	for _, p := range panels {
-		if len(p.legend) > 0 {
-			with = append(with, p)
+		own := map[string]string{}
+		for _, e := range p.legend {
+			own[e.name] += e.key + ";"
+		}
+		for name, m := range own {
+			if other, ok := marks[name]; ok && other != m {
+				return
+			}
+			marks[name] = m
+			count[name]++
 		}
 	}
-	if len(with) < 2 {
-		return
+	for _, p := range panels {
+		p.shared = slices.ContainsFunc(p.legend, func(e entry) bool { return count[e.name] > 1 })
 	}
-	for _, p := range with[1:] {
-		if !slices.EqualFunc(p.legend, with[0].legend, func(a, b entry) bool { return a.name == b.name && a.key == b.key }) {
-			return
+}
+
+// sharedLegend returns the entries that are drawn once for all panels.
+func sharedLegend(panels []*prepared) []entry {
+	var all []entry
+	for _, p := range panels {
+		var fresh []entry
+		for _, e := range p.legend {
+			if p.shared && !slices.ContainsFunc(all, func(o entry) bool { return o.name == e.name }) {
+				fresh = append(fresh, e)
+			}
 		}
+		all = append(all, fresh...)
 	}
-	for _, p := range with {
-		p.shared = true
-	}
+	return all
 }
 
 // figure is a laid out drawing.
@@ -254,12 +273,9 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 	f := &figure{panels: g.panels, at: make([]vg.Point, len(g.panels)), o: o}
 	x := g.lefts(f)
 	y := g.place(f, x)
-	for _, p := range panels {
-		if p.shared {
-			f.legend = flowLegend(p.legend, f.w-2*margin)
-			y += rowGap + legendHeight(f.legend)
-			break
-		}
+	if all := sharedLegend(panels); len(all) > 0 {
+		f.legend = flowLegend(all, f.w-2*margin)
+		y += rowGap + legendHeight(f.legend)
 	}
 	f.h = y + margin
 	for i := range f.at {

@@ -58,6 +58,12 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 	return c
 }
 
+// darken makes a colour of lines one that small letters can be read in.
+func darken(c color.NRGBA) color.NRGBA {
+	const share = 0.8
+	return color.NRGBA{uint8(share * float64(c.R)), uint8(share * float64(c.G)), uint8(share * float64(c.B)), c.A}
+}
+
 func checkColor(index int) error {
 	if index < Grey {
 		return fmt.Errorf("field Color is %d, want an index from 0 or Grey (%d)", index, Grey)

@@ -20,7 +20,7 @@ var fig2ErrorsStyles = map[string]plots.Line{
 }
 
 func drawFig2b(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2}
+	d := plots.Drawing{Columns: 1}
 	test := 0.0
 	for _, pn := range []struct {
 		title, rule string
@@ -30,7 +30,7 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 		{chosenValid + ", ties half", chosenValid, halfErrors},
 	} {
 		rule := pn.rule
-		p := plots.Panel{Title: pn.title, XLabel: "triplets seen", YLabel: "test error (%)"}
+		p := plots.Panel{Title: pn.title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true, Direct: true}
 		for cell, g := range t.Where("kind", curveRow).Group("cell") {
 			r := g.Where("rule", rule)
 			if cell == paERKLE {

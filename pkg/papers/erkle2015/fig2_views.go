@@ -31,6 +31,27 @@ func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
 	return style
 }
 
+// bandOfLogs is bandOf for a logarithmic axis: the line goes through geometric means, and the band is the interval of
+// the mean logarithm, so that it stays positive.
+func bandOfLogs(style plots.Line, x []float64, values [][]float64) plots.Line {
+	logs := make([][]float64, len(values))
+	for i, of := range values {
+		for _, v := range of {
+			if !(v > 0) {
+				judge.Refuse("erkle2015: a time of %v s at %v, want more than 0", v, x[i])
+			}
+			logs[i] = append(logs[i], math.Log(v))
+		}
+	}
+	out := bandOf(style, x, logs)
+	for _, ends := range [][]float64{out.Y, out.Lo, out.Hi} {
+		for i, v := range ends {
+			ends[i] = math.Exp(v)
+		}
+	}
+	return out
+}
+
 func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 	trials := fig2TimesOf(t, times)
 	if len(trials) == 0 {
@@ -59,9 +80,9 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 			}
 		}
 		p := plots.Panel{Title: fmt.Sprintf("n = %d", n), XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
-			bandOf(plots.Line{Name: paERKLE, Color: 0}, seen, pass),
-			bandOf(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dashed: true}, x, one),
-			bandOf(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dashed: true}, x, two),
+			bandOfLogs(plots.Line{Name: paERKLE, Color: 0}, seen, pass),
+			bandOfLogs(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dashed: true}, x, one),
+			bandOfLogs(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dashed: true}, x, two),
 		}}
 		var single []float64
 		for _, r := range trials {
@@ -74,7 +95,7 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
-		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured on the left, on the right the power law through the steps at smaller n, with one step of that size that was run in the first trial as a dot at the first mini-batch. " + trialsNote(t)
+		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured on the left, on the right the power law through the steps at smaller n, with one step of that size that was run in the first trial as a dot at the first mini-batch. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + trialsNote(t)
 	return d, nil
 }
 
@@ -203,7 +224,7 @@ func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("a whole pass"), nil
 	}
 	p := skipsPanel(pass, "n = "+experiment.FirstName(pass, "objects"))
-	p.XLog = false
+	p.XLog, p.Direct = false, true
 	d := plots.Drawing{Panels: []plots.Panel{p}}
 	d.Text = &plots.TextTable{Head: []string{"rule", "eigenpairs per 10,000 triplets", "standard deviation", "share of triplets without (%)"}}
 	row := func(name, mean, deviation string, n float64) {

@@ -151,11 +151,40 @@ func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
 	if !r.hasBatch() {
 		return plots.Missing("errors of any batch method"), nil
 	}
-	panels := r.errorPanels(part, "", r.band())
+	var panels []plots.Panel
+	for _, all := range r.errorPanels(part, "", r.band()) {
+		panels = append(panels, apart(all)...)
+	}
 	return plots.Drawing{
-		Panels: panels, Columns: len(panels), Text: &plots.TextTable{Head: errorHead, Rows: r.errorRows(part, allMethods, r.band())},
+		Panels: panels, Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: r.errorRows(part, allMethods, r.band())},
 		Caption: errorsShown[part] + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + describeTau(r.data) + " " + musicProtocol(t),
 	}, nil
+}
+
+// apart draws the methods of a panel in two, whose axes are equal, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
+func apart(all plots.Panel) []plots.Panel {
+	const most = 60
+	online, batch := all, all
+	online.Marks, batch.Marks = nil, nil
+	least := float64(most)
+	for _, mark := range all.Marks {
+		l := mark.(plots.Line)
+		least = min(least, slices.Min(l.Y))
+		if isBatch(l.Name) || l.Name == erkles[2] {
+			batch.Marks = append(batch.Marks, l)
+		}
+		if !isBatch(l.Name) {
+			online.Marks = append(online.Marks, l)
+		}
+	}
+	out := []plots.Panel{online, batch}
+	for i, title := range []string{"ERKLE", "batch methods"} {
+		p := &out[i]
+		p.Title = strings.TrimSuffix(title+", "+p.Title, ", ")
+		p.XLog, p.Direct = true, true
+		p.YMin, p.YMax, p.YLog = 0.8*least, most, least > 10 // training errors reach 0
+	}
+	return out
 }
 
 func drawMusicRanks(t *table.Table) (plots.Drawing, error) {

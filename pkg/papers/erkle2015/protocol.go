@@ -453,7 +453,7 @@ func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Tabl
 		mean, half := s.Interval()
 		style.X, style.Y = append(style.X, numberIn(x, at)), append(style.Y, 100*mean)
 		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, 100*(mean-half)), append(style.Hi, 100*(mean+half))
+			style.Lo, style.Hi = append(style.Lo, 100*max(0, mean-half)), append(style.Hi, 100*min(1, mean+half))
 		}
 	}
 	return style

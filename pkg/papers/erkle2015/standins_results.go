@@ -153,7 +153,7 @@ func line(g *table.Table, style plots.Line, values func(*table.Table) []float64,
 		mean, half := s.Interval()
 		style.X, style.Y = append(style.X, x), append(style.Y, mean)
 		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, mean-half), append(style.Hi, mean+half)
+			style.Lo, style.Hi = append(style.Lo, max(mean-half, min(mean, 0))), append(style.Hi, mean+half) // none of the measures is negative
 		}
 	}
 	return style

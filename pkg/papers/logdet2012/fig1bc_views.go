@@ -113,6 +113,18 @@ func drawFig1b(all []results) plots.Drawing {
 	return d
 }
 
+// bars draws a line's band as error bars, beside its points, so that those of lines that lie on each other can be
+// told apart.
+func bars(line plots.Line, beside float64) []plots.Mark {
+	mark := plots.Points{Color: line.Color, Shape: line.Color}
+	for i, x := range line.X {
+		mark.X, mark.Y = append(mark.X, x+beside), append(mark.Y, line.Y[i])
+		mark.YErr = append(mark.YErr, line.Hi[i]-line.Y[i])
+	}
+	line.X, line.Lo, line.Hi = mark.X, nil, nil
+	return []plots.Mark{line, mark}
+}
+
 func drawFig1c(all []results) plots.Drawing {
 	all = curves(all)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"reading", "features", "error (%)"}, clarifyMethods...)}}
@@ -129,7 +141,7 @@ func drawFig1c(all []results) plots.Drawing {
 			for _, n := range dims {
 				addPoint(&line, n, r.errors(m, n))
 			}
-			p.Marks = append(p.Marks, line)
+			p.Marks = append(p.Marks, bars(line, 0.35*(float64(color)-float64(len(clarifyCurveMethods)-1)/2))...)
 		}
 		d.Panels, note = append(d.Panels, p), r.withoutNote(dims) // the documents are the same in all readings
 		for _, n := range dims {

@@ -124,9 +124,9 @@ func drawTable1(all []results) plots.Drawing {
 }
 
 func drawConstraints(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "constraints"}, clusterNames...)}}
+	d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: append([]string{"data set", "constraints"}, clusterNames...)}}
 	for _, r := range all {
-		p := plots.Panel{Title: r.name, XLabel: "constraints", YLabel: "clustering error (%)"}
+		p := plots.Panel{Title: r.name, XLabel: "constraints", YLabel: "clustering error (%)", Direct: true}
 		lines := make([]plots.Line, len(clusterNames))
 		for _, n := range r.numbers() {
 			row := []string{r.name, strconv.Itoa(n)}

@@ -204,14 +204,18 @@ func drawSignificance(all []results) plots.Drawing {
 	note := ""
 	for i, set := range sets {
 		f, name := friedman(set), []string{"all databases", "without the stand-in"}[i]
-		ranks.Marks = append(ranks.Marks, plots.Intervals{Name: name, Color: i, Labels: shownNames(judged), X: f.MeanRanks})
+		half := make([]float64, len(judged))
+		for k := range half {
+			half[k] = judge.NemenyiDifference(len(set), len(judged)) / 2
+		}
+		ranks.Marks = append(ranks.Marks, plots.Intervals{Name: name, Color: i, Labels: shownNames(judged), X: f.MeanRanks, Err: half, Possible: [2]float64{1, float64(len(judged))}})
 		note += fmt.Sprintf(" Friedman's test, %s: p = %.2g over %d databases.", name, f.P, len(set))
 	}
 	n := len(sets[len(sets)-1])
 	power := judge.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(judged), powerAt)
 	d.Panels = []plots.Panel{ranks}
 	d.Caption = fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
-		"Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
+		"Figure: mean ranks; two methods differ (Nemenyi's test) if their bars do not overlap. Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
 		100*equivalent, note, n, powerAt, power, judge.NemenyiDifference(n, len(judged)), splitsNote(all), protocol(all))
 	return d
 }
@@ -292,28 +296,51 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
 		for _, m := range judged {
 			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
-			a, aHalf := judge.Summarize(jackknifed(learn, r.times(times, learnPhase(itmlTuned)))).Interval()
-			b, bHalf := judge.Summarize(jackknifed(total, r.total(times, itmlTuned))).Interval()
+			a := relativeTimeOf(learn, r.times(times, learnPhase(itmlTuned)))
+			b := relativeTimeOf(total, r.total(times, itmlTuned))
 			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
 			if m != itmlTuned {
 				label := shown.Replace(m)
-				alone.Labels, alone.X, alone.Err = append(alone.Labels, label), append(alone.X, 100*a), append(alone.Err, 100*aHalf)
-				both.Labels, both.X, both.Err = append(both.Labels, label), append(both.X, 100*b), append(both.Err, 100*bHalf)
+				a.addTo(&alone, label)
+				b.addTo(&both, label)
 				updated = mean(r.column("work", m, updates, "count"))
 				if experiment.First(r.t.Where("kind", "work", "method", m, "at", perPair), "count") == 1 {
 					kept = perPair
 				}
 			}
-			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a), seconds(tune), fmt.Sprintf("%.3g", 100*b), updated, removed, kept})
+			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a.of), seconds(tune), fmt.Sprintf("%.3g", 100*b.of), updated, removed, kept})
 		}
 		p.Marks = []plots.Mark{plots.Reference{Name: "ITML", At: 100, Vertical: true, Color: plots.Grey}, alone, both}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
+	d.Caption = "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials, of the logarithm). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
 		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). " +
 		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML). " +
-		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. An interval that reaches down to 0 is cut at the left edge. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
+		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
 	return d
+}
+
+// relativeTime is a quotient of mean times, with the ends of its interval, which are NaN if there is none.
+type relativeTime struct{ of, lo, hi float64 }
+
+// relativeTimeOf compares the times of two methods. The interval is that of the logarithm: a quotient of times is
+// positive, and its own interval need not be.
+func relativeTimeOf(a, b []float64) relativeTime {
+	q := relativeTime{stat.Mean(a, nil) / stat.Mean(b, nil), math.NaN(), math.NaN()}
+	if len(a) < judge.MinTrials {
+		return q
+	}
+	of := relative(a, b)
+	s := judge.Summarize(judge.PseudoValues(len(a), func(keep func(int) bool) float64 { return math.Log(of(keep)) }))
+	if s.HasInterval {
+		q.lo, q.hi = q.of*math.Exp(-s.Half), q.of*math.Exp(s.Half)
+	}
+	return q
+}
+
+// addTo adds the quotient to a mark, in per cent.
+func (q relativeTime) addTo(m *plots.Intervals, label string) {
+	m.Labels, m.X, m.Lo, m.Hi = append(m.Labels, label), append(m.X, 100*q.of), append(m.Lo, 100*q.lo), append(m.Hi, 100*q.hi)
 }
 
 // mean formats a mean count.

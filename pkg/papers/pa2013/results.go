@@ -192,12 +192,10 @@ func quotient(a, b []float64) []float64 {
 	return floats.DivTo(make([]float64, len(a)), a, b)
 }
 
-// jackknifed returns the pseudo-values of the quotient of the means of a and b, the paper's
-// "relative averaged running time"; the quotient itself for one trial. The mean of quotients
-// would follow the trials in which b happens to be small.
-func jackknifed(a, b []float64) []float64 {
+// relative returns the quotient of the means of a and b over the trials that are kept.
+func relative(a, b []float64) func(keep func(int) bool) float64 {
 	judge.SameLength("times of two methods", a, b)
-	of := func(keep func(int) bool) float64 {
+	return func(keep func(int) bool) float64 {
 		var sa, sb float64
 		for i := range a {
 			if keep(i) {
@@ -206,6 +204,13 @@ func jackknifed(a, b []float64) []float64 {
 		}
 		return sa / sb
 	}
+}
+
+// jackknifed returns the pseudo-values of the quotient of the means of a and b, the paper's
+// "relative averaged running time"; the quotient itself for one trial. The mean of quotients
+// would follow the trials in which b happens to be small.
+func jackknifed(a, b []float64) []float64 {
+	of := relative(a, b)
 	if len(a) < 2 {
 		return []float64{of(func(int) bool { return true })}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -221,53 +220,28 @@ func mapDistortion(x *mat.Dense, pi []int, of func(a, b float64) float64, keep f
 	return sum / pixels
 }
 
-// levels gives each group of a map a level 0, 1, ..., one of its own, such that groups that touch have levels far apart. It
-// exchanges the levels of two groups as long as that raises Σ √|level − level'| over touching pixels. It draws
-// nothing.
-func (g grid) levels(pi []int) []int {
+// fig3Colors is the number of groups that have a colour of their own: as many as the palette has.
+const fig3Colors = 10
+
+// shades gives each pixel the rank of its group by size, from 0, the lesser prototype first where sizes are equal, and
+// Grey to those of smaller groups.
+func shades(pi []int) []float64 {
+	size := map[int]int{}
+	for _, j := range pi {
+		size[j]++
+	}
 	groups := image(pi)
-	touch := make([][]float64, len(groups))
-	for k := range touch {
-		touch[k] = make([]float64, len(groups))
-	}
-	at := map[int]int{}
+	slices.SortStableFunc(groups, func(a, b int) int { return size[b] - size[a] })
+	shade := map[int]float64{}
 	for k, j := range groups {
-		at[j] = k
-	}
-	g.neighbours(func(i, j int) {
-		if a, b := at[pi[i]], at[pi[j]]; a != b {
-			touch[a][b]++
-			touch[b][a]++
-		}
-	})
-	level := make([]int, len(groups))
-	for k := range level {
-		level[k] = k
-	}
-	contrast := func(k int) float64 {
-		var sum float64
-		for l, n := range touch[k] {
-			sum += n * math.Sqrt(math.Abs(float64(level[k]-level[l])))
-		}
-		return sum
-	}
-	for raised := true; raised; {
-		raised = false
-		for a := range groups {
-			for b := range a {
-				before := contrast(a) + contrast(b)
-				level[a], level[b] = level[b], level[a]
-				if contrast(a)+contrast(b) > before*(1+1e-12) { // round-off must not exchange for ever
-					raised = true
-				} else {
-					level[a], level[b] = level[b], level[a]
-				}
-			}
+		shade[j] = float64(k)
+		if k >= fig3Colors {
+			shade[j] = plots.Grey
 		}
 	}
-	out := make([]int, len(pi))
+	out := make([]float64, len(pi))
 	for i, j := range pi {
-		out[i] = level[at[j]]
+		out[i] = shade[j]
 	}
 	return out
 }
@@ -304,15 +278,11 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 			if n := len(image(pi)); n > m {
 				judge.Refuse("%s%d prototypes, want at most m", what, n)
 			}
-			level := make([]float64, len(pi))
-			for i, l := range g.levels(pi) {
-				level[i] = float64(l)
-			}
-			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(level), BarLabel: "group (numbers mean nothing)"}}})
+			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(shades(pi)), Nominal: true}}})
 		}
 	}
-	d.Caption = fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels have the same colour where they are mapped to the same pixel. RMP sees neither labels nor which pixels are neighbours. "+
-		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The order of the colours means nothing; it is chosen so that groups that touch differ much. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
+	d.Caption = fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours. "+
+		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The ten groups with the most pixels have a colour each, smaller ones are grey. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
 		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)
 	return d, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -105,45 +106,27 @@ func TestMapDistortion(t *testing.T) {
 	}
 }
 
-// Each group has a level of its own, groups have one each, and no exchange of two levels gives more contrast.
-func TestLevels(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	g := grid{8, 8}
-	pi := make([]int, g.pixels())
-	for i := range pi {
-		pi[i] = 7 * (i/16 + 4*(i%8/2)) // blocks of 2×2
-		if rng.IntN(10) == 0 {
-			pi[i] = 0
+// The ten largest groups have colours by size, in order, and all smaller ones are grey.
+func TestShades(t *testing.T) {
+	var pi, want []int
+	for k := range 12 {
+		for range 12 - max(k, 1) { // groups 0 and 1 are of one size
+			pi = append(pi, 100-k*7)
+			want = append(want, k)
 		}
 	}
-	level := g.levels(pi)
-	of := map[int]int{}
-	for i, l := range level {
-		if known, ok := of[pi[i]]; ok && known != l {
-			t.Fatalf("group %d has levels %d and %d", pi[i], known, l)
+	got := shades(pi)
+	for i, k := range want {
+		switch {
+		case k == 0: // group 1 has the lesser prototype
+			k = 1
+		case k == 1:
+			k = 0
+		case k >= fig3Colors:
+			k = plots.Grey
 		}
-		of[pi[i]] = l
-	}
-	used := map[int]bool{}
-	for _, l := range of {
-		if l < 0 || l >= len(of) || used[l] {
-			t.Fatalf("level %d is out of range or comes twice", l)
-		}
-		used[l] = true
-	}
-	contrast := func(of map[int]int) float64 {
-		var sum float64
-		g.neighbours(func(i, j int) { sum += math.Sqrt(math.Abs(float64(of[pi[i]] - of[pi[j]]))) })
-		return sum
-	}
-	best := contrast(of)
-	for a := range of {
-		for b := range of {
-			of[a], of[b] = of[b], of[a]
-			if c := contrast(of); c > best*(1+1e-9) { // beyond round-off
-				t.Fatalf("exchanging the levels of groups %d and %d gives %v, more than %v", a, b, c, best)
-			}
-			of[a], of[b] = of[b], of[a]
+		if got[i] != float64(k) {
+			t.Errorf("pixel %d of prototype %d: %v, want %d", i, pi[i], got[i], k)
 		}
 	}
 }

@@ -266,7 +266,7 @@ func drawSensors(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("losses in any world"), nil
 	}
 	last := checkpoints[len(checkpoints)-1]
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"world", "method", "loss", "best fixed placement", "regret"}}}
+	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"world", "method", "loss", "best fixed placement", "regret"}}}
 	about := ""
 	for _, w := range sensorWorlds {
 		if t.Where("kind", "loss", "cell", string(w)).Len() == 0 {
