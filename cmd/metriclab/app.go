@@ -161,7 +161,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -174,6 +174,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab status                   what is done, missing, failed
   metriclab merge DIR ...            one result from the shards of several machines (run --shard i/n)
   metriclab report --scale full      the report and the scorecard from what is there
+  metriclab reseed pola2004/fig3     again with another seed: which verdicts change
   metriclab explain pola2004/fig3    what was found of each claim; with a claim's name, why
   metriclab data get                 fetch the data that full scale needs
   metriclab fit DATA.csv             learn a metric on your own table and save it

@@ -187,6 +187,9 @@ func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
 	}
 	o.lines(2, [][2]string{{"statement", c.Statement}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}})
 	o.why(2, c.Finding)
+	for _, v := range c.Seeds {
+		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})
+	}
 	o.lines(2, [][2]string{{"figure", c.Figure}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
 	if len(c.Finding.Units) > 0 {
 		fmt.Fprintln(o)

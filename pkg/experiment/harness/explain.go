@@ -42,6 +42,8 @@ type ExplainedClaim struct {
 	Line int `json:"line"`
 	// Figure is the path of the view that shows the claim, "" if there is none.
 	Figure string `json:"figure,omitempty"`
+	// Seeds are the verdicts with other base seeds.
+	Seeds []SeedVerdict `json:"seeds,omitempty"`
 }
 
 // Explain grades the claims of the selected experiments on what is published in
@@ -49,6 +51,10 @@ type ExplainedClaim struct {
 // experiment is in its Problem; the error is that of ctx.
 func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, error) {
 	var out []Explained
+	seeds, err := cfg.otherSeeds()
+	if err != nil {
+		return nil, err
+	}
 	for _, selected := range sel {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -66,7 +72,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		case p.published.problem() != "" && p.published.table == nil:
 			e.Problem = "The published results cannot be used: " + p.published.problem()
 		default:
-			if s = p.publishedSection(); s == nil {
+			if s = p.publishedSection(seeds); s == nil {
 				e.Problem = "No complete results are in " + p.publishedDir() + "."
 			}
 		}
@@ -87,6 +93,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		for _, c := range s.Claims {
 			x := ExplainedClaim{ClaimEntry: newClaimEntry(spec, c)}
 			_, x.Line = source(c.Claim)
+			x.Seeds = s.reseeded[c.ID]
 			if figure := s.figure(x.View); figure != "" {
 				x.Figure = s.Dir + "/" + figure
 			}
@@ -152,10 +159,14 @@ func Scorecard(ctx context.Context, sel []Selected, cfg Config) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	seeds, err := cfg.otherSeeds()
+	if err != nil {
+		return nil, err
+	}
 	var scored []*section
 	var missing []string
 	for _, p := range plans {
-		if s := p.publishedSection(); s != nil {
+		if s := p.publishedSection(seeds); s != nil {
 			scored = append(scored, s)
 		} else {
 			missing = append(missing, p.Spec.ID)

@@ -38,7 +38,7 @@ type GradedClaim struct {
 // tables that it does not describe. Until then the hidden file .publishing vouches
 // for the new tables. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
-	o.Jobs, o.Done = len(p.jobs), p.done()
+	o.Jobs, o.Done, o.jobsSum = len(p.jobs), p.done(), p.jobsSum(p.cfg.seed())
 	defer func() { r.emit(Event{Kind: EventDrawn, Experiment: p.Spec.ID, Outcome: o}) }()
 	o.Watermark, o.Problem = p.watermark(), p.published.problem()
 	if p.done() == 0 {

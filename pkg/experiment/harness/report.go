@@ -44,6 +44,10 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 	rest.Trials, rest.Seed, rest.Cells, rest.Progress = 0, 0, nil, nil
 	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}}
 
+	seeds, err := r.cfg.otherSeeds()
+	if err != nil {
+		return "", err
+	}
 	var shown, scored []*section
 	var missing []string // experiments without results
 	whole := true
@@ -70,10 +74,12 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 			quiet.finish(p, o)
 		}
 		if o.Published {
-			shown, scored = append(shown, &section{Outcome: o}), append(scored, &section{Outcome: o})
+			now := &section{Outcome: o}
+			now.reseeded, now.seeds = p.reseeded(seeds)
+			shown, scored = append(shown, now), append(scored, now)
 			continue
 		}
-		old := p.publishedSection()
+		old := p.publishedSection(seeds)
 		if old != nil {
 			scored = append(scored, old)
 		} else {

@@ -84,8 +84,10 @@ type Outcome struct {
 	// Err says what went wrong in drawing, grading or writing.
 	Err error
 
-	meta  *metaJSON // nil if there is no table
-	files []string  // of Dir, that are complete
+	meta *metaJSON // nil if there is no table
+	// jobsSum is of the ids of the jobs of the standard trials, with the base seed of the run.
+	jobsSum string
+	files   []string // of Dir, that are complete
 }
 
 // FailedJob is one job that failed in this run.

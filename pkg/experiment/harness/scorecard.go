@@ -17,11 +17,14 @@ type section struct {
 	*Outcome
 	// Stale says that the published table is of an earlier version of the code.
 	Stale bool
+	// reseeded are the verdicts with other base seeds by claim, of these seeds.
+	reseeded map[string][]SeedVerdict
+	seeds    []uint64
 }
 
 // publishedSection grades what is published of an experiment, whatever version
-// it is of; nil if nothing is.
-func (p *plan) publishedSection() *section {
+// it is of, beside the verdicts of other seeds; nil if nothing is.
+func (p *plan) publishedSection(seeds []Reseeded) *section {
 	t := p.published.table
 	if t == nil || t.Len() == 0 {
 		return nil
@@ -31,7 +34,9 @@ func (p *plan) publishedSection() *section {
 		f, _ := graded(c, t, o.Times, "") // the finding says what is wrong
 		o.Claims = append(o.Claims, GradedClaim{c, f})
 	}
-	return &section{Outcome: o, Stale: p.stale()}
+	s := &section{Outcome: o, Stale: p.stale()}
+	s.reseeded, s.seeds = p.reseeded(seeds)
+	return s
 }
 
 // stale reports whether a published table lacks jobs of the standard trials: it is of an
@@ -126,9 +131,14 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 				}
 			}
 			cell := markdownCell.Replace
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | **%s** | %s | %s |\n", cell(c.Statement), cell(c.Place()), cell(c.Theirs), cell(c.Finding.Ours), c.Finding.Verdict, cell(c.Finding.Reason), figure)
+			verdict := "**" + string(c.Finding.Verdict) + "**"
+			if other := s.SeedsOf(c); other != "" {
+				verdict += " (" + other + ")"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(c.Statement), cell(c.Place()), cell(c.Theirs), cell(c.Finding.Ours), verdict, cell(c.Finding.Reason), figure)
 		}
 	}
+	b.WriteString(otherSeeds(sections))
 	return b.Bytes()
 }
 
