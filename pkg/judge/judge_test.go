@@ -44,6 +44,30 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+// Two methods that make equally many errors in all differ by 0, also where the shares of
+// errors sum to something else in the last bit.
+func TestSummarizeCancels(t *testing.T) {
+	const rows = 45.0
+	wrong := [][2]float64{{13, 14}, {7, 9}, {22, 19}, {3, 3}, {5, 6}, {8, 7}}
+	var diffs []float64
+	naive := 0.0
+	for _, w := range wrong {
+		d := w[0]/rows - w[1]/rows
+		diffs = append(diffs, d)
+		naive += d
+	}
+	if naive == 0 {
+		t.Fatal("these shares sum to 0 exactly: the test shows nothing")
+	}
+	if s := Summarize(diffs); s.Mean != 0 {
+		t.Errorf("mean %g, want 0", s.Mean)
+	}
+	diffs[0] += 1 / rows / 1e5 // less than any row
+	if s := Summarize(diffs); s.Mean <= 0 {
+		t.Errorf("mean %g, want what was added", s.Mean)
+	}
+}
+
 func TestSummarizeResampled(t *testing.T) {
 	// As in TestSummarize, with 1/6 + 1/4 for 1/6: five folds.
 	s := SummarizeResampled([]float64{1, 2, 3, 4, 5, 6}, 1.0/4)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -40,6 +41,9 @@ func Summarize(values []float64) Summary {
 		s.Mean = values[0]
 		if slices.Max(values) != slices.Min(values) {
 			s.Mean = stat.Mean(values, nil)
+			if math.Abs(s.Mean) <= roundOff(values) && !math.IsInf(s.Mean, 0) {
+				s.Mean = 0
+			}
 		}
 	}
 	if s.N < MinTrials {
@@ -49,6 +53,14 @@ func Summarize(values []float64) Summary {
 	s.HasInterval = true
 	s.Half = halfWidth(values, level, 0)
 	return s
+}
+
+// roundOff bounds how far from 0 round-off leaves the mean of values that cancel. Errors
+// are counts over a number of rows: where two methods have equally many, no sign is to be
+// read from the last bit of the mean. A mean of such differences that is not 0 is at least
+// one row among all, far above 1e-12 of their mean size.
+func roundOff(values []float64) float64 {
+	return 1e-12 * floats.Norm(values, 1) / float64(len(values))
 }
 
 // SummarizeResampled returns the mean of one value per split of the same data

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
@@ -137,13 +136,14 @@ const (
 )
 
 // optimistic are the test errors with the k, the same in all trials, of the least mean
-// test error: the paper's rule for Table 2, which looks at the test rows.
+// test error: the paper's rule for Table 2, which looks at the test rows. Of k with
+// equally many errors it is the first.
 func (r results) optimistic(method, column string) (errors []float64, k string) {
 	least := 0.0
 	for _, at := range r.t.Where("kind", "error", "method", method).Unique("at") {
-		e := r.shares(r.column("error", method, at, column))
-		if m := stat.Mean(e, nil); errors == nil || m < least {
-			errors, k, least = e, at, m
+		counts := r.column("error", method, at, column)
+		if n := floats.Sum(counts); errors == nil || n < least { // exact: counts are whole numbers
+			errors, k, least = r.shares(counts), at, n
 		}
 	}
 	return errors, k
