@@ -34,7 +34,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import Any, BinaryIO, Callable, Mapping, Optional, Union
+from typing import Any, BinaryIO, Callable, Mapping, Optional, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,8 +69,10 @@ class RefusedLine(MetricLabError):
 # Files: docs/format.md
 
 
-def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 << 30) -> "Metric":
+def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 << 30) -> "Union[Metric, Objects]":
     """Reads a model, a metric, a projection or a learner of pairs that metriclab saved.
+
+    What metriclab fit --triplets wrote is an Objects, all else a Metric.
 
     file is a path or a binary file. Of more than max_bytes nothing is parsed. The checksum, the
     version, all sizes and all numbers are checked: FormatError tells what is wrong.
@@ -200,7 +202,7 @@ class _Envelope:
             raise FormatError(f"damaged: checksum of the content is {digest.hexdigest()}, the file says {str(get('sha256'))[:100]}")
         return _Envelope(kind, get("params"), get("state"), text, members["state"][1]), end
 
-    def build(self) -> "Metric":
+    def build(self) -> "Union[Metric, Objects]":
         build = _KINDS.get(self.kind)
         if build is None:
             raise FormatError(f"it holds {self.kind[:100]!r}, which this module does not read, want one of {', '.join(_KINDS)}")
@@ -726,6 +728,103 @@ def _projection(e: _Envelope) -> Metric:
     return _Linear(e.kind, s.floats("rows", len(values), len(mean)), mean)
 
 
+class Vectors(Metric):
+    """What metriclab fit --vectors wrote: a metric of vectors without columns.
+
+    Vectors are divided by their lengths if unit is true, and multiplied by scale; metric compares
+    these. threshold is None of a model that was learned from comparisons.
+    """
+
+    def __init__(self, e: _Envelope):
+        p, s = e.fields("learner params triplets? passes? rank? unit raw", "version learner_version scale threshold similar dissimilar triplets? metric")
+        self.kind, self.learner, self.unit, self.scale = e.kind, p.text("learner"), p.flag("unit"), s.number("scale")
+        given = p.raw("params")
+        if not self.learner or not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
+            raise FormatError("damaged: the learner has no name, or its params are no texts")
+        s.whole("version", 0, 1)
+        pairs = s.whole("similar", 0) + s.whole("dissimilar", 0)
+        s.whole("learner_version", 0)
+        compared = p.flag("triplets") if "triplets" in p else False
+        if compared != ("triplets" in s and s.whole("triplets", 0) > 0) or compared and pairs:
+            raise FormatError("damaged: the numbers of comparisons and pairs do not fit the recipe")
+        threshold = s.number("threshold", 0)
+        self.threshold = None if compared else threshold
+        inner = e.inner("metric")
+        if inner.kind not in ("metric/mahalanobis", "metric/low-rank"):
+            raise FormatError(f"damaged: its metric is of the kind {inner.kind[:100]!r}, want metric/mahalanobis or metric/low-rank")
+        self.metric = cast(Metric, inner.build())
+        self.dim = self.metric.dim
+        p.whole("passes", 0) if "passes" in p else 0
+        if ("rank" in p and not 0 <= p.whole("rank", 0) <= self.dim) or not self.scale > 0 or p.flag("raw") and self.scale != 1:
+            raise FormatError(f"damaged: scale {self.scale}, or a rank that does not fit {self.dim} dimensions")
+
+    @property
+    def width(self) -> Optional[int]:
+        return self.metric.width
+
+    def _prepare(self, X: ArrayLike) -> Array:
+        x = super()._prepare(X)
+        if self.unit:
+            largest = np.abs(x).max(axis=1, keepdims=True)
+            x = np.ldexp(x, -np.frexp(np.where(largest > 0, largest, 1))[1])  # squares may overflow or vanish
+            length = np.sqrt((x * x).sum(axis=1, keepdims=True))
+            x = x / np.where(length > 0, length, 1)
+        return x * self.scale
+
+    def _images(self, p: Array) -> Array:
+        return self.metric._images(p)
+
+
+class Objects:
+    """What metriclab fit --triplets wrote: a learned kernel of objects, which have names and no vectors.
+
+    kernel is K, n x n; the squared distance of i and j is K_ii + K_jj - 2 K_ij. There is no map
+    for other objects.
+    """
+
+    kind: str
+
+    def __init__(self, e: _Envelope):
+        p, s = e.fields("learner params passes?", "learner_version names kernel")
+        self.kind, self.learner = e.kind, p.text("learner")
+        s.whole("learner_version", 0)
+        self.names = s.texts("names")
+        n = len(self.names)
+        if n < 3 or len(set(self.names)) != n or any(not name or "\n" in name or "\r" in name for name in self.names):
+            raise FormatError("damaged: fewer than 3 names, or one that is empty, has a line end or occurs twice")
+        values = s.floats("kernel", n * (n + 1) // 2)
+        if not (np.abs(values) <= 1e140).all():
+            raise FormatError("damaged: a number of the kernel is beyond 1e140")
+        self.kernel = np.zeros((n, n))
+        self.kernel[np.triu_indices(n)] = values
+        self.kernel += np.triu(self.kernel, 1).T
+
+    def index(self, name: str) -> int:
+        """The number of the object of that name."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise MetricLabError(f"no object is called {name!r}") from None
+
+    def distances(self, *, squared: bool = False) -> Array:
+        """Learned distances of all objects, n x n."""
+        diagonal = np.diag(self.kernel)
+        out = np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * self.kernel, 0)
+        return out if squared else np.sqrt(out)
+
+    def coordinates(self, dim: int = 2) -> Array:
+        """n x dim coordinates along which the objects vary most, as metriclab fit --coordinates writes them."""
+        n = len(self.names)
+        if not _is_whole(dim) or not 1 <= dim <= n:
+            raise MetricLabError(f"dim: {dim} is not allowed, want 1 to {n}")
+        mean = self.kernel.mean(axis=0)
+        values, vectors = np.linalg.eigh(self.kernel - mean[:, None] - mean[None, :] + mean.mean())
+        z = vectors[:, ::-1][:, :dim] * np.sqrt(np.maximum(values[::-1][:dim], 0))
+        largest = np.abs(z).argmax(axis=0)
+        sign = np.where(z[largest, np.arange(dim)] < 0, -1.0, 1.0)
+        return z * sign
+
+
 def _lower(packed: Array, n: int) -> Array:
     """The square matrix of which packed is the lower triangle, by rows; 0 above."""
     out = np.zeros((n, n))
@@ -808,8 +907,10 @@ _MEASURES: "dict[str, Callable[[_Envelope], Metric]]" = {
     "kernels/metric": _kernel_metric,
     "kernels/transformed": _transformed,
 }
-_KINDS: "dict[str, Callable[[_Envelope], Metric]]" = {
+_KINDS: "dict[str, Callable[[_Envelope], Union[Metric, Objects]]]" = {
     "model": Model,
+    "model/vectors": Vectors,
+    "model/triplets": Objects,
     **_MEASURES,
     "labels/pca": _projection,
     "labels/lsa": _projection,
@@ -868,7 +969,7 @@ class Learner:
 
     learner is the name of a learner (see: metriclab learn --help), or load a file of a saved one.
     save names a file for the learner, written when close is called or the with statement ends,
-    also by an exception. state_every = n adds "state" to every n-th answer. Answers are dicts.
+    also by an exception; save_every = n also writes it after every n-th line that is learned from. state_every = n adds "state" to every n-th answer. Answers are dicts.
     RefusedLine tells of a line that was refused: nothing was learned from it, and the learner goes
     on. CommandError tells that the process has ended. A Learner is for one thread at a time.
     """
@@ -882,12 +983,13 @@ class Learner:
         objects: Optional[int] = None,
         load: Union[str, "os.PathLike[str]", None] = None,
         save: Union[str, "os.PathLike[str]", None] = None,
+        save_every: Optional[int] = None,
         state_every: Optional[int] = None,
         max_line: Optional[int] = None,
         command: Optional[str] = None,
     ):
         args = [_command(command), "learn", "--skip-bad", *_params(params)]
-        for flag, value in (("learner", learner), ("dim", dim), ("objects", objects), ("load", load), ("save", save), ("state-every", state_every), ("max-line", max_line)):
+        for flag, value in (("learner", learner), ("dim", dim), ("objects", objects), ("load", load), ("save", save), ("save-every", save_every), ("state-every", state_every), ("max-line", max_line)):
             if value is not None:
                 args += [f"--{flag}={os.fspath(value) if hasattr(value, '__fspath__') else value}"]
         self._saves = save is not None

@@ -214,6 +214,56 @@ class Files(Same):
             with self.subTest(one_hot=bad), self.assertRaises(metriclab.FormatError):
                 load(seal("model", good["params"], state))
 
+    def test_vectors(self):
+        rng = np.random.default_rng(5)
+        x = rng.normal(size=(30, 6)).astype(np.float32)
+        np.save(path("x.npy"), x)
+        with open(path("pairs.csv"), "w") as f:
+            f.write("".join(f"{i},{j},{1 if i % 3 == j % 3 else -1}\n" for i in range(30) for j in range(i)))
+        with open(path("triplets.csv"), "w") as f:
+            f.write("".join(f"{i},{(i + 3) % 30},{(i + 4) % 30}\n" for i in range(30)))
+        for flags in (["--pairs=pairs.csv", "--learner=itml", "--unit"], ["--pairs=pairs.csv", "--learner=iplr", "--param=k=2", "--no-standardise"],
+                      ["--pairs=pairs.csv", "--learner=lego", "--passes=2", "--rank=3"], ["--triplets=triplets.csv", "--learner=itml"]):
+            with self.subTest(flags=flags):
+                run("fit", f"--vectors={path('x.npy')}", f"--out={path('v.json')}", *(re.sub("=(pairs|triplets).csv", lambda m: "=" + path(m.group(1) + ".csv"), f) for f in flags))
+                run("transform", f"--vectors={path('x.npy')}", f"--model={path('v.json')}", f"--npy={path('z.npy')}")
+                m, z = metriclab.load(path("v.json")), np.load(path("z.npy"))
+                self.same(m.transform(x), z, 1e-6)  # the command writes float32 here
+                self.assertEqual((m.width, m.dim, m.unit), (z.shape[1], 6, "--unit" in flags))
+                self.assertEqual(m.threshold is None, "--triplets=triplets.csv" in flags)
+                told = run("neighbours", f"--vectors={path('x.npy')}", f"--model={path('v.json')}", "--rows=7", "--k=3").splitlines()[1:]
+                d, index = m.neighbours(x, x[7:8], k=4)
+                self.assertEqual([int(line.split(",")[2]) for line in told], index[0, 1:].tolist())
+                self.same([float(line.split(",")[3]) for line in told], d[0, 1:], 1e-9)
+        with open(path("v.json")) as f:
+            good = json.load(f)
+        for change in ({"scale": 0}, {"triplets": 0}, {"similar": 1}, {"threshold": -1}, {"metric": 3}):
+            with self.subTest(state=change), self.assertRaises(metriclab.FormatError):
+                load(seal("model/vectors", good["params"], {**good["state"], **change}))
+
+    def test_objects(self):
+        rng = random.Random(6)
+        with open(path("t.csv"), "w") as f:
+            for _ in range(300):
+                a, b, c = rng.sample(range(12), 3)
+                near, far = (b, c) if abs(a - b) < abs(a - c) else (c, b)
+                f.write(f"o{a},o{near},o{far}\n")
+        run("fit", f"--triplets={path('t.csv')}", "--learner=ste", f"--out={path('o.json')}", f"--coordinates={path('c.npy')}", "--dim=3")
+        o = metriclab.load(path("o.json"))
+        self.assertEqual((o.learner, sorted(o.names)), ("ste", sorted(f"o{i}" for i in range(12))))
+        self.same(o.coordinates(3), np.load(path("c.npy")), 1e-9)
+        whole = o.coordinates(12)
+        self.same(o.distances(), np.sqrt(((whole[:, None] - whole[None]) ** 2).sum(2)), 1e-6)  # roots of eigenvalues near 0
+        d = o.distances(squared=True)
+        self.assertLess(d[o.index("o0"), o.index("o1")], d[o.index("o0"), o.index("o11")])
+        with self.assertRaisesRegex(metriclab.MetricLabError, "no object is called"):
+            o.index("x")
+        with open(path("o.json")) as f:
+            good = json.load(f)
+        for change in ({"names": good["state"]["names"][:2]}, {"names": ["o"] * 12}, {"kernel": ""}, {"kernel": [1]}):
+            with self.subTest(state=change), self.assertRaises(metriclab.FormatError):
+                load(seal("model/triplets", good["params"], {**good["state"], **change}))
+
     def learned_kernel(self, m, x, y):
         """kernel-itml of rows has no coordinates; that of their kernel matrix writes the learned kernel."""
         p = m.prepare(x)
@@ -499,6 +549,15 @@ class Learn(Same):
         with metriclab.Learner(load=pathlib.Path(path("pola.json"))) as learner:
             self.assertGreater(learner.pair([0, 1], [2, 1])["sqdist"], 0)
         self.assertGreater(metriclab.load(path("pola.json")).distances([[0, 1]], [[2, 1]])[0, 0], 0)
+
+    def test_saved_meanwhile(self):
+        with metriclab.Learner("pola", save=path("every.json"), save_every=2) as learner:
+            for k in range(3):
+                learner.pair([0, 1], [2, 1 + k], label=-1)
+            deadline = time.time() + 30  # the file is written beside the answers
+            while not os.path.exists(path("every.json")) and time.time() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(metriclab.load(path("every.json")).dim, 2)
 
     def test_refused_lines(self):
         with metriclab.Learner("pola", save=path("r.json")) as learner:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ func (a *app) evaluateCommand() *cobra.Command {
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy --pairs PAIRS.csv --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -57,17 +58,12 @@ compare with it: no answer to a question is seen while another is tested. A coin
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
 				return err
 			}
-			if triplets, err := compared.given(c); err != nil || triplets {
-				if err != nil {
-					return err
-				}
-				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
-			}
 			for _, k := range ks {
 				if k < 1 {
 					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
 				}
 			}
+			v.triplets = &compared.triplets
 			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
 				if err != nil {
 					return err
@@ -83,6 +79,12 @@ compare with it: no answer to a question is seen while another is tested. A coin
 					return usageError{fmt.Errorf("flag --test-share: %v is not allowed, want more than 0 and less than 1", share)}
 				}
 				return a.evaluateVectors(c, &f, &v, plan, asJSON)
+			}
+			if triplets, err := compared.given(c); err != nil || triplets {
+				if err != nil {
+					return err
+				}
+				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
 			}
 			if f.pairs.file != "" {
 				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
@@ -300,7 +302,7 @@ type evaluatedScore struct {
 }
 
 func meanJSON(s judge.Summary) evaluatedMean {
-	if !s.HasInterval {
+	if !s.HasInterval || math.IsNaN(s.Half) {
 		return evaluatedMean{Mean: s.Mean}
 	}
 	return evaluatedMean{s.Mean, new(s.Half)}

@@ -78,15 +78,17 @@ func (a *app) fitCommand() *cobra.Command {
 	var v vectorFlags
 	var compared tripletFlags
 	c := &cobra.Command{
-		Use:   "fit {DATA.csv [--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN] | DATA.svm | --vectors X.npy --pairs PAIRS.csv | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
+		Use:   "fit {DATA.csv [--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN] | DATA.svm | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
 		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
 			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
 			"\n\nWith --vectors, " + namesOf(model.VectorLearners()) + ", of which this one has other parameters:\n\n" + learnerList(linkLearners()) +
+			"\n\nWith --vectors and --triplets:\n\n" + learnerList(model.VectorTripletLearners()) +
 			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()) +
 			"\n\nWith --triplets:\n\n" + learnerList(model.TripletLearners()),
 		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
+			v.triplets = &compared.triplets
 			if given, err := v.given(c, tableFlags...); err != nil || given {
 				if err != nil {
 					return err

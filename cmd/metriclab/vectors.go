@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +33,8 @@ pairs is 5; --no-standardise leaves them as they are. With --unit each is divide
 length first, as cosine similarity does. --rank k keeps the k directions of the metric
 with the largest eigenvalues, and prints the share of the trace that is lost.
 
+In place of pairs, --triplets takes comparisons "a is more like near than like far".
+
   metriclab fit --vectors X.npy --pairs feedback.csv --learner itml --out m.json
   metriclab transform --model m.json --vectors X.npy --npy Y.npy
 
@@ -49,14 +50,22 @@ a dissimilar one; the error, the share of pairs on the wrong side of the thresho
 is best on the training pairs; and the recall at --k (one number, by default 10): of the
 held-out items similar to one, the share among its k nearest held-out items.
 
-  metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit`
+  metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit
+
+With --triplets it prints the share of comparisons of three held-out items that each
+distance contradicts.`
 
 // vectorFlags are the flags on a file of vectors.
 type vectorFlags struct {
 	vectors, ids string
 	rank         int
 	unit         bool
+	// triplets is the file of --triplets, a flag that is not for vectors alone.
+	triplets *string
 }
+
+// compared reports whether the feedback is relative comparisons.
+func (v *vectorFlags) compared() bool { return v.triplets != nil && *v.triplets != "" }
 
 // add adds the flags that name vectors.
 func (v *vectorFlags) add(c *cobra.Command) {
@@ -97,6 +106,9 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 	if v.vectors == "" {
 		return false, usageError{errors.New("flag --vectors: no file given")}
 	}
+	if changed("triplets") && !v.compared() {
+		return false, usageError{errors.New("flag --triplets: no file given")}
+	}
 	if changed("ids") && v.ids == "" {
 		return false, usageError{errors.New("flag --ids: no file given")}
 	}
@@ -104,16 +116,23 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 }
 
 // tableFlags are those of fit and evaluate that are for tables and Gram matrices.
-var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "triplets", "objects", "dim", "coordinates")
+var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates")
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
 	fail := func(err error) (model.VectorRecipe, error) { return model.VectorRecipe{}, usageError{err} }
-	if f.learner == "" {
-		return fail(fmt.Errorf("flag --learner: none given, want %s", namesOf(model.VectorLearners())))
+	learners := model.VectorLearners()
+	if v.compared() {
+		learners = model.VectorTripletLearners()
 	}
-	if f.pairs.file == "" {
-		return fail(errors.New("flag --pairs: no file given, want one with pairs of vectors and their labels"))
+	if f.learner == "" {
+		return fail(fmt.Errorf("flag --learner: none given, want %s", namesOf(learners)))
+	}
+	switch {
+	case f.pairs.file == "" && !v.compared():
+		return fail(errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons"))
+	case f.pairs.file != "" && v.compared() || v.compared() && c.Flags().Changed("pairs"):
+		return fail(errors.New("flag --pairs: not together with --triplets"))
 	}
 	if err := atLeastOne(c, "passes", f.passes, "rank", v.rank); err != nil {
 		return model.VectorRecipe{}, err
@@ -122,7 +141,7 @@ func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorReci
 	if err != nil {
 		return fail(err)
 	}
-	r, err := model.VectorRecipe{Learner: f.learner, Params: params, Passes: f.passes, Rank: v.rank, Unit: v.unit, Raw: f.raw}.Resolved()
+	r, err := model.VectorRecipe{Learner: f.learner, Params: params, Triplets: v.compared(), Passes: f.passes, Rank: v.rank, Unit: v.unit, Raw: f.raw}.Resolved()
 	if err != nil {
 		return fail(err)
 	}
@@ -153,6 +172,11 @@ func (a *app) readPairs(ctx context.Context, path string, o feedback.Objects) (*
 	return readTold(ctx, a, path, func(r io.Reader) (*feedback.Pairs, error) { return feedback.ReadPairs(r, path, o) })
 }
 
+// readCompared reads relative comparisons of vectors.
+func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects) (*feedback.Triplets, error) {
+	return readTold(ctx, a, path, func(r io.Reader) (*feedback.Triplets, error) { return feedback.ReadTripletsOf(r, path, o) })
+}
+
 // fitVectors is fit on vectors.
 func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *vectorFlags) error {
 	recipe, err := v.recipe(c, f)
@@ -162,7 +186,11 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 	if c.Flags().Changed("seed") {
 		return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s; some learners have a parameter seed", recipe.Learner)}
 	}
-	if err := out.check(c, v.vectors, v.ids, f.pairs.file); err != nil {
+	given := f.pairs.file
+	if v.compared() {
+		given = *v.triplets
+	}
+	if err := out.check(c, v.vectors, v.ids, given); err != nil {
 		return err
 	}
 	ctx := c.Context()
@@ -176,7 +204,15 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 		counted = work{noun: "iteration", capped: true}
 	}
 	progress, done := a.meter(ctx, counted)
+	var compared *feedback.Triplets
 	m, err := atOnce(ctx, func() (*model.Vectors, error) {
+		if v.compared() {
+			var err error
+			if compared, err = a.readCompared(ctx, given, in.Objects); err != nil {
+				return nil, err
+			}
+			return model.FitVectorTriplets(ctx, in.File, compared.List, recipe, progress)
+		}
 		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
 		if err != nil {
 			return nil, err
@@ -190,7 +226,29 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 	if err := out.writeVectors(m); err != nil {
 		return err
 	}
+	if compared != nil {
+		return a.printCompared(in.File, m, compared, out.model)
+	}
 	return a.printVectors(in.File, m, out.model)
+}
+
+// printCompared says what was fitted to relative comparisons.
+func (a *app) printCompared(f *vectors.File, m *model.Vectors, set *feedback.Triplets, path string) error {
+	r, rep := m.Recipe(), m.Report()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s; %s of %d of them\n", aboutFile(f), plural.Of(rep.Triplets, "comparison"), rep.Items)
+	if set.Degenerate > 0 {
+		fmt.Fprintf(&b, "dropped, since their vectors are not distinct: %s\n", plural.Of(set.Degenerate, "comparison"))
+	}
+	fmt.Fprintf(&b, "%s\n", describeVectors(r))
+	printStatus(&b, rep.Status)
+	if r.Rank > 0 {
+		fmt.Fprintf(&b, "rank %d: %.3g %% of the trace is lost\n", m.Rows(), 100*rep.Lost)
+	}
+	fmt.Fprintf(&b, "the metric contradicts %.1f %% of the comparisons of the fit\n", 100*float64(rep.Contradicted)/float64(rep.Triplets))
+	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", plural.Of(m.Rows(), "dimension"), path)
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
 }
 
 // writeVectors writes the files of a model of vectors.
@@ -231,7 +289,11 @@ func linkLearners() []catalog.Entry {
 // describeVectors says what is learned of vectors, and how.
 func describeVectors(r model.VectorRecipe) string {
 	s := r.Learner
-	for _, e := range model.VectorLearners() {
+	learners := model.VectorLearners()
+	if r.Triplets {
+		learners = model.VectorTripletLearners()
+	}
+	for _, e := range learners {
 		if e.Name != r.Learner {
 			continue
 		}
@@ -361,6 +423,23 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 	defer in.File.Close()
 	progress, done := a.meter(ctx, work{noun: "split"})
 	p.Progress = progress
+	if v.compared() {
+		e, err := atOnce(ctx, func() (*model.VectorTripletEvaluation, error) {
+			set, err := a.readCompared(ctx, *v.triplets, in.Objects)
+			if err != nil {
+				return nil, err
+			}
+			return model.EvaluateVectorTriplets(ctx, in.File, set.List, recipe, p)
+		})
+		done()
+		if err != nil {
+			return tableError(err)
+		}
+		if asJSON {
+			return a.printJSON(comparedVectorsJSON(in.File, e))
+		}
+		return a.printComparedEvaluation(in.File, e)
+	}
 	e, err := atOnce(ctx, func() (*model.VectorEvaluation, error) {
 		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
 		if err != nil {
@@ -400,6 +479,77 @@ func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) 
 	}
 	_, err := fmt.Fprintln(a.out, vectorVerdict(e))
 	return err
+}
+
+func (a *app) printComparedEvaluation(f *vectors.File, e *model.VectorTripletEvaluation) error {
+	fmt.Fprintf(a.out, "%s; %s of %d of them\n%s\n", aboutFile(f), plural.Of(e.Triplets, "comparison"), e.Items, describeVectors(e.Recipe))
+	fmt.Fprintf(a.out, "%s, %.3g %% of the items held out, seed %d; on average %.0f comparisons to learn from, %.0f held out, %.0f across dropped\n\n",
+		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
+	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "distance\ttriplet error in %, 95 % interval")
+	name := e.Recipe.Learner
+	for _, s := range []struct {
+		name  string
+		score model.VectorTripletScore
+	}{{"Euclidean", e.Euclidean}, {"cosine", e.Cosine}, {name, e.Learner}, {name + " minus Euclidean", e.OverEuclidean}, {name + " minus cosine", e.OverCosine}} {
+		fmt.Fprintf(w, "%s\t%s\n", s.name, interval(s.score.Summary))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	for _, n := range e.Notes {
+		fmt.Fprintf(a.out, "Note: %s.\n", n)
+	}
+	_, err := fmt.Fprintln(a.out, comparedVerdict(e))
+	return err
+}
+
+// comparedVerdict says what the intervals of the differences say.
+func comparedVerdict(e *model.VectorTripletEvaluation) string {
+	euclidean, cosine := e.OverEuclidean.Summary, e.OverCosine.Summary
+	name := e.Recipe.Learner
+	switch {
+	case !euclidean.HasInterval:
+		return "Too few splits to compare."
+	case euclidean.Side() == judge.For || cosine.Side() == judge.For:
+		return fmt.Sprintf("%s is worse than a distance without learning: an interval of the difference in error is above zero.", name)
+	case euclidean.Side() == judge.Against && cosine.Side() == judge.Against:
+		return fmt.Sprintf("%s predicts comparisons of held-out items better than Euclidean and cosine: both intervals of the difference in error are below zero.", name)
+	}
+	return "These comparisons do not tell whether learning helps: an interval of the difference in error contains zero."
+}
+
+// comparedVectors is the JSON of evaluate on relative comparisons of vectors. Errors are shares.
+type comparedVectors struct {
+	Vectors       string             `json:"vectors"`
+	Items         int                `json:"items"`
+	Triplets      int                `json:"triplets"`
+	Recipe        model.VectorRecipe `json:"recipe"`
+	TestShare     float64            `json:"test_share"`
+	Seed          uint64             `json:"seed"`
+	Train         []int              `json:"train_triplets"`
+	Test          []int              `json:"test_triplets"`
+	Dropped       []int              `json:"dropped_triplets"`
+	Level         float64            `json:"level"`
+	Learner       evaluatedSplits    `json:"learner"`
+	Euclidean     evaluatedSplits    `json:"euclidean"`
+	Cosine        evaluatedSplits    `json:"cosine"`
+	OverEuclidean evaluatedSplits    `json:"minus_euclidean"`
+	OverCosine    evaluatedSplits    `json:"minus_cosine"`
+	Notes         []string           `json:"notes"`
+	Verdict       string             `json:"verdict"`
+	IntervalFrom  string             `json:"interval"`
+}
+
+func comparedVectorsJSON(f *vectors.File, e *model.VectorTripletEvaluation) comparedVectors {
+	score := func(s model.VectorTripletScore) evaluatedSplits { return evaluatedSplits{meanJSON(s.Summary), s.Error} }
+	return comparedVectors{
+		Vectors: filepath.Base(f.Name()), Items: e.Items, Triplets: e.Triplets, Recipe: e.Recipe, TestShare: e.Plan.Share, Seed: e.Plan.Seed,
+		Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
+		Learner: score(e.Learner), Euclidean: score(e.Euclidean), Cosine: score(e.Cosine), OverEuclidean: score(e.OverEuclidean), OverCosine: score(e.OverCosine),
+		Notes: append([]string{}, e.Notes...), Verdict: comparedVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+	}
 }
 
 func average(counts []int) float64 {
@@ -471,13 +621,7 @@ type evaluatedSplits struct {
 }
 
 func vectorsJSON(f *vectors.File, e *model.VectorEvaluation) evaluatedVectors {
-	splits := func(s judge.Summary, values []float64) evaluatedSplits {
-		out := evaluatedSplits{evaluatedMean{Mean: s.Mean}, values}
-		if s.HasInterval && !math.IsNaN(s.Half) {
-			out.Half = new(s.Half)
-		}
-		return out
-	}
+	splits := func(s judge.Summary, values []float64) evaluatedSplits { return evaluatedSplits{meanJSON(s), values} }
 	score := func(s *model.VectorScore) evaluatedVector {
 		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
 	}

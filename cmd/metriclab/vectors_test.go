@@ -47,7 +47,15 @@ func inVectors(t *testing.T) {
 		named += fmt.Sprintf("item-%d,item-%d,%d\n", i, j, label)
 		jsonl += fmt.Sprintf(`{"a":"item-%d","b":"item-%d","label":%d}`+"\n", i, j, label)
 	}
+	triplets, namedTriplets := "a,near,far\n", `{"a":"item-4","near":"item-4","far":"item-5"}`+"\n"
+	for k := range 300 {
+		i := k * 13 % n
+		near, far := (i+3*(k%5+1))%n, (i+3*(k%7)+1+k%2)%n
+		triplets += fmt.Sprintf("%d,%d,%d\n", i, near, far)
+		namedTriplets += fmt.Sprintf(`{"a":"item-%d","near":"item-%d","far":"item-%d"}`+"\n", i, near, far)
+	}
 	for name, text := range map[string]string{
+		"t3.csv": triplets, "t3.jsonl": namedTriplets, "t3far.csv": "0,1,60\n", "t3same.csv": "0,1,1\n", "t3few.csv": "0,1,2\n",
 		"f.csv": csv, "named.csv": named, "f.jsonl": jsonl, "ids.txt": ids.String(), "short.txt": "item-0\nitem-1\n", "twice.txt": "a\na\n",
 		"far.csv": "0,1,1\n0,60,-1\n", "self.csv": "0,1,1\n2,2,-1\n", "labels.csv": "0,1,1\n0,2,0\n", "empty.csv": "", "one.csv": "0,3,1\n", "bad.npy": "1,2\n",
 	} {
@@ -80,7 +88,13 @@ func TestGoldenVectors(t *testing.T) {
 		fit + "--pairs f.csv --learner rca --param ridge=0.1",
 		evaluate + "--learner itml --unit --repeats 3 --k 5 --test-share 0.5 --seed 2 --json",
 		"neighbours --vectors X.npy --ids ids.txt --model m.json --rows item-3,item-59 --k 2", "neighbours --vectors X.npy --model m.json --rows 3 --k 2 --out near.csv",
+		fit + "--triplets t3.csv --learner itml", "transform --model m.json --vectors X.npy --npy Y3d.npy", "neighbours --vectors X.npy --model m.json --rows 3 --k 2",
+		fit + "--triplets t3.jsonl --ids ids.txt --learner itml --param c=10 --rank 1 --unit", "evaluate --vectors X.npy --triplets t3.csv --learner itml",
+		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2 --json",
 		// errors
+		fit + "--triplets t3.csv", fit + "--triplets t3.csv --learner lego", fit + "--triplets t3.csv --pairs f.csv --learner itml", fit + "--triplets t3.csv --learner itml --passes 2", fit + "--triplets t3far.csv --learner itml",
+		fit + "--triplets t3same.csv --learner itml", fit + "--triplets t3.csv --ids ids.txt --learner itml", fit + "--triplets= --learner itml", fit + "--triplets t3.csv --learner itml --param margin=0", fit + "--triplets t3.csv --learner itml --dim 2",
+		"evaluate --vectors X.npy --triplets t3few.csv --learner itml", "fit --vectors X.npy --triplets t3.csv --learner itml --out t3.csv",
 		"neighbours --vectors X.npy --model m.json", "neighbours --vectors X.npy --model m.json --rows 3 --queries X.npy", "neighbours --vectors X.npy --model m.json --rows 60",
 		"neighbours --vectors X.npy --model m.json --rows 0 --k 60", "neighbours --vectors X.npy --model m.json --queries M.npy --k 0", "neighbours --vectors X.npy --model m.json --rows 0 --out X.npy",
 		"neighbours --vectors X.npy --model m.json --queries bad.npy", "neighbours --vectors X.npy --model m.json --rows 0 --train t.csv", "neighbours t.csv --train t.csv --model m.json --rows 0",

@@ -44,7 +44,7 @@ func ReadTriplets(r io.Reader, name string, objects int) (*Triplets, error) {
 	if objects != 0 && (objects < 3 || objects > MaxObjects) {
 		return nil, fmt.Errorf("feedback: objects: %d is not allowed, want 3 to %d", objects, MaxObjects)
 	}
-	t := &table{name: name, columns: [3][]string{{"a", "anchor"}, {"near", "positive"}, {"far", "negative"}}, number: -1}
+	t := &table{name: name, columns: tripletColumns, number: -1}
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -72,6 +72,66 @@ func ReadTriplets(r io.Reader, name string, objects int) (*Triplets, error) {
 	}
 	return out, nil
 }
+
+// ReadTripletsOf is ReadTriplets of objects that are known: a cell is the number of an object, or its name if o has names.
+// Of o.Names those of the result are none: objects are numbers. It panics if o has no object, or two have one name.
+func ReadTripletsOf(r io.Reader, name string, o Objects) (*Triplets, error) {
+	find, err := o.Finder()
+	if err != nil {
+		panic("feedback: ReadTripletsOf: " + err.Error())
+	}
+	t := &table{name: name, columns: tripletColumns, number: -1}
+	raw, err := t.load(r)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(raw, []byte(matMagic)) || voted(raw) {
+		return nil, fmt.Errorf("feedback: %s: the form of a published set is not allowed here, want CSV, JSON lines or .npy", name)
+	}
+	out := &Triplets{Name: name, Objects: max(o.Count, len(o.Names))}
+	first := true
+	err = t.each(raw, func(r row) error {
+		var at [3]int
+		known := 0
+		var bad error
+		for c, cell := range r.cells {
+			i, err := find(cell)
+			if err == nil {
+				at[c] = i
+				known++
+			} else if bad == nil {
+				bad = t.bad(r.line, t.columns[c][0], err)
+			}
+		}
+		if header := first && known == 0 && !slices.ContainsFunc(r.cells[:], isWhole); bad != nil && !header {
+			return bad
+		} else if header {
+			first = false
+			return nil
+		}
+		first = false
+		out.Read++
+		answer := metric.Triplet{A: at[0], Near: at[1], Far: at[2]}
+		if answer.Degenerate() {
+			out.Degenerate++
+			return nil
+		}
+		out.List = append(out.List, answer)
+		return t.room(len(out.List), linkBytes)
+	})
+	if err == nil && len(out.List) == 0 {
+		err = fmt.Errorf("feedback: %s: no triplet of three distinct objects, of %d, want at least one", name, out.Read)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func isWhole(cell string) bool { _, ok := whole(cell); return ok }
+
+// tripletColumns are the names of the columns of triplets.
+var tripletColumns = [3][]string{{"a", "anchor"}, {"near", "positive"}, {"far", "negative"}}
 
 // voted tells whether a file is one JSON object with answers.
 func voted(raw []byte) bool {

@@ -40,6 +40,8 @@ type VectorRecipe struct {
 	Learner string `json:"learner"`
 	// Params are its parameters as text; those not given have their defaults.
 	Params map[string]string `json:"params"`
+	// Triplets says that the feedback is relative comparisons in place of pairs: the learner is one of VectorTripletLearners.
+	Triplets bool `json:"triplets,omitempty"`
 	// Passes is how often an online learner sees the pairs, in their order, at most MaxPasses; 0 means 1. It must be 0 for others.
 	Passes int `json:"passes,omitempty"`
 	// Rank is the number of directions that are kept of the metric, those of the largest eigenvalues; 0 means all.
@@ -74,9 +76,29 @@ func VectorLearners() []catalog.Entry {
 	return out
 }
 
-func vectorNames() string {
+// VectorTripletLearners returns the learners that a VectorRecipe with Triplets can name: those of the catalog that learn a linear map of vectors from
+// relative comparisons of them.
+func VectorTripletLearners() []catalog.Entry {
+	var out []catalog.Entry
+	for _, e := range catalog.All() {
+		if e.FitRowTriplets != nil {
+			out = append(out, e.OfRowTriplets())
+		}
+	}
+	return out
+}
+
+// learners are those that the recipe can name, and what they learn from.
+func (r VectorRecipe) learners() (entries []catalog.Entry, from string) {
+	if r.Triplets {
+		return VectorTripletLearners(), "relative comparisons"
+	}
+	return VectorLearners(), "pairs"
+}
+
+func namesOf(entries []catalog.Entry) string {
 	var names []string
-	for _, e := range VectorLearners() {
+	for _, e := range entries {
 		names = append(names, e.Name)
 	}
 	return strings.Join(names, ", ")
@@ -93,10 +115,11 @@ func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, er
 	fail := func(format string, args ...any) (VectorRecipe, catalog.Entry, catalog.Values, error) {
 		return VectorRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed(format, args...)
 	}
-	e, unknown := catalog.FindIn(VectorLearners(), r.Learner)
+	entries, from := r.learners()
+	e, unknown := catalog.FindIn(entries, r.Learner)
 	if unknown != nil {
 		if e, err := catalog.FindIn(Learners(), r.Learner); err == nil {
-			return fail("learner %s does not learn a linear map of vectors from pairs of them, want one of %s", e.Name, vectorNames())
+			return fail("learner %s does not learn a linear map of vectors from %s of them, want one of %s", e.Name, from, namesOf(entries))
 		}
 		return fail("%w", unknown)
 	}
@@ -106,10 +129,10 @@ func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, er
 		return fail("%w", err)
 	}
 	r.Params = withDefaults(e, r.Params)
-	online := e.NewPair != nil
+	online := e.NewPair != nil && !r.Triplets
 	switch {
 	case !online && r.Passes != 0:
-		return fail("passes: %d does not apply to %s, which learns from all pairs at once", r.Passes, e.Name)
+		return fail("passes: %d does not apply to %s, which learns from all %s at once", r.Passes, e.Name, from)
 	case r.Passes < 0 || r.Passes > MaxPasses:
 		return fail("passes: %d is not allowed, want 1 to %d", r.Passes, MaxPasses)
 	case r.Rank < 0:
@@ -121,7 +144,14 @@ func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, er
 	return r, e, values, nil
 }
 
-// Vectors is a metric of vectors without columns, learned from pairs of them. It is immutable and safe for concurrent use.
+func (r VectorRecipe) ofPairs() (VectorRecipe, catalog.Entry, catalog.Values, error) {
+	if r.Triplets {
+		return r, catalog.Entry{}, catalog.Values{}, notAllowed("recipe: it is for relative comparisons, want one without triplets")
+	}
+	return r.resolve()
+}
+
+// Vectors is a metric of vectors without columns, learned from pairs or relative comparisons of them. It is immutable and safe for concurrent use.
 type Vectors struct {
 	recipe    VectorRecipe
 	learner   int     // version
@@ -130,6 +160,7 @@ type Vectors struct {
 	threshold float64 // NaN if not known
 	similar   int     // training pairs
 	other     int
+	triplets  int // training comparisons
 	report    VectorReport
 }
 
@@ -140,6 +171,8 @@ type VectorReport struct {
 	Items, Similar, Dissimilar int
 	// Wrong is the number of training pairs on the wrong side of Threshold.
 	Wrong int
+	// Triplets is the number of relative comparisons, and Contradicted that of those which the metric contradicts; ties count.
+	Triplets, Contradicted int
 	// Lost is the share of the trace of M that Rank cuts off.
 	Lost float64
 }
@@ -267,7 +300,7 @@ func readNamed(f *vectors.File, links []metric.Link) (*namedPairs, error) {
 // It returns an error if the recipe is not allowed (see VectorRecipe.Resolved), if there is no pair, or one names a row that is not
 // there, and if what is read does not fit limits.Memory. So it does the errors of the file and of the learner, and one that wraps ctx's.
 func FitVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p Progress) (*Vectors, error) {
-	r, e, v, err := r.resolve()
+	r, e, v, err := r.ofPairs()
 	if err != nil {
 		return nil, err
 	}
@@ -305,12 +338,8 @@ func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.
 	}
 	m.other = len(links) - m.similar
 	m.report.Similar, m.report.Dissimilar = m.similar, m.other
-	if math.IsInf(mean, 0) || math.IsNaN(mean) {
-		return nil, errors.New("model: squared distances of pairs overflow: scale the vectors down")
-	}
-	if s := math.Sqrt(pairSquare / mean); !r.Raw && mean > 0 && s > 0 && s <= math.MaxFloat64 {
-		m.scale = s
-		x.Scale(s, x)
+	if err := m.rescale(x, mean); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -532,9 +561,10 @@ type vectorState struct {
 	Version    int             `json:"version"`
 	Learner    int             `json:"learner_version"`
 	Scale      float64         `json:"scale"`
-	Threshold  float64         `json:"threshold"`
+	Threshold  float64         `json:"threshold"` // 0 of comparisons, which give none
 	Similar    int             `json:"similar"`
 	Dissimilar int             `json:"dissimilar"`
+	Triplets   int             `json:"triplets,omitempty"`
 	Metric     json.RawMessage `json:"metric"` // a file of its own kind
 }
 
@@ -548,7 +578,11 @@ func (m *Vectors) Save(w io.Writer) error {
 	if err := m.metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	return persist.Write(w, VectorsKind, m.recipe, vectorState{VectorVersion, m.learner, m.scale, m.threshold, m.similar, m.other, inner.Bytes()})
+	threshold := m.threshold
+	if m.recipe.Triplets {
+		threshold = 0
+	}
+	return persist.Write(w, VectorsKind, m.recipe, vectorState{VectorVersion, m.learner, m.scale, threshold, m.similar, m.other, m.triplets, inner.Bytes()})
 }
 
 // LoadVectors reads a model that Save wrote, or another file with a metric that is a linear map of vectors as they are: a saved metric, or the state of an
@@ -601,7 +635,7 @@ func loadVectors(raw []byte) (*Vectors, error) {
 	default:
 		return damaged("metric: a %T is not allowed", learned)
 	}
-	m.learner, m.scale, m.threshold, m.similar, m.other, m.metric = s.Learner, s.Scale, s.Threshold, s.Similar, s.Dissimilar, learned.(embedder)
+	m.learner, m.scale, m.threshold, m.similar, m.other, m.triplets, m.metric = s.Learner, s.Scale, s.Threshold, s.Similar, s.Dissimilar, s.Triplets, learned.(embedder)
 	switch {
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Passes < 0 || m.recipe.Passes > MaxPasses || m.recipe.Rank < 0 || m.recipe.Rank > m.metric.Dim():
 		return damaged("recipe %+v is not complete", m.recipe)
@@ -609,8 +643,13 @@ func loadVectors(raw []byte) (*Vectors, error) {
 		return damaged("scale %v", m.scale)
 	case !(m.threshold >= 0):
 		return damaged("threshold %v, want at least 0", m.threshold)
+	case (m.triplets > 0) != m.recipe.Triplets || m.recipe.Triplets && m.similar+m.other > 0:
+		return damaged("%d comparisons and %d pairs, of a recipe that learns from %s", m.triplets, m.similar+m.other, map[bool]string{true: "comparisons", false: "pairs"}[m.recipe.Triplets])
 	case m.similar < 0 || m.other < 0 || m.learner < 0 || s.Version < 0 || s.Version > VectorVersion:
 		return damaged("%d similar and %d dissimilar pairs, versions %d and %d", m.similar, m.other, m.learner, s.Version)
+	}
+	if m.recipe.Triplets {
+		m.threshold = math.NaN()
 	}
 	return m, nil
 }

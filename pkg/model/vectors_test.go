@@ -341,7 +341,7 @@ func TestLoadVectorsDamaged(t *testing.T) {
 	if err := metric.Identity(3).Save(&inner); err != nil {
 		t.Fatal(err)
 	}
-	good := vectorState{VectorVersion, 1, 2, 1, 3, 4, inner.Bytes()}
+	good := vectorState{VectorVersion, 1, 2, 1, 3, 4, 0, inner.Bytes()}
 	for name, change := range map[string]func(*VectorRecipe, *vectorState){
 		"learner":   func(r *VectorRecipe, _ *vectorState) { r.Learner = "" },
 		"params":    func(r *VectorRecipe, _ *vectorState) { r.Params = nil },

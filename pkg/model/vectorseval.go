@@ -87,7 +87,7 @@ type VectorEvaluation struct {
 // It returns the errors of FitVectors, naming the split; an *OptionError for a plan that is not allowed; and an error if a split has no similar or no
 // dissimilar pair on either side.
 func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p VectorPlan) (*VectorEvaluation, error) {
-	r, entry, values, err := r.resolve()
+	r, entry, values, err := r.ofPairs()
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +176,7 @@ func (n *namedPairs) part(out []bool, held bool) *namedPairs {
 		}
 		p.links = append(p.links, l)
 	}
-	if len(rows) > 0 {
-		_, d := n.x.Dims()
-		p.x = mat.NewDense(len(rows), d, nil)
-		for k, i := range rows {
-			p.x.SetRow(k, n.x.RawRowView(i))
-		}
-	}
+	p.x = rowsOf(n.x, rows)
 	return p
 }
 

@@ -178,6 +178,11 @@ type Entry struct {
 	LinkParams []Param
 	// FitLowRankLinks learns from the rows of x and links between them, as FitLinks does, where FitLowRank takes classes. See OfLinks.
 	FitLowRankLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (LowRankResult, error)
+	// RowTripletParams are the parameters of FitRowTriplets.
+	RowTripletParams []Param
+	// FitRowTriplets learns from the rows of x and relative comparisons of them, as FitLinks does. The distance is a
+	// *metric.Mahalanobis or a *metric.LowRank. See OfRowTriplets.
+	FitRowTriplets func(ctx context.Context, x mat.Matrix, ts []metric.Triplet, v Values, p Progress) (learners.Result, LearnedDistance, error)
 	// FitTriplets learns the kernel of objects, numbered from 0 to objects−1, from relative comparisons, as FitLinks does.
 	FitTriplets func(ctx context.Context, objects int, ts []metric.Triplet, v Values, p Progress) (TripletResult, error)
 	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
@@ -206,6 +211,14 @@ func (e Entry) OfGram() Entry {
 func (e Entry) OfLinks() Entry {
 	if e.LinkParams != nil {
 		e.Params = e.LinkParams
+	}
+	return e
+}
+
+// OfRowTriplets returns e with the parameters of FitRowTriplets.
+func (e Entry) OfRowTriplets() Entry {
+	if e.RowTripletParams != nil {
+		e.Params = e.RowTripletParams
 	}
 	return e
 }

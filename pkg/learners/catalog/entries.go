@@ -330,6 +330,24 @@ var entries = []Entry{
 			l, err := itml.Fit(ctx, x, links, p)
 			return l.MetricResult, err
 		},
+		RowTripletParams: []Param{
+			of(itml.NearerParams{}.Resolved(), "Margin", Param{Name: "margin", Doc: "by how much the farther squared distance is to exceed the nearer one"}),
+			of(itml.NearerParams{}.Resolved(), "C", Param{Name: "c", Doc: "weight of the slacks: half of it for each squared violation"}),
+			of(itml.NearerParams{}.Resolved(), "Tol", Param{Name: "tol", Doc: "stop when no comparison is violated by more than this share of the margin"}),
+			of(itml.NearerParams{}.Resolved(), "MaxCycles", Param{Name: "max-cycles", Doc: "cap on cycles over the comparisons"}),
+		},
+		FitRowTriplets: func(ctx context.Context, x mat.Matrix, ts []metric.Triplet, v Values, progress Progress) (learners.Result, LearnedDistance, error) {
+			r, err := itml.FitNearer(ctx, x, ts, itml.NearerParams{
+				Margin: v.Float("margin"), C: v.Float("c"), Tol: v.Float("tol"), MaxCycles: v.Int("max-cycles"), Progress: progress,
+			})
+			if err != nil {
+				return learners.Result{}, nil, err
+			}
+			if r.Metric != nil {
+				return r.Result, r.Metric, nil
+			}
+			return r.Result, r.Full, nil
+		},
 	},
 	underKernel(Entry{
 		Name:        "kernel-itml",

@@ -32,7 +32,7 @@ type NearerParams struct {
 	// Tol is the largest violation of a condition of optimality at the end, as a share
 	// of Margin; 0 means 0.01.
 	Tol float64 `range:"> 0"`
-	// MaxCycles is the cap on cycles over the comparisons, at least 1; 0 means 1,000.
+	// MaxCycles is the cap on cycles over the comparisons, at least 1; 0 means 10,000.
 	MaxCycles int `range:"0, or >= 1"`
 	// Progress, if not nil, is told of each cycle: Residual is the largest violation
 	// met in it, as a share of Margin, and Objective is NaN.
@@ -42,7 +42,7 @@ type NearerParams struct {
 // Resolved returns p with its defaults filled in.
 func (p NearerParams) Resolved() NearerParams {
 	p.Margin, p.C = cmp.Or(p.Margin, 1), cmp.Or(p.C, 1)
-	p.Tol, p.MaxCycles = cmp.Or(p.Tol, 1e-2), cmp.Or(p.MaxCycles, 1000)
+	p.Tol, p.MaxCycles = cmp.Or(p.Tol, 1e-2), cmp.Or(p.MaxCycles, 10_000)
 	return p
 }
 
