@@ -1,5 +1,5 @@
 // Command embeddings writes vectors and feedback for docs/guides/embeddings.md: LSA vectors of 20 Newsgroups with pairs of posts of one topic
-// and of two, and CNN features of shoes with pairs on whose likeness people agree.
+// and of two, and CNN features of shoes with pairs on whose likeness people agree, and with their comparisons.
 //
 //	go run ./cmd/metriclab data get 20news zappos
 //	go run ./internal/tools/embeddings DATA-FOLDER OUTPUT-FOLDER
@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"math/rand/v2"
 	"os"
@@ -62,6 +63,12 @@ func main() {
 		}
 	}
 	write(filepath.Join(out, "shoes"), shoes.Features, links)
+	writeLines(filepath.Join(out, "shoes-triplets.csv"), func(w io.Writer) {
+		for _, t := range shoes.Triplets {
+			fmt.Fprintf(w, "%d,%d,%d\n", t.A, t.Near, t.Far)
+		}
+	})
+	fmt.Printf("shoes-triplets.csv: %d comparisons\n", len(shoes.Triplets))
 }
 
 func write(name string, x *mat.Dense, links []metric.Link) {
@@ -69,16 +76,22 @@ func write(name string, x *mat.Dense, links []metric.Link) {
 	w := must(vectors.Create(name+".npy", n, d, true))
 	check(w.WriteRows(x.RawMatrix().Data, 0))
 	check(w.Commit())
-	f := must(os.Create(name + ".csv"))
-	b := bufio.NewWriter(f)
 	similar := 0
-	for _, l := range links {
-		fmt.Fprintf(b, "%d,%d,%d\n", l.I, l.J, l.Label)
-		similar += (int(l.Label) + 1) / 2
-	}
+	writeLines(name+".csv", func(w io.Writer) {
+		for _, l := range links {
+			fmt.Fprintf(w, "%d,%d,%d\n", l.I, l.J, l.Label)
+			similar += (int(l.Label) + 1) / 2
+		}
+	})
+	fmt.Printf("%s: %d vectors of %d numbers, %d pairs, %d similar\n", name, n, d, len(links), similar)
+}
+
+func writeLines(name string, lines func(io.Writer)) {
+	f := must(os.Create(name))
+	b := bufio.NewWriter(f)
+	lines(b)
 	check(b.Flush())
 	check(f.Close())
-	fmt.Printf("%s: %d vectors of %d numbers, %d pairs, %d similar\n", name, n, d, len(links), similar)
 }
 
 func check(err error) {

@@ -29,20 +29,19 @@ type NearerParams struct {
 	Margin float64 `range:"> 0"`
 	// C is the weight of the slacks; 0 means 1.
 	C float64 `range:"> 0"`
-	// Tol is the largest violation of a condition of optimality at the end, as a share
-	// of Margin; 0 means 0.01.
+	// Tol is the largest duality gap at the end, as a share of the objective; 0 means 0.001.
 	Tol float64 `range:"> 0"`
-	// MaxCycles is the cap on cycles over the comparisons, at least 1; 0 means 10,000.
+	// MaxCycles is the cap on cycles over the comparisons, at least 1; 0 means 100.
 	MaxCycles int `range:"0, or >= 1"`
-	// Progress, if not nil, is told of each cycle: Residual is the largest violation
-	// met in it, as a share of Margin, and Objective is NaN.
+	// Progress, if not nil, is told of each cycle: Residual is the duality gap as a share
+	// of the Objective, both as of the last cycle over all comparisons.
 	Progress func(learners.Progress)
 }
 
 // Resolved returns p with its defaults filled in.
 func (p NearerParams) Resolved() NearerParams {
 	p.Margin, p.C = cmp.Or(p.Margin, 1), cmp.Or(p.C, 1)
-	p.Tol, p.MaxCycles = cmp.Or(p.Tol, 1e-2), cmp.Or(p.MaxCycles, 10_000)
+	p.Tol, p.MaxCycles = cmp.Or(p.Tol, 1e-3), cmp.Or(p.MaxCycles, 100)
 	return p
 }
 
@@ -55,9 +54,11 @@ type NearerResult struct {
 	Full   *metric.Mahalanobis
 	// Duals holds λ ≥ 0 of each comparison, 0 for one that does not bind.
 	Duals []float64
-	// KKT is the largest violation of a condition of optimality, as a share of Margin,
-	// and Gap the duality gap: it bounds how far the objective is above its minimum.
-	KKT, Gap float64
+	// Objective is that of FitNearer, and Gap the duality gap: it bounds how far the
+	// objective is above its minimum. Residual of the Result is Gap/Objective.
+	Objective, Gap float64
+	// KKT is the largest violation of a condition of optimality, as a share of Margin.
+	KKT float64
 }
 
 // FitNearer learns the metric closest to the Euclidean one, in LogDet divergence, that
@@ -85,8 +86,9 @@ type NearerResult struct {
 // positive definite without a projection. A step costs O(d²), and its d is that of the
 // span of the differences if that is smaller.
 //
-// The fit stops when each comparison is violated by at most Tol·Margin, if λ > 0 also
-// satisfied by no more: Status is then learners.Converged, else learners.IterationCap.
+// The fit stops when the duality gap is at most Tol times the objective: Status is then
+// learners.Converged, else learners.IterationCap. Cycles over the comparisons that bind
+// come between those over all.
 //
 // FitNearer returns an error if there is no comparison, or one whose objects are not three
 // rows of x; if an entry of x is NaN or infinite, a squared distance overflows, or three d×d
@@ -184,6 +186,7 @@ type nearer struct {
 	p      NearerParams
 	lambda []float64
 	w      *mat.Dense // W, both halves
+	logDet float64    // of W⁻¹
 	steps  int        // since W was made
 
 	u, v, wu, wv []float64
@@ -220,7 +223,7 @@ func (f *nearer) stopped(i int) error {
 // remakeAfter is the number of steps over which W follows λ by updates.
 const remakeAfter = 1 << 15
 
-// run makes cycles until all conditions hold, and sets r's Iterations, Residual, KKT and Gap.
+// run makes cycles until the gap is small, and sets what r says of the answer.
 func (f *nearer) run(r *NearerResult) (learners.Status, error) {
 	all := make([]int, len(f.ts))
 	for i := range all {
@@ -232,24 +235,28 @@ func (f *nearer) run(r *NearerResult) (learners.Status, error) {
 		if err != nil {
 			return learners.NotRun, err
 		}
-		f.told(r, worst)
-		if worst <= f.p.Tol {
-			if err := f.certify(r); err != nil {
+		r.Iterations++
+		if err := f.certify(r); err != nil {
+			return learners.NotRun, err
+		}
+		f.told(r)
+		if r.Gap <= f.p.Tol*r.Objective {
+			// W has followed λ by updates: the answer is made from λ itself.
+			if err := cmp.Or(f.remake(), f.certify(r)); err != nil {
 				return learners.NotRun, err
 			}
-			if r.KKT <= f.p.Tol {
+			if r.Gap <= f.p.Tol*r.Objective {
 				return learners.Converged, nil
 			}
 		}
-		// Most comparisons do not bind after a while: cycles over the others alone
-		// are cheap.
+		// Where most comparisons do not bind, cycles over the others alone are cheap.
 		bound = bound[:0]
 		for i, l := range f.lambda {
 			if l > 0 {
 				bound = append(bound, i)
 			}
 		}
-		const least = 0.1 // of what the cycle over all has left
+		const least = 0.1 // of what the cycle over all has met
 		for range boundCycles {
 			if r.Iterations == f.p.MaxCycles || 2*len(bound) > len(f.ts) {
 				break
@@ -258,16 +265,17 @@ func (f *nearer) run(r *NearerResult) (learners.Status, error) {
 			if err != nil {
 				return learners.NotRun, err
 			}
-			f.told(r, worst)
-			if inner <= math.Max(least*worst, f.p.Tol/2) {
+			r.Iterations++
+			f.told(r)
+			if inner <= least*worst {
 				break
 			}
 		}
 	}
-	if err := f.certify(r); err != nil {
+	if err := cmp.Or(f.remake(), f.certify(r)); err != nil {
 		return learners.NotRun, err
 	}
-	if r.KKT <= f.p.Tol {
+	if r.Gap <= f.p.Tol*r.Objective {
 		return learners.Converged, nil
 	}
 	return learners.IterationCap, nil
@@ -277,11 +285,9 @@ func (f *nearer) run(r *NearerResult) (learners.Status, error) {
 // over all.
 const boundCycles = 10
 
-func (f *nearer) told(r *NearerResult, worst float64) {
-	r.Iterations++
-	r.Residual = worst
+func (f *nearer) told(r *NearerResult) {
 	if f.p.Progress != nil {
-		f.p.Progress(learners.Progress{Iteration: r.Iterations, Cap: f.p.MaxCycles, Objective: math.NaN(), Residual: worst})
+		f.p.Progress(learners.Progress{Iteration: r.Iterations, Cap: f.p.MaxCycles, Objective: r.Objective, Residual: r.Residual})
 	}
 }
 
@@ -389,6 +395,7 @@ func ends(first, second float64) (lo, hi float64) {
 func (f *nearer) move(delta float64) {
 	a, b, c := f.abc[0], f.abc[1], f.abc[2]
 	det := 1 + delta*(a-b) - delta*delta*(a*b-c*c)
+	f.logDet += math.Log(det)
 	uu, uv, vv := (delta-delta*delta*b)/det, delta*delta*c/det, -(delta+delta*delta*a)/det
 	for i := range f.wu {
 		row := f.w.RawRowView(i)
@@ -444,34 +451,37 @@ func (f *nearer) remake() error {
 		return fmt.Errorf("itml: comparisons: they ask for a metric that is singular to working precision, want a smaller c or margin: %w", err)
 	}
 	f.w.Copy(&w)
-	f.steps = 0
+	f.logDet, f.steps = chol.LogDet(), 0
 	return nil
 }
 
 // symmetric is W as a symmetric matrix.
 func (f *nearer) symmetric() *mat.SymDense { return matrix.Symmetric(f.w) }
 
-// certify makes W anew from λ and sets KKT and Gap.
+// certify sets Objective, Gap, Residual and KKT.
 func (f *nearer) certify(r *NearerResult) error {
-	if err := f.remake(); err != nil {
-		return err
-	}
+	// log det W⁻¹ stands in both the objective and its bound.
+	above := mat.Trace(f.w) - float64(len(f.u))
+	var below float64
 	r.KKT = 0
-	// D(W, I) − dual objective = tr W − d + …, since log det W⁻¹ stands in both.
-	gap := mat.Trace(f.w) - float64(len(f.u))
 	for i, lambda := range f.lambda {
 		if err := f.stopped(i); err != nil {
 			return err
 		}
 		excess := f.look(i) + f.p.Margin
 		slack := math.Max(0, excess)
-		gap += f.p.C/2*slack*slack - f.p.Margin*lambda + lambda*lambda/(2*f.p.C)
+		above += f.p.C / 2 * slack * slack
+		below += f.p.Margin*lambda - lambda*lambda/(2*f.p.C)
 		violation := excess - lambda/f.p.C
 		if lambda > 0 {
 			violation = math.Abs(violation)
 		}
 		r.KKT = math.Max(r.KKT, violation/f.p.Margin)
 	}
-	r.Gap = gap
+	r.Objective, r.Gap = above+f.logDet, math.Max(0, above-below)
+	r.Residual = 0
+	if r.Gap > 0 {
+		r.Residual = r.Gap / r.Objective
+	}
 	return nil
 }

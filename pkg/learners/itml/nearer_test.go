@@ -52,11 +52,11 @@ func TestFitNearerIsOptimal(t *testing.T) {
 	for _, size := range [][3]int{{20, 4, 60}, {8, 20, 30}, {3, 5, 1}} {
 		for _, c := range []float64{0.05, 1, 50} {
 			x, ts := madeNearer(size[0], size[1], size[2])
-			got, err := FitNearer(t.Context(), x, ts, NearerParams{C: c, Margin: 0.5, Tol: 1e-8, MaxCycles: 200_000})
+			got, err := FitNearer(t.Context(), x, ts, NearerParams{C: c, Margin: 0.5, Tol: 1e-13, MaxCycles: 200_000})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Status != learners.Converged || got.KKT > 1e-8 || math.Abs(got.Gap) > 1e-6 {
+			if got.Status != learners.Converged || got.KKT > 1e-5 || got.Gap > 1e-13*got.Objective {
 				t.Errorf("%v, C = %g: %s, KKT %g, gap %g", size, c, got.Status, got.KKT, got.Gap)
 			}
 			var cs []ltkernel.Constraint
@@ -78,7 +78,7 @@ func TestFitNearerIsOptimal(t *testing.T) {
 			}
 			var diff mat.Dense
 			diff.Sub(w.M(), want.Metric.M())
-			// Both stop at residuals of 1e-8 and less; W follows them times its own size.
+			// The objective is strictly convex: W is off by about the root of the gap.
 			if e := mat.Norm(&diff, 2) / mat.Norm(want.Metric.M(), 2); e > 1e-6 {
 				t.Errorf("%v, C = %g: W is %g away from that of ltkernel.Fit", size, c, e)
 			}
@@ -90,7 +90,7 @@ func TestFitNearerIsOptimal(t *testing.T) {
 // 4w + m ≤ w + s, so for small w: 1/w = 1 + 3λ, s = 3w + m = λ/C.
 func TestFitNearerByHand(t *testing.T) {
 	x := mat.NewDense(3, 1, []float64{0, 1, 2})
-	got, err := FitNearer(t.Context(), x, []metric.Triplet{{A: 0, Near: 2, Far: 1}}, NearerParams{C: 1, Margin: 1, Tol: 1e-12})
+	got, err := FitNearer(t.Context(), x, []metric.Triplet{{A: 0, Near: 2, Far: 1}}, NearerParams{C: 1, Margin: 1, Tol: 1e-14})
 	if err != nil {
 		t.Fatal(err)
 	}
