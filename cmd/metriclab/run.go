@@ -357,7 +357,10 @@ func (a *app) statusCommand() *cobra.Command {
 than this program's; and stored jobs that belong to other settings or versions
 (stray). Published says whether the published table is complete and current
 (yes), of an earlier version of the code (stale) or neither (no).
-With --shard i/n jobs are counted of that shard only, as run shares them out.`,
+With --shard i/n jobs are counted of that shard only, as run shares them out.
+
+If metriclab submit slurm wrote the results folder, each shard that is not finished is
+shown too, with the state that Slurm tells and the reason why one failed.`,
 		ValidArgsFunction: a.completeExperiments,
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, cfg, err := a.selected(&f, args)
@@ -397,7 +400,13 @@ With --shard i/n jobs are counted of that shard only, as run shares them out.`,
 					fmt.Fprintf(w, "%s: the published results are damaged: %s; metriclab report says what to do\n", s.Experiment, s.Problem)
 				}
 			}
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			if cfg.Shard.Count > 0 {
+				return nil
+			}
+			return a.printShards(c.Context(), cfg.Folders.Store)
 		},
 	}
 	f.add(c)

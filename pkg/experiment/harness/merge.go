@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"metriclab/internal/shellword"
 	"metriclab/pkg/table"
 )
 
@@ -163,7 +164,7 @@ func MergeCommand(sel []Selected, cfg Config) string {
 		}
 	}
 	for _, cell := range cfg.Cells {
-		c += " --cell " + quote(cell)
+		c += " --cell " + shellword.Quote(cell)
 	}
 	return cfg.Origin.command(c)
 }

@@ -8,9 +8,9 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"metriclab/internal/shellword"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/table"
@@ -193,7 +193,7 @@ func (p *plan) command() string {
 	}
 	args := "run " + p.Spec.ID + flags(p.cfg.Scale, trials, p.cfg.seed())
 	for _, name := range p.cfg.Cells {
-		args += " --cell " + quote(name)
+		args += " --cell " + shellword.Quote(name)
 	}
 	return p.cfg.Origin.command(args)
 }
@@ -212,17 +212,6 @@ func flags(scale experiment.Scale, trials int, seed uint64) string {
 		s += " --seed " + strconv.FormatUint(seed, 10)
 	}
 	return s
-}
-
-// quote makes a name one word of a shell's command line.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.,/:=+@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // meta builds the provenance of the current rows.

@@ -25,6 +25,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/cpushare"
 	"metriclab/internal/plural"
+	"metriclab/internal/shellword"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/table"
 )
@@ -156,7 +157,7 @@ func (s *Result) RerunCommands(cfg Config) []string {
 		}
 		c := "run " + o.Spec.ID + flags(cfg.Scale, cfg.Trials, cfg.seed())
 		for _, cell := range cells {
-			c += " --cell " + quote(cell)
+			c += " --cell " + shellword.Quote(cell)
 		}
 		out = append(out, cfg.Origin.command(c))
 	}

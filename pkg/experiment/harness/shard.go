@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,4 +68,80 @@ func (s Shard) keep(plans []*plan) {
 		p.own = slices.DeleteFunc(slices.Clone(p.wanted), other)
 		p.pending = slices.DeleteFunc(p.pending, other)
 	}
+}
+
+// ShardCount is how the jobs of one shard stand.
+type ShardCount struct{ Jobs, Done, Missing, Failed int }
+
+// StandByShard counts the jobs of each of count shards, as Stand does of one. It writes nothing.
+func StandByShard(ctx context.Context, sel []Selected, cfg Config, count int) ([]ShardCount, error) {
+	if err := cfg.check(sel); err != nil {
+		return nil, err
+	}
+	if count < 1 {
+		return nil, &ConfigError{fmt.Sprintf("%d shards, want at least 1", count)}
+	}
+	cfg.Shard = Shard{}
+	plans, err := cfg.plans(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	type wantedJob struct {
+		id           string
+		done, failed bool
+	}
+	var jobs []wantedJob
+	for _, p := range plans {
+		for _, i := range p.wanted {
+			j := wantedJob{id: p.jobs[i].ID, done: p.rows[p.jobs[i].ID] != nil}
+			if !j.done {
+				_, j.failed = p.store.failed(j.id)
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(x, y wantedJob) int { return strings.Compare(x.id, y.id) })
+	jobs = slices.CompactFunc(jobs, func(x, y wantedJob) bool { return x.id == y.id })
+	out := make([]ShardCount, count)
+	for rank, j := range jobs {
+		c := &out[rank%count]
+		c.Jobs++
+		switch {
+		case j.done:
+			c.Done++
+		case j.failed:
+			c.Failed++
+		default:
+			c.Missing++
+		}
+	}
+	return out, nil
+}
+
+// CheckData verifies the data that the jobs of a run need, as Run does before the first job.
+func CheckData(ctx context.Context, sel []Selected, cfg Config) error {
+	plans, err := cfg.plans(ctx, sel)
+	if err != nil {
+		return err
+	}
+	return checkData(ctx, cfg.Data, cfg.needed(plans))
+}
+
+// CountJobs counts the jobs that a run asks for, done or not. It looks at no file, so that jobs of
+// data sets that the user supplies count, too. It returns the *ConfigError of a bad Config.
+func CountJobs(sel []Selected, cfg Config) (int, error) {
+	cfg.Folders = Folders{Published: "not looked at"}
+	if err := cfg.check(sel); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, s := range sel {
+		trials, _ := cfg.trials(s.Spec)
+		for _, cell := range s.Spec.Cells(cfg.Scale) {
+			if len(cfg.Cells) == 0 || slices.Contains(cfg.Cells, cell.Name) {
+				n += trials
+			}
+		}
+	}
+	return n, nil
 }
