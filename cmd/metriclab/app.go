@@ -163,7 +163,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
 	completeData(root)
 	return root
 }
@@ -175,6 +175,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab list                     the papers, experiments and figures
   metriclab status                   what is done, missing, failed
   metriclab merge DIR ...            one result from the shards of several machines (run --shard i/n)
+  metriclab plan --workers 8         how long that takes, and where more workers stop helping
   metriclab submit slurm             the same as a Slurm job array, merged at its end
   metriclab report --scale full      the report and the scorecard from what is there
   metriclab reseed pola2004/fig3     again with another seed: which verdicts change

@@ -181,7 +181,7 @@ func TestGolden(t *testing.T) {
 		{name: "shard-failure", broken: true, lines: []string{"run --jobs 1 --shard 0/1 --results a", "merge a"}},
 		{name: "full", lines: []string{
 			"run --scale full", "run --scale full lines --trials 2 --jobs 1", "run --scale full lines --jobs 1", "status --scale full", "run --scale full --dry-run",
-			"run --results results",
+			"run --results results", "plan lines", "plan --workers 3 --scale smoke", "plan --workers 0", "plan lnies",
 			"reseed lines --jobs 1 --max-cpu 10ns", "reseed", "reseed lines --jobs 1 --publish", "explain lines lines", "reseed --seed 1", "reseed --max-cpu 0s", "reseed lnies",
 			"explain", "explain toy", "explain lines lines", "explain toy/digits digits", "explain --json lines lines", "explain lines lnies", "explain toy/lnies", "explain digitss", "explain toy lines", "explain toy lnies", "explain toy/lines lines lines", "explain --results elsewhere lines lines",
 		}},

@@ -60,7 +60,7 @@ read only. An exit code 2, a wrong command line, is never tried again.`,
 			}
 			for _, claim := range [][2]string{{"results-claim", results}, {"data-claim", data}} {
 				if !kubernetesName.MatchString(claim[1]) {
-					return usageError{fmt.Errorf("flag --%s: %q is not allowed, want the name of a claim: lower-case letters, digits, - and .", claim[0], claim[1])}
+					return usageError{fmt.Errorf("flag --%s: %q is not allowed, want the name of a claim, of lower-case letters, digits, hyphens and dots", claim[0], claim[1])}
 				}
 			}
 			if !kubernetesMemory.MatchString(mem) {

@@ -131,7 +131,7 @@ type Engine struct {
 }
 
 // ErrAbsent says that a command of Slurm is not on this machine.
-var ErrAbsent = errors.New("Slurm is not here")
+var ErrAbsent = errors.New("no Slurm on this machine")
 
 func (e Engine) run(ctx context.Context, name string, args ...string) (string, error) {
 	run := e.Run
