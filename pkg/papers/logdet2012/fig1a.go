@@ -40,6 +40,7 @@ var Fig1a = experiment.Spec{
 	Trial:   fig1aTrial,
 	Views:   fig1aViews,
 	Claims:  fig1aClaims,
+	Choices: fig1aChoices,
 	Cost:    12 * time.Second,
 }
 

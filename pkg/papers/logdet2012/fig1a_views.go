@@ -18,7 +18,7 @@ import (
 var fig1aViews = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1(a): error of nearest neighbours under the learned metrics", Draw: drawn("errors on any data set", readingsOf, drawFig1a)},
 	{Name: "bounds", Title: "What the rule of the bounds does: percentiles of distances against shares of their range", Draw: drawn("errors on features as they are", publishedOf, drawBounds)},
-	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on any data set", readingsOf, drawChoices)},
+	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on any data set", readingsOf, drawChoices), fig1aChoices)},
 	{Name: "data", Title: "The data sets, and the pairs drawn from their classes", Draw: drawn("sizes of any data set", publishedOf, drawData)},
 }
 

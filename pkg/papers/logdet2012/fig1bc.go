@@ -52,6 +52,7 @@ var Fig1bc = experiment.Spec{
 	Trial:   fig1bcTrial,
 	Views:   fig1bcViews,
 	Claims:  fig1bcClaims,
+	Choices: fig1bcChoices,
 	Cost:    75 * time.Second,
 }
 

@@ -51,6 +51,7 @@ var Table1 = experiment.Spec{
 	Trial:   table1Trial,
 	Views:   table1Views,
 	Claims:  table1Claims,
+	Choices: clusterChoices,
 	Cost:    4 * time.Second,
 }
 

@@ -134,7 +134,7 @@ var table1Views = []experiment.View{
 	{Name: "table1", Title: "Table 1: clustering error with 50 constraints", Draw: drawn("errors on any data set", startedOf, drawTable1)},
 	{Name: "table1-medians", Title: "Table 1: medians and quartiles of the folds, by how clusterings start", Draw: drawn("errors on any data set", startedOf, drawTable1Medians)},
 	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: drawn("errors on any data set", clusteredOf, drawConstraints)},
-	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: drawn("choices on any data set", startedOf, drawTable1Choices)},
+	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on any data set", startedOf, drawTable1Choices), clusterChoices)},
 }
 
 // clusterProtocol describes data and settings in captions.
