@@ -1,6 +1,7 @@
 package experimenttest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func checkChoices(s experiment.Spec, tab, times *table.Table) (err error) {
 	}
 	choices := s.Choices(tab)
 	if len(choices) == 0 {
-		return fmt.Errorf("Choices finds none in the table")
+		return errors.New("its Choices finds none in the table")
 	}
 	for _, c := range choices {
 		if c.What == "" || len(c.Chosen) == 0 {
