@@ -67,6 +67,9 @@ type Spec struct {
 	Views []View
 	// Claims are what the paper asserts about it.
 	Claims []Claim
+	// Choices lists what its trials chose from grids, of a table as Claims take it; nil if
+	// they choose nothing. A caption says (EndsNote) where most took an end.
+	Choices func(t *table.Table) []Choice
 	// Timing marks an experiment whose result is time: its jobs run one by one,
 	// and a published job whose times are lost or changed runs again. Setting it
 	// later needs a new Version.

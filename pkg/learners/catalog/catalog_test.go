@@ -49,6 +49,7 @@ var notLearners = map[string]string{
 	"iplr.NewProblem":              "iplr.Fit, prepared for several parameters",
 	"itml.FitKernel":               "kernel-itml, of a Gram matrix in place of rows",
 	"itml.FitNearer":               "itml, on relative comparisons of rows",
+	"itml.FitSingular":             "itml, from a W₀ of the caller's that may be singular",
 	"kernelized.FitFDAGram":        "kernel-fda, of a Gram matrix in place of rows",
 	"kernelized.FitGram":           "the learners of kernelized.Fit, of a Gram matrix in place of rows",
 	"kernelized.FitPCAGram":        "kernel-pca, of a Gram matrix in place of rows",

@@ -21,6 +21,10 @@ import (
 // HMRFVersion changes whenever FitHMRF gives other numbers for the same input.
 const HMRFVersion = 1
 
+// FarthestVersion changes whenever HMRFParams.Farthest gives other numbers for the same
+// input.
+const FarthestVersion = 1
+
 // HMRFParams are the parameters of FitHMRF.
 type HMRFParams struct {
 	KMeansParams
@@ -29,6 +33,11 @@ type HMRFParams struct {
 	// is the other. The objective is then in feature² throughout, and its minimiser
 	// does not depend on the units. 0 is k-means. A value is given as new(0.5).
 	Weight *float64 `json:"weight" range:">= 0"`
+	// Farthest starts every run as Basu et al. do: the first centre is the mean of the
+	// largest neighbourhood. Each further one is the mean of the neighbourhood whose
+	// number of rows times squared distance from the nearest centre so far is largest.
+	// Of equals the first is taken. False draws the centres.
+	Farthest bool `json:"farthest"`
 }
 
 // Resolved returns p with its defaults filled in: those of KMeansParams, and Weight =
@@ -93,12 +102,12 @@ type HMRF struct {
 //
 // The first centres are means of neighbourhoods, drawn with probability
 // proportional to their number of rows and to their squared distance from the
-// nearest centre so far; where there are less than K, rows are drawn likewise. (Their
-// program starts with the largest neighbourhood, goes on with the farthest by weighted
-// distance, and then perturbs the mean of all rows; draws make starts
-// differ.) Every second start draws rows only: a few links may have all their
-// neighbourhoods in one part of the data. Of all starts the first with the least
-// objective is returned.
+// nearest centre so far; where there are less than K, rows are drawn likewise. Every
+// second start draws rows only: a few links may have all their neighbourhoods in one
+// part of the data. Of all starts the first with the least objective is returned.
+// Their program draws no neighbourhood: it starts with the largest and goes on with
+// the farthest by weighted distance, as Farthest does in every start. Where there are
+// too few, it perturbs the mean of all rows; Farthest draws rows.
 //
 // It returns an error if a parameter is not allowed, if x is empty or has fewer than
 // K rows, if an entry is NaN or infinite, if a link has label 0, a row outside x, or
@@ -130,7 +139,14 @@ func FitHMRF(ctx context.Context, rng *rand.Rand, x mat.Matrix, links []metric.L
 	}
 	var best *HMRF
 	for i := range p.Starts {
-		r := f.run(i%2 == 0, p.MaxIterations, rng, runs{p.Progress, i, p.Starts}.report)
+		how := drawNeighbourhoods
+		switch {
+		case p.Farthest:
+			how = farthestNeighbourhoods
+		case i%2 == 1:
+			how = drawRows
+		}
+		r := f.run(how, p.MaxIterations, rng, runs{p.Progress, i, p.Starts}.report)
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("hmrf: %w", err)
 		}
@@ -264,10 +280,19 @@ func neighbourhoods(edges [][]edge) [][]int {
 	return out
 }
 
-// run is one start, from neighbourhoods or from rows.
-func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report func(iteration, most int, objective float64)) *HMRF {
+// start is how the first centres are found.
+type start int
+
+const (
+	drawNeighbourhoods start = iota
+	drawRows
+	farthestNeighbourhoods
+)
+
+// run is one start.
+func (f *field) run(how start, most int, rng *rand.Rand, report func(iteration, most int, objective float64)) *HMRF {
 	r := &HMRF{Result: learners.Result{Status: learners.IterationCap}}
-	f.centres = f.drawCentres(fromNeighbourhoods, rng)
+	f.centres = f.drawCentres(how, rng)
 	f.measure()
 	f.begin(rng)
 	if f.ctx.Err() != nil {
@@ -302,12 +327,12 @@ func (f *field) run(fromNeighbourhoods bool, most int, rng *rand.Rand, report fu
 	return r
 }
 
-// drawCentres draws K centres, neighbourhoods first if these are wanted.
-func (f *field) drawCentres(fromNeighbourhoods bool, rng *rand.Rand) *mat.Dense {
+// drawCentres draws or chooses K centres, neighbourhoods first if these are wanted.
+func (f *field) drawCentres(how start, rng *rand.Rand) *mat.Dense {
 	n, d := f.x.Dims()
 	centres := mat.NewDense(f.k, d, nil)
 	made := 0
-	if fromNeighbourhoods && f.neighbourhoods > 0 {
+	if how != drawRows && f.neighbourhoods > 0 {
 		groups := mat.NewDense(f.neighbourhoods, d, nil)
 		weights := make([]float64, f.neighbourhoods)
 		for g := range weights {
@@ -317,38 +342,55 @@ func (f *field) drawCentres(fromNeighbourhoods bool, rng *rand.Rand) *mat.Dense 
 			}
 			weights[g] = float64(len(one))
 		}
-		made = spread(centres, 0, min(f.k, f.neighbourhoods), groups, weights, rng)
+		take := drawn(rng)
+		if how == farthestNeighbourhoods {
+			take = largest
+		}
+		made = spread(centres, 0, min(f.k, f.neighbourhoods), groups, weights, take)
 	}
-	made = spread(centres, made, f.k, f.x, slices.Repeat([]float64{1}, n), rng)
+	made = spread(centres, made, f.k, f.x, slices.Repeat([]float64{1}, n), drawn(rng))
 	for ; made < f.k; made++ { // every row is a centre
 		centres.SetRow(made, f.x.RawRowView(rng.IntN(n)))
 	}
 	return centres
 }
 
-// spread draws centres from number made up to number upTo from the rows of points,
-// with probability proportional to weight and to the squared distance from the
-// nearest centre so far, and returns how many centres there are: less than upTo if
-// all points are centres.
-func spread(centres *mat.Dense, made, upTo int, points *mat.Dense, weights []float64, rng *rand.Rand) int {
+// drawn takes a point with probability proportional to its chance.
+func drawn(rng *rand.Rand) func(chances []float64) int {
+	return func(chances []float64) int { return draw(chances, rng) }
+}
+
+// largest takes the first point of the largest chance; −1 if all chances are 0.
+func largest(chances []float64) int {
+	if i := floats.MaxIdx(chances); chances[i] > 0 {
+		return i
+	}
+	return -1
+}
+
+// spread takes centres from number made up to number upTo from the rows of points. The
+// chance of a point is its weight times its squared distance from the nearest centre so
+// far, or its weight alone if there is no centre. spread returns how many centres there
+// are: less than upTo if all points are centres.
+func spread(centres *mat.Dense, made, upTo int, points *mat.Dense, weights []float64, take func(chances []float64) int) int {
 	chances := slices.Clone(weights)
 	near := slices.Repeat([]float64{math.Inf(1)}, len(weights))
-	take := func(c int) {
+	taken := func(c int) {
 		for i, w := range weights {
 			near[i] = min(near[i], metric.Euclidean{}.SqDist(points.RawRowView(i), centres.RawRowView(c)))
 			chances[i] = w * near[i]
 		}
 	}
 	for c := range made {
-		take(c)
+		taken(c)
 	}
 	for ; made < upTo; made++ {
-		i := draw(chances, rng)
+		i := take(chances)
 		if i < 0 {
 			break
 		}
 		centres.SetRow(made, points.RawRowView(i))
-		take(made)
+		taken(made)
 	}
 	return made
 }

@@ -351,7 +351,7 @@ func TestHMRFDraws(t *testing.T) {
 	}
 	afterOne := 0.0
 	for range draws {
-		c := f.drawCentres(true, rng)
+		c := f.drawCentres(drawNeighbourhoods, rng)
 		first[c.At(0, 0)] += 1.0 / draws
 		if c.At(0, 0) == 1 {
 			second[c.At(1, 0)]++
@@ -372,12 +372,12 @@ func TestHMRFDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		c := mat.Col(nil, 0, f.drawCentres(true, rng))
+		c := mat.Col(nil, 0, f.drawCentres(drawNeighbourhoods, rng))
 		means := slices.Sorted(slices.Values(c[:3]))
 		if !slices.Equal(means, []float64{1, 11, 21}) || !slices.Contains(mat.Col(nil, 0, x), c[3]) || slices.Contains(means, c[3]) {
 			t.Errorf("four centres %v, want the means of three neighbourhoods and a row", c)
 		}
-		for _, v := range mat.Col(nil, 0, f.drawCentres(false, rng)) {
+		for _, v := range mat.Col(nil, 0, f.drawCentres(drawRows, rng)) {
 			if !slices.Contains(mat.Col(nil, 0, x), v) {
 				t.Errorf("centre %v is no row", v)
 			}
@@ -396,9 +396,9 @@ func TestHMRFStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := rand.New(rand.NewPCG(94, seed))
-		want := f.run(true, 300, own, runs{}.report)
-		for _, neighbourhoods := range []bool{false, true} {
-			if r := f.run(neighbourhoods, 300, own, runs{}.report); r.Objective < want.Objective {
+		want := f.run(drawNeighbourhoods, 300, own, runs{}.report)
+		for _, how := range []start{drawRows, drawNeighbourhoods} {
+			if r := f.run(how, 300, own, runs{}.report); r.Objective < want.Objective {
 				want = r
 			}
 		}
@@ -413,6 +413,74 @@ func TestHMRFStarts(t *testing.T) {
 		if !slices.Equal(one.Assignment, all.Assignment) || all.Objective != 0 {
 			t.Errorf("seed %d: six starts end at %v, the first at %v", seed, all.Assignment, one.Assignment)
 		}
+	}
+}
+
+// Farthest takes the means of neighbourhoods by the rule of Basu et al., draws none of
+// them, and draws rows only where there are too few.
+func TestHMRFFarthest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(96, 1))
+	const n, k = 40, 4
+	x := groups(rng, n, 2, 3, 1)
+	size := func(f *field, g int) float64 { return float64(len(f.units[g])) }
+	mean := func(f *field, g int) []float64 {
+		m := make([]float64, 2)
+		for _, i := range f.units[g] {
+			for j := range m {
+				m[j] += x.At(i, j) / size(f, g)
+			}
+		}
+		return m
+	}
+	few := 0
+	for range 40 {
+		f, err := newField(context.Background(), x, randomLinks(rng, n, 4+rng.IntN(30), nil), k, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want [][]float64
+		for len(want) < min(k, f.neighbourhoods) {
+			best, most := -1, 0.0
+			for g := range f.neighbourhoods {
+				worth := size(f, g)
+				if len(want) > 0 {
+					near := math.Inf(1)
+					for _, c := range want {
+						near = min(near, metric.Euclidean{}.SqDist(mean(f, g), c))
+					}
+					worth *= near
+				}
+				if worth > most*(1+hmrfTol) {
+					best, most = g, worth
+				}
+			}
+			want = append(want, mean(f, best))
+		}
+		if len(want) < k {
+			few++
+		}
+		for seed := range uint64(2) {
+			got := f.drawCentres(farthestNeighbourhoods, rand.New(rand.NewPCG(97, seed)))
+			for c, w := range want {
+				if !mat.EqualApprox(got.RowView(c), mat.NewVecDense(2, w), hmrfTol) {
+					t.Errorf("%d neighbourhoods: centre %d is %v, want %v", f.neighbourhoods, c, got.RawRowView(c), w)
+				}
+			}
+		}
+	}
+	if few == 0 || few == 40 {
+		t.Errorf("%d of 40 problems have fewer than %d neighbourhoods, want some", few, k)
+	}
+
+	links := randomLinks(rng, n, 12, nil)
+	p := HMRFParams{KMeansParams: KMeansParams{K: k}, Farthest: true}
+	f, err := newField(context.Background(), x, links, k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := f.run(farthestNeighbourhoods, 300, rand.New(rand.NewPCG(98, 1)), runs{}.report)
+	if got := mustHMRF(t, x, links, p, rand.New(rand.NewPCG(98, 1))); !slices.Equal(got.Assignment, want.Assignment) {
+		t.Errorf("the fit ends at %v, a start by this rule at %v", got.Assignment, want.Assignment)
 	}
 }
 

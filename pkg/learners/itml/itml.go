@@ -42,7 +42,8 @@ type Params struct {
 	Lower float64 `range:"0, or > upper and <= 1e140"`
 	// Bounds says how u and ℓ follow from the squared distances of pairs.
 	Bounds BoundParams
-	// W0 is the matrix W₀ to stay close to, d×d and positive definite, a precision;
+	// W0 is the matrix W₀ to stay close to, d×d and positive definite, a precision (for
+	// a singular one see FitSingular);
 	// nil means I.
 	W0 mat.Symmetric
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.

@@ -98,6 +98,7 @@ var Fig2Errors = experiment.Spec{
 	Trial:   fig2ErrorsTrial,
 	Views:   fig2ErrorsViews,
 	Claims:  fig2ErrorsClaims,
+	Choices: stepChoices,
 	Cost:    time.Minute,
 }
 

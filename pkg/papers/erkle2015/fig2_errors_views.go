@@ -11,7 +11,7 @@ import (
 
 var fig2ErrorsViews = []experiment.View{
 	{Name: "fig2b", Title: "Fig. 2b at n = 500: error of PA-ERKLE and of batch GNMDS with few gradient steps", Draw: drawFig2b},
-	{Name: "fig2b-settings", Title: "Settings of the batch steps and what they give", Draw: drawFig2bSettings},
+	{Name: "fig2b-settings", Title: "Settings of the batch steps and what they give", Draw: experiment.WithEnds(drawFig2bSettings, stepChoices)},
 }
 
 var fig2ErrorsStyles = map[string]plots.Line{

@@ -37,6 +37,7 @@ var Fig3 = experiment.Spec{
 	Trial:   fig3Trial,
 	Views:   fig3Views,
 	Claims:  fig3Claims,
+	Choices: familyChoices,
 	Cost:    2 * time.Minute,
 }
 

@@ -21,7 +21,7 @@ var fig3Views = []experiment.View{
 	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: func(t *table.Table) (plots.Drawing, error) { return drawMusicErrors(t, "train") }},
 	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: drawMusicRanks},
 	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: drawMusicConflicts},
-	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: drawMusicSettings},
+	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: experiment.WithEnds(drawMusicSettings, familyChoices)},
 	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: func(t *table.Table) (plots.Drawing, error) {
 		return drawStopping(t, judgedResults{music, t})
 	}},

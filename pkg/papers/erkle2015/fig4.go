@@ -34,6 +34,7 @@ var Fig4 = experiment.Spec{
 	Trial:   fig4Trial,
 	Views:   fig4Views,
 	Claims:  fig4Claims,
+	Choices: familyChoices,
 	Cost:    time.Minute,
 }
 

@@ -62,8 +62,9 @@ var Tau = experiment.Spec{
 	},
 	Columns: tauColumns,
 	Trial:   tauTrial,
+	Choices: tauChoices,
 	Views: []experiment.View{
-		{Name: "tau", Title: "Error against the weight of the trace", Draw: drawTau},
+		{Name: "tau", Title: "Error against the weight of the trace", Draw: experiment.WithEnds(drawTau, tauChoices)},
 		{Name: "tau-stopping", Title: "Why and when the batch methods stopped, and the rank of their kernels", Draw: drawTauStopping},
 	},
 	Cost: time.Minute,

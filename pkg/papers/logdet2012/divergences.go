@@ -52,6 +52,7 @@ var Divergences = experiment.Spec{
 	Trial:   divergencesTrial,
 	Views:   divergenceViews,
 	Claims:  divergenceClaims,
+	Choices: divergenceChoices,
 	Cost:    10 * time.Second,
 }
 

@@ -18,7 +18,7 @@ var divergenceViews = []experiment.View{
 	{Name: "divergences-fixed", Title: "Error of nearest neighbours under four φ, nothing chosen", Draw: drawn("errors", scaledResults, drawDivergences(settingFixed))},
 	{Name: "spectra", Title: "Spectra of the learned W", Draw: drawn("spectra", scaledResults, drawSpectra)},
 	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: drawDivergenceTimes},
-	{Name: "divergences-choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: drawn("choices", scaledResults, drawDivergenceChoices)},
+	{Name: "divergences-choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices", scaledResults, drawDivergenceChoices), divergenceChoices)},
 }
 
 // scaled are the data sets under one scaling of the features.

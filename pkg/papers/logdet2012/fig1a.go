@@ -29,10 +29,10 @@ var Fig1a = experiment.Spec{
 		var cells []experiment.Cell
 		for _, d := range all {
 			for _, by := range readings {
-				cells = append(cells, experiment.Cell{Name: d.name + " features " + describe[by.String()], Dataset: d.dataset, Methods: versions, Settings: fig1aSettings{d.name, settingsOf(by, scale)}})
+				cells = append(cells, experiment.Cell{Name: d.name + " features " + describe[by.String()], Dataset: d.dataset, Methods: versions, Settings: fig1aSettings{Database: d.name, settings: settingsOf(by, scale)}})
 			}
 		}
-		return cells
+		return append(cells, widerCells(scale)...)
 	},
 	Trials:  experiment.Trials(10),
 	Kinds:   fig1aKinds,
@@ -40,6 +40,7 @@ var Fig1a = experiment.Spec{
 	Trial:   fig1aTrial,
 	Views:   fig1aViews,
 	Claims:  fig1aClaims,
+	Choices: fig1aChoices,
 	Cost:    12 * time.Second,
 }
 
@@ -47,7 +48,17 @@ var Fig1a = experiment.Spec{
 type fig1aSettings struct {
 	// Database is the name by which the paper calls the data set.
 	Database string `key:"database"`
+	// Only, if not "", is the one method of the cell.
+	Only string `key:"only,omitzero"`
 	settings
+}
+
+// names are the methods of the cell.
+func (s fig1aSettings) names() []string {
+	if s.Only != "" {
+		return []string{s.Only}
+	}
+	return methodNames
 }
 
 // describe says how features are brought to scale.
@@ -117,10 +128,12 @@ func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	t := &fig1a{set: s, rows: fig1aColumns.Table()}
 	for f, p := range problems {
 		t.fold = strconv.Itoa(f)
-		if err := t.sizes(p); err != nil {
-			return nil, err
+		if s.Only == "" { // else another cell has them
+			if err := t.sizes(p); err != nil {
+				return nil, err
+			}
 		}
-		for _, m := range methodsOf(s.settings) {
+		for _, m := range methodsNamed(s.settings, s.names()) {
 			for i, rule := range s.Rules {
 				if i > 0 && !m.bounded {
 					break // it uses no rule

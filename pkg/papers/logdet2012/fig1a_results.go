@@ -68,9 +68,12 @@ func (r results) errors(method string, value any) []float64 {
 }
 
 // numbers lists the values of the varied column, which are numbers, ascending.
-func (r results) numbers() []int {
+func (r results) numbers() []int { return r.numbersOf("wrong") }
+
+// numbersOf is numbers in the rows of a kind.
+func (r results) numbersOf(kind string) []int {
 	var out []int
-	for _, s := range r.t.Where("kind", "wrong").Unique(r.varied) {
+	for _, s := range r.t.Where("kind", kind).Unique(r.varied) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			judge.Refuse("%s: %w", r.varied, err)

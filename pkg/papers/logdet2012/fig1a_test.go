@@ -1,10 +1,13 @@
 package logdet2012
 
 import (
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -19,7 +22,10 @@ func made(errs func(database, method string, rd reading) float64) *table.Table {
 	for _, d := range databases {
 		for trial := range madeTrials {
 			for _, rd := range allReadings {
-				for i, m := range methodNames {
+				for i, m := range drawnMethods {
+					if m == logDetWider && (rd.bounds == bins || !slices.ContainsFunc(widened, func(w widening) bool { return w.database == d && w.by.String() == rd.features })) {
+						continue
+					}
 					bounds := rd.bounds
 					if !bounded(m) {
 						if rd == byBins {
@@ -31,7 +37,7 @@ func made(errs func(database, method string, rd reading) float64) *table.Table {
 						t.Add(table.Key{
 							"cell": d.name + rd.features, "trial": strconv.Itoa(trial), "database": d.name, "features": rd.features,
 							"kind": "wrong", "method": m, "bounds": bounds, "fold": strconv.Itoa(fold),
-						}, table.Values{"value": 500*errs(d.name, m, rd) + 0.1*float64((trial+i)%3), "of": 500})
+						}, table.Values{"value": 500*errs(d.name, strings.TrimSuffix(m, ", wider grid"), rd) + 0.1*float64((trial+i)%3), "of": 500})
 					}
 				}
 			}
@@ -152,5 +158,57 @@ func TestViewsOfPartialTables(t *testing.T) {
 	d, err := Fig1a.Views[0].Draw(half)
 	if err != nil || len(d.Panels) != 1 || len(d.Text.Rows) != len(databases) {
 		t.Errorf("standardised only: %d panels, error %v", len(d.Panels), err)
+	}
+}
+
+// The wider grid enters where it was run, and nowhere else; without it there is no verdict.
+func TestWiderGrid(t *testing.T) {
+	tb := made(lead(0.02, "wine", "ionosphere", "balance-scale"))
+	for _, rd := range allReadings {
+		for _, r := range resultsOf(tb, rd.features) {
+			want := logDetGaussian
+			if r.name == "wine" || r.name == ionosphere || r.name == "soybean (large)" && rd.features == "zscore" {
+				want = logDetWider
+			}
+			if got := r.widest(); got != want {
+				t.Errorf("%s, %s: %s, want %s", rd, r.name, got, want)
+			}
+		}
+	}
+	f := grade(t, "fig1a-gaussian", tb)
+	known := 0
+	for _, r := range f.Readings {
+		if r.Afterwards == widerKnown {
+			known++
+		}
+	}
+	if known != 4 || len(f.Readings) != 10 {
+		t.Errorf("%d of %d readings were added afterwards, want 4 of 10", known, len(f.Readings))
+	}
+	var published []int
+	for i, m := range tb.Index("method") {
+		if m != logDetWider {
+			published = append(published, i)
+		}
+	}
+	if _, err := fig1aClaims[1].Judge(tb.Rows(published...), nil); err == nil || !strings.Contains(err.Error(), "no results of "+logDetWider) {
+		t.Errorf("without the wider grid the error is %v", err)
+	}
+}
+
+// A cell of the wider grid has the folds and pairs of the cell whose widths it extends.
+func TestWiderCellsAreThoseOfTheFigure(t *testing.T) {
+	cells := Fig1a.Cells(experiment.Full)
+	for _, c := range cells {
+		wide := c.Settings.(fig1aSettings)
+		if wide.Only == "" {
+			continue
+		}
+		plain := cells[slices.IndexFunc(cells, func(o experiment.Cell) bool { return o.Name+", wider grid" == c.Name })]
+		s := plain.Settings.(fig1aSettings)
+		wide.Only, wide.Rules, wide.Widths = "", s.Rules, s.Widths
+		if plain.Dataset != c.Dataset || !reflect.DeepEqual(wide, s) {
+			t.Errorf("%s differs from %s in more than the grid", c.Name, plain.Name)
+		}
 	}
 }

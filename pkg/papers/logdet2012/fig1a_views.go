@@ -18,7 +18,7 @@ import (
 var fig1aViews = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1(a): error of nearest neighbours under the learned metrics", Draw: drawn("errors on any data set", readingsOf, drawFig1a)},
 	{Name: "bounds", Title: "What the rule of the bounds does: percentiles of distances against shares of their range", Draw: drawn("errors on features as they are", publishedOf, drawBounds)},
-	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on any data set", readingsOf, drawChoices)},
+	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on any data set", readingsOf, drawChoices), fig1aChoices)},
 	{Name: "data", Title: "The data sets, and the pairs drawn from their classes", Draw: drawn("sizes of any data set", publishedOf, drawData)},
 }
 
@@ -93,20 +93,29 @@ func readingsOf(t *table.Table) (out []readResults) {
 // publishedOf returns the data sets with their features as they are.
 func publishedOf(t *table.Table) []results { return resultsOf(t, asPublished.features) }
 
+// drawnMethods are those of the figure, and the one with a wider grid, where it was run.
+var drawnMethods = append(slices.Clone(methodNames), logDetWider)
+
 func drawFig1a(all []readResults) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "error (%)"}, methodNames...)}}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "error (%)"}, drawnMethods...)}}
 	for _, rd := range all {
 		p := plots.Panel{Title: rd.String(), XLabel: "test error (%)"}
 		rows := make([][]string, len(rd.sets))
 		for i, r := range rd.sets {
 			rows[i] = []string{r.name, rd.String()}
 		}
-		for color, method := range methodNames {
+		for color, method := range drawnMethods {
 			mark := plots.Intervals{Name: method, Color: color}
 			for i, r := range rd.sets {
-				rows[i] = append(rows[i], addErrors(&mark, r.name, r.errors(method, rd.bounds)))
+				cell := "–"
+				if e := r.errors(method, rd.bounds); len(e) > 0 {
+					cell = addErrors(&mark, r.name, e)
+				}
+				rows[i] = append(rows[i], cell)
 			}
-			p.Marks = append(p.Marks, mark)
+			if mark.Labels != nil {
+				p.Marks = append(p.Marks, mark)
+			}
 		}
 		if rd.bounds == percentiles { // the panel of the other rule would differ in three marks only
 			d.Panels = append(d.Panels, p)
@@ -114,7 +123,7 @@ func drawFig1a(all []readResults) plots.Drawing {
 		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
 	d.Caption = "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
-		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. " + foldsNote(all[0].sets[0].t) + " " + protocol(all[0].sets)
+		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. Wider grid: σ² from 1/32 to 8 medians, where most folds chose the end of ½, 1 and 2. " + foldsNote(all[0].sets[0].t) + " " + protocol(all[0].sets)
 	return d
 }
 
@@ -146,8 +155,8 @@ func drawChoices(all []readResults) plots.Drawing {
 	text := &plots.TextTable{Head: append([]string{"data set", "reading", "method"}, choiceHead...)}
 	for _, rd := range all {
 		for _, r := range rd.sets {
-			for _, method := range methodNames {
-				if rd.bounds == percentiles || bounded(method) {
+			for _, method := range drawnMethods {
+				if len(r.errors(method, rd.bounds)) > 0 && (rd.bounds == percentiles || bounded(method)) {
 					text.Rows = append(text.Rows, append([]string{r.name, rd.String(), method}, choiceCells(r, method, rd.bounds)...))
 				}
 			}

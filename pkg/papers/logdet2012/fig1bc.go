@@ -51,7 +51,8 @@ var Fig1bc = experiment.Spec{
 	Columns: fig1bcColumns,
 	Trial:   fig1bcTrial,
 	Views:   fig1bcViews,
-	Claims:  fig1bcClaims,
+	Claims:  slices.Concat(fig1bcClaims, moreWordClaims),
+	Choices: fig1bcChoices,
 	Cost:    75 * time.Second,
 }
 

@@ -385,7 +385,7 @@ func asPrinted(method string, dims int, _ datasets.Preprocessing) float64 {
 // gradeWordClaim wants a finding without a verdict, and returns the one that it names.
 func gradeWordClaim(t *testing.T, id string, tb *table.Table) (verdict, reason string) {
 	t.Helper()
-	f := experimenttest.Judge(t, fig1bcClaims, id, tb, nil)
+	f := experimenttest.Judge(t, Fig1bc.Claims, id, tb, nil)
 	if f.Verdict != judge.Untestable {
 		t.Errorf("%s: verdict %s on a stand-in", id, f.Verdict)
 	}
@@ -423,6 +423,16 @@ func TestWordClaims(t *testing.T) {
 		{"fig1b-start", func(m string, d int, by datasets.Preprocessing) float64 {
 			return map[string]float64{logDetLinear: 0.35, invCovariance: 0.5}[m] + 0.3*map[bool]float64{true: 1}[m == logDetInvCov || m == euclidean]
 		}, judge.NotReproduced},
+		{"fig1b-marginal", asPrinted, judge.NotReproduced}, // LogDet Linear gains 30 points there
+		{"fig1b-marginal", func(m string, d int, _ datasets.Preprocessing) float64 {
+			return 0.45 + map[bool]float64{true: 0.02}[m == euclidean]
+		}, judge.Reproduced},
+		{"fig1b-marginal", func(m string, d int, _ datasets.Preprocessing) float64 {
+			return 0.4 + map[bool]float64{true: 0.04}[m == euclidean]
+		}, judge.NotReproduced},
+		{"fig1b-few", asPrinted, judge.Reproduced}, // more features are worse
+		{"fig1b-few", func(m string, d int, _ datasets.Preprocessing) float64 { return 0.6 - 0.004*float64(d) }, judge.Reproduced},
+		{"fig1b-few", func(m string, d int, _ datasets.Preprocessing) float64 { return 0.6 - 0.008*float64(d) }, judge.NotReproduced},
 		{"fig1c-constant", asPrinted, judge.Reproduced},
 		{"fig1c-constant", change(logDetLinear, 5, 0.07), judge.NotReproduced}, // 5.6 points from the mean
 		{"fig1c-five", asPrinted, judge.Reproduced},

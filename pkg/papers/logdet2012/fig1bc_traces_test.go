@@ -240,6 +240,11 @@ func TestTraceClaims(t *testing.T) {
 		{"fig1b-gains", func(p, m string) float64 { return map[bool]float64{true: 0.5}[p == latex && m == logDetLinear] }, judge.NotReproduced},
 		{"fig1b-start", none, judge.Reproduced},
 		{"fig1b-start", func(p, m string) float64 { return map[bool]float64{true: -0.14}[m == logDetInvCov] - 0.01 }, judge.NotReproduced},
+		{"fig1b-marginal", none, judge.NotReproduced},
+		{"fig1b-marginal", func(p, m string) float64 { // gains on Latex alone
+			return map[bool]float64{true: asPrinted(euclidean, 20, 0) - asPrinted(m, 20, 0)}[p != latex]
+		}, judge.Reproduced},
+		{"fig1b-few", none, judge.Reproduced},
 		{"fig1c-constant", none, judge.Reproduced},
 		{"fig1c-five", none, judge.Reproduced},
 		{"fig1c-twenty", none, judge.Reproduced},
@@ -247,7 +252,7 @@ func TestTraceClaims(t *testing.T) {
 		tb := madeTraces(func(m string, d int, by datasets.Preprocessing) float64 {
 			return asPrinted(m, d, by) + map[bool]float64{true: -0.02}[c.id == "fig1b-start" && m == logDetInvCov]
 		}, c.more)
-		f := experimenttest.Judge(t, fig1bcClaims, c.id, tb, nil)
+		f := experimenttest.Judge(t, Fig1bc.Claims, c.id, tb, nil)
 		if f.Verdict != c.want {
 			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.want, f.Reason)
 		}

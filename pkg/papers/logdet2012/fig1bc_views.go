@@ -16,7 +16,7 @@ import (
 var fig1bcViews = []experiment.View{
 	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics) unless the traces are supplied: error of nearest neighbours with 20 features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1b)},
 	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics) unless the traces are supplied: error against the number of features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1c)},
-	{Name: "choices", Title: "Stand-in, or traces if supplied: what was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on the stand-in", wordResultsOf, drawWordChoices)},
+	{Name: "choices", Title: "Stand-in, or traces if supplied: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on the stand-in", wordResultsOf, drawWordChoices), fig1bcChoices)},
 	{Name: "data", Title: "Stand-in, or traces if supplied: the classes, and documents without a selected word", Draw: drawn("sizes of the stand-in", wordResultsOf, drawTopics)},
 	{Name: "words", Title: "Stand-in, or traces if supplied: the words that information gain selects", Draw: drawn("words of the stand-in", wordResultsOf, drawWords)},
 }

@@ -44,6 +44,7 @@ var Fig2ab = experiment.Spec{
 	Trial:   fig2abTrial,
 	Views:   fig2abViews,
 	Claims:  fig2abClaims,
+	Choices: fig2abChoices,
 	Cost:    200 * time.Second,
 }
 

@@ -20,7 +20,7 @@ var fig2abViews = []experiment.View{
 	{Name: "fig2b", Title: "Fig. 2(b): 20 Newsgroups, accuracy of nearest neighbours against the size of the basis", Draw: drawn("errors on 20 Newsgroups", mainTextOf("b"), drawTextPanel)},
 	{Name: "readings", Title: "Texts: the declared readings, and ℓ doubled", Draw: drawn("errors on texts", textResultsOf, drawTextReadings)},
 	{Name: "pairs", Title: "Texts: pairs that no metric of the basis satisfies, or that ask for nothing", Draw: drawn("pairs of texts", textResultsOf, drawTextPairs)},
-	{Name: "choices", Title: "Texts: what was chosen on the training folds, and fits that did not converge", Draw: drawn("choices on texts", textResultsOf, drawTextChoices)},
+	{Name: "choices", Title: "Texts: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on texts", textResultsOf, drawTextChoices), fig2abChoices)},
 	{Name: "data", Title: "Texts: documents, words, bounds and bases", Draw: drawn("sizes of texts", textResultsOf, drawTextData)},
 }
 

@@ -41,6 +41,7 @@ var Fig2cd = experiment.Spec{
 	Trial:   fig2cdTrial,
 	Views:   fig2cdViews,
 	Claims:  fig2cdClaims,
+	Choices: fig2cdChoices,
 	Cost:    35 * time.Second,
 }
 

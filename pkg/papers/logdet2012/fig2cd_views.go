@@ -22,7 +22,7 @@ var fig2cdViews = []experiment.View{
 	{Name: "fig2cd-counts", Title: "How many digits each plane separates", Draw: drawn("planes of digits", planesIn, drawPlaneCounts)},
 	{Name: "fig2cd-digits", Title: "Which digits each plane separates", Draw: drawn("planes of digits", planesIn, drawPlaneDigits)},
 	{Name: "fig2cd-path", Title: "Rank of W against τ", Draw: drawn("planes of digits", planesIn, drawPlaneRanks)},
-	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: drawn("planes of digits", planesIn, drawPlaneChoices)},
+	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: experiment.WithEnds(drawn("planes of digits", planesIn, drawPlaneChoices), fig2cdChoices)},
 }
 
 // planesIn returns what a table has, in the order of planeKernels.

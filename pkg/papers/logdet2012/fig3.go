@@ -42,6 +42,7 @@ var Fig3 = experiment.Spec{
 	Trial:   fig3Trial,
 	Views:   fig3Views,
 	Claims:  fig3Claims,
+	Choices: fig3Choices,
 	Cost:    52 * time.Second,
 }
 

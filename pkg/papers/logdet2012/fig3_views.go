@@ -17,7 +17,7 @@ var fig3Views = []experiment.View{
 	{Name: "fig3a", Title: "Fig. 3(a): recognition rate with learned image kernels", Draw: drawn("recognition rates", imageResultsOf, drawFig3a)},
 	{Name: "fig3b", Title: "Fig. 3(b): learned image kernels beside those that they start from, nearest neighbour", Draw: drawn("recognition rates", imageResultsOf, drawFig3b)},
 	{Name: "svm", Title: "Image kernels: nearest neighbour with the learned kernel beside support vector machines", Draw: drawn("recognition rates", imageResultsOf, drawImageSVM)},
-	{Name: "choices", Title: "Image kernels: what was chosen on the training images, and fits that did not converge", Draw: drawn("choices with images", imageResultsOf, drawImageChoices)},
+	{Name: "choices", Title: "Image kernels: what was chosen on the training images, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices with images", imageResultsOf, drawImageChoices), fig3Choices)},
 	{Name: "kernels", Title: "Image kernels: what clipping removes on the training images", Draw: drawn("clipped kernels", imageResultsOf, drawClipped)},
 }
 

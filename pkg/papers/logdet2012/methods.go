@@ -66,9 +66,6 @@ type method struct {
 	fit        func(ctx context.Context, s *session, rule itml.BoundRule, c candidate, b budget) (learnt, error)
 }
 
-// methodsOf returns the methods in the order of methodNames.
-func methodsOf(s settings) []method { return methodsNamed(s, methodNames) }
-
 // methodsNamed returns the methods of these names, in their order.
 func methodsNamed(s settings, names []string) []method {
 	var gammas, both, etas, margins []candidate
@@ -92,6 +89,7 @@ func methodsNamed(s settings, names []string) []method {
 	fixed := []candidate{{label: "nothing to choose"}}
 	all := []method{
 		{logDetGaussian, true, both, fitGaussian},
+		{logDetWider, true, both, fitGaussian},
 		{logDetLinear, true, gammas, fitLinear},
 		{logDetInvCov, true, gammas, fitFromInvCov},
 		{logDetOnline, true, etas, fitOnline},

@@ -20,6 +20,9 @@ import (
 	"metriclab/pkg/table"
 )
 
+// methodsOf returns the methods in the order of methodNames.
+func methodsOf(s settings) []method { return methodsNamed(s, methodNames) }
+
 func testEnv() *experiment.Env {
 	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
 }

@@ -32,7 +32,7 @@ var Reduction = experiment.Spec{
 	Ours:    true,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		all := []database{{digits389, "pendigits"}, {ionosphere, ionosphere}}
+		all := []database{{digits389, pendigits}, {ionosphere, ionosphere}}
 		if scale == experiment.Smoke {
 			all = generated[:1]
 		}

@@ -3,6 +3,7 @@ package logdet2012
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -30,12 +31,17 @@ var Table1 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		all := []database{{ionosphere, ionosphere}, {digits389, "pendigits"}}
+		all := []database{{ionosphere, ionosphere}, {digits389, pendigits}}
 		if scale == experiment.Smoke {
 			all = generated
 		}
 		for _, d := range all {
 			cells = append(cells, experiment.Cell{Name: d.name, Dataset: d.dataset, Methods: clusterVersions, Settings: clusterSettingsOf(scale)})
+		}
+		for _, by := range startings[1:] {
+			for _, d := range all {
+				cells = append(cells, experiment.Cell{Name: by.cell(d.name), Dataset: d.dataset, Methods: by.methods(), Settings: by.settings(scale)})
+			}
 		}
 		return cells
 	},
@@ -45,6 +51,7 @@ var Table1 = experiment.Spec{
 	Trial:   table1Trial,
 	Views:   table1Views,
 	Claims:  table1Claims,
+	Choices: clusterChoices,
 	Cost:    4 * time.Second,
 }
 
@@ -52,6 +59,7 @@ var Table1 = experiment.Spec{
 const (
 	ionosphere = "ionosphere"
 	digits389  = "digits-389"
+	pendigits  = "pendigits" // of which Digits-389 is drawn
 )
 
 // digitsDrawn is the number of digits 3, 8 and 9 that Digits-389 has.
@@ -83,6 +91,8 @@ type clusterSettings struct {
 	Starts int `key:"starts"`
 	// Projections caps a fit of LogDet.
 	Projections int `key:"projections"`
+	// Farthest starts HMRF-KMeans as Basu et al. do, in every start.
+	Farthest bool `key:"farthest,omitzero"`
 }
 
 // printedConstraints is the number of constraints of Table 1.
@@ -97,6 +107,48 @@ func clusterSettingsOf(scale experiment.Scale) clusterSettings {
 		s.Constraints, s.Starts, s.Projections = []int{10, printedConstraints}, 4, 2_000
 	}
 	return s
+}
+
+// starting is a reading of how clusterings start.
+type starting struct {
+	name     string
+	one      bool // start per trial, where the others have the best of several
+	farthest bool // HMRF-KMeans starts as Basu et al. do
+}
+
+// startings are the readings. The first has the cells that are named by their data set
+// alone; the others have the printed number of constraints only.
+var startings = []starting{
+	{name: "many starts"},
+	{name: "one start", one: true},
+	{name: "one start, HMRF from neighbourhoods", one: true, farthest: true},
+	{name: "many starts, HMRF from neighbourhoods", farthest: true},
+}
+
+// cell names the cell of a data set.
+func (s starting) cell(dataset string) string {
+	if s == startings[0] {
+		return dataset
+	}
+	return dataset + ", " + s.name
+}
+
+// methods are those of Table 1 and what else the reading uses.
+func (s starting) methods() map[string]int {
+	m := maps.Clone(clusterVersions)
+	if s.farthest {
+		m["HMRFFarthest"] = cluster.FarthestVersion
+	}
+	return m
+}
+
+func (s starting) settings(scale experiment.Scale) clusterSettings {
+	out := clusterSettingsOf(scale)
+	out.Constraints, out.Farthest = []int{printedConstraints}, s.farthest
+	if s.one {
+		out.Starts = 1
+	}
+	return out
 }
 
 var (
@@ -235,7 +287,7 @@ func clusterByLogDet(ctx context.Context, c *clustering, links []metric.Link, by
 }
 
 func clusterByHMRF(ctx context.Context, c *clustering, links []metric.Link, by candidate, s clusterSettings) ([]int, bool, error) {
-	r, err := cluster.FitHMRF(ctx, c.starts(), c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight})
+	r, err := cluster.FitHMRF(ctx, c.starts(), c.x, links, cluster.HMRFParams{KMeansParams: c.kMeans(s), Weight: &by.weight, Farthest: s.Farthest})
 	if err != nil {
 		return nil, false, err
 	}
@@ -248,7 +300,7 @@ func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cel
 	if err != nil {
 		return nil, nil, err
 	}
-	if cell.Name != digits389 {
+	if cell.Dataset != pendigits {
 		return set.X, set.Y, nil
 	}
 	wanted := []int{3, 8, 9}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -174,15 +175,23 @@ func TestClusteredDataAreThoseOfTable1(t *testing.T) {
 	}
 }
 
+// startedNames are the cells of Table 1.
+func startedNames() (names []string) {
+	for _, c := range Table1.Cells(experiment.Full) {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // madeClusters makes the table of errors of 1,000 rows per data set.
 func madeClusters(errs func(database, method string) float64) *table.Table {
 	t := experimenttest.Table(Table1)
-	for _, name := range []string{ionosphere, digits389} {
+	for _, name := range startedNames() {
 		for trial := range madeTrials {
 			for i, m := range clusterNames {
 				for fold := range folds {
 					t.Add(table.Key{"cell": name, "trial": strconv.Itoa(trial), "kind": "wrong", "method": m, "constraints": strconv.Itoa(printedConstraints), "fold": strconv.Itoa(fold)},
-						table.Values{"value": 500*errs(name, m) + 0.1*float64((trial+i)%3), "of": 500})
+						table.Values{"value": 500*errs(baseOf(name), m) + 0.1*float64((trial+i)%3), "of": 500})
 				}
 			}
 		}
@@ -216,5 +225,20 @@ func TestTable1ClaimsPointTheRightWay(t *testing.T) {
 		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(chosenOnly), nil); f.Verdict != judge.Partly {
 			t.Errorf("%s, as printed with γ and w chosen only: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
+	}
+}
+
+// A table that lacks a reading of the starts gives no verdict.
+func TestTable1NeedsAllStarts(t *testing.T) {
+	whole := madeClusters(func(string, string) float64 { return 0.2 })
+	var first []int
+	for i, name := range whole.Index("cell") {
+		if name == baseOf(name) {
+			first = append(first, i)
+		}
+	}
+	whole = whole.Rows(first...)
+	if _, err := table1Claims[0].Judge(whole, nil); err == nil || !strings.Contains(err.Error(), "1 readings of the starts, want 4") {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -42,6 +42,7 @@ var Comparison = experiment.Spec{
 	Trial:   comparisonTrial,
 	Views:   comparisonViews,
 	Claims:  comparisonClaims,
+	Choices: comparisonChoices,
 	Cost:    40 * time.Second,
 }
 

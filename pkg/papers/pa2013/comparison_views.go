@@ -23,7 +23,7 @@ var comparisonViews = []experiment.View{
 	{Name: "fig1", Title: "Fig. 1: predictive 0–1 loss over time", Draw: onDatabases(1, "losses on any database", drawFig1)},
 	{Name: "table2", Title: "Table 2: classification error of nearest neighbours under the learned metrics", Draw: onDatabases(1, "errors on any database", drawTable2)},
 	{Name: "significance", Title: "Which differences of Table 2 are significant, and what could have been seen", Draw: onDatabases(2, "errors on at least two databases", drawSignificance)},
-	{Name: "choice", Title: "What was chosen: C by validation, γ by ITML's cross-validation", Draw: onDatabases(1, "choices on any database", drawChoice)},
+	{Name: "choice", Title: "What was chosen: C by validation, γ by ITML's cross-validation", Draw: experiment.WithEnds(onDatabases(1, "choices on any database", drawChoice), comparisonChoices)},
 	{Name: "fig2", Title: "Fig. 2: CPU time relative to ITML", DrawTimed: onTimes(drawFig2)},
 	{Name: "tradeoff", Title: "Error against the number of steps: is 20 % of the pairs a good trade-off?", Draw: onDatabases(1, "errors on any database", drawTradeoff)},
 	{Name: "tolerance", Title: "Ours: a tolerance on the residual of PA-LS, time against error", DrawTimed: onTimes(drawTolerance)},

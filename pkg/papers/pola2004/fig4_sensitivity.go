@@ -66,11 +66,12 @@ var Fig4Sensitivity = experiment.Spec{
 		return filterTopic(ctx, env, seed, s.Variant, s.filterSettings, s.contenders())
 	},
 	Views: []experiment.View{
-		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: withErrors(drawFig4Sensitivity)},
+		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(withErrors(drawFig4Sensitivity), fig4GridChoices)},
 		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: given("the grid of relaxations", drawRelaxations, "setting", variantGrid)},
 		{Name: "fig4-sensitivity-paum", Title: "PAUM's error over its margins, on rarer topics", Draw: drawPAUM(settingsRatioLow, topicRatioLow, "Fig. 4 has the margins with the least error here.")},
 	},
-	Cost: 40 * time.Second,
+	Choices: fig4GridChoices,
+	Cost:    40 * time.Second,
 }
 
 type filterVariantSettings struct {

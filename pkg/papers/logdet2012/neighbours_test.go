@@ -1,0 +1,99 @@
+package logdet2012
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/table"
+)
+
+// madeNeighbours makes the table of errors of LogDet Linear on 500 rows per fold, where k = 3
+// is chosen and has errors that are by less than those of k = 10.
+func madeNeighbours(by func(features string) float64) *table.Table {
+	t := experimenttest.Table(Neighbours)
+	for _, d := range databases {
+		for _, features := range []string{"raw", "zscore"} {
+			for trial := range madeTrials {
+				for fold := range folds {
+					add := func(kind, method, at string, value float64) {
+						t.Add(table.Key{"cell": d.name + features, "trial": strconv.Itoa(trial), "database": d.name, "features": features, "kind": kind, "method": method, "fold": strconv.Itoa(fold), "at": at},
+							table.Values{"value": value, "of": 500})
+					}
+					spread := 0.1 * float64(trial%3)
+					add("size", "", neighbours, 10)
+					add("wrong", logDetLinear, labelOf(3), 100-500*by(features)+spread)
+					add("wrong", logDetLinear, labelOf(10), 100-spread)
+					add("inner", logDetLinear, labelOf(3), 1)
+					add("inner", logDetLinear, labelOf(10), 2)
+					add("chosen", logDetLinear, labelOf(3), 1)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// A small gain is what the sentence says; none, a loss and a large one are not.
+func TestNeighbourClaimPointsTheRightWay(t *testing.T) {
+	for _, c := range []struct {
+		raw, zscore float64
+		want        judge.Verdict
+	}{
+		{0.01, 0.01, judge.Reproduced}, {-0.01, -0.01, judge.NotReproduced}, {0.05, 0.05, judge.NotReproduced}, {0.01, -0.01, judge.Partly}, {0, 0, judge.Undecided},
+	} {
+		f := experimenttest.Judge(t, neighbourClaims, "neighbours-slightly", madeNeighbours(func(features string) float64 {
+			if features == "raw" {
+				return c.raw
+			}
+			return c.zscore
+		}), nil)
+		if f.Verdict != c.want {
+			t.Errorf("gains of %v and %v: %s, want %s: %s", c.raw, c.zscore, f.Verdict, c.want, f.Reason)
+		}
+	}
+}
+
+// With the paper's k the errors are those of the method, and k is the first with the fewest
+// inner errors.
+func TestNeighboursAreChosenInside(t *testing.T) {
+	cell := Neighbours.Cells(experiment.Smoke)[0]
+	s := cell.Settings.(neighbourSettings)
+	seed := testSeed(cell.Dataset)
+	tb, err := Neighbours.Trial(t.Context(), testEnv(), cell, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := testSet(t, cell.Dataset)
+	problems, err := newProblems(set, s.settings, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, p := range problems {
+		for _, m := range methodsNamed(s.settings, neighbourMethods) {
+			g := tb.Where("method", m.name, "fold", strconv.Itoa(f))
+			var want float64
+			if err := p.judge(t.Context(), m, s.Rules[0], s.settings, func(kind, _ string, value, _ int) {
+				if kind == "wrong" {
+					want = float64(value)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if got := g.Where("kind", "wrong", "at", labelOf(s.K)).Values("value"); len(got) != 1 || got[0] != want {
+				t.Errorf("%s, fold %d: %v wrong with k = %d, want %g", m.name, f, got, s.K, want)
+			}
+			inner := g.Where("kind", "inner")
+			first := slices.Index(inner.Values("value"), slices.Min(inner.Values("value")))
+			if got := g.Where("kind", "chosen").Index("at"); len(got) != 1 || got[0] != inner.Index("at")[first] {
+				t.Errorf("%s, fold %d: %v is chosen, of inner errors %v", m.name, f, got, inner.Values("value"))
+			}
+			if inner.Len() != len(s.Ks) || inner.Values("of")[0] != float64(len(p.train.y)) {
+				t.Errorf("%s, fold %d: %d inner rows of %v", m.name, f, inner.Len(), inner.Values("of"))
+			}
+		}
+	}
+}
