@@ -27,7 +27,6 @@ var Classes = experiment.Spec{
 	Title:   "Table 2 with errors averaged over classes in place of objects",
 	Source:  "Section 3, Table 2",
 	Version: 1,
-	Pending: true,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
 		all := databasesAt(scale)
 		if scale == experiment.Full {
