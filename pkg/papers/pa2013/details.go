@@ -28,7 +28,6 @@ var Details = experiment.Spec{
 	Source:  "Sections 1, 2.4 and 4",
 	Ours:    true,
 	Version: 1,
-	Pending: true,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
 		all := databasesAt(scale)[:1]
 		if scale == experiment.Full {
