@@ -877,7 +877,7 @@ func ExampleAll() {
 	// Output:
 	// pola          labelled pairs, online               b1=1 gamma=0
 	// kernel-pola   labelled pairs, online               b1=1 degree=2 gamma=0 kernel-gamma=1/dim kernel=gaussian offset=1
-	// pa            labelled pairs, online               b0=0 c=1 psd=step rule=pa tol=0
+	// pa            labelled pairs, online               b0=0 c=1 every=0 m0=0 psd=step rule=pa tol=0
 	// lego          labelled pairs, online               eta=0.5 l=8 u=2 update=always
 	// erkle         relative comparisons, online         beta=1 delta=1 gradient=printed loss=gnmds margin=1 p=0.7310585786300049 reject=0 seed=1 step=pa trace=0
 	// gnmds         relative comparisons                 iterations=5000 margin=1 seed=1 tau=auto tol=0.001

@@ -94,11 +94,18 @@ var entries = []Entry{
 				Name: "tol", Doc: "largest loss of a pair on which no update is made",
 				Needs: fmt.Sprintf("rule=%v", pairs.PALS),
 			}),
+			of(pairs.PAParams{}.Resolved(), "M0", Param{
+				Name: "m0", Doc: "start matrix, as a multiple of the identity",
+			}),
+			of(pairs.PAParams{}.Resolved(), "Every", Param{
+				Name: "every", Doc: "make the matrix feasible after every so many updates, too; 0 means never",
+				Needs: fmt.Sprintf("psd=%v", pairs.PSDAtEnd),
+			}),
 		},
 		Bounded: true,
 		Kind:    pairs.PAKind,
 		NewPair: func(dim int, v Values) (learners.Pair, error) {
-			p := pairs.PAParams{C: v.Float("c"), B0: v.Float("b0"), Tol: v.Float("tol")}
+			p := pairs.PAParams{C: v.Float("c"), B0: v.Float("b0"), Tol: v.Float("tol"), M0: v.Float("m0"), Every: v.Int("every")}
 			if err := p.Rule.UnmarshalText([]byte(v.Text("rule"))); err != nil {
 				return nil, err
 			}

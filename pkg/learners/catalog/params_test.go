@@ -217,6 +217,8 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 		{map[string]string{"rule": "pa2", "c": "0.5"}, pairs.PAParams{Rule: pairs.PAII, C: 0.5}},
 		{map[string]string{"rule": "pals", "c": "3", "psd": "end"}, pairs.PAParams{Rule: pairs.PALS, C: 3, PSD: pairs.PSDAtEnd}},
 		{map[string]string{"rule": "pals", "tol": "0.25"}, pairs.PAParams{Rule: pairs.PALS, C: 1, Tol: 0.25}},
+		{map[string]string{"m0": "2"}, pairs.PAParams{C: 1, M0: 2}},
+		{map[string]string{"psd": "end", "every": "7"}, pairs.PAParams{C: 1, PSD: pairs.PSDAtEnd, Every: 7}},
 	} {
 		v, err := e.Parse(c.given)
 		if err != nil {
@@ -231,6 +233,8 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 	for want, given := range map[string]map[string]string{
 		"c is only for rule=pa1|pa2|pals, but rule is pa": {"c": "1"},
 		"tol is only for rule=pals, but rule is pa2":      {"rule": "pa2", "tol": "0"},
+		"every is only for psd=end, but psd is step":      {"every": "7"},
+		`m0: "-1" is not allowed`:                         {"m0": "-1"},
 		`tol: "-1" is not allowed`:                        {"rule": "pals", "tol": "-1"},
 		`rule: "pa3" is not allowed`:                      {"rule": "pa3"},
 		`psd: "never" is not allowed`:                     {"psd": "never"},

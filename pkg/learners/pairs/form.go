@@ -20,7 +20,7 @@ import (
 
 // form is a quadratic form on R^dim that takes rank-one updates. It starts at zero
 // and is projected back onto the positive semi-definite cone after each of them,
-// unless it is deferred: then only its snapshots are.
+// unless it is deferred: then only its snapshots are, and it by project.
 //
 // It is kept as A = UCUᵀ, U dim×n with orthonormal columns, C of order n. An
 // added term grows the core by at most one. A subtracted term −cvvᵀ whose v
@@ -557,15 +557,7 @@ func (f *form) positivePart() *mat.Dense {
 	if f.n == 0 {
 		return nil
 	}
-	var eig spectral.EigenSym
-	half := 0                                     // G is to be multiplied by 2^half
-	if !eig.Factorize(f.c.symmetric(f.n), true) { // an eigenvalue overflows
-		_, exponent := scaled(f.c)
-		half = (exponent + 1) / 2
-		if !eig.Factorize(times2(f.c, -2*half).symmetric(f.n), true) {
-			panic("pairs: eigendecomposition of a finite matrix did not converge")
-		}
-	}
+	eig, half := f.eigen()    // G is to be multiplied by 2^half
 	values := eig.Values(nil) // ascending
 	last := f.n - 1
 	least := float64(f.n) * eps * math.Max(-values[0], values[last])
@@ -584,6 +576,53 @@ func (f *form) positivePart() *mat.Dense {
 		floats.Scale(math.Ldexp(math.Sqrt(values[last-i]), half), row)
 	}
 	return g
+}
+
+// eigen returns the eigenpairs of C/4^half; n > 0. half is 0 unless an eigenvalue overflows.
+func (f *form) eigen() (eig spectral.EigenSym, half int) {
+	if !eig.Factorize(f.c.symmetric(f.n), true) {
+		_, exponent := scaled(f.c)
+		half = (exponent + 1) / 2
+		if !eig.Factorize(times2(f.c, -2*half).symmetric(f.n), true) {
+			panic("pairs: eigendecomposition of a finite matrix did not converge")
+		}
+	}
+	return eig, half
+}
+
+// project projects A of a deferred form onto the cone and returns the terms that this adds
+// to it, one per negative eigenvalue. Those of the size of round-off stay.
+func (f *form) project() (terms []metric.RankOne) {
+	if f.n == 0 {
+		return nil
+	}
+	eig, half := f.eigen()
+	values := eig.Values(nil) // ascending
+	least := float64(f.n) * eps * math.Max(-values[0], values[f.n-1])
+	var q mat.Dense
+	eig.VectorsTo(&q)
+	for i := 0; i < f.n && values[i] < -least; i++ {
+		w := mat.Col(nil, i, &q)
+		size := math.Ldexp(-values[i], 2*half)
+		f.c.rankOne(size, w)
+		v := w
+		if !f.full() {
+			v = make([]float64, f.dim)
+			blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(w), 0, vector.Of(v))
+		}
+		terms = append(terms, metric.RankOne{C: size, V: v})
+	}
+	return terms
+}
+
+// fillIdentity sets a form that is still zero to m·I, of full order.
+func (f *form) fillIdentity(m float64) {
+	f.n, f.u = f.dim, nil
+	f.c = make(sym, f.dim*(f.dim+1)/2)
+	for i := range f.dim {
+		f.c.row(i)[i] = m
+	}
+	f.size()
 }
 
 // formState is a saved form: every number that later steps depend on.

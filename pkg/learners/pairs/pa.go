@@ -11,6 +11,7 @@ import (
 	"metriclab/internal/enum"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -85,6 +86,13 @@ type PAParams struct {
 	// Tol ≥ 0, of PALS only, is the largest loss |s| of a pair on which no update is
 	// made. The default is 0, as in the paper, which makes one on every pair.
 	Tol float64 `json:"tol,omitempty" range:">= 0"`
+	// M0 is the start matrix M⁰ = M0·I, from 0 to MaxThreshold. The default is 0, as in the
+	// paper. Any other is of full rank: memory is O(d²) and a step takes O(d²) from the
+	// start on.
+	M0 float64 `json:"m0,omitempty" range:">= 0 and <= 1e100"`
+	// Every ≥ 0, of PSDAtEnd only, makes the hypothesis feasible after every so many
+	// updates of M, too. The default is 0, never. 1 has the hypotheses of PSDEachStep.
+	Every int `json:"every,omitempty" range:">= 0"`
 }
 
 // Resolved returns p with its defaults filled in: C = 1.
@@ -106,6 +114,9 @@ func (p PAParams) check(name string) error {
 	}
 	if p.Tol != 0 && p.Rule != PALS {
 		return fmt.Errorf("%s: tol: %v is not allowed with rule %v, want 0: it is for PALS only", name, p.Tol, p.Rule)
+	}
+	if p.Every != 0 && p.PSD != PSDAtEnd {
+		return fmt.Errorf("%s: every: %d is not allowed with psd %v, want 0: it is for PSDAtEnd only", name, p.Every, p.PSD)
 	}
 	return nil
 }
@@ -145,6 +156,9 @@ func (p PAParams) engine(dim int) engine {
 	e := newEngine("pa", dim, p.rate(), p.B0)
 	e.twoSided = p.Rule == PALS
 	e.a.deferred = p.PSD == PSDAtEnd
+	if p.M0 > 0 {
+		e.a.fillIdentity(p.M0)
+	}
 	return e
 }
 
@@ -154,7 +168,7 @@ func (p PAParams) engine(dim int) engine {
 //	s = 1 + y(d² − b)
 //	M ← M − y·τ·vvᵀ,  b ← b + y·τ
 //
-// starting from M = 0 and b = b⁰, where y = ±1 is the label and
+// starting from M = M0·I, 0 by default, and b = b⁰, where y = ±1 is the label and
 //
 //	PA     τ = max(0, s)/(1 + ‖v‖⁴)               of loss max(0, s)
 //	PA-I   τ = min(C, max(0, s)/(1 + ‖v‖⁴))       of loss max(0, s)
@@ -176,6 +190,11 @@ func (p PAParams) engine(dim int) engine {
 // negative squared distances. Metric and Final project: they give the hypothesis
 // of the end, Matrix and Threshold the running one.
 //
+// Between the two lies Every = q > 0: after every q updates of M it is projected and b is made at
+// least 1. Steps that change nothing do not count. "It is possible to relax this by allowing negative models
+// during a fixed amount of learning steps" (Section 2.4). All negative eigenvalues are removed,
+// of which there may be up to q; it takes an eigendecomposition of order r.
+//
 // PA-LS with Tol > 0 makes no update if |s| ≤ Tol, and the full one if not. The
 // paper names such a tolerance, on τ₃ near 0, as further work (Section 4) and does
 // not define it. Here it is one on s, the error in b − d²: τ₃ = s/(1 + 1/(2C) + ‖v‖⁴)
@@ -183,8 +202,8 @@ func (p PAParams) engine(dim int) engine {
 // pairs of a large loss, yet not over short ones of a small loss.
 //
 // A pair with x = y updates b only; ‖x−y‖² below 2.3e-308 counts as 0. A step which the projection undoes as a whole
-// reports its StepSize and Updated = false. Of its Outcomes, those of PSDAtEnd have no
-// Projections.
+// reports its StepSize and Updated = false. Of its Outcomes, those of PSDAtEnd have
+// Projections only after the updates that Every names.
 //
 // M is kept as UCUᵀ with U orthonormal: memory is O(dr) with r the order of C, and
 // bounded by O(d²). With PSDEachStep r is that of POLA; with PSDAtEnd it is, on generic
@@ -194,6 +213,9 @@ func (p PAParams) engine(dim int) engine {
 type PA struct {
 	e engine
 	p PAParams
+	// Of Every: updates of M since the last projection, and what the last step removed from M.
+	since   int
+	removed []metric.RankOne
 }
 
 var _ learners.PairMetric = (*PA)(nil)
@@ -201,7 +223,8 @@ var _ learners.PairMetric = (*PA)(nil)
 // NewPA returns a PA for vectors of length dim. It returns an error unless dim ≥ 1
 // and vectors of that length fit limits.Memory. Rule and PSD must be ones there are,
 // C finite and positive (0 is the default), and B0 of magnitude at most MaxThreshold.
-// Tol must be finite and not negative, and 0 unless Rule is PALS.
+// Tol must be finite and not negative, and 0 unless Rule is PALS. M0 must be from 0 to
+// MaxThreshold; Every must not be negative, and must be 0 unless PSD is PSDAtEnd.
 func NewPA(dim int, p PAParams) (*PA, error) {
 	if err := checkDim("pa", dim); err != nil {
 		return nil, err
@@ -209,6 +232,12 @@ func NewPA(dim int, p PAParams) (*PA, error) {
 	p = p.Resolved()
 	if err := p.check("pa"); err != nil {
 		return nil, err
+	}
+	if p.M0 > 0 {
+		const matrices = 6 // the core, a copy, and an eigendecomposition or a resolvent
+		if err := limits.Check(fmt.Sprintf("pa with a matrix of rank %d at the start", dim), limits.Floats(matrices, dim, dim)); err != nil {
+			return nil, fmt.Errorf("pa: dim: %w", err)
+		}
 	}
 	return &PA{e: p.engine(dim), p: p}, nil
 }
@@ -247,7 +276,18 @@ func (l *PA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 // take a step after which the learner would not fit limits.Memory.
 func (l *PA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
-	return l.e.step(f)
+	l.removed = nil
+	o, err := l.e.step(f)
+	if err != nil || l.p.Every == 0 || l.e.change == 0 {
+		return o, err
+	}
+	if l.since++; l.since == l.p.Every {
+		l.since = 0
+		l.removed = l.e.a.project()
+		l.e.b = math.Max(l.e.b, minThreshold)
+		o.Projections = len(l.removed)
+	}
+	return o, nil
 }
 
 // Metric returns a snapshot of M, with PSDAtEnd of the positive semi-definite matrix
@@ -266,8 +306,11 @@ func (l *PA) Final() (m *metric.Mahalanobis, b float64) {
 func (l *PA) Matrix() *mat.SymDense { return l.made().e.a.matrix() }
 
 // LastChange returns the terms of M after the last Step minus M before it, as
-// POLA.LastChange does. With PSDAtEnd it is one term at most.
-func (l *PA) LastChange() []metric.RankOne { return l.made().e.lastChange() }
+// POLA.LastChange does. With PSDAtEnd it is one term at most, and one more for each
+// eigenvalue that Every removed.
+func (l *PA) LastChange() []metric.RankOne {
+	return append(l.made().e.lastChange(), l.removed...)
+}
 
 // MulVec sets dst to Mx, M of the running hypothesis, and returns it; dst is
 // allocated if it is nil. It costs O(rd). It panics
@@ -278,23 +321,39 @@ func (l *PA) MulVec(dst, x []float64) []float64 { return l.made().e.a.mulVec(dst
 // learner loaded from it continues bit for bit.
 func (l *PA) Save(w io.Writer) error {
 	l.made()
-	return persist.Write(w, PAKind, l.p, polaState{l.e.b, l.e.a.state()})
+	return persist.Write(w, PAKind, l.p, paState{polaState{l.e.b, l.e.a.state()}, l.since})
+}
+
+// paState is what is saved beside the parameters.
+type paState struct {
+	polaState
+	Since int `json:"since,omitempty"`
 }
 
 // LoadPA reads a learner that Save wrote. Its errors wrap those of package persist
 // if the file is foreign, newer, damaged or of another kind.
 func LoadPA(r io.Reader) (*PA, error) {
 	var p PAParams
-	var s polaState
+	var s paState
 	if err := persist.Load(r, PAKind, &p, &s); err != nil {
 		return nil, err
 	}
-	l, err := NewPA(s.Form.Dim, p)
+	empty := p
+	if p.M0 > 0 {
+		empty.M0 = 0 // a matrix of the file takes the start's place, which is not made
+	}
+	l, err := NewPA(s.Form.Dim, empty)
+	if err == nil {
+		err = p.check("pa")
+	}
 	if err == nil {
 		err = checkSavedThreshold(s.Threshold)
 	}
+	if err == nil && (s.Since < 0 || s.Since >= max(p.Every, 1)) {
+		err = fmt.Errorf("since: %d, want 0 to %d", s.Since, max(p.Every-1, 0))
+	}
 	if err == nil {
-		l.e.b = s.Threshold
+		l.e.b, l.since, l.p.M0 = s.Threshold, s.Since, p.M0
 		if p.PSD == PSDAtEnd {
 			l.e.a, err = s.Form.deferredForm()
 		} else {

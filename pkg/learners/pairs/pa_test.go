@@ -33,16 +33,27 @@ func allPA() []PAParams {
 	return out
 }
 
-// tolerant are PA-LS that leave out updates.
+// tolerant are PA-LS that leave out updates, and learners that start at a matrix.
 func tolerant() []PAParams {
 	return []PAParams{
+		{Rule: PAI, C: 0.3, PSD: PSDEachStep, B0: 2, M0: 0.7},
+		{Rule: PALS, C: 0.3, PSD: PSDAtEnd, B0: 2, M0: 0.7},
 		{Rule: PALS, C: 0.3, PSD: PSDEachStep, B0: 0.5, Tol: 0.4},
 		{Rule: PALS, C: 0.3, PSD: PSDAtEnd, B0: 0.5, Tol: 0.4},
 	}
 }
 
+// between are learners that project after some updates: each, a few, many.
+func between() []PAParams {
+	return []PAParams{
+		{Rule: PAI, C: 0.3, PSD: PSDAtEnd, B0: 0.5, Every: 7},
+		{Rule: PAII, C: 0.3, PSD: PSDAtEnd, B0: -3, Every: 1},
+		{Rule: PALS, C: 0.3, PSD: PSDAtEnd, B0: 0.5, Every: 20, M0: 0.7},
+	}
+}
+
 func (p PAParams) String() string {
-	return fmt.Sprintf("rule=%v/psd=%v/c=%g/tol=%g", p.Rule, p.PSD, p.C, p.Tol)
+	return fmt.Sprintf("rule=%v/psd=%v/c=%g/tol=%g/m0=%g/every=%d", p.Rule, p.PSD, p.C, p.Tol, p.M0, p.Every)
 }
 
 // everySecond chooses what -short tries of rules that each have two policies: each rule once,
@@ -64,7 +75,7 @@ func mustOutcome(t testing.TB, l stepper, f metric.Pair) learners.PairOutcome {
 }
 
 func TestPAConformance(t *testing.T) {
-	for i, p := range slices.Concat(allPA(), tolerant(), []PAParams{{}, {Rule: PALS, PSD: PSDAtEnd, B0: -3}}) {
+	for i, p := range slices.Concat(allPA(), tolerant(), between(), []PAParams{{}, {Rule: PALS, PSD: PSDAtEnd, B0: -3}}) {
 		if testing.Short() && !everySecond(i) {
 			continue
 		}
@@ -85,14 +96,20 @@ func TestPAConformance(t *testing.T) {
 
 // densePA is the family as printed, with the sign of y·τ in place of y: a dense M,
 // and with PSDEachStep a full eigendecomposition after every update.
+// after every so many updates if Every says so.
 type densePA struct {
-	p PAParams
-	m *mat.SymDense
-	b float64
+	p       PAParams
+	m       *mat.SymDense
+	b       float64
+	updates int
 }
 
 func newDensePA(dim int, p PAParams) *densePA {
-	return &densePA{p: p, m: mat.NewSymDense(dim, nil), b: p.B0}
+	l := &densePA{p: p, m: mat.NewSymDense(dim, nil), b: p.B0}
+	for i := range dim {
+		l.m.SetSym(i, i, p.M0)
+	}
+	return l
 }
 
 // step returns the slack 1 + y(d² − b), and y·τ.
@@ -121,7 +138,8 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 	}
 	l.m.SymRankOne(l.m, -y*tau, v)
 	l.b += y * tau
-	if l.p.PSD == PSDEachStep {
+	l.updates++
+	if l.p.PSD == PSDEachStep || l.p.Every > 0 && l.updates%l.p.Every == 0 {
 		var err error
 		if l.m, _, err = metric.ProjectPSD(l.m); err != nil {
 			t.Fatal(err)
@@ -135,13 +153,13 @@ func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
 // representation: few dimensions, a core that grows and becomes dense, and data of
 // low rank. What PSDAtEnd returns is the projection.
 func TestPAAgainstDense(t *testing.T) {
-	for i, p := range slices.Concat(allPA(), tolerant()) {
-		if testing.Short() && !everySecond(i) {
+	for i, p := range slices.Concat(allPA(), tolerant(), between()) {
+		if testing.Short() && p.Every == 0 && !everySecond(i) {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			most := 0
-			for _, c := range []struct {
+			for i, c := range []struct {
 				dim    int
 				rounds []metric.Pair
 			}{
@@ -152,6 +170,9 @@ func TestPAAgainstDense(t *testing.T) {
 				{60, gaussianPairs(rand.New(rand.NewPCG(50, 5)), 60, 150, 2)},
 				{60, fewPoints(rand.New(rand.NewPCG(50, 6)), 60, 9, 400)},
 			} {
+				if i == 5 && p.Every > 1 && p.Rule != PALS {
+					continue // pairs recur: whether a loss is 0 or round-off decides which updates count
+				}
 				l, ref := must(NewPA(c.dim, p)), newDensePA(c.dim, p)
 				for i, f := range c.rounds {
 					o := mustOutcome(t, l, f)
@@ -178,7 +199,7 @@ func TestPAAgainstDense(t *testing.T) {
 					t.Errorf("d = %d: the last M is off by %v, b = %v", c.dim, d, b)
 				}
 			}
-			if p.PSD == PSDAtEnd && most < 5 {
+			if p.PSD == PSDAtEnd && p.Every == 0 && most < 5 {
 				t.Errorf("at most %d negative eigenvalues at the end, so that little was projected", most)
 			}
 		})
@@ -618,7 +639,7 @@ func TestPAResumeAnywhere(t *testing.T) {
 				files = append(files, save(l))
 				orders = append(orders, l.e.a.n)
 			}
-			if c.dim == 40 && !(slices.Contains(orders, 9) && (p.PSD == PSDEachStep || slices.Max(orders) == 40 && !slices.Contains(orders, 10))) {
+			if c.dim == 40 && p.M0 == 0 && !(slices.Contains(orders, 9) && (p.PSD == PSDEachStep || slices.Max(orders) == 40 && !slices.Contains(orders, 10))) {
 				t.Errorf("%v: orders %v: a representation was not met", p, orders)
 			}
 			for i, file := range files {

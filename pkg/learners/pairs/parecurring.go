@@ -90,7 +90,7 @@ func (r *Recurring) diff(i int) []float64 { return r.v.Data[i*r.v.Stride:][:r.v.
 func (r *Recurring) column(j int) []float64 { m := r.v.Rows; return r.sq[j*m : (j+1)*m] }
 
 // RecurringPA is PA with PSD = PSDAtEnd on a fixed list of pairs. In place of M it
-// keeps the coefficients of M = Σ aⱼvⱼvⱼᵀ and the squared distance qᵢ = vᵢᵀMvᵢ of
+// keeps the coefficients of M = M0·I + Σ aⱼvⱼvⱼᵀ and the squared distance qᵢ = vᵢᵀMvᵢ of
 // every pair, so that a prediction is a look-up, and a step on pair j, with its
 // τ,
 //
@@ -109,13 +109,13 @@ type RecurringPA struct {
 	e engine // without a form
 	p PAParams
 	q []float64 // vᵢᵀMvᵢ
-	a []float64 // M = Σ aⱼvⱼvⱼᵀ
+	a []float64 // M = M0·I + Σ aⱼvⱼvⱼᵀ
 }
 
 var _ learners.Online[int, learners.PairPrediction] = (*RecurringPA)(nil)
 
 // NewRecurringPA returns a learner from the pairs of r, at its start. It returns an
-// error if PSD is PSDEachStep, which needs M itself, or a parameter is out of range. It panics if r is nil.
+// error if PSD is PSDEachStep or Every is not 0, which need M itself, or a parameter is out of range. It panics if r is nil.
 func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
 	if r == nil {
 		panic("pairs: NewRecurringPA: the pairs are nil")
@@ -128,8 +128,17 @@ func NewRecurringPA(r *Recurring, p PAParams) (*RecurringPA, error) {
 	if p.PSD != PSDAtEnd {
 		return nil, fmt.Errorf("%s: psd: PSDEachStep is not allowed, want PSDAtEnd", name)
 	}
+	if p.Every != 0 {
+		return nil, fmt.Errorf("%s: every: %d is not allowed, want 0: a projection needs the matrix", name, p.Every)
+	}
 	e := engine{name: name, rate: p.rate(), twoSided: p.Rule == PALS, b: p.B0}
-	return &RecurringPA{r: r, e: e, p: p, q: make([]float64, r.Len()), a: make([]float64, r.Len())}, nil
+	l := &RecurringPA{r: r, e: e, p: p, q: make([]float64, r.Len()), a: make([]float64, r.Len())}
+	if p.M0 > 0 {
+		for i := range l.q {
+			l.q[i] = p.M0 * vector.Dot(r.diff(i), r.diff(i))
+		}
+	}
+	return l, nil
 }
 
 // made returns l, and panics unless a constructor made it.
@@ -200,7 +209,7 @@ func (l *RecurringPA) Learner() *PA {
 	e := l.p.engine(d)
 	e.b = l.e.b
 	f := e.a
-	f.n, f.c = d, make(sym, d*(d+1)/2)
+	f.fillIdentity(l.p.M0)
 	for j, a := range l.a {
 		if a != 0 {
 			f.c.rankOne(a, l.r.diff(j))

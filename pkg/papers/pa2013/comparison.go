@@ -34,6 +34,9 @@ var Comparison = experiment.Spec{
 			}
 			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: methods, Settings: s})
 		}
+		if scale == experiment.Full {
+			cells = append(cells, experiment.Cell{Name: bdg10.cell, Dataset: bdg10.dataset, Methods: methods, Settings: mainSettings, Supplied: true})
+		}
 		return cells
 	},
 	Trials:  experiment.Trials(10),

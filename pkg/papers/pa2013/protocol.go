@@ -42,6 +42,9 @@ var databases = []database{
 	{cell: "nist16", paper: "nist16", dataset: "nist16", objects: 2000, features: 256, classes: 10},
 }
 
+// bdg10 are the paper's own data, which are not public: a user who has them may supply them.
+var bdg10 = database{cell: "BDG10", paper: "BDG100", dataset: "bdg10", objects: 1710, features: 104, classes: 10}
+
 // small reports whether a database is one of the paper's with few objects.
 func (d database) small() bool { return d.objects > 0 && d.objects < 1000 }
 
@@ -174,6 +177,9 @@ func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.
 			c = append(c, synthetic.Component{Class: class, N: 60, Mean: mean, Cov: mat.NewDiagDense(5, []float64{1, 1, 1, 1, 25})})
 		}
 		return synthetic.GaussianMixture(seed.Stream("data"), c)
+	}
+	if dataset == bdg10.dataset {
+		return loadBDG10(env.Data)
 	}
 	return env.Data.Set(dataset)
 }
