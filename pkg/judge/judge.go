@@ -12,6 +12,7 @@
 //	Readings    a statement has several readings, and each is a test
 //	Both        a statement has several parts, and all must hold
 //	StandIn     a test on other data than the statement's: shown, without a verdict
+//	Check       a test of what cannot fail, and why
 //	Unfit       nothing can be tested, and why
 //	Unsettled   nothing can be decided, and why
 //	Shown       a test whose numbers are told in other words

@@ -504,6 +504,20 @@ func TestBoth(t *testing.T) {
 	}
 }
 
+// What cannot fail is no reproduction; what fails all the same is told.
+func TestCheck(t *testing.T) {
+	for verdict, want := range map[Verdict]Verdict{Reproduced: ByConstruction, Partly: Partly, NotReproduced: NotReproduced, Undecided: Undecided, Untestable: Untestable} {
+		reason := "It held."
+		if want == ByConstruction {
+			reason = "It held. No regret exceeds it."
+		}
+		f, err := Judge(Check{Test: given{Verdict: verdict, Reason: "It held."}, Why: "No regret exceeds it."})
+		if err != nil || f.Verdict != want || f.Reason != reason {
+			t.Errorf("a check that is %q: got %q, %q (error %v), want %q", verdict, f.Verdict, f.Reason, err, want)
+		}
+	}
+}
+
 // What is no list of tests is refused, and never judged as true.
 func TestNothingToJudge(t *testing.T) {
 	for name, test := range map[string]Test{
@@ -511,6 +525,8 @@ func TestNothingToJudge(t *testing.T) {
 		"a ratio of unequal columns": Ratio{Over: []float64{1}, Under: []float64{1, 2}, Bound: 1},
 		"a ratio to nothing":         Ratio{Over: isFor, Under: zero, Bound: 1},
 		"a stand-in without a test":  StandIn{Where: "stand-in"},
+		"a check without a test":     Check{Why: "It is so."},
+		"a check without a reason":   Check{Test: Holds{true}},
 		"nothing is shown":           Shown{Ours: "1"},
 		"a negative scale":           Positive{Units: units(1, isFor), Rule: Rule{Scale: -1}},
 		"a scale that is no number":  Equivalent{Units: units(1, isFor), Margin: 1, Rule: Rule{Scale: math.NaN()}},

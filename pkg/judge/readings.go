@@ -125,6 +125,26 @@ func (s StandIn) judge() Finding {
 	return f
 }
 
+// Check judges a test of what cannot fail, whatever the numbers are: where it is Reproduced
+// it becomes ByConstruction. Any other verdict stays, for then the reason is wrong.
+type Check struct {
+	Test Test
+	// Why it cannot fail, a sentence.
+	Why string
+}
+
+func (c Check) judge() Finding {
+	f := judged(c.Test, "what cannot fail")
+	if c.Why == "" {
+		Refuse("judge: a check without a reason why it cannot fail")
+	}
+	if f.Verdict == Reproduced {
+		f.Verdict, f.Note = ByConstruction, c.Why
+		f.Reason = strings.TrimSpace(f.Reason + " " + c.Why)
+	}
+	return f
+}
+
 // Unfit is Untestable, for the reason given.
 type Unfit struct{ Ours, Reason string }
 

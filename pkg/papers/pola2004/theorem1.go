@@ -230,7 +230,7 @@ var theorem1Claims = []experiment.Claim{
 				}
 				holds = append(holds, same)
 			}
-			return holds
+			return judge.Check{Test: holds, Why: "Appended zeros and a rotation leave POLA's predictions as they are: the second stream is the first in other coordinates."}
 		},
 	},
 	{

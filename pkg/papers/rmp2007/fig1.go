@@ -25,6 +25,10 @@ const (
 	emSpherical = "EM spherical"
 	emDiagonal  = "EM diagonal"
 	emFull      = "EM full"
+	emSphereRow = "EM spherical; rows"
+	emDiagRow   = "EM diagonal; rows"
+	emFullRow   = "EM full; rows"
+	kMeansName  = "k-means"
 	bestMap     = "best map"
 	groupsKnown = "groups known"
 )
@@ -35,7 +39,14 @@ var (
 	// sparseEM leaves out full covariance matrices, for which components of about 100 points in 100
 	// coordinates, most of them 0, are too few.
 	sparseEM = []string{emSpherical, emDiagonal}
-	emForms  = map[string]cluster.Covariance{emSpherical: cluster.CovarianceSpherical, emDiagonal: cluster.CovarianceDiagonal, emFull: cluster.CovarianceFull}
+	// EM from k-means++ has the name of the form alone; EM from rows starts at random points.
+	fig1EMRows   = []string{emSphereRow, emDiagRow, emFullRow}
+	sparseEMRows = []string{emSphereRow, emDiagRow}
+	emForms      = map[string]cluster.Covariance{
+		emSpherical: cluster.CovarianceSpherical, emDiagonal: cluster.CovarianceDiagonal, emFull: cluster.CovarianceFull,
+		emSphereRow: cluster.CovarianceSpherical, emDiagRow: cluster.CovarianceDiagonal, emFullRow: cluster.CovarianceFull,
+	}
+	emStarts = map[string]cluster.MixtureStart{emSphereRow: cluster.StartFromRows, emDiagRow: cluster.StartFromRows, emFullRow: cluster.StartFromRows}
 )
 
 // emFloor is the least variance of a component of EM, relative to the mean variance of the coordinates. With
@@ -54,6 +65,10 @@ type fig1Settings struct {
 	M          int        `key:"m"`
 	Starts     int        `key:"starts"`
 	Floor      float64    `key:"EM floor"`
+	// KMeansStarts are those of k-means in a round; 0 is no such player.
+	KMeansStarts int `key:"k-means starts,omitzero"`
+	// Restarts plays RMP and EM so many times on the same points; 0 is once.
+	Restarts int `key:"restarts,omitzero"`
 }
 
 // fig1Cell returns a cell at a scale, of which the settings lack what is the same in all cells.
@@ -74,14 +89,15 @@ var Fig1 = experiment.Spec{
 	Title:   "Online clustering of 400 points: regret of RMP, EM and follow-the-leader against a certified optimum",
 	Source:  "Section 5.1, Fig. 1",
 	Version: 1,
-	// Two cells of Fig. 1, and two of the remark on sparse data.
+	// Two cells of Fig. 1, and two of the remark on sparse data; then those of fig1_starts.go.
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		return []experiment.Cell{
+		cells := []experiment.Cell{
 			fig1Cell(scale, "squared", "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
 			fig1Cell(scale, "L1", "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
 			fig1Cell(scale, "sparse words", "words", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
 			fig1Cell(scale, "sparse Gaussians", "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
 		}
+		return append(cells, fig1StartCells(scale)...)
 	},
 	Trials:  experiment.Trials(20),
 	Kinds:   fig1Kinds,
@@ -150,14 +166,26 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		"loss": o.Cost, "lower": o.Lower, "dual": o.Dual, "left": float64(o.Left), "groups": groups,
 	})
 
-	players := []player{fixedPlayer(bestMap, o.Prototype), s.knowingPlayer(p.group)}
-	online, err := s.onlinePlayers(seed)
-	if err != nil {
-		return nil, err
-	}
-	players = append(players, online...)
-	for _, method := range s.EM {
-		players = append(players, s.emPlayer(ctx, method, p.x, seed.Own("EM", method)))
+	players := []player{fixedPlayer(bestMap, o.Prototype)}
+	if s.Restarts > 0 {
+		again, err := s.restartedPlayers(ctx, p.x, seed)
+		if err != nil {
+			return nil, err
+		}
+		players = append(players, again...)
+	} else {
+		players = append(players, s.knowingPlayer(p.group))
+		online, err := s.onlinePlayers(seed)
+		if err != nil {
+			return nil, err
+		}
+		players = append(players, online...)
+		for _, method := range s.EM {
+			players = append(players, s.emPlayer(ctx, method, p.x, seed.Own("EM", method)))
+		}
+		if s.KMeansStarts > 0 {
+			players = append(players, s.kMeansPlayer(ctx, p.x, seed.Own("EM", kMeansName)))
+		}
 	}
 	for _, player := range players {
 		end := env.Lap(player.method)
@@ -195,14 +223,11 @@ func (s fig1Settings) knowingPlayer(group []int) player {
 func (s fig1Settings) onlinePlayers(seed experiment.Seed) ([]player, error) {
 	var out []player
 	for _, method := range s.RMP {
-		l, err := s.learner(seed, method)
+		l, err := s.learner(seed.PCG(method), method)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
-			out, err := l.Step(f)
-			return out.Loss, l.Diagnostics().Acceptance(), err
-		}})
+		out = append(out, stepPlayer(method, l))
 	}
 	ftl, err := mapping.NewFTL(s.Points, s.Points, mapping.FTLParams{M: s.M})
 	if err != nil {
@@ -214,13 +239,27 @@ func (s fig1Settings) onlinePlayers(seed experiment.Seed) ([]player, error) {
 	}}), nil
 }
 
+// stepPlayer is RMP.
+func stepPlayer(method string, l *mapping.RMP) player {
+	return player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
+		out, err := l.Step(f)
+		return out.Loss, l.Diagnostics().Acceptance(), err
+	}}
+}
+
 // emPlayer has a random map in the first round, and then that of a mixture of the coordinates x revealed so far.
 func (s fig1Settings) emPlayer(ctx context.Context, method string, x *mat.Dense, rng *rand.Rand) player {
+	params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor, Start: emStarts[method]}
+	return s.batchPlayer(method, x, rng, func(revealed mat.Matrix) ([]int, error) { return emMap(ctx, revealed, params, rng) })
+}
+
+// batchPlayer has a random map in the first round, and then the map that fit makes of the coordinates of x revealed
+// so far; where that is nil it keeps the one it has.
+func (s fig1Settings) batchPlayer(method string, x *mat.Dense, rng *rand.Rand, fit func(revealed mat.Matrix) ([]int, error)) player {
 	pi := randomMap(rng, s.Points, s.M)
-	params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor}
 	return player{method, func(t int, f metric.CostRound) (float64, float64, error) {
 		if t > 0 {
-			next, err := emMap(ctx, x.Slice(0, s.Points, 0, t), params, rng)
+			next, err := fit(x.Slice(0, s.Points, 0, t))
 			if err != nil {
 				return 0, 0, err
 			}
@@ -254,7 +293,7 @@ func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Ta
 }
 
 // learner returns RMP as a method names it.
-func (s fig1Settings) learner(seed experiment.Seed, method string) (*mapping.RMP, error) {
+func (s fig1Settings) learner(src *rand.PCG, method string) (*mapping.RMP, error) {
 	rule, p := method, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.SampleMetropolis}
 	switch method {
 	case rmpShort:
@@ -262,7 +301,7 @@ func (s fig1Settings) learner(seed experiment.Seed, method string) (*mapping.RMP
 	case rmpHeatBath:
 		rule, p.Sampler = rmpPrinted, mapping.SampleHeatBath
 	}
-	return newRMP(seed.PCG(method), rule, s.Points, s.Points, s.Rounds, p)
+	return newRMP(src, rule, s.Points, s.Points, s.Rounds, p)
 }
 
 // lossOf returns what the map pi costs in round f.
@@ -318,7 +357,7 @@ func randomMap(rng *rand.Rand, n, m int) []int {
 }
 
 // emMap sends every point to the point nearest to the mean of its component, of a mixture fitted by EM to
-// the coordinates revealed so far: one run from k-means++. It is nil if all points coincide.
+// the coordinates revealed so far: one run from k-means++ or from random rows. It is nil if all points coincide.
 func emMap(ctx context.Context, revealed mat.Matrix, p cluster.MixtureParams, rng *rand.Rand) ([]int, error) {
 	x := mat.DenseCopyOf(revealed)
 	if coincide(x) {

@@ -66,9 +66,9 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1",
 		Statement: "The regret of our algorithm is sublinear in T.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
-		Predicate: "Twice the regret at half of the rounds − that at the end > 0, paired; for η printed and corrected, and both distortions.",
+		Predicate: "Twice the regret at half of the rounds − that at the end > 0, paired; for η printed and corrected, both distortions, and widths 1.5 and 1.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+			return fig1Readings(t, fig1Alone, func(c []finals, rule, _ string) judge.Test {
 				return positive(c, func(r finals) float64 { return 2*r.half[rule] - r.end[rule] })
 			})
 		},
@@ -78,9 +78,9 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1",
 		Statement: "The regret appears to be roughly O(√T).",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
-		Predicate: "The exponent log₂(regret at the end/regret at half of the rounds) is ½ ± 0.2 (its whole interval); for η printed and corrected, and both distortions.",
+		Predicate: "The exponent log₂(regret at the end/regret at half of the rounds) is ½ ± 0.2 (its whole interval); for η printed and corrected, both distortions, and widths 1.5 and 1.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+			return fig1Readings(t, fig1Alone, func(c []finals, rule, _ string) judge.Test {
 				d := each(c, func(r finals) float64 { return exponent(r.half[rule], r.end[rule]) - 0.5 })
 				mean, half := judge.Summarize(d).Interval()
 				return judge.Shown{
@@ -95,10 +95,23 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1",
 		Statement: "EM clustering has relatively poor performance: RMP's regret is smaller.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
-		Predicate: "Final regret of EM − that of RMP > 0, paired; for each form of the covariance matrices, η printed and corrected, and both distortions.",
+		Predicate: "Final regret of EM − that of RMP > 0, paired; for each form of the covariance matrices, EM from k-means++ and from random rows, η printed and corrected, both distortions, and widths 1.5 and 1.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Main, fig1EM, func(c []finals, rule, em string) judge.Test {
+			return fig1Readings(t, fig1Against, func(c []finals, rule, em string) judge.Test {
 				return positive(c, func(r finals) float64 { return r.end[em] - r.end[rule] })
+			})
+		},
+	},
+	{
+		ID:        "fig1-kmeans",
+		View:      "fig1-width-one",
+		Statement: "Ours, after \"a more subtle issue associated with applying a 'find the best' algorithm, such as K-means\": K-means has a larger regret than RMP in Fig. 1, too.",
+		Where:     fiveOneFig1, Theirs: "not in the paper",
+		Afterwards: "the regrets of RMP, follow-the-leader and EM from k-means++",
+		Predicate:  "Final regret of k-means (each round the best of ten runs on the coordinates so far) − that of RMP > 0, paired; for η printed and corrected, both distortions, and widths 1.5 and 1.",
+		Test: func(t *table.Table) judge.Test {
+			return fig1Readings(t, fig1Best, func(c []finals, rule, rival string) judge.Test {
+				return positive(c, func(r finals) float64 { return r.end[rival] - r.end[rule] })
 			})
 		},
 	},
@@ -107,9 +120,9 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1-final",
 		Statement: "The performance of EM was quite variable; our sampling algorithm is apparently quite robust.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
-		Predicate: "Standard deviation over trials of EM's final regret, as a share of the best map's loss, − twice that of RMP's > 0, jackknifed; each trial has data of its own; for each form of the covariance matrices, η printed and corrected, and both distortions.",
+		Predicate: "Standard deviation over trials of EM's final regret, as a share of the best map's loss, − twice that of RMP's > 0, jackknifed; each trial has data of its own; for each form of the covariance matrices, η printed and corrected, and both distortions. And, added: standard deviation over four runs on the same points, η printed and squared differences, − twice that of RMP > 0, paired by points; spherical, from k-means++ and from random rows.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Main, fig1EM, func(c []finals, rule, em string) judge.Test {
+			overTrials := fig1Readings(t, fig1Against[:2], func(c []finals, rule, em string) judge.Test {
 				x := each(c, func(r finals) float64 { return r.end[em] / r.best })
 				y := each(c, func(r finals) float64 { return r.end[rule] / r.best })
 				if len(x) < 3 { // none is left of two when the jackknife drops one
@@ -123,6 +136,11 @@ var fig1Claims = []experiment.Claim{
 					Ours: fmt.Sprintf("standard deviation %.3g against %.3g of the best map's loss", deviation(x, everyTrial), deviation(y, everyTrial)),
 				}
 			})
+			for _, r := range restartReadings(t) {
+				r.Name, r.Afterwards = rmpPrinted+" against "+r.Name+", runs on the same points", knownStarts
+				overTrials = append(overTrials, r)
+			}
+			return overTrials
 		},
 	},
 	{
@@ -132,10 +150,14 @@ var fig1Claims = []experiment.Claim{
 		Where:     "Section 2, Theorem 2.1; Section 5.1", Theirs: "the printed bound",
 		Predicate: "The final regret is at most the printed bound with δ = 0.05, in every trial; for η printed and corrected, and both distortions. At this size the bound is above A·T, which no regret exceeds: it cannot fail.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Main, alone, func(c []finals, rule, _ string) judge.Test {
+			return fig1Readings(t, fig1Alone[:2], func(c []finals, rule, _ string) judge.Test {
 				rounds := experiment.NotEmpty("trials", c)[0].rounds
+				var test judge.Test = judge.Holds(each(c, func(r finals) bool { return r.end[rule] <= fig1Bound(r.rounds) }))
+				if fig1Bound(rounds) >= float64(fig1Points*rounds) {
+					test = judge.Check{Test: test, Why: "No regret exceeds A·T, and the bound is above it."}
+				}
 				return judge.Shown{
-					Test: judge.Holds(each(c, func(r finals) bool { return r.end[rule] <= fig1Bound(r.rounds) })),
+					Test: test,
 					More: fmt.Sprintf("; the bound is %.3g, A·T is %d", fig1Bound(rounds), fig1Points*rounds),
 				}
 			})
@@ -165,9 +187,9 @@ var fig1Claims = []experiment.Claim{
 		View:      "fig1-sparse",
 		Statement: "Other experiments suggest that RMP performs substantially better than EM on sparse, high-dimensional data.",
 		Where:     fiveOneFig1, Theirs: "no number",
-		Predicate: "Half of EM's final regret − that of RMP > 0, paired; for two kinds of sparse data in 100 dimensions, spherical and diagonal covariance matrices, η printed and corrected.",
+		Predicate: "Half of EM's final regret − that of RMP > 0, paired; for two kinds of sparse data in 100 dimensions, spherical and diagonal covariance matrices, EM from k-means++ and from random rows, η printed and corrected.",
 		Test: func(t *table.Table) judge.Test {
-			return fig1Readings(t, fig1Sparse, sparseEM, func(c []finals, rule, em string) judge.Test {
+			return fig1Readings(t, fig1Sparse4, func(c []finals, rule, em string) judge.Test {
 				return positive(c, func(r finals) float64 { return substantially*r.end[em] - r.end[rule] })
 			})
 		},
@@ -260,21 +282,3 @@ func deviation(v []float64, keep func(int) bool) float64 {
 
 // alone are no forms of EM: a claim is on RMP alone.
 var alone = []string{""}
-
-// fig1Readings tests a claim for each cell, reading of η and form of EM.
-func fig1Readings(t *table.Table, cells, forms []string, test func(c []finals, rule, em string) judge.Test) judge.Test {
-	var out judge.Readings
-	for _, cell := range cells {
-		c := finalsOf(t.Where("cell", cell))
-		for _, rule := range etaReadings {
-			for _, em := range forms {
-				name := rule
-				if em != "" {
-					name += " against " + em
-				}
-				out = append(out, judge.Reading{Name: name + ", " + cell, Test: test(c, rule, em)})
-			}
-		}
-	}
-	return out
-}

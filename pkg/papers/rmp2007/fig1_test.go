@@ -40,18 +40,33 @@ func (w fig1World) table() *table.Table {
 			for _, t := range fig1Checkpoints(s.Rounds) {
 				best := 10 * float64(t)
 				add("loss", bestMap, t, table.Values{"loss": best})
-				for _, m := range s.RMP {
-					r := w.rmp(float64(t), rounds) * noise
-					if m == rmpShort || m == rmpHeatBath {
-						r *= w.shortWorse
-					}
-					if m == rmpHeatBath {
-						r *= w.shortWorse
-					}
-					add("loss", m, t, table.Values{"loss": best + r})
+				rivals := s.EM
+				if s.KMeansStarts > 0 {
+					rivals = append(slices.Clone(rivals), kMeansName)
 				}
-				for _, m := range s.EM {
-					add("loss", m, t, table.Values{"loss": best + w.em(float64(t), rounds)*(1+w.spread*float64(trial%3-1))})
+				for run := 1; run <= max(1, s.Restarts); run++ {
+					name := func(method string) string { return method }
+					spread := 1 + w.spread*float64(trial%3-1)
+					if s.Restarts > 0 {
+						name = func(method string) string { return restarted(method, run) }
+						spread = 1 + w.spread*float64(run%2)
+					}
+					for _, m := range s.RMP {
+						r := w.rmp(float64(t), rounds) * noise
+						if s.Restarts > 0 {
+							r *= 1 + 1e-3*float64(run%2)
+						}
+						if m == rmpShort || m == rmpHeatBath {
+							r *= w.shortWorse
+						}
+						if m == rmpHeatBath {
+							r *= w.shortWorse
+						}
+						add("loss", name(m), t, table.Values{"loss": best + r})
+					}
+					for _, m := range rivals {
+						add("loss", name(m), t, table.Values{"loss": best + w.em(float64(t), rounds)*spread})
+					}
 				}
 			}
 		}
@@ -68,7 +83,11 @@ func TestFig1ClaimsPointTheRightWay(t *testing.T) {
 		em:  root, spread: 1e-4, gap: 0.01, shortWorse: 1.2,
 	}.table()
 	for _, c := range fig1Claims {
-		if v := grade(t, fig1Claims, c.ID, yes); v != judge.Reproduced {
+		want := judge.Reproduced
+		if c.ID == "fig1-bound" { // no regret exceeds A·T, which is less
+			want = judge.ByConstruction
+		}
+		if v := grade(t, fig1Claims, c.ID, yes); v != want {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
 		if v := grade(t, fig1Claims, c.ID, no); v != judge.NotReproduced {
@@ -112,7 +131,10 @@ func TestEMMapOfFarGroups(t *testing.T) {
 	for i := range 12 {
 		x.Set(i, 0, 100*float64(i%4)+float64(i/4)) // groups {0, 1, 2}, {100, 101, 102}, ...; the means are points 4 to 7
 	}
-	for _, form := range emForms {
+	for name, form := range emForms {
+		if emStarts[name] == cluster.StartFromRows {
+			continue // four random rows may lie in two groups, from where EM does not find all
+		}
 		pi, err := emMap(context.Background(), x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rand.New(rand.NewPCG(73, 1)))
 		if err != nil {
 			t.Fatal(err)

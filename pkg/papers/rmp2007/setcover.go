@@ -64,7 +64,8 @@ var SetCover = experiment.Spec{
 				cases, covers = cases+yes+no, covers+yes
 				holds = append(holds, sum("cover_without_map")+sum("map_without_cover") == 0 && yes > 0 && no > 0)
 			}
-			return judge.Shown{Test: holds, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)}
+			check := judge.Check{Test: holds, Why: "A sum of entries of G over a map is 0 exactly if its image is a cover: both sides are one statement, asked of two programs."}
+			return judge.Shown{Test: check, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)}
 		},
 	}},
 	Cost: time.Second,

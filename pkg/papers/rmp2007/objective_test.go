@@ -1,0 +1,90 @@
+package rmp2007
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/table"
+)
+
+// objectiveTable makes up regrets after so many images.
+func objectiveTable(pixels float64, regret func(n float64) float64) *table.Table {
+	tb := experimenttest.Table(Objective)
+	for trial := range madeTrials {
+		for _, task := range digitTasks {
+			for _, m := range featureCounts {
+				key := func(kind, method, round string) table.Key {
+					return table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": kind, "m": strconv.Itoa(m), "method": method, "round": round}
+				}
+				for _, d := range distortions {
+					tb.Add(key("best", string(d), ""), table.Values{"loss": 100, "lower": 99, "pixels": pixels})
+				}
+				for _, v := range mapVariants[:3] {
+					for _, n := range objectiveCheckpoints(objectiveImages) {
+						tb.Add(key("loss", v.name, strconv.Itoa(n)), table.Values{"loss": 100 + regret(float64(n))*(1+1e-3*float64(trial%3)), "against": 100})
+					}
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestObjectiveClaimsPointTheRightWay(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		pixels float64
+		regret func(n float64) float64
+		id     string
+		want   judge.Verdict
+	}{
+		{"a root", 784, func(n float64) float64 { return 100 * math.Sqrt(n) }, "objective-sublinear", judge.Reproduced},
+		{"more than linear", 784, func(n float64) float64 { return 10 * math.Pow(n, 1.2) }, "objective-sublinear", judge.NotReproduced},
+		{"a bound above all regrets", 784, math.Sqrt, "objective-bound", judge.ByConstruction},
+		{"a regret above A·T", 784, func(n float64) float64 { return 1e4 * n }, "objective-bound", judge.NotReproduced},
+	} {
+		if v := grade(t, objectiveClaims, tt.id, objectiveTable(tt.pixels, tt.regret)); v != tt.want {
+			t.Errorf("%s: %s is %q, want %q", tt.name, tt.id, v, tt.want)
+		}
+	}
+	if b := mapping.PrintedRegretBound(784, 784, 10, objectiveImages, confidence); b < 784*objectiveImages {
+		t.Errorf("the bound is %v, less than A·T", b)
+	}
+}
+
+// What RMP and a map pay is the sum of the distortions of their maps, and the map that maps each pixel to itself pays nothing.
+func TestVariantPays(t *testing.T) {
+	const pixels = 6
+	x := mat.NewDense(4, pixels, nil)
+	x.Apply(func(i, j int, _ float64) float64 { return float64((i*j)%5) / 4 }, x)
+	v := mapVariants[1]
+	v.steps = 20
+	own, one := make([]int, pixels), make([]int, pixels)
+	for i := range own {
+		own[i] = i
+	}
+	seed := experiment.Seed{}
+	for _, pi := range [][]int{own, one} {
+		n, want := 0, 0.0
+		err := v.pay(context.Background(), seed, x, digitTasks[0], 2, pi, func(at int, loss, against float64) {
+			n++
+			for i, j := range pi {
+				want += math.Abs(x.At(at-1, i) - x.At(at-1, j))
+			}
+			if at != n || math.Abs(against-want) > 1e-12 || loss < 0 || loss > float64(at*pixels) { // round-off of 24 terms
+				t.Errorf("after %d images: loss %v, against %v, want %v", at, loss, against, want)
+			}
+		})
+		if err != nil || n != 4 {
+			t.Fatalf("%d images, %v", n, err)
+		}
+	}
+}
