@@ -25,6 +25,7 @@ var Paper = experiment.Paper{
 		Fig2,
 		Fig2Errors,
 		Skips,
+		Tolerance,
 		Speed,
 		Fig3,
 		Fig4,
