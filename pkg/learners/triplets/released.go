@@ -82,8 +82,6 @@ type ReleasedResult struct {
 	learners.Result
 	// Cost is (1−λ)·Σ l + λ·trace K of Kernel.
 	Cost float64
-	// Rank is that of Kernel by Rank with its default tolerance.
-	Rank int
 }
 
 // FitReleased fits a kernel as the MATLAB programs did with which van der Maaten and Weinberger (Stochastic Triplet
@@ -211,7 +209,6 @@ func (f *releasedFit) run(ctx context.Context) (ReleasedResult, error) {
 	if math.IsInf(best.Residual, 0) { // of a single iteration
 		best.Residual = 0
 	}
-	best.Rank = Rank(best.Kernel, RankTolerance)
 	return best, ctx.Err()
 }
 

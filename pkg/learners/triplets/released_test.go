@@ -204,8 +204,8 @@ func TestReleasedEndsAboveTheMinimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != learners.NoProgress || r.Iterations >= 1000 || r.Rank < 1 {
-			t.Errorf("%v: %v after %d iterations, rank %d", loss, r.Status, r.Iterations, r.Rank)
+		if r.Status != learners.NoProgress || r.Iterations >= 1000 {
+			t.Errorf("%v: %v after %d iterations", loss, r.Status, r.Iterations)
 		}
 		b, err := FitBatch(t.Context(), n, ts, BatchParams{Loss: loss, Tau: tau})
 		if err != nil {

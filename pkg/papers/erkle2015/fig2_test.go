@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
 
@@ -118,13 +119,16 @@ func must[T any](v T, err error) T {
 func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 	c := counts{Objects: 30, Train: 200, Test: 1}
 	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
-	k := mat.NewSymDense(30, nil)
-	for i := range 30 {
-		k.SetSym(i, i, 1)
+	for _, eigen := range []eigenSym{new(mat.EigenSym), new(spectral.EigenSym)} {
+		checkFullStep(t, s, eigen)
 	}
+}
+
+func checkFullStep(t *testing.T, s split, eigen eigenSym) {
+	k := identityOf(30)
 	removed := 0
 	for step := 1; step <= 3; step++ {
-		next, negative, err := fullStep(k, s.train, 0.1)
+		next, negative, err := fullStep(eigen, k, s.train, 0.1)
 		if err != nil {
 			t.Fatal(err)
 		}
