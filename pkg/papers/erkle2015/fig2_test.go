@@ -2,6 +2,7 @@ package erkle2015
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -52,11 +53,18 @@ func (w fig2World) tables() (t, times *table.Table) {
 			s := w.step(float64(n))
 			spent(stepPhase(n), s)
 			spent(fitPhase(n), w.fit(float64(n)))
+			spent(ownPhase(n), s)
+			if slices.Contains(size.Named, n) {
+				spent(namedPhase(n), 2*s)
+			}
 			if n == size.Twice {
 				spent(twicePhase(n), w.two(float64(n), s))
 			}
 		}
+		spent(fitPhase(size.Objects), w.fit(float64(size.Objects)))
+		spent(ownPhase(size.Objects), w.step(float64(size.Objects)))
 		if trial == 0 {
+			spent(namedPhase(size.Objects), 2*w.step(float64(size.Objects)))
 			row(fig2Step, size.Objects, 2*size.Objects, table.Values{"negative": 3})
 			spent(stepPhase(size.Objects), w.last(w.step(float64(size.Objects))))
 		}
@@ -91,6 +99,39 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 				t.Errorf("%s in world %d: %s, want %s", id, i, got, want[i])
 			}
 		}
+	}
+}
+
+// A step that one trial has timed is taken for all, times how much slower each trial's steps were at the size before; one that no
+// trial has timed decides nothing.
+func TestFig2StepTimes(t *testing.T) {
+	trial := func(slow, at5000 float64) fig2Times {
+		r := fig2Times{spent: map[string]float64{stepPhase(100): 1 * slow, stepPhase(1000): 10 * slow}, steps: []int{100, 1000}}
+		if at5000 > 0 {
+			r.spent[stepPhase(5000)] = at5000
+		}
+		return r
+	}
+	got, once := stepTimes([]fig2Times{trial(1, 0), trial(2, 700), trial(3, 0)}, stepPhase, 5000)
+	if want := []float64{350, 700, 1050}; !once || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, once, want)
+	}
+	if got, once := stepTimes([]fig2Times{trial(1, 3), trial(2, 4)}, stepPhase, 5000); once || !slices.Equal(got, []float64{3, 4}) {
+		t.Errorf("timed in each trial: %v, %v", got, once)
+	}
+	if got, _ := stepTimes([]fig2Times{trial(1, 0)}, stepPhase, 5000); got != nil {
+		t.Errorf("timed in none: %v", got)
+	}
+	tb, times := fig2World{pass: cubic(3e-10), step: cubic(3e-9), fit: cubic(1e-9), two: func(_, s float64) float64 { return 2 * s }, last: func(s float64) float64 { return s }}.tables()
+	without := table.New(times.IndexNames(), times.ValueNames())
+	for i, phase := range times.Index("phase") {
+		if phase != namedPhase(5000) {
+			without.Add(times.Row(i))
+		}
+	}
+	f := experimenttest.Judge(t, fig2Claims, "fig2-faster", tb, without)
+	if f.Verdict != judge.Partly {
+		t.Errorf("without the named program's step: %s", f.Verdict)
 	}
 }
 
