@@ -174,7 +174,7 @@ func slightly(batch, online []float64) []float64 {
 func byMuch(batch, online []float64) []float64 { return judge.Minus(batch, scaled(largeTimes, online)) }
 
 const (
-	namedNote     = " The batch methods are the programs that the paper names, as they were released. Readings: each fit from I, or from the kernel of the mini-batch before; "
+	namedNote     = " The batch methods are the programs that the paper names, as they were released. Readings: each fit from I, or from the kernel of the mini-batch before (then 100 iterations at most, and CKL's first step 0.1 in place of 10⁻⁵); "
 	certifiedNote = " The batch methods are solved to a certified residual of 10⁻³. Readings: "
 	rulesNote     = "one τ by validation, one best on test, one best on test at each size."
 	solvedNote    = "Ours: the same against batch methods that are solved: "
@@ -363,7 +363,7 @@ func ranksOnMusic(of func(first, last float64) float64) func(t *table.Table) jud
 }
 
 // named says what the batch methods are in the claims on answers.
-var named = fmt.Sprintf(" The batch methods are the programs that the paper names, as they were released, each fit from I, stopped after %d iterations (few answers: %d). Readings: ", musicCap, answersCap)
+var named = fmt.Sprintf(" The batch methods are the programs that the paper names, as they were released, each fit from I, stopped after %d iterations (few answers: %d), with CKL's first step %v in place of 10⁻⁵. Readings: ", musicCap, answersCap, cappedEta)
 
 const (
 	onMusicNote = "at the end or the mean over 4 sizes; " + rulesNote + cleanedNote
