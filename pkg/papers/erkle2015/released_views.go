@@ -59,12 +59,12 @@ var releasedAnswersViews = []experiment.View{
 			if data == music {
 				summarize = r.band
 			}
-			r.finalRows(singleHow, func(method, rule string, g *table.Table) {
-				row := []string{data, method, rule, tausOf(g), summarize(testErrors(g)).Percent(), summarize(halfErrors(g, "test")).Percent(), summarize(strictErrors(g, "train")).Percent()}
+			r.finalRows(singleHow, func(method, rule, tau string, g *table.Table) {
+				row := []string{data, method, rule, tau, summarize(testErrors(g)).Percent(), summarize(halfErrors(g, "test")).Percent(), summarize(strictErrors(g, "train")).Percent()}
 				text.Rows = append(text.Rows, append(row, r.endings(g)...))
 			})
 		}
-		return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + " (music: " + musicTaus[gnmdsBatch].String() + "); CKL has no trace term. ± are 95 % intervals, on music corrected for splits of the same answers. " + trialsNote(t)}, "any fit")
+		return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + " (music: " + musicTaus[gnmdsBatch].String() + "); CKL has no trace term. " + starNote + "± are 95 % intervals, on music corrected for splits of the same answers. " + trialsNote(t)}, "any fit")
 	}},
 }
 
@@ -170,17 +170,30 @@ func passesRows(g *table.Table) *table.Table {
 	return out
 }
 
-// tausOf are the weights in rows.
-func tausOf(g *table.Table) string {
-	if tau := g.Unique("tau"); len(tau) == 1 {
-		return tau[0]
+// tausOf is the weight in rows, with a star if it is at an end of the weights among which it was chosen.
+func tausOf(g, among *table.Table) string {
+	tau := g.Unique("tau")
+	if len(tau) != 1 {
+		judge.Refuse("erkle2015: several τ where one was chosen")
 	}
-	judge.Refuse("erkle2015: several τ where one was chosen")
-	return ""
+	var grid []float64
+	for _, x := range among.Unique("tau") {
+		if x == "" {
+			return "" // of an online method
+		}
+		grid = append(grid, numberIn("tau", x))
+	}
+	if x := numberIn("tau", tau[0]); len(grid) > 1 && (x == slices.Min(grid) || x == slices.Max(grid)) {
+		return tau[0] + "*"
+	}
+	return tau[0]
 }
 
+// starNote explains the star of tausOf.
+const starNote = "A star marks a τ at an end of its grid. "
+
 // finalRows calls row with the rows of each method at the last size: of the online ones once, of the batch methods under each rule.
-func (r releasedRead) finalRows(how string, row func(method, rule string, g *table.Table)) {
+func (r releasedRead) finalRows(how string, row func(method, rule, tau string, g *table.Table)) {
 	if r.t.Where("how", how).Len() == 0 {
 		return
 	}
@@ -199,7 +212,7 @@ func (r releasedRead) finalRows(how string, row func(method, rule string, g *tab
 			if !isBatch(method) {
 				rule = ""
 			}
-			row(method, rule, at)
+			row(method, rule, tausOf(at, g), at)
 		}
 	}
 }
@@ -223,7 +236,7 @@ func drawReleasedFinal(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"how", "method", "τ chosen", "τ", "test error (%)", "ties count half (%)", "iterations", "ended by five failures (%)", "rank", "above the minimum (%)", "largest residual"}}
 	r := releasedRead{t}
 	for _, how := range []string{singleHow, chainedHow, certifiedHow} {
-		r.finalRows(how, func(method, rule string, g *table.Table) {
+		r.finalRows(how, func(method, rule, tau string, g *table.Table) {
 			way := how
 			if !isBatch(method) {
 				if how != singleHow {
@@ -231,7 +244,7 @@ func drawReleasedFinal(t *table.Table) (plots.Drawing, error) {
 				}
 				way = onlineHow
 			}
-			row := []string{way, method, rule, tausOf(g), judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent()}
+			row := []string{way, method, rule, tau, judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent()}
 			row = append(row, r.endings(g)...)
 			over, residual := "", ""
 			if v := g.Values("excess"); !floats.HasNaN(v) {
@@ -243,5 +256,5 @@ func drawReleasedFinal(t *table.Table) (plots.Drawing, error) {
 			text.Rows = append(text.Rows, append(row, over, residual))
 		})
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + "Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. " + cappedNote + fig1Setup + " " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + "Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. " + starNote + cappedNote + fig1Setup + " " + trialsNote(t)}, "any trial")
 }
