@@ -124,7 +124,7 @@ func drawReleasedFig1b(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	d.Caption = "Test error against the number of triplets seen. " + namedPrograms + fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap) +
-		releasedTau + releasedTaus[gnmdsBatch].String() + " (GNMDS) or " + tauGrid.String() + " (others), chained " + fewTaus[gnmdsBatch].String() + ": one per method, best on test over sizes and trials, which is the paper's rule." + ninePasses + " " + fig1Setup + " " + trialsNote(t)
+		releasedTau + releasedTaus[gnmdsBatch].String() + " (GNMDS; solved also 0.0001) or " + tauGrid.String() + " (others), chained " + fewTaus[gnmdsBatch].String() + ": one per method, best on test over sizes and trials, which is the paper's rule." + ninePasses + " " + fig1Setup + " " + trialsNote(t)
 	return orMissing(d, "any trial")
 }
 
