@@ -2,6 +2,7 @@ package erkle2015
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
 
@@ -51,11 +53,18 @@ func (w fig2World) tables() (t, times *table.Table) {
 			s := w.step(float64(n))
 			spent(stepPhase(n), s)
 			spent(fitPhase(n), w.fit(float64(n)))
+			spent(ownPhase(n), s)
+			if slices.Contains(size.Named, n) {
+				spent(namedPhase(n), 2*s)
+			}
 			if n == size.Twice {
 				spent(twicePhase(n), w.two(float64(n), s))
 			}
 		}
+		spent(fitPhase(size.Objects), w.fit(float64(size.Objects)))
+		spent(ownPhase(size.Objects), w.step(float64(size.Objects)))
 		if trial == 0 {
+			spent(namedPhase(size.Objects), 2*w.step(float64(size.Objects)))
 			row(fig2Step, size.Objects, 2*size.Objects, table.Values{"negative": 3})
 			spent(stepPhase(size.Objects), w.last(w.step(float64(size.Objects))))
 		}
@@ -93,6 +102,39 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 	}
 }
 
+// A step that one trial has timed is taken for all, times how much slower each trial's steps were at the size before; one that no
+// trial has timed decides nothing.
+func TestFig2StepTimes(t *testing.T) {
+	trial := func(slow, at5000 float64) fig2Times {
+		r := fig2Times{spent: map[string]float64{stepPhase(100): 1 * slow, stepPhase(1000): 10 * slow}, steps: []int{100, 1000}}
+		if at5000 > 0 {
+			r.spent[stepPhase(5000)] = at5000
+		}
+		return r
+	}
+	got, once := stepTimes([]fig2Times{trial(1, 0), trial(2, 700), trial(3, 0)}, stepPhase, 5000)
+	if want := []float64{350, 700, 1050}; !once || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, once, want)
+	}
+	if got, once := stepTimes([]fig2Times{trial(1, 3), trial(2, 4)}, stepPhase, 5000); once || !slices.Equal(got, []float64{3, 4}) {
+		t.Errorf("timed in each trial: %v, %v", got, once)
+	}
+	if got, _ := stepTimes([]fig2Times{trial(1, 0)}, stepPhase, 5000); got != nil {
+		t.Errorf("timed in none: %v", got)
+	}
+	tb, times := fig2World{pass: cubic(3e-10), step: cubic(3e-9), fit: cubic(1e-9), two: func(_, s float64) float64 { return 2 * s }, last: func(s float64) float64 { return s }}.tables()
+	without := table.New(times.IndexNames(), times.ValueNames())
+	for i, phase := range times.Index("phase") {
+		if phase != namedPhase(5000) {
+			without.Add(times.Row(i))
+		}
+	}
+	f := experimenttest.Judge(t, fig2Claims, "fig2-faster", tb, without)
+	if f.Verdict != judge.Partly {
+		t.Errorf("without the named program's step: %s", f.Verdict)
+	}
+}
+
 // The extrapolation is exact where times are a power law, whatever was measured at the size it goes to.
 func TestFig2LawOfAPower(t *testing.T) {
 	w := fig2World{pass: cubic(1e-9), step: func(n float64) float64 { return 2e-9 * math.Pow(n, 3.2) }, fit: cubic(1e-9),
@@ -118,13 +160,16 @@ func must[T any](v T, err error) T {
 func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 	c := counts{Objects: 30, Train: 200, Test: 1}
 	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
-	k := mat.NewSymDense(30, nil)
-	for i := range 30 {
-		k.SetSym(i, i, 1)
+	for _, eigen := range []eigenSym{new(mat.EigenSym), new(spectral.EigenSym)} {
+		checkFullStep(t, s, eigen)
 	}
+}
+
+func checkFullStep(t *testing.T, s split, eigen eigenSym) {
+	k := identityOf(30)
 	removed := 0
 	for step := 1; step <= 3; step++ {
-		next, negative, err := fullStep(k, s.train, 0.1)
+		next, negative, err := fullStep(eigen, k, s.train, 0.1)
 		if err != nil {
 			t.Fatal(err)
 		}
