@@ -29,5 +29,6 @@ var Paper = experiment.Paper{
 		Fig4,
 		Active,
 		Flips,
+		Denoise,
 	},
 }
