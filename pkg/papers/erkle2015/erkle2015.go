@@ -32,5 +32,6 @@ var Paper = experiment.Paper{
 		ReleasedAnswers,
 		Active,
 		Flips,
+		Denoise,
 	},
 }

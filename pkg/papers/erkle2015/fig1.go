@@ -155,7 +155,7 @@ var Fig1 = experiment.Spec{
 	Columns: fig1Columns,
 	Trial:   fig1Trial,
 	Views:   fig1Views,
-	Claims:  fig1Claims,
+	Claims:  slices.Concat(fig1Claims, fig1Afterwards),
 	Cost:    90 * time.Second,
 }
 

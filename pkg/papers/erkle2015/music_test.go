@@ -7,8 +7,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
+
+// pair is two objects, the smaller first.
+type pair [2]int
+
+func pairOf(i, j int) pair { return pair{min(i, j), max(i, j)} }
 
 // randomTriplets are over few objects, so that many conflict.
 func randomTriplets(rng *rand.Rand, objects, n int) []metric.Triplet {
@@ -91,10 +97,10 @@ func TestWithoutCyclesAKernelSatisfiesAll(t *testing.T) {
 	const n = 7
 	for range 20 {
 		var kept []metric.Triplet
-		o := newPairOrder()
+		var o triplets.Order
 		for _, x := range randomTriplets(rng, n, 60) {
-			if o.relation(x) != conflicting {
-				o.add(x)
+			if o.Relation(x) != conflicting {
+				o.Add(x)
 				kept = append(kept, x)
 			}
 		}
