@@ -91,7 +91,7 @@ func (v *vectorFlags) addRecipe(c *cobra.Command) {
 func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 	changed := c.Flags().Changed
 	if !changed("vectors") {
-		for _, name := range []string{"ids", "rank", "unit", "test-share"} {
+		for _, name := range []string{"ids", "rank", "unit"} {
 			if changed(name) {
 				return false, usageError{fmt.Errorf("flag --%s: only together with --vectors", name)}
 			}
@@ -452,18 +452,22 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		return tableError(err)
 	}
 	if asJSON {
-		return a.printJSON(vectorsJSON(in.File, e))
+		return a.printJSON(evaluatedVectors{filepath.Base(in.File.Name()), e.Recipe, heldOutJSON(e.Recipe.Learner, &e.HeldOut)})
 	}
 	return a.printVectorEvaluation(in.File, e)
 }
 
 func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) error {
 	fmt.Fprintf(a.out, "%s; %s, %d similar, of %d of them\n%s\n", aboutFile(f), plural.Of(e.Similar+e.Dissimilar, "pair"), e.Similar, e.Items, describeVectors(e.Recipe))
-	fmt.Fprintf(a.out, "%s, %.3g %% of the items held out, seed %d; on average %.0f pairs to learn from, %.0f held out, %.0f across dropped\n\n",
-		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
+	return a.printHeldOut(e.Recipe.Learner, "items", &e.HeldOut)
+}
+
+// printHeldOut prints what was found on held-out items.
+func (a *app) printHeldOut(name, items string, e *model.HeldOut) error {
+	fmt.Fprintf(a.out, "%s, %.3g %% of the %s held out, seed %d; on average %.0f pairs to learn from, %.0f held out, %.0f across dropped\n\n",
+		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, items, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
 	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "distance\tAUC in %%, 95 %% interval\terror in %%\trecall at %d in %%\n", e.Plan.K)
-	name := e.Recipe.Learner
 	for _, s := range []struct {
 		name  string
 		score *model.VectorScore
@@ -477,7 +481,7 @@ func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) 
 	for _, n := range e.Notes {
 		fmt.Fprintf(a.out, "Note: %s.\n", n)
 	}
-	_, err := fmt.Fprintln(a.out, vectorVerdict(e))
+	_, err := fmt.Fprintln(a.out, heldOutVerdict(name, e))
 	return err
 }
 
@@ -560,8 +564,8 @@ func average(counts []int) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// vectorVerdict says what the intervals of the differences in AUC say.
-func vectorVerdict(e *model.VectorEvaluation) string {
+// heldOutVerdict says what the intervals of the differences in AUC say.
+func heldOutVerdict(name string, e *model.HeldOut) string {
 	euclidean, cosine := e.OverEuclidean.AUCSummary, e.OverCosine.AUCSummary
 	if !euclidean.HasInterval {
 		return "Too few splits to compare."
@@ -575,7 +579,7 @@ func vectorVerdict(e *model.VectorEvaluation) string {
 			worse++
 		}
 	}
-	switch name := e.Recipe.Learner; {
+	switch {
 	case better == 2:
 		return fmt.Sprintf("%s tells held-out similar pairs from dissimilar ones better than Euclidean and cosine: both intervals of the difference in AUC are above zero.", name)
 	case worse > 0:
@@ -585,28 +589,33 @@ func vectorVerdict(e *model.VectorEvaluation) string {
 	}
 }
 
-// evaluatedVectors is the JSON of evaluate on vectors. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
+// evaluatedVectors is the JSON of evaluate on pairs of vectors.
 type evaluatedVectors struct {
-	Vectors       string             `json:"vectors"`
-	Items         int                `json:"items"`
-	Similar       int                `json:"similar"`
-	Dissimilar    int                `json:"dissimilar"`
-	Recipe        model.VectorRecipe `json:"recipe"`
-	K             int                `json:"k"`
-	TestShare     float64            `json:"test_share"`
-	Seed          uint64             `json:"seed"`
-	Train         []int              `json:"train_pairs"`
-	Test          []int              `json:"test_pairs"`
-	Dropped       []int              `json:"dropped_pairs"`
-	Level         float64            `json:"level"`
-	Learner       evaluatedVector    `json:"learner"`
-	Euclidean     evaluatedVector    `json:"euclidean"`
-	Cosine        evaluatedVector    `json:"cosine"`
-	OverEuclidean evaluatedVector    `json:"minus_euclidean"`
-	OverCosine    evaluatedVector    `json:"minus_cosine"`
-	Notes         []string           `json:"notes"`
-	Verdict       string             `json:"verdict"`
-	IntervalFrom  string             `json:"interval"`
+	Vectors string             `json:"vectors"`
+	Recipe  model.VectorRecipe `json:"recipe"`
+	heldOut
+}
+
+// heldOut is the JSON of what was found on held-out items. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
+type heldOut struct {
+	Items         int             `json:"items"`
+	Similar       int             `json:"similar"`
+	Dissimilar    int             `json:"dissimilar"`
+	K             int             `json:"k"`
+	TestShare     float64         `json:"test_share"`
+	Seed          uint64          `json:"seed"`
+	Train         []int           `json:"train_pairs"`
+	Test          []int           `json:"test_pairs"`
+	Dropped       []int           `json:"dropped_pairs"`
+	Level         float64         `json:"level"`
+	Learner       evaluatedVector `json:"learner"`
+	Euclidean     evaluatedVector `json:"euclidean"`
+	Cosine        evaluatedVector `json:"cosine"`
+	OverEuclidean evaluatedVector `json:"minus_euclidean"`
+	OverCosine    evaluatedVector `json:"minus_cosine"`
+	Notes         []string        `json:"notes"`
+	Verdict       string          `json:"verdict"`
+	IntervalFrom  string          `json:"interval"`
 }
 
 type evaluatedVector struct {
@@ -620,16 +629,16 @@ type evaluatedSplits struct {
 	Splits []float64 `json:"splits"`
 }
 
-func vectorsJSON(f *vectors.File, e *model.VectorEvaluation) evaluatedVectors {
+func heldOutJSON(name string, e *model.HeldOut) heldOut {
 	splits := func(s judge.Summary, values []float64) evaluatedSplits { return evaluatedSplits{meanJSON(s), values} }
 	score := func(s *model.VectorScore) evaluatedVector {
 		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
 	}
-	return evaluatedVectors{
-		Vectors: filepath.Base(f.Name()), Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar, Recipe: e.Recipe,
+	return heldOut{
+		Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar,
 		K: e.Plan.K, TestShare: e.Plan.Share, Seed: e.Plan.Seed, Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
 		Learner: score(&e.Learner), Euclidean: score(&e.Euclidean), Cosine: score(&e.Cosine),
 		OverEuclidean: score(&e.OverEuclidean), OverCosine: score(&e.OverCosine),
-		Notes: append([]string{}, e.Notes...), Verdict: vectorVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Notes: append([]string{}, e.Notes...), Verdict: heldOutVerdict(name, e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 }
