@@ -592,7 +592,7 @@ func loadModel(path string) (*model.Model, error) {
 		case model.GramKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
 		case model.VectorsKind:
-			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform --vectors", path, err)
+			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform and neighbours with --vectors", path, err)
 		case model.ComparedKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --triplets has coordinates for the objects compared, and no map for new ones: metriclab plot --model %s draws them, fit --coordinates writes them", path, err, path)
 		}

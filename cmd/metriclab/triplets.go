@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -435,9 +436,26 @@ func loadTriplets(path string) (*model.Compared, error) {
 	if path == "" {
 		return nil, usageError{errors.New("flag --model: no file given; metriclab fit makes one")}
 	}
-	m, err := persist.ReadFile(path, model.LoadTriplets)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := model.LoadTriplets(f)
 	if errors.Is(err, persist.ErrKind) {
-		return nil, fmt.Errorf("%w; it is drawn with the rows of a table: metriclab plot DATA.csv --model %s", err, path)
+		hint := "only metriclab fit makes models"
+		switch kindOf(f) {
+		case model.Kind:
+			hint = "it is drawn with the rows of a table: metriclab plot DATA.csv --model " + path
+		case model.VectorsKind:
+			hint = "vectors are not drawn: transform --vectors writes their coordinates"
+		case model.GramKind:
+			hint = "objects of fit --gram are not drawn: transform --cross-gram writes their coordinates"
+		}
+		return nil, fmt.Errorf("%s: %w; %s", path, err, hint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, err
 }
