@@ -160,6 +160,34 @@ func TestGoldenTriplets(t *testing.T) {
 	}), "NUMBER"))
 }
 
+// With --guard-formulas no name in the file of coordinates is a formula; its numbers are the same.
+func TestGuardedCoordinates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range tripletFiles() {
+		writeTest(t, name, text)
+	}
+	c := newCommand(toys(nil))
+	const fit = "fit --triplets names.jsonl --learner gnmds --param tau=0.1 "
+	for _, line := range []string{fit + "--coordinates plain.csv", fit + "--coordinates guarded.csv --guard-formulas"} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+	}
+	plain, guarded := readTest(t, "plain.csv"), readTest(t, "guarded.csv")
+	if !strings.Contains(plain, "\n=fox,") || guarded != strings.Replace(plain, "\n=fox,", "\n'=fox,", 1) {
+		t.Errorf("%q, guarded %q", plain, guarded)
+	}
+	for line, want := range map[string]string{
+		fit + "--coordinates z.npy --guard-formulas":                              "only together with a .csv file of --coordinates",
+		fit + "--out m.json --guard-formulas":                                     "only together with a .csv file of --coordinates",
+		"fit table.csv --label class --learner fda --out m.json --guard-formulas": "only together with --triplets",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitUsage || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
+		}
+	}
+}
+
 // The coordinates of a file have the distances of the model, and the names.
 func TestTripletCoordinates(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -134,6 +134,7 @@ func (a *app) fitCommand() *cobra.Command {
 	f.add(c, append(model.GramLearners(), model.TripletLearners()...)...)
 	compared.add(c, "coordinates of each object, with --coordinates (default 2)")
 	c.Flags().StringVar(&compared.coordinates, "coordinates", "", "CSV or NumPy file for coordinates of the objects, with --triplets")
+	c.Flags().BoolVar(&compared.guard, "guard-formulas", false, "write ' before the name of an object that a spreadsheet would run as a formula, with --coordinates")
 	f.known.add(c)
 	g.add(c)
 	v.addRecipe(c)

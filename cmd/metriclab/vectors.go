@@ -116,7 +116,7 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 }
 
 // tableFlags are those of fit and evaluate that are for tables and Gram matrices.
-var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates")
+var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates", "guard-formulas")
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
