@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
@@ -68,7 +69,8 @@ func TestTableSources(t *testing.T) {
 	}
 	want := read("good.csv", nil)
 	for name, got := range map[string]string{
-		"file.gz": read("good.csv.gz", nil), "by its bytes": read("noname", nil), "pipe": read(stdin, strings.NewReader(text)), "pipe of gzip": read(stdin, bytes.NewReader(zip)),
+		"file.gz": read("good.csv.gz", nil), "by its bytes": read("noname", nil), "pipe": read(stdin, strings.NewReader(text)), "slow pipe": read(stdin, iotest.OneByteReader(strings.NewReader(text))), "slow pipe of gzip": read(stdin, iotest.OneByteReader(bytes.NewReader(zip))),
+		"pipe of gzip":   read(stdin, bytes.NewReader(zip)),
 		"rest of a file": read(stdin, behind("behind")), "rest of a file of gzip": read(stdin, behind("behind.gz")),
 	} {
 		if got != want {
