@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"metriclab/internal/heappeak"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -41,12 +42,13 @@ type app struct {
 	env      func(string) string // of the shard
 	world    harness.World
 	every    time.Duration // between lines of progress when piped
+	heap     func() int64  // bytes that the heap takes; nil measures none
 }
 
 func newApp(papers []experiment.Paper) *app {
 	return &app{
 		papers: papers, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
-		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second,
+		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heappeak.Bytes,
 	}
 }
 

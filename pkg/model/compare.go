@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"metriclab/internal/cpushare"
+	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
@@ -36,6 +38,10 @@ type Comparing struct {
 	MostSeconds float64
 	// CPU reads the CPU time of the process; nil measures none.
 	CPU func() time.Duration
+	// Heap reads the bytes that the heap of the process takes; nil measures none.
+	Heap func() int64
+	// Params are parameters of learners, by name or alias; those not given have their defaults.
+	Params map[string]map[string]string
 	// Done are trials of an earlier run, which are not run again. Those of other learners and splits are ignored.
 	Done []Trial
 	// Record is given each new trial, one at a time; nil for none. An error ends the comparison.
@@ -56,6 +62,8 @@ type Trial struct {
 	Rows    int     `json:"rows"`  // classified
 	K       int     `json:"k"`
 	Seconds float64 `json:"cpu_seconds"` // of the fit and its preparation; 0 if not measured
+	// Peak is the most that the heap held since the first trial of the learner in this run, in bytes above what it held before; 0 if not measured.
+	Peak int64 `json:"peak_bytes,omitempty"`
 }
 
 // State says how far a learner came.
@@ -84,6 +92,9 @@ type Contender struct {
 	Score Score
 	// Fit is the mean CPU time of a fit in seconds; 0 if not measured.
 	Fit float64
+	// Peak is the most memory in bytes that the process took for its splits, above what it held before, as many of them as ran at a time, with their
+	// neighbours and with garbage that was not yet collected; 0 if not measured. See Trial.
+	Peak int64
 	// Difference is its error minus that of the best, paired by split; P the p-value of the corrected resampled t test
 	// that there is none (judge.ResampledP); Holm the same, corrected for as many learners as were compared with the
 	// best. P and Holm are NaN of the best, and below judge.MinTrials splits.
@@ -116,7 +127,7 @@ type Comparison struct {
 const level = 0.05
 
 // Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base
-// holds what is common to the recipes; its Learner and Params must be empty, and its Pairs and Passes are for the
+// holds what is common to the recipes; its Learner and Params must be empty (Comparing has the parameters), and its Pairs and Passes are for the
 // learners that take them. names are those of Learners or aliases; nil means all.
 //
 // Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
@@ -134,7 +145,7 @@ func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Compar
 	if base.Learner != "" || len(base.Params) > 0 {
 		return nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
 	}
-	fits, others, err := contenders(base, names)
+	fits, others, err := contenders(base, names, p.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +155,10 @@ func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Compar
 	return compare(ctx, d, fits, others, p)
 }
 
-// Comparable returns the recipes that Compare has for the names of learners, and what needs other input if names is nil.
+// Comparable returns the recipes that Compare has for the names of learners and their parameters, and what needs other input if names is nil.
 // Errors are those of Compare.
-func Comparable(base Recipe, names []string) ([]Recipe, []Contender, error) {
-	fits, others, err := contenders(base, names)
+func Comparable(base Recipe, names []string, params map[string]map[string]string) ([]Recipe, []Contender, error) {
+	fits, others, err := contenders(base, names, params)
 	var recipes []Recipe
 	for _, f := range fits {
 		recipes = append(recipes, f.recipe)
@@ -155,7 +166,26 @@ func Comparable(base Recipe, names []string) ([]Recipe, []Contender, error) {
 	return recipes, others, err
 }
 
-func contenders(base Recipe, names []string) (fits []fitting, others []Contender, err error) {
+// ofLearners returns parameters by the names of learners, which may be aliases.
+func ofLearners(params map[string]map[string]string) (map[string]map[string]string, error) {
+	out := map[string]map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		e, err := catalog.FindIn(Learners(), name)
+		if err != nil {
+			return nil, notAllowed("param %s: %w", name, err)
+		}
+		if out[e.Name] != nil {
+			return nil, notAllowed("param %s: learner %s is given twice", name, e.Name)
+		}
+		out[e.Name] = maps.Clone(params[name])
+	}
+	return out, nil
+}
+
+func contenders(base Recipe, names []string, params map[string]map[string]string) (fits []fitting, others []Contender, err error) {
+	if params, err = ofLearners(params); err != nil {
+		return nil, nil, err
+	}
 	if names == nil {
 		for _, e := range Learners() {
 			names = append(names, e.Name)
@@ -178,6 +208,7 @@ func contenders(base Recipe, names []string) (fits []fitting, others []Contender
 			return nil, nil, notAllowed("learner %s is given twice", e.Name)
 		}
 		seen[e.Name] = true
+		r.Params = params[e.Name]
 		if Draws(e.Feedback) {
 			r.Pairs = base.Pairs
 		}
@@ -189,6 +220,11 @@ func contenders(base Recipe, names []string) (fits []fitting, others []Contender
 			return nil, nil, err
 		}
 		fits = append(fits, fitting{r, e, values})
+	}
+	for name := range params {
+		if !seen[name] {
+			return nil, nil, notAllowed("param %s: it is none of the learners that are compared", name)
+		}
 	}
 	if len(fits) == 0 {
 		return nil, nil, notAllowed("learners: none given, want at least one")
@@ -238,7 +274,8 @@ type contest struct {
 	y     []int
 	folds [][]int // of each repeat
 	cpu   *cpushare.Meter
-	dense *Data // of sparse rows, once a learner needs it
+	dense *Data           // of sparse rows, once a learner needs it
+	heap  *heappeak.Meter // while a learner's splits run; nil if not measured
 
 	mu     sync.Mutex // of what follows, and of Record
 	done   map[trialKey]Trial
@@ -432,6 +469,9 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 			if told != nil {
 				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
 			}
+			if c.p.Heap != nil {
+				c.heap = heappeak.Start(c.p.Heap)
+			}
 			err = parallel(ctx, len(missing), told, func(ctx context.Context, i int) error {
 				s := missing[i]
 				train, test := part(c.folds[s/c.p.Folds], s%c.p.Folds)
@@ -443,6 +483,10 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 				}
 				return nil
 			})
+			if c.heap != nil {
+				c.heap.Stop()
+				c.heap = nil
+			}
 		}
 	}
 	if c.record != nil {
@@ -499,6 +543,9 @@ func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, spli
 		return err
 	}
 	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: len(test), K: v.k, Seconds: used.Seconds()}
+	if c.heap != nil {
+		r.Peak = c.heap.Peak()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done[trialKey{r.Learner, split, inner}] = r
@@ -515,6 +562,7 @@ func (c *contest) score(e *entrant) {
 		e.Score.Errors = append(e.Score.Errors, float64(t.Wrong)/float64(t.Rows))
 		e.Score.Ks = append(e.Score.Ks, t.K)
 		e.Fit += t.Seconds / float64(c.p.Folds*c.p.Repeats)
+		e.Peak = max(e.Peak, t.Peak)
 	}
 	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.ratio())
 }
