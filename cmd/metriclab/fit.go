@@ -30,6 +30,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/vectors"
 )
 
 // aboutTables says how the commands on a user's table read it.
@@ -175,9 +176,26 @@ const longWork = 20
 
 // warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
 func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
-	cost, err := model.Estimate(d, recipe)
-	if seconds := cost.Seconds * float64(fits); err == nil && cost.Bytes <= limits.Memory() && seconds >= longWork {
-		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), recipe.Learner, model.Roughly(seconds))
+	if cost, err := model.Estimate(d, recipe); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
+	}
+}
+
+// tellLong tells of a long time, by estimate, of so many fits.
+func (a *app) tellLong(learner string, cost catalog.Cost, fits int) {
+	if seconds := cost.Seconds * float64(fits); cost.Bytes <= limits.Memory() && seconds >= longWork {
+		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), learner, model.Roughly(seconds))
+	}
+}
+
+// warnLongVectors is warnLong of vectors that pairs name.
+func (a *app) warnLongVectors(f *vectors.File, links []metric.Link, recipe model.VectorRecipe, fits int) {
+	items := map[int]bool{}
+	for _, l := range links {
+		items[l.I], items[l.J] = true, true
+	}
+	if cost, err := recipe.Estimate(len(items), f.Dim(), len(links)); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
 	}
 }
 

@@ -217,6 +217,7 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 		if err != nil {
 			return nil, err
 		}
+		a.warnLongVectors(in.File, pairs.Links, recipe, 1)
 		return model.FitVectors(ctx, in.File, pairs.Links, recipe, progress)
 	})
 	done()
@@ -445,6 +446,7 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		if err != nil {
 			return nil, err
 		}
+		a.warnLongVectors(in.File, pairs.Links, recipe, p.Splits)
 		return model.EvaluateVectors(ctx, in.File, pairs.Links, recipe, p)
 	})
 	done()

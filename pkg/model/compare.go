@@ -233,7 +233,7 @@ func contenders(base Recipe, names []string, params map[string]map[string]string
 }
 
 // Estimate returns what a fit of r on the rows of d costs, roughly: see catalog.Cost. It returns the *OptionError of
-// Recipe.Resolved. It panics if d is nil or has no rows.
+// Recipe.Resolved. Pairs that are given are those of d. It panics if d is nil or has no rows.
 func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
 	r, e, values, err := r.resolve()
 	if err != nil {
@@ -241,7 +241,23 @@ func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
 	}
 	n, width := d.Dims()
 	classes, _, _ := d.classes()
+	if r.Given != "" {
+		r.Pairs = len(d.Links)
+	}
 	return fitting{r, e, values}.cost(n, width, len(classes)), nil
+}
+
+// Estimate returns what a fit of r to pairs of vectors of length dim costs, roughly, as Estimate of a Recipe does. items is the number of vectors
+// that the pairs name. It returns the zero Cost where there is no estimate, and the *OptionError of Resolved.
+func (r VectorRecipe) Estimate(items, dim, pairs int) (catalog.Cost, error) {
+	r, e, values, err := r.resolve()
+	if err != nil {
+		return catalog.Cost{}, err
+	}
+	if r.Triplets || e.FitLowRankLinks != nil {
+		return catalog.Cost{}, nil
+	}
+	return e.Estimate(catalog.Size{Rows: items, Features: dim, Pairs: pairs, Passes: r.Passes}, values), nil
 }
 
 func (f fitting) cost(rows, features, classes int) catalog.Cost {
