@@ -224,17 +224,25 @@ func (a *app) compare(ctx context.Context, q *comparison) error {
 		}
 		q.plan.Done, q.plan.Record = j.trials, j.record
 	}
-	// A meter for each learner, which ends before the line on it.
+	// A meter for each learner and for the validation, which ends before the line on it.
 	var mu sync.Mutex
 	var show model.Progress
+	var inside func(split, done, total int)
 	end := func() {}
 	q.plan.Progress = func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		if show == nil {
-			show, end = a.meter(limited, work{noun: "split"})
+			show, inside, end = a.insideSplits(limited, total)
 		}
 		show(done, total)
+	}
+	q.plan.Inside = func(split, done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if show != nil {
+			inside(split, done, total)
+		}
 	}
 	ended := func() {
 		mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,5 +117,28 @@ func TestCompareInterrupted(t *testing.T) {
 	// Of the time limit, too.
 	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "pola-batch,euclidean", "--repeats", "1", "--time-limit", "1ns"); code != exitFailed || !strings.Contains(c.out.String(), "Left out: euclidean: ") {
 		t.Errorf("exit code %d, %s", code, c.out.String())
+	}
+}
+
+// What goes on inside a split is told beside the splits: the iterations of the learner at work, also while a learner is chosen by validation.
+func TestCompareTellsInside(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 60)
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "lmnn,euclidean", "--repeats", "1", "--validation", "2"); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	stages := regexp.MustCompile(`(?m)^(euclidean|lmnn): error .*\n`).Split(c.err.String(), -1)
+	if len(stages) != 3 {
+		t.Fatalf("%d stages, want 3:\n%s", len(stages), c.err.String())
+	}
+	for k, want := range map[int]string{1: `0 of 5 splits; in split 1: 1 of at most \d+`, 2: `\d+ of 20 splits.*; in split \d: 1 of at most \d+`} {
+		if !regexp.MustCompile(want).MatchString(stages[k]) {
+			t.Errorf("stage %d: want %s in\n%.400s", k, want, stages[k])
+		}
+	}
+	if strings.Contains(stages[0], "; in split") {
+		t.Errorf("euclidean has no iterations: %.400s", stages[0])
 	}
 }

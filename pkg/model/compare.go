@@ -28,7 +28,8 @@ import (
 
 // Comparing says how learners are compared.
 type Comparing struct {
-	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work.
+	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work, and after the last learner of those of the
+	// validation, of none first; its Inside of the fits of these, with the number of the split that they are of.
 	Plan
 	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
 	// alone; 0 leaves this out, otherwise at least 2.
@@ -484,6 +485,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 			told := c.p.Progress
 			if told != nil {
 				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
+				told(0, 0)
 			}
 			if c.p.Heap != nil {
 				c.heap = heappeak.Start(c.p.Heap)
@@ -547,7 +549,11 @@ func (c *contest) give(e *entrant) error {
 // trial fits and classifies, and records the result.
 func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, split, inner int, rng *rand.Rand) error {
 	account := c.cpu.Begin()
-	t, err := e.train(ctx, e.d, c.y, train, test, rng, nil)
+	var inside Progress
+	if c.p.Inside != nil {
+		inside = func(done, total int) { c.p.Inside(split, done, total) }
+	}
+	t, err := e.train(ctx, e.d, c.y, train, test, rng, inside)
 	used := c.cpu.End(account)
 	if err != nil {
 		return err
@@ -610,6 +616,9 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 				return err
 			}
 		}
+	}
+	if c.p.Progress != nil && len(jobs) > 0 {
+		c.p.Progress(0, len(jobs))
 	}
 	failed := make(map[*entrant]error)
 	var mu sync.Mutex

@@ -2,7 +2,9 @@ package model_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"metriclab/internal/heappeak"
@@ -91,5 +93,37 @@ func TestComparePeak(t *testing.T) {
 		if e.Peak != peaks[e.Recipe.Learner] {
 			t.Errorf("%s: %d from trials that were done, want %d", e.Recipe.Learner, e.Peak, peaks[e.Recipe.Learner])
 		}
+	}
+}
+
+// Progress begins with none of the splits, and Inside tells of the fits of these.
+func TestCompareInside(t *testing.T) {
+	d := blobs(6, 36, 3, 3)
+	p := quick
+	var mu sync.Mutex
+	begun, inside := 0, map[int]bool{}
+	p.Progress = func(done, _ int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done == 0 {
+			begun++
+		}
+	}
+	p.Inside = func(split, done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		inside[split] = true
+		if begun == 0 || done < 1 || total < done {
+			t.Errorf("split %d: %d of %d, after %d stages", split, done, total, begun)
+		}
+	}
+	c, _ := runComparison(t, d, []string{"euclidean", "mcml"}, p)
+	p.Progress, p.Inside = nil, nil
+	silent, _ := runComparison(t, d, []string{"euclidean", "mcml"}, p)
+	if splits := c.Plan.Folds * c.Plan.Repeats; begun != 3 || len(inside) != splits {
+		t.Errorf("%d stages, and tells of %d splits of %d", begun, len(inside), splits)
+	}
+	if fmt.Sprint(c.Ranked) != fmt.Sprint(silent.Ranked) {
+		t.Error("whoever is told gets another result")
 	}
 }
