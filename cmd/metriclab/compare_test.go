@@ -142,3 +142,26 @@ func TestCompareTellsInside(t *testing.T) {
 		t.Errorf("euclidean has no iterations: %.400s", stages[0])
 	}
 }
+
+// So it is where pairs or comparisons judge.
+func TestEvaluateTellsInside(t *testing.T) {
+	inFeedback(t)
+	for name, text := range judgedFiles() {
+		writeTest(t, name, text)
+	}
+	pairs := readTest(t, "j.csv")
+	inVectors(t)
+	writeTest(t, "j.csv", pairs)
+	writeTest(t, "judged.csv", judgedFiles()["judged.csv"])
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	for _, line := range []string{
+		"evaluate judged.csv --pairs j.csv --learner pola-batch --param iterations=5 --repeats 2",
+		"evaluate --vectors X.npy --pairs f.csv --learner itml --repeats 2",
+		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK || !strings.Contains(c.err.String(), "0 of 2 splits; in split 1: 1 of at most ") {
+			t.Errorf("%s: exit code %d: %.300s", line, code, c.err.String())
+		}
+	}
+}

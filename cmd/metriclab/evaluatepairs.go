@@ -45,8 +45,8 @@ func (a *app) evaluatePairs(c *cobra.Command, table string, f *recipeFlags, p mo
 		return err
 	}
 	ctx := c.Context()
-	progress, done := a.meter(ctx, work{noun: "split"})
-	p.Seed, p.Progress = recipe.Seed, progress
+	progress, inside, done := a.insideSplits(ctx, p.Splits)
+	p.Seed, p.Progress, p.Inside = recipe.Seed, progress, inside
 	var d *model.Data
 	e, err := atOnce(ctx, func() (*model.PairEvaluation, error) {
 		var err error

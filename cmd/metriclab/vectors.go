@@ -422,8 +422,8 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		return err
 	}
 	defer in.File.Close()
-	progress, done := a.meter(ctx, work{noun: "split"})
-	p.Progress = progress
+	progress, inside, done := a.insideSplits(ctx, p.Splits)
+	p.Progress, p.Inside = progress, inside
 	if v.compared() {
 		e, err := atOnce(ctx, func() (*model.VectorTripletEvaluation, error) {
 			set, err := a.readCompared(ctx, *v.triplets, in.Objects)

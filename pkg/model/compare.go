@@ -438,7 +438,7 @@ func (c *contest) contender(f fitting) Contender {
 		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
 	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
 		e.State = LeftOut
-		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %s", Roughly(e.Seconds), Roughly(most))
+		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %v", Roughly(e.Seconds), time.Duration(most*float64(time.Second)))
 	}
 	return e
 }

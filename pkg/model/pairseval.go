@@ -101,7 +101,7 @@ func (e *PairEvaluation) split(ctx context.Context, d *Data, held []bool, train,
 	}
 	train.x, train.links = x.(*mat.Dense), links
 	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, f.entry, f.values, train.x, nil, links, rng, nil); err != nil {
+	if err := m.learn(ctx, f.entry, f.values, train.x, nil, links, rng, e.Plan.inside(s)); err != nil {
 		return err
 	}
 	// The rows are copies, and to embed them may take long.

@@ -31,6 +31,33 @@ type VectorPlan struct {
 	Seed uint64
 	// Progress is told of splits.
 	Progress Progress
+	// Inside, if not nil, is told what a fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
+	Inside func(split, done, total int)
+}
+
+// inside is Inside of split s, as the fit takes it.
+func (p VectorPlan) inside(s int) Progress {
+	if p.Inside == nil {
+		return nil
+	}
+	return func(done, total int) { p.Inside(s, done, total) }
+}
+
+// apart does work on private copies for split s, as package abandon has it, with a progress for its fit.
+func (p VectorPlan) apart(ctx context.Context, s int, work func(ctx context.Context, told Progress) error) error {
+	type step struct{ done, total int }
+	var tell func(step)
+	if inside := p.inside(s); inside != nil {
+		tell = func(q step) { inside(q.done, q.total) }
+	}
+	_, err := abandon.Run(ctx, "model", tell, func(ctx context.Context, told func(step)) (struct{}, error) {
+		var inside Progress
+		if told != nil {
+			inside = func(done, total int) { told(step{done, total}) }
+		}
+		return struct{}{}, work(ctx, inside)
+	})
+	return err
 }
 
 // Resolved returns p with its defaults filled in.
@@ -107,10 +134,7 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 	e := &VectorEvaluation{Recipe: r}
 	fit := fittingVectors{r, entry, values}
 	if err := e.run(ctx, all, p, func(ctx context.Context, _ []bool, train, test *namedPairs, s int) error {
-		_, err := abandon.Do(ctx, "model", func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, e.split(ctx, train, test, s, fit)
-		})
-		return err
+		return p.apart(ctx, s, func(ctx context.Context, told Progress) error { return e.split(ctx, train, test, s, fit, told) })
 	}); err != nil {
 		return nil, err
 	}
@@ -218,14 +242,14 @@ type fittingVectors struct {
 }
 
 // split learns and judges split s.
-func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s int, f fittingVectors) error {
+func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s int, f fittingVectors, told Progress) error {
 	if err := e.baselines(ctx, train, test, s); err != nil {
 		return err
 	}
 	if f.recipe.Unit {
 		toUnit(train.x)
 	}
-	m, err := fitNamed(ctx, train, f.recipe, f.entry, f.values, nil)
+	m, err := fitNamed(ctx, train, f.recipe, f.entry, f.values, told)
 	if err != nil {
 		return err
 	}
