@@ -193,8 +193,11 @@ func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Rec
 			fmt.Fprintf(a.err, "%s was fitted by version %d of %s; this program has version %d\n", path, m.LearnerVersion(), e.Name, e.Version)
 		}
 	}
-	if given := m.Recipe().Given; given != "" {
+	switch m.Recipe().Given {
+	case model.GivenPairs:
 		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from pairs that are known; evaluate these by --pairs FILE with --learner %s", path, m.Recipe().Learner)}
+	case model.GivenChunklets:
+		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from a column of chunklets; evaluate the learner by --label COLUMN, which draws pairs by classes, or by --pairs FILE, with --learner %s", path, m.Recipe().Learner)}
 	}
 	d, err := a.readForModel(c.Context(), table, rows, m)
 	return m.Recipe(), d, err

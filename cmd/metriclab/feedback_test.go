@@ -84,6 +84,7 @@ func TestGoldenPairs(t *testing.T) {
 		"fit words.svm --pairs p.jsonl --learner kernel-rca --param ridge=0.1 --out m.json",
 		"fit faces.csv --drop id --chunklets person --learner rca --param ridge=0.1 --out m.json",
 		"transform faces.csv --model m.json",
+		"evaluate faces.csv --model m.json", "predict faces.csv --train faces.csv --model m.json --k 1",
 		"fit faces.csv --drop id --chunklets person --learner pola --seed 2 --out m.json",
 		"fit faces.csv --drop id --chunklets person --dissimilar none --learner itml --param rule=given --param upper=1 --param lower=2 --out m.json",
 		// errors

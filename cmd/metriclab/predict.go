@@ -238,7 +238,7 @@ func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answe
 		if label := m.Layout().Label; label != "" {
 			return fmt.Errorf("%s: %w: column %s is not there or empty", f.train, model.ErrUnlabelled, label)
 		}
-		return fmt.Errorf("%s: %w: the model was fitted without --label", f.train, model.ErrUnlabelled)
+		return fmt.Errorf("%s: %w: the model was fitted without --label, which beside --pairs FILE or --chunklets names the classes and is no feature", f.train, model.ErrUnlabelled)
 	}
 	if f.id != "" {
 		n, _ := d.Dims()
