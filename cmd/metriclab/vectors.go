@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
@@ -392,6 +394,7 @@ func (a *app) transformVectors(c *cobra.Command, path, to string, v *vectorFlags
 	if err != nil {
 		return err
 	}
+	atomicfile.Sweep(time.Now(), filepath.Dir(to)) // what a killed process left may be large
 	out, err := vectors.Create(to, in.File.Rows(), m.Rows(), in.File.Float32())
 	if err != nil {
 		return err

@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -218,13 +216,11 @@ type Writer struct {
 	shape
 }
 
-// Create starts the file at path, for n×d numbers, float32 or float64, with n, d ≥ 1. Its folder must exist. A process that is killed leaves a file
-// .metriclab-<digits>.tmp there, which Create removes once it is an hour old.
+// Create starts the file at path, for n×d numbers, float32 or float64, with n, d ≥ 1. Its folder must exist.
 func Create(path string, rows, dim int, float32 bool) (*Writer, error) {
 	if rows < 1 || dim < 1 {
 		panic(fmt.Sprintf("vectors: Create: %d×%d", rows, dim))
 	}
-	atomicfile.Sweep(time.Now(), filepath.Dir(path)) // what a killed process left may be large
 	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
