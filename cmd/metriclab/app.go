@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"metriclab/internal/heappeak"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -37,18 +36,18 @@ type app struct {
 	papers   []experiment.Paper
 	in       io.Reader // of learn
 	out, err io.Writer
-	terminal bool // err is one
+	heap     func() int64 // bytes that the heap takes; nil measures none
+	terminal bool         // err is one
 	mirror   string
 	env      func(string) string // of the shard
 	world    harness.World
 	every    time.Duration // between lines of progress when piped
-	heap     func() int64  // bytes that the heap takes; nil measures none
 }
 
 func newApp(papers []experiment.Paper) *app {
 	return &app{
 		papers: papers, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
-		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heappeak.Bytes,
+		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heapBytes,
 	}
 }
 

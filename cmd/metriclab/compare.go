@@ -18,11 +18,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/plots"
 )
+
+// heapBytes is what the command measures memory by.
+var heapBytes = heappeak.Bytes
 
 // allLearners is the word that stands for all of them.
 const allLearners = "all"
