@@ -37,7 +37,8 @@ type app struct {
 	papers   []experiment.Paper
 	in       io.Reader // of learn
 	out, err io.Writer
-	terminal bool // err is one
+	heap     func() int64 // bytes that the heap takes; nil measures none
+	terminal bool         // err is one
 	mirror   string
 	env      func(string) string // of the shard
 	world    harness.World
@@ -48,7 +49,7 @@ type app struct {
 func newApp(papers []experiment.Paper) *app {
 	return &app{
 		papers: papers, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
-		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second,
+		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heapBytes,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,18 +18,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/plots"
 )
 
+// heapBytes is what the command measures memory by.
+var heapBytes = heappeak.Bytes
+
 // allLearners is the word that stands for all of them.
 const allLearners = "all"
 
 func (a *app) compareCommand() *cobra.Command {
 	var f recipeFlags
-	var names []string
+	var names, given []string
 	var ks []int
 	var folds, repeats, validation int
 	var limit time.Duration
@@ -39,11 +44,14 @@ func (a *app) compareCommand() *cobra.Command {
 		Use:     "compare {DATA.csv | DATA.svm} --label COLUMN [--learners NAME,NAME,...]",
 		Short:   "Compare learners on your own table: error, time, memory, and which to take",
 		Example: "  metriclab compare wine.csv --label class --learners euclidean,fda,lmnn,itml --figure compare.svg\n  metriclab compare wine.csv --label class --resume wine.jsonl --time-limit 2h",
-		Long: `Evaluate learners with their default parameters on the same splits of a table, those
-of metriclab evaluate with the same --seed, and rank them by nearest-neighbour error.
+		Long: `Evaluate learners on the same splits of a table, those of metriclab evaluate with the
+same --seed, and rank them by nearest-neighbour error. Their parameters are the defaults
+but for those of --param, such as --param lmnn:k=5.
 In each split everything is learned anew from the training rows. The learner of least
 estimated cost begins; a line on stderr tells of each that ends. The time of a fit is
-measured, its memory is an estimate.
+measured. Peak memory is what the process took for the splits of a learner, of which
+several run at a time, above what it held before: looked at every 5 ms, with garbage
+that was not yet collected. What one fit takes is estimated beside it.
 
 Intervals are those of metriclab evaluate. Each learner is compared with the best by the
 corrected resampled t test, and the p-values are corrected for their number (Holm 1979).
@@ -90,7 +98,10 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 			}
 			p := model.Comparing{
 				Plan:       model.Plan{Ks: ks, Folds: folds, Repeats: repeats},
-				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU,
+				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU, Heap: a.heap,
+			}
+			if p.Params, err = learnerParams(given); err != nil {
+				return usageError{err}
 			}
 			chosen := names
 			if slices.Contains(names, allLearners) {
@@ -99,8 +110,8 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 				}
 				chosen = nil
 			}
-			if _, _, err := model.Comparable(base, chosen); err != nil {
-				return usageError{fmt.Errorf("flag --learners: %w", err)}
+			if _, _, err := model.Comparable(base, chosen, p.Params); err != nil {
+				return usageError{fmt.Errorf("flags --learners and --param: %w", err)}
 			}
 			if c.Flags().Changed("figure") {
 				if ending := strings.ToLower(filepath.Ext(figure)); ending != ".png" && ending != ".svg" {
@@ -127,6 +138,7 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 	f.addTable(c)
 	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab fit --help lists them")
 	completeFlag(c, "learners", completeWords(learnerNames()...))
+	c.Flags().StringArrayVar(&given, "param", nil, "parameter of a learner as learner:name=value, such as lmnn:k=5; may be repeated")
 	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best")
 	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows")
 	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the rows are divided anew, at most %d", model.MaxRepeats))
@@ -136,6 +148,38 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 	c.Flags().StringVar(&resume, "resume", "", "journal of finished splits, to go on from; made if it is not there")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// learnerParams reads the values of --param of compare.
+func learnerParams(given []string) (map[string]map[string]string, error) {
+	lists := map[string][]string{}
+	for _, p := range given {
+		learner, param, ok := strings.Cut(p, ":")
+		if !ok || learner == "" {
+			return nil, fmt.Errorf("flag --param: %q is not allowed: want learner:name=value", p)
+		}
+		lists[learner] = append(lists[learner], param)
+	}
+	out := map[string]map[string]string{}
+	for learner, list := range lists {
+		params, err := parseParams(list)
+		if err != nil {
+			return nil, err
+		}
+		out[learner] = params
+	}
+	return out, nil
+}
+
+// givenParams lists parameters by learner: "lmnn k=5, pca dim=2".
+func givenParams(params map[string]map[string]string) string {
+	var parts []string
+	for _, learner := range slices.Sorted(maps.Keys(params)) {
+		for _, name := range slices.Sorted(maps.Keys(params[learner])) {
+			parts = append(parts, fmt.Sprintf("%s %s=%s", learner, name, params[learner][name]))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // learnerNames are the names with their documentation, for completion.
@@ -184,17 +228,25 @@ func (a *app) compare(ctx context.Context, q *comparison) error {
 		}
 		q.plan.Done, q.plan.Record = j.trials, j.record
 	}
-	// A meter for each learner, which ends before the line on it.
+	// A meter for each learner and for the validation, which ends before the line on it.
 	var mu sync.Mutex
 	var show model.Progress
+	var inside func(split, done, total int)
 	end := func() {}
 	q.plan.Progress = func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		if show == nil {
-			show, end = a.meter(limited, work{noun: "split"})
+			show, inside, end = a.insideSplits(limited, total)
 		}
 		show(done, total)
+	}
+	q.plan.Inside = func(split, done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if show != nil {
+			inside(split, done, total)
+		}
 	}
 	ended := func() {
 		mu.Lock()
@@ -283,19 +335,27 @@ func (a *app) printComparison(d *model.Data, r *model.Comparison, q *comparison)
 	if q.base.Raw {
 		how = "features as they are"
 	}
-	fmt.Fprintf(&b, "%d x %d-fold stratified cross-validation, seed %d; %s; everything learned anew in each split\n%s\n\n", r.Plan.Repeats, r.Plan.Folds, r.Plan.Seed, how, describeKs(r.Plan.Ks))
+	fmt.Fprintf(&b, "%d x %d-fold stratified cross-validation, seed %d; %s; everything learned anew in each split\n%s\n", r.Plan.Repeats, r.Plan.Folds, r.Plan.Seed, how, describeKs(r.Plan.Ks))
+	if given := givenParams(q.plan.Params); given != "" {
+		fmt.Fprintf(&b, "other parameters than the defaults: %s\n", given)
+	}
+	fmt.Fprintln(&b)
 	if len(r.Ranked) > 0 {
 		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(w, "learner\tkNN error in %, 95 % interval\tminus the best\tp\tp (Holm)\tCPU time of a fit\tmemory of a fit, estimated")
+		fmt.Fprintln(w, "learner\tkNN error in %, 95 % interval\tminus the best\tp\tp (Holm)\tCPU time of a fit\tpeak memory\tof a fit, estimated")
 		for i, e := range r.Ranked {
 			minus := interval(e.Difference)
 			if i == 0 {
 				minus = "-"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Recipe.Learner, interval(e.Score.Summary), minus, pValue(e.P), pValue(e.Holm), seconds(e.Fit), limits.Size(e.Cost.Bytes))
+			peak := "-"
+			if e.Peak > 0 {
+				peak = limits.Size(e.Peak)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Recipe.Learner, interval(e.Score.Summary), minus, pValue(e.P), pValue(e.Holm), seconds(e.Fit), peak, limits.Size(e.Cost.Bytes))
 		}
 		if s := r.ByValidation; s != nil {
-			fmt.Fprintf(w, "best by validation\t%s\t\t\t\t\t\n", interval(s.Summary))
+			fmt.Fprintf(w, "best by validation\t%s\t\t\t\t\t\t\n", interval(s.Summary))
 		}
 		w.Flush()
 		fmt.Fprintln(&b)
@@ -469,6 +529,7 @@ type comparedLearner struct {
 	Holm       *float64      `json:"p_holm"`
 	FitSeconds float64       `json:"fit_cpu_seconds"`
 	FitBytes   int64         `json:"fit_bytes_estimated"`
+	PeakBytes  int64         `json:"peak_bytes"` // of the process, for the splits that ran at a time; 0 if not measured
 }
 
 type comparedOther struct {
@@ -495,7 +556,7 @@ func comparisonJSON(d *model.Data, r *model.Comparison) compared {
 	}
 	score := func(s *model.Score) comparedScore { return comparedScore{meanJSON(s.Summary), s.Errors, s.Ks} }
 	for _, e := range r.Ranked {
-		out.Ranked = append(out.Ranked, comparedLearner{e.Recipe, score(&e.Score), meanJSON(e.Difference), number(e.P), number(e.Holm), e.Fit, e.Cost.Bytes})
+		out.Ranked = append(out.Ranked, comparedLearner{e.Recipe, score(&e.Score), meanJSON(e.Difference), number(e.P), number(e.Holm), e.Fit, e.Cost.Bytes, e.Peak})
 	}
 	if s := r.ByValidation; s != nil {
 		out.ByValidation = new(score(s))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,5 +117,51 @@ func TestCompareInterrupted(t *testing.T) {
 	// Of the time limit, too.
 	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "pola-batch,euclidean", "--repeats", "1", "--time-limit", "1ns"); code != exitFailed || !strings.Contains(c.out.String(), "Left out: euclidean: ") {
 		t.Errorf("exit code %d, %s", code, c.out.String())
+	}
+}
+
+// What goes on inside a split is told beside the splits: the iterations of the learner at work, also while a learner is chosen by validation.
+func TestCompareTellsInside(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 60)
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "lmnn,euclidean", "--repeats", "1", "--validation", "2"); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	stages := regexp.MustCompile(`(?m)^(euclidean|lmnn): error .*\n`).Split(c.err.String(), -1)
+	if len(stages) != 3 {
+		t.Fatalf("%d stages, want 3:\n%s", len(stages), c.err.String())
+	}
+	for k, want := range map[int]string{1: `0 of 5 splits; in split 1: 1 of at most \d+`, 2: `\d+ of 20 splits.*; in split \d: 1 of at most \d+`} {
+		if !regexp.MustCompile(want).MatchString(stages[k]) {
+			t.Errorf("stage %d: want %s in\n%.400s", k, want, stages[k])
+		}
+	}
+	if strings.Contains(stages[0], "; in split") {
+		t.Errorf("euclidean has no iterations: %.400s", stages[0])
+	}
+}
+
+// So it is where pairs or comparisons judge.
+func TestEvaluateTellsInside(t *testing.T) {
+	inFeedback(t)
+	for name, text := range judgedFiles() {
+		writeTest(t, name, text)
+	}
+	pairs := readTest(t, "j.csv")
+	inVectors(t)
+	writeTest(t, "j.csv", pairs)
+	writeTest(t, "judged.csv", judgedFiles()["judged.csv"])
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	for _, line := range []string{
+		"evaluate judged.csv --pairs j.csv --learner pola-batch --param iterations=5 --repeats 2",
+		"evaluate --vectors X.npy --pairs f.csv --learner itml --repeats 2",
+		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK || !strings.Contains(c.err.String(), "0 of 2 splits; in split 1: 1 of at most ") {
+			t.Errorf("%s: exit code %d: %.300s", line, code, c.err.String())
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -27,7 +28,7 @@ func (a *app) evaluateCommand() *cobra.Command {
 	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --model MODEL.json} | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
+		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --pairs PAIRS.csv --learner NAME | --model MODEL.json} | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
 		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
 		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
 table of your own, beside the Euclidean distance, by repeated stratified
@@ -40,6 +41,13 @@ its training rows are classified with one left out, for both metrics separately.
 An interval covers the mean over splits: the corrected resampled t interval of
 Nadeau and Bengio (2003), which allows for the overlap of training sets; below 6
 splits there is none.
+
+With --pairs FILE (see metriclab fit --help) the pairs judge, and no label is needed.
+Each of --repeats splits holds out a share of the rows that pairs name, --test-share.
+Everything is learned from the other rows and the pairs of two of these. The scores
+are those that are told below for --vectors, of rows as the training rows prepare them.
+
+  metriclab evaluate faces.csv --pairs judged.csv --learner itml
 
 ` + aboutTables + "\n\n" + aboutGramLabels + `
 Each split learns from the rows and columns of K0 of its training objects and
@@ -68,15 +76,9 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				if err != nil {
 					return err
 				}
-				plan := model.VectorPlan{Share: share, Splits: repeats}
-				if c.Flags().Changed("k") {
-					if len(ks) != 1 {
-						return usageError{fmt.Errorf("flag --k: %d numbers, want one with --vectors", len(ks))}
-					}
-					plan.K = ks[0]
-				}
-				if !(share > 0 && share < 1) {
-					return usageError{fmt.Errorf("flag --test-share: %v is not allowed, want more than 0 and less than 1", share)}
+				plan, err := heldOutPlan(c, share, repeats, ks)
+				if err != nil {
+					return err
 				}
 				return a.evaluateVectors(c, &f, &v, plan, asJSON)
 			}
@@ -86,8 +88,15 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				}
 				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
 			}
-			if f.pairs.file != "" {
-				return usageError{fmt.Errorf("flag --pairs: %q is not allowed, want a number: each split draws its pairs by classes", f.pairs.file)}
+			if f.pairs.file != "" && !c.Flags().Changed("gram") {
+				plan, err := heldOutPlan(c, share, repeats, ks)
+				if err != nil {
+					return err
+				}
+				return a.evaluatePairs(c, args[0], &f, plan, asJSON)
+			}
+			if c.Flags().Changed("test-share") {
+				return usageError{errors.New("flag --test-share: only together with --vectors or a file of --pairs")}
 			}
 			gram, err := g.given(c)
 			if err != nil {
@@ -153,7 +162,7 @@ compare with it: no answer to a question is seen while another is tested. A coin
 	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
 	g.addLabels(c)
 	v.addRecipe(c)
-	c.Flags().Float64Var(&share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors")
+	c.Flags().Float64Var(&share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors or a file of --pairs")
 	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
 	completeFlag(c, "model", completeJSON)
 	byDefault := model.Plan{}.Resolved()
@@ -183,6 +192,12 @@ func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Rec
 		if e.Name == m.Recipe().Learner && e.Version != m.LearnerVersion() {
 			fmt.Fprintf(a.err, "%s was fitted by version %d of %s; this program has version %d\n", path, m.LearnerVersion(), e.Name, e.Version)
 		}
+	}
+	switch m.Recipe().Given {
+	case model.GivenPairs:
+		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from pairs that are known; evaluate these by --pairs FILE with --learner %s", path, m.Recipe().Learner)}
+	case model.GivenChunklets:
+		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from a column of chunklets; evaluate the learner by --label COLUMN, which draws pairs by classes, or by --pairs FILE, with --learner %s", path, m.Recipe().Learner)}
 	}
 	d, err := a.readForModel(c.Context(), table, rows, m)
 	return m.Recipe(), d, err

@@ -30,10 +30,32 @@ var feedbackFiles = map[string]string{
 	"words.svm":  "1 1:2 2:1 5:1\n1 1:1\n2 3:1 5:2\n2 3:1 4:2\n",
 }
 
+// judgedFiles are a table and pairs of its rows, of which those with equal cells in the last column are alike.
+func judgedFiles() map[string]string {
+	table, pairs := "x,y,class\n", "i,j,label\n"
+	for i := range 30 {
+		table += fmt.Sprintf("%d,%d,%d\n", i%3, i*7%11, i%3)
+	}
+	for k := range 300 {
+		i, j := k*7%30, (k*11+k/7)%30
+		switch {
+		case i == j:
+		case i%3 == j%3:
+			pairs += fmt.Sprintf("%d,%d,1\n", i, j)
+		default:
+			pairs += fmt.Sprintf("%d,%d,-1\n", i, j)
+		}
+	}
+	return map[string]string{"judged.csv": table, "j.csv": pairs}
+}
+
 // inFeedback makes the files in an empty working folder.
 func inFeedback(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	for name, text := range judgedFiles() {
+		writeTest(t, name, text)
+	}
 	for name, text := range feedbackFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -62,6 +84,7 @@ func TestGoldenPairs(t *testing.T) {
 		"fit words.svm --pairs p.jsonl --learner kernel-rca --param ridge=0.1 --out m.json",
 		"fit faces.csv --drop id --chunklets person --learner rca --param ridge=0.1 --out m.json",
 		"transform faces.csv --model m.json",
+		"evaluate faces.csv --model m.json", "predict faces.csv --train faces.csv --model m.json --k 1",
 		"fit faces.csv --drop id --chunklets person --learner pola --seed 2 --out m.json",
 		"fit faces.csv --drop id --chunklets person --dissimilar none --learner itml --param rule=given --param upper=1 --param lower=2 --out m.json",
 		// errors
@@ -70,6 +93,9 @@ func TestGoldenPairs(t *testing.T) {
 		faces + "--pairs unlike.csv --learner rca", faces + "--pairs pairs.csv --learner fda", faces + "--pairs pairs.csv --learner pola --seed 2", faces + "--pairs 30 --learner pola",
 		faces + "--pairs 99999999999999999999 --learner pola", faces + "--pairs pairs.csv --chunklets id --learner pola", faces + "--pairs pairs.csv --dissimilar none --learner pola",
 		"fit faces.csv --pairs pairs.csv --learner pola --out pairs.csv", "evaluate faces.csv --label person --pairs pairs.csv --learner pola",
+		"evaluate judged.csv --pairs j.csv --learner itml", "evaluate judged.csv --label class --pairs j.csv --learner kernel-pola --repeats 2 --k 3 --test-share 0.4 --seed 2 --json",
+		"evaluate judged.csv --pairs j.csv --learner lmnn", "evaluate judged.csv --pairs j.csv --learner itml --folds 3", "evaluate judged.csv --pairs j.csv --learner itml --k 1,3", "evaluate judged.csv --pairs j.csv --learner itml --test-share 0",
+		"evaluate judged.csv --pairs unlike.csv --learner itml", "evaluate judged.csv --pairs j.csv --model m.json", "evaluate judged.csv --label class --learner itml --test-share 0.2", "evaluate judged.csv --pairs cells.csv --learner itml",
 		"fit faces.csv --drop id --chunklets man --learner rca --out m.json", "fit faces.csv --chunklets id --learner rca --out m.json", "fit alone.csv --chunklets person --learner rca --out m.json",
 		"fit one.csv --chunklets person --learner pola --out m.json", "fit one.csv --chunklets person --learner fda --out m.json", "fit one.csv --chunklets person --learner rca --dissimilar none --out m.json",
 		"fit one.csv --chunklets person --learner pola --dissimilar all --out m.json", "fit one.csv --chunklets person --learner pola --pairs 9 --out m.json",
@@ -133,6 +159,34 @@ func TestGoldenTriplets(t *testing.T) {
 		"fit --triplets same.csv --learner ste --out m.json", "fit --triplets empty.csv --learner ste --out m.json", "fit --triplets nowhere.csv --learner ste --out m.json",
 		evaluate + "--learner ste --k 3", evaluate + "--learner ste --folds 1", evaluate + "--learner ste --seed 0", evaluate + "--learner ste --model m.json", evaluate, evaluate + "--learner ste --dim 9",
 	}), "NUMBER"))
+}
+
+// With --guard-formulas no name in the file of coordinates is a formula; its numbers are the same.
+func TestGuardedCoordinates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range tripletFiles() {
+		writeTest(t, name, text)
+	}
+	c := newCommand(toys(nil))
+	const fit = "fit --triplets names.jsonl --learner gnmds --param tau=0.1 "
+	for _, line := range []string{fit + "--coordinates plain.csv", fit + "--coordinates guarded.csv --guard-formulas"} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+	}
+	plain, guarded := readTest(t, "plain.csv"), readTest(t, "guarded.csv")
+	if !strings.Contains(plain, "\n=fox,") || guarded != strings.Replace(plain, "\n=fox,", "\n'=fox,", 1) {
+		t.Errorf("%q, guarded %q", plain, guarded)
+	}
+	for line, want := range map[string]string{
+		fit + "--coordinates z.npy --guard-formulas":                              "only together with a .csv file of --coordinates",
+		fit + "--out m.json --guard-formulas":                                     "only together with a .csv file of --coordinates",
+		"fit table.csv --label class --learner fda --out m.json --guard-formulas": "only together with --triplets",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitUsage || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
+		}
+	}
 }
 
 // The coordinates of a file have the distances of the model, and the names.

@@ -30,6 +30,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/vectors"
 )
 
 // aboutTables says how the commands on a user's table read it.
@@ -134,6 +135,7 @@ func (a *app) fitCommand() *cobra.Command {
 	f.add(c, append(model.GramLearners(), model.TripletLearners()...)...)
 	compared.add(c, "coordinates of each object, with --coordinates (default 2)")
 	c.Flags().StringVar(&compared.coordinates, "coordinates", "", "CSV or NumPy file for coordinates of the objects, with --triplets")
+	c.Flags().BoolVar(&compared.guard, "guard-formulas", false, "write ' before the name of an object that a spreadsheet would run as a formula, with --coordinates")
 	f.known.add(c)
 	g.add(c)
 	v.addRecipe(c)
@@ -174,9 +176,26 @@ const longWork = 20
 
 // warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
 func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
-	cost, err := model.Estimate(d, recipe)
-	if seconds := cost.Seconds * float64(fits); err == nil && cost.Bytes <= limits.Memory() && seconds >= longWork {
-		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), recipe.Learner, model.Roughly(seconds))
+	if cost, err := model.Estimate(d, recipe); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
+	}
+}
+
+// tellLong tells of a long time, by estimate, of so many fits.
+func (a *app) tellLong(learner string, cost catalog.Cost, fits int) {
+	if seconds := cost.Seconds * float64(fits); cost.Bytes <= limits.Memory() && seconds >= longWork {
+		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), learner, model.Roughly(seconds))
+	}
+}
+
+// warnLongVectors is warnLong of vectors that pairs name.
+func (a *app) warnLongVectors(f *vectors.File, links []metric.Link, recipe model.VectorRecipe, fits int) {
+	items := map[int]bool{}
+	for _, l := range links {
+		items[l.I], items[l.J] = true, true
+	}
+	if cost, err := recipe.Estimate(len(items), f.Dim(), len(links)); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
 	}
 }
 
@@ -592,7 +611,7 @@ func loadModel(path string) (*model.Model, error) {
 		case model.GramKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --gram is for transform --cross-gram", path, err)
 		case model.VectorsKind:
-			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform --vectors", path, err)
+			return nil, fmt.Errorf("%s: %w; a model of fit --vectors is for transform and neighbours with --vectors", path, err)
 		case model.ComparedKind:
 			return nil, fmt.Errorf("%s: %w; a model of fit --triplets has coordinates for the objects compared, and no map for new ones: metriclab plot --model %s draws them, fit --coordinates writes them", path, err, path)
 		}

@@ -193,6 +193,8 @@ func TestTablesGolden(t *testing.T) {
 			"compare good.csv --label class --drop id --learners fda,euclidean --repeats 2 --k 1 --validation 0",
 			"compare good.csv --label class --drop id --learners fda --repeats 1 --k 1",
 			"compare good.csv --label class --pairs pairs.csv",
+			"compare good.csv --label class --drop id --learners lmnn,euclidean,logdet --param lmnn:k=1 --param logdet:gamma=0.1 --repeats 2 --k 1 --validation 0",
+			"compare good.csv --label class --param k=1", "compare good.csv --label class --param lmnn:k=0", "compare good.csv --label class --learners fda --param lmnn:k=1", "compare good.csv --label class --param lmnn:k=1 --param lmnn:k=2",
 			"compare good.csv --label class --drop id --folds 2 --repeats 1 --k 1 --learners pola-batch,trace-ssikdr,euclidean --pairs 20 --json --validation 2",
 			"compare letters.csv --label class --folds 2 --repeats 3 --k 1 --learners pca,euclidean,rca --validation 2",
 			"compare words.svm --learners iplr,euclidean --no-standardise --folds 2 --repeats 3 --k 1 --validation 0",

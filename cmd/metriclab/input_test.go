@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
@@ -68,7 +69,8 @@ func TestTableSources(t *testing.T) {
 	}
 	want := read("good.csv", nil)
 	for name, got := range map[string]string{
-		"file.gz": read("good.csv.gz", nil), "by its bytes": read("noname", nil), "pipe": read(stdin, strings.NewReader(text)), "pipe of gzip": read(stdin, bytes.NewReader(zip)),
+		"file.gz": read("good.csv.gz", nil), "by its bytes": read("noname", nil), "pipe": read(stdin, strings.NewReader(text)), "slow pipe": read(stdin, iotest.OneByteReader(strings.NewReader(text))), "slow pipe of gzip": read(stdin, iotest.OneByteReader(bytes.NewReader(zip))),
+		"pipe of gzip":   read(stdin, bytes.NewReader(zip)),
 		"rest of a file": read(stdin, behind("behind")), "rest of a file of gzip": read(stdin, behind("behind.gz")),
 	} {
 		if got != want {
@@ -90,6 +92,30 @@ func TestTableSources(t *testing.T) {
 				t.Errorf("%s: error %v", name, err)
 			}
 		}
+	}
+}
+
+// Files that are no text say what to do; text that begins like them is read.
+func TestNoText(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	for name, content := range map[string]string{"b.xlsx": "PK\x03\x04\x14\x00\x06\x00", "t.parquet": "PAR1\x15\x04\x15"} {
+		writeTest(t, name, content)
+		want := map[string]string{"b.xlsx": "save the sheet as CSV", "t.parquet": "duckdb -c \"COPY 'x.parquet' TO 'x.csv'\" writes CSV"}[name]
+		for _, path := range []string{name, stdin} {
+			c.app.in = strings.NewReader(content)
+			if code := c.run("fit", path, "--label", "c", "--learner", "fda", "--out", "m.json"); code != exitFailed || !strings.Contains(c.err.String(), tableName(path)+": it is ") || !strings.Contains(c.err.String(), want) {
+				t.Errorf("%s: exit code %d: %s", path, code, c.err.String())
+			}
+		}
+	}
+	writeTest(t, "text.csv", "PAR1,PK,c\n1,2,a\n2,1,b\n3,1,a\n4,2,b\n")
+	writeTest(t, "less.csv", "a,b")
+	if code := c.run("fit", "text.csv", "--label", "c", "--learner", "fda", "--out", "m.json"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, c.err.String())
+	}
+	if code := c.run("fit", "less.csv", "--label", "b", "--learner", "fda", "--out", "m.json"); code != exitFailed || strings.Contains(c.err.String(), "it is ") {
+		t.Errorf("exit code %d: %s", code, c.err.String())
 	}
 }
 

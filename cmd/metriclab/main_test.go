@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 				return ctx.Err()
 			}
 		})})
+		if text := os.Getenv(holdAt); text != "" {
+			a.every, a.err = 0, &holder{ctx: ctx, text: text, out: a.err}
+		}
 		code := execute(ctx, a, os.Args[1:])
 		stop()
 		os.Exit(code)

@@ -26,8 +26,8 @@ those of the fit do as well, with a note if their classes are others. Models of 
 learners will do, those of kernels too. The search is exact.
 
 New rows may be any number: they are read in blocks, and memory does not grow with
-them; the training rows are held. Rows of svmlight (see metriclab fit --help) are all
-read first. A file of --out gets its name once every row is right. To standard output
+them; the training rows are held. Rows of svmlight (see metriclab fit --help) and .npy
+tables are all read first. Of a .npy table of --train, --labels has the classes. A file of --out gets its name once every row is right. To standard output
 rows go after 4 MB as they come, and the exit code tells of an error behind them.
 
 With the model of fit --gram, --cross-gram has a row per new object: its kernel values
@@ -52,7 +52,7 @@ func (f *nearFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.out, "out", "", "CSV file for the answer (default: standard output)")
 	c.Flags().IntVar(&f.k, "k", 5, "number of neighbours, at most that of the training rows")
 	c.Flags().StringVar(&f.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of tables")
-	c.Flags().StringVar(&f.labels, "labels", "", "CSV file of the classes of the objects of fit --gram, with --cross-gram")
+	c.Flags().StringVar(&f.labels, "labels", "", "file of the classes of the objects of fit --gram, with --cross-gram, or of the rows of a .npy table of --train")
 	c.Flags().BoolVar(&f.guard, "guard-formulas", false, "write ' before a class or an id that a spreadsheet would run as a formula")
 }
 
@@ -63,10 +63,7 @@ func (f *nearFlags) check(c *cobra.Command) error {
 		return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", f.k)}
 	}
 	if !changed("cross-gram") {
-		switch {
-		case changed("labels"):
-			return usageError{errors.New("flag --labels: only together with --cross-gram: the table of --train has the classes")}
-		case f.train == "":
+		if f.train == "" {
 			return usageError{errors.New("flag --train: no file given, want the table that the model was fitted on")}
 		}
 		return nil
@@ -166,7 +163,7 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 	} else {
 		source = args[0]
 		var rows tableFormat
-		if rows, err = nearFormat(c, f, source); err != nil {
+		if rows, err = formOf(c, f.format, source); err != nil {
 			return err
 		}
 		var m *model.Model
@@ -185,8 +182,13 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 		progress, done = a.meter(ctx, work{noun: "row"})
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
-		if sequence = o.of.CSV(inner, t, source); rows.sparse {
+		switch {
+		case rows.sparse:
 			sequence = o.of.SVMLight(inner, t, source, rows.base)
+		case rows.array:
+			sequence = o.of.NPY(inner, t, source)
+		default:
+			sequence = o.of.CSV(inner, t, source)
 		}
 		explain = rows.forModel
 	}
@@ -206,21 +208,21 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 	return nil
 }
 
-// nearFormat is the form of a table whose rows are looked up.
-func nearFormat(c *cobra.Command, f *nearFlags, table string) (tableFormat, error) {
-	rows, err := formatOf(c, f.format, table)
-	if err == nil && rows.array {
-		err = usageError{fmt.Errorf("%s: a .npy table is not looked up, want CSV or svmlight", table)}
-	}
-	return rows, err
-}
-
 // trainNear reads the training rows.
 func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answers) error {
 	ctx := c.Context()
-	rows, err := nearFormat(c, f, f.train)
+	rows, err := formOf(c, f.format, f.train)
 	if err != nil {
 		return err
+	}
+	if c.Flags().Changed("labels") {
+		if !rows.array {
+			return usageError{errors.New("flag --labels: only together with --cross-gram or a .npy table of --train: other tables have the classes")}
+		}
+		rows.labels = f.labels
+	}
+	if f.id != "" && rows.array {
+		return usageError{errors.New("flag --id: an array has no columns but features")}
 	}
 	if f.id != "" && rows.sparse {
 		return usageError{errors.New("flag --id: rows of svmlight have no columns but features")}
@@ -229,11 +231,14 @@ func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answe
 	if err != nil {
 		return err
 	}
+	if o.classes && d.Labels == nil && rows.array {
+		return usageError{errors.New("flag --labels: no file given, want the class of each row of the array of --train")}
+	}
 	if o.classes && d.Labels == nil {
 		if label := m.Layout().Label; label != "" {
 			return fmt.Errorf("%s: %w: column %s is not there or empty", f.train, model.ErrUnlabelled, label)
 		}
-		return fmt.Errorf("%s: %w: the model was fitted without --label", f.train, model.ErrUnlabelled)
+		return fmt.Errorf("%s: %w: the model was fitted without --label, which beside --pairs FILE or --chunklets names the classes and is no feature", f.train, model.ErrUnlabelled)
 	}
 	if f.id != "" {
 		n, _ := d.Dims()

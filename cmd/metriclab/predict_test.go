@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metriclab/pkg/vectors"
 )
 
 // inLine makes old.csv, new.csv and m.json in an empty working folder.
@@ -49,6 +52,7 @@ func TestPredictErrors(t *testing.T) {
 	writeTest(t, "empty.csv", "")
 	writeTest(t, "y.csv", "x,y\n1,2\n")
 	writeTest(t, "p.csv", "old")
+	writeTest(t, "new.npy", "")
 	for _, test := range []struct {
 		line, want string
 		code       int
@@ -66,7 +70,8 @@ func TestPredictErrors(t *testing.T) {
 		{"predict new.csv --model old.csv --train old.csv", "old.csv", exitFailed},
 		{"predict none.csv --model m.json --train old.csv --k 1", "none.csv", exitFailed},
 		{"predict new.csv --model m.json --train old.csv --out old.csv", "flag --out: old.csv is the file to read", exitUsage},
-		{"predict new.csv --model m.json --train old.csv --labels l.csv", "flag --labels: only together with --cross-gram", exitUsage},
+		{"predict new.csv --model m.json --train old.csv --labels l.csv", "flag --labels: only together with --cross-gram or a .npy table", exitUsage},
+		{"predict new.npy --model m.json --train old.csv --k 1", "the model knows features by their names", exitFailed},
 		{"neighbours --cross-gram k.csv --model m.json --train old.csv", "flag --train: not together with --cross-gram", exitUsage},
 		{"neighbours new.csv --model m.json --train old.csv --k 1 --id none", "none", exitUsage},
 		{"plot --metric m.json bare.csv --out m.svg", "flag --metric: not together with a table", exitUsage},
@@ -82,6 +87,47 @@ func TestPredictErrors(t *testing.T) {
 		t.Error("p.csv has changed after an error")
 	}
 	nothingLeft(t)
+}
+
+// Tables of .npy are those of CSV with the same numbers, the model's own table too.
+func TestPredictArrays(t *testing.T) {
+	c := inLine(t)
+	array := func(name string, x []float64, n, d int) {
+		w, err := vectors.Create(name, n, d, false)
+		if err == nil {
+			err = cmp.Or(w.WriteRows(x, 0), w.Commit())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	array("old.npy", []float64{0, 0, 1, 0, 2, 0, 4, 0}, 4, 2)
+	array("new.npy", []float64{.25, 0, 3.5, 0}, 2, 2)
+	array("wide.npy", []float64{1, 2, 3}, 1, 3)
+	writeTest(t, "l.csv", "a\na\nb\nb\n")
+	writeTest(t, "plain.csv", "0.25,0\n3.5,0\n")
+	if code := c.run(strings.Fields("fit old.npy --labels l.csv --learner euclidean --no-standardise --out n.json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	const predicted, near = "row,class,share,distance\n0,a,1,0.25\n1,b,1,0.5\n", "row,rank,training_row,distance\n0,1,0,0.25\n1,1,3,0.5\n"
+	for _, test := range []struct {
+		line, want string
+		code       int
+	}{
+		{"predict new.npy --model n.json --train old.npy --labels l.csv --k 1", predicted, exitOK},
+		{"predict plain.csv --model n.json --train old.npy --labels l.csv --k 1", predicted, exitOK},
+		{"neighbours new.npy --model n.json --train old.npy --k 1", near, exitOK},
+		{"neighbours new.npy --model n.json --train old.npy --labels l.csv --k 1", "row,rank,training_row,distance,class\n0,1,0,0.25,a\n1,1,3,0.5,b\n", exitOK},
+		{"predict new.npy --model n.json --train old.npy --k 1", "flag --labels: no file given, want the class of each row of the array of --train", exitUsage},
+		{"neighbours new.npy --model n.json --train old.npy --id 1 --k 1", "flag --id: an array has no columns", exitUsage},
+		{"neighbours wide.npy --model n.json --train old.npy --k 1", "wide.npy has 3 columns, want 2", exitFailed},
+		{"neighbours old.csv --format npy --model n.json --train old.npy --k 1", "old.csv", exitFailed},
+	} {
+		code := c.run(strings.Fields(test.line)...)
+		if got := c.out.String() + c.err.String(); code != test.code || !strings.Contains(got, test.want) || code == exitOK && c.out.String() != test.want {
+			t.Errorf("%s: exit code %d\n%s", test.line, code, got)
+		}
+	}
 }
 
 // The model of fit --gram answers for objects known by their similarities.

@@ -89,8 +89,23 @@ func cellsOf(c *cobra.Command) (out model.Cells, err error) {
 	return out, nil
 }
 
-// formatOf returns the format of a table, from the flag --format.
+// formatOf returns the format of a table, from the flag --format, and the file of its classes.
 func formatOf(c *cobra.Command, flag, table string) (tableFormat, error) {
+	t, err := formOf(c, flag, table)
+	if err != nil {
+		return tableFormat{}, err
+	}
+	if f := c.Flags().Lookup("labels"); f != nil {
+		t.labels = f.Value.String()
+	}
+	if c.Flags().Changed("labels") && !t.array {
+		return tableFormat{}, usageError{errors.New("flag --labels: only together with --gram, or for a .npy table")}
+	}
+	return t, nil
+}
+
+// formOf is formatOf without the file of classes.
+func formOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 	if !slices.Contains(formats, flag) {
 		return tableFormat{}, usageError{fmt.Errorf("flag --format: %q is not allowed, want one of %s", flag, strings.Join(formats, ", "))}
 	}
@@ -103,12 +118,6 @@ func formatOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 	var err error
 	if t.cells, err = cellsOf(c); err != nil {
 		return tableFormat{}, err
-	}
-	if f := c.Flags().Lookup("labels"); f != nil {
-		t.labels = f.Value.String()
-	}
-	if c.Flags().Changed("labels") && !t.array {
-		return tableFormat{}, usageError{errors.New("flag --labels: only together with --gram, or for a .npy table")}
 	}
 	for _, name := range []string{"separator", "decimal-comma", "missing"} {
 		if c.Flags().Changed(name) && (t.sparse || t.array) {

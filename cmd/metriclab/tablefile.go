@@ -34,9 +34,10 @@ type tableFile struct {
 	out int64        // bytes that zip gave
 }
 
-var zipped = []byte("\x1f\x8b")
+// How files begin that are no text: gzip, zip, and Parquet, whose mark alone could be the name of a column.
+var zipped, archived, parquet = []byte("\x1f\x8b"), []byte("PK\x03\x04"), []byte("PAR1\x15")
 
-// openTable opens a file, or standard input for "-". Compressed bytes are known by their first two. From a pipe it waits for these.
+// openTable opens a file, or standard input for "-". Compressed bytes are known by their first two, and files that are no text by their first five. From a pipe it waits for these.
 func (a *app) openTable(path string) (*tableFile, error) {
 	t := &tableFile{in: a.in}
 	if path == stdin {
@@ -72,26 +73,33 @@ func (t *tableFile) begin() error {
 			return errors.New("is a folder, want a file")
 		}
 	}
-	mark := make([]byte, len(zipped))
+	mark := make([]byte, len(parquet))
 	if t.twice {
 		start, err := t.f.Seek(0, io.SeekCurrent)
 		if err != nil {
 			return err
 		}
 		t.start, t.at = start, start
-		if n, err := t.f.ReadAt(mark, start); err != nil && err != io.EOF || n < len(mark) {
+		n, err := t.f.ReadAt(mark, start)
+		if err != nil && err != io.EOF {
 			return nil // reading will tell
 		}
+		mark = mark[:n]
 	} else {
 		in := bufio.NewReaderSize(t.in, 1<<16)
 		t.in = in
 		head, _ := in.Peek(len(mark))
 		mark = head
 	}
-	if !bytes.Equal(mark, zipped) {
-		return nil
+	switch {
+	case bytes.HasPrefix(mark, zipped):
+		return t.unzip()
+	case bytes.HasPrefix(mark, archived):
+		return errors.New("it is a spreadsheet or another zip archive, want a table as text: save the sheet as CSV")
+	case bytes.HasPrefix(mark, parquet):
+		return errors.New("it is Parquet, want a table as text: duckdb -c \"COPY 'x.parquet' TO 'x.csv'\" writes CSV")
 	}
-	return t.unzip()
+	return nil
 }
 
 func (t *tableFile) unzip() (err error) {

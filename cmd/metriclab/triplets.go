@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +36,8 @@ objects are not distinct, and tied votes, are dropped and counted.`
 // aboutFitTriplets is the part of fit's help on what it makes of them.
 const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur. --out is the file of the
 model. --coordinates, .csv or .npy, is that of --dim coordinates of each object, along
-which the objects vary most; the CSV file has the name or number of the object first.
+which the objects vary most; the CSV file has the name or number of the object first,
+as it is. --guard-formulas writes ' before one that a spreadsheet would run.
 Distances between coordinates are the learned ones in as many dimensions as objects.
 metriclab plot --model draws the objects. There is no map for new ones.
 
@@ -46,6 +48,7 @@ metriclab plot --model draws the objects. There is no map for new ones.
 type tripletFlags struct {
 	triplets, coordinates string
 	objects, dim          int
+	guard                 bool // names in coordinates are no formulas
 }
 
 func (g *tripletFlags) add(c *cobra.Command, dim string) {
@@ -58,7 +61,7 @@ func (g *tripletFlags) add(c *cobra.Command, dim string) {
 func (g *tripletFlags) given(c *cobra.Command) (bool, error) {
 	changed := c.Flags().Changed
 	if !changed("triplets") {
-		for _, name := range []string{"objects", "dim", "coordinates"} {
+		for _, name := range []string{"objects", "dim", "coordinates", "guard-formulas"} {
 			if changed(name) {
 				return false, usageError{fmt.Errorf("flag --%s: only together with --triplets", name)}
 			}
@@ -123,6 +126,9 @@ func (g *tripletFlags) outputs(c *cobra.Command, out string) (string, error) {
 		if out, err = outPath("out", out, g.triplets); err != nil {
 			return "", err
 		}
+	}
+	if ending := strings.ToLower(filepath.Ext(g.coordinates)); changed("guard-formulas") && ending != ".csv" {
+		return "", usageError{errors.New("flag --guard-formulas: only together with a .csv file of --coordinates, which has names")}
 	}
 	if !changed("coordinates") {
 		if changed("dim") {
@@ -197,7 +203,7 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 			if strings.EqualFold(filepath.Ext(g.coordinates), ".npy") {
 				return metric.WriteNPY(w, z.Z)
 			}
-			return writeObjects(ctx, w, fitted.Names(), z)
+			return writeObjects(ctx, w, fitted.Names(), z, g.guard)
 		}, save)
 	}
 	if err != nil {
@@ -214,8 +220,8 @@ func occur(n int) string {
 	return fmt.Sprintf("%d objects occur", n)
 }
 
-// writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit.
-func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates) error {
+// writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.
+func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates, guard bool) error {
 	var text bytes.Buffer
 	out := csv.NewWriter(&text)
 	_, width := z.Z.Dims()
@@ -230,7 +236,9 @@ func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coor
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		row[0] = name
+		if row[0] = name; guard {
+			row[0] = guarded(name)
+		}
 		for j, v := range z.Z.RawRowView(i) {
 			row[j+1] = strconv.FormatFloat(v, 'g', -1, 64)
 		}
@@ -435,9 +443,26 @@ func loadTriplets(path string) (*model.Compared, error) {
 	if path == "" {
 		return nil, usageError{errors.New("flag --model: no file given; metriclab fit makes one")}
 	}
-	m, err := persist.ReadFile(path, model.LoadTriplets)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := model.LoadTriplets(f)
 	if errors.Is(err, persist.ErrKind) {
-		return nil, fmt.Errorf("%w; it is drawn with the rows of a table: metriclab plot DATA.csv --model %s", err, path)
+		hint := "only metriclab fit makes models"
+		switch kindOf(f) {
+		case model.Kind:
+			hint = "it is drawn with the rows of a table: metriclab plot DATA.csv --model " + path
+		case model.VectorsKind:
+			hint = "vectors are not drawn: transform --vectors writes their coordinates"
+		case model.GramKind:
+			hint = "objects of fit --gram are not drawn: transform --cross-gram writes their coordinates"
+		}
+		return nil, fmt.Errorf("%s: %w; %s", path, err, hint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, err
 }

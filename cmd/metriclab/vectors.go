@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
@@ -91,7 +93,7 @@ func (v *vectorFlags) addRecipe(c *cobra.Command) {
 func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 	changed := c.Flags().Changed
 	if !changed("vectors") {
-		for _, name := range []string{"ids", "rank", "unit", "test-share"} {
+		for _, name := range []string{"ids", "rank", "unit"} {
 			if changed(name) {
 				return false, usageError{fmt.Errorf("flag --%s: only together with --vectors", name)}
 			}
@@ -116,7 +118,7 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 }
 
 // tableFlags are those of fit and evaluate that are for tables and Gram matrices.
-var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates")
+var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates", "guard-formulas")
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
@@ -217,6 +219,7 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 		if err != nil {
 			return nil, err
 		}
+		a.warnLongVectors(in.File, pairs.Links, recipe, 1)
 		return model.FitVectors(ctx, in.File, pairs.Links, recipe, progress)
 	})
 	done()
@@ -391,6 +394,7 @@ func (a *app) transformVectors(c *cobra.Command, path, to string, v *vectorFlags
 	if err != nil {
 		return err
 	}
+	atomicfile.Sweep(time.Now(), filepath.Dir(to)) // what a killed process left may be large
 	out, err := vectors.Create(to, in.File.Rows(), m.Rows(), in.File.Float32())
 	if err != nil {
 		return err
@@ -421,8 +425,8 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		return err
 	}
 	defer in.File.Close()
-	progress, done := a.meter(ctx, work{noun: "split"})
-	p.Progress = progress
+	progress, inside, done := a.insideSplits(ctx, p.Splits)
+	p.Progress, p.Inside = progress, inside
 	if v.compared() {
 		e, err := atOnce(ctx, func() (*model.VectorTripletEvaluation, error) {
 			set, err := a.readCompared(ctx, *v.triplets, in.Objects)
@@ -445,6 +449,7 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		if err != nil {
 			return nil, err
 		}
+		a.warnLongVectors(in.File, pairs.Links, recipe, p.Splits)
 		return model.EvaluateVectors(ctx, in.File, pairs.Links, recipe, p)
 	})
 	done()
@@ -452,18 +457,22 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		return tableError(err)
 	}
 	if asJSON {
-		return a.printJSON(vectorsJSON(in.File, e))
+		return a.printJSON(evaluatedVectors{filepath.Base(in.File.Name()), e.Recipe, heldOutJSON(e.Recipe.Learner, &e.HeldOut)})
 	}
 	return a.printVectorEvaluation(in.File, e)
 }
 
 func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) error {
 	fmt.Fprintf(a.out, "%s; %s, %d similar, of %d of them\n%s\n", aboutFile(f), plural.Of(e.Similar+e.Dissimilar, "pair"), e.Similar, e.Items, describeVectors(e.Recipe))
-	fmt.Fprintf(a.out, "%s, %.3g %% of the items held out, seed %d; on average %.0f pairs to learn from, %.0f held out, %.0f across dropped\n\n",
-		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
+	return a.printHeldOut(e.Recipe.Learner, "items", &e.HeldOut)
+}
+
+// printHeldOut prints what was found on held-out items.
+func (a *app) printHeldOut(name, items string, e *model.HeldOut) error {
+	fmt.Fprintf(a.out, "%s, %.3g %% of the %s held out, seed %d; on average %.0f pairs to learn from, %.0f held out, %.0f across dropped\n\n",
+		plural.Of(e.Plan.Splits, "split"), 100*e.Plan.Share, items, e.Plan.Seed, average(e.Train), average(e.Test), average(e.Dropped))
 	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "distance\tAUC in %%, 95 %% interval\terror in %%\trecall at %d in %%\n", e.Plan.K)
-	name := e.Recipe.Learner
 	for _, s := range []struct {
 		name  string
 		score *model.VectorScore
@@ -477,7 +486,7 @@ func (a *app) printVectorEvaluation(f *vectors.File, e *model.VectorEvaluation) 
 	for _, n := range e.Notes {
 		fmt.Fprintf(a.out, "Note: %s.\n", n)
 	}
-	_, err := fmt.Fprintln(a.out, vectorVerdict(e))
+	_, err := fmt.Fprintln(a.out, heldOutVerdict(name, e))
 	return err
 }
 
@@ -560,8 +569,8 @@ func average(counts []int) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// vectorVerdict says what the intervals of the differences in AUC say.
-func vectorVerdict(e *model.VectorEvaluation) string {
+// heldOutVerdict says what the intervals of the differences in AUC say.
+func heldOutVerdict(name string, e *model.HeldOut) string {
 	euclidean, cosine := e.OverEuclidean.AUCSummary, e.OverCosine.AUCSummary
 	if !euclidean.HasInterval {
 		return "Too few splits to compare."
@@ -575,7 +584,7 @@ func vectorVerdict(e *model.VectorEvaluation) string {
 			worse++
 		}
 	}
-	switch name := e.Recipe.Learner; {
+	switch {
 	case better == 2:
 		return fmt.Sprintf("%s tells held-out similar pairs from dissimilar ones better than Euclidean and cosine: both intervals of the difference in AUC are above zero.", name)
 	case worse > 0:
@@ -585,28 +594,33 @@ func vectorVerdict(e *model.VectorEvaluation) string {
 	}
 }
 
-// evaluatedVectors is the JSON of evaluate on vectors. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
+// evaluatedVectors is the JSON of evaluate on pairs of vectors.
 type evaluatedVectors struct {
-	Vectors       string             `json:"vectors"`
-	Items         int                `json:"items"`
-	Similar       int                `json:"similar"`
-	Dissimilar    int                `json:"dissimilar"`
-	Recipe        model.VectorRecipe `json:"recipe"`
-	K             int                `json:"k"`
-	TestShare     float64            `json:"test_share"`
-	Seed          uint64             `json:"seed"`
-	Train         []int              `json:"train_pairs"`
-	Test          []int              `json:"test_pairs"`
-	Dropped       []int              `json:"dropped_pairs"`
-	Level         float64            `json:"level"`
-	Learner       evaluatedVector    `json:"learner"`
-	Euclidean     evaluatedVector    `json:"euclidean"`
-	Cosine        evaluatedVector    `json:"cosine"`
-	OverEuclidean evaluatedVector    `json:"minus_euclidean"`
-	OverCosine    evaluatedVector    `json:"minus_cosine"`
-	Notes         []string           `json:"notes"`
-	Verdict       string             `json:"verdict"`
-	IntervalFrom  string             `json:"interval"`
+	Vectors string             `json:"vectors"`
+	Recipe  model.VectorRecipe `json:"recipe"`
+	heldOut
+}
+
+// heldOut is the JSON of what was found on held-out items. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
+type heldOut struct {
+	Items         int             `json:"items"`
+	Similar       int             `json:"similar"`
+	Dissimilar    int             `json:"dissimilar"`
+	K             int             `json:"k"`
+	TestShare     float64         `json:"test_share"`
+	Seed          uint64          `json:"seed"`
+	Train         []int           `json:"train_pairs"`
+	Test          []int           `json:"test_pairs"`
+	Dropped       []int           `json:"dropped_pairs"`
+	Level         float64         `json:"level"`
+	Learner       evaluatedVector `json:"learner"`
+	Euclidean     evaluatedVector `json:"euclidean"`
+	Cosine        evaluatedVector `json:"cosine"`
+	OverEuclidean evaluatedVector `json:"minus_euclidean"`
+	OverCosine    evaluatedVector `json:"minus_cosine"`
+	Notes         []string        `json:"notes"`
+	Verdict       string          `json:"verdict"`
+	IntervalFrom  string          `json:"interval"`
 }
 
 type evaluatedVector struct {
@@ -620,16 +634,16 @@ type evaluatedSplits struct {
 	Splits []float64 `json:"splits"`
 }
 
-func vectorsJSON(f *vectors.File, e *model.VectorEvaluation) evaluatedVectors {
+func heldOutJSON(name string, e *model.HeldOut) heldOut {
 	splits := func(s judge.Summary, values []float64) evaluatedSplits { return evaluatedSplits{meanJSON(s), values} }
 	score := func(s *model.VectorScore) evaluatedVector {
 		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
 	}
-	return evaluatedVectors{
-		Vectors: filepath.Base(f.Name()), Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar, Recipe: e.Recipe,
+	return heldOut{
+		Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar,
 		K: e.Plan.K, TestShare: e.Plan.Share, Seed: e.Plan.Seed, Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
 		Learner: score(&e.Learner), Euclidean: score(&e.Euclidean), Cosine: score(&e.Cosine),
 		OverEuclidean: score(&e.OverEuclidean), OverCosine: score(&e.OverCosine),
-		Notes: append([]string{}, e.Notes...), Verdict: vectorVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Notes: append([]string{}, e.Notes...), Verdict: heldOutVerdict(name, e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"metriclab/pkg/datasets"
 )
@@ -98,6 +99,47 @@ func TestDialects(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), `x.csv:2: column "b": `+want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A text that comes in small pieces, as from a slow pipe, is read as it is from a file, be it longer than what detection looks at, or end without a line end.
+func TestDialectsInPieces(t *testing.T) {
+	long := func(head, row string, rows int) string { return head + strings.Repeat(row, rows) }
+	for _, text := range []string{
+		"a;b;c\n1,5;?;x\n-2e3;7;y",
+		long("a;b;c\n", "1,5;2,25;x\n", 10_000),
+		long("a\tb\tc\n", "1,5\t2\tx, y\n", 10_000),
+		long("a,b,c\n", "1.5,2,\"x;\ny\"\n", 10_000),
+		long("a;b;c\n", "1234567890123456789;0,000000000000000000123;a word that is longer than others\n", 2_000) + "1;2;z",
+	} {
+		read := func(r io.Reader) string {
+			t.Helper()
+			c, err := datasets.NewCSVRows(r, "x.csv", datasets.CSVOptions{Detect: true, Text: []string{"c"}})
+			if err != nil {
+				t.Fatalf("%.20q: %v", text, err)
+			}
+			var b strings.Builder
+			fmt.Fprintln(&b, c.Dialect, c.Header)
+			for {
+				row, err := c.Next()
+				if err == io.EOF {
+					return b.String()
+				}
+				if err != nil {
+					t.Fatalf("%.20q: %v", text, err)
+				}
+				fmt.Fprintf(&b, "%q\n", row)
+			}
+		}
+		want := read(strings.NewReader(text))
+		for name, r := range map[string]io.Reader{
+			"bytes": iotest.OneByteReader(strings.NewReader(text)), "halves": iotest.HalfReader(strings.NewReader(text)), "with the end": iotest.DataErrReader(strings.NewReader(text)),
+			"a byte with the end": iotest.DataErrReader(iotest.OneByteReader(strings.NewReader(text))),
+		} {
+			if got := read(r); got != want {
+				t.Errorf("%.20q: in %s: %.200q, want %.200q", text, name, got, want)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"metriclab/internal/cpushare"
+	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
@@ -26,7 +28,8 @@ import (
 
 // Comparing says how learners are compared.
 type Comparing struct {
-	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work.
+	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work, and after the last learner of those of the
+	// validation, of none first; its Inside of the fits of these, with the number of the split that they are of.
 	Plan
 	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
 	// alone; 0 leaves this out, otherwise at least 2.
@@ -36,6 +39,10 @@ type Comparing struct {
 	MostSeconds float64
 	// CPU reads the CPU time of the process; nil measures none.
 	CPU func() time.Duration
+	// Heap reads the bytes that the heap of the process takes; nil measures none.
+	Heap func() int64
+	// Params are parameters of learners, by name or alias; those not given have their defaults.
+	Params map[string]map[string]string
 	// Done are trials of an earlier run, which are not run again. Those of other learners and splits are ignored.
 	Done []Trial
 	// Record is given each new trial, one at a time; nil for none. An error ends the comparison.
@@ -56,6 +63,8 @@ type Trial struct {
 	Rows    int     `json:"rows"`  // classified
 	K       int     `json:"k"`
 	Seconds float64 `json:"cpu_seconds"` // of the fit and its preparation; 0 if not measured
+	// Peak is the most that the heap held since the first trial of the learner in this run, in bytes above what it held before; 0 if not measured.
+	Peak int64 `json:"peak_bytes,omitempty"`
 }
 
 // State says how far a learner came.
@@ -84,6 +93,9 @@ type Contender struct {
 	Score Score
 	// Fit is the mean CPU time of a fit in seconds; 0 if not measured.
 	Fit float64
+	// Peak is the most memory in bytes that the process took for its splits, above what it held before, as many of them as ran at a time, with their
+	// neighbours and with garbage that was not yet collected; 0 if not measured. See Trial.
+	Peak int64
 	// Difference is its error minus that of the best, paired by split; P the p-value of the corrected resampled t test
 	// that there is none (judge.ResampledP); Holm the same, corrected for as many learners as were compared with the
 	// best. P and Holm are NaN of the best, and below judge.MinTrials splits.
@@ -116,7 +128,7 @@ type Comparison struct {
 const level = 0.05
 
 // Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base
-// holds what is common to the recipes; its Learner and Params must be empty, and its Pairs and Passes are for the
+// holds what is common to the recipes; its Learner and Params must be empty (Comparing has the parameters), and its Pairs and Passes are for the
 // learners that take them. names are those of Learners or aliases; nil means all.
 //
 // Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
@@ -134,7 +146,7 @@ func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Compar
 	if base.Learner != "" || len(base.Params) > 0 {
 		return nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
 	}
-	fits, others, err := contenders(base, names)
+	fits, others, err := contenders(base, names, p.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +156,10 @@ func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Compar
 	return compare(ctx, d, fits, others, p)
 }
 
-// Comparable returns the recipes that Compare has for the names of learners, and what needs other input if names is nil.
+// Comparable returns the recipes that Compare has for the names of learners and their parameters, and what needs other input if names is nil.
 // Errors are those of Compare.
-func Comparable(base Recipe, names []string) ([]Recipe, []Contender, error) {
-	fits, others, err := contenders(base, names)
+func Comparable(base Recipe, names []string, params map[string]map[string]string) ([]Recipe, []Contender, error) {
+	fits, others, err := contenders(base, names, params)
 	var recipes []Recipe
 	for _, f := range fits {
 		recipes = append(recipes, f.recipe)
@@ -155,7 +167,26 @@ func Comparable(base Recipe, names []string) ([]Recipe, []Contender, error) {
 	return recipes, others, err
 }
 
-func contenders(base Recipe, names []string) (fits []fitting, others []Contender, err error) {
+// ofLearners returns parameters by the names of learners, which may be aliases.
+func ofLearners(params map[string]map[string]string) (map[string]map[string]string, error) {
+	out := map[string]map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		e, err := catalog.FindIn(Learners(), name)
+		if err != nil {
+			return nil, notAllowed("param %s: %w", name, err)
+		}
+		if out[e.Name] != nil {
+			return nil, notAllowed("param %s: learner %s is given twice", name, e.Name)
+		}
+		out[e.Name] = maps.Clone(params[name])
+	}
+	return out, nil
+}
+
+func contenders(base Recipe, names []string, params map[string]map[string]string) (fits []fitting, others []Contender, err error) {
+	if params, err = ofLearners(params); err != nil {
+		return nil, nil, err
+	}
 	if names == nil {
 		for _, e := range Learners() {
 			names = append(names, e.Name)
@@ -178,6 +209,7 @@ func contenders(base Recipe, names []string) (fits []fitting, others []Contender
 			return nil, nil, notAllowed("learner %s is given twice", e.Name)
 		}
 		seen[e.Name] = true
+		r.Params = params[e.Name]
 		if Draws(e.Feedback) {
 			r.Pairs = base.Pairs
 		}
@@ -190,6 +222,11 @@ func contenders(base Recipe, names []string) (fits []fitting, others []Contender
 		}
 		fits = append(fits, fitting{r, e, values})
 	}
+	for name := range params {
+		if !seen[name] {
+			return nil, nil, notAllowed("param %s: it is none of the learners that are compared", name)
+		}
+	}
 	if len(fits) == 0 {
 		return nil, nil, notAllowed("learners: none given, want at least one")
 	}
@@ -197,7 +234,7 @@ func contenders(base Recipe, names []string) (fits []fitting, others []Contender
 }
 
 // Estimate returns what a fit of r on the rows of d costs, roughly: see catalog.Cost. It returns the *OptionError of
-// Recipe.Resolved. It panics if d is nil or has no rows.
+// Recipe.Resolved. Pairs that are given are those of d. It panics if d is nil or has no rows.
 func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
 	r, e, values, err := r.resolve()
 	if err != nil {
@@ -205,7 +242,23 @@ func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
 	}
 	n, width := d.Dims()
 	classes, _, _ := d.classes()
+	if r.Given != "" {
+		r.Pairs = len(d.Links)
+	}
 	return fitting{r, e, values}.cost(n, width, len(classes)), nil
+}
+
+// Estimate returns what a fit of r to pairs of vectors of length dim costs, roughly, as Estimate of a Recipe does. items is the number of vectors
+// that the pairs name. It returns the zero Cost where there is no estimate, and the *OptionError of Resolved.
+func (r VectorRecipe) Estimate(items, dim, pairs int) (catalog.Cost, error) {
+	r, e, values, err := r.resolve()
+	if err != nil {
+		return catalog.Cost{}, err
+	}
+	if r.Triplets || e.FitLowRankLinks != nil {
+		return catalog.Cost{}, nil
+	}
+	return e.Estimate(catalog.Size{Rows: items, Features: dim, Pairs: pairs, Passes: r.Passes}, values), nil
 }
 
 func (f fitting) cost(rows, features, classes int) catalog.Cost {
@@ -238,7 +291,8 @@ type contest struct {
 	y     []int
 	folds [][]int // of each repeat
 	cpu   *cpushare.Meter
-	dense *Data // of sparse rows, once a learner needs it
+	dense *Data           // of sparse rows, once a learner needs it
+	heap  *heappeak.Meter // while a learner's splits run; nil if not measured
 
 	mu     sync.Mutex // of what follows, and of Record
 	done   map[trialKey]Trial
@@ -384,7 +438,7 @@ func (c *contest) contender(f fitting) Contender {
 		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
 	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
 		e.State = LeftOut
-		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %s", Roughly(e.Seconds), Roughly(most))
+		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %v", Roughly(e.Seconds), time.Duration(most*float64(time.Second)))
 	}
 	return e
 }
@@ -431,6 +485,10 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 			told := c.p.Progress
 			if told != nil {
 				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
+				told(0, 0)
+			}
+			if c.p.Heap != nil {
+				c.heap = heappeak.Start(c.p.Heap)
 			}
 			err = parallel(ctx, len(missing), told, func(ctx context.Context, i int) error {
 				s := missing[i]
@@ -443,6 +501,10 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 				}
 				return nil
 			})
+			if c.heap != nil {
+				c.heap.Stop()
+				c.heap = nil
+			}
 		}
 	}
 	if c.record != nil {
@@ -487,7 +549,11 @@ func (c *contest) give(e *entrant) error {
 // trial fits and classifies, and records the result.
 func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, split, inner int, rng *rand.Rand) error {
 	account := c.cpu.Begin()
-	t, err := e.train(ctx, e.d, c.y, train, test, rng, nil)
+	var inside Progress
+	if c.p.Inside != nil {
+		inside = func(done, total int) { c.p.Inside(split, done, total) }
+	}
+	t, err := e.train(ctx, e.d, c.y, train, test, rng, inside)
 	used := c.cpu.End(account)
 	if err != nil {
 		return err
@@ -499,6 +565,9 @@ func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, spli
 		return err
 	}
 	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: len(test), K: v.k, Seconds: used.Seconds()}
+	if c.heap != nil {
+		r.Peak = c.heap.Peak()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done[trialKey{r.Learner, split, inner}] = r
@@ -515,6 +584,7 @@ func (c *contest) score(e *entrant) {
 		e.Score.Errors = append(e.Score.Errors, float64(t.Wrong)/float64(t.Rows))
 		e.Score.Ks = append(e.Score.Ks, t.K)
 		e.Fit += t.Seconds / float64(c.p.Folds*c.p.Repeats)
+		e.Peak = max(e.Peak, t.Peak)
 	}
 	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.ratio())
 }
@@ -546,6 +616,9 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 				return err
 			}
 		}
+	}
+	if c.p.Progress != nil && len(jobs) > 0 {
+		c.p.Progress(0, len(jobs))
 	}
 	failed := make(map[*entrant]error)
 	var mu sync.Mutex

@@ -279,7 +279,7 @@ func TestCompareLeavesOut(t *testing.T) {
 	p = quick
 	p.MostSeconds = 1e-2
 	c, _ = runComparison(t, d, []string{"euclidean", "pola-batch"}, p)
-	if s, why := state(c, "pola-batch"); s != model.LeftOut || !strings.Contains(why, "by a rough estimate, the time limit is less than 1s") {
+	if s, why := state(c, "pola-batch"); s != model.LeftOut || !strings.Contains(why, "by a rough estimate, the time limit is 10ms") {
 		t.Errorf("%s: %s", s, why)
 	}
 	narrow := blobs(8, 60, 3, 1) // pca has two components

@@ -136,7 +136,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 		return nil, err
 	}
 	if r.Given != "" {
-		return nil, notAllowed("given: %s: a cross-validation draws pairs by the labels of its training rows, and takes none that are known", r.Given)
+		return nil, notAllowed("given: %s: a cross-validation draws pairs by the labels of its training rows, and takes none that are known, which EvaluatePairs judges by", r.Given)
 	}
 	if err := d.check("", true); err != nil {
 		return nil, err

@@ -35,6 +35,8 @@ type journalHead struct {
 	Passes     int    `json:"passes"`
 	ImputeMean bool   `json:"impute_mean"`
 	Raw        bool   `json:"raw"`
+	// Params are those given, by the names of learners.
+	Params map[string]map[string]string `json:"params,omitempty"`
 }
 
 const (
@@ -53,10 +55,14 @@ func NewJournal(d *Data, base Recipe, p Comparing) Journal {
 	if seed == 0 {
 		seed = max(base.Seed, 1)
 	}
+	params, err := ofLearners(p.Params)
+	if err != nil {
+		params = p.Params // which Compare refuses
+	}
 	return Journal{journalHead{
 		Format: journalFormat, Version: journalVersion, Table: fingerprint(d), Rows: n, Features: width,
 		Folds: q.Folds, Repeats: q.Repeats, Seed: seed, Ks: q.Ks, Validation: p.Validation,
-		Pairs: base.Pairs, Passes: base.Passes, ImputeMean: base.ImputeMean, Raw: base.Raw,
+		Pairs: base.Pairs, Passes: base.Passes, ImputeMean: base.ImputeMean, Raw: base.Raw, Params: params,
 	}}
 }
 
@@ -169,6 +175,8 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, whole int64, er
 			return bad(line, "k: %d is none of those that are tried", t.K)
 		case !(t.Seconds >= 0):
 			return bad(line, "cpu_seconds: %v is not allowed, want at least 0", t.Seconds)
+		case t.Peak < 0:
+			return bad(line, "peak_bytes: %d is not allowed, want at least 0", t.Peak)
 		}
 		key := trialKey{t.Learner, t.Split, t.Inner}
 		if seen[key] {
@@ -204,6 +212,7 @@ func (j Journal) other(text []byte) string {
 		{"passes", h.Passes, j.head.Passes},
 		{"impute mean", h.ImputeMean, j.head.ImputeMean},
 		{"features as they are", h.Raw, j.head.Raw},
+		{"parameters", h.Params, j.head.Params},
 	} {
 		if fmt.Sprint(f.was) != fmt.Sprint(f.want) {
 			return fmt.Sprintf("it is of a run with %s %v, this one has %v; want the same, or a new file", f.name, f.was, f.want)

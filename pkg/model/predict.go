@@ -243,29 +243,58 @@ func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, 
 			yield(nil, err)
 			return
 		}
-		n, width := d.Dims()
-		rows := int(max(blockBytes/limits.Floats(2*width+h.extra), blockRows))
-		for first := 0; first < n; first += rows {
-			idx := make([]int, min(rows, n-first))
-			for i := range idx {
-				idx[i] = first + i
-			}
-			part, err := d.Sparse.Rows(idx)
+		h.blocks(ctx, d, yield)
+	}
+}
+
+// NPY is CSV for a NumPy array, which is all read first: see Model.ReadNPY. It has no labels.
+func (h *Neighbourhood) NPY(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
+	m := h.ofModel("NPY")
+	return func(yield func(*Near, error) bool) {
+		d, err := m.ReadNPY(r, name, nil)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		h.blocks(ctx, d, yield)
+	}
+}
+
+// blocks yields the rows of d in blocks.
+func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, error) bool) {
+	n, width := d.Dims()
+	rows := int(max(blockBytes/limits.Floats(2*width+h.extra), blockRows))
+	for first := 0; first < n; first += rows {
+		idx := make([]int, min(rows, n-first))
+		for i := range idx {
+			idx[i] = first + i
+		}
+		var part mat.Matrix
+		var labels []string
+		if d.Labels != nil {
+			labels = d.Labels[first : first+len(idx)]
+		}
+		if d.Sparse == nil {
+			part = rowsOf(d.X, idx)
+		} else {
+			rows, err := d.Sparse.Rows(idx)
 			if err != nil {
 				yield(nil, fmt.Errorf("model: %w", err))
 				return
 			}
-			x, err := h.prepared(part, first)
-			if err == nil {
-				var found [][]nearest.Neighbour
-				if found, err = h.search(ctx, x, first); err == nil {
-					if !yield(&Near{First: first, Found: found, Labels: d.Labels[first : first+len(idx)]}, nil) {
-						return
-					}
-					continue
-				}
-			}
+			part = rows
+		}
+		x, err := h.prepared(part, first)
+		if err != nil {
 			yield(nil, err)
+			return
+		}
+		found, err := h.search(ctx, x, first)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !yield(&Near{First: first, Found: found, Labels: labels}, nil) {
 			return
 		}
 	}
@@ -283,7 +312,7 @@ func (h *Neighbourhood) ofModel(method string) *Model {
 // nearest.KNN.Neighbours. It panics if h is of a Model, or cross is nil or empty.
 func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, error) {
 	if h.gram == nil {
-		panic("model: Neighbourhood: Objects of a Model, use CSV or SVMLight")
+		panic("model: Neighbourhood: Objects of a Model, use CSV, SVMLight or NPY")
 	}
 	z, err := h.gram.Embed(cross)
 	if err != nil {

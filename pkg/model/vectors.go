@@ -263,8 +263,10 @@ func (m *Vectors) Embed(x mat.Matrix) (*mat.Dense, error) {
 
 // namedPairs are pairs and the vectors that they name, in the order of the file.
 type namedPairs struct {
-	x     *mat.Dense
-	links []metric.Link // rows of x
+	items int
+	x     *mat.Dense    // a row per item; nil if it is not wanted
+	links []metric.Link // of items
+	rows  []int         // the row of each item in what it was taken of
 }
 
 // readNamed reads the vectors that links, which are checked, name.
@@ -275,23 +277,29 @@ func readNamed(f *vectors.File, links []metric.Link) (*namedPairs, error) {
 	if err := metric.CheckLinks(f.Rows(), links); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
+	out := nameItems(links)
+	var err error
+	if out.x, err = f.Select(out.rows); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// nameItems numbers the rows that links name, in ascending order.
+func nameItems(links []metric.Link) *namedPairs {
 	rows := make([]int, 0, 2*len(links))
 	for _, l := range links {
 		rows = append(rows, l.I, l.J)
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
-	x, err := f.Select(rows)
-	if err != nil {
-		return nil, err
-	}
-	out := &namedPairs{x: x, links: make([]metric.Link, len(links))}
+	out := &namedPairs{items: len(rows), rows: rows, links: make([]metric.Link, len(links))}
 	for i, l := range links {
 		l.I, _ = slices.BinarySearch(rows, l.I)
 		l.J, _ = slices.BinarySearch(rows, l.J)
 		out.links[i] = l
 	}
-	return out, nil
+	return out
 }
 
 // FitVectors learns a metric from labelled pairs of the vectors of a file, of which only those are read that a pair names. The
@@ -432,13 +440,13 @@ func sqDists(ctx context.Context, m embedder, x *mat.Dense, links []metric.Link)
 	if err := checkCoordinates(z, 0); err != nil {
 		return nil, err
 	}
-	return sqDistsOf(z, links), nil
+	return sqDistsOf(metric.Euclidean{}, z, links), nil
 }
 
-func sqDistsOf(z *mat.Dense, links []metric.Link) []float64 {
+func sqDistsOf(under metric.SqDister, z *mat.Dense, links []metric.Link) []float64 {
 	sq := make([]float64, len(links))
 	for i, l := range links {
-		sq[i] = metric.Euclidean{}.SqDist(z.RawRowView(l.I), z.RawRowView(l.J))
+		sq[i] = under.SqDist(z.RawRowView(l.I), z.RawRowView(l.J))
 	}
 	return sq
 }

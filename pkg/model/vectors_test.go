@@ -238,7 +238,7 @@ func TestRecall(t *testing.T) {
 			}
 			sum += float64(hits) / float64(len(alike))
 		}
-		got, err := recall(t.Context(), z, links, k)
+		got, err := recall(t.Context(), metric.Euclidean{}, z, links, k)
 		if err != nil || math.Abs(got-sum/float64(asked)) > 1e-12 {
 			t.Fatalf("recall %v, want %v, %v", got, sum/float64(asked), err)
 		}

@@ -31,6 +31,33 @@ type VectorPlan struct {
 	Seed uint64
 	// Progress is told of splits.
 	Progress Progress
+	// Inside, if not nil, is told what a fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
+	Inside func(split, done, total int)
+}
+
+// inside is Inside of split s, as the fit takes it.
+func (p VectorPlan) inside(s int) Progress {
+	if p.Inside == nil {
+		return nil
+	}
+	return func(done, total int) { p.Inside(s, done, total) }
+}
+
+// apart does work on private copies for split s, as package abandon has it, with a progress for its fit.
+func (p VectorPlan) apart(ctx context.Context, s int, work func(ctx context.Context, told Progress) error) error {
+	type step struct{ done, total int }
+	var tell func(step)
+	if inside := p.inside(s); inside != nil {
+		tell = func(q step) { inside(q.done, q.total) }
+	}
+	_, err := abandon.Run(ctx, "model", tell, func(ctx context.Context, told func(step)) (struct{}, error) {
+		var inside Progress
+		if told != nil {
+			inside = func(done, total int) { told(step{done, total}) }
+		}
+		return struct{}{}, work(ctx, inside)
+	})
+	return err
 }
 
 // Resolved returns p with its defaults filled in.
@@ -63,11 +90,10 @@ type VectorScore struct {
 	AUCSummary, ErrorSummary, RecallSummary judge.Summary
 }
 
-// VectorEvaluation is what EvaluateVectors found.
-type VectorEvaluation struct {
-	Recipe VectorRecipe // resolved
-	Plan   VectorPlan   // resolved
-	// Items is the number of vectors that pairs name; Similar and Dissimilar are numbers of pairs.
+// HeldOut is what was found on held-out items, of which no pair was seen.
+type HeldOut struct {
+	Plan VectorPlan // resolved
+	// Items is the number of vectors or rows that pairs name; Similar and Dissimilar are numbers of pairs.
 	Items, Similar, Dissimilar int
 	// Train, Test and Dropped are the numbers of pairs of each split within either part, and across.
 	Train, Test, Dropped []int
@@ -76,6 +102,12 @@ type VectorEvaluation struct {
 	OverEuclidean, OverCosine  VectorScore
 	// Notes are warnings on what the numbers mean.
 	Notes []string
+}
+
+// VectorEvaluation is what EvaluateVectors found.
+type VectorEvaluation struct {
+	Recipe VectorRecipe // resolved
+	HeldOut
 }
 
 // EvaluateVectors estimates what a recipe is worth on items of which it has seen no pair. In each split a share of the items that pairs name
@@ -99,20 +131,32 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 	if err != nil {
 		return nil, err
 	}
-	e := &VectorEvaluation{Recipe: r, Plan: p}
-	e.Items, _ = all.x.Dims()
-	for _, l := range links {
+	e := &VectorEvaluation{Recipe: r}
+	fit := fittingVectors{r, entry, values}
+	if err := e.run(ctx, all, p, func(ctx context.Context, _ []bool, train, test *namedPairs, s int) error {
+		return p.apart(ctx, s, func(ctx context.Context, told Progress) error { return e.split(ctx, train, test, s, fit, told) })
+	}); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// run divides the items of all again and again, and calls split for each division: out tells of each item whether it is held out.
+func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split func(ctx context.Context, out []bool, train, test *namedPairs, s int) error) error {
+	e.Plan = p
+	e.Items = all.items
+	for _, l := range all.links {
 		if l.Label == metric.Similar {
 			e.Similar++
 		}
 	}
-	e.Dissimilar = len(links) - e.Similar
+	e.Dissimilar = len(all.links) - e.Similar
 	held := int(math.Ceil(p.Share * float64(e.Items)))
 	if held < 2 || e.Items-held < 2 {
-		return nil, notAllowed("test-share: %v of %d items leaves less than 2 on a side", p.Share, e.Items)
+		return notAllowed("test-share: %v of %d items leaves less than 2 on a side", p.Share, e.Items)
 	}
 	if err := limits.Check(fmt.Sprintf("%d splits", p.Splits), limits.Floats(18, p.Splits)); err != nil {
-		return nil, notAllowed("splits: %w", err)
+		return notAllowed("splits: %w", err)
 	}
 	e.Train, e.Test, e.Dropped = make([]int, p.Splits), make([]int, p.Splits), make([]int, p.Splits)
 	scores := []*VectorScore{&e.Learner, &e.Euclidean, &e.Cosine, &e.OverEuclidean, &e.OverCosine}
@@ -127,19 +171,17 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 		}
 		train, test := all.part(out, false), all.part(out, true)
 		e.Train[s], e.Test[s] = len(train.links), len(test.links)
-		e.Dropped[s] = len(links) - len(train.links) - len(test.links)
+		e.Dropped[s] = len(all.links) - len(train.links) - len(test.links)
 		if err := cmp.Or(train.both("training"), test.both("held-out")); err != nil {
 			return fmt.Errorf("model: split %d: %w", s+1, err)
 		}
-		_, err := abandon.Do(ctx, "model", func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, e.split(ctx, train, test, s, fittingVectors{r, entry, values})
-		})
+		err := split(ctx, out, train, test, s)
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("split %d: %w", s+1, err)
 		}
 		return err
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	e.OverEuclidean.minus(&e.Learner, &e.Euclidean)
 	e.OverCosine.minus(&e.Learner, &e.Cosine)
@@ -151,7 +193,7 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 	if p.Splits < judge.MinTrials {
 		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
 	}
-	return e, nil
+	return nil
 }
 
 func (s *VectorScore) minus(a, b *VectorScore) {
@@ -161,7 +203,6 @@ func (s *VectorScore) minus(a, b *VectorScore) {
 // part returns the pairs of which both items are held out, or neither, and the vectors of these pairs.
 func (n *namedPairs) part(out []bool, held bool) *namedPairs {
 	place := make([]int, len(out))
-	var rows []int
 	p := &namedPairs{}
 	for _, l := range n.links {
 		if out[l.I] != held || out[l.J] != held {
@@ -169,14 +210,17 @@ func (n *namedPairs) part(out []bool, held bool) *namedPairs {
 		}
 		for _, i := range []*int{&l.I, &l.J} {
 			if place[*i] == 0 {
-				rows = append(rows, *i)
-				place[*i] = len(rows)
+				p.rows = append(p.rows, *i)
+				place[*i] = len(p.rows)
 			}
 			*i = place[*i] - 1
 		}
 		p.links = append(p.links, l)
 	}
-	p.x = rowsOf(n.x, rows)
+	p.items = len(p.rows)
+	if n.x != nil {
+		p.x = rowsOf(n.x, p.rows)
+	}
 	return p
 }
 
@@ -198,7 +242,26 @@ type fittingVectors struct {
 }
 
 // split learns and judges split s.
-func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s int, f fittingVectors) error {
+func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s int, f fittingVectors, told Progress) error {
+	if err := e.baselines(ctx, train, test, s); err != nil {
+		return err
+	}
+	if f.recipe.Unit {
+		toUnit(train.x)
+	}
+	m, err := fitNamed(ctx, train, f.recipe, f.entry, f.values, told)
+	if err != nil {
+		return err
+	}
+	z, err := m.Embed(test.x)
+	if err != nil {
+		return err
+	}
+	return e.Learner.judge(ctx, metric.Euclidean{}, z, test.links, m.threshold, e.Plan.K, s)
+}
+
+// baselines judges the distances without learning in split s.
+func (e *HeldOut) baselines(ctx context.Context, train, test *namedPairs, s int) error {
 	for _, baseline := range []struct {
 		score *VectorScore
 		unit  bool
@@ -209,28 +272,17 @@ func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s
 			toUnit(a)
 			toUnit(b)
 		}
-		threshold, _ := bestThreshold(sqDistsOf(a, train.links), train.links)
-		if err := baseline.score.judge(ctx, b, test.links, threshold, e.Plan.K, s); err != nil {
+		threshold, _ := bestThreshold(sqDistsOf(metric.Euclidean{}, a, train.links), train.links)
+		if err := baseline.score.judge(ctx, metric.Euclidean{}, b, test.links, threshold, e.Plan.K, s); err != nil {
 			return err
 		}
 	}
-	if f.recipe.Unit {
-		toUnit(train.x)
-	}
-	m, err := fitNamed(ctx, train, f.recipe, f.entry, f.values, nil)
-	if err != nil {
-		return err
-	}
-	z, err := m.Embed(test.x)
-	if err != nil {
-		return err
-	}
-	return e.Learner.judge(ctx, z, test.links, m.threshold, e.Plan.K, s)
+	return nil
 }
 
-// judge sets the numbers of split s, for held-out items with coordinates z.
-func (v *VectorScore) judge(ctx context.Context, z *mat.Dense, links []metric.Link, threshold float64, k, s int) error {
-	sq := sqDistsOf(z, links)
+// judge sets the numbers of split s, for held-out items with coordinates z under a metric.
+func (v *VectorScore) judge(ctx context.Context, under metric.SqDister, z *mat.Dense, links []metric.Link, threshold float64, k, s int) error {
+	sq := sqDistsOf(under, z, links)
 	wrong := 0
 	for i, l := range links {
 		if (sq[i] <= threshold) != (l.Label == metric.Similar) {
@@ -240,7 +292,7 @@ func (v *VectorScore) judge(ctx context.Context, z *mat.Dense, links []metric.Li
 	v.Error[s] = float64(wrong) / float64(len(links))
 	v.AUC[s] = auc(sq, links)
 	var err error
-	v.Recall[s], err = recall(ctx, z, links, k)
+	v.Recall[s], err = recall(ctx, under, z, links, k)
 	return err
 }
 
@@ -270,7 +322,7 @@ func auc(sq []float64, links []metric.Link) float64 {
 }
 
 // recall returns the mean share of the similar items of an item that is among its k nearest rows of z, or all others if these are fewer.
-func recall(ctx context.Context, z *mat.Dense, links []metric.Link, k int) (float64, error) {
+func recall(ctx context.Context, under metric.SqDister, z *mat.Dense, links []metric.Link, k int) (float64, error) {
 	n, r := z.Dims()
 	alike := make([]map[int]bool, n)
 	for _, l := range links {
@@ -290,7 +342,7 @@ func recall(ctx context.Context, z *mat.Dense, links []metric.Link, k int) (floa
 			asked = append(asked, i)
 		}
 	}
-	knn, err := nearest.NewKNN(metric.Euclidean{}, z, make([]int, n), nearest.KNNOptions{})
+	knn, err := nearest.NewKNN(under, z, make([]int, n), nearest.KNNOptions{})
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/abandon"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
@@ -212,8 +211,8 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 		if e.Train[s] == 0 || e.Test[s] == 0 {
 			return fmt.Errorf("model: split %d: %d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", s+1, e.Train[s], e.Test[s])
 		}
-		_, err := abandon.Do(ctx, "model", func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, e.split(ctx, train, test, s, fittingVectors{r, entry, values})
+		err := p.apart(ctx, s, func(ctx context.Context, told Progress) error {
+			return e.split(ctx, train, test, s, fittingVectors{r, entry, values}, told)
 		})
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("split %d: %w", s+1, err)
@@ -269,7 +268,7 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 }
 
 // split learns and judges split s.
-func (e *VectorTripletEvaluation) split(ctx context.Context, train, test *namedTriplets, s int, f fittingVectors) error {
+func (e *VectorTripletEvaluation) split(ctx context.Context, train, test *namedTriplets, s int, f fittingVectors, told Progress) error {
 	e.Euclidean.Error[s] = contradicted(test.x, test.list)
 	unit := mat.DenseCopyOf(test.x)
 	toUnit(unit)
@@ -277,7 +276,7 @@ func (e *VectorTripletEvaluation) split(ctx context.Context, train, test *namedT
 	if f.recipe.Unit {
 		toUnit(train.x)
 	}
-	m, err := fitCompared(ctx, train, f.recipe, f.entry, f.values, nil)
+	m, err := fitCompared(ctx, train, f.recipe, f.entry, f.values, told)
 	if err != nil {
 		return err
 	}
