@@ -15,13 +15,13 @@ type Relation int
 
 // The relations.
 const (
-	// Unordered: the others imply no order of the two pairs.
-	Unordered Relation = iota
-	// Implied: a chain of the others has {A, Near} below {A, Far}.
-	Implied
-	// Conflicting: a chain of the others has {A, Far} below {A, Near}. No kernel satisfies that chain and the
+	// RelationUnordered: the others imply no order of the two pairs.
+	RelationUnordered Relation = iota
+	// RelationImplied: a chain of the others has {A, Near} below {A, Far}.
+	RelationImplied
+	// RelationConflicting: a chain of the others has {A, Far} below {A, Near}. No kernel satisfies that chain and the
 	// triplet.
-	Conflicting
+	RelationConflicting
 )
 
 // Order collects triplets as a directed graph of pairs of objects: an edge from {A, Near} to {A, Far} says that the first
@@ -67,16 +67,16 @@ func (o *Order) reaches(p, q objectPair) bool {
 }
 
 // Relation returns how t stands to the triplets that were added. A triplet of which they imply both orders, since
-// they conflict among themselves, is Conflicting. The search takes time proportional to the triplets added.
+// they conflict among themselves, is RelationConflicting. The search takes time proportional to the triplets added.
 func (o *Order) Relation(t metric.Triplet) Relation {
 	near, far := pairOf(t.A, t.Near), pairOf(t.A, t.Far)
 	switch {
 	case o.reaches(far, near):
-		return Conflicting
+		return RelationConflicting
 	case o.reaches(near, far):
-		return Implied
+		return RelationImplied
 	}
-	return Unordered
+	return RelationUnordered
 }
 
 // Add adds t, whatever its relation is.

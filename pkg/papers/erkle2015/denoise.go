@@ -53,7 +53,6 @@ var Denoise = experiment.Spec{
 	Source:  "Section 6, which suggests both: \"out of model using a denoising method [17], or in model using a threshold on the passive-aggressive learning rate\"",
 	Ours:    true,
 	Version: 1,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := dataSets[0]
 		var cells []experiment.Cell

@@ -10,9 +10,9 @@ type relation = triplets.Relation
 
 // The relations as tables name them.
 const (
-	newTriplet  = triplets.Unordered
-	agreeing    = triplets.Implied
-	conflicting = triplets.Conflicting
+	newTriplet  = triplets.RelationUnordered
+	agreeing    = triplets.RelationImplied
+	conflicting = triplets.RelationConflicting
 )
 
 // relationNames are those of tables.

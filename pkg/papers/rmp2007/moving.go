@@ -95,7 +95,6 @@ var Moving = experiment.Spec{
 	Views:   []experiment.View{{Name: "moving", Title: "Clustering of objects that move: regret against one map and against ten", Draw: drawMoving}},
 	Claims:  movingClaims,
 	Cost:    2 * time.Second,
-	Pending: true,
 }
 
 var movingColumns = experiment.Columns{

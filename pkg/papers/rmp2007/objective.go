@@ -43,7 +43,6 @@ var Objective = experiment.Spec{
 	Views:   []experiment.View{{Name: "objective", Title: "Objective (3) in online feature selection", Draw: drawObjective}},
 	Claims:  objectiveClaims,
 	Cost:    30 * time.Second,
-	Pending: true,
 }
 
 var objectiveColumns = experiment.Columns{
