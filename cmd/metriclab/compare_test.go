@@ -133,7 +133,7 @@ func TestCompareTellsInside(t *testing.T) {
 	if len(stages) != 3 {
 		t.Fatalf("%d stages, want 3:\n%s", len(stages), c.err.String())
 	}
-	for k, want := range map[int]string{1: `0 of 5 splits; in split 1: 1 of at most \d+`, 2: `\d+ of 20 splits.*; in split \d: 1 of at most \d+`} {
+	for k, want := range map[int]string{1: `\d of 5 splits.*; in split \d: 1 of at most \d+`, 2: `\d+ of 20 splits.*; in split \d: 1 of at most \d+`} {
 		if !regexp.MustCompile(want).MatchString(stages[k]) {
 			t.Errorf("stage %d: want %s in\n%.400s", k, want, stages[k])
 		}

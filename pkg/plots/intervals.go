@@ -57,7 +57,7 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 			badBars++
 			out.Lo[i], out.Hi[i] = x, x
 		case m.Lo != nil && !(m.Lo[i] <= x && x <= m.Hi[i]):
-			return nil, fmt.Errorf("X[%d] is %v, want %v to %v, between Lo and Hi", i, x, m.Lo[i], m.Hi[i])
+			return nil, fmt.Errorf("intervals: X[%d] is %v, want %v to %v, between Lo and Hi", i, x, m.Lo[i], m.Hi[i])
 		}
 		if m.Err != nil && !isFinite(m.Err[i]) {
 			out.Err[i] = 0
