@@ -26,7 +26,6 @@ var KernelCost = experiment.Spec{
 	Source:  "Section 2: POLA's construction in kernel space \"is expensive to compute, requiring cubic time per iteration\"",
 	Version: 1,
 	Timing:  true,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s, dataset := kernelCostSettings{Objects: []int{50, 100, 200, 400}, Passes: 5, Gamma: 1}, pendigits
 		if scale == experiment.Smoke {

@@ -29,7 +29,6 @@ var Large = experiment.Spec{
 	Source:  "Section 1: the algorithm \"is scalable to very large datasets of the order of millions of data objects\"; Section 3.6",
 	Version: 1,
 	Timing:  true,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s, dataset := largeSettings{Objects: []int{10_000, 60_000}, Pairs: 400, Cycles: 20, Gamma: 1}, "mnist"
 		if scale == experiment.Smoke {
