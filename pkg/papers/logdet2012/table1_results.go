@@ -159,7 +159,17 @@ func startsNote(all []startedResults) string {
 	return fmt.Sprintf("Many starts: the least objective of %.0f counts, for all methods. One start: there is one, drawn; that of HMRF-KMeans draws neighbourhoods (rows that similar pairs join). HMRF from neighbourhoods: its first centres are the largest neighbourhood and then those farthest by weighted distance, as Basu et al. say.", all[0].sets[0].size(startsOf))
 }
 
+// demandAll refuses results that lack a data set with one way to start.
+func demandAll(all []startedResults) {
+	for _, by := range all {
+		if len(by.sets) != len(all[0].sets) {
+			judge.Refuse("logdet2012: %s has %d data sets, %s has %d", by.name, len(by.sets), all[0].name, len(all[0].sets))
+		}
+	}
+}
+
 func drawTable1(all []startedResults) plots.Drawing {
+	demandAll(all)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "n", "d", "error (%)"}, clusterNames...)}}
 	for k, r := range all[0].sets {
 		theirs := plots.Intervals{Name: "paper", Color: 2}
@@ -198,6 +208,7 @@ func drawTable1(all []startedResults) plots.Drawing {
 // drawTable1Medians shows medians, since the errors of the folds have two modes: a
 // clustering finds the classes, or it finds another local optimum.
 func drawTable1Medians(all []startedResults) plots.Drawing {
+	demandAll(all)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "starts"}, clusterNames...)}}
 	for k, r := range all[0].sets {
 		p := plots.Panel{Title: r.name, XLabel: "clustering error (%)"}

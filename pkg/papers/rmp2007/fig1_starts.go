@@ -231,6 +231,9 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("any trial"), nil
 	}
 	trials := finalsOf(c)
+	if len(trials) == 0 {
+		return plots.Missing("any trial's end"), nil
+	}
 	text := &plots.TextTable{Head: []string{"method", "mean final regret (% of the best map's loss)", "standard deviation over runs (%)", "largest of a trial (%)"}}
 	for _, method := range []string{rmpPrinted, emSpherical, emSphereRow} {
 		var spreads, means []float64

@@ -200,6 +200,9 @@ var objectiveClaims = []experiment.Claim{
 								holds[i] = true
 							}
 						}
+						if len(regrets) != len(holds) {
+							judge.Refuse("rmp2007: %s, m = %d: %d trials, want %d", task, m, len(regrets), len(holds))
+						}
 						for i, r := range regrets {
 							holds[i] = holds[i] && r <= bound
 						}
