@@ -219,12 +219,28 @@ func Pairs(x mat.Matrix, links []metric.Link) iter.Seq[metric.Pair] {
 
 // Choose returns k different numbers of 0..n−1 in random order: every ordered
 // choice is equally likely, so that each prefix is itself a uniform choice. It
-// panics unless 0 ≤ k ≤ n.
+// takes O(k) memory where k is far below n. It panics unless 0 ≤ k ≤ n.
 func Choose(rng *rand.Rand, n, k int) []int {
 	if k < 0 || k > n {
 		panic(fmt.Sprintf("sample: Choose %d of %d", k, n))
 	}
 	// Fisher-Yates, stopped after k swaps.
+	const sparse = 16 // an entry of the map takes as much as some numbers
+	if k < n/sparse {
+		moved := map[int]int{} // what stands in a place, if it is not its own number
+		at := func(i int) int {
+			if v, ok := moved[i]; ok {
+				return v
+			}
+			return i
+		}
+		out := make([]int, k)
+		for i := range out {
+			j := i + rng.IntN(n-i)
+			out[i], moved[j] = at(j), at(i)
+		}
+		return out
+	}
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
