@@ -17,5 +17,5 @@ const paperKey = "logdet2012"
 var Paper = experiment.Paper{
 	Key:         paperKey,
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
-	Experiments: []experiment.Spec{Fig1a, Neighbours, Fig1bc, Table1, Fig2ab, Fig2cd, Fig3, Divergences, Reduction, KernelCost},
+	Experiments: []experiment.Spec{Fig1a, Neighbours, Fig1bc, Table1, Fig2ab, Fig2cd, Fig3, Divergences, Reduction, KernelCost, Large},
 }
