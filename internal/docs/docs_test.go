@@ -173,7 +173,8 @@ func build(t *testing.T, bin string) {
 func TestLinksExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
 	fence := regexp.MustCompile("(?s)```.*?```")
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/format.md", "python/README.md", "docs/errata.md", "docs/platforms.md", "docs/dependencies.md", "docs/speed/README.md", "results/README.md", "notebooks/README.md"} {
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/format.md", "python/README.md", "docs/errata.md", "docs/platforms.md", "docs/dependencies.md", "docs/speed/README.md", "results/README.md", "notebooks/README.md", "docs/cluster.md",
+		"docs/protocol/pola2004.md", "docs/protocol/pa2013.md", "docs/protocol/rmp2007.md", "docs/protocol/erkle2015.md", "docs/protocol/logdet2012.md"} {
 		prose := fence.ReplaceAllString(read(t, filepath.FromSlash(doc)), "")
 		for _, m := range link.FindAllStringSubmatch(prose, -1) {
 			if strings.Contains(m[1], "://") {
