@@ -55,16 +55,22 @@ func TestErrataNamesTestsThatExist(t *testing.T) {
 	}
 }
 
-// The README's program is built as a reader would: in a module of its own with
+// The programs of the README and of the library's guide are built as a reader would: in a module of its own with
 // the require and replace lines shown.
 func TestREADMEProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program: not run under -short")
 	}
-	text := read(t, "README.md")
+	for _, doc := range []string{"README.md", "docs/guides/library.md"} {
+		t.Run(doc, func(t *testing.T) { testProgram(t, doc) })
+	}
+}
+
+func testProgram(t *testing.T, doc string) {
+	text := read(t, doc)
 	programs, outputs := blocks(text, "go"), blocks(text, "text")
 	if len(programs) != 1 || len(outputs) != 1 {
-		t.Fatalf("README.md has %d go blocks and %d text blocks, want one program and its output", len(programs), len(outputs))
+		t.Fatalf("%s has %d go blocks and %d text blocks, want one program and its output", doc, len(programs), len(outputs))
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -90,7 +96,7 @@ func TestREADMEProgram(t *testing.T) {
 			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr)
 		}
 		if args[0] == "run" && string(out) != outputs[0] {
-			t.Errorf("the program prints\n%s\nREADME.md says\n%s", out, outputs[0])
+			t.Errorf("the program prints\n%s\n%s says\n%s", out, doc, outputs[0])
 		}
 	}
 }
@@ -103,9 +109,9 @@ func TestREADMECommands(t *testing.T) {
 	}
 	bin := filepath.Join(t.TempDir(), "metriclab")
 	build(t, bin)
-	commands := regexp.MustCompile(`go run \./cmd/metriclab ([^#\n`+"`"+`]*)`).FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(commands) == 0 {
-		t.Fatal("README.md shows no command")
+	commands := regexp.MustCompile(`go run \./cmd/metriclab ([^#\n`+"`"+`]*)`).FindAllStringSubmatch(read(t, "README.md")+read(t, "docs", "guides", "full-scale.md"), -1)
+	if len(commands) < 2 {
+		t.Fatalf("README.md and the guide to full scale show %d commands", len(commands))
 	}
 	for _, c := range commands {
 		args := append(strings.Fields(c[1]), "--help")
@@ -119,7 +125,7 @@ func TestREADMECommands(t *testing.T) {
 	}
 }
 
-// The sessions of the README print what it says, each line typed into a shell in
+// The sessions of the README and of the guides print what these say, each line typed into a shell in
 // one folder that has the data.
 func TestREADMESessions(t *testing.T) {
 	if testing.Short() {
@@ -137,9 +143,13 @@ func TestREADMESessions(t *testing.T) {
 	if err := os.Symlink(data, filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
-	sessions := blocks(read(t, "README.md"), "console")
-	if len(sessions) == 0 {
-		t.Fatal("README.md shows no session")
+	var sessions []string
+	for _, doc := range []string{"README.md", "docs/guides/tables.md", "docs/guides/streams.md"} {
+		found := blocks(read(t, doc), "console")
+		if len(found) == 0 {
+			t.Fatalf("%s shows no session", doc)
+		}
+		sessions = append(sessions, found...)
 	}
 	for _, s := range sessions {
 		for _, step := range strings.Split(strings.TrimPrefix("\n"+s, "\n$ "), "\n$ ") {
@@ -156,7 +166,7 @@ func TestREADMESessions(t *testing.T) {
 			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 			out, err := cmd.Output()
 			if got := strings.TrimRight(string(out), "\n"); err != nil || got != strings.TrimRight(want, "\n") {
-				t.Errorf("$ %s\n%s\n(error %v, %s) README.md says\n%s", command, got, err, stderr.String(), want)
+				t.Errorf("$ %s\n%s\n(error %v, %s) the document says\n%s", command, got, err, stderr.String(), want)
 			}
 		}
 	}
@@ -173,8 +183,17 @@ func build(t *testing.T, bin string) {
 func TestLinksExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
 	fence := regexp.MustCompile("(?s)```.*?```")
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/design.md", "docs/format.md", "python/README.md", "docs/errata.md", "docs/platforms.md", "docs/dependencies.md", "docs/speed/README.md", "results/README.md", "notebooks/README.md", "docs/cluster.md",
-		"docs/protocol/pola2004.md", "docs/protocol/pa2013.md", "docs/protocol/rmp2007.md", "docs/protocol/erkle2015.md", "docs/protocol/logdet2012.md"} {
+	docs := []string{"README.md", "CONTRIBUTING.md", "python/README.md", "results/README.md", "notebooks/README.md"}
+	for _, folder := range []string{"docs", "docs/guides", "docs/papers", "docs/protocol", "docs/speed"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*.md"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%d documents in %s, error %v", len(found), folder, err)
+		}
+		for _, f := range found {
+			docs = append(docs, folder+"/"+filepath.Base(f))
+		}
+	}
+	for _, doc := range docs {
 		prose := fence.ReplaceAllString(read(t, filepath.FromSlash(doc)), "")
 		for _, m := range link.FindAllStringSubmatch(prose, -1) {
 			if strings.Contains(m[1], "://") {
@@ -185,5 +204,31 @@ func TestLinksExist(t *testing.T) {
 				t.Errorf("%s links to %s: %v", doc, m[1], err)
 			}
 		}
+	}
+}
+
+// The README stays short enough to be read: words as wc counts them, tables and code included.
+func TestREADMEIsShort(t *testing.T) {
+	if n := len(strings.Fields(read(t, "README.md"))); n > 900 {
+		t.Errorf("README.md has %d words, at most 900 are allowed; a longer story goes to docs/papers or docs/guides", n)
+	}
+}
+
+// The README's rows of speed are those of docs/speed/peers.md, and its version of Go is that of go.mod.
+func TestREADMENumbers(t *testing.T) {
+	readme, peers := read(t, "README.md"), read(t, "docs", "speed", "peers.md")
+	_, after, ok := strings.Cut(readme, "\n| work | metriclab | reference | ratio |\n|---|---|---|---|\n")
+	if !ok {
+		t.Fatal("README.md has no table of speed")
+	}
+	table, _, _ := strings.Cut(after, "\n\n")
+	for row := range strings.SplitSeq(table, "\n") {
+		if !strings.Contains(peers, row+"\n") {
+			t.Errorf("docs/speed/peers.md lacks README.md's row %q", row)
+		}
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "go.mod"))
+	if version == nil || !strings.Contains(readme, "Go "+version[1]+" and nothing else") {
+		t.Errorf("README.md does not ask for the Go of go.mod, %v", version)
 	}
 }

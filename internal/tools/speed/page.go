@@ -180,6 +180,6 @@ Fits run to their default tolerance unless the line says otherwise: how many ite
 
 `, h.Date, h.Machine, h.Go, h.Commit, h.Product, h.Limit, fittedSizes)
 	b.WriteString(t.Markdown())
-	fmt.Fprintf(&b, "\nAll points are in [%s](%s). What others take for the same work: `python3 scripts/peers.py`.\n", tableName, tableName)
+	fmt.Fprintf(&b, "\nAll points are in [%s](%s). What others take for the same work: [peers.md](peers.md), measured by `python3 scripts/peers.py`.\n", tableName, tableName)
 	return b.String()
 }
