@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -375,6 +376,97 @@ func TestPolicySees(t *testing.T) {
 		got := strings.Join(violations(fset, []*ast.File{f}), "\n")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("import %s; %s: found %q, want %q", c.imports, c.body, got, c.want)
+		}
+	}
+}
+
+// layers are the lines of the drawing in docs/design.md, top first: patterns of packages.
+func layers(t *testing.T) [][]string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "docs", "design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(raw), "```layers\n")
+	drawing, _, closed := strings.Cut(after, "```")
+	if !ok || !closed {
+		t.Fatal("docs/design.md has no block of layers")
+	}
+	var out [][]string
+	for line := range strings.SplitSeq(drawing, "\n") {
+		var patterns []string
+		for _, word := range strings.Fields(line) {
+			if strings.HasPrefix(word, "pkg/") || strings.HasPrefix(word, "cmd/") {
+				patterns = append(patterns, word)
+			}
+		}
+		if len(patterns) > 0 {
+			out = append(out, patterns)
+		}
+	}
+	return out
+}
+
+// layerOf is the line in which a package is drawn: by name, else by a pattern. -1 is none.
+func layerOf(drawn [][]string, name string) int {
+	byPattern := -1
+	for i, patterns := range drawn {
+		if slices.Contains(patterns, name) {
+			return i
+		}
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, name); ok {
+				byPattern = i
+			}
+		}
+	}
+	return byPattern
+}
+
+// upward tells what is wrong with an import of one package by another.
+func upward(drawn [][]string, from, to string) string {
+	i, j := layerOf(drawn, from), layerOf(drawn, to)
+	switch {
+	case i < 0:
+		return from + " is not drawn"
+	case j < 0:
+		return to + " is not drawn"
+	case j < i:
+		return fmt.Sprintf("%s imports %s, which is drawn above it", from, to)
+	}
+	return ""
+}
+
+// TestDrawnLayers holds all packages to the drawing of docs/design.md: no import points upward.
+func TestDrawnLayers(t *testing.T) {
+	drawn := layers(t)
+	fset := token.NewFileSet()
+	for dir, files := range sources(t, fset) {
+		dir = filepath.ToSlash(dir)
+		for _, f := range files {
+			for _, im := range f.Imports {
+				name, _ := strconv.Unquote(im.Path.Value)
+				if own, ok := strings.CutPrefix(name, "metriclab/"); ok && strings.HasPrefix(own, "pkg/") {
+					if wrong := upward(drawn, "pkg/"+dir, own); wrong != "" {
+						t.Errorf("pkg/%v: %s", fset.Position(im.Pos()), wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDrawnLayersSees(t *testing.T) {
+	drawn := [][]string{{"pkg/top"}, {"pkg/mid", "pkg/mid/*"}, {"pkg/mid/low"}}
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"pkg/top", "pkg/mid/low", true}, {"pkg/mid/a", "pkg/mid/b", true}, {"pkg/mid/a", "pkg/mid/low", true},
+		{"pkg/mid/low", "pkg/mid/a", false}, {"pkg/mid", "pkg/top", false}, {"pkg/mid", "pkg/other", false}, {"pkg/other", "pkg/mid", false},
+	} {
+		if got := upward(drawn, c.from, c.to); (got == "") != c.ok {
+			t.Errorf("%s imports %s: %q", c.from, c.to, got)
 		}
 	}
 }

@@ -1,5 +1,16 @@
 // Package abandon lets a caller leave a computation that cannot be interrupted, such as the
 // decomposition of one large matrix, once a context is done.
+//
+// # How it is built
+//
+// A batch fit takes a context first, whether it iterates or not, and so do predictions of many rows (KNN). One that
+// iterates may tell of each iteration (Progress in its parameters). Cancelled, each returns within .2 s an error that
+// wraps the context's, and the zero answer. It looks at the context in every loop over rows, links or candidates.
+// What cannot look, the decomposition or product of large matrices, runs in a goroutine on copies that nobody else
+// has (internal/abandon). Cancelled, the fit leaves it there: it ends by itself, mostly within seconds, calls nothing
+// of the caller's, and keeps its memory until then. Whoever cancels many large fits in a row has as many of them
+// still at work, and may wait longer than .2 s. Small fits (abandon.Long) stay in the caller's goroutine. Parts of a
+// product have the bits of the whole.
 package abandon
 
 import (

@@ -207,10 +207,12 @@ func TestLinksExist(t *testing.T) {
 	}
 }
 
-// The README stays short enough to be read: words as wc counts them, tables and code included.
-func TestREADMEIsShort(t *testing.T) {
-	if n := len(strings.Fields(read(t, "README.md"))); n > 900 {
-		t.Errorf("README.md has %d words, at most 900 are allowed; a longer story goes to docs/papers or docs/guides", n)
+// README and design stay short enough to be read: words as wc counts them, tables and code included.
+func TestDocumentsAreShort(t *testing.T) {
+	for doc, most := range map[string]int{"README.md": 900, "docs/design.md": 3000} {
+		if n := len(strings.Fields(read(t, filepath.FromSlash(doc)))); n > most {
+			t.Errorf("%s has %d words, at most %d are allowed: longer stories go to docs/papers, docs/guides, docs/protocol or the documentation of a package", doc, n, most)
+		}
 	}
 }
 

@@ -1,5 +1,11 @@
 // Package enum is the one home of how a small integer type is written as text and
 // read back.
+//
+// # How it is built
+//
+// An enum's texts have one home, a table of internal/enum. String, Parse and UnmarshalText are made of it (package
+// judge imports nothing of ours and has its own). A function that reads takes the reader first, then the name that
+// its errors call it by; a test (AST) holds pkg/ to it.
 package enum
 
 import (

@@ -29,6 +29,15 @@
 // A call holds at most 2.3 MB of packed blocks, whatever the size of the matrices; they are pooled. Matrices are
 // those of gonum: mat.Dense has RawMatrix, mat.SymDense has RawSymmetric. Calls may run
 // concurrently if their results do not overlap.
+//
+// # How it is built
+//
+// One product of matrices has equal bits everywhere (internal/product): each element is one chain of fused
+// multiply-adds in ascending order, in AVX2 assembly as in pure Go. Threads, blocks and parts do not change it. The
+// generator of the assembly is a module of its own, which alone needs avo; CI runs it. No kept library does this.
+// gonum's kernels are SSE2 without FMA; vek's product is slower at order 2000 and its fallback has other bits;
+// kelindar/simd and tphakala/simd have vectors only. go-highway, tensai and gomlx/compute need GOEXPERIMENT=simd for
+// AVX2, and gomlx/compute keeps its product internal.
 package product
 
 import (

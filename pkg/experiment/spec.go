@@ -2,6 +2,11 @@
 // settings, the columns of its table, the trial that fills them, the views that are drawn
 // from them and the claims that are judged on them. It runs nothing: that is package
 // harness. It knows no learner and no paper.
+//
+// # How it is built
+//
+// Versions. Each method has a ...Version constant beside its code, bumped by hand when its values change; it enters
+// the job key. A change of bits at sizes that no experiment has needs no bump: the jobs stay what they are.
 package experiment
 
 import (

@@ -13,6 +13,13 @@
 // The columns of pairs are i (or a), j (or b) and label; those of triplets are a (or anchor), near (or positive) and far (or negative).
 // Objects are counted from 0, or have names. Empty lines do not count. Errors name the file and the line, of .npy files the
 // row from 0. A file that takes more than limits.Memory is an error.
+//
+// # How it is built
+//
+// Feedback from files is one reader (pkg/feedback): rows of three cells, whatever the form of the file, with objects
+// by number from 0 or by name. model.Data.Links holds pairs that are known, and a model that learned from them may
+// have no classes. Which pairs chunklets stand for is decided in Data.GiveChunklets: similar ones within, and as many
+// dissimilar ones between, unless the learner sees only connected rows, as RCA does.
 package feedback
 
 import (

@@ -4,6 +4,12 @@
 // A Kernel that is a function of inner products (Inner) gets its Gram matrix
 // from one matrix product; any other function works through Func, one call per
 // entry.
+//
+// # How it is built
+//
+// The data-dependent kernel is a kernels.Learned (kernels.DataDependent): α = 1 and S = −(I + MK₀)⁻¹M on the points
+// of the graph. Its kernel values with other points are then those of every learned kernel. S is −R(I + RᵀK₀R)⁻¹Rᵀ
+// with M = RRᵀ, whose inner matrix has no eigenvalue below 1.
 package kernels
 
 import (

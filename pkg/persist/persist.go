@@ -6,6 +6,13 @@
 // The checksum covers kind, params and state, so that a truncated or edited
 // file is an error and never a slightly different model. Large arrays are
 // base64 of little-endian float64 (type Floats), which keeps every bit.
+//
+// # How it is built
+//
+// Persistence. Metrics, kernel metrics, fitted projections and models are saved too; a loader accepts only what Save
+// could have written. persist.WriteFile replaces a file as a whole. Every online learner saves and loads through
+// pkg/persist: a JSON envelope {format, version, kind, params, sha256, state}, large arrays base64 of little-endian
+// float64. A loaded learner continues bit for bit. Learners that draw own a *rand.PCG and save it.
 package persist
 
 import (

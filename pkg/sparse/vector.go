@@ -5,6 +5,15 @@
 // Every sum is taken in the ascending order of its indices, without fused operations, so that
 // results have equal bits on all processors, and Vector.Dot, Postings.Dots, Matrix.Gram and
 // Matrix.Between agree to the bit.
+//
+// # How it is built
+//
+// Sparse rows are one type end to end (pkg/sparse): datasets.ReadSVMLight and text.Vectorizer.Matrix make a
+// *sparse.Matrix, whose rows are views; labels.FitLSA learns from it. It is a mat.Matrix, so that what reads one
+// takes it by a dense copy. Every sum ascends and is not fused, so that a dot product, a row of postings and a Gram
+// matrix agree to the bit. gonum has no sparse matrix. james-bowman/sparse sums in assembly on amd64, in other orders
+// than its pure Go, has no products of all rows by postings, and its sizes have no limit; what is needed here is
+// small.
 package sparse
 
 import (

@@ -2,6 +2,14 @@
 // Lanczos method with full reorthogonalisation, restarts by deflation, and a
 // stop that rests on residuals. It is for operators of which few eigenpairs are
 // wanted; when all are of a matrix, EigenSym finds them.
+//
+// # How it is built
+//
+// Eigendecompositions go through spectral.EigenSym, since gonum's solvers fail, or scale wrongly without an error,
+// where a block of the matrix is tiny. From order 150 on it is our own, seven times as fast at 784: a blocked
+// reduction, Cuppen's divide and conquer and a blocked back-transformation, most of them products of
+// internal/product. The secular equation there has all n roots, each relative to its nearest pole; that of
+// spectral/secular has one, in a Krylov space. They share no code. Smaller matrices keep gonum's bits.
 package spectral
 
 import (

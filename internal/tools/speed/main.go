@@ -10,6 +10,12 @@
 // little. A line is printed and stored as soon as it is known: a run that was
 // stopped goes on when it is started again on the same commit, without changes
 // beside docs/speed.
+//
+// How cost grows is measured by a program (internal/tools/speed), not by a subcommand or by go test -bench. A user
+// needs its table (docs/speed: time at a size, and the exponent beyond it), not a run of ten minutes. In process it
+// has CPU times and allocations without parsing the output of another program, and a size that would take too long is
+// left out beforehand. What others take is measured from their side (scripts/peers.py): both get the same files, and
+// no time is printed before the results agree.
 package main
 
 import (

@@ -1,6 +1,13 @@
 // Package catalog is the one explicit list of learners: what a program needs to
 // offer them by name, with parameters as text. The conformance test iterates it;
 // a new learner joins by a line here.
+//
+// # How it is built
+//
+// A learner under a kernel takes any kernel (catalog.Entry.FitUnder). On a table it is the one that the parameters
+// name. With fit --gram --labels it is kernels.Objects, under which object i is the point {i} and kernel values come
+// from K₀. So the learners, their checks and the splits of evaluate are those of tables, and a learner joins both by
+// one function.
 package catalog
 
 import (

@@ -4,6 +4,13 @@
 //
 // Every function that draws takes its generator as an argument: the same data,
 // the same parameters and the same state of the generator give the same bits.
+//
+// # How it is built
+//
+// EM is regularised by a floor under the eigenvalues of its covariances, under which the M-step is exact and the
+// likelihood never decreases. Eigenvectors are taken of the scatter minus the floor: of the scatter itself gonum's
+// solvers can be wrong where its blocks are far apart. A batch classifier stops on a certificate (the duality gap),
+// not on small steps.
 package cluster
 
 import (

@@ -7,6 +7,21 @@
 // between rows, FitKernel from links between objects of which a Gram matrix is known. NewBasis makes U of any vectors; SingularBasis,
 // ClassBasis, KMeansBasis and the others are the paper's ways to choose them, and those of coefficients.go its ways to choose J, R = ΦJ.
 // FitLabels makes basis and links of rows and their classes. The rows of a *sparse.Matrix are never made dense.
+//
+// # How it is built
+//
+// IPLR is ITML in k coordinates (learners/iplr) with one more constant per link: r, the squared length outside the
+// basis, which no F changes. Links are projected once per basis (Problem), for all γ and bounds. A step solves a
+// quadratic for the new p rather than for the step, since that one has a single positive root and no cancellation.
+// Only the span of a basis counts, so that dependent vectors are dropped and no (RᵀR)^(−1/2) is taken. Its steps are
+// not those of itml: for small k calls and bookkeeping would cost more than the step. When a fit stops and what
+// proves how good it is are shared (internal/logdet). Links have rows z of their own, and F is a plain square,
+// changed and multiplied on one way through memory. Slack is on the full squared distance p + r, so that links that
+// no F satisfies stay, or on p as Eq. 11 has it, and these are dropped and counted. metric.LowRank keeps U and
+// F^(1/2); a distance is a sum of two squares, one outside the basis and one inside. Sparse rows stay sparse: z takes
+// O(k) per entry. The part outside is ‖v‖² − ‖z‖², or the residual vector itself where that difference would lose
+// digits (internal/subspace). k-means decides by the entries of a row and, between centres that tie up to round-off,
+// as for dense rows: its clusters are equal to the bit.
 package iplr
 
 import (

@@ -5,6 +5,16 @@
 //	func TestConformance(t *testing.T) {
 //		learnertest.Pairs[*POLA]{New: ..., Load: LoadPOLA}.Run(t)
 //	}
+//
+// # How it is built
+//
+// Before the second paper the core types were tried on a made-up triplet learner and a made-up map learner that draws
+// (pkg/learners/learnertest/learnertest_test.go); both pass the conformance suite as they are. What the trial
+// changed: a kernel learner of pairs has distances but no matrix, so Metric() moved from Pair to PairMetric; the
+// suite takes the whole learner type as a parameter, so that snapshots and saving need no further interface; a
+// learner that draws saves its *rand.PCG with its state, and draws at construction and at the end of Step, which the
+// suite checks by comparing Predict before Step with the outcome. In the catalog each kind of feedback has
+// constructor fields of its own; a new kind adds a field and leaves the others alone.
 package learnertest
 
 import (

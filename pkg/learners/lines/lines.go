@@ -42,6 +42,14 @@
 // no answer. An empty line is neither accepted nor bad. Lines end with \n or
 // \r\n, the last one also with the end of the input. A UTF-8 byte order mark
 // before the first line does not count.
+//
+// # How it is built
+//
+// A stream is a codec per kind of feedback over one session loop (learners/lines); a new learner joins metriclab
+// learn through the catalog alone. Feedback, outcomes and predictions have the same fields as JSON. A refused line
+// leaves the learner's saved bytes unchanged, and every line learned from has been answered unless the output failed.
+// Output is flushed before every read that may block, so that a program gets each answer at once and a file is worked
+// through in batches.
 package lines
 
 import (

@@ -7,6 +7,16 @@
 // beyond the best map with |image(π)| ≤ m in hindsight, which is NP-hard to find
 // (Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
 // Theorem 4.1) and need not be found for the regret to be small.
+//
+// # How it is built
+//
+// RMP's default rate is chosen by data, not by a bound: the best of rmp2007/fig1's view fig1-eta. A test compares
+// them. The papers' experiments name their rates, and so do users who want a guarantee.
+//
+// A sampler of sets keeps its weights as costs (learners/mapping): each row is relative to its least cost, what
+// underflows even so is summed in logarithms, and the sum without the largest weight is kept apart, so that no price
+// is a difference of nearly equal numbers. What a random walk proposes may use the law, if it depends on the union of
+// both sets alone (HeatBath).
 package mapping
 
 import (

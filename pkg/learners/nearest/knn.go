@@ -35,6 +35,16 @@
 // Leave-one-out computes each inner product once, for both rows. On isotropic rows of width 50 (BenchmarkLeaveOneOut) it
 // takes 18, 50, 159 and 560 ms at 2,000, 4,000, 8,000 and 16,000 rows. Between the last two the exponent is 1.8 and tends to
 // 2: no exact method in use avoids comparing most pairs of such rows, as boxes and balls exclude next to nothing there.
+//
+// # How it is built
+//
+// Nearest neighbours are exact (nearest.KNN). Products of matrices or a k-d tree preselect candidates with rigorous
+// bounds; distances as documented decide, so that both give the same bits. Leave-one-out takes each product of two
+// blocks of training rows for both; two locks a tile guard the candidates, whose order has no influence. The tree is
+// built when the queries asked so far pay for it, and kept if a few of them cost less in it; the rule and its
+// measurements are in the package documentation. It is our own: gonum's kdtree boxes points into interfaces and takes
+// 155 ms where ours takes 21 to build, 5 s where ours takes .18 to search at width 10; it knows no tie rule.
+// Approximate search is out of scope.
 package nearest
 
 import (

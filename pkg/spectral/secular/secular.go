@@ -12,6 +12,12 @@
 // Form has the Krylov space of P itself, for a P with cheap products; Equation has that of a resolvent (P + s₀I)⁻¹, which
 // needs few steps where s₀ is near the root. The caller makes the products and keeps the Lanczos vectors; what is
 // here works on numbers and on T alone.
+//
+// # How it is built
+//
+// What a rank-one term makes negative is found by spectral/secular: Newton steps on the secular equation, decided by
+// Gauss and Gauss–Radau quadratures in a Krylov space. POLA, the passive-aggressive rules and ERKLE bring their own
+// products; tolerances, root and verdict are shared.
 package secular
 
 import (
