@@ -17,7 +17,10 @@ import (
 )
 
 // maxBytes is the largest size of a notebook that a browser still opens quickly.
-const maxBytes = 2_000_000
+const maxBytes = 3_000_000
+
+// maxMain is the largest number of lines that run in a cell; declarations come on top.
+const maxMain = 40
 
 // setup is the first code cell of every notebook.
 const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"
@@ -138,7 +141,13 @@ func (nb *notebook) problems() []string {
 		if c.Count == nil {
 			add("cell %d: was not executed", i+1)
 		}
+		if _, main, ok := strings.Cut("\n"+string(c.Source), "\n%%"); ok && strings.Count(main, "\n") > maxMain {
+			add("cell %d: %d lines of main, want at most %d", i+1, strings.Count(main, "\n"), maxMain)
+		}
 		for _, o := range c.Outputs {
+			if _, plain := o.Data["text/plain"]; o.Data != nil && !plain {
+				add("cell %d: an output has no text/plain, which a notebook that is not trusted shows", i+1)
+			}
 			if o.Type == "error" {
 				add("cell %d: %s: %s", i+1, o.Error, firstLine(o.Value))
 			}
@@ -253,7 +262,29 @@ func dataDifference(kind string, got, want json.RawMessage) string {
 	case kind == "image/png":
 		return imageDifference(string(g), string(w))
 	}
+	if kind == "text/html" {
+		return pageDifference(string(g), string(w))
+	}
 	return lineDifference(string(g), string(w))
+}
+
+// embedded finds the PNGs in a page.
+var embedded = regexp.MustCompile(`iVBORw0KGgo[A-Za-z0-9+/]+={0,2}`)
+
+// pageDifference compares the PNGs of a page as images, and the rest line by line.
+func pageDifference(got, want string) string {
+	g, w := embedded.FindAllString(got, -1), embedded.FindAllString(want, -1)
+	if len(g) != len(w) {
+		return fmt.Sprintf("has %d images, the committed page %d", len(g), len(w))
+	}
+	for i := range g {
+		if g[i] != w[i] {
+			if d := imageDifference(g[i], w[i]); d != "" {
+				return fmt.Sprintf("image %d: %s", i+1, d)
+			}
+		}
+	}
+	return lineDifference(embedded.ReplaceAllLiteralString(got, "PNG"), embedded.ReplaceAllLiteralString(want, "PNG"))
 }
 
 // Images are equal if at most maxShare of the pixels differ by more than

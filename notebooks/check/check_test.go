@@ -42,8 +42,8 @@ func quote(t *testing.T, v any) json.RawMessage {
 // sound is a notebook without a fault.
 func sound(t *testing.T) *notebook {
 	one := 1
-	figure := output{Type: "display_data", Data: map[string]json.RawMessage{"image/png": picture(t, 0)}}
-	note := output{Type: "display_data", Data: map[string]json.RawMessage{"text/markdown": quote(t, []string{"one\n", "two"})}}
+	figure := output{Type: "display_data", Data: map[string]json.RawMessage{"image/png": picture(t, 0), "text/plain": quote(t, "Figure")}}
+	note := output{Type: "display_data", Data: map[string]json.RawMessage{"text/markdown": quote(t, []string{"one\n", "two"}), "text/plain": quote(t, "one")}}
 	nb := &notebook{size: 1000, Cells: []cell{
 		{Type: "markdown", Source: "# Title\n\ntext"},
 		{Type: "code", Source: setup, Count: &one},
@@ -89,7 +89,9 @@ func TestProblems(t *testing.T) {
 		{"path in Markdown", func(nb *notebook) {
 			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/home/x)"`)
 		}, "cell 3: its output has the path /home/x"},
-		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 2000000"},
+		{"no plain form", func(nb *notebook) { delete(nb.Cells[2].Outputs[2].Data, "text/plain") }, "cell 3: an output has no text/plain"},
+		{"long main", func(nb *notebook) { nb.Cells[2].Source = text("%%" + strings.Repeat("\n", maxMain+2)) }, "lines of main, want at most 40"},
+		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 3000000"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			nb := sound(t)
@@ -98,6 +100,28 @@ func TestProblems(t *testing.T) {
 				t.Errorf("problems = %q, want one with %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A page is compared image by image: one that moved by a pixel is equal, another one is not.
+func TestPageDifference(t *testing.T) {
+	page := func(black int, title string) string {
+		var png string
+		if err := json.Unmarshal(picture(t, black), &png); err != nil {
+			t.Fatal(err)
+		}
+		return "<img src=\"" + strings.TrimSpace(png) + "\">\n<p>" + title + "</p>"
+	}
+	for _, c := range []struct{ got, want, says string }{
+		{page(0, "one"), page(0, "one"), ""},
+		{page(5, "one"), page(0, "one"), ""},
+		{page(50, "one"), page(0, "one"), "image 1: 50 of 5000 pixels"},
+		{page(0, "two"), page(0, "one"), "line 2"},
+		{page(0, "one") + page(0, "one"), page(0, "one"), "has 2 images"},
+	} {
+		if d := pageDifference(c.got, c.want); (d == "") != (c.says == "") || !strings.Contains(d, c.says) {
+			t.Errorf("%q, want %q", d, c.says)
+		}
 	}
 }
 
@@ -123,7 +147,7 @@ func TestDifferences(t *testing.T) {
 			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"one\ntwo"`)
 		}, ""},
 		{"type", func(nb *notebook) {
-			nb.Cells[2].Outputs[2].Data = map[string]json.RawMessage{"text/html": json.RawMessage(`"one"`)}
+			nb.Cells[2].Outputs[2].Data = map[string]json.RawMessage{"text/html": json.RawMessage(`"one"`), "text/plain": json.RawMessage(`"one"`)}
 		}, "the committed output has no such type"},
 		{"more types", func(nb *notebook) {
 			nb.Cells[2].Outputs[2].Data["text/html"] = json.RawMessage(`"one"`)

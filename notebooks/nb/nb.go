@@ -7,9 +7,11 @@ package nb
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"metriclab/pkg/plots"
 )
@@ -36,7 +38,7 @@ func show(d plots.Drawing, watermark string) {
 	img, text, err := render(d, watermark)
 	Check(err)
 	if img != nil {
-		display(func() { gonbui.DisplayPNG(img) })
+		displayPNG(img, figureText(d))
 	}
 	if text != "" {
 		displayMarkdown(text)
@@ -53,7 +55,37 @@ func display(send func()) {
 	Check(gonbui.Error())
 }
 
-func displayMarkdown(text string) { display(func() { gonbui.DisplayMarkdown(text) }) }
+// send is what a cell displays, in all the forms of data: a front end shows the richest that it
+// trusts, so that each output has a plain or PNG form.
+func send(data map[protocol.MIMEType]any) { gonbui.SendData(&protocol.DisplayData{Data: data}) }
+
+// markdown is a text in both its forms. Tables have aligned columns in their source, so that this
+// is readable as it is where Markdown is not trusted.
+func markdown(text string) map[protocol.MIMEType]any {
+	return map[protocol.MIMEType]any{protocol.MIMETextMarkdown: text, protocol.MIMETextPlain: text}
+}
+
+func displayMarkdown(text string) { display(func() { send(markdown(text)) }) }
+
+// displayPNG displays a figure, and what stands in its place where figures do not show.
+func displayPNG(img []byte, alt string) {
+	display(func() {
+		send(map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt})
+	})
+}
+
+// uniqueID is an id of the page's elements that no other cell's program makes.
+func uniqueID(kind string) string { return kind + "_" + gonbui.UniqueId() }
+
+// figure returns the PNG of a drawing with panels.
+func figure(d plots.Drawing) []byte {
+	img, _, err := render(d, "")
+	Check(err)
+	if img == nil {
+		panic("nb: a drawing without panels has no figure")
+	}
+	return img
+}
 
 // Markdown displays text that is formatted as by fmt.Sprintf.
 func Markdown(format string, args ...any) {
@@ -66,7 +98,7 @@ func ShowPNG(path string) {
 	if err != nil {
 		panic(fmt.Errorf("nb: %s: %w", path, err))
 	}
-	display(func() { gonbui.DisplayPNG(img) })
+	displayPNG(img, "Figure: "+filepath.Base(path))
 }
 
 // Live is a place below a cell whose text changes while the cell runs. The last
@@ -74,11 +106,27 @@ func ShowPNG(path string) {
 type Live struct{ id string }
 
 // NewLive returns a Live that shows nothing yet.
-func NewLive() *Live { return &Live{"live_" + gonbui.UniqueId()} }
+func NewLive() *Live { return &Live{uniqueID("live")} }
 
 // Markdown replaces the text by one that is formatted as by fmt.Sprintf.
 func (l *Live) Markdown(format string, args ...any) {
-	display(func() { gonbui.UpdateMarkdown(l.id, fmt.Sprintf(format, args...)) })
+	display(func() {
+		gonbui.SendData(&protocol.DisplayData{Data: markdown(fmt.Sprintf(format, args...)), DisplayID: l.id})
+	})
+}
+
+// figureText names the panels of a drawing, for who cannot see it.
+func figureText(d plots.Drawing) string {
+	var titles []string
+	for _, p := range d.Panels {
+		if p.Title != "" {
+			titles = append(titles, p.Title)
+		}
+	}
+	if len(titles) == 0 {
+		return "Figure"
+	}
+	return "Figure: " + strings.Join(titles, "; ")
 }
 
 // render returns the figure, nil without panels, and the text of a drawing.

@@ -3,6 +3,7 @@ package plots
 import (
 	"bytes"
 	"flag"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,17 +28,17 @@ var golden = []struct {
 }{
 	{"points", 110, Options{}, drawPoints},
 	{"line", 110, Options{}, drawLine},
-	{"reference", dpi, Options{}, drawReference},
-	{"heat", dpi, Options{}, drawHeat},
-	{"images", dpi, Options{Watermark: "smoke scale: not a result"}, drawImages},
-	{"arrow", dpi, Options{}, drawArrows},
-	{"intervals", dpi, Options{}, drawIntervals},
+	{"reference", defaultDPI, Options{}, drawReference},
+	{"heat", defaultDPI, Options{}, drawHeat},
+	{"images", defaultDPI, Options{Watermark: "smoke scale: not a result"}, drawImages},
+	{"arrow", defaultDPI, Options{}, drawArrows},
+	{"intervals", defaultDPI, Options{}, drawIntervals},
 	{"log", 100, Options{}, drawLog},
 	{"grid", 75, Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
 	{"figure2", 75, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
 	{"direct", 100, Options{}, drawDirect},
 	{"nominal", 100, Options{}, drawNominal},
-	{"empty", dpi, Options{}, drawEmpty},
+	{"empty", defaultDPI, Options{}, drawEmpty},
 }
 
 func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
@@ -327,5 +328,33 @@ func TestBytesAreStable(t *testing.T) {
 				t.Errorf("the SVG refers to another file")
 			}
 		})
+	}
+}
+
+// The resolution of PNG is that of the options; others than 36 to 600 are refused.
+func TestDPI(t *testing.T) {
+	d := Drawing{Panels: []Panel{{Marks: []Mark{Points{X: []float64{1}, Y: []float64{2}}}}}}
+	width := func(o Options) int {
+		raw, err := d.PNG(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := png.DecodeConfig(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Width
+	}
+	whole, half := width(Options{}), width(Options{DPI: defaultDPI / 2})
+	if whole != width(Options{DPI: defaultDPI}) || half < whole/2-1 || half > whole/2+1 {
+		t.Errorf("%d pixels wide, and %d at half the resolution", whole, half)
+	}
+	for _, bad := range []int{-1, 35, 601} {
+		if _, err := d.PNG(Options{DPI: bad}); err == nil {
+			t.Errorf("PNG takes %d dpi", bad)
+		}
+		if _, err := d.Render("a", Options{DPI: bad}); err == nil {
+			t.Errorf("Render takes %d dpi", bad)
+		}
 	}
 }

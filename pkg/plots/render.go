@@ -25,10 +25,23 @@ type Options struct {
 	// Watermark is written faintly into every panel and above the caption,
 	// such as "smoke scale: not a result".
 	Watermark string
+	// DPI is the resolution of PNG in dots per inch, 36 to 600; 0 is 150.
+	DPI int
+}
+
+// dpi returns the resolution, or an error.
+func (o Options) dpi() (int, error) {
+	switch {
+	case o.DPI == 0:
+		return defaultDPI, nil
+	case o.DPI < 36 || o.DPI > 600:
+		return 0, fmt.Errorf("plots: field DPI: %d is not allowed, want 36 to 600, or 0 for %d", o.DPI, defaultDPI)
+	}
+	return o.DPI, nil
 }
 
 // figureWidth is the widest figure that keeps text readable on a page; gaps
-// and margin are those between and around panels. dpi is the resolution of
+// and margin are those between and around panels. defaultDPI is the resolution of
 // PNG.
 const (
 	figureWidth = 20 * vg.Centimeter
@@ -37,10 +50,10 @@ const (
 	columnGap   = 16
 	rowGap      = 16
 	margin      = 6
-	dpi         = 150
+	defaultDPI  = 150
 )
 
-// Render returns name.svg and name.png (150 dpi) if the drawing has panels,
+// Render returns name.svg and name.png (of the DPI of o) if the drawing has panels,
 // name.gif (90 dpi) if it has frames, and name.md always: image links, caption,
 // notes and text table, without a title. Equal drawings give equal bytes.
 //
@@ -60,8 +73,12 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 		return nil, err
 	}
 	var files []File
+	dpi, err := o.dpi()
+	if err != nil {
+		return nil, err
+	}
 	if len(panels) > 0 {
-		fig, err := d.fitting(panels, o, dpi, 1)
+		fig, err := d.fitting(panels, o, float64(dpi), 1)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +102,7 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 	return append(files, File{name + ".md", d.markdown(name, warnings, o)}), nil
 }
 
-// PNG returns the panels as a PNG image of 150 dpi, for notebooks. It returns
+// PNG returns the panels as a PNG image, for notebooks. It returns
 // an error if the drawing has no panels, and the errors of Render.
 func (d Drawing) PNG(o Options) ([]byte, error) {
 	panels, _, _, err := d.prepare()
@@ -95,7 +112,11 @@ func (d Drawing) PNG(o Options) ([]byte, error) {
 	if len(panels) == 0 {
 		return nil, fmt.Errorf("plots: the drawing has no panels")
 	}
-	fig, err := d.fitting(panels, o, dpi, 1)
+	dpi, err := o.dpi()
+	if err != nil {
+		return nil, err
+	}
+	fig, err := d.fitting(panels, o, float64(dpi), 1)
 	if err != nil {
 		return nil, err
 	}

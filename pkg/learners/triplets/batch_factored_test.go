@@ -217,7 +217,7 @@ func TestBatchLimit(t *testing.T) {
 
 // BenchmarkFitBatchTol fits 10,000 answers about 100 points in R¹⁰, a tenth of them wrong, to several tolerances. It
 // reports the share of 20,000 right answers about other triplets that the kernel gets wrong, and how far the
-// objective is above that of Tol = 1e-5, in units of F(0). The table in docs/design.md is from here.
+// objective is above that of Tol = 1e-5, in units of F(0). The table in docs/speed/triplets.md is from here.
 func BenchmarkFitBatchTol(b *testing.B) {
 	const n, m, test = 100, 10000, 20000
 	rng := rand.New(rand.NewPCG(26, 1))

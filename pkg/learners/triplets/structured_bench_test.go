@@ -46,7 +46,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// Whole passes without one mechanism each, which is what that one is worth (docs/design.md has a table). The streams are
+// Whole passes without one mechanism each, which is what that one is worth (docs/speed/triplets.md has a table). The streams are
 // those of BenchmarkStream, of 2n triplets from n = 1000 on, as in erkle2015/fig2, and of more where n is small. Constant
 // steps of 1 remove larger eigenvalues, steps of 0.01 none for long.
 func BenchmarkERKLEAblation(b *testing.B) {
