@@ -534,8 +534,8 @@ func (m *measured) drawEnds(f *frame) {
 	}
 }
 
-// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there, and
-// the sum of the squares of the moves is least: runs that would touch share their mean place.
+// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there. The
+// sum of the squares of the moves is least: runs that would touch share their mean place.
 func apart(at []float64, gap, lo, hi float64) []float64 {
 	type run struct {
 		sum float64 // of at − i·gap

@@ -31,9 +31,9 @@ type Param struct {
 	Default string // as a user would type it
 	Allowed string // the range in words, as errors quote it
 
-	// Needs is "name=word", or "name=word|word" and so on, if the parameter may be
-	// given only while the Choice or NumberOrWord of that name, an earlier parameter, is one of
-	// these words; several such conditions are joined by " and "; else it is "".
+	// Needs says when the parameter may be given: "name=word", or "name=word|word" and so on,
+	// while the Choice or NumberOrWord of that name, an earlier parameter, is one of these
+	// words. Several conditions are joined by " and "; "" is always.
 	Needs string
 
 	within ranges.Range // of all but a Choice
@@ -191,10 +191,10 @@ func value[T any](v Values, name string) T {
 	return x
 }
 
-// Parse turns parameters as text into Values, with the default for every one
-// that is not given. An unknown name, a value out of range or a parameter that
-// does not go with the choice made is an error that says what is allowed; so are, for
-// an online learner of pairs, values that do not go together.
+// Parse turns parameters as text into Values, with the default for every one that is not
+// given. An unknown name, a value out of range or a parameter that does not go with the
+// choice made is an error that says what is allowed. So are values of an online learner
+// of pairs that do not go together.
 func (e Entry) Parse(given map[string]string) (Values, error) {
 	v := Values{make(map[string]any, len(e.Params))}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
