@@ -177,6 +177,8 @@ type Result struct {
 //   - ctx is done.
 //
 // It panics if x is nil or empty, or basis is nil.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.IPLR].
 func Fit(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.Link, p Params) (Result, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {

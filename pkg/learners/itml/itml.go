@@ -177,6 +177,8 @@ type Solution struct {
 //   - ctx is done.
 //
 // It panics if x is nil or empty.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.ITML].
 func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Result, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {
