@@ -69,7 +69,7 @@ an iterating learner may take 10 times as long. When the time is over, or after 
 interrupt, what has finished is ranked, and the others are named. With --resume FILE
 finished splits are kept in FILE, and the same command with it goes on from there.
 
-` + aboutTables,
+metriclab help tables says how a table is read.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
@@ -136,9 +136,10 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 		},
 	}
 	f.addTable(c)
-	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab fit --help lists them")
+	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab learners lists them")
 	completeFlag(c, "learners", completeWords(learnerNames()...))
 	c.Flags().StringArrayVar(&given, "param", nil, "parameter of a learner as learner:name=value, such as lmnn:k=5; may be repeated")
+	completeFlag(c, "param", completeCompared)
 	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best")
 	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows")
 	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the rows are divided anew, at most %d", model.MaxRepeats))

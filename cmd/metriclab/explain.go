@@ -96,14 +96,19 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 		sel, _ = harness.Select(a.papers, nil) // no name cannot be unknown
 	}
 	claim := args[len(args)-1]
-	var found, near []string
+	var found []string
+	type candidate struct {
+		name string
+		d    int
+	}
+	var near []candidate
 	for _, s := range sel {
 		for _, c := range s.Spec.Claims {
 			if c.ID == claim {
 				found = append(found, s.Spec.ID)
 			}
-			if closest.Distance(c.ID, claim) <= 2 {
-				near = append(near, s.Spec.ID+" "+c.ID)
+			if d := closest.Distance(c.ID, claim); d <= 2 {
+				near = append(near, candidate{s.Spec.ID + " " + c.ID, d})
 			}
 		}
 	}
@@ -113,7 +118,12 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 	if unknown == nil {
 		unknown = &harness.UnknownError{Kind: "claim of " + args[0], Name: claim}
 	}
-	unknown.Nearest = append(near, unknown.Nearest...)
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.d, b.d) }) // exact matches first
+	var names []string
+	for _, c := range near {
+		names = append(names, c.name)
+	}
+	unknown.Nearest = append(names, unknown.Nearest...)
 	return args, unknown
 }
 

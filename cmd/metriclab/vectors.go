@@ -44,7 +44,7 @@ Euclidean distances of the rows of Y.npy are the learned ones: any index of vect
 takes them as they are.`
 
 // aboutVectorSplits is the part of evaluate's help on vectors.
-const aboutVectorSplits = `With --vectors and --pairs (see metriclab fit --help) each of --repeats splits holds out
+const aboutVectorSplits = `With --vectors and --pairs (see metriclab help vectors) each of --repeats splits holds out
 a share of the items that pairs name. The metric is learned from pairs of two other
 items, and judged by pairs of two held-out ones; pairs across are dropped and counted.
 It prints, beside Euclidean and cosine: the AUC, how often a similar pair is nearer than
