@@ -10,6 +10,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
+	"metriclab/pkg/papers"
 )
 
 // allEntries are the learners of the catalog, and the baseline of tables.
@@ -112,6 +113,7 @@ func aboutLearner(e catalog.Entry) string {
 	line("learns from", string(e.Feedback))
 	line("goes with", strings.Join(commandsOf(e), "; "))
 	line("source", e.Source)
+	line("experiments", strings.Join(papers.UsedBy(e.Name), ", "))
 	line("in Go", e.Constructor)
 	describeParams(&b, "parameters, as --param name=value:", e.Params)
 	for _, form := range otherForms(e) {
