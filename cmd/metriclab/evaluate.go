@@ -61,13 +61,8 @@ compare with it: no answer to a question is seen while another is tested. A coin
 ` + aboutVectorSplits + "\n\nmetriclab learners lists the learners; metriclab help tables says how a table is read.",
 		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
+			if err := together(atLeastOne(c, "folds", folds, "repeats", repeats), atLeastOneEach(ks)); err != nil {
 				return err
-			}
-			for _, k := range ks {
-				if k < 1 {
-					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
-				}
 			}
 			v.triplets = &compared.triplets
 			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
