@@ -1,6 +1,7 @@
 // Package plain has the algorithms of the papers as one would write them on a board: dense matrices, full
-// eigendecompositions, a file each, of 30 lines as a rule and never more than a page or two. Read it to see what a method does. The other packages of
-// learners compute the same faster, with checks of their input, files and limits of memory.
+// eigendecompositions, a file each, of 30 lines as a rule and never more than a page or two. Read it to see what a
+// method does. The other packages of learners compute the same faster, with checks of their input, files and limits of
+// memory.
 //
 //	labelled pairs, one at a time     POLA, PA (PA, PA-I, PA-II, PA-LS), LEGO
 //	a data set and labelled pairs     BatchPOLA, LogDet, ITML, IPLR, RCA
