@@ -161,9 +161,12 @@ func TestIsPlain(t *testing.T) {
 	const tolDuals = 1e-9 // the reference has 1/p − 1/p', which cancels where p is small beside the bound
 	x, _, links := problem(5, 40, 9, 80)
 	for _, k := range []int{1, 4, 9} {
-		for _, gamma := range []float64{0.1, 1, 30} {
+		for _, gamma := range []float64{0.1, 1, 30, math.Inf(1)} {
 			b := randomBasis(5, k, 9)
 			upper, lower := 4.0, 15.0 // most similar links are infeasible
+			if math.IsInf(gamma, 1) {
+				upper, lower = 60, 80 // none is
+			}
 			got, err := Fit(t.Context(), x, b, links, Params{Gamma: gamma, Upper: upper, Lower: lower, MaxCycles: 5, Tol: 1e-300})
 			if err != nil {
 				t.Fatal(err)

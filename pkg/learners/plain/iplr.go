@@ -11,6 +11,7 @@ import (
 // IPLR learns W = I + ULUᵀ: the identity plus a matrix in the span of the rows of ut, Uᵀ, k×d with orthonormal rows. The
 // result has F = I + L in place of K, which starts as I. A link has the squared distance p + r, p = zᵀFz with z = Uᵀv,
 // and r = ‖v‖² − ‖z‖² that no F changes. S is nil.
+// gamma = +Inf, no slack, is for links that some F satisfies: u > r for similar ones.
 //
 // Source: Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012,
 // Section 3.6, Eq. 11, by Algorithm 1.
