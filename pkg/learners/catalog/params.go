@@ -192,13 +192,13 @@ func value[T any](v Values, name string) T {
 	return x
 }
 
-// Parse turns parameters as text into Values, with the default for every one
-// that is not given. An unknown name, a value out of range or a parameter that
-// does not go with the choice made is an error that says what is allowed, all of them in one; so are, for
-// an online learner of pairs, values that do not go together.
+// Parse turns parameters as text into Values, with the default for every one that is not
+// given. An unknown name, a value out of range or a parameter that does not go with the
+// choice made is an error that says what is allowed. So are values of an online learner
+// of pairs that do not go together.
 func (e Entry) Parse(given map[string]string) (Values, error) {
 	v := Values{make(map[string]any, len(e.Params))}
-	var wrong []string
+	var wrong []string // all of it is told at once
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name }) {
 			wrong = append(wrong, fmt.Sprintf("unknown parameter %q, want %s%s", name, e.names(), closest.Hint(name, e.paramNames())))
