@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/closest"
 )
 
 // digits are the labels of sets of digits.
@@ -130,7 +132,7 @@ func (s *Store) loadSet(name string) (*Set, error) {
 	if _, err := lookup(registry, name); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("datasets: %s is not a set of labelled vectors, want one of %s", name, strings.Join(SetNames(), ", "))
+	return nil, fmt.Errorf("datasets: %s is not a set of labelled vectors, want one of %s%s", name, strings.Join(SetNames(), ", "), closest.Hint(name, SetNames()))
 }
 
 // present returns the paths of files, or a *MissingError.

@@ -13,6 +13,11 @@
 // The paper proves the theorem by way of a term −γ·log det W (Eqs. 24 and 25). The term is not needed. It has no minimum either where
 // W may grow in directions that no object reaches.
 //
+// # When to use it
+//
+// Where no metric of the features does, and a kernel is known that might. LogDet and POLA have methods of their own for
+// that: itml.FitKernelRows, pairs.NewKernelPOLA. For many rows take landmarks.
+//
 // # How it is built
 //
 // Kernel LMNN, MCML and RCA are one wrapper (learners/kernelized), and know nothing of each other: kernels.Factor

@@ -176,6 +176,8 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 //
 // Memory is O(AB), or O(AB + C(B, m)) with Enumerate. All methods but Step may be
 // called concurrently.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.RMP].
 type RMP struct {
 	p   RMPParams
 	pcg *rand.PCG
