@@ -31,6 +31,7 @@ var Paper = experiment.Paper{
 		Fig4,
 		ReleasedAnswers,
 		Active,
+		ActiveLearners,
 		Flips,
 		Denoise,
 	},
