@@ -229,17 +229,40 @@ func (s *Selector) demandOrder(k mat.Symmetric) {
 func (s *Selector) Next(k mat.Symmetric) Query {
 	s.demandOrder(k)
 	head := s.head()
-	var scores []float64
-	var qs []Query
+	limit := s.p.Candidates
+	if s.rule(head) == SelectRandom {
+		limit = 1
+	}
+	return s.choose(k, head, s.candidates(head, limit))
+}
+
+// Among is Next where only some queries can be asked, as when all answers are there already: of qs, which share a head, it returns the
+// one that the rule prefers, with equal chances for equal ones. It weighs all of qs, however many Candidates there are, and does not
+// look whether one is answered. It panics if qs is empty, if a query does not compare three different objects or has
+// another head than the first, and like Next.
+func (s *Selector) Among(k mat.Symmetric, qs []Query) Query {
+	s.demandOrder(k)
+	if len(qs) == 0 {
+		panic("triplets: selector: no queries to choose from")
+	}
+	for _, q := range qs {
+		if err := Check(s.n, q.Answer(q.B)); err != nil {
+			panic(err.Error())
+		}
+		if q.Head != qs[0].Head {
+			panic(fmt.Sprintf("triplets: selector: queries with the heads %d and %d, want one head", qs[0].Head, q.Head))
+		}
+	}
+	return s.choose(k, qs[0].Head, qs)
+}
+
+// choose returns the one of qs, queries with that head, that its rule prefers.
+func (s *Selector) choose(k mat.Symmetric, head int, qs []Query) Query {
+	scores := make([]float64, len(qs))
 	switch s.rule(head) {
-	case SelectRandom:
-		qs = s.candidates(head, 1)
-		scores = make([]float64, len(qs))
 	case SelectUncertainty:
-		qs = s.candidates(head, s.p.Candidates)
 		scores = certainty(k, qs)
 	case SelectInformationGain:
-		qs = s.candidates(head, s.p.Candidates)
 		scores = s.gains(k, head, qs)
 	}
 	return qs[s.best(scores)]

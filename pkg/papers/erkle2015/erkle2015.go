@@ -29,6 +29,7 @@ var Paper = experiment.Paper{
 		Speed,
 		Fig3,
 		Fig4,
+		Scenes,
 		ReleasedAnswers,
 		Active,
 		ActiveLearners,
