@@ -30,6 +30,7 @@ var Paper = experiment.Paper{
 		Fig3,
 		Fig4,
 		Scenes,
+		Restarts,
 		ReleasedAnswers,
 		Active,
 		ActiveLearners,
