@@ -52,8 +52,8 @@ func drawScenes(of func(*table.Table) []float64, label, shown string) func(t *ta
 func scenesAbout(t *table.Table) string {
 	return fmt.Sprintf("Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: people's answers about 100 materials (majorities of votes) and 85 shoes, of which those are taken that a protocol asks for. Adaptive: after 6 random questions about each object, rounds with one question about each: of up to %d random ones that have an answer, the one with the greatest expected information gain "+
 		"(Tamuz et al. 2011, μ = 0.05) under the kernel of CKL with τ = %d, fitted before each round to all answers in up to %d iterations. Random: random questions about each object in turn. Section 5.4 names 3,600 answers and rounds that sum up to 5,200; panels show 3,600, the table both. Of these answers 1,000 random ones train, 600 validate τ and 1,000 test. "+
-		"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations, with each trial's τ of {0.01, 0.1, 1, 10, 100} that has the least validation error over the sizes. %s",
-		300, activeTau, activeIterations, batchTol, convergedIterations, experiment.TrialsNote(t, ", which cover the choice of questions and of parts, given the objects and the people asked"))
+		"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations, with each trial's τ of {%s} that has the least validation error over the sizes. %s",
+		300, activeTau, activeIterations, batchTol, convergedIterations, scenesTaus, experiment.TrialsNote(t, ", which cover the choice of questions and of parts, given the objects and the people asked"))
 }
 
 func drawScenesFits(t *table.Table) (plots.Drawing, error) {
