@@ -414,7 +414,7 @@ func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experim
 const (
 	// batchIterations is the cap where a batch method is fitted at several sizes.
 	batchIterations = 100
-	// convergedIterations is the cap of the readings that run to convergence.
+	// convergedIterations is the cap of the readings that run on; with many triplets not all of their fits converge.
 	convergedIterations = 1000
 	// convergedTol is the residual at which these stop.
 	convergedTol = 1e-4

@@ -19,7 +19,7 @@ import (
 // Restarts fits coordinates in place of kernels, which is not convex, from several starts.
 var Restarts = experiment.Spec{
 	ID:      "erkle2015/restarts",
-	Title:   "Embeddings in few dimensions from several starts, against convex fits and ERKLE",
+	Title:   "Embeddings in few dimensions from several starts, against fits of kernels and ERKLE",
 	Source:  "Section 2: \"which only guarantee convergence to a local minimum. In the typical non-convex batch setting, multiple solutions are found with different initializations and the best is chosen among them\"",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
@@ -67,7 +67,7 @@ var (
 	restartDims = []int{2, 10, 50}
 )
 
-// restartSettings are those of a cell. The weights of the trace are those of the convex fits, so that the objectives are the same.
+// restartSettings are those of a cell. The weights of the trace are those of the fits of kernels, so that the objectives are the same.
 type restartSettings struct {
 	splitSettings
 	stopping
@@ -81,17 +81,17 @@ type restartSettings struct {
 const (
 	fromAnew     = "anew"     // from their random X
 	fromFollowed = "followed" // from where they were at the size before
-	fromConvex   = "convex"   // the fit of a kernel, from that of the size before
+	fromKernel   = "kernel"   // the fit of a kernel in their place, from that of the size before
 	fromOnline   = "online"
 )
 
 var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Text("method", "the learner; of coordinates the batch method with the same loss and weight of the trace"),
 	experiment.Text("coordinates", "number of coordinates; empty where a kernel is learned"),
-	experiment.Text("from", "where the fits began: each start anew, or followed from the size before; of a kernel convex; online"),
+	experiment.Text("from", "where the fits began: each start anew, or followed from the size before; kernel where one is fitted in their place; online"),
 	experiment.Text("triplets", "training triplets seen"),
 }, errorColumns("test"), experiment.Columns{
-	experiment.Number("objective", "", "the least objective of the starts, that of the convex fit; the test errors above are its"),
+	experiment.Number("objective", "", "the least objective of the starts, that of the kernel; the test errors above are its"),
 	experiment.Number("largest objective", "", "the largest objective of the starts"),
 	experiment.Number("objective at 0", "", "that of all objects in one place"),
 	experiment.Number("best", "", "which start has the least objective, from 0"),
@@ -100,9 +100,9 @@ var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Number("mean wrong", "", "test triplets that a start does not satisfy, mean over starts"),
 	experiment.Number("least wrong", "", "the least of these numbers"),
 	experiment.Number("largest wrong", "", "the largest of these numbers"),
-	experiment.Number("starts", "", "how many starts there are; of a convex fit 1"),
+	experiment.Number("starts", "", "how many starts there are; of a kernel 1"),
 	experiment.Number("converged", "", "how many of them reached the residual"),
-	experiment.Number("largest residual", "", "of coordinates the size of the gradient in units of the objective at 0, of a convex fit a "+gapMeaning),
+	experiment.Number("largest residual", "", "of coordinates the size of the gradient in units of the objective at 0, of a kernel a "+gapMeaning),
 	experiment.Number("iterations", "", "mean number of iterations"),
 })
 
@@ -127,7 +127,7 @@ func restartTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 		}
 	}
 	for _, b := range batches {
-		if err := r.convex(ctx, b); err != nil {
+		if err := r.kernel(ctx, b); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
 		for _, d := range x.Dims {
@@ -159,7 +159,7 @@ func atZero(loss triplets.Loss, seen int) float64 {
 	return math.Ln2 * float64(seen)
 }
 
-func (r *restartRun) convex(ctx context.Context, b batchMethod) error {
+func (r *restartRun) kernel(ctx context.Context, b batchMethod) error {
 	p := triplets.BatchParams{Loss: b.loss, Tau: r.Tau[b.name], Iterations: r.Iterations, Tol: r.Tol}
 	return fitPath(ctx, r.s, r.Sizes, p, func(seen int, f triplets.BatchResult) {
 		v := table.Values{"objective": f.Objective, "objective at 0": atZero(b.loss, seen), "largest residual": f.Residual, "iterations": float64(f.Iterations), "starts": 1, "converged": 0}
@@ -167,7 +167,7 @@ func (r *restartRun) convex(ctx context.Context, b batchMethod) error {
 			v["converged"] = 1
 		}
 		r.s.testErrors(f.Kernel).put(v, "test")
-		r.add(b.name, "", fromConvex, seen, v)
+		r.add(b.name, "", fromKernel, seen, v)
 	})
 }
 

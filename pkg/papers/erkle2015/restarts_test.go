@@ -31,7 +31,7 @@ func (w restartWorld) table() *table.Table {
 					add(method, "", fromOnline, size, w.paERKLEs, table.Values{})
 				}
 				for _, method := range batchNames {
-					add(method, "", fromConvex, size, w.convex, table.Values{"objective": 100, "objective at 0": 1000})
+					add(method, "", fromKernel, size, w.convex, table.Values{"objective": 100, "objective at 0": 1000})
 					for _, d := range restartDims {
 						v := func() table.Values {
 							return table.Values{
@@ -65,7 +65,7 @@ func TestRestartClaimsPointTheRightWay(t *testing.T) {
 	}
 	// As well as is within a point.
 	near := restartWorld{best: 200, convex: 205}.table()
-	if f := grade(t, restartClaims, "restarts-convex", near); f.Verdict != judge.Reproduced {
+	if f := grade(t, restartClaims, "restarts-kernel", near); f.Verdict != judge.Reproduced {
 		t.Errorf("half a point: %s: %s", f.Verdict, f.Reason)
 	}
 	if len(restartReadings(yes, func(string) judge.Test { return judge.Holds{true} })) != len(restartDims) {
@@ -73,7 +73,7 @@ func TestRestartClaimsPointTheRightWay(t *testing.T) {
 	}
 }
 
-// No start is below the convex minimum, and a row about starts holds what its columns say.
+// No start is below the minimum over kernels, and a row about starts holds what its columns say.
 func TestRestartRows(t *testing.T) {
 	for _, cell := range Restarts.Cells(experiment.Smoke) {
 		rows, err := restartTrial(t.Context(), &experiment.Env{Scale: experiment.Smoke}, cell, experiment.Seed{Base: 3, Experiment: Restarts.ID, Dataset: cell.Dataset})
@@ -91,7 +91,7 @@ func TestRestartRows(t *testing.T) {
 			}
 		}
 		for key, g := range groups(rows, "method", "triplets") {
-			convex := g.Where("from", fromConvex)
+			convex := g.Where("from", fromKernel)
 			if convex.Len() != 1 || key[0] == cklBatch { // which is not convex
 				continue
 			}
