@@ -24,6 +24,7 @@ var Paper = experiment.Paper{
 		Released,
 		Fig2,
 		Fig2Errors,
+		Fig2Larger,
 		Skips,
 		Tolerance,
 		Speed,

@@ -160,6 +160,7 @@ type dataSet struct {
 const (
 	syntheticPoints = "synthetic"
 	synthetic500    = "synthetic, n = 500"
+	synthetic1250   = "synthetic, n = 1250"
 )
 
 // dataSets are those on which batch methods run.
@@ -174,6 +175,12 @@ var dataSets = append([]dataSet{
 		name: synthetic500, dataset: "500 points in R50",
 		full: counts{Objects: 500, Train: 1000, Validation: 500, Test: 5000}, smoke: counts{Objects: 25, Train: 50, Validation: 25, Test: 200},
 		least: 50, batches: batches[:1], taus: map[string]list[float64]{gnmdsBatch: {0.00001, 0.0001, 0.001, 0.01, 0.1}}, draw: drawSynthetic,
+	},
+	{
+		// The same at a quarter of the paper's size, for steps alone: none is fitted with a chosen τ.
+		name: synthetic1250, dataset: "1250 points in R50",
+		full: counts{Objects: 1250, Train: 2500, Validation: 1250, Test: 12500}, smoke: counts{Objects: 30, Train: 60, Validation: 30, Test: 200},
+		least: 125, draw: drawSynthetic,
 	},
 }, judgements...)
 
