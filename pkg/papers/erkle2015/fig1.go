@@ -384,7 +384,7 @@ func howFar(t *table.Table, reading string) string {
 	return fmt.Sprintf(" Of the fits to all triplets, %s, these reached the residual: %s.", reading, strings.Join(out, ", "))
 }
 
-const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, until the residual is 10⁻³ (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0) or after 100 iterations, which is where most fits to many triplets end; with one τ per method from erkle2015/tau unless it says otherwise. The paper's ran plain gradient descent for up to 1000 iterations."
+const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, until the residual is 10⁻³ (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0) or after 100 iterations, where most fits of GNMDS and STE to many triplets end; with one τ per method from erkle2015/tau unless it says otherwise. The paper's ran plain gradient descent for up to 1000 iterations."
 
 var fig1Views = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: func(t *table.Table) (plots.Drawing, error) {

@@ -57,8 +57,8 @@ func scenesAbout(t *table.Table) string {
 }
 
 func drawScenesFits(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "answers", "method", "τ", "triplets", "iterations", "residual above " + table.Format(batchTol) + " (%)", "largest residual"}}
-	for key, g := range groups(t, "cell", "answers", "method", "tau", "triplets") {
+	text := &plots.TextTable{Head: []string{"data", "answers", "method", "τ", "iterations", "fits above " + table.Format(batchTol) + " (%)", "largest residual"}}
+	for key, g := range groups(t, "cell", "answers", "method", "tau") {
 		residuals := g.Values("residual")
 		if floats.HasNaN(residuals) {
 			continue // ERKLE
@@ -71,5 +71,5 @@ func drawScenesFits(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, append(key, fmt.Sprintf("%.0f", judge.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", above), fmt.Sprintf("%.2g", slices.Max(residuals))))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("How the batch fits of erkle2015/scenes ended, by L-BFGS on factors with projected steps: mean iterations, of at most %d, the share of fits that ended above the residual of %g (GNMDS and STE: a certified bound on the distance from the minimum; CKL: of its linearisation), and the largest residual.", convergedIterations, batchTol)}, "fits on any data")
+	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("How the batch fits of erkle2015/scenes ended, by L-BFGS on factors with projected steps, over all sizes and trials: mean iterations, of at most %d, the share of fits that ended above the residual of %g (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0; CKL: of its linearisation), and the largest residual.", convergedIterations, batchTol)}, "fits on any data")
 }
