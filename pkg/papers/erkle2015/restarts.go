@@ -56,9 +56,8 @@ var Restarts = experiment.Spec{
 		{Name: "restarts", Title: "Objectives that starts of an embedding end with, and their test errors", Draw: drawRestarts},
 		{Name: "restarts-followed", Title: "Which start of an embedding is best as triplets come in", Draw: drawRestartsFollowed},
 	},
-	Claims:  restartClaims,
-	Pending: true,
-	Cost:    20 * time.Second,
+	Claims: restartClaims,
+	Cost:   20 * time.Second,
 }
 
 // restartData are the data sets, and restartDims the numbers of coordinates.

@@ -25,8 +25,8 @@ const restartNote = " Readings: 2, 10 or 50 coordinates."
 var restartClaims = []experiment.Claim{
 	{
 		ID: "restarts-local", View: "restarts",
-		Statement: "The embedding-learning counterparts are non-convex optimization problems, which only guarantee convergence to a local minimum.",
-		Where:     section2, Theirs: "no number",
+		Statement: "Ours, after Section 2: the local minima of the embedding-learning counterparts matter, so that starts end at different objectives.",
+		Where:     section2 + ": \"non-convex optimization problems, which only guarantee convergence to a local minimum\", of which no run can be the opposite", Theirs: "no number",
 		Predicate: "Of ten random starts fitted to all triplets, the largest objective minus the least, in units of that of all objects in one place, minus 0.01 (ten times the tolerance of the fits) is > 0, for GNMDS, STE and CKL on the synthetic points and on both sets of people's answers." + restartNote,
 		Test: restartPositive(judge.Rule{Scale: 100, Unit: "% of the objective at 0"}, func(g *table.Table) []float64 {
 			out := restartSpread(g.Where("from", fromAnew))

@@ -21,13 +21,12 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 	}}}
 	var spreads, errors []plots.Panel
 	for data, c := range t.Group("cell") {
-		spread := plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above the best (% of F(0))", XLog: true}
+		spread := plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true}
 		wrong := plots.Panel{Title: data, XLabel: "coordinates", YLabel: "test error (%)", XLog: true}
 		for method, g := range c.Where("from", fromAnew).Group("method") {
 			style := restartStyles[method]
-			style.Name = method + ", best start"
+			style.Name = method + ", coordinates"
 			wrong.Marks = append(wrong.Marks, curveOf(g, "coordinates", style, testErrors))
-			style.Name = method
 			spread.Marks = append(spread.Marks, curveOf(g, "coordinates", style, restartSpread))
 			kernel := atAll(c.Where("method", method, "from", fromKernel))
 			wrong.Marks = append(wrong.Marks, level(g, kernel, plots.Line{Name: method + ", kernel", Color: style.Color, Dashed: true}))
@@ -45,7 +44,7 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 		spreads, errors = append(spreads, spread), append(errors, wrong)
 	}
 	d.Panels = append(spreads, errors...)
-	d.Caption = restartAbout(t)
+	d.Caption = "Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel. " + restartAbout(t)
 	return orMissing(d, "any trial")
 }
 
@@ -71,7 +70,7 @@ func restartSpread(g *table.Table) []float64 {
 
 func restartAbout(t *table.Table) string {
 	return "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
-		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4. " + trialsNote(t)
+		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4. " + trialsNote(t)
 }
 
 func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
