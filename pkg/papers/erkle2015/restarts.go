@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
@@ -173,12 +171,12 @@ func (r *restartRun) kernel(ctx context.Context, b batchMethod) error {
 // embed fits coordinates from each start to each number of triplets in turn, and from the same starts to all of them at once.
 func (r *restartRun) embed(ctx context.Context, b batchMethod, d int) error {
 	p := triplets.CoordinatesParams{Loss: b.loss, Tau: r.Tau[b.name], Dim: d, Starts: r.Starts, Iterations: r.Iterations, Tol: r.Tol}
-	rng := func() string { return fmt.Sprintf("starts of %d coordinates", d) }
+	stream := fmt.Sprintf("starts of %d coordinates", d)
 	var now []triplets.CoordinatesStart
 	first, former := -1, -1
 	for i, size := range r.Sizes {
 		if i == 0 {
-			f, err := triplets.FitCoordinates(ctx, r.seed.Stream(rng()), r.s.objects, r.s.train[:size], p)
+			f, err := triplets.FitCoordinates(ctx, r.seed.Stream(stream), r.s.objects, r.s.train[:size], p)
 			if err != nil {
 				return err
 			}
@@ -206,7 +204,7 @@ func (r *restartRun) embed(ctx context.Context, b batchMethod, d int) error {
 		r.add(b.name, strconv.Itoa(d), fromFollowed, size, v)
 	}
 	size := r.Sizes[len(r.Sizes)-1]
-	f, err := triplets.FitCoordinates(ctx, r.seed.Stream(rng()), r.s.objects, r.s.train[:size], p)
+	f, err := triplets.FitCoordinates(ctx, r.seed.Stream(stream), r.s.objects, r.s.train[:size], p)
 	if err != nil {
 		return err
 	}
@@ -219,7 +217,7 @@ func (r *restartRun) measure(loss triplets.Loss, size int, starts []triplets.Coo
 	v := table.Values{"objective at 0": atZero(loss, size), "objective": math.Inf(1), "starts": float64(len(starts)), "converged": 0, "mean wrong": 0, "least wrong": math.Inf(1), "iterations": 0}
 	of := float64(len(starts))
 	for i, s := range starts {
-		c := r.s.testErrors(kernelOf(s))
+		c := r.s.testErrors(s.Kernel())
 		wrong := float64(c.wrong)
 		if s.Objective < v["objective"] {
 			v["objective"], v["best"] = s.Objective, float64(i)
@@ -240,5 +238,3 @@ func (r *restartRun) measure(loss triplets.Loss, size int, starts []triplets.Coo
 	}
 	return v
 }
-
-func kernelOf(s triplets.CoordinatesStart) mat.Symmetric { return s.Kernel() }
