@@ -3,6 +3,7 @@ package triplets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -238,4 +239,22 @@ func TestCoordinatesRefuses(t *testing.T) {
 func coordinatesError(rng *rand.Rand, n int, ts []metric.Triplet, p CoordinatesParams) error {
 	_, err := FitCoordinates(context.Background(), rng, n, ts, p)
 	return err
+}
+
+// BenchmarkFitCoordinates fits 100 objects to 10,000 triplets from one start.
+func BenchmarkFitCoordinates(b *testing.B) {
+	const n = 100
+	ts := answers(rand.New(rand.NewPCG(37, 1)), n, 50, 10000, 0)
+	for _, loss := range batchLosses {
+		for _, d := range []int{2, 50} {
+			b.Run(fmt.Sprintf("alg=Coordinates/loss=%v/dim=%d", loss, d), func(b *testing.B) {
+				for b.Loop() {
+					p := CoordinatesParams{Loss: loss, Tau: 1, Dim: d, Starts: 1, Iterations: 100}
+					if _, err := FitCoordinates(b.Context(), rand.New(rand.NewPCG(1, 1)), n, ts, p); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 }
