@@ -50,7 +50,6 @@ var Scenes = experiment.Spec{
 	Views:   scenesViews,
 	Claims:  scenesClaims,
 	Choices: scenesChoices,
-	Pending: true,
 	Cost:    20 * time.Second,
 }
 
