@@ -58,7 +58,6 @@ var Subsets = experiment.Spec{
 	Trial:   subsetTrial,
 	Views:   []experiment.View{{Name: "subsets", Title: "Loss of shared subsets of pixels on 45 tasks", Draw: drawSubsets}},
 	Claims:  subsetClaims,
-	Pending: true,
 	Cost:    15 * time.Second,
 }
 
