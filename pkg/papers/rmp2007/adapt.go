@@ -64,7 +64,7 @@ var Adapt = experiment.Spec{
 		}
 		return cells
 	},
-	Trials:  experiment.Trials(8),
+	Trials:  experiment.Trials(6),
 	Columns: adaptColumns,
 	Trial:   adaptTrial,
 	Views:   []experiment.View{{Name: "adapt", Title: "Loss of chosen pixels before and after the images change", Draw: drawAdapt}},
