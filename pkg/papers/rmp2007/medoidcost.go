@@ -62,7 +62,6 @@ var MedoidCost = experiment.Spec{
 	Trial:   medoidCostTrial,
 	Views:   []experiment.View{{Name: "medoidcost", Title: "Operations of k-medoids as a multiple of those of k-means", Draw: drawMedoidCost}},
 	Claims:  medoidCostClaims,
-	Pending: true,
 	Cost:    time.Second,
 }
 
@@ -291,8 +290,14 @@ func drawMedoidCost(t *table.Table) (plots.Drawing, error) {
 			line := plots.Line{Name: method, Color: k}
 			for _, n := range []int{40, 100, 400, 1600} {
 				g := t.Where("cell", fmt.Sprintf("n = %d, d = %d", n, features), "what", costOnce)
-				if g.Len() > 0 {
-					line.X, line.Y = append(line.X, float64(n)), append(line.Y, math.Pow(10, stat.Mean(costlier(g, method, "operations"), nil)))
+				if g.Len() == 0 {
+					continue
+				}
+				mean, half := judge.Summarize(costlier(g, method, "operations")).Interval()
+				line.X, line.Y = append(line.X, float64(n)), append(line.Y, math.Pow(10, mean))
+				line.Lo, line.Hi = append(line.Lo, math.Pow(10, mean-half)), append(line.Hi, math.Pow(10, mean+half))
+				if k == 0 {
+					p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
 				}
 			}
 			if len(line.X) > 0 {
@@ -317,6 +322,6 @@ func drawMedoidCost(t *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = "Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts. An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance. " +
 		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. " +
-		"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. " + trialsNote(t)
+		"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals. " + trialsNote(t)
 	return d, nil
 }
