@@ -45,7 +45,6 @@ var Overfit = experiment.Spec{
 	Trial:   overfitTrial,
 	Views:   []experiment.View{{Name: "overfit", Title: "Test error minus training error of ridge regression on chosen pixels", Draw: drawOverfit}},
 	Claims:  overfitClaims,
-	Pending: true,
 	Cost:    16 * time.Second,
 }
 
