@@ -215,7 +215,6 @@ func overfitWays() (rmps, rfes, rest []fig2Way) {
 		case w.method == fig2RFE:
 			rfes = append(rfes, w)
 		case slices.Contains(overfitVariants, w.variant):
-			w.color = 4 * len(rmps) // the colours of RFE are between
 			rmps = append(rmps, w)
 		}
 	}
@@ -318,10 +317,7 @@ func drawOverfit(t *table.Table) (plots.Drawing, error) {
 		for _, m := range featureCounts {
 			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "images seen", YLabel: "test − training error (points)", XLog: true}
 			for k, w := range slices.Concat(rmps, rfes, rest) {
-				line := plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed}
-				if w.method == fig2Random {
-					line.Color = 1
-				}
+				line := plots.Line{Name: w.name, Color: k}
 				for _, n := range checkpoints {
 					g := w.overfitRows(t, task, m, n)
 					if g.Len() == 0 {
@@ -331,6 +327,9 @@ func drawOverfit(t *table.Table) (plots.Drawing, error) {
 					addMean(&line, float64(n), 100, gap)
 					d.Text.Rows = append(d.Text.Rows, []string{task.title(), strconv.Itoa(m), w.name, strconv.Itoa(n), fmt.Sprintf("%.1f", 100*stat.Mean(g.Values("seen_error"), nil)),
 						fmt.Sprintf("%.1f", 100*stat.Mean(g.Values("error"), nil)), judge.Summarize(gap).Percent(), plusMinus(w.gap(t, gapLoss, task, m, n))})
+				}
+				if k == 1 || w.method == fig2Random { // bands of all would hide each other
+					line.Lo, line.Hi = nil, nil
 				}
 				// C = 1 and 0.01 stand in the table only, as does the gap of all pixels.
 				if w.method != fig2All && k != len(rmps)+1 && k != len(rmps)+2 {
@@ -342,6 +341,6 @@ func drawOverfit(t *table.Table) (plots.Drawing, error) {
 	}
 	d.Caption = fmt.Sprintf("Test error minus training error of ridge regression on at most m pixels chosen on the same images (ours; the paper only says that choosing without labels overfits less). Strength by generalised cross-validation on the images seen. "+
 		"RMP sees no labels (squared distortion; η as printed or corrected for %d images, R = 5000 steps of Algorithm 2 per image, 500 at smoke scale); RFE sees them. A gap counts all overfitting, that of the choice and that of the regression after it; random pixels show the latter alone. "+
-		"Bands are 95 %% intervals. Data: MNIST, built-in glyphs at smoke scale. %s The test images are the same in all trials: the intervals do not cover other test images.", slices.Max(checkpoints), trialsNote(t))
+		"Bands are 95 %% intervals of RMP with η printed and of RFE; those of the others are in the table. Data: MNIST, built-in glyphs at smoke scale. %s The test images are the same in all trials: the intervals do not cover other test images.", slices.Max(checkpoints), trialsNote(t))
 	return d, nil
 }
