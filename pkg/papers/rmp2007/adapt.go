@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -69,7 +68,6 @@ var Adapt = experiment.Spec{
 	Trial:   adaptTrial,
 	Views:   []experiment.View{{Name: "adapt", Title: "Loss of chosen pixels before and after the images change", Draw: drawAdapt}},
 	Claims:  adaptClaims,
-	Pending: true,
 	Cost:    15 * time.Second,
 }
 
@@ -291,15 +289,15 @@ var adaptClaims = []experiment.Claim{
 		View:      "adapt",
 		Statement: "Our chosen subset of features can completely change between rounds.",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
-		Predicate: "In every trial, world and m there is a round whose pixels are all others than those of the round before. Readings: η as printed and corrected, for all rounds and for those after the images change.",
+		Predicate: "In every trial, world and m there is a round whose pixels are all others than those of the round before. Readings: η as printed and corrected, for all rounds and for those after the images change; and, added, in some world with some m, since the paper says \"can\".",
 		Test: func(t *table.Table) judge.Test {
 			var out judge.Readings
-			for from, name := range map[int]string{1: "all rounds", adaptParts/2 + 1: "after the change"} {
-				for _, rule := range etaReadings {
-					out = append(out, judge.Reading{Name: rule + ", " + name, Test: adaptCompletely(t, rule, from)})
-				}
+			for _, rule := range etaReadings {
+				out = append(out,
+					judge.Reading{Name: rule + ", all rounds", Test: adaptCompletely(t, rule, 1, false)},
+					judge.Reading{Name: rule + ", after the change", Test: adaptCompletely(t, rule, adaptParts/2+1, false)},
+					judge.Reading{Name: rule + ", in some world with some m", Test: adaptCompletely(t, rule, 1, true), Afterwards: "the least kept in each world with each m"})
 			}
-			slices.SortFunc(out, func(a, b judge.Reading) int { return strings.Compare(a.Name, b.Name) })
 			return out
 		},
 	},
@@ -319,8 +317,9 @@ var adaptClaims = []experiment.Claim{
 	},
 }
 
-// adaptCompletely tests that some round from a tenth on keeps no pixel, in each trial.
-func adaptCompletely(t *table.Table, method string, from int) judge.Test {
+// adaptCompletely tests that some round from a tenth on keeps no pixel, in each trial: in all worlds with all m, or in
+// some.
+func adaptCompletely(t *table.Table, method string, from int, some bool) judge.Test {
 	var holds judge.Holds
 	for _, w := range adaptWorlds {
 		for _, m := range featureCounts {
@@ -336,13 +335,17 @@ func adaptCompletely(t *table.Table, method string, from int) judge.Test {
 				}
 			}
 			if holds == nil {
-				holds = slices.Repeat(judge.Holds{true}, len(least))
+				holds = slices.Repeat(judge.Holds{!some}, len(least))
 			}
 			if len(holds) != len(least) {
 				judge.Refuse("rmp2007: %s, m = %d: %d trials, want %d as elsewhere", w.name, m, len(least), len(holds))
 			}
 			for k, v := range least {
-				holds[k] = holds[k] && v == 0
+				if all := v == 0; some {
+					holds[k] = holds[k] || all
+				} else {
+					holds[k] = holds[k] && all
+				}
 			}
 		}
 	}

@@ -55,6 +55,25 @@ func TestAdaptClaimsPointTheRightWay(t *testing.T) {
 	}
 }
 
+// "Can" asks for one world and one m; "all" does not pass then.
+func TestAdaptCompletelySomewhere(t *testing.T) {
+	full := adaptTable(nil, nil)
+	tb := experimenttest.Table(Adapt)
+	for i := range full.Len() {
+		key, v := full.Row(i)
+		if key["round"] == strconv.Itoa(8*adaptParts) && (key["cell"] != adaptWorlds[1].name || key["m"] != "10") {
+			v["least_kept"] = .1
+		}
+		tb.Add(key, v)
+	}
+	for some, want := range map[bool]judge.Verdict{true: judge.Reproduced, false: judge.NotReproduced} {
+		f, err := judge.Judge(adaptCompletely(tb, rmpPrinted, 1, some))
+		if err != nil || f.Verdict != want {
+			t.Errorf("some %t: %s, %v, want %s", some, f.Verdict, err, want)
+		}
+	}
+}
+
 func TestTurn(t *testing.T) {
 	image := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	turn(image, 3)
