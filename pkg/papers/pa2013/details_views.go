@@ -54,15 +54,7 @@ func intervalOf(all []results, values []float64) (mean, half float64) {
 
 func drawProjection(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"rule", "updates between projections", "test error (%)", "validation error (%)", "predictive loss (%)", "decompositions before the end", "negative eigenvalues after T steps", "their share of the magnitudes (%)"}}}
-	last := 1000.0 // where "only at the end" is drawn
-	var ticks []plots.Tick
-	for _, q := range everyUpdates {
-		x := float64(q)
-		if q == 0 {
-			x = last
-		}
-		ticks = append(ticks, plots.Tick{At: x, Label: everyName(q)})
-	}
+	at, ticks := everyTicks()
 	var panels []plots.Panel
 	for _, y := range []string{"test error (%)", "negative eigenvalues", "negative share of magnitudes (%)"} {
 		panels = append(panels, plots.Panel{XLabel: "updates between projections", YLabel: y, XLog: true, XTicks: ticks})
@@ -72,11 +64,7 @@ func drawProjection(all []results) plots.Drawing {
 		for k := range lines {
 			lines[k] = plots.Line{Name: v.name, Color: i}
 		}
-		for _, q := range everyUpdates {
-			x := float64(q)
-			if q == 0 {
-				x = last
-			}
+		for j, q := range everyUpdates {
 			get := func(value string) []float64 { return overDatabases(all, kindProjection, v.name, everyName(q), value) }
 			mean, half := intervalOf(all, get("error"))
 			for k, value := range []string{"error", "negative", "mass"} {
@@ -84,7 +72,7 @@ func drawProjection(all []results) plots.Drawing {
 				if value == "negative" { // a count, not a share
 					y, width = y/100, width/100
 				}
-				lines[k].X, lines[k].Y = append(lines[k].X, x), append(lines[k].Y, y)
+				lines[k].X, lines[k].Y = append(lines[k].X, at[j]), append(lines[k].Y, y)
 				lines[k].Lo, lines[k].Hi = append(lines[k].Lo, max(y-width, 0)), append(lines[k].Hi, y+width)
 			}
 			d.Text.Rows = append(d.Text.Rows, []string{v.name, everyName(q), withHalf(mean, half), fmt.Sprintf("%.2f", 100*stat.Mean(get("validation"), nil)), fmt.Sprintf("%.2f", 100*stat.Mean(get("loss"), nil)),
