@@ -32,7 +32,7 @@ func detailsNote(all []results) string {
 	if n >= judge.MinTrials {
 		note += " Bars and bands: corrected resampled 95 % t intervals; they end where shares do."
 	}
-	return note + fmt.Sprintf(" Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own.", describeScaling[mainSettings.Scaling.String()])
+	return note + fmt.Sprintf(" Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own. Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.", describeScaling[mainSettings.Scaling.String()])
 }
 
 func databaseNames(all []results) string {
