@@ -49,7 +49,7 @@ var RelaxTime = experiment.Spec{
 	Claims:  relaxTimeClaims,
 	Choices: relaxTimeChoices,
 	Pending: true,
-	Cost:    15 * time.Second,
+	Cost:    4 * time.Second,
 }
 
 var relaxTimeColumns = experiment.Columns{
