@@ -193,6 +193,9 @@ func (p *prepared) allText() string {
 	for _, l := range p.ends {
 		parts = append(parts, l.Name)
 	}
+	for _, t := range p.XTicks {
+		parts = append(parts, t.Label)
+	}
 	for _, m := range p.marks {
 		switch m := m.(type) {
 		case Points:

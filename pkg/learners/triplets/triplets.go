@@ -52,6 +52,11 @@
 // nothing rests on the factored problem, which is not convex, having no bad stationary points. The experiments of
 // erkle2015 name BatchAccelerated, the projected gradient with momentum of before. The default tolerance was
 // measured: docs/speed/triplets.md.
+//
+// Coordinates in few dimensions (FitCoordinates) have local minima, so that the best of several starts is kept; no
+// default leads there. The fit works on the different pairs of the triplets, in time proportional to their number and
+// the dimension, never on an n×n matrix. The hinge's envelope is wide at first and halves where its multipliers do not
+// settle, as a problem that is not convex needs.
 package triplets
 
 import (

@@ -156,6 +156,7 @@ var Fig1 = experiment.Spec{
 	Trial:   fig1Trial,
 	Views:   fig1Views,
 	Claims:  slices.Concat(fig1Claims, fig1Afterwards),
+	Choices: fig1Choices,
 	Cost:    90 * time.Second,
 }
 
@@ -426,7 +427,7 @@ var fig1Views = []experiment.View{
 			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.")
 	}},
 	{Name: "fig1-final", Title: "Errors after all triplets", Draw: drawFig1Final},
-	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: drawFig1Stopping},
+	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: experiment.WithEnds(drawFig1Stopping, fig1Choices)},
 }
 
 // fig1Panel is a panel by the reading of its batch methods.
