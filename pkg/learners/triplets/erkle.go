@@ -93,6 +93,9 @@ func (p *Projection) UnmarshalText(text []byte) error { return projectionNames.U
 type ERKLEParams struct {
 	// Loss is GNMDS, the default, or STE.
 	Loss Loss `json:"loss"`
+	// Own, if not nil, is a loss of the user's own in place of Loss, which is then GNMDS, its zero value. A
+	// passive-aggressive step aims at D = −Margin where its slope is not 0. Save refuses a learner with it.
+	Own OwnLoss `json:"-"`
 	// Step is the step rule. The default is StepPassiveAggressive.
 	Step StepRule `json:"step"`
 	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
@@ -144,6 +147,8 @@ func (p ERKLEParams) check() error {
 	switch {
 	case p.Loss != GNMDS && p.Loss != STE:
 		return fmt.Errorf("erkle: loss: %v is not allowed, want GNMDS or STE", p.Loss)
+	case p.Own != nil && p.Loss != GNMDS:
+		return fmt.Errorf("erkle: loss: %v is not allowed with a loss of your own, want none, the zero value", p.Loss)
 	case p.Step < StepPassiveAggressive || p.Step > StepInverse:
 		return fmt.Errorf("erkle: step: %v is not allowed, want StepPassiveAggressive, StepConstant, StepInverseSqrt or StepInverse", p.Step)
 	case p.Gradient != GradientPrinted && p.Gradient != GradientFrobenius:
@@ -194,6 +199,8 @@ type ERKLEStats struct {
 //
 // A trace penalty, not in the paper, is an exact forward-backward step on the loss of t plus τ·trace(K): see Trace. A step longer
 // than Reject is not made.
+//
+// With Own, f is the slope of that loss. Step, Loss and Predict are as described, and panic if the loss breaks its promise.
 //
 // In an Outcome StepSize is the sum of the magnitudes γ of the round's updates, Projections counts
 // the eigenpairs they removed, and Mistake is D ≥ 0, so that a tie is one. Loss is that of the parameter Loss.
@@ -317,12 +324,17 @@ func (l *ERKLE) sqDist(i, j int) float64 {
 }
 
 // Loss returns max(0, D + margin) or log(1 + exp D). It panics like Predict.
-func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.made().loss(difference(l.Predict(t))) }
+//
+// With Own it is that loss.
+func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.made().loss(t, difference(l.Predict(t))) }
 
 // difference returns D.
 func difference(p learners.TripletPrediction) float64 { return p.SqNear - p.SqFar }
 
-func (l *ERKLE) loss(d float64) float64 {
+func (l *ERKLE) loss(t metric.Triplet, d float64) float64 {
+	if l.p.Own != nil {
+		return ownLoss(l.p.Own, t, d)
+	}
 	if l.p.Loss == STE {
 		return max(0, d) + math.Log1p(math.Exp(-math.Abs(d)))
 	}
@@ -330,16 +342,26 @@ func (l *ERKLE) loss(d float64) float64 {
 }
 
 // magnitude returns γ of update j, and the factor δ_j of it, for a triplet with difference d.
-func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
+func (l *ERKLE) magnitude(j int, t metric.Triplet, d float64) (gamma, delta float64) {
 	delta = l.p.Delta
+	var slope float64
+	if l.p.Own != nil {
+		slope = ownSlope(l.p.Own, t, d)
+	}
 	switch l.p.Step {
 	case StepPassiveAggressive:
+		if l.p.Own != nil && slope == 0 {
+			return 0, 0
+		}
 		gamma = max(0, d+l.kappa) / l.p.Gradient.drop()
 		return gamma, gamma
 	case StepInverseSqrt:
 		delta /= math.Sqrt(float64(j))
 	case StepInverse:
 		delta /= float64(j)
+	}
+	if l.p.Own != nil {
+		return delta * slope, delta
 	}
 	if l.p.Loss == STE {
 		return delta / (1 + math.Exp(-d)), delta
@@ -363,7 +385,7 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	}
 	o := learners.TripletOutcome{Prediction: l.Predict(t)}
 	d := difference(o.Prediction)
-	o.Loss, o.Mistake = l.loss(d), d >= 0
+	o.Loss, o.Mistake = l.loss(t, d), d >= 0
 	removed := l.stats.Projected
 	l.round++
 	o.StepSize = l.update(l.round, t)
@@ -383,7 +405,7 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 // update makes the update j on t and returns its magnitude, 0 if there was none.
 func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 	l.stats.Steps++
-	gamma, delta := l.magnitude(j, difference(l.Predict(t)))
+	gamma, delta := l.magnitude(j, t, difference(l.Predict(t)))
 	switch {
 	case gamma == 0:
 		return 0
@@ -423,9 +445,11 @@ type erkleState struct {
 }
 
 // Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
-// continues bit for bit.
+// continues bit for bit. One with a loss of the user's own, which is code, is not saved: the error says so.
 func (l *ERKLE) Save(w io.Writer) error {
-	l.made()
+	if l.made().p.Own != nil {
+		return fmt.Errorf("erkle: own: a learner with a loss of your own (%T) is not saved, since a file holds no code: save its Kernel, and give that to a new learner as Initial", l.p.Own)
+	}
 	pcg, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("erkle: %w", err)
