@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -118,6 +119,10 @@ type ERKLEParams struct {
 	// proximal step of δτ·trace, with δ = γ for StepPassiveAggressive: all eigenvalues
 	// fall by δτ (at most MaxStep), and those below it to 0. ProjectPrintedRule is not for it.
 	Trace float64 `json:"trace" range:">= 0 and <= 1e100"`
+	// TraceRule is how far the eigenvalues fall. The default is TraceFixed; the others are for Trace 0.
+	TraceRule TraceRule `json:"trace_rule,omitempty"`
+	// Draws is which earlier triplets the updates after the first draw, if Beta > 1. The default is DrawUniform.
+	Draws Draws `json:"draws,omitempty"`
 	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
 	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
 	// Frobenius): with no more than that, all triplets are left out from K = I on.
@@ -155,7 +160,13 @@ func (p ERKLEParams) check() error {
 		return fmt.Errorf("erkle: gradient: %v is not allowed, want GradientPrinted or GradientFrobenius", p.Gradient)
 	case p.Projection < ProjectStructured || p.Projection > ProjectDense:
 		return fmt.Errorf("erkle: projection: %v is not allowed, want ProjectStructured, ProjectPrintedRule or ProjectDense", p.Projection)
-	case p.Trace > 0 && p.Projection == ProjectPrintedRule:
+	case p.TraceRule < TraceFixed || p.TraceRule > TraceShare:
+		return fmt.Errorf("erkle: trace rule: %v is not allowed, want TraceFixed, TraceBudget or TraceShare", p.TraceRule)
+	case p.TraceRule != TraceFixed && p.Trace > 0:
+		return fmt.Errorf("erkle: trace: %v is not allowed with the rule %v, want 0", p.Trace, p.TraceRule)
+	case p.Draws != DrawUniform && p.Draws != DrawSeldom:
+		return fmt.Errorf("erkle: draws: %v is not allowed, want DrawUniform or DrawSeldom", p.Draws)
+	case p.traced() && p.Projection == ProjectPrintedRule:
 		return fmt.Errorf("erkle: projection: %v is not allowed with a trace penalty, want ProjectStructured or ProjectDense", p.Projection)
 	}
 	return nil
@@ -212,8 +223,10 @@ type ERKLE struct {
 	n     int
 	k     cone
 
+	budget  float64 // the trace of K₀, if TraceRule is TraceBudget
 	round   int
 	history []metric.Triplet // all triplets, if Beta > 1
+	seldom  *seldom          // how often each was drawn, if also Draws is DrawSeldom
 	pcg     *rand.PCG
 	rng     *rand.Rand
 	stats   ERKLEStats
@@ -253,18 +266,27 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	l.pcg = rand.NewPCG(p.Seed, 0)
 	l.rng = rand.New(l.pcg)
 	switch {
-	case p.Projection == ProjectStructured && p.Trace > 0:
+	case p.Projection == ProjectStructured && p.traced():
 		l.k = newFactored(n, p.Initial)
 	case p.Projection == ProjectStructured:
 		l.k = newStructured(n, p.Initial)
 	default:
 		l.k = newDense(n, p.Initial, p.Projection == ProjectPrintedRule, least)
 	}
+	if p.TraceRule == TraceBudget {
+		l.budget = l.k.(shrinker).trace()
+	}
 	l.p.Initial = nil
 	return l, nil
 }
 
-func newERKLE(n int, p ERKLEParams) *ERKLE { return &ERKLE{p: p, kappa: p.target(), n: n} }
+func newERKLE(n int, p ERKLEParams) *ERKLE {
+	l := &ERKLE{p: p, kappa: p.target(), n: n}
+	if p.Beta > 1 && p.Draws == DrawSeldom {
+		l.seldom = newSeldom(nil)
+	}
+	return l
+}
 
 // checkInitial returns the smallest eigenvalue of k, or an error unless k is n×n and positive
 // semi-definite up to round-off (metric.PSDTolerance), with entries of magnitude at most MaxStep.
@@ -380,7 +402,11 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	if err := Check(l.n, t); err != nil {
 		return learners.TripletOutcome{}, err
 	}
-	if bytes := limits.Product(24, len(l.history)); bytes > limits.Memory() {
+	size := 24 // bytes per triplet
+	if l.seldom != nil {
+		size += 8
+	}
+	if bytes := limits.Product(size, len(l.history)); bytes > limits.Memory() {
 		return learners.TripletOutcome{}, limits.Check(fmt.Sprintf("erkle: a history of %d triplets", len(l.history)), bytes)
 	}
 	o := learners.TripletOutcome{Prediction: l.Predict(t)}
@@ -391,15 +417,26 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	o.StepSize = l.update(l.round, t)
 	if l.p.Beta > 1 {
 		l.history = append(l.history, t)
+		if l.seldom != nil {
+			l.seldom.add()
+		}
 		if l.round-l.p.Beta > l.p.Beta {
 			for k := 1; k < l.p.Beta; k++ {
-				o.StepSize += l.update(l.round+k, l.history[l.rng.IntN(len(l.history))])
+				o.StepSize += l.update(l.round+k, l.history[l.drawn()])
 			}
 		}
 	}
 	o.Updated = o.StepSize > 0
 	o.Projections = l.stats.Projected - removed
 	return o, nil
+}
+
+// drawn returns the number of an earlier triplet.
+func (l *ERKLE) drawn() int {
+	if l.seldom != nil {
+		return l.seldom.draw(l.rng)
+	}
+	return l.rng.IntN(len(l.history))
 }
 
 // update makes the update j on t and returns its magnitude, 0 if there was none.
@@ -414,8 +451,8 @@ func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 		return 0
 	}
 	var a addition
-	if l.p.Trace > 0 {
-		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, min(delta*l.p.Trace, MaxStep))
+	if l.p.traced() {
+		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, l.shrinkage(j, delta))
 	} else {
 		a = l.k.add(t, gamma, l.p.Gradient)
 	}
@@ -435,6 +472,8 @@ type erkleState struct {
 	Objects int        `json:"objects"`
 	Round   int        `json:"round"`
 	History []int      `json:"history,omitempty"` // a, near, far of each triplet
+	Times   []int      `json:"times,omitempty"`   // how often each was drawn, if Draws is DrawSeldom
+	Budget  float64    `json:"budget,omitempty"`  // the trace of K₀, if TraceRule is TraceBudget
 	PCG     []byte     `json:"pcg"`
 	Stats   ERKLEStats `json:"stats"`
 
@@ -454,7 +493,10 @@ func (l *ERKLE) Save(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("erkle: %w", err)
 	}
-	s := erkleState{Version: stateVersion, Objects: l.n, Round: l.round, PCG: pcg, Stats: l.stats}
+	s := erkleState{Version: stateVersion, Objects: l.n, Round: l.round, Budget: l.budget, PCG: pcg, Stats: l.stats}
+	if l.seldom != nil {
+		s.Times = l.seldom.times
+	}
 	for _, t := range l.history {
 		s.History = append(s.History, t.A, t.Near, t.Far)
 	}
@@ -527,6 +569,12 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 		}
 		l.history = append(l.history, t)
 	}
+	if err := s.checkRules(p); err != nil {
+		return nil, err
+	}
+	if l.budget = s.Budget; l.seldom != nil {
+		l.seldom = newSeldom(slices.Clone(s.Times))
+	}
 	var err error
 	if l.k, err = s.cone(p); err != nil {
 		return nil, err
@@ -536,7 +584,7 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 
 // cone returns the kernel that was saved.
 func (s erkleState) cone(p ERKLEParams) (cone, error) {
-	traced, structured := p.Projection == ProjectStructured && p.Trace > 0, p.Projection == ProjectStructured && p.Trace == 0
+	traced, structured := p.Projection == ProjectStructured && p.traced(), p.Projection == ProjectStructured && !p.traced()
 	if traced != (s.Factored != nil) || structured != (s.Structured != nil) || (traced || structured) == (s.Dense != nil) {
 		return nil, errors.New("the kernel is not in the form of the parameters")
 	}
@@ -547,6 +595,21 @@ func (s erkleState) cone(p ERKLEParams) (cone, error) {
 		return s.Structured.cone(s.Objects)
 	}
 	return s.Dense.cone(s.Objects, p.Projection == ProjectPrintedRule)
+}
+
+// checkRules returns an error unless what the rules of traces and draws keep fits them. Counts have been checked.
+func (s erkleState) checkRules(p ERKLEParams) error {
+	if p.TraceRule == TraceBudget {
+		if most := float64(s.Objects) * MaxStep; !(s.Budget >= 0 && s.Budget <= most) {
+			return fmt.Errorf("budget: %v is not allowed, want 0 to %v", s.Budget, most)
+		}
+	} else if s.Budget != 0 {
+		return fmt.Errorf("budget: %v is not allowed, want none", s.Budget)
+	}
+	if p.Beta > 1 && p.Draws == DrawSeldom {
+		return checkTimes(s.Times, s.Round, s.Stats.Steps-s.Round)
+	}
+	return checkTimes(s.Times, 0, 0)
 }
 
 // maxRounds bounds the rounds that a file can hold, so that counts do not overflow.

@@ -84,6 +84,8 @@ func allForms(n int) []ERKLEParams {
 		{Initial: wishart(rand.New(rand.NewPCG(1, 3)), n, 2)},
 		{Initial: mat.NewSymDense(n, nil), Projection: ProjectPrintedRule},
 		{Trace: 0.1},
+		{TraceRule: TraceBudget, Beta: 2},
+		{Beta: 3, Draws: DrawSeldom},
 		{Trace: 0.02, Beta: 3, Loss: STE, Step: StepConstant, Delta: 0.5},
 		{Trace: 0.1, Projection: ProjectDense},
 	}
