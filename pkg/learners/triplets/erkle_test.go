@@ -128,7 +128,7 @@ func TestStepIsTheFullProjection(t *testing.T) {
 	const tol = 1e-10 // entries are of the order of 1
 	const n = 8
 	for _, p := range allForms(n) {
-		if p.Beta > 1 || p.Trace > 0 {
+		if p.Beta > 1 || p.traced() {
 			continue
 		}
 		r := rand.New(rand.NewPCG(1, 2))
@@ -171,6 +171,8 @@ type slow struct {
 	j     int
 	seen  []metric.Triplet
 	draws *rand.Rand
+	first float64 // the trace of K₀
+	times []int   // how often each triplet was drawn
 }
 
 func newSlow(n int, p ERKLEParams) *slow {
@@ -179,18 +181,40 @@ func newSlow(n int, p ERKLEParams) *slow {
 	if p.Initial != nil {
 		k.CopySym(p.Initial)
 	}
-	return &slow{p: p, k: k, draws: rand.New(rand.NewPCG(p.Seed, 0))}
+	return &slow{p: p, k: k, draws: rand.New(rand.NewPCG(p.Seed, 0)), first: mat.Trace(k)}
 }
 
 func (s *slow) step(t metric.Triplet) {
 	s.j++
-	s.seen = append(s.seen, t)
+	s.seen, s.times = append(s.seen, t), append(s.times, 0)
 	s.update(s.j, t)
 	if s.j > 2*s.p.Beta {
 		for k := 1; k <= s.p.Beta-1; k++ {
-			s.update(s.j+k, s.seen[s.draws.IntN(s.j)])
+			s.update(s.j+k, s.seen[s.draw()])
 		}
 	}
+}
+
+// draw accepts a number drawn uniformly with a probability in proportion to its weight.
+func (s *slow) draw() int {
+	for {
+		i := s.draws.IntN(s.j)
+		if s.p.Draws == DrawUniform || s.draws.Float64()*float64(1+s.times[i]) < float64(1+slices.Min(s.times)) {
+			s.times[i]++
+			return i
+		}
+	}
+}
+
+// shrinkage is by how much the eigenvalues fall.
+func (s *slow) shrinkage(j int, delta float64) float64 {
+	switch s.p.TraceRule {
+	case TraceBudget:
+		return max(0, mat.Trace(s.k)-s.first) / float64(s.k.SymmetricDim())
+	case TraceShare:
+		return delta / float64(j)
+	}
+	return delta * s.p.Trace
 }
 
 func (s *slow) update(j int, t metric.Triplet) {
@@ -216,11 +240,11 @@ func (s *slow) update(j int, t metric.Triplet) {
 	if gamma == 0 || s.p.Reject > 0 && gamma > s.p.Reject {
 		return
 	}
-	n := s.k.SymmetricDim()
+	n, x := s.k.SymmetricDim(), s.shrinkage(j, delta)
 	step := mat.NewSymDense(n, nil)
 	step.ScaleSym(-gamma, gradientMatrix(n, t, s.p.Gradient))
 	s.k.AddSym(s.k, step)
-	s.k.AddSym(s.k, scaledIdentity(n, -delta*s.p.Trace))
+	s.k.AddSym(s.k, scaledIdentity(n, -x))
 	s.k, _, _ = metric.ProjectPSD(s.k)
 }
 
@@ -380,7 +404,7 @@ func TestContradictions(t *testing.T) {
 			if err1 != nil || err2 != nil || p.Step == StepPassiveAggressive && (!o1.Updated || !o2.Updated) {
 				t.Fatalf("%+v: turn %d: %+v, %+v, errors %v, %v", p, i, o1, o2, err1, err2)
 			}
-			if d := difference(l.Predict(g)); p.Trace == 0 && p.Step == StepPassiveAggressive && !(d < 0) {
+			if d := difference(l.Predict(g)); !p.traced() && p.Step == StepPassiveAggressive && !(d < 0) {
 				t.Fatalf("%+v: turn %d: D of the last triplet is %v", p, i, d)
 			}
 		}
