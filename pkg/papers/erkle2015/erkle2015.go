@@ -33,5 +33,7 @@ var Paper = experiment.Paper{
 		Active,
 		Flips,
 		Denoise,
+		Weights,
+		Repeats,
 	},
 }
