@@ -25,7 +25,6 @@ var Repeats = experiment.Spec{
 	Title:   "Ten passes that favour triplets drawn less often, against uniform draws",
 	Source:  "Appendix B: \"More sophisticated random selection procedures may be used in order ensure triplets obtained initially do not get selected drastically more times than those obtained later\"",
 	Ours:    true,
-	Pending: true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
