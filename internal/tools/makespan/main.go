@@ -150,28 +150,34 @@ func read(raw []byte) ([]point, error) {
 
 // draw renders predictions for each selection as lines, measured times as points.
 func draw(ctx context.Context, points []point, results string) ([]plots.File, error) {
-	panel := plots.Panel{Title: "Wall time of a run at full scale", XLabel: "workers", YLabel: "minutes", XLog: true, YLog: true, Direct: true, XMin: 0.9, XMax: 2 * mostDrawn}
+	panel := plots.Panel{Title: "Wall time of a run at full scale", XLabel: "workers", YLabel: "minutes", XLog: true, YLog: true, XMin: 0.9, XMax: 1.5 * mostDrawn}
 	for color, s := range append([]string{everything}, selections...) {
 		prediction, err := predict(ctx, s, results)
 		if err != nil {
 			return nil, err
 		}
-		line := plots.Line{Name: s, Color: color}
-		for n := 1; n <= mostDrawn; n *= 2 {
-			line.X, line.Y = append(line.X, float64(n)), append(line.Y, prediction.Spread(n).Minutes())
+		line := func(name string, dashed bool, of func(int) time.Duration) plots.Line {
+			l := plots.Line{Name: name, Color: color, Dashed: dashed}
+			for n := 1; n <= mostDrawn; n *= 2 {
+				l.X, l.Y = append(l.X, float64(n)), append(l.Y, of(n).Minutes())
+			}
+			return l
 		}
-		measured := plots.Points{Color: color, Shape: color}
+		panel.Marks = append(panel.Marks, line(s+", predicted", false, prediction.Spread))
+		if s == everything {
+			panel.Marks = append(panel.Marks, line(s+", in one process", true, prediction.OneProcess))
+		}
+		measured := plots.Points{Name: s + ", measured", Color: color, Shape: color}
 		for _, p := range points {
 			if p.experiment == s {
 				measured.X, measured.Y = append(measured.X, float64(p.workers)), append(measured.Y, p.seconds/60)
 			}
 		}
-		panel.Marks = append(panel.Marks, line)
 		if len(measured.X) > 0 {
 			panel.Marks = append(panel.Marks, measured)
 		}
 	}
-	d := plots.Drawing{Panels: []plots.Panel{panel}}
+	d := plots.Drawing{Panels: []plots.Panel{panel}, Caption: "Predicted wall time of a run against the number of workers, from the committed tables of times, and times measured on one machine of two cores. Solid: one job at a time on each of so many workers, the longest first. Dashed: one process, which runs experiments that compare times one job after the other."}
 	return d.Render("makespan", plots.Options{})
 }
 
