@@ -106,8 +106,10 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		return "", err
 	}
 	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
-		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored, missing, r.cfg.Origin)); err != nil {
-			return "", err
+		for _, p := range pages(scored, missing, r.cfg.Origin) {
+			if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, filepath.FromSlash(p.Path)), p.Data); err != nil {
+				return "", err
+			}
 		}
 	}
 	return r.cfg.Folders.Report, nil

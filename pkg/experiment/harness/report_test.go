@@ -63,7 +63,7 @@ func TestReportShowsWhatWasNotSelected(t *testing.T) {
 		if !strings.Contains(html, `id="toy-lines"`) || strings.Contains(html, `id="toy-second"`) != (i == 1) {
 			t.Errorf("run %d: the report shows the wrong experiments", i)
 		}
-		if !strings.Contains(card, "(toy/lines/)") || strings.Contains(card, "(toy/second/)") != (i == 1) {
+		if !strings.Contains(card, "(toy/lines/claims.md#positive)") || strings.Contains(card, "(toy/second/claims.md#positive)") != (i == 1) {
 			t.Errorf("run %d: the scorecard shows the wrong experiments", i)
 		}
 	}
