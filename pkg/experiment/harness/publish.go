@@ -211,7 +211,7 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 			err = fmt.Errorf("claim %s: panic: %v\n%s", c.ID, p, debug.Stack())
 		}
 		if err != nil {
-			f = judge.Finding{Verdict: judge.NotGraded, Reason: "The grading failed: " + firstLine(err.Error())}
+			f = judge.Finding{Verdict: judge.NotGraded, Reason: gradingFailed + firstLine(err.Error())}
 		}
 	}()
 	if f, err = c.Judge(t, times); err != nil {
@@ -219,6 +219,9 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 	}
 	return f, err
 }
+
+// gradingFailed begins the reason of a claim that could not be judged.
+const gradingFailed = "The grading failed: "
 
 func firstLine(s string) string {
 	line, _, _ := bytes.Cut([]byte(s), []byte("\n"))

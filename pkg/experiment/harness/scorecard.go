@@ -21,6 +21,8 @@ type section struct {
 	// reseeded are the verdicts with other base seeds by claim, of these seeds.
 	reseeded map[string][]SeedVerdict
 	seeds    []uint64
+	// reportDir is the folder of the report that shows it.
+	reportDir string
 }
 
 // publishedSection grades what is published of an experiment, whatever version
