@@ -68,12 +68,15 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 				r.emit(Event{Kind: EventDamaged, Experiment: s.Spec.ID, File: d})
 				shown = append(shown, &section{Outcome: &Outcome{Paper: s.Paper, Spec: s.Spec, Problem: err.Error()}})
 				whole = false
+				r.noteDrawn(shown[len(shown)-1].Outcome, r.cfg.World.now())
 				continue
 			}
 			p.pending = nil
 			r.noteDamage(p, false)
 			o = &Outcome{Paper: s.Paper, Spec: s.Spec}
+			start := r.cfg.World.now()
 			quiet.finish(p, o)
+			r.noteDrawn(o, start)
 		}
 		if o.Published {
 			now := &section{Outcome: o}

@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +80,15 @@ func TestReportShowsWhatWasNotSelected(t *testing.T) {
 	}
 	// Report draws the same without running anything.
 	want := snapshot(t, dir)
+	var drawn []string
+	cfg.Progress = func(e Event) {
+		if e.Kind == EventDrawn {
+			drawn = append(drawn, fmt.Sprintf("%s %d/%d", e.Experiment, e.Drawn, e.ToDraw))
+		}
+	}
+	if _, err := Report(t.Context(), selected(p)[1:], cfg); err != nil || !slices.Equal(drawn, []string{"toy/second 1/2", "toy/lines 2/2"}) {
+		t.Errorf("events %q, error %v: want that of the report's other experiment, too", drawn, err)
+	}
 	res, err := Report(t.Context(), selected(p), cfg)
 	if err != nil || !res.OK() || res.Outcomes[0].Ran != 0 {
 		t.Fatalf("report: %v", err)
