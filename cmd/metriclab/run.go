@@ -322,7 +322,7 @@ func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 	_, err := fmt.Fprintln(a.out, "report: "+res.Report)
 	if smoke && err == nil {
 		_, err = fmt.Fprintf(a.out, "smoke scale: %s with %s drawn on built-in data, no claim is graded; the graded results: metriclab report --scale full\n",
-			plural.Of(drawn, "experiment"), plural.Of(views, "view"))
+			plural.Of(drawn, "experiment"), plural.Of(views, "figure"))
 	}
 	return err
 }

@@ -23,7 +23,7 @@ var reportHTML string
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
 	"css": func() template.CSS { return template.CSS(reportCSS) }, "js": func() template.JS { return template.JS(reportJS) },
-	"theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": sourceOf, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
+	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": sourceOf, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
 }).Parse(reportHTML))
 
 // reportSign stands at the head of each report that we wrote.
@@ -182,7 +182,7 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 	return b.Bytes(), nil
 }
 
-// drawnWords says how much sections show: "3 experiments with 5 figures and tables are drawn."
+// drawnWords says how much sections show: "3 experiments with 5 figures drawn."
 func drawnWords(sections []*section) string {
 	experiments, views := 0, 0
 	for _, s := range sections {
@@ -190,7 +190,7 @@ func drawnWords(sections []*section) string {
 			experiments, views = experiments+1, views+len(s.Views)
 		}
 	}
-	return fmt.Sprintf("%s with %s drawn.", plural.Of(experiments, "experiment"), plural.Of(views, "view"))
+	return fmt.Sprintf("%s with %s drawn.", plural.Of(experiments, "experiment"), plural.Of(views, "figure"))
 }
 
 // State says in words where an experiment stands.

@@ -22,7 +22,7 @@
           var ok = here && (!v || c.dataset.verdict === v) && (!wanted.length || whole || has(wordsOf(c)));
           c.hidden = !ok; any = any || ok; all++; shown += ok ? 1 : 0;
         });
-        if (here && !v && (!wanted.length || whole || Array.from(e.querySelectorAll("figcaption")).some(function (f) { return has(wordsOf(f)); }))) { any = true; }
+        if (here && !v && (!wanted.length || whole || Array.from(e.querySelectorAll("figcaption, .more li")).some(function (f) { return has(wordsOf(f)); }))) { any = true; }
         e.hidden = !any; some = some || any; sections += any ? 1 : 0;
         document.querySelectorAll(".side a[href='#" + e.id + "']").forEach(function (a) { a.parentNode.hidden = !any; });
       });
@@ -42,7 +42,7 @@
   paper.addEventListener("change", function () { ofPaper(); filter(); });
   $("f-reset").addEventListener("click", function () { verdict.value = paper.value = exp.value = text.value = ""; ofPaper(); filter(); });
   $("f-fold").addEventListener("click", function () {
-    var list = Array.from(document.querySelectorAll(".claim:not([hidden])")), open = !list.some(function (d) { return d.open; });
+    var list = Array.from(document.querySelectorAll(".claim:not([hidden])")), open = list.some(function (d) { return !d.open; });
     list.forEach(function (d) { d.open = open; });
     this.textContent = open ? "fold all" : "open all";
   });

@@ -220,7 +220,7 @@ func TestStrip(t *testing.T) {
 func TestReportSmoke(t *testing.T) {
 	p := toyPaper(withPlot(toySpec(nil)))
 	html := mustRead(t, mustRun(t, toyConfig(t.TempDir(), experiment.Smoke, p)).Report)
-	for _, want := range []string{"1 experiment with 2 views drawn.", "<code>metriclab report --scale full</code>", "1 claim(s), graded at full scale", "y | is &lt;positive&gt;."} {
+	for _, want := range []string{"1 experiment with 2 figures drawn.", "<code>metriclab report --scale full</code>", "1 claim, graded at full scale", "y | is &lt;positive&gt;."} {
 		if strings.Count(html, want) != 1 {
 			t.Errorf("the report has %q %d times, want once", want, strings.Count(html, want))
 		}
