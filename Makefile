@@ -1,5 +1,5 @@
 # Thin: each target is one line that calls go or a script.
-.PHONY: check extended test short bench fuzz torture run report notebooks notebooks-kernel notebooks-update
+.PHONY: check extended test short bench fuzz torture run report notebooks notebooks-kernel notebooks-update release
 
 # Time per fuzz target, as in make fuzz T=10m.
 T = 1m
@@ -16,3 +16,4 @@ report: ; go run ./cmd/metriclab report
 notebooks: ; notebooks/run.sh execute
 notebooks-kernel: ; notebooks/run.sh kernel
 notebooks-update: ; notebooks/run.sh update
+release: ; bash scripts/release

@@ -1150,7 +1150,7 @@ else:
     class MetricLab(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[no-redef]
         """metriclab fit as a transformer and a nearest-neighbour classifier.
 
-        learner       its name (see: metriclab fit --help)
+        learner       its name (see: metriclab learners)
         params        dict of the learner's parameters; those not given have their defaults
         n_neighbors   of predict and score
         pairs, passes, seed   those of metriclab fit, None for the default

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/slurm"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -44,6 +45,7 @@ type app struct {
 	world    harness.World
 	every    time.Duration // between lines of progress when piped
 	engine   slurm.Engine
+	args     []string // of the command line
 }
 
 func newApp(papers []experiment.Paper) *app {
@@ -73,6 +75,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
 	root := a.root()
+	a.args = args
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit exitError
@@ -137,6 +140,7 @@ allocated. --max-memory is the limit for one object: a learner, a matrix, a tabl
 saved file. The process needs a few times as much, since work on an object makes
 copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 		Args:          noArgs,
+		Version:       a.world.Build.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
@@ -160,11 +164,21 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if _, args, found := c.Root().Find(a.args); found == nil {
+			if all := flagErrors(c, args); all != nil {
+				err = all
+			}
+		}
+		if errors.As(err, new(several)) {
+			return usageError{fmt.Errorf("%w\n  see: %s --help", err, c.CommandPath())}
+		}
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
-	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.learnersCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(topics()...)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetVersionTemplate("metriclab {{.Version}}\n")
 	completeData(root)
 	return root
 }
@@ -190,6 +204,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab predict NEW.csv          the classes of new rows, by their nearest training rows
   metriclab neighbours NEW.csv       the nearest training rows of new rows
   metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction
+  metriclab learners itml            all about a learner; without a name, which there are
   metriclab version                  what this program was built from
 Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 3 missing, 130 interrupted.
 `
@@ -202,10 +217,13 @@ func noArgs(c *cobra.Command, args []string) error {
 		return usageError{fmt.Errorf("%s takes no arguments, got %q", c.CommandPath(), args)}
 	}
 	msg := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
-	if s := c.SuggestionsFor(args[0]); len(s) > 0 {
-		msg += ": did you mean " + strings.Join(s, " or ") + "?"
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
 	}
-	return usageError{errors.New(msg)}
+	return usageError{errors.New(msg + closest.Hint(args[0], names))}
 }
 
 // flags are those that choose experiments and folders.

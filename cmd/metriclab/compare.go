@@ -69,39 +69,31 @@ an iterating learner may take 10 times as long. When the time is over, or after 
 interrupt, what has finished is ranked, and the others are named. With --resume FILE
 finished splits are kept in FILE, and the same command with it goes on from there.
 
-` + aboutTables,
+metriclab help tables says how a table is read.`,
 		Args: oneTable,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
-				return err
-			}
-			for _, k := range ks {
-				if k < 1 {
-					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
-				}
-			}
+			errs := []error{atLeastOne(c, "folds", folds, "repeats", repeats), atLeastOneEach(ks)}
 			if limit < 0 {
-				return usageError{fmt.Errorf("flag --time-limit: %v is not allowed, want at least 0, which means none", limit)}
+				errs = append(errs, usageError{fmt.Errorf("flag --time-limit: %v is not allowed, want at least 0, which means none", limit)})
 			}
-			if err := f.checkRows(c, args[0]); err != nil {
-				return err
-			}
+			rows := f.checkRows(c, args[0])
 			base, columns, err := f.base(c)
-			if err != nil {
-				return err
-			}
-			if columns.Unlabelled {
-				return errNoLabel
+			errs = append(errs, rows, err)
+			if rows == nil && err == nil && columns.Unlabelled {
+				errs = append(errs, errNoLabel)
 			}
 			if base.Given != "" {
-				return usageError{errors.New("flag --pairs: want how many to draw: learners are compared on pairs drawn by the classes of training rows, not on a file of pairs")}
+				errs = append(errs, usageError{errors.New("flag --pairs: want how many to draw: learners are compared on pairs drawn by the classes of training rows, not on a file of pairs")})
 			}
 			p := model.Comparing{
 				Plan:       model.Plan{Ks: ks, Folds: folds, Repeats: repeats},
 				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU, Heap: a.heap,
 			}
 			if p.Params, err = learnerParams(given); err != nil {
-				return usageError{err}
+				errs = append(errs, usageError{err})
+			}
+			if err := together(errs...); err != nil {
+				return err
 			}
 			chosen := names
 			if slices.Contains(names, allLearners) {
@@ -136,9 +128,10 @@ finished splits are kept in FILE, and the same command with it goes on from ther
 		},
 	}
 	f.addTable(c)
-	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab fit --help lists them")
+	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab learners lists them")
 	completeFlag(c, "learners", completeWords(learnerNames()...))
 	c.Flags().StringArrayVar(&given, "param", nil, "parameter of a learner as learner:name=value, such as lmnn:k=5; may be repeated")
+	completeFlag(c, "param", completeCompared)
 	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best")
 	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows")
 	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the rows are divided anew, at most %d", model.MaxRepeats))

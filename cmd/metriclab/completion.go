@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/closest"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -32,7 +33,7 @@ before.`,
 		ValidArgsFunction: completeWords(shells...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usageError{fmt.Errorf("%s: %q is not allowed, want one of %s", c.CommandPath(), args, strings.Join(shells, ", "))}
+				return usageError{fmt.Errorf("%s: %q is not allowed, want one of %s%s", c.CommandPath(), args, strings.Join(shells, ", "), closest.Hint(strings.Join(args, " "), shells))}
 			}
 			root := c.Root()
 			switch args[0] {
@@ -143,7 +144,7 @@ func completeData(root *cobra.Command) {
 		f    cobra.CompletionFunc
 	}{
 		{"data get", completeWords(words...)}, {"data verify", completeWords(words...)},
-		{"data list", cobra.NoFileCompletions}, {"list", cobra.NoFileCompletions}, {"version", cobra.NoFileCompletions},
+		{"data list", cobra.NoFileCompletions}, {"version", cobra.NoFileCompletions},
 	} {
 		c, _, err := root.Find(strings.Fields(command.path))
 		if err != nil {
@@ -151,4 +152,70 @@ func completeData(root *cobra.Command) {
 		}
 		c.ValidArgsFunction = command.f
 	}
+}
+
+// completeParams completes parameters of the learner of --learner: their names, then their words.
+func completeParams(c *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	learner := c.Flags().Lookup("learner").Value.String()
+	e, err := catalog.FindIn(allEntries(), learner)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	given := func(flag string) bool { return c.Flags().Changed(flag) }
+	switch {
+	case given("vectors") && given("triplets"):
+		e = e.OfRowTriplets()
+	case given("vectors"):
+		e = e.OfLinks()
+	case given("gram") && given("labels"):
+		e = e.WithoutKernel()
+	case given("gram"):
+		e = e.OfGram()
+	}
+	return completeParam(e, "", start)
+}
+
+// completeCompared completes parameters of compare: learner:name=value.
+func completeCompared(_ *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	learner, rest, ok := strings.Cut(start, ":")
+	if !ok {
+		var words []cobra.Completion
+		for _, name := range learnerNames() {
+			word, _, _ := strings.Cut(name, "\t")
+			if e, err := catalog.FindIn(allEntries(), word); err == nil && len(e.Params) > 0 && strings.HasPrefix(word, start) {
+				words = append(words, word+":\t"+e.Doc)
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	e, err := catalog.FindIn(allEntries(), learner)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeParam(e, learner+":", rest)
+}
+
+// completeParam completes one parameter of a learner; the completions begin with prefix.
+func completeParam(e catalog.Entry, prefix, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	name, value, ok := strings.Cut(start, "=")
+	if !ok {
+		for _, p := range e.Params {
+			if strings.HasPrefix(p.Name, start) {
+				out = append(out, fmt.Sprintf("%s%s=\t%s (%s; default %s)", prefix, p.Name, p.Doc, p.Allowed, p.Default))
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	for _, p := range e.Params {
+		if p.Name != name {
+			continue
+		}
+		for _, word := range p.Words() {
+			if strings.HasPrefix(word, value) {
+				out = append(out, prefix+name+"="+word)
+			}
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -26,7 +26,7 @@ func completed(t *testing.T, root *cobra.Command, out *bytes.Buffer, args ...str
 }
 
 func TestCompletion(t *testing.T) {
-	const none, folders = ":4", ":16" // no files; folders only
+	const none, folders, noSpace = ":4", ":16", ":6" // no files; folders only; no files, and the word goes on
 	all := []string{"toy", "toy/lines", "toy/digits"}
 	tests := []struct {
 		line string // the last word is the one to complete
@@ -51,7 +51,17 @@ func TestCompletion(t *testing.T) {
 		{"data get --data ", nil, folders},
 		{"run --scale ", []string{"smoke", "full"}, none},
 		{"list --scale f", []string{"full"}, none},
-		{"list ", nil, none},
+		{"list ", []string{"toy", "toy/lines", "toy/digits"}, none},
+		{"learners kernel-p", []string{"kernel-pola", "kernel-pca"}, none},
+		{"fit x.csv --learner itml --param sl", []string{"slack="}, noSpace},
+		{"fit x.csv --learner itml --param slack=", []string{"slack=soft", "slack=hard"}, none},
+		{"fit x.csv --learner itml --param=slack=h", []string{"slack=hard"}, none},
+		{"fit --vectors x.npy --triplets t.csv --learner itml --param m", []string{"margin=", "max-cycles="}, noSpace},
+		{"fit x.csv --param ", nil, none},
+		{"compare x.csv --param lm", []string{"lmnn:"}, noSpace},
+		{"compare x.csv --param itml:sl", []string{"itml:slack="}, noSpace},
+		{"compare x.csv --param itml:slack=s", []string{"itml:slack=soft"}, none},
+		{"learn --learner pa --param rule=pa", []string{"rule=pa", "rule=pa1", "rule=pa2", "rule=pals"}, none},
 		{"data get mn", []string{"mnist"}, none},
 		{"data verify wi", []string{"wine"}, none},
 		{"completion ", []string{"bash", "zsh", "fish", "powershell"}, none},

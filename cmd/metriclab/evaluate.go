@@ -42,34 +42,27 @@ An interval covers the mean over splits: the corrected resampled t interval of
 Nadeau and Bengio (2003), which allows for the overlap of training sets; below 6
 splits there is none.
 
-With --pairs FILE (see metriclab fit --help) the pairs judge, and no label is needed.
+With --pairs FILE (see metriclab help pairs) the pairs judge, and no label is needed.
 Each of --repeats splits holds out a share of the rows that pairs name, --test-share.
 Everything is learned from the other rows and the pairs of two of these. The scores
 are those that are told below for --vectors, of rows as the training rows prepare them.
 
   metriclab evaluate faces.csv --pairs judged.csv --learner itml
 
-` + aboutTables + "\n\n" + aboutGramLabels + `
-Each split learns from the rows and columns of K0 of its training objects and
-classifies the others by their kernel values. Euclidean is then the distance under K0,
-between images in the space of the kernel.
+With --gram and --labels (see metriclab help gram) each split learns from the rows and
+columns of K0 of its training objects and classifies the others by their kernel values.
+Euclidean is then the distance under K0, between images in the space of the kernel.
 
-` + aboutTriplets + `
-The error is then the share of answers that the learned kernel contradicts, or --dim
+With --triplets (see metriclab help comparisons) the error is the share of answers that the learned kernel contradicts, or --dim
 coordinates of it, a tie as half of one. Folds are of questions, an object and two to
 compare with it: no answer to a question is seen while another is tested. A coin has
 50 %. --repeats is 2 by default.
 
-` + aboutVectorSplits + "\n\nmetriclab fit --help lists the learners and their parameters.",
+` + aboutVectorSplits + "\n\nmetriclab learners lists the learners; metriclab help tables says how a table is read.",
 		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := atLeastOne(c, "folds", folds, "repeats", repeats); err != nil {
+			if err := together(atLeastOne(c, "folds", folds, "repeats", repeats), atLeastOneEach(ks)); err != nil {
 				return err
-			}
-			for _, k := range ks {
-				if k < 1 {
-					return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)}
-				}
 			}
 			v.triplets = &compared.triplets
 			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {

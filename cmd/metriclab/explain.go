@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/papers"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -67,7 +68,7 @@ units are what is tested to be positive: differences less the margin, if there i
 			case len(args) == 1:
 				out.claims(all)
 			default:
-				out.claim(all[0], all[0].Claims[0])
+				out.claim(a, all[0], all[0].Claims[0])
 			}
 			_, err = a.out.Write(text.Bytes())
 			return err
@@ -96,14 +97,19 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 		sel, _ = harness.Select(a.papers, nil) // no name cannot be unknown
 	}
 	claim := args[len(args)-1]
-	var found, near []string
+	var found []string
+	type candidate struct {
+		name string
+		d    int
+	}
+	var near []candidate
 	for _, s := range sel {
 		for _, c := range s.Spec.Claims {
 			if c.ID == claim {
 				found = append(found, s.Spec.ID)
 			}
-			if closest.Distance(c.ID, claim) <= 2 {
-				near = append(near, s.Spec.ID+" "+c.ID)
+			if d := closest.Distance(c.ID, claim); d <= 2 {
+				near = append(near, candidate{s.Spec.ID + " " + c.ID, d})
 			}
 		}
 	}
@@ -113,7 +119,12 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 	if unknown == nil {
 		unknown = &harness.UnknownError{Kind: "claim of " + args[0], Name: claim}
 	}
-	unknown.Nearest = append(near, unknown.Nearest...)
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.d, b.d) }) // exact matches first
+	var names []string
+	for _, c := range near {
+		names = append(names, c.name)
+	}
+	unknown.Nearest = append(names, unknown.Nearest...)
 	return args, unknown
 }
 
@@ -180,7 +191,7 @@ func (o printer) claims(all []harness.Explained) {
 const textWidth = 100
 
 // claim prints all that is known of a claim.
-func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
+func (o printer) claim(a *app, e harness.Explained, c harness.ExplainedClaim) {
 	fmt.Fprintf(o, "%s %s: %s\n\n", e.Experiment, c.ID, c.Finding.Verdict)
 	if e.Stale() {
 		fmt.Fprintf(o, "These results are of an earlier version of the code; a run is due.\n\n")
@@ -190,12 +201,31 @@ func (o printer) claim(e harness.Explained, c harness.ExplainedClaim) {
 	for _, v := range c.Seeds {
 		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})
 	}
-	o.lines(2, [][2]string{{"figure", c.Figure}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
+	notebook, learners := a.crossReferences(e.Experiment, c.ID)
+	o.lines(2, [][2]string{{"figure", c.Figure}, {"notebook", notebook}, {"learners", learners}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
 	if len(c.Finding.Units) > 0 {
 		fmt.Fprintln(o)
 	}
 	o.units(2, c.Finding)
 	o.readings("", c.Finding)
+}
+
+// crossReferences names the section of a notebook on a claim, and the learners that its experiment runs.
+func (a *app) crossReferences(id, claim string) (notebook, learners string) {
+	for _, p := range a.papers {
+		for _, s := range p.Experiments {
+			if s.ID != id {
+				continue
+			}
+			learners = strings.Join(papers.LearnersOf(s), ", ")
+			for _, c := range s.Claims {
+				if section, ok := papers.SectionOf(s, c); ok && c.ID == claim {
+					notebook = section.String()
+				}
+			}
+		}
+	}
+	return notebook, learners
 }
 
 // afterwards says what was known when a claim or a reading was added, "" if nothing was.

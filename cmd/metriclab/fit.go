@@ -81,12 +81,12 @@ func (a *app) fitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit {DATA.csv [--label COLUMN | --pairs PAIRS.csv | --chunklets COLUMN] | DATA.svm | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} | --gram K0.csv {--constraints C.jsonl | --labels L.csv} | --triplets T.csv} --learner NAME --out MODEL.json",
 		Short: "Learn a metric on your own table, or a kernel from similarities, and save it",
-		Long: "Learn a metric on a table of your own and save it with all that is needed to use\nit on new rows. See also: metriclab evaluate, transform, plot.\n\n" +
-			aboutTables + "\n\n" + aboutPairs + "\n\n" + aboutVectors + "\n\n" + aboutGram + "\n\n" + aboutTriplets + "\n\n" + aboutFitTriplets + "\n\nLearners, with their parameters and defaults:\n\n" + learnerList(model.Learners()) +
-			"\n\nWith --vectors, " + namesOf(model.VectorLearners()) + ", of which this one has other parameters:\n\n" + learnerList(linkLearners()) +
-			"\n\nWith --vectors and --triplets:\n\n" + learnerList(model.VectorTripletLearners()) +
-			"\n\nWith --gram and --constraints:\n\n" + learnerList(model.GramLearners()) +
-			"\n\nWith --triplets:\n\n" + learnerList(model.TripletLearners()),
+		Example: `  metriclab fit wine.csv --label class --learner lmnn --out m.json
+  metriclab fit --vectors X.npy --pairs feedback.csv --learner itml --out m.json
+  metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv --out m.json`,
+		Long: "Learn a metric on a table of your own, standardised, and save it with all that is needed to use\n" +
+			"it on new rows. See also: metriclab evaluate, transform, plot; metriclab help tables, pairs,\n" +
+			"vectors, gram, comparisons.\n\nLearners, by what they learn from (metriclab learners NAME tells all about one):\n" + namesByFeedback(fitted()),
 		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			v.triplets = &compared.triplets
@@ -109,13 +109,11 @@ func (a *app) fitCommand() *cobra.Command {
 				return a.fitGram(c, &f, out.model, &g)
 			}
 			recipe, columns, err := f.recipe(c, args[0], true)
-			if err != nil {
-				return err
+			drawn := recipe.Pairs > 0 || recipe.Given == model.GivenChunklets && !model.Connects(recipe.Learner)
+			if err == nil && c.Flags().Changed("seed") && !drawn {
+				err = usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
 			}
-			if drawn := recipe.Pairs > 0 || recipe.Given == model.GivenChunklets && !model.Connects(recipe.Learner); c.Flags().Changed("seed") && !drawn {
-				return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
-			}
-			if err := out.check(c, args[0], f.pairs.file); err != nil {
+			if err := together(err, out.check(c, args[0], f.pairs.file)); err != nil {
 				return err
 			}
 			d, m, err := a.fit(c.Context(), args[0], &f, columns, recipe)
@@ -267,25 +265,14 @@ func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
 	return nil, model.ErrKernel
 }
 
-// learnerList describes entries of the catalog.
-func learnerList(entries []catalog.Entry) string {
-	var b strings.Builder
-	for _, e := range entries {
-		fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
-		listParams(&b, e)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// listParams describes the parameters of a learner, a line each.
-func listParams(b *strings.Builder, e catalog.Entry) {
-	for _, p := range e.Params {
-		only := ""
-		if p.Needs != "" {
-			only = ", only with " + p.Needs
+// fitted are the learners that fit takes, each once.
+func fitted() (out []catalog.Entry) {
+	for _, e := range slices.Concat(model.Learners(), model.GramLearners(), model.TripletLearners()) {
+		if !slices.ContainsFunc(out, func(o catalog.Entry) bool { return o.Name == e.Name }) {
+			out = append(out, e)
 		}
-		fmt.Fprintf(b, "    %s=%s (%s%s): %s\n", p.Name, p.Default, p.Allowed, only, p.Doc)
 	}
+	return out
 }
 
 // recipeFlags are those that choose columns, learner and preparation.
@@ -309,7 +296,7 @@ var columnFlags = []string{"label", "header", "no-header", "drop", "one-hot", "s
 // recipeNames are the flags that a model answers for.
 var recipeNames = []string{"label", "header", "no-header", "drop", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
-// once is a text that may be given once.
+// once is a text of which one may be given.
 type once struct {
 	text  *string
 	given bool
@@ -319,7 +306,7 @@ type once struct {
 func (o *once) String() string { return *o.text }
 func (o *once) Type() string   { return "string" }
 func (o *once) Set(text string) error {
-	if o.given {
+	if o.given && text != *o.text { // completion reads a command line twice
 		return fmt.Errorf("given twice (%s, %s); %s", *o.text, text, o.hint)
 	}
 	*o.text, o.given = text, true
@@ -328,18 +315,16 @@ func (o *once) Set(text string) error {
 
 // add adds the flags. more are learners that the command has beside those of tables.
 func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
-	var names, words []string
-	for _, e := range append(model.Learners(), more...) {
-		if slices.Contains(names, e.Name) { // of a table, and of a Gram matrix with other parameters
-			continue
-		}
-		names = append(names, e.Name)
+	entries := append(model.Learners(), more...)
+	var words []string
+	for _, e := range entries {
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
 	f.addTable(c)
-	c.Flags().Var(&once{text: &f.learner, hint: "metriclab compare runs several learners on the same splits"}, "learner", strings.Join(names, ", "))
+	c.Flags().Var(&once{text: &f.learner, hint: "metriclab compare runs several learners on the same splits"}, "learner", "one of those that metriclab learners lists")
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
 	completeFlag(c, "learner", completeWords(words...))
+	completeFlag(c, "param", completeParams)
 }
 
 // addTable adds the flags without those of one learner.
@@ -371,31 +356,33 @@ var errNoLabel = usageError{errors.New("flag --label: no column given, want its 
 
 // recipe turns the flags into a recipe for a table with all defaults. If unsupervised is true, the learner may do without labels.
 func (f *recipeFlags) recipe(c *cobra.Command, table string, unsupervised bool) (model.Recipe, model.Columns, error) {
-	fail := func(err error) (model.Recipe, model.Columns, error) {
-		return model.Recipe{}, model.Columns{}, usageError{err}
-	}
-	if err := f.checkRows(c, table); err != nil {
-		return model.Recipe{}, model.Columns{}, err
-	}
-	if f.learner == "" {
-		return fail(errors.New("flag --learner: none given; metriclab fit --help lists them"))
-	}
-	if strings.Contains(f.learner, ",") {
-		return fail(fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner))
+	rows := f.checkRows(c, table)
+	errs := []error{rows}
+	wrong := func(err error) {
+		if err != nil {
+			errs = append(errs, usageError{err})
+		}
 	}
 	r, columns, err := f.base(c)
-	if err != nil {
-		return r, columns, err
+	read := rows == nil && err == nil
+	errs = append(errs, err)
+	params, err := parseParams(f.params)
+	wrong(err)
+	switch {
+	case f.learner == "":
+		wrong(errors.New("flag --learner: none given; metriclab learners lists them"))
+	case strings.Contains(f.learner, ","):
+		wrong(fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner))
+	default:
+		r.Learner, r.Params = f.learner, params
+		r, err = r.Resolved()
+		wrong(err)
+		if read && err == nil && columns.Unlabelled && (r.NeedsLabels() || !unsupervised) {
+			errs = append(errs, errNoLabel)
+		}
 	}
-	r.Learner = f.learner
-	if r.Params, err = parseParams(f.params); err != nil {
-		return fail(err)
-	}
-	if r, err = r.Resolved(); err != nil {
-		return fail(err)
-	}
-	if columns.Unlabelled && (r.NeedsLabels() || !unsupervised) {
-		return model.Recipe{}, model.Columns{}, errNoLabel
+	if err := together(errs...); err != nil {
+		return model.Recipe{}, model.Columns{}, err
 	}
 	return r, columns, nil
 }
@@ -419,30 +406,27 @@ func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 
 // base returns the columns, and a recipe without a learner and its parameters.
 func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error) {
-	fail := func(err error) (model.Recipe, model.Columns, error) {
-		return model.Recipe{}, model.Columns{}, usageError{err}
-	}
+	var errs []error
+	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
 	header, err := datasets.ParseHeader(f.header)
 	if err != nil {
-		return fail(fmt.Errorf("flag --header: %w", err))
+		wrong("flag --header: %w", err)
 	}
 	if f.noHeader {
 		if header == datasets.HeaderYes {
-			return fail(errors.New("flags --header and --no-header: the first row is a header or not"))
+			wrong("flags --header and --no-header: the first row is a header or not")
 		}
 		header = datasets.HeaderNo
 	}
 	if !slices.Contains([]string{"none", "mean"}, f.impute) {
-		return fail(fmt.Errorf("flag --impute: %q is not allowed, want none or mean", f.impute))
+		wrong("flag --impute: %q is not allowed, want none or mean", f.impute)
 	}
 	if f.seed == 0 {
-		return fail(errors.New("flag --seed: 0 is not allowed, want at least 1"))
+		wrong("flag --seed: 0 is not allowed, want at least 1")
 	}
-	if err := atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes); err != nil {
-		return model.Recipe{}, model.Columns{}, err
-	}
+	errs = append(errs, atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes))
 	given, err := f.given(c)
-	if err != nil {
+	if err := together(append(errs, err)...); err != nil {
 		return model.Recipe{}, model.Columns{}, err
 	}
 	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},

@@ -151,29 +151,35 @@ func tableOr(flags ...string) cobra.PositionalArgs {
 
 // fitGram is fit on a Gram matrix.
 func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags) error {
+	var errs []error
+	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
+	if g.gram == "" {
+		wrong("flag --gram: no file given")
+	}
 	switch {
-	case g.gram == "":
-		return usageError{errors.New("flag --gram: no file given")}
 	case c.Flags().Changed("labels") && g.labels == "":
-		return usageError{errors.New("flag --labels: no file given, want one with a label per object")}
+		wrong("flag --labels: no file given, want one with a label per object")
 	case !c.Flags().Changed("labels") && g.constraints == "":
-		return usageError{errors.New("flag --constraints: no file given, want JSON lines of constraints, or --labels")}
-	case f.learner == "":
+		wrong("flag --constraints: no file given, want JSON lines of constraints, or --labels")
+	}
+	var recipe model.GramRecipe
+	if f.learner == "" {
 		all := model.GramLearners()
 		if g.labels != "" {
 			all = model.GramLabelLearners()
 		}
-		return usageError{fmt.Errorf("flag --learner: none given, want %s", namesOf(all))}
-	}
-	recipe, err := g.recipe(c, f)
-	if err != nil {
-		return err
-	}
-	if drawn := recipe.Pairs > 0; c.Flags().Changed("seed") && !drawn {
-		return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s", recipe.Learner)}
+		wrong("flag --learner: none given, want %s", namesOf(all))
+	} else {
+		var err error
+		if recipe, err = g.recipe(c, f); err != nil {
+			errs = append(errs, err)
+		} else if c.Flags().Changed("seed") && recipe.Pairs == 0 {
+			wrong("flag --seed: nothing is drawn for %s", recipe.Learner)
+		}
 	}
 	reads := []string{g.gram, g.constraints, g.labels}
-	if out, err = outPath("out", out, reads...); err != nil {
+	out, err := outPath("out", out, reads...)
+	if err := together(append(errs, err)...); err != nil {
 		return err
 	}
 	if c.Flags().Changed("kernel-out") {

@@ -331,18 +331,3 @@ func TestGramFiles(t *testing.T) {
 		}
 	}
 }
-
-// TestGramHelp: the help has the learner and what its constraints are.
-func TestGramHelp(t *testing.T) {
-	c := newCommand(toys(nil))
-	if code := c.run("fit", "--help"); code != exitOK {
-		t.Fatalf("exit code %d", code)
-	}
-	for _, e := range model.GramLearners() {
-		for _, p := range e.Params {
-			if !strings.Contains(c.out.String(), "  "+e.Name+": "+e.Doc+"\n") || !strings.Contains(c.out.String(), "    "+p.Name+"="+p.Default+" (") {
-				t.Errorf("the help lacks %s, %s", e.Name, p.Name)
-			}
-		}
-	}
-}

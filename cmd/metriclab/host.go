@@ -12,11 +12,17 @@ import (
 	"metriclab/pkg/experiment/host"
 )
 
+// release is the version of a release, which scripts/release sets when it links the program.
+var release string
+
 // world is this machine and this program, as the harness may see them.
 func world() harness.World {
 	w := host.World(time.Now)
 	if w.Build.Revision == host.Unknown {
 		w.Build.Revision, w.Build.Dirty = gitRevision()
+	}
+	if release != "" {
+		w.Build.Version = release
 	}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
@@ -94,7 +95,7 @@ func (a *app) learnCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "learn {--learner NAME | --load FILE} [--save FILE] <FEEDBACK.jsonl",
 		Short: "Learn online from JSON lines, and answer each with a prediction",
-		Long:  aboutLearn + "\n\n" + learnExamples + "\n\nLearners, with their parameters and defaults:\n\n" + onlineLearners(catalog.All()),
+		Long:  aboutLearn + "\n\n" + learnExamples + "\n\nLearners (metriclab learners NAME tells all about one):\n\n" + namesByFeedback(online(catalog.All())),
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return a.learn(c, &f) },
 	}
@@ -111,6 +112,7 @@ func (a *app) learnCommand() *cobra.Command {
 	c.Flags().IntVar(&f.saveEvery, "save-every", 0, "save after every n-th accepted line too, with --save (default: only when the command ends)")
 	c.ValidArgsFunction = cobra.NoFileCompletions
 	completeFlag(c, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
+	completeFlag(c, "param", completeParams)
 	return c
 }
 
@@ -126,20 +128,6 @@ func onlineNames(entries []catalog.Entry) []string {
 		out = append(out, e.Name)
 	}
 	return out
-}
-
-// onlineLearners describes the online learners and their parameters.
-func onlineLearners(entries []catalog.Entry) string {
-	var b strings.Builder
-	for _, e := range online(entries) {
-		memory := "memory grows with the stream"
-		if e.Bounded {
-			memory = "bounded memory"
-		}
-		fmt.Fprintf(&b, "  %s: %s\n    (%s; %s)\n", e.Name, e.Doc, e.Feedback, memory)
-		listParams(&b, e)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // learn runs a session from standard input to standard output.
@@ -257,7 +245,8 @@ func (f *learnFlags) session(c *cobra.Command, o lines.Options) (*lines.Session,
 		} else {
 			err = fmt.Errorf("unknown learner %q", f.learner)
 		}
-		return nil, usage(fmt.Errorf("flag --learner: %w, want one of %s", err, strings.Join(onlineNames(catalog.All()), ", ")))
+		known := onlineNames(catalog.All())
+		return nil, usage(fmt.Errorf("flag --learner: %w, want one of %s%s", err, strings.Join(known, ", "), closest.Hint(f.learner, known)))
 	}
 	params, err := parseParams(f.params)
 	if err != nil {

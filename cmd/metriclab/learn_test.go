@@ -87,20 +87,18 @@ func TestLearnExamples(t *testing.T) {
 	}
 }
 
-// The help lists every online learner with its parameters, and no other.
+// The help lists every online learner, and no other.
 func TestLearnHelp(t *testing.T) {
 	c := newCommand(toys(nil))
 	if code := c.run("learn", "--help"); code != 0 {
 		t.Fatal(c.err.String())
 	}
+	_, list, _ := strings.Cut(c.out.String(), "\nLearners ")
+	list, _, _ = strings.Cut(list, "\nUsage:")
+	words := strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,\n", r) })
 	for _, e := range catalog.All() {
-		if got := strings.Contains(c.out.String(), "\n  "+e.Name+": "+e.Doc+"\n"); got != e.Feedback.Online() {
+		if got := slices.Contains(words, e.Name); got != e.Feedback.Online() {
 			t.Errorf("%s: listed %t", e.Name, got)
-		}
-		for _, p := range e.Params {
-			if e.Feedback.Online() && !strings.Contains(c.out.String(), "\n    "+p.Name+"="+p.Default+" (") {
-				t.Errorf("%s: %s is not listed", e.Name, p.Name)
-			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 )
 
 // listed is one experiment in the JSON of list.
@@ -49,15 +51,19 @@ func (a *app) listCommand() *cobra.Command {
 	var scaleName string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List papers, experiments, views, cells, jobs and expected times",
-		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use:               "list [PAPER | EXPERIMENT ...]",
+		Short:             "List papers, experiments, views, cells, jobs and expected times",
+		ValidArgsFunction: a.completeExperiments,
+		RunE: func(_ *cobra.Command, args []string) error {
 			scale, err := experiment.ParseScale(scaleName)
 			if err != nil {
 				return usageError{fmt.Errorf("flag --scale: %w", err)}
 			}
-			list := a.list(scale)
+			sel, err := harness.Select(a.papers, args)
+			if err != nil {
+				return err
+			}
+			list := a.list(scale, sel)
 			if asJSON {
 				return a.printJSON(list)
 			}
@@ -70,11 +76,16 @@ func (a *app) listCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) list(scale experiment.Scale) []listedPaper {
+func (a *app) list(scale experiment.Scale, sel []harness.Selected) []listedPaper {
 	var out []listedPaper
 	for _, p := range a.papers {
 		lp := listedPaper{Paper: p.Key, Citation: p.Citation, Experiments: []listed{}}
+		chosen := false
 		for _, s := range p.Experiments {
+			if !slices.ContainsFunc(sel, func(o harness.Selected) bool { return o.Spec.ID == s.ID }) {
+				continue
+			}
+			chosen = true
 			l := listed{
 				Experiment: s.ID, Title: s.Title, Source: s.Source, Ours: s.Ours, Scale: string(scale),
 				Trials: s.Trials(scale), Claims: len(s.Claims), Views: []listedView{},
@@ -99,7 +110,9 @@ func (a *app) list(scale experiment.Scale) []listedPaper {
 			}
 			lp.Experiments = append(lp.Experiments, l)
 		}
-		out = append(out, lp)
+		if chosen || len(p.Experiments) == 0 && len(sel) == 0 {
+			out = append(out, lp)
+		}
 	}
 	return out
 }

@@ -278,6 +278,10 @@ func TestCLIDocs(t *testing.T) {
 		"in place of `SHARD_INDEX` the index of an engine is read, see [run](#metriclab-run).\n\n")
 	var write func(c *cobra.Command)
 	write = func(c *cobra.Command) {
+		if c.IsAdditionalHelpTopicCommand() && !c.HasAvailableSubCommands() {
+			b.WriteString("## metriclab help " + c.Name() + "\n\n" + c.Short + "\n\n```\n" + c.Long + "\n```\n\n")
+			return
+		}
 		if !c.IsAvailableCommand() {
 			return
 		}

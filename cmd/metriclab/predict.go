@@ -26,7 +26,7 @@ those of the fit do as well, with a note if their classes are others. Models of 
 learners will do, those of kernels too. The search is exact.
 
 New rows may be any number: they are read in blocks, and memory does not grow with
-them; the training rows are held. Rows of svmlight (see metriclab fit --help) and .npy
+them; the training rows are held. Rows of svmlight (see metriclab help tables) and .npy
 tables are all read first. Of a .npy table of --train, --labels has the classes. A file of --out gets its name once every row is right. To standard output
 rows go after 4 MB as they come, and the exit code tells of an error behind them.
 

@@ -117,13 +117,25 @@ func (f *filters) apply(c *cobra.Command, cfg *harness.Config) error {
 
 // atLeastOne checks flags, given as name and value, that were set.
 func atLeastOne(c *cobra.Command, nameValue ...any) error {
+	var errs []error
 	for i := 0; i < len(nameValue); i += 2 {
 		name, value := nameValue[i].(string), nameValue[i+1].(int)
 		if c.Flags().Changed(name) && value < 1 {
-			return usageError{fmt.Errorf("flag --%s: %d is not allowed, want at least 1", name, value)}
+			errs = append(errs, usageError{fmt.Errorf("flag --%s: %d is not allowed, want at least 1", name, value)})
 		}
 	}
-	return nil
+	return together(errs...)
+}
+
+// atLeastOneEach is atLeastOne for the values of --k.
+func atLeastOneEach(ks []int) error {
+	var errs []error
+	for _, k := range ks {
+		if k < 1 {
+			errs = append(errs, usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)})
+		}
+	}
+	return together(errs...)
 }
 
 func (a *app) reportCommand() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/closest"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
 )
@@ -107,7 +108,7 @@ func formatOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 // formOf is formatOf without the file of classes.
 func formOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 	if !slices.Contains(formats, flag) {
-		return tableFormat{}, usageError{fmt.Errorf("flag --format: %q is not allowed, want one of %s", flag, strings.Join(formats, ", "))}
+		return tableFormat{}, usageError{fmt.Errorf("flag --format: %q is not allowed, want one of %s%s", flag, strings.Join(formats, ", "), closest.Hint(flag, formats))}
 	}
 	end := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(table), ".gz")))
 	ends := slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, end)

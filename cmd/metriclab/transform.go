@@ -52,7 +52,7 @@ of the sum of the two lengths. Without --subspace there are as many coordinates 
 features, and distances are exact.
 
 The table may have any length: it is read in blocks, and memory does not grow with
-it. Rows of svmlight (see metriclab fit --help) are all read first. A file is written
+it. Rows of svmlight (see metriclab help tables) are all read first. A file is written
 under a temporary name and gets its own once every row is right: after an error or an
 interrupt the old file, or none, is there. For standard output a table in a regular
 file is read twice, first to check every row: a bad table writes nothing. A table from

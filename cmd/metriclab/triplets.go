@@ -154,10 +154,8 @@ func (g *tripletFlags) outputs(c *cobra.Command, out string) (string, error) {
 // fitTriplets is fit on relative comparisons.
 func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripletFlags) error {
 	recipe, err := g.recipe(c, f)
-	if err != nil {
-		return err
-	}
-	if out, err = g.outputs(c, out); err != nil {
+	out, wrong := g.outputs(c, out)
+	if err := together(err, wrong); err != nil {
 		return err
 	}
 	ctx := c.Context()

@@ -18,7 +18,6 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
@@ -44,7 +43,7 @@ Euclidean distances of the rows of Y.npy are the learned ones: any index of vect
 takes them as they are.`
 
 // aboutVectorSplits is the part of evaluate's help on vectors.
-const aboutVectorSplits = `With --vectors and --pairs (see metriclab fit --help) each of --repeats splits holds out
+const aboutVectorSplits = `With --vectors and --pairs (see metriclab help vectors) each of --repeats splits holds out
 a share of the items that pairs name. The metric is learned from pairs of two other
 items, and judged by pairs of two held-out ones; pairs across are dropped and counted.
 It prints, beside Euclidean and cosine: the AUC, how often a similar pair is nearer than
@@ -122,32 +121,33 @@ var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "label
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
-	fail := func(err error) (model.VectorRecipe, error) { return model.VectorRecipe{}, usageError{err} }
+	var errs []error
+	wrong := func(err error) { errs = append(errs, usageError{err}) }
 	learners := model.VectorLearners()
 	if v.compared() {
 		learners = model.VectorTripletLearners()
 	}
-	if f.learner == "" {
-		return fail(fmt.Errorf("flag --learner: none given, want %s", namesOf(learners)))
-	}
 	switch {
 	case f.pairs.file == "" && !v.compared():
-		return fail(errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons"))
+		wrong(errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons"))
 	case f.pairs.file != "" && v.compared() || v.compared() && c.Flags().Changed("pairs"):
-		return fail(errors.New("flag --pairs: not together with --triplets"))
+		wrong(errors.New("flag --pairs: not together with --triplets"))
 	}
-	if err := atLeastOne(c, "passes", f.passes, "rank", v.rank); err != nil {
-		return model.VectorRecipe{}, err
-	}
+	numbers := atLeastOne(c, "passes", f.passes, "rank", v.rank)
+	errs = append(errs, numbers)
 	params, err := parseParams(f.params)
 	if err != nil {
-		return fail(err)
+		wrong(err)
 	}
-	r, err := model.VectorRecipe{Learner: f.learner, Params: params, Triplets: v.compared(), Passes: f.passes, Rank: v.rank, Unit: v.unit, Raw: f.raw}.Resolved()
-	if err != nil {
-		return fail(err)
+	r := model.VectorRecipe{Learner: f.learner, Params: params, Triplets: v.compared(), Passes: f.passes, Rank: v.rank, Unit: v.unit, Raw: f.raw}
+	if f.learner == "" {
+		wrong(fmt.Errorf("flag --learner: none given, want %s", namesOf(learners)))
+	} else if numbers == nil { // which the recipe would refuse again
+		if r, err = r.Resolved(); err != nil {
+			wrong(err)
+		}
 	}
-	return r, nil
+	return r, together(errs...)
 }
 
 // open opens the vectors and reads the ids.
@@ -182,17 +182,14 @@ func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects)
 // fitVectors is fit on vectors.
 func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *vectorFlags) error {
 	recipe, err := v.recipe(c, f)
-	if err != nil {
-		return err
-	}
-	if c.Flags().Changed("seed") {
-		return usageError{fmt.Errorf("flag --seed: nothing is drawn for %s; some learners have a parameter seed", recipe.Learner)}
+	if err == nil && c.Flags().Changed("seed") {
+		err = usageError{fmt.Errorf("flag --seed: nothing is drawn for %s; some learners have a parameter seed", recipe.Learner)}
 	}
 	given := f.pairs.file
 	if v.compared() {
 		given = *v.triplets
 	}
-	if err := out.check(c, v.vectors, v.ids, given); err != nil {
+	if err := together(err, out.check(c, v.vectors, v.ids, given)); err != nil {
 		return err
 	}
 	ctx := c.Context()
@@ -282,11 +279,6 @@ func (o *fitOutputs) writeVectors(m *model.Vectors) error {
 		}
 	}
 	return nil
-}
-
-// linkLearners are those of vectors that have other parameters for tables.
-func linkLearners() []catalog.Entry {
-	return slices.DeleteFunc(model.VectorLearners(), func(e catalog.Entry) bool { return e.LinkParams == nil })
 }
 
 // describeVectors says what is learned of vectors, and how.

@@ -11,12 +11,13 @@ import (
 )
 
 // The table in the documentation of triplets.Selector has the numbers of the committed results, which also say that
-// uncertainty has the least error everywhere.
+// uncertainty has the least error everywhere but in one case, which it names.
 func TestSelectorTable(t *testing.T) {
 	rules := []string{"random", "uncertainty", "gain (crowd)", "gain (logistic)"}
 	measured := map[string]string{} // by points, learner and rule
 	cases := map[string][]float64{} // by points and learner, in the order of rules
-	for line := range strings.Lines(read(t, "results", "erkle2015", "active", "active-answers.md")) {
+	answers := read(t, "results", "erkle2015", "active", "active-answers.md") + read(t, "results", "erkle2015", "active-learners", "active-learners-answers.md")
+	for line := range strings.Lines(answers) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 6 || !strings.Contains(cells[4], "±") {
 			continue
@@ -35,19 +36,19 @@ func TestSelectorTable(t *testing.T) {
 		}
 		measured[learner+"|"+cells[3]], cases[learner] = value, append(cases[learner], v)
 	}
-	if len(cases) != 16 {
-		t.Fatalf("%d learners and sets of points, want 16", len(cases))
+	if len(cases) != 22 {
+		t.Fatalf("%d learners and sets of points, want 22", len(cases))
 	}
 	for learner, errors := range cases {
-		if slices.Min(errors) != errors[1] {
-			t.Errorf("%s: uncertainty has %v %%, another rule %v %%", learner, errors[1], slices.Min(errors))
+		if except := learner == "60 points in R²|STE-ERKLE, 10 passes"; (slices.Min(errors) != errors[1]) != except {
+			t.Errorf("%s: uncertainty has %v %%, the best rule %v %%", learner, errors[1], slices.Min(errors))
 		}
 	}
 
 	doc := read(t, "pkg", "learners", "triplets", "active.go")
 	rows := regexp.MustCompile(`(?m)^//\t(\S.*?)\s+(R²|R⁵⁰)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)$`).FindAllStringSubmatch(doc, -1)
-	if len(rows) != 8 {
-		t.Fatalf("%d rows in the documentation, want 8", len(rows))
+	if len(rows) != 14 {
+		t.Fatalf("%d rows in the documentation, want 14", len(rows))
 	}
 	for _, row := range rows {
 		for i, rule := range rules {

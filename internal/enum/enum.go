@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"metriclab/internal/closest"
 )
 
 // Names are the names of the values 0, 1, 2, … of T.
@@ -54,7 +56,7 @@ func (n Names[T]) Text(v T) string {
 func (n Names[T]) Parse(what, name string) (T, error) {
 	v, ok := n.value(name)
 	if !ok {
-		return 0, fmt.Errorf("%s %q is not allowed, want one of %q", what, name, n.List())
+		return 0, fmt.Errorf("%s %q is not allowed, want one of %q%s", what, name, n.List(), closest.Hint(name, n.List()))
 	}
 	return v, nil
 }
@@ -64,7 +66,7 @@ func (n Names[T]) Parse(what, name string) (T, error) {
 func (n Names[T]) Unmarshal(v *T, text []byte) error {
 	got, ok := n.value(string(text))
 	if !ok {
-		return fmt.Errorf("%q is not allowed, want one of %s", text, strings.Join(n.List(), ", "))
+		return fmt.Errorf("%q is not allowed, want one of %s%s", text, strings.Join(n.List(), ", "), closest.Hint(string(text), n.List()))
 	}
 	*v = got
 	return nil

@@ -2,15 +2,15 @@
 //
 // # How it is built
 //
-// Products of matrices in fits go through internal/matrix (Mul, Outer), which calls internal/product, or gonum where
-// the right factor has at most 48 rows or columns: there the bits of published results stay, and a product costs
-// little beside the rest of a fit. gonum's SymOuterK reaches 2 to 3 GF/s on a tall matrix, a twentieth of
-// internal/product, and its product with a SymDense is a loop over single elements.
+// Products of matrices in fits go through internal/matrix (Mul, Outer), which calls internal/product. Where the
+// right factor has at most 48 rows or columns it calls gonum: there the bits of published results stay, and a
+// product costs little beside the rest of a fit. gonum's SymOuterK reaches 2 to 3 GF/s on a tall matrix, a twentieth
+// of internal/product, and its product with a SymDense is a loop over single elements.
 //
 // A matrix that is only read is a mat.Matrix in exported functions of pkg/ (papers apart), a symmetric one a
-// mat.Symmetric. internal/matrix gives the *mat.Dense to work with: the argument itself if it is one, else a copy, so
-// that the bits are those of the dense copy. Nil and a nil pointer are one, and a panic with a message of ours where
-// nil has no meaning. What is written into, and what is returned, is a *mat.Dense.
+// mat.Symmetric. internal/matrix gives the *mat.Dense to work with: the argument itself if it is one, else a copy.
+// Nil and a nil pointer are one, and a panic with a message of ours where nil has no meaning. What is written into,
+// and what is returned, is a *mat.Dense.
 package matrix
 
 import (

@@ -1,8 +1,8 @@
 // Package product multiplies dense matrices fast on one core, and gives the same bits on every machine
 // that has fused multiply-adds in hardware.
 //
-// Each element of a product is one chain of fused multiply-adds over the inner index in ascending order:
-// s = +0, or what is there where a product is added, then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
+// Each element of a product is one chain of fused multiply-adds over the inner index in ascending order. It begins with s = +0,
+// or with what is there where a product is added; then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
 // registers nor the size of the blocks changes the chain. It follows that
 //
 //   - AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;

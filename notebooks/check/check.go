@@ -141,6 +141,9 @@ func (nb *notebook) problems() []string {
 		if c.Count == nil {
 			add("cell %d: was not executed", i+1)
 		}
+		if strings.Contains(string(c.Source), "\t") {
+			add("cell %d: has a tab, which Jupyter Notebook draws as an arrow: indent by four blanks", i+1)
+		}
 		if _, main, ok := strings.Cut("\n"+string(c.Source), "\n%%"); ok && strings.Count(main, "\n") > maxMain {
 			add("cell %d: %d lines of main, want at most %d", i+1, strings.Count(main, "\n"), maxMain)
 		}

@@ -90,6 +90,7 @@ func TestProblems(t *testing.T) {
 			nb.Cells[2].Outputs[2].Data["text/markdown"] = json.RawMessage(`"see (/home/x)"`)
 		}, "cell 3: its output has the path /home/x"},
 		{"no plain form", func(nb *notebook) { delete(nb.Cells[2].Outputs[2].Data, "text/plain") }, "cell 3: an output has no text/plain"},
+		{"tab", func(nb *notebook) { nb.Cells[2].Source = "%%\n\tfmt.Println(1)" }, "cell 3: has a tab"},
 		{"long main", func(nb *notebook) { nb.Cells[2].Source = text("%%" + strings.Repeat("\n", maxMain+2)) }, "lines of main, want at most 40"},
 		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 3000000"},
 	} {

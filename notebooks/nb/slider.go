@@ -79,7 +79,7 @@ func (s slider) data() map[protocol.MIMEType]any {
 // sliderPage shows the first figure by itself; the script makes the slider visible, and moves it.
 // JSON in Go escapes <, > and &, so that no text can end the script.
 const sliderPage = `<div id="ID" style="max-width:100%">
-<div class="move" hidden><label>LABEL <input type="range" min="0" max="LAST" value="START" step="1" style="width:20em;max-width:60%;vertical-align:middle" aria-valuetext="TEXT"></label> <output>TEXT</output></div>
+<div class="move" hidden><label style="display:inline">LABEL <input type="range" min="0" max="LAST" value="START" step="1" style="width:20em;max-width:60%;vertical-align:middle" aria-valuetext="TEXT"></label> <output>TEXT</output></div>
 <img alt="LABEL: TEXT" style="max-width:100%" src="data:image/png;base64,IMAGE">
 <script>
 (function () {

@@ -165,18 +165,17 @@ func (e *UnknownColumnError) text() string {
 // carriage returns before line feeds do not count. Cells stay text until Numbers
 // is asked.
 //
-// With HeaderAuto the first row is a header iff a column of o.Text has no number
-// for a name, or outside the columns of o.Text no cell of the row is a number (NaN
-// and infinities count as such) and at least one is not missing. A header cell that is empty gets the name
-// "column n".
+// With HeaderAuto the first row is a header in two cases. A column of o.Text has a name that is no number;
+// or, outside the columns of o.Text, no cell of the row is a number and at least one is not missing. NaN
+// and infinities count as numbers here. A header cell that is empty gets the name "column n".
 //
 // The text ends with an error where the cells take more than limits.Memory, or a row
 // more than a sixteenth of that, so that r need not have an end.
 //
-// Errors name the file and the line: lines that end with \r alone, no row of data, a single column unless o allows it, rows of
-// different lengths, a header with a name that occurs twice, a stray quote, text
-// that is not UTF-8, a column of o.Text that is not there (an
-// *UnknownColumnError). Of several errors it is the first in the file; columns that are not there come with the header.
+// Errors name the file and the line. They are: lines that end with \r alone, no row of data, a single column unless o allows
+// it, rows of different lengths; a header with a name that occurs twice; a stray quote; text that is not UTF-8; a column of
+// o.Text that is not there (an *UnknownColumnError). Of several errors it is the first in the file; columns that are not there
+// come with the header.
 func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 	rows, err := NewCSVRows(r, name, o)
 	if err != nil {

@@ -52,23 +52,23 @@ const (
 	stallLimit    = time.Minute
 )
 
-// Get fetches the files of a data set that are missing or wrong. Each file
-// comes from the mirror or else from the first official source that delivers
-// it, is checked, and only then takes its place by a rename: a file under its
-// final name is complete, and a good one is never touched.
+// Get fetches the files of a data set that are missing or wrong. Each file comes from the
+// mirror, or else from the first official source that delivers it. It is checked, and
+// only then takes its place by a rename. So a file under its final name is complete, and
+// a good one is never touched.
 //
 // What has arrived of an interrupted download stays beside the file as
 // "<name>.part" (of an archive in the folder ".archives") and the next Get
 // continues it. A download that fails its check is deleted.
 //
 // A file whose checksum is not comparable is accepted from wherever it comes if its
-// values are the known ones (File.Content), and refused otherwise. A file of which no
-// checksum is known, and which only a user can supply, is accepted from the mirror with
-// a warning if it is of the kind that the registry names; one that lies there is never
-// replaced, and an error if it is of another kind. Get goes on with the other files
-// when one fails, except after a local error (full disk) or the end of ctx. The error
-// joins one per file: *UnknownError, *ChecksumError, *ContentError, *UnavailableError,
-// *StallError, ctx.Err(), or what the network or disk reports.
+// values are the known ones (File.Content), and refused otherwise. Of a file that only a
+// user can supply no checksum is known. It is accepted from the mirror with a warning if
+// it is of the kind that the registry names. One that lies there is never replaced; it is
+// an error if it is of another kind. Get goes on with the other files when one fails,
+// except after a local error (full disk) or the end of ctx. The error joins one per file:
+// *UnknownError, *ChecksumError, *ContentError, *UnavailableError, *StallError,
+// ctx.Err(), or what the network or disk reports.
 func (s *Store) Get(ctx context.Context, name string, opts Options) error {
 	e, err := lookup(s.entries, name)
 	if err != nil {

@@ -40,10 +40,10 @@ const (
 // indices into Classes. If the set knows a height of its images, which MATLAB
 // stores column by column, rows of X are rearranged to hold them row by row.
 //
-// Such a file is big-endian, not compressed, and holds one 1×1 object of the class
-// "dataset" with, among its fields, d (n×d numbers), l (n×1, 1 for the first
+// Such a file is big-endian and not compressed. It holds one 1×1 object of the class
+// "dataset", with these among its fields: d (n×d numbers), l (n×1, 1 for the first
 // class), ll (a cell with the names of the classes, a row of characters or a number
-// each) and c (height of an image, or 0). MATLAB stores numbers in the smallest type
+// each), and c (height of an image, or 0). MATLAB stores numbers in the smallest type
 // that holds them. The kept reader of MAT-files in Go that was tried (scigolib/matlab
 // v0.3.1) does not read such objects: hence this one.
 //

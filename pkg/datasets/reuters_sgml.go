@@ -261,10 +261,10 @@ func (p *reutersParser) begin(attrs []xml.Attr) error {
 	return nil
 }
 
-// end completes the document, all of which has been read. In documents of the type
-// BRIEF the text outside of the title is asterisks and "Blah blah blah.", which
-// the editors of the collection put there; in ordinary ones it is empty, or a
-// piece of a table that was cut off.
+// end completes the document, all of which has been read. In documents of the type BRIEF
+// the text outside of the title is asterisks and "Blah blah blah.", which the editors of
+// the collection put there. In ordinary ones it is empty, or a piece of a table that was
+// cut off.
 func (p *reutersParser) end() {
 	if p.textType == "UNPROC" {
 		p.doc.Body = cleanText(p.loose.String())

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/closest"
 )
 
 // digits are the labels of sets of digits.
@@ -86,12 +88,11 @@ func SetNames() []string {
 //     Zernike moments. Perez-Suay and Ferri (2013) used 1710×104 features of a
 //     proprietary collection, BDG100; this set can stand in for it and is not it.
 //
-// The first call that succeeds reads the files, while other callers wait; a failure
-// is not remembered, so that a caller may Get and try again. The error is an
-// *UnknownError for a name that the registry does not have, and lists SetNames for a
-// data set of another kind; it is a *MissingError if a file is missing, a
-// *FormatError if a file of PRTools is damaged, and names file and line if a text
-// file is.
+// The first call that succeeds reads the files, while other callers wait; a failure is
+// not remembered, so that a caller may Get and try again. The error is an *UnknownError
+// for a name that the registry does not have; for a data set of another kind it lists
+// SetNames. It is a *MissingError if a file is missing, and a *FormatError if a file of
+// PRTools is damaged. Of a damaged text file it names the line.
 func (s *Store) Set(name string) (*Set, error) {
 	s.setsMu.Lock()
 	defer s.setsMu.Unlock()
@@ -131,7 +132,7 @@ func (s *Store) loadSet(name string) (*Set, error) {
 	if _, err := lookup(registry, name); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("datasets: %s is not a set of labelled vectors, want one of %s", name, strings.Join(SetNames(), ", "))
+	return nil, fmt.Errorf("datasets: %s is not a set of labelled vectors, want one of %s%s", name, strings.Join(SetNames(), ", "), closest.Hint(name, SetNames()))
 }
 
 // present returns the paths of files, or a *MissingError.

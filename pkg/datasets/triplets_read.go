@@ -68,18 +68,18 @@ func checkObjects(objects int) error {
 }
 
 // ReadMATTriplets reads the comparisons of a MATLAB 5 MAT-file as van der Maaten and
-// Weinberger (2012) released them with the code of Stochastic Triplet Embedding: row
-// (i, j, k) of the m×3 variable "triplets", numbers from 1 to objects, says that i is
-// more like j than like k. Objects are renumbered from 0. Rows whose objects are not
+// Weinberger (2012) released them with the code of Stochastic Triplet Embedding. They are
+// the m×3 variable "triplets", of numbers from 1 to objects: a row (i, j, k) says that i
+// is more like j than like k. Objects are renumbered from 0. Rows whose objects are not
 // distinct are dropped and counted.
 //
 // Such a file is little-endian and holds one variable, compressed by zlib, whose numbers
 // stand in the smallest type that holds them. Everything else is refused with a
 // *FormatError that carries name and the offset, which inside the variable counts from
 // the beginning of what was compressed; so is more than maxMATBytes, before or after.
-// Memory stays in proportion to what is read: that is why the kept reader of MAT-files in
-// Go that was tried (scigolib/matlab v0.3.1), which reads this file, is not used: it
-// allocates up to 2 GB on the word of a header.
+// Memory stays in proportion to what is read. The kept reader of MAT-files in Go
+// (scigolib/matlab v0.3.1) reads this file, too, but allocates up to 2 GB on the word of
+// a header.
 func ReadMATTriplets(r io.Reader, name string, objects int) (*TripletSet, error) {
 	return readMATTriplets(r, name, objects, math.MaxInt)
 }
@@ -392,13 +392,13 @@ func readNamed(r io.Reader, name string, sep string, f func(o [3]int) []metric.T
 	return n.finish(strings.Compare, f)
 }
 
-// readMostCentral reads answers to "which of three is the most central?" in the format
-// of the 60 cars of Kleindessner and von Luxburg (2017), the file survey_data.csv of their
-// archive: the six numbers round, chosen, left, middle, right, seconds per line, objects
-// counted from 1, the chosen one among the three. With m the chosen one and x and y the
-// others, d(x, y) is more than d(x, m) and d(y, m): the triplets (x, m, y) and (y, m, x).
-// A first line that does not begin with a number is a header. Answers with an object twice
-// are dropped and counted. Errors are *LineErrors.
+// readMostCentral reads answers to "which of three is the most central?" in the format of
+// the 60 cars of Kleindessner and von Luxburg (2017), the file survey_data.csv of their
+// archive. A line has the six numbers round, chosen, left, middle, right, seconds. Objects
+// are counted from 1, and the chosen one is among the three. With m the chosen one and x
+// and y the others, d(x, y) is more than d(x, m) and d(y, m): the triplets (x, m, y) and
+// (y, m, x). A first line that does not begin with a number is a header. Answers with an
+// object twice are dropped and counted. Errors are *LineErrors.
 //
 // The format was checked against the archive's README only; the file itself was not at hand.
 func readMostCentral(r io.Reader, name string, objects int) (*TripletSet, error) {
@@ -436,7 +436,7 @@ func readMostCentral(r io.Reader, name string, objects int) (*TripletSet, error)
 }
 
 // readMusicSeer reads the raw answers of the survey and of the game of MusicSeer (Ellis,
-// Whitman, Berenzweig, Lawrence 2002): lines of judgement, S (survey) or G (game), user,
+// Whitman, Berenzweig, Lawrence 2002). A line has judgement, S (survey) or G (game), user,
 // target, chosen and other, separated by single blanks: the target artist was judged more
 // like the chosen one than like the other. source is "S", "G", or "" for both. Objects are
 // the artists that occur in these answers, in the order of their numbers, which become

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"metriclab/internal/closest"
 )
 
 // tripletForm says where a set of comparisons lies and how it is read.
@@ -88,7 +90,7 @@ func (s *Store) Triplets(name string) (*TripletSet, error) {
 	}
 	i := slices.IndexFunc(tripletForms, func(f tripletForm) bool { return f.name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("datasets: %q is not a set of comparisons, want one of %s", name, strings.Join(TripletSetNames(), ", "))
+		return nil, fmt.Errorf("datasets: %q is not a set of comparisons, want one of %s%s", name, strings.Join(TripletSetNames(), ", "), closest.Hint(name, TripletSetNames()))
 	}
 	set, err := s.loadTriplets(tripletForms[i])
 	if err != nil {

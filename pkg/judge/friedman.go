@@ -26,10 +26,10 @@ type Friedman struct {
 	Draws int
 }
 
-// FriedmanTest tests whether k methods perform alike on n units, such as data
-// sets, of which each ranks them: the hypothesis is that in each unit all orders of
-// its scores are equally likely. scores[unit][method] is better the lower it is;
-// equal scores share the mean of their ranks. The statistic is
+// FriedmanTest tests whether k methods perform alike on n units, such as data sets, of
+// which each ranks them. The hypothesis is that in each unit all orders of its scores are
+// equally likely. scores[unit][method] is better the lower it is; equal scores share the
+// mean of their ranks. The statistic is
 //
 //	(k−1)·Σⱼ(Rⱼ − n(k+1)/2)² / (Σᵢⱼ rᵢⱼ² − n·k(k+1)²/4)
 //
@@ -91,13 +91,12 @@ func FriedmanTest(rng *rand.Rand, scores [][]float64) (Friedman, error) {
 	return f, nil
 }
 
-// FriedmanPower returns the chance that FriedmanTest rejects at 5 % if one of the
-// methods is best in each unit with probability p, independently, and all else is
-// exchangeable: the other methods among themselves and, where it is not best, its
-// own place among the others. There are no ties. p = 1/methods is the hypothesis
-// itself. The chance is estimated from 99999 draws, after as many for the
-// distribution under the hypothesis; its standard error is at most 0.002 from the
-// former.
+// FriedmanPower returns the chance that FriedmanTest rejects at 5 % if one of the methods
+// is best in each unit with probability p, independently. All else is exchangeable: the
+// other methods among themselves and, where it is not best, its own place among them.
+// There are no ties. p = 1/methods is the hypothesis itself. The chance is estimated from
+// 99999 draws, after as many for the distribution under the hypothesis; its standard
+// error is at most 0.002 from the former.
 //
 // It refuses fewer than 2 units or methods, and p outside [0, 1]; see Refuse.
 func FriedmanPower(rng *rand.Rand, units, methods int, p float64) float64 {

@@ -45,7 +45,7 @@ func (n Number) judge() Finding {
 }
 
 // Ratio tests that the mean of Over divided by that of Under is at most, or at least,
-// Bound: the difference Bound·Under − Over, paired by trial, is tested as Positive is, so
+// Bound. The difference Bound·Under − Over, paired by trial, is tested as Positive is, so
 // that a small denominator in one trial does not decide. What is shown beside it is the
 // mean over trials of the quotients.
 //

@@ -28,11 +28,11 @@ const forShare = 0.9
 // finite.
 type Positive struct {
 	Units []Unit
-	// Exceptions is the number of units that the statement itself excepts, as
-	// "all but one" does. The units with the smallest mean differences are taken, and
-	// the kept ones, chosen for being the largest, count as for only at the level
-	// 0.05/(Exceptions+1): the Bonferroni test that at least that many of the
-	// differences are positive (Benjamini and Heller 2008).
+	// Exceptions is the number of units that the statement itself excepts, as "all but one"
+	// does. The units with the smallest mean differences are taken. The kept ones, chosen
+	// for being the largest, count as for only at the level 0.05/(Exceptions+1): the
+	// Bonferroni test that at least that many of the differences are positive (Benjamini and
+	// Heller 2008).
 	Exceptions int
 	Rule       Rule
 }

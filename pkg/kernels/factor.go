@@ -43,9 +43,9 @@ func (p FactorParams) Resolved() FactorParams {
 //	K(x, z) = k(x)ᵀSk(z),  d²(x, z) = ‖LC⁻¹(k(x) − k(z))‖²,  M = LᵀL,  k(x) = κ of x and each pivot,
 //
 // also for objects that were not known before (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear
-// Transformation, JMLR 13, 2012, Eq. 18). Nothing is lost if what is left of all objects is round-off: a
-// cost that depends on distances between the objects alone depends on PWP alone, P the projection onto their span
-// (Theorem 9, whose proof needs no more than this).
+// Transformation, JMLR 13, 2012, Eq. 18). Nothing is lost if what is left of all objects is round-off. A cost that
+// depends on distances between the objects alone depends on PWP alone, P the projection onto their span (Theorem 9,
+// whose proof needs no more than this).
 //
 // A Factor is immutable and safe for concurrent use.
 type Factor struct {
@@ -57,14 +57,13 @@ type Factor struct {
 // firstPivots is the number of pivots for which NewFactor has room at first.
 const firstPivots = 64
 
-// NewFactor returns a factor of the Gram matrix of n objects whose kernel values are at(i, j), by the pivoted Cholesky
-// decomposition: the pivots are, one after the other, the objects of which most is left, the first of equals, until
-// Tol·max K_ii is left at most, or there are Most pivots. Only the diagonal and the columns of the pivots are asked for, from the caller's goroutine.
-// It costs O(nr²), and memory for some 3nr numbers.
+// NewFactor returns a factor of the Gram matrix of n objects whose kernel values are at(i, j), by the pivoted Cholesky decomposition. The next pivot
+// is the object of which most is left, the first of equals, until Tol·max K_ii is left at most, or there are Most pivots. Only the diagonal and the
+// columns of the pivots are asked for, from the caller's goroutine. It costs O(nr²), and memory for some 3nr numbers.
 //
-// It returns an error if a kernel value is NaN or infinite, if all are 0, or if the trace overflows; one that wraps metric.ErrNotPSD if the diagonal
-// tells that the matrix is not positive semi-definite (CheckGram sees all such matrices); if the factor does not fit limits.Memory, if a
-// parameter is out of range, or if ctx is done. It panics if n < 1 or at is nil.
+// It returns an error if a kernel value is NaN or infinite, if all are 0, or if the trace overflows; if the factor does not fit limits.Memory, a
+// parameter is out of range, or ctx is done. The error wraps metric.ErrNotPSD if the diagonal tells that the matrix is not positive semi-definite
+// (CheckGram sees all such matrices). It panics if n < 1 or at is nil.
 func NewFactor(ctx context.Context, n int, at func(i, j int) float64, p FactorParams) (*Factor, error) {
 	if n < 1 || at == nil {
 		panic("kernels: NewFactor: there is no object, or the function of kernel values is nil")

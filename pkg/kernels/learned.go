@@ -74,11 +74,11 @@ func (l Learned) All(k0 mat.Symmetric) *mat.SymDense {
 //
 //	K(x, y) = α·κ(x, y) + k(x)ᵀSk(y),  k(x) = κ of x and each support point,
 //
-// for the kernel k = κ and the rows of x, n×d, whose Gram matrix K₀ is. It returns an
-// error, by NewTransformed, if the kernel is not positive semi-definite: because k
-// or x are others than those of the fit, or by round-off, where K₀ is singular and bounds ask
-// for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x has
-// too few rows for the support.
+// for the kernel k = κ and the rows of x, n×d, whose Gram matrix K₀ is. It returns an error,
+// by NewTransformed, if the kernel is not positive semi-definite. That is so if k or x are
+// others than those of the fit. It may also be round-off: where K₀ is singular, and bounds
+// ask for distances some 10⁷ times smaller than they were. It panics if k or x is nil, or x
+// has too few rows for the support.
 func (l Learned) Kernel(k Kernel, x mat.Matrix) (*Transformed, error) {
 	xd := matrix.Given("kernels: Kernel: x", x)
 	n, d := xd.Dims()

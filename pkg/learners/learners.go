@@ -3,6 +3,26 @@
 // labels), triplets (relative comparisons), mapping (assignment costs); so do
 // nearest, linear and cluster, which use what was learned.
 //
+// # Which learner
+//
+// The feedback decides. The packages, and a first choice in each:
+//
+//	feedback                           package              first choice
+//	labelled pairs, one at a time      pairs                POLA; LEGO if bounds on distances are known
+//	a data set and labelled pairs      itml, pairs          itml.Fit; pairs.FitRCA if only similar pairs are known
+//	  with very many features          iplr                 iplr.Fit
+//	a class per row                    labels, itml, iplr   labels.FitLMNN; itml.FitLabels; iplr.FitLabels if sparse
+//	rows alone                         labels               FitPCA; FitLSA if sparse
+//	a Gram matrix and bounds           itml, ltkernel       itml.FitKernel; ssikdr for few dimensions
+//	"a is more like b than like c"     triplets             NewERKLE online, FitBatch if all answers are there
+//	costs of assignments               mapping              NewRMP
+//
+// Package kernelized runs a learner of rows in the space of a kernel. What was learned serves nearest (classes of new
+// rows), cluster and linear. Package catalog has all of them by name. To see what an algorithm does, read package
+// plain, which has those of the papers in the fewest lines.
+//
+// # Online learners
+//
 // An online learner is a small state machine. In each round it predicts,
 // suffers a loss and updates; Step does all three, and its Outcome describes
 // the hypothesis held before the update, so that cumulative loss and regret

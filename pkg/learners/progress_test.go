@@ -193,6 +193,12 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 		"Batch, fixed": func(ctx context.Context, p told) (any, error) {
 			return triplets.FitBatch(ctx, n, ts, triplets.BatchParams{Progress: p, Method: triplets.BatchFixed, Delta: 0.01, Iterations: 5})
 		},
+		"GNMDS, coordinates": func(ctx context.Context, p told) (any, error) {
+			return triplets.FitCoordinates(ctx, draw(), n, ts, triplets.CoordinatesParams{Progress: p, Tau: 0.1, Starts: 2, Iterations: 30})
+		},
+		"STE, coordinates from x": func(ctx context.Context, p told) (any, error) {
+			return triplets.FitCoordinates(ctx, draw(), n, ts, triplets.CoordinatesParams{Progress: p, Loss: triplets.STE, Tau: 0.1, Dim: d, Starts: 2, Iterations: 30, Initial: x})
+		},
 	}, spoil
 }
 

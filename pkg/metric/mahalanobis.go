@@ -235,10 +235,9 @@ func (m *Mahalanobis) Embed(x []float64) []float64 {
 	return out
 }
 
-// EmbedRows returns the n×r matrix XLᵀ whose rows are the images of the rows
-// of the n×d matrix x; for a metric of rank 0 it is n×1 and zero, so that
-// distances between its rows are always those of the metric. It panics if x is nil
-// or does not have Dim columns.
+// EmbedRows returns the n×r matrix XLᵀ whose rows are the images of the rows of the n×d
+// matrix x. For a metric of rank 0 it is n×1 and zero. So distances between its rows are
+// always those of the metric. It panics if x is nil or does not have Dim columns.
 func (m *Mahalanobis) EmbedRows(x mat.Matrix) *mat.Dense {
 	xd := matrix.Given("metric: EmbedRows: x", x)
 	n, d := xd.Dims()

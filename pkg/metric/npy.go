@@ -49,10 +49,10 @@ func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error {
 	return WriteNPY(w, m.M())
 }
 
-// ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it: two-dimensional, of float64, float32 or
-// integers of at most 64 bits with a sign or 32 without, in either byte order, row by row or column by column. It returns an error, before there is memory for the matrix,
-// if the file is another one, holds fewer or more numbers than its header says, or does not fit limits.Memory; and one that
-// names a number that is NaN or infinite, by row and column from 0.
+// ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it. It is two-dimensional, row by row or column by column, in either byte order: of
+// float64, of float32, or of integers of at most 64 bits with a sign or 32 without. It returns an error before there is memory for the matrix: if the file is
+// another one, holds fewer or more numbers than its header says, or does not fit limits.Memory. Another error names a number that is NaN or infinite, by row
+// and column from 0.
 func ReadNPY(r io.Reader) (*mat.Dense, error) { return readNPY(r, false) }
 
 // ReadNPYColumn reads a column of numbers: ReadNPY for an array of one dimension, or of one column.

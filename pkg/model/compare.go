@@ -29,7 +29,7 @@ import (
 // Comparing says how learners are compared.
 type Comparing struct {
 	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work, and after the last learner of those of the
-	// validation, of none first; its Inside of the fits of these, with the number of the split that they are of.
+	// validation. Its Inside is told of the fits of these, with the number of the split that they are of.
 	Plan
 	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
 	// alone; 0 leaves this out, otherwise at least 2.
@@ -93,8 +93,8 @@ type Contender struct {
 	Score Score
 	// Fit is the mean CPU time of a fit in seconds; 0 if not measured.
 	Fit float64
-	// Peak is the most memory in bytes that the process took for its splits, above what it held before, as many of them as ran at a time, with their
-	// neighbours and with garbage that was not yet collected; 0 if not measured. See Trial.
+	// Peak is the most memory in bytes that the process took for its splits, above what it held before; 0 if not measured. It covers as many splits
+	// as ran at a time, with their neighbours and with garbage that was not yet collected. See Trial.
 	Peak int64
 	// Difference is its error minus that of the best, paired by split; P the p-value of the corrected resampled t test
 	// that there is none (judge.ResampledP); Holm the same, corrected for as many learners as were compared with the
@@ -127,9 +127,9 @@ type Comparison struct {
 // level is the chance of a false rejection among all learners.
 const level = 0.05
 
-// Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base
-// holds what is common to the recipes; its Learner and Params must be empty (Comparing has the parameters), and its Pairs and Passes are for the
-// learners that take them. names are those of Learners or aliases; nil means all.
+// Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base holds what is common to
+// the recipes. Its Learner and Params must be empty, since Comparing has the parameters; its Pairs and Passes are for the learners that take
+// them. names are those of Learners or aliases; nil means all.
 //
 // Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
 // is left out before it starts if the estimates say that a fit does not fit limits.Memory or that it takes more than

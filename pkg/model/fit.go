@@ -217,13 +217,11 @@ type Progress func(done, total int)
 // that it draws depend on the seed, the labels and the number of pairs only, so
 // that learners see the same pairs. With Recipe.Given it draws none: the pairs are d.Links, in their order, and no labels are needed.
 //
-// It returns an error if the recipe is not allowed (see Recipe.Resolved), if d
-// has no labels and the recipe needs them (see Recipe.NeedsLabels) or has one class only, if the fit would exceed limits.Memory by its estimate (see Estimate), if a cell is missing and must not be, if a
-// column has no cell at all, and the errors of the learner; and one that wraps ctx's
-// when that is done first, which batch learners notice in the middle of a fit (see
-// learners.Progress). A layout that Load would refuse is an error, too: two columns of
-// one name, a name for a feature too few or too many, no column for the labels;
-// and so is a name or label that is not UTF-8. It panics if d is nil or has no rows.
+// It returns an error if the recipe is not allowed (see Recipe.Resolved); if d has no labels and the recipe needs them (see Recipe.NeedsLabels), or has one
+// class only; if the fit would exceed limits.Memory by its estimate (see Estimate); if a cell is missing and must not be, or a column has no cell at all; and
+// the errors of the learner. An error wraps that of ctx when ctx is done first, which batch learners notice in the middle of a fit (see learners.Progress). A
+// layout that Load would refuse is an error, too: two columns of one name, a name for a feature too few or too many, no column for the labels; and so is a name
+// or label that is not UTF-8. It panics if d is nil or has no rows.
 func Fit(ctx context.Context, d *Data, r Recipe, p Progress) (*Model, error) {
 	return fit(ctx, d, r, p, false)
 }

@@ -123,8 +123,8 @@ func (j Journal) Line(v any) []byte {
 // whole lines: a last line without an end, which a killed run leaves, is not read, and whoever goes on writes from
 // there. An empty file has no trials.
 //
-// It returns an error that wraps ErrJournal, with file and line, if the first line is that of another table, of other
-// settings or of no journal; if a line is damaged, or twice there; and if another version of a learner has written it.
+// It returns an error that wraps ErrJournal, with file and line: if the first line is that of another table, of other
+// settings or of no journal; if a line is damaged or repeated; and if another version of a learner has written it.
 // More than limits.Memory is a *limits.MemoryError.
 func (j Journal) Read(r io.Reader, name string) (trials []Trial, whole int64, err error) {
 	raw, err := limits.ReadAll(r, "journal "+name)

@@ -26,11 +26,11 @@ const labelColumn = "label"
 // numbers 1 to d, and the model reads a file without a header: the d features
 // alone, or with the label behind them.
 //
-// What NewData accepts could stand in a file. It returns an error if x is nil or
-// empty or holds an infinite number; if there are fewer or more labels than rows,
-// or one is missing (datasets.MissingCells), not UTF-8, or has blanks around it;
-// and if there are fewer or more names than columns, or one is empty, not UTF-8,
-// has blanks around it, occurs twice, or is "label".
+// What NewData accepts could stand in a file. It returns an error if x is nil or empty or
+// holds an infinite number. Of labels it is one if there are fewer or more than rows, or
+// one is missing (datasets.MissingCells), not UTF-8, or has blanks around it. Of names it
+// is one if there are fewer or more than columns, or one is empty, not UTF-8, has blanks
+// around it, occurs twice, or is "label".
 //
 // The data keep x, or a copy if it is not a *mat.Dense, and copies of labels and features; Name is "data".
 func NewData(x mat.Matrix, labels, features []string) (*Data, error) {

@@ -177,9 +177,9 @@ func (m *Model) Prepare(x mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// Within returns m as a model that embeds in the subspace of a metric of identity plus low rank, such as that of iplr: in k coordinates z
-// and, behind them, the length ρ of the part of a row outside the subspace (see metric.LowRank.Within). Where d is large these k + 1 numbers take the
-// place of the d coordinates of m. It returns an error if the metric is another one.
+// Within returns m as a model that embeds in the subspace of a metric of identity plus low rank, such as that of iplr. A row has k coordinates z and,
+// behind them, the length ρ of its part outside the subspace (see metric.LowRank.Within). Where d is large these k + 1 numbers take the place of the
+// d coordinates of m. It returns an error if the metric is another one.
 func (m *Model) Within() (*Model, error) {
 	if _, ok := m.made().metric.(*metric.LowRank); !ok {
 		return nil, fmt.Errorf("model: %s: its metric does not differ from the Euclidean one in a subspace alone, as that of iplr does", m.recipe.Learner)

@@ -82,7 +82,7 @@ func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
 }
 
 // Neighbourhood returns the n objects that g was fitted on as those among which neighbours are looked for, by Euclidean distances between the coordinates
-// of Embed: see there what these lack, and that the order of neighbours lacks nothing. labels holds the class of each object, or is nil.
+// of Embed. What these lack is told there; the order of neighbours lacks nothing. labels holds the class of each object, or is nil.
 //
 // It returns an error if there are fewer or more labels than objects, the errors of Embed, and an *OptionError unless 1 ≤ k ≤ n.
 func (g *Gram) Neighbourhood(labels []string, k int) (*Neighbourhood, error) {

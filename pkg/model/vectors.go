@@ -490,9 +490,10 @@ const vectorBlock, vectorBlocks = 1 << 19, 1 << 20
 // vectorWorkers bounds the goroutines of Transform, each of which a product takes 2 MB for; with more the file is the bottleneck.
 const vectorWorkers = 8
 
-// Transform writes the coordinates of all vectors of a file, in blocks. Memory is that of a block of at most 4 MB of vectors and as much of coordinates for each of
-// GOMAXPROCS goroutines, at most 8, and 8 MB for all together, however long the file is; a row may take more. It returns the errors of both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller
-// commits out. It panics if the files do not fit each other or the model.
+// Transform writes the coordinates of all vectors of a file, in blocks. Memory does not depend on the length of the file. It is a block of at most 4 MB of
+// vectors, and as much of coordinates, for each of GOMAXPROCS goroutines, at most 8, and 8 MB for all together; a row may take more. It returns the errors of
+// both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller commits out. It panics if the files do not
+// fit each other or the model.
 func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.Writer, p Progress) error {
 	d, r := m.Dim(), m.Rows()
 	if m.metric.Rows() == 0 {

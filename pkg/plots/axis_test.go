@@ -138,3 +138,28 @@ func TestApart(t *testing.T) {
 		}
 	}
 }
+
+// Ticks that are given are drawn with their labels, those beyond the axis are not; labels that touch are turned.
+func TestGivenTicks(t *testing.T) {
+	line := Line{X: []float64{1, 1000}, Y: []float64{1, 2}}
+	given := []Tick{{0.001, "beyond"}, {1, "1"}, {30, "30"}, {1000, "end"}}
+	for _, c := range []struct {
+		ticks  []Tick
+		want   []tick
+		turned bool
+	}{
+		{given, []tick{{1, "1"}, {30, "30"}, {1000, "end"}}, false},
+		{[]Tick{{1, "a"}, {1.01, "b"}}, []tick{{1, "a"}, {1.01, "b"}}, true},
+		{[]Tick{}, nil, false},
+	} {
+		p, err := Panel{XLog: true, XTicks: c.ticks, Marks: []Mark{line}}.prepare(&notes{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &measured{prepared: p, w: 200, h: 200}
+		m.setTicks()
+		if !slices.Equal(m.xTicks, c.want) || m.turned != c.turned {
+			t.Errorf("ticks %v, turned %t, want %v, %t", m.xTicks, m.turned, c.want, c.turned)
+		}
+	}
+}

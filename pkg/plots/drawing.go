@@ -43,6 +43,11 @@ type Panel struct {
 	// XMin..YMax fix the range of an axis if XMin < XMax (YMin < YMax); both
 	// zero means the data's range.
 	XMin, XMax, YMin, YMax float64
+	// XTicks are the ticks of the x axis, with their labels, such as the values that were tried,
+	// in place of those chosen by the axis' range. nil means the latter. Those beyond the axis are
+	// left out, and labels that would touch are turned. At is finite, and positive if XLog. A
+	// panel of Intervals, Heat or Images must not have them.
+	XTicks []Tick
 	// Direct writes the names of lines at their right ends, in their colours, in place of a
 	// legend. Names that would touch are moved apart.
 	Direct bool

@@ -58,6 +58,11 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 	if p.Equal && p.XMin < p.XMax && p.YMin < p.YMax && (p.XMin != p.YMin || p.XMax != p.YMax) {
 		return nil, fmt.Errorf("equal axes must have one range: x is %v to %v, y is %v to %v", p.XMin, p.XMax, p.YMin, p.YMax)
 	}
+	for _, t := range p.XTicks {
+		if !isFinite(t.At) || p.XLog && !isPositive(t.At) {
+			return nil, fmt.Errorf("XTicks has %q at %v, want a finite number, more than 0 if XLog is true", t.Label, t.At)
+		}
+	}
 	for i, m := range p.Marks {
 		clean, err := checked(i, m, &p, n)
 		if err != nil {
@@ -125,6 +130,9 @@ func (p *prepared) checkCompany() error {
 				return fmt.Errorf("a panel with Intervals may else have only Reference, has %T", m)
 			}
 		}
+	}
+	if p.kind != axesPanel && len(p.XTicks) > 0 {
+		return fmt.Errorf("XTicks has %d ticks, want none beside Intervals, Heat or Images", len(p.XTicks))
 	}
 	if (p.kind == heatPanel || p.kind == imagesPanel) && len(p.marks) > 1 {
 		return fmt.Errorf("a Heat or Images must be the only mark of its panel, it is one of %d", len(p.marks))
@@ -357,6 +365,15 @@ func (m *measured) setTicks() {
 		}
 	default:
 		m.xTicks = p.x.fittingTicks(w)
+		if p.XTicks != nil {
+			m.xTicks = nil
+			for _, t := range p.XTicks {
+				if t.At >= p.x.lo && t.At <= p.x.hi {
+					m.xTicks = append(m.xTicks, tick{t.At, t.Label})
+				}
+			}
+			m.turned = touching(m.xTicks, p.x, w)
+		}
 		m.yTicks = p.y.ticks(max(4, int(h/(1.2*vg.Centimeter))))
 		if p.Equal {
 			m.yTicks = m.xTicks
@@ -534,8 +551,8 @@ func (m *measured) drawEnds(f *frame) {
 	}
 }
 
-// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there, and
-// the sum of the squares of the moves is least: runs that would touch share their mean place.
+// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there. The
+// sum of the squares of the moves is least: runs that would touch share their mean place.
 func apart(at []float64, gap, lo, hi float64) []float64 {
 	type run struct {
 		sum float64 // of at − i·gap

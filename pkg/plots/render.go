@@ -57,13 +57,12 @@ const (
 // name.gif (90 dpi) if it has frames, and name.md always: image links, caption,
 // notes and text table, without a title. Equal drawings give equal bytes.
 //
-// Data that cannot be drawn are left out and counted in the notes of name.md:
-// NaN and infinities, values that are not positive on a log axis, points
-// outside a fixed axis. Render returns an error, which names panel (or
-// frame), mark and field, for slices of different lengths, empty images and
-// matrices, marks that cannot share a panel, frames of different sizes or
-// without panels, a drawing with nothing in it, and images of more than 120
-// million pixels.
+// Data that cannot be drawn are left out and counted in the notes of name.md: NaN and
+// infinities, values that are not positive on a log axis, points outside a fixed axis.
+// Render returns an error, which names panel (or frame), mark and field. Errors are:
+// slices of different lengths, empty images and matrices, marks that cannot share a
+// panel, frames of different sizes or without panels, a drawing with nothing in it, a DPI
+// that is not allowed, and images of more than 120 million pixels.
 func (d Drawing) Render(name string, o Options) ([]File, error) {
 	if name == "" || strings.ContainsAny(name, "/\\ ") {
 		return nil, fmt.Errorf("plots: name %q, want a file name without folder, blank and extension", name)
@@ -193,6 +192,9 @@ func (p *prepared) allText() string {
 	}
 	for _, l := range p.ends {
 		parts = append(parts, l.Name)
+	}
+	for _, t := range p.XTicks {
+		parts = append(parts, t.Label)
 	}
 	for _, m := range p.marks {
 		switch m := m.(type) {

@@ -17,8 +17,8 @@ const (
 	StemmerPorter2 Stemmer = iota
 	// StemmerPorter is the original: Porter, An algorithm for suffix stripping, Program
 	// 14(3), 1980, with the two departures of the author's own program, which the vocabulary
-	// that he publishes has, too: step 2 takes BLI to BLE where the paper takes ABLI to ABLE
-	// ("possibly" is possibl), and LOGI to LOG ("archaeology" is archaeolog).
+	// that he publishes has, too. Step 2 takes BLI to BLE where the paper takes ABLI to
+	// ABLE: "possibly" is possibl. And it takes LOGI to LOG: "archaeology" is archaeolog.
 	StemmerPorter
 )
 

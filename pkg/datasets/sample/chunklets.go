@@ -50,8 +50,8 @@ func ChunkletLinks(rng *rand.Rand, chunklets []int, dissimilar bool) ([]metric.L
 	return out, nil
 }
 
-// ChainedLinks joins the rows of each chunklet by as few similar links as can be, each row with the next one: all that a learner
-// needs that takes chunklets for the connected components of links. chunklets and errors are those of ChunkletLinks.
+// ChainedLinks joins the rows of each chunklet by as few similar links as can be, each row with the next one. Learners that take
+// chunklets for the connected components of links need no more. chunklets and errors are those of ChunkletLinks.
 func ChainedLinks(chunklets []int) ([]metric.Link, error) {
 	y, rows := inChunklets(chunklets)
 	_, members := byClass(y)

@@ -7,12 +7,12 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// EachClassLinks draws, for every class of y, n different pairs of distinct rows of that
-// class, similar, and n different pairs of a row of it and a row of any other class,
-// dissimilar; each set of n is equally likely, and where there are fewer pairs than n
-// all of them are taken. So for c classes Jain, Kulis, Davis and Dhillon (Metric and Kernel
-// Learning Using a Linear Transformation, JMLR 13, 2012, Section 6) have 100c similar and
-// 100c dissimilar pairs; PerClassLinks draws for every two classes.
+// EachClassLinks draws for every class of y n similar pairs, of distinct rows of that
+// class, and n dissimilar ones, of a row of it and a row of any other class. The pairs of a
+// set are different, and each set of n is equally likely. Where there are fewer pairs than
+// n, all of them are taken. So for c classes Jain, Kulis, Davis and Dhillon (Metric and
+// Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Section 6) have 100c
+// similar and 100c dissimilar pairs; PerClassLinks draws for every two classes.
 //
 // A pair of rows of two classes may be drawn for both, and is then there twice. The
 // links are in random order. Classes are any integers. EachClassLinks returns an error

@@ -138,13 +138,12 @@ func dissimilarLink(rng *rand.Rand, n int, members [][]int, partners []int) metr
 	return metric.Link{I: i, J: j, Label: metric.Dissimilar}
 }
 
-// PerClassLinks draws, for every class, similar pairs of distinct rows of that
-// class and, for every two classes, dissimilar pairs of one row of each, with
-// replacement and in random order. With c classes that makes
-// c·similar + c(c−1)/2·dissimilar links. The classes are 0..classes−1; it
-// returns an error if a count is negative, a label is outside that range, a
-// class is empty, a class has one point and similar > 0, or there is one class
-// and dissimilar > 0.
+// PerClassLinks draws, for every class, similar pairs of distinct rows of that class and,
+// for every two classes, dissimilar pairs of one row of each, with replacement and in
+// random order. With c classes that makes c·similar + c(c−1)/2·dissimilar links. The
+// classes are 0..classes−1. It returns an error if a count is negative, a label is
+// outside that range, or a class is empty; if a class has one point and similar > 0; or
+// if there is one class and dissimilar > 0.
 func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([]metric.Link, error) {
 	for _, c := range []struct {
 		name string

@@ -17,9 +17,9 @@ import (
 // an error unless n ≥ 1, there is a radius, all radii are finite and > 0, and
 // noise is finite and ≥ 0.
 //
-// No Mahalanobis metric tells two rings apart by a threshold: if r < R are the
-// radii and u is any unit vector, the points Ru and −Ru belong together at
-// d² = 4R²·uᵀMu, and Ru and ru do not at (R−r)²·uᵀMu, which is smaller.
+// No Mahalanobis metric tells two rings apart by a threshold. Let r < R be the radii and
+// u any unit vector. The points Ru and −Ru belong together at d² = 4R²·uᵀMu; Ru and ru do
+// not, at (R−r)²·uᵀMu, which is smaller.
 func Rings(rng *rand.Rand, n int, radii []float64, noise float64) (*datasets.Set, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("synthetic: n: %d is not allowed, want at least 1", n)

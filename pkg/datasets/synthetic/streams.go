@@ -70,11 +70,11 @@ type PairStream struct {
 //
 //	A* = (8μ/R²) UᵀU,  b* = 3μ,  ‖A*‖ = 8μ√r/R².
 //
-// Each pair is similar or dissimilar with probability 1/2; its difference is
-// Uᵀp + w with ‖p‖² uniform on [0, R²/4] if similar and on [R²/2, R²] if not,
-// so that d² ≤ b*−μ or d² ≥ b*+μ, and w orthogonal to the rows of U (the part
-// that A* ignores) with ‖w‖² uniform on [0, R²−‖p‖²]; w = 0 if r = d. It
-// returns an error that names the field if the configuration is out of range.
+// Each pair is similar or dissimilar with probability 1/2. Its difference is Uᵀp + w.
+// ‖p‖² is uniform on [0, R²/4] if similar and on [R²/2, R²] if not, so that d² ≤ b*−μ or
+// d² ≥ b*+μ. w is orthogonal to the rows of U, the part that A* ignores, with ‖w‖²
+// uniform on [0, R²−‖p‖²]; it is 0 if r = d. It returns an error that names the field if
+// the configuration is out of range.
 func SeparablePairs(rng *rand.Rand, cfg SeparableConfig) (*PairStream, error) {
 	c := cfg.Resolved()
 	if err := c.check(); err != nil {

@@ -139,6 +139,14 @@ func TestImageSource(t *testing.T) {
 	}
 }
 
+func TestClassedSVG(t *testing.T) {
+	const svg = "<?xml?>\n<svg width=\"5\" style=\"a:b\">\n<g style=\"x:1\"><path d=\"M0\"\n\tstyle=\"x:1\" /><text style=\"y:2;z:3\">style</text></g></svg>"
+	const want = "<?xml?>\n<svg width=\"5\" style=\"a:b\"><style>.s0{x:1}.s1{y:2;z:3}</style>\n<g class=\"s0\"><path d=\"M0\"\n\t class=\"s0\" /><text class=\"s1\">style</text></g></svg>"
+	if got := classedSVG(svg); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestPaletted(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	img := image.NewRGBA(image.Rect(0, 0, 100, 100))

@@ -13,7 +13,9 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"metriclab/pkg/experiment"
@@ -93,7 +95,30 @@ func paletted(file []byte) []byte {
 // escapeSVG makes an SVG part of a data URL between double quotes; it is shorter than base64. Quotes in the text of an
 // SVG are entities, so that those left are of attributes.
 func escapeSVG(svg string) string {
-	return svgEscaper.Replace(strings.Join(strings.Fields(svg), " "))
+	return svgEscaper.Replace(strings.Join(strings.Fields(classedSVG(svg)), " "))
+}
+
+var (
+	svgHead  = regexp.MustCompile(`<svg[^>]*>`)
+	svgStyle = regexp.MustCompile(` ?\bstyle="([^"]*)"`)
+)
+
+// classedSVG writes each style of an SVG once, as that of a class.
+func classedSVG(svg string) string {
+	head := svgHead.FindStringIndex(svg)
+	if head == nil {
+		return svg
+	}
+	names, styles := map[string]string{}, ""
+	body := svgStyle.ReplaceAllStringFunc(svg[head[1]:], func(attribute string) string {
+		style := svgStyle.FindStringSubmatch(attribute)[1]
+		if names[style] == "" {
+			names[style] = "s" + strconv.Itoa(len(names))
+			styles += "." + names[style] + "{" + style + "}"
+		}
+		return ` class="` + names[style] + `"`
+	})
+	return svg[:head[1]] + "<style>" + styles + "</style>" + body
 }
 
 var svgEscaper = strings.NewReplacer(`"`, "'", "%", "%25", "#", "%23", "<", "%3C", ">", "%3E", "&", "%26",

@@ -19,6 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/closest"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/ltkernel"
@@ -234,19 +235,22 @@ func (e Entry) OfRowTriplets() Entry {
 func All() []Entry { return slices.Clone(entries) }
 
 // Find returns the entry of the catalog that has the given name or alias. The error
-// for an unknown name lists the names there are.
+// for an unknown name lists the names there are, and those nearest to it.
 func Find(name string) (Entry, error) { return FindIn(entries, name) }
 
 // FindIn is Find in a list of entries other than the catalog.
 func FindIn(entries []Entry, name string) (Entry, error) {
 	names := make([]string, len(entries))
+	var all []string
 	for i, e := range entries {
 		if e.Name == name || slices.Contains(e.Aliases, name) {
 			return e, nil
 		}
-		names[i] = strings.Join(append([]string{e.Name}, e.Aliases...), " = ")
+		own := append([]string{e.Name}, e.Aliases...)
+		names[i] = strings.Join(own, " = ")
+		all = append(all, own...)
 	}
-	return Entry{}, fmt.Errorf("unknown learner %q, want one of %s", name, strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("unknown learner %q, want one of %s%s", name, strings.Join(names, ", "), closest.Hint(name, all))
 }
 
 // OfKind returns the one of entries whose learners package persist stores under

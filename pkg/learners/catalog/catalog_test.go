@@ -61,6 +61,7 @@ var notLearners = map[string]string{
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "gnmds, ste and ckl, with a weight of the trace that is given",
+	"triplets.FitCoordinates":      "an embedding in few dimensions by random starts, not convex: to find coordinates, and as a rival",
 	"triplets.FitReleased":         "no method to learn by: programs of others, to repeat what was run with them",
 	"triplets.NewKernelRespondent": "answers",
 	"triplets.NewPointRespondent":  "answers",

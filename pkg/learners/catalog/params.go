@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/ranges"
 )
 
@@ -31,9 +32,9 @@ type Param struct {
 	Default string // as a user would type it
 	Allowed string // the range in words, as errors quote it
 
-	// Needs is "name=word", or "name=word|word" and so on, if the parameter may be
-	// given only while the Choice or NumberOrWord of that name, an earlier parameter, is one of
-	// these words; several such conditions are joined by " and "; else it is "".
+	// Needs says when the parameter may be given: "name=word", or "name=word|word" and so on,
+	// while the Choice or NumberOrWord of that name, an earlier parameter, is one of these
+	// words. Several conditions are joined by " and "; "" is always.
 	Needs string
 
 	within ranges.Range // of all but a Choice
@@ -142,7 +143,7 @@ func (p Param) hinders(chosen func(name string) string) string {
 func (p Param) parse(text string) (any, error) {
 	if p.Type == Choice {
 		if !slices.Contains(p.words, text) {
-			return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
+			return nil, fmt.Errorf("parameter %s: %q is not allowed, want %s%s", p.Name, text, p.Allowed, closest.Hint(text, p.words))
 		}
 		return text, nil
 	}
@@ -191,15 +192,16 @@ func value[T any](v Values, name string) T {
 	return x
 }
 
-// Parse turns parameters as text into Values, with the default for every one
-// that is not given. An unknown name, a value out of range or a parameter that
-// does not go with the choice made is an error that says what is allowed; so are, for
-// an online learner of pairs, values that do not go together.
+// Parse turns parameters as text into Values, with the default for every one that is not
+// given. An unknown name, a value out of range or a parameter that does not go with the
+// choice made is an error that says what is allowed. So are values of an online learner
+// of pairs that do not go together.
 func (e Entry) Parse(given map[string]string) (Values, error) {
 	v := Values{make(map[string]any, len(e.Params))}
+	var wrong []string // all of it is told at once
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name }) {
-			return Values{}, fmt.Errorf("%s: unknown parameter %q, want %s", e.Name, name, e.names())
+			wrong = append(wrong, fmt.Sprintf("unknown parameter %q, want %s%s", name, e.names(), closest.Hint(name, e.paramNames())))
 		}
 	}
 	for _, p := range e.Params {
@@ -208,13 +210,18 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 			text = p.Default
 		}
 		if choice := p.hinders(v.Text); ok && choice != "" {
-			return Values{}, fmt.Errorf("%s: parameter %s is only for %s, but %s is %s", e.Name, p.Name, p.Needs, choice, v.Text(choice))
+			wrong = append(wrong, fmt.Sprintf("parameter %s is only for %s, but %s is %s", p.Name, p.Needs, choice, v.Text(choice)))
+			text = p.Default
 		}
 		x, err := p.parse(text)
 		if err != nil {
-			return Values{}, fmt.Errorf("%s: %w", e.Name, err)
+			wrong = append(wrong, err.Error())
+			x, _ = p.parse(p.Default) // what depends on it is judged by the default
 		}
 		v.values[p.Name] = x
+	}
+	if len(wrong) > 0 {
+		return Values{}, fmt.Errorf("%s: %s", e.Name, strings.Join(wrong, "; "))
 	}
 	if e.NewPair != nil { // its parameters are allowed in every dimension or in none
 		if _, err := e.NewPair(1, v); err != nil {
@@ -229,11 +236,23 @@ func (e Entry) names() string {
 	if len(e.Params) == 0 {
 		return "none: this learner has no parameters"
 	}
+	return "one of " + strings.Join(e.paramNames(), ", ")
+}
+
+func (e Entry) paramNames() []string {
 	names := make([]string, len(e.Params))
 	for i, p := range e.Params {
 		names[i] = p.Name
 	}
-	return "one of " + strings.Join(names, ", ")
+	return names
+}
+
+// Words returns the words that p allows; those of a Number or Count are none.
+func (p Param) Words() []string {
+	if p.auto != "" {
+		return append(slices.Clone(p.words), p.auto)
+	}
+	return slices.Clone(p.words)
 }
 
 // number formats a default.

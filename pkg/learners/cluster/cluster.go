@@ -2,6 +2,14 @@
 // of costs, and mixtures of Gaussians; and with must-links and cannot-links between
 // some of them: HMRF-KMeans. Rows are samples.
 //
+// # Which function
+//
+//	FitKMeans         rows; round clusters
+//	FitMixture        rows; clusters of other shapes and sizes, with probabilities
+//	FitMetricKMeans   rows under a learned metric
+//	FitFasterPAM      a matrix of costs or distances alone; FitPAM is the classic, far slower
+//	FitHMRF           rows with must-links and cannot-links; learns a weight per feature as it goes
+//
 // Every function that draws takes its generator as an argument: the same data,
 // the same parameters and the same state of the generator give the same bits.
 //

@@ -8,6 +8,12 @@
 // ClassBasis, KMeansBasis and the others are the paper's ways to choose them, and those of coefficients.go its ways to choose J, R = ΦJ.
 // FitLabels makes basis and links of rows and their classes. The rows of a *sparse.Matrix are never made dense.
 //
+// # When to use it
+//
+// With thousands of features or more, sparse or dense, and k up to a few hundred. FitLabels is the place to start: its
+// basis is made of class means. With fewer features package itml learns all of W. Without feedback, labels.FitLSA
+// has a basis but learns no metric in it.
+//
 // # How it is built
 //
 // IPLR is ITML in k coordinates (learners/iplr) with one more constant per link: r, the squared length outside the
@@ -177,6 +183,8 @@ type Result struct {
 //   - ctx is done.
 //
 // It panics if x is nil or empty, or basis is nil.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.IPLR].
 func Fit(ctx context.Context, x mat.Matrix, basis *Basis, links []metric.Link, p Params) (Result, error) {
 	p = p.Resolved()
 	if err := p.check(); err != nil {

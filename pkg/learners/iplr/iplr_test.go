@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/metric/metrictest"
 )
@@ -149,6 +150,35 @@ func TestWholeSpaceIsITML(t *testing.T) {
 			}
 			if math.Abs(got.Gap-want.Gap) > 1e-8*(1+math.Abs(want.Gap)) || math.Abs(got.KKT-want.KKT) > 1e-8*(1+want.KKT) || got.Iterations != want.Iterations {
 				t.Errorf("γ = %v, %v: gap %v, KKT %v, %d cycles, want %v, %v, %d", gamma, rule, got.Gap, got.KKT, got.Iterations, want.Gap, want.KKT, want.Iterations)
+			}
+		}
+	}
+}
+
+// The fit is plain.IPLR, cycle by cycle.
+func TestIsPlain(t *testing.T) {
+	const tol = 1e-10     // some 10⁵ ε: 400 updates, which the condition of F amplifies
+	const tolDuals = 1e-9 // the reference has 1/p − 1/p', which cancels where p is small beside the bound
+	x, _, links := problem(5, 40, 9, 80)
+	for _, k := range []int{1, 4, 9} {
+		for _, gamma := range []float64{0.1, 1, 30, math.Inf(1)} {
+			b := randomBasis(5, k, 9)
+			upper, lower := 4.0, 15.0 // most similar links are infeasible
+			if math.IsInf(gamma, 1) {
+				upper, lower = 60, 80 // none is
+			}
+			got, err := Fit(t.Context(), x, b, links, Params{Gamma: gamma, Upper: upper, Lower: lower, MaxCycles: 5, Tol: 1e-300})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := plain.IPLR(x, b.Vectors(), links, plain.Bounds{Upper: upper, Lower: lower}, gamma, got.Iterations)
+			if d := matrixtest.Distance(got.F, want.K); d > tol*mat.Norm(want.K, 2) || d > tol*matrixtest.Distance(want.K, matrixtest.Identity(k)) {
+				t.Errorf("k = %d, γ = %v: F differs by %g", k, gamma, d)
+			}
+			for i := range links {
+				if math.Abs(got.Duals[i]-want.Lambda[i]) > tolDuals*(1+want.Lambda[i]) || math.Abs(got.Slacks[i]-want.Xi[i]) > tolDuals*want.Xi[i] {
+					t.Fatalf("k = %d, γ = %v, link %d: λ, ξ = %v, %v, want %v, %v", k, gamma, i, got.Duals[i], got.Slacks[i], want.Lambda[i], want.Xi[i])
+				}
 			}
 		}
 	}

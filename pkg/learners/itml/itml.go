@@ -3,6 +3,19 @@
 // together and keep dissimilar ones apart, it finds the one closest to a start in the LogDet
 // divergence. Fit learns from links, FitLabels and FitTuned from class labels, FitKernel and FitKernelRows a kernel.
 //
+// # Which function
+//
+//	Fit              rows and links between them, squared distances bounded by u and ℓ
+//	FitLabels        rows and classes: draws links and sets bounds
+//	FitTuned         the same, with γ chosen by cross-validation
+//	FitNearer        rows and comparisons "a is nearer to b than to c"
+//	FitKernel        a Gram matrix and links between its objects
+//	FitKernelRows    rows, a kernel and links
+//	FitSingular      a start W₀ that is singular
+//
+// A step costs O(d²) for d features, or O(n²) for n objects with links. With more than a few thousand features take
+// package iplr; with constraints other than bounds on distances, package ltkernel.
+//
 // # How it is built
 //
 // ITML is one projection loop over a matrix that gives p = vᵀWv and takes W + β(Wv)(Wv)ᵀ. In input space W is kept in
@@ -177,6 +190,8 @@ type Solution struct {
 //   - ctx is done.
 //
 // It panics if x is nil or empty.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.ITML].
 func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Result, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

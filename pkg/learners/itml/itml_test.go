@@ -18,6 +18,7 @@ import (
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 )
 
@@ -176,40 +177,15 @@ func TestMinimises(t *testing.T) {
 	}
 }
 
-// printed is Algorithm 1 as printed, on dense matrices.
-func printed(x *mat.Dense, links []metric.Link, p Params, cycles int) (w *mat.SymDense, lambda, xi []float64) {
+// plainITML is plain.ITML with the parameters.
+func plainITML(x *mat.Dense, links []metric.Link, p Params, cycles int) (w *mat.SymDense, lambda, xi []float64) {
 	_, d := x.Dims()
-	w = matrixtest.Identity(d)
+	var w0 mat.Symmetric = matrixtest.Identity(d)
 	if p.W0 != nil {
-		w.CopySym(p.W0)
+		w0 = p.W0
 	}
-	lambda, xi = make([]float64, len(links)), make([]float64, len(links))
-	for k, l := range links {
-		xi[k] = bound(l, p.Upper, p.Lower)
-	}
-	for range cycles {
-		for k, l := range links {
-			v := mat.NewVecDense(d, metric.Sub(nil, x.RawRowView(l.I), x.RawRowView(l.J)))
-			var wv mat.VecDense
-			wv.MulVec(w, v)
-			q := mat.Dot(v, &wv)
-			if q == 0 {
-				continue
-			}
-			delta := float64(l.Label)
-			if math.IsInf(p.Gamma, 1) {
-				alpha := math.Min(lambda[k], delta*(1/q-1/xi[k]))
-				w.SymRankOne(w, delta*alpha/(1-delta*alpha*q), &wv)
-				lambda[k] -= alpha
-				continue
-			}
-			alpha := math.Min(lambda[k], delta*p.Gamma/(p.Gamma+1)*(1/q-1/xi[k]))
-			w.SymRankOne(w, delta*alpha/(1-delta*alpha*q), &wv)
-			xi[k] = p.Gamma * xi[k] / (p.Gamma + delta*alpha*xi[k])
-			lambda[k] -= alpha
-		}
-	}
-	return w, lambda, xi
+	r := plain.ITML(w0, x, links, plain.Bounds{Upper: p.Upper, Lower: p.Lower}, p.Gamma, cycles)
+	return r.K, r.Lambda, r.Xi
 }
 
 // The fit is the algorithm as printed, cycle by cycle.
@@ -225,7 +201,7 @@ func TestIsAlgorithm1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, lambda, xi := printed(x, links, p, l.Iterations)
+			w, lambda, xi := plainITML(x, links, p, l.Iterations)
 			const tol = 1e-10 // some 10⁵ ε: 240 updates, and the inverse of a matrix of condition 10⁴
 			if e := matrixtest.Distance(l.Metric.M(), w); e > tol*mat.Norm(w, 2) {
 				t.Errorf("γ = %v, d = %d: W off by %v of %v", gamma, d, e, mat.Norm(w, 2))
@@ -439,7 +415,7 @@ func TestRemake(t *testing.T) {
 	if l.Projections <= logdet.RemakeAfter {
 		t.Fatalf("%d projections: the test is empty", l.Projections)
 	}
-	w, _, _ := printed(x, links, p, l.Iterations)
+	w, _, _ := plainITML(x, links, p, l.Iterations)
 	if e := matrixtest.Distance(l.Metric.M(), w); e > 1e-9*mat.Norm(w, 2) {
 		t.Errorf("W off by %v of %v", e, mat.Norm(w, 2))
 	}

@@ -130,6 +130,8 @@ type KernelResult struct {
 //   - ctx is done.
 //
 // It panics if k0 is nil or empty.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.LogDet].
 func FitKernel(ctx context.Context, k0 mat.Symmetric, links []metric.Link, p KernelParams) (KernelResult, error) {
 	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
 		panic("itml: FitKernel: k0 is nil or empty")

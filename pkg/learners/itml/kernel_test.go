@@ -14,6 +14,7 @@ import (
 	"metriclab/internal/matrixtest"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
@@ -123,44 +124,6 @@ func TestKernelIsInputSpace(t *testing.T) {
 	}
 }
 
-// printedKernel is Algorithm 1 as printed, on all of K, with S tracked along:
-// S ← S + βssᵀ, s = v + SK₀v.
-func printedKernel(k0 *mat.SymDense, links []metric.Link, p KernelParams, cycles int) (k, s *mat.SymDense, lambda, xi []float64) {
-	n := k0.SymmetricDim()
-	k, s = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
-	k.CopySym(k0)
-	lambda, xi = make([]float64, len(links)), make([]float64, len(links))
-	for i, l := range links {
-		xi[i] = bound(l, p.Upper, p.Lower)
-	}
-	for range cycles {
-		for i, l := range links {
-			v := mat.NewVecDense(n, nil)
-			v.SetVec(l.I, 1)
-			v.SetVec(l.J, -1)
-			var kv, k0v, sv mat.VecDense
-			kv.MulVec(k, v)
-			q, delta := mat.Dot(v, &kv), float64(l.Label)
-			alpha := delta * p.Gamma / (p.Gamma + 1) * (1/q - 1/xi[i])
-			if math.IsInf(p.Gamma, 1) {
-				alpha = delta * (1/q - 1/xi[i])
-			}
-			alpha = math.Min(lambda[i], alpha)
-			beta := delta * alpha / (1 - delta*alpha*q)
-			if !math.IsInf(p.Gamma, 1) {
-				xi[i] = p.Gamma * xi[i] / (p.Gamma + delta*alpha*xi[i])
-			}
-			lambda[i] -= alpha
-			k.SymRankOne(k, beta, &kv)
-			k0v.MulVec(k0, v)
-			sv.MulVec(s, &k0v)
-			sv.AddVec(&sv, v)
-			s.SymRankOne(s, beta, &sv)
-		}
-	}
-	return k, s, lambda, xi
-}
-
 // kernelData returns n points, their Gram matrix under a Gaussian kernel, and links and bounds
 // of linkedData for it.
 func kernelData(seed uint64, n, d, m int) (kernel kernels.Kernel, x *mat.Dense, k0 *mat.SymDense, links []metric.Link, upper, lower float64) {
@@ -187,7 +150,8 @@ func TestKernelIsAlgorithm1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k, s, lambda, xi := printedKernel(k0, links, p, l.Iterations)
+			want := plain.LogDet(k0, links, plain.Bounds{Upper: upper, Lower: lower}, gamma, l.Iterations)
+			k, s, lambda, xi := want.K, want.S, want.Lambda, want.Xi
 			if e := matrixtest.Distance(l.All(k0), k); e > tol*mat.Norm(k, 2) {
 				t.Errorf("%s: K off by %v of %v", what, e, mat.Norm(k, 2))
 			}

@@ -13,6 +13,11 @@
 // The paper proves the theorem by way of a term −γ·log det W (Eqs. 24 and 25). The term is not needed. It has no minimum either where
 // W may grow in directions that no object reaches.
 //
+// # When to use it
+//
+// Where no metric of the features does, and a kernel is known that might. LogDet and POLA have methods of their own for
+// that: itml.FitKernelRows, pairs.NewKernelPOLA. For many rows take landmarks.
+//
 // # How it is built
 //
 // Kernel LMNN, MCML and RCA are one wrapper (learners/kernelized), and know nothing of each other: kernels.Factor
@@ -109,9 +114,9 @@ const room = 20
 //
 // It costs O(nr²), n evaluations of the kernel for each of the r pivots, and the fit of the learner to n rows of r numbers; r is at most Landmarks, n, and the dimension of the kernel's space.
 //
-// It returns the errors of learn as they are; one if an entry of x or a kernel value is NaN or infinite; one that wraps metric.ErrNotPSD if
-// the kernel is seen not to be positive semi-definite; and one if n×r is too large for limits.Memory, a parameter is out of range, weights overflow, or ctx
-// is done. It panics if k or learn is nil, or x is nil or empty.
+// It returns the errors of learn as they are. Its own are: an entry of x or a kernel value that is NaN or infinite; a kernel that is seen not to be
+// positive semi-definite (wraps metric.ErrNotPSD); n×r too large for limits.Memory; a parameter out of range; weights that overflow; and a ctx that is
+// done. It panics if k or learn is nil, or x is nil or empty.
 func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, learn Learner, p Params) (Result, error) {
 	xd := matrix.Given("kernelized: Fit: x", x)
 	if k == nil || learn == nil || xd.IsEmpty() {

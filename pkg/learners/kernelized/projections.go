@@ -115,10 +115,10 @@ func (p FDAParams) Resolved() FDAParams {
 //
 //	S_B v = λ(S_W + ρ·s·I)v,  s = tr(S_W)/r,
 //
-// with the scatter S_B of the class means and S_W within classes (see labels.FitFDA), of the images of the rows of x, n×d, in the space of the kernel
-// k; r is the number of dimensions that the images span, and y has a class per row. Sources: Mika, Rätsch, Weston, Schölkopf, Müller, Fisher Discriminant Analysis with
-// Kernels, Neural Networks for Signal Processing IX, 1999, with the ridge on ‖v‖²; Baudat, Anouar, Generalized Discriminant Analysis Using a Kernel Approach, Neural
-// Computation 12, 2000, for several classes.
+// with the scatter S_B of the class means and S_W within classes (see labels.FitFDA), of the images of the rows of x, n×d, in the space of the kernel k. r is
+// the number of dimensions that the images span; y has a class per row. Sources: Mika, Rätsch, Weston, Schölkopf, Müller, Fisher Discriminant Analysis with
+// Kernels, Neural Networks for Signal Processing IX, 1999, with the ridge on ‖v‖²; Baudat, Anouar, Generalized Discriminant Analysis Using a Kernel Approach,
+// Neural Computation 12, 2000, for several classes.
 //
 // It is FDA of the rows of a factor of K₀ (see Fit). With the linear kernel it is FDA of x with the ridge ρ·d/r. The Embed of the Metric gives scores
 // about the mean of the images. Status is learners.Closed.

@@ -2,6 +2,18 @@
 // class labels (FDA, LMNN, MCML) or without (PCA, LSA, the inverse covariance). Rows are
 // samples.
 //
+// # Which learner
+//
+//	FitFDA      few features, classes of one shape: a projection to at most classes − 1 dimensions, in closed form
+//	FitLMNN     for kNN: neighbours of the same class near, others beyond a margin; iterates, convex
+//	FitMCML     each class to a point, others far; small data only, as each step costs rows² · features
+//	FitInvCov   no classes: the Mahalanobis distance of statistics, the baseline of metric learning
+//	FitPCA      no classes: the directions of most variance
+//	FitLSA      no classes: the same for sparse rows such as texts, centred or not
+//
+// FDA, PCA and LSA return a projection to fewer dimensions, the others a metric of all. Links between rows in place of
+// classes are for packages itml, iplr and pairs.
+//
 // # How it is built
 //
 // LMNN and MCML are fitted in M, where they are convex, and stop on what proves how good they are: a dual bound, and

@@ -1,6 +1,15 @@
 // Package linear has linear classifiers of two classes: online (Perceptron, PAUM) and in
 // batch (Ridge, which is a regression too, SVM, and KernelSVM on a Gram matrix), the elimination of features (RFE), and a
 // test of linear separability. Rows are samples.
+//
+// # Which one
+//
+//	FitSVM                      most problems; dual certificate of how good the answer is
+//	FitKernelSVM                the same on a Gram matrix
+//	FitRidge                    regression, or very fast and all regularisations at once
+//	NewPerceptron, NewPAUM      one example at a time; PAUM has a margin of its own for the rarer class
+//	FitRFE                      which features matter
+//	LinearlySeparable           whether a hyperplane separates the classes at all
 package linear
 
 import (

@@ -71,10 +71,9 @@ func (p PAUMParams) check() error {
 //
 //	(n₊γ₊ + n₋γ₋)² ≤ 2(n₊ + n₋)R² + 2(n₊τ₊₁ + n₋τ₋₁)/η,
 //
-// and hence n₊ + n₋ ≤ 2(R² + max(τ₊₁, τ₋₁)/η)/min(γ₊, γ₋)². This is Novikoff's
-// argument: with w̃ = (w, b/R), x̃ = (x, R) and ũ = (u, c/R), every update adds at
-// least ηγ_y to w̃·ũ, and at most 2ητ_y + η²‖x̃‖² ≤ 2ητ_y + 2η²R² to ‖w̃‖²; and
-// (w̃·ũ)² ≤ ‖w̃‖².
+// and hence n₊ + n₋ ≤ 2(R² + max(τ₊₁, τ₋₁)/η)/min(γ₊, γ₋)². This is Novikoff's argument.
+// Let w̃ = (w, b/R), x̃ = (x, R) and ũ = (u, c/R). Every update adds at least ηγ_y to
+// w̃·ũ, and at most 2ητ_y + η²‖x̃‖² ≤ 2ητ_y + 2η²R² to ‖w̃‖²; and (w̃·ũ)² ≤ ‖w̃‖².
 //
 // The loss is max(0, τ_y − y·score). StepSize is η·y.
 //

@@ -25,13 +25,13 @@ const SeparationTolerance = 1e-9
 // is feasible, and returns the largest margin min yᵢ(w·xᵢ + c)/‖w‖ in the units
 // of x, or 0 if they are not separable. Any two integers are labels.
 //
-// The program is feasible iff the convex hulls of the classes are disjoint. The
-// shortest vector v from one hull to the other is found by Wolfe's algorithm
-// (Finding the nearest point in a polytope, 1976) on the differences of points,
-// and either end comes with a proof: all points of one class lie beyond those of
-// the other along v by more than SeparationTolerance·R, where R is the largest
-// distance of a point from the mean; or the hulls have points closer than that.
-// The margin is half the distance that is proved, within 1e-10 of the largest.
+// The program is feasible iff the convex hulls of the classes are disjoint. The shortest
+// vector v from one hull to the other is found by Wolfe's algorithm (Finding the nearest
+// point in a polytope, 1976) on the differences of points. Either end comes with a proof.
+// All points of one class lie beyond those of the other along v by more than
+// SeparationTolerance·R, where R is the largest distance of a point from the mean; or the
+// hulls have points closer than that. The margin is half the distance that is proved,
+// within 1e-10 of the largest.
 //
 // It returns an error unless there are exactly two classes, if x and y differ in
 // length, if an entry is NaN or infinite or the distances overflow, or if

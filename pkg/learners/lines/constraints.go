@@ -83,8 +83,8 @@ func ReadConstraints(r io.Reader, name string, objects int) (*Constraints, error
 const constraintBytes = 256
 
 // CheckBounds returns an error, with file and lines, if two lines contradict each other about one pair without slack, such as at
-// most 1 and at least 2. strict says that no distance of different objects, and no trace, may become 0, as with
-// ltkernel.LogDet; then it returns one, too, if a line asks for that. Objects i and j differ if differ(i, j) is true.
+// most 1 and at least 2. strict says that no distance of different objects, and no trace, may become 0, as with ltkernel.LogDet.
+// Then a line that asks for that is an error, too. Objects i and j differ if differ(i, j) is true.
 func (c *Constraints) CheckBounds(strict bool, differ func(i, j int) bool) error {
 	type end struct {
 		bound float64

@@ -19,6 +19,12 @@
 //
 // Package itml has a faster method for LogDet with one upper and one lower bound.
 //
+// # When to use it
+//
+// With constraints that are not bounds on single distances, with another divergence than LogDet, or where an answer of
+// many digits with a certificate is wanted. A step takes a full eigendecomposition of the constrained objects: some
+// hundreds of them are comfortable. For LogDet alone package itml is faster, for low rank package ssikdr.
+//
 // # How it is built
 //
 // Spectral kernel learning solves one dual (learners/ltkernel). A divergence is φ, its conjugate and two derivatives;

@@ -77,10 +77,10 @@ type Solution struct {
 	Violated []int
 	// Rank counts the eigenvalues of W that are not 0 but for round-off, in the span of the objects that the constraints join.
 	Rank int
-	// Certificate proves that no W satisfies the constraints if the status is
-	// learners.Infeasible, else it is nil. It holds weights v of the constraints, ≥ of which count as −tr(CK) ≤ −Bound, at
-	// least 0 but for equations, such that Σvᵢtr(CᵢK) ≥ 0 for each K, but Σvᵢbᵢ < 0; to working precision: a W that satisfies
-	// the constraints all the same has a trace a million times larger than what they ask for.
+	// Certificate proves that no W satisfies the constraints if the status is learners.Infeasible, else it is nil. It holds
+	// weights v of the constraints, of which those with ≥ count as −tr(CK) ≤ −Bound. They are at least 0 but for equations,
+	// Σvᵢtr(CᵢK) ≥ 0 for each K, and Σvᵢbᵢ < 0. This is to working precision: a W that satisfies the constraints all the same
+	// has a trace a million times larger than what they ask for.
 	Certificate []float64
 }
 

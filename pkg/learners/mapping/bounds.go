@@ -71,11 +71,11 @@ func PrintedRegretBound(a, b, m, rounds int, delta float64) float64 {
 	return regret(a, rounds, PrintedLogMaps(a, b, m)) + deviation(a, rounds, delta)
 }
 
-// RegretBound returns a·√(T/2·LogMaps) + a·√(T/2·ln(1/delta)): after T rounds the regret
-// of Algorithm 1 with CorrectedEta for T is larger with probability at most delta, whatever the costs
-// (Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, 2006, Corollary 4.2, for losses
-// in [0, a]). With delta = 1 it bounds the expected regret. A regret is at most aT: where
-// the bound is larger, it says nothing. It panics like PrintedRegretBound.
+// RegretBound returns a·√(T/2·LogMaps) + a·√(T/2·ln(1/delta)). After T rounds the regret of Algorithm
+// 1 with CorrectedEta for T is larger with probability at most delta, whatever the costs. Source:
+// Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, 2006, Corollary 4.2, for losses in [0,
+// a]. With delta = 1 it bounds the expected regret. A regret is at most aT: where the bound is
+// larger, it says nothing. It panics like PrintedRegretBound.
 func RegretBound(a, b, m, rounds int, delta float64) float64 {
 	mustRounds(rounds)
 	return regret(a, rounds, LogMaps(a, b, m)) + deviation(a, rounds, delta)

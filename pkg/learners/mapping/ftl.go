@@ -31,11 +31,10 @@ type FTLParams struct {
 //
 //	π(i) = argmin_{j in S} C[i, j],  S = argmin_{|S| = m} Σᵢ min_{j in S} C[i, j],
 //
-// where C is the sum of the costs. Its regret can grow linearly with the rounds (Rakhlin, Abernethy,
-// Bartlett, Online Discovery of Similarity Mappings, ICML 2007, Section 5.1). The search is NP-hard
-// (Theorem 4.1): all sets are tried if there are at most MaxSets of them, and Exact says so; else S is a local
-// optimum, which no swap of one prototype improves, found from the set of the round before
-// (cluster.FitFasterPAM).
+// where C is the sum of the costs. Its regret can grow linearly with the rounds (Rakhlin, Abernethy, Bartlett,
+// Online Discovery of Similarity Mappings, ICML 2007, Section 5.1). The search is NP-hard (Theorem 4.1). All
+// sets are tried if there are at most MaxSets of them, and Exact says so. Else S is a local optimum, which no
+// swap of one prototype improves, found from the set of the round before (cluster.FitFasterPAM).
 //
 // It draws nothing. Of equally good sets the lexicographically first is taken, where all are tried; of
 // equally good prototypes the lowest; before the first round all are equally good. StepSize of an outcome is

@@ -142,8 +142,8 @@ func (l *law) expectedLoss(f metric.CostRound) float64 {
 	return total
 }
 
-// mapProbability returns the probability that Algorithm 1 draws pi: with k prototypes in use,
-// C(B−k, m−k)·Πᵢ w[i, pi(i)] / Σ_S ω(S), since ω(S) cancels against the weights that line 4
+// mapProbability returns the probability that Algorithm 1 draws pi. With k prototypes in use
+// it is C(B−k, m−k)·Πᵢ w[i, pi(i)] / Σ_S ω(S): ω(S) cancels against the weights that line 4
 // divides by, for each of the C(B−k, m−k) sets that hold the image.
 func (l *law) mapProbability(pi []int) float64 {
 	t := l.t

@@ -8,6 +8,12 @@
 // (Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
 // Theorem 4.1) and need not be found for the regret to be small.
 //
+// # Which learner
+//
+// RMP has a bound on its regret whatever the costs are, and draws its maps at random. FTL predicts the best map so far:
+// better where costs come at random, and helpless against costs that are chosen to hurt. Both look at
+// all sets of m prototypes if they are few. If not, RMP walks among them at random, and FTL improves one by swaps.
+//
 // # How it is built
 //
 // RMP's default rate is chosen by data, not by a bound: the best of rmp2007/fig1's view fig1-eta. A test compares

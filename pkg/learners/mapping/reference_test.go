@@ -8,25 +8,21 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 )
 
+// plainOf is plain.RMP with the costs.
+func plainOf(c costs, eta float64, m int) *plain.RMP {
+	l := plain.NewRMP(c.a, c.b, m, eta)
+	l.Step(mat.NewDense(c.b, c.a, slices.Clone(c.sum)).T())
+	return l
+}
+
 // subsets returns all sets of m of b prototypes in lexicographic order.
 func subsets(b, m int) [][]int {
-	if m == 0 {
-		return [][]int{nil}
-	}
-	var out [][]int
-	for first := range b {
-		for _, rest := range subsets(b-first-1, m-1) {
-			set := []int{first}
-			for _, j := range rest {
-				set = append(set, first+1+j)
-			}
-			out = append(out, set)
-		}
-	}
-	return out
+	sets, _ := plain.NewRMP(1, b, m, 0).Law()
+	return sets
 }
 
 // allMaps returns all maps of a objects to b prototypes.
@@ -54,30 +50,14 @@ func logSumExp(x []float64) float64 {
 	return most + math.Log(sum)
 }
 
-// logOmega is ln ω(S) by its definition, in logarithms throughout.
+// logOmega is ln ω(S).
 func logOmega(c costs, eta float64, set []int) float64 {
-	var sum float64
-	for i := range c.a {
-		row := make([]float64, len(set))
-		for k, j := range set {
-			row[k] = -eta * c.sum[j*c.a+i]
-		}
-		sum += logSumExp(row)
-	}
-	return sum
+	return plainOf(c, eta, len(set)).LogOmega(set)
 }
 
 // reference returns P(S) for all sets.
 func reference(c costs, eta float64, m int) []float64 {
-	all := subsets(c.b, m)
-	p := make([]float64, len(all))
-	for k, set := range all {
-		p[k] = logOmega(c, eta, set)
-	}
-	z := logSumExp(p)
-	for k := range p {
-		p[k] = math.Exp(p[k] - z)
-	}
+	_, p := plainOf(c, eta, m).Law()
 	return p
 }
 

@@ -76,10 +76,10 @@ const (
 	SampleEnumerate
 	// SampleMetropolis: by a random walk of uniform swaps, each made or not (Algorithm 2).
 	SampleMetropolis
-	// SampleHeatBath: by a random walk with the same law, of which every second step chooses the member that goes by
-	// about how likely the set without it is, all m of them weighed in the time of one. Measured with the printed
-	// η on the made-up clusters of BenchmarkStep, late in a run it moves 5 to 7 times as often per step as Metropolis with
-	// A = B = 100, m = 20 and 4 to 8 times with 784, m = 50, at up to about twice the time. It does not pay with 400, m = 4,
+	// SampleHeatBath: by a random walk with the same law, of which every second step chooses the member that goes by about
+	// how likely the set without it is, all m of them weighed in the time of one. It was measured with the printed η on the
+	// made-up clusters of BenchmarkStep. Late in a run it moves 5 to 7 times as often per step as Metropolis with A = B =
+	// 100 and m = 20, and 4 to 8 times with 784 and m = 50, at up to about twice the time. It does not pay with 400, m = 4,
 	// where either moves in fewer than 1 of 10,000 steps, nor early in a run, where it moves less often.
 	SampleHeatBath
 )
@@ -103,9 +103,9 @@ type RMPParams struct {
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of EtaFixed, greater than 0 and at most MaxRate, and must be 0 for the others.
 	Rate float64 `json:"rate,omitempty" range:"0, or > 0 and <= 1e100"`
-	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are
-	// learned from with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, at the start of each
-	// of which all costs are forgotten, with the η of their length (DoublingRegretBound).
+	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are learned from
+	// with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, each with the η of its
+	// length, at whose start all costs are forgotten (DoublingRegretBound).
 	Rounds int `json:"rounds" range:"0, or >= 1 and <= 9007199254740992"`
 	// Sampler is how the set is drawn. The default is SampleAuto.
 	Sampler Sampler `json:"sampler"`
@@ -176,6 +176,8 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 //
 // Memory is O(AB), or O(AB + C(B, m)) with Enumerate. All methods but Step may be
 // called concurrently.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.RMP].
 type RMP struct {
 	p   RMPParams
 	pcg *rand.PCG

@@ -2,6 +2,11 @@
 // under any metric (KNN), the class of the nearest example so far (OnlineNN), and the
 // nearest point under a metric that changes (Tracker). Rows are samples.
 //
+// # Which one
+//
+// NewKNN takes rows once and answers many queries, under a metric, a kernel's or a learned one. NewOnlineNN learns from one example
+// at a time. A Tracker answers for the same points again and again while an online learner changes the metric.
+//
 // # How a KNN searches
 //
 // All searches are exact and give the same bits. Approximate search is out of scope: its answers would depend on the

@@ -117,6 +117,8 @@ type BatchPOLA struct {
 // has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
 // distance overflows, a parameter is out of range, or ctx is done. It panics if x is
 // nil or empty.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.BatchPOLA] and [metriclab/pkg/learners/plain.BatchPOLAPasses].
 func FitBatchPOLA(ctx context.Context, x mat.Matrix, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

@@ -15,6 +15,7 @@ import (
 
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 )
 
@@ -106,41 +107,37 @@ func largestLoss(x *mat.Dense, links []metric.Link, b BatchPOLA) float64 {
 	return largest
 }
 
-// Each reading is POLA on its sequence of pairs.
-func TestBatchPOLAIsRepeatedPOLA(t *testing.T) {
+// Each reading is that of plain.
+func TestBatchPOLAIsPlain(t *testing.T) {
 	x, links, _, _ := separableData(t, 7, 5, 2, 30)
-	pair := func(k int) metric.Pair {
-		return metric.Pair{X: x.RawRowView(links[k].I), Y: x.RawRowView(links[k].J), Label: links[k].Label}
+	var all []metric.Pair
+	for _, l := range links {
+		all = append(all, metric.Pair{X: x.RawRowView(l.I), Y: x.RawRowView(l.J), Label: l.Label})
 	}
 	for _, p := range []BatchPOLAParams{
 		{MaxIterations: 3, Beta: 1e-6},
+		{Beta: 0.3},
 		{MaxIterations: 600, Beta: 1e-6, Reading: BatchViolations, POLAParams: POLAParams{Gamma: 0.5, B1: new(2.0)}},
+		{Beta: 0.3, Reading: BatchViolations},
 	} {
 		got, err := FitBatchPOLA(context.Background(), x, links, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := mustPOLA(t, 5, p.POLAParams)
-		for range got.Iterations {
-			if p.Reading == BatchPasses {
-				for k := range links {
-					mustStep(t, l, pair(k))
-				}
-				continue
-			}
-			worst := 0
-			for k := range links {
-				if l.Loss(pair(k)) > l.Loss(pair(worst)) {
-					worst = k
-				}
-			}
-			mustStep(t, l, pair(worst))
+		want, most := newPlain(5, p.POLAParams), p.MaxIterations
+		if most == 0 {
+			most = math.MaxInt
 		}
-		if got.Status != learners.IterationCap || got.Iterations != p.MaxIterations {
-			t.Errorf("%v: %v after %d iterations, want the cap", p.Reading, got.Status, got.Iterations)
+		repeat := plain.BatchPOLAPasses
+		if p.Reading == BatchViolations {
+			repeat = plain.BatchPOLA
 		}
-		if d := matrixtest.Distance(got.Metric.M(), matrixOf(l)); d > agreeTol*mat.Norm(matrixOf(l), 2) || math.Abs(got.Threshold-l.Threshold()) > agreeTol {
-			t.Errorf("%v: A off by %v, b = %v, want %v", p.Reading, d, got.Threshold, l.Threshold())
+		iterations := repeat(want, all, p.Beta, most)
+		if got.Iterations != iterations || (got.Status == learners.IterationCap) != (p.MaxIterations > 0) {
+			t.Errorf("%v: %v after %d iterations, want %d", p.Reading, got.Status, got.Iterations, iterations)
+		}
+		if d := matrixtest.Distance(got.Metric.M(), want.A); d > agreeTol*mat.Norm(want.A, 2) || math.Abs(got.Threshold-want.B) > agreeTol {
+			t.Errorf("%v: A off by %v, b = %v, want %v", p.Reading, d, got.Threshold, want.B)
 		}
 	}
 }

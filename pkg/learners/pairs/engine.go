@@ -1,5 +1,23 @@
 // Package pairs holds learners of a Mahalanobis metric from labelled pairs.
 //
+// A pair of vectors is labelled similar or dissimilar. What is learned is M ⪰ 0, with squared distance
+// (x − y)ᵀM(x − y), and for most learners a threshold that separates the two kinds.
+//
+// # Which learner
+//
+//	POLA           one pair at a time; no rate to choose; bounds on the loss
+//	PA             its relatives with a weight C: PAI and PAII forgive noisy labels, PALS aims at exact distances
+//	LEGO           one pair at a time, with known bounds on the distances of both kinds; M is never singular
+//	KernelPOLA     POLA under a kernel, where no metric of the vectors separates the pairs; stores vectors
+//	RecurringPA    PA on pairs of few vectors that come again and again
+//	FitBatchPOLA   all pairs at once, until none has a loss above β
+//	FitRCA         similar pairs alone, in closed form: the first to try
+//
+// If all pairs are there from the start and a rate may be tuned, package itml is the usual choice. Online learners cost
+// O(d) to O(d²) per pair and hold O(d²) numbers however long the stream is, kernels apart.
+//
+// # How they relate
+//
 // The online learners are one engine with different parts: a rate rule (how
 // far one pair moves the hypothesis), a form (how the matrix is kept, and so
 // when it is projected back onto the positive semi-definite cone), a start

@@ -115,6 +115,8 @@ func (p LEGOParams) check() error {
 // does. A pair with d² = 0 changes nothing.
 //
 // All methods but Step may be called concurrently.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.LEGO].
 type LEGO struct {
 	p LEGOParams // W0 is nil: it is where S started
 	s stairs

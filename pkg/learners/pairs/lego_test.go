@@ -17,6 +17,7 @@ import (
 	"metriclab/internal/matrixtest"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners/learnertest"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
@@ -49,55 +50,24 @@ func TestLEGOConformance(t *testing.T) {
 	}
 }
 
-// denseLEGO keeps A itself, and finds ȳ as the root of 1/ȳ − 1/ŷ − η(ȳ − t), which
-// falls, by halving the interval between ŷ and t.
-type denseLEGO struct {
-	p LEGOParams
-	a *mat.SymDense
-}
-
-func newDenseLEGO(dim int, p LEGOParams) *denseLEGO {
-	l := &denseLEGO{p: p.Resolved(), a: matrixtest.Identity(dim)}
+// plainLEGO is plain.LEGO with the parameters.
+func plainLEGO(dim int, p LEGOParams) *plain.LEGO {
+	r := p.Resolved()
+	l := plain.NewLEGO(dim, r.Eta, r.Upper, r.Lower)
+	l.Violated = p.Update == UpdateViolated
 	if p.W0 != nil {
-		l.a.CopySym(p.W0)
+		l.A.CopySym(p.W0)
 	}
 	return l
 }
 
-// step returns the loss and (ŷ − ȳ)/ŷ².
-func (l *denseLEGO) step(f metric.Pair) (loss, size float64) {
-	z := mat.NewVecDense(len(f.X), metric.Sub(nil, f.X, f.Y))
-	q, y := mat.Inner(z, l.a, z), l.p.Upper
-	if f.Label == metric.Dissimilar {
-		y = l.p.Lower
-	}
-	right := f.Label == metric.Similar && q <= y || f.Label == metric.Dissimilar && q >= y
-	if l.p.Update == UpdateViolated && right || q == 0 {
-		return 0, 0
-	}
-	lo, hi := min(q, y), max(q, y)
-	for range 2000 {
-		mid := lo + (hi-lo)/2
-		if 1/mid-1/q-l.p.Eta*(mid-y) > 0 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	size = (q - lo) / (q * q)
-	var az mat.VecDense
-	az.MulVec(l.a, z)
-	l.a.SymRankOne(l.a, -size, &az)
-	return (q - y) * (q - y) / 2, size
-}
-
-// legoTol bounds the difference between LEGO and the dense reference, relative to the
+// legoTol bounds the difference between LEGO and plain.LEGO, relative to the
 // largest A so far: of a few hundred steps with some κ(A)·ε each.
 const legoTol = 1e-9
 
-// LEGO gives the outcomes and the matrix of the slow reference, with one block of S
+// LEGO gives the outcomes and the matrix of plain.LEGO, with one block of S
 // and with several, from I and from another matrix.
-func TestLEGOAgainstDense(t *testing.T) {
+func TestLEGOIsPlain(t *testing.T) {
 	for _, p := range allLEGO() {
 		t.Run(p.String(), func(t *testing.T) {
 			for _, dim := range []int{1, 5, stairEdge, stairEdge + 1, 40, 3 * stairEdge} {
@@ -106,15 +76,15 @@ func TestLEGOAgainstDense(t *testing.T) {
 					if start == "other" {
 						p.W0 = matrixtest.Definite(rand.New(rand.NewPCG(71, uint64(dim))), dim)
 					}
-					l, ref := must(NewLEGO(dim, p)), newDenseLEGO(dim, p)
-					top := mat.Norm(ref.a, 2)
+					l, ref := must(NewLEGO(dim, p)), plainLEGO(dim, p)
+					top := mat.Norm(ref.A, 2)
 					updates, toward := 0, 0
 					rounds := append(randomLabels(rand.New(rand.NewPCG(72, uint64(dim))), dim, 150),
 						gaussianPairs(rand.New(rand.NewPCG(73, uint64(dim))), dim, 150, 3)...)
 					for i, f := range rounds {
 						o := mustOutcome(t, l, f)
-						loss, size := ref.step(f)
-						top = max(top, mat.Norm(ref.a, 2))
+						loss, size := ref.Step(f)
+						top = max(top, mat.Norm(ref.A, 2))
 						if math.Abs(o.Loss-loss) > legoTol*(1+loss) || math.Abs(o.StepSize-size) > legoTol*(1+math.Abs(size)) || o.Updated != (size != 0) {
 							t.Fatalf("d = %d from %s, round %d: %+v; reference: loss %v, step %v", dim, start, i, o, loss, size)
 						}
@@ -128,7 +98,7 @@ func TestLEGOAgainstDense(t *testing.T) {
 							toward++
 						}
 					}
-					if d := matrixtest.Distance(l.Metric().M(), ref.a); d > legoTol*top {
+					if d := matrixtest.Distance(l.Metric().M(), ref.A); d > legoTol*top {
 						t.Errorf("d = %d from %s: ‖A − reference‖ = %v, ‖A‖ up to %v", dim, start, d, top)
 					}
 					if p.Update == UpdateViolated && (toward != updates || updates > 290) || p.Update == UpdateAlways && (updates < 299 || toward > 290) || updates < 20 {

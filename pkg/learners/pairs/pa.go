@@ -210,6 +210,8 @@ func (p PAParams) engine(dim int) engine {
 // data, the number of updates, until at d/4 a dense M takes over.
 //
 // All methods but Step may be called concurrently.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.PA] and [metriclab/pkg/learners/plain.LeastSquaresRate].
 type PA struct {
 	e engine
 	p PAParams

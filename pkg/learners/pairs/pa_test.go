@@ -17,6 +17,7 @@ import (
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -94,65 +95,41 @@ func TestPAConformance(t *testing.T) {
 	}
 }
 
-// densePA is the family as printed, with the sign of y·τ in place of y: a dense M,
-// and with PSDEachStep a full eigendecomposition after every update.
-// after every so many updates if Every says so.
-type densePA struct {
-	p       PAParams
-	m       *mat.SymDense
-	b       float64
-	updates int
-}
-
-func newDensePA(dim int, p PAParams) *densePA {
-	l := &densePA{p: p, m: mat.NewSymDense(dim, nil), b: p.B0}
+// plainPA is plain.PA with the parameters.
+func plainPA(dim int, p PAParams) *plain.PA {
+	l := plain.NewPA(dim, plainRate(p))
 	for i := range dim {
-		l.m.SetSym(i, i, p.M0)
+		l.M.SetSym(i, i, p.M0)
+	}
+	l.B = p.B0
+	if p.PSD == PSDAtEnd {
+		l.Every = p.Every
 	}
 	return l
 }
 
-// step returns the slack 1 + y(d² − b), and y·τ.
-func (l *densePA) step(t testing.TB, f metric.Pair) (slack, size float64) {
-	t.Helper()
-	v := mat.NewVecDense(len(f.X), metric.Sub(nil, f.X, f.Y))
-	y := float64(f.Label)
-	slack = 1 - y*(l.b-mat.Inner(v, l.m, v))
-	hinge := math.Max(0, slack)
-	n := 1 + math.Pow(mat.Dot(v, v), 2)
-	var tau float64
-	switch l.p.Rule {
-	case PlainPA:
-		tau = hinge / n
+func plainRate(p PAParams) plain.Rate {
+	switch p.Rule {
 	case PAI:
-		tau = math.Min(l.p.C, hinge/n)
+		return plain.LinearRate(p.C)
 	case PAII:
-		tau = hinge / (n + 1/(2*l.p.C))
+		return plain.SquaredRate(p.C)
 	case PALS:
-		if math.Abs(slack) > l.p.Tol {
-			tau = slack / (n + 1/(2*l.p.C))
+		full := plain.LeastSquaresRate(p.C)
+		return func(s, n float64) float64 {
+			if math.Abs(s) <= p.Tol {
+				return 0
+			}
+			return full(s, n)
 		}
 	}
-	if tau == 0 {
-		return slack, 0
-	}
-	l.m.SymRankOne(l.m, -y*tau, v)
-	l.b += y * tau
-	l.updates++
-	if l.p.PSD == PSDEachStep || l.p.Every > 0 && l.updates%l.p.Every == 0 {
-		var err error
-		if l.m, _, err = metric.ProjectPSD(l.m); err != nil {
-			t.Fatal(err)
-		}
-		l.b = math.Max(l.b, 1)
-	}
-	return slack, y * tau
+	return plain.HardRate
 }
 
-// All give the outcomes, M and b of the slow reference, in every
+// All give the outcomes, M and b of plain.PA, in every
 // representation: few dimensions, a core that grows and becomes dense, and data of
 // low rank. What PSDAtEnd returns is the projection.
-func TestPAAgainstDense(t *testing.T) {
+func TestPAIsPlain(t *testing.T) {
 	for i, p := range slices.Concat(allPA(), tolerant(), between()) {
 		if testing.Short() && p.Every == 0 && !everySecond(i) {
 			continue
@@ -173,10 +150,10 @@ func TestPAAgainstDense(t *testing.T) {
 				if i == 5 && p.Every > 1 && p.Rule != PALS {
 					continue // pairs recur: whether a loss is 0 or round-off decides which updates count
 				}
-				l, ref := must(NewPA(c.dim, p)), newDensePA(c.dim, p)
+				l, ref := must(NewPA(c.dim, p)), plainPA(c.dim, p)
 				for i, f := range c.rounds {
 					o := mustOutcome(t, l, f)
-					slack, size := ref.step(t, f)
+					slack, size := ref.Step(f)
 					loss := math.Max(0, slack)
 					if p.Rule == PALS {
 						loss = math.Abs(slack)
@@ -185,11 +162,11 @@ func TestPAAgainstDense(t *testing.T) {
 						t.Fatalf("d = %d, round %d: loss %v, step %v; reference %v, %v", c.dim, i, o.Loss, o.StepSize, loss, size)
 					}
 				}
-				tol := agreeTol * (1 + mat.Norm(ref.m, 2))
-				if d := matrixtest.Distance(l.Matrix(), ref.m); d > tol || math.Abs(l.Threshold()-ref.b) > agreeTol*(1+math.Abs(ref.b)) {
-					t.Errorf("d = %d: ‖M − reference‖ = %v, ‖M‖ = %v, b = %v, reference %v", c.dim, d, mat.Norm(ref.m, 2), l.Threshold(), ref.b)
+				tol := agreeTol * (1 + mat.Norm(ref.M, 2))
+				if d := matrixtest.Distance(l.Matrix(), ref.M); d > tol || math.Abs(l.Threshold()-ref.B) > agreeTol*(1+math.Abs(ref.B)) {
+					t.Errorf("d = %d: ‖M − reference‖ = %v, ‖M‖ = %v, b = %v, reference %v", c.dim, d, mat.Norm(ref.M, 2), l.Threshold(), ref.B)
 				}
-				want, negative, err := metric.ProjectPSD(ref.m)
+				want, negative, err := metric.ProjectPSD(ref.M)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -70,6 +70,8 @@ func (p POLAParams) check(name string) error {
 // O(dr) and bounded by O(d²). For d ≤ 12, and once r nears d, U = I.
 //
 // All methods but Step may be called concurrently.
+//
+// The same in 30 lines: [metriclab/pkg/learners/plain.POLA].
 type POLA struct {
 	e engine
 	p POLAParams

@@ -56,6 +56,8 @@ func (p RCAParams) Resolved() RCAParams { return p }
 //
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.RCA].
 func FitRCA(ctx context.Context, x mat.Matrix, links []metric.Link, p RCAParams) (learners.MetricResult, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

@@ -10,48 +10,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/vector"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
 
-// dense is POLA as printed, with b ← max(b, 1) after every update: a dense A
-// and a full eigendecomposition after every update.
-type dense struct {
-	a        *mat.SymDense
-	b, gamma float64
-	values   []float64 // of Â in the last update, ascending; nil after y = −1
-}
-
-func newDense(dim int, b1, gamma float64) *dense {
-	return &dense{a: mat.NewSymDense(dim, nil), b: b1, gamma: gamma}
-}
-
-// step returns loss and y·α.
-func (l *dense) step(t testing.TB, f metric.Pair) (loss, size float64) {
-	t.Helper()
-	v := mat.NewVecDense(len(f.X), metric.Sub(nil, f.X, f.Y))
-	y := float64(f.Label)
-	l.values = nil
-	loss = math.Max(0, y*(mat.Inner(v, l.a, v)-l.b)+1)
-	if loss == 0 {
-		return 0, 0
-	}
-	alpha := loss / (1 + math.Pow(mat.Dot(v, v), 2) + l.gamma)
-	l.a.SymRankOne(l.a, -y*alpha, v)
-	l.b = math.Max(1, l.b+y*alpha)
-	if y > 0 {
-		var eig mat.EigenSym
-		if !eig.Factorize(l.a, true) {
-			t.Fatal("reference: no eigendecomposition")
-		}
-		l.values = eig.Values(nil)
-		p, _, err := metric.ProjectPSD(l.a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.a = p
-	}
-	return loss, y * alpha
+// newPlain is plain.POLA with the parameters.
+func newPlain(dim int, p POLAParams) *plain.POLA {
+	l := plain.NewPOLA(dim)
+	l.B, l.Gamma = *p.Resolved().B1, p.Gamma
+	return l
 }
 
 // gaussianPairs returns n pairs around two centres in dim dimensions, similar

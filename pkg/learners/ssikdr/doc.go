@@ -16,6 +16,11 @@
 // Package ltkernel solves the same problem as its divergence Trace, by a Newton method in all dimensions. It is better
 // for answers of many digits and few constraints; this package for many objects and low rank.
 //
+// # When to use it
+//
+// To draw objects of a kernel in two or three dimensions with regard to which pairs belong together, and new objects
+// with them. For distances in all dimensions take package itml, for no feedback kernelized.FitPCA.
+//
 // # How it is built
 //
 // Trace-SSIKDR is the divergence Trace of ltkernel for many objects (learners/ssikdr). The Newton method there needs

@@ -39,6 +39,8 @@ import (
 // It returns an error if there is no constraint, or if one is malformed. So it does if K₀ between the objects of the constraints has an entry NaN or
 // infinite, or is not positive semi-definite, which wraps metric.ErrNotPSD (see kernels.CheckGram). A parameter out of range, numbers that overflow, more than
 // limits.Memory and ctx done are errors, too. It panics if k0 is nil or empty.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.SSIKDR].
 func FitGram(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, p Params) (Result, error) {
 	out, err := fitPath(ctx, "FitGram", k0, constraints, []float64{p.Tau}, p)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 )
 
@@ -188,79 +189,29 @@ func TestAgreesWithNewton(t *testing.T) {
 	}
 }
 
-// slow is the method in so many words: Y = −K₀^½·C·K₀^½ with the root of K₀ and dense matrices, all eigenpairs by gonum, and z with a step under 2/‖A‖².
-func slow(k0 *mat.SymDense, cs []ltkernel.Constraint, p Params, steps int) *mat.Dense {
-	n := k0.SymmetricDim()
-	root := rootOf(k0)
-	var dense []*mat.SymDense // Cᵢ, negated for ≥
-	var b []float64
-	norm := 0.0
+// plainOf are constraints as plain has them, an equation as two.
+func plainOf(n int, cs []ltkernel.Constraint) (out []plain.Constraint) {
 	for _, c := range cs {
-		sign := 1.0
-		if c.Sense == ltkernel.SenseAtLeast {
-			sign = -1
-		}
 		m := mat.NewSymDense(n, nil)
 		add := func(i, j int, v float64) { m.SetSym(i, j, m.At(i, j)+v) }
 		for _, d := range c.Dists {
-			add(d.I, d.I, sign*d.Weight)
-			add(d.J, d.J, sign*d.Weight)
-			add(d.I, d.J, -sign*d.Weight)
+			add(d.I, d.I, d.Weight)
+			add(d.J, d.J, d.Weight)
+			add(d.I, d.J, -d.Weight)
 		}
 		for i := range n {
-			add(i, i, sign*c.Trace)
+			add(i, i, c.Trace)
 		}
-		dense, b = append(dense, m), append(b, sign*c.Bound)
-		var a mat.Dense
-		a.Product(root, m, root)
-		norm += mat.Norm(&a, 2) * mat.Norm(&a, 2) // bounds ‖A‖²
-	}
-	if p.Slack == ltkernel.SlackL2 {
-		norm += 1 / p.C
-	}
-	z := make([]float64, len(cs)) // ≤ 0, but for equations
-	x := mat.NewDense(n, n, nil)
-	for range steps {
-		sum := mat.NewDense(n, n, nil)
-		for i, m := range dense {
-			var a mat.Dense
-			a.Scale(z[i], m)
-			sum.Add(sum, &a)
+		if c.Sense != ltkernel.SenseAtLeast {
+			out = append(out, plain.Constraint{C: m, Bound: c.Bound})
 		}
-		var y mat.Dense
-		y.Product(root, sum, root)
-		var eig mat.EigenSym
-		eig.Factorize(symmetric(&y), true)
-		values := eig.Values(nil)
-		var u mat.Dense
-		eig.VectorsTo(&u)
-		x.Zero()
-		for j, v := range values {
-			x.RankOne(x, max(v-p.Tau, 0), u.ColView(j), u.ColView(j))
-		}
-		var k mat.Dense
-		k.Product(root, x, root)
-		for i, m := range dense {
-			var a mat.Dense
-			a.Mul(m, &k)
-			step := mat.Trace(&a) - b[i]
-			if p.Slack == ltkernel.SlackL2 {
-				step += z[i] / p.C
-			}
-			z[i] -= step / norm
-			low, high := math.Inf(-1), 0.0
-			if p.Slack == ltkernel.SlackL1 {
-				low = -p.C
-			}
-			if cs[i].Sense == ltkernel.SenseExactly {
-				high = -low
-			}
-			z[i] = min(max(z[i], low), high)
+		if c.Sense != ltkernel.SenseAtMost {
+			minus := mat.NewSymDense(n, nil)
+			minus.ScaleSym(-1, m)
+			out = append(out, plain.Constraint{C: minus, Bound: -c.Bound})
 		}
 	}
-	var k mat.Dense
-	k.Product(root, x, root)
-	return &k
+	return out
 }
 
 func rootOf(k0 *mat.SymDense) *mat.Dense {
@@ -276,7 +227,7 @@ func rootOf(k0 *mat.SymDense) *mat.Dense {
 	return root
 }
 
-func TestSlow(t *testing.T) {
+func TestIsPlain(t *testing.T) {
 	x := normal(6, 4, 3)
 	x.Scale(0.5, x)
 	cs := mixed(x, 5, 3)
@@ -285,7 +236,14 @@ func TestSlow(t *testing.T) {
 		for _, tau := range []float64{0.2, 2} {
 			p := Params{Tau: tau, Slack: slack, C: 1.5, Tol: 1e-10, MaxIterations: 100000}
 			got := fit(t, k0, cs, p)
-			want := slow(k0, cs, p, 30000)
+			ref := plain.SSIKDR{Tau: tau}
+			switch slack {
+			case ltkernel.SlackL1:
+				ref.Linear = p.C
+			case ltkernel.SlackL2:
+				ref.Squared = p.C
+			}
+			want, _ := ref.Fit(k0, plainOf(6, cs), 30000)
 			if d := apart(got.Learned().All(k0), want); d > 1e-6 {
 				t.Errorf("slack %v, tau %v: %v, K is off by %v", slack, tau, got.Status, d)
 			}

@@ -37,7 +37,7 @@ const (
 // patience is the number of iterations after which hard constraints are suspected.
 const patience = 500
 
-// proof returns a certificate from the multipliers of iteration k and their change over the last steps, or nil: weights v of the
+// proof returns a certificate from the multipliers of iteration k and their change over the last steps, or nil. It is weights v of the
 // constraints, those of ≥ negated, with Σvᵢaᵢ(W) ≥ 0 for all W ⪰ 0 up to round-off, and bᵀv < 0. It looks at iterations that grow by half.
 func (r *rays) proof(ctx context.Context, p *point, k int) ([]float64, error) {
 	if k == r.next-r.next/5 {

@@ -1,6 +1,7 @@
 package triplets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -489,5 +490,51 @@ func BenchmarkSelector(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// Among returns what the rule prefers of the queries given: by information gain the one of the greatest Gain, by uncertainty the one whose
+// distances differ least, at random each of them.
+func TestAmong(t *testing.T) {
+	const n = 7
+	rng := rand.New(rand.NewPCG(8, 9))
+	k := madeKernel(rng, n, 3)
+	var qs []Query
+	for i, q := range allQueries(n) {
+		if q.Head == 2 && i%2 == 0 {
+			qs = append(qs, q)
+		}
+	}
+	scores := map[SelectorRule]func(s *Selector, q Query) float64{
+		SelectInformationGain: func(s *Selector, q Query) float64 { return s.Gain(k, q) },
+		SelectUncertainty:     func(_ *Selector, q Query) float64 { return -math.Abs(sqDist(k, q.Head, q.B) - sqDist(k, q.Head, q.C)) },
+	}
+	for rule, score := range scores {
+		s := newSelector(t, n, SelectorParams{Rule: rule, Model: AnswerCrowd, Candidates: 1})
+		if err := s.Learn(metric.Triplet{A: 2, Near: 0, Far: 5}); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.MaxFunc(qs, func(a, b Query) int { return cmp.Compare(score(s, a), score(s, b)) })
+		if got := s.Among(k, qs); got != want {
+			t.Errorf("%v: %v with the score %v, want %v with %v", rule, got, score(s, got), want, score(s, want))
+		}
+	}
+	s := newSelector(t, n, SelectorParams{Rule: SelectRandom})
+	drawn := map[Query]bool{}
+	for range 400 { // of 8 queries one is missed with a probability below 1e-22
+		drawn[s.Among(k, qs)] = true
+	}
+	if len(drawn) != len(qs) {
+		t.Errorf("at random %d of %d queries were drawn", len(drawn), len(qs))
+	}
+	for what, bad := range map[string][]Query{"none": nil, "two heads": {{2, 0, 1}, {3, 0, 1}}, "one object twice": {{2, 2, 1}}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", what)
+				}
+			}()
+			s.Among(k, bad)
+		}()
 	}
 }

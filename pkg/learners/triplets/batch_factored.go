@@ -1,6 +1,7 @@
 package triplets
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -23,33 +24,43 @@ const (
 	mostTrials = 20
 )
 
-// factors is K = XXᵀ, one X per block, and L-BFGS over X.
-type factors struct {
-	columns, first []int // of each block: the columns of its X, and where it begins
-	x, next        []float64
-	g, gNext       []float64 // gradients by X
-	direction      []float64
-	full           []float64 // a square matrix of the largest order, and a copy for its factorisation
-	pivots         []int
-	work           []float64
-	s, y           [memory][]float64
-	rho, alpha     [memory]float64
-	pairs          int     // how many were stored since the last projection
-	scale          float64 // of the first inverse Hessian; 0: unknown
-	residual       float64 // at the last projection
+// lbfgs is the state of L-BFGS: where it is, where it looks, and the last pairs of steps and changes of the gradient.
+type lbfgs struct {
+	x, next    []float64
+	g, gNext   []float64 // gradients there
+	direction  []float64
+	s, y       [memory][]float64
+	rho, alpha [memory]float64
+	pairs      int     // how many were stored; 0 forgets them
+	scale      float64 // of the first inverse Hessian; 0: unknown
 }
 
-func newFactors(l *layout) *factors {
-	vec := func() []float64 { return make([]float64, l.size) }
-	c := &factors{
-		columns: make([]int, len(l.blocks)), first: make([]int, len(l.blocks)),
-		x: vec(), next: vec(), g: vec(), gNext: vec(), direction: vec(),
-		full: make([]float64, l.largest*l.largest), pivots: make([]int, l.largest), work: make([]float64, 2*l.largest),
-	}
+// newLBFGS returns the state for so many variables, all 0.
+func newLBFGS(size int) lbfgs {
+	vec := func() []float64 { return make([]float64, size) }
+	c := lbfgs{x: vec(), next: vec(), g: vec(), gNext: vec(), direction: vec()}
 	for i := range c.s {
 		c.s[i], c.y[i] = vec(), vec()
 	}
 	return c
+}
+
+// factors is K = XXᵀ, one X per block, and L-BFGS over X.
+type factors struct {
+	lbfgs
+	columns, first []int     // of each block: the columns of its X, and where it begins
+	full           []float64 // a square matrix of the largest order, and a copy for its factorisation
+	pivots         []int
+	work           []float64
+	residual       float64 // at the last projection
+}
+
+func newFactors(l *layout) *factors {
+	return &factors{
+		lbfgs:   newLBFGS(l.size),
+		columns: make([]int, len(l.blocks)), first: make([]int, len(l.blocks)),
+		full: make([]float64, l.largest*l.largest), pivots: make([]int, l.largest), work: make([]float64, 2*l.largest),
+	}
 }
 
 // leg makes steps on X from now, as many as there are between two projections.
@@ -101,29 +112,13 @@ func (f *batchFit) refresh() {
 func (f *batchFit) factorStep() bool {
 	c := f.factors
 	c.aim()
-	slope := vector.Dot(c.g, c.direction)
-	if !(slope < 0) || math.IsInf(slope, 0) {
-		return false
-	}
-	t := 1.0
-	for try := 0; ; try++ {
-		if try == mostTrials || f.ctx.Err() != nil {
-			return false
-		}
-		copy(c.next, c.x)
-		vector.AddScaled(c.next, t, c.direction)
+	if !c.search(f.ctx, f.now.smooth, func() float64 {
 		f.product(f.next, c.next)
 		f.sqDists(f.next.near, f.next.far, f.next.k, f.diag)
 		f.next.smooth = f.loss.smooth(f.next.near, f.next.far, f.wn, f.wf) + f.p.Tau*f.trace(f.next.k)
-		rise := f.next.smooth - f.now.smooth
-		if rise <= 1e-4*t*slope+1e-14*math.Abs(f.now.smooth) { // which is known up to round-off
-			break
-		}
-		shorter := -slope * t / (2 * (rise - t*slope)) // the minimum of a parabola
-		if !(shorter > 0.1) {
-			shorter = 0.1
-		}
-		t *= min(0.6, shorter)
+		return f.next.smooth
+	}) {
+		return false
 	}
 	f.finish(f.next)
 	f.factorGradient(c.gNext, c.next)
@@ -132,8 +127,35 @@ func (f *batchFit) factorStep() bool {
 	return true
 }
 
+// search sets next to x + t·direction with a step t that lowers the objective enough (Armijo's rule), which is now at x and
+// value() at next. It reports whether there is one.
+func (c *lbfgs) search(ctx context.Context, now float64, value func() float64) bool {
+	slope := vector.Dot(c.g, c.direction)
+	if !(slope < 0) || math.IsInf(slope, 0) {
+		return false
+	}
+	t := 1.0
+	for range mostTrials {
+		if ctx.Err() != nil {
+			return false
+		}
+		copy(c.next, c.x)
+		vector.AddScaled(c.next, t, c.direction)
+		rise := value() - now
+		if rise <= 1e-4*t*slope+1e-14*math.Abs(now) { // which is known up to round-off
+			return true
+		}
+		shorter := -slope * t / (2 * (rise - t*slope)) // the minimum of a parabola
+		if !(shorter > 0.1) {
+			shorter = 0.1
+		}
+		t *= min(0.6, shorter)
+	}
+	return false
+}
+
 // aim sets direction to −Hg, H the inverse Hessian of L-BFGS.
-func (c *factors) aim() {
+func (c *lbfgs) aim() {
 	d := vector.Of(c.direction)
 	for i, v := range c.g {
 		c.direction[i] = -v
@@ -153,7 +175,7 @@ func (c *factors) aim() {
 }
 
 // remember stores the pair of the last step, if the objective is convex along it, and makes next x.
-func (c *factors) remember() {
+func (c *lbfgs) remember() {
 	i := c.pairs % memory
 	s, y := c.s[i], c.y[i]
 	for j, v := range c.next {

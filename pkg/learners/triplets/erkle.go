@@ -199,6 +199,8 @@ type ERKLEStats struct {
 // the eigenpairs they removed, and Mistake is D ≥ 0, so that a tie is one. Loss is that of the parameter Loss.
 //
 // All methods but Step may be called concurrently.
+//
+// The same on a page, without speed: [metriclab/pkg/learners/plain.ERKLE].
 type ERKLE struct {
 	p     ERKLEParams
 	kappa float64

@@ -5,6 +5,19 @@
 // over all answers. Both keep the kernel positive semi-definite. A Selector chooses the
 // next question to ask; its documentation has a table of which rule suits which learner. Embed, Procrustes and Errors read a kernel.
 //
+// # Which learner
+//
+//	ERKLE       answers that come one at a time; a step costs O(n²) for n objects
+//	FitBatch    all answers at once, as a rule more accurate; FitTuned chooses the weight of the trace
+//	  GNMDS     its loss if margins matter: convex, sparse in the answers that count
+//	  STE       its loss if answers are noisy: convex, probabilities of answers
+//	  CKL       its loss if ratios of distances matter; not convex
+//	Selector    which question to ask next
+//
+// If the objects have features, package itml learns a metric from comparisons (itml.FitNearer), which serves new objects, too.
+//
+// # Notation
+//
 // Throughout, K is an n×n positive semi-definite kernel,
 //
 //	d²(i, j) = K_ii + K_jj − 2K_ij,
@@ -39,6 +52,11 @@
 // nothing rests on the factored problem, which is not convex, having no bad stationary points. The experiments of
 // erkle2015 name BatchAccelerated, the projected gradient with momentum of before. The default tolerance was
 // measured: docs/speed/triplets.md.
+//
+// Coordinates in few dimensions (FitCoordinates) have local minima, so that the best of several starts is kept; no
+// default leads there. The fit works on the different pairs of the triplets, in time proportional to their number and
+// the dimension, never on an n×n matrix. The hinge's envelope is wide at first and halves where its multipliers do not
+// settle, as a problem that is not convex needs.
 package triplets
 
 import (

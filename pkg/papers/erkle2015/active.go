@@ -19,12 +19,15 @@ import (
 	"metriclab/pkg/table"
 )
 
-// activeSets are the points whose comparisons are asked for, one set per cell.
-var activeSets = []struct {
+// activeSet are points whose comparisons are asked for.
+type activeSet struct {
 	name, points string
 	dim          int
 	flipped      float64
-}{
+}
+
+// activeSets are those of Active, one per cell.
+var activeSets = []activeSet{
 	{"60 points in R²", "60 points in R2", 2, 0},
 	{"60 points in R², 10 % flipped", "60 points in R2", 2, .1},
 	{"60 points in R³", "60 points in R3", 3, 0},
@@ -109,28 +112,17 @@ const (
 // did.
 const activeFirst = 6
 
+// activeID is the name of Active.
+const activeID = "erkle2015/active"
+
 // Active asks for comparisons by three rules and learns from the answers.
 var Active = experiment.Spec{
-	ID:      "erkle2015/active",
+	ID:      activeID,
 	Title:   "Questions chosen by what is known, against random ones",
 	Source:  "Section 6, which names active selection as future work",
 	Ours:    true,
 	Version: 1,
-	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, set := range activeSets {
-			s, dataset := activeOf(scale), set.points
-			s.Dim, s.Flipped = set.dim, set.flipped
-			if scale == experiment.Smoke {
-				s.Dim, dataset = min(set.dim, 5), "generated "+dataset
-			}
-			cells = append(cells, experiment.Cell{
-				Name: set.name, Dataset: dataset, Settings: s,
-				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "selector": triplets.SelectorVersion, "respondent": triplets.RespondentVersion},
-			})
-		}
-		return cells
-	},
+	Cells:   func(scale experiment.Scale) []experiment.Cell { return activeCells(scale, activeSets) },
 	Trials:  experiment.Trials(10),
 	Columns: activeColumns,
 	Trial:   activeTrial,
@@ -139,10 +131,27 @@ var Active = experiment.Spec{
 		{Name: "active-ten", Title: "Error against the number of answers, PA-ERKLE with 10 passes", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLETen) }},
 		{Name: "active-ste", Title: "Error against the number of answers, STE-Batch", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, steBatch) }},
 		{Name: "active-ckl", Title: "Error against the number of answers, CKL-Batch", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, cklBatch) }},
-		{Name: "active-answers", Title: "Answers that each rule needs", Draw: drawActiveAnswers},
+		{Name: "active-answers", Title: "Answers that each rule needs", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActiveAnswers(t, activeLearners) }},
 	},
 	Claims: activeClaims,
 	Cost:   11 * time.Second,
+}
+
+// activeCells has a cell for each set of points.
+func activeCells(scale experiment.Scale, sets []activeSet) []experiment.Cell {
+	var cells []experiment.Cell
+	for _, set := range sets {
+		s, dataset := activeOf(scale), set.points
+		s.Dim, s.Flipped = set.dim, set.flipped
+		if scale == experiment.Smoke {
+			s.Dim, dataset = min(set.dim, 5), "generated "+dataset
+		}
+		cells = append(cells, experiment.Cell{
+			Name: set.name, Dataset: dataset, Settings: s,
+			Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "selector": triplets.SelectorVersion, "respondent": triplets.RespondentVersion},
+		})
+	}
+	return cells
 }
 
 var activeColumns = append(experiment.Columns{
@@ -152,7 +161,11 @@ var activeColumns = append(experiment.Columns{
 }, errorColumns("test")...)
 
 func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
-	s := cell.Settings.(activeSettings)
+	return askedBy(ctx, cell.Settings.(activeSettings), activeLearners, seed)
+}
+
+// askedBy has each learner ask by each rule, about the same points.
+func askedBy(ctx context.Context, s activeSettings, learners []string, seed experiment.Seed) (*table.Table, error) {
 	all, err := synthetic.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
 	if err != nil {
 		return nil, err
@@ -162,7 +175,7 @@ func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, s
 		return nil, err
 	}
 	rows := activeColumns.Table()
-	for _, method := range activeLearners {
+	for _, method := range learners {
 		for _, rule := range activeRules {
 			person, err := triplets.NewPointRespondent(seed.PCG("answers"), all.Points(), s.Flipped)
 			if err != nil {
@@ -387,10 +400,10 @@ func answersTo(per, errors []float64, target float64) float64 {
 	return math.NaN()
 }
 
-func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
+func drawActiveAnswers(t *table.Table, learners []string) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"points", "learner", "rule", "error at the end (%)", "ties count half (%)", "answers per object to the error of random questions at the end"}}
 	for cell, c := range t.Group("cell") {
-		for _, method := range activeLearners {
+		for _, method := range learners {
 			target := math.NaN()
 			for _, rule := range activeRules {
 				g := c.Where("method", method, "rule", rule)
@@ -433,7 +446,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner with each model of an answer.",
-		Test:      testActive(askings(askCrowd, askLogistic)...),
+		Test:      testActive(activeSets, askings(activeLearners, askCrowd, askLogistic)...),
 	},
 	{
 		ID:        "active-gain-fitted",
@@ -442,7 +455,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: where the kernel is fitted to all answers with the loss of the model of an answer, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "STE-Batch with the logistic model, CKL-Batch with the crowd model.",
-		Test:      testActive(asking{steBatch, askLogistic}, asking{cklBatch, askCrowd}),
+		Test:      testActive(activeSets, asking{steBatch, askLogistic}, asking{cklBatch, askCrowd}),
 	},
 	{
 		ID:        "active-uncertainty",
@@ -451,7 +464,7 @@ var activeClaims = []experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner.",
-		Test:      testActive(askings(askUncertain)...),
+		Test:      testActive(activeSets, askings(activeLearners, askUncertain)...),
 	},
 }
 
@@ -460,9 +473,9 @@ const activeWhere = "not in the paper (Section 6 names active selection as futur
 // asking is a learner with a rule of questions.
 type asking struct{ method, rule string }
 
-// askings are all learners with each of some rules.
-func askings(rules ...string) (out []asking) {
-	for _, method := range activeLearners {
+// askings are learners, each with each of some rules.
+func askings(learners []string, rules ...string) (out []asking) {
+	for _, method := range learners {
 		for _, rule := range rules {
 			out = append(out, asking{method, rule})
 		}
@@ -471,11 +484,11 @@ func askings(rules ...string) (out []asking) {
 }
 
 // testActive tests that rules beat random questions, each a reading.
-func testActive(asked ...asking) func(t *table.Table) judge.Test {
+func testActive(sets []activeSet, asked ...asking) func(t *table.Table) judge.Test {
 	return func(t *table.Table) judge.Test {
 		return judge.Each(asked, func(a asking) (string, judge.Test) {
 			var units []judge.Unit
-			for _, set := range activeSets {
+			for _, set := range sets {
 				for _, per := range activeClaimsAt(t) {
 					of := func(rule string) []float64 {
 						return perTrial(t.Where("cell", set.name), "method", a.method, "rule", rule, "per object", per)

@@ -20,7 +20,7 @@ func activeTable(wrong map[string]float64) *table.Table {
 	tb := experimenttest.Table(Active)
 	for _, set := range activeSets {
 		for trial := range madeTrials {
-			for _, method := range activeLearners {
+			for _, method := range slices.Concat(activeLearners, otherLearners) {
 				for r, rule := range activeRules {
 					for _, per := range []string{"10", "20", "40"} {
 						v := table.Values{}
@@ -44,6 +44,13 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 		}
 		if f := grade(t, activeClaims, c.ID, no); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
+		}
+	}
+	for _, c := range activeLearnersClaims {
+		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
+			if f := grade(t, activeLearnersClaims, c.ID, tb); f.Verdict != want {
+				t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, want, f.Reason)
+			}
 		}
 	}
 	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != judge.Partly {

@@ -69,10 +69,11 @@ var Denoise = experiment.Spec{
 	Columns: denoiseColumns,
 	Trial:   denoiseTrial,
 	Views: []experiment.View{
-		{Name: "denoise", Title: "Error on clean triplets by what is done about conflicts", Draw: drawDenoise},
+		{Name: "denoise", Title: "Error on clean triplets by what is done about conflicts", Draw: experiment.WithEnds(drawDenoise, denoiseChoices)},
 	},
-	Claims: denoiseClaims,
-	Cost:   6 * time.Second,
+	Claims:  denoiseClaims,
+	Choices: denoiseChoices,
+	Cost:    6 * time.Second,
 }
 
 // denoiseSettings are those of a cell.
@@ -190,7 +191,8 @@ var denoiseClaims = []experiment.Claim{
 		Predicate: "The error of PA-ERKLE with a threshold minus that on the triplets that denoising keeps, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers; the threshold is, per trial, that of 0.15, 0.2 and 0.3 with the least error on flipped validation answers, the smallest of equals. Readings: 1 and 10 passes.",
 		Test: func(t *table.Table) judge.Test {
 			return denoiseReadings(t, func(cell *table.Table, passes string) (left, right []float64) {
-				return chosenThreshold(cell, passes), handledErrors(cell, handleDenoise, passes)
+				rejected, _ := chosenThreshold(cell, passes)
+				return rejected, handledErrors(cell, handleDenoise, passes)
 			})
 		},
 	},
@@ -201,24 +203,24 @@ func handledErrors(cell *table.Table, handling, passes string) []float64 {
 	return perTrial(cell, "handling", handling, "passes", passes)
 }
 
-// chosenThreshold are the test errors by trial of the threshold with the least validation error.
-func chosenThreshold(cell *table.Table, passes string) []float64 {
-	var least, out []float64
-	for _, name := range handleRejects() {
+// chosenThreshold are, by trial, the test errors of the threshold with the least validation error, and that threshold.
+func chosenThreshold(cell *table.Table, passes string) (out, thresholds []float64) {
+	var least []float64
+	for k, name := range handleRejects() {
 		test := handledErrors(cell, name, passes)
 		validation := strictErrors(cell.Where("handling", name, "passes", passes), "validation")
 		if out == nil {
-			out, least = slices.Clone(test), validation
+			out, least, thresholds = slices.Clone(test), validation, slices.Repeat(rejectThresholds[:1], len(test))
 			continue
 		}
 		judge.SameLength("trials of "+name, out, test)
 		for i, v := range validation {
 			if v < least[i] {
-				least[i], out[i] = v, test[i]
+				least[i], out[i], thresholds[i] = v, test[i], rejectThresholds[k]
 			}
 		}
 	}
-	return out
+	return out, thresholds
 }
 
 // denoiseReadings tests that the left errors are greater at each share, for each number of passes.

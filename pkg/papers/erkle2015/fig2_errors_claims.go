@@ -52,22 +52,7 @@ var fig2ErrorsClaims = []experiment.Claim{
 		Where:     fiveTwo + "b", Theirs: "around 2500 triplets",
 		Predicate: "The number of triplets up to which GNMDS is not worse, which is 50 times the number of checkpoints where that is so if the curves cross once, mean over one and two steps, is 250 within 100." + atATenth,
 		Test: func(t *table.Table) judge.Test {
-			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
-				n := 0
-				for i := range at {
-					if batch[i] <= pa[i] {
-						n++
-					}
-				}
-				return float64(n * at[0])
-			}, func(units []judge.Unit) judge.Test {
-				mean := slices.Clone(experiment.NotEmpty("units", units)[0].Diffs)
-				for _, u := range units[1:] {
-					judge.SameLength(u.Name, mean, u.Diffs)
-					floats.Add(mean, u.Diffs)
-				}
-				return judge.Number{Theirs: crossing, Ours: scaled(1/float64(len(units)), mean), Tolerance: crossingTolerance}
-			})
+			return errorsReadings(t, false, notWorse, func(units []judge.Unit) judge.Test { return crossesAt(units, crossing, crossingTolerance) })
 		},
 	},
 	{
@@ -84,6 +69,27 @@ var fig2ErrorsClaims = []experiment.Claim{
 }
 
 func testPositive(units []judge.Unit) judge.Test { return judge.Positive{Units: units, Rule: points} }
+
+// notWorse is the number of triplets up to which a batch method is not worse, if the curves cross once.
+func notWorse(pa, batch []float64, at []int) float64 {
+	n := 0
+	for i := range at {
+		if batch[i] <= pa[i] {
+			n++
+		}
+	}
+	return float64(n * at[0])
+}
+
+// crossesAt tests that the mean over units is a number of triplets.
+func crossesAt(units []judge.Unit, theirs, tolerance float64) judge.Test {
+	mean := slices.Clone(experiment.NotEmpty("units", units)[0].Diffs)
+	for _, u := range units[1:] {
+		judge.SameLength(u.Name, mean, u.Diffs)
+		floats.Add(mean, u.Diffs)
+	}
+	return judge.Number{Theirs: theirs, Ours: scaled(1/float64(len(units)), mean), Tolerance: tolerance}
+}
 
 // meanWhere is the mean of a − b over checkpoints, 0 if there are none.
 func meanWhere(at []int, in func(to int) bool, a, b []float64) float64 {
@@ -116,22 +122,28 @@ func errorsReadings(t *table.Table, many bool, of func(pa, batch []float64, at [
 			if many {
 				names = append(names, gnmdsMany)
 			}
-			var units []judge.Unit
-			for _, name := range names {
-				batch, same := testCurves(t, name, rule)
-				if len(batch) != len(pa) || name != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
-					judge.Refuse("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
-				}
-				u := judge.Unit{Name: name}
-				for i := range batch {
-					u.Diffs = append(u.Diffs, of(pa[i], batch[i], at))
-				}
-				units = append(units, u)
-			}
+			units := errorsUnits(t, names, rule, pa, at, of)
 			out = append(out, judge.Reading{Name: start + ", " + rule, Test: test(units)})
 		}
 	}
 	return out
+}
+
+// errorsUnits are a number per trial of each method's curves against those of PA-ERKLE, at the checkpoints at.
+func errorsUnits(t *table.Table, names []string, rule string, pa [][]float64, at []int, of func(pa, batch []float64, at []int) float64) []judge.Unit {
+	var units []judge.Unit
+	for _, name := range names {
+		batch, same := testCurves(t, name, rule)
+		if len(batch) != len(pa) || name != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
+			judge.Refuse("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
+		}
+		u := judge.Unit{Name: name}
+		for i := range batch {
+			u.Diffs = append(u.Diffs, of(pa[i], batch[i], at))
+		}
+		units = append(units, u)
+	}
+	return units
 }
 
 // testCurves returns the test errors of a method at its checkpoints, by trial.

@@ -65,10 +65,11 @@ var Flips = experiment.Spec{
 	Trial:   flipsTrial,
 	Views: []experiment.View{
 		{Name: "flips", Title: "Error on clean triplets against the share of flipped answers", Draw: drawFlips},
-		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: drawFlipsErrors},
+		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: experiment.WithEnds(drawFlipsErrors, flipChoices)},
 	},
-	Claims: flipsClaims,
-	Cost:   8 * time.Second,
+	Claims:  flipsClaims,
+	Choices: flipChoices,
+	Cost:    8 * time.Second,
 }
 
 // flipsSettings are those of a cell.

@@ -54,3 +54,55 @@ func stepChoices(t *table.Table) []experiment.Choice {
 	}
 	return out
 }
+
+// flipChoices are the weights of the trace that each trial chose on flipped validation triplets, by share and batch method.
+func flipChoices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	for key, g := range groups(t, "cell", "method") {
+		c := experiment.Choice{What: key[0] + " flipped, " + key[1] + ": τ", Grid: flipTaus}
+		for _, tau := range g.Values("tau") {
+			if tau == tau { // ERKLE has none
+				c.Chosen = append(c.Chosen, tau)
+			}
+		}
+		if len(c.Chosen) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// fig1Choices are what each trial of Fig. 1 chose: the weight of the trace at each size, and the size of plain gradient
+// steps for each number of them, on validation or on test triplets.
+func fig1Choices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	d := dataSets[0]
+	for key, g := range groups(t.Where("cell", batchCell, "reading", atEachSize), "method", "triplets") {
+		out = append(out, experiment.Choice{What: key[0] + ", " + key[1] + " triplets: τ", Grid: d.grid(key[0]), Chosen: g.Values("tau")})
+	}
+	for key, g := range groups(t.Where("cell", passesCell), "method", "reading", "passes") {
+		if !slices.Contains(tauRules, key[1]) || !slices.ContainsFunc(batches, func(b batchMethod) bool { return b.name == key[0] }) {
+			continue
+		}
+		on := "validation"
+		if key[1] == byTest {
+			on = "test"
+		}
+		out = append(out, experiment.Choice{What: key[0] + ", gradient steps: " + key[2] + ", on " + on + " triplets: δ", Grid: fig1Steps, Chosen: g.Values("step")})
+	}
+	return out
+}
+
+// denoiseChoices are the thresholds with the least validation error, by share of flipped answers and number of passes.
+func denoiseChoices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	for cell, g := range t.Group("cell") {
+		for _, passes := range g.Unique("passes") {
+			_, thresholds := chosenThreshold(g, passes)
+			if len(thresholds) > 0 {
+				out = append(out, experiment.Choice{What: cell + " flipped, " + passesTitle(int(numberIn("passes", passes))) + ": threshold on γ", Grid: rejectThresholds, Chosen: thresholds})
+			}
+		}
+	}
+	return out
+}

@@ -227,6 +227,9 @@ func drawKernelCost(t, times *table.Table) (plots.Drawing, error) {
 	for i, m := range kernelCostMethods {
 		line := plots.Line{Name: m, Color: i}
 		for _, n := range objectsIn(t) {
+			if i == 0 {
+				p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
+			}
 			ms := func(kind string) judge.Summary {
 				v := perStep(t, times, kind, m, n)
 				for i := range v {

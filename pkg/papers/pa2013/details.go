@@ -134,11 +134,7 @@ func detailsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 	t := &details{problem: p, set: s, rows: detailsColumns.Table()}
 	for _, v := range rules {
 		for _, q := range everyUpdates {
-			params := pairs.PAParams{Rule: v.rule, PSD: pairs.PSDAtEnd, Every: q}
-			if q == 1 { // the same hypotheses by a cheaper way
-				params.PSD, params.Every = pairs.PSDEachStep, 0
-			}
-			if err := t.projection(ctx, v.name, q, params); err != nil {
+			if err := t.projection(ctx, v.name, q, everyParams(v, q)); err != nil {
 				return nil, err
 			}
 		}

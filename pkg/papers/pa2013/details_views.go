@@ -32,7 +32,7 @@ func detailsNote(all []results) string {
 	if n >= judge.MinTrials {
 		note += " Bars and bands: corrected resampled 95 % t intervals; they end where shares do."
 	}
-	return note + fmt.Sprintf(" Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own.", describeScaling[mainSettings.Scaling.String()])
+	return note + fmt.Sprintf(" Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own. Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.", describeScaling[mainSettings.Scaling.String()])
 }
 
 func databaseNames(all []results) string {
@@ -54,26 +54,26 @@ func intervalOf(all []results, values []float64) (mean, half float64) {
 
 func drawProjection(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"rule", "updates between projections", "test error (%)", "validation error (%)", "predictive loss (%)", "decompositions before the end", "negative eigenvalues after T steps", "their share of the magnitudes (%)"}}}
-	last := 1000.0 // where "only at the end" is drawn
-	panels := []plots.Panel{
-		{XLabel: "updates between projections (1000: only at the end)", YLabel: "test error (%)", XLog: true},
-		{XLabel: "updates between projections (1000: only at the end)", YLabel: "negative eigenvalues", XLog: true},
-		{XLabel: "updates between projections (1000: only at the end)", YLabel: "negative share of magnitudes (%)", XLog: true},
+	at, ticks := everyTicks()
+	var panels []plots.Panel
+	for _, y := range []string{"test error (%)", "negative eigenvalues", "negative share of magnitudes (%)"} {
+		panels = append(panels, plots.Panel{XLabel: "updates between projections", YLabel: y, XLog: true, XTicks: ticks})
 	}
 	for i, v := range rules {
 		lines := make([]plots.Line, 3)
 		for k := range lines {
 			lines[k] = plots.Line{Name: v.name, Color: i}
 		}
-		for _, q := range everyUpdates {
-			x := float64(q)
-			if q == 0 {
-				x = last
-			}
+		for j, q := range everyUpdates {
 			get := func(value string) []float64 { return overDatabases(all, kindProjection, v.name, everyName(q), value) }
 			mean, half := intervalOf(all, get("error"))
-			for k, y := range []float64{mean, stat.Mean(get("negative"), nil), 100 * stat.Mean(get("mass"), nil)} {
-				lines[k].X, lines[k].Y = append(lines[k].X, x), append(lines[k].Y, y)
+			for k, value := range []string{"error", "negative", "mass"} {
+				y, width := intervalOf(all, get(value))
+				if value == "negative" { // a count, not a share
+					y, width = y/100, width/100
+				}
+				lines[k].X, lines[k].Y = append(lines[k].X, at[j]), append(lines[k].Y, y)
+				lines[k].Lo, lines[k].Hi = append(lines[k].Lo, max(y-width, 0)), append(lines[k].Hi, y+width)
 			}
 			d.Text.Rows = append(d.Text.Rows, []string{v.name, everyName(q), withHalf(mean, half), fmt.Sprintf("%.2f", 100*stat.Mean(get("validation"), nil)), fmt.Sprintf("%.2f", 100*stat.Mean(get("loss"), nil)),
 				fmt.Sprintf("%.0f", stat.Mean(get("decompositions"), nil)), fmt.Sprintf("%.1f", stat.Mean(get("negative"), nil)), fmt.Sprintf("%.2f", 100*stat.Mean(get("mass"), nil))})
@@ -84,7 +84,7 @@ func drawProjection(all []results) plots.Drawing {
 	}
 	d.Panels = panels
 	d.Caption = "The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end. " +
-		"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. Intervals of the error are in the table. " + detailsNote(all)
+		"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end. " + detailsNote(all)
 	return d
 }
 

@@ -14,5 +14,5 @@ import (
 var Paper = experiment.Paper{
 	Key:         "pa2013",
 	Citation:    "A. Perez-Suay, F. J. Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013.",
-	Experiments: []experiment.Spec{Comparison, Classes, Sensitivity, Details},
+	Experiments: []experiment.Spec{Comparison, Classes, Sensitivity, Details, RelaxTime},
 }

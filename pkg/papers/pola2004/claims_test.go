@@ -1,6 +1,7 @@
 package pola2004
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -229,5 +230,47 @@ func TestRingsClaimPointsTheRightWay(t *testing.T) {
 		if v := grade(t, Rings.Claims, "rings-kernel", made(c.plain, c.kernel)); v != c.want {
 			t.Errorf("%s table: %s, want %s", c.name, v, c.want)
 		}
+	}
+}
+
+// Each claim of the other readings is reproduced on a table made to support it and not on its opposite.
+func TestReadingsClaimsPointTheRightWay(t *testing.T) {
+	made := func(errs map[string]float64, separated float64) *table.Table {
+		tb := madeTable(Readings)
+		for _, d := range allDigitPairs() {
+			for trial := range madeTrials {
+				for m, e := range errs {
+					tb.Add(table.Key{"cell": d.String(), "trial": strconv.Itoa(trial), "kind": "error", "method": m}, table.Values{"error": e + 1e-4*float64(trial%3)*e, "k": 1})
+				}
+				if d == plottedDigits {
+					tb.Add(table.Key{"cell": d.String(), "trial": strconv.Itoa(trial), "kind": "separable", "method": pola}, table.Values{"value": separated})
+				}
+			}
+		}
+		return tb
+	}
+	yes := map[string]float64{euclidean: .04, pola: .02, polaHalf: .02, polaPCA: .02, polaTopOwnK: .02, fdaPlainOwn: .05, fdaRidgeOwn: .04}
+	no := map[string]float64{euclidean: .01, pola: .05, polaHalf: .05, polaPCA: .03, polaTopOwnK: .06, fdaPlainOwn: .02, fdaRidgeOwn: .02}
+	for _, x := range rcaRivals() {
+		yes[x], no[x] = .06, .01
+	}
+	for _, c := range readingsClaims {
+		if v := grade(t, readingsClaims, c.ID, made(yes, 1)); v != judge.Reproduced {
+			t.Errorf("%s on a supporting table: %s", c.ID, v)
+		}
+		if v := grade(t, readingsClaims, c.ID, made(no, 0)); v != judge.NotReproduced {
+			t.Errorf("%s on an opposing table: %s", c.ID, v)
+		}
+	}
+}
+
+// Chunklets of a size hold images of one digit; one per digit holds all.
+func TestChunklets(t *testing.T) {
+	y := []int{0, 8, 0, 8, 0, 8, 0}
+	if got, want := chunklets(y, 2), []int{0, 1, 0, 1, 2, -1, 2}; !slices.Equal(got, want) {
+		t.Errorf("chunklets of 2: %v, want %v", got, want)
+	}
+	if got := chunklets(y, 0); !slices.Equal(got, y) {
+		t.Errorf("one per digit: %v", got)
 	}
 }

@@ -330,7 +330,7 @@ func fig2Protocol(t *table.Table) string {
 		}
 	}
 	return fmt.Sprintf("Data: %s, pixels scaled to 0 to 1. Per trial and task a stream of random training images, the same for all methods; after so many images each method chooses at most m pixels. A ridge regression "+
-		"(strength by generalised cross-validation on the images seen) on these pixels is judged on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
+		"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is judged on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
 		"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time. %s "+
 		"The test images are the same in all trials: the intervals do not cover other test images.",
 		digitsShown(stat.Mean(t.Values("pixels"), nil)), strings.TrimPrefix(tested, ", "), trialsNote(t))

@@ -24,7 +24,7 @@ import (
 var Paper = experiment.Paper{
 	Key:         "rmp2007",
 	Citation:    "A. Rakhlin, J. Abernethy, P. L. Bartlett. Online Discovery of Similarity Mappings. ICML 2007.",
-	Experiments: []experiment.Spec{SetCover, Fig1, Fig1Width, Example, Fig2, Fig3, Objective, Multitask, Sensors, Moving},
+	Experiments: []experiment.Spec{SetCover, Fig1, Fig1Width, Example, Fig2, Fig3, Objective, Multitask, Sensors, Moving, Subsets, Overfit, Adapt, MedoidCost},
 }
 
 // The learners as tables name them: RMP by the rule of its learning rate.

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestFlagErrors: all that is wrong with the flags is told at once, in our words, with what may have been meant.
+func TestFlagErrors(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"fit x.csv --lerner itml --dim x --passes=1.5 --no-standardise=maybe --out", []string{
+			"5 things are wrong:",
+			"\n  unknown flag --lerner; did you mean --learner?",
+			"\n  flag --dim: \"x\" is not allowed, want a whole number",
+			"\n  flag --passes: \"1.5\" is not allowed, want a whole number",
+			"\n  flag --no-standardise: \"maybe\" is not allowed, want true or false",
+			"\n  flag --out: no value given",
+			"\n  see: metriclab fit --help",
+		}},
+		{"list --scle full", []string{"unknown flag --scle; did you mean --scale?; see: metriclab list --help"}},
+		{"compare x.csv --time-limit 5", []string{"flag --time-limit: \"5\" is not allowed, want a time such as 30s, 5m or 2h; see: metriclab compare --help"}},
+		{"fit x.csv --learner pola --learner pa", []string{"flag --learner: \"pa\" is not allowed: given twice (pola, pa)"}},
+		{"fit x.csv --label c --learner itml --param gama=1 --param slack=sof --impute x --seed 0", []string{
+			"4 things are wrong:",
+			"\n  flag --impute: \"x\" is not allowed, want none or mean",
+			"\n  flag --seed: 0 is not allowed, want at least 1",
+			"unknown parameter \"gama\"", "did you mean gamma?",
+			"parameter slack: \"sof\" is not allowed, want one of soft, hard; did you mean soft?",
+			"\n  flag --out: no file given",
+		}},
+		{"lern", []string{"unknown command \"lern\" for \"metriclab\"; did you mean learn?"}},
+		{"list toys", []string{"did you mean toy"}},
+		{"learn --learner poal", []string{"unknown learner \"poal\"", "did you mean pola or pa?"}},
+		{"completion bsh", []string{"did you mean bash or zsh or fish?"}},
+	} {
+		cmd := newCommand(toys(nil))
+		if code := cmd.run(strings.Fields(c.line)...); code != exitUsage {
+			t.Errorf("%s: exit code %d, want %d", c.line, code, exitUsage)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(cmd.err.String(), want) {
+				t.Errorf("%s: %q is not told in\n%s", c.line, want, cmd.err.String())
+			}
+		}
+	}
+}
+
+// TestTogether: one error stays as it is, several keep what they wrap, and a usage error makes all of them one.
+func TestTogether(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	if err := together(nil, nil); err != nil {
+		t.Errorf("nothing is wrong, got %v", err)
+	}
+	if err := together(nil, a); err != a {
+		t.Errorf("got %v, want the one error", err)
+	}
+	both := together(a, nil, together(usageError{b}, fmt.Errorf("c")))
+	if !errors.Is(both, a) || !errors.As(both, new(usageError)) || both.Error() != "3 things are wrong:\n  a\n  b\n  c" {
+		t.Errorf("got %v", both)
+	}
+	if err := together(a, b); errors.As(err, new(usageError)) {
+		t.Error("two errors of data make a usage error")
+	}
+}
+
+// TestVersionFlag: --version tells the version in a line.
+func TestVersionFlag(t *testing.T) {
+	c := newCommand(toys(nil))
+	if code := c.run("--version"); code != exitOK || c.out.String() != "metriclab "+c.app.world.Build.Version+"\n" {
+		t.Errorf("exit code %d: %q", code, c.out.String())
+	}
+}
+
+// TestListNamed: list takes papers and experiments.
+func TestListNamed(t *testing.T) {
+	c := newCommand(toys(nil))
+	if code := c.run("list", "toy/lines"); code != exitOK || !strings.Contains(c.out.String(), "toy/lines:") || strings.Contains(c.out.String(), "toy/digits:") {
+		t.Errorf("exit code %d: %s", code, c.out.String())
+	}
+	all, paper := newCommand(toys(nil)), newCommand(toys(nil))
+	if all.run("list") != exitOK || paper.run("list", "toy") != exitOK || all.out.String() != paper.out.String() {
+		t.Errorf("the list of the one paper is not the list:\n%s", paper.out.String())
+	}
+}
+
+// TestTopics: what several commands have in common is one help away.
+func TestTopics(t *testing.T) {
+	for _, topic := range topics() {
+		c := newCommand(toys(nil))
+		if code := c.run("help", topic.Name()); code != exitOK || !strings.HasPrefix(c.out.String(), topic.Long) {
+			t.Errorf("help %s: exit code %d:\n%s%s", topic.Name(), code, c.out.String(), c.err.String())
+		}
+		c = newCommand(toys(nil))
+		if c.run("--help"); !strings.Contains(c.out.String(), "help "+topic.Name()) || !strings.Contains(c.out.String(), topic.Short) {
+			t.Errorf("help %s is not listed", topic.Name())
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package erkle2015
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// ActiveLearners is Active with the learners of the paper that it does not have, on two of its sets of points.
+var ActiveLearners = experiment.Spec{
+	ID:      "erkle2015/active-learners",
+	Title:   "Questions chosen by what is known, against random ones: STE-ERKLE and GNMDS",
+	Source:  "Section 6, which names active selection as future work",
+	Ours:    true,
+	Version: 1,
+	Cells:   func(scale experiment.Scale) []experiment.Cell { return activeCells(scale, otherSets) },
+	Trials:  experiment.Trials(7),
+	Columns: activeColumns,
+	Trial: func(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+		seed.Experiment = activeID // the points, first questions and test comparisons of Active
+		return askedBy(ctx, cell.Settings.(activeSettings), otherLearners, seed)
+	},
+	Views: []experiment.View{
+		{Name: "active-learners", Title: "Error against the number of answers: STE-ERKLE and GNMDS", Draw: drawActiveLearners},
+		{Name: "active-learners-answers", Title: "Answers that each rule needs: STE-ERKLE and GNMDS", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActiveAnswers(t, otherLearners) }},
+	},
+	Claims: activeLearnersClaims,
+	Cost:   14 * time.Second,
+}
+
+// otherLearners are those that activeLearners lack.
+var otherLearners = []string{steERKLE, steERKLETen, gnmdsBatch}
+
+// otherSets are points in few and in many dimensions.
+var otherSets = []activeSet{activeSets[0], activeSets[3]}
+
+var otherSetups = "STE-ERKLE: δ = 1, one update per answer or, with 10 passes, 9 more with random earlier ones; the next question is chosen by its kernel. GNMDS-Batch: " + activeRefit
+
+func drawActiveLearners(t *table.Table) (plots.Drawing, error) {
+	d := plots.Drawing{Columns: len(otherSets)}
+	for _, method := range otherLearners {
+		for cell, c := range t.Group("cell") {
+			p := plots.Panel{Title: method + ": " + cell, XLabel: "answers per object", YLabel: "error on comparisons held out (%)"}
+			for _, rule := range activeRules {
+				if g := c.Where("method", method, "rule", rule); g.Len() > 0 {
+					p.Marks = append(p.Marks, curveOf(g, "per object", activeStyles[rule], testErrors))
+				}
+			}
+			d.Panels = append(d.Panels, p)
+		}
+	}
+	d.Caption = fmt.Sprintf("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, otherSetups, trialsNote(t))
+	return orMissing(d, "any trial")
+}
+
+const (
+	otherKnown     = "the errors of PA-ERKLE, STE-Batch and CKL-Batch in erkle2015/active on the same points"
+	otherPredicate = "Error on the comparisons held out with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on both sets of points. Readings: "
+)
+
+var activeLearnersClaims = []experiment.Claim{
+	{
+		ID:        "active-gain-others",
+		View:      "active-learners",
+		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions of the greatest information gain leave a smaller error than random ones.",
+		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
+		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
+		Predicate: otherPredicate + "each learner with each model of an answer.",
+		Test:      testActive(otherSets, askings(otherLearners, askCrowd, askLogistic)...),
+	},
+	{
+		ID:        "active-uncertainty-others",
+		View:      "active-learners",
+		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions whose answer is least certain leave a smaller error than random ones.",
+		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
+		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
+		Predicate: otherPredicate + "each learner.",
+		Test:      testActive(otherSets, askings(otherLearners, askUncertain)...),
+	},
+}

@@ -1,0 +1,62 @@
+package erkle2015
+
+import (
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/table"
+)
+
+func TestFig2LargerClaimsPointTheRightWay(t *testing.T) {
+	made := func(crosses float64) *table.Table { // PA-ERKLE falls through 0.4 at so many triplets
+		tb := experimenttest.Table(Fig2Larger)
+		for trial := range madeTrials {
+			add := func(cell, rule string, of func(float64) float64) {
+				for seen := 125; seen <= 2500; seen += 125 {
+					v := table.Values{}
+					errorCount{wrong: int(10000*of(float64(seen))) + trial%3, of: 10000}.put(v, "test")
+					errorCount{wrong: 1, of: 100}.put(v, "validation")
+					tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": curveRow, "rule": rule, "delta": "1", "tau": "0", "triplets": strconv.Itoa(seen)}, v)
+				}
+			}
+			add(paERKLE, noSettings, func(seen float64) float64 { return 0.4 - (seen-crosses-1)/10000 })
+			for _, rule := range []string{chosenValid, chosenTest} {
+				for _, name := range largerSteps {
+					add(name, rule, func(float64) float64 { return 0.4 })
+				}
+			}
+		}
+		return tb
+	}
+	for _, c := range []struct {
+		id      string
+		crosses float64
+		verdict judge.Verdict
+	}{
+		{"fig2-larger-initially", 625, judge.Reproduced},
+		{"fig2-larger-initially", -300, judge.NotReproduced},
+		{"fig2-larger-outperforms", 625, judge.Reproduced},
+		{"fig2-larger-outperforms", 5000, judge.NotReproduced},
+		{"fig2-larger-crossing", 625, judge.Reproduced},
+		{"fig2-larger-crossing", 1500, judge.NotReproduced},
+		{"fig2-larger-competitive", 625, judge.Reproduced},
+		{"fig2-larger-competitive", 2600, judge.Reproduced},
+		{"fig2-larger-competitive", 2800, judge.NotReproduced},
+	} {
+		if f := grade(t, fig2LargerClaims, c.id, made(c.crosses)); f.Verdict != c.verdict {
+			t.Errorf("%s, crossing at %v: %s, want %s: %s", c.id, c.crosses, f.Verdict, c.verdict, f.Reason)
+		}
+	}
+}
+
+// The numbers of the claims are those of the paper at equal numbers of triplets per object, and the data set is a quarter of its.
+func TestFig2LargerIsAQuarter(t *testing.T) {
+	c := Fig2Larger.Cells(experiment.Full)[0].Settings.(errorsOnline).counts
+	if 4*c.Objects != largeObjects || 4*c.Train != 10000 || 4*largerCrossing != 2500 || 4*largerAround != 1000 || errorsMinibatch(split{train: make([]metric.Triplet, c.Train)}) != 125 {
+		t.Errorf("%+v, crossing at %d within %d", c, largerCrossing, largerAround)
+	}
+}

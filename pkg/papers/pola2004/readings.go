@@ -1,0 +1,383 @@
+package pola2004
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/linear"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Methods of the further readings of Fig. 3, beside those of fig3.
+const (
+	polaHalf    = "POLA, half of the pairs similar"
+	polaPCA     = "POLA after PCA"
+	rcaPairs    = "RCA after PCA, chunklets of the pairs"
+	polaTopOwnK = "POLA, first eigenvector, own k"
+	fdaPlainOwn = "FDA, no ridge, own k"
+	fdaRidgeOwn = "FDA, validated ridge, own k"
+)
+
+// chunkletSizes are those of the chunklets that RCA gets besides the ones that the pairs make; 0 is one chunklet per digit.
+var chunkletSizes = []int{2, 5, 20, 0}
+
+func rcaChunklets(size int) string {
+	if size == 0 {
+		return "RCA after PCA, one chunklet per digit"
+	}
+	return fmt.Sprintf("RCA after PCA, chunklets of %d", size)
+}
+
+// rcaRivals are the versions of RCA after PCA.
+func rcaRivals() []string {
+	out := []string{rcaPairs}
+	for _, s := range chunkletSizes {
+		out = append(out, rcaChunklets(s))
+	}
+	return out
+}
+
+// projections are the metrics of one dimension.
+var projections = []string{polaTopOwnK, fdaPlainOwn, fdaRidgeOwn}
+
+// Readings runs what Fig. 3 leaves open a second time, in other ways than fig3.
+var Readings = experiment.Spec{
+	ID:      "pola2004/readings",
+	Title:   "Fig. 3 by other readings: POLA after PCA, RCA's chunklets, k per metric, half of the pairs similar, 100 images",
+	Source:  "Section 7, Fig. 3",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		problems := allDigitPairs()
+		if scale == experiment.Smoke {
+			problems = []digits{plottedDigits, {3, 5}, {4, 9}}
+		}
+		cells := make([]experiment.Cell, len(problems))
+		for i, d := range problems {
+			cells[i] = experiment.Cell{
+				Name: d.String(), Dataset: digitDataset(scale), Methods: digitMethods,
+				Settings: readingsSettings{mainSettings.at(scale), chunkletSizes, d},
+			}
+		}
+		return cells
+	},
+	Trials: experiment.Trials(judge.MinTrials),
+	Kinds: []experiment.Kind{
+		{Name: "error", Meaning: "test images classified wrongly under a metric"},
+		{Name: "swept", Meaning: "the same for each k, under metrics of one dimension"},
+		{Name: "separable", Meaning: "whether a straight line separates the 100 images of 0 and 8 from which POLA learned"},
+	},
+	Columns: readingsColumns,
+	Trial:   readingsTrial,
+	Views: []experiment.View{
+		{Name: "readings-rca", Title: "POLA, on pixels and after PCA, against RCA after PCA with other chunklets", Draw: given("errors of any problem", drawReadingsRCA, "kind", "error")},
+		{Name: "readings-fda", Title: "POLA's first eigenvector against FDA, k for each metric", Draw: given("errors of any problem", drawReadingsFDA, "kind", "error")},
+		{Name: "readings-k", Title: "Error against k, metrics of one dimension", Draw: given("errors of any k", drawReadingsK, "kind", "swept")},
+		{Name: "readings-errors", Title: "All errors of the readings as a table", Draw: given("errors of any problem", drawReadingsErrors, "kind", "error")},
+	},
+	Claims:  readingsClaims,
+	Choices: readingsChoices,
+	Cost:    4 * time.Second,
+}
+
+// readingsChoices are the k that were chosen, per metric. Below k = 1 there is nothing.
+func readingsChoices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	for _, m := range append([]string{euclidean}, projections...) {
+		c := experiment.Choice{What: m + ": k", NoLower: true}
+		for _, k := range mainSettings.Candidates {
+			c.Grid = append(c.Grid, float64(k))
+		}
+		c.Chosen = t.Where("kind", "error", "method", m).Values("k")
+		if len(c.Chosen) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+type readingsSettings struct {
+	settings
+	Chunklets []int  `key:"chunklets"`
+	Digits    digits `key:"-" because:"they are the cell's name, which is in the key"`
+}
+
+var readingsColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "metric; in the kind separable, what gives the two dimensions"),
+	experiment.Number("error", "share", "test images of the two digits that kNN classifies wrongly").In("error", "swept"),
+	experiment.Number("k", "", "neighbours of kNN; in the kind error chosen on the training images, for metrics of one dimension under the metric itself").In("error", "swept"),
+	experiment.Number("value", "", "1 if a line separates the points, else 0").In("separable"),
+}
+
+func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(readingsSettings)
+	p, err := load(env, seed, s.Digits, s.settings)
+	if err != nil {
+		return nil, err
+	}
+	rows := readingsColumns.Table()
+	k, err := p.chooseK(ctx, s.Candidates)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := p.learnPOLA(s.settings)
+	if err != nil {
+		return nil, err
+	}
+	balanced := *p
+	if balanced.links, err = sample.BalancedLinks(seed.Stream("balanced pairs "+s.Digits.String()), p.train.y, s.Pairs); err != nil {
+		return nil, err
+	}
+	half, err := balanced.learnPOLA(s.settings)
+	if err != nil {
+		return nil, err
+	}
+	// What comes after PCA is learned and judged in its coordinates.
+	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
+	if err != nil {
+		return nil, err
+	}
+	small := problem{train: part{pca.Transform(p.train.x), p.train.y}, test: part{pca.Transform(p.test.x), p.test.y}, links: p.links}
+	reduced, err := small.learnPOLA(s.settings)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name string, p *problem, m metric.SqDister) error {
+		e, err := errorOn(ctx, m, p.train, p.test, k)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		rows.Add(table.Key{"kind": "error", "method": name}, table.Values{"error": e, "k": float64(k)})
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		p    *problem
+		m    metric.SqDister
+	}{
+		{euclidean, p, metric.Euclidean{}}, {pola, p, learned.learner.Metric()}, {polaHalf, p, half.learner.Metric()}, {polaPCA, &small, reduced.learner.Metric()},
+	} {
+		if err := add(c.name, c.p, c.m); err != nil {
+			return nil, err
+		}
+	}
+	rca := func(name string, links []metric.Link) error {
+		r, err := pairs.FitRCA(ctx, small.train.x, links, pairs.RCAParams{})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return add(name, &small, r.Metric)
+	}
+	if err := rca(rcaPairs, p.links); err != nil {
+		return nil, err
+	}
+	for _, size := range s.Chunklets {
+		links, err := sample.ChainedLinks(chunklets(p.train.y, size))
+		if err != nil {
+			return nil, err
+		}
+		if err := rca(rcaChunklets(size), links); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.inOneDimension(ctx, rows, s.settings, learned.learner.Metric()); err != nil {
+		return nil, err
+	}
+	if s.Digits == plottedDigits {
+		if err := p.from100(rows, seed, s.settings); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// chunklets gives the images of each digit chunklets of a size, in their order, which is random; what is left over is in none. 0 is one per digit.
+func chunklets(y []int, size int) []int {
+	out, next, open := make([]int, len(y)), 0, map[int][]int{}
+	for i := range out {
+		out[i] = -1
+	}
+	if size == 0 {
+		copy(out, y)
+		return out
+	}
+	for i, label := range y {
+		open[label] = append(open[label], i)
+		if len(open[label]) == size {
+			for _, j := range open[label] {
+				out[j] = next
+			}
+			open[label], next = nil, next+1
+		}
+	}
+	return out
+}
+
+// inOneDimension adds the errors under metrics of one dimension: for each k, and for the k of the least leave-one-out error under the metric itself.
+func (p *problem) inOneDimension(ctx context.Context, rows *table.Table, s settings, m *metric.Mahalanobis) error {
+	for _, c := range []struct {
+		name  string
+		learn func() (metric.SqDister, error)
+	}{
+		{polaTopOwnK, func() (metric.SqDister, error) { return topDirections(m, 1), nil }},
+		{fdaPlainOwn, func() (metric.SqDister, error) { return p.fda(ctx, 0) }},
+		{fdaRidgeOwn, func() (metric.SqDister, error) { return p.fda(ctx, s.FDARidge) }},
+	} {
+		m, err := c.learn()
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		line := func(x part) part {
+			if l, ok := m.(*metric.Mahalanobis); ok && l.Rows() > 0 {
+				return part{mat.DenseCopyOf(l.EmbedRows(x.x)), x.y}
+			}
+			return x
+		}
+		knn, err := nearest.NewKNN(metric.Euclidean{}, line(p.train).x, p.train.y, nearest.KNNOptions{})
+		if err != nil {
+			return err
+		}
+		own, err := knn.LeaveOneOut(ctx, s.Candidates)
+		if err != nil {
+			return err
+		}
+		wrong, err := knn.Errors(ctx, line(p.test).x, p.test.y, s.Candidates)
+		if err != nil {
+			return err
+		}
+		share := func(i int) float64 { return float64(wrong[i]) / float64(len(p.test.y)) }
+		for i, k := range s.Candidates {
+			rows.Add(table.Key{"kind": "swept", "method": c.name}, table.Values{"error": share(i), "k": float64(k)})
+		}
+		best := slices.Index(own, slices.Min(own))
+		rows.Add(table.Key{"kind": "error", "method": c.name}, table.Values{"error": share(best), "k": float64(s.Candidates[best])})
+	}
+	return nil
+}
+
+// from100 learns from pairs of the 100 images that are shown, and tells whether a line separates them in the plane of two eigenvectors.
+func (p *problem) from100(rows *table.Table, seed experiment.Seed, s settings) error {
+	idx := seed.Stream("shown images").Perm(len(p.train.y))
+	shown := problem{train: p.train.rows(idx[:min(fig3Plotted, len(idx))])}
+	var err error
+	if shown.links, err = drawLinks(seed.Stream("pairs of shown images"), shown.train.y, s); err != nil {
+		return err
+	}
+	learned, err := shown.learnPOLA(s)
+	if err != nil {
+		return err
+	}
+	z := topDirections(learned.learner.Metric(), 2).EmbedRows(shown.train.x)
+	ok, _, err := linear.LinearlySeparable(z, shown.train.y)
+	if err != nil {
+		return err
+	}
+	value := 0.0
+	if ok {
+		value = 1
+	}
+	rows.Add(table.Key{"kind": "separable", "method": pola}, table.Values{"value": value})
+	return nil
+}
+
+// readingsNote is the protocol in a caption.
+func readingsNote(t *table.Table) string {
+	source := "MNIST"
+	if len(t.Unique("cell")) < len(allDigitPairs()) {
+		source = "built-in 12×12 glyphs, a stand-in for MNIST"
+	}
+	return fmt.Sprintf("Data: %s; images, pairs, scaling and neighbours as in Fig. 3, drawn anew; PCA to %d dimensions. %s", source, mainSettings.PCADim, trialsNote(t))
+}
+
+func readingsDuel(t *table.Table, x, y string) plots.Panel {
+	pts := duel{Points: plots.Points{Name: "one pair of digits"}}
+	for _, g := range t.Where("kind", "error").Group("cell") {
+		pts.add(judge.Summarize(g.Where("method", x).Values("error")), judge.Summarize(g.Where("method", y).Values("error")))
+	}
+	p := duelPanel(x, y, pts)
+	p.XLabel, p.YLabel = x+" (error, %)", y+" (error, %)"
+	p.Title = fmt.Sprintf("lower in %d of %d problems", pts.wins, len(pts.X))
+	return p
+}
+
+func drawReadingsRCA(t *table.Table) plots.Drawing {
+	d := plots.Drawing{Columns: 2}
+	for _, c := range [][2]string{{rcaPairs, pola}, {rcaPairs, polaPCA}, {rcaChunklets(0), pola}, {euclidean, polaHalf}} {
+		d.Panels = append(d.Panels, readingsDuel(t, c[0], c[1]))
+	}
+	d.Caption = "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar. " + readingsNote(t)
+	return d
+}
+
+func drawReadingsFDA(t *table.Table) plots.Drawing {
+	d := plots.Drawing{Columns: 2}
+	for _, x := range []string{fdaPlainOwn, fdaRidgeOwn} {
+		d.Panels = append(d.Panels, readingsDuel(t, x, polaTopOwnK))
+	}
+	d.Caption = "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself. " + experiment.EndsNote(readingsChoices(t)) + " " + readingsNote(t)
+	return d
+}
+
+func drawReadingsK(t *table.Table) plots.Drawing {
+	p := plots.Panel{XLabel: "k", YLabel: "mean error (%)"}
+	swept := t.Where("kind", "swept")
+	for i, m := range projections {
+		line := plots.Line{Name: strings.TrimSuffix(m, ", own k"), Color: i}
+		pts := plots.Points{Color: i, Shape: i}
+		for _, k := range mainSettings.Candidates {
+			e := swept.Where("method", m)
+			var at []float64
+			for j, v := range e.Values("k") {
+				if v == float64(k) {
+					at = append(at, e.Values("error")[j])
+				}
+			}
+			if len(at) > 0 {
+				line.X, line.Y = append(line.X, float64(k)), append(line.Y, 100*stat.Mean(at, nil))
+			}
+		}
+		pts.X, pts.Y = line.X, line.Y
+		p.Marks = append(p.Marks, line, pts)
+	}
+	return plots.Drawing{Panels: []plots.Panel{p}, Caption: "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do. " + readingsNote(t)}
+}
+
+func drawReadingsErrors(t *table.Table) plots.Drawing {
+	errs := t.Where("kind", "error")
+	text := &plots.TextTable{Head: []string{"metric", "mean error (%)", "lower than Euclidean in"}}
+	base := map[string]float64{}
+	for cell, g := range errs.Where("method", euclidean).Group("cell") {
+		base[cell] = stat.Mean(g.Values("error"), nil)
+	}
+	for _, m := range errs.Unique("method") {
+		lower := 0
+		for cell, g := range errs.Where("method", m).Group("cell") {
+			if stat.Mean(g.Values("error"), nil) < base[cell] {
+				lower++
+			}
+		}
+		text.Rows = append(text.Rows, []string{m, judge.Summarize(meanByTrial(t, m)).Percent(), fmt.Sprintf("%d of %d", lower, len(base))})
+	}
+	sep := t.Where("kind", "separable").Values("value")
+	n := 0
+	for _, v := range sep {
+		if v == 1 {
+			n++
+		}
+	}
+	return plots.Drawing{Caption: fmt.Sprintf("Mean kNN test errors over the digit pairs. Where POLA learns from pairs of the 100 images of 0 and 8 alone, a line separates them in the plane of two eigenvectors in %d of %d trials. ", n, len(sep)) + readingsNote(t), Text: text}
+}

@@ -1,0 +1,400 @@
+package rmp2007
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Learners of the experiment beside those of rmp2007.go and moving.go.
+const (
+	rmpCorrectedSwap = "RMP corrected; one swap"
+	bestExchange     = "best exchange"
+)
+
+// An adaptWorld is a stream of images whose second half is of another kind.
+type adaptWorld struct {
+	name          string
+	before, after []int // digits
+	turned        bool  // the second half is turned by a quarter
+}
+
+var adaptWorlds = []adaptWorld{
+	{"1 then 0", []int{1}, []int{0}, false},
+	{"3-8 then turned", []int{3, 8}, []int{3, 8}, true},
+}
+
+// adaptParts are the parts of a run of which losses are kept.
+const adaptParts = 10
+
+// Adapt chooses pixels of images that change in the middle of the stream.
+var Adapt = experiment.Spec{
+	ID:      "rmp2007/adapt",
+	Title:   "Pixels chosen of images that change: the whole subset at once against one pixel per round",
+	Source:  "Section 5.2, second paragraph (\"our chosen subset of features can completely change between rounds\"), which has no experiment",
+	Ours:    true,
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		s := adaptSettings{M: featureCounts, Rounds: 80, Steps: 5000, Methods: []string{rmpPrinted, rmpCorrected, rmpOneSwap, rmpCorrectedSwap, bestExchange}}
+		if scale == experiment.Smoke {
+			s.Rounds, s.Steps = 20, 200
+		}
+		var cells []experiment.Cell
+		for _, s.World = range adaptWorlds {
+			cells = append(cells, experiment.Cell{
+				Name: s.World.name, Dataset: digitDataset(scale), Settings: s,
+				Methods: map[string]int{"RMP": mapping.RMPVersion, "k-medoids": cluster.KMedoidsVersion},
+			})
+		}
+		return cells
+	},
+	Trials:  experiment.Trials(6),
+	Columns: adaptColumns,
+	Trial:   adaptTrial,
+	Views:   []experiment.View{{Name: "adapt", Title: "Loss of chosen pixels before and after the images change", Draw: drawAdapt}},
+	Claims:  adaptClaims,
+	Cost:    15 * time.Second,
+}
+
+// adaptSettings are the settings of a cell.
+type adaptSettings struct {
+	World   adaptWorld `key:"-" because:"it is the cell's name"`
+	M       []int      `key:"m,list"`
+	Rounds  int        `key:"rounds"`
+	Steps   int        `key:"chain steps"` // R of the walk of a round
+	Methods []string   `key:"methods,list"`
+}
+
+var adaptColumns = experiment.Columns{
+	experiment.Text("method", "learner"),
+	experiment.Text("m", "most pixels that may be chosen"),
+	experiment.Text("round", "rounds so far: the end of a tenth of the run"),
+	experiment.Number("loss", "", "sum of the costs of all pixels in this tenth of the rounds"),
+	experiment.Number("pixels", "", "pixels of an image"),
+	experiment.Number("kept", "share", "of a round's pixels that the round before had, too: mean over the rounds of this tenth but the first of the run"),
+	experiment.Number("least_kept", "share", "the least of these"),
+}
+
+// stream returns the images in the order in which they come.
+func (w adaptWorld) stream(rounds int, train *datasets.Images, order []int) (*mat.Dense, error) {
+	half := rounds / 2
+	first := train.Filter(order, w.before...)
+	if len(first) < half {
+		return nil, fmt.Errorf("rmp2007: %s: %d images before the change, want at least %d", w.name, len(first), half)
+	}
+	first = first[:half]
+	later := train.Filter(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(first, i) }), w.after...)
+	if len(later) < rounds-half {
+		return nil, fmt.Errorf("rmp2007: %s: %d images after the change, want at least %d", w.name, len(later), rounds-half)
+	}
+	x := train.Rows(slices.Concat(first, later[:rounds-half]), datasets.Scale01)
+	if w.turned {
+		for t := half; t < rounds; t++ {
+			turn(x.RawRowView(t), train.W)
+		}
+	}
+	return x, nil
+}
+
+// turn turns a square image of a side by a quarter, clockwise.
+func turn(image []float64, side int) {
+	from := slices.Clone(image)
+	for r := range side {
+		for c := range side {
+			image[c*side+side-1-r] = from[r*side+c]
+		}
+	}
+}
+
+// A chooser suffers a round with the map it has, and says which pixels that uses.
+type chooser func(f metric.CostRound) (loss float64, set []int, err error)
+
+// chooser returns a learner.
+func (s adaptSettings) chooser(seed experiment.Seed, method string, m, pixels int) (chooser, error) {
+	purpose := fmt.Sprintf("maps %s %s %d", s.World.name, method, m)
+	if method == bestExchange {
+		return (&exchanger{set: slices.Sorted(slices.Values(seed.Stream(purpose).Perm(pixels)[:m])), total: mat.NewDense(pixels, pixels, nil)}).pay, nil
+	}
+	rule, steps := method, s.Steps
+	switch method {
+	case rmpOneSwap:
+		rule, steps = rmpPrinted, 1
+	case rmpCorrectedSwap:
+		rule, steps = rmpCorrected, 1
+	}
+	l, err := newRMP(seed.PCG(purpose), rule, pixels, pixels, s.Rounds, mapping.RMPParams{M: m, ChainSteps: steps, Sampler: mapping.SampleMetropolis})
+	if err != nil {
+		return nil, err
+	}
+	return func(f metric.CostRound) (float64, []int, error) {
+		set := image(l.Predict(f))
+		o, err := l.Step(f)
+		return o.Loss, set, err
+	}, nil
+}
+
+// An exchanger adds and removes features one by one, as Levi and Ullman (2006) do by another measure: after each round
+// it makes the one exchange that saves most on all rounds so far, if any saves.
+type exchanger struct {
+	set   []int
+	total *mat.Dense
+}
+
+func (e *exchanger) pay(f metric.CostRound) (float64, []int, error) {
+	pi, _, err := cluster.Assign(e.total, e.set)
+	if err != nil {
+		return 0, nil, err
+	}
+	loss, had := lossOf(pi, f), e.set
+	e.total.Add(e.total, f.Cost)
+	change, err := cluster.SwapCosts(e.total, e.set)
+	if err != nil {
+		return 0, nil, err
+	}
+	out, in, least := -1, -1, 0.0
+	for k := range e.set {
+		for j, v := range change.RawRowView(k) {
+			if v < least && !slices.Contains(e.set, j) {
+				out, in, least = k, j, v
+			}
+		}
+	}
+	if out >= 0 {
+		e.set = slices.Clone(e.set)
+		e.set[out] = in
+		slices.Sort(e.set)
+	}
+	return loss, had, nil
+}
+
+func adaptTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(adaptSettings)
+	train, _, err := openDigits(env, seed, 1000, 10)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.World.stream(s.Rounds, train, seed.Stream("images "+s.World.name).Perm(train.N))
+	if err != nil {
+		return nil, err
+	}
+	rows := adaptColumns.Table()
+	pixels := train.Dim()
+	cost := mat.NewDense(pixels, pixels, nil)
+	for _, m := range s.M {
+		for _, method := range s.Methods {
+			end := env.Lap(method)
+			pay, err := s.chooser(seed, method, m, pixels)
+			if err != nil {
+				return nil, fmt.Errorf("%s, m = %d: %w", method, m, err)
+			}
+			var before []int
+			part := &adaptPart{}
+			for t := range s.Rounds {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				loss, set, err := pay(pixelCosts(cost, x.RawRowView(t), compare[squared]))
+				if err != nil {
+					return nil, fmt.Errorf("%s, m = %d: %w", method, m, err)
+				}
+				part.add(loss, before, set)
+				before = set
+				if (t+1)%(s.Rounds/adaptParts) == 0 {
+					rows.Add(table.Key{"method": method, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
+						table.Values{"loss": part.loss, "pixels": float64(pixels), "kept": stat.Mean(part.kept, nil), "least_kept": slices.Min(part.kept)})
+					part = &adaptPart{}
+				}
+			}
+			end()
+		}
+	}
+	return rows, nil
+}
+
+// An adaptPart is what is kept of some rounds.
+type adaptPart struct {
+	loss float64
+	kept []float64
+}
+
+// add adds a round with its loss, and its pixels beside those of the round before, nil in the first.
+func (p *adaptPart) add(loss float64, before, set []int) {
+	p.loss += loss
+	if before == nil {
+		return
+	}
+	both := 0
+	for _, j := range set {
+		if slices.Contains(before, j) {
+			both++
+		}
+	}
+	p.kept = append(p.kept, float64(both)/float64(len(set)))
+}
+
+// adaptOf returns a column, by trial, of one tenth of a run, from 1.
+func adaptOf(t *table.Table, world, method string, m, part int, column string) []float64 {
+	g := t.Where("cell", world, "method", method, "m", strconv.Itoa(m))
+	rounds := experiment.Last("rounds of "+world, shown(g, "round"))
+	return g.Where("round", strconv.Itoa(rounds*part/adaptParts)).Values(column)
+}
+
+// adaptLoss returns the loss per pixel and round after the change, by trial.
+func adaptLoss(t *table.Table, world, method string, m int) []float64 {
+	g := t.Where("cell", world, "method", method, "m", strconv.Itoa(m))
+	rounds := experiment.Last("rounds of "+world, shown(g, "round"))
+	var out []float64
+	for part := adaptParts/2 + 1; part <= adaptParts; part++ {
+		loss, pixels := adaptOf(t, world, method, m, part, "loss"), adaptOf(t, world, method, m, part, "pixels")
+		if out == nil {
+			out = make([]float64, len(loss))
+		}
+		judge.SameLength("rmp2007: "+world+", "+method, out, loss, pixels)
+		for k, v := range loss {
+			out[k] += v / pixels[k] / float64(rounds-rounds/2)
+		}
+	}
+	return out
+}
+
+// adaptUnits returns a unit for each world and number of pixels: the loss after the change of one method minus that of another.
+func adaptUnits(t *table.Table, slow, fast string) []judge.Unit {
+	var units []judge.Unit
+	for _, w := range adaptWorlds {
+		for _, m := range featureCounts {
+			units = append(units, judge.Paired(fmt.Sprintf("%s, m = %d", w.name, m), adaptLoss(t, w.name, slow, m), adaptLoss(t, w.name, fast, m)))
+		}
+	}
+	return units
+}
+
+var adaptClaims = []experiment.Claim{
+	{
+		ID:        "adapt-completely",
+		View:      "adapt",
+		Statement: "Our chosen subset of features can completely change between rounds.",
+		Where:     "Section 5.2, second paragraph", Theirs: "no number",
+		Predicate: "In every trial, world and m there is a round whose pixels are all others than those of the round before. Readings: η as printed and corrected, for all rounds and for those after the images change; and, added, in some world with some m, since the paper says \"can\".",
+		Test: func(t *table.Table) judge.Test {
+			var out judge.Readings
+			for _, rule := range etaReadings {
+				out = append(out,
+					judge.Reading{Name: rule + ", all rounds", Test: adaptCompletely(t, rule, 1, false)},
+					judge.Reading{Name: rule + ", after the change", Test: adaptCompletely(t, rule, adaptParts/2+1, false)},
+					judge.Reading{Name: rule + ", in some world with some m", Test: adaptCompletely(t, rule, 1, true), Afterwards: "the least kept in each world with each m"})
+			}
+			return out
+		},
+	},
+	{
+		ID:        "adapt-faster",
+		View:      "adapt",
+		Statement: "... allowing faster adaptation to new information in a changing environment (than adding and removing features one by one).",
+		Where:     "Section 5.2, second paragraph", Theirs: "no number",
+		Predicate: "The loss after the images change of a learner that exchanges at most one pixel per round, minus that of RMP, paired by trial, is positive for both worlds and each m. Readings: η as printed and corrected, against one swap of the same walk per round and against the exchange that saves most on all rounds so far.",
+		Test: func(t *table.Table) judge.Test {
+			var out judge.Readings
+			for _, p := range [][2]string{{rmpPrinted, rmpOneSwap}, {rmpCorrected, rmpCorrectedSwap}, {rmpPrinted, bestExchange}, {rmpCorrected, bestExchange}} {
+				out = append(out, judge.Reading{Name: p[0] + " against " + p[1], Test: judge.Positive{Units: adaptUnits(t, p[1], p[0]), Rule: judge.Rule{Scale: 1000, Unit: "thousandths of the loss per pixel"}}})
+			}
+			return out
+		},
+	},
+}
+
+// adaptCompletely tests that some round from a tenth on keeps no pixel, in each trial: in all worlds with all m, or in
+// some.
+func adaptCompletely(t *table.Table, method string, from int, some bool) judge.Test {
+	var holds judge.Holds
+	for _, w := range adaptWorlds {
+		for _, m := range featureCounts {
+			var least []float64
+			for part := from; part <= adaptParts; part++ {
+				v := adaptOf(t, w.name, method, m, part, "least_kept")
+				if least == nil {
+					least = slices.Repeat([]float64{math.Inf(1)}, len(v))
+				}
+				judge.SameLength("rmp2007: "+w.name+", "+method, least, v)
+				for k := range v {
+					least[k] = min(least[k], v[k])
+				}
+			}
+			if holds == nil {
+				holds = slices.Repeat(judge.Holds{!some}, len(least))
+			}
+			if len(holds) != len(least) {
+				judge.Refuse("rmp2007: %s, m = %d: %d trials, want %d as elsewhere", w.name, m, len(least), len(holds))
+			}
+			for k, v := range least {
+				if all := v == 0; some {
+					holds[k] = holds[k] || all
+				} else {
+					holds[k] = holds[k] && all
+				}
+			}
+		}
+	}
+	return holds
+}
+
+var adaptColor = map[string]int{rmpPrinted: 0, rmpCorrected: 1, rmpOneSwap: 0, rmpCorrectedSwap: 1, bestExchange: 2}
+
+func drawAdapt(t *table.Table) (plots.Drawing, error) {
+	if t.Len() == 0 {
+		return plots.Missing("losses in any world"), nil
+	}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"world", "m", "method", "loss per pixel after the change", "pixels kept per round, last tenth before it (%)", "first tenth after it (%)", "least kept in any round after it (%)"}}}
+	for _, w := range adaptWorlds {
+		for _, m := range featureCounts {
+			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", w.name, m), XLabel: "rounds", YLabel: "loss per pixel"}
+			for _, method := range t.Where("cell", w.name).Unique("method") {
+				g := t.Where("cell", w.name, "method", method, "m", strconv.Itoa(m))
+				if g.Len() == 0 {
+					continue
+				}
+				rounds := experiment.Last("rounds of "+w.name, shown(g, "round"))
+				line := plots.Line{Name: method, Color: adaptColor[method], Dashed: method == rmpOneSwap || method == rmpCorrectedSwap}
+				for part := 1; part <= adaptParts; part++ {
+					r := g.Where("round", strconv.Itoa(rounds*part/adaptParts))
+					loss := slices.Clone(r.Values("loss"))
+					for k, n := range r.Values("pixels") {
+						loss[k] *= adaptParts / n / float64(rounds)
+					}
+					addMean(&line, float64(rounds*part/adaptParts)-float64(rounds)/adaptParts/2, 1, loss)
+				}
+				p.Marks = append(p.Marks, line)
+				kept := func(part int) string {
+					return fmt.Sprintf("%.0f", 100*stat.Mean(adaptOf(t, w.name, method, m, part, "kept"), nil))
+				}
+				least := math.Inf(1)
+				for part := adaptParts/2 + 1; part <= adaptParts; part++ {
+					least = slices.Min(append(adaptOf(t, w.name, method, m, part, "least_kept"), least))
+				}
+				d.Text.Rows = append(d.Text.Rows, []string{w.name, strconv.Itoa(m), method, plusMinus(adaptLoss(t, w.name, method, m)), kept(adaptParts / 2), kept(adaptParts/2 + 1), fmt.Sprintf("%.0f", 100*least)})
+			}
+			if g := t.Where("cell", w.name); g.Len() > 0 {
+				p.Marks = append(p.Marks, plots.Reference{Name: "the images change", At: float64(experiment.Last("rounds", shown(g, "round"))) / 2, Vertical: true, Color: plots.Grey})
+			}
+			d.Panels = append(d.Panels, p)
+		}
+	}
+	d.Caption = "Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster). One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. " +
+		"In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter. RMP draws anew in each round, by 5000 steps of Algorithm 2 from the set before (200 at smoke scale), η as printed or corrected for the length of the run. " +
+		"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale. " + trialsNote(t)
+	return d, nil
+}
