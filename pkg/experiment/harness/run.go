@@ -24,7 +24,8 @@
 // never replaces a complete one. Files are written to a temporary name, synced and renamed, meta.json last: killed at
 // any instant, nothing finished is lost or half-written, and the next run heals a publication that was cut off.
 // Temporary names begin with .metriclab-; a run removes files of such names that are an hour old, in the very folders
-// into which it writes files. A README.md or report.html that metriclab did not write ends the run before it starts.
+// into which it writes files. A page (README.md, claims.md, seeds.md) or report.html that metriclab did not write ends
+// the run before it starts.
 // The first error of the store itself ends the run, since nothing later could be kept; the error of a job does not
 // stop the others.
 //
