@@ -15,7 +15,7 @@ import (
 var chapter = regexp.MustCompile(`(?m)^# (Which|When|Use)`)
 
 // infrastructure are packages below learners that have no algorithm to choose.
-var infrastructure = []string{"catalog", "classify", "learnertest", "lines"}
+var infrastructure = []string{"catalog", "classify", "learnertest", "lines", "triplets/losstest"}
 
 // TestChapters: the documentation of each family of learners tells which of them to use when, and its tests have an example.
 func TestChapters(t *testing.T) {

@@ -320,6 +320,7 @@ func TestStoreTriplets(t *testing.T) {
 	zipFile(t, s.Path("triplets/cars/60_cars_data.zip"), map[string]string{"60_cars_data/survey_data.csv": file("central")})
 	zipFile(t, s.Path("triplets/nature-vogue/nature_and_vogue_triplets.zip"), map[string]string{"nature/nature_triplets.txt": file("odd"), "vogue/vogue_triplets.txt": "a b c\n"})
 	writeFile(t, s.Path("triplets/musicseer/musicseer-results-2002-04-29.txt"), []byte(file("musicseer")))
+	writeFile(t, s.Path("triplets/osr/osr_triplets.csv"), []byte(file("csv")))
 	for _, name := range TripletSetNames() {
 		set, err := s.Triplets(name)
 		if err != nil {
@@ -338,6 +339,20 @@ func TestStoreTriplets(t *testing.T) {
 	}
 	if _, err := s.Triplets("wine"); err == nil || !strings.Contains(err.Error(), `"wine" is not a set of comparisons, want one of music, material`) {
 		t.Errorf("wine: error %v", err)
+	}
+
+	// A user's own answers about the 200 outdoor scenes.
+	own := Open(t.TempDir())
+	osr := own.Path("triplets/osr/osr_triplets.csv")
+	for text, want := range map[string]string{"0,1,200\n": `:1: object: is "200", want a number from 0 to 199`, "0,1\n": ":1: number of cells: is 2, want 3", "": "no comparison that can be used"} {
+		writeFile(t, osr, []byte(text))
+		if _, err := own.Triplets("osr"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("osr, %q: error %v, want %q", text, err, want)
+		}
+	}
+	writeFile(t, osr, []byte("0,1,199\n5,5,7\n0,199,1\n"))
+	if set, err := own.Triplets("osr"); err != nil || set.Objects != 200 || len(set.Triplets) != 2 || set.Triplets[0] != (metric.Triplet{A: 0, Near: 1, Far: 199}) || set.Report.Degenerate != 1 {
+		t.Errorf("osr: %+v, %v", set, err)
 	}
 
 	// Damaged archives.

@@ -47,6 +47,7 @@ var tripletForms = []tripletForm{
 	{name: "musicseer", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("")},
 	{name: "musicseer-survey", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("S")},
 	{name: "musicseer-game", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("G")},
+	{name: "osr", dataset: "osr", file: "triplets/osr/osr_triplets.csv", read: ofObjects(ReadTripletCSV, 200)},
 }
 
 // TripletSetNames returns the names that Store.Triplets knows, in the registry's order.
@@ -72,6 +73,7 @@ func TripletSetNames() []string {
 //   - cars: two triplets per most-central answer about 60 cars.
 //   - nature, vogue: two triplets per odd-one-out answer about 120 and 60 images.
 //   - musicseer, musicseer-survey, musicseer-game: raw answers about artists.
+//   - osr: answers about 200 outdoor scenes, not public, which only a user can supply.
 //
 // material and zappos can stand in for the unpublished answers of Heim et al. (2015),
 // Section 5.4, about outdoor scenes, and are not them. From food-100 on, the registry

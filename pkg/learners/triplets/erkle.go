@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -93,6 +94,9 @@ func (p *Projection) UnmarshalText(text []byte) error { return projectionNames.U
 type ERKLEParams struct {
 	// Loss is GNMDS, the default, or STE.
 	Loss Loss `json:"loss"`
+	// Own, if not nil, is a loss of the user's own in place of Loss, which is then GNMDS, its zero value. A
+	// passive-aggressive step aims at D = −Margin where its slope is not 0. Save refuses a learner with it.
+	Own OwnLoss `json:"-"`
 	// Step is the step rule. The default is StepPassiveAggressive.
 	Step StepRule `json:"step"`
 	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
@@ -115,6 +119,10 @@ type ERKLEParams struct {
 	// proximal step of δτ·trace, with δ = γ for StepPassiveAggressive: all eigenvalues
 	// fall by δτ (at most MaxStep), and those below it to 0. ProjectPrintedRule is not for it.
 	Trace float64 `json:"trace" range:">= 0 and <= 1e100"`
+	// TraceRule is how far the eigenvalues fall. The default is TraceFixed; the others are for Trace 0.
+	TraceRule TraceRule `json:"trace_rule,omitempty"`
+	// Draws is which earlier triplets the updates after the first draw, if Beta > 1. The default is DrawUniform.
+	Draws Draws `json:"draws,omitempty"`
 	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
 	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
 	// Frobenius): with no more than that, all triplets are left out from K = I on.
@@ -144,13 +152,21 @@ func (p ERKLEParams) check() error {
 	switch {
 	case p.Loss != GNMDS && p.Loss != STE:
 		return fmt.Errorf("erkle: loss: %v is not allowed, want GNMDS or STE", p.Loss)
+	case p.Own != nil && p.Loss != GNMDS:
+		return fmt.Errorf("erkle: loss: %v is not allowed with a loss of your own, want none, the zero value", p.Loss)
 	case p.Step < StepPassiveAggressive || p.Step > StepInverse:
 		return fmt.Errorf("erkle: step: %v is not allowed, want StepPassiveAggressive, StepConstant, StepInverseSqrt or StepInverse", p.Step)
 	case p.Gradient != GradientPrinted && p.Gradient != GradientFrobenius:
 		return fmt.Errorf("erkle: gradient: %v is not allowed, want GradientPrinted or GradientFrobenius", p.Gradient)
 	case p.Projection < ProjectStructured || p.Projection > ProjectDense:
 		return fmt.Errorf("erkle: projection: %v is not allowed, want ProjectStructured, ProjectPrintedRule or ProjectDense", p.Projection)
-	case p.Trace > 0 && p.Projection == ProjectPrintedRule:
+	case p.TraceRule < TraceFixed || p.TraceRule > TraceShare:
+		return fmt.Errorf("erkle: trace rule: %v is not allowed, want TraceFixed, TraceBudget or TraceShare", p.TraceRule)
+	case p.TraceRule != TraceFixed && p.Trace > 0:
+		return fmt.Errorf("erkle: trace: %v is not allowed with the rule %v, want 0", p.Trace, p.TraceRule)
+	case p.Draws != DrawUniform && p.Draws != DrawSeldom:
+		return fmt.Errorf("erkle: draws: %v is not allowed, want DrawUniform or DrawSeldom", p.Draws)
+	case p.traced() && p.Projection == ProjectPrintedRule:
 		return fmt.Errorf("erkle: projection: %v is not allowed with a trace penalty, want ProjectStructured or ProjectDense", p.Projection)
 	}
 	return nil
@@ -195,6 +211,8 @@ type ERKLEStats struct {
 // A trace penalty, not in the paper, is an exact forward-backward step on the loss of t plus τ·trace(K): see Trace. A step longer
 // than Reject is not made.
 //
+// With Own, f is the slope of that loss. Step, Loss and Predict are as described, and panic if the loss breaks its promise.
+//
 // In an Outcome StepSize is the sum of the magnitudes γ of the round's updates, Projections counts
 // the eigenpairs they removed, and Mistake is D ≥ 0, so that a tie is one. Loss is that of the parameter Loss.
 //
@@ -207,8 +225,10 @@ type ERKLE struct {
 	n     int
 	k     cone
 
+	budget  float64 // the trace of K₀, if TraceRule is TraceBudget
 	round   int
 	history []metric.Triplet // all triplets, if Beta > 1
+	seldom  *seldom          // how often each was drawn, if also Draws is DrawSeldom
 	pcg     *rand.PCG
 	rng     *rand.Rand
 	stats   ERKLEStats
@@ -248,18 +268,27 @@ func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	l.pcg = rand.NewPCG(p.Seed, 0)
 	l.rng = rand.New(l.pcg)
 	switch {
-	case p.Projection == ProjectStructured && p.Trace > 0:
+	case p.Projection == ProjectStructured && p.traced():
 		l.k = newFactored(n, p.Initial)
 	case p.Projection == ProjectStructured:
 		l.k = newStructured(n, p.Initial)
 	default:
 		l.k = newDense(n, p.Initial, p.Projection == ProjectPrintedRule, least)
 	}
+	if p.TraceRule == TraceBudget {
+		l.budget = l.k.(shrinker).trace()
+	}
 	l.p.Initial = nil
 	return l, nil
 }
 
-func newERKLE(n int, p ERKLEParams) *ERKLE { return &ERKLE{p: p, kappa: p.target(), n: n} }
+func newERKLE(n int, p ERKLEParams) *ERKLE {
+	l := &ERKLE{p: p, kappa: p.target(), n: n}
+	if p.Beta > 1 && p.Draws == DrawSeldom {
+		l.seldom = newSeldom(nil)
+	}
+	return l
+}
 
 // checkInitial returns the smallest eigenvalue of k, or an error unless k is n×n and positive
 // semi-definite up to round-off (metric.PSDTolerance), with entries of magnitude at most MaxStep.
@@ -319,12 +348,17 @@ func (l *ERKLE) sqDist(i, j int) float64 {
 }
 
 // Loss returns max(0, D + margin) or log(1 + exp D). It panics like Predict.
-func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.made().loss(difference(l.Predict(t))) }
+//
+// With Own it is that loss.
+func (l *ERKLE) Loss(t metric.Triplet) float64 { return l.made().loss(t, difference(l.Predict(t))) }
 
 // difference returns D.
 func difference(p learners.TripletPrediction) float64 { return p.SqNear - p.SqFar }
 
-func (l *ERKLE) loss(d float64) float64 {
+func (l *ERKLE) loss(t metric.Triplet, d float64) float64 {
+	if l.p.Own != nil {
+		return ownLoss(l.p.Own, t, d)
+	}
 	if l.p.Loss == STE {
 		return max(0, d) + math.Log1p(math.Exp(-math.Abs(d)))
 	}
@@ -332,16 +366,26 @@ func (l *ERKLE) loss(d float64) float64 {
 }
 
 // magnitude returns γ of update j, and the factor δ_j of it, for a triplet with difference d.
-func (l *ERKLE) magnitude(j int, d float64) (gamma, delta float64) {
+func (l *ERKLE) magnitude(j int, t metric.Triplet, d float64) (gamma, delta float64) {
 	delta = l.p.Delta
+	var slope float64
+	if l.p.Own != nil {
+		slope = ownSlope(l.p.Own, t, d)
+	}
 	switch l.p.Step {
 	case StepPassiveAggressive:
+		if l.p.Own != nil && slope == 0 {
+			return 0, 0
+		}
 		gamma = max(0, d+l.kappa) / l.p.Gradient.drop()
 		return gamma, gamma
 	case StepInverseSqrt:
 		delta /= math.Sqrt(float64(j))
 	case StepInverse:
 		delta /= float64(j)
+	}
+	if l.p.Own != nil {
+		return delta * slope, delta
 	}
 	if l.p.Loss == STE {
 		return delta / (1 + math.Exp(-d)), delta
@@ -360,20 +404,27 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	if err := Check(l.n, t); err != nil {
 		return learners.TripletOutcome{}, err
 	}
-	if bytes := limits.Product(24, len(l.history)); bytes > limits.Memory() {
+	size := 24 // bytes per triplet
+	if l.seldom != nil {
+		size += 8
+	}
+	if bytes := limits.Product(size, len(l.history)); bytes > limits.Memory() {
 		return learners.TripletOutcome{}, limits.Check(fmt.Sprintf("erkle: a history of %d triplets", len(l.history)), bytes)
 	}
 	o := learners.TripletOutcome{Prediction: l.Predict(t)}
 	d := difference(o.Prediction)
-	o.Loss, o.Mistake = l.loss(d), d >= 0
+	o.Loss, o.Mistake = l.loss(t, d), d >= 0
 	removed := l.stats.Projected
 	l.round++
 	o.StepSize = l.update(l.round, t)
 	if l.p.Beta > 1 {
 		l.history = append(l.history, t)
+		if l.seldom != nil {
+			l.seldom.add()
+		}
 		if l.round-l.p.Beta > l.p.Beta {
 			for k := 1; k < l.p.Beta; k++ {
-				o.StepSize += l.update(l.round+k, l.history[l.rng.IntN(len(l.history))])
+				o.StepSize += l.update(l.round+k, l.history[l.drawn()])
 			}
 		}
 	}
@@ -382,10 +433,18 @@ func (l *ERKLE) Step(t metric.Triplet) (learners.TripletOutcome, error) {
 	return o, nil
 }
 
+// drawn returns the number of an earlier triplet.
+func (l *ERKLE) drawn() int {
+	if l.seldom != nil {
+		return l.seldom.draw(l.rng)
+	}
+	return l.rng.IntN(len(l.history))
+}
+
 // update makes the update j on t and returns its magnitude, 0 if there was none.
 func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 	l.stats.Steps++
-	gamma, delta := l.magnitude(j, difference(l.Predict(t)))
+	gamma, delta := l.magnitude(j, t, difference(l.Predict(t)))
 	switch {
 	case gamma == 0:
 		return 0
@@ -394,8 +453,8 @@ func (l *ERKLE) update(j int, t metric.Triplet) float64 {
 		return 0
 	}
 	var a addition
-	if l.p.Trace > 0 {
-		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, min(delta*l.p.Trace, MaxStep))
+	if l.p.traced() {
+		a = l.k.(shrinker).addShrink(t, gamma, l.p.Gradient, l.shrinkage(j, delta))
 	} else {
 		a = l.k.add(t, gamma, l.p.Gradient)
 	}
@@ -415,6 +474,8 @@ type erkleState struct {
 	Objects int        `json:"objects"`
 	Round   int        `json:"round"`
 	History []int      `json:"history,omitempty"` // a, near, far of each triplet
+	Times   []int      `json:"times,omitempty"`   // how often each was drawn, if Draws is DrawSeldom
+	Budget  float64    `json:"budget,omitempty"`  // the trace of K₀, if TraceRule is TraceBudget
 	PCG     []byte     `json:"pcg"`
 	Stats   ERKLEStats `json:"stats"`
 
@@ -425,14 +486,19 @@ type erkleState struct {
 }
 
 // Save writes the learner in the format of package persist, kind "triplets/erkle". A learner loaded from it
-// continues bit for bit.
+// continues bit for bit. One with a loss of the user's own, which is code, is not saved: the error says so.
 func (l *ERKLE) Save(w io.Writer) error {
-	l.made()
+	if l.made().p.Own != nil {
+		return fmt.Errorf("erkle: own: a learner with a loss of your own (%T) is not saved, since a file holds no code: save its Kernel, and give that to a new learner as Initial", l.p.Own)
+	}
 	pcg, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("erkle: %w", err)
 	}
-	s := erkleState{Version: stateVersion, Objects: l.n, Round: l.round, PCG: pcg, Stats: l.stats}
+	s := erkleState{Version: stateVersion, Objects: l.n, Round: l.round, Budget: l.budget, PCG: pcg, Stats: l.stats}
+	if l.seldom != nil {
+		s.Times = l.seldom.times
+	}
 	for _, t := range l.history {
 		s.History = append(s.History, t.A, t.Near, t.Far)
 	}
@@ -505,6 +571,12 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 		}
 		l.history = append(l.history, t)
 	}
+	if err := s.checkRules(p); err != nil {
+		return nil, err
+	}
+	if l.budget = s.Budget; l.seldom != nil {
+		l.seldom = newSeldom(slices.Clone(s.Times))
+	}
 	var err error
 	if l.k, err = s.cone(p); err != nil {
 		return nil, err
@@ -514,7 +586,7 @@ func (s erkleState) learner(p ERKLEParams) (*ERKLE, error) {
 
 // cone returns the kernel that was saved.
 func (s erkleState) cone(p ERKLEParams) (cone, error) {
-	traced, structured := p.Projection == ProjectStructured && p.Trace > 0, p.Projection == ProjectStructured && p.Trace == 0
+	traced, structured := p.Projection == ProjectStructured && p.traced(), p.Projection == ProjectStructured && !p.traced()
 	if traced != (s.Factored != nil) || structured != (s.Structured != nil) || (traced || structured) == (s.Dense != nil) {
 		return nil, errors.New("the kernel is not in the form of the parameters")
 	}
@@ -525,6 +597,21 @@ func (s erkleState) cone(p ERKLEParams) (cone, error) {
 		return s.Structured.cone(s.Objects)
 	}
 	return s.Dense.cone(s.Objects, p.Projection == ProjectPrintedRule)
+}
+
+// checkRules returns an error unless what the rules of traces and draws keep fits them. Counts have been checked.
+func (s erkleState) checkRules(p ERKLEParams) error {
+	if p.TraceRule == TraceBudget {
+		if most := float64(s.Objects) * MaxStep; !(s.Budget >= 0 && s.Budget <= most) {
+			return fmt.Errorf("budget: %v is not allowed, want 0 to %v", s.Budget, most)
+		}
+	} else if s.Budget != 0 {
+		return fmt.Errorf("budget: %v is not allowed, want none", s.Budget)
+	}
+	if p.Beta > 1 && p.Draws == DrawSeldom {
+		return checkTimes(s.Times, s.Round, s.Stats.Steps-s.Round)
+	}
+	return checkTimes(s.Times, 0, 0)
 }
 
 // maxRounds bounds the rounds that a file can hold, so that counts do not overflow.

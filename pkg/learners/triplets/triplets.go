@@ -144,6 +144,8 @@ type shrinker interface {
 	cone
 	// addShrink replaces K by K − γG(t) − xI, γ > 0 and x ≥ 0, with its negative eigenvalues set to 0.
 	addShrink(t metric.Triplet, gamma float64, g Gradient, x float64) addition
+	// trace returns trace K.
+	trace() float64
 }
 
 // addition reports what cone.add did.

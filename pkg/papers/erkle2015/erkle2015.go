@@ -37,5 +37,7 @@ var Paper = experiment.Paper{
 		ActiveLearners,
 		Flips,
 		Denoise,
+		Weights,
+		Repeats,
 	},
 }

@@ -36,7 +36,7 @@ var Fig3 = experiment.Spec{
 	Columns: fig3Columns,
 	Trial:   fig3Trial,
 	Views:   fig3Views,
-	Claims:  fig3Claims,
+	Claims:  slices.Concat(fig3Claims, fig3Afterwards),
 	Choices: familyChoices,
 	Cost:    2 * time.Minute,
 }

@@ -3,6 +3,8 @@ package pola2004
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -37,7 +39,50 @@ var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(first
 		}
 		return out
 	},
+}, experiment.Claim{
+	ID:        "fig4-paum-tuning",
+	View:      "fig4-paum",
+	Statement: "It is possible that finer tuning of these parameters will improve its (PAUM's) performance.",
+	Where:     sevenFig4, Theirs: "no number", Afterwards: knownFromFig4,
+	Predicate: "Error of PAUM with margins that nobody tuned (0/0, 1/0 or 1/1) − error with the margins chosen on other topics > 0 on the mean over the topics, jackknifed, for two vocabularies.",
+	Test: func(t *table.Table) judge.Test {
+		var out judge.Readings
+		for _, v := range vocabularies {
+			for _, m := range untuned {
+				var diffs [][]float64
+				for _, u := range filterUnits(t, v.key, m.method(), paumChosen.method(), 0) {
+					diffs = append(diffs, u.Diffs)
+				}
+				out = append(out, judge.Reading{Name: m.method() + ", " + v.name, Test: judge.Positive{Units: []judge.Unit{{Name: "mean over the topics", Diffs: overTopics(diffs)}}, Rule: perSegment}})
+			}
+		}
+		return out
+	},
+}, experiment.Claim{
+	ID:        "fig4-topics",
+	View:      "fig4-errors",
+	Statement: "We chose 13 topics; the ratio between the number of relevant and irrelevant documents was in the range [0.1, 0.01].",
+	Where:     sevenFig4, Theirs: "13", Afterwards: knownFromFig4,
+	Predicate: "At least 13 topics of the stream have a ratio of relevant to irrelevant documents from 0.01 to 0.1, counted on the documents that are judged.",
+	Test: func(t *table.Table) judge.Test {
+		const wanted = 13
+		holds := make(judge.Holds, wanted)
+		found := 0
+		for _, g := range t.Where("setting", wholeStream, "method", oneNN).Group("topic") {
+			if r := floats.Sum(g.Values("relevant")) / floats.Sum(g.Values("irrelevant")); r >= topicRatioLow && r <= topicRatioHigh && found < wanted {
+				holds[found] = true
+				found++
+			}
+		}
+		return holds
+	},
 })
+
+// untuned are margins that nobody chose on data.
+var untuned = []margins{{0, 0}, {1, 0}, {1, 1}}
+
+// knownFromFig4 is what was known when these claims were added.
+const knownFromFig4 = "the errors of fig4 for all margins, and its topics"
 
 // claimsOnPOLA are the statements about POLA with one vocabulary.
 func claimsOnPOLA(setting, suffix string) []experiment.Claim {

@@ -19,7 +19,7 @@ import (
 var Paper = experiment.Paper{
 	Key:         "pola2004",
 	Citation:    "S. Shalev-Shwartz, Y. Singer, A. Y. Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004.",
-	Experiments: []experiment.Spec{Theorem1, Bounds, Fig2, Fig3, Readings, Sensitivity, Fig4, Fig4Sensitivity, Rings},
+	Experiments: []experiment.Spec{Theorem1, Bounds, Fig2, Fig3, Readings, Sensitivity, Fig4, Fig4Sensitivity, Rings, Batch},
 }
 
 // inPoints is the rule of differences of errors or other shares.

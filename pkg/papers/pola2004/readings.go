@@ -309,9 +309,14 @@ func readingsDuel(t *table.Table, x, y string) plots.Panel {
 		pts.add(judge.Summarize(g.Where("method", x).Values("error")), judge.Summarize(g.Where("method", y).Values("error")))
 	}
 	p := duelPanel(x, y, pts)
-	p.XLabel, p.YLabel = x+" (error, %)", y+" (error, %)"
+	p.XLabel, p.YLabel = short(x), short(y)
 	p.Title = fmt.Sprintf("lower in %d of %d problems", pts.wins, len(pts.X))
 	return p
+}
+
+// short is the label of an axis: all of RCA here is after PCA.
+func short(method string) string {
+	return "error of " + strings.Replace(method, "RCA after PCA", "RCA", 1) + " (%)"
 }
 
 func drawReadingsRCA(t *table.Table) plots.Drawing {

@@ -1,0 +1,33 @@
+package erkle2015
+
+import (
+	"strconv"
+	"testing"
+
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/table"
+)
+
+func TestModerateConflicts(t *testing.T) {
+	for _, c := range []struct {
+		cyclic, violated int // of 1,000 training answers
+		want             judge.Verdict
+	}{
+		{100, 20, judge.Reproduced}, {250, 10, judge.Reproduced}, {100, 9, judge.Partly}, {260, 100, judge.Partly}, {300, 300, judge.NotReproduced}, {5, 2, judge.NotReproduced},
+	} {
+		tb := experimenttest.Table(Fig3)
+		for trial := range madeTrials {
+			key := func(kind, method, setting, size string) table.Key {
+				return table.Key{"trial": strconv.Itoa(trial), "kind": kind, "method": method, "setting": setting, "triplets": size}
+			}
+			tb.Add(key(curveKind, gnmdsBatch, "1", "100"), table.Values{})
+			tb.Add(key(curveKind, gnmdsBatch, "1", "1000"), table.Values{})
+			tb.Add(key(countKind, "", trainCyclic, ""), table.Values{"count": float64(c.cyclic)})
+			tb.Add(key(countKind, "", atMostViolated, ""), table.Values{"count": float64(c.violated)})
+		}
+		if f := grade(t, fig3Afterwards, "fig3-moderate-conflicts", tb); f.Verdict != c.want {
+			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
+		}
+	}
+}

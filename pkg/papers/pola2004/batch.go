@@ -1,0 +1,382 @@
+package pola2004
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Hypotheses of Section 6: what is kept of an online run, or of repeated ones.
+const (
+	hypothesisLast      = "one pass, last"
+	hypothesisAveraged  = "one pass, averaged"
+	hypothesisValidated = "one pass, validated"
+	hypothesisPasses    = "batch POLA, passes"
+	hypothesisSteps     = "batch POLA, largest violation"
+
+	batchBeta    = 0.1 // β
+	batchHeldOut = 2000
+)
+
+var hypotheses = []string{hypothesisLast, hypothesisAveraged, hypothesisValidated, hypothesisPasses, hypothesisSteps}
+
+type batchSettings struct {
+	Pairs      int     `key:"pairs"`      // to learn from
+	HeldOut    int     `key:"held-out"`   // pairs
+	Validation int     `key:"validation"` // pairs, apart from both
+	Beta       float64 `key:"beta"`
+	Cap        int     `key:"cap"`    // on passes; on steps it is this times the pairs
+	Digits     digits  `key:"digits"` // 0-0 is pairs that a metric of rank 3 separates
+	Images     int     `key:"images,omitzero"`
+	PCADim     int     `key:"pca-dim,omitzero"`
+}
+
+func (s batchSettings) made() bool { return s.Digits == digits{} }
+
+func (s batchSettings) name() string {
+	if s.made() {
+		return fmt.Sprintf("separable, %d pairs", s.Pairs)
+	}
+	return fmt.Sprintf("%s after PCA, %d pairs", s.Digits, s.Pairs)
+}
+
+// Batch compares the ways of Section 6 to get one hypothesis from POLA.
+var Batch = experiment.Spec{
+	ID:      "pola2004/batch",
+	Title:   "POLA in batch: passes until no loss exceeds β against their bound, and the held-out loss of five hypotheses",
+	Source:  "Section 6",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		sizes, on, held := []int{50, 200, 800}, []digits{{0, 8}, {3, 5}}, batchHeldOut
+		main := mainSettings.at(scale)
+		if scale == experiment.Smoke {
+			sizes, on, held = []int{50}, []digits{{0, 8}}, 200
+		}
+		var cells []experiment.Cell
+		add := func(s batchSettings, data string) {
+			s.HeldOut, s.Validation, s.Beta = held, max(20, s.Pairs/4), batchBeta
+			cells = append(cells, experiment.Cell{Name: s.name(), Dataset: data, Settings: s, Methods: map[string]int{"POLA": pairs.POLAVersion, "batch POLA": pairs.BatchPOLAVersion, "PCA": labels.PCAVersion}})
+		}
+		for _, n := range sizes {
+			add(batchSettings{Pairs: n, Cap: 1000}, "separable")
+		}
+		for _, d := range on {
+			add(batchSettings{Pairs: main.Pairs, Cap: 25, Digits: d, Images: main.Images, PCADim: main.PCADim}, digitDataset(scale))
+		}
+		return cells
+	},
+	Trials: experiment.Trials(10),
+	Kinds: []experiment.Kind{
+		{Name: "hypothesis", Meaning: "losses of a hypothesis"},
+		{Name: "run", Meaning: "how long batch POLA ran"},
+	},
+	Columns: batchColumns,
+	Trial:   batchTrial,
+	Views: []experiment.View{
+		{Name: "batch", Title: "Held-out loss of five hypotheses", Draw: given("any hypothesis", drawBatch, "kind", "hypothesis")},
+		{Name: "batch-runs", Title: "Iterations of batch POLA and their bound", Draw: given("any run", drawBatchRuns, "kind", "run")},
+	},
+	Claims: batchClaims,
+	Cost:   3 * time.Second,
+}
+
+var batchColumns = experiment.Columns{
+	experiment.Text("kind", "what the row is of"),
+	experiment.Text("method", "hypothesis"),
+	experiment.Number("largest", "", "largest hinge loss of a training pair").In("hypothesis"),
+	experiment.Number("training", "", "mean hinge loss of the training pairs").In("hypothesis"),
+	experiment.Number("held_out", "", "mean hinge loss of held-out pairs").In("hypothesis"),
+	experiment.Number("wrong", "share", "held-out pairs predicted wrongly").In("hypothesis"),
+	experiment.Number("iterations", "", "passes, or steps on the pair of the largest loss").In("run"),
+	experiment.Number("bound", "", "R(‖A*‖² + (b* − b₁)²)/β², rounded up; 0 where no metric is known to be right about all pairs").In("run"),
+	experiment.Number("converged", "", "1 if no training pair's loss exceeds β, else 0").In("run"),
+}
+
+// batchData are pairs to learn from, to choose by and to judge by, as links between rows.
+type batchData struct {
+	x, other                   *mat.Dense // rows of training; of held-out and validation pairs
+	links, heldOut, validation []metric.Link
+	bound                      float64
+}
+
+func (s batchSettings) load(ctx context.Context, env *experiment.Env, seed experiment.Seed) (batchData, error) {
+	if s.made() {
+		n := s.Pairs + s.HeldOut + s.Validation
+		made, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: n})
+		if err != nil {
+			return batchData{}, err
+		}
+		out := batchData{x: mat.NewDense(2*s.Pairs, theorem1Dim, nil), other: mat.NewDense(2*(n-s.Pairs), theorem1Dim, nil)}
+		r := 1.0
+		for i, p := range made.Pairs {
+			x, at, links := out.x, i, &out.links
+			if i >= s.Pairs {
+				x, at, links = out.other, i-s.Pairs, &out.heldOut
+			}
+			if i >= s.Pairs+s.HeldOut {
+				links = &out.validation
+			}
+			if i < s.Pairs {
+				r = max(r, sq(metric.Euclidean{}.SqDist(p.X, p.Y))+1)
+			}
+			x.SetRow(2*at, p.X)
+			x.SetRow(2*at+1, p.Y)
+			*links = append(*links, metric.Link{I: 2 * at, J: 2*at + 1, Label: p.Label})
+		}
+		out.bound = math.Ceil(r * (made.Metric.SqNorm() + sq(made.Threshold-mainSettings.B1)) / sq(s.Beta))
+		return out, nil
+	}
+	protocol := mainSettings
+	protocol.Images, protocol.Pairs, protocol.PCADim = s.Images, s.Pairs, s.PCADim
+	p, err := load(env, seed, s.Digits, protocol)
+	if err != nil {
+		return batchData{}, err
+	}
+	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
+	if err != nil {
+		return batchData{}, err
+	}
+	out := batchData{x: mat.DenseCopyOf(pca.Transform(p.train.x)), other: mat.DenseCopyOf(pca.Transform(p.test.x)), links: p.links}
+	draw := func(name string, n int) (links []metric.Link) {
+		if err == nil {
+			links, err = sample.RandomLinks(seed.Stream(name), p.test.y, n)
+		}
+		return links
+	}
+	out.heldOut, out.validation = draw("held-out pairs", s.HeldOut), draw("validation pairs", s.Validation)
+	return out, err
+}
+
+// lossesOf are the hinge losses of pairs under a metric and a threshold, and how many are predicted wrongly.
+func lossesOf(m metric.SqDister, b float64, x *mat.Dense, links []metric.Link) (mean, largest float64, wrong int) {
+	for _, l := range links {
+		d := m.SqDist(x.RawRowView(l.I), x.RawRowView(l.J))
+		loss := hinge(l.Label, d, b)
+		mean, largest = mean+loss/float64(len(links)), max(largest, loss)
+		if (d <= b) != (l.Label == metric.Similar) {
+			wrong++
+		}
+	}
+	return mean, largest, wrong
+}
+
+func batchTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s := cell.Settings.(batchSettings)
+	d, err := s.load(ctx, env, seed)
+	if err != nil {
+		return nil, err
+	}
+	rows := batchColumns.Table()
+	add := func(name string, m metric.SqDister, b float64) {
+		training, largest, _ := lossesOf(m, b, d.x, d.links)
+		heldOut, _, wrong := lossesOf(m, b, d.other, d.heldOut)
+		rows.Add(table.Key{"kind": "hypothesis", "method": name}, table.Values{"largest": largest, "training": training, "held_out": heldOut, "wrong": float64(wrong) / float64(len(d.heldOut))})
+	}
+	kept, err := onlineHypotheses(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range kept {
+		add(hypotheses[i], h.m, h.b)
+	}
+	b1 := mainSettings.B1
+	for _, r := range []struct {
+		name    string
+		reading pairs.BatchReading
+		cap     int
+	}{{hypothesisPasses, pairs.BatchPasses, s.Cap}, {hypothesisSteps, pairs.BatchViolations, s.Cap * s.Pairs}} {
+		fit, err := pairs.FitBatchPOLA(ctx, d.x, d.links, pairs.BatchPOLAParams{POLAParams: pairs.POLAParams{B1: &b1}, Beta: s.Beta, Reading: r.reading, MaxIterations: r.cap})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		add(r.name, fit.Metric, fit.Threshold)
+		done := 0.0
+		if fit.Status == learners.Converged {
+			done = 1
+		}
+		rows.Add(table.Key{"kind": "run", "method": r.name}, table.Values{"iterations": float64(fit.Iterations), "bound": d.bound, "converged": done})
+	}
+	return rows, nil
+}
+
+type hypothesis struct {
+	m metric.SqDister
+	b float64
+}
+
+// onlineHypotheses runs POLA once over the training pairs. It returns the last hypothesis, the mean of all matrices and thresholds after a round, and
+// of 25 hypotheses spread over the rounds the one of the least mean loss on the validation pairs, the first of equals.
+func onlineHypotheses(ctx context.Context, d batchData) ([]hypothesis, error) {
+	_, dim := d.x.Dims()
+	b1 := mainSettings.B1
+	l, err := pairs.NewPOLA(dim, pairs.POLAParams{B1: &b1})
+	if err != nil {
+		return nil, err
+	}
+	const looks = 25
+	sum, threshold := mat.NewSymDense(dim, nil), 0.0
+	now := mat.NewSymDense(dim, nil)
+	now.CopySym(l.Metric().M())
+	best, bestLoss := hypothesis{}, math.Inf(1)
+	round := 0
+	for o, err := range learners.Run(l, sample.Pairs(d.x, d.links)) {
+		if err != nil {
+			return nil, err
+		}
+		if o.Updated {
+			now.CopySym(l.Metric().M())
+		}
+		sum.AddSym(sum, now)
+		threshold += l.Threshold()
+		round++
+		if round*looks/len(d.links) > (round-1)*looks/len(d.links) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			m := l.Metric()
+			if loss, _, _ := lossesOf(m, l.Threshold(), d.other, d.validation); loss < bestLoss {
+				best, bestLoss = hypothesis{m, l.Threshold()}, loss
+			}
+		}
+	}
+	sum.ScaleSym(1/float64(round), sum)
+	mean, err := metric.NewMahalanobis(sum)
+	if err != nil {
+		return nil, err
+	}
+	return []hypothesis{{l.Metric(), l.Threshold()}, {mean, threshold / float64(round)}, best}, nil
+}
+
+func drawBatch(t *table.Table) plots.Drawing {
+	hyp := t.Where("kind", "hypothesis")
+	text := &plots.TextTable{Head: []string{"pairs", "hypothesis", "largest training loss", "mean training loss", "mean held-out loss", "held-out pairs wrong (%)"}}
+	p := plots.Panel{XLabel: "mean hinge loss on held-out pairs"}
+	var names []string
+	for cell, g := range hyp.Group("cell") {
+		names = append(names, cell)
+		for _, m := range hypotheses {
+			v := func(column string) []float64 { return g.Where("method", m).Values(column) }
+			text.Rows = append(text.Rows, []string{cell, m, fmt.Sprintf("%.3g", slices.Max(experiment.NotEmpty("losses of "+m, v("largest")))), fmt.Sprintf("%.3g", stat.Mean(v("training"), nil)), interval(v("held_out")), judge.Summarize(v("wrong")).Percent()})
+		}
+	}
+	for i, cell := range names {
+		pts := plots.Intervals{Name: cell, Color: i}
+		for _, m := range hypotheses {
+			mean, half := judge.Summarize(hyp.Where("cell", cell, "method", m).Values("held_out")).Interval()
+			pts.Labels, pts.X, pts.Err = append(pts.Labels, m), append(pts.X, mean), append(pts.Err, half)
+		}
+		p.Marks = append(p.Marks, pts)
+	}
+	d := plots.Drawing{Panels: []plots.Panel{p}, Text: text}
+	d.Caption = fmt.Sprintf("Mean hinge loss on held-out pairs of five hypotheses. The averaged one is the mean of all matrices and thresholds; the validated one has the least loss on a quarter as many other pairs. Made-up pairs that a metric of rank 3 in 10 dimensions separates, and uniformly random pairs of digits after PCA (held-out ones of test images). β = %g; batch POLA ends after 1,000 passes of made-up pairs and 25 of digits, if it must. The largest training loss is that of any trial. %s",
+		batchBeta, trialsNote(t))
+	return d
+}
+
+// interval is a mean with its half-width, where there is one.
+func interval(values []float64) string {
+	mean, half := judge.Summarize(values).Interval()
+	if math.IsNaN(half) || half == 0 {
+		return fmt.Sprintf("%.3g", mean)
+	}
+	return fmt.Sprintf("%.3g ± %.2g", mean, half)
+}
+
+func drawBatchRuns(t *table.Table) plots.Drawing {
+	text := &plots.TextTable{Head: []string{"pairs", "batch POLA", "iterations, mean", "least bound", "converged"}}
+	for cell, g := range t.Where("kind", "run").Group("cell") {
+		for _, m := range []string{hypothesisPasses, hypothesisSteps} {
+			r := g.Where("method", m)
+			bound := "none known"
+			if b := slices.Min(experiment.NotEmpty("bounds", r.Values("bound"))); b > 0 {
+				bound = fmt.Sprintf("%.3g", b)
+			}
+			n := 0
+			for _, c := range r.Values("converged") {
+				n += int(c)
+			}
+			text.Rows = append(text.Rows, []string{cell, m, fmt.Sprintf("%.0f", stat.Mean(r.Values("iterations"), nil)), bound, fmt.Sprintf("%d of %d", n, r.Len())})
+		}
+	}
+	return plots.Drawing{Text: text, Caption: "How many iterations batch POLA takes until no training pair has a hinge loss above β, and the paper's bound R(‖A*‖² + (b* − b₁)²)/β², of the trial with the smallest bound. \"It invokes POLA multiple times\" is read as passes over all pairs, and as steps on the pair of the largest loss. " + trialsNote(t)}
+}
+
+// smallLoss is "the loss on the test set is also small": the mean held-out loss is at most 2β.
+const smallLoss = 2 * batchBeta
+
+var batchClaims = []experiment.Claim{
+	{
+		ID: "batch-bound", View: "batch-runs",
+		Statement: "The loss bound guarantees that at most ⌈R(‖A*‖² + (b* − b₁)²)/β²⌉ invocations of POLA will be required.",
+		Where:     "Section 6", Theirs: "the bound",
+		Predicate: "On separable pairs batch POLA converges within the bound in every trial, for each number of pairs; an invocation being a pass, or a step on the pair of the largest loss.",
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under([]string{hypothesisPasses, hypothesisSteps}, func(m string) judge.Test {
+				var holds judge.Holds
+				for _, g := range t.Where("kind", "run", "method", m).Group("trial") {
+					ok := true
+					for i, b := range g.Values("bound") {
+						if b > 0 {
+							ok = ok && g.Values("converged")[i] == 1 && g.Values("iterations")[i] <= b
+						}
+					}
+					holds = append(holds, ok)
+				}
+				return holds
+			})
+		},
+	},
+	{
+		ID: "batch-generalises", View: "batch",
+		Statement: "The resulting pseudo-metric has good generalization properties: with high probability the loss on the test set is also small.",
+		Where:     "Section 6", Theirs: "no number",
+		Predicate: "2β − mean hinge loss on held-out pairs > 0 on each set of pairs, separable and of digits, over trials; for both readings of an invocation.",
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under([]string{hypothesisPasses, hypothesisSteps}, func(m string) judge.Test {
+				var units []judge.Unit
+				for cell, g := range t.Where("kind", "hypothesis", "method", m).Group("cell") {
+					u := judge.Unit{Name: cell}
+					for _, v := range g.Values("held_out") {
+						u.Diffs = append(u.Diffs, smallLoss-v)
+					}
+					units = append(units, u)
+				}
+				return judge.Positive{Units: units}
+			})
+		},
+	},
+	{
+		ID: "batch-conversions", View: "batch",
+		Title:     "Ours: on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
+		Statement: "Ours, after \"various techniques to convert from online to batch learning\": on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
+		Where:     "Section 6", Theirs: "not in the paper",
+		Predicate: "Per pair of digits, held-out loss of the last hypothesis − that of the other > 0, paired over trials; averaged and validated.",
+		Test: func(t *table.Table) judge.Test {
+			return judge.Under([]string{hypothesisAveraged, hypothesisValidated}, func(m string) judge.Test {
+				var units []judge.Unit
+				for cell, g := range t.Where("kind", "hypothesis").Group("cell") {
+					if experiment.First(t.Where("kind", "run", "cell", cell), "bound") == 0 {
+						units = append(units, judge.Paired(cell, g.Where("method", hypothesisLast).Values("held_out"), g.Where("method", m).Values("held_out")))
+					}
+				}
+				return judge.Positive{Units: units}
+			})
+		},
+	},
+}
