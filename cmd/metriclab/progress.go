@@ -24,6 +24,8 @@ type progress struct {
 	last    harness.Event
 	bars    *mpb.Progress
 	bar     *mpb.Bar
+	draws   *mpb.Bar // of experiments, once all jobs have ended
+	report  bool     // nothing runs
 	// beside is the text after the bar. The bars' own goroutine reads it, and
 	// must not wait for mu: whoever holds mu may wait for that goroutine.
 	beside atomic.Pointer[string]
@@ -45,7 +47,7 @@ func (a *app) progress(cfg harness.Config) *progress {
 			select {
 			case <-tick.C:
 				p.mu.Lock()
-				if p.last.Total > 0 {
+				if p.last.Total > 0 || p.last.ToDraw > 0 {
 					fmt.Fprintln(p.w, p.counts())
 				}
 				p.mu.Unlock()
@@ -60,11 +62,17 @@ func (a *app) progress(cfg harness.Config) *progress {
 // counts describes where the run is. The caller holds mu.
 func (p *progress) counts() string {
 	s := fmt.Sprintf("%d of %s", p.last.Ended, plural.Of(p.last.Total, "job"))
+	if p.drawing() {
+		s = fmt.Sprintf("%d of %s drawn", p.last.Drawn, plural.Of(p.last.ToDraw, "experiment"))
+	}
 	if p.last.Left > 0 {
 		s += ", " + about(p.last.Left) + " left"
 	}
 	return s
 }
+
+// drawing reports whether all jobs have ended and something is left to draw. The caller holds mu.
+func (p *progress) drawing() bool { return p.last.Ended == p.last.Total && p.last.ToDraw > 0 }
 
 func (p *progress) event(e harness.Event) {
 	p.mu.Lock()
@@ -72,6 +80,7 @@ func (p *progress) event(e harness.Event) {
 	if e.Kind != harness.EventDrawn && e.Kind != harness.EventDamaged {
 		p.last = e
 	}
+	p.last.Ended, p.last.Total, p.last.Drawn, p.last.ToDraw, p.last.Left = e.Ended, e.Total, e.Drawn, e.ToDraw, e.Left
 	beside := p.remaining()
 	p.beside.Store(&beside)
 	switch e.Kind {
@@ -85,7 +94,9 @@ func (p *progress) event(e harness.Event) {
 		if e.Left > 0 {
 			left = ", " + about(e.Left)
 		}
-		fmt.Fprintf(p.w, "%s to run%s\n", plural.Of(e.Total, "job"), left)
+		if !p.report {
+			fmt.Fprintf(p.w, "%s to run%s\n", plural.Of(e.Total, "job"), left)
+		}
 		if p.bars != nil && e.Total > 0 {
 			p.bar = p.bars.AddBar(int64(e.Total),
 				mpb.PrependDecorators(decor.CountersNoUnit("%d of %d jobs ")),
@@ -102,6 +113,15 @@ func (p *progress) event(e harness.Event) {
 	if p.bar != nil {
 		p.bar.SetCurrent(int64(e.Ended))
 	}
+	if p.bars != nil && p.draws == nil && p.drawing() && p.last.Drawn < p.last.ToDraw {
+		p.draws = p.bars.AddBar(int64(p.last.ToDraw),
+			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d experiments drawn ")),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
+			mpb.BarRemoveOnComplete())
+	}
+	if p.draws != nil {
+		p.draws.SetCurrent(int64(p.last.Drawn))
+	}
 }
 
 // interrupted says, above the bar if there is one, what an interrupt does.
@@ -117,7 +137,7 @@ func (p *progress) remaining() string {
 	if p.last.Left > 0 {
 		s = about(p.last.Left) + " left"
 	}
-	if p.last.Experiment != "" {
+	if p.last.Experiment != "" && !p.drawing() {
 		s += "  " + p.last.Experiment + " " + p.last.Cell
 	}
 	return s
@@ -130,6 +150,9 @@ func (p *progress) close() {
 	if p.bars != nil {
 		if p.bar != nil {
 			p.bar.Abort(true)
+		}
+		if p.draws != nil {
+			p.draws.Abort(true)
 		}
 		p.bars.Wait()
 	}

@@ -28,3 +28,27 @@ func TestBarNeverBlocks(t *testing.T) {
 		t.Fatal("the progress bar hangs")
 	}
 }
+
+// A report tells, now and then, how many experiments are drawn; a terminal shows a bar.
+func TestReportProgress(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		c := newCommand(toys(nil))
+		c.app.terminal, c.app.every = terminal, time.Hour
+		p := c.app.progress(harness.Config{})
+		p.report = true
+		p.event(harness.Event{Kind: harness.EventPlanned, ToDraw: 5})
+		p.event(harness.Event{Kind: harness.EventDrawn, Drawn: 2, ToDraw: 5, Left: 3 * time.Second, Outcome: &harness.Outcome{}})
+		p.mu.Lock()
+		if got, want := p.counts(), "2 of 5 experiments drawn, about 3s left"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if (p.draws != nil) != terminal {
+			t.Errorf("terminal %v: there is a bar: %v", terminal, p.draws != nil)
+		}
+		p.mu.Unlock()
+		p.close()
+		if !terminal && c.err.Len() > 0 {
+			t.Errorf("stderr: %s", c.err.String())
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/plural"
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/judge"
 )
@@ -25,7 +26,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run experiments, draw their figures, grade their claims, write the report",
 		Long: `Run the jobs of the named experiments (all, if none is named) that are not done,
 in parallel, then draw the figures and write the report, whose path is printed
-last. A job is one trial of one cell. A finished job is stored at once: a run
+at the end. A job is one trial of one cell. A finished job is stored at once: a run
 that was interrupted or killed goes on where it was. The file of a job has a
 checksum: one that is damaged is named, and its job runs again.
 
@@ -139,12 +140,14 @@ func atLeastOneEach(ks []int) error {
 
 func (a *app) reportCommand() *cobra.Command {
 	var f flags
+	var open bool
 	c := &cobra.Command{
 		Use:   "report [paper|experiment ...]",
 		Short: "Draw and report what is done, without running anything",
 		Long: `Draw the figures of what is done, grade the claims of what is complete and write
 the report, without running jobs. At full scale also write the scorecard,
-results/README.md. The path of the report is printed last.
+results/README.md, and the pages that it leads to. The path of the report is
+printed at the end; --open shows it in the browser.
 
 Every file that is read is checked: those of jobs by their checksums, table.csv
 and timing.csv by meta.json, and meta.json by its own. What is damaged is named;
@@ -159,7 +162,15 @@ Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
 			if err != nil {
 				return err
 			}
+			p := a.progress(cfg)
+			p.report = true
+			cfg.Progress = func(e harness.Event) {
+				if e.NoChecksum = 0; e.Kind != harness.EventDamaged { // both are told at the end
+					p.event(e)
+				}
+			}
 			res, err := harness.Report(c.Context(), sel, cfg)
+			p.close()
 			if err != nil {
 				return err
 			}
@@ -167,7 +178,13 @@ Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
 			for _, path := range res.Unvouched {
 				fmt.Fprintf(a.err, "%s had no checksum, as an earlier version wrote it: nothing vouches for what it said\n", path)
 			}
-			if err := a.printRun(sel, res, cfg); err != nil {
+			err = a.printRun(sel, res, cfg)
+			if open && res.Report != "" {
+				if openErr := a.open(c.Context(), res.Report); openErr != nil {
+					fmt.Fprintf(a.err, "metriclab: the report is not opened: %v\n", openErr)
+				}
+			}
+			if err != nil {
 				return err
 			}
 			if len(res.Damaged) > 0 {
@@ -177,6 +194,7 @@ Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
 		},
 	}
 	f.add(c)
+	c.Flags().BoolVar(&open, "open", false, "open the report in the browser")
 	return c
 }
 
@@ -253,7 +271,7 @@ func (a *app) printRun(sel []harness.Selected, res *harness.Result, cfg harness.
 	}
 	switch {
 	case res.Report != "":
-		if err := a.printOutcomes(res); err != nil {
+		if err := a.printOutcomes(res, cfg); err != nil {
 			return err
 		}
 	case cfg.Shard.Count > 0 && res.StoreErr == nil:
@@ -279,9 +297,10 @@ func (a *app) folderFlags(cfg harness.Config) string {
 	return s
 }
 
-func (a *app) printOutcomes(res *harness.Result) error {
+func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	count := map[judge.Verdict]int{}
+	drawn, views := 0, 0
 	for _, o := range res.Outcomes {
 		state := "draft: " + o.Watermark
 		if o.Published {
@@ -292,6 +311,9 @@ func (a *app) printOutcomes(res *harness.Result) error {
 			dir = "-"
 		}
 		fmt.Fprintf(w, "%s\t%d of %d jobs\t%s\t%s\n", o.Spec.ID, o.Done, o.Jobs, state, dir)
+		if len(o.Views) > 0 {
+			drawn, views = drawn+1, views+len(o.Views)
+		}
 		for _, c := range o.Claims {
 			count[c.Finding.Verdict]++
 		}
@@ -305,10 +327,15 @@ func (a *app) printOutcomes(res *harness.Result) error {
 			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
 		}
 	}
-	if len(parts) > 0 {
+	smoke := cfg.Scale == experiment.Smoke
+	if len(parts) > 0 && !smoke {
 		fmt.Fprintln(a.out, "claims: "+strings.Join(parts, ", "))
 	}
 	_, err := fmt.Fprintln(a.out, "report: "+res.Report)
+	if smoke && err == nil {
+		_, err = fmt.Fprintf(a.out, "smoke scale: %s with %s drawn on built-in data, no claim is graded; the graded results: metriclab report --scale full\n",
+			plural.Of(drawn, "experiment"), plural.Of(views, "figure"))
+	}
 	return err
 }
 

@@ -2,10 +2,12 @@ package docs
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -53,18 +55,39 @@ func TestREADMETally(t *testing.T) {
 	}
 }
 
-// The scorecard is what the committed results say.
+// The scorecard and the pages that it leads to are what the committed results say.
 func TestScorecard(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges all claims: not run under -short")
 	}
 	sel, cfg := committed(t)
-	want, err := harness.Scorecard(t.Context(), sel, cfg)
+	pages, err := harness.Pages(t.Context(), sel, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, "results", "README.md"); got != string(want) {
-		t.Error("results/README.md is not the scorecard of the committed results; make it with: metriclab report --scale full")
+	for _, p := range pages {
+		if got := read(t, "results", filepath.FromSlash(p.Path)); got != string(p.Data) {
+			t.Errorf("results/%s is not what the committed results say; make it with: metriclab report --scale full", p.Path)
+		}
+	}
+}
+
+// A row of the scorecard can be read: it has at most 400 characters, and so has one of a paper's page.
+func TestScorecardRows(t *testing.T) {
+	docs, err := filepath.Glob(filepath.Join("..", "..", "results", "*", "README.md"))
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("%d pages of papers, error %v", len(docs), err)
+	}
+	for _, doc := range append(docs, filepath.Join("..", "..", "results", "README.md")) {
+		raw, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range strings.SplitSeq(string(raw), "\n") {
+			if n := utf8.RuneCountInString(row); strings.HasPrefix(row, "|") && n > 400 {
+				t.Errorf("%s: a row has %d characters, at most 400 are allowed: %s", doc, n, row)
+			}
+		}
 	}
 }
 

@@ -183,14 +183,18 @@ func build(t *testing.T, bin string) {
 func TestLinksExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
 	fence := regexp.MustCompile("(?s)```.*?```")
-	docs := []string{"README.md", "CONTRIBUTING.md", "python/README.md", "results/README.md", "notebooks/README.md"}
-	for _, folder := range []string{"docs", "docs/guides", "docs/papers", "docs/protocol", "docs/speed"} {
+	docs := []string{"README.md", "CONTRIBUTING.md", "python/README.md", "notebooks/README.md"}
+	for _, folder := range []string{"results", "results/*", "results/*/*", "docs", "docs/guides", "docs/papers", "docs/protocol", "docs/speed"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*.md"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%d documents in %s, error %v", len(found), folder, err)
 		}
 		for _, f := range found {
-			docs = append(docs, folder+"/"+filepath.Base(f))
+			below, err := filepath.Rel(filepath.Join("..", ".."), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs = append(docs, filepath.ToSlash(below))
 		}
 	}
 	for _, doc := range docs {

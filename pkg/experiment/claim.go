@@ -1,6 +1,9 @@
 package experiment
 
 import (
+	"fmt"
+	"strings"
+
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -13,6 +16,8 @@ const FigureOnly = "figure only, no number"
 type Claim struct {
 	// ID is unique within the paper, for example "fig3-euclidean".
 	ID string
+	// Title is Statement in at most TitleWords words, for lists; "" if Statement has no more.
+	Title string
 	// Statement is the assertion, as close to the paper's words as possible.
 	Statement string
 	// Where it stands: section, figure, sentence.
@@ -49,6 +54,33 @@ func (c Claim) Place() string {
 		return c.Where
 	}
 	return c.Where + "; " + judge.WordsAfterwards(c.Afterwards)
+}
+
+// TitleWords is how many words a claim has at most in a list.
+const TitleWords = 20
+
+// Short is the claim in at most TitleWords words: Title, else Statement, cut with an
+// ellipsis if it is longer.
+func (c Claim) Short() string {
+	if c.Title != "" {
+		return c.Title
+	}
+	words := strings.Fields(c.Statement)
+	if len(words) <= TitleWords {
+		return c.Statement
+	}
+	return strings.TrimRight(strings.Join(words[:TitleWords], " "), ",;:.") + " …"
+}
+
+// CheckTitle returns an error unless lists can show the claim whole: in at most TitleWords words.
+func (c Claim) CheckTitle() error {
+	switch words := len(strings.Fields(c.Title)); {
+	case words > TitleWords:
+		return fmt.Errorf("claim %s: its Title has %d words, at most %d are allowed", c.ID, words, TitleWords)
+	case words == 0 && len(strings.Fields(c.Statement)) > TitleWords:
+		return fmt.Errorf("claim %s: its Statement has %d words: give it a Title of at most %d", c.ID, len(strings.Fields(c.Statement)), TitleWords)
+	}
+	return nil
 }
 
 // Timed reports whether the claim needs times.

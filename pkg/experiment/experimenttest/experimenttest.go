@@ -186,6 +186,9 @@ func checkClaims(s experiment.Spec, views, claims map[string]bool, fail func(for
 		if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
 			fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
 		}
+		if err := c.CheckTitle(); err != nil {
+			fail("%s: %v", s.ID, err)
+		}
 		if (c.Test == nil) == (c.TestTimed == nil) {
 			fail("%s: claim %s: want exactly one of Test and TestTimed", s.ID, c.ID)
 		}

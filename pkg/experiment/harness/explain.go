@@ -152,9 +152,9 @@ func TallyOf(all []Explained) Tally {
 	return t
 }
 
-// Scorecard returns the scorecard of what is published of the selected experiments: the
-// Markdown of results/README.md.
-func Scorecard(ctx context.Context, sel []Selected, cfg Config) ([]byte, error) {
+// Pages returns the pages of what is published of the selected experiments, the scorecard
+// first: the Markdown of results/README.md and of what it leads to.
+func Pages(ctx context.Context, sel []Selected, cfg Config) ([]Page, error) {
 	plans, err := cfg.plans(ctx, sel)
 	if err != nil {
 		return nil, err
@@ -172,5 +172,5 @@ func Scorecard(ctx context.Context, sel []Selected, cfg Config) ([]byte, error) 
 			missing = append(missing, p.Spec.ID)
 		}
 	}
-	return scorecard(scored, missing, cfg.Origin), nil
+	return pages(scored, missing, cfg.Origin), nil
 }

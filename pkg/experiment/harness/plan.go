@@ -194,6 +194,9 @@ func (c Config) checkForeign() error {
 	ours := map[string]func(head []byte) bool{c.Folders.Report: func(head []byte) bool { return bytes.Contains(head, []byte(reportSign)) }}
 	if c.Folders.Published != "" && c.Papers != nil {
 		ours[filepath.Join(c.Folders.Published, scorecardFile)] = signed
+		for _, page := range pagePaths(c.Papers) {
+			ours[filepath.Join(c.Folders.Published, filepath.FromSlash(page))] = signedPage
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
 		head, err := readHead(path)

@@ -152,7 +152,7 @@ func TestHolesNeverReplace(t *testing.T) {
 	if mustRead(t, dir, "toy", "lines", tableFile) != old {
 		t.Error("the table was replaced")
 	}
-	if card := mustRead(t, dir, "README.md"); !strings.Contains(card, "**Stale:**") || !strings.Contains(card, "**reproduced**") {
+	if card := mustRead(t, dir, "README.md"); !strings.Contains(card, "**reproduced** (stale)") || !strings.Contains(mustRead(t, dir, "toy", "lines", "README.md"), "**Stale:**") {
 		t.Errorf("scorecard:\n%s", card)
 	}
 	s.Trial = toySpec(nil).Trial

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
@@ -39,7 +40,7 @@ type GradedClaim struct {
 // for the new tables. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done, o.jobsSum = len(p.jobs), p.done(), p.jobsSum(p.cfg.seed())
-	defer func() { r.emit(Event{Kind: EventDrawn, Experiment: p.Spec.ID, Outcome: o}) }()
+	defer r.noteDrawn(o, r.cfg.World.now())
 	o.Watermark, o.Problem = p.watermark(), p.published.problem()
 	if p.done() == 0 {
 		return
@@ -90,6 +91,14 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		o.Problem = ""
 	}
 	o.Err = errors.Join(failed...)
+}
+
+// noteDrawn tells that an experiment is drawn, which began at a time.
+func (r *runner) noteDrawn(o *Outcome, start time.Time) {
+	r.mu.Lock()
+	r.drawing += r.cfg.World.now().Sub(start)
+	r.mu.Unlock()
+	r.emit(Event{Kind: EventDrawn, Experiment: o.Spec.ID, Outcome: o})
 }
 
 // drawAll draws the views and grades the claims of an experiment into o, and returns what failed.
@@ -211,7 +220,7 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 			err = fmt.Errorf("claim %s: panic: %v\n%s", c.ID, p, debug.Stack())
 		}
 		if err != nil {
-			f = judge.Finding{Verdict: judge.NotGraded, Reason: "The grading failed: " + firstLine(err.Error())}
+			f = judge.Finding{Verdict: judge.NotGraded, Reason: gradingFailed + firstLine(err.Error())}
 		}
 	}()
 	if f, err = c.Judge(t, times); err != nil {
@@ -219,6 +228,9 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 	}
 	return f, err
 }
+
+// gradingFailed begins the reason of a claim that could not be judged.
+const gradingFailed = "The grading failed: "
 
 func firstLine(s string) string {
 	line, _, _ := bytes.Cut([]byte(s), []byte("\n"))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 )
@@ -21,7 +21,9 @@ import (
 var reportHTML string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"image": imageURL, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
+	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
+	"css": func() template.CSS { return template.CSS(reportCSS) }, "js": func() template.JS { return template.JS(reportJS) },
+	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": sourceOf, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
 }).Parse(reportHTML))
 
 // reportSign stands at the head of each report that we wrote.
@@ -66,12 +68,15 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 				r.emit(Event{Kind: EventDamaged, Experiment: s.Spec.ID, File: d})
 				shown = append(shown, &section{Outcome: &Outcome{Paper: s.Paper, Spec: s.Spec, Problem: err.Error()}})
 				whole = false
+				r.noteDrawn(shown[len(shown)-1].Outcome, r.cfg.World.now())
 				continue
 			}
 			p.pending = nil
 			r.noteDamage(p, false)
 			o = &Outcome{Paper: s.Paper, Spec: s.Spec}
+			start := r.cfg.World.now()
 			quiet.finish(p, o)
+			r.noteDrawn(o, start)
 		}
 		if o.Published {
 			now := &section{Outcome: o}
@@ -98,7 +103,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		}
 	}
 
-	html, err := renderReport(r.cfg.Scale, shown)
+	html, err := renderReport(r.cfg.Scale, shown, filepath.Dir(r.cfg.Folders.Report), r.cfg.Origin)
 	if err != nil {
 		return "", err
 	}
@@ -106,8 +111,10 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		return "", err
 	}
 	if r.cfg.Folders.Published != "" && r.cfg.Papers != nil && len(scored) > 0 && whole {
-		if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, scorecardFile), scorecard(scored, missing, r.cfg.Origin)); err != nil {
-			return "", err
+		for _, p := range pages(scored, missing, r.cfg.Origin) {
+			if err := r.store.writeChanged(filepath.Join(r.cfg.Folders.Published, filepath.FromSlash(p.Path)), p.Data); err != nil {
+				return "", err
+			}
 		}
 	}
 	return r.cfg.Folders.Report, nil
@@ -119,38 +126,71 @@ type reportPaper struct {
 	Sections []*section
 }
 
-func renderReport(scale experiment.Scale, sections []*section) ([]byte, error) {
-	type tally struct {
-		Verdict judge.Verdict
-		N       int
-	}
+// reportCount counts the claims with a verdict.
+type reportCount struct {
+	Verdict judge.Verdict
+	N       int
+}
+
+// reportBar is the bar of a paper in the overview.
+type reportBar struct {
+	Paper  string
+	Counts []reportCount
+	All    int
+}
+
+// renderReport renders the report that stands in a folder.
+func renderReport(scale experiment.Scale, sections []*section, dir string, o Origin) ([]byte, error) {
 	data := struct {
 		Scale  experiment.Scale
 		Smoke  bool
 		Papers []reportPaper
-		Tally  []tally
-	}{Scale: scale, Smoke: scale == experiment.Smoke}
-	count := map[judge.Verdict]int{}
+		Bars   []reportBar
+		Tally  []reportCount
+		Drawn  string // what a smoke run drew
+		Graded string // the command that shows what is graded
+	}{Scale: scale, Smoke: scale == experiment.Smoke, Papers: byPaper(sections), Drawn: drawnWords(sections)}
+	if o.Program != "" {
+		data.Graded = o.command("report --scale full")
+	}
+	var graded []*section
 	for _, s := range sections {
-		if n := len(data.Papers); n == 0 || data.Papers[n-1].Paper.Key != s.Paper.Key {
-			data.Papers = append(data.Papers, reportPaper{Paper: s.Paper})
-		}
-		p := &data.Papers[len(data.Papers)-1]
-		p.Sections = append(p.Sections, s)
-		for _, c := range s.Claims {
-			count[c.Finding.Verdict]++
+		s.reportDir = dir
+		if !s.Ungraded() {
+			graded = append(graded, s)
 		}
 	}
-	for _, v := range judge.Verdicts {
-		if count[v] > 0 {
-			data.Tally = append(data.Tally, tally{v, count[v]})
+	t := tallyOf(graded)
+	total := map[judge.Verdict]int{}
+	for _, p := range t.Papers {
+		bar := reportBar{Paper: p, All: t.Claims(p)}
+		for _, v := range t.Verdicts {
+			if n := t.Count[p][v]; n > 0 {
+				bar.Counts = append(bar.Counts, reportCount{v, n})
+				total[v] += n
+			}
 		}
+		data.Bars = append(data.Bars, bar)
+	}
+	for _, v := range t.Verdicts {
+		data.Tally = append(data.Tally, reportCount{v, total[v]})
 	}
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("experiment: report: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// drawnWords says how much sections show: "3 experiments with 5 figures drawn."
+func drawnWords(sections []*section) string {
+	experiments, views := 0, 0
+	for _, s := range sections {
+		if s.Done > 0 {
+			experiments, views = experiments+1, views+len(s.Views)
+		}
+	}
+	return fmt.Sprintf("%s with %s drawn.", plural.Of(experiments, "experiment"), plural.Of(views, "figure"))
 }
 
 // State says in words where an experiment stands.
@@ -194,25 +234,6 @@ func (s *section) figure(view string) string {
 		}
 	}
 	return ""
-}
-
-// imageURL returns the smaller of a view's SVG and PNG as a data URL, "" if the
-// view has no image.
-func imageURL(v DrawnView) template.URL {
-	var best []byte
-	kind := ""
-	for _, f := range v.Files {
-		switch ext := filepath.Ext(f.Name); {
-		case ext == ".svg" && (best == nil || len(f.Data) < len(best)):
-			best, kind = f.Data, "image/svg+xml"
-		case ext == ".png" && (best == nil || len(f.Data) < len(best)):
-			best, kind = f.Data, "image/png"
-		}
-	}
-	if best == nil {
-		return ""
-	}
-	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(best))
 }
 
 // altText describes an image to those who do not see it.

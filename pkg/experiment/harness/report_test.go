@@ -1,13 +1,22 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/xml"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
+	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 )
 
@@ -20,22 +29,24 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		`<meta name="viewport"`, "A. Toy. Lines. 1900.", "toy/lines: Lines with noise",
 		"y | is &lt;positive&gt;.", "Section 0", experiment.FigureOnly, `<span class="verdict reproduced">reproduced</span>`, "holds in 6 of 6 trials",
-		`href="#toy-lines-text"`, `id="toy-lines-text"`, `href="#toy-lines-plot"`, `id="toy-lines-plot"`,
+		`href="#toy-lines-text"`, `id="toy-lines-text"`, `id="toy-lines-plot"`, `id="toy-lines-positive-claim" data-verdict="reproduced"`,
+		`class="reproduced" style="flex-grow: 1" href="#toy" data-paper="toy"`, `href="toy/lines/table.csv"`, `href="toy/lines/plot.png"`, `<rect class="s-for"`,
 		"Lines of the toy.", "Note: a note", "<td>72</td>", `alt="The lines. Lines of the toy."`,
-		"metriclab run toy/lines --scale full", "24 of 24 jobs", "Provenance", "<td>noise</td><td>small</td>",
+		"metriclab run toy/lines --scale full", "24 of 24 jobs", "provenance", "<td>noise</td><td>small</td>",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
-	// Self-contained: nothing is loaded and nothing runs.
-	for _, pattern := range []string{`(?i)<script`, `(?i)<link`, `(?i)@import`, `(?i)src="(?:[^d]|d[^a])`, `(?i)href="[^#]`, `(?i)url\(`, `(?i)\son\w+=`, `#ZgotmplZ`} {
+	// Self-contained: nothing is loaded. Links lead within it, and to files beside it.
+	for _, pattern := range []string{`(?i)<script[^>]`, `(?i)<link`, `(?i)@import`, `(?i)src="(?:[^d]|d[^a])`, `(?i)href="(?:[a-z]+:|/)`, `(?i)url\(`, `(?i)\son\w+=`, `#?ZgotmplZ`} {
 		if m := regexp.MustCompile(pattern).FindString(html); m != "" {
 			t.Errorf("the report has %q", m)
 		}
 	}
 	// Every tag is closed: with the empty elements of HTML it reads as XML.
-	d := xml.NewDecoder(strings.NewReader(html))
+	body := regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`).ReplaceAllString(html, "")
+	d := xml.NewDecoder(strings.NewReader(body))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	for {
 		if _, err := d.Token(); err == io.EOF {
@@ -63,12 +74,21 @@ func TestReportShowsWhatWasNotSelected(t *testing.T) {
 		if !strings.Contains(html, `id="toy-lines"`) || strings.Contains(html, `id="toy-second"`) != (i == 1) {
 			t.Errorf("run %d: the report shows the wrong experiments", i)
 		}
-		if !strings.Contains(card, "(toy/lines/)") || strings.Contains(card, "(toy/second/)") != (i == 1) {
+		if !strings.Contains(card, "(toy/lines/claims.md#positive)") || strings.Contains(card, "(toy/second/claims.md#positive)") != (i == 1) {
 			t.Errorf("run %d: the scorecard shows the wrong experiments", i)
 		}
 	}
 	// Report draws the same without running anything.
 	want := snapshot(t, dir)
+	var drawn []string
+	cfg.Progress = func(e Event) {
+		if e.Kind == EventDrawn {
+			drawn = append(drawn, fmt.Sprintf("%s %d/%d", e.Experiment, e.Drawn, e.ToDraw))
+		}
+	}
+	if _, err := Report(t.Context(), selected(p)[1:], cfg); err != nil || !slices.Equal(drawn, []string{"toy/second 1/2", "toy/lines 2/2"}) {
+		t.Errorf("events %q, error %v: want that of the report's other experiment, too", drawn, err)
+	}
 	res, err := Report(t.Context(), selected(p), cfg)
 	if err != nil || !res.OK() || res.Outcomes[0].Ran != 0 {
 		t.Fatalf("report: %v", err)
@@ -97,22 +117,125 @@ func TestReportStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := mustRead(t, res.Report)
-	if !strings.Contains(html, "of an earlier version of the code") || !strings.Contains(html, "<img") || !strings.Contains(html, "holds in 6 of 6") {
+	if !strings.Contains(html, "of an earlier version of the code") || !strings.Contains(html, `alt="The lines.`) || !strings.Contains(html, "holds in 6 of 6") {
 		t.Error("the stale results are not shown as such")
 	}
 }
 
-func TestImageURLTakesTheSmaller(t *testing.T) {
-	svg, png := plots.File{Name: "v.svg", Data: []byte("abc")}, plots.File{Name: "v.png", Data: []byte("ab")}
-	if got := string(imageURL(DrawnView{Files: []plots.File{svg, png}})); got != "data:image/png;base64,YWI=" {
-		t.Errorf("got %s", got)
+// An SVG is taken unless it is twice as large as the PNG, whose colours are reduced if that makes it smaller.
+func TestImageSource(t *testing.T) {
+	svg, bitmap := plots.File{Name: "v.svg", Data: []byte("<a b=\"#1\">\n 5 %</a>")}, plots.File{Name: "v.png", Data: []byte("no picture")}
+	for _, tt := range []struct {
+		files []plots.File
+		want  string
+	}{
+		{[]plots.File{svg, {Name: "v.png", Data: make([]byte, 20)}}, `src="data:image/svg+xml,%3Ca b='%231'%3E 5 %25%3C/a%3E"`},
+		{[]plots.File{{Name: "v.svg", Data: make([]byte, 20)}, bitmap}, `src="data:image/png;base64,bm8gcGljdHVyZQ=="`},
+		{[]plots.File{{Name: "v.md"}}, ""},
+	} {
+		if got := string(imageSource(DrawnView{Files: tt.files})); got != tt.want {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
 	}
-	svg.Data = []byte("a")
-	if got := string(imageURL(DrawnView{Files: []plots.File{svg, png}})); got != "data:image/svg+xml;base64,YQ==" {
-		t.Errorf("got %s", got)
+}
+
+func TestClassedSVG(t *testing.T) {
+	const svg = "<?xml?>\n<svg width=\"5\" style=\"a:b\">\n<g style=\"x:1\"><path d=\"M0\"\n\tstyle=\"x:1\" /><text style=\"y:2;z:3\">style</text></g></svg>"
+	const want = "<?xml?>\n<svg width=\"5\" style=\"a:b\"><style>.s0{x:1}.s1{y:2;z:3}</style>\n<g class=\"s0\"><path d=\"M0\"\n\t class=\"s0\" /><text class=\"s1\">style</text></g></svg>"
+	if got := classedSVG(svg); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := imageURL(DrawnView{Files: []plots.File{{Name: "v.md"}}}); got != "" {
-		t.Errorf("no image: got %s", got)
+}
+
+func TestPaletted(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	img := image.NewRGBA(image.Rect(0, 0, 100, 100))
+	for y := range 100 {
+		for x := range 100 {
+			c := color.RGBA{255, 255, 255, 255}
+			if y < 90 { // more shades than a palette has
+				c = color.RGBA{uint8(random.IntN(200)), uint8(60 * random.IntN(4)), 10, 255}
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, img); err != nil {
+		t.Fatal(err)
+	}
+	small := paletted(file.Bytes())
+	got, err := png.Decode(bytes.NewReader(small))
+	if err != nil || len(small) >= file.Len() || got.Bounds() != img.Bounds() {
+		t.Fatalf("%d bytes of %d, error %v", len(small), file.Len(), err)
+	}
+	for y := range 100 {
+		for x := range 100 {
+			r, g, b, _ := got.At(x, y).RGBA()
+			want := img.RGBAAt(x, y)
+			if y >= 90 && (r>>8 != 255 || g>>8 != 255 || b>>8 != 255) || y < 90 && (b>>8 != 10 || max(g>>8, uint32(want.G))-min(g>>8, uint32(want.G)) > 60) {
+				t.Fatalf("the colour at %d, %d is %v, was %v", x, y, got.At(x, y), want)
+			}
+		}
+	}
+	if text := []byte("no picture"); &paletted(text)[0] != &text[0] {
+		t.Error("what is no PNG is changed")
+	}
+}
+
+// Dots stand in the order of their means at their places between the ends; numbers that are not finite are not drawn.
+func TestStrip(t *testing.T) {
+	unit := func(name string, mean, half float64, side judge.Side) judge.UnitFinding {
+		return judge.UnitFinding{Name: name, Estimate: judge.Estimate{N: 5, Mean: mean, Half: half, Side: side}}
+	}
+	f := judge.Finding{Verdict: judge.Partly, Ours: "<ours>", Units: []judge.UnitFinding{unit("a", 9, 1, judge.For), unit("b", -9, 1, judge.Against), unit("c", 0, math.NaN(), judge.Open)}}
+	got := string(stripOf(f))
+	for _, want := range []string{
+		`aria-label="&lt;ours&gt;"`, `<path class="zero" d="M75.0 0V22"/>`,
+		`<g class="s-against"><path d="M4.0 3.7H18.2"/><circle cx="11.1" cy="3.7" r="3.0"/></g><g class="s-open"><circle cx="75.0"`, `<g class="s-for"><path d="M131.8 18.3H146.0"/>`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the strip lacks %s:\n%s", want, got)
+		}
+	}
+	if got := string(unitsOf(f)); strings.Count(got, "<tr>") != 4 || !strings.Contains(got, "<td>9 ± 1</td>") || !strings.Contains(got, "<td>a</td>") {
+		t.Errorf("units:\n%s", got)
+	}
+	f.Units[0].Mean = math.Inf(1)
+	if got := string(stripOf(f)) + string(unitsOf(f)); strings.Contains(got, "<circle") {
+		t.Errorf("an infinite mean is drawn:\n%s", got)
+	}
+	// Readings of one unit are dots, others squares; so are trials.
+	reading := func(unit string) judge.ReadingFinding {
+		return judge.ReadingFinding{Name: "r", Finding: judge.Finding{Verdict: judge.Reproduced, Unit: unit, Mean: &judge.Estimate{Mean: 1, Half: .5}}}
+	}
+	for name, tt := range map[string]struct {
+		f                judge.Finding
+		circles, squares int
+	}{
+		"alike":  {judge.Finding{Readings: []judge.ReadingFinding{reading("points"), reading("points")}}, 2, 0},
+		"unlike": {judge.Finding{Readings: []judge.ReadingFinding{reading("points"), reading("doublings")}}, 0, 2},
+		"trials": {judge.Finding{Test: judge.KindHolds, Trials: 5, Failing: []int{1}}, 0, 5},
+		"none":   {judge.Finding{Verdict: judge.Untestable}, 0, 0},
+	} {
+		got := string(stripOf(tt.f))
+		if strings.Count(got, "<circle") != tt.circles || strings.Count(got, "<rect") != tt.squares {
+			t.Errorf("%s: want %d dots and %d squares:\n%s", name, tt.circles, tt.squares, got)
+		}
+	}
+}
+
+// A smoke report says what was drawn and where graded results are, once, and "not graded" never.
+func TestReportSmoke(t *testing.T) {
+	p := toyPaper(withPlot(toySpec(nil)))
+	html := mustRead(t, mustRun(t, toyConfig(t.TempDir(), experiment.Smoke, p)).Report)
+	for _, want := range []string{"1 experiment with 2 figures drawn.", "<code>metriclab report --scale full</code>", "1 claim, graded at full scale", "y | is &lt;positive&gt;."} {
+		if strings.Count(html, want) != 1 {
+			t.Errorf("the report has %q %d times, want once", want, strings.Count(html, want))
+		}
+	}
+	body := html[strings.Index(html, "<body>"):]
+	if strings.Contains(body, "not graded") || strings.Contains(body, `class="bars"`) {
+		t.Error("the report speaks of verdicts")
 	}
 }
 

@@ -214,10 +214,10 @@ func (s *section) SeedsOf(c GradedClaim) string {
 	return strings.Join(parts, ", ")
 }
 
-// otherSeeds is the scorecard's section on other base seeds, "" if no experiment was run
+// seedsPage is the page on other base seeds, beside the scorecard, "" if no experiment was run
 // with one.
-func otherSeeds(sections []*section) string {
-	var rows, without []string
+func seedsPage(sections []*section) string {
+	var lines, without []string
 	experiments, claims, differ := 0, 0, 0
 	for _, s := range sections {
 		if len(s.seeds) == 0 {
@@ -232,8 +232,8 @@ func otherSeeds(sections []*section) string {
 					continue
 				}
 				other = true
-				cell := markdownCell.Replace
-				rows = append(rows, fmt.Sprintf("| %s | %s | %s | %d | %s | %s |\n", s.Spec.ID+" "+c.ID, c.Finding.Verdict, cell(c.Finding.Ours), v.Seed, v.Verdict, cell(v.Ours)))
+				lines = append(lines, fmt.Sprintf("- [%s](%s/%s#%s): %s\n  - seed 1, **%s**: %s\n  - seed %d, **%s**: %s\n",
+					s.Spec.ID+" "+c.ID, s.Spec.ID, claimsPageFile, c.ID, text(c.Short()), c.Finding.Verdict, text(c.Finding.Ours), v.Seed, v.Verdict, text(v.Ours)))
 			}
 			if len(s.reseeded[c.ID]) > 0 {
 				claims++
@@ -247,10 +247,10 @@ func otherSeeds(sections []*section) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n## Another seed\n\n%s ran again with another base seed, which draws other data, folds and starts. "+
+	fmt.Fprintf(&b, pageSign+"# Another seed\n\n%s ran again with another base seed, which draws other data, folds and starts. "+
 		"Of %s that were graded again, %s.\n", capital(plural.Of(experiments, "experiment")), plural.Of(claims, "claim"), ofThem(differ))
-	if len(rows) > 0 {
-		b.WriteString("\n| claim | seed 1 | ours | seed | verdict | ours |\n|---|---|---|---|---|---|\n" + strings.Join(rows, ""))
+	if len(lines) > 0 {
+		b.WriteString("\n" + strings.Join(lines, ""))
 	}
 	if len(without) > 0 {
 		fmt.Fprintf(&b, "\nWith one seed only: %s.\n", strings.Join(without, ", "))

@@ -71,11 +71,12 @@ func TestReseed(t *testing.T) {
 	if _, err := Report(t.Context(), selected(cfg.Papers[0]), cfg); err != nil {
 		t.Fatal(err)
 	}
-	card := mustRead(t, cfg.Folders.Published, "README.md")
+	card := mustRead(t, cfg.Folders.Published, "README.md") + mustRead(t, cfg.Folders.Published, "seeds.md")
 	for _, want := range []string{
 		"| **reproduced** (seed 2: not reproduced) |",
-		"## Another seed\n\n1 experiment ran again with another base seed, which draws other data, folds and starts. Of 2 claims that were graded again, 1 got another verdict.",
-		"| toy/lines first | reproduced | holds in 6 of 6 trials | 2 | not reproduced | holds in 0 of 6 trials |",
+		"[seeds.md](seeds.md)",
+		"# Another seed\n\n1 experiment ran again with another base seed, which draws other data, folds and starts. Of 2 claims that were graded again, 1 got another verdict.",
+		"- [toy/lines first](toy/lines/claims.md#first): x is 1.\n  - seed 1, **reproduced**: holds in 6 of 6 trials\n  - seed 2, **not reproduced**: holds in 0 of 6 trials\n",
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the scorecard lacks %q:\n%s", want, card)

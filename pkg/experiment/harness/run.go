@@ -24,7 +24,8 @@
 // never replaces a complete one. Files are written to a temporary name, synced and renamed, meta.json last: killed at
 // any instant, nothing finished is lost or half-written, and the next run heals a publication that was cut off.
 // Temporary names begin with .metriclab-; a run removes files of such names that are an hour old, in the very folders
-// into which it writes files. A README.md or report.html that metriclab did not write ends the run before it starts.
+// into which it writes files. A page (README.md, claims.md, seeds.md) or report.html that metriclab did not write ends
+// the run before it starts.
 // The first error of the store itself ends the run, since nothing later could be kept; the error of a job does not
 // stop the others.
 //
@@ -86,7 +87,8 @@ const (
 	// EventDamaged concerns one file that cannot be used. Those of the selected
 	// experiments come before Planned.
 	EventDamaged EventKind = "damaged"
-	// EventDrawn comes when the last job of an experiment has ended and its files are written.
+	// EventDrawn comes when the last job of an experiment has ended and its files are written;
+	// for the report, of experiments that were not selected, too.
 	EventDrawn EventKind = "drawn"
 )
 
@@ -102,7 +104,9 @@ type Event struct {
 	Outcome    *Outcome      // of Drawn
 	Ended      int           // jobs that have ended, whatever way
 	Total      int           // jobs to run
-	Left       time.Duration // expected time to the end; 0 if unknown
+	Drawn      int           // experiments that are drawn
+	ToDraw     int           // experiments to draw, for the report those that were not selected too
+	Left       time.Duration // expected time to the end, drawing included; 0 if unknown
 }
 
 // Outcome is what became of one experiment. Of a run of one shard it counts the
@@ -255,11 +259,13 @@ type runner struct {
 
 	stored []string // files of the jobs that have finished
 
-	mu    sync.Mutex // guards what follows, and orders events
-	ended int
-	left  map[*plan]int // jobs not yet ended
-	wall  map[*plan]time.Duration
-	count map[*plan]int
+	mu            sync.Mutex // guards what follows, and orders events
+	ended         int
+	left          map[*plan]int // jobs not yet ended
+	drawn, toDraw int
+	drawing       time.Duration // what drawing has taken so far
+	wall          map[*plan]time.Duration
+	count         map[*plan]int
 }
 
 func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result, error) {
@@ -287,6 +293,9 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 
 	r, outcomes := newRunner(&cfg, store, plans)
 	start := cfg.World.now()
+	if !cfg.Shard.some() {
+		r.toDraw = max(len(plans), experimentsOf(cfg.Papers))
+	}
 	r.announce(plans, execute)
 	r.execute(ctx, plans, outcomes)
 	r.result.Interrupted = ctx.Err() != nil
@@ -295,6 +304,14 @@ func run(ctx context.Context, sel []Selected, cfg Config, execute bool) (*Result
 	}
 	r.conclude(sel, plans, outcomes, hold)
 	return r.result, nil
+}
+
+func experimentsOf(papers []experiment.Paper) int {
+	n := 0
+	for _, p := range papers {
+		n += len(p.Experiments)
+	}
+	return n
 }
 
 // open checks that the data of the jobs to run are there and that the folders can be written, sweeps these and holds
@@ -613,21 +630,36 @@ func (r *runner) emit(e Event) {
 	if r.cfg.Progress == nil {
 		return
 	}
-	e.Ended, e.Total = r.ended, r.total
+	if e.Kind == EventDrawn {
+		r.drawn++
+	}
+	e.Ended, e.Total, e.Drawn, e.ToDraw = r.ended, r.total, r.drawn, max(r.toDraw, r.drawn)
+	var wall time.Duration // of all jobs that have ended
+	count := 0
+	for p, c := range r.count {
+		wall, count = wall+r.wall[p], count+c
+	}
 	for p, n := range r.left {
 		each := p.expected
 		if c := r.count[p]; c > 0 {
 			each = r.wall[p] / time.Duration(c)
 		}
+		if each == 0 && count > 0 {
+			each = wall / time.Duration(count) // nothing is known of it: like the others
+		}
 		if n > 0 && each == 0 {
 			e.Left = 0
-			break
+			r.cfg.Progress(e)
+			return
 		}
 		workers := r.cfg.Workers
 		if p.Spec.Timing {
 			workers = 1
 		}
 		e.Left += each * time.Duration(n) / time.Duration(workers)
+	}
+	if r.drawn > 0 {
+		e.Left += r.drawing / time.Duration(r.drawn) * time.Duration(e.ToDraw-e.Drawn)
 	}
 	r.cfg.Progress(e)
 }

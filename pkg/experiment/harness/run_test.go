@@ -427,9 +427,10 @@ func TestRunEvents(t *testing.T) {
 	cfg.Trials, cfg.Workers = 2, 1
 	var got []string
 	var lefts []time.Duration
+	var last Event
 	cfg.Progress = func(e Event) {
 		got = append(got, fmt.Sprintf("%s %s %d/%d", e.Kind, e.Cell, e.Ended, e.Total))
-		lefts = append(lefts, e.Left)
+		lefts, last = append(lefts, e.Left), e
 	}
 	if _, err := Run(t.Context(), selected(p), cfg); err != nil {
 		t.Fatal(err)
@@ -444,6 +445,9 @@ func TestRunEvents(t *testing.T) {
 	}
 	if got[0] != "planned  0/8" || got[len(got)-1] != "drawn  8/8" {
 		t.Errorf("first %q, last %q", got[0], got[len(got)-1])
+	}
+	if last.Drawn != 1 || last.ToDraw != 1 {
+		t.Errorf("%d of %d experiments drawn, want 1 of 1", last.Drawn, last.ToDraw)
 	}
 	if lefts[0] != 8*time.Second || lefts[len(lefts)-1] != 0 {
 		t.Errorf("expected time: first %v, want 8 jobs of 1s; last %v, want 0", lefts[0], lefts[len(lefts)-1])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
@@ -20,6 +21,8 @@ type section struct {
 	// reseeded are the verdicts with other base seeds by claim, of these seeds.
 	reseeded map[string][]SeedVerdict
 	seeds    []uint64
+	// reportDir is the folder of the report that shows it.
+	reportDir string
 }
 
 // publishedSection grades what is published of an experiment, whatever version
@@ -72,74 +75,148 @@ func signed(head []byte) bool {
 	return ok && found && bytes.HasPrefix(head, []byte(Origin{Program: string(program)}.sign()))
 }
 
-// scorecard is the Markdown of results/README.md. missing are the ids of experiments without results.
+// scorecard is the Markdown of results/README.md: verdicts by paper, then one line a claim. missing are the ids of
+// experiments without results.
 func scorecard(sections []*section, missing []string, o Origin) []byte {
 	var b bytes.Buffer
-	b.WriteString(o.sign() + "Every claim of every paper that has results here: the paper's value, ours, and the verdict.\n" +
+	b.WriteString(o.sign() + "Every claim of every paper that has results here: the verdict, the paper's value and ours, with its 95 % interval.\n" +
 		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ".\n\n")
-	count := map[judge.Verdict]int{}
-	total := 0
-	for _, s := range sections {
-		for _, c := range s.Claims {
-			count[c.Finding.Verdict]++
-			total++
-		}
-	}
-	b.WriteString("| verdict | claims |\n|---|---|\n")
-	for _, v := range judge.Verdicts {
-		if count[v] > 0 {
-			fmt.Fprintf(&b, "| %s | %d |\n", v, count[v])
-		}
-	}
-	fmt.Fprintf(&b, "| all | %d |\n", total)
+	writeTally(&b, sections)
 	if len(missing) == 0 {
 		fmt.Fprintf(&b, "\nComplete: %s, and each has results.\n", plural.Of(len(sections), "experiment"))
 	} else {
 		fmt.Fprintf(&b, "\nWithout results: %s.\n", strings.Join(missing, ", "))
 	}
-	paper := ""
-	for _, s := range sections {
-		if s.Paper.Key != paper {
-			paper = s.Paper.Key
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n", paper, s.Paper.Citation)
-		}
-		fmt.Fprintf(&b, "\n### [%s](%s/): %s\n\n", s.Spec.ID, s.Spec.ID, s.Spec.Title)
-		if s.Spec.Ours {
-			b.WriteString("This experiment is ours; the paper does not have it.\n\n")
-		}
-		if s.Stale {
-			b.WriteString("**Stale:** these results are of an earlier version of the code; a run is due.\n\n")
-		}
-		if m := s.meta; m != nil {
-			fmt.Fprintf(&b, "%s, %s", plural.Of(m.Trials, "trial"), plural.Of(m.Jobs, "job"))
-			if len(m.Runs) > 0 {
-				fmt.Fprintf(&b, ", %s of computing time", seconds(m.WallS))
+	if len(seedsPage(sections)) > 0 {
+		fmt.Fprintf(&b, "\nVerdicts with another base seed: [%s](%s).\n", seedsPageFile, seedsPageFile)
+	}
+	for _, p := range byPaper(sections) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s [Experiments and figures](%s/README.md).\n", p.Paper.Key, p.Paper.Citation, p.Paper.Key)
+		rows, none := 0, []string(nil)
+		for _, s := range p.Sections {
+			if len(s.Claims) == 0 {
+				none = append(none, fmt.Sprintf("[%s](%s/README.md)", s.Spec.ID, s.Spec.ID))
 			}
-			b.WriteString(".\n\n")
-		}
-		if len(s.Claims) == 0 {
-			b.WriteString("No claim is graded on it.\n")
-			continue
-		}
-		b.WriteString("| claim | where | paper | ours | verdict | reason | figure |\n|---|---|---|---|---|---|---|\n")
-		for _, c := range s.Claims {
-			figure := ""
-			if v := viewOf(c.Claim, s.Spec); v != "" {
-				figure = fmt.Sprintf("[%s](%s/)", v, s.Spec.ID)
-				if f := s.figure(v); f != "" {
-					figure = fmt.Sprintf("[%s](%s/%s)", v, s.Spec.ID, f)
+			for _, c := range s.Claims {
+				if rows++; rows == 1 {
+					b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")
 				}
+				b.WriteString(s.row(c))
 			}
-			cell := markdownCell.Replace
-			verdict := "**" + string(c.Finding.Verdict) + "**"
-			if other := s.SeedsOf(c); other != "" {
-				verdict += " (" + other + ")"
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(c.Statement), cell(c.Place()), cell(c.Theirs), cell(c.Finding.Ours), verdict, cell(c.Finding.Reason), figure)
+		}
+		if len(none) > 0 {
+			fmt.Fprintf(&b, "\nWithout a graded claim: %s.\n", strings.Join(none, ", "))
 		}
 	}
-	b.WriteString(otherSeeds(sections))
 	return b.Bytes()
+}
+
+// byPaper gathers sections of the same paper, which follow each other.
+func byPaper(sections []*section) []reportPaper {
+	var out []reportPaper
+	for _, s := range sections {
+		if n := len(out); n == 0 || out[n-1].Paper.Key != s.Paper.Key {
+			out = append(out, reportPaper{Paper: s.Paper})
+		}
+		p := &out[len(out)-1]
+		p.Sections = append(p.Sections, s)
+	}
+	return out
+}
+
+// tallyOf counts the claims of sections.
+func tallyOf(sections []*section) Tally {
+	var all []Explained
+	for _, s := range sections {
+		e := Explained{Experiment: s.Spec.ID}
+		for _, c := range s.Claims {
+			e.Claims = append(e.Claims, ExplainedClaim{ClaimEntry: ClaimEntry{Finding: c.Finding}})
+		}
+		all = append(all, e)
+	}
+	return TallyOf(all)
+}
+
+// writeTally writes the table of papers and verdicts, with totals.
+func writeTally(b *bytes.Buffer, sections []*section) {
+	t := tallyOf(sections)
+	b.WriteString("| paper |")
+	for _, v := range t.Verdicts {
+		fmt.Fprintf(b, " %s |", v)
+	}
+	b.WriteString(" claims |\n|---|" + strings.Repeat("---:|", len(t.Verdicts)+1) + "\n")
+	total, all := map[judge.Verdict]int{}, 0
+	for _, p := range t.Papers {
+		fmt.Fprintf(b, "| [%s](#%s) |", p, p)
+		for _, v := range t.Verdicts {
+			total[v] += t.Count[p][v]
+			fmt.Fprintf(b, " %d |", t.Count[p][v])
+		}
+		all += t.Claims(p)
+		fmt.Fprintf(b, " %d |\n", t.Claims(p))
+	}
+	b.WriteString("| **all** |")
+	for _, v := range t.Verdicts {
+		fmt.Fprintf(b, " **%d** |", total[v])
+	}
+	fmt.Fprintf(b, " **%d** |\n", all)
+}
+
+// rowLength is the most characters that a row of the scorecard has.
+const rowLength = 400
+
+// row is the line of a claim on the scorecard, of at most rowLength characters: what is too long is cut.
+func (s *section) row(c GradedClaim) string {
+	verdict := "**" + string(c.Finding.Verdict) + "**"
+	if other := s.SeedsOf(c); other != "" {
+		verdict += " (" + other + ")"
+	}
+	if s.Stale {
+		verdict += " (stale)"
+	}
+	cell, name := markdownCell.Replace, strings.TrimPrefix(s.Spec.ID, s.Paper.Key+"/")
+	for ours := 120; ; ours -= 20 {
+		most := max(ours, 20)
+		row := fmt.Sprintf("| %s | %s | %s | %s | [%s](%s/%s#%s) |\n", verdict, cell(c.Short()), cell(cut(theirs(c.Claim), most)), cell(brief(c.Finding, most)), name, s.Spec.ID, claimsPageFile, c.ID)
+		if ours < 20 || utf8.RuneCountInString(row) <= rowLength {
+			return row
+		}
+	}
+}
+
+// theirs is the paper's number, "–" if it prints none.
+func theirs(c experiment.Claim) string {
+	switch c.Theirs {
+	case experiment.FigureOnly, "no number", "not in the paper":
+		return "–"
+	}
+	return c.Theirs
+}
+
+// brief is our value in at most so many characters: that of the first reading, and how many there are, if all of them
+// do not fit.
+func brief(f judge.Finding, most int) string {
+	if n := len(f.Readings); n > 1 && utf8.RuneCountInString(f.Ours) > most {
+		first, what := f.Readings[0], "readings"
+		if f.Test == judge.KindBoth {
+			what = "parts"
+		}
+		rest := fmt.Sprintf("; %d %s in all", n, what)
+		return cut(first.Name+": "+brief(first.Finding, most), max(10, most-len(rest))) + rest
+	}
+	return cut(f.Ours, most)
+}
+
+// cut shortens a text to so many characters, between words where it can.
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	s = string([]rune(s)[:most-2])
+	if i := strings.LastIndexByte(s, ' '); i > len(s)/2 {
+		s = s[:i]
+	}
+	return strings.TrimRight(s, " ,;:±") + " …"
 }
 
 // markdownCell makes a text one cell of a Markdown table.

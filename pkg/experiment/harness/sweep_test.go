@@ -78,9 +78,9 @@ func TestRunRemovesOnlyItsOwn(t *testing.T) {
 func TestRunKeepsForeignFiles(t *testing.T) {
 	var ran atomic.Bool // trials run in parallel
 	p := toyPaper(toySpec(func(context.Context, string, int) error { ran.Store(true); return nil }))
-	for name, scale := range map[string]experiment.Scale{"README.md": experiment.Full, "report.html": experiment.Smoke} {
+	for name, scale := range map[string]experiment.Scale{"README.md": experiment.Full, "report.html": experiment.Smoke, "toy/README.md": experiment.Full, "toy/lines/claims.md": experiment.Full} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, name)
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		cfg := toyConfig(dir, scale, p)
 		cfg.Papers = []experiment.Paper{p}
 		if err := atomicfile.Write(path, []byte("# My project\n")); err != nil {

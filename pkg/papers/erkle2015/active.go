@@ -442,6 +442,7 @@ var activeClaims = []experiment.Claim{
 	{
 		ID:        "active-gain",
 		View:      "active",
+		Title:     "Ours: after equally many answers, questions of the greatest information gain leave a smaller error than random ones.",
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner with each model of an answer.",
@@ -450,6 +451,7 @@ var activeClaims = []experiment.Claim{
 	{
 		ID:        "active-gain-fitted",
 		View:      "active-ckl",
+		Title:     "Ours: questions of the greatest information gain beat random ones where the kernel is fitted to all answers.",
 		Statement: "Ours: where the kernel is fitted to all answers with the loss of the model of an answer, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "STE-Batch with the logistic model, CKL-Batch with the crowd model.",
@@ -458,6 +460,7 @@ var activeClaims = []experiment.Claim{
 	{
 		ID:        "active-uncertainty",
 		View:      "active",
+		Title:     "Ours: after equally many answers, questions whose answer is least certain leave a smaller error than random ones.",
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner.",

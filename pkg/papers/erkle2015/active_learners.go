@@ -66,6 +66,7 @@ var activeLearnersClaims = []experiment.Claim{
 	{
 		ID:        "active-gain-others",
 		View:      "active-learners",
+		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions of the greatest information gain leave a smaller error than random ones.",
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
 		Predicate: otherPredicate + "each learner with each model of an answer.",
@@ -74,6 +75,7 @@ var activeLearnersClaims = []experiment.Claim{
 	{
 		ID:        "active-uncertainty-others",
 		View:      "active-learners",
+		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions whose answer is least certain leave a smaller error than random ones.",
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
 		Predicate: otherPredicate + "each learner.",

@@ -51,6 +51,7 @@ var fig2Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig2-faster-ours", View: "fig2-steps",
+		Title:     "Ours: a pass of PA-ERKLE is faster than one step of our batch GNMDS, whose projection is cheaper.",
 		Statement: "Ours: a single pass of PA-ERKLE is faster than a single step of our own batch GNMDS, whose projection is cheaper.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "As before, by a step of FitBatch, at n = 1600 and at n = 5000, measured in each trial.",

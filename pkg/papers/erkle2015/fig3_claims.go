@@ -119,6 +119,7 @@ var fig3Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig3-train-ste", View: "fig3b",
+		Title:     "STE-ERKLE is greatly affected by conflicts: its kernel does not fit a large number of the observed triplets.",
 		Statement: "The STE-ERKLE models are greatly affected by the presence of conflicts in that they do not learn a kernel that fits to a large number of the observed triplets.",
 		Where:     section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "The error of STE-ERKLE (δ = 1) on the triplets seen so far minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + cleanedNote,
@@ -126,6 +127,7 @@ var fig3Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig3-train-pa", View: "fig3b",
+		Title:     "PA-ERKLE fits the observed triplets better, and thus has better test accuracy, too.",
 		Statement: "PA-ERKLE, on the other hand, is able to fit better to the set of observed triplets, thus resulting in better test accuracy as well.",
 		Where:     section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "Both the error on the triplets seen so far and the test error of PA-ERKLE are less than those of STE-ERKLE (δ = 1), with one and with ten passes (four units)." + readingsNote + cleanedNote,
@@ -141,6 +143,7 @@ var fig3Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig3-drastic", View: "fig3-conflicts",
+		Title:     "A conflicting triplet makes STE-ERKLE perform a relatively more drastic update; PA-ERKLE is much more robust to noise.",
 		Statement: "Triplets that are in agreement with previously obtained triplets do not influence the learned kernel greatly (in STE-ERKLE). However, a conflicting triplet will make STE-ERKLE perform a relatively more drastic update; PA-ERKLE is much more robust to noise due to the minimal step size.",
 		Where:     section53, Theirs: "no number",
 		Predicate: "In one pass, the mean length of a step on a triplet that contradicts a chain of earlier ones, divided by that on one that such a chain implies, is larger for STE-ERKLE (δ = 1) than for PA-ERKLE (base-2 logarithm of the quotient of the quotients > 0; both quotients in the reason). Lengths are γ, so that a step lowers D by 10γ." + cleanedNote,
@@ -181,6 +184,7 @@ var fig3Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig3-reject", View: "fig3-settings",
+		Title:     "Ours: leaving out triplets whose step would be too long lowers the test error of PA-ERKLE.",
 		Statement: "Ours, after the paper's future work (\"a threshold on the passive-aggressive learning rate\"): leaving out triplets whose step would be too long, by a threshold chosen on validation triplets, lowers the test error of PA-ERKLE.",
 		Where:     "Section 6", Theirs: "no number",
 		Predicate: "At the end, the test error of PA-ERKLE minus that with the largest step of {0.15, 0.2, 0.3, 0.5, none} that has the least validation error after one pass is > 0, with one and with ten passes." + cleanedNote,

@@ -102,6 +102,7 @@ var fig4Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig4-features", View: "fig4a",
+		Title:     "Ours: starting from a kernel of image features instead of I lowers the error of PA-ERKLE on few answers.",
 		Statement: "Ours: starting PA-ERKLE from a kernel of image features instead of K = I lowers its test error on few answers.",
 		Where:     section54, Theirs: "no number",
 		Predicate: "On the shoes, averaged over the 12 sizes, the test error of PA-ERKLE from K = I minus that from the features is > 0, with one and with ten passes.",
@@ -112,6 +113,7 @@ var fig4Claims = []experiment.Claim{
 	},
 	{
 		ID: "fig4-trace", View: "fig4a",
+		Title:     "Ours: a trace penalty chosen on validation triplets lowers the test error of PA-ERKLE on few answers.",
 		Statement: "Ours, after the paper's future work (\"online trace regularization\"): a trace penalty with a weight chosen on validation triplets lowers the test error of PA-ERKLE on few answers.",
 		Where:     "Section 6", Theirs: "no number",
 		Predicate: "At the end (1,000 triplets), the test error of PA-ERKLE with ten passes minus that with the weight τ of {0.01, 0.03, 0.05} that has the least validation error there is > 0, on materials and on shoes.",

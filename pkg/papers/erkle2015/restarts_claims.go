@@ -66,6 +66,7 @@ var restartClaims = []experiment.Claim{
 	},
 	{
 		ID: "restarts-chosen", View: "restarts",
+		Title:     "Ours: the best of ten starts by its objective has a smaller test error than one start.",
 		Statement: "Ours: the best of ten starts by its objective, which is what is chosen among them, has a smaller test error than one start.",
 		Where:     section2 + ", which describes the choice", Theirs: "not in the paper",
 		Predicate: "With all triplets, the mean test error of ten starts minus that of the one with the least objective is > 0, for each loss on each data set." + restartNote,
@@ -76,6 +77,7 @@ var restartClaims = []experiment.Claim{
 	},
 	{
 		ID: "restarts-kernel", View: "restarts",
+		Title:     "Ours: the convex fit of a kernel generalises as well as the best of ten embeddings with the same loss.",
 		Statement: "Ours: the fit of a kernel, convex with GNMDS and STE, generalises as well as the best of ten embeddings with the same loss and weight of the trace.",
 		Where:     section2, Theirs: "not in the paper",
 		Predicate: "With all triplets, the test error of the best start minus that of the fit of a kernel, plus 1 point, is > 0, for each loss on each data set." + restartNote,

@@ -149,6 +149,7 @@ var scenesClaims = []experiment.Claim{
 	},
 	{
 		ID: "scenes-pa", View: "scenes",
+		Title:     "PA-ERKLE is comparable to GNMDS-Batch or outperforms it, given at least 500 triplets (asked as in Section 5.4).",
 		Statement: "PA-ERKLE is comparable or outperforms its batch counterpart in GNMDS-Batch, given enough triplets (at least 500; questions asked as in Section 5.4).",
 		Where:     section54 + ", Fig. 4a", Theirs: "at least 500", Afterwards: scenesKnown,
 		Predicate: "Averaged over the sizes from 500 triplets on, the test error of PA-ERKLE is less than that of GNMDS-Batch plus 1 point, with one and with ten passes, on both stand-ins." + scenesNote,

@@ -224,6 +224,7 @@ const (
 var toleranceClaims = []experiment.Claim{
 	{
 		ID: "tolerance-skips", View: "tolerance",
+		Title:     "Ours: with a tolerance that costs no accuracy, roughly 93 % of the projections can be skipped.",
 		Statement: "Ours: with a tolerance on the smallest eigenvalue that costs no accuracy, the projection can be skipped roughly 93 % of the time.",
 		Where:     "Section 5.2", Theirs: "roughly 93 %, without a tolerance",
 		Predicate: "The largest share of triplets after which no eigenvalue is below −ε, over those ε ≤ 10 with which the test error, after one projection at the end, is on average at most one point greater than with ε = 0, minus 0.91 is > 0; for 100 objects and 10,000 triplets, and for 300 and 1,000 objects and twice as many triplets. Readings: an eigenvalue below −ε is raised to −ε, or to 0 (not for 1,000 objects).",

@@ -140,6 +140,7 @@ var weightsClaims = []experiment.Claim{
 	},
 	{
 		ID: "weights-tuned", View: "weights",
+		Title:     "Ours: a weight of the trace without a parameter does as well as the fixed one that validation chooses.",
 		Statement: "Ours, after Section 6: a weight of the trace that has no parameter does as well as the fixed one that validation chooses.",
 		Where:     "Section 6, suggested as future work", Theirs: "not in the paper",
 		Predicate: "The test error of PA-ERKLE with the fixed τ minus that with the rule, paired by trial, is above −1 point on 100 points and on 500; τ is, per trial, that of 0.001, 0.01 and 0.1 with the least validation error, the smallest of equals. Readings: budget and share.",

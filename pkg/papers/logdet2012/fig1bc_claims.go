@@ -70,6 +70,7 @@ var fig1bcClaims = []experiment.Claim{
 	},
 	{
 		ID: "fig1b-start", View: "fig1b",
+		Title:     "Where the Euclidean distance beats the inverse covariance, LogDet Linear is better regularized to it than to the inverse covariance.",
 		Statement: "For datasets where Euclidean distance performs better than the inverse covariance metric, the LogDet Linear algorithm that normalizes to the standard Euclidean distance yields higher accuracy than that regularized to inverse covariance.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, in those readings in which the mean error of Euclidean is less than that of Inv. Covariance: the error of LogDet-InvCov minus that of LogDet Linear is > 0." + clarifyNote,

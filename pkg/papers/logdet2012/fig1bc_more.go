@@ -21,6 +21,7 @@ const wordsKnown = "the errors of all methods on the stand-in"
 var moreWordClaims = []experiment.Claim{
 	{
 		ID: "fig1b-marginal", View: "fig1b", Afterwards: wordsKnown,
+		Title:     "For Mpg321, Foxpro and Iptables, learned metrics yield only marginal gains over the Euclidean distance.",
 		Statement: "In general, for the Mpg321, Foxpro, and Iptables datasets, learned metrics yield only marginal gains over the baseline Euclidean distance measure.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, per learned metric (LogDet Linear, LogDet-InvCov, MCML, LMNN) and program: the error of Euclidean minus its own is < " + marginalPoints + "." + clarifyNote,

@@ -87,6 +87,7 @@ var fig2abClaims = []experiment.Claim{
 	},
 	{
 		ID: "fig2-labels", View: "fig2a",
+		Title:     "The class labels in the basis gain without learning: its coordinates have lower error than as many of LSA.",
 		Statement: "The class labels in the basis gain without any learning: distances in the coordinates of the basis alone have lower error than in as many coordinates of LSA.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: "Ours, a control. On both collections, with as many vectors as classes (3 and 20), when the basis has the class means: the error of LSA minus that of the basis alone is > 0. Readings: vectors of unit length, and tf-idf as it is; LSA centred, and not.",

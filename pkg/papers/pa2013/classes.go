@@ -190,6 +190,7 @@ var classesClaims = []experiment.Claim{
 	},
 	{
 		ID: "negative-better-classes", View: "classes",
+		Title:     "Better results in general if PSD is not enforced until the end (errors averaged over classes).",
 		Statement: "We have obtained better results in general if the PSD constraint is not enforced until the end of the online learning process (if errors are averaged over classes).",
 		Where:     "Section 2.4", Theirs: "Table 2: − is lower in 11 of 18", Afterwards: whatWasKnown,
 		Predicate: "\"In general\": with the paper's best k, the error of + minus the error of −, averaged over classes, mean over wine, ionosphere, balance and soybean and three rules, is > 0; for two rules for tied votes." + balancedNote,

@@ -54,6 +54,7 @@ var detailsClaims = []experiment.Claim{
 	},
 	{
 		ID: "relaxed", View: "projection",
+		Title:     "The PSD constraint can be relaxed: negative models for a fixed number of steps after enforcing positiveness.",
 		Statement: "It is possible to relax the PSD constraint by allowing negative models during a fixed amount of learning steps after enforcing positiveness.",
 		Where:     "Section 2.4", Theirs: "no number",
 		Predicate: "Per rule and number of updates between projections (3 to 300), the test error is less than that of projecting at each step plus 2 points, mean over wine, ionosphere, balance and soybean.",
@@ -75,6 +76,7 @@ var detailsClaims = []experiment.Claim{
 	},
 	{
 		ID: "criterion", View: "stop",
+		Title:     "Ours: a convergence criterion ends the steps before 20 % of the pairs at no cost in error.",
 		Statement: "Ours: a convergence criterion ends the steps before 20 % of the pairs at no cost in error (the paper has such criteria under study).",
 		Where:     "Section 4", Theirs: "no number",
 		Predicate: fmt.Sprintf("Per method, mean over wine, ionosphere, balance and soybean: steps taken < T; and the test error is less than that after T plus 1 point. Both must hold. Two criteria, of the losses and of the step sizes: no mean of %d steps is less than the least so far by %g %%, %d times in a row; at most 40 %% of the pairs.",

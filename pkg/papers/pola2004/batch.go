@@ -363,6 +363,7 @@ var batchClaims = []experiment.Claim{
 	},
 	{
 		ID: "batch-conversions", View: "batch",
+		Title:     "Ours: on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
 		Statement: "Ours, after \"various techniques to convert from online to batch learning\": on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
 		Where:     "Section 6", Theirs: "not in the paper",
 		Predicate: "Per pair of digits, held-out loss of the last hypothesis − that of the other > 0, paired over trials; averaged and validated.",

@@ -92,10 +92,16 @@ var boundsColumns = experiment.Columns{
 	experiment.Number("right", "", "right side: the bound; R is that of the whole stream, the loss of the fixed metric that so far"),
 }
 
+// boundsTitles are the titles of claims whose statements are long.
+var boundsTitles = map[string]string{
+	"bounds-kernel":   "The bound stays the same with kernels: R and the norm of A* are those in the mapped space.",
+	"bounds-relative": "A loss bound holds for the modified POLA, relative to the loss of any other fixed pseudo-metric.",
+}
+
 // boundsClaim grades one bound, in every trial of each of its streams.
 func boundsClaim(id, statement, where, predicate, bound string) experiment.Claim {
 	return experiment.Claim{
-		ID: id, View: "bounds", Statement: statement, Where: where, Theirs: "no number",
+		ID: id, View: "bounds", Title: boundsTitles[id], Statement: statement, Where: where, Theirs: "no number",
 		Predicate: predicate + ", at every recorded round of every stream, in every trial.",
 		Test: func(t *table.Table) judge.Test {
 			return always("left", "right")(t.Where("bound", bound))

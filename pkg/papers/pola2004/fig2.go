@@ -285,6 +285,7 @@ var fig2Claims = []experiment.Claim{
 	{
 		ID:        "fig2-noisy-images",
 		View:      "fig2-measures",
+		Title:     "In the noisy images it is almost impossible to recognize whether the original digit is 2 or 5.",
 		Statement: "The noise degraded the original images up to the point where it is almost impossible to recognize whether the original digit is 2 or 5.",
 		Where:     "Section 7, Fig. 2 top left", Theirs: experiment.FigureOnly,
 		Predicate: "Nearest-prototype accuracy of the noisy images ≤ 0.75, half-way from chance to certainty, under each reading of the noise (a machine's measure, not a human eye's).",

@@ -20,6 +20,7 @@ var fig3Claims = []experiment.Claim{
 	{
 		ID:        "fig3-euclidean",
 		View:      "fig3-euclidean",
+		Title:     "With POLA before it, kNN has a lower error than vanilla kNN in all of the 45 binary problems.",
 		Statement: "The error when using POLA as a pre-processing step is lower than the vanilla kNN in all of the 45 binary problems.",
 		Where:     "Section 7, Fig. 3 top left", Theirs: "all of the 45",
 		Predicate: "Per problem, Euclidean error − POLA error > 0, paired over trials.",

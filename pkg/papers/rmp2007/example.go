@@ -297,6 +297,7 @@ var exampleClaims = []experiment.Claim{
 	{
 		ID:        "example-leader",
 		View:      "example",
+		Title:     "The optimal clustering alternates between {A}, {B, C} after odd rounds and {A, B}, {C} after even ones.",
 		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
 		Where:     fiveOne, Theirs: "as stated",
 		Predicate: "After every round the named clustering is the only one of least cost, for both distortions (no draw is involved).",
@@ -369,6 +370,7 @@ var exampleClaims = []experiment.Claim{
 	{
 		ID:        "example-theorem21",
 		View:      "example-bounds",
+		Title:     "Theorem 2.1: with probability at least 1 − δ the regret is at most the printed bound.",
 		Statement: "Theorem 2.1: with probability at least 1 − δ the regret is at most A√(T/2·(m ln(B/m) + A ln m)) + A√(T/2·ln(1/δ)).",
 		Where:     "Section 2, Theorem 2.1", Theirs: "the printed bound",
 		Predicate: "Drawn regret ≤ the printed bound with δ = 0.05 at every recorded T, in every trial; for η printed and corrected, and both distortions.",
@@ -383,6 +385,7 @@ var exampleClaims = []experiment.Claim{
 	{
 		ID:        "example-expected-bound",
 		View:      "example-bounds",
+		Title:     "Ours: the expected regret is at most LogMaps/η + ηTA²/8, η printed or corrected, and at most its anytime bound.",
 		Statement: "Ours: the expected regret of Algorithm 1 is at most LogMaps/η + ηTA²/8 for η printed and corrected, and at most its anytime bound.",
 		Where:     "docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",

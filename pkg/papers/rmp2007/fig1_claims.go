@@ -105,6 +105,7 @@ var fig1Claims = []experiment.Claim{
 	{
 		ID:        "fig1-kmeans",
 		View:      "fig1-width-one",
+		Title:     "Ours: K-means, too, has a larger regret than RMP in Fig. 1.",
 		Statement: "Ours, after \"a more subtle issue associated with applying a 'find the best' algorithm, such as K-means\": K-means has a larger regret than RMP in Fig. 1, too.",
 		Where:     fiveOneFig1, Theirs: "not in the paper",
 		Afterwards: "the regrets of RMP, follow-the-leader and EM from k-means++",
@@ -146,6 +147,7 @@ var fig1Claims = []experiment.Claim{
 	{
 		ID:        "fig1-bound",
 		View:      "fig1-final",
+		Title:     "The regret is at most the bound of Theorem 2.1 (with probability 1 − δ), as expected.",
 		Statement: "The regret is at most the bound of Theorem 2.1 (with probability 1 − δ), which is what we would expect given our bound.",
 		Where:     "Section 2, Theorem 2.1; Section 5.1", Theirs: "the printed bound",
 		Predicate: "The final regret is at most the printed bound with δ = 0.05, in every trial; for η printed and corrected, and both distortions. At this size the bound is above A·T, which no regret exceeds: it cannot fail.",

@@ -387,6 +387,7 @@ var multitaskClaims = []experiment.Claim{
 	{
 		ID:        "multitask-own",
 		View:      "multitask",
+		Title:     "Ours: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Statement: "Ours: sharing has a price: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m shared features minus that of one feature per task, paired by trial, is positive for each m. Readings: η as printed and corrected for the shared ones.",

@@ -162,6 +162,7 @@ var objectiveClaims = []experiment.Claim{
 	{
 		ID:        "objective-sublinear",
 		View:      "objective",
+		Title:     "The algorithm performs nearly as well as the best offline map in hindsight, in the long run.",
 		Statement: "The goal of the algorithm is to perform nearly as well as the best offline map in hindsight, that is, to minimize (3); we can prove bounds on how well our method will perform in the long run.",
 		Where:     "Section 5.2, Eq. (3)", Theirs: "no number",
 		Predicate: "Twice the regret (3) at half of the 50 images − that at the end > 0, paired, for both tasks and both m: it grows less than linearly. Readings: each variant of RMP (distortion, η).",
@@ -181,6 +182,7 @@ var objectiveClaims = []experiment.Claim{
 	{
 		ID:        "objective-bound",
 		View:      "objective",
+		Title:     "Theorem 2.1 gives a performance guarantee for the dynamically chosen feature set, by the measure in (3).",
 		Statement: "Due to Theorem 2.1, we have a performance guarantee for the dynamically chosen feature set, at least with respect to the measure in (3).",
 		Where:     "Section 5.2, after the protocol", Theirs: "the printed bound",
 		Predicate: "The regret (3) after 50 images is at most the printed bound with δ = 0.05, in every trial, for both tasks and both m. Where the bound is above A·T, which no regret exceeds, it cannot fail. Readings: each variant of RMP (distortion, η).",

@@ -52,6 +52,7 @@ var SetCover = experiment.Spec{
 	Claims: []experiment.Claim{{
 		ID:        "setcover-reduction",
 		View:      "setcover",
+		Title:     "A set cover of size m is equivalent to m columns of the binary matrix G with Φ_m = 0.",
 		Statement: "Finding a set cover of size m is equivalent to finding m columns of the binary matrix G (0 where an element is in the subset) with a 0 in each row, i.e. Φ_m = 0 (T = 1, costs in {0, 1}).",
 		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
 		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by the union of every set of m subsets. Both answers occur.",

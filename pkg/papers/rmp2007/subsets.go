@@ -307,6 +307,7 @@ var subsetClaims = []experiment.Claim{
 	{
 		ID:        "subsets-salient",
 		View:      "subsets",
+		Title:     "Ours: of small subsets of features, RMP finds a small number that cost less than random ones.",
 		Statement: "Ours: of a collection of small subsets of features, RMP finds a small number that are salient on the tasks: they cost less than random ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random subsets minus that of RMP's, paired by trial, is positive for each size (1, 3, 9 pixels) and m (3, 9). Readings: η as printed and corrected.",
