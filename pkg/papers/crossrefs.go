@@ -55,12 +55,13 @@ func SectionOf(s experiment.Spec, c experiment.Claim) (section Section, ok bool)
 // the case of letters. A method with none is no learner of the catalog: a classifier, a clustering, a rival of its own, or
 // part of a protocol.
 var learnersOf = map[string][]string{
-	"LogDet": {"itml"}, "KernelLogDet": {"kernel-itml"}, "KernelPOLA": {"kernel-pola"}, "kernel POLA, Gaussian": {"kernel-pola"},
-	"batch":     {"gnmds", "ste", "ckl"},
-	"1-NN":      nil,
-	"EM":        nil,
-	"HMRF":      nil,
-	"KernelSVM": nil, "HMRFFarthest": nil, "KMeans": nil, "MetricKMeans": nil, "PAUM": nil, "Perceptron": nil, "RFE": nil, "SVM": nil,
+	"LogDet": {"itml"}, "KernelLogDet": {"kernel-itml"}, "KernelPOLA": {"kernel-pola"}, "kernel POLA, Gaussian": {"kernel-pola"}, "kernel POLA": {"kernel-pola"}, "batch POLA": {"pola-batch"},
+	"batch": {"gnmds", "ste", "ckl"}, "batch, factored": {"gnmds", "ste", "ckl"},
+	"coordinates": nil,
+	"1-NN":        nil,
+	"EM":          nil,
+	"HMRF":        nil,
+	"KernelSVM":   nil, "HMRFFarthest": nil, "KMeans": nil, "MetricKMeans": nil, "PAUM": nil, "Perceptron": nil, "RFE": nil, "SVM": nil,
 	"basis": nil, "best match": nil, "denoise": nil, "k-means": nil, "k-medoids": nil, "kNN": nil, "kernelized": nil, "local features": nil,
 	"pyramid": nil, "released": nil, "respondent": nil, "ridge": nil, "selector": nil, "text": nil, "tracker": nil,
 }
