@@ -50,7 +50,7 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 
 // level is the mean test error of a rival, across the numbers of coordinates of g.
 func level(g, rival *table.Table, style plots.Line) plots.Line {
-	dims := countsIn(g, "coordinates")
+	dims := experiment.NotEmpty("numbers of coordinates", countsIn(g, "coordinates"))
 	mean := 100 * judge.Summarize(testErrors(rival)).Mean
 	style.X, style.Y = []float64{float64(slices.Min(dims)), float64(slices.Max(dims))}, []float64{mean, mean}
 	return style
