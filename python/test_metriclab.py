@@ -101,8 +101,9 @@ def write(name, x, y):
 
 def learners():
     """The names of the learners of tables."""
-    text = run("fit", "--help").split("Learners, with their parameters")[1].split("With --gram and --constraints")[0]
-    return re.findall(r"^  ([a-z][a-z-]*): ", text, re.M)
+    text = run("fit", "--help")
+    kinds = ["labelled pairs, online", "data set and labelled pairs of rows", "data set and class labels", "data set"]
+    return [name for kind in kinds for name in re.search(rf"^  {kind}  +(.+)$", text, re.M)[1].split(", ")]
 
 
 def seal(kind, params, state, version=1, spaces=None):
@@ -778,8 +779,9 @@ class Documents(unittest.TestCase):
         self.assertRegex(out, r"^3\s+MetricLab needs scikit-learn: apt-get install python3-sklearn")
 
     def test_readme(self):
-        """The programs of both README.md run as they are."""
-        blocks = [b for folder in (HERE, HERE.parent) for b in re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(encoding="utf-8"), re.S)]
+        """The programs of README.md and of the guide run as they are."""
+        pages = (HERE / "README.md", HERE.parent / "docs" / "guides" / "streams.md")
+        blocks = [b for page in pages for b in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)]
         self.assertEqual(len(blocks), 2)
         if sklearn is None and not os.environ.get("CI"):
             self.skipTest("it uses scikit-learn")
