@@ -40,7 +40,9 @@ type GradedClaim struct {
 // for the new tables. The next run writes what is missing or differs.
 func (r *runner) finish(p *plan, o *Outcome) {
 	o.Jobs, o.Done, o.jobsSum = len(p.jobs), p.done(), p.jobsSum(p.cfg.seed())
-	defer r.noteDrawn(o, r.cfg.World.now())
+	if r.cfg.Progress != nil { // who is not told needs no clock
+		defer r.noteDrawn(o, r.cfg.World.now())
+	}
 	o.Watermark, o.Problem = p.watermark(), p.published.problem()
 	if p.done() == 0 {
 		return

@@ -29,12 +29,12 @@
 // The first error of the store itself ends the run, since nothing later could be kept; the error of a job does not
 // stop the others.
 //
-// Provenance is never invented.The caller says by which program experiments run (Config.Origin) and on which machine,
+// Provenance is never invented. The caller says by which program experiments run (Config.Origin) and on which machine,
 // with which clock (Config.World; host.World has the facts). What it does not say is left out of meta.json,
 // claims.json, report and scorecard. ExampleRun runs a Spec outside of the command. Only the command asks git for its
 // revision, since only it knows whose repository that is.
 //
-// The file of a job carriesa SHA-256 over its key, rows, times and provenance, as its first member; meta.json carries
+// The file of a job carries a SHA-256 over its key, rows, times and provenance, as its first member; meta.json carries
 // one over all its other members, and those of table.csv and timing.csv. It is a plain hash: it finds accidents, and
 // whoever edits a file can compute it anew. Reading is strict: no unknown or double member, UTF-8 only. A damaged
 // file is named and its job runs again. A file without a checksum is of an earlier version: its job runs again,
@@ -47,7 +47,7 @@
 // on several threads, so that the time of the job's own thread would be far too small. It is a cost, not a
 // measurement; an experiment whose result is time is marked Timing and runs its jobs one by one.
 //
-// metriclab reseed runsexperiments with another base seed and lists the verdicts that change. --publish keeps its
+// metriclab reseed runs experiments with another base seed and lists the verdicts that change. --publish keeps its
 // verdicts in results/seeds.json, which scorecard, report and explain show beside the published ones. An entry counts
 // only for the jobs and predicates of today: it has the SHA-256 of the job ids, and the predicate of each claim.
 package harness
