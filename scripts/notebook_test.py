@@ -223,10 +223,11 @@ def answer(driver, url, copy, wanted=10):
     page.run(at, at + 1)
 
     def asked(round):
-        def shown():
-            found = driver.find_elements(By.CSS_SELECTOR, "div[id^=ask_] button[data-answer=b]")
-            return found and found[0].is_enabled() and driver.find_element(By.CSS_SELECTOR, "div[id^=ask_]").text.find(f"{round} of 48") >= 0
-        wait(f"question {round}", shown)
+        # In one script, since the page is replaced after each answer.
+        script = """
+            var page = document.querySelector("div[id^=ask_]"), button = page && page.querySelector("button[data-answer=b]");
+            return !!button && !button.disabled && page.innerText.indexOf(arguments[0] + " of 48") >= 0;"""
+        wait(f"question {round}", lambda: driver.execute_script(script, round))
 
     def click(letter):
         driver.find_element(By.CSS_SELECTOR, f"div[id^=ask_] button[data-answer={letter}]").click()
