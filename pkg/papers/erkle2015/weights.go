@@ -61,7 +61,6 @@ var Weights = experiment.Spec{
 	Title:   "PA-ERKLE with a weight of the trace that has no parameter",
 	Source:  "Section 6, future work: \"novel methods for appropriately weighting the trace in an online manner, so that we are consistent with the parameter-free property of PA-ERKLE\"",
 	Ours:    true,
-	Pending: true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell

@@ -48,7 +48,6 @@ var RelaxTime = experiment.Spec{
 	},
 	Claims:  relaxTimeClaims,
 	Choices: relaxTimeChoices,
-	Pending: true,
 	Cost:    4 * time.Second,
 }
 
