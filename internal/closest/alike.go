@@ -1,0 +1,87 @@
+package closest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Whole reads a whole number as people and programs write it: 3, 03, 3.0, 3e0. Beyond ±2⁵³ only digits are one.
+func Whole(text string) (int, bool) {
+	if v, err := strconv.Atoi(text); err == nil {
+		return v, true
+	}
+	const exact = 1 << 53
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || v != math.Trunc(v) || math.Abs(v) > exact || strings.ContainsAny(text, "xX_") {
+		return 0, false
+	}
+	return int(v), true
+}
+
+// Fold returns what names have in common that are one to a reader: case, blanks, a final dot, the form of a number (1, 1.0 and 01) and of
+// letters that Unicode writes in two ways (é as one character or two) do not count. A blank between digits does.
+func Fold(name string) string {
+	words := strings.Fields(strings.ToLower(norm.NFKC.String(name)))
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 && unicode.IsDigit(rune(words[i-1][len(words[i-1])-1])) && unicode.IsDigit(rune(w[0])) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w)
+	}
+	folded := strings.TrimRight(b.String(), ".")
+	if v, err := strconv.ParseFloat(folded, 64); err == nil && !strings.ContainsAny(folded, "xX_") && !math.IsNaN(v) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return folded
+}
+
+// Alike returns the groups of different names with one Fold, each in the order of names.
+func Alike(names []string) [][]string {
+	at := map[string]int{}
+	var groups [][]string
+	for _, n := range names {
+		key := Fold(n)
+		i, ok := at[key]
+		if !ok {
+			i = len(groups)
+			at[key], groups = i, append(groups, nil)
+		}
+		if !slices.Contains(groups[i], n) {
+			groups[i] = append(groups[i], n)
+		}
+	}
+	return slices.DeleteFunc(groups, func(g []string) bool { return len(g) < 2 })
+}
+
+// AlikeNote says which names of things, such as "objects", are Alike; "" if none are.
+func AlikeNote(things string, names []string) string {
+	groups := Alike(names)
+	if len(groups) == 0 {
+		return ""
+	}
+	const shown = 3
+	var some []string
+	for _, g := range groups[:min(len(groups), shown)] {
+		some = append(some, fmt.Sprintf("%q and %q", clip(g[0]), clip(g[1])))
+	}
+	if more := len(groups) - len(some); more > 0 {
+		some = append(some, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("these %s count as different, though they are written alike: %s", things, strings.Join(some, "; "))
+}
+
+// clip shortens a long name.
+func clip(name string) string {
+	const longest = 40
+	if r := []rune(name); len(r) > longest {
+		return string(r[:longest]) + "..."
+	}
+	return name
+}
