@@ -99,11 +99,19 @@ c.Spawner.notebook_dir = "{copy}/notebooks"
 c.Spawner.default_url = "/tree"
 c.Spawner.environment = {{"JUPYTERHUB_SINGLEUSER_APP": "notebook.notebookapp.NotebookApp"}}
 c.Spawner.args = ["--allow-root"]
-c.Spawner.env_keep = ["PATH", "JUPYTER_PATH", "GOFLAGS", "GOPATH", "GOCACHE", "GOPROXY", "GONOSUMDB", "GOMODCACHE", "GOTOOLCHAIN", "GOFLAGS", "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY"]
+c.Spawner.env_keep = ["PATH", "JUPYTER_PATH", *{sorted(k for k in os.environ if k.startswith("GO"))}, "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY"]
 c.Spawner.start_timeout = {PATIENCE}
 """)
     with serve(["jupyterhub", "-f", str(config)], f"http://127.0.0.1:{port}/hub/login", home):
         yield f"http://127.0.0.1:{port}"
+
+
+def same_go(home):
+    """What Go finds under a new HOME is what it finds here; else each cell would compile the world."""
+    def settings(**environment):
+        return subprocess.run(["go", "env", "GOCACHE", "GOMODCACHE", "GOENV", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN"], check=True, capture_output=True, text=True, env={**os.environ, **environment}).stdout
+    if settings() != settings(HOME=str(home)):
+        raise AssertionError(f"with a new HOME Go has other settings:\n{settings(HOME=str(home))}")
 
 
 class Page:
@@ -279,6 +287,7 @@ def main(copy, screenshots, long):
     try:
         with tempfile.TemporaryDirectory() as home:
             home = pathlib.Path(home)
+            same_go(home)
             with notebooks(copy, home) as url:
                 look(driver, url, names, False)
                 subprocess.run([sys.executable, "-c", "from nbformat.sign import TrustNotebookApp as a; a.launch_instance()", *[str(copy / "notebooks" / n) for n in names]], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
