@@ -80,6 +80,7 @@ size_of() { wc -c <"$1" | tr -d ' '; }
 
 # bounded BYTES COMMAND...: runs it with a limit on the size of the files that it
 # writes. POSIX counts in blocks of 512 bytes; bash outside POSIX mode takes twice that.
+# shellcheck disable=SC3045 # a shell without -c has no core files to fear
 bounded() (
 	ulimit -c 0 2>/dev/null
 	ulimit -f $((($1 + 511) / 512)) 2>/dev/null
@@ -89,6 +90,7 @@ bounded() (
 
 # unpacking COMMAND...: runs it with a limit on processor time, which a small archive
 # that unpacks to terabytes would exceed.
+# shellcheck disable=SC3045 # where the shell has them
 unpacking() (
 	ulimit -c 0 2>/dev/null
 	ulimit -t 60 2>/dev/null
@@ -512,6 +514,7 @@ list() {
 			END { if (n == 0) printf "?"; else if (n < 1e6) printf "%.1f kB", n / 1e3; else printf "%.1f MB", n / 1e6 }' "$registry")
 		shape=$(awk -F'\t' -v name="$name" '$1 == "set" && $2 == name { print $4 }' "$registry")
 		state=here
+		# shellcheck disable=SC2013 # no path of the registry has a blank
 		for file in $(awk -F'\t' -v name="$name" '$1 == "file" && $2 == name { print $3 }' "$registry"); do
 			[ -f "$data/$file" ] || state=missing
 		done
