@@ -800,4 +800,6 @@ if __name__ == "__main__":
     started = time.monotonic()
     result = unittest.main(exit=False).result
     print(f"{time.monotonic() - started:.0f} s")
+    if os.environ.get("CI") and (result.skipped or result.testsRun < 30):
+        sys.exit(f"{result.testsRun} tests ran, {len(result.skipped)} skipped; in CI at least 30 run, and none is skipped")
     sys.exit(not result.wasSuccessful())

@@ -282,7 +282,9 @@ def exported(driver, copy, name):
 
 
 def main(copy, screenshots, long):
-    names = sorted(p.name for p in (copy / "notebooks").glob("0*.ipynb"))
+    names = sorted(p.name for p in (copy / "notebooks").glob("*.ipynb"))
+    if len(names) < 7:
+        raise AssertionError(f"{len(names)} notebooks in {copy / 'notebooks'}")
     driver = browser()
     try:
         with tempfile.TemporaryDirectory() as home:
