@@ -46,6 +46,7 @@ type app struct {
 	every    time.Duration // between lines of progress when piped
 	engine   slurm.Engine
 	args     []string // of the command line
+	noted    []string // by note, for the JSON forms
 }
 
 func newApp(papers []experiment.Paper) *app {
@@ -75,7 +76,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
 	root := a.root()
-	a.args = args
+	a.args, a.noted = args, nil
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit exitError
@@ -97,6 +98,14 @@ func execute(ctx context.Context, a *app, args []string) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// note tells what a reader should know of a file.
+func (a *app) note(file string, notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(a.err, "%s: %s\n", file, n)
+	}
+	a.noted = append(a.noted, notes...)
 }
 
 // interruptible returns a context that ends at the first interrupt or

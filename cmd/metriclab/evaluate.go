@@ -65,6 +65,9 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				return err
 			}
 			v.triplets = &compared.triplets
+			if err := f.checkForm(c, args...); err != nil {
+				return err
+			}
 			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
 				if err != nil {
 					return err

@@ -65,7 +65,7 @@ func (a *app) evaluatePairs(c *cobra.Command, table string, f *recipeFlags, p mo
 	}
 	name := e.Recipe.Learner
 	if asJSON {
-		return a.printJSON(evaluatedPairs{d.Name, e.Rows, e.Features, e.Recipe, heldOutJSON(name, &e.HeldOut)})
+		return a.printJSON(evaluatedPairs{d.Name, e.Rows, e.Features, e.Recipe, heldOutJSON(name, &e.HeldOut, a.noted)})
 	}
 	fmt.Fprintf(a.out, "%s: %s, %s; %s%s\n", d.Name, plural.Of(e.Rows, "row"), plural.Of(e.Features, "feature"), describeGiven(d, f), describe(e.Recipe))
 	return a.printHeldOut(name, "rows in pairs", &e.HeldOut)

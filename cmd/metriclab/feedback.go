@@ -21,11 +21,14 @@ import (
 const aboutPairs = `Pairs that you know: with --pairs FILE or --chunklets COLUMN a learner of pairs draws
 none by classes, and --label may be missing. A --label that is there is no feature.
 
---pairs takes a file of labelled pairs of rows, three cells each: i, j and label, 1 for
-rows that are alike and -1 for rows that are not. Rows count from 0, without the
-header. The cells are separated by commas, semicolons, tabs or blanks; a header may
-name the columns in another order. JSON lines {"i":0,"j":5,"label":-1} and .npy arrays
-of three columns do as well. Online learners take the pairs in the order of the file.
+--pairs takes a file of labelled pairs of rows, three cells each: i, j and label, 1 or
+true for rows that are alike and -1, 0 or false for rows that are not. Rows count from
+0, without the header. The cells are separated by commas, semicolons, tabs, bars or
+blanks. A header may name the columns in another order, among others; a, b, left,
+right, item1, item2, similar, same and match are known, too, and --columns i=3,j=4,label=7
+says by name or number which they are. JSON lines {"i":0,"j":5,"label":-1} and .npy
+arrays of three columns do as well; - is standard input. Online learners take the pairs
+in the order of the file.
 
 --chunklets takes a column of the table: rows with equal cells are known to be alike,
 such as pictures of one person, and nothing is known of a row with a missing cell.
@@ -48,7 +51,7 @@ func (v *countOrFile) Set(text string) error {
 	if text == "" {
 		return errors.New("want a number of pairs, or a file")
 	}
-	if strings.Trim(text, "+-0123456789") != "" {
+	if text == stdin || strings.Trim(text, "+-0123456789") != "" {
 		*v = countOrFile{file: text}
 		return nil
 	}
@@ -77,6 +80,63 @@ func (v *countOrFile) String() string {
 
 // Type names the value in the help.
 func (v *countOrFile) Type() string { return "count|FILE" }
+
+// columnsFlag is the value of --columns.
+type columnsFlag struct {
+	text  string
+	value map[string]string
+}
+
+func (f *columnsFlag) String() string { return f.text }
+func (f *columnsFlag) Type() string   { return "COLUMN=NAME,..." }
+func (f *columnsFlag) Set(text string) (err error) {
+	f.text = text
+	f.value, err = feedback.ParseColumns(text)
+	return err
+}
+
+// form says how a file of feedback on objects or vectors is read.
+func (f *recipeFlags) form() feedback.Form {
+	return feedback.Form{Columns: f.columns.value, NoHeader: f.noHeader}
+}
+
+// checkForm returns an error if a flag on the form of a file of feedback has nothing to say.
+func (f *recipeFlags) checkForm(c *cobra.Command, args ...string) error {
+	if f.pairs.file == stdin && slices.Contains(args, stdin) {
+		return usageError{errors.New("flag --pairs: - is standard input, which is the table already")}
+	}
+	if c.Flags().Changed("columns") && f.pairs.file == "" && !c.Flags().Changed("triplets") {
+		return usageError{errors.New("flag --columns: only together with --triplets or a file of --pairs")}
+	}
+	if c.Flags().Changed("columns") && f.noHeader && (c.Flags().Changed("triplets") || c.Flags().Changed("vectors")) {
+		for _, column := range f.columns.value {
+			if _, err := strconv.Atoi(column); err != nil {
+				return usageError{fmt.Errorf("flag --columns: %q is not allowed together with --no-header, want the number of a column", column)}
+			}
+		}
+	}
+	return nil
+}
+
+// readPairs reads labelled pairs of objects, and tells its notes.
+func (a *app) readPairs(ctx context.Context, path string, o feedback.Objects, form feedback.Form) (*feedback.Pairs, error) {
+	p, err := readTold(ctx, a, path, func(r io.Reader) (*feedback.Pairs, error) { return feedback.ReadPairs(r, tableName(path), o, form) })
+	if err == nil {
+		a.note(tableName(path), p.Notes)
+	}
+	return p, err
+}
+
+// readCompared reads relative comparisons of objects that are known, and tells its notes.
+func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects, form feedback.Form) (*feedback.Triplets, error) {
+	t, err := readTold(ctx, a, path, func(r io.Reader) (*feedback.Triplets, error) {
+		return feedback.ReadTripletsOf(r, tableName(path), o, form)
+	})
+	if err == nil {
+		a.note(tableName(path), t.Notes)
+	}
+	return t, err
+}
 
 // The values of --dissimilar.
 const (
@@ -122,9 +182,7 @@ func (a *app) give(ctx context.Context, d *model.Data, r model.Recipe, f *recipe
 	switch r.Given {
 	case model.GivenPairs:
 		n, _ := d.Dims()
-		p, err := readTold(ctx, a, f.pairs.file, func(in io.Reader) (*feedback.Pairs, error) {
-			return feedback.ReadPairs(in, f.pairs.file, feedback.Objects{Count: n})
-		})
+		p, err := a.readPairs(ctx, f.pairs.file, feedback.Objects{Count: n}, feedback.Form{Columns: f.columns.value}) // --no-header is of the table
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,9 @@ func (a *app) fitCommand() *cobra.Command {
 		Args: tableOr("vectors", "gram", "triplets"),
 		RunE: func(c *cobra.Command, args []string) error {
 			v.triplets = &compared.triplets
+			if err := f.checkForm(c, args...); err != nil {
+				return err
+			}
 			if given, err := v.given(c, tableFlags...); err != nil || given {
 				if err != nil {
 					return err
@@ -167,6 +170,14 @@ func (a *app) fit(ctx context.Context, path string, f *recipeFlags, columns mode
 		return nil, nil, err
 	}
 	return d, m, nil
+}
+
+// dimensions counts those in which a metric embeds.
+func dimensions(n int) string {
+	if n == 0 {
+		return "0 dimensions: all distances are 0"
+	}
+	return plural.Of(n, "dimension")
 }
 
 // longWork is the estimated time in seconds from which on it is told.
@@ -279,6 +290,7 @@ func fitted() (out []catalog.Entry) {
 type recipeFlags struct {
 	label, header, learner, impute string
 	noHeader                       bool
+	columns                        columnsFlag // of a file of feedback
 	oneHot                         []string
 	format                         string
 	rows                           tableFormat // once recipe has been called
@@ -323,6 +335,7 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 	f.addTable(c)
 	c.Flags().Var(&once{text: &f.learner, hint: "metriclab compare runs several learners on the same splits"}, "learner", "one of those that metriclab learners lists")
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
+	c.Flags().Var(&f.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
 	completeFlag(c, "learner", completeWords(words...))
 	completeFlag(c, "param", completeParams)
 }
@@ -835,7 +848,7 @@ func (a *app) printFit(path string, d *model.Data, about string, m *model.Model)
 	case *kernels.Metric:
 		fmt.Fprintf(&b, "the metric embeds in %s, by kernel values with %s\n", plural.Of(metric.Rows(), "dimension"), plural.Of(metric.Support(), "stored row"))
 	case interface{ Rows() int }:
-		fmt.Fprintf(&b, "the metric embeds in %s\n", plural.Of(metric.Rows(), "dimension"))
+		fmt.Fprintf(&b, "the metric embeds in %s\n", dimensions(metric.Rows()))
 	default:
 		fmt.Fprintf(&b, "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
 	}

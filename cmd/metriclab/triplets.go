@@ -26,11 +26,16 @@ import (
 
 // aboutTriplets is the part of fit's and evaluate's help on relative comparisons.
 const aboutTriplets = `Objects without vectors: --triplets takes answers "a is more like near than like far"
-in place of a table, three cells each: a, near, far. Forms and headers are those of a
-file of pairs; anchor, positive and negative name the columns, too. Objects are numbers
-from 0, or names if a cell is no whole number. --objects says how many numbers there
-are. The .npy arrays of cblearn have this form. MAT-files such as that of the music set,
-and JSON with votes such as that of the material set, are read as well. Answers whose
+in place of a table, three cells each: a, near, far. Forms are those of a file of pairs.
+A header may name the columns in another order, among others: anchor, positive and
+negative; head, winner and loser, as in Salmon's responses.csv; and response, which
+exchanges near and far where it is -1, 0 or false, as in cblearn. A first row that is
+neither known as a header nor names objects of later rows is an error: --columns
+a=head,near=winner,far=loser says by name or number what it is, --no-header that it is
+data. Objects are numbers from 0, or names if a cell is no whole number; 1 and 1.0 are
+one. --objects says how many numbers there are. The .npy arrays of cblearn have this
+form, and a fourth column of responses. MAT-files such as that of the music set, and
+JSON with votes such as that of the material set, are read as well. Answers whose
 objects are not distinct, and tied votes, are dropped and counted.`
 
 // aboutFitTriplets is the part of fit's help on what it makes of them.
@@ -68,7 +73,7 @@ func (g *tripletFlags) given(c *cobra.Command) (bool, error) {
 		}
 		return false, nil
 	}
-	others := append(slices.Clone(columnFlags), "pairs", "no-standardise", "factor-npy", "matrix-npy", "model", "gram", "constraints", "labels", "kernel-out", "k")
+	others := append(withoutHeader(columnFlags), "pairs", "no-standardise", "factor-npy", "matrix-npy", "model", "gram", "constraints", "labels", "kernel-out", "k")
 	if c.Name() == "fit" {
 		others = append(others, "seed") // what is drawn has a parameter
 	}
@@ -105,11 +110,15 @@ func (g *tripletFlags) recipe(c *cobra.Command, f *recipeFlags) (model.TripletRe
 	return r, nil
 }
 
-// read reads the triplets.
-func (g *tripletFlags) read(ctx context.Context, a *app) (*feedback.Triplets, error) {
-	return readTold(ctx, a, g.triplets, func(r io.Reader) (*feedback.Triplets, error) {
-		return feedback.ReadTriplets(r, g.triplets, g.objects)
+// read reads the triplets, and tells its notes.
+func (g *tripletFlags) read(ctx context.Context, a *app, form feedback.Form) (*feedback.Triplets, error) {
+	t, err := readTold(ctx, a, g.triplets, func(r io.Reader) (*feedback.Triplets, error) {
+		return feedback.ReadTriplets(r, tableName(g.triplets), g.objects, form)
 	})
+	if err == nil {
+		a.note(tableName(g.triplets), t.Notes)
+	}
+	return t, err
 }
 
 // outputs completes the paths of the files to write.
@@ -168,7 +177,7 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 	progress, done := a.meter(ctx, counted)
 	fitted, err := atOnce(ctx, func() (*model.Compared, error) {
 		var err error
-		if set, err = g.read(ctx, a); err != nil {
+		if set, err = g.read(ctx, a, f.form()); err != nil {
 			return nil, err
 		}
 		m, err := model.FitTriplets(ctx, set, recipe, progress)
@@ -335,7 +344,7 @@ func (a *app) evaluateTriplets(c *cobra.Command, f *recipeFlags, g *tripletFlags
 	plan.Progress = progress
 	e, err := atOnce(ctx, func() (*model.TripletEvaluation, error) {
 		var err error
-		if set, err = g.read(ctx, a); err != nil {
+		if set, err = g.read(ctx, a, f.form()); err != nil {
 			return nil, err
 		}
 		e, err := model.EvaluateTriplets(ctx, set, recipe, plan)
@@ -346,7 +355,7 @@ func (a *app) evaluateTriplets(c *cobra.Command, f *recipeFlags, g *tripletFlags
 		return err
 	}
 	if asJSON {
-		return a.printJSON(tripletsJSON(set, e))
+		return a.printJSON(tripletsJSON(set, e, a.noted))
 	}
 	var b strings.Builder
 	b.WriteString(describeTriplets(set, e.Objects))
@@ -419,15 +428,16 @@ type comparedJSON struct {
 	Errors       []float64           `json:"errors"`
 	Taus         []float64           `json:"taus,omitempty"`
 	Coin         float64             `json:"coin"`
+	Notes        []string            `json:"notes"`
 	Verdict      string              `json:"verdict"`
 	IntervalFrom string              `json:"interval"`
 }
 
-func tripletsJSON(set *feedback.Triplets, e *model.TripletEvaluation) comparedJSON {
+func tripletsJSON(set *feedback.Triplets, e *model.TripletEvaluation, noted []string) comparedJSON {
 	out := comparedJSON{
 		Data: filepath.Base(set.Name), Triplets: e.Triplets, Objects: e.Objects, Questions: e.Agreement.Questions, Contradicted: e.Agreement.Contradicted,
 		Outvoted: e.Agreement.Outvoted, Degenerate: set.Degenerate, Ties: set.Ties, Recipe: e.Recipe, Dim: e.Plan.Dim, Folds: e.Plan.Folds, Repeats: e.Plan.Repeats,
-		Seed: e.Plan.Seed, Level: 0.95, Error: evaluatedMean{Mean: e.Summary.Mean}, Errors: e.Errors, Taus: e.Taus, Coin: .5, Verdict: tripletVerdict(e),
+		Seed: e.Plan.Seed, Level: 0.95, Error: evaluatedMean{Mean: e.Summary.Mean}, Errors: e.Errors, Taus: e.Taus, Coin: .5, Notes: slices.Concat([]string{}, noted), Verdict: tripletVerdict(e),
 		IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 	if e.Summary.HasInterval {

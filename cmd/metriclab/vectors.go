@@ -117,7 +117,12 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 }
 
 // tableFlags are those of fit and evaluate that are for tables and Gram matrices.
-var tableFlags = append(slices.Clone(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates", "guard-formulas")
+var tableFlags = append(withoutHeader(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates", "guard-formulas")
+
+// withoutHeader leaves out --no-header, which a file of feedback has, too.
+func withoutHeader(flags []string) []string {
+	return slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return name == "no-header" })
+}
 
 // recipe turns the flags into a recipe with all defaults.
 func (v *vectorFlags) recipe(c *cobra.Command, f *recipeFlags) (model.VectorRecipe, error) {
@@ -169,16 +174,6 @@ func (v *vectorFlags) open(ctx context.Context, a *app) (*lines.Vectors, error) 
 	return out, nil
 }
 
-// readPairs reads pairs of vectors.
-func (a *app) readPairs(ctx context.Context, path string, o feedback.Objects) (*feedback.Pairs, error) {
-	return readTold(ctx, a, path, func(r io.Reader) (*feedback.Pairs, error) { return feedback.ReadPairs(r, path, o) })
-}
-
-// readCompared reads relative comparisons of vectors.
-func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects) (*feedback.Triplets, error) {
-	return readTold(ctx, a, path, func(r io.Reader) (*feedback.Triplets, error) { return feedback.ReadTripletsOf(r, path, o) })
-}
-
 // fitVectors is fit on vectors.
 func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *vectorFlags) error {
 	recipe, err := v.recipe(c, f)
@@ -207,12 +202,12 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 	m, err := atOnce(ctx, func() (*model.Vectors, error) {
 		if v.compared() {
 			var err error
-			if compared, err = a.readCompared(ctx, given, in.Objects); err != nil {
+			if compared, err = a.readCompared(ctx, given, in.Objects, f.form()); err != nil {
 				return nil, err
 			}
 			return model.FitVectorTriplets(ctx, in.File, compared.List, recipe, progress)
 		}
-		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
+		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects, f.form())
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +241,7 @@ func (a *app) printCompared(f *vectors.File, m *model.Vectors, set *feedback.Tri
 		fmt.Fprintf(&b, "rank %d: %.3g %% of the trace is lost\n", m.Rows(), 100*rep.Lost)
 	}
 	fmt.Fprintf(&b, "the metric contradicts %.1f %% of the comparisons of the fit\n", 100*float64(rep.Contradicted)/float64(rep.Triplets))
-	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", plural.Of(m.Rows(), "dimension"), path)
+	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", dimensions(m.Rows()), path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
 }
@@ -339,7 +334,7 @@ func (a *app) printVectors(f *vectors.File, m *model.Vectors, path string) error
 		fmt.Fprintf(&b, "rank %d: %.3g %% of the trace is lost\n", m.Rows(), 100*rep.Lost)
 	}
 	fmt.Fprintf(&b, "pairs at squared distances up to %.6g are taken for similar: %.1f %% of the pairs of the fit are wrong\n", m.Threshold(), 100*float64(rep.Wrong)/float64(pairs))
-	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", plural.Of(m.Rows(), "dimension"), path)
+	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", dimensions(m.Rows()), path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
 }
@@ -421,7 +416,7 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 	p.Progress, p.Inside = progress, inside
 	if v.compared() {
 		e, err := atOnce(ctx, func() (*model.VectorTripletEvaluation, error) {
-			set, err := a.readCompared(ctx, *v.triplets, in.Objects)
+			set, err := a.readCompared(ctx, *v.triplets, in.Objects, f.form())
 			if err != nil {
 				return nil, err
 			}
@@ -432,12 +427,12 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 			return tableError(err)
 		}
 		if asJSON {
-			return a.printJSON(comparedVectorsJSON(in.File, e))
+			return a.printJSON(comparedVectorsJSON(in.File, e, a.noted))
 		}
 		return a.printComparedEvaluation(in.File, e)
 	}
 	e, err := atOnce(ctx, func() (*model.VectorEvaluation, error) {
-		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects)
+		pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects, f.form())
 		if err != nil {
 			return nil, err
 		}
@@ -449,7 +444,7 @@ func (a *app) evaluateVectors(c *cobra.Command, f *recipeFlags, v *vectorFlags, 
 		return tableError(err)
 	}
 	if asJSON {
-		return a.printJSON(evaluatedVectors{filepath.Base(in.File.Name()), e.Recipe, heldOutJSON(e.Recipe.Learner, &e.HeldOut)})
+		return a.printJSON(evaluatedVectors{filepath.Base(in.File.Name()), e.Recipe, heldOutJSON(e.Recipe.Learner, &e.HeldOut, a.noted)})
 	}
 	return a.printVectorEvaluation(in.File, e)
 }
@@ -543,13 +538,13 @@ type comparedVectors struct {
 	IntervalFrom  string             `json:"interval"`
 }
 
-func comparedVectorsJSON(f *vectors.File, e *model.VectorTripletEvaluation) comparedVectors {
+func comparedVectorsJSON(f *vectors.File, e *model.VectorTripletEvaluation, noted []string) comparedVectors {
 	score := func(s model.VectorTripletScore) evaluatedSplits { return evaluatedSplits{meanJSON(s.Summary), s.Error} }
 	return comparedVectors{
 		Vectors: filepath.Base(f.Name()), Items: e.Items, Triplets: e.Triplets, Recipe: e.Recipe, TestShare: e.Plan.Share, Seed: e.Plan.Seed,
 		Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
 		Learner: score(e.Learner), Euclidean: score(e.Euclidean), Cosine: score(e.Cosine), OverEuclidean: score(e.OverEuclidean), OverCosine: score(e.OverCosine),
-		Notes: append([]string{}, e.Notes...), Verdict: comparedVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Notes: slices.Concat([]string{}, noted, e.Notes), Verdict: comparedVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 }
 
@@ -626,7 +621,7 @@ type evaluatedSplits struct {
 	Splits []float64 `json:"splits"`
 }
 
-func heldOutJSON(name string, e *model.HeldOut) heldOut {
+func heldOutJSON(name string, e *model.HeldOut, noted []string) heldOut {
 	splits := func(s judge.Summary, values []float64) evaluatedSplits { return evaluatedSplits{meanJSON(s), values} }
 	score := func(s *model.VectorScore) evaluatedVector {
 		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
@@ -636,6 +631,6 @@ func heldOutJSON(name string, e *model.HeldOut) heldOut {
 		K: e.Plan.K, TestShare: e.Plan.Share, Seed: e.Plan.Seed, Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
 		Learner: score(&e.Learner), Euclidean: score(&e.Euclidean), Cosine: score(&e.Cosine),
 		OverEuclidean: score(&e.OverEuclidean), OverCosine: score(&e.OverCosine),
-		Notes: append([]string{}, e.Notes...), Verdict: heldOutVerdict(name, e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Notes: slices.Concat([]string{}, noted, e.Notes), Verdict: heldOutVerdict(name, e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // Rows of a table of 10 rows that somebody has judged.
 func ExampleReadPairs() {
-	p, err := feedback.ReadPairs(strings.NewReader("i,j,label\n0,1,1\n0,7,-1\n"), "judged.csv", feedback.Objects{Count: 10})
+	p, err := feedback.ReadPairs(strings.NewReader("i,j,label\n0,1,1\n0,7,-1\n"), "judged.csv", feedback.Objects{Count: 10}, feedback.Form{})
 	fmt.Println(p.Links, err)
-	_, err = feedback.ReadPairs(strings.NewReader("0,1,1\n0,10,1\n"), "judged.csv", feedback.Objects{Count: 10})
+	_, err = feedback.ReadPairs(strings.NewReader("0,1,1\n0,10,1\n"), "judged.csv", feedback.Objects{Count: 10}, feedback.Form{})
 	fmt.Println(err)
 	// Output:
 	// [{0 1 similar} {0 7 dissimilar}] <nil>
@@ -26,7 +26,7 @@ func ExampleReadPairs() {
 
 // A pear is more like an apple than like a nut, for most people.
 func ExampleReadTriplets() {
-	set, err := feedback.ReadTriplets(strings.NewReader("pear,apple,nut\npear,nut,apple\npear,apple,nut\n"), "fruit.csv", 0)
+	set, err := feedback.ReadTriplets(strings.NewReader("pear,apple,nut\npear,nut,apple\npear,apple,nut\n"), "fruit.csv", 0, feedback.Form{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,7 +54,7 @@ func TestRealTriplets(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		got, err := feedback.ReadTriplets(f, filepath.Base(f.Name()), 0)
+		got, err := feedback.ReadTriplets(f, filepath.Base(f.Name()), 0, feedback.Form{})
 		if err != nil || !slices.Equal[[]metric.Triplet](got.List, want.Triplets) || got.Objects != want.Objects || got.Read != want.Report.Read || got.Degenerate != want.Report.Degenerate || got.Ties != want.Report.Ties {
 			t.Errorf("%s: %v", c.set, err)
 		}

@@ -1,18 +1,26 @@
 // Package feedback reads what people say about objects from files: labelled pairs and relative comparisons. What the
 // objects are, the rows of a table or things without vectors, is the caller's business.
 //
-// A file is a table of three columns, in one of these forms, told apart by how it begins:
+// A file is a table in one of these forms, told apart by how it begins:
 //
-//   - CSV: cells separated by commas, semicolons, tabs or single blanks, whichever the first line has.
-//     A first row that names the columns is a header, and may put them in any order.
+//   - CSV: cells separated by commas, semicolons, tabs, bars or single blanks, whichever the first line has.
 //   - JSON lines: an object or an array per line, such as {"i":0,"j":5,"label":1} or [0,5,1].
-//   - NumPy (.npy): an n×3 array of whole numbers, such as the arrays of triplets of cblearn.
+//   - NumPy (.npy): an n×3 array of whole numbers, such as the arrays of triplets of cblearn, or n×4 with responses.
 //
 // ReadTriplets reads two more, of published sets.
 //
-// The columns of pairs are i (or a), j (or b) and label; those of triplets are a (or anchor), near (or positive) and far (or negative).
-// Objects are counted from 0, or have names. Empty lines do not count. Errors name the file and the line, of .npy files the
-// row from 0. A file that takes more than limits.Memory is an error.
+// Columns are found by their names in a header, or fields of JSON, in any order and among any others, which are ignored and named in Notes:
+//
+//   - pairs: i, j and label; or a and b, left and right, item1 and item2, ...; or similar, same, match, ... for the label;
+//   - triplets: a, near and far; anchor, positive and negative; head, winner and loser (as Salmon writes); and response, as cblearn has it:
+//     where it is −1, 0 or false, near and far are exchanged.
+//
+// Case, blanks and marks of a name do not count. Of several sets of names the first that is there in full is used. A CSV file of three columns
+// may have no header. Its first row is then data: numbers, objects that are known, or names that all occur in later rows, too. Any other first row
+// is an error, unless Form says what it is.
+//
+// Objects are counted from 0, or have names. Whole numbers count by their value: 1 and 1.0 are one object. Empty lines do not count.
+// Errors name the file and the line, of .npy files the row from 0. A file that takes more than limits.Memory is an error.
 //
 // # How it is built
 //
@@ -24,11 +32,12 @@ package feedback
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +46,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"metriclab/internal/closest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -54,6 +64,8 @@ type Pairs struct {
 	// Name is that of the file, for messages.
 	Name  string
 	Links []metric.Link
+	// Notes say what a reader should know: how columns were read, labels that contradict each other, a label that never occurs.
+	Notes []string
 }
 
 // Similar counts the similar pairs.
@@ -67,50 +79,101 @@ func (p *Pairs) Similar() int {
 	return n
 }
 
-// ReadPairs reads labelled pairs of objects, "i,j,label": 1 says that i and j are similar, -1 that they are dissimilar. See
-// the package documentation for the forms; name is that of the file, for messages. A CSV file has a header, too, if the label
-// of its first row is no number. A pair of an object with itself, an object that is not among o, another label, and a file
-// without pairs are errors. The same pair may stand more than once. It panics if o has no object.
-func ReadPairs(r io.Reader, name string, o Objects) (*Pairs, error) {
+// Agreement counts the labels of each pair, in whichever order it stands.
+func (p *Pairs) Agreement() Agreement {
+	labels := ways[[2]int]{}
+	for _, l := range p.Links {
+		way := 0
+		if l.Label == metric.Dissimilar {
+			way = 1
+		}
+		labels.add([2]int{min(l.I, l.J), max(l.I, l.J)}, way)
+	}
+	return labels.agreement()
+}
+
+// ReadPairs reads labelled pairs of objects, "i,j,label": 1 or true says that i and j are similar, -1, or in its place 0 or false, that they are dissimilar. See
+// the package documentation for the forms; name is that of the file, for messages. A pair of an object with itself, an object that is not among o, another label,
+// 0 beside -1, and a file without pairs are errors. The same pair may stand more than once. It panics if o has no object.
+func ReadPairs(r io.Reader, name string, o Objects, form Form) (*Pairs, error) {
 	find, err := o.Finder()
 	if err != nil {
 		panic("feedback: ReadPairs: " + err.Error())
 	}
-	t := &table{name: name, columns: [3][]string{{"i", "a"}, {"j", "b"}, {"label"}}, number: 2}
+	t := &table{name: name, kind: &pairKind, form: form}
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
 	}
 	out := &Pairs{Name: name}
+	var labels signs
+	var beyond beyond
 	err = t.each(raw, func(row row) error {
 		l := metric.Link{}
+		if t.heads(row, find) {
+			return t.skip(row)
+		}
 		for c, into := range []*int{&l.I, &l.J} {
-			if *into, err = find(row.cells[c]); err != nil {
-				return t.bad(row.line, t.columns[c][0], err)
+			var err error
+			if *into, err = beyond.find(t, o, find, row, c); err != nil {
+				return err
 			}
 		}
-		label, ok := whole(row.cells[2])
-		switch {
-		case ok && label == int(metric.Similar):
-			l.Label = metric.Similar
-		case ok && label == int(metric.Dissimilar):
-			l.Label = metric.Dissimilar
-		default:
-			return t.bad(row.line, "label", fmt.Errorf("%s is not allowed, want 1 (similar) or -1 (dissimilar)", clip(row.cells[2])))
+		sign, err := labels.read(row.cells[2], "similar", "dissimilar")
+		if err != nil {
+			return t.bad(row.line, "label", err)
 		}
+		l.Label = metric.Label(sign)
 		if l.I == l.J {
 			return t.bad(row.line, "i and j", fmt.Errorf("both are %s, want two objects", clip(row.cells[0])))
 		}
 		out.Links = append(out.Links, l)
 		return t.room(len(out.Links), linkBytes)
 	})
+	if err == nil {
+		err = beyond.err("pair")
+	}
 	if err == nil && len(out.Links) == 0 {
 		err = fmt.Errorf("feedback: %s: no pair, want at least one", name)
 	}
 	if err != nil {
 		return nil, err
 	}
+	out.Notes = said(append([]string{t.reading, labels.note("label", "dissimilar")}, out.notesOf()...))
 	return out, nil
+}
+
+// beyond remembers the first number that is one too large: in a file that never names 0, numbers seem to count from 1.
+type beyond struct {
+	first error
+	zero  bool
+}
+
+// find is the object of a cell. One too large is n, and an error by err once all rows are read.
+func (b *beyond) find(t *table, o Objects, find func(string) (int, error), r row, c int) (int, error) {
+	i, err := find(r.cells[c])
+	b.zero = b.zero || err == nil && i == 0
+	if err == nil {
+		return i, nil
+	}
+	err = t.bad(r.line, t.kind.roles[c], err)
+	if v, ok := closest.Whole(r.cells[c]); o.Names != nil || !ok || v != o.Count {
+		return 0, err
+	}
+	b.first = cmp.Or(b.first, err)
+	return o.Count, nil
+}
+
+func (b *beyond) err(row string) error {
+	if b.first != nil && !b.zero {
+		return fmt.Errorf("%w; no %s names 0: these seem to count from 1", b.first, row)
+	}
+	return b.first
+}
+
+// said are the notes that say something.
+func said(notes []string) []string {
+	return slices.DeleteFunc(notes, func(n string) bool { return n == "" })
 }
 
 // linkBytes is about what a pair takes while the list of them grows.
@@ -124,7 +187,7 @@ func (o Objects) Finder() (func(cell string) (int, error), error) {
 			return nil, fmt.Errorf("%d objects, want at least 1", o.Count)
 		}
 		return func(cell string) (int, error) {
-			v, ok := whole(cell)
+			v, ok := closest.Whole(cell)
 			if !ok || v < 0 || v >= o.Count {
 				return 0, fmt.Errorf("%s is not allowed, want a number from 0 to %d", clip(cell), o.Count-1)
 			}
@@ -138,44 +201,70 @@ func (o Objects) Finder() (func(cell string) (int, error), error) {
 		}
 		at[name] = i
 	}
+	var numbers map[int][]int // the names that are one whole number, made when it is first needed
 	return func(cell string) (int, error) {
-		i, ok := at[cell]
-		if !ok {
-			return 0, fmt.Errorf("%s is the name of no object", clip(cell))
+		if i, ok := at[cell]; ok {
+			return i, nil
 		}
-		return i, nil
+		if v, ok := closest.Whole(cell); ok {
+			if numbers == nil {
+				numbers = map[int][]int{}
+				for i, name := range o.Names {
+					if v, ok := closest.Whole(name); ok {
+						numbers[v] = append(numbers[v], i)
+					}
+				}
+			}
+			if of := numbers[v]; len(of) == 1 {
+				return of[0], nil
+			}
+		}
+		hint, folded := "", closest.Fold(cell)
+		for _, name := range o.Names {
+			if closest.Fold(name) == folded {
+				hint = "; " + clip(name) + " is one"
+				break
+			}
+		}
+		return 0, fmt.Errorf("%s is the name of no object%s", clip(cell), hint)
 	}, nil
 }
 
-// whole reads a whole number, also as 3.0 or 3e0, which numpy.savetxt writes.
-func whole(cell string) (int, bool) {
-	if v, err := strconv.Atoi(cell); err == nil {
-		return v, true
-	}
-	const exact = 1 << 53
-	v, err := strconv.ParseFloat(cell, 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) > exact {
-		return 0, false
-	}
-	return int(v), true
-}
-
-// table reads rows of three cells.
+// table reads the rows of a file.
 type table struct {
 	name string
-	// columns are the names of the columns, the first of each in messages.
-	columns [3][]string
-	// number is a column that holds a number: a first row in which it does not is a header. -1 for none.
-	number int
+	kind *kind
+	form Form
 
-	numpy bool // rows have numbers from 0 in place of lines
+	numpy   bool   // rows have numbers from 0 in place of lines
+	reading string // how the columns were read, if they are not the plain ones
 }
 
-// row is one of them, in the order of table.columns.
+// row is one of them, in the order of kind.roles; a cell that is missing is "".
 type row struct {
 	line  int
-	cells [3]string
+	cells [4]string
+	// first marks the first row of CSV without names that are known: it may be a header.
+	first bool
 }
+
+// heads tells whether a first row is a header rather than data: none of its cells is an object or a whole number.
+func (t *table) heads(r row, find func(string) (int, error)) bool {
+	return r.first && !slices.ContainsFunc(r.cells[:t.kind.needed], func(cell string) bool {
+		_, err := find(cell)
+		return err == nil || isWhole(cell)
+	})
+}
+
+// skip leaves out a header whose names are not known, which is an error unless the columns are given by hand.
+func (t *table) skip(r row) error {
+	if t.form.Columns != nil {
+		return nil
+	}
+	return t.unknownHeader(r.line, said(slices.Clone(r.cells[:])), "")
+}
+
+func isWhole(cell string) bool { _, ok := closest.Whole(cell); return ok }
 
 // bad gives an error the place of a row and the name of a cell.
 func (t *table) bad(line int, field string, err error) error {
@@ -240,13 +329,17 @@ func (t *table) npy(raw []byte, do func(row) error) error {
 	}
 	t.numpy = true
 	n, d := x.Dims()
-	if d != len(t.columns) {
-		return fmt.Errorf("feedback: %s: an array of %d×%d, want %d columns: %s", t.name, n, d, len(t.columns), t.names())
+	at, _, err := t.positions(make([]string, d))
+	if err != nil {
+		return fmt.Errorf("feedback: %s: an array of %d×%d: %w", t.name, n, d, err)
 	}
 	for i := range n {
 		r := row{line: i}
-		for j, v := range x.RawRowView(i) {
-			r.cells[j] = strconv.FormatFloat(v, 'f', -1, 64)
+		values := x.RawRowView(i)
+		for role, j := range at {
+			if j >= 0 {
+				r.cells[role] = strconv.FormatFloat(values[j], 'f', -1, 64)
+			}
 		}
 		if err := do(r); err != nil {
 			return err
@@ -257,16 +350,7 @@ func (t *table) npy(raw []byte, do func(row) error) error {
 
 // names lists the columns.
 func (t *table) names() string {
-	words := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		words[i] = c[0]
-	}
-	return strings.Join(words, ", ")
-}
-
-// column returns the place of the column of a name, or -1.
-func (t *table) column(name string) int {
-	return slices.IndexFunc(t.columns[:], func(c []string) bool { return slices.Contains(c, name) })
+	return strings.Join(t.kind.roles[:t.kind.needed], ", ")
 }
 
 // jsonLines reads an object or an array per line.
@@ -300,13 +384,16 @@ func (t *table) array(text []byte, r *row) error {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return syntax(err)
 	}
-	if len(values) != len(t.columns) {
-		return fmt.Errorf("an array of %d, want %d: %s", len(values), len(t.columns), t.names())
+	at, _, err := t.positions(make([]string, len(values)))
+	if err != nil {
+		return fmt.Errorf("an array of %d: %w", len(values), err)
 	}
-	for c, v := range values {
-		var err error
-		if r.cells[c], err = cellOf(v); err != nil {
-			return fmt.Errorf("%s: %w", t.columns[c][0], err)
+	for role, i := range at {
+		if i < 0 {
+			continue
+		}
+		if r.cells[role], err = cellOf(values[i]); err != nil {
+			return fmt.Errorf("%s: %w", t.kind.roles[role], err)
 		}
 	}
 	return nil
@@ -317,32 +404,44 @@ func (t *table) object(text []byte, r *row) error {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return syntax(err)
 	}
-	var has [3]bool
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
+	names := slices.Sorted(maps.Keys(values))
+	at, err := t.kind.resolve(names)
+	if t.form.Columns != nil {
+		at, _, err = t.kind.given(t.form.Columns, names)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		c := t.column(name)
-		if c < 0 {
-			return fmt.Errorf("field %s is not known, want %s", clip(name), t.names())
-		}
-		if has[c] {
-			return fmt.Errorf("%s: given twice, as %s too", t.columns[c][0], clip(name))
-		}
-		has[c] = true
-		var err error
-		if r.cells[c], err = cellOf(values[name]); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	if err != nil {
+		return fmt.Errorf("%w: the fields are %s; known are %s", err, list(names), t.kind.known())
 	}
-	for c, ok := range has {
-		if !ok {
-			return fmt.Errorf("field %s is missing, want %s", t.columns[c][0], t.names())
+	t.reading = cmp.Or(t.reading, t.kind.told(names, at))
+	for role, i := range at {
+		if i < 0 {
+			continue
+		}
+		if r.cells[role], err = cellOf(values[names[i]]); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
 	return nil
+}
+
+// positions returns the column of each role in rows without names, of which there are as many as width, and whether Form names one all the same.
+func (t *table) positions(width []string) (at []int, named bool, err error) {
+	if t.form.Columns != nil {
+		return t.kind.given(t.form.Columns, width)
+	}
+	if len(width) < t.kind.needed || len(width) > len(t.kind.roles) {
+		return nil, false, fmt.Errorf("%d cells, want %d: %s; or --columns %s", len(width), t.kind.needed, t.names(), t.kind.example())
+	}
+	at = make([]int, len(t.kind.roles))
+	for role := range at {
+		if at[role] = role; role >= len(width) {
+			at[role] = -1
+		}
+	}
+	if len(width) > t.kind.needed {
+		t.reading = fmt.Sprintf("%s = column %d", t.kind.roles[len(width)-1], len(width))
+	}
+	return at, false, nil
 }
 
 // syntax drops what an error of the decoder says of Go's types.
@@ -356,7 +455,7 @@ func syntax(err error) error {
 // cellOf returns a number or a string as text.
 func cellOf(v jsontext.Value) (string, error) {
 	switch v.Kind() {
-	case jsontext.KindNumber:
+	case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
 		return string(v), nil
 	case jsontext.KindString:
 		var s string
@@ -389,8 +488,8 @@ func (t *table) csv(raw []byte, do func(row) error) error {
 	in := csv.NewReader(bytes.NewReader(raw))
 	in.Comma = separator(raw)
 	in.FieldsPerRecord, in.ReuseRecord, in.TrimLeadingSpace = -1, true, in.Comma != ' ' && in.Comma != '\t'
-	order := [3]int{0, 1, 2}
-	first := true
+	var at []int // the column of each role
+	width := 0
 	for {
 		record, err := in.Read()
 		if err == io.EOF {
@@ -407,29 +506,57 @@ func (t *table) csv(raw []byte, do func(row) error) error {
 		if len(record) == 1 && strings.TrimSpace(record[0]) == "" {
 			continue
 		}
-		if len(record) != len(order) {
-			return fmt.Errorf("feedback: %s: %d cells, want %d: %s", t.place(r.line), len(record), len(order), t.names())
-		}
 		for i, c := range record {
 			record[i] = strings.TrimSpace(c)
 		}
-		if first {
-			first = false
-			if to, ok := t.header(record); ok {
-				order = to
+		if at == nil {
+			var header bool
+			if at, header, err = t.head(record, r.line); err != nil {
+				return err
+			}
+			if width = len(record); header {
 				continue
 			}
+			r.first = !t.form.NoHeader
 		}
-		for i, cell := range record {
-			if err := checkName(cell); err != nil {
-				return t.bad(r.line, t.columns[order[i]][0], err)
+		if len(record) != width {
+			return fmt.Errorf("feedback: %s: %d cells, want %d, as in the first row", t.place(r.line), len(record), width)
+		}
+		for role, i := range at {
+			if i < 0 {
+				continue
 			}
-			r.cells[order[i]] = strings.Clone(cell)
+			if err := checkName(record[i]); err != nil {
+				return t.bad(r.line, t.kind.roles[role], err)
+			}
+			r.cells[role] = strings.Clone(record[i])
 		}
 		if err := do(r); err != nil {
 			return err
 		}
 	}
+}
+
+// head returns the column of each role by the first row, and whether that is a header. A row without a name that is known may be either.
+func (t *table) head(record []string, line int) (at []int, header bool, err error) {
+	if t.form.Columns == nil && !t.form.NoHeader {
+		if at, err = t.kind.resolve(record); err == nil {
+			t.reading = t.kind.told(record, at)
+			return at, true, nil
+		}
+		words := !slices.ContainsFunc(record, isWhole)
+		if words && len(record) >= t.kind.needed && (len(record) > len(t.kind.roles) || !errors.Is(err, errUnknown)) {
+			return nil, false, t.unknownHeader(line, record, ": "+err.Error())
+		}
+	}
+	at, header, err = t.positions(record)
+	if err != nil {
+		return nil, false, fmt.Errorf("feedback: %s: %w", t.place(line), err)
+	}
+	if header {
+		t.reading = t.kind.told(record, at)
+	}
+	return at, header, nil
 }
 
 // separator is the one of the first line that is not blank.
@@ -438,7 +565,7 @@ func separator(raw []byte) rune {
 		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		for _, c := range ",;\t " {
+		for _, c := range ",;\t| " {
 			if bytes.ContainsRune(text, c) {
 				return c
 			}
@@ -446,28 +573,6 @@ func separator(raw []byte) rune {
 		break
 	}
 	return ','
-}
-
-// header returns where the columns of a first row belong, if it is a header.
-func (t *table) header(record []string) (order [3]int, ok bool) {
-	named := true
-	var has [3]bool
-	for i, cell := range record {
-		c := t.column(strings.ToLower(cell))
-		if c < 0 || has[c] {
-			named = false
-			break
-		}
-		has[c], order[i] = true, c
-	}
-	if named {
-		return order, true
-	}
-	if t.number >= 0 {
-		_, err := strconv.ParseFloat(record[t.number], 64)
-		return [3]int{0, 1, 2}, err != nil && record[t.number] != ""
-	}
-	return order, false
 }
 
 // clip quotes a text and shortens a long one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"metriclab/internal/closest"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/metric"
 )
@@ -28,6 +29,8 @@ type Triplets struct {
 	// Read counts the answers of the file, and of these Degenerate those dropped because their objects are not distinct, and
 	// Ties those dropped because as many votes are for them as against.
 	Read, Degenerate, Ties int
+	// Notes say what a reader should know: how columns were read, objects that are written alike, groups that no triplet connects.
+	Notes []string
 }
 
 // ReadTriplets reads relative comparisons, "a,near,far": a is more like near than like far. See the package documentation
@@ -36,15 +39,15 @@ type Triplets struct {
 // of the material set (see datasets.ReadVotedTriplets).
 //
 // If all cells are whole numbers, they are objects from 0 to objects−1; objects 0 means one more than the largest. Otherwise they are
-// names. A first row of CSV without a number before rows of numbers is a header.
+// names, and so are the numbers.
 //
 // Answers whose objects are not distinct are dropped and counted. It returns an error if a number is out of range, if there are fewer than 3 or more than
 // MaxObjects objects, if objects is given beside names, or if no answer is left.
-func ReadTriplets(r io.Reader, name string, objects int) (*Triplets, error) {
+func ReadTriplets(r io.Reader, name string, objects int, form Form) (*Triplets, error) {
 	if objects != 0 && (objects < 3 || objects > MaxObjects) {
 		return nil, fmt.Errorf("feedback: objects: %d is not allowed, want 3 to %d", objects, MaxObjects)
 	}
-	t := &table{name: name, columns: tripletColumns, number: -1}
+	t := &table{name: name, kind: &tripletKind, form: form}
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -70,17 +73,18 @@ func ReadTriplets(r io.Reader, name string, objects int) (*Triplets, error) {
 			out.Objects = max(out.Objects, t.A+1, t.Near+1, t.Far+1)
 		}
 	}
+	out.Notes = said(out.notesOf())
 	return out, nil
 }
 
 // ReadTripletsOf is ReadTriplets of objects that are known: a cell is the number of an object, or its name if o has names.
 // Of o.Names those of the result are none: objects are numbers. It panics if o has no object, or two have one name.
-func ReadTripletsOf(r io.Reader, name string, o Objects) (*Triplets, error) {
+func ReadTripletsOf(r io.Reader, name string, o Objects, form Form) (*Triplets, error) {
 	find, err := o.Finder()
 	if err != nil {
 		panic("feedback: ReadTripletsOf: " + err.Error())
 	}
-	t := &table{name: name, columns: tripletColumns, number: -1}
+	t := &table{name: name, kind: &tripletKind, form: form}
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -89,49 +93,71 @@ func ReadTripletsOf(r io.Reader, name string, o Objects) (*Triplets, error) {
 		return nil, fmt.Errorf("feedback: %s: the form of a published set is not allowed here, want CSV, JSON lines or .npy", name)
 	}
 	out := &Triplets{Name: name, Objects: max(o.Count, len(o.Names))}
-	first := true
+	var answers signs
+	var beyond beyond
 	err = t.each(raw, func(r row) error {
+		if t.heads(r, find) {
+			return t.skip(r)
+		}
 		var at [3]int
-		known := 0
-		var bad error
-		for c, cell := range r.cells {
-			i, err := find(cell)
-			if err == nil {
-				at[c] = i
-				known++
-			} else if bad == nil {
-				bad = t.bad(r.line, t.columns[c][0], err)
+		for c := range at {
+			var err error
+			if at[c], err = beyond.find(t, o, find, r, c); err != nil {
+				return err
 			}
 		}
-		if header := first && known == 0 && !slices.ContainsFunc(r.cells[:], isWhole); bad != nil && !header {
-			return bad
-		} else if header {
-			first = false
-			return nil
+		if err := t.respond(r, &answers, &at); err != nil {
+			return err
 		}
-		first = false
-		out.Read++
-		answer := metric.Triplet{A: at[0], Near: at[1], Far: at[2]}
-		if answer.Degenerate() {
-			out.Degenerate++
-			return nil
-		}
-		out.List = append(out.List, answer)
-		return t.room(len(out.List), linkBytes)
+		return out.add(t, at)
 	})
-	if err == nil && len(out.List) == 0 {
-		err = fmt.Errorf("feedback: %s: no triplet of three distinct objects, of %d, want at least one", name, out.Read)
-	}
-	if err != nil {
+	if err := cmp.Or(err, beyond.err("triplet"), out.some()); err != nil {
 		return nil, err
 	}
+	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged)}, out.notesOf()...))
 	return out, nil
 }
 
-func isWhole(cell string) bool { _, ok := whole(cell); return ok }
+// add adds an answer, if its objects are distinct.
+func (t *Triplets) add(in *table, of [3]int) error {
+	t.Read++
+	answer := metric.Triplet{A: of[0], Near: of[1], Far: of[2]}
+	if answer.Degenerate() {
+		t.Degenerate++
+		return nil
+	}
+	t.List = append(t.List, answer)
+	return in.room(len(t.List), rowBytes)
+}
 
-// tripletColumns are the names of the columns of triplets.
-var tripletColumns = [3][]string{{"a", "anchor"}, {"near", "positive"}, {"far", "negative"}}
+// some returns an error if no answer is left.
+func (t *Triplets) some() error {
+	switch {
+	case t.Read == 0:
+		return fmt.Errorf("feedback: %s: no triplet, want at least one", t.Name)
+	case len(t.List) == 0:
+		return fmt.Errorf("feedback: %s: no triplet of three distinct objects, of %d, want at least one", t.Name, t.Read)
+	}
+	return nil
+}
+
+// exchanged is what a response of −1 says.
+const exchanged = "near and far exchanged"
+
+// respond exchanges near and far if the response of a row says so.
+func (t *table) respond(r row, answers *signs, of *[3]int) error {
+	if r.cells[3] == "" {
+		return nil
+	}
+	sign, err := answers.read(r.cells[3], "as it stands", exchanged)
+	if err != nil {
+		return t.bad(r.line, "response", err)
+	}
+	if sign < 0 {
+		of[1], of[2] = of[2], of[1]
+	}
+	return nil
+}
 
 // voted tells whether a file is one JSON object with answers.
 func voted(raw []byte) bool {
@@ -156,12 +182,24 @@ const (
 
 // triplets reads all forms that are not of published sets.
 func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
-	var rows []row3
-	at := map[string]int{}
+	type numbered struct {
+		word [3]int // cells, by their place among the words
+		line int
+	}
+	var rows []numbered
 	var words []string
+	at := map[string]int{}
+	var written spellings
+	var answers signs
+	var header *row // the first row, if it may be one
 	err := t.each(raw, func(r row) error {
-		o := row3{line: r.line}
-		for c, cell := range r.cells {
+		if r.first && !slices.ContainsFunc(r.cells[:3], isWhole) {
+			header = &r // data only if its names recur
+			return nil
+		}
+		o := numbered{line: r.line}
+		for c := range o.word {
+			cell := written.name(r.cells[c])
 			k, ok := at[cell]
 			if !ok {
 				k = len(words)
@@ -174,26 +212,47 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 			o.word[c] = k
 		}
 		rows = append(rows, o)
+		if err := t.respond(r, &answers, &rows[len(rows)-1].word); err != nil {
+			return err
+		}
 		return t.room(len(rows), rowBytes)
 	})
 	if err != nil {
 		return nil, err
 	}
+	if header != nil {
+		o := numbered{line: header.line}
+		recurs := true
+		for c, cell := range header.cells[:3] {
+			k, ok := at[cell]
+			o.word[c], recurs = k, recurs && ok
+		}
+		if !recurs {
+			if err := t.skip(*header); err != nil {
+				return nil, fmt.Errorf("%w, or say by --no-header that it is data", err)
+			}
+		} else if err := t.respond(*header, &answers, &o.word); err != nil {
+			return nil, err
+		} else {
+			rows = slices.Insert(rows, 0, o)
+		}
+	}
 	out := &Triplets{Name: t.name, Objects: objects}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("feedback: %s: no triplet, want at least one", t.name)
-	}
 	numbers := make([]int, len(words))
-	isNumber := make([]bool, len(words))
+	whole := 0
+	other := -1 // a word that is no number
 	for k, w := range words {
-		numbers[k], isNumber[k] = whole(w)
+		if v, ok := closest.Whole(w); ok {
+			numbers[k] = v
+			whole++
+		} else if other < 0 {
+			other = k
+		}
 	}
-	if headed(rows, isNumber) {
-		rows = rows[1:]
-	} else if slices.Contains(isNumber, false) {
+	mixed := ""
+	if other >= 0 {
 		if objects != 0 {
-			k := slices.Index(isNumber, false)
-			return nil, fmt.Errorf("feedback: %s: objects: %d is given, but objects have names, such as %s", t.name, objects, clip(words[k]))
+			return nil, fmt.Errorf("feedback: %s: objects: %d is given, but objects have names, such as %s", t.name, objects, clip(words[other]))
 		}
 		if len(words) > MaxObjects {
 			return nil, fmt.Errorf("feedback: %s: %d names, want at most %d", t.name, len(words), MaxObjects)
@@ -203,48 +262,31 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 			numbers[at[w]] = i
 		}
 		out.Objects = len(out.Names)
+		if whole > 0 {
+			mixed = fmt.Sprintf("objects are names, since %s is no whole number; %d of %d are numbers", clip(words[other]), whole, len(words))
+		}
 	}
+	most := cmp.Or(objects, MaxObjects)
 	for _, r := range rows {
 		var o [3]int
 		for c, k := range r.word {
 			o[c] = numbers[k]
-			if most := cmp.Or(objects, MaxObjects); out.Names == nil && (o[c] < 0 || o[c] >= most) {
-				return nil, t.bad(r.line, t.columns[c][0], fmt.Errorf("%s is not allowed, want an object from 0 to %d", clip(words[k]), most-1))
+			if out.Names == nil && (o[c] < 0 || o[c] >= most) {
+				return nil, t.bad(r.line, t.kind.roles[c], fmt.Errorf("%s is not allowed, want an object from 0 to %d", clip(words[k]), most-1))
 			}
 		}
-		out.Read++
-		answer := metric.Triplet{A: o[0], Near: o[1], Far: o[2]}
-		if answer.Degenerate() {
-			out.Degenerate++
-			continue
+		if err := out.add(t, o); err != nil {
+			return nil, err
 		}
-		out.List = append(out.List, answer)
 		if objects == 0 && out.Names == nil {
 			out.Objects = max(out.Objects, o[0]+1, o[1]+1, o[2]+1)
 		}
 	}
-	if len(out.List) == 0 {
-		return nil, fmt.Errorf("feedback: %s: no triplet of three distinct objects, of %d, want at least one", t.name, out.Read)
+	if err := out.some(); err != nil {
+		return nil, err
 	}
+	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged), mixed, written.note()}, out.notesOf()...))
 	return out, nil
-}
-
-// row3 is a row whose cells are numbered words.
-type row3 struct {
-	word [3]int
-	line int
-}
-
-// headed tells whether the first row has words only, and all others, at least one, have numbers only.
-func headed(rows []row3, isNumber []bool) bool {
-	for i, r := range rows {
-		for _, k := range r.word {
-			if isNumber[k] == (i == 0) {
-				return false
-			}
-		}
-	}
-	return len(rows) > 1
 }
 
 // Agreement says how far the answers agree with each other. A question is an object and two to compare with it.
@@ -258,23 +300,13 @@ type Agreement struct {
 
 // Agreement counts the answers to each question.
 func (t *Triplets) Agreement() Agreement {
-	votes := map[metric.Triplet]*[2]int{}
+	votes := ways[metric.Triplet]{}
 	for _, v := range t.List {
-		q, way := v, 0
+		way := 0
 		if v.Near > v.Far {
-			q.Near, q.Far, way = v.Far, v.Near, 1
+			v.Near, v.Far, way = v.Far, v.Near, 1
 		}
-		if votes[q] == nil {
-			votes[q] = new([2]int)
-		}
-		votes[q][way]++
+		votes.add(v, way)
 	}
-	a := Agreement{Questions: len(votes)}
-	for _, v := range votes {
-		if least := min(v[0], v[1]); least > 0 {
-			a.Contradicted++
-			a.Outvoted += least
-		}
-	}
-	return a
+	return votes.agreement()
 }
