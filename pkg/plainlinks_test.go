@@ -11,7 +11,7 @@ import (
 )
 
 // docLink is a link of a doc comment to a name of a package of this module, given by its path.
-var docLink = regexp.MustCompile(`\[(metriclab/[a-z0-9/]+)(?:\.([A-Za-z0-9_.]+))?\]`)
+var docLink = regexp.MustCompile(`\[(metriclab/pkg/[a-z0-9/]+)(?:\.([A-Za-z0-9_.]+))?\]`)
 
 // TestDocLinks: links to names of this module name something that there is, and every algorithm of package plain has a fast
 // learner that links to it.
