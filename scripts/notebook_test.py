@@ -204,7 +204,10 @@ def look(driver, url, names, trusted):
         if bad:
             raise AssertionError(f"{name}, {'trusted' if trusted else 'not trusted'}: nothing is seen of {'; '.join(bad)}")
         if trusted:
-            for i, s in enumerate(sliders(driver)):
+            found, wanted = sliders(driver), sum(text.count("nb.Slider(") for text in page.cells())
+            if len(found) < wanted:
+                raise AssertionError(f"{name}: {len(found)} sliders, want {wanted}")
+            for i, s in enumerate(found):
                 move_slider(driver, s, f"{name}, slider {i + 1}")
     print(f"{len(names)} notebooks {'trusted' if trusted else 'not trusted'}: all outputs are visible" + (", sliders move" if trusted else ""), flush=True)
 
