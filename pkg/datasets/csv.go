@@ -18,6 +18,7 @@ import (
 
 	"metriclab/internal/closest"
 	"metriclab/internal/enum"
+	"metriclab/internal/numeral"
 	"metriclab/internal/plural"
 	"metriclab/pkg/limits"
 )
@@ -570,6 +571,9 @@ func quote(cell string) string {
 	return strconv.Quote(cell)
 }
 
+// errVanishes is returned, wrapped, for a number that float64 rounds to 0.
+var errVanishes = errors.New("want " + numeral.Held)
+
 // parseNumber reads a finite decimal number.
 func parseNumber(cell string) (float64, error) {
 	v, err := strconv.ParseFloat(cell, 64)
@@ -579,6 +583,8 @@ func parseNumber(cell string) (float64, error) {
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, fmt.Errorf("%s is not allowed, want a number between ±%.2g", quote(cell), math.MaxFloat64)
+	case err == nil && numeral.Vanishes(cell, v):
+		return 0, fmt.Errorf("%s is not allowed, %w", quote(cell), errVanishes)
 	case err != nil:
 		return 0, fmt.Errorf("%s is not a number", quote(cell))
 	case math.IsNaN(v) || math.IsInf(v, 0):

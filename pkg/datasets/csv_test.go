@@ -182,6 +182,7 @@ func TestCSVNumbers(t *testing.T) {
 		{"-Inf", "-Inf is not allowed, want a finite number"},
 		{"infinity", "infinity is not allowed, want a finite number"},
 		{"1e999", `"1e999" is not allowed, want a number between`},
+		{"1e-400", `"1e-400" is not allowed, want 0 or a number of at least ±4.9e-324`},
 		{"0x10", `"0x10" is not a number`},
 		{"0x1p4", `"0x1p4" is not a number`},
 		{"1 000", `"1 000" is not a number`},

@@ -70,8 +70,9 @@ func (e *FeatureError) Unwrap() error { return e.Err }
 // FitScaler learns a Scaler from the rows of x, n×d. They should be the training
 // rows alone: numbers learned from test rows too would tell about them.
 //
-// A feature that is constant on x has scale 1, so that its training values become
-// 0 and others stay finite; constant lists such features, ascending. With impute, a
+// A feature is constant on x if its standard deviation is at most n·ε·|mean|, what round-off alone makes of one value
+// computed in several ways, such as 0.1+0.2 and 0.3. It has scale 1, so that its training values become
+// 0, or vanish beside those of other features, and others stay finite; constant lists such features, ascending. With impute, a
 // missing cell (NaN) becomes the mean of the other cells of its column; it takes no
 // part in the least and the greatest value, and deviates from the mean by 0.
 //
@@ -108,7 +109,7 @@ func FitScaler(x mat.Matrix, p Preprocessing, impute bool) (s *Scaler, constant 
 		default:
 			panic(fmt.Sprintf("datasets: %v is not a preprocessing", p))
 		}
-		if scale == 0 {
+		if c.constant() {
 			constant = append(constant, j)
 			scale = 1
 		}
@@ -167,6 +168,12 @@ func column(x *mat.Dense, j int) moments {
 		c.deviation = widest * math.Sqrt(sq/float64(n))
 	}
 	return c
+}
+
+// constant tells whether the cells differ by round-off at most. Where the deviation is in range, the bound is that of scikit-learn's StandardScaler.
+func (c moments) constant() bool {
+	const epsilon = 1.0 / (1 << 52)
+	return c.deviation <= float64(c.count)*epsilon*math.Abs(c.mean)
 }
 
 // leastSquares is a sum of squares below which some of them may have lost digits.

@@ -102,6 +102,22 @@ func TestScalerConstant(t *testing.T) {
 			t.Errorf("%v: got %v, error %v", p, out, err)
 		}
 	}
+	// One value, computed in two ways: half of the cells are off by a unit in the last place.
+	for _, unit := range []float64{1, -1, 1e-200, 1e150} {
+		almost := mat.NewDense(8, 1, nil)
+		for i := range 8 {
+			almost.Set(i, 0, []float64{0.3 * unit, math.Nextafter(0.3*unit, unit)}[i%2])
+		}
+		for _, p := range []datasets.Preprocessing{datasets.ZScore, datasets.MinMax} {
+			if s, constant := fitScaler(t, almost, p, false); s.Scale[0] != 1 || len(constant) != 1 {
+				t.Errorf("%v, %v: scale %v, constant %v", p, unit, s.Scale, constant)
+			}
+		}
+		almost.Set(0, 0, 0.3*unit*(1+1e-13)) // more than round-off
+		if s, constant := fitScaler(t, almost, datasets.ZScore, false); s.Scale[0] == 1 || len(constant) != 0 {
+			t.Errorf("%v: scale %v, constant %v", unit, s.Scale, constant)
+		}
+	}
 	// Squares of deviations underflow here, but the feature is not constant.
 	tiny := mat.NewDense(2, 1, []float64{0, 1e-200})
 	if s, constant := fitScaler(t, tiny, datasets.ZScore, false); s.Scale[0] != 5e-201 || constant != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/numeral"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/sparse"
 )
@@ -228,7 +229,11 @@ func (p *svmlight) entry(index, value string) error {
 	}
 	v, err := parseNumber(value)
 	if err != nil {
-		return p.fail("value of feature "+index, quoteShort(value), "a finite number")
+		want := "a finite number"
+		if errors.Is(err, errVanishes) {
+			want = numeral.Held
+		}
+		return p.fail("value of feature "+index, quoteShort(value), want)
 	}
 	p.entries.Index, p.entries.Value = append(p.entries.Index, column), append(p.entries.Value, v)
 	return nil

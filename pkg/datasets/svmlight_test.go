@@ -68,6 +68,7 @@ func TestReadSVMLightRefuses(t *testing.T) {
 		{"no colon", "1 1:1\n\n1 7\n", SVMLightOptions{}, `f:3: entry: is "7", want index:value`},
 		{"no value", "1 1:\n", SVMLightOptions{}, `f:1: value of feature 1: is "", want a finite number`},
 		{"infinite", "1 2:inf\n", SVMLightOptions{}, `f:1: value of feature 2: is "inf", want a finite number`},
+		{"too small", "1 2:-1e-400\n", SVMLightOptions{}, `f:1: value of feature 2: is "-1e-400", want 0 or a number of at least`},
 		{"too large", "1 2:1e999\n", SVMLightOptions{}, `f:1: value of feature 2: is "1e999", want a finite number`},
 		{"hexadecimal", "1 2:0x1p3\n", SVMLightOptions{}, `f:1: value of feature 2: is "0x1p3", want a finite number`},
 		{"two colons", "1 2:1:1\n", SVMLightOptions{}, `f:1: value of feature 2: is "1:1", want a finite number`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"metriclab/internal/numeral"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/limits"
@@ -216,6 +217,9 @@ func (d *decoder) number(field string, low float64, want string) (float64, error
 		return 0, syntax(err)
 	}
 	v, err := strconv.ParseFloat(string(raw), 64)
+	if err == nil && numeral.Vanishes(string(raw), v) {
+		return 0, fmt.Errorf("%s: %s is not allowed, want %s", field, clip(string(raw)), numeral.Held)
+	}
 	if err != nil || v < low {
 		return 0, fmt.Errorf("%s: %s is not allowed, want %s", field, clip(string(raw)), want)
 	}

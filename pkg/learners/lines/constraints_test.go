@@ -72,6 +72,7 @@ func TestReadConstraintsErrors(t *testing.T) {
 		`{"i":0,"j":1,"at_least":-1e-9}`:         "at_least: -1e-9 is not allowed",
 		`{"i":0,"j":1,"exactly":-2}`:             "exactly: -2 is not allowed",
 		`{"trace_at_most":-2}`:                   "trace_at_most: -2 is not allowed",
+		`{"i":0,"j":1,"at_most":1e-999}`:         "at_most: 1e-999 is not allowed, want 0 or",
 		`{"i":0,"j":1,"at_most":1e999}`:          "at_most: 1e999 is not allowed",
 		`{"i":0,"j":1,"at_most":NaN}`:            "not valid JSON",
 		`{"i":0,"j":3,"at_most":1}`:              "j: 3 is not allowed, want an object from 0 to 2",

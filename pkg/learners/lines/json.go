@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/numeral"
 )
 
 // decoder reads one line of JSON at a time without allocating. Its syntax is
@@ -83,12 +85,16 @@ func (d *decoder) numbers(dst []float64, field string, row int) ([]float64, erro
 		text, rest, more = bytes.Cut(rest, []byte{','})
 		text = bytes.TrimSpace(text)
 		v, err := strconv.ParseFloat(string(text), 64)
-		if err != nil {
+		if err != nil || numeral.Vanishes(string(text), v) {
 			what := clip(string(text))
 			if k := jsontext.Value(text).Kind(); k != jsontext.KindNumber {
 				what = spell(k)
 			}
-			return dst, fmt.Errorf("%s[%d]: %s is not allowed, want a finite number", place(field, row), len(dst)-before, what)
+			want := "a finite number"
+			if err == nil {
+				want = numeral.Held
+			}
+			return dst, fmt.Errorf("%s[%d]: %s is not allowed, want %s", place(field, row), len(dst)-before, what, want)
 		}
 		dst = append(dst, v)
 	}

@@ -257,6 +257,7 @@ func TestBadLines(t *testing.T) {
 		{"pola", `{"x":[Infinity,2],"y":[0,5]}`, []string{"not valid JSON", "/x/0"}},
 		{"pola", `{"x":[-Infinity,2],"y":[0,5]}`, []string{"not valid JSON", "/x/0"}},
 		{"pola", `{"x":[1e999,2],"y":[0,5]}`, []string{"x[0]: 1e999", "finite"}},
+		{"pola", `{"x":[1,0.1e-399],"y":[0,5]}`, []string{"x[1]: 0.1e-399", "0 or a number of at least"}},
 		{"pola", `{"x":[1,-1e309],"y":[0,5]}`, []string{"x[1]: -1e309", "finite"}},
 		{"pola", `{"x":[1,` + long + long + `],"y":[0,5]}`, []string{"x[1]: 999", "...", "finite"}},
 		{"pola", `{"x":[1,2],"y":[0,5,1]}`, []string{"y: has 3 numbers, want 2"}},
