@@ -21,6 +21,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
@@ -626,15 +627,21 @@ func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m
 	if err != nil {
 		return nil, ofModel(err)
 	}
-	a.leftOut(tableName(path), d.Unused)
+	a.leftOut(tableName(path), m.Layout(), d.Unused)
 	a.tellTable(d)
 	return d, nil
 }
 
-// leftOut tells of columns that are not used, if there are any.
-func (a *app) leftOut(path string, unused []string) {
-	if len(unused) > 0 {
-		fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, strings.Join(unused, ", "))
+// leftOut tells of columns that are not used, if there are any, and of one that may be that of the class of the model.
+func (a *app) leftOut(path string, l model.Layout, unused []string) {
+	if len(unused) == 0 {
+		return
+	}
+	fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, strings.Join(unused, ", "))
+	for _, name := range unused {
+		if l.Header && l.Label != "" && closest.Fold(name) == closest.Fold(l.Label) {
+			fmt.Fprintf(a.err, "Note: %s: no class was read: the model has it in column %q. If that is %q here, rename it.\n", path, l.Label, name)
+		}
 	}
 }
 

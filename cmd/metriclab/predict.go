@@ -8,12 +8,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/model"
@@ -91,7 +95,9 @@ func (a *app) predictCommand() *cobra.Command {
 the learned metric. The answer is CSV: the row, the class, its share of the k votes,
 and the distance of the nearest training row. Of classes with as many votes, that of
 the nearest row wins, as in metriclab evaluate. If the new table has the column of
-the class, the share of wrong rows is told at the end, on standard error.
+the class, the share of wrong rows is told at the end, on standard error. Classes that
+are numbers compare as numbers: 1.0 is 1. A row of a class that no training row has is
+counted apart.
 
 ` + aboutNearest,
 		Example: "  metriclab fit old.csv --label class --learner lmnn --out m.json\n  metriclab predict new.csv --model m.json --train old.csv --k 3 --out classes.csv",
@@ -203,9 +209,27 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 		return explain(err)
 	}
 	if o.labelled && o.classes {
-		fmt.Fprintf(a.err, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, o.wrong, plural.Of(o.rows, "row"), 100*float64(o.wrong)/float64(o.rows), f.k)
+		o.tellError(a.err, tableName(source), f.k)
 	}
 	return nil
+}
+
+// tellError tells how many rows are wrong, of those whose class is one of the training rows.
+func (o *answers) tellError(w io.Writer, source string, k int) {
+	learned := o.of.Classes()
+	if len(o.others) > 0 {
+		other := slices.Sorted(maps.Keys(o.others))
+		fmt.Fprintf(w, "%s: %s of a class that no training row has, counted in no error: %s; training rows have %s\n", source, plural.Of(o.apart, "row"), few(other), few(learned))
+		if note := closest.AlikeNote("classes", slices.Concat(learned, other)); note != "" {
+			fmt.Fprintf(w, "Note: %s.\n", note)
+		}
+	}
+	if o.apart == o.rows {
+		fmt.Fprintf(w, "%s: no row has a class of the training rows, so there is no error to tell\n", source)
+		return
+	}
+	judged := o.rows - o.apart
+	fmt.Fprintf(w, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, o.wrong, plural.Of(judged, "row"), 100*float64(o.wrong)/float64(judged), k)
 }
 
 // trainNear reads the training rows.
@@ -227,6 +251,7 @@ func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answe
 	if f.id != "" && rows.sparse {
 		return usageError{errors.New("flag --id: rows of svmlight have no columns but features")}
 	}
+	o.layout = m.Layout()
 	d, err := a.readForModel(ctx, f.train, rows, m)
 	if err != nil {
 		return err
@@ -308,11 +333,14 @@ type answers struct {
 	head    []string // nil: of neighbours
 	classes bool     // of predict
 	guard   bool
+	layout  model.Layout // of the model; none of a Gram
 	id      string
 	ids     []string // of the training rows; nil if not wanted
 
 	rows, wrong int
-	labelled    bool // the new rows have classes
+	apart       int             // rows of a class that no training row has
+	others      map[string]bool // these classes, some of them if there are many
+	labelled    bool            // the new rows have classes
 	buffer      bytes.Buffer
 	w           *csv.Writer
 }
@@ -343,8 +371,8 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 		if o.classes {
 			class, share := o.of.Vote(found)
 			record = append(record[:0], row, o.name(class), number(share), distance(found[0]))
-			if b.Labels != nil && b.Labels[i] != class {
-				o.wrong++
+			if b.Labels != nil {
+				o.compare(b.Labels[i], class)
 			}
 			if err := o.w.Write(record); err != nil {
 				return nil, err
@@ -370,6 +398,24 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 	return bytes.Clone(o.buffer.Bytes()), o.w.Error()
 }
 
+// compare counts a row with a label for which class was predicted.
+func (o *answers) compare(label, class string) {
+	const most = 1000 // there may be as many as rows
+	want := o.of.Class(label)
+	switch {
+	case want == "":
+		o.apart++
+		if o.others == nil {
+			o.others = map[string]bool{}
+		}
+		if len(o.others) < most {
+			o.others[strings.Clone(label)] = true
+		}
+	case want != class:
+		o.wrong++
+	}
+}
+
 // name returns a cell of text as it is written.
 func (o *answers) name(cell string) string {
 	if o.guard {
@@ -389,7 +435,7 @@ func (a *app) writeNear(ctx context.Context, sequence iter.Seq2[*model.Near, err
 		defer func() { a.tellUnknown(source, unknown) }()
 		return eachOf(ctx, sequence, func(b *model.Near) error {
 			if !told {
-				a.leftOut(source, b.Unused)
+				a.leftOut(source, o.layout, b.Unused)
 				a.tellDialect(source, b.Dialect)
 				told = true
 			}

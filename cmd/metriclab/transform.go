@@ -208,7 +208,7 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	rows, unknown := 0, 0
 	err := eachOf(e.ctx, sequence, func(b *model.Embedded) error {
 		if !e.told {
-			e.app.leftOut(e.path, b.Unused)
+			e.app.leftOut(e.path, e.model.Layout(), b.Unused)
 			e.app.tellDialect(e.path, b.Dialect)
 			e.told = true
 		}

@@ -11,17 +11,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Whole reads a whole number as people and programs write it: 3, 03, 3.0, 3e0. Beyond ±2⁵³ only digits are one.
+// Whole reads a whole number as people and programs write it: 3, 03, 3.0, 3e0. From ±2⁵³ on only digits are one.
 func Whole(text string) (int, bool) {
 	if v, err := strconv.Atoi(text); err == nil {
 		return v, true
 	}
-	const exact = 1 << 53
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) > exact || strings.ContainsAny(text, "xX_") {
-		return 0, false
-	}
-	return int(v), true
+	v, ok := Number(text)
+	return int(v), ok && v == math.Trunc(v)
 }
 
 // Fold returns what names have in common that are one to a reader: case, blanks, a final dot, the form of a number (1, 1.0 and 01) and of
@@ -36,10 +32,20 @@ func Fold(name string) string {
 		b.WriteString(w)
 	}
 	folded := strings.TrimRight(b.String(), ".")
-	if v, err := strconv.ParseFloat(folded, 64); err == nil && !strings.ContainsAny(folded, "xX_") && !math.IsNaN(v) {
+	if v, ok := Number(folded); ok {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return folded
+}
+
+// Number reads a number in any decimal form, 1, 1.0, 01 or 1e0. From ±2⁵³ on, where different digits give one float64, nothing is one.
+func Number(text string) (float64, bool) {
+	const exact = 1 << 53
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(math.Abs(v) < exact) || strings.ContainsAny(text, "xX_") {
+		return 0, false
+	}
+	return v + 0, true // no -0
 }
 
 // Alike returns the groups of different names with one Fold, each in the order of names.

@@ -13,7 +13,7 @@ func TestAlike(t *testing.T) {
 			t.Errorf("%q: %q", same, got)
 		}
 	}
-	for _, different := range [][]string{{"1", "10", "1.01"}, {"1 2", "12"}, {"a", "b", ""}, {"cafe", "café"}, {"nan", "NaNa"}, {"0x10", "16"}, {"1_0", "10"}, {"9007199254740993x", "9007199254740992x"}} {
+	for _, different := range [][]string{{"1", "10", "1.01"}, {"1 2", "12"}, {"a", "b", ""}, {"cafe", "café"}, {"nan", "NaNa"}, {"0x10", "16"}, {"1_0", "10"}, {"9007199254740993x", "9007199254740992x"}, {"9007199254740993", "9007199254740992"}, {"inf", "infinity"}} {
 		if got := Alike(different); len(got) != 0 {
 			t.Errorf("%q: %q", different, got)
 		}

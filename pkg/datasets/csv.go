@@ -472,6 +472,10 @@ func (t *CSVColumns) Column(column string) (int, error) {
 	e.Numeric = numbers > 0 && 2*numbers >= len(t.Header)
 	best := 1 + max(2, len(column)/3) // 2 allows for two letters swapped
 	for _, name := range t.Header {
+		if closest.Fold(name) == closest.Fold(column) {
+			e.Suggestion = name
+			break
+		}
 		d := closest.Distance(strings.ToLower(column), strings.ToLower(name))
 		if d < best && d < max(len(column), len(name)) {
 			e.Suggestion, best = name, d

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
@@ -34,6 +35,8 @@ type Neighbourhood struct {
 	gram    *Gram                       // of Objects; nil of a Model
 	classes []string                    // nil if the training rows have none
 	y       []int
+	names   map[string]string  // the classes by their names
+	numbers map[float64]string // the classes that are numbers, by value; "" where several have one value
 	notes   []string
 }
 
@@ -126,8 +129,34 @@ func (h *Neighbourhood) train(n int, labels, fitted []string, counts []int) erro
 		h.notes = append(h.notes, fmt.Sprintf("the training rows are not those of the fit; classes: %d with %s here, %d with %s there",
 			len(h.classes), plural.Of(n, "row"), len(fitted), plural.Of(rows, "row")))
 	}
+	if note := closest.AlikeNote("classes, of the fit and of the training rows,", slices.Concat(fitted, h.classes)); note != "" {
+		h.notes = append(h.notes, note)
+	}
+	h.names, h.numbers = map[string]string{}, map[float64]string{}
+	for _, name := range h.classes {
+		h.names[name] = name
+		if v, ok := closest.Number(name); ok {
+			if _, twice := h.numbers[v]; twice {
+				name = ""
+			}
+			h.numbers[v] = name
+		}
+	}
 	return nil
 }
+
+// Class returns the class of the training rows that a label of other rows names, "" if there is none: the class of that name or else, if the
+// label is a number, the one class that is the same number, such as 1 for 1.0.
+func (h *Neighbourhood) Class(label string) string {
+	v, ok := closest.Number(label)
+	if name := h.names[label]; name != "" || !ok {
+		return name
+	}
+	return h.numbers[v]
+}
+
+// Classes returns the classes of the training rows, nil if they have none.
+func (h *Neighbourhood) Classes() []string { return slices.Clone(h.classes) }
 
 // Notes are warnings on the training rows: such as that their classes are not those that the model was fitted on, row for row.
 func (h *Neighbourhood) Notes() []string { return slices.Clone(h.notes) }
