@@ -340,14 +340,17 @@ class Metric:
         out = self._between(x, x if Y is None else self._points(self._prepare(Y)))
         return out if squared else np.sqrt(out)
 
-    def neighbours(self, X_train: ArrayLike, X: ArrayLike, k: int = 1) -> "tuple[Array, NDArray[np.intp]]":
+    def neighbours(self, X_train: ArrayLike, X: ArrayLike, k: Optional[int] = None) -> "tuple[Array, NDArray[np.intp]]":
         """The k nearest training rows to each row of X: distances and row numbers, both len(X) x k, nearest first.
+
+        k is 5 by default, as of metriclab neighbours, or as many as there are training rows.
 
         Squared distances within 1e-12, relatively, of the first of their group are equal, and equal
         distances are in the order of the training rows, as in metriclab evaluate.
         """
         train, queries = self._points(self._prepare(X_train)), self._points(self._prepare(X))
         n = len(train)
+        k = min(5, n) if k is None else k
         if not _is_whole(k) and not isinstance(k, np.integer) or not 1 <= k <= n:
             raise MetricLabError(f"k: {k} is not allowed, want 1 to {n}, the number of training rows")
         index = np.empty((len(queries), k), dtype=np.intp)
@@ -369,7 +372,7 @@ class Metric:
                 index[j], sq[j] = candidates[:k], d[:k]
         return np.sqrt(sq), index
 
-    def predict(self, X_train: ArrayLike, y_train: ArrayLike, X: ArrayLike, k: int = 1) -> NDArray[Any]:
+    def predict(self, X_train: ArrayLike, y_train: ArrayLike, X: ArrayLike, k: Optional[int] = None) -> NDArray[Any]:
         """The class of each row of X: that of most of its k nearest training rows; of tied classes that of the nearest."""
         y = np.asarray(y_train)
         rows = len(X_train)  # type: ignore[arg-type]

@@ -1,10 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
 )
 
 // said is a command line, its exit code, and what it must print, on standard output or error, or must not.
@@ -91,7 +99,9 @@ func TestCase24TripletsOdd(t *testing.T) {
 		"one.csv":    rows("", func(v [3]string) string { return strings.Join(v[:], ",") }),
 	})
 	const none = "the learned kernel contradicts 0.00 %"
-	fit := func(file, more string) string { return "fit --triplets " + file + " --learner ste --param tau=1 --out m.json" + more }
+	fit := func(file, more string) string {
+		return "fit --triplets " + file + " --learner ste --param tau=1 --out m.json" + more
+	}
 	say(t, []said{
 		{fit("full.csv", ""), 0, []string{"of 6 objects", none}, []string{"full.csv: a ="}},
 		{fit("one.csv", ""), 0, []string{"of 6 objects", none}, nil},
@@ -156,9 +166,11 @@ func TestCase47NameSpelling(t *testing.T) {
 			}
 			return fmt.Sprint(o) + []string{"", ".0"}[row%2]
 		}),
-		"blanks.csv": as(func(o, row int) string { return []string{"", " ", "\u00a0"}[row%3] + "Item " + fmt.Sprint(o) + []string{"", " "}[row%2] }),
-		"case.csv":   as(func(o, row int) string { return []string{"I", "i"}[row%2] + "tem " + fmt.Sprint(o) }),
-		"inner.csv":  as(func(o, row int) string { return "Item" + []string{" ", "\u00a0"}[row%2] + fmt.Sprint(o) }),
+		"blanks.csv": as(func(o, row int) string {
+			return []string{"", " ", "\u00a0"}[row%3] + "Item " + fmt.Sprint(o) + []string{"", " "}[row%2]
+		}),
+		"case.csv":  as(func(o, row int) string { return []string{"I", "i"}[row%2] + "tem " + fmt.Sprint(o) }),
+		"inner.csv": as(func(o, row int) string { return "Item" + []string{" ", "\u00a0"}[row%2] + fmt.Sprint(o) }),
 	}
 	files(t, content)
 	for name := range content {
@@ -174,5 +186,182 @@ func TestCase47NameSpelling(t *testing.T) {
 			s.not = []string{"one object", "alike"}
 		}
 		say(t, []said{s})
+	}
+}
+
+func TestCase10OneColumn(t *testing.T) {
+	files(t, map[string]string{
+		"t.csv": "a,y\n1,A\n2,A\n3,B\n5,B\n1.1,A\n2.2,A\n3.2,B\n5.4,B\n", "new.csv": "a\n1.5\n4\n", "nohead.csv": "1.5\n4\n", "bare.csv": "1,A\n2,A\n3,B\n5,B\n",
+		"u.csv": "a\n1\n1\n2\n5\n7\n9\n", "s.csv": "i,j,label\n0,2,1\n3,4,1\n2,5,-1\n",
+	})
+	say(t, []said{
+		{"fit t.csv --label y --learner euclidean --out m.json", 0, nil, nil},
+		{"transform --model m.json new.csv", 0, []string{"z1"}, nil},
+		{"transform --model m.json nohead.csv", 2, []string{`no column "a"`, "the first row may be data"}, nil},
+		{"predict new.csv --model m.json --train t.csv --k 1", 0, []string{"0,A,1", "1,B,1"}, nil},
+		{"neighbours new.csv --model m.json --train t.csv --k 2", 0, []string{"row,rank,training_row"}, nil},
+		{"evaluate t.csv --label y --learner fda --folds 2 --k 1 --repeats 1", 0, []string{"fda"}, nil},
+		{"fit bare.csv --label 2 --no-header --learner euclidean --out b.json", 0, nil, nil},
+		{"transform --model b.json nohead.csv", 0, []string{"z1"}, nil},
+		{"fit u.csv --learner pca --out p.json", 0, []string{"pca dim=0", "embeds in 1 dimension"}, nil},
+		{"transform --model p.json u.csv", 0, []string{"z1"}, nil},
+		{"fit u.csv --pairs s.csv --learner pola --out q.json", 0, nil, nil},
+		{"transform --model q.json u.csv", 0, []string{"z1"}, nil},
+		{"plot --model q.json u.csv --out u.svg", 0, []string{"The embedding has one dimension"}, nil},
+		{"neighbours u.csv --model q.json --train u.csv --k 1", 0, []string{"row,rank,training_row"}, nil},
+	})
+}
+
+// writeSame writes n equal vectors of 3 numbers.
+func writeSame(t *testing.T, name string, n int) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := metric.WriteNPY(&b, mat.NewDense(n, 3, slices.Repeat([]float64{1}, 3*n))); err != nil {
+		t.Fatal(err)
+	}
+	writeTest(t, name, b.String())
+}
+
+func TestCase36TiedDistances(t *testing.T) {
+	const n = 60
+	rng := rand.New(rand.NewPCG(3, 6))
+	var lines []string
+	for i := range n / 2 { // similar pairs among the first rows alone
+		lines = append(lines, fmt.Sprintf("%d,%d,1", i, (i+1)%(n/2)), fmt.Sprintf("%d,%d,-1", n/2+i, n/2+(i+7)%(n/2)))
+	}
+	file := func(row func(i int) int, order []int) string {
+		return each(len(lines), func(k int) string {
+			var i, j, label int
+			fmt.Sscanf(lines[order[k]], "%d,%d,%d", &i, &j, &label)
+			return fmt.Sprintf("%d,%d,%d", row(i), row(j), label)
+		})
+	}
+	inOrder, mixed, perm := make([]int, len(lines)), rng.Perm(len(lines)), rng.Perm(n)
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	files(t, map[string]string{
+		"first.csv": file(func(i int) int { return i }, inOrder), "last.csv": file(func(i int) int { return n - 1 - i }, inOrder),
+		"perm.csv": file(func(i int) int { return perm[i] }, inOrder), "mixed.csv": file(func(i int) int { return i }, mixed),
+	})
+	writeSame(t, "same.npy", n)
+	c := newCommand(toys(nil))
+	for _, name := range []string{"first.csv", "last.csv", "perm.csv", "mixed.csv"} {
+		if code := c.run("evaluate", "--vectors", "same.npy", "--pairs", name, "--learner", "lego", "--test-share", "0.5", "--k", "10", "--no-standardise", "--json"); code != 0 {
+			t.Fatalf("%s: %s", name, c.err.String())
+		}
+		var e struct {
+			Euclidean evaluatedVector
+			Test      []int `json:"test_pairs"`
+		}
+		if err := json.Unmarshal(c.out.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Euclidean.AUC.Mean != .5 {
+			t.Errorf("%s: AUC %v, want .5", name, e.Euclidean.AUC.Mean)
+		}
+		for _, r := range e.Euclidean.Recall.Splits { // 10 of the others that pairs of held-out items name
+			if r < .2 || r > .8 { // chance is 10 of about 25; by the order of rows it was 0 or 1
+				t.Errorf("%s: recall %v", name, r)
+			}
+		}
+	}
+}
+
+func TestCase50EvaluateOneSplitLacks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	var b bytes.Buffer
+	x := mat.NewDense(60, 4, nil)
+	for i := range 60 {
+		for j := range 4 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+	}
+	if err := metric.WriteNPY(&b, x); err != nil {
+		t.Fatal(err)
+	}
+	pairs := each(130, func(k int) string {
+		i := rng.IntN(60)
+		return fmt.Sprintf("%d,%d,%d", i, (i+1+rng.IntN(58))%60, map[bool]int{true: 1, false: -1}[k%9 == 0])
+	})
+	files(t, map[string]string{"X.npy": b.String(), "p.csv": pairs, "few.csv": "0,1,1\n2,3,-1\n4,5,-1\n6,7,-1\n"})
+	say(t, []said{
+		{"evaluate --vectors X.npy --pairs p.csv --learner lego", 0, []string{"drawn anew, since a side lacked a kind of answer", `always "similar"`, `always "dissimilar"`}, nil},
+		{"evaluate --vectors X.npy --pairs p.csv --learner lego --test-share 0.5", 0, nil, []string{"drawn anew"}},
+		{"evaluate --vectors X.npy --pairs few.csv --learner lego", 1, []string{"drawn 200 times", "no training pair is similar"}, nil},
+	})
+}
+
+func TestCase51SmallTableDefaults(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	content := map[string]string{}
+	for _, n := range []int{4, 6, 8, 10, 11, 12, 14} {
+		content[fmt.Sprintf("t%d.csv", n)] = "a,b,y\n" + each(n, func(i int) string {
+			return fmt.Sprintf("%.2f,%.2f,%c", rng.NormFloat64()+3*float64(i%2), rng.NormFloat64(), 'A'+rune(i%2))
+		})
+	}
+	files(t, content)
+	writeSame(t, "X.npy", 6)
+	writeTest(t, "p.csv", "0,1,1\n1,2,-1\n3,4,1\n4,5,-1\n")
+	for n, want := range map[int][]string{
+		4: {"4 folds in place of 5: there are no more rows", "k is at most 1 in place of 9"}, 6: {"k is at most 3 in place of 9"}, 8: {"k is at most 5"}, 10: {"k is at most 7"}, 11: {"k is at most 7"}, 12: {"k is at most 7"},
+	} {
+		say(t, []said{{fmt.Sprintf("evaluate t%d.csv --label y --learner fda --param ridge=0.1", n), 0, want, nil}})
+	}
+	say(t, []said{
+		{"evaluate t14.csv --label y --learner fda", 0, nil, []string{"in place of"}},
+		{"evaluate t6.csv --label y --learner fda --k 9", 2, []string{"k: 9 is not allowed, want 1 to 4"}, nil},
+		{"evaluate t4.csv --label y --learner fda --folds 5", 2, []string{"folds: 5 is not allowed"}, nil},
+		{"compare t10.csv --label y --learners euclidean,fda --repeats 2", 0, []string{"k is at most 7 in place of 9", "euclidean-raw"}, nil},
+		{"fit t4.csv --label y --learner euclidean --out m.json", 0, nil, nil},
+		{"predict t6.csv --model m.json --train t4.csv", 0, []string{"--k: 4 in place of 5: there are no more training rows"}, nil},
+		{"neighbours t6.csv --model m.json --train t4.csv", 0, []string{"--k: 4 in place of 5"}, nil},
+		{"predict t6.csv --model m.json --train t4.csv --k 5", 2, []string{"k: 5 is not allowed, want 1 to 4"}, nil},
+		{"fit --vectors X.npy --pairs p.csv --learner lego --no-standardise --out v.json", 0, nil, nil},
+		{"neighbours --vectors X.npy --model v.json --rows 0 --k 9", 2, []string{"flag --k: 9 is not allowed, want 1 to 5"}, nil},
+		{"neighbours --vectors X.npy --model v.json --rows 0", 0, nil, []string{"in place of"}},
+		{"evaluate --triplets t3.csv --learner ste --param tau=1", 1, []string{"t3.csv"}, nil},
+	})
+	writeTest(t, "t3.csv", "0,1,2\n1,0,2\n2,1,0\n")
+	say(t, []said{{"evaluate --triplets t3.csv --learner ste --param tau=1", 0, []string{"3 folds in place of 5: there are no more questions"}, nil}})
+}
+
+func TestCase54CoordinatesTold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	var z [12][2]float64
+	for i := range z {
+		z[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	sq := func(i, j int) float64 { return math.Pow(z[i][0]-z[j][0], 2) + math.Pow(z[i][1]-z[j][1], 2) }
+	var triplets [][3]int
+	for range 300 {
+		o := rng.Perm(12)
+		if sq(o[0], o[1]) > sq(o[0], o[2]) {
+			o[1], o[2] = o[2], o[1]
+		}
+		triplets = append(triplets, [3]int(o[:3]))
+	}
+	files(t, map[string]string{"t.csv": each(300, func(i int) string { return fmt.Sprintf("%d,%d,%d", triplets[i][0], triplets[i][1], triplets[i][2]) })})
+	c := newCommand(toys(nil))
+	if code := c.run("fit", "--triplets", "t.csv", "--learner", "ste", "--dim", "1", "--coordinates", "z.csv"); code != 0 {
+		t.Fatal(c.err.String())
+	}
+	at := map[int]float64{}
+	for _, line := range strings.Split(strings.TrimSpace(readTest(t, "z.csv")), "\n")[1:] {
+		var o int
+		var v float64
+		if _, err := fmt.Sscanf(line, "%d,%g", &o, &v); err != nil {
+			t.Fatal(err)
+		}
+		at[o] = v
+	}
+	wrong := 0
+	for _, v := range triplets {
+		if math.Abs(at[v[0]]-at[v[1]]) > math.Abs(at[v[0]]-at[v[2]]) {
+			wrong++
+		}
+	}
+	if want := fmt.Sprintf("they contradict %.2f %% of the triplets", 100*float64(wrong)/300); wrong == 0 || !strings.Contains(c.out.String(), want) {
+		t.Errorf("no %q in:\n%s", want, c.out.String())
 	}
 }

@@ -86,7 +86,7 @@ metriclab help tables says how a table is read.`,
 				errs = append(errs, usageError{errors.New("flag --pairs: want how many to draw: learners are compared on pairs drawn by the classes of training rows, not on a file of pairs")})
 			}
 			p := model.Comparing{
-				Plan:       model.Plan{Ks: ks, Folds: folds, Repeats: repeats},
+				Plan:       planned(c, ks, folds, repeats),
 				Validation: validation, MostSeconds: limit.Seconds(), CPU: a.world.ProcessCPU, Heap: a.heap,
 			}
 			if p.Params, err = learnerParams(given); err != nil {
@@ -101,6 +101,9 @@ metriclab help tables says how a table is read.`,
 					return usageError{fmt.Errorf("flag --learners: %q is not allowed, want all, or names", strings.Join(names, ","))}
 				}
 				chosen = nil
+			}
+			if !base.Raw && len(chosen) > 0 && !slices.Contains(chosen, model.EuclideanRaw) {
+				chosen = append(slices.Clone(chosen), model.EuclideanRaw) // what scaling alone does is seen in every comparison
 			}
 			if _, _, err := model.Comparable(base, chosen, p.Params); err != nil {
 				return usageError{fmt.Errorf("flags --learners and --param: %w", err)}
@@ -128,6 +131,7 @@ metriclab help tables says how a table is read.`,
 		},
 	}
 	f.addTable(c)
+	addArrayLabels(c)
 	c.Flags().StringSliceVar(&names, "learners", []string{allLearners}, "learners separated by commas, or all that take a table with classes; metriclab learners lists them")
 	completeFlag(c, "learners", completeWords(learnerNames()...))
 	c.Flags().StringArrayVar(&given, "param", nil, "parameter of a learner as learner:name=value, such as lmnn:k=5; may be repeated")
@@ -427,8 +431,8 @@ func advice(r *model.Comparison) string {
 	}
 	s := fmt.Sprintf("These rows do not tell %s from %s. ", best, from)
 	switch take.Recipe.Learner {
-	case model.Euclidean:
-		return s + "Take euclidean: nothing needs to be learned."
+	case model.Euclidean, model.EuclideanRaw:
+		return s + fmt.Sprintf("Take %s: nothing needs to be learned.", take.Recipe.Learner)
 	case best:
 		return s + fmt.Sprintf("Take %s: it has the least error and is the cheapest of these.", best)
 	}

@@ -30,7 +30,7 @@ func TestCompareIsEvaluate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeBlobs(t, "t.csv", 60)
 	c := newCommand(toys(nil))
-	names := []string{"fda", "pola", "euclidean", "logdet"}
+	names := []string{"fda", "pola", "euclidean", "logdet", "euclidean-raw"}
 	if code := c.run("compare", "t.csv", "--label", "class", "--learners", strings.Join(names, ","), "--repeats", "2", "--seed", "5", "--json", "--figure", "c.svg"); code != exitOK {
 		t.Fatal(c.err.String())
 	}
@@ -129,11 +129,11 @@ func TestCompareTellsInside(t *testing.T) {
 	if code := c.run("compare", "t.csv", "--label", "class", "--learners", "lmnn,euclidean", "--repeats", "1", "--validation", "2"); code != exitOK {
 		t.Fatal(c.err.String())
 	}
-	stages := regexp.MustCompile(`(?m)^(euclidean|lmnn): error .*\n`).Split(c.err.String(), -1)
-	if len(stages) != 3 {
-		t.Fatalf("%d stages, want 3:\n%s", len(stages), c.err.String())
+	stages := regexp.MustCompile(`(?m)^(euclidean|euclidean-raw|lmnn): error .*\n`).Split(c.err.String(), -1)
+	if len(stages) != 4 {
+		t.Fatalf("%d stages, want 4:\n%s", len(stages), c.err.String())
 	}
-	for k, want := range map[int]string{1: `\d of 5 splits.*; in split \d: 1 of at most \d+`, 2: `\d+ of 20 splits.*; in split \d: 1 of at most \d+`} {
+	for k, want := range map[int]string{2: `\d of 5 splits.*; in split \d: 1 of at most \d+`, 3: `\d+ of 30 splits.*; in split \d: 1 of at most \d+`} {
 		if !regexp.MustCompile(want).MatchString(stages[k]) {
 			t.Errorf("stage %d: want %s in\n%.400s", k, want, stages[k])
 		}

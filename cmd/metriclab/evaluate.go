@@ -82,7 +82,7 @@ compare with it: no answer to a question is seen while another is tested. A coin
 				if err != nil {
 					return err
 				}
-				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: folds, Repeats: repeats}, asJSON)
+				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: planned(c, ks, folds, repeats).Folds, Repeats: repeats}, asJSON)
 			}
 			if f.pairs.file != "" && !c.Flags().Changed("gram") {
 				plan, err := heldOutPlan(c, share, repeats, ks)
@@ -107,7 +107,8 @@ compare with it: no answer to a question is seen while another is tested. A coin
 			var d *model.Data
 			progress, inside, done := a.insideSplits(c.Context(), folds*repeats)
 			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
-				plan := model.Plan{Ks: ks, Folds: folds, Repeats: repeats, Progress: progress, Inside: inside}
+				plan := planned(c, ks, folds, repeats)
+				plan.Progress, plan.Inside = progress, inside
 				if gram {
 					k0, labels, err := a.readGramLabels(c.Context(), &g)
 					if err != nil {
@@ -199,6 +200,17 @@ func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Rec
 	return m.Recipe(), d, err
 }
 
+// planned is the plan that flags give: a default is left to the rows.
+func planned(c *cobra.Command, ks []int, folds, repeats int) model.Plan {
+	if !c.Flags().Changed("k") {
+		ks = nil
+	}
+	if !c.Flags().Changed("folds") {
+		folds = 0
+	}
+	return model.Plan{Ks: ks, Folds: folds, Repeats: repeats}
+}
+
 // describeKs says which numbers of neighbours there were.
 func describeKs(ks []int) string {
 	if len(ks) == 1 {
@@ -230,6 +242,9 @@ func (a *app) printEvaluation(d *model.Data, e *model.Evaluation) error {
 	fmt.Fprintf(a.out, "%s\n\n", describeKs(e.Plan.Ks))
 	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "metric\tkNN error in %, 95 % interval\tk taken")
+	if e.Raw != nil {
+		fmt.Fprintf(w, "Euclidean, raw\t%s\t%s\n", interval(e.Raw.Summary), taken(e.Raw.Ks))
+	}
 	fmt.Fprintf(w, "Euclidean\t%s\t%s\n", interval(e.Baseline.Summary), taken(e.Baseline.Ks))
 	if name != model.Euclidean {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, interval(e.Learner.Summary), taken(e.Learner.Ks))
@@ -283,22 +298,23 @@ func taken(ks []int) string {
 // evaluated is the JSON of evaluate. Errors are shares; an interval is
 // mean ± half_width, left out below 6 splits.
 type evaluated struct {
-	Data         string         `json:"data"`
-	Rows         int            `json:"rows"`
-	Features     int            `json:"features"`
-	Classes      map[string]int `json:"classes"`
-	Recipe       model.Recipe   `json:"recipe"`
-	Folds        int            `json:"folds"`
-	Repeats      int            `json:"repeats"`
-	Seed         uint64         `json:"seed"`
-	Ks           []int          `json:"ks"`
-	Level        float64        `json:"level"`
-	Learner      evaluatedScore `json:"learner"`
-	Euclidean    evaluatedScore `json:"euclidean"`
-	Difference   evaluatedMean  `json:"difference"`
-	Notes        []string       `json:"notes"`
-	Verdict      string         `json:"verdict"`
-	IntervalFrom string         `json:"interval"`
+	Data         string          `json:"data"`
+	Rows         int             `json:"rows"`
+	Features     int             `json:"features"`
+	Classes      map[string]int  `json:"classes"`
+	Recipe       model.Recipe    `json:"recipe"`
+	Folds        int             `json:"folds"`
+	Repeats      int             `json:"repeats"`
+	Seed         uint64          `json:"seed"`
+	Ks           []int           `json:"ks"`
+	Level        float64         `json:"level"`
+	Learner      evaluatedScore  `json:"learner"`
+	Euclidean    evaluatedScore  `json:"euclidean"`
+	Raw          *evaluatedScore `json:"euclidean_raw,omitempty"` // of rows as they are, if they are scaled otherwise
+	Difference   evaluatedMean   `json:"difference"`
+	Notes        []string        `json:"notes"`
+	Verdict      string          `json:"verdict"`
+	IntervalFrom string          `json:"interval"`
 }
 
 type evaluatedMean struct {
@@ -327,6 +343,9 @@ func evaluationJSON(d *model.Data, e *model.Evaluation) evaluated {
 		Euclidean:  evaluatedScore{meanJSON(e.Baseline.Summary), e.Baseline.Errors, e.Baseline.Ks},
 		Difference: meanJSON(e.Difference), Notes: append([]string{}, e.Notes...), Verdict: verdict(e),
 		IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+	}
+	if e.Raw != nil {
+		out.Raw = &evaluatedScore{meanJSON(e.Raw.Summary), e.Raw.Errors, e.Raw.Ks}
 	}
 	for i, c := range e.Classes {
 		out.Classes[c] = e.Counts[i]

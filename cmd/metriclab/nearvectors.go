@@ -108,6 +108,11 @@ func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vec
 		if err != nil {
 			return nil, err
 		}
+		most := in.File.Rows()
+		if what.own != nil {
+			most-- // itself
+		}
+		a.cutK(c, f, most, "other vectors")
 		return f.ofVectors(ctx, m, in.File, in.Objects.Names, what)
 	})
 	if err != nil {

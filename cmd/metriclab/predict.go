@@ -54,7 +54,7 @@ func (f *nearFlags) add(c *cobra.Command) {
 	addFormat(c, &f.format)
 	c.Flags().StringVar(&f.train, "train", "", "table of the training rows")
 	c.Flags().StringVar(&f.out, "out", "", "CSV file for the answer (default: standard output)")
-	c.Flags().IntVar(&f.k, "k", 5, "number of neighbours, at most that of the training rows")
+	c.Flags().IntVar(&f.k, "k", 5, "number of neighbours, at most that of the training rows, to which the default is cut")
 	c.Flags().StringVar(&f.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of tables")
 	c.Flags().StringVar(&f.labels, "labels", "", "file of the classes of the objects of fit --gram, with --cross-gram, or of the rows of a .npy table of --train")
 	c.Flags().BoolVar(&f.guard, "guard-formulas", false, "write ' before a class or an id that a spreadsheet would run as a formula")
@@ -232,6 +232,14 @@ func (o *answers) tellError(w io.Writer, source string, k int) {
 	fmt.Fprintf(w, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, o.wrong, plural.Of(judged, "row"), 100*float64(o.wrong)/float64(judged), k)
 }
 
+// cutK cuts the default of --k to n of what there is.
+func (a *app) cutK(c *cobra.Command, f *nearFlags, n int, what string) {
+	if !c.Flags().Changed("k") && f.k > n && n > 0 {
+		a.note("--k", []string{fmt.Sprintf("%d in place of %d: there are no more %s", n, f.k, what)})
+		f.k = n
+	}
+}
+
 // trainNear reads the training rows.
 func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answers) error {
 	ctx := c.Context()
@@ -272,6 +280,8 @@ func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answe
 		}
 		o.id = f.id
 	}
+	n, _ := d.Dims()
+	a.cutK(c, f, n, "training rows")
 	o.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return m.Neighbourhood(d, f.k) })
 	return tableError(err)
 }

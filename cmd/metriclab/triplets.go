@@ -163,8 +163,8 @@ func (g *tripletFlags) outputs(c *cobra.Command, out string) (string, error) {
 // fitTriplets is fit on relative comparisons.
 func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripletFlags) error {
 	recipe, err := g.recipe(c, f)
-	out, wrong := g.outputs(c, out)
-	if err := together(err, wrong); err != nil {
+	out, bad := g.outputs(c, out)
+	if err := together(err, bad); err != nil {
 		return err
 	}
 	ctx := c.Context()
@@ -174,6 +174,7 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 	}
 	var set *feedback.Triplets
 	var z model.Coordinates
+	var wrong float64 // of the coordinates
 	progress, done := a.meter(ctx, counted)
 	fitted, err := atOnce(ctx, func() (*model.Compared, error) {
 		var err error
@@ -191,6 +192,9 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 			}
 			if z, err = m.Coordinates(ctx, g.dim); err != nil {
 				return nil, tableError(err)
+			}
+			if wrong, err = m.ErrorOf(z, set); err != nil {
+				return nil, err
 			}
 		}
 		return m, nil
@@ -216,7 +220,7 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 	if err != nil {
 		return err
 	}
-	return a.printTriplets(fitted, set, z, out, g)
+	return a.printTriplets(fitted, set, z, wrong, out, g)
 }
 
 // occur says that some objects occur.
@@ -300,7 +304,7 @@ func describeTripletRecipe(r model.TripletRecipe) string {
 }
 
 // printTriplets says what was fitted.
-func (a *app) printTriplets(m *model.Compared, set *feedback.Triplets, z model.Coordinates, out string, g *tripletFlags) error {
+func (a *app) printTriplets(m *model.Compared, set *feedback.Triplets, z model.Coordinates, wrong float64, out string, g *tripletFlags) error {
 	var b strings.Builder
 	r, rep := m.Recipe(), m.Report()
 	b.WriteString(describeTriplets(set, m.Objects()))
@@ -319,7 +323,7 @@ func (a *app) printTriplets(m *model.Compared, set *feedback.Triplets, z model.C
 		fmt.Fprintf(&b, "written to %s\n", out)
 	}
 	if g.coordinates != "" {
-		fmt.Fprintf(&b, "%s per object, which show %.3g %% of the spread, written to %s\n", plural.Of(g.dim, "coordinate"), 100*z.Share, g.coordinates)
+		fmt.Fprintf(&b, "%s per object, which show %.3g %% of the spread of the kernel, written to %s; they contradict %.2f %% of the triplets\n", plural.Of(g.dim, "coordinate"), 100*z.Share, g.coordinates, 100*wrong)
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
@@ -374,6 +378,9 @@ func (a *app) evaluateTriplets(c *cobra.Command, f *recipeFlags, g *tripletFlags
 	b.WriteString("\n")
 	if e.Recipe.Params["tau"] == "auto" {
 		fmt.Fprintf(&b, "tau taken: %s\n", takenTaus(e.Taus))
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "Note: %s.\n", n)
 	}
 	fmt.Fprintf(&b, "%s\n", tripletVerdict(e))
 	_, err = fmt.Fprint(a.out, b.String())
@@ -437,7 +444,7 @@ func tripletsJSON(set *feedback.Triplets, e *model.TripletEvaluation, noted []st
 	out := comparedJSON{
 		Data: filepath.Base(set.Name), Triplets: e.Triplets, Objects: e.Objects, Questions: e.Agreement.Questions, Contradicted: e.Agreement.Contradicted,
 		Outvoted: e.Agreement.Outvoted, Degenerate: set.Degenerate, Ties: set.Ties, Recipe: e.Recipe, Dim: e.Plan.Dim, Folds: e.Plan.Folds, Repeats: e.Plan.Repeats,
-		Seed: e.Plan.Seed, Level: 0.95, Error: evaluatedMean{Mean: e.Summary.Mean}, Errors: e.Errors, Taus: e.Taus, Coin: .5, Notes: slices.Concat([]string{}, noted), Verdict: tripletVerdict(e),
+		Seed: e.Plan.Seed, Level: 0.95, Error: evaluatedMean{Mean: e.Summary.Mean}, Errors: e.Errors, Taus: e.Taus, Coin: .5, Notes: slices.Concat([]string{}, noted, e.Notes), Verdict: tripletVerdict(e),
 		IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
 	if e.Summary.HasInterval {

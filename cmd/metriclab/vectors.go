@@ -463,9 +463,13 @@ func (a *app) printHeldOut(name, items string, e *model.HeldOut) error {
 	for _, s := range []struct {
 		name  string
 		score *model.VectorScore
-	}{{"Euclidean", &e.Euclidean}, {"cosine", &e.Cosine}, {name, &e.Learner}, {name + " minus Euclidean", &e.OverEuclidean}, {name + " minus cosine", &e.OverCosine}} {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.name, interval(s.score.AUCSummary), interval(s.score.ErrorSummary), interval(s.score.RecallSummary))
+	}{{"Euclidean, raw", e.Raw}, {"Euclidean", &e.Euclidean}, {"cosine", &e.Cosine}, {name, &e.Learner}, {name + " minus Euclidean", &e.OverEuclidean}, {name + " minus cosine", &e.OverCosine}} {
+		if s.score != nil {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.name, interval(s.score.AUCSummary), interval(s.score.ErrorSummary), interval(s.score.RecallSummary))
+		}
 	}
+	fmt.Fprintf(w, "always \"similar\"\t\t%s\t\n", interval(e.AlwaysSimilar.ErrorSummary))
+	fmt.Fprintf(w, "always \"dissimilar\"\t\t%s\t\n", interval(e.AlwaysDissimilar.ErrorSummary))
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -590,24 +594,27 @@ type evaluatedVectors struct {
 
 // heldOut is the JSON of what was found on held-out items. All numbers are shares; an interval is mean ± half_width, left out below 6 splits.
 type heldOut struct {
-	Items         int             `json:"items"`
-	Similar       int             `json:"similar"`
-	Dissimilar    int             `json:"dissimilar"`
-	K             int             `json:"k"`
-	TestShare     float64         `json:"test_share"`
-	Seed          uint64          `json:"seed"`
-	Train         []int           `json:"train_pairs"`
-	Test          []int           `json:"test_pairs"`
-	Dropped       []int           `json:"dropped_pairs"`
-	Level         float64         `json:"level"`
-	Learner       evaluatedVector `json:"learner"`
-	Euclidean     evaluatedVector `json:"euclidean"`
-	Cosine        evaluatedVector `json:"cosine"`
-	OverEuclidean evaluatedVector `json:"minus_euclidean"`
-	OverCosine    evaluatedVector `json:"minus_cosine"`
-	Notes         []string        `json:"notes"`
-	Verdict       string          `json:"verdict"`
-	IntervalFrom  string          `json:"interval"`
+	Items            int              `json:"items"`
+	Similar          int              `json:"similar"`
+	Dissimilar       int              `json:"dissimilar"`
+	K                int              `json:"k"`
+	TestShare        float64          `json:"test_share"`
+	Seed             uint64           `json:"seed"`
+	Train            []int            `json:"train_pairs"`
+	Test             []int            `json:"test_pairs"`
+	Dropped          []int            `json:"dropped_pairs"`
+	Level            float64          `json:"level"`
+	Learner          evaluatedVector  `json:"learner"`
+	Euclidean        evaluatedVector  `json:"euclidean"`
+	Cosine           evaluatedVector  `json:"cosine"`
+	Raw              *evaluatedVector `json:"euclidean_raw,omitempty"` // of rows as they are, if they are scaled otherwise
+	OverEuclidean    evaluatedVector  `json:"minus_euclidean"`
+	OverCosine       evaluatedVector  `json:"minus_cosine"`
+	AlwaysSimilar    evaluatedSplits  `json:"always_similar_error"`
+	AlwaysDissimilar evaluatedSplits  `json:"always_dissimilar_error"`
+	Notes            []string         `json:"notes"`
+	Verdict          string           `json:"verdict"`
+	IntervalFrom     string           `json:"interval"`
 }
 
 type evaluatedVector struct {
@@ -626,11 +633,16 @@ func heldOutJSON(name string, e *model.HeldOut, noted []string) heldOut {
 	score := func(s *model.VectorScore) evaluatedVector {
 		return evaluatedVector{splits(s.AUCSummary, s.AUC), splits(s.ErrorSummary, s.Error), splits(s.RecallSummary, s.Recall)}
 	}
-	return heldOut{
+	out := heldOut{
 		Items: e.Items, Similar: e.Similar, Dissimilar: e.Dissimilar,
 		K: e.Plan.K, TestShare: e.Plan.Share, Seed: e.Plan.Seed, Train: e.Train, Test: e.Test, Dropped: e.Dropped, Level: 0.95,
 		Learner: score(&e.Learner), Euclidean: score(&e.Euclidean), Cosine: score(&e.Cosine),
 		OverEuclidean: score(&e.OverEuclidean), OverCosine: score(&e.OverCosine),
+		AlwaysSimilar: splits(e.AlwaysSimilar.ErrorSummary, e.AlwaysSimilar.Error), AlwaysDissimilar: splits(e.AlwaysDissimilar.ErrorSummary, e.AlwaysDissimilar.Error),
 		Notes: slices.Concat([]string{}, noted, e.Notes), Verdict: heldOutVerdict(name, e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
+	if e.Raw != nil {
+		out.Raw = new(score(e.Raw))
+	}
+	return out
 }

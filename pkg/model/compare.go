@@ -189,7 +189,9 @@ func contenders(base Recipe, names []string, params map[string]map[string]string
 	}
 	if names == nil {
 		for _, e := range Learners() {
-			names = append(names, e.Name)
+			if !(base.Raw && e.Name == EuclideanRaw) { // euclidean is the same then
+				names = append(names, e.Name)
+			}
 		}
 		for _, e := range catalog.All() {
 			if !slices.Contains(names, e.Name) {
@@ -306,11 +308,15 @@ type trialKey struct {
 
 // compare is Compare of learners that may be no entries of the catalog.
 func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p Comparing) (*Comparison, error) {
-	p.Plan = p.Plan.Resolved()
+	n, width := d.Dims()
+	var cut []string
+	p.Plan, cut = p.Plan.forRows(n)
 	if p.Seed == 0 {
 		p.Seed = fits[0].recipe.Seed
 	}
-	n, width := d.Dims()
+	if d.Sparse != nil { // rows are as they are
+		fits = slices.DeleteFunc(fits, func(f fitting) bool { return f.recipe.Learner == EuclideanRaw && len(fits) > 1 })
+	}
 	if err := p.check(n); err != nil {
 		return nil, err
 	}
@@ -323,7 +329,7 @@ func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p
 		p:   p, d: d, cpu: cpushare.New(clock), done: map[trialKey]Trial{},
 	}
 	c.out.Classes, c.out.Counts, c.y = d.classes()
-	c.out.Notes = p.rare(c.out.Classes, c.out.Counts)
+	c.out.Notes = append(cut, p.rare(c.out.Classes, c.out.Counts)...)
 	if err := c.planValidation(len(fits)); err != nil {
 		return nil, err
 	}

@@ -282,8 +282,10 @@ func TestCompareLeavesOut(t *testing.T) {
 	if s, why := state(c, "pola-batch"); s != model.LeftOut || !strings.Contains(why, "by a rough estimate, the time limit is 10ms") {
 		t.Errorf("%s: %s", s, why)
 	}
-	narrow := blobs(8, 60, 3, 1) // pca has two components
-	c, _ = runComparison(t, narrow, []string{"euclidean", "pca", "fda"}, quick)
+	narrow := blobs(8, 60, 3, 1)
+	p = quick
+	p.Params = map[string]map[string]string{"pca": {"dim": "2"}}
+	c, _ = runComparison(t, narrow, []string{"euclidean", "pca", "fda"}, p)
 	if s, why := state(c, "pca"); s != model.Failed || !strings.Contains(why, "repeat 1, fold 1") || len(c.Ranked) != 2 || c.ByValidation == nil {
 		t.Errorf("%s: %s", s, why)
 	}

@@ -197,6 +197,7 @@ func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, f *fields, 
 	if m.layout.Header {
 		o.Header = datasets.HeaderYes
 	}
+	o.OneColumn = len(m.layout.columns()) == 1
 	if t, err = datasets.NewCSVRows(r, name, o); err != nil {
 		return nil, nil, nil, nil, err
 	}

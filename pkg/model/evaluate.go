@@ -28,13 +28,13 @@ const MaxRepeats = 1_000_000
 
 // Plan says how a recipe is evaluated.
 type Plan struct {
-	// Ks are the numbers of neighbours to choose from; nil means 1, 3, 5, 7, 9. If
-	// there are several, each split takes the one with the fewest errors in a
+	// Ks are the numbers of neighbours to choose from; nil means those of 1, 3, 5, 7, 9 that
+	// the rows allow. If there are several, each split takes the one with the fewest errors in a
 	// leave-one-out classification of its training rows, the smallest of equals:
 	// for the learner and for the baseline on their own.
 	Ks []int
-	// Folds is the number of parts of a cross-validation; 0 means 5, otherwise at
-	// least 2.
+	// Folds is the number of parts of a cross-validation; 0 means 5, or the number of rows
+	// if that is less, otherwise at least 2.
 	Folds int
 	// Repeats is how often the rows are divided anew, at most MaxRepeats; 0 means 10.
 	Repeats int
@@ -63,6 +63,34 @@ func (p Plan) Resolved() Plan {
 	return p
 }
 
+// forRows is Resolved for n rows: a default that they do not allow is cut, and told. What is given stays.
+func (p Plan) forRows(n int) (q Plan, notes []string) {
+	q = p.Resolved()
+	if p.Folds == 0 && n >= 2 && q.Folds > n {
+		q.Folds = n
+		notes = append(notes, fmt.Sprintf("%d folds in place of 5: there are no more rows", n))
+	}
+	if p.Ks == nil {
+		all := q.Ks
+		for len(q.Ks) > 1 && slices.Max(q.Ks) > q.mostNeighbours(n) {
+			q.Ks = q.Ks[:len(q.Ks)-1]
+		}
+		if len(q.Ks) < len(all) {
+			notes = append(notes, fmt.Sprintf("k is at most %d in place of %d: a training fold has no more rows", slices.Max(q.Ks), slices.Max(all)))
+		}
+	}
+	return q, notes
+}
+
+// mostNeighbours is the largest k that a training fold of n rows allows; of several k one is chosen by leaving a row out.
+func (p Plan) mostNeighbours(n int) int {
+	most := n - (n+p.Folds-1)/p.Folds
+	if len(p.Ks) > 1 {
+		most--
+	}
+	return most
+}
+
 // check returns an *OptionError unless n rows can be divided as planned.
 func (p Plan) check(n int) error {
 	switch {
@@ -75,9 +103,9 @@ func (p Plan) check(n int) error {
 	if err := limits.Check(fmt.Sprintf("%d x %d splits of %d rows", p.Repeats, p.Folds, n), limits.Floats(p.Repeats, n)+limits.Product(perSplit, p.Folds, p.Repeats)); err != nil {
 		return notAllowed("folds, repeats: %w", err)
 	}
-	most, what := n-(n+p.Folds-1)/p.Folds, "rows of the smallest training fold"
+	most, what := p.mostNeighbours(n), "rows of the smallest training fold"
 	if len(p.Ks) > 1 {
-		most, what = most-1, "rows but one of the smallest training fold, since k is chosen by leaving one out"
+		what = "rows but one of the smallest training fold, since k is chosen by leaving one out"
 	}
 	if len(p.Ks) == 0 {
 		return notAllowed("k: none given, want at least one")
@@ -115,6 +143,8 @@ type Evaluation struct {
 	// Learner is the error under the learned metric, Baseline that under the
 	// Euclidean distance of the same prepared rows in the same splits.
 	Learner, Baseline Score
+	// Raw is the error under the Euclidean distance of the rows as they are; nil where the prepared ones are these.
+	Raw *Score
 	// Difference is the learner's error minus the baseline's, paired by split.
 	Difference judge.Summary
 	// Notes are warnings on what the numbers mean.
@@ -143,7 +173,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 	}
 	f := fitting{r, entry, values}
 	n, width := d.Dims()
-	if q := p.Resolved(); q.check(n) == nil { // else evaluate says why
+	if q, _ := p.forRows(n); q.check(n) == nil { // else evaluate says why
 		classes, _, _ := d.classes()
 		if err := f.room(n-(n+q.Folds-1)/q.Folds, width, len(classes)); err != nil {
 			return nil, err
@@ -161,12 +191,12 @@ type fitting struct {
 
 // evaluate is Evaluate beside a baseline.
 func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, p Plan) (*Evaluation, error) {
-	p = p.Resolved()
+	n, width := d.Dims()
+	p, cut := p.forRows(n)
 	if p.Seed == 0 {
 		p.Seed = f.recipe.Seed
 	}
 	f.recipe.Seed = p.Seed
-	n, width := d.Dims()
 	err := p.check(n)
 	if err != nil {
 		return nil, err
@@ -177,9 +207,14 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 	e := &Evaluation{Recipe: f.recipe, Plan: p, Rows: n, Features: width}
 	var y []int
 	e.Classes, e.Counts, y = d.classes()
-	e.Notes = p.rare(e.Classes, e.Counts)
+	e.Notes = append(cut, p.rare(e.Classes, e.Counts)...)
 	splits := p.Folds * p.Repeats
-	for _, s := range []*Score{&e.Learner, &e.Baseline} {
+	scores := []*Score{&e.Learner, &e.Baseline}
+	if !f.recipe.Raw && d.X != nil {
+		e.Raw = &Score{}
+		scores = append(scores, e.Raw)
+	}
+	for _, s := range scores {
 		s.Errors, s.Ks = make([]float64, splits), make([]int, splits)
 	}
 	folds := p.divisions(y)
@@ -199,8 +234,9 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 	for s := range diffs {
 		diffs[s] = e.Learner.Errors[s] - e.Baseline.Errors[s]
 	}
-	e.Learner.Summary = judge.SummarizeResampled(e.Learner.Errors, ratio)
-	e.Baseline.Summary = judge.SummarizeResampled(e.Baseline.Errors, ratio)
+	for _, s := range scores {
+		s.Summary = judge.SummarizeResampled(s.Errors, ratio)
+	}
 	e.Difference = judge.SummarizeResampled(diffs, ratio)
 	if !e.Difference.HasInterval {
 		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
@@ -231,7 +267,28 @@ func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline met
 		}
 		judged.score.Errors[s], judged.score.Ks[s] = v.error, v.k
 	}
+	if e.Raw == nil {
+		return nil
+	}
+	raw, err := f.unscaled()
+	if err != nil {
+		return err
+	}
+	if t, err = raw.train(ctx, d, y, train, test, nil, nil); err != nil {
+		return err
+	}
+	v, err := t.judge(ctx, baseline, e.Plan)
+	if err != nil {
+		return err
+	}
+	e.Raw.Errors[s], e.Raw.Ks[s] = v.error, v.k
 	return nil
+}
+
+// unscaled is the baseline on rows as they are, with missing cells filled in as f does.
+func (f fitting) unscaled() (fitting, error) {
+	r, entry, values, err := Recipe{Learner: EuclideanRaw, ImputeMean: f.recipe.ImputeMean, Seed: f.recipe.Seed}.resolve()
+	return fitting{r, entry, values}, err
 }
 
 // classes returns the classes, the number of rows of each, and that of each row.

@@ -19,12 +19,21 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// Euclidean is the name of the baseline that learns nothing.
-const Euclidean = "euclidean"
+// Euclidean is the name of the baseline that learns nothing, and EuclideanRaw of the one that leaves features as they are, too: a Recipe with it is Raw.
+const (
+	Euclidean    = "euclidean"
+	EuclideanRaw = "euclidean-raw"
+)
 
-var euclidean = catalog.Entry{
-	Name:     Euclidean,
-	Doc:      "no learning: the Euclidean distance of the prepared rows, the baseline",
+var euclidean = baseline(Euclidean, "no learning: the Euclidean distance of the prepared rows, the baseline")
+
+func baseline(name, doc string) catalog.Entry {
+	e := unlearned
+	e.Name, e.Doc = name, doc
+	return e
+}
+
+var unlearned = catalog.Entry{
 	Feedback: catalog.Data,
 	Version:  1,
 	Cost: func(s catalog.Size, _ catalog.Values) catalog.Cost {
@@ -41,13 +50,13 @@ var euclidean = catalog.Entry{
 
 // Learners returns the learners that a Recipe can name: those of the catalog that
 // learn from class labels, from pairs drawn by them, or from the rows alone, and
-// the Euclidean baseline.
+// the Euclidean baselines.
 func Learners() []catalog.Entry {
 	fits := func(e catalog.Entry) bool {
 		return e.Feedback == catalog.Pairs || e.Feedback == catalog.Links || e.Feedback == catalog.Classes || e.Feedback == catalog.Data
 	}
 	all := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return !fits(e) })
-	return append(all, euclidean)
+	return append(all, euclidean, baseline(EuclideanRaw, "no learning and no scaling: the Euclidean distance of the rows as they are"))
 }
 
 // The values of Recipe.Given.
@@ -138,6 +147,7 @@ func (r Recipe) resolve() (Recipe, catalog.Entry, catalog.Values, error) {
 		return fail("%w", err)
 	}
 	r.Params = withDefaults(e, r.Params)
+	r.Raw = r.Raw || r.Learner == EuclideanRaw
 	r, err = r.draws(e)
 	return r, e, values, err
 }

@@ -49,8 +49,8 @@ var ErrJournal = errors.New("not a journal of this comparison")
 
 // NewJournal returns the journal of Compare with the same arguments. It panics if d is nil or has no rows.
 func NewJournal(d *Data, base Recipe, p Comparing) Journal {
-	q := p.Plan.Resolved()
 	n, width := d.Dims()
+	q, _ := p.Plan.forRows(n)
 	seed := q.Seed
 	if seed == 0 {
 		seed = max(base.Seed, 1)

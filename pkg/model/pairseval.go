@@ -55,6 +55,9 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 	if d, err = d.forRecipe(r, entry); err != nil {
 		return nil, err
 	}
+	if !r.Raw && d.X != nil {
+		e.Raw = &VectorScore{}
+	}
 	all := nameItems(links)
 	if err := e.run(ctx, all, p, func(ctx context.Context, out []bool, train, test *namedPairs, s int) error {
 		held := make([]bool, e.Rows)
@@ -92,6 +95,11 @@ func (e *PairEvaluation) split(ctx context.Context, d *Data, held []bool, train,
 	learned, tested := d.Rows(rest), d.Rows(test.rows)
 	forgetUnseen(d.Layout, learned.X, tested.X)
 	m := &Model{recipe: f.recipe, layout: d.Layout}
+	if e.Raw != nil {
+		if err := e.raw(ctx, d, f, rest, test, links, s); err != nil {
+			return err
+		}
+	}
 	x, _, err := m.prepare(learned, true)
 	if err != nil {
 		return err
@@ -118,6 +126,27 @@ func (e *PairEvaluation) split(ctx context.Context, d *Data, held []bool, train,
 		return struct{}{}, e.Learner.judge(ctx, under, b, test.links, threshold, e.Plan.K, s)
 	})
 	return err
+}
+
+// raw judges the Euclidean distance of rows as they are in split s.
+func (e *PairEvaluation) raw(ctx context.Context, d *Data, f fitting, rest []int, test *namedPairs, links []metric.Link, s int) error {
+	unscaled, err := f.unscaled()
+	if err != nil {
+		return err
+	}
+	learned, tested := d.Rows(rest), d.Rows(test.rows)
+	forgetUnseen(d.Layout, learned.X, tested.X)
+	m := &Model{recipe: unscaled.recipe, layout: d.Layout}
+	x, _, err := m.prepare(learned, true)
+	if err != nil {
+		return err
+	}
+	z, err := m.scaler.Apply(tested.X)
+	if err != nil {
+		return named(err, d.Layout.Features, 0)
+	}
+	threshold, _ := bestThreshold(sqDistsOf(metric.Euclidean{}, x.(*mat.Dense), links), links)
+	return e.Raw.judge(ctx, metric.Euclidean{}, z, test.links, threshold, e.Plan.K, s)
 }
 
 // coordinates returns a metric of coordinates that is m of prepared rows, and what makes coordinates of the rows of two matrices.

@@ -216,7 +216,7 @@ func ReadColumn(r io.Reader, name, column string, header bool, c Cells) ([]strin
 	if header {
 		o.Header = datasets.HeaderYes
 	}
-	o.Text = []string{column}
+	o.Text, o.OneColumn = []string{column}, true
 	t, err := datasets.NewCSVRows(r, name, o)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,8 @@ type TripletEvaluation struct {
 	Errors, Taus []float64
 	// Summary is the mean of Errors with its corrected interval (see judge.SummarizeResampled). A coin has 0.5.
 	Summary judge.Summary
+	// Notes are warnings on what the numbers mean.
+	Notes []string
 }
 
 // EvaluateTriplets estimates how often a recipe is wrong about triplets that it has not seen, by repeated cross-validation. Folds are of
@@ -73,6 +75,7 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	if err != nil {
 		return nil, err
 	}
+	given := p.Folds
 	p = p.Resolved()
 	all := &Compared{}
 	ts, err := all.number(set)
@@ -81,6 +84,11 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	}
 	n := len(all.names)
 	e := &TripletEvaluation{Recipe: r, Plan: p, Objects: n, Triplets: len(ts), Agreement: set.Agreement()}
+	if questions := e.Agreement.Questions; given == 0 && questions >= 2 && p.Folds > questions {
+		p.Folds = questions
+		e.Plan.Folds = questions
+		e.Notes = append(e.Notes, fmt.Sprintf("%d folds in place of 5: there are no more questions", questions))
+	}
 	switch {
 	case p.Folds < 2 || p.Folds > e.Agreement.Questions:
 		return nil, notAllowed("folds: %d is not allowed, want 2 to the number of questions, %d", p.Folds, e.Agreement.Questions)
@@ -143,4 +151,13 @@ func reduced(ctx context.Context, k *mat.SymDense, dim int) (*mat.SymDense, erro
 	out := mat.NewSymDense(k.SymmetricDim(), nil)
 	out.SymOuterK(1, z.Z)
 	return out, nil
+}
+
+// ErrorOf returns the share of the triplets of set, which m was fitted to, that coordinates contradict, a tie as half of one.
+func (m *Compared) ErrorOf(z Coordinates, set *feedback.Triplets) (float64, error) {
+	ts, err := (&Compared{}).number(set)
+	if err != nil {
+		return 0, fmt.Errorf("model: %s: %w", set.Name, err)
+	}
+	return contradicted(z.Z, ts), nil
 }

@@ -367,6 +367,10 @@ func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.
 		return nil, err
 	}
 	m.threshold, m.report.Wrong = bestThreshold(sq, links)
+	if m.threshold < 0 { // a file has none below 0
+		m.threshold = 0
+		m.report.Wrong = wrongAt(sq, links, 0)
+	}
 	return m, ctx.Err()
 }
 
@@ -452,7 +456,7 @@ func sqDistsOf(under metric.SqDister, z *mat.Dense, links []metric.Link) []float
 }
 
 // bestThreshold returns the squared distance b for which fewest links are wrong if those with sq ≤ b are taken for similar, the smallest of
-// equals, and their number. It lies halfway between two neighbouring values of sq.
+// equals, and their number. It lies halfway between two neighbouring values of sq, or below or at the last of them; −1 takes none for similar where some are at 0.
 func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
 	order := make([]int, len(sq))
 	for i := range order {
@@ -462,12 +466,13 @@ func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(sq[i], sq[j]) })
-	now := wrong
-	b = 0
-	best := len(sq) + 1
-	if len(sq) > 0 && sq[order[0]] > 0 {
-		best = wrong
-		b = sq[order[0]] / 2
+	now, best := wrong, wrong
+	b = -1
+	if len(sq) == 0 || sq[order[0]] > 0 {
+		b = 0
+		if len(sq) > 0 {
+			b = sq[order[0]] / 2
+		}
 	}
 	for k := 0; k < len(order); {
 		at := sq[order[k]]
@@ -482,6 +487,16 @@ func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
 		}
 	}
 	return b, best
+}
+
+// wrongAt counts the links on the wrong side of b.
+func wrongAt(sq []float64, links []metric.Link, b float64) (wrong int) {
+	for i, l := range links {
+		if (sq[i] <= b) != (l.Label == metric.Similar) {
+			wrong++
+		}
+	}
+	return wrong
 }
 
 // vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates, at most; vectorBlocks how many all hold.

@@ -579,7 +579,7 @@ func TestVectorErrors(t *testing.T) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	if _, err := EvaluateVectors(t.Context(), f, similar, VectorRecipe{Learner: "lego"}, VectorPlan{}); err == nil || !strings.Contains(err.Error(), "split 1: no training pair is dissimilar") {
+	if _, err := EvaluateVectors(t.Context(), f, similar, VectorRecipe{Learner: "lego"}, VectorPlan{}); err == nil || !strings.Contains(err.Error(), "no training pair is dissimilar") {
 		t.Errorf("similar pairs alone: %v", err)
 	}
 	if m := mustFitVectors(t, f, similar, VectorRecipe{Learner: "rca"}); m.Report().Wrong != 0 {

@@ -90,6 +90,12 @@ type VectorScore struct {
 	AUCSummary, ErrorSummary, RecallSummary judge.Summary
 }
 
+// ConstantScore is the share of held-out pairs, split by split, about which one answer to all is wrong.
+type ConstantScore struct {
+	Error        []float64
+	ErrorSummary judge.Summary
+}
+
 // HeldOut is what was found on held-out items, of which no pair was seen.
 type HeldOut struct {
 	Plan VectorPlan // resolved
@@ -100,6 +106,10 @@ type HeldOut struct {
 	// Learner, Euclidean and Cosine are scores on the same splits, OverEuclidean and OverCosine the differences of the learner's from theirs.
 	Learner, Euclidean, Cosine VectorScore
 	OverEuclidean, OverCosine  VectorScore
+	// Raw are the scores of the Euclidean distance of rows as they are; nil where Euclidean is that.
+	Raw *VectorScore
+	// AlwaysSimilar and AlwaysDissimilar are the errors of whoever looks at no distance.
+	AlwaysSimilar, AlwaysDissimilar ConstantScore
 	// Notes are warnings on what the numbers mean.
 	Notes []string
 }
@@ -160,22 +170,38 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 	}
 	e.Train, e.Test, e.Dropped = make([]int, p.Splits), make([]int, p.Splits), make([]int, p.Splits)
 	scores := []*VectorScore{&e.Learner, &e.Euclidean, &e.Cosine, &e.OverEuclidean, &e.OverCosine}
+	if e.Raw != nil {
+		scores = append(scores, e.Raw)
+	}
+	always := []*ConstantScore{&e.AlwaysSimilar, &e.AlwaysDissimilar}
+	for _, s := range always {
+		s.Error = make([]float64, p.Splits)
+	}
+	redrawn := make([]bool, p.Splits)
 	for _, s := range scores {
 		s.AUC, s.Error, s.Recall = make([]float64, p.Splits), make([]float64, p.Splits), make([]float64, p.Splits)
 	}
 	if err := parallel(ctx, p.Splits, p.Progress, func(ctx context.Context, s int) error {
-		rng := experiment.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
-		out := make([]bool, e.Items)
-		for _, i := range rng.Perm(e.Items)[:held] {
-			out[i] = true
+		var train, test *namedPairs
+		out, again, err := p.divide(s, e.Items, held, func(out []bool) error {
+			train, test = all.part(out, false), all.part(out, true)
+			return cmp.Or(train.both("training"), test.both("held-out"))
+		})
+		if err != nil {
+			return err
 		}
-		train, test := all.part(out, false), all.part(out, true)
+		redrawn[s] = again
 		e.Train[s], e.Test[s] = len(train.links), len(test.links)
 		e.Dropped[s] = len(all.links) - len(train.links) - len(test.links)
-		if err := cmp.Or(train.both("training"), test.both("held-out")); err != nil {
-			return fmt.Errorf("model: split %d: %w", s+1, err)
+		similar := 0
+		for _, l := range test.links {
+			if l.Label == metric.Similar {
+				similar++
+			}
 		}
-		err := split(ctx, out, train, test, s)
+		e.AlwaysDissimilar.Error[s] = float64(similar) / float64(len(test.links))
+		e.AlwaysSimilar.Error[s] = 1 - e.AlwaysDissimilar.Error[s]
+		err = split(ctx, out, train, test, s)
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("split %d: %w", s+1, err)
 		}
@@ -190,10 +216,46 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 		s.AUCSummary, s.ErrorSummary = judge.SummarizeResampled(s.AUC, ratio), judge.SummarizeResampled(s.Error, ratio)
 		s.RecallSummary = judge.SummarizeResampled(s.Recall, ratio)
 	}
+	for _, s := range always {
+		s.ErrorSummary = judge.SummarizeResampled(s.Error, ratio)
+	}
+	e.Notes = append(e.Notes, redrawnNote(redrawn)...)
 	if p.Splits < judge.MinTrials {
 		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
 	}
 	return nil
+}
+
+// divide draws which of n items split s holds out, and draws anew as long as lacks returns an error. It returns the error of the first draw if that does not help.
+func (p VectorPlan) divide(s, n, held int, lacks func(out []bool) error) (out []bool, again bool, err error) {
+	const most = 200
+	rng := experiment.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
+	for range most {
+		out = make([]bool, n)
+		for _, i := range rng.Perm(n)[:held] {
+			out[i] = true
+		}
+		e := lacks(out)
+		if e == nil {
+			return out, err != nil, nil
+		}
+		err = cmp.Or(err, e)
+	}
+	return nil, false, fmt.Errorf("model: split %d, drawn %d times: %w", s+1, most, err)
+}
+
+// redrawnNote tells of splits that were drawn anew.
+func redrawnNote(redrawn []bool) []string {
+	n := 0
+	for _, again := range redrawn {
+		if again {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s drawn anew, since a side lacked a kind of answer: the splits are not quite random", map[bool]string{true: "1 split was", false: fmt.Sprintf("%d splits were", n)}[n == 1])}
 }
 
 func (s *VectorScore) minus(a, b *VectorScore) {
@@ -283,13 +345,7 @@ func (e *HeldOut) baselines(ctx context.Context, train, test *namedPairs, s int)
 // judge sets the numbers of split s, for held-out items with coordinates z under a metric.
 func (v *VectorScore) judge(ctx context.Context, under metric.SqDister, z *mat.Dense, links []metric.Link, threshold float64, k, s int) error {
 	sq := sqDistsOf(under, z, links)
-	wrong := 0
-	for i, l := range links {
-		if (sq[i] <= threshold) != (l.Label == metric.Similar) {
-			wrong++
-		}
-	}
-	v.Error[s] = float64(wrong) / float64(len(links))
+	v.Error[s] = float64(wrongAt(sq, links, threshold)) / float64(len(links))
 	v.AUC[s] = auc(sq, links)
 	var err error
 	v.Recall[s], err = recall(ctx, under, z, links, k)
@@ -321,7 +377,8 @@ func auc(sq []float64, links []metric.Link) float64 {
 	return won / (similar * other)
 }
 
-// recall returns the mean share of the similar items of an item that is among its k nearest rows of z, or all others if these are fewer.
+// recall returns the mean share of the similar items of an item that is among its k nearest rows of z, or all others if these are fewer. Of rows at equal
+// distances, of which only some are among the k, each counts by its chance in a random order.
 func recall(ctx context.Context, under metric.SqDister, z *mat.Dense, links []metric.Link, k int) (float64, error) {
 	n, r := z.Dims()
 	alike := make([]map[int]bool, n)
@@ -351,18 +408,19 @@ func recall(ctx context.Context, under metric.SqDister, z *mat.Dense, links []me
 	for q, i := range asked {
 		queries.SetRow(q, z.RawRowView(i))
 	}
-	found, err := knn.Neighbours(ctx, queries, k+1) // one of them is the item itself, or as near
+	found, err := knn.Neighbours(ctx, queries, min(k+2, n)) // one of them is the item itself, or as near, and one tells whether the last is tied
 	if err != nil {
 		return 0, err
 	}
 	var sum float64
 	for q, i := range asked {
-		hits, seen := 0, 0
-		for _, nb := range found[q] {
-			if nb.Index == i || seen == k {
-				continue
-			}
-			seen++
+		others := slices.DeleteFunc(found[q], func(nb nearest.Neighbour) bool { return nb.Index == i })
+		if k < n-1 && tied(others[k-1].SqDist, others[k].SqDist) {
+			sum += expectedHits(under, z, i, k, alike[i]) / float64(len(alike[i]))
+			continue
+		}
+		hits := 0
+		for _, nb := range others[:k] {
 			if alike[i][nb.Index] {
 				hits++
 			}
@@ -370,4 +428,46 @@ func recall(ctx context.Context, under metric.SqDister, z *mat.Dense, links []me
 		sum += float64(hits) / float64(len(alike[i]))
 	}
 	return sum / float64(len(asked)), nil
+}
+
+// tied tells whether squared distances a ≤ b are equal but for round-off.
+func tied(a, b float64) bool { return b <= a*(1+nearest.TieTolerance) }
+
+// expectedHits returns how many of the alike rows are among the k nearest to row i, on average over the orders of rows at equal distances.
+func expectedHits(under metric.SqDister, z *mat.Dense, i, k int, alike map[int]bool) float64 {
+	n, _ := z.Dims()
+	sq := make([]float64, 0, n-1)
+	var hits []float64 // of the alike rows
+	for j := range n {
+		if j == i {
+			continue
+		}
+		d := under.SqDist(z.RawRowView(i), z.RawRowView(j))
+		sq = append(sq, d)
+		if alike[j] {
+			hits = append(hits, d)
+		}
+	}
+	slices.Sort(sq)
+	last := sq[k-1]
+	nearer, upTo := 0, 0 // rows
+	for _, d := range sq {
+		if !tied(d, last) {
+			nearer++
+		}
+		if tied(last, d) {
+			upTo++
+		}
+	}
+	share := float64(k-nearer) / float64(upTo-nearer)
+	sum := 0.0
+	for _, d := range hits {
+		switch {
+		case !tied(d, last):
+			sum++
+		case tied(last, d):
+			sum += share
+		}
+	}
+	return sum
 }

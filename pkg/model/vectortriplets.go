@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -199,19 +198,22 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	for _, s := range []*VectorTripletScore{&e.Learner, &e.Euclidean, &e.Cosine} {
 		s.Error = make([]float64, p.Splits)
 	}
+	redrawn := make([]bool, p.Splits)
 	if err := parallel(ctx, p.Splits, p.Progress, func(ctx context.Context, s int) error {
-		rng := experiment.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
-		out := make([]bool, e.Items)
-		for _, i := range rng.Perm(e.Items)[:held] {
-			out[i] = true
+		var train, test *namedTriplets
+		_, again, err := p.divide(s, e.Items, held, func(out []bool) error {
+			if train, test = all.part(out, false), all.part(out, true); len(train.list) == 0 || len(test.list) == 0 {
+				return fmt.Errorf("%d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", len(train.list), len(test.list))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		train, test := all.part(out, false), all.part(out, true)
+		redrawn[s] = again
 		e.Train[s], e.Test[s] = len(train.list), len(test.list)
 		e.Dropped[s] = len(ts) - len(train.list) - len(test.list)
-		if e.Train[s] == 0 || e.Test[s] == 0 {
-			return fmt.Errorf("model: split %d: %d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", s+1, e.Train[s], e.Test[s])
-		}
-		err := p.apart(ctx, s, func(ctx context.Context, told Progress) error {
+		err = p.apart(ctx, s, func(ctx context.Context, told Progress) error {
 			return e.split(ctx, train, test, s, fittingVectors{r, entry, values}, told)
 		})
 		if err != nil && ctx.Err() == nil {
@@ -226,6 +228,7 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	for _, s := range []*VectorTripletScore{&e.Learner, &e.Euclidean, &e.Cosine, &e.OverEuclidean, &e.OverCosine} {
 		s.Summary = judge.SummarizeResampled(s.Error, ratio)
 	}
+	e.Notes = append(e.Notes, redrawnNote(redrawn)...)
 	if p.Splits < judge.MinTrials {
 		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
 	}

@@ -895,7 +895,7 @@ func ExampleAll() {
 	// itml-labels   data set and class labels            bound-pairs=1000 cycles=0 gamma=1 high=0 links=0 low=0 lower=0 ridge=0 rule=percentiles seed=1 slack=soft start=identity tol=0.001 upper=0
 	// itml-tuned    data set and class labels            bound-pairs=1000 cycles=0 folds=2 high=0 k=4 links=0 low=0 lower=0 rule=percentiles seed=1 tol=0.001 upper=0
 	// iplr          data set and class labels            basis=classes bound-pairs=1000 cycles=0 gamma=1 high=0 infeasible=slack k=0 links=100 low=0 lower=0 rule=percentiles seed=1 slack=soft tol=0.001 upper=0
-	// pca           data set                             dim=2
+	// pca           data set                             dim=0
 	// kernel-pca    data set                             centring=mean degree=2 dim=2 kernel-gamma=1/dim kernel=gaussian landmarks=0 offset=1
 	// lsa           data set                             centring=none dim=2
 	// invcov        data set                             ridge=0

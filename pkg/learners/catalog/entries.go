@@ -492,11 +492,12 @@ var entries = []Entry{
 		Version:     labels.PCAVersion,
 		Constructor: "labels.FitPCA",
 		Cost:        projectionCost,
-		Params: []Param{count(">= 1 and <= the smaller of the numbers of rows and columns", Param{
-			Name: "dim", Doc: "number of components", Default: "2",
+		Params: []Param{count(">= 0 and <= the smaller of the numbers of rows and columns", Param{
+			Name: "dim", Doc: "number of components; 0 means all", Default: "0",
 		})},
 		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
-			p, err := labels.FitPCA(ctx, x, v.Int("dim"))
+			n, d := x.Dims()
+			p, err := labels.FitPCA(ctx, x, cmp.Or(v.Int("dim"), min(n, d)))
 			if err != nil {
 				return learners.MetricResult{}, err
 			}
