@@ -735,7 +735,7 @@ class Vectors(Metric):
     """What metriclab fit --vectors wrote: a metric of vectors without columns.
 
     Vectors are divided by their lengths if unit is true, and multiplied by scale; metric compares
-    these. threshold is None of a model that was learned from comparisons.
+    these. A vector of zeros, which has no direction, is then an error. threshold is None of a model that was learned from comparisons.
     """
 
     def __init__(self, e: _Envelope):
@@ -769,9 +769,11 @@ class Vectors(Metric):
         x = super()._prepare(X)
         if self.unit:
             largest = np.abs(x).max(axis=1, keepdims=True)
-            x = np.ldexp(x, -np.frexp(np.where(largest > 0, largest, 1))[1])  # squares may overflow or vanish
-            length = np.sqrt((x * x).sum(axis=1, keepdims=True))
-            x = x / np.where(length > 0, length, 1)
+            zeros = np.flatnonzero(largest == 0)
+            if len(zeros):
+                raise MetricLabError(f"unit: {len(zeros)} of {len(x)} vectors are zeros, the first in row {zeros[0]}: they have no direction")
+            x = np.ldexp(x, -np.frexp(largest)[1])  # squares may overflow or vanish
+            x = x / np.sqrt((x * x).sum(axis=1, keepdims=True))
         return x * self.scale
 
     def _images(self, p: Array) -> Array:

@@ -864,6 +864,13 @@ func (a *app) printFit(path string, d *model.Data, about string, m *model.Model)
 	return err
 }
 
+// printNotes writes warnings.
+func printNotes(b *strings.Builder, notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(b, "Note: %s.\n", n)
+	}
+}
+
 // printStatus says why a learner stopped early, if it did.
 func printStatus(b *strings.Builder, s learners.Status) {
 	switch s {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/plural"
+	"metriclab/pkg/learners/lines"
 	"metriclab/pkg/model"
 	"metriclab/pkg/vectors"
 )
@@ -108,12 +109,7 @@ func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vec
 		if err != nil {
 			return nil, err
 		}
-		most := in.File.Rows()
-		if what.own != nil {
-			most-- // itself
-		}
-		a.cutK(c, f, most, "other vectors")
-		return f.ofVectors(ctx, m, in.File, in.Objects.Names, what)
+		return a.ofVectors(c, f, m, in, what)
 	})
 	if err != nil {
 		return tableError(err)
@@ -125,19 +121,32 @@ func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vec
 	return err
 }
 
-// ofVectors returns the answer as CSV.
-func (f *nearFlags) ofVectors(ctx context.Context, m *model.Vectors, file *vectors.File, ids []string, what *asked) ([]byte, error) {
-	k, most := f.k, file.Rows()
+// ofVectors returns the answer as CSV, and tells what has no direction.
+func (a *app) ofVectors(c *cobra.Command, f *nearFlags, m *model.Vectors, in *lines.Vectors, what *asked) ([]byte, error) {
+	most := in.File.Rows()
+	self := 0
 	if what.own != nil {
-		k, most = k+1, most-1 // itself, which is left out
+		self = 1 // which is left out
 	}
+	most -= self
+	a.cutK(c, f, most, "other vectors")
 	if f.k > most {
 		return nil, usageError{fmt.Errorf("flag --k: %d is not allowed, want 1 to %d, the number of other vectors", f.k, most)}
 	}
-	found, err := m.Neighbours(ctx, file, what.x, k)
+	found, zeros, err := m.Neighbours(c.Context(), in.File, what.x, f.k+self)
 	if err != nil {
 		return nil, err
 	}
+	if zeros.Count > 0 {
+		a.note(in.File.Name(), []string{fmt.Sprintf("%s, without direction: not among the neighbours", zeros)})
+		most -= zeros.Count
+		a.cutK(c, f, most, "other vectors that have a direction")
+	}
+	if f.k > most {
+		return nil, usageError{fmt.Errorf("flag --k: %d is not allowed, want 1 to %d, the number of other vectors that have a direction", f.k, most)}
+	}
+	ids := in.Objects.Names
+	var silent []string
 	cell := func(id string) string {
 		if f.guard {
 			return guarded(id)
@@ -148,6 +157,10 @@ func (f *nearFlags) ofVectors(ctx context.Context, m *model.Vectors, file *vecto
 	w := csv.NewWriter(&out)
 	_ = w.Write([]string{"row", "rank", "neighbour", "distance"}) // to memory
 	for i, near := range found {
+		if near == nil {
+			silent = append(silent, what.names[i])
+			continue
+		}
 		if what.own != nil {
 			near = slices.DeleteFunc(near, func(n model.Neighbour) bool { return n.Row == what.own[i] })
 		}
@@ -160,5 +173,8 @@ func (f *nearFlags) ofVectors(ctx context.Context, m *model.Vectors, file *vecto
 		}
 	}
 	w.Flush()
+	if len(silent) > 0 {
+		a.note("queries", []string{fmt.Sprintf("%s of zeros, without direction and neighbours: %s", plural.Of(len(silent), "vector"), few(silent))})
+	}
 	return out.Bytes(), nil
 }

@@ -31,7 +31,8 @@ of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, 
 --ids has an id per line, in the order of the rows. Only vectors that pairs name are
 read. All are multiplied by one number, such that the mean squared distance of the
 pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by its
-length first, as cosine similarity does. --rank k keeps the k directions of the metric
+length first, as cosine similarity does; vectors of zeros, which have no direction, are
+left out and counted, and transform refuses them. --rank k keeps the k directions of the metric
 with the largest eigenvalues, and prints the share of the trace that is lost.
 
 In place of pairs, --triplets takes comparisons "a is more like near than like far".
@@ -236,6 +237,7 @@ func (a *app) printCompared(f *vectors.File, m *model.Vectors, set *feedback.Tri
 		fmt.Fprintf(&b, "dropped, since their vectors are not distinct: %s\n", plural.Of(set.Degenerate, "comparison"))
 	}
 	fmt.Fprintf(&b, "%s\n", describeVectors(r))
+	printNotes(&b, rep.Notes)
 	printStatus(&b, rep.Status)
 	if r.Rank > 0 {
 		fmt.Fprintf(&b, "rank %d: %.3g %% of the trace is lost\n", m.Rows(), 100*rep.Lost)
@@ -323,6 +325,7 @@ func (a *app) printVectors(f *vectors.File, m *model.Vectors, path string) error
 	var b strings.Builder
 	pairs := rep.Similar + rep.Dissimilar
 	fmt.Fprintf(&b, "%s; %s, %d similar, of %d of them\n%s\n", aboutFile(f), plural.Of(pairs, "pair"), rep.Similar, rep.Items, describeVectors(r))
+	printNotes(&b, rep.Notes)
 	if r.Passes > 0 {
 		fmt.Fprintf(&b, "in the last pass %.1f %% of the pairs were predicted wrongly, each before the update on it\n", 100*float64(rep.Mistakes)/float64(pairs))
 	}

@@ -23,7 +23,7 @@ type PairEvaluation struct {
 
 // EvaluatePairs estimates what a recipe that learns from d.Links is worth on rows of which it has seen no pair. Splits and scores are those of
 // EvaluateVectors. In each split a share of the rows that pairs name is held out. Means, scales and the metric are learned from all other rows
-// and the pairs of two of these. Euclidean and Cosine compare the rows as these means and scales prepare them.
+// and the pairs of two of these. Euclidean and Cosine compare the rows as these means and scales prepare them. With Recipe.Raw pairs of a row of zeros are left out as EvaluateVectors does.
 //
 // It returns the errors of Fit, naming the split, and those of EvaluateVectors for a plan. It panics if d is nil or has no rows.
 func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairEvaluation, error) {
@@ -59,6 +59,13 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 		e.Raw = &VectorScore{}
 	}
 	all := nameItems(links)
+	if r.Raw { // which has rows of zeros, such as texts without a known word
+		all.x = rowsOf(d.X, all.rows)
+		if all, e.Notes, err = all.directed(); err != nil {
+			return nil, err
+		}
+		all.x = nil
+	}
 	if err := e.run(ctx, all, p, func(ctx context.Context, out []bool, train, test *namedPairs, s int) error {
 		held := make([]bool, e.Rows)
 		for k, i := range all.rows {

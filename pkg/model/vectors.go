@@ -46,7 +46,8 @@ type VectorRecipe struct {
 	Passes int `json:"passes,omitempty"`
 	// Rank is the number of directions that are kept of the metric, those of the largest eigenvalues; 0 means all.
 	Rank int `json:"rank,omitempty"`
-	// Unit divides each vector by its length, so that Euclidean distances order as cosines do. A vector of zeros stays.
+	// Unit divides each vector by its length, so that Euclidean distances order as cosines do. A vector of zeros has no direction: it is left out where metrics are learned
+	// or neighbours looked for, and has no coordinates.
 	Unit bool `json:"unit"`
 	// Raw leaves the scale of the vectors as it is; otherwise all are multiplied by one number, such that the mean squared distance of the training
 	// pairs is 5. The number is 1 if that mean is 0.
@@ -175,6 +176,8 @@ type VectorReport struct {
 	Triplets, Contradicted int
 	// Lost is the share of the trace of M that Rank cuts off.
 	Lost float64
+	// Notes are warnings, on what was left out.
+	Notes []string
 }
 
 // Recipe returns what the model was fitted by, all defaults filled in; the zero value of a model that no FitVectors made.
@@ -235,7 +238,7 @@ func (m *Vectors) prepare(x *mat.Dense) {
 	}
 }
 
-// toUnit divides rows by their lengths, but for rows of zeros.
+// toUnit divides rows by their lengths, but for those of zeros, which nobody may use.
 func toUnit(x *mat.Dense) {
 	n, _ := x.Dims()
 	for i := range n {
@@ -253,12 +256,23 @@ func toUnit(x *mat.Dense) {
 }
 
 // Embed returns the n×r matrix of coordinates of the rows of x, n×d, between which Euclidean distances are those of the metric. It
-// returns an error that names row and column of a coordinate that overflows. It panics if x is nil or does not have d columns.
+// returns an error that names row and column of a coordinate that overflows, and one for a row of zeros if the recipe has Unit. It panics if x is nil or does not have d columns.
 func (m *Vectors) Embed(x mat.Matrix) (*mat.Dense, error) {
 	p := mat.DenseCopyOf(x)
-	m.made().prepare(p)
+	if _, z := m.made().undirected(p, 0); z.Count > 0 {
+		return nil, z.undirected()
+	}
+	m.prepare(p)
 	z := m.metric.EmbedRows(p)
 	return z, checkCoordinates(z, 0)
+}
+
+// undirected tells which rows of x the metric cannot take, since they are zeros and the recipe has Unit; nil for none. Row 0 of x is row first of a file.
+func (m *Vectors) undirected(x *mat.Dense, first int) ([]bool, Zeros) {
+	if !m.recipe.Unit {
+		return nil, Zeros{}
+	}
+	return zeroRows(x, func(i int) int { return first + i })
 }
 
 // namedPairs are pairs and the vectors that they name, in the order of the file.
@@ -319,10 +333,18 @@ func FitVectors(ctx context.Context, f *vectors.File, links []metric.Link, r Vec
 	if err != nil {
 		return nil, err
 	}
+	var notes []string
 	if r.Unit {
+		if named, notes, err = named.directed(); err != nil {
+			return nil, err
+		}
 		toUnit(named.x)
 	}
-	return fitNamed(ctx, named, r, e, v, p)
+	m, err := fitNamed(ctx, named, r, e, v, p)
+	if err == nil {
+		m.report.Notes = notes
+	}
+	return m, err
 }
 
 func (r VectorRecipe) checkRank(dim int) error {
@@ -527,6 +549,7 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	var mu sync.Mutex
 	next, done, failed := 0, 0, blocks
 	var first error
+	var zeros Zeros
 	var wg sync.WaitGroup
 	for range min(workers, blocks) {
 		wg.Go(func() {
@@ -542,8 +565,9 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 				}
 				top := b * per
 				n := min(per, in.Rows()-top)
-				err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
+				none, err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
 				mu.Lock()
+				zeros.join(none)
 				if err != nil && b < failed {
 					failed, first = b, err
 				}
@@ -558,15 +582,21 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if first == nil && zeros.Count > 0 {
+		return zeros.undirected()
+	}
 	return first
 }
 
-// transformBlock embeds rows from top on, by l if it is not nil. It has buffer for the vectors and z for the coordinates.
-func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) error {
+// transformBlock embeds rows from top on, by l if it is not nil. It has buffer for the vectors and z for the coordinates. Where vectors have no direction it writes nothing.
+func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) (Zeros, error) {
 	if err := in.ReadRows(buffer, top); err != nil {
-		return err
+		return Zeros{}, err
 	}
 	x := mat.NewDense(len(buffer)/in.Dim(), in.Dim(), buffer)
+	if _, none := m.undirected(x, top); none.Count > 0 {
+		return none, nil
+	}
 	m.prepare(x)
 	if l == nil {
 		z = m.metric.EmbedRows(x).RawMatrix().Data
@@ -574,7 +604,7 @@ func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.D
 		n, _ := x.Dims()
 		matrix.MulTo(mat.NewDense(n, m.Rows(), z), x, l.T())
 	}
-	return out.WriteRows(z, top) // which refuses what overflows
+	return Zeros{}, out.WriteRows(z, top) // which refuses what overflows
 }
 
 // VectorsKind is the kind under which package persist stores a Vectors.
@@ -685,47 +715,65 @@ type Neighbour struct {
 }
 
 // Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
-// The file is read in blocks. It returns an error unless 1 ≤ k ≤ the number of vectors, the errors of the file and of Embed, and the one of
-// ctx. It panics if queries or the file does not have the dimension of the model.
-func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int) ([][]Neighbour, error) {
+// The file is read in blocks. If the recipe has Unit, vectors of zeros are no neighbours, and are counted; a query of zeros has no neighbours, and other queries have fewer than k
+// if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
+func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int) (found [][]Neighbour, zeros Zeros, err error) {
+	fail := func(err error) ([][]Neighbour, Zeros, error) { return nil, Zeros{}, err }
 	if f.Dim() != m.Dim() {
 		panic(fmt.Sprintf("model: Vectors: Neighbours: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
 	}
 	if k < 1 || k > f.Rows() {
-		return nil, notAllowed("k: %d is not allowed, want 1 to %d, the number of vectors", k, f.Rows())
+		return fail(notAllowed("k: %d is not allowed, want 1 to %d, the number of vectors", k, f.Rows()))
 	}
-	q, err := m.Embed(queries)
+	asked := mat.DenseCopyOf(queries)
+	none, undirected := m.undirected(asked, 0)
+	nq, _ := asked.Dims()
+	if undirected.Count == nq {
+		return fail(errors.New("model: unit: the queries are zeros, without direction, so that they have no neighbours"))
+	}
+	at := make([]int, 0, nq) // of the queries that have neighbours
+	for i := range nq {
+		if none == nil || !none[i] {
+			at = append(at, i)
+		}
+	}
+	q, err := m.Embed(rowsOf(asked, at))
 	if err != nil {
-		return nil, err
+		return fail(err)
 	}
-	nq, _ := q.Dims()
 	if err := limits.Check(fmt.Sprintf("%d neighbours of %d vectors", k, nq), limits.Product(16, nq, k+1)); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+		return fail(fmt.Errorf("model: %w", err))
 	}
 	per := max(1, vectorBlock/max(m.Dim(), m.Rows()))
 	buffer := make([]float64, min(per, f.Rows())*f.Dim())
-	out := make([][]Neighbour, nq)
+	lists := make([][]Neighbour, len(at))
 	for top := 0; top < f.Rows(); top += per {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return fail(err)
 		}
 		n := min(per, f.Rows()-top)
 		if err := f.ReadRows(buffer[:n*f.Dim()], top); err != nil {
-			return nil, err
+			return fail(err)
 		}
 		x := mat.NewDense(n, f.Dim(), buffer[:n*f.Dim()])
+		skip, z := m.undirected(x, top)
+		zeros.join(z)
 		m.prepare(x)
-		z := m.metric.EmbedRows(x)
-		if err := checkCoordinates(z, top); err != nil {
-			return nil, err
+		coordinates := m.metric.EmbedRows(x)
+		if err := checkCoordinates(coordinates, top); err != nil {
+			return fail(err)
 		}
-		nearer(out, q, z, top, k)
+		nearer(lists, q, coordinates, skip, top, k)
 	}
-	return out, nil
+	found = make([][]Neighbour, nq)
+	for j, i := range at {
+		found[i] = lists[j]
+	}
+	return found, zeros, nil
 }
 
-// nearer takes the rows of z, the first of which is row top, into the lists of the k nearest of each row of q.
-func nearer(lists [][]Neighbour, q, z *mat.Dense, top, k int) {
+// nearer takes the rows of z, the first of which is row top, but for those to skip, into the lists of the k nearest of each row of q.
+func nearer(lists [][]Neighbour, q, z *mat.Dense, skip []bool, top, k int) {
 	n, _ := z.Dims()
 	squares := make([]float64, n)
 	for j := range squares {
@@ -741,6 +789,9 @@ func nearer(lists [][]Neighbour, q, z *mat.Dense, top, k int) {
 			query := q.RawRowView(i)
 			own := floats.Dot(query, query)
 			for j, dot := range dots.RawRowView(i - low) {
+				if skip != nil && skip[j] {
+					continue
+				}
 				list := lists[i]
 				// The sum tells what is far; the difference of the rows decides.
 				if size := own + squares[j]; len(list) == k && size-2*dot > list[k-1].SqDist+1e-9*size {

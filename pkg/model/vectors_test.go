@@ -450,7 +450,7 @@ func TestVectorNeighbours(t *testing.T) {
 	f, x, links := vectorSet(t, n, d, 200, true)
 	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
 	queries := x.Slice(5, 12, 0, d)
-	got, err := m.Neighbours(t.Context(), f, queries, 6)
+	got, _, err := m.Neighbours(t.Context(), f, queries, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,7 +470,7 @@ func TestVectorNeighbours(t *testing.T) {
 			}
 		}
 	}
-	if _, err := m.Neighbours(t.Context(), f, queries, n+1); err == nil {
+	if _, _, err := m.Neighbours(t.Context(), f, queries, n+1); err == nil {
 		t.Error("k = n + 1 is allowed")
 	}
 }

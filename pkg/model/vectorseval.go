@@ -122,7 +122,8 @@ type VectorEvaluation struct {
 
 // EvaluateVectors estimates what a recipe is worth on items of which it has seen no pair. In each split a share of the items that pairs name
 // is held out. The metric is learned from pairs of two other items and judged by pairs of two held-out ones, beside the Euclidean distance and the
-// one between vectors of length 1, which orders as cosine does. Pairs across are dropped. Splits run in parallel.
+// one between vectors of length 1, which orders as cosine does. Pairs across are dropped. Pairs with a vector of zeros, which cosine cannot judge, are left out and
+// counted in Notes, so that all distances judge the same pairs. Splits run in parallel.
 //
 // An interval is the corrected resampled one (see judge.SummarizeResampled), with the ratio of the numbers of items.
 //
@@ -142,6 +143,9 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 		return nil, err
 	}
 	e := &VectorEvaluation{Recipe: r}
+	if all, e.Notes, err = all.directed(); err != nil {
+		return nil, err
+	}
 	fit := fittingVectors{r, entry, values}
 	if err := e.run(ctx, all, p, func(ctx context.Context, _ []bool, train, test *namedPairs, s int) error {
 		return p.apart(ctx, s, func(ctx context.Context, told Progress) error { return e.split(ctx, train, test, s, fit, told) })

@@ -24,35 +24,38 @@ type namedTriplets struct {
 	list []metric.Triplet // of rows of x
 }
 
-// readCompared reads the vectors that relative comparisons name.
-func readCompared(f *vectors.File, ts []metric.Triplet) (*namedTriplets, error) {
+// readCompared reads the vectors that relative comparisons name. If wanted, it leaves out comparisons of vectors without direction, with a note.
+func readCompared(f *vectors.File, ts []metric.Triplet, direction bool) (*namedTriplets, []string, error) {
 	if len(ts) == 0 {
-		return nil, errors.New("model: no comparisons, want at least one")
+		return nil, nil, errors.New("model: no comparisons, want at least one")
 	}
 	rows := make([]int, 0, 3*len(ts))
 	for i, t := range ts {
 		for _, r := range []int{t.A, t.Near, t.Far} {
 			if r < 0 || r >= f.Rows() {
-				return nil, fmt.Errorf("model: comparison %d names row %d, want 0 to %d", i, r, f.Rows()-1)
+				return nil, nil, fmt.Errorf("model: comparison %d names row %d, want 0 to %d", i, r, f.Rows()-1)
 			}
 			rows = append(rows, r)
 		}
 		if t.Degenerate() {
-			return nil, fmt.Errorf("model: comparison %d of rows %d, %d and %d, want three rows", i, t.A, t.Near, t.Far)
+			return nil, nil, fmt.Errorf("model: comparison %d of rows %d, %d and %d, want three rows", i, t.A, t.Near, t.Far)
 		}
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
 	x, err := f.Select(rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := &namedTriplets{x: x, list: make([]metric.Triplet, len(ts))}
 	at := func(row int) int { i, _ := slices.BinarySearch(rows, row); return i }
 	for i, t := range ts {
 		out.list[i] = metric.Triplet{A: at(t.A), Near: at(t.Near), Far: at(t.Far)}
 	}
-	return out, nil
+	if direction {
+		return out.directed(rows)
+	}
+	return out, nil, nil
 }
 
 // FitVectorTriplets learns a metric from relative comparisons of the vectors of a file, "A is more like Near than like Far", of which
@@ -69,14 +72,18 @@ func FitVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Triplet
 	if err := r.checkRank(f.Dim()); err != nil {
 		return nil, err
 	}
-	named, err := readCompared(f, ts)
+	named, notes, err := readCompared(f, ts, r.Unit)
 	if err != nil {
 		return nil, err
 	}
 	if r.Unit {
 		toUnit(named.x)
 	}
-	return fitCompared(ctx, named, r, e, v, p)
+	m, err := fitCompared(ctx, named, r, e, v, p)
+	if err == nil {
+		m.report.Notes = notes
+	}
+	return m, err
 }
 
 func (r VectorRecipe) ofTriplets() (VectorRecipe, catalog.Entry, catalog.Values, error) {
@@ -168,7 +175,8 @@ type VectorTripletScore struct {
 
 // EvaluateVectorTriplets estimates what a recipe is worth on items of which it has seen no comparison. In each split a share of the items
 // is held out. The metric is learned from comparisons of three other items and judged by those of three held-out ones, beside the
-// Euclidean distance and that between vectors of length 1. Comparisons across are dropped. Splits run in parallel. Intervals are those of EvaluateVectors.
+// Euclidean distance and that between vectors of length 1. Comparisons across are dropped, and those with a vector of zeros left out as
+// EvaluateVectors does. Splits run in parallel. Intervals are those of EvaluateVectors.
 //
 // It returns the errors of FitVectorTriplets, naming the split; an *OptionError for a plan that is not allowed; and an error if a split has no
 // comparison on either side.
@@ -181,11 +189,12 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	if err := cmp.Or(p.check(), r.checkRank(f.Dim())); err != nil {
 		return nil, err
 	}
-	all, err := readCompared(f, ts)
+	all, notes, err := readCompared(f, ts, true)
 	if err != nil {
 		return nil, err
 	}
-	e := &VectorTripletEvaluation{Recipe: r, Plan: p, Triplets: len(ts)}
+	ts = all.list
+	e := &VectorTripletEvaluation{Recipe: r, Plan: p, Triplets: len(ts), Notes: notes}
 	e.Items, _ = all.x.Dims()
 	held := int(math.Ceil(p.Share * float64(e.Items)))
 	if held < 3 || e.Items-held < 3 {
