@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"metriclab/internal/closest"
+	"metriclab/internal/printable"
 	"metriclab/internal/slurm"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -35,11 +37,18 @@ const (
 // app is what the commands share: the papers and the world. Tests put their
 // own in its place.
 type app struct {
-	papers   []experiment.Paper
-	in       io.Reader // of learn
-	out, err io.Writer
-	heap     func() int64 // bytes that the heap takes; nil measures none
-	terminal bool         // err is one
+	papers         []experiment.Paper
+	in             io.Reader    // of learn
+	stdout, stderr io.Writer    // as they are: stderr for bars, which move the cursor
+	heap           func() int64 // bytes that the heap takes; nil measures none
+
+	// What is for people goes to out and err, where no text from a file or another program can do more to a terminal than be read, and no
+	// message is longer than a screen. What another program reads, such as CSV, goes to data, byte for byte, unless that is a terminal, too. JSON may
+	// go to either: it says the same in both.
+	out       *printable.Writer
+	err, data io.Writer
+
+	terminal bool // err is one
 	mirror   string
 	env      func(string) string // of the shard
 	world    harness.World
@@ -50,9 +59,20 @@ type app struct {
 }
 
 func newApp(papers []experiment.Paper) *app {
-	return &app{
-		papers: papers, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr),
+	a := &app{
+		papers: papers, in: os.Stdin, terminal: isTerminal(os.Stderr),
 		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heapBytes,
+	}
+	a.streams(standardOutput(), os.Stderr)
+	return a
+}
+
+// streams sets where all that is written goes.
+func (a *app) streams(stdout, stderr io.Writer) {
+	a.stdout, a.stderr = stdout, stderr
+	a.out, a.err, a.data = printable.NewWriter(stdout), printable.NewMessages(stderr), stdout
+	if a.showsData() {
+		a.data = a.out
 	}
 }
 
@@ -73,12 +93,36 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// panicError is a panic, a bug of ours, with the stack.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.value, e.stack) }
+
+// safely makes an error of a panic of f: the runtime would print its text as it is.
+func safely(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
 	root := a.root()
 	a.args, a.noted = args, nil
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := safely(func() error { return root.ExecuteContext(ctx) })
+	if err == nil {
+		err = a.out.Err()
+	}
+	if _, bug := errors.AsType[*panicError](err); bug {
+		a.err = printable.NewWriter(a.stderr) // the whole stack
+	}
 	var exit exitError
 	var usage usageError
 	var unknown *harness.UnknownError
@@ -106,6 +150,12 @@ func (a *app) note(file string, notes []string) {
 		fmt.Fprintf(a.err, "%s: %s\n", file, n)
 	}
 	a.noted = append(a.noted, notes...)
+}
+
+// showsData tells whether standard output is a terminal.
+func (a *app) showsData() bool {
+	f, ok := a.stdout.(*os.File)
+	return ok && isTerminal(f)
 }
 
 // interruptible returns a context that ends at the first interrupt or

@@ -86,7 +86,7 @@ func TestCompareInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := newCommand(toys(nil))
 		told := &endAt{text: end, end: cancel}
-		c.app.err = told
+		c.app.streams(&c.out, told)
 		if code := execute(ctx, c.app, args); code != exitInterrupted {
 			t.Fatalf("%s: exit code %d: %s", end, code, told.String())
 		}

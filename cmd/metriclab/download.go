@@ -16,7 +16,7 @@ func (a *app) downloadBars(opts *datasets.Options) func() {
 	if !a.terminal {
 		return func() {}
 	}
-	bars := mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(48))
+	bars := mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(48))
 	var mu sync.Mutex
 	byFile := map[string]*mpb.Bar{}
 	opts.Progress = func(file string, done, total int64) {

@@ -216,7 +216,7 @@ func describeGiven(d *model.Data, f *recipeFlags) string {
 				shared++
 			}
 		}
-		from = fmt.Sprintf("column %s: %s in %s, %d with at least two", printable(f.known.chunklets), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
+		from = fmt.Sprintf("column %s: %s in %s, %d with at least two", oneLine(f.known.chunklets), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
 	}
 	return fmt.Sprintf("%s: %s, %d similar\n", from, plural.Of(len(d.Links), "pair"), similar)
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +22,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
+	"metriclab/internal/printable"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
@@ -547,7 +547,7 @@ func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, c
 
 // shellWord quotes a word for a command line if it needs it, and shortens a long one.
 func shellWord(s string) string {
-	if s = printable(s); strings.ContainsFunc(s, func(r rune) bool {
+	if s = oneLine(s); strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("-_.=+%/@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -564,7 +564,7 @@ func (a *app) tellTable(d *model.Data) {
 	fmt.Fprintf(a.err, "%s: %s x %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
 	if d.Labels != nil {
 		classes, _ := datasets.Classes(d.Labels)
-		fmt.Fprintf(a.err, ", label %s with %s", printable(d.Layout.LabelName()), countClasses(len(classes)))
+		fmt.Fprintf(a.err, ", label %s with %s", oneLine(d.Layout.LabelName()), countClasses(len(classes)))
 	}
 	missing := 0
 	if d.X != nil {
@@ -692,8 +692,12 @@ func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		v, err := f()
-		done <- result{v, err}
+		var r result
+		r.err = safely(func() (err error) {
+			r.value, err = f()
+			return err
+		})
+		done <- r
 	}()
 	select {
 	case r := <-done:
@@ -781,14 +785,14 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 		}
 		if a.terminal {
 			if bar == nil {
-				bars = mpb.NewWithContext(ctx, mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+				bars = mpb.NewWithContext(ctx, mpb.WithOutput(a.stderr), mpb.WithAutoRefresh(), mpb.WithWidth(48))
 				if total == 0 {
 					bar = bars.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.CurrentNoUnit("%d "+w.noun+"s ")))
 				} else {
 					counters, left := w.bar()
 					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
 						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
-						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return w.now() })))
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return printable.Text(w.now()) })))
 				}
 			}
 			bar.SetCurrent(int64(done))
@@ -905,22 +909,18 @@ func classCounts(classes []string, counts []int) string {
 			parts = append(parts, fmt.Sprintf("%d more", len(classes)-shown))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", printable(c), counts[i]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", oneLine(c), counts[i]))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// printable quotes the name of a class that would do more to a terminal than be
-// read, and shortens a long one.
-func printable(name string) string {
+// oneLine shortens a long name, and keeps one that has line feeds on its line.
+func oneLine(name string) string {
 	const longest = 40 // characters
 	if r := []rune(name); len(r) > longest {
 		name = string(r[:longest]) + "..."
 	}
-	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(name)
 }
 
 // describe says in a line what a recipe is.

@@ -328,10 +328,11 @@ func TestFitInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := newCommand(toys(nil))
 		said := false
-		c.app.every, c.app.err = 0, onWrite(func(p []byte) {
+		c.app.every = 0
+		c.app.streams(&c.out, onWrite(func(p []byte) {
 			said = said || strings.Contains(string(p), "metriclab: interrupted")
 			cancel()
-		})
+		}))
 		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || c.out.Len() > 0 || !said {
 			t.Errorf("%s: exit code %d, announced: %v\n%s", line, code, said, c.out.String())
 		}
@@ -417,11 +418,11 @@ func TestOutIsNoDeadLink(t *testing.T) {
 	}
 }
 
-// The name of a class is printed so that a terminal shows it and does nothing else.
+// The name of a class stays on its line, and is not longer than can be read.
 func TestClassNames(t *testing.T) {
 	long := strings.Repeat("ä", 41)
 	for _, tt := range []struct{ name, want string }{
-		{"zürich, \"1\"", "zürich, \"1\" (2)"}, {"a\nb", `"a\nb" (2)`}, {"\x1b[31mred", `"\x1b[31mred" (2)`},
+		{"zürich, \"1\"", "zürich, \"1\" (2)"}, {"a\nb\tc", `a\nb\tc (2)`},
 		{long[2:], long[2:] + " (2)"}, {long, long[2:] + "... (2)"},
 	} {
 		if got := classCounts([]string{tt.name}, []int{2}); got != tt.want {

@@ -580,7 +580,7 @@ func (a *app) writeCoordinates(ctx context.Context, z *mat.Dense, o embedOutputs
 		return nil
 	}
 	if o == (embedOutputs{}) {
-		return text(a.out)
+		return text(a.data)
 	}
 	for _, f := range []struct {
 		path  string

@@ -188,7 +188,7 @@ func TestCompareGoesOn(t *testing.T) {
 	c := newCommand(toys(nil))
 	const limit = time.Second
 	begin := time.Now()
-	c.app.err = onWrite(func([]byte) { time.Sleep(time.Until(begin.Add(limit + 100*time.Millisecond))) })
+	c.app.streams(&c.out, onWrite(func([]byte) { time.Sleep(time.Until(begin.Add(limit + 100*time.Millisecond))) }))
 	c.run(append(args, "limit.jsonl", "--time-limit", limit.String())...)
 	if !strings.Contains(c.out.String(), `"complete": false`) {
 		t.Errorf("after %v: %s", time.Since(begin), c.out.String())

@@ -178,7 +178,7 @@ func (a *app) learn(c *cobra.Command, f *learnFlags) error {
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
 
-	sum, err := s.Run(c.Context(), a.in, a.out)
+	sum, err := s.Run(c.Context(), a.in, a.data)
 	code := exitOK
 	quiet := false
 	var bad *lines.LineError

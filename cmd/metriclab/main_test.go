@@ -46,7 +46,8 @@ func TestMain(m *testing.M) {
 			}
 		})})
 		if text := os.Getenv(holdAt); text != "" {
-			a.every, a.err = 0, &holder{ctx: ctx, text: text, out: a.err}
+			a.every = 0
+			a.streams(os.Stdout, &holder{ctx: ctx, text: text, out: os.Stderr})
 		}
 		code := execute(ctx, a, os.Args[1:])
 		stop()
@@ -140,12 +141,13 @@ type command struct {
 func newCommand(p experiment.Paper) *command {
 	c := &command{}
 	c.app = &app{
-		papers: []experiment.Paper{p}, out: &c.out, err: &c.err, every: time.Hour, env: func(string) string { return "" },
+		papers: []experiment.Paper{p}, every: time.Hour, env: func(string) string { return "" },
 		world: harness.World{
 			Build: harness.Build{Revision: "0123456789abcdef", Version: "(devel)", Go: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOAMD64: "v1", CPU: "a CPU", Cores: 2, GOMAXPROCS: 2, Product: "pure Go with FMA"},
 			Host:  "host", PID: 1,
 		},
 	}
+	c.app.streams(&c.out, &c.err)
 	return c
 }
 

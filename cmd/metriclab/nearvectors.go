@@ -117,7 +117,7 @@ func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vec
 	if f.out != "" {
 		return atomicfile.Write(f.out, text)
 	}
-	_, err = atOnce(ctx, func() (int, error) { return a.out.Write(text) })
+	_, err = atOnce(ctx, func() (int, error) { return a.data.Write(text) })
 	return err
 }
 

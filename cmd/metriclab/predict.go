@@ -470,7 +470,7 @@ func (a *app) writeNear(ctx context.Context, sequence iter.Seq2[*model.Near, err
 		return file.Commit()
 	}
 	write := func(text []byte) error {
-		_, err := atOnce(ctx, func() (int, error) { return a.out.Write(text) })
+		_, err := atOnce(ctx, func() (int, error) { return a.data.Write(text) })
 		return err
 	}
 	var waiting []byte

@@ -11,6 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"metriclab/internal/plural"
+	"metriclab/internal/printable"
 	"metriclab/pkg/experiment/harness"
 )
 
@@ -36,8 +37,8 @@ type progress struct {
 func (a *app) progress(cfg harness.Config) *progress {
 	p := &progress{w: a.err, done: make(chan struct{}), damaged: func(d harness.DamagedFile) string { return a.damaged(d, cfg) }}
 	if a.terminal {
-		p.bars = mpb.New(mpb.WithOutput(a.err), mpb.WithAutoRefresh(), mpb.WithWidth(48))
-		p.w = p.bars
+		p.bars = mpb.New(mpb.WithOutput(a.stderr), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+		p.w = printable.NewMessages(p.bars)
 		return p
 	}
 	p.wait.Go(func() {
@@ -138,7 +139,7 @@ func (p *progress) remaining() string {
 		s = about(p.last.Left) + " left"
 	}
 	if p.last.Experiment != "" && !p.drawing() {
-		s += "  " + p.last.Experiment + " " + p.last.Cell
+		s += "  " + p.last.Experiment + " " + printable.Text(p.last.Cell)
 	}
 	return s
 }

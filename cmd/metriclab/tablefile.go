@@ -194,12 +194,23 @@ func eachOf[T any](ctx context.Context, sequence iter.Seq2[T, error], do func(T)
 	defer cancel()
 	go func() {
 		defer close(results)
-		for value, err := range sequence {
+		send := func(r result) bool {
 			select {
-			case results <- result{value, err}:
+			case results <- r:
+				return true
 			case <-ctx.Done():
-				return
+				return false
 			}
+		}
+		if err := safely(func() error {
+			for value, err := range sequence {
+				if !send(result{value, err}) {
+					return nil
+				}
+			}
+			return nil
+		}); err != nil {
+			send(result{err: err})
 		}
 	}()
 	for {

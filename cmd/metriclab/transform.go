@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -299,9 +298,8 @@ const held = 4 << 20
 
 // toOutput writes to standard output.
 func (e *embedding) toOutput() error {
-	out := e.app.out
 	write := func(text []byte) error {
-		_, err := atOnce(e.ctx, func() (int, error) { return out.Write(text) })
+		_, err := atOnce(e.ctx, func() (int, error) { return e.app.data.Write(text) })
 		return err
 	}
 	first := true
@@ -320,8 +318,7 @@ func (e *embedding) toOutput() error {
 	}
 	var waiting []byte
 	through := twice
-	f, file := out.(*os.File)
-	if err := e.blocks(file && isTerminal(f), func(b *model.Embedded) error { // a bar and rows would mix on a terminal
+	if err := e.blocks(e.app.showsData(), func(b *model.Embedded) error { // a bar and rows would mix on a terminal
 		if err := e.write(b, first); err != nil {
 			return err
 		}

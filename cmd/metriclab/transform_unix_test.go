@@ -58,11 +58,12 @@ func TestTransformInterrupted(t *testing.T) {
 	for _, line := range []string{"--out z.csv --npy z.npy", ""} {
 		ctx, cancel := context.WithCancel(context.Background())
 		c.out.Reset()
-		c.app.every, c.app.err = 0, onWrite(func(p []byte) {
+		c.app.every = 0
+		c.app.streams(&c.out, onWrite(func(p []byte) {
 			if strings.HasSuffix(string(p), " rows\n") {
 				cancel()
 			}
-		})
+		}))
 		if code := execute(ctx, c.app, append([]string{"transform", piped(t, long), "--model", "m.json"}, strings.Fields(line)...)); code != exitInterrupted {
 			t.Errorf("%q: exit code %d", line, code)
 		}

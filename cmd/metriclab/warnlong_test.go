@@ -38,7 +38,8 @@ func TestWarnLong(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		told := &endAt{text: "of pola-batch: about ", end: cancel}
-		c.app.in, c.app.err = strings.NewReader(readTest(t, "judged.csv")), told
+		c.app.in = strings.NewReader(readTest(t, "judged.csv"))
+		c.app.streams(&c.out, told)
 		if code := execute(ctx, c.app, strings.Fields(line)); code != exitInterrupted || !strings.Contains(told.String(), " of one processor, by a rough estimate\n") {
 			t.Errorf("%s: exit code %d: %s", line, code, told.String())
 		}
