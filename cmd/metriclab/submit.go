@@ -238,8 +238,8 @@ const arrayScript, mergeScript = "array.sbatch", "merge.sbatch"
 func (r submitted) batch(home string, s slurmFlags) (slurm.Batch, error) {
 	results := filepath.Dir(home)
 	for _, path := range []string{results, r.Data} {
-		if strings.ContainsAny(path, " \t\n\r%\\\"'") {
-			return slurm.Batch{}, usageError{fmt.Errorf("%q: a path with blanks, quotes, %% or \\ is not allowed in a batch script", path)}
+		if err := oneLinePath(path, " %\\\"'"); err != nil { // sbatch has a language of its own
+			return slurm.Batch{}, err
 		}
 	}
 	some := append((&filters{r.Trials, r.Seed, r.Cells}).words(string(r.Scale)), "--results", results, "--data", r.Data)
@@ -324,8 +324,13 @@ func readSubmitted(home string) (submitted, error) {
 	if err := json.Unmarshal(data, &r, json.RejectUnknownMembers(true)); err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}
-	if r.Schema != batchSchema || r.Shards < 1 || r.Shards > maxShards || r.Seed < 1 || len(r.Arrays) == 0 {
+	if r.Schema != batchSchema || r.Shards < 1 || r.Shards > maxShards || r.Seed < 1 || r.Trials < 0 || r.MaxRunning < 0 || len(r.Arrays) == 0 {
 		return r, fmt.Errorf("%s: it is of another version of metriclab, or damaged", path)
+	}
+	for _, id := range slices.Concat(r.Arrays, r.Merges) {
+		if !slurm.IsJobID(id) {
+			return r, fmt.Errorf("%s: job %q is not allowed, want the number that sbatch printed", path, id)
+		}
 	}
 	return r, nil
 }

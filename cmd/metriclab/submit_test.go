@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"metriclab/internal/needs"
 	"metriclab/internal/slurm"
 )
 
@@ -65,7 +67,7 @@ func TestGoldenSubmit(t *testing.T) {
 		"submit slurm --shards 2 --results r --time soon", "submit slurm --shards 2 --results r --mem 2GB", "submit slurm --shards 2 --results r --retry -1", "submit slurm --resume --shards 2 --results r",
 		"submit slurm --resume lines --results r", "submit slurm --resume --results r", "submit slurm --shards 2 --results r;x --partition a;b", "submit parallel --shards 2", "submit parallel --results r",
 		"submit kubernetes --shards 2", "submit kubernetes --image i --results-claim R --data-claim d --shards 2", "submit kubernetes --image i --results-claim r --data-claim d --shards 2 --mem lots", "submit kubernetes --image i --results-claim r --data-claim d",
-		"submit kubernetes --image i --results-claim r --data-claim d --shards 2 --cell nowhere",
+		"submit kubernetes --image i --results-claim r --data-claim d --shards 2 --cell nowhere", "submit kubernetes --image $(x) --results-claim r --data-claim d --shards 2",
 	})))
 	if _, err := os.Stat("r"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a dry run has made the results folder: %v", err)
@@ -147,16 +149,99 @@ func TestSubmitFails(t *testing.T) {
 
 // submit.json of another hand is refused.
 func TestSubmitDamaged(t *testing.T) {
-	c, _, _ := withSlurm(t)
+	c, m, _ := withSlurm(t)
 	if err := os.MkdirAll(filepath.Join("r", "slurm"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"", "{}", `{"schema":9}`, `{"schema":1,"shards":99999999999}`, `{"schema":1,"x":1}`} {
+	// A whole one, with the ids of the array and of the merge.
+	ids := func(array, merge string) string {
+		return fmt.Sprintf(`{"schema":1,"experiments":["lines"],"scale":"smoke","data":"data","seed":1,"shards":2,"arrays":[%q],"merges":[%q]}`, array, merge)
+	}
+	writeTest(t, filepath.Join("r", "slurm", "submit.json"), ids("11", "12"))
+	if code := c.run("status", "lines", "--results", "r"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, c.err.String())
+	}
+	asked := len(m.asked)
+	for _, text := range []string{
+		"", "{}", `{"schema":9}`, `{"schema":1,"shards":99999999999}`, `{"schema":1,"x":1}`,
+		ids("--all", "1"), ids("1", "-u"), ids("1;x", "1"), ids("1 2", "1"), ids("", "1"), ids("1,2", "1"), ids("1_2", "1"), ids("\u0661", "1"), ids("1\n", "1"), ids(strings.Repeat("9", 40), "1"),
+	} {
 		writeTest(t, filepath.Join("r", "slurm", "submit.json"), text)
 		for _, line := range []string{"submit slurm --resume --results r", "submit slurm lines --shards 2 --results r", "status lines --results r"} {
 			if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), "submit.json: ") {
 				t.Errorf("%q, %s: exit code %d: %s", text, line, code, c.err.String())
 			}
+		}
+	}
+	if len(m.asked) > asked {
+		t.Errorf("Slurm was asked %q", m.asked[asked:])
+	}
+}
+
+// In what GNU parallel runs, and in what Kubernetes and Slurm read, no path is more than a path.
+func TestSubmitHostilePaths(t *testing.T) {
+	for _, tool := range []string{"parallel", "seq", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			needs.Missing(t, "needs ", tool, ": ", err)
+		}
+	}
+	c, m, _ := withSlurm(t)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTest(t, "metriclab", "#!/bin/sh\nprintf '%s\\n' \"$*\"\n")
+	if err := os.Chmod("metriclab", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
+	for _, name := range []string{
+		"{}", "{#}", "{%}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{-1}", "{1.}", "{+/}", "{= $_ = `touch ran` =}", "{=1 touch=}", "{==}", "{}{}", "a{b}", "{1..3}", "{a,b}",
+		"$(touch ran)", "`touch ran`", "$HOME", "$(SHARD_COUNT)", "$$", "it's", `say "x"`, `back\nslash\`, "a b", "*", "~", "a;touch ran", "a|b", "&", "#", "!x", ":::", "-x", "%A_%a", "é家",
+	} {
+		if code := c.run("submit", "parallel", "lines", "--shards", "3", "--max-running", "1", "--results", name, "--data", name); code != exitOK {
+			t.Errorf("%s: exit code %d: %s", name, code, c.err.String())
+			continue
+		}
+		run := exec.Command("bash", "-c", c.out.String())
+		run.Env = append(os.Environ(), "HOME="+here)
+		got, err := run.CombinedOutput()
+		want := ""
+		for i := range 3 {
+			want += fmt.Sprintf("run lines --scale smoke --results %[1]s --data %[1]s --jobs 1 --shard %d/3\n", filepath.Join(here, name), i)
+		}
+		want += fmt.Sprintf("merge --scale smoke --results %[1]s --data %[1]s --experiment lines\n", filepath.Join(here, name))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v\n%s\ngave\n%s\nwant\n%s", name, err, c.out.String(), got, want)
+		}
+		if _, err := os.Stat("ran"); err == nil {
+			t.Fatalf("%s ran", name)
+		}
+	}
+	for _, name := range []string{"a\nb", "a\x1b[2Jb", "a\xffb", "a\u202eb", "a\tb", "a\x7f"} {
+		for _, line := range []string{"submit parallel lines --shards 2", "submit slurm lines --shards 2"} {
+			for _, flag := range []string{"--results", "--data"} {
+				if code := c.run(append(append(strings.Fields(line), "--results", "r"), flag, name)...); code != exitUsage || c.out.Len() > 0 {
+					t.Errorf("%s %s %q: exit code %d: %s%s", line, flag, name, code, c.out.String(), c.err.String())
+				}
+			}
+		}
+	}
+	if len(m.asked) > 0 {
+		t.Errorf("Slurm was asked %q", m.asked)
+	}
+}
+
+// Kubernetes replaces $(NAME) in arguments.
+func TestSubmitKubernetesLiteral(t *testing.T) {
+	var b strings.Builder
+	p := pod{Args: []string{"$(SHARD_COUNT)", "$$", "a\x1b"}}
+	if err := kubernetesTemplate.Execute(&b, map[string]any{"Run": p, "Merge": p}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"$$(SHARD_COUNT)"`, `"$$$$"`, `"a\u001b"`} {
+		if !strings.Contains(b.String(), "- "+want+"\n") {
+			t.Errorf("no argument %s in\n%s", want, b.String())
 		}
 	}
 }

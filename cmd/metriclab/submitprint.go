@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"text/template"
 
 	"github.com/spf13/cobra"
 
 	"metriclab/internal/plural"
+	"metriclab/internal/printable"
 	"metriclab/internal/shellword"
 	"metriclab/pkg/experiment/harness"
 )
@@ -19,10 +21,14 @@ import (
 //go:embed submit_kubernetes.yaml.tmpl
 var kubernetesText string
 
-var kubernetesTemplate = template.Must(template.New("kubernetes").Funcs(template.FuncMap{"json": func(s string) (string, error) {
-	text, err := json.Marshal(s) // a JSON text is a YAML text
-	return string(text), err
-}}).Parse(kubernetesText))
+var kubernetesTemplate = template.Must(template.New("kubernetes").Funcs(template.FuncMap{
+	"json": func(s string) (string, error) {
+		text, err := json.Marshal(s) // a JSON text is a YAML text
+		return string(text), err
+	},
+	// Kubernetes replaces $(NAME) in an argument, and $$ by $.
+	"literal": func(s string) string { return strings.ReplaceAll(s, "$", "$$") },
+}).Parse(kubernetesText))
 
 // pod is what differs between the pods of the run and of the merge.
 type pod struct {
@@ -62,6 +68,9 @@ read only. An exit code 2, a wrong command line, is never tried again.`,
 				if !kubernetesName.MatchString(claim[1]) {
 					return usageError{fmt.Errorf("flag --%s: %q is not allowed, want the name of a claim, of lower-case letters, digits, hyphens and dots", claim[0], claim[1])}
 				}
+			}
+			if !kubernetesImage.MatchString(image) {
+				return usageError{fmt.Errorf("flag --image: %q is not allowed, want the name of an image, such as registry.example/metriclab:0.1", image)}
 			}
 			if !kubernetesMemory.MatchString(mem) {
 				return usageError{fmt.Errorf("flag --mem: %q is not allowed, want a quantity such as 4Gi", mem)}
@@ -108,8 +117,21 @@ read only. An exit code 2, a wrong command line, is never tried again.`,
 
 var (
 	kubernetesName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+	kubernetesImage  = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._:/@]*$`)
 	kubernetesMemory = regexp.MustCompile(`^[1-9][0-9]*([KMGT]i|[kMGT])?$`)
 )
+
+// oneLinePath refuses a path for a script: one with characters that are not printed, such as a line feed, or with one of the others.
+func oneLinePath(path, others string) error {
+	also := ""
+	if others != "" {
+		also = ", blanks, quotes, % or \\"
+	}
+	if path != printable.Text(path) || strings.ContainsAny(path, "\t\n"+others) {
+		return usageError{fmt.Errorf("%q: a path with control characters%s is not allowed in a script", path, also)}
+	}
+	return nil
+}
 
 // shared checks a selection and returns the number of its jobs, and the flags that run and merge share, without folders.
 func (a *app) shared(c *cobra.Command, args []string, f *flags, few filters) (jobs int, some []string, err error) {
@@ -170,6 +192,9 @@ that share a folder.`,
 				if err != nil {
 					return err
 				}
+				if err := oneLinePath(path, ""); err != nil {
+					return err
+				}
 				some = append(some, folder.flag, path)
 			}
 			limit := ""
@@ -181,8 +206,9 @@ that share a folder.`,
 				merge = append(merge, "--experiment", e)
 			}
 			run := append(append([]string{"metriclab", "run"}, args...), append(some, "--jobs", "1")...)
-			// parallel joins its words and gives them to a shell once more.
-			_, err = fmt.Fprintf(a.out, "seq 0 %d | parallel%s %s; %s\n", shards-1, limit, shellword.Quote(shellword.Join(run)+fmt.Sprintf(" --shard {}/%d", shards)), shellword.Join(merge))
+			// Without a command, parallel runs each line that it reads, as it is. In a command it replaces {}, {#} and the like wherever they stand,
+			// in a path too, and runs {= … =} as Perl.
+			_, err = fmt.Fprintf(a.out, "for i in $(seq 0 %d); do printf '%%s\\n' %s\"$i/%d\"; done | parallel%s; %s\n", shards-1, shellword.Quote(shellword.Join(run)+" --shard "), shards, limit, shellword.Join(merge))
 			return err
 		},
 	}

@@ -168,13 +168,16 @@ func (e Engine) Submit(ctx context.Context, script string, flags ...string) (str
 		return "", err
 	}
 	id, _, _ := strings.Cut(out, ";") // the cluster may follow
-	if !jobID.MatchString(id) {
+	if !IsJobID(id) {
 		return "", fmt.Errorf("sbatch printed %q, want the id of a job", out)
 	}
 	return id, nil
 }
 
-var jobID = regexp.MustCompile(`^[0-9]+$`)
+var jobID = regexp.MustCompile(`^[0-9]{1,18}$`)
+
+// IsJobID tells whether a text is the id of a job as sbatch --parsable prints it: a number, also of an array.
+func IsJobID(text string) bool { return jobID.MatchString(text) }
 
 // Task is how one task of an array stands.
 type Task struct {
@@ -196,6 +199,9 @@ func (t Task) Alive() bool {
 // States asks how the tasks of an array stand: those that Slurm's controller still knows, and of the
 // others what the accounting says, if there is one. A task that neither knows is missing.
 func (e Engine) States(ctx context.Context, job string) ([]Task, error) {
+	if !IsJobID(job) { // it could be a flag
+		return nil, fmt.Errorf("job %q is not allowed, want the number that sbatch printed", job)
+	}
 	known := map[int]Task{}
 	if out, err := e.run(ctx, "sacct", "--noheader", "--parsable2", "--array", "--allocations", "--jobs="+job, "--format=JobID,State,ExitCode"); err == nil {
 		for line := range strings.Lines(out) {
