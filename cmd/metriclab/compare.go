@@ -220,6 +220,7 @@ func (a *app) compare(ctx context.Context, q *comparison) error {
 			return err
 		}
 		defer j.Close()
+		a.note(q.resume, j.notes)
 		if len(j.trials) > 0 {
 			fmt.Fprintf(a.err, "%s: %s of an earlier run\n", q.resume, plural.Of(len(j.trials), "finished trial"))
 		}
@@ -459,29 +460,31 @@ type journal struct {
 	f      *os.File
 	j      model.Journal
 	trials []model.Trial
+	notes  []string
 }
 
-// openJournal opens a journal to go on, or begins one.
+// openJournal opens a journal to go on, or begins one. It writes only at the end, a whole line at a time, so that other runs may do so at once.
 func openJournal(path string, j model.Journal) (*journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	trials, whole, err := j.Read(f, path)
-	if err == nil {
-		err = f.Truncate(whole) // of the last line, if its writer was killed
+	trials, notes, whole, err := j.Read(f, path)
+	var begin []byte
+	if !whole {
+		begin = []byte("\n") // ends the last line, whose writer was killed
 	}
-	if err == nil {
-		_, err = f.Seek(whole, io.SeekStart)
+	if len(trials) == 0 {
+		begin = append(begin, j.Head()...)
 	}
-	if err == nil && whole == 0 {
-		_, err = f.Write(j.Head())
+	if err == nil && len(begin) > 0 {
+		_, err = f.Write(begin)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("flag --resume: %w", err)
 	}
-	return &journal{f, j, trials}, nil
+	return &journal{f, j, trials, notes}, nil
 }
 
 func (j *journal) record(t model.Trial) error {

@@ -340,7 +340,7 @@ func TestCompareErrors(t *testing.T) {
 }
 
 // readJournal is Journal.Read of text.
-func readJournal(j model.Journal, text string) ([]model.Trial, int64, error) {
+func readJournal(j model.Journal, text string) ([]model.Trial, []string, bool, error) {
 	return j.Read(strings.NewReader(text), "j.jsonl")
 }
 
@@ -352,14 +352,39 @@ func TestJournal(t *testing.T) {
 	for _, r := range trials {
 		text += string(j.Line(r))
 	}
-	got, whole, err := readJournal(j, text)
-	if err != nil || whole != int64(len(text)) || !slices.Equal(got, trials) {
-		t.Fatalf("%d bytes of %d, %v", whole, len(text), err)
+	got, notes, whole, err := readJournal(j, text)
+	if err != nil || !whole || len(notes) > 0 || !slices.Equal(got, trials) {
+		t.Fatalf("%v, %v, %v", whole, notes, err)
 	}
 	for cut := range len(text) { // as a killed run leaves it
-		got, whole, err := readJournal(j, text[:cut])
-		if err != nil || whole > int64(cut) || strings.Count(text[:cut], "\n")-1 != len(got) && len(got) > 0 || int(whole) != strings.LastIndex(text[:cut], "\n")+1 {
-			t.Fatalf("cut at %d: %d trials, %d bytes, %v", cut, len(got), whole, err)
+		got, notes, whole, err := readJournal(j, text[:cut])
+		want := strings.Count(text[:cut], "\n") - 1
+		if text[cut] == '\n' { // the line lacks nothing else
+			want++
+		}
+		if err != nil || len(notes) > 0 || whole != (cut == 0 || text[cut-1] == '\n') || len(got) != max(0, want) {
+			t.Fatalf("cut at %d: %d trials, %v, %v, %v", cut, len(got), notes, whole, err)
+		}
+		if again, _, _, err := readJournal(j, text[:cut]+"\n"+text); err != nil || len(again) != len(trials) { // another run went on, or had found nothing
+			t.Fatalf("cut at %d, then whole: %d trials, %v", cut, len(again), err)
+		}
+	}
+	head := string(j.Head())
+	few := head
+	for _, r := range trials[:3] {
+		few += string(j.Line(r))
+	}
+	for bit := 0; bit < 8*len(few); bit += 3 {
+		flipped := []byte(few)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		got, notes, _, err := readJournal(j, string(flipped))
+		if lost := 3 - len(got); err != nil || lost > 2 || len(notes) == 0 && (lost > 1 || bit/8 < len(few)-1 && lost > 0) {
+			t.Fatalf("bit %d: %d trials, %v, %v", bit, len(got), notes, err)
+		}
+		for _, r := range got {
+			if !slices.Contains(trials, r) {
+				t.Fatalf("bit %d: %+v is no trial", bit, r)
+			}
 		}
 	}
 	other := blobs(11, 30, 3, 3)
@@ -380,11 +405,10 @@ func TestJournal(t *testing.T) {
 		{model.NewJournal(d, model.Recipe{Pairs: 50}, quick), "with pairs 0, this one has 50"},
 		{model.NewJournal(d, model.Recipe{Raw: true}, quick), "features as they are false"},
 	} {
-		if _, _, err := readJournal(tt.j, text); !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), tt.want) {
+		if _, _, _, err := readJournal(tt.j, text); !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %q", err, tt.want)
 		}
 	}
-	head := string(j.Head())
 	good := trials[0]
 	change := func(f func(r *model.Trial)) string {
 		r := good
@@ -392,47 +416,32 @@ func TestJournal(t *testing.T) {
 		return head + string(j.Line(r))
 	}
 	for text, want := range map[string]string{
-		"hello":                            "j.jsonl:1: ",
-		"hello\n":                          "j.jsonl:1: ",
-		"x,y\n1,2\n":                       "does not begin as a journal does",
-		"{}\n":                             "does not begin as a journal does",
-		head + "{\n":                       "j.jsonl:2: ",
-		head + "{}\n":                      `learner "" is unknown`,
-		head + "{} {}\n":                   "the line is damaged",
-		head + "\n":                        "the line is damaged",
-		head + `{"learner":"fda","x":1}\n`: "",
-		head + string(j.Line(good)) + string(j.Line(good)):                 "j.jsonl:3: ",
-		change(func(r *model.Trial) { r.Version = 99 }):                    "version 99 of",
-		change(func(r *model.Trial) { r.Split = 9 }):                       "there is no such split",
-		change(func(r *model.Trial) { r.Split = -1 }):                      "there is no such split",
-		change(func(r *model.Trial) { r.Inner = 3 }):                       "there is no such split",
-		change(func(r *model.Trial) { r.Wrong = r.Rows + 1 }):              "are wrong",
-		change(func(r *model.Trial) { r.Rows = 0 }):                        "are wrong",
-		change(func(r *model.Trial) { r.K = 5 }):                           "k: 5",
-		change(func(r *model.Trial) { r.Seconds = -1 }):                    "cpu_seconds",
-		strings.Replace(head, `"version":1`, `"version":2`, 1):             "format version 2",
-		strings.Replace(head, `{"format"`, `{"more":1,"format"`, 1):        "the line is damaged",
-		strings.Repeat("\x00", 100) + "\n":                                 "does not begin",
-		strings.Replace(head, "metriclab comparison", "other thing", 1):    "does not begin",
-		strings.Replace(head, `"seed":1,`, `"seed":18446744073709,`, 1):    "with seed 18446744073709",
-		strings.Replace(head, `"raw":false`, `"raw":"no"`, 1):              "does not begin",
-		strings.Replace(head, `"passes":0`, `"passes":99999999999`, 1):     "with passes",
-		strings.Replace(head, `"impute_mean":false`, `"impute_mean":1`, 1): "does not begin",
+		"hello":      "j.jsonl:1: ",
+		"hello\n":    "j.jsonl:1: ",
+		"x,y\n1,2\n": "does not begin as a journal does",
+		"{}\n":       "does not begin as a journal does",
+		head + string(j.Line(good)) + change(func(r *model.Trial) { r.Wrong++ }): "j.jsonl:4: ",
+		change(func(r *model.Trial) { r.Learner = "" }):                          `learner "" is unknown`,
+		change(func(r *model.Trial) { r.Version = 99 }):                          "version 99 of",
+		change(func(r *model.Trial) { r.Split = 9 }):                             "there is no such split",
+		change(func(r *model.Trial) { r.Split = -1 }):                            "there is no such split",
+		change(func(r *model.Trial) { r.Inner = 3 }):                             "there is no such split",
+		change(func(r *model.Trial) { r.Wrong = r.Rows + 1 }):                    "are wrong",
+		change(func(r *model.Trial) { r.Rows = 0 }):                              "are wrong",
+		change(func(r *model.Trial) { r.K = 5 }):                                 "k: 5",
+		change(func(r *model.Trial) { r.Seconds = -1 }):                          "cpu_seconds",
+		strings.Replace(head, `"version":2`, `"version":1`, 1):                   "format version 1",
+		strings.Repeat("\x00", 100) + "\n":                                       "does not begin",
+		strings.Replace(head, "metriclab comparison", "other thing", 1):          "does not begin",
 	} {
-		_, _, err := readJournal(j, text)
-		if want == "" {
-			if err != nil { // the last line has no end
-				t.Errorf("%q: %v", text, err)
-			}
-			continue
-		}
+		_, _, _, err := readJournal(j, text)
 		if !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
 	}
 	t.Cleanup(func() { limits.SetMemory(0) })
 	limits.SetMemory(100)
-	if _, _, err := readJournal(j, text); err == nil || !strings.Contains(err.Error(), "journal j.jsonl") {
+	if _, _, _, err := readJournal(j, text); err == nil || !strings.Contains(err.Error(), "journal j.jsonl") {
 		t.Errorf("a journal beyond the limit: %v", err)
 	}
 }
@@ -444,19 +453,16 @@ func FuzzReadJournal(f *testing.F) {
 	f.Add(string(j.Head()) + string(j.Line(model.Trial{Learner: "fda", Version: 1, Rows: 10, Wrong: 1, K: 1})))
 	f.Add(string(j.Head()[:20]))
 	f.Fuzz(func(t *testing.T, text string) {
-		trials, whole, err := readJournal(j, text)
+		trials, _, _, err := readJournal(j, text)
 		if err != nil {
 			return
-		}
-		if whole > int64(len(text)) {
-			t.Fatalf("%d bytes of %d", whole, len(text))
 		}
 		var b bytes.Buffer
 		b.Write(j.Head())
 		for _, r := range trials {
 			b.Write(j.Line(r))
 		}
-		again, _, err := j.Read(&b, "again")
+		again, _, _, err := j.Read(&b, "again")
 		if err != nil || !slices.Equal(again, trials) {
 			t.Fatalf("%v, want %v: %v", again, trials, err)
 		}

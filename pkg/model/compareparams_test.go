@@ -40,18 +40,18 @@ func TestCompareParams(t *testing.T) {
 	}
 	j := model.NewJournal(d, model.Recipe{}, p)
 	whole := string(j.Head()) + string(kept)
-	if trials, _, err := readJournal(j, whole); err != nil || len(trials) == 0 {
+	if trials, _, _, err := readJournal(j, whole); err != nil || len(trials) == 0 {
 		t.Errorf("%d trials, error %v", len(trials), err)
 	}
 	byName := p
 	byName.Params = map[string]map[string]string{"pca": {"dim": "1"}, "itml": {"gamma": "0.5"}}
-	if _, _, err := readJournal(model.NewJournal(d, model.Recipe{}, byName), whole); err != nil {
+	if _, _, _, err := readJournal(model.NewJournal(d, model.Recipe{}, byName), whole); err != nil {
 		t.Errorf("an alias is another learner: %v", err)
 	}
 	for _, params := range []map[string]map[string]string{nil, {"pca": {"dim": "2"}, "itml": {"gamma": "0.5"}}} {
 		other := p
 		other.Params = params
-		if _, _, err := readJournal(model.NewJournal(d, model.Recipe{}, other), whole); err == nil || !strings.Contains(err.Error(), "with parameters map[") {
+		if _, _, _, err := readJournal(model.NewJournal(d, model.Recipe{}, other), whole); err == nil || !strings.Contains(err.Error(), "with parameters map[") {
 			t.Errorf("%v: error %v", params, err)
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,13 +12,18 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"metriclab/pkg/limits"
 )
 
 // A Journal keeps the trials of a comparison, so that a later run can go on: lines of JSON, the first of which names the
-// table and all that the trials depend on.
-type Journal struct{ head journalHead }
+// table and all that the trials depend on. Each line ends with a seal, the beginning of a SHA-256 of that first line and its own text: a line that
+// was damaged, or is of another comparison, is never trusted. Lines are only ever appended, whole, so several runs may share a file.
+type Journal struct {
+	head journalHead
+	text []byte // of the head
+}
 
 // journalHead is the first line.
 type journalHead struct {
@@ -41,7 +47,7 @@ type journalHead struct {
 
 const (
 	journalFormat  = "metriclab comparison"
-	journalVersion = 1
+	journalVersion = 2 // 1 had no seals
 )
 
 // ErrJournal says that a file is no journal, or a damaged one, or that of another comparison.
@@ -59,12 +65,14 @@ func NewJournal(d *Data, base Recipe, p Comparing) Journal {
 	if err != nil {
 		params = p.Params // which Compare refuses
 	}
-	return Journal{journalHead{
+	return journalOf(journalHead{
 		Format: journalFormat, Version: journalVersion, Table: fingerprint(d), Rows: n, Features: width,
 		Folds: q.Folds, Repeats: q.Repeats, Seed: seed, Ks: q.Ks, Validation: p.Validation,
 		Pairs: base.Pairs, Passes: base.Passes, ImputeMean: base.ImputeMean, Raw: base.Raw, Params: params,
-	}}
+	})
 }
+
+func journalOf(h journalHead) Journal { return Journal{h, plainJSON(h)} }
 
 // fingerprint returns a hash of the rows of d, their classes and the names of the columns.
 func fingerprint(d *Data) string {
@@ -108,58 +116,102 @@ func fingerprint(d *Data) string {
 }
 
 // Head returns the first line.
-func (j Journal) Head() []byte { return j.Line(j.head) }
+func (j Journal) Head() []byte { return j.seal(j.head) }
 
-// Line returns the line of a value, which is a Trial.
-func (j Journal) Line(v any) []byte {
+// Line returns the line of a trial.
+func (j Journal) Line(t Trial) []byte { return j.seal(t) }
+
+// sealMark stands before the seal of a line, sealLength hexadecimal digits, and sealEnd behind it.
+const (
+	sealMark   = `,"seal":"`
+	sealLength = 16
+	sealEnd    = `"}`
+)
+
+// seal returns the line of an object.
+func (j Journal) seal(v any) []byte {
+	b := bytes.TrimSuffix(plainJSON(v), []byte("}"))
+	return fmt.Appendf(b, "%s%s%s\n", sealMark, j.sum(b), sealEnd)
+}
+
+// sum is the seal of the text of a line before it.
+func (j Journal) sum(text []byte) string {
+	h := sha256.New()
+	h.Write(j.text)
+	h.Write([]byte{'\n'})
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))[:sealLength]
+}
+
+func plainJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("model: journal: " + err.Error()) // numbers and text only
 	}
-	return append(b, '\n')
+	return b
 }
 
-// Read reads a journal; name is that of the file, for messages. It returns the trials and how many bytes of the file are
-// whole lines: a last line without an end, which a killed run leaves, is not read, and whoever goes on writes from
-// there. An empty file has no trials.
+// unseal returns the object of a line, and whether its seal is that of this journal.
+func (j Journal) unseal(line []byte) (object []byte, ok bool) {
+	end := len(line) - len(sealMark) - sealLength - len(sealEnd)
+	if end < 0 || string(line[end:end+len(sealMark)]) != sealMark || !bytes.HasSuffix(line, []byte(sealEnd)) {
+		return nil, false
+	}
+	seal := string(line[end+len(sealMark) : len(line)-len(sealEnd)])
+	return append(bytes.Clone(line[:end]), '}'), seal == j.sum(line[:end])
+}
+
+// Read reads a journal; name is that of the file, for messages. It returns the trials, and notes on lines that are damaged, whose trials are to run
+// again. A last line without an end, which a killed run leaves, is such a line without a note; whole is false then, and whoever goes on writes an end of line first. An empty file has
+// no trials.
 //
 // It returns an error that wraps ErrJournal, with file and line: if the first line is that of another table, of other
-// settings or of no journal; if a line is damaged or repeated; and if another version of a learner has written it.
+// settings or of no journal; if two lines have different results of one trial; and if another version of a learner has written one.
 // More than limits.Memory is a *limits.MemoryError.
-func (j Journal) Read(r io.Reader, name string) (trials []Trial, whole int64, err error) {
+func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string, whole bool, err error) {
 	raw, err := limits.ReadAll(r, "journal "+name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("model: %w", err)
+		return nil, nil, false, fmt.Errorf("model: %w", err)
 	}
-	bad := func(line int, format string, args ...any) ([]Trial, int64, error) {
-		return nil, 0, fmt.Errorf("model: %s:%d: %w: %s", name, line, ErrJournal, fmt.Sprintf(format, args...))
+	bad := func(line int, format string, args ...any) ([]Trial, []string, bool, error) {
+		return nil, nil, false, fmt.Errorf("model: %s:%d: %w: %s", name, line, ErrJournal, fmt.Sprintf(format, args...))
 	}
 	versions := map[string]int{}
 	for _, e := range Learners() {
 		versions[e.Name] = e.Version
 	}
-	seen := map[trialKey]bool{}
-	for line := 1; ; line++ {
+	type place struct{ trial, line int }
+	seen := map[trialKey]place{}
+	var damaged []int
+	head := false // a line of this journal was seen
+	why := ""     // there was none
+	whole = len(raw) == 0 || raw[len(raw)-1] == '\n'
+	for line := 1; len(raw) > 0; line++ {
 		text, rest, ended := bytes.Cut(raw, []byte{'\n'})
-		if !ended {
-			if line == 1 && len(text) > 0 && !bytes.HasPrefix(j.Head(), text) {
-				return bad(1, "it does not begin as a journal does; want a new file, or one that metriclab compare has written")
-			}
-			return trials, whole, nil
-		}
 		raw = rest
-		whole += int64(len(text)) + 1
-		if line == 1 {
-			if why := j.other(text); why != "" {
-				return bad(1, "%s", why)
+		object, ok := j.unseal(text)
+		switch {
+		case ok && bytes.Equal(object, j.text): // of each run that found the file empty
+			head = true
+			continue
+		case ok:
+		case !ended && (line > 1 || bytes.HasPrefix(j.Head(), text)): // cut off
+			continue
+		case line == 1:
+			why = j.other(text)
+			fallthrough
+		default:
+			if len(text) > 0 { // an empty line closes one that was cut off
+				damaged = append(damaged, line)
 			}
 			continue
 		}
+		head = true
 		var t Trial
-		d := json.NewDecoder(bytes.NewReader(text))
+		d := json.NewDecoder(bytes.NewReader(object))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&t); err != nil || d.More() {
-			return bad(line, "the line is damaged; remove it to run what it held again")
+			return bad(line, "its seal is right and its text is not that of a trial")
 		}
 		version, known := versions[t.Learner]
 		switch {
@@ -179,19 +231,44 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, whole int64, er
 			return bad(line, "peak_bytes: %d is not allowed, want at least 0", t.Peak)
 		}
 		key := trialKey{t.Learner, t.Split, t.Inner}
-		if seen[key] {
-			return bad(line, "the same trial as on an earlier line")
+		if at, twice := seen[key]; twice { // two runs at once may do the same
+			if was := trials[at.trial]; was.Wrong != t.Wrong || was.Rows != t.Rows || was.K != t.K {
+				return bad(line, "%d of %d rows are wrong with k = %d, and %d of %d with k = %d on line %d, of the same split of %s; want a new file", t.Wrong, t.Rows, t.K, was.Wrong, was.Rows, was.K, at.line, t.Learner)
+			}
+			continue
 		}
-		seen[key] = true
+		seen[key] = place{len(trials), line}
 		trials = append(trials, t)
 	}
+	if !head && len(damaged) > 0 {
+		return bad(damaged[0], "%s", cmp.Or(why, notBegun))
+	}
+	if len(damaged) > 0 {
+		where := fmt.Sprintf("line %d is", damaged[0])
+		if n := len(damaged); n > 1 {
+			where = fmt.Sprintf("%d lines are, the first is line %d,", n, damaged[0])
+		}
+		notes = append(notes, strings.Replace(where, "lines are, the", "lines, the", 1)+" damaged: what was there is run again")
+	}
+	return trials, notes, whole, nil
 }
 
-// other says why a first line is not that of the journal; "" if it is.
+const notBegun = "it does not begin as a journal does; want a new file, or one that metriclab compare has written"
+
+// other says why a first line is that of no journal, or of another one; "" if it may be the damaged one of this.
 func (j Journal) other(text []byte) string {
-	var h journalHead
-	if err := json.Unmarshal(text, &h); err != nil || h.Format != journalFormat {
-		return "it does not begin as a journal does; want a new file, or one that metriclab compare has written"
+	var h struct {
+		journalHead
+		Seal string `json:"seal"`
+	}
+	if err := json.Unmarshal(text, &h); err != nil {
+		return "" // the other lines tell
+	}
+	if h.Format != journalFormat {
+		return notBegun
+	}
+	if h.Version == journalVersion && journalOf(h.journalHead).sum(bytes.TrimSuffix(plainJSON(h.journalHead), []byte("}"))) != h.Seal {
+		return ""
 	}
 	if h.Version != journalVersion {
 		return fmt.Sprintf("it has format version %d, this program reads %d", h.Version, journalVersion)
@@ -217,9 +294,6 @@ func (j Journal) other(text []byte) string {
 		if fmt.Sprint(f.was) != fmt.Sprint(f.want) {
 			return fmt.Sprintf("it is of a run with %s %v, this one has %v; want the same, or a new file", f.name, f.was, f.want)
 		}
-	}
-	if !bytes.Equal(append(text, '\n'), j.Head()) {
-		return "the line is damaged"
 	}
 	return ""
 }
