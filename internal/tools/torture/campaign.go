@@ -37,6 +37,7 @@ type campaign struct {
 	total       int64  // bytes of all its files
 	folders     int    // made so far
 	complete    string // a finished folder in which bits are flipped
+	comparison  comparison
 }
 
 // snapshot has a checksum per file of a results folder. Of a stored job it has key
@@ -467,7 +468,7 @@ func (c *campaign) fill(r *result) error {
 func (c *campaign) fillDisk(r *result) error {
 	prefix := c.namespace()
 	if prefix == nil {
-		r.refused = "no tmpfs may be mounted here: not tried"
+		r.refused = "not done: no tmpfs may be mounted here"
 		return nil
 	}
 	disk, failed, ended := c.folder(), c.folder(), c.folder()

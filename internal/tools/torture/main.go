@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command torture treats the results folder of a smoke run as badly as the world
-// does, and counts what is lost:
+// does, and the other files that one resumes from, and counts what is lost:
 //
 //	go run ./internal/tools/torture           at most 15 minutes
 //	go run ./internal/tools/torture -short    at most 1 minute, as CI does
@@ -11,6 +11,9 @@
 // removes the folder under a run. After each of these the same command must go on
 // to the tables and figures of the undisturbed run, byte for byte. Times differ
 // from run to run: timing.csv, meta.json, report.html and .runs are not compared.
+// The journal of compare --resume is treated likewise; a damaged saved learner must
+// be refused. A kind of which fewer than a tenth of the tries are made, or none may
+// be made though CI is set, fails.
 //
 // Moments and places are random. The seed is printed and can be given again, but
 // a moment hits another instruction each time. It is for Unix only: Windows has
@@ -27,6 +30,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -49,6 +53,11 @@ type kind struct {
 // the others left.
 func kinds() []*kind {
 	return []*kind{
+		{"saved learner: bits flipped", 60, (*campaign).flipSaved},
+		{"journal: bits flipped, cut off", 40, (*campaign).flipCompare},
+		{"journal: limits on its size", 20, (*campaign).fillCompare},
+		{"journal: two to four at once", 20, (*campaign).togetherCompare},
+		{"journal: kill -9", 40, (*campaign).killCompare},
 		{"merges of shards", 12, (*campaign).merge},
 		{"bits flipped in cells", 200, (*campaign).flip},
 		{"limits on file size", 30, (*campaign).fill},
@@ -73,7 +82,7 @@ type result struct {
 
 func main() {
 	all := kinds()
-	flags := []string{"merges", "flips", "limits", "disks", "pairs", "removals", "signals", "kills"}
+	flags := []string{"saved-flips", "journal-flips", "journal-limits", "journal-pairs", "journal-kills", "merges", "flips", "limits", "disks", "pairs", "removals", "signals", "kills"}
 	for i, k := range all {
 		flag.IntVar(&k.tries, flags[i], k.tries, "tries: "+k.name)
 	}
@@ -100,7 +109,7 @@ func main() {
 		*seed = rand.Uint64()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	lost, err := torture(ctx, os.Stdout, all, *bin, experiments, *seed, *limit)
+	lost, err := torture(ctx, os.Stdout, all, *bin, experiments, *seed, *limit, os.Getenv("CI") != "")
 	stop()
 	switch {
 	case err != nil:
@@ -114,7 +123,7 @@ func main() {
 
 // torture makes the tries of all kinds, prints them, and returns the number of
 // losses. An error is one of the torture itself.
-func torture(ctx context.Context, w io.Writer, all []*kind, bin string, experiments []string, seed uint64, limit time.Duration) (int, error) {
+func torture(ctx context.Context, w io.Writer, all []*kind, bin string, experiments []string, seed uint64, limit time.Duration, ci bool) (int, error) {
 	dir, err := os.MkdirTemp("", "torture-")
 	if err != nil {
 		return 0, err
@@ -136,6 +145,7 @@ func torture(ctx context.Context, w io.Writer, all []*kind, bin string, experime
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "kind\ttries\tlosses\tseconds\t")
 	lost := 0
+	var missing []string
 	for i, k := range all {
 		// An equal share of what is left.
 		r, err := c.tries(k, time.Now().Add((limit-time.Since(start))/time.Duration(len(all)-i)))
@@ -144,8 +154,17 @@ func torture(ctx context.Context, w io.Writer, all []*kind, bin string, experime
 		}
 		lost += r.losses
 		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%s\n", k.name, r.tries, r.losses, r.took.Seconds(), r.remark(k))
+		if least := (k.tries + 9) / 10; r.refused == "" && r.tries < least || r.refused != "" && ci && k.tries > 0 {
+			missing = append(missing, fmt.Sprintf("%s: %d tries, want at least %d", k.name, r.tries, least))
+		}
 	}
-	return lost, t.Flush()
+	if err := t.Flush(); err != nil {
+		return lost, err
+	}
+	if missing != nil {
+		return lost, fmt.Errorf("too little was tried: %s", strings.Join(missing, "; "))
+	}
+	return lost, nil
 }
 
 // patience is how many attempts the first try of a kind may take after the deadline:
