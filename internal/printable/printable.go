@@ -15,7 +15,7 @@ import (
 // Text escapes what is no letter to a reader as Go and JSON write it: control characters but tab and line feed, marks
 // of Unicode that turn the direction of text or end a line, and bytes that are no UTF-8. A JSON text stays one, with the same values.
 func Text(s string) string {
-	if !strings.ContainsFunc(s, special) && utf8.ValidString(s) {
+	if !strings.ContainsFunc(s, Special) && utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
@@ -24,7 +24,7 @@ func Text(s string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case special(r):
+		case Special(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteString(s[i : i+size])
@@ -33,7 +33,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-func special(r rune) bool {
+// Special tells whether Text escapes a character.
+func Special(r rune) bool {
 	switch r {
 	case '\n', '\t':
 		return false

@@ -1,10 +1,16 @@
 package plots
 
 import (
+	"bytes"
+	"encoding/xml"
+	"io"
 	"math"
 	"math/rand/v2"
+	"path"
 	"strings"
 	"testing"
+
+	"metriclab/internal/printable"
 )
 
 // hostile are numbers at the ends of what a float64 holds, and near 1, where
@@ -14,7 +20,7 @@ var hostile = []float64{
 	5e-324, 1e-308, 1e-160, 1e-150, 1.1e-150, 1e-149, -1e-150, 1e149, 1e150, -1e150, 1.0000001e150, 1e308, -1e308, math.MaxFloat64, 3, 1e-3, 0.1, 99999, 100001,
 }
 
-// renderable fails unless the drawing renders or says what is wrong.
+// renderable fails unless the drawing renders, its SVG is XML and its Markdown printable, or says what is wrong.
 func renderable(t *testing.T, name string, d Drawing) {
 	t.Helper()
 	defer func() {
@@ -28,6 +34,24 @@ func renderable(t *testing.T, name string, d Drawing) {
 		t.Errorf("%s: the error is %v, want one of this package", name, err)
 	case err == nil && len(files) == 0:
 		t.Errorf("%s: neither files nor an error", name)
+	}
+	for _, f := range files {
+		switch path.Ext(f.Name) {
+		case ".svg":
+			for d := xml.NewDecoder(bytes.NewReader(f.Data)); ; {
+				if _, err := d.Token(); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Errorf("%s: %v", name, err)
+					break
+				}
+			}
+			fallthrough
+		case ".md":
+			if text := string(f.Data); text != printable.Text(text) {
+				t.Errorf("%s: %s has characters that are not printed: %q", name, f.Name, text)
+			}
+		}
 	}
 }
 
@@ -155,10 +179,15 @@ func TestRenderHostileSizes(t *testing.T) {
 			t.Errorf("%s: the error is %v, want one of this package", name, err)
 		}
 	}
-	for _, text := range []string{"\x00", "\xff\xfe", strings.Repeat("\u0301", 50), strings.Repeat("m", 2_000), "\u202e]]><&\"'", "\n\n\n"} {
+	controls := ""
+	for r := range rune(0xa0) {
+		controls += string(r)
+	}
+	for _, text := range []string{"\x00", "a\x1b[2J\u009b\u2028\u2066", controls, "\ufffe\uffff", "\r", "a\tb", "\xff\xfe", strings.Repeat("\u0301", 50), strings.Repeat("m", 2_000), "\u202e]]><&\"'", "\n\n\n"} {
 		p := line
 		p.Title, p.XLabel = text, text
 		p.Marks = append(p.Marks, Points{Name: text, X: []float64{1}, Y: []float64{1}, Labels: []string{text}})
+		renderable(t, "labels", Drawing{Panels: []Panel{{Marks: []Mark{Intervals{Labels: []string{text}, X: []float64{1}}}}}, Notes: []string{text}})
 		renderable(t, "text", Drawing{Panels: []Panel{p}, Caption: text, Text: &TextTable{Head: []string{text}, Rows: [][]string{{text}}}})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"metriclab/internal/printable"
 )
 
 // check refuses rows of the wrong length.
@@ -100,11 +102,11 @@ func numeric(cell string) bool {
 // escaper makes characters literal that Markdown would take as mark-up.
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;", "|", `\|`, "~", `\~`, "$", `\$`)
 
-func escapeText(s string) string { return escaper.Replace(s) }
+func escapeText(s string) string { return escaper.Replace(printable.Text(s)) }
 
 func escapeCell(s string) string {
-	s = strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n")
-	return strings.NewReplacer("\n", "<br>", "\r", "<br>").Replace(escapeText(s))
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimSpace(s))
+	return strings.ReplaceAll(escapeText(s), "\n", "<br>")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

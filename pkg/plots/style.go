@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	stdfont "golang.org/x/image/font"
+
+	"metriclab/internal/printable"
 )
 
 // Grey as a Color is grey instead of a colour of the palette.
@@ -221,6 +223,12 @@ func runs(s string) []run {
 		}
 	}
 	for _, r := range plainer.Replace(s) {
+		switch {
+		case r == '\t' || r == '\n':
+			r = ' '
+		case printable.Special(r) || r == '\ufffe' || r == '\uffff': // XML has no control characters
+			r = '\ufffd'
+		}
 		piece, level := string(r), 0
 		if up := raised.Replace(piece); up != piece {
 			piece, level = up, 1

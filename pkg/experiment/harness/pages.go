@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"metriclab/internal/plural"
+	"metriclab/internal/printable"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 )
@@ -59,6 +60,9 @@ func pages(sections []*section, missing []string, o Origin) []Page {
 				out = append(out, Page{path.Join(s.Spec.ID, claimsPageFile), s.claimsPage()})
 			}
 		}
+	}
+	for i := range out {
+		out[i].Data = []byte(printable.Text(string(out[i].Data)))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"metriclab/internal/plural"
+	"metriclab/internal/printable"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 )
@@ -179,7 +180,7 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 	if err := reportTemplate.Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("experiment: report: %w", err)
 	}
-	return b.Bytes(), nil
+	return []byte(printable.Text(b.String())), nil
 }
 
 // drawnWords says how much sections show: "3 experiments with 5 figures drawn."
