@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"metriclab/internal/atomicfile"
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/internal/printable"
@@ -124,7 +122,7 @@ func (a *app) fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := out.write(m, recipe.Learner); err != nil {
+			if err := out.write(m, func() (*metric.Mahalanobis, error) { return matrixOf(m) }); err != nil {
 				return err
 			}
 			about := ""
@@ -213,57 +211,21 @@ func (a *app) warnLongVectors(f *vectors.File, links []metric.Link, recipe model
 type fitOutputs struct{ model, factor, matrix string }
 
 // check completes the paths that the flags give. No file may be one that is read or that of another flag.
-func (o *fitOutputs) check(c *cobra.Command, reads ...string) (err error) {
-	if o.model, err = outPath("out", o.model, reads...); err != nil {
-		return err
-	}
-	files := []string{o.model}
-	for _, f := range []struct {
-		name string
-		path *string
-	}{{"factor-npy", &o.factor}, {"matrix-npy", &o.matrix}} {
-		if !c.Flags().Changed(f.name) {
-			continue
-		}
-		if *f.path, err = outPath(f.name, *f.path, reads...); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(files, func(other string) bool { return samePath(*f.path, other) }) {
-			return usageError{fmt.Errorf("flag --%s: %s is the file of another flag", f.name, *f.path)}
-		}
-		files = append(files, *f.path)
-	}
-	return nil
+func (o *fitOutputs) check(c *cobra.Command, reads ...string) error {
+	return outPaths(c, reads, outFile{flag: "out", path: &o.model, must: true}, outFile{flag: "factor-npy", path: &o.factor}, outFile{flag: "matrix-npy", path: &o.matrix})
 }
 
-// saveFunc is a function that saves.
-type saveFunc func(io.Writer) error
-
-func (f saveFunc) Save(w io.Writer) error { return f(w) }
-
-// write writes the files of a model of the learner.
-func (o *fitOutputs) write(m *model.Model, learner string) error {
-	type output struct {
-		path string
-		s    persist.Saver
-	}
-	outputs := []output{{o.model, m}}
+// write writes the files of a model. linear returns its metric as a matrix.
+func (o *fitOutputs) write(m persist.Saver, linear func() (*metric.Mahalanobis, error)) error {
+	outputs := []output{{o.model, m.Save}}
 	if o.factor != "" || o.matrix != "" {
-		linear, err := matrixOf(m)
+		l, err := linear()
 		if err != nil {
-			return fmt.Errorf("%s: %w", learner, err)
-		}
-		outputs = append(outputs, output{o.factor, saveFunc(linear.WriteFactorNPY)}, output{o.matrix, saveFunc(linear.WriteMatrixNPY)})
-	}
-	for _, w := range outputs {
-		if w.path == "" {
-			continue
-		}
-		if err := persist.WriteFile(w.path, w.s); err != nil {
 			return err
 		}
+		outputs = append(outputs, output{o.factor, l.WriteFactorNPY}, output{o.matrix, l.WriteMatrixNPY})
 	}
-	return nil
+	return writeOutputs(outputs...)
 }
 
 // matrixOf returns the metric of a model that has a matrix.
@@ -274,7 +236,7 @@ func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
 	case *metric.LowRank:
 		return a.Mahalanobis()
 	}
-	return nil, model.ErrKernel
+	return nil, fmt.Errorf("%s: %w", m.Recipe().Learner, model.ErrKernel)
 }
 
 // fitted are the learners that fit takes, each once.
@@ -643,44 +605,6 @@ func (a *app) leftOut(path string, l model.Layout, unused []string) {
 			fmt.Fprintf(a.err, "Note: %s: no class was read: the model has it in column %q. If that is %q here, rename it.\n", path, l.Label, name)
 		}
 	}
-}
-
-// outPath checks, before the work, that the file of a flag can be written and is
-// none of the files that the command reads, and follows a link, which a rename
-// would replace.
-func outPath(flag, path string, reads ...string) (string, error) {
-	if path == "" {
-		return "", usageError{fmt.Errorf("flag --%s: no file given", flag)}
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	} else if _, there := os.Lstat(path); there == nil {
-		return "", fmt.Errorf("flag --%s: %s is a link to no file", flag, path)
-	}
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return "", fmt.Errorf("flag --%s: %s is there and is no regular file", flag, path)
-		}
-		for _, read := range reads {
-			if other, err := os.Stat(read); err == nil && os.SameFile(info, other) {
-				return "", usageError{fmt.Errorf("flag --%s: %s is the file to read, want another one", flag, path)}
-			}
-		}
-	}
-	if err := atomicfile.CheckWritable(filepath.Dir(path)); err != nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err // its path is a random one
-		}
-		return "", fmt.Errorf("flag --%s: the folder of %s is not writable: %w", flag, path, err)
-	}
-	return path, nil
-}
-
-// samePath tells whether two results of outPath, of files that need not be there, name one file.
-func samePath(a, b string) bool {
-	da, errA := os.Stat(filepath.Dir(a))
-	db, errB := os.Stat(filepath.Dir(b))
-	return errA == nil && errB == nil && os.SameFile(da, db) && filepath.Base(a) == filepath.Base(b)
 }
 
 // atOnce returns what f returns, or the error of ctx as soon as that is done: f, which

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -178,17 +177,9 @@ func (a *app) fitGram(c *cobra.Command, f *recipeFlags, out string, g *gramFlags
 		}
 	}
 	reads := []string{g.gram, g.constraints, g.labels}
-	out, err := outPath("out", out, reads...)
-	if err := together(append(errs, err)...); err != nil {
+	errs = append(errs, outPaths(c, reads, outFile{flag: "out", path: &out, must: true}, outFile{flag: "kernel-out", path: &g.kernel}))
+	if err := together(errs...); err != nil {
 		return err
-	}
-	if c.Flags().Changed("kernel-out") {
-		if g.kernel, err = outPath("kernel-out", g.kernel, reads...); err != nil {
-			return err
-		}
-		if samePath(g.kernel, out) {
-			return usageError{fmt.Errorf("flag --kernel-out: %s is the file of another flag", g.kernel)}
-		}
 	}
 	ctx := c.Context()
 	if recipe.Labels {
@@ -422,36 +413,11 @@ func describeGram(r model.GramRecipe) string {
 
 // writeGram writes the model and, if a file is named, its kernel.
 func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
-	if kernel == "" {
-		return persist.WriteFile(out, g)
+	outputs := []output{{out, g.Save}}
+	if kernel != "" {
+		outputs = append(outputs, outputOf(ctx, kernel, g.Kernel()))
 	}
-	return writeNumbers(ctx, kernel, g.Kernel(), func() error { return persist.WriteFile(out, g) })
-}
-
-// writeNumbers writes a matrix as CSV without a header, or as a NumPy file if the name ends in .npy, as writeBefore does.
-func writeNumbers(ctx context.Context, path string, x mat.Matrix, before func() error) error {
-	return writeBefore(path, func(w io.Writer) error {
-		if strings.HasSuffix(strings.ToLower(path), ".npy") {
-			return metric.WriteNPY(w, x)
-		}
-		return writeCSV(ctx, w, x)
-	}, before)
-}
-
-// writeBefore writes a file. before is called before the file gets its name; an error of it leaves the old file.
-func writeBefore(path string, write func(io.Writer) error, before func() error) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort() // does nothing after Commit
-	if err := write(f); err != nil {
-		return fmt.Errorf("%s is not written: %w", path, err)
-	}
-	if err := before(); err != nil {
-		return err
-	}
-	return f.Commit()
+	return writeOutputs(outputs...)
 }
 
 // writeCSV writes rows of numbers, with as many digits as bring back every bit.
@@ -510,19 +476,8 @@ func (a *app) transformGram(c *cobra.Command, path string, out embedOutputs, g *
 		}
 	}
 	reads := []string{path, g.cross, g.own}
-	if err := out.check(c, reads...); err != nil {
+	if err := out.check(c, reads, outFile{flag: "kernel-out", path: &g.kernel}); err != nil {
 		return err
-	}
-	if c.Flags().Changed("kernel-out") {
-		var err error
-		if g.kernel, err = outPath("kernel-out", g.kernel, reads...); err != nil {
-			return err
-		}
-		for _, other := range []string{out.csv, out.npy} {
-			if other != "" && samePath(g.kernel, other) {
-				return usageError{fmt.Errorf("flag --kernel-out: %s is the file of another flag", g.kernel)}
-			}
-		}
 	}
 	ctx := c.Context()
 	var kernel *mat.SymDense
@@ -556,15 +511,6 @@ func (a *app) transformGram(c *cobra.Command, path string, out embedOutputs, g *
 	if err != nil {
 		return err
 	}
-	write := func() error { return a.writeCoordinates(ctx, z, out) }
-	if g.kernel == "" {
-		return write()
-	}
-	return writeNumbers(ctx, g.kernel, kernel, write)
-}
-
-// writeCoordinates writes rows as transform does.
-func (a *app) writeCoordinates(ctx context.Context, z *mat.Dense, o embedOutputs) error {
 	e := &embedding{app: a, ctx: ctx}
 	text := func(w io.Writer) error {
 		const rows = 1024
@@ -579,29 +525,16 @@ func (a *app) writeCoordinates(ctx context.Context, z *mat.Dense, o embedOutputs
 		}
 		return nil
 	}
-	if o == (embedOutputs{}) {
-		return text(a.data)
+	outputs := []output{{out.csv, text}, {out.npy, func(w io.Writer) error { return metric.WriteNPY(w, z) }}}
+	if g.kernel != "" {
+		outputs = append(outputs, outputOf(ctx, g.kernel, kernel))
 	}
-	for _, f := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{o.csv, text}, {o.npy, func(w io.Writer) error { return metric.WriteNPY(w, z) }}} {
-		if f.path == "" {
-			continue
-		}
-		file, err := atomicfile.Create(f.path)
-		if err != nil {
-			return err
-		}
-		defer file.Abort() // does nothing after Commit
-		if err := f.write(file); err != nil {
-			return fmt.Errorf("%s is not written: %w", f.path, err)
-		}
-		if err := file.Commit(); err != nil {
+	if out == (embedOutputs{}) {
+		if err := text(a.data); err != nil {
 			return err
 		}
 	}
-	return nil
+	return writeOutputs(outputs...)
 }
 
 // loadGram reads a file that fit --gram has written.

@@ -84,11 +84,8 @@ func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vec
 	case (q.file == "") == (len(q.rows) == 0):
 		return usageError{errors.New("flags --queries and --rows: want one of them, which says whose neighbours are asked for")}
 	}
-	if c.Flags().Changed("out") {
-		var err error
-		if f.out, err = outPath("out", f.out, f.model, v.vectors, v.ids, q.file); err != nil {
-			return err
-		}
+	if err := outPaths(c, []string{f.model, v.vectors, v.ids, q.file}, outFile{flag: "out", path: &f.out, stdout: true}); err != nil {
+		return err
 	}
 	ctx := c.Context()
 	in, err := v.open(ctx, a)

@@ -154,10 +154,8 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags, o *answers) (e
 	}
 	ctx := c.Context()
 	reads := append([]string{f.model, f.train, f.cross, f.labels}, args...)
-	if c.Flags().Changed("out") {
-		if f.out, err = outPath("out", f.out, reads...); err != nil {
-			return err
-		}
+	if err := outPaths(c, reads, outFile{flag: "out", path: &f.out, stdout: true}); err != nil {
+		return err
 	}
 	var sequence iter.Seq2[*model.Near, error]
 	source := f.cross

@@ -271,7 +271,11 @@ func copyProgram(to string) error {
 	if err := atomicfile.Write(to, data); err != nil {
 		return err
 	}
-	return os.Chmod(to, 0o755)
+	info, err := os.Stat(to)
+	if err != nil {
+		return err
+	}
+	return os.Chmod(to, info.Mode()|info.Mode()&0o444>>2) // for whom the umask lets read
 }
 
 // send submits the array, some tasks of it if which is given, and the merge, and keeps their ids.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -103,7 +104,7 @@ that metriclab learn has saved, too.
 			if err != nil {
 				return err
 			}
-			if err := out.check(c, args[0], path); err != nil {
+			if err := out.check(c, []string{args[0], path}); err != nil {
 				return err
 			}
 			m, err := loadModel(path)
@@ -133,21 +134,13 @@ that metriclab learn has saved, too.
 // embedOutputs are the files of an embedded table; "" is one that is not wanted.
 type embedOutputs struct{ csv, npy string }
 
-// check completes the paths that the flags give. No file may be one that is read, or that of the other flag.
-func (o *embedOutputs) check(c *cobra.Command, reads ...string) (err error) {
-	for _, f := range []struct {
-		name string
-		path *string
-	}{{"out", &o.csv}, {"npy", &o.npy}} {
-		if !c.Flags().Changed(f.name) {
-			continue
-		}
-		if *f.path, err = outPath(f.name, *f.path, reads...); err != nil {
-			return err
-		}
+// check completes the paths that the flags give, and of more flags. No file may be one that is read, or that of another flag.
+func (o *embedOutputs) check(c *cobra.Command, reads []string, more ...outFile) error {
+	if err := outPaths(c, reads, append([]outFile{{flag: "out", path: &o.csv, stdout: true}, {flag: "npy", path: &o.npy}}, more...)...); err != nil {
+		return err
 	}
-	if o.csv != "" && o.npy != "" && samePath(o.csv, o.npy) {
-		return usageError{errors.New("flags --out and --npy: one file for both")}
+	if c.Flags().Changed("out") && o.csv == "" && o.npy != "" {
+		return usageError{errors.New("flag --out: - is not allowed with --npy; want one of them, or a file")}
 	}
 	return nil
 }
@@ -282,15 +275,7 @@ func (e *embedding) toFiles(o embedOutputs) error {
 			return err
 		}
 	}
-	for _, f := range []*atomicfile.File{text, array} {
-		if f == nil {
-			continue
-		}
-		if err := f.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return atomicfile.Commit(slices.DeleteFunc([]*atomicfile.File{text, array}, func(f *atomicfile.File) bool { return f == nil })...)
 }
 
 // held is how much of the output of a table that can be read only once waits for the end.

@@ -127,37 +127,23 @@ func (g *tripletFlags) outputs(c *cobra.Command, out string) (string, error) {
 	if !changed("out") && !changed("coordinates") {
 		return "", usageError{errors.New("flags --out and --coordinates: no file given, want one for the model, for coordinates, or both")}
 	}
-	var err error
-	if changed("out") {
-		if ending := strings.ToLower(filepath.Ext(out)); ending == ".csv" || ending == ".npy" {
-			return "", usageError{fmt.Errorf("flag --out: %s is the file of the model, which is JSON; want --coordinates %s", out, out)}
-		}
-		if out, err = outPath("out", out, g.triplets); err != nil {
-			return "", err
-		}
+	if ending := strings.ToLower(filepath.Ext(out)); ending == ".csv" || ending == ".npy" {
+		return "", usageError{fmt.Errorf("flag --out: %s is the file of the model, which is JSON; want --coordinates %s", out, out)}
 	}
 	if ending := strings.ToLower(filepath.Ext(g.coordinates)); changed("guard-formulas") && ending != ".csv" {
 		return "", usageError{errors.New("flag --guard-formulas: only together with a .csv file of --coordinates, which has names")}
 	}
-	if !changed("coordinates") {
-		if changed("dim") {
-			return "", usageError{errors.New("flag --dim: only together with --coordinates: the model has all dimensions")}
-		}
-		return out, nil
+	if !changed("coordinates") && changed("dim") {
+		return "", usageError{errors.New("flag --dim: only together with --coordinates: the model has all dimensions")}
 	}
-	if ending := strings.ToLower(filepath.Ext(g.coordinates)); ending != ".csv" && ending != ".npy" {
+	if ending := strings.ToLower(filepath.Ext(g.coordinates)); changed("coordinates") && ending != ".csv" && ending != ".npy" {
 		return "", usageError{fmt.Errorf("flag --coordinates: %q is not allowed, want a file name that ends in .csv or .npy", g.coordinates)}
-	}
-	if g.coordinates, err = outPath("coordinates", g.coordinates, g.triplets); err != nil {
-		return "", err
-	}
-	if out != "" && samePath(out, g.coordinates) {
-		return "", usageError{fmt.Errorf("flag --coordinates: %s is the file of another flag", g.coordinates)}
 	}
 	if g.dim == 0 {
 		g.dim = 2
 	}
-	return out, nil
+	err := outPaths(c, []string{g.triplets}, outFile{flag: "out", path: &out}, outFile{flag: "coordinates", path: &g.coordinates})
+	return out, err
 }
 
 // fitTriplets is fit on relative comparisons.
@@ -203,21 +189,12 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 	if err != nil {
 		return err
 	}
-	save := func() error { return nil }
-	if out != "" {
-		save = func() error { return persist.WriteFile(out, fitted) }
-	}
-	if g.coordinates == "" {
-		err = save()
-	} else {
-		err = writeBefore(g.coordinates, func(w io.Writer) error {
-			if strings.EqualFold(filepath.Ext(g.coordinates), ".npy") {
-				return metric.WriteNPY(w, z.Z)
-			}
-			return writeObjects(ctx, w, fitted.Names(), z, g.guard)
-		}, save)
-	}
-	if err != nil {
+	if err := writeOutputs(output{out, fitted.Save}, output{g.coordinates, func(w io.Writer) error {
+		if strings.EqualFold(filepath.Ext(g.coordinates), ".npy") {
+			return metric.WriteNPY(w, z.Z)
+		}
+		return writeObjects(ctx, w, fitted.Names(), z, g.guard)
+	}}); err != nil {
 		return err
 	}
 	return a.printTriplets(fitted, set, z, wrong, out, g)

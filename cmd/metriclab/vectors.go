@@ -10,11 +10,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
@@ -219,7 +217,7 @@ func (a *app) fitVectors(c *cobra.Command, f *recipeFlags, out *fitOutputs, v *v
 	if err != nil {
 		return tableError(err)
 	}
-	if err := out.writeVectors(m); err != nil {
+	if err := out.write(m, m.Factor); err != nil {
 		return err
 	}
 	if compared != nil {
@@ -246,36 +244,6 @@ func (a *app) printCompared(f *vectors.File, m *model.Vectors, set *feedback.Tri
 	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", dimensions(m.Rows()), path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
-}
-
-// writeVectors writes the files of a model of vectors.
-func (o *fitOutputs) writeVectors(m *model.Vectors) error {
-	outputs := []struct {
-		path string
-		s    persist.Saver
-	}{{o.model, m}}
-	if o.factor != "" || o.matrix != "" {
-		linear, err := m.Factor()
-		if err != nil {
-			return err
-		}
-		outputs = append(outputs, struct {
-			path string
-			s    persist.Saver
-		}{o.factor, saveFunc(linear.WriteFactorNPY)}, struct {
-			path string
-			s    persist.Saver
-		}{o.matrix, saveFunc(linear.WriteMatrixNPY)})
-	}
-	for _, w := range outputs {
-		if w.path == "" {
-			continue
-		}
-		if err := persist.WriteFile(w.path, w.s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // describeVectors says what is learned of vectors, and how.
@@ -384,7 +352,6 @@ func (a *app) transformVectors(c *cobra.Command, path, to string, v *vectorFlags
 	if err != nil {
 		return err
 	}
-	atomicfile.Sweep(time.Now(), filepath.Dir(to)) // what a killed process left may be large
 	out, err := vectors.Create(to, in.File.Rows(), m.Rows(), in.File.Float32())
 	if err != nil {
 		return err

@@ -15,7 +15,9 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,9 +25,7 @@ import (
 	"time"
 )
 
-// pattern is that of os.CreateTemp; tempName matches the names it makes.
-const pattern = ".metriclab-*.tmp"
-
+// tempName matches the names that createTemp makes.
 var tempName = regexp.MustCompile(`^\.metriclab-[0-9]+\.tmp$`)
 
 // strayAge is how long a temporary file must have been unchanged before Sweep
@@ -37,22 +37,32 @@ const strayAge = time.Hour
 type File struct {
 	*os.File
 	path string
-	mode fs.FileMode
+	old  bool        // a file is replaced,
+	mode fs.FileMode // with these permissions
 	done bool
 }
 
 // Create starts the file at path. Its folder must exist. The file gets the
-// permissions of the one that it replaces, else 0644.
+// permissions of the one that it replaces, else those that the umask leaves to new files.
 func Create(path string) (*File, error) {
-	mode := fs.FileMode(0o644)
+	f := &File{path: path, mode: 0o666}
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		mode = info.Mode().Perm()
+		f.old, f.mode = true, info.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), pattern)
-	if err != nil {
-		return nil, err
+	var err error
+	// What nobody else may read in the old file, nobody reads in the new one while it is written.
+	f.File, err = createTemp(filepath.Dir(path), f.mode|0o200)
+	return f, err
+}
+
+// createTemp makes a temporary file. os.CreateTemp does not leave the permissions to the umask.
+func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".metriclab-%d.tmp", rand.Uint32())), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
 	}
-	return &File{File: f, path: path, mode: mode}, nil
 }
 
 // Abort removes what has been written.
@@ -66,18 +76,36 @@ func (f *File) Abort() {
 }
 
 // Commit gives the file its name. After an error the old file is as it was.
-func (f *File) Commit() error {
-	if f.done {
-		return fs.ErrClosed
+func (f *File) Commit() error { return Commit(f) }
+
+// Commit gives several files their names once all of them are on the disk: after an error with the content of one, the old files are as they
+// were, and the new ones are gone.
+func Commit(files ...*File) (err error) {
+	defer func() {
+		for _, f := range files {
+			f.Abort() // does nothing after a success
+		}
+	}()
+	for _, f := range files {
+		if f.done {
+			return fs.ErrClosed
+		}
+		if f.old {
+			err = f.Chmod(f.mode)
+		}
+		if err = errors.Join(err, f.sync(), f.Close()); err != nil {
+			return err
+		}
+		if info, err := os.Lstat(f.path); err == nil && info.IsDir() { // which no rename replaces
+			return &fs.PathError{Op: "write", Path: f.path, Err: errors.New("is a folder")}
+		}
 	}
-	defer f.Abort() // does nothing after a success
-	if err := errors.Join(f.Chmod(f.mode), f.sync(), f.Close()); err != nil {
-		return err
+	for _, f := range files {
+		if err := Rename(f.Name(), f.path); err != nil {
+			return err
+		}
+		f.done = true
 	}
-	if err := Rename(f.Name(), f.path); err != nil {
-		return err
-	}
-	f.done = true
 	return nil
 }
 
@@ -97,7 +125,7 @@ func (f *File) sync() error {
 
 // Write writes a file in one go and makes the folders that are missing.
 func Write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	return Replace(path, data)
@@ -141,7 +169,7 @@ func syncDir(dir string) {
 // CheckWritable returns an error unless files can be made in a folder, which
 // must exist.
 func CheckWritable(dir string) error {
-	f, err := os.CreateTemp(dir, pattern)
+	f, err := createTemp(dir, 0o600)
 	if err != nil {
 		return err
 	}

@@ -168,6 +168,40 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
+// Several files get their names together, or none.
+func TestCommitSeveral(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), "old")
+	start := func(name string) *File {
+		t.Helper()
+		f, err := Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("new"); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	write(t, filepath.Join(dir, "b", "inside"), "x")
+	if err := Commit(start("a"), start("b"), start("c")); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	closed := start("c")
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Commit(start("a"), closed); err == nil {
+		t.Error("a file that cannot be synced was taken")
+	}
+	if got := names(t, dir); strings.Join(got, " ") != "a b" || read(t, filepath.Join(dir, "a")) != "old" {
+		t.Errorf("the folder holds %q", got)
+	}
+	if err := Commit(start("a"), start("c")); err != nil || read(t, filepath.Join(dir, "a"))+read(t, filepath.Join(dir, "c")) != "newnew" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The names that an earlier version took for its own: any hidden file whose name
 // ends in a digit.
 func TestSweepTakesOnlyOurs(t *testing.T) {

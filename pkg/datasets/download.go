@@ -169,7 +169,7 @@ type getter struct {
 }
 
 func (g *getter) get(ctx context.Context, f File) error {
-	if err := os.MkdirAll(filepath.Dir(g.store.Path(f.Path)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(g.store.Path(f.Path)), 0o777); err != nil {
 		return local(err)
 	}
 	if err := checkPart(g.store.Path(f.Path) + ".part"); err != nil {
@@ -487,7 +487,7 @@ func (g *getter) archive(ctx context.Context, address string) (fetched, error) {
 	if a, ok := g.archives[address]; ok {
 		return a, nil
 	}
-	if err := os.MkdirAll(g.archiveDir(), 0o755); err != nil {
+	if err := os.MkdirAll(g.archiveDir(), 0o777); err != nil {
 		return fetched{}, local(err)
 	}
 	if info, err := os.Lstat(g.archiveDir()); err != nil || !info.IsDir() {

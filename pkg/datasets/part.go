@@ -19,7 +19,7 @@ func openPart(name string) (partFile, error) {
 	if err := checkPart(name); err != nil {
 		return partFile{}, err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|noFollow, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|noFollow, 0o666)
 	if err != nil {
 		return partFile{}, local(err)
 	}
@@ -93,7 +93,7 @@ func (p partFile) end(comparable bool, cause error) error {
 
 // finish makes the file durable and gives it its final name.
 func (p partFile) finish(name string) error {
-	err := errors.Join(p.Chmod(0o644), p.Sync(), p.Close())
+	err := errors.Join(p.Sync(), p.Close())
 	if err == nil {
 		err = atomicfile.Rename(p.Name(), name)
 	}

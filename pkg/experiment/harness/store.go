@@ -355,7 +355,7 @@ func (s *jobStore) writeChanged(path string, data []byte) error {
 
 // checkWritable returns an error unless files can be made in a folder.
 func checkWritable(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("experiment: results folder: %w", err)
 	}
 	if err := atomicfile.CheckWritable(dir); err != nil {
