@@ -44,7 +44,9 @@ decide. A file that gzip has compressed is read as it was before; - is standard 
 
 A column of words is an error: --one-hot makes a feature of each of its values in the
 training rows, 1 in rows that have it. A value that only new rows have gives 0 in all of
-them, and is counted. --drop leaves a column out. A .npy table (float64, float32,
+them, and is counted. --drop leaves a column out. A column without a name in the header
+that has another whole number in each row, as pandas and R write it, must be dropped, or
+kept by --keep. metriclab look tells all that is odd about a table. A .npy table (float64, float32,
 integers) has features alone; --labels gives the classes, CSV or .npy. Parquet is not
 read: duckdb -c "COPY 'x.parquet' TO 'x.csv'" makes CSV of it.
 
@@ -257,7 +259,7 @@ type recipeFlags struct {
 	oneHot                         []string
 	format                         string
 	rows                           tableFormat // once recipe has been called
-	drop, params                   []string
+	drop, keep, params             []string
 	pairs                          countOrFile
 	known                          knownFlags // of fit
 	passes                         int
@@ -266,10 +268,10 @@ type recipeFlags struct {
 }
 
 // columnFlags are those on how the columns and cells of a table are read.
-var columnFlags = []string{"label", "header", "no-header", "drop", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "chunklets", "dissimilar"}
+var columnFlags = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "chunklets", "dissimilar"}
 
 // recipeNames are the flags that a model answers for.
-var recipeNames = []string{"label", "header", "no-header", "drop", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
+var recipeNames = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
 
 // once is a text of which one may be given.
 type once struct {
@@ -305,19 +307,25 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 
 // addTable adds the flags without those of one learner.
 func (f *recipeFlags) addTable(c *cobra.Command) {
-	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
-	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
-	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
-	c.Flags().StringArrayVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("column of words, by name or number, to make a feature of each of its values, at most %d; may be repeated", model.MaxCategories))
-	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
+	f.addColumns(c)
 	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
 	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
 	c.Flags().BoolVar(&f.raw, "no-standardise", false, "leave the features as they are")
+	completeFlag(c, "impute", completeWords("none", "mean"))
+}
+
+// addColumns adds the flags on what the columns are and how cells are written.
+func (f *recipeFlags) addColumns(c *cobra.Command) {
+	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
+	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
+	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
+	c.Flags().StringArrayVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("column of words, by name or number, to make a feature of each of its values, at most %d; may be repeated", model.MaxCategories))
+	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
+	c.Flags().StringArrayVar(&f.keep, "keep", nil, "column that is a feature though it numbers the rows, or has no name; may be repeated")
 	addFormat(c, &f.format)
 	completeFlag(c, "header", completeWords("auto", "yes", "no"))
-	completeFlag(c, "impute", completeWords("none", "mean"))
 	c.ValidArgsFunction = completeTables
 }
 
@@ -408,7 +416,7 @@ func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error
 	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},
 		model.Columns{
 			Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
-			Drop: f.drop, OneHot: f.oneHot, Cells: f.rows.cells,
+			Drop: f.drop, Keep: f.keep, OneHot: f.oneHot, Cells: f.rows.cells,
 		}, nil
 }
 
@@ -477,6 +485,9 @@ func tableError(err error) error {
 		return usageError{err}
 	}
 	if _, ok := errors.AsType[*model.OptionError](err); ok {
+		return usageError{err}
+	}
+	if _, ok := errors.AsType[*model.RowNumbersError](err); ok {
 		return usageError{err}
 	}
 	return err
@@ -752,6 +763,7 @@ func (a *app) printFit(path string, d *model.Data, about string, m *model.Model)
 	}
 	fmt.Fprintf(&b, "\n%s", about)
 	fmt.Fprintf(&b, "%s\n", describe(r))
+	printNotes(&b, rep.Notes)
 	if rep.Imputed > 0 {
 		fmt.Fprintf(&b, "%s filled with the mean of the column\n", plural.Of(rep.Imputed, "missing cell"))
 	}

@@ -130,7 +130,7 @@ func formOf(c *cobra.Command, flag, table string) (tableFormat, error) {
 
 // checkFlags returns an error if a flag about columns is given for sparse rows, which have none to choose from.
 func (t tableFormat) checkFlags(c *cobra.Command) error {
-	for _, name := range []string{"label", "header", "no-header", "drop", "one-hot", "impute", "chunklets"} {
+	for _, name := range []string{"label", "header", "no-header", "drop", "keep", "one-hot", "impute", "chunklets"} {
 		if t.array && c.Flags().Changed(name) {
 			return usageError{fmt.Errorf("flag --%s: a .npy table has features alone, without names, and no missing cells; --labels gives its classes", name)}
 		}

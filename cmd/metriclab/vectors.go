@@ -30,8 +30,8 @@ of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, 
 read. All are multiplied by one number, such that the mean squared distance of the
 pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by its
 length first, as cosine similarity does; vectors of zeros, which have no direction, are
-left out and counted, and transform refuses them. --rank k keeps the k directions of the metric
-with the largest eigenvalues, and prints the share of the trace that is lost.
+left out and counted, and transform refuses them. --rank k keeps the k directions of
+the metric with the largest eigenvalues, and prints the share of the trace that is lost.
 
 In place of pairs, --triplets takes comparisons "a is more like near than like far".
 

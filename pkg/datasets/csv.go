@@ -102,7 +102,8 @@ type CSVColumns struct {
 	Dialect Dialect
 
 	width   int
-	missing []string // cells that count as missing, the empty one among them
+	missing []string         // cells that count as missing, the empty one among them
+	absent  map[float64]bool // those that are numbers: -999 is -999.0, too
 }
 
 // Missing tells whether a cell counts as missing.
@@ -256,6 +257,14 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 	t := &CSVRows{CSVColumns: CSVColumns{Name: name, Dialect: dialect, missing: MissingCells}, text: text, in: csv.NewReader(buffered)}
 	if o.Missing != nil {
 		t.missing = slices.Clone(o.Missing)
+	}
+	for _, cell := range t.missing {
+		if v, err := parseNumber(cell); err == nil {
+			if t.absent == nil {
+				t.absent = map[float64]bool{}
+			}
+			t.absent[v] = true
+		}
 	}
 	t.in.Comma, t.in.FieldsPerRecord, t.in.ReuseRecord = dialect.Separator, -1, true
 	t.in.TrimLeadingSpace = dialect.Separator != '\t' // which it would take for a blank
@@ -542,6 +551,12 @@ func (t *CSVColumns) numbers(dst []float64, row []string, line int, columns []in
 				err = fmt.Errorf("%s is not a number with a decimal comma", quote(cell))
 			}
 			return t.cellError(line, j, cell, err)
+		}
+		if t.absent[v] {
+			if !missing {
+				return t.cellError(line, j, cell, fmt.Errorf("%w (%q), want a number", ErrMissingCell, cell))
+			}
+			v = math.NaN()
 		}
 		dst[k] = v
 	}

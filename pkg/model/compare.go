@@ -329,7 +329,7 @@ func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p
 		p:   p, d: d, cpu: cpushare.New(clock), done: map[trialKey]Trial{},
 	}
 	c.out.Classes, c.out.Counts, c.y = d.classes()
-	c.out.Notes = append(cut, p.rare(c.out.Classes, c.out.Counts)...)
+	c.out.Notes = slices.Concat(d.Look().Notes(true), cut, p.rare(c.out.Classes, c.out.Counts))
 	if err := c.planValidation(len(fits)); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ type Data struct {
 	Dialect datasets.Dialect
 	// Unknown is the number of cells of one-hot columns with a value that no training row had; all features of their column are 0.
 	Unknown int
+
+	kept []string // columns of Columns.Keep
 }
 
 // Layout says which columns of a file are what. Columns have names if the file
@@ -76,14 +78,16 @@ type Columns struct {
 	Drop      []string
 	// OneHot lists columns of words, with a feature for each of their at most MaxCategories values. A missing one is NaN in all features.
 	OneHot []string
-	Cells  Cells
+	// Keep lists columns that are features though they number the rows, which is a *RowNumbersError for a column without a name, and noted of others.
+	Keep  []string
+	Cells Cells
 }
 
 // Read reads a CSV file with labels to fit or evaluate on; name is that of the
 // file, for messages. Missing cells (datasets.MissingCells) become NaN if missing
 // is true, and are an error otherwise. Errors are those of datasets.ReadCSV and of
 // its cells, and an *OptionError if no column is given as label, if the label is
-// dropped too, or if no column is left as a feature.
+// dropped too, or if no column is left as a feature; and a *RowNumbersError.
 //
 // Cells become numbers row by row. If r is a regular file, or else an io.ReadSeeker, its rows are counted first, so that
 // memory is that of X and the labels; of other readers it is twice that for a moment. X and the labels are
@@ -148,6 +152,16 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		used[j] = true
 		f.words = append(f.words, words{column: j, at: map[string]int{}, learn: true})
 	}
+	for _, column := range c.Keep {
+		j, err := t.Column(column)
+		if err != nil {
+			return nil, err
+		}
+		if used[j] {
+			return nil, notAllowed("column %s is the label, dropped or one-hot, and cannot be kept as a feature of numbers", column)
+		}
+		d.kept = append(d.kept, t.ColumnName(j))
+	}
 	for j := range used {
 		if !used[j] {
 			f.numbers = append(f.numbers, j)
@@ -165,6 +179,9 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		return nil, err
 	}
 	d.Labels, d.Chunklets = read[0], read[1]
+	if err := d.checkRowNumbers(); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 

@@ -179,7 +179,12 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 			return nil, err
 		}
 	}
-	return evaluate(ctx, d, f, metric.Euclidean{}, p)
+	notes := d.Look().Notes(true)
+	e, err := evaluate(ctx, d, f, metric.Euclidean{}, p)
+	if err == nil {
+		e.Notes = append(notes, e.Notes...)
+	}
+	return e, err
 }
 
 // fitting is how each split fits.

@@ -272,11 +272,13 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	if err := (fitting{r, e, values}).room(n, width, len(classes)); err != nil {
 		return nil, err
 	}
+	notes := d.Look().Notes(false)
 	x, rep, err := m.prepare(used, inPlace || used != d)
 	if err != nil {
 		return nil, err
 	}
 	m.report = rep
+	m.report.Notes = notes
 	rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("pairs")
 	if err := m.learn(ctx, e, values, x, y, d.Links, rng, p); err != nil {
 		return nil, err

@@ -107,6 +107,8 @@ type Report struct {
 	Span *Span
 	// Empty is the number of sparse rows without an entry, which all coincide.
 	Empty int
+	// Notes are warnings: what Data.Look found, and what was left out.
+	Notes []string
 }
 
 // Span is what there is to say of a fit in the span of a few vectors.

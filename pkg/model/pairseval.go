@@ -58,6 +58,7 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 	if !r.Raw && d.X != nil {
 		e.Raw = &VectorScore{}
 	}
+	looked := d.Look().Notes(true)
 	all := nameItems(links)
 	if r.Raw { // which has rows of zeros, such as texts without a known word
 		all.x = rowsOf(d.X, all.rows)
@@ -66,6 +67,7 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 		}
 		all.x = nil
 	}
+	e.Notes = append(looked, e.Notes...)
 	if err := e.run(ctx, all, p, func(ctx context.Context, out []bool, train, test *namedPairs, s int) error {
 		held := make([]bool, e.Rows)
 		for k, i := range all.rows {

@@ -176,8 +176,6 @@ type VectorReport struct {
 	Triplets, Contradicted int
 	// Lost is the share of the trace of M that Rank cuts off.
 	Lost float64
-	// Notes are warnings, on what was left out.
-	Notes []string
 }
 
 // Recipe returns what the model was fitted by, all defaults filled in; the zero value of a model that no FitVectors made.
