@@ -181,7 +181,7 @@ func (a *app) printLook(out looked, command []string, asJSON bool) error {
 		if k.Class {
 			holds = fmt.Sprintf("the class, %d different", k.Values)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", printable(k.Name), holds, least, greatest, k.Missing)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", k.Name, holds, least, greatest, k.Missing)
 	}
 	if err := w.Flush(); err != nil {
 		return err
