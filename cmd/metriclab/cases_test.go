@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -364,4 +366,137 @@ func TestCase54CoordinatesTold(t *testing.T) {
 	if want := fmt.Sprintf("they contradict %.2f %% of the triplets", 100*float64(wrong)/300); wrong == 0 || !strings.Contains(c.out.String(), want) {
 		t.Errorf("no %q in:\n%s", want, c.out.String())
 	}
+}
+
+// npyOf writes an array as numpy.save does.
+func npyOf(t *testing.T, descr, shape string, values any) string {
+	t.Helper()
+	order := binary.ByteOrder(binary.LittleEndian)
+	if descr[0] == '>' {
+		order = binary.BigEndian
+	}
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	b := bytes.NewBufferString("\x93NUMPY\x01\x00")
+	_ = binary.Write(b, binary.LittleEndian, uint16(len(head))) // to memory
+	b.WriteString(head)
+	if err := binary.Write(b, order, values); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestCase07NpyKinds(t *testing.T) {
+	const big = 1 << 53
+	four := func(v ...int64) []int64 { return v }
+	files(t, map[string]string{
+		"c.npy": npyOf(t, "<f8", "(4, 2)", []float64{0, 1, 2, 3, 1, 5, 6, 2}), "i.npy": npyOf(t, "<i8", "(4, 2)", four(0, 1, 2, 3, 1, 5, 6, 2)), "be.npy": npyOf(t, ">f8", "(4, 2)", []float64{0, 1, 2, 3, 1, 5, 6, 2}),
+		"u.npy": npyOf(t, "<u8", "(4, 2)", []uint64{0, 1, 2, 3, 1, 5, 6, 2}), "y.npy": npyOf(t, "<i8", "(4,)", four(0, 1, 0, 1)), "b.npy": npyOf(t, "|b1", "(4,)", []bool{false, true, false, true}),
+		"ybig.npy": npyOf(t, "<i8", "(4,)", four(big, big+1, big, big+1)), "ubig.npy": npyOf(t, "<u8", "(4,)", []uint64{1<<64 - 1, 1<<64 - 2, 1<<64 - 1, 1<<64 - 2}), "ybig.csv": each(4, func(i int) string { return fmt.Sprint(big + i%2) }),
+		"xbig.npy": npyOf(t, "<i8", "(4, 2)", four(1, 2, 3, 4, 5, big+1, 7, 8)), "xubig.npy": npyOf(t, "<u8", "(4, 2)", []uint64{1, 2, 3, 4, 5, 6, 7, 1<<64 - 1}), "xok.npy": npyOf(t, "<i8", "(4, 2)", four(1, 2, 3, 4, 5, big, 7, 1<<60)),
+		"xbig.csv": "a,b,y\n1,2,A\n3,9007199254740993,B\n1,2,A\n3,4,B\n", "xok.csv": "a,b,y\n1,2,A\n3,9007199254740992,B\n1,2,A\n3,100000000000000000000,B\n",
+		"f2.npy": npyOf(t, "<f2", "(4, 2)", make([]uint16, 8)), "c16.npy": npyOf(t, "<c16", "(4, 1)", make([]float64, 8)),
+	})
+	fit := func(x, y string) string {
+		return "fit " + x + " --labels " + y + " --learner euclidean --no-standardise --out " + x + ".json"
+	}
+	say(t, []said{
+		{fit("c.npy", "y.npy"), 0, []string{"2 classes: 0 (2), 1 (2)"}, nil}, {fit("i.npy", "b.npy"), 0, []string{"2 classes: false (2), true (2)"}, nil},
+		{fit("be.npy", "y.npy"), 0, nil, nil}, {fit("u.npy", "y.npy"), 0, nil, nil}, {fit("xok.npy", "y.npy"), 0, nil, nil}, {"fit xok.csv --label y --learner euclidean --out x.json", 0, nil, nil},
+		{fit("c.npy", "ybig.npy"), 0, []string{"2 classes: 9007199254740992 (2), 9007199254740993 (2)"}, nil}, {fit("c.npy", "ybig.csv"), 0, []string{"2 classes: 9007199254740992 (2), 9007199254740993 (2)"}, nil},
+		{fit("c.npy", "ubig.npy"), 0, []string{"2 classes", "18446744073709551615 (2)"}, nil},
+		{fit("xbig.npy", "y.npy"), 1, []string{"row 2, column 1: an integer beyond ±2^53 is not allowed", "9007199254740992"}, nil}, {fit("xubig.npy", "y.npy"), 1, []string{"row 3, column 1"}, nil},
+		{"fit xbig.csv --label y --learner euclidean --out x.json", 1, []string{`xbig.csv:3: column "b": "9007199254740993" would become 9007199254740992`}, nil},
+		{fit("f2.npy", "y.npy"), 1, []string{`numbers of type "<f2" are not allowed`}, nil}, {fit("c16.npy", "y.npy"), 1, []string{`numbers of type "<c16" are not allowed`}, nil},
+	})
+	if readTest(t, "be.npy.json") != readTest(t, "u.npy.json") {
+		t.Error("the same numbers in another type give another model")
+	}
+}
+
+func TestCase12Thousands(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	value := make([]int, 40)
+	for i := range value {
+		value[i] = 700 + rng.IntN(900) + 300*(i%2)
+	}
+	table := func(head, sep, mark, more string) string {
+		return head + "\n" + each(len(value), func(i int) string {
+			v := fmt.Sprint(value[i])
+			if len(v) > 3 {
+				v = v[:1] + mark + v[1:]
+			}
+			if sep == "," && mark == "," {
+				v = `"` + v + `"`
+			}
+			cells := []string{v}
+			if more != "" {
+				cells = append(cells, strings.Replace("0.25", ".", more, 1))
+			}
+			return strings.Join(append(cells, []string{"A", "B"}[i%2]), sep)
+		})
+	}
+	content := map[string]string{
+		"plain.csv": table("v,r,y", ",", "", "."), "us.csv": table("v,r,y", ",", ",", "."), "us_tab.csv": table("v\tr\ty", "\t", ",", "."), "us_semi.csv": table("v;y", ";", ",", ""),
+		"eu.csv": table("v;r;y", ";", ".", ","), "eu_int.csv": table("v;y", ";", ".", ""), "eu_tab.csv": table("v\ty", "\t", ".", ""),
+	}
+	files(t, content)
+	fit := func(f, more string) string {
+		return "fit " + f + " --label y --learner euclidean --no-standardise --out m.json" + more
+	}
+	say(t, []said{
+		{fit("plain.csv", ""), 0, nil, nil}, {fit("us.csv", ""), 0, nil, nil}, {fit("us_tab.csv", ""), 0, nil, nil}, {fit("eu.csv", ""), 0, nil, nil},
+		{fit("us_semi.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma=false"}, nil}, {fit("eu_int.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma "}, nil},
+		{fit("eu_tab.csv", ""), 2, []string{"may be decimal or mark thousands"}, nil},
+	})
+	// What the advice gives is what was meant.
+	for f, flag := range map[string]string{"us.csv": "", "us_tab.csv": "", "eu.csv": "", "us_semi.csv": " --decimal-comma=false", "eu_int.csv": " --decimal-comma", "eu_tab.csv": " --decimal-comma"} {
+		c := newCommand(toys(nil))
+		if code := c.run(strings.Fields(fit(f, flag))...); code != 0 {
+			t.Fatalf("%s: %s", f, c.err.String())
+		}
+		if code := c.run(strings.Fields("transform " + f + " --model m.json" + flag)...); code != 0 {
+			t.Fatalf("%s: %s", f, c.err.String())
+		}
+		lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")[1:]
+		for i, line := range lines {
+			if cell := strings.Split(line, ",")[0]; cell != fmt.Sprint(value[i]) && !strings.Contains(line, fmt.Sprint(value[i])) {
+				t.Errorf("%s: row %d: %s, want %d", f, i, line, value[i])
+				break
+			}
+		}
+	}
+}
+
+// TestOddTables: what other programs write is read, or named with advice that then works.
+func TestOddTables(t *testing.T) {
+	wide := func(text string, order binary.AppendByteOrder, mark string) string {
+		out := []byte(mark)
+		for _, c := range utf16.Encode([]rune(text)) {
+			out = order.AppendUint16(out, c)
+		}
+		return string(out)
+	}
+	plain := "a\tb\ty\n" + each(20, func(i int) string { return fmt.Sprintf("%d\t%d\t%s", i, i*7%5, []string{"A", "Ä"}[i%2]) })
+	odd := "a,p,d,t,n,y\n" + each(20, func(i int) string {
+		return fmt.Sprintf("%d,%d %%,2026-11-%02d,%s,%s,%s", i, i, i+1, []string{"True", "False"}[i%2], []string{"1", "NaN", "2", "N/A", "3"}[i%5], []string{"A", "B"}[i%2])
+	})
+	files(t, map[string]string{
+		"le.txt": wide(plain, binary.LittleEndian, "\xff\xfe"), "be.txt": wide(plain, binary.BigEndian, "\xfe\xff"), "bar.csv": strings.ReplaceAll(plain, "\t", "|"), "sep.csv": "sep=;\n" + strings.ReplaceAll(plain, "\t", ";"),
+		"latin.csv": "a,y\n1,\xc4\n2,B\n", "odd.csv": odd, "two.csv": "a,u,v,y\n" + each(20, func(i int) string { return fmt.Sprintf("%d,%c,%c,%d", i, 'a'+i%3, 'p'+i%2, i%2) }),
+		"p.csv": wide("i,j,label\n0,1,1\n0,2,-1\n", binary.LittleEndian, "\xff\xfe"),
+	})
+	for _, f := range []string{"le.txt", "be.txt", "bar.csv", "sep.csv"} {
+		say(t, []said{
+			{"fit " + f + " --label y --learner euclidean --out m.json", 0, []string{"20 rows, 2 features, 2 classes: A (10), Ä (10)"}, nil},
+			{"transform " + f + " --model m.json", 0, nil, nil}, {"predict " + f + " --train " + f + " --model m.json", 0, []string{"0 of 20 rows wrong"}[:0], nil},
+		})
+	}
+	say(t, []said{
+		{"fit le.txt --drop y --pairs p.csv --learner itml --out m.json", 0, []string{"2 pairs"}, nil},
+		{"fit latin.csv --label y --learner euclidean --out m.json", 1, []string{"iconv -f WINDOWS-1252 -t UTF-8"}, nil},
+		{"fit odd.csv --label y --learner euclidean --out m.json", 1, []string{`"p" (20 cells, the first "0 %" on line 2)`, `"d" (20 cells`, `"t" (20 cells`, `"n" (8 cells, the first "NaN" on line 3)`, "delete the signs of per cent", "--drop d", "--one-hot t", "--missing '?,NA,N/A,NaN' --impute mean"}, nil},
+		{"fit odd.csv --label y --drop d,p --one-hot t --missing ?,NA,N/A,NaN --impute mean --learner euclidean --out m.json", 0, []string{"4 features"}, nil},
+		{"fit two.csv --label y --one-hot u,v --learner euclidean --out m.json", 0, []string{"6 features"}, nil},
+	})
 }

@@ -34,10 +34,13 @@ import (
 
 // aboutTables says how the commands on a user's table read it.
 const aboutTables = `The table is a CSV file: a row per sample, a column with the class, all other
-columns numbers. Cells are separated by commas, semicolons or tabs, and numbers have
-decimal points or, where commas separate nothing, decimal commas. Which it is is found
-in the first rows, and said if it is not the usual; --separator and --decimal-comma
-decide. A file that gzip has compressed is read as it was before; - is standard input.
+columns numbers. Cells are separated by commas, semicolons, tabs or bars, and numbers
+have decimal points or, where commas separate nothing, decimal commas. Which it is is
+found in the first rows, and said if it is not the usual; --separator and --decimal-comma
+decide. The other mark may group thousands, as in 1.250,5 or 1,250.5. Where only cells
+such as 1.250 and 563 could tell, the file is refused: --decimal-comma reads 1250 and 563,
+--decimal-comma=false 1.25 and 563. A file that gzip has compressed is read as it was
+before, UTF-16 with its mark (Excel's "Unicode text") as UTF-8; - is standard input.
 
   metriclab fit wine.csv.gz --label class --learner rca --out m.json
   unzip -p wine.zip | metriclab fit - --label class --learner rca --out m.json
@@ -46,9 +49,11 @@ A column of words is an error: --one-hot makes a feature of each of its values i
 training rows, 1 in rows that have it. A value that only new rows have gives 0 in all of
 them, and is counted. --drop leaves a column out. A column without a name in the header
 that has another whole number in each row, as pandas and R write it, must be dropped, or
-kept by --keep. metriclab look tells all that is odd about a table. A .npy table (float64, float32,
-integers) has features alone; --labels gives the classes, CSV or .npy. Parquet is not
-read: duckdb -c "COPY 'x.parquet' TO 'x.csv'" makes CSV of it.
+kept by --keep. metriclab look tells all that is odd about a table. All cells that are no
+numbers are named in one error. A .npy table (float64, float32, integers, booleans) has
+features alone; --labels gives the classes, CSV or .npy. Whole numbers beyond 2^53 that no
+float64 is are refused as features and kept as labels. Parquet is not read: duckdb -c
+"COPY 'x.parquet' TO 'x.csv'" makes CSV of it.
 
 Columns are given by name or by number from 1. --no-header says that the first row is
 data. With --header auto the first row is a header if --label or --drop give a
@@ -321,8 +326,8 @@ func (f *recipeFlags) addColumns(c *cobra.Command) {
 	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
 	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
-	c.Flags().StringArrayVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("column of words, by name or number, to make a feature of each of its values, at most %d; may be repeated", model.MaxCategories))
-	c.Flags().StringArrayVar(&f.drop, "drop", nil, "column that is no feature, by name or number; may be repeated")
+	c.Flags().StringSliceVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("columns of words, by name or number, separated by commas, to make a feature of each of their values, at most %d a column; may be repeated", model.MaxCategories))
+	c.Flags().StringSliceVar(&f.drop, "drop", nil, "columns that are no features, by name or number, separated by commas; may be repeated")
 	c.Flags().StringArrayVar(&f.keep, "keep", nil, "column that is a feature though it numbers the rows, or has no name; may be repeated")
 	addFormat(c, &f.format)
 	completeFlag(c, "header", completeWords("auto", "yes", "no"))
@@ -506,16 +511,64 @@ func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, c
 		return nil, fmt.Errorf("%w; --impute mean fills the features of a missing cell with the shares of the values", err)
 	case errors.Is(err, datasets.ErrMissingCell):
 		return nil, fmt.Errorf("%w; --impute mean fills missing cells", err)
-	case ofCell && cell.Text:
-		return nil, fmt.Errorf("%w; for a column of words: --one-hot %s makes a feature of each value, --drop %[2]s leaves the column out; for a missing cell: --missing %s", err, shellWord(cell.Column), shellWord(cell.Cell))
-	case ofCell && strings.Contains(cell.Cell, ","):
-		return nil, fmt.Errorf("%w; if the comma is decimal: --decimal-comma", err)
+	case ofCell:
+		err = fmt.Errorf("%w%s", err, advise(err, cell, impute))
 	}
 	if err != nil {
 		return nil, err
 	}
 	a.tellTable(d)
 	return d, nil
+}
+
+// advise says what to do about cells that are no numbers.
+func advise(err error, first *datasets.CellError, impute bool) string {
+	problems := []datasets.ColumnProblem{{Column: first.Column, Kind: first.Kind, Cell: first.Cell, Absent: []string{first.Cell}}}
+	if all, ok := errors.AsType[*datasets.CellsError](err); ok {
+		problems = all.Rest
+	}
+	var words, absent []string
+	var says []string
+	say := func(text string) {
+		if !slices.Contains(says, text) {
+			says = append(says, text)
+		}
+	}
+	for _, p := range problems {
+		switch column := strings.Trim(p.Column, `"`); p.Kind {
+		case datasets.CellWord:
+			words = append(words, shellWord(column))
+		case datasets.CellAbsent:
+			absent = append(absent, p.Absent...)
+		case datasets.CellPercent:
+			say("delete the signs of per cent: they are no part of a number")
+		case datasets.CellDate:
+			say(fmt.Sprintf("a date is no feature: --drop %s leaves it out", shellWord(column)))
+		case datasets.CellMarks:
+			say("--decimal-comma reads 1.250,5 as 1250.5, --decimal-comma=false reads 1,250.5 so")
+		default:
+			if strings.Contains(p.Cell, ",") {
+				say("if the comma is decimal: --decimal-comma")
+			}
+		}
+	}
+	if len(words) > 0 {
+		list := strings.Join(words, ",")
+		say(fmt.Sprintf("for columns of words: --one-hot %s makes a feature of each value, --drop %s leaves them out; for a missing cell: --missing %s", list, list, shellWord(problems[0].Cell)))
+	}
+	if len(absent) > 0 {
+		slices.Sort(absent)
+		list := strings.Join(slices.Concat(datasets.MissingCells[1:], slices.Compact(absent)), ",")
+		also := ""
+		if !impute {
+			also = " --impute mean"
+		}
+		say(fmt.Sprintf("for missing cells: --missing %s%s", shellWord(list), also))
+	}
+	if len(says) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(says, "; ")
 }
 
 // shellWord quotes a word for a command line if it needs it, and shortens a long one.

@@ -105,7 +105,7 @@ func TestTablesGolden(t *testing.T) {
 			"fit comma.csv --label class --learner euclidean --out m.json", "transform comma.csv --model m.json",
 			"fit comma.csv --label class --learner euclidean --separator comma --out m.json",
 			"fit comma.csv --label class --learner euclidean --decimal-comma=false --out m.json",
-			"fit comma.csv --label class --learner euclidean --separator bar --out m.json",
+			"fit comma.csv --label class --learner euclidean --separator colon --out m.json",
 			"fit comma.csv --label class --learner euclidean --separator comma --decimal-comma --out m.json",
 			"fit either.csv --label class --learner euclidean --out m.json", "fit either.csv --label class --learner euclidean --decimal-comma --out m.json",
 			"fit colours.csv --label class --learner euclidean --out m.json",

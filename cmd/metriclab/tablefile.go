@@ -12,13 +12,17 @@ import (
 	"iter"
 	"os"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"metriclab/pkg/model"
 )
 
 // stdin is the name of a table that is read from standard input.
 const stdin = "-"
 
-// tableFile is an open table that tells how far it was read. What gzip has compressed comes as it was before.
+// tableFile is an open table that tells how far it was read. What gzip has compressed comes as it was before, and UTF-16 with its mark, such as the
+// "Unicode text" of Excel, as UTF-8.
 type tableFile struct {
 	in    io.Reader
 	f     *os.File // in, if it is a file
@@ -30,8 +34,9 @@ type tableFile struct {
 	rest  bool           // a reading that counts rows is not told of
 	tell  model.Progress // in MB, of large tables only; may be nil
 
-	zip *gzip.Reader // nil if nothing is compressed
-	out int64        // bytes that zip gave
+	zip  *gzip.Reader // nil if nothing is compressed
+	wide io.Reader    // what makes UTF-8 of UTF-16; nil if nothing is to be made
+	out  int64        // bytes that zip or wide gave
 }
 
 // How files begin that are no text: gzip, zip, and Parquet, whose mark alone could be the name of a column.
@@ -94,12 +99,25 @@ func (t *tableFile) begin() error {
 	switch {
 	case bytes.HasPrefix(mark, zipped):
 		return t.unzip()
+	case isWide(mark):
+		t.widen()
+		return nil
 	case bytes.HasPrefix(mark, archived):
 		return errors.New("it is a spreadsheet or another zip archive, want a table as text: save the sheet as CSV")
 	case bytes.HasPrefix(mark, parquet):
 		return errors.New("it is Parquet, want a table as text: duckdb -c \"COPY 'x.parquet' TO 'x.csv'\" writes CSV")
 	}
 	return nil
+}
+
+// isWide tells whether a text begins as UTF-16 with its mark does.
+func isWide(mark []byte) bool {
+	return bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff"))
+}
+
+func (t *tableFile) widen() {
+	t.out = 0
+	t.wide = transform.NewReader(compressed{t}, unicode.BOMOverride(unicode.UTF8.NewDecoder()))
 }
 
 func (t *tableFile) unzip() (err error) {
@@ -120,6 +138,11 @@ func (c compressed) Read(b []byte) (int, error) { return c.t.raw(b) }
 const megabyte, leastTold = 1e6, 10 * megabyte
 
 func (t *tableFile) Read(b []byte) (int, error) {
+	if t.wide != nil {
+		n, err := t.wide.Read(b)
+		t.out += int64(n)
+		return n, err
+	}
 	if t.zip == nil {
 		return t.raw(b)
 	}
@@ -153,7 +176,7 @@ func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
 	if !t.twice {
 		return 0, errors.ErrUnsupported
 	}
-	if t.zip != nil {
+	if t.zip != nil || t.wide != nil {
 		switch {
 		case offset == 0 && whence == io.SeekCurrent:
 			t.rest = true
@@ -163,6 +186,10 @@ func (t *tableFile) Seek(offset int64, whence int) (int64, error) {
 				return 0, err
 			}
 			t.at, t.rest = t.start, false
+			if t.wide != nil {
+				t.widen()
+				return 0, nil
+			}
 			return 0, t.unzip()
 		}
 		return 0, errors.ErrUnsupported

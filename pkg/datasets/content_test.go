@@ -303,7 +303,7 @@ func TestContentCSV(t *testing.T) {
 	c := Content{Kind: "csv"}
 	for text, says := range map[string]string{
 		"a,b,class\n1,,x\n2,3,y\n": "",
-		string(htmlPage):           "want at least two, separated by commas",
+		string(htmlPage):           "it is HTML",
 		"a,b,class\n1,no,x\n":      `t.csv:2: column "b": "no" is not a number`,
 		"a,b,class\n1,2,\n":        `t.csv:2: column "class"`,
 		"a,b,class\n":              "no row of data follows",

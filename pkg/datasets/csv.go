@@ -59,9 +59,9 @@ type CellError struct {
 	// Column is its name in the header, or its number from 1.
 	Column string
 	Named  bool // the file has a header
-	// Cell is its text, and Text tells that it is no number in any notation: a word.
+	// Cell is its text, and Kind what it is in place of a number.
 	Cell string
-	Text bool
+	Kind CellKind
 	Err  error
 }
 
@@ -208,12 +208,15 @@ func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {
 type CSVRows struct {
 	CSVColumns
 
-	text *rowReader
-	in   *csv.Reader
-	row  []string // the last one read
-	line int      // where it begins
-	wait bool     // it is yet to be returned
-	head int      // the line of the first row
+	text  *rowReader
+	mixed mixed
+	loose bool // nothing but the cells tells whether marks group thousands
+	skip  int  // lines before the first row
+	in    *csv.Reader
+	row   []string // the last one read
+	line  int      // where it begins
+	wait  bool     // it is yet to be returned
+	head  int      // the line of the first row
 }
 
 // NewCSVRows reads as far as the first row of data. Its errors are those of ReadCSV; o has the same meaning.
@@ -243,6 +246,17 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 	if bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = buffered.Discard(len(mark))
 	}
+	if err := otherForm(buffered, name); err != nil {
+		return nil, err
+	}
+	skip := 0
+	if s, length := separatorLine(buffered); length > 0 { // as Excel writes and reads it
+		if o.Detect && o.Dialect.Separator == 0 {
+			o.Dialect.Separator, dialect.Separator = s, s
+		}
+		_, _ = buffered.Discard(length)
+		skip = 1
+	}
 	if o.Detect {
 		head, err := buffered.Peek(headBytes)
 		if err != nil && err != io.EOF {
@@ -254,7 +268,8 @@ func NewCSVRows(r io.Reader, name string, o CSVOptions) (*CSVRows, error) {
 		text.separator = []byte(string(dialect.Separator))
 		text.next()
 	}
-	t := &CSVRows{CSVColumns: CSVColumns{Name: name, Dialect: dialect, missing: MissingCells}, text: text, in: csv.NewReader(buffered)}
+	t := &CSVRows{CSVColumns: CSVColumns{Name: name, Dialect: dialect, missing: MissingCells}, text: text, in: csv.NewReader(buffered), skip: skip}
+	t.loose = o.Detect && o.Decimal == DecimalAuto && !dialect.Thousands && dialect.Separator != ','
 	if o.Missing != nil {
 		t.missing = slices.Clone(o.Missing)
 	}
@@ -310,7 +325,7 @@ func (t *CSVRows) Line() int { return t.line }
 func (t *CSVRows) read() error {
 	row, err := t.in.Read()
 	if err == io.EOF {
-		return err
+		return cmp.Or(t.mixed.ambiguous(&t.CSVColumns), err)
 	}
 	if t.text.returned && !t.text.fed {
 		return fmt.Errorf(`datasets: %s: lines end with \r alone, want \n or \r\n`, t.Name)
@@ -318,14 +333,15 @@ func (t *CSVRows) read() error {
 	t.text.next()
 	if err != nil {
 		if e, ok := errors.AsType[*csv.ParseError](err); ok {
-			return fmt.Errorf("datasets: %s:%d: %w", t.Name, e.Line, e.Err)
+			return fmt.Errorf("datasets: %s:%d: %w", t.Name, e.Line+t.skip, e.Err)
 		}
 		return fmt.Errorf("datasets: %s: %w", t.Name, err)
 	}
 	t.line, _ = t.in.FieldPos(0)
+	t.line += t.skip
 	for j, cell := range row {
 		if !utf8.ValidString(cell) {
-			return fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8", t.Name, t.line, j+1, quote(cell))
+			return fmt.Errorf("datasets: %s:%d: column %d: %s is not UTF-8; iconv -f WINDOWS-1252 -t UTF-8 makes that of Latin-1", t.Name, t.line, j+1, quote(cell))
 		}
 		row[j] = strings.TrimSpace(cell)
 	}
@@ -346,6 +362,17 @@ func (t *CSVRows) Word(j int) (string, error) {
 
 // Numbers sets dst to the cells of the given columns, of the length of dst, as CSV.Numbers does.
 func (t *CSVRows) Numbers(dst []float64, columns []int, missing bool) error {
+	if t.loose {
+		mark := byte('.')
+		if t.Dialect.DecimalComma {
+			mark = ','
+		}
+		for _, j := range columns {
+			if cell := t.row[j]; !t.Missing(cell) {
+				t.mixed.see(j, cell, mark)
+			}
+		}
+	}
 	return t.numbers(dst, t.row, t.line, columns, missing)
 }
 
@@ -557,6 +584,8 @@ func (t *CSVColumns) numbers(dst []float64, row []string, line int, columns []in
 				return t.cellError(line, j, cell, fmt.Errorf("%w (%q), want a number", ErrMissingCell, cell))
 			}
 			v = math.NaN()
+		} else if !lossless(cell, v) {
+			return t.cellError(line, j, cell, fmt.Errorf("%s would become %s: want whole numbers up to ±9007199254740992 (2^53), or ids that are no features", quote(cell), strconv.FormatFloat(v, 'f', -1, 64)))
 		}
 		dst[k] = v
 	}
@@ -566,6 +595,15 @@ func (t *CSVColumns) numbers(dst []float64, row []string, line int, columns []in
 // decimal returns a cell with a point for its decimal comma, if the file has such.
 // One that has a point is then no number: it returns what is none.
 func (t *CSVColumns) decimal(cell string) string {
+	if t.Dialect.Thousands {
+		group, decimal := byte(','), byte('.')
+		if t.Dialect.DecimalComma {
+			group, decimal = decimal, group
+		}
+		if marks, _ := grouped(cell, group, decimal); marks > 0 {
+			cell = strings.ReplaceAll(cell, string(group), "")
+		}
+	}
 	if !t.Dialect.DecimalComma {
 		return cell
 	}
@@ -576,9 +614,49 @@ func (t *CSVColumns) decimal(cell string) string {
 }
 
 func (t *CSVColumns) cellError(line, j int, cell string, err error) error {
-	_, number := strconv.ParseFloat(strings.ReplaceAll(cell, ",", "."), 64)
-	return &CellError{File: t.Name, Line: line, Column: t.ColumnName(j), Named: t.Header != nil, Cell: cell,
-		Text: !t.Missing(cell) && errors.Is(number, strconv.ErrSyntax), Err: err}
+	kind := CellOther
+	if !t.Missing(cell) {
+		kind = kindOf(cell)
+	}
+	return &CellError{File: t.Name, Line: line, Column: t.ColumnName(j), Named: t.Header != nil, Cell: cell, Kind: kind, Err: err}
+}
+
+// separatorLine returns the separator of a first line such as sep=; and the length of that line, 0 if there is none.
+func separatorLine(in *bufio.Reader) (rune, int) {
+	const longest = len("\"sep=;\"\r\n")
+	head, _ := in.Peek(longest)
+	line, _, ended := bytes.Cut(head, []byte{'\n'})
+	text, ok := strings.CutPrefix(strings.ToLower(strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)), "sep=")
+	if !ended || !ok || !slices.Contains(separators, []rune(text + " ")[0]) || len(text) != 1 {
+		return 0, 0
+	}
+	return rune(text[0]), len(line) + 1
+}
+
+// otherForms are beginnings of files that are no CSV, and what to do with them.
+var otherForms = []struct{ begin, is, advice string }{
+	{"@relation", "ARFF", "delete the lines before @data and name the columns in a header in their place"},
+	{"%%matrixmarket", "MatrixMarket", "scipy.io.mmread reads it; sklearn.datasets.dump_svmlight_file writes rows of svmlight"},
+	{"{\"", "JSON", "duckdb -c \"COPY (FROM 'x.json') TO 'x.csv'\" writes CSV"},
+	{"[{", "JSON", "duckdb -c \"COPY (FROM 'x.json') TO 'x.csv'\" writes CSV"},
+	{"[[", "JSON", "python3 -c 'import json, csv, sys; csv.writer(sys.stdout).writerows(json.load(sys.stdin))' writes CSV"},
+	{"<!doctype", "HTML", "save the table as CSV"}, {"<html", "HTML", "save the table as CSV"}, {"<?xml", "XML", "save the table as CSV"},
+}
+
+// otherForm returns an error for a text that begins as another form than CSV does.
+func otherForm(in *bufio.Reader, name string) error {
+	head, _ := in.Peek(2048)
+	text := strings.ToLower(strings.TrimLeft(string(head), " \t\r\n"))
+	for strings.HasPrefix(text, "%") && !strings.HasPrefix(text, "%%") && strings.Contains(strings.ToLower(string(head)), "@relation") { // comments of ARFF
+		_, rest, _ := strings.Cut(text, "\n")
+		text = strings.TrimLeft(rest, " \t\r\n")
+	}
+	for _, f := range otherForms {
+		if strings.HasPrefix(text, f.begin) {
+			return fmt.Errorf("datasets: %s: it is %s, want CSV: %s", name, f.is, f.advice)
+		}
+	}
+	return nil
 }
 
 // quote quotes the beginning of a cell.

@@ -14,10 +14,12 @@ import (
 
 // Dialect says how the cells of a CSV file are written. The zero value is RFC 4180 with decimal points.
 type Dialect struct {
-	// Separator is what stands between cells: ',', ';' or '\t'. 0 means ','.
+	// Separator is what stands between cells: ',', ';', '\t' or '|'. 0 means ','.
 	Separator rune
 	// DecimalComma reads 1,5 as 1.5. It needs another separator than the comma.
 	DecimalComma bool
+	// Thousands reads over the other mark where it groups digits by three: 1.250,5 is 1250.5 then with DecimalComma, and 1,250.5 without.
+	Thousands bool
 }
 
 // Resolved returns d with its defaults filled in.
@@ -29,7 +31,7 @@ func (d Dialect) Resolved() Dialect {
 }
 
 // Usual tells whether cells are separated by commas, with decimal points.
-func (d Dialect) Usual() bool { return d.Resolved() == Dialect{Separator: ','} }
+func (d Dialect) Usual() bool { return d.Resolved() == Dialect{Separator: ',', Thousands: d.Thousands} }
 
 // String returns words such as "semicolons, decimal commas".
 func (d Dialect) String() string {
@@ -43,7 +45,7 @@ func (d Dialect) String() string {
 func (d Dialect) check() error {
 	d = d.Resolved()
 	if !slices.Contains(separators, d.Separator) {
-		return fmt.Errorf("datasets: separator: %q is not allowed, want a comma, a semicolon or a tab", d.Separator)
+		return fmt.Errorf("datasets: separator: %q is not allowed, want a comma, a semicolon, a tab or a bar", d.Separator)
 	}
 	if d.DecimalComma && d.Separator == ',' {
 		return fmt.Errorf("datasets: decimal commas need another separator than the comma")
@@ -52,11 +54,11 @@ func (d Dialect) check() error {
 }
 
 var (
-	separators     = []rune{',', ';', '\t'}
-	separatorNames = map[rune]string{',': "comma", ';': "semicolon", '\t': "tab"}
+	separators     = []rune{',', ';', '\t', '|'}
+	separatorNames = map[rune]string{',': "comma", ';': "semicolon", '\t': "tab", '|': "bar"}
 )
 
-// ParseSeparator returns the separator of a name, "comma", "semicolon" or "tab", or of the character itself; \t stands for a tab, too.
+// ParseSeparator returns the separator of a name, "comma", "semicolon", "tab" or "bar", or of the character itself; \t stands for a tab, too.
 func ParseSeparator(name string) (rune, error) {
 	for _, s := range separators {
 		if name == string(s) || name == separatorNames[s] {
@@ -66,7 +68,7 @@ func ParseSeparator(name string) (rune, error) {
 	if name == `\t` {
 		return '\t', nil
 	}
-	return 0, fmt.Errorf("datasets: separator: %q is not allowed, want comma, semicolon or tab", name)
+	return 0, fmt.Errorf("datasets: separator: %q is not allowed, want comma, semicolon, tab or bar", name)
 }
 
 // Decimal says which mark a file has within numbers.
@@ -111,18 +113,20 @@ type reading struct {
 	numbers   int // cells that are numbers, with either decimal mark
 	cells     int
 	foreign   int // cells that hold another separator, and are no number with a decimal comma
-	commas    int // cells that are numbers only with a decimal comma
-	grouped   int // of these, cells that may be a whole number with thousands marked
-	shown     string
+	// Cells that may be decimal or have thousands marked, by mark, and others that tell which mark is decimal or that have thousands marked: point, comma.
+	open, decimal, thousands [2]int
+	shown                    [2]string // of open
 }
 
 // DetectDialect says how the cells of a text are written that begins with head; whole tells that nothing follows. separator and decimal are what is known
 // already, 0 and DecimalAuto if nothing. name is that of the file, for messages.
 //
 // A separator is taken that gives most rows the same number of cells, at least two; of several the one whose cells hold no other separator, unless within
-// numbers with decimal commas; then the one that gives more numbers. Commas are decimal if the separator is another one, some cell is a number only with
-// a decimal comma, and none has a point for a mark. Where no separator fits, it is the comma. An *AmbiguousError is returned where two separators fit
-// equally, and where each comma stands before three digits and so may mark thousands.
+// numbers with decimal commas; then the one that gives more numbers. Where no separator fits, it is the comma.
+//
+// One rule is for both marks. A mark is decimal if some cell shows it: 1,5 or 0,125 or 1.250,5. Then, and where decimal says it, the other mark groups
+// thousands where three digits follow. Commas are not decimal where they separate. An *AmbiguousError is returned where two separators fit
+// equally, and where the separator is not the comma and each mark stands before three digits, as in 1.250 and 1,250: it may be decimal or group thousands.
 func DetectDialect(head []byte, whole bool, name string, separator rune, decimal Decimal) (Dialect, error) {
 	if decimal < DecimalAuto || decimal > DecimalComma {
 		return Dialect{}, fmt.Errorf("datasets: decimal: %d is not allowed, want %d to %d", decimal, DecimalAuto, DecimalComma)
@@ -152,11 +156,21 @@ func DetectDialect(head []byte, whole bool, name string, separator rune, decimal
 		}
 	}
 	d := Dialect{Separator: best.separator, DecimalComma: decimal == DecimalComma}
-	if decimal == DecimalAuto && d.Separator != ',' && best.commas > 0 {
-		if best.grouped == best.commas {
-			return Dialect{}, &AmbiguousError{File: name, Why: fmt.Sprintf("the comma of %s may be decimal or mark thousands", quote(best.shown))}
-		}
+	if decimal != DecimalAuto {
+		d.Thousands = best.open != [2]int{} || best.thousands != [2]int{}
+		return d, d.check()
+	}
+	const point, comma = 0, 1
+	switch {
+	case d.Separator != ',' && best.decimal[comma] > 0:
 		d.DecimalComma = true
+		d.Thousands = best.open[point]+best.thousands[point] > 0
+	case best.decimal[point] > 0:
+		d.Thousands = best.open[comma]+best.thousands[comma] > 0
+	case best.open[comma] > 0:
+		return Dialect{}, &AmbiguousError{File: name, Why: fmt.Sprintf("the comma of %s may be decimal or mark thousands", quote(best.shown[comma]))}
+	case best.open[point] > 0 && d.Separator != ',':
+		return Dialect{}, &AmbiguousError{File: name, Why: fmt.Sprintf("the point of %s may be decimal or mark thousands", quote(best.shown[point]))}
 	}
 	return d, d.check()
 }
@@ -209,24 +223,36 @@ func (r *reading) count(cell string, decimal Decimal) {
 	if cell == "" {
 		return
 	}
-	if decimal != DecimalComma {
-		if _, err := strconv.ParseFloat(cell, 64); err == nil {
+	marks := [2]byte{'.', ','}
+	for m, mark := range marks {
+		if n, decimals := grouped(cell, mark, marks[1-m]); n > 0 {
 			r.numbers++
+			switch {
+			case n > 1 || decimals: // only thousands are marked twice, or before the decimal mark
+				r.thousands[m]++
+				r.decimal[1-m]++
+			default:
+				r.open[m]++
+				if r.shown[m] == "" {
+					r.shown[m] = cell
+				}
+			}
 			return
 		}
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil && decimal != DecimalComma {
+		r.numbers++
+		if strings.Contains(cell, ".") {
+			r.decimal[0]++
+		}
+		return
 	}
 	if decimal != DecimalPoint && r.separator != ',' && !strings.Contains(cell, ".") {
 		before, after, comma := strings.Cut(cell, ",")
 		if _, err := parseNumber(before + "." + after); err == nil && (comma || decimal == DecimalComma) {
 			r.numbers++
 			if comma {
-				r.commas++
-				if digits := strings.TrimLeft(before, "+-"); len(after) == 3 && digits != "" && len(digits) <= 3 && digits[0] != '0' {
-					r.grouped++
-				}
-				if r.shown == "" {
-					r.shown = cell
-				}
+				r.decimal[1]++
 			}
 			return
 		}

@@ -26,6 +26,15 @@ func TestDetectDialect(t *testing.T) {
 		"name;x\n\"Huber, A.\";1,5\nMaier;2\n": {Separator: ';', DecimalComma: true},
 		"\xef\xbb\xbfa;b\n1;2\n":               {Separator: ';'},
 		"one column\n2\n":                      {Separator: ','},
+		"a|b\n1|2\n":                           {Separator: '|'},
+		"a,b\n1.234,x\n22.345,y\n":             {Separator: ','},
+		"a;b\n1.234;0,5\n":                     {Separator: ';', DecimalComma: true, Thousands: true},
+		"a;b\n1,234;0.5\n":                     {Separator: ';', Thousands: true},
+		"a,b\n\"1,234\",0.5\n":                 {Separator: ',', Thousands: true},
+		"a;b\n1.234.567;2\n":                   {Separator: ';', DecimalComma: true, Thousands: true},
+		"a;b\n1,234,567;2\n":                   {Separator: ';', Thousands: true},
+		"a\tb\n-1.250,5\t2\n":                  {Separator: '\t', DecimalComma: true, Thousands: true},
+		"a;b\n0.125;2\n":                       {Separator: ';'},
 		"a;b\n1;2\n1;2\n1;2\n1;2\n1;2;3\n1;2\n1;2\n1;2\n1;2\n1;2\n": {Separator: ';'}, // reading names the line
 	} {
 		got, err := datasets.DetectDialect([]byte(text), true, "x.csv", 0, datasets.DecimalAuto)
@@ -35,6 +44,8 @@ func TestDetectDialect(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a;b\n1,234;x\n22,345;y\n": `the comma of "1,234" may be decimal or mark thousands`,
+		"a;b\n1.234;x\n22.345;y\n": `the point of "1.234" may be decimal or mark thousands`,
+		"a,b\n\"1,234\",x\n":       `the comma of "1,234" may be decimal or mark thousands`,
 		"a,b;c\nd,e;f\n":           "cells may be separated by",
 	} {
 		_, err := datasets.DetectDialect([]byte(text), true, "x.csv", 0, datasets.DecimalAuto)
@@ -52,8 +63,8 @@ func TestDetectGiven(t *testing.T) {
 		decimal   datasets.Decimal
 		want      datasets.Dialect
 	}{
-		{"a;b\n1,234;x\n", 0, datasets.DecimalComma, datasets.Dialect{Separator: ';', DecimalComma: true}},
-		{"a;b\n1,234;x\n", 0, datasets.DecimalPoint, datasets.Dialect{Separator: ';'}},
+		{"a;b\n1,234;x\n", 0, datasets.DecimalComma, datasets.Dialect{Separator: ';', DecimalComma: true, Thousands: true}},
+		{"a;b\n1,234;x\n", 0, datasets.DecimalPoint, datasets.Dialect{Separator: ';', Thousands: true}},
 		{"a,b\n1,2\n", ';', datasets.DecimalAuto, datasets.Dialect{Separator: ';'}},
 		{"a,b;c\nd,e;f\n", ',', datasets.DecimalAuto, datasets.Dialect{Separator: ','}},
 		{"x", 0, datasets.DecimalComma, datasets.Dialect{Separator: ';', DecimalComma: true}},
@@ -89,9 +100,9 @@ func TestDialects(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a;b\n1,5;2.5\n":     `"2.5" is not a number with a decimal comma`,
-		"a;b\n1,5;1.234,5\n": `"1.234,5" is not a number with a decimal comma`,
-		"a;b\n1,5;1,2,3\n":   `"1,2,3" is not a number with a decimal comma`,
+		"a;b\n1,5;2.5\n":    `"2.5" is not a number with a decimal comma`,
+		"a;b\n1,5;1.23,5\n": `"1.23,5" is not a number with a decimal comma`,
+		"a;b\n1,5;1,2,3\n":  `"1,2,3" is not a number with a decimal comma`,
 	} {
 		c, err := datasets.ReadCSV(strings.NewReader(text), "x.csv", datasets.CSVOptions{Detect: true})
 		if err == nil {
@@ -158,7 +169,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Numbers([]int{0, 1}, true)
-	if e, ok := errors.AsType[*datasets.CellError](err); !ok || !e.Text || e.Column != "b" || e.Line != 2 || e.Cell != "NA" {
+	if e, ok := errors.AsType[*datasets.CellError](err); !ok || e.Kind != datasets.CellAbsent || e.Column != "b" || e.Line != 2 || e.Cell != "NA" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -225,5 +236,78 @@ func BenchmarkCSVRows(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// numbers reads the first column of a text.
+func numbers(text string, o datasets.CSVOptions) ([]float64, error) {
+	o.Detect, o.Text, o.OneColumn = true, []string{"y"}, true
+	t, err := datasets.NewCSVRows(strings.NewReader(text), "x.csv", o)
+	if err != nil {
+		return nil, err
+	}
+	var out []float64
+	for {
+		if _, err := t.Next(); err != nil {
+			if err == io.EOF {
+				return out, nil
+			}
+			return nil, err
+		}
+		v := []float64{0}
+		if err := t.Numbers(v, []int{0}, false); err != nil {
+			return nil, err
+		}
+		out = append(out, v[0])
+	}
+}
+
+// TestThousands: one rule for both marks. No cell is read as a thousandth of what its neighbours are read as.
+func TestThousands(t *testing.T) {
+	long := strings.Repeat("563;2;A\n", 300) // more than detection looks at
+	for _, text := range []string{"a;n;y\n1.250;0,5;A\n563;1;B\n", "a;n;y\n1,250;0.5;A\n563;1;B\n", "a,n,y\n\"1,250\",0.5,A\n563,1,B\n", "a\tn\ty\n1.250,0\t1\tA\n563\t1\tB\n"} {
+		if v, err := numbers(text, datasets.CSVOptions{}); err != nil || v[0] != 1250 || v[1] != 563 {
+			t.Errorf("%q: %v, %v", text, v, err)
+		}
+	}
+	for _, mark := range []string{".", ","} {
+		text := "a;n;y\n1" + mark + "250;1;A\n563;2;B\n"
+		for _, ambiguous := range []string{text, "a;n;y\n" + long + "1" + mark + "250;1;A\n"} {
+			_, err := numbers(ambiguous, datasets.CSVOptions{})
+			if _, ok := errors.AsType[*datasets.AmbiguousError](err); !ok && !(mark == "," && err != nil) { // behind the head a comma is no number yet
+				t.Errorf("%.30q: %v", ambiguous, err)
+			}
+		}
+		for decimal, want := range map[datasets.Decimal]float64{datasets.DecimalPoint: map[string]float64{".": 1.25, ",": 1250}[mark], datasets.DecimalComma: map[string]float64{".": 1250, ",": 1.25}[mark]} {
+			if v, err := numbers(text, datasets.CSVOptions{Decimal: decimal}); err != nil || v[0] != want || v[1] != 563 {
+				t.Errorf("%q by %v: %v, %v, want %v", text, decimal, v, err, want)
+			}
+		}
+	}
+}
+
+// TestOddCells: what is no number is named, all of it at once.
+func TestOddCells(t *testing.T) {
+	for text, want := range map[string]string{
+		"sep=;\na;y\n1;A\nx;B\n": `x.csv:4: column "a": "x" is not a number`, "@RELATION x\n": "it is ARFF", "% c\n@relation x\n": "it is ARFF", "%%MatrixMarket matrix\n": "it is MatrixMarket",
+		"[{\"a\":1}]": "it is JSON", "{\"a\":1}": "it is JSON", "<html>": "it is HTML", "a,y\n9007199254740993,A\n": "would become 9007199254740992",
+		"a,y\n\xe9,A\n": "iconv -f WINDOWS-1252",
+	} {
+		if _, err := numbers(text, datasets.CSVOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for cell, want := range map[string]datasets.CellKind{
+		"NaN": datasets.CellAbsent, "n/a": datasets.CellAbsent, "14.23 %": datasets.CellPercent, "3%": datasets.CellPercent, "2026-11-25": datasets.CellDate, "25.11.2026": datasets.CellDate,
+		"11/25/26 12:00": datasets.CellDate, "True": datasets.CellWord, "1,250.5": datasets.CellMarks, "1e999": datasets.CellOther, "1,5": datasets.CellOther,
+	} {
+		_, err := numbers("a\ty\n"+cell+"\tA\n", datasets.CSVOptions{Decimal: datasets.DecimalPoint})
+		e, ok := errors.AsType[*datasets.CellError](err)
+		if cell == "1,250.5" { // read, since the decimal mark is given
+			continue
+		}
+		if !ok || e.Kind != want {
+			t.Errorf("%s: %v, want %v", cell, err, want)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sbinet/npyio/npy"
@@ -50,55 +52,25 @@ func (m *Mahalanobis) WriteMatrixNPY(w io.Writer) error {
 }
 
 // ReadNPY reads a matrix from a NumPy .npy file as numpy.save writes it. It is two-dimensional, row by row or column by column, in either byte order: of
-// float64, of float32, or of integers of at most 64 bits with a sign or 32 without. It returns an error before there is memory for the matrix: if the file is
-// another one, holds fewer or more numbers than its header says, or does not fit limits.Memory. Another error names a number that is NaN or infinite, by row
-// and column from 0.
-func ReadNPY(r io.Reader) (*mat.Dense, error) { return readNPY(r, false) }
-
-// ReadNPYColumn reads a column of numbers: ReadNPY for an array of one dimension, or of one column.
-func ReadNPYColumn(r io.Reader) ([]float64, error) {
-	x, err := readNPY(r, true)
+// float64, of float32, of integers, or of booleans, which are 0 and 1. It returns an error before there is memory for the matrix: if the file is
+// another one, holds fewer or more numbers than its header says, or does not fit limits.Memory. Another error names a number that is NaN or infinite, or
+// an integer that no float64 is, by row and column from 0.
+func ReadNPY(r io.Reader) (*mat.Dense, error) {
+	in, rows, columns, err := openNPY(r, false)
 	if err != nil {
 		return nil, err
 	}
-	if _, columns := x.Dims(); columns != 1 {
-		return nil, fmt.Errorf("npy: %d columns are not allowed, want one", columns)
-	}
-	return mat.Col(nil, 0, x), nil
-}
-
-// readNPY is ReadNPY; with column, an array of one dimension is a column.
-func readNPY(r io.Reader, column bool) (*mat.Dense, error) {
-	raw, err := limits.ReadAll(r, "the .npy file")
-	if err != nil {
-		return nil, fmt.Errorf("npy: %w", err)
-	}
-	body := bytes.NewReader(raw)
-	in, err := npyhead.Read(body, raw)
-	if err != nil {
-		return nil, fmt.Errorf("npy: %w", err)
-	}
 	head := in.Header.Descr
-	read, ok := npyTypes[strings.TrimLeft(head.Type, "<>|=")]
-	if !ok {
-		return nil, fmt.Errorf("npy: numbers of type %q are not allowed, want float64, float32 or integers", head.Type)
-	}
-	if column && len(head.Shape) == 1 {
-		head.Shape, head.Fortran = []int{head.Shape[0], 1}, false
-	}
-	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 {
-		return nil, fmt.Errorf("npy: an array of shape %v is not allowed, want rows and columns", head.Shape)
-	}
-	rows, columns := head.Shape[0], head.Shape[1]
-	if want := limits.Product(read.size, rows, columns); int64(body.Len()) != want {
-		return nil, fmt.Errorf("npy: %d bytes follow the header, want %d for %d×%d numbers of type %s", body.Len(), want, rows, columns, head.Type)
-	}
-	if err := limits.Check(fmt.Sprintf("a matrix of %d×%d", rows, columns), limits.Floats(rows, columns)); err != nil {
-		return nil, fmt.Errorf("npy: %w", err)
-	}
-	data, err := read.values(in)
+	data, bad, err := npyTypes[npyType(head.Type)].values(in)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
+	}
+	if bad >= 0 {
+		i, j := bad/columns, bad%columns
+		if head.Fortran {
+			i, j = bad%rows, bad/rows
+		}
+		return nil, fmt.Errorf("npy: row %d, column %d: an integer beyond ±2^53 is not allowed that no float64 is: it would be read as %s", i, j, strconv.FormatFloat(data[bad], 'f', -1, 64))
 	}
 	x := mat.NewDense(rows, columns, data)
 	if head.Fortran {
@@ -110,27 +82,138 @@ func readNPY(r io.Reader, column bool) (*mat.Dense, error) {
 	return x, nil
 }
 
-// npyTypes are the types of numbers that ReadNPY knows, without their byte order.
-var npyTypes = map[string]struct {
-	size   int
-	values func(*npy.Reader) ([]float64, error)
-}{
-	"f8": {8, npyValues[float64]}, "f4": {4, npyValues[float32]},
-	"i8": {8, npyValues[int64]}, "i4": {4, npyValues[int32]}, "i2": {2, npyValues[int16]}, "i1": {1, npyValues[int8]},
-	"u4": {4, npyValues[uint32]}, "u2": {2, npyValues[uint16]}, "u1": {1, npyValues[uint8]},
-}
-
-func npyValues[T float64 | float32 | int64 | int32 | int16 | int8 | uint32 | uint16 | uint8](in *npy.Reader) ([]float64, error) {
-	var values []T
-	if err := in.Read(&values); err != nil {
+// ReadNPYLabels reads labels: the numbers of an array of one dimension, or of one column, as their shortest decimal text. Integers are never float64 on
+// the way.
+func ReadNPYLabels(r io.Reader) ([]string, error) {
+	in, _, columns, err := openNPY(r, true)
+	if err != nil {
 		return nil, err
 	}
-	if same, ok := any(values).([]float64); ok {
-		return same, nil
+	if columns != 1 {
+		return nil, fmt.Errorf("npy: %d columns are not allowed, want one", columns)
 	}
-	out := make([]float64, len(values))
+	labels, err := npyTypes[npyType(in.Header.Descr.Type)].texts(in)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	return labels, nil
+}
+
+func npyType(descr string) string { return strings.TrimLeft(descr, "<>|=") }
+
+// openNPY reads the header of an array; with column, one of one dimension is a column.
+func openNPY(r io.Reader, column bool) (in *npy.Reader, rows, columns int, err error) {
+	in, rows, columns, err = headNPY(r, column)
+	if err != nil {
+		err = fmt.Errorf("npy: %w", err)
+	}
+	return in, rows, columns, err
+}
+
+func headNPY(r io.Reader, column bool) (in *npy.Reader, rows, columns int, err error) {
+	raw, err := limits.ReadAll(r, "the .npy file")
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	body := bytes.NewReader(raw)
+	if in, err = npyhead.Read(body, raw); err != nil {
+		return nil, 0, 0, err
+	}
+	head := &in.Header.Descr
+	read, ok := npyTypes[npyType(head.Type)]
+	if !ok {
+		return nil, 0, 0, fmt.Errorf("numbers of type %q are not allowed, want float64, float32, integers or booleans", head.Type)
+	}
+	shape := head.Shape
+	if column && len(shape) == 1 {
+		shape = []int{shape[0], 1}
+	}
+	if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 {
+		return nil, 0, 0, fmt.Errorf("an array of shape %v is not allowed, want rows and columns", shape)
+	}
+	rows, columns = shape[0], shape[1]
+	if want := limits.Product(read.size, rows, columns); int64(body.Len()) != want {
+		return nil, 0, 0, fmt.Errorf("%d bytes follow the header, want %d for %d×%d numbers of type %s", body.Len(), want, rows, columns, head.Type)
+	}
+	return in, rows, columns, limits.Check(fmt.Sprintf("a matrix of %d×%d", rows, columns), limits.Floats(rows, columns))
+}
+
+// npyNumbers reads the numbers of a type: as float64, with the place of the first integer that none is, or −1; and as text.
+type npyNumbers struct {
+	size   int
+	values func(*npy.Reader) (values []float64, bad int, err error)
+	texts  func(*npy.Reader) ([]string, error)
+}
+
+// npyTypes are the types of numbers that ReadNPY knows, without their byte order.
+var npyTypes = map[string]npyNumbers{
+	"f8": floatsOf[float64](8, 64), "f4": floatsOf[float32](4, 32),
+	"i8": integersOf[int64](8), "i4": integersOf[int32](4), "i2": integersOf[int16](2), "i1": integersOf[int8](1),
+	"u8": integersOf[uint64](8), "u4": integersOf[uint32](4), "u2": integersOf[uint16](2), "u1": integersOf[uint8](1),
+	"b1": {1, func(in *npy.Reader) ([]float64, int, error) {
+		values, err := numbersOf[bool](in)
+		out := make([]float64, len(values))
+		for i, v := range values {
+			if v {
+				out[i] = 1
+			}
+		}
+		return out, -1, err
+	}, func(in *npy.Reader) ([]string, error) {
+		values, err := numbersOf[bool](in)
+		return texts(values, strconv.FormatBool), err
+	}},
+}
+
+func numbersOf[T any](in *npy.Reader) (values []T, err error) {
+	err = in.Read(&values)
+	return values, err
+}
+
+func texts[T any](values []T, text func(T) string) []string {
+	out := make([]string, len(values))
 	for i, v := range values {
-		out[i] = float64(v)
+		out[i] = text(v)
 	}
-	return out, nil
+	return out
+}
+
+func floatsOf[T float64 | float32](size, bits int) npyNumbers {
+	return npyNumbers{size, func(in *npy.Reader) ([]float64, int, error) {
+		values, err := numbersOf[T](in)
+		if same, ok := any(values).([]float64); ok {
+			return same, -1, err
+		}
+		out := make([]float64, len(values))
+		for i, v := range values {
+			out[i] = float64(v)
+		}
+		return out, -1, err
+	}, func(in *npy.Reader) ([]string, error) {
+		values, err := numbersOf[T](in)
+		for i, v := range values {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return nil, fmt.Errorf("row %d: %v is not allowed, want a finite number", i, f)
+			}
+		}
+		return texts(values, func(v T) string { return strconv.FormatFloat(float64(v), 'g', -1, bits) }), err
+	}}
+}
+
+func integersOf[T int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8](size int) npyNumbers {
+	return npyNumbers{size, func(in *npy.Reader) ([]float64, int, error) {
+		values, err := numbersOf[T](in)
+		out := make([]float64, len(values))
+		bad := -1
+		for i, v := range values {
+			// Beyond 2⁶³ a conversion back would not be defined; no such value of float64 is less than 1<<63.
+			if out[i] = float64(v); bad < 0 && (out[i] >= 1<<63 && uint64(v) != uint64(out[i]/2)*2 || out[i] < 1<<63 && T(out[i]) != v) {
+				bad = i
+			}
+		}
+		return out, bad, err
+	}, func(in *npy.Reader) ([]string, error) {
+		values, err := numbersOf[T](in)
+		return texts(values, func(v T) string { return fmt.Sprint(v) }), err
+	}}
 }

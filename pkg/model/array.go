@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -87,16 +86,12 @@ func ReadClasses(r io.Reader, name string, n int) ([]string, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".npy") {
 		return readLabels(r, name, n, "row", "the array")
 	}
-	values, err := metric.ReadNPYColumn(r)
+	labels, err := metric.ReadNPYLabels(r)
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w; labels of text are read from CSV", name, err)
 	}
-	if len(values) != n {
-		return nil, fmt.Errorf("model: %s: %s, want %d, one per row of the array", name, plural.Of(len(values), "label"), n)
-	}
-	labels := make([]string, n)
-	for i, v := range values {
-		labels[i] = strconv.FormatFloat(v, 'g', -1, 64)
+	if len(labels) != n {
+		return nil, fmt.Errorf("model: %s: %s, want %d, one per row of the array", name, plural.Of(len(labels), "label"), n)
 	}
 	classes, y := datasets.Classes(labels)
 	for i, c := range y {

@@ -182,6 +182,9 @@ func gatherWords(t *datasets.CSVRows, rows int, f *fields, missing bool, classes
 		}
 		part = part[:len(part)+d]
 		if err := f.read(part[len(part)-d:], t, missing); err != nil {
+			if cell, ok := errors.AsType[*datasets.CellError](err); ok {
+				err = t.Problems(cell, f.numbers, missing)
+			}
 			return nil, nil, err
 		}
 		n++
