@@ -314,7 +314,7 @@ func TestCase51SmallTableDefaults(t *testing.T) {
 		{"evaluate t14.csv --label y --learner fda", 0, nil, []string{"in place of"}},
 		{"evaluate t6.csv --label y --learner fda --k 9", 2, []string{"k: 9 is not allowed, want 1 to 4"}, nil},
 		{"evaluate t4.csv --label y --learner fda --folds 5", 2, []string{"folds: 5 is not allowed"}, nil},
-		{"compare t10.csv --label y --learners euclidean,fda --repeats 2", 0, []string{"k is at most 7 in place of 9", "euclidean-raw"}, nil},
+		{"compare t10.csv --label y --learners euclidean,fda --repeats 2", 0, []string{"k is at most 7 in place of 9", "euclidean-raw", "best by validation"}, []string{"no error of the choice"}},
 		{"fit t4.csv --label y --learner euclidean --out m.json", 0, nil, nil},
 		{"predict t6.csv --model m.json --train t4.csv", 0, []string{"--k: 4 in place of 5: there are no more training rows"}, nil},
 		{"neighbours t6.csv --model m.json --train t4.csv", 0, []string{"--k: 4 in place of 5"}, nil},

@@ -289,6 +289,7 @@ func (f fitting) room(n, width, classes int) error {
 type contest struct {
 	out   *Comparison
 	p     Comparing
+	inner Plan // of the validation
 	d     *Data
 	y     []int
 	folds [][]int // of each repeat
@@ -310,6 +311,7 @@ type trialKey struct {
 func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p Comparing) (*Comparison, error) {
 	n, width := d.Dims()
 	var cut []string
+	inner := Plan{Ks: p.Ks, Folds: p.Validation, Repeats: 1}
 	p.Plan, cut = p.Plan.forRows(n)
 	if p.Seed == 0 {
 		p.Seed = fits[0].recipe.Seed
@@ -330,7 +332,7 @@ func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p
 	}
 	c.out.Classes, c.out.Counts, c.y = d.classes()
 	c.out.Notes = slices.Concat(d.Look().Notes(true), cut, p.rare(c.out.Classes, c.out.Counts))
-	if err := c.planValidation(len(fits)); err != nil {
+	if err := c.planValidation(inner, len(fits)); err != nil {
 		return nil, err
 	}
 	c.folds = p.divisions(c.y)
@@ -341,7 +343,7 @@ func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p
 }
 
 // planValidation checks the inner folds, and leaves out what the rows do not suffice for.
-func (c *contest) planValidation(learners int) error {
+func (c *contest) planValidation(inner Plan, learners int) error {
 	v := c.p.Validation
 	switch {
 	case v == 0:
@@ -353,9 +355,9 @@ func (c *contest) planValidation(learners int) error {
 		return nil
 	}
 	n := c.out.Rows
-	inner := c.p.Plan
-	inner.Folds, inner.Repeats = v, 1
-	if err := inner.check(n - (n+c.p.Folds-1)/c.p.Folds); err != nil {
+	train := n - (n+c.p.Folds-1)/c.p.Folds
+	c.inner, _ = inner.forRows(train)
+	if err := c.inner.check(train); err != nil {
 		c.out.Validation = 0
 		c.out.Notes = append(c.out.Notes, fmt.Sprintf("no error of the choice by validation: in the training rows of a split, %v", unwrapped(err)))
 	}
@@ -565,7 +567,11 @@ func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, spli
 		return err
 	}
 	account = c.cpu.Begin() // so that other fits are not charged for it
-	v, err := t.judge(ctx, t.model.metric, c.p.Plan)
+	plan := c.p.Plan
+	if inner > 0 {
+		plan = c.inner
+	}
+	v, err := t.judge(ctx, t.model.metric, plan)
 	c.cpu.End(account)
 	if err != nil {
 		return err

@@ -248,7 +248,7 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string,
 		if n := len(damaged); n > 1 {
 			where = fmt.Sprintf("%d lines are, the first is line %d,", n, damaged[0])
 		}
-		notes = append(notes, strings.Replace(where, "lines are, the", "lines, the", 1)+" damaged: what was there is run again")
+		notes = append(notes, strings.Replace(where, "lines are, the", "lines, the", 1)+" damaged and not used: what is missing is run again")
 	}
 	return trials, notes, whole, nil
 }

@@ -159,6 +159,7 @@ type Vectors struct {
 	scale     float64 // of vectors, after Unit
 	metric    embedder
 	threshold float64 // NaN if not known
+	none      bool    // the best threshold lies below all distances, and so below 0, which a file does not have
 	similar   int     // training pairs
 	other     int
 	triplets  int // training comparisons
@@ -387,8 +388,8 @@ func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.
 		return nil, err
 	}
 	m.threshold, m.report.Wrong = bestThreshold(sq, links)
-	if m.threshold < 0 { // a file has none below 0
-		m.threshold = 0
+	if m.threshold < 0 {
+		m.threshold, m.none = 0, true
 		m.report.Wrong = wrongAt(sq, links, 0)
 	}
 	return m, ctx.Err()

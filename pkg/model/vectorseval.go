@@ -323,7 +323,11 @@ func (e *VectorEvaluation) split(ctx context.Context, train, test *namedPairs, s
 	if err != nil {
 		return err
 	}
-	return e.Learner.judge(ctx, metric.Euclidean{}, z, test.links, m.threshold, e.Plan.K, s)
+	threshold := m.threshold
+	if m.none {
+		threshold = -1
+	}
+	return e.Learner.judge(ctx, metric.Euclidean{}, z, test.links, threshold, e.Plan.K, s)
 }
 
 // baselines judges the distances without learning in split s.
