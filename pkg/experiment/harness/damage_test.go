@@ -183,6 +183,40 @@ func events(t *testing.T, cfg Config) (*Result, []Event) {
 	return res, got
 }
 
+// TestRunDamagedCellOfAnyKind: whatever lies in the place of a job's file, the job runs again, also where memory would not hold it.
+func TestRunDamagedCellOfAnyKind(t *testing.T) {
+	p := toyPaper(toySpec(nil))
+	dir := t.TempDir()
+	cfg := toyConfig(dir, experiment.Smoke, p)
+	mustRun(t, cfg)
+	path := openStore(dir).cellPath("toy/lines", Jobs(p.Experiments[0], cfg.Scale, 2, 1, nil)[0].ID)
+	good := mustRead(t, path)
+	text := func(s string) func() error { return func() error { return os.WriteFile(path, []byte(s), 0o644) } }
+	size := func(n int64) func() error {
+		return func() error {
+			if err := os.Truncate(path, n); err != nil {
+				t.Log(err) // some file systems have no sparse files
+				return os.Truncate(path, 1)
+			}
+			return nil
+		}
+	}
+	for name, damage := range map[string]func() error{
+		"1 TiB": size(1 << 40), "above the largest": size(maxCell + 1), "zeros": size(1 << 16), "empty": size(0), "null": text("null"), "a list": text("[]"),
+		"brackets": text(strings.Repeat("[", 1<<20)), "no text": text("\xff\x00"), "twice": text(good + good), "a folder": func() error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if stand, err := Stand(t.Context(), selected(p), cfg); err != nil || stand[0].Damaged != 1 || stand[0].ToRun != 1 {
+			t.Errorf("%s: %+v, %v", name, stand, err)
+		}
+		if res, _ := events(t, cfg); !res.OK() || res.Outcomes[0].Ran != 1 || mustRead(t, path) != good {
+			t.Errorf("%s: %d ran; %v, %+v", name, res.Outcomes[0].Ran, res.StoreErr, res.Damaged)
+		}
+	}
+}
+
 // TestRunDamagedCells: files of jobs that cannot be used are named, their jobs
 // run again, and then the files are what they were.
 func TestRunDamagedCells(t *testing.T) {

@@ -140,7 +140,14 @@ func (s *jobStore) put(rec *record) error {
 	if err != nil {
 		return err
 	}
-	return s.write(s.cellPath(rec.Key.Experiment, rec.Key.ID()), data)
+	if len(data) > maxCell {
+		return fmt.Errorf("experiment: the rows of a job take %s, want at most %s", limits.Size(int64(len(data))), limits.Size(maxCell))
+	}
+	path := s.cellPath(rec.Key.Experiment, rec.Key.ID())
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		_ = os.Remove(path) // an empty folder; another one stays, and is named
+	}
+	return s.write(path, data)
 }
 
 // storedCell is one file of a finished job as it lies in a store.
@@ -187,7 +194,13 @@ func (s *jobStore) cells(spec experiment.Spec) ([]storedCell, error) {
 	return out, nil
 }
 
+// maxCell is the largest file of a finished job in bytes. A larger one is damaged, and is not read to find that out.
+const maxCell = 256 << 20
+
 func readCell(path, id string) ([]byte, *record, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > maxCell {
+		return nil, nil, fmt.Errorf("it has %s, that of a finished job at most %s", limits.Size(info.Size()), limits.Size(maxCell))
+	}
 	data, err := limits.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
