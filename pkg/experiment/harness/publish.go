@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,11 +52,12 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		o.Watermark = "the published times are damaged" // and would be lost with what is published now
 	}
 	o.Published = o.Watermark == ""
-	var err error
-	if o.Table, err = p.table(); err != nil {
+	t, err := p.table()
+	if err != nil {
 		o.Published, o.Err = false, err
 		return
 	}
+	o.Table = t
 	o.Times = p.times()
 
 	failed := drawAll(p.Spec, o)
@@ -77,9 +79,11 @@ func (r *runner) finish(p *plan, o *Outcome) {
 	o.meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
 	files, problems := folderFiles(p, o, csv.Bytes(), timing.Bytes())
 	failed = append(failed, problems...)
-	if o.Published {
+	files, edited, err := r.leaveEdited(o, files)
+	failed = append(failed, edited...)
+	if err == nil && o.Published {
 		err = r.publish(o.Dir, files)
-	} else {
+	} else if err == nil {
 		err = r.writeAll(o.Dir, files)
 	}
 	for _, f := range files {
@@ -145,6 +149,42 @@ func folderFiles(p *plan, o *Outcome, csv, timing []byte) (files []plots.File, f
 		files = append(files, plots.File{Name: claimsFile, Data: claims})
 	}
 	return append(files, plots.File{Name: metaFile, Data: meta}), failed
+}
+
+// drawnFile holds the SHA-256 of each figure of a folder: as it is to be written, and as it was written before.
+const drawnFile = ".drawn"
+
+// leaveEdited returns the files to write: without the figures that somebody has changed since they were written, which it names. It notes the others
+// before they are written, so that one of a killed run counts as written.
+func (r *runner) leaveEdited(o *Outcome, files []plots.File) (write []plots.File, edited []error, err error) {
+	var drawn struct {
+		Figures map[string][]string `json:"figures"`
+	}
+	note := filepath.Join(o.Dir, drawnFile)
+	if data, err := limits.ReadFile(note); err != nil || unseal(data, &drawn) != nil || drawn.Figures == nil {
+		drawn.Figures = map[string][]string{} // nothing is known of what is there
+	}
+	for _, f := range files {
+		if !slices.ContainsFunc(o.Views, func(v DrawnView) bool { return strings.HasPrefix(f.Name, v.Name+".") }) {
+			write = append(write, f)
+			continue
+		}
+		path, digest := filepath.Join(o.Dir, f.Name), sum(f.Data)
+		was, known := drawn.Figures[f.Name]
+		if there, err := limits.ReadFile(path); err == nil && known && len(there) > 0 && sum(there) != digest && !slices.Contains(was, sum(there)) {
+			edited = append(edited, fmt.Errorf("%s was changed since it was written, and is left; move it to have it drawn anew", path))
+			continue
+		}
+		if len(was) == 0 || was[0] != digest {
+			drawn.Figures[f.Name] = append([]string{digest}, was[:min(len(was), 1)]...)
+		}
+		write = append(write, f)
+	}
+	data, err := seal(drawn)
+	if err == nil {
+		err = r.store.writeChanged(note, data)
+	}
+	return write, edited, err
 }
 
 // publish writes the files of a published folder. Another process may do the same at

@@ -10,6 +10,8 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
 )
 
 func TestReport(t *testing.T) {
@@ -53,6 +56,66 @@ func TestReport(t *testing.T) {
 			break
 		} else if err != nil {
 			t.Fatalf("the report is not well-formed: %v", err)
+		}
+	}
+}
+
+// TestReportLeavesEditedFigures: a figure that somebody changed since it was written stays, and is named; one that only the code draws otherwise does not.
+func TestReportLeavesEditedFigures(t *testing.T) {
+	for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
+		dir := t.TempDir()
+		caption := "Lines of the toy."
+		s := withPlot(toySpec(nil))
+		draw := s.Views[0].Draw
+		s.Views[0].Draw = func(t *table.Table) (plots.Drawing, error) {
+			d, err := draw(t)
+			d.Caption, d.Panels[0].Title = caption, caption
+			return d, err
+		}
+		cfg := toyConfig(dir, scale, toyPaper(s))
+		o := mustRun(t, cfg).Outcomes[0]
+		report := func() *Outcome {
+			t.Helper()
+			res, err := Report(t.Context(), selected(cfg.Papers[0]), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Outcomes[0]
+		}
+		if err := report().Err; err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"plot.svg", "plot.png", "plot.md", "text.md"} {
+			path := filepath.Join(o.Dir, name)
+			written := mustRead(t, path)
+			for _, text := range []string{"edited by hand", written + "<!-- mine -->"} {
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 { // the second time, too
+					if err := report().Err; err == nil || !strings.Contains(err.Error(), path+" was changed since it was written, and is left") || mustRead(t, path) != text {
+						t.Errorf("%s, %s: error %v; the file holds %q", scale, name, err, mustRead(t, path))
+					}
+				}
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := report().Err; err != nil || mustRead(t, path) != written {
+				t.Errorf("%s, %s is not drawn anew: %v", scale, name, err)
+			}
+		}
+		// Other code draws another figure, of which a note of a killed run or another program says nothing.
+		for i, note := range []string{"", "{}", `{"figures":null}`, `{"figures":{"plot.svg":[]}}`, "\x00"} {
+			if note != "" {
+				if err := os.WriteFile(filepath.Join(o.Dir, drawnFile), []byte(note), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			caption = fmt.Sprintf("Lines of version %d.", i)
+			if err := report().Err; err != nil || !strings.Contains(mustRead(t, o.Dir, "plot.svg"), caption) {
+				t.Errorf("%s, after the note %q: %v", scale, note, err)
+			}
 		}
 	}
 }
