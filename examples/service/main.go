@@ -1,24 +1,26 @@
 // Service learns a metric from labelled pairs, POST /learn {"x":[1,0],"y":[0,0],"label":-1}, and measures others, POST
 // /predict. Ctrl-C ends it: only then it saves its learner, with which the next start goes on, so that each has a file.
+// Pages of other sites are refused, and so are fields that no pair has.
 //
 //	go run ./examples/service
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
@@ -35,18 +37,19 @@ func main() {
 	}
 	check(err)
 	var mu sync.RWMutex // Step must be alone; all else that a learner does may run side by side
-	http.HandleFunc("POST /predict", answer(mu.RLocker(), func(p metric.Pair) (any, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /predict", answer(mu.RLocker(), func(p metric.Pair) (any, error) {
 		if err := p.CheckVectors(learner.Dim()); err != nil { // Predict would panic
 			return nil, err
 		}
 		held := learner.Predict(p)
 		return held, held.Check()
 	}))
-	http.HandleFunc("POST /learn", answer(&mu, func(p metric.Pair) (any, error) { return learner.Step(p) }))
+	mux.HandleFunc("POST /learn", answer(&mu, func(p metric.Pair) (any, error) { return learner.Step(p) }))
 	listener, err := net.Listen("tcp", *addr)
 	check(err)
 	fmt.Printf("listening on http://%v\n", listener.Addr())
-	server := http.Server{ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
+	server := http.Server{Handler: guarded(mux, *addr), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() { log.Print(server.Serve(listener)) }()
 	<-ctx.Done() // then Shutdown lets requests under way end
@@ -57,8 +60,7 @@ func main() {
 func answer(lock sync.Locker, f func(metric.Pair) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p, held := metric.Pair{}, any(nil)
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		err = errors.Join(err, json.Unmarshal(body, &p))
+		err := json.UnmarshalRead(http.MaxBytesReader(w, r.Body, 1<<20), &p, json.RejectUnknownMembers(true))
 		if err == nil {
 			lock.Lock()
 			held, err = f(p)
@@ -68,8 +70,22 @@ func answer(lock sync.Locker, f func(metric.Pair) (any, error)) http.HandlerFunc
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		json.NewEncoder(w).Encode(held)
+		json.MarshalWrite(w, held)
 	}
+}
+
+// guarded refuses what a page of another site could send from a user's browser: across origins, or under a name of its
+// own for this machine. Programs send no Origin, and an address or localhost as the host.
+func guarded(h http.Handler, addr string) http.Handler {
+	own, _, _ := net.SplitHostPort(addr)
+	h = http.NewCrossOriginProtection().Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if host := (&url.URL{Host: r.Host}).Hostname(); host != "localhost" && host != own && net.ParseIP(host) == nil {
+			http.Error(w, "want localhost, an address or the host of -addr as the Host", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func check(err error) {
