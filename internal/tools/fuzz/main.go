@@ -28,6 +28,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"metriclab/internal/printable"
 )
 
 func main() {
@@ -45,8 +47,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, pattern, *limit, *minimize, *corpus, *least); err != nil {
-		fmt.Fprintln(os.Stderr, "fuzz:", err)
+	if err := run(printable.NewWriter(os.Stdout), pattern, *limit, *minimize, *corpus, *least); err != nil {
+		fmt.Fprintln(printable.NewWriter(os.Stderr), "fuzz:", err)
 		os.Exit(1)
 	}
 }
@@ -135,7 +137,7 @@ func run(w io.Writer, pattern *regexp.Regexp, limit, minimize, corpus string, le
 			switch {
 			case err != nil:
 				verdict = "FAILED: " + err.Error()
-				fmt.Fprintf(os.Stderr, "%s %s\n%s\n", p.ImportPath, name, out)
+				fmt.Fprintf(printable.NewWriter(os.Stderr), "%s %s\n%s\n", p.ImportPath, name, out)
 			case n < least:
 				verdict = fmt.Sprintf("FAILED: want at least %d inputs", least)
 			}

@@ -26,7 +26,7 @@ func main() {
 	if err != nil {
 		log.Fatal("kubernetes: ", err)
 	}
-	fmt.Printf("%s and %s: as the Kubernetes API has them\n", jobs[0].Name, jobs[1].Name)
+	fmt.Printf("%q and %q: as the Kubernetes API has them\n", jobs[0].Name, jobs[1].Name)
 }
 
 // check decodes the run and its merge, and compares them with what is promised of them.

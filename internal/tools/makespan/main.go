@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/printable"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -50,7 +51,7 @@ func main() {
 	defer stop()
 	if err := command(ctx, filepath.Join("docs", "speed"), os.Args[1:]); err != nil {
 		stop()
-		fmt.Fprintln(os.Stderr, "makespan:", err)
+		fmt.Fprintln(printable.NewWriter(os.Stderr), "makespan:", err)
 		os.Exit(1)
 	}
 }

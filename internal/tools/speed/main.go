@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/printable"
 	"metriclab/internal/product"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/experiment/host"
@@ -44,9 +45,9 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := command(ctx, os.Stdout, os.Args[1:]); err != nil {
+	if err := command(ctx, printable.NewWriter(os.Stdout), os.Args[1:]); err != nil {
 		stop()
-		fmt.Fprintln(os.Stderr, "speed:", err)
+		fmt.Fprintln(printable.NewWriter(os.Stderr), "speed:", err)
 		os.Exit(1)
 	}
 }

@@ -34,6 +34,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"metriclab/internal/printable"
 )
 
 // selection is quick and leaves out what draws measured times.
@@ -109,14 +111,14 @@ func main() {
 		*seed = rand.Uint64()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	lost, err := torture(ctx, os.Stdout, all, *bin, experiments, *seed, *limit, os.Getenv("CI") != "")
+	lost, err := torture(ctx, printable.NewWriter(os.Stdout), all, *bin, experiments, *seed, *limit, os.Getenv("CI") != "")
 	stop()
 	switch {
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "torture:", err)
+		fmt.Fprintln(printable.NewWriter(os.Stderr), "torture:", err)
 		os.Exit(1)
 	case lost > 0:
-		fmt.Fprintf(os.Stderr, "torture: %d losses\n", lost)
+		fmt.Fprintf(printable.NewWriter(os.Stderr), "torture: %d losses\n", lost)
 		os.Exit(1)
 	}
 }
