@@ -155,7 +155,7 @@ func (a *app) note(file string, notes []string) {
 // showsData tells whether standard output is a terminal.
 func (a *app) showsData() bool {
 	f, ok := a.stdout.(*os.File)
-	return ok && isTerminal(f)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // interruptible returns a context that ends at the first interrupt or

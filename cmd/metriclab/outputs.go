@@ -85,6 +85,9 @@ func outPath(flag, path string, reads ...string) (string, error) {
 		}
 		return "", fmt.Errorf("flag --%s: the folder of %s is not writable: %w", flag, path, err)
 	}
+	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // such as a name that is too long
+		return "", fmt.Errorf("flag --%s: %w", flag, err)
+	}
 	atomicfile.Sweep(time.Now(), filepath.Dir(path)) // what killed processes left
 	return path, nil
 }

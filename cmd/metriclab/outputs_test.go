@@ -2,14 +2,18 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"metriclab/internal/printable"
 )
 
 // Each flag that names a file to write takes "-" for standard output, which the command writes to without the flag, or refuses it.
@@ -122,6 +126,37 @@ func TestOutputsAreSwept(t *testing.T) {
 		}
 		if left, err := filepath.Glob(".metriclab-*"); err != nil || len(left) > 0 {
 			t.Errorf("%s: left are %q, %v", line, left, err)
+		}
+	}
+}
+
+// No message is longer than a screen, however many or long the names are.
+func TestMessagesFitAScreen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var head, words, numbers strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&head, "column_%d,", i)
+		fmt.Fprintf(&words, "w%d,", i)
+		fmt.Fprintf(&numbers, "%d,", i*i%13)
+	}
+	long := strings.Repeat("long", 5000)
+	row := numbers.String() + "a\n" + numbers.String() + "b\n"
+	writeTest(t, "wide.csv", head.String()+"class\n"+row+row)
+	writeTest(t, "words.csv", head.String()+"class\n"+words.String()+"a\n"+words.String()+"b\n")
+	writeTest(t, "t.csv", "column_0,column_1,class\n0,5,a\n1,3,a\n2,4,b\n4,1,b\n")
+	writeTest(t, "name.csv", long+","+long+"2,class\n0,5,a\n1,3,a\n2,x,b\n4,1,b\n")
+	c := newCommand(toys(nil))
+	if code := c.run(strings.Fields("fit t.csv --label class --learner fda --out m.json")...); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	for _, line := range []string{
+		"transform wide.csv --model m.json", "transform words.csv --model m.json", "fit wide.csv --label gone --learner fda --out x", "fit wide.csv --label class --drop gone --learner fda --out x", "fit words.csv --label class --learner fda --out x", "fit words.csv --label class --one-hot gone --learner fda --out x",
+		"fit name.csv --label class --learner fda --out x", "fit LONG --label class --learner fda --out x", "fit t.csv --label LONG --learner fda --out x", "fit t.csv --label class --learner LONG --out x", "fit t.csv --label class --learner fda --out LONG", "fit t.csv --label class --learner fda --param LONG=1 --out x",
+		"LONG", "--LONG", "run LONG", "run --cell LONG", "learners LONG", "data get LONG", "fit t.csv --label class --learner fda --out x" + strings.Repeat(" extra", 3000), "run" + strings.Repeat(" gone", 3000), "data verify" + strings.Repeat(" gone", 3000),
+	} {
+		c.run(strings.Fields(strings.ReplaceAll(line, "LONG", long))...)
+		if said := c.err.String(); said == "" || utf8.RuneCountInString(said) > printable.Characters+1 || strings.Count(said, "\n") > printable.Lines {
+			t.Errorf("%.60s: %d characters in %d lines: %.300s", line, utf8.RuneCountInString(said), strings.Count(said, "\n"), said)
 		}
 	}
 }
