@@ -496,8 +496,12 @@ var entries = []Entry{
 			Name: "dim", Doc: "number of components; 0 means all", Default: "0",
 		})},
 		FitData: func(ctx context.Context, x mat.Matrix, _ []int, v Values, _ Progress) (learners.MetricResult, error) {
-			n, d := x.Dims()
-			p, err := labels.FitPCA(ctx, x, cmp.Or(v.Int("dim"), min(n, d)))
+			k := v.Int("dim")
+			if dense := matrix.Dense(x); k == 0 && dense != nil { // of none, FitPCA panics
+				n, d := dense.Dims()
+				k = min(n, d)
+			}
+			p, err := labels.FitPCA(ctx, x, k)
 			if err != nil {
 				return learners.MetricResult{}, err
 			}
