@@ -53,7 +53,7 @@ func (f *nearFlags) add(c *cobra.Command) {
 	addModel(c, &f.model)
 	addFormat(c, &f.format)
 	c.Flags().StringVar(&f.train, "train", "", "table of the training rows")
-	c.Flags().StringVar(&f.out, "out", "", "CSV file for the answer (default: standard output)")
+	c.Flags().StringVar(&f.out, "out", "", "CSV file for the answer; - or none is standard output")
 	c.Flags().IntVar(&f.k, "k", 5, "number of neighbours, at most that of the training rows, to which the default is cut")
 	c.Flags().StringVar(&f.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of tables")
 	c.Flags().StringVar(&f.labels, "labels", "", "file of the classes of the objects of fit --gram, with --cross-gram, or of the rows of a .npy table of --train")

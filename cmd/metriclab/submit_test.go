@@ -196,8 +196,7 @@ func TestSubmitHostilePaths(t *testing.T) {
 	}
 	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
 	for _, name := range []string{
-		"{}", "{#}", "{%}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{-1}", "{1.}", "{+/}", "{= $_ = `touch ran` =}", "{=1 touch=}", "{==}", "{}{}", "a{b}", "{1..3}", "{a,b}",
-		"$(touch ran)", "`touch ran`", "$HOME", "$(SHARD_COUNT)", "$$", "it's", `say "x"`, `back\nslash\`, "a b", "*", "~", "a;touch ran", "a|b", "&", "#", "!x", ":::", "-x", "%A_%a", "é家",
+		"{}", "{= $_ = `touch ran` =}", "{#}{%}{.}{/}{/.}{1}{2}{-1}{1.}{+/}{=1 touch=}{==}{}{}a{b}{1..3}{a,b}", "$(touch ran)`touch ran`$HOME$(SHARD_COUNT)$$", `it's "x" back\nslash\`, "a b *~;touch ran|b&#!x", ":::", "-x", "%A_%a é家",
 	} {
 		if code := c.run("submit", "parallel", "lines", "--shards", "3", "--max-running", "1", "--results", name, "--data", name); code != exitOK {
 			t.Errorf("%s: exit code %d: %s", name, code, c.err.String())

@@ -124,7 +124,7 @@ that metriclab learn has saved, too.
 	addArrayLabels(c)
 	g.add(c)
 	addVectors(c, &v.vectors)
-	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates (default: standard output)")
+	c.Flags().StringVar(&out.csv, "out", "", "CSV file for the coordinates; - or none is standard output")
 	c.Flags().StringVar(&out.npy, "npy", "", "NumPy file for the coordinates")
 	c.Flags().BoolVar(&subspace, "subspace", false, "of iplr: write the coordinates in its subspace alone, and the length of what is outside")
 	c.Flags().BoolVar(&guard, "guard-formulas", false, "write ' before a class that a spreadsheet would run as a formula")

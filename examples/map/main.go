@@ -72,7 +72,7 @@ func main() {
 		Title: "Cities by 240 answers", Equal: true, HideAxes: true,
 		Marks: []plots.Mark{plots.Points{X: mat.Col(nil, 0, xy), Y: mat.Col(nil, 1, xy), Labels: cities}},
 	}}}.PNG(plots.Options{}))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(*out), 0o755), os.WriteFile(*out, png, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(*out), 0o777), os.WriteFile(*out, png, 0o666)); err != nil {
 		log.Fatal(err)
 	}
 }
