@@ -360,7 +360,7 @@ type gramState struct {
 	Objects int            `json:"objects"`
 	Gram    persist.Floats `json:"gram"` // K₀ row by row, each from the diagonal on
 	Alpha   float64        `json:"alpha"`
-	Support []int          `json:"support"`
+	Support []int          `json:"support" persist:"null"`
 	S       persist.Floats `json:"s"` // row by row, each from the diagonal on; empty if there are coordinates
 	Classes []string       `json:"classes,omitempty"`
 	Counts  []int          `json:"counts,omitempty"`

@@ -27,6 +27,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"reflect"
 
 	"metriclab/pkg/limits"
 )
@@ -107,6 +108,9 @@ func Read(r io.Reader) (Envelope, error) {
 	case f.Version < 1:
 		return Envelope{}, fmt.Errorf("persist: file is %w: version %d", ErrDamaged, f.Version)
 	}
+	if err := conform(raw, reflect.TypeFor[file]()); err != nil {
+		return Envelope{}, fmt.Errorf("persist: file is %w: %w", ErrDamaged, err)
+	}
 	if got := digest(f.Kind, f.Params, f.State); got != f.SHA256 {
 		return Envelope{}, fmt.Errorf("persist: file is %w: checksum of the content is %s, the file says %s", ErrDamaged, got, f.SHA256)
 	}
@@ -145,13 +149,12 @@ func (e Envelope) Expect(kind string) error {
 	return nil
 }
 
-// Decode decodes params and state into the given pointers, refusing unknown
-// fields.
+// Decode decodes params and state into the given pointers, as strictly as Unmarshal.
 func (e Envelope) Decode(params, state any) error {
-	if err := strict(e.Params, params); err != nil {
+	if err := Unmarshal(e.Params, params); err != nil {
 		return fmt.Errorf("persist: %s: params: %w", e.Kind, err)
 	}
-	if err := strict(e.State, state); err != nil {
+	if err := Unmarshal(e.State, state); err != nil {
 		return fmt.Errorf("persist: %s: state: %w", e.Kind, err)
 	}
 	return nil
@@ -171,12 +174,6 @@ func Load(r io.Reader, kind string, params, state any) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil
-}
-
-func strict(raw json.RawMessage, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // digest hashes length-prefixed compact fields, so that no two triples share
@@ -228,7 +225,7 @@ func (f *Floats) UnmarshalJSON(raw []byte) error {
 		}
 		text = []byte(s)
 	}
-	b, err := base64.StdEncoding.AppendDecode(nil, text)
+	b, err := decode64(text)
 	if err != nil {
 		return err
 	}
