@@ -460,7 +460,7 @@ func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (
 		d.Name = tableName(path)
 	}
 	a.tellDialect(tableName(path), d.Dialect)
-	a.tellUnknown(tableName(path), d.Unknown)
+	a.note(tableName(path), d.Notes)
 	return d, nil
 }
 
@@ -468,13 +468,6 @@ func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (
 func (a *app) tellDialect(path string, d datasets.Dialect) {
 	if !d.Usual() {
 		fmt.Fprintf(a.err, "%s: read with %s\n", path, d)
-	}
-}
-
-// tellUnknown tells of words that are no category of the model.
-func (a *app) tellUnknown(path string, n int) {
-	if n > 0 {
-		fmt.Fprintf(a.err, "%s: %s of one-hot columns with a value that no training row had, so that all features of the column are 0\n", path, plural.Of(n, "cell"))
 	}
 }
 

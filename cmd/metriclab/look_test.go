@@ -169,6 +169,35 @@ func TestCase02NearConstant(t *testing.T) {
 	say(t, []said{{line: "fit x.csv --label y --learner fda --out m.json", want: []string{"constant, so without weight in any distance between these rows: c0"}}})
 }
 
+// What is new is looked at, too, whoever reads it.
+func TestLookAtNewRows(t *testing.T) {
+	row := func(i int) string { return fmt.Sprintf("%d,%d,%s,%c", i*i%17, i*i*i%89, []string{"red", "blue"}[i*i%7%2], 'u'+i%2) }
+	odd := func(i int) string { // -999 in the second half, and a colour written in another way
+		if i < 30 {
+			return row(i)
+		}
+		return fmt.Sprintf("-999,%d,Red,u", i)
+	}
+	files(t, map[string]string{"old.csv": "a,b,colour,y\n" + each(40, row), "new.csv": "a,b,colour,y\n" + each(40, odd), "a.svm": each(40, func(i int) string { return fmt.Sprintf("%d 1:%d 2:%d", i%2, i%7+1, i) }),
+		"b.svm": each(40, func(i int) string { return fmt.Sprintf("%d 1:%d 2:%d", i%2, []int{9999, i%7 + 1}[min(i/3, 1)], i) })})
+	sentinel, word := `column "a" is -999 at 10 rows, and 0 to 16 at others: if that means missing, --missing -999 with a model of fit --impute mean`, `values of column colour count as different, though they are written alike: "red" and "Red"`
+	want := []string{sentinel, word}
+	say(t, []said{
+		{line: "fit old.csv --label y --one-hot colour --impute mean --learner fda --out m.json", not: []string{"999"}},
+		{line: "transform old.csv --model m.json", not: []string{"old.csv:"}},
+		{line: "transform new.csv --model m.json", want: want},
+		{line: "transform new.csv --model m.json --out z.csv", want: want},
+		{line: "transform new.csv --model m.json --missing -999 --out z.csv", want: []string{word}, not: []string{"999"}},
+		{line: "predict new.csv --model m.json --train old.csv", want: want},
+		{line: "neighbours old.csv --model m.json --train new.csv", want: want},
+		{line: "plot new.csv --model m.json --out z.svg", want: want},
+		{line: "evaluate new.csv --model m.json --repeats 2", want: want, not: []string{"--missing -999 --impute"}},
+		{line: "fit a.svm --learner fda --out s.json"},
+		{line: "transform b.svm --model s.json", want: []string{`column "1" is 9999 at 3 rows`}},
+		{line: "predict b.svm --model s.json --train a.svm", want: []string{`column "1" is 9999 at 3 rows`}},
+	})
+}
+
 // look tells what is odd, and the line that it gives runs.
 func TestLookCommand(t *testing.T) {
 	files(t, map[string]string{

@@ -438,16 +438,17 @@ func distance(n nearest.Neighbour) string { return number(n.Dist()) }
 
 // writeNear writes the answers of a sequence to a file or, if out is "", to standard output.
 func (a *app) writeNear(ctx context.Context, sequence iter.Seq2[*model.Near, error], out, source string, o *answers, progress model.Progress) error {
-	told, unknown := false, 0
+	told := false
+	var notes []string
 	each := func(write func([]byte) error) error {
-		defer func() { a.tellUnknown(source, unknown) }()
+		defer func() { a.note(source, notes) }()
 		return eachOf(ctx, sequence, func(b *model.Near) error {
 			if !told {
 				a.leftOut(source, o.layout, b.Unused)
 				a.tellDialect(source, b.Dialect)
 				told = true
 			}
-			unknown += b.Unknown
+			notes = b.Notes
 			text, err := o.text(b)
 			if err != nil {
 				return err

@@ -197,14 +197,15 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 	case e.rows.array:
 		sequence = e.model.EmbedNPY(e.table, e.path, e.rows.readLabels())
 	}
-	rows, unknown := 0, 0
+	rows := 0
+	var notes []string
 	err := eachOf(e.ctx, sequence, func(b *model.Embedded) error {
 		if !e.told {
 			e.app.leftOut(e.path, e.model.Layout(), b.Unused)
 			e.app.tellDialect(e.path, b.Dialect)
 			e.told = true
 		}
-		unknown += b.Unknown
+		notes = b.Notes
 		if err := do(b); err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (e *embedding) blocks(silent bool, do func(*model.Embedded) error) error {
 		return nil
 	})
 	if err == nil && !e.counted {
-		e.app.tellUnknown(e.path, unknown)
+		e.app.note(e.path, notes)
 		e.counted = true
 	}
 	return e.rows.forModel(err)

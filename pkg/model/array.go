@@ -49,6 +49,8 @@ func (m *Model) ReadNPY(r io.Reader, name string, labels func(n int) ([]string, 
 		return nil, fmt.Errorf("model: %s has %s, want %d as the model", name, plural.Of(width, "column"), len(m.layout.Features))
 	}
 	d.Layout = m.layout.clone()
+	d.used = true
+	d.Notes = d.Look().strange()
 	return d, nil
 }
 
@@ -69,7 +71,7 @@ func (m *Model) EmbedNPY(r io.Reader, name string, labels func(n int) ([]string,
 		rows := int(max(blockBytes/limits.Floats(width), blockRows))
 		for first := 0; first < n; first += rows {
 			end := min(first+rows, n)
-			b := &Embedded{Z: mat.DenseCopyOf(z.Slice(first, end, 0, width))}
+			b := &Embedded{Z: mat.DenseCopyOf(z.Slice(first, end, 0, width)), Notes: d.Notes}
 			if d.Labels != nil {
 				b.Labels = d.Labels[first:end:end]
 			}

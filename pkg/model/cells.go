@@ -107,7 +107,7 @@ func (l Layout) checkOneHot() error {
 type fields struct {
 	numbers []int // columns
 	words   []words
-	unknown int // cells of words that no training row had
+	seen    *seen // of a table read for a model; nil of one to learn from
 }
 
 // words is a column of words.
@@ -121,6 +121,7 @@ type words struct {
 // fieldsOf returns the fields of a layout, whose columns are as find returns them.
 func (l Layout) fieldsOf(columns []int) *fields {
 	f := &fields{numbers: columns[:len(columns)-len(l.OneHot)]}
+	f.seen = &seen{layout: l, columns: make([]extremes, len(f.numbers)), fractions: make([]bool, len(f.numbers)), strange: make([]map[string]bool, len(l.OneHot))}
 	for k, o := range l.OneHot {
 		w := words{column: columns[len(f.numbers)+k], categories: o.Categories, at: make(map[string]int, len(o.Categories))}
 		for i, c := range o.Categories {
@@ -148,6 +149,9 @@ func (f *fields) width() int {
 func (f *fields) read(dst []float64, t *datasets.CSVRows, missing bool) error {
 	if err := t.Numbers(dst[:len(f.numbers)], f.numbers, missing); err != nil {
 		return err
+	}
+	if f.seen != nil {
+		f.seen.add(dst[:len(f.numbers)])
 	}
 	dst = dst[len(f.numbers):]
 	for k := range f.words {
@@ -186,7 +190,7 @@ func (f *fields) read(dst []float64, t *datasets.CSVRows, missing bool) error {
 		if ok {
 			part[i] = 1
 		} else {
-			f.unknown++
+			f.seen.word(k, cell)
 		}
 	}
 	return nil

@@ -37,10 +37,11 @@ type Data struct {
 	Unused []string
 	// Dialect says how the cells of the file are written.
 	Dialect datasets.Dialect
-	// Unknown is the number of cells of one-hot columns with a value that no training row had; all features of their column are 0.
-	Unknown int
+	// Notes are warnings on the rows of a table that was read for a model: values that may mean missing, and words of one-hot columns that no training row had.
+	Notes []string
 
 	kept []string // columns of Columns.Keep
+	used bool     // read for a model
 }
 
 // Layout says which columns of a file are what. Columns have names if the file
@@ -199,12 +200,12 @@ func (m *Model) Read(r io.Reader, name string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Name: name, Layout: m.layout.clone(), Unused: unused, Dialect: t.Dialect}
+	d := &Data{Name: name, used: true, Layout: m.layout.clone(), Unused: unused, Dialect: t.Dialect}
 	d.X, d.Labels, err = gather(t, rows, f, label, m.recipe.ImputeMean)
 	if err != nil {
 		return nil, err
 	}
-	d.Unknown = f.unknown
+	d.Notes = f.seen.notes()
 	return d, nil
 }
 

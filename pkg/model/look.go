@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -24,6 +25,8 @@ type Looked struct {
 	Repeated, Mixed int
 	// Alike says which classes, or values of a one-hot column, are different though a reader takes them for one.
 	Alike []string
+
+	used bool // the table was read for a model, whose columns are settled
 }
 
 // LookedColumn is a feature.
@@ -55,7 +58,7 @@ const leastCounting = 10
 func (d *Data) Look() *Looked {
 	d.given()
 	n, width := d.Dims()
-	out := &Looked{Rows: n, Columns: make([]LookedColumn, width)}
+	out := &Looked{used: d.used, Rows: n, Columns: make([]LookedColumn, width)}
 	constant := make([]bool, width)
 	if d.X != nil {
 		if _, columns, err := datasets.FitScaler(d.X, datasets.ZScore, true); err == nil { // else the fit will tell
@@ -285,8 +288,13 @@ func (d *Data) sameRow(a, b int) bool {
 // Notes says what may be meant and makes numbers wrong if it is not, with the flag that settles it. folds adds what matters to who divides the rows.
 func (l *Looked) Notes(folds bool) []string {
 	var notes, constant []string
+	if l.used {
+		notes = l.strange()
+	}
 	for _, c := range l.Columns {
-		notes = append(notes, c.notes(l.Rows)...)
+		if !l.used {
+			notes = append(notes, c.notes(l.Rows)...)
+		}
 		if c.Constant {
 			constant = append(constant, c.Name)
 		}
@@ -333,9 +341,82 @@ func (c *LookedColumn) notes(rows int) (notes []string) {
 	case unnamed.MatchString(c.Name):
 		notes = append(notes, fmt.Sprintf("column %q has no name in the header: --drop %s leaves it out, --keep %[2]s says that it is a feature", c.Name, shellword.Quote(c.Name)))
 	}
+	return append(notes, c.strange("--impute mean")...)
+}
+
+// strange returns notes on the sentinels; beside says what is wanted beside --missing.
+func (c *LookedColumn) strange(beside string) (notes []string) {
 	for _, s := range c.Sentinels {
-		notes = append(notes, fmt.Sprintf("column %q is %s at %s, and %s to %s at others: if that means missing, --missing %s --impute mean",
-			c.Name, number(s.Value), plural.Of(s.Rows, "row"), number(c.Least), number(c.Greatest), number(s.Value)))
+		notes = append(notes, fmt.Sprintf("column %q is %s at %s, and %s to %s at others: if that means missing, --missing %s %s",
+			c.Name, number(s.Value), plural.Of(s.Rows, "row"), number(c.Least), number(c.Greatest), number(s.Value), beside))
+	}
+	return notes
+}
+
+// strange returns notes on the sentinels of a table that was read for a model.
+func (l *Looked) strange() (notes []string) {
+	for _, c := range l.Columns {
+		notes = append(notes, c.strange(ofImputing)...)
+	}
+	return notes
+}
+
+// ofImputing is what --missing wants beside it where a model is used.
+const ofImputing = "with a model of fit --impute mean"
+
+// seen are the rows of a table, read for a model, so far.
+type seen struct {
+	layout    Layout
+	columns   []extremes // of numbers
+	fractions []bool
+	unknown   int               // cells of words that no training row had
+	strange   []map[string]bool // these words by column, a few
+}
+
+// add takes in the numbers of a row.
+func (s *seen) add(row []float64) {
+	for j, v := range row {
+		s.columns[j].add(v, 1)
+		s.fractions[j] = s.fractions[j] || v == v && v != math.Trunc(v)
+	}
+}
+
+// word takes in a word of one-hot column k that is no category.
+func (s *seen) word(k int, word string) {
+	const most = 20
+	s.unknown++
+	if s.strange[k] == nil {
+		s.strange[k] = map[string]bool{}
+	}
+	if len(s.strange[k]) < most {
+		s.strange[k][strings.Clone(word)] = true // a cell holds the text of its row
+	}
+}
+
+// notes returns warnings on the rows so far.
+func (s *seen) notes() (notes []string) {
+	for j := range s.columns {
+		e := &s.columns[j]
+		if value, found := e.sentinel(!s.fractions[j]); found {
+			c := LookedColumn{Name: s.layout.Features[j], Least: e.least.value, Greatest: -e.greatest.value, Sentinels: []Sentinel{value}}
+			if value.Value == c.Least {
+				c.Least = e.least.next
+			} else {
+				c.Greatest = -e.greatest.next
+			}
+			notes = append(notes, c.strange(ofImputing)...)
+		}
+	}
+	if s.unknown > 0 {
+		notes = append(notes, fmt.Sprintf("%s of one-hot columns with a value that no training row had, so that all features of the column are 0", plural.Of(s.unknown, "cell")))
+	}
+	for k, o := range s.layout.OneHot {
+		if s.strange[k] == nil {
+			continue
+		}
+		if note := closest.AlikeNote("values of column "+o.Column, slices.Concat(o.Categories, slices.Sorted(maps.Keys(s.strange[k])))); note != "" {
+			notes = append(notes, note)
+		}
 	}
 	return notes
 }

@@ -200,9 +200,9 @@ type Near struct {
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
-	// Dialect and Unknown are as in Embedded.
+	// Dialect and Notes are as in Embedded.
 	Dialect datasets.Dialect
-	Unknown int
+	Notes   []string
 }
 
 // prepared returns rows as the metric takes them; the first is row first of a table.
@@ -256,7 +256,7 @@ func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.
 				yield(nil, err)
 				return
 			}
-			if !yield(&Near{First: b.first, Found: found, Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Unknown: b.unknown}, nil) {
+			if !yield(&Near{First: b.first, Found: found, Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Notes: b.notes}, nil) {
 				return
 			}
 		}
@@ -323,7 +323,7 @@ func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, e
 			yield(nil, err)
 			return
 		}
-		if !yield(&Near{First: first, Found: found, Labels: labels}, nil) {
+		if !yield(&Near{First: first, Found: found, Labels: labels, Notes: d.Notes}, nil) {
 			return
 		}
 	}

@@ -254,9 +254,9 @@ type Embedded struct {
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
-	// Dialect and Unknown are as in Data; Unknown counts cells of these rows.
+	// Dialect and Notes are as in Data; Notes are of the rows so far.
 	Dialect datasets.Dialect
-	Unknown int
+	Notes   []string
 }
 
 // blockBytes is about what the coordinates and the features of a block take, and blockRows the least number of its
@@ -286,7 +286,7 @@ func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
 				yield(nil, err)
 				return
 			}
-			out := &Embedded{Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Unknown: b.unknown}
+			out := &Embedded{Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Notes: b.notes}
 			n, d := b.x.Dims()
 			// A short last block has the bits of the whole beside rows of the one before.
 			if last != nil && n < blockRows {
@@ -314,7 +314,7 @@ type prepared struct {
 	labels  []string // nil if the file has none
 	unused  []string
 	dialect datasets.Dialect
-	unknown int
+	notes   []string
 	first   int // number of the first row, from 0
 }
 
@@ -334,7 +334,6 @@ func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prep
 			read = read[:0]
 			class.names = nil // there may be as many as rows
 			b := &prepared{unused: unused, dialect: t.Dialect, first: first}
-			f.unknown = 0
 			n := 0
 			for ; int64(n) < rows; n++ {
 				_, err := t.Next()
@@ -362,7 +361,7 @@ func (m *Model) preparedCSV(r io.Reader, name string, extra int) iter.Seq2[*prep
 			if n == 0 {
 				return
 			}
-			b.unknown = f.unknown
+			b.notes = f.seen.notes()
 			if b.x, err = m.scaler.Apply(mat.NewDense(n, d, read)); err != nil {
 				yield(nil, named(err, m.layout.Features, first))
 				return

@@ -65,7 +65,13 @@ func (m *Model) ReadSVMLight(r io.Reader, name string, base datasets.IndexBase) 
 		return nil, fmt.Errorf("model: %s: the model knows features by their names, such as %s, which rows of svmlight do not have", name, m.layout.Features[0])
 	}
 	o := datasets.SVMLightOptions{Base: base, Features: len(m.layout.Features)}
-	return readSVMLight(r, name, o, func(int) (Layout, error) { return m.layout.clone(), nil })
+	d, err := readSVMLight(r, name, o, func(int) (Layout, error) { return m.layout.clone(), nil })
+	if err != nil {
+		return nil, err
+	}
+	d.used = true
+	d.Notes = d.Look().strange()
+	return d, nil
 }
 
 func readSVMLight(r io.Reader, name string, o datasets.SVMLightOptions, layout func(width int) (Layout, error)) (*Data, error) {
@@ -179,7 +185,7 @@ func (m *Model) EmbedSVMLight(r io.Reader, name string, base datasets.IndexBase)
 				yield(nil, err)
 				return
 			}
-			if !yield(&Embedded{Z: z, Labels: d.Labels[first : first+len(idx) : first+len(idx)]}, nil) {
+			if !yield(&Embedded{Z: z, Labels: d.Labels[first : first+len(idx) : first+len(idx)], Notes: d.Notes}, nil) {
 				return
 			}
 		}
