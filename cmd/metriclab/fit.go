@@ -898,11 +898,7 @@ func classCounts(classes []string, counts []int) string {
 
 // oneLine shortens a long name, and keeps one that has line feeds on its line.
 func oneLine(name string) string {
-	const longest = 40 // characters
-	if r := []rune(name); len(r) > longest {
-		name = string(r[:longest]) + "..."
-	}
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(name)
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable.Short(name))
 }
 
 // describe says in a line what a recipe is.

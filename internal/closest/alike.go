@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"metriclab/internal/printable"
 )
 
 // Whole reads a whole number as people and programs write it: 3, 03, 3.0, 3e0. From ±2⁵³ on only digits are one.
@@ -75,19 +77,10 @@ func AlikeNote(things string, names []string) string {
 	const shown = 3
 	var some []string
 	for _, g := range groups[:min(len(groups), shown)] {
-		some = append(some, fmt.Sprintf("%q and %q", clip(g[0]), clip(g[1])))
+		some = append(some, fmt.Sprintf("%q and %q", printable.Short(g[0]), printable.Short(g[1])))
 	}
 	if more := len(groups) - len(some); more > 0 {
 		some = append(some, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Sprintf("these %s count as different, though they are written alike: %s", things, strings.Join(some, "; "))
-}
-
-// clip shortens a long name.
-func clip(name string) string {
-	const longest = 40
-	if r := []rune(name); len(r) > longest {
-		return string(r[:longest]) + "..."
-	}
-	return name
 }

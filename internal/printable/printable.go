@@ -44,6 +44,15 @@ func Special(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
+// Short cuts a name that is longer than 40 characters.
+func Short(name string) string {
+	const longest = 40
+	if r := []rune(name); len(r) > longest {
+		return string(r[:longest]) + "..."
+	}
+	return name
+}
+
 // Lines and Characters are the most that Screen leaves.
 const Lines, Characters = 25, 2000
 

@@ -194,7 +194,7 @@ func (k *kind) told(header []string, at []int) string {
 	for role, i := range at {
 		if i >= 0 {
 			usual = usual && plain(header[i]) == k.roles[role] && role < k.needed
-			parts = append(parts, k.roles[role]+" = "+printable(header[i]))
+			parts = append(parts, k.roles[role]+" = "+spelled(header[i]))
 		}
 	}
 	for i, name := range header {
@@ -212,8 +212,8 @@ func (k *kind) told(header []string, at []int) string {
 	return out
 }
 
-// printable is a name as it is, or quoted if that is needed to read it.
-func printable(name string) string {
+// spelled is a name as it is, or quoted if that is needed to read it.
+func spelled(name string) string {
 	if q := clip(name); q != `"`+name+`"` || name == "" {
 		return q
 	}

@@ -47,6 +47,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"metriclab/internal/closest"
+	"metriclab/internal/printable"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -576,10 +577,4 @@ func separator(raw []byte) rune {
 }
 
 // clip quotes a text and shortens a long one.
-func clip(text string) string {
-	const longest = 40
-	if r := []rune(text); len(r) > longest {
-		text = string(r[:longest]) + "..."
-	}
-	return strconv.Quote(text)
-}
+func clip(text string) string { return strconv.Quote(printable.Short(text)) }

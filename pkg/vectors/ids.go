@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"metriclab/internal/printable"
 	"metriclab/pkg/limits"
 )
 
@@ -52,10 +52,4 @@ func ReadIDs(r io.Reader, name string, rows int) ([]string, error) {
 }
 
 // clip quotes a text and shortens a long one.
-func clip(text string) string {
-	const most = 60 // bytes
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return strconv.Quote(text)
-}
+func clip(text string) string { return strconv.Quote(printable.Short(text)) }
