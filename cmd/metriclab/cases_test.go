@@ -446,7 +446,7 @@ func TestCase12Thousands(t *testing.T) {
 	}
 	say(t, []said{
 		{fit("plain.csv", ""), 0, nil, nil}, {fit("us.csv", ""), 0, nil, nil}, {fit("us_tab.csv", ""), 0, nil, nil}, {fit("eu.csv", ""), 0, nil, nil},
-		{fit("us_semi.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma=false"}, nil}, {fit("eu_int.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma "}, nil},
+		{fit("us_semi.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma reads commas as decimal"}, nil}, {fit("eu_int.csv", ""), 2, []string{"may be decimal or mark thousands", "--decimal-comma reads commas as decimal"}, nil},
 		{fit("eu_tab.csv", ""), 2, []string{"may be decimal or mark thousands"}, nil},
 	})
 	// What the advice gives is what was meant.

@@ -477,7 +477,7 @@ func tableError(err error) error {
 		if e.Separator {
 			return usageError{fmt.Errorf("%w; --separator comma, semicolon or tab decides", err)}
 		}
-		return usageError{fmt.Errorf("%w; --decimal-comma reads it as decimal, --decimal-comma=false does not", err)}
+		return usageError{fmt.Errorf("%w; --decimal-comma reads commas as decimal and points between thousands, --decimal-comma=false the other way round", err)}
 	}
 	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
 		return usageError{err}

@@ -28,7 +28,7 @@ func ParseColumns(text string) (map[string]string, error) {
 		role, name, ok := strings.Cut(part, "=")
 		role, name = strings.TrimSpace(role), strings.TrimSpace(name)
 		if _, twice := out[role]; !ok || role == "" || name == "" || twice {
-			return nil, fmt.Errorf("%s is not allowed, want each column once, such as a=head,near=winner,far=loser or i=1,j=2,label=5", strconv.Quote(text))
+			return nil, errors.New("want each column once, such as a=head,near=winner,far=loser or i=1,j=2,label=5")
 		}
 		out[role] = name
 	}

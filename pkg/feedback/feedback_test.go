@@ -234,7 +234,7 @@ func TestForm(t *testing.T) {
 	if set, err := ReadTriplets(strings.NewReader("x,y,z\nx,y,w\n"), "t", 0, Form{NoHeader: true}); err != nil || len(set.List) != 2 {
 		t.Errorf("--no-header: %+v, %v", set, err)
 	}
-	for columns, want := range map[string]string{"a": "is not allowed", "a=1,a=2": "is not allowed", "a=1,near=2": "far is not given", "a=1,near=1,far=2": "are one column", "b=1,near=2,far=3": `"b" is not known`, "a=q,near=2,far=3": `no column is called "q"`, "a=9,near=2,far=3": `no column is called "9"`} {
+	for columns, want := range map[string]string{"a": "want each column once", "a=1,a=2": "want each column once", "a=1,near=2": "far is not given", "a=1,near=1,far=2": "are one column", "b=1,near=2,far=3": `"b" is not known`, "a=q,near=2,far=3": `no column is called "q"`, "a=9,near=2,far=3": `no column is called "9"`} {
 		c, err := ParseColumns(columns)
 		if err == nil {
 			_, err = ReadTriplets(strings.NewReader("0,1,2\n"), "t", 0, Form{Columns: c})
