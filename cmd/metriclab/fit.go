@@ -328,7 +328,7 @@ func (f *recipeFlags) addColumns(c *cobra.Command) {
 	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
 	c.Flags().StringSliceVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("columns of words, by name or number, separated by commas, to make a feature of each of their values, at most %d a column; may be repeated", model.MaxCategories))
 	c.Flags().StringSliceVar(&f.drop, "drop", nil, "columns that are no features, by name or number, separated by commas; may be repeated")
-	c.Flags().StringArrayVar(&f.keep, "keep", nil, "column that is a feature though it numbers the rows, or has no name; may be repeated")
+	c.Flags().StringSliceVar(&f.keep, "keep", nil, "columns that are features though they number the rows, or have no name, by name or number, separated by commas; may be repeated")
 	addFormat(c, &f.format)
 	completeFlag(c, "header", completeWords("auto", "yes", "no"))
 	c.ValidArgsFunction = completeTables

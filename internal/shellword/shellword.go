@@ -14,6 +14,14 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// Item is Quote of one item of a flag that takes several, separated by commas.
+func Item(s string) string {
+	if strings.ContainsAny(s, ",\"\n") {
+		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return Quote(s)
+}
+
 // Join quotes words and puts blanks between them.
 func Join(words []string) string {
 	out := make([]string, len(words))

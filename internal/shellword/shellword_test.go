@@ -10,6 +10,14 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestItem(t *testing.T) {
+	for in, want := range map[string]string{"a": "a", "a b": "'a b'", "a,b": `'"a,b"'`, `2"`: `'"2"""'`} {
+		if got := Item(in); got != want {
+			t.Errorf("Item(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestJoin(t *testing.T) {
 	if got, want := Join([]string{"run", "a b", "--jobs", "2"}), "run 'a b' --jobs 2"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -337,9 +337,9 @@ func (c *LookedColumn) notes(rows int) (notes []string) {
 	switch {
 	case c.kept:
 	case c.Counts && rows >= leastCounting:
-		notes = append(notes, fmt.Sprintf("column %q counts the rows: --drop %s leaves it out, --keep %[2]s says that it is a feature", c.Name, shellword.Quote(c.Name)))
+		notes = append(notes, fmt.Sprintf("column %q counts the rows: --drop %s leaves it out, --keep %[2]s says that it is a feature", c.Name, shellword.Item(c.Name)))
 	case unnamed.MatchString(c.Name):
-		notes = append(notes, fmt.Sprintf("column %q has no name in the header: --drop %s leaves it out, --keep %[2]s says that it is a feature", c.Name, shellword.Quote(c.Name)))
+		notes = append(notes, fmt.Sprintf("column %q has no name in the header: --drop %s leaves it out, --keep %[2]s says that it is a feature", c.Name, shellword.Item(c.Name)))
 	}
 	return append(notes, c.strange("--impute mean")...)
 }
@@ -430,7 +430,7 @@ type RowNumbersError struct {
 }
 
 func (e *RowNumbersError) Error() string {
-	return fmt.Sprintf("model: %s: column %q has no name and a different whole number in each row, as the index that pandas and R write: --drop %s leaves it out, --keep %[3]s makes it a feature", e.File, e.Column, shellword.Quote(e.Column))
+	return fmt.Sprintf("model: %s: column %q has no name and a different whole number in each row, as the index that pandas and R write: --drop %s leaves it out, --keep %[3]s makes it a feature", e.File, e.Column, shellword.Item(e.Column))
 }
 
 // checkRowNumbers returns a *RowNumbersError for a column without a name that has another whole number in each row and is not kept.

@@ -158,7 +158,7 @@ func TestLookCSV(t *testing.T) {
 	if err != nil || l.Failure != nil {
 		t.Fatal(err, l.Failure)
 	}
-	if want := []string{"--impute mean", "--one-hot colour", "--drop when", "--drop note", "--drop empty", "--drop 'column 1'", "--missing '?,NA,n/a,-999'"}; l.Label != "y" || !slices.Equal(l.Flags, want) {
+	if want := []string{"--impute mean", "--one-hot colour", "--drop when", "--drop note", "--drop empty", "--drop 'column 1'", "--missing '?',NA,n/a,-999"}; l.Label != "y" || !slices.Equal(l.Flags, want) {
 		t.Errorf("label %s, flags %q, want %q\n%s", l.Label, l.Flags, want, strings.Join(l.Notes, "\n"))
 	}
 	for _, want := range []string{`column "column 1" has no name and numbers the rows`, `has the word "n/a"`, `is -999 at 5 rows`, `column "when" is of words, too many`, `the first "many" in line 4`, `column "empty" has no value`} {

@@ -103,6 +103,10 @@ func LookCSV(r io.ReadSeeker, name string, c Columns) (*TableLook, error) {
 				out.Notes = append(out.Notes, note)
 			}
 		}
+		if !slices.ContainsFunc(looked.Columns, func(k LookedColumn) bool { return !k.Constant }) {
+			out.Failure = errors.New("all features are constant: there is nothing to learn from")
+			return out, nil
+		}
 		if !out.found(looked, &c, &impute) {
 			break
 		}
@@ -232,7 +236,7 @@ func (l *TableLook) guess(drop []string) {
 
 // flag adds a flag.
 func (l *TableLook) flag(name, value string) {
-	l.Flags = append(l.Flags, "--"+name+" "+shellword.Quote(value))
+	l.Flags = append(l.Flags, "--"+name+" "+shellword.Item(value))
 }
 
 // note adds a note on a column.
@@ -301,7 +305,7 @@ func (l *TableLook) settle(c *Columns, impute *bool) {
 			c.Drop = append(c.Drop, k.Name)
 			continue
 		case k.Kind == kindMixed:
-			l.note(k.Name, fmt.Sprintf("column %q has %s that are no number, the first %q in line %d: --drop leaves the column out, --missing %s reads that as no value", k.Name, plural.Of(k.words, "cell"), k.odd, k.line, shellword.Quote(k.odd)))
+			l.note(k.Name, fmt.Sprintf("column %q has %s that are no number, the first %q in line %d: --drop leaves the column out, --missing %s reads that as no value", k.Name, plural.Of(k.words, "cell"), k.odd, k.line, shellword.Item(k.odd)))
 			l.flag("drop", k.Name)
 			c.Drop = append(c.Drop, k.Name)
 			continue
@@ -321,7 +325,11 @@ func (l *TableLook) missing(c *Columns, words []string, unusual bool) {
 		return
 	}
 	l.Flags = slices.DeleteFunc(l.Flags, func(f string) bool { return strings.HasPrefix(f, "--missing ") })
-	l.flag("missing", strings.Join(words, ","))
+	items := make([]string, len(words))
+	for i, w := range words {
+		items[i] = shellword.Item(w)
+	}
+	l.Flags = append(l.Flags, "--missing "+strings.Join(items, ","))
 }
 
 // found adds the flags that the rows ask for, and tells whether there are some.
