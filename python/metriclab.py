@@ -45,6 +45,7 @@ FORMAT_VERSION = 1  # of files: the newest that load reads
 TIE = 1e-12  # squared distances within this share of the nearest of them are equal to predict
 _BLOCK = 1 << 22  # numbers of a block of distances
 _MAX_DIM = 2**31 - 1
+_MAX_PASSES = 10**9
 
 Array = NDArray[np.float64]
 
@@ -92,6 +93,8 @@ def load(file: Union[str, "os.PathLike[str]", BinaryIO], *, max_bytes: int = 4 <
         start = _blanks(text, 0)
         if text[start : start + 1] != "{":
             raise FormatError(f"not a metriclab file: it begins with {text[start:start + 16]!r}, want an object of JSON")
+        if re.search(r"\\u[dD][89a-fA-F]", text):
+            _no_surrogates(_value(text, start)[0])
         envelope, end = _Envelope.read(text, start)
         if _blanks(text, end) != len(text):
             raise FormatError("damaged: more follows the object")
@@ -132,6 +135,13 @@ def _distinct(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
     if len(out) < len(pairs):
         raise ValueError("a field is there twice")
     return out
+
+
+def _no_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise FormatError("damaged: a text has a lone surrogate") from None
 
 
 def _no_constant(name: str) -> Any:
@@ -188,11 +198,7 @@ class _Envelope:
             raise FormatError(f"damaged: version {str(version)[:100]}")
         if version > FORMAT_VERSION:
             raise FormatError(f"written by a newer metriclab: version {str(version)[:100]}, this module reads up to {FORMAT_VERSION}")
-        for name in ("kind", "params", "sha256", "state"):
-            if name not in members:
-                raise FormatError(f"damaged: the field {name} is missing")
-        if not isinstance(kind, str):
-            raise FormatError(f"damaged: kind is {str(kind)[:100]}")
+        _check("the file", {name: value for name, (value, _, _) in members.items()}, _DECLARED["file"])
         digest = hashlib.sha256()
         for part in (kind, *(_compact(text[slice(*members[name][1:])]) for name in ("params", "state"))):
             data = part.encode("utf-8", "surrogatepass")
@@ -207,6 +213,8 @@ class _Envelope:
         if build is None:
             raise FormatError(f"it holds {self.kind[:100]!r}, which this module does not read, want one of {', '.join(_KINDS)}")
         try:
+            declared = _DECLARED[self.kind]
+            self.params, self.state = (_check(name, v, declared[name]) for name, v in (("params", self.params), ("state", self.state)))
             return build(self)
         except FormatError as e:
             raise FormatError(f"{self.kind}: {e}") from None
@@ -219,9 +227,83 @@ class _Envelope:
             raise FormatError(f"damaged: {name} is no object")
         return _Envelope.read(self._text, start)[0]
 
-    def fields(self, params: str, state: str) -> "tuple[_Fields, _Fields]":
-        """The fields of params and state, which are those named, separated by spaces; ? marks one that may be missing."""
-        return _Fields("params", self.params, params), _Fields("state", self.state, state)
+    def fields(self) -> "tuple[_Fields, _Fields]":
+        return _Fields(self.params), _Fields(self.state)
+
+
+def _check(where: str, value: Any, declared: Any, beside: Mapping[str, Any] = {}) -> Any:
+    """The value, with arrays in the place of base64, if it is what is declared: see _DECLARED."""
+
+    def bad(want: str) -> FormatError:
+        return FormatError(f"damaged: {where} is {str(value)[:100]}, want {want}")
+
+    if isinstance(declared, list):
+        if not isinstance(value, list):
+            raise bad("a list")
+        return [_check(where, v, declared[0]) for v in value]
+    if isinstance(declared, dict):
+        if not isinstance(value, dict):
+            raise bad("an object")
+        if "*" in declared:
+            return {name: _check(f"{where}: {name[:100]!r}", v, declared["*"]) for name, v in value.items()}
+        known = {n.rstrip("?"): n for n in declared}
+        for name in value:
+            if name not in known:
+                raise FormatError(f"damaged: {where} has an unknown field {name[:100]!r}")
+        for name, field in known.items():
+            if name == field and name not in value:
+                raise FormatError(f"damaged: {where} lacks the field {name}")
+        return {name: _check(name, v, declared[known[name]], value) for name, v in value.items()}
+    kind, _, rule = declared.partition(" ")
+    if value is None:
+        raise bad("a value")
+    if kind == "any":
+        return value
+    if kind == "flag":
+        if not isinstance(value, bool):
+            raise bad("true or false")
+    elif kind == "text":
+        if not isinstance(value, str) or rule and value not in rule.split("|"):
+            raise bad(rule or "a text")
+    elif kind in ("floats", "bytes"):
+        if not isinstance(value, str):
+            raise bad("a text of base64")
+        try:
+            raw = base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError) as e:
+            raise FormatError(f"damaged: {where}: {e}") from None
+        if len(value) != (len(raw) + 2) // 3 * 4 or base64.b64encode(raw[-(len(raw) % 3 or 3) :]).decode() != value[-4:]:
+            raise FormatError(f"damaged: {where}: base64 that is not the one text of its bytes")
+        if kind == "bytes":
+            return raw
+        if len(raw) % 8:
+            raise FormatError(f"damaged: {where}: {len(raw)} bytes are no whole number of float64")
+        out = np.frombuffer(raw, dtype="<f8").astype(np.float64)
+        if not np.isfinite(out).all():
+            raise FormatError(f"damaged: {where}: number {int(np.flatnonzero(~np.isfinite(out))[0])} is no finite number")
+        return out
+    else:
+        try:
+            right = _is_whole(value) or kind == "number" and isinstance(value, float)
+            right = right and (kind == "number" and math.isfinite(float(value)) or kind == "whole" and -(2**63) <= value < 2**63 or kind == "count" and 0 <= value < 2**64)
+        except OverflowError:
+            right = False
+        if not right or rule and not _within(value, rule, beside):
+            raise bad(f"a {kind} {rule}".rstrip())
+    return value
+
+
+def _within(v: float, rule: str, beside: Mapping[str, Any]) -> bool:
+    """Whether v is in a range such as "0, or >= 1 and <= 9". A bound may be a number or the field beside it of that name."""
+    if rule.startswith("0, or "):
+        return v == 0 or _within(v, rule[len("0, or ") :], beside)
+    for part in rule.split(" and "):
+        sign, bound = part.split()
+        b = beside.get(bound, math.nan) if bound in beside else float(bound)
+        if _is_whole(b) or isinstance(b, float):
+            if not {">": v > b, ">=": v >= b, "<": v < b, "<=": v <= b}[sign]:
+                return False
+    return True
 
 
 def _is_whole(v: Any) -> bool:
@@ -229,18 +311,9 @@ def _is_whole(v: Any) -> bool:
 
 
 class _Fields:
-    """An object of JSON whose fields are known."""
+    """An object of JSON that has been checked."""
 
-    def __init__(self, where: str, value: Any, names: str):
-        if not isinstance(value, dict):
-            raise FormatError(f"damaged: {where} is no object")
-        known = {n.rstrip("?"): n.endswith("?") for n in names.split()}
-        for name in value:
-            if name not in known:
-                raise FormatError(f"damaged: {where} has an unknown field {name[:100]!r}")
-        for name, optional in known.items():
-            if name not in value and not optional:
-                raise FormatError(f"damaged: {where} lacks the field {name}")
+    def __init__(self, value: "dict[str, Any]"):
         self._v = value
 
     def __contains__(self, name: str) -> bool:
@@ -251,53 +324,48 @@ class _Fields:
 
     def whole(self, name: str, least: int, most: int = 2**63 - 1) -> int:
         v = self._v[name]
-        if not _is_whole(v) or not least <= v <= most:
+        if not least <= v <= most:
             raise FormatError(f"damaged: {name} is {str(v)[:100]}, want a whole number from {least} to {most}")
         return v
 
-    def number(self, name: str, least: float = -math.inf) -> float:
-        v = self._v[name]
-        if not (_is_whole(v) or isinstance(v, float)) or not abs(v) <= sys.float_info.max or v < least:
-            raise FormatError(f"damaged: {name} is {str(v)[:100]}, want a finite number >= {least}")
-        return float(v)
-
-    def flag(self, name: str) -> bool:
-        if not isinstance(self._v[name], bool):
-            raise FormatError(f"damaged: {name} is no true or false")
-        return self._v[name]
-
-    def text(self, name: str) -> str:
-        if not isinstance(self._v[name], str):
-            raise FormatError(f"damaged: {name} is no text")
-        return self._v[name]
-
-    def texts(self, name: str) -> "list[str]":
-        v = self._v[name]
-        if not isinstance(v, list) or not all(isinstance(t, str) for t in v):
-            raise FormatError(f"damaged: {name} is no list of texts")
-        return list(v)
+    def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+        v = float(self._v[name])
+        if not least <= v <= most:
+            raise FormatError(f"damaged: {name} is {v}, want a number from {least} to {most}")
+        return v
 
     def floats(self, name: str, *shape: Optional[int]) -> Array:
         """Finite numbers, base64 of little-endian float64. Of the shape one size may be None: what is there."""
-        text = self._v.get(name, "")
-        if not isinstance(text, str):
-            raise FormatError(f"damaged: {name} is no text of base64")
-        try:
-            raw = base64.b64decode(text, validate=True)
-        except (binascii.Error, ValueError) as e:
-            raise FormatError(f"damaged: {name}: {e}") from None
-        if len(raw) % 8:
-            raise FormatError(f"damaged: {name}: {len(raw)} bytes are no whole number of float64")
-        n, known = len(raw) // 8, 1
+        out: Array = self._v.get(name, np.empty(0))
+        n, known = len(out), 1
         for size in shape:
             known *= 1 if size is None else size
         free = None in shape
         if free and (known == 0 or n % known) or not free and n != known:
             raise FormatError(f"damaged: {name} has {n} numbers, want {'a multiple of ' if free else ''}{known}")
-        out = np.frombuffer(raw, dtype="<f8").astype(np.float64)
-        if not np.isfinite(out).all():
-            raise FormatError(f"damaged: {name}: number {int(np.flatnonzero(~np.isfinite(out))[0])} is no finite number")
         return out.reshape([n // known if size is None else size for size in shape])
+
+
+# What each kind of file must hold. ? marks a field that may be missing, * stands for any name, [x] is a list of x, and
+# behind a number or a text is what it may be. The test of pkg/model writes and checks this:
+# go test ./pkg/model -run TestPythonDeclarations -update
+_DECLARED: "dict[str, Any]" = {
+    "file": {"format":"text","kind":"text","params":"any","sha256":"text","state":"any","version":"whole"},
+    "kernels/metric": {"params":{"kernel":{"degree?":"whole >= 1 and <= 1000000","gamma?":"number > 0","name":"text","offset?":"number >= 0"}},"state":{"dim":"whole","g":"floats","rows":"whole","shift?":"floats","support":"floats"}},
+    "kernels/transformed": {"params":{"kernel":{"degree?":"whole >= 1 and <= 1000000","gamma?":"number > 0","name":"text","offset?":"number >= 0"}},"state":{"alpha?":"number","dim":"whole","s":"floats","support":"floats"}},
+    "labels/fda": {"params":{},"state":{"mean":"floats","rows":"floats","values":"floats"}},
+    "labels/lsa": {"params":{"centred":"flag"},"state":{"mean":"floats","rows":"floats","values":"floats"}},
+    "labels/pca": {"params":{},"state":{"mean":"floats","rows":"floats","values":"floats"}},
+    "metric/low-rank": {"params":{},"state":{"basis":"floats","dim":"whole","rank":"whole","root":"floats"}},
+    "metric/mahalanobis": {"params":{},"state":{"dim":"whole","factor":"floats","rows":"whole"}},
+    "model": {"params":{"given?":"text","impute_mean":"flag","learner":"text","pairs?":"whole","params":{"*":"text"},"passes?":"whole","raw":"flag","seed":"count"},"state":{"classes":["text"],"counts":["whole"],"layout":{"features":["text"],"header":"flag","label":"text","one_hot?":[{"categories":["text"],"column":"text"}],"width":"whole"},"learner_version":"whole","means":"floats","metric":"any","rows?":"whole","scale":"floats","shift":"floats"}},
+    "model/triplets": {"params":{"learner":"text","params":{"*":"text"},"passes?":"whole"},"state":{"kernel":"floats","learner_version":"whole","names":["text"]}},
+    "model/vectors": {"params":{"learner":"text","params":{"*":"text"},"passes?":"whole","rank?":"whole","raw":"flag","triplets?":"flag","unit":"flag"},"state":{"dissimilar":"whole","learner_version":"whole","metric":"any","scale":"number","similar":"whole","threshold":"number","triplets?":"whole","version":"whole"}},
+    "pairs/kernel-pola": {"params":{"b1":"number >= -1e100 and <= 1e100","gamma":"number >= 0","kernel":{"degree?":"whole >= 1 and <= 1000000","gamma?":"number > 0","name":"text","offset?":"number >= 0"}},"state":{"age":"whole","dim":"whole","factor":"floats","form":{"age":"whole","basis?":"floats","core":"floats","dim":"whole","log_shift":"number","order":"whole","resolvent?":"floats","seen":"whole","shift":"number","turns":"whole"},"points":"floats","threshold":"number"}},
+    "pairs/lego": {"params":{"eta":"number > 0","l":"number > u and <= 1e100","u":"number > 0 and < l","update":"text always|violated"},"state":{"dim":"whole","factor":"floats"}},
+    "pairs/pa": {"params":{"b0":"number >= -1e100 and <= 1e100","c":"number > 0","every?":"whole >= 0","m0?":"number >= 0 and <= 1e100","psd":"text step|end","rule":"text pa|pa1|pa2|pals","tol?":"number >= 0"},"state":{"form":{"age":"whole","basis?":"floats","core":"floats","dim":"whole","log_shift":"number","order":"whole","resolvent?":"floats","seen":"whole","shift":"number","turns":"whole"},"since?":"whole","threshold":"number"}},
+    "pairs/pola": {"params":{"b1":"number >= -1e100 and <= 1e100","gamma":"number >= 0"},"state":{"form":{"age":"whole","basis?":"floats","core":"floats","dim":"whole","log_shift":"number","order":"whole","resolvent?":"floats","seen":"whole","shift":"number","turns":"whole"},"threshold":"number"}},
+}  # end of declarations
 
 
 # ---------------------------------------------------------------------------
@@ -476,19 +544,17 @@ class _Kernel:
     """A kernel function by name and parameters."""
 
     def __init__(self, spec: Any):
-        f = _Fields("kernel", spec, "name gamma? degree? offset?")
-        self.name = f.text("name")
+        f = _Fields(spec)
+        self.name = f.raw("name")
         needs = {"linear": [], "polynomial": ["degree", "offset"], "gaussian": ["gamma"]}
         if self.name not in needs:
             raise FormatError(f"damaged: kernel {self.name[:100]!r}, want one of {', '.join(needs)}")
         if sorted(spec) != sorted(["name", *needs[self.name]]):
             raise FormatError(f"damaged: the {self.name} kernel has {sorted(spec)}")
         if self.name == "gaussian":
-            self.gamma = f.number("gamma", 0)
-            if self.gamma == 0:
-                raise FormatError("damaged: gamma is 0")
+            self.gamma = f.number("gamma")
         if self.name == "polynomial":
-            self.degree, self.offset = f.whole("degree", 1, 1000000), f.number("offset", 0)
+            self.degree, self.offset = f.whole("degree", 1), f.number("offset")
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Values of each row of x with each row of y."""
@@ -572,29 +638,31 @@ class Model(Metric):
     """
 
     def __init__(self, envelope: _Envelope):
-        p, s = envelope.fields("learner params pairs? passes? given? seed impute_mean raw", "learner_version layout classes counts rows? means shift scale metric")
+        p, s = envelope.fields()
         self.kind = envelope.kind
-        self.learner, self.recipe = p.text("learner"), dict(envelope.params)
+        self.learner, self.recipe = p.raw("learner"), dict(envelope.params)
         params = p.raw("params")
-        if not self.learner or not isinstance(params, dict) or not all(isinstance(v, str) for v in params.values()):
+        if not self.learner:
             raise FormatError("damaged: the recipe is not complete")
         self.params = dict(params)
-        for name, most in (("pairs", 10**9), ("passes", 10**9)):
+        for name, most in (("pairs", 10**9), ("passes", _MAX_PASSES)):
             if name in p:
                 p.whole(name, 0, most)
-        if "given" in p and p.text("given") not in ("pairs", "chunklets"):
+        if "given" in p and p.raw("given") not in ("pairs", "chunklets"):
             raise FormatError("damaged: given is not pairs or chunklets")
         p.whole("seed", 1, 2**64 - 1)
         self.learner_version = s.whole("learner_version", 0)
-        layout = _Fields("layout", s.raw("layout"), "header width label features one_hot?")
-        self.header, self.label, self.features = layout.flag("header"), layout.text("label"), layout.texts("features")
-        self.classes = s.texts("classes")
+        layout = _Fields(s.raw("layout"))
+        self.header, self.label, self.features = layout.raw("header"), layout.raw("label"), layout.raw("features")
+        if any("\r\n" in name for name in (self.label, *self.features)):
+            raise FormatError("damaged: a name has the line end \\r\\n")
+        self.classes = s.raw("classes")
         counts = s.raw("counts")
         if not self.classes:
             if "rows" not in s:
                 raise FormatError("damaged: neither classes nor rows")
             s.whole("rows", 1, _MAX_DIM)
-        if not isinstance(counts, list) or len(counts) != len(self.classes) or len(counts) == 1 and "given" not in p or not all(_is_whole(c) and c >= 1 for c in counts):
+        if len(counts) != len(self.classes) or len(counts) == 1 and "given" not in p or not all(1 <= c <= _MAX_DIM for c in counts):
             raise FormatError("damaged: counts do not fit the classes")
         self.counts = list(counts)
         inner = envelope.inner("metric")
@@ -604,12 +672,10 @@ class Model(Metric):
         self.dim = d = self.metric.dim
         columns = d + (self.label != "")
         words = layout.raw("one_hot") if "one_hot" in layout else []
-        if not isinstance(words, list):
-            raise FormatError("damaged: one_hot is no list")
         names, columns_of_words = [], []
         for w in words:
-            one = _Fields("one_hot", w, "column categories")
-            column, categories = one.text("column"), one.texts("categories")
+            one = _Fields(w)
+            column, categories = one.raw("column"), one.raw("categories")
             if not 1 <= len(categories) <= 1000:
                 raise FormatError(f"damaged: one_hot has {len(categories)} categories, want 1 to 1000")
             columns += 1 - len(categories)
@@ -621,7 +687,7 @@ class Model(Metric):
         layout.whole("width", columns, _MAX_DIM)
         if len(self.features) != d or len({*self.features, self.label}) != d + 1:
             raise FormatError(f"damaged: {len(self.features)} names do not fit {d} features, or occur twice")
-        impute, raw = p.flag("impute_mean"), p.flag("raw")
+        impute, raw = p.raw("impute_mean"), p.raw("raw")
         self._fill, self._shift, self._scale = (s.floats(name, d if there else 0) for name, there in (("means", impute), ("shift", not raw), ("scale", not raw)))
         if not (self._scale > 0).all():
             raise FormatError("damaged: a scale is not more than 0")
@@ -682,25 +748,27 @@ class Model(Metric):
 
 
 def _mahalanobis(e: _Envelope) -> Metric:
-    _, s = e.fields("", "dim rows factor")
+    _, s = e.fields()
     dim, rows = s.whole("dim", 1, _MAX_DIM), s.whole("rows", 0)
     return _Linear(e.kind, s.floats("factor", rows, dim))
 
 
 def _low_rank(e: _Envelope) -> Metric:
-    _, s = e.fields("", "dim rank basis root")
+    _, s = e.fields()
     dim = s.whole("dim", 1, _MAX_DIM)
     k = s.whole("rank", 1, dim)
     basis, root = s.floats("basis", k, dim), s.floats("root", k, k)
     if not (root == root.T).all():
         raise FormatError("damaged: root is not symmetric")
-    if not (np.abs(basis @ basis.T - np.eye(k)) <= 1e-8).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        orthonormal = (np.abs(basis @ basis.T - np.eye(k)) <= 1e-8).all()
+    if not orthonormal:
         raise FormatError("damaged: basis is not orthonormal")
     return _LowRank(e.kind, basis, root)
 
 
 def _kernel_metric(e: _Envelope) -> Metric:
-    p, s = e.fields("kernel", "dim support rows g shift?")
+    p, s = e.fields()
     dim, r = s.whole("dim", 1, _MAX_DIM), s.whole("rows", 0)
     support = s.floats("support", None, dim)
     if (r == 0) != (len(support) == 0):
@@ -710,23 +778,38 @@ def _kernel_metric(e: _Envelope) -> Metric:
 
 
 def _transformed(e: _Envelope) -> Metric:
-    p, s = e.fields("kernel", "alpha? dim support s")
+    p, s = e.fields()
     dim = s.whole("dim", 1, _MAX_DIM)
     support = s.floats("support", None, dim)
     m = len(support)
     packed = s.floats("s", m * (m + 1) // 2)
     S = np.zeros((m, m))
     S[np.triu_indices(m)] = packed  # row by row, each from the diagonal on
-    alpha = s.number("alpha", 0) if "alpha" in s else 1.0
-    return _Transformed(e.kind, dim, _Kernel(p.raw("kernel")), alpha, support, S + np.triu(S, 1).T)
+    S += np.triu(S, 1).T
+    alpha, kernel = s.number("alpha", 0) if "alpha" in s else 1.0, _Kernel(p.raw("kernel"))
+    with np.errstate(over="ignore", invalid="ignore"):
+        k = kernel(support, support)
+        _check_gram(alpha * k + k @ S @ k)
+    return _Transformed(e.kind, dim, kernel, alpha, support, S)
+
+
+def _check_gram(k: Array) -> None:
+    """Refuses a matrix that is not positive semi-definite, but for round-off."""
+    if not np.isfinite(k).all():
+        raise FormatError("damaged: a number of the kernel overflows")
+    if k.any():
+        k = k / np.abs(k).max()
+        values = np.linalg.eigvalsh((k + k.T) / 2)
+        if values[0] < -1e-10 * max(values[-1], 0):
+            raise FormatError("damaged: the kernel is not positive semi-definite")
 
 
 def _projection(e: _Envelope) -> Metric:
-    p, s = e.fields("centred" if e.kind == "labels/lsa" else "", "mean rows values")
+    p, s = e.fields()
     mean, values = s.floats("mean", None), s.floats("values", None)
     if not 1 <= len(values) <= len(mean) or not (values >= 0).all():
         raise FormatError(f"damaged: {len(values)} values in {len(mean)} dimensions, or one below 0")
-    if e.kind == "labels/lsa" and not p.flag("centred") and mean.any():
+    if e.kind == "labels/lsa" and not p.raw("centred") and mean.any():
         raise FormatError("damaged: a mean that is not 0 without centring")
     return _Linear(e.kind, s.floats("rows", len(values), len(mean)), mean)
 
@@ -739,15 +822,14 @@ class Vectors(Metric):
     """
 
     def __init__(self, e: _Envelope):
-        p, s = e.fields("learner params triplets? passes? rank? unit raw", "version learner_version scale threshold similar dissimilar triplets? metric")
-        self.kind, self.learner, self.unit, self.scale = e.kind, p.text("learner"), p.flag("unit"), s.number("scale")
-        given = p.raw("params")
-        if not self.learner or not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
-            raise FormatError("damaged: the learner has no name, or its params are no texts")
+        p, s = e.fields()
+        self.kind, self.learner, self.unit, self.scale = e.kind, p.raw("learner"), p.raw("unit"), s.number("scale")
+        if not self.learner:
+            raise FormatError("damaged: the learner has no name")
         s.whole("version", 0, 1)
         pairs = s.whole("similar", 0) + s.whole("dissimilar", 0)
         s.whole("learner_version", 0)
-        compared = p.flag("triplets") if "triplets" in p else False
+        compared = p.raw("triplets") if "triplets" in p else False
         if compared != ("triplets" in s and s.whole("triplets", 0) > 0) or compared and pairs:
             raise FormatError("damaged: the numbers of comparisons and pairs do not fit the recipe")
         threshold = s.number("threshold", 0)
@@ -757,8 +839,8 @@ class Vectors(Metric):
             raise FormatError(f"damaged: its metric is of the kind {inner.kind[:100]!r}, want metric/mahalanobis or metric/low-rank")
         self.metric = cast(Metric, inner.build())
         self.dim = self.metric.dim
-        p.whole("passes", 0) if "passes" in p else 0
-        if ("rank" in p and not 0 <= p.whole("rank", 0) <= self.dim) or not self.scale > 0 or p.flag("raw") and self.scale != 1:
+        p.whole("passes", 0, _MAX_PASSES) if "passes" in p else 0
+        if ("rank" in p and not 0 <= p.whole("rank", 0) <= self.dim) or not self.scale > 0 or p.raw("raw") and self.scale != 1:
             raise FormatError(f"damaged: scale {self.scale}, or a rank that does not fit {self.dim} dimensions")
 
     @property
@@ -790,10 +872,13 @@ class Objects:
     kind: str
 
     def __init__(self, e: _Envelope):
-        p, s = e.fields("learner params passes?", "learner_version names kernel")
-        self.kind, self.learner = e.kind, p.text("learner")
+        p, s = e.fields()
+        self.kind, self.learner = e.kind, p.raw("learner")
+        if not self.learner:
+            raise FormatError("damaged: the learner has no name")
+        p.whole("passes", 0, _MAX_PASSES) if "passes" in p else 0
         s.whole("learner_version", 0)
-        self.names = s.texts("names")
+        self.names = s.raw("names")
         n = len(self.names)
         if n < 3 or len(set(self.names)) != n or any(not name or "\n" in name or "\r" in name for name in self.names):
             raise FormatError("damaged: fewer than 3 names, or one that is empty, has a line end or occurs twice")
@@ -803,6 +888,7 @@ class Objects:
         self.kernel = np.zeros((n, n))
         self.kernel[np.triu_indices(n)] = values
         self.kernel += np.triu(self.kernel, 1).T
+        _check_gram(self.kernel)
 
     def index(self, name: str) -> int:
         """The number of the object of that name."""
@@ -837,17 +923,20 @@ def _lower(packed: Array, n: int) -> Array:
     return out
 
 
-_FORM = "dim order basis? core resolvent? shift log_shift seen age turns"
-
-
 def _form(value: Any) -> Array:
     """L, r x dim, of the quadratic form A = UCU' that a learner of pairs saves, A's nearest L'L."""
-    s = _Fields("form", value, _FORM)
+    s = _Fields(value)
     dim, n = s.whole("dim", 0, _MAX_DIM), s.whole("order", 0)
     core = s.floats("core", n * (n + 1) // 2)
     if not (np.abs(core) <= 1e130).all():
         raise FormatError("damaged: a number of the core is beyond 1e130")
-    there = bool(s.raw("basis")) if "basis" in s else False
+    s.whole("turns", 0, 4095)
+    s.whole("age", 0, s.whole("seen", 0, 2**53))
+    s.number("log_shift", -1000, 1000)
+    resolvent = s.floats("resolvent", None) if "resolvent" in s else ()
+    if len(resolvent) not in (0, n * n) or len(resolvent) and not 2.0**-400 <= s.number("shift") <= 2.0**400:
+        raise FormatError(f"damaged: a resolvent of {len(resolvent)} numbers in a form of order {n}, or its shift")
+    there = bool(len(s.raw("basis"))) if "basis" in s else False
     basis = s.floats("basis", n, dim) if there else None
     if n > dim or n == 0 and there or not there and n not in (0, dim):
         raise FormatError(f"damaged: a form of order {n} in {dim} dimensions")
@@ -863,20 +952,22 @@ def _form(value: Any) -> Array:
 
 
 def _pair_learner(e: _Envelope) -> Metric:
-    params = {"pairs/pola": "b1 gamma", "pairs/pa": "rule c psd b0 tol?"}[e.kind]
-    _, s = e.fields(params, "threshold form")
+    _, s = e.fields()
     L = _form(s.raw("form"))
     if L.shape[1] < 1:
         raise FormatError("damaged: a form in 0 dimensions")
-    return _Linear(e.kind, L, threshold=s.number("threshold"))
+    return _Linear(e.kind, L, threshold=s.number("threshold", -1e130, 1e130))
 
 
 def _lego(e: _Envelope) -> Metric:
-    p, s = e.fields("eta u l update", "dim factor")
+    p, s = e.fields()
     n = s.whole("dim", 1, _MAX_DIM)
     edge = 16
     whole, rest = divmod(n, edge)
     packed = s.floats("factor", edge * edge * whole * (whole + 1) // 2 + rest * n)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(packed @ packed):
+            raise FormatError("damaged: the square of the factor overflows")
     L = np.zeros((n, n))
     at = 0
     for top in range(0, n, edge):
@@ -887,7 +978,7 @@ def _lego(e: _Envelope) -> Metric:
 
 
 def _kernel_pola(e: _Envelope) -> Metric:
-    p, s = e.fields("b1 gamma kernel", "threshold dim points factor age form")
+    p, s = e.fields()
     dim = s.whole("dim", 1, _MAX_DIM)
     s.whole("age", 0, 2**53)
     points = s.floats("points", None, dim)
@@ -903,7 +994,7 @@ def _kernel_pola(e: _Envelope) -> Metric:
     G = np.linalg.solve(lower.T, form.T).T if m else np.zeros((0, 0))
     if not np.isfinite(G).all():
         raise FormatError("damaged: the factor is singular")
-    return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), points, G, threshold=s.number("threshold"))
+    return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), points, G, threshold=s.number("threshold", -1e130, 1e130))
 
 
 _MEASURES: "dict[str, Callable[[_Envelope], Metric]]" = {

@@ -418,7 +418,7 @@ class Hostile(Same):
             (good.replace(b'"dim":2', b'"dim":2,"dim":2'), "twice"),
             (good.replace(b'"dim":2', b'"dim":NaN'), "no JSON"),
             (good.replace(b'"sha256":"', b'"sha256":"0'), "checksum"),
-            (good.replace(b'"params":{},', b""), "params is missing"),
+            (good.replace(b'"params":{},', b""), "lacks the field params"),
             (good.replace(b'"dim":2', b'"dim":' + b"9" * 5000), "damaged"),
             (seal("triplets/erkle", {}, {}), "does not read"),
             (seal("metric/nothing", {}, {}), "does not read"),

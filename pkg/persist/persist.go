@@ -163,6 +163,10 @@ func (e Envelope) Decode(params, state any) error {
 // Load reads an envelope of the given kind and decodes it into the pointers params and
 // state. Its errors are those of Read, or wrap ErrKind or ErrDamaged.
 func Load(r io.Reader, kind string, params, state any) error {
+	if d, ok := r.(*Declaration); ok {
+		*d = Declaration{kind, reflect.TypeOf(params).Elem(), reflect.TypeOf(state).Elem()}
+		return fmt.Errorf("persist: %s: a Declaration holds no file", kind)
+	}
 	env, err := Read(r)
 	if err != nil {
 		return err

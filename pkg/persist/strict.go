@@ -72,7 +72,7 @@ func walk(d *jsontext.Decoder, t reflect.Type, null bool) error {
 		}
 		return nil
 	case kind == '{' && t.Kind() == reflect.Struct:
-		return walkStruct(d, fieldsOf(t))
+		return walkStruct(d, FieldsOf(t))
 	case kind == '{' && t.Kind() == reflect.Map:
 		if _, err := d.ReadToken(); err != nil {
 			return err
@@ -154,18 +154,19 @@ func place(d *jsontext.Decoder) string {
 type Field struct {
 	Name     string
 	Type     reflect.Type
-	Optional bool // may be missing
-	Null     bool // null stands for an empty list
+	Optional bool   // may be missing
+	Null     bool   // null stands for an empty list
+	Range    string // the tag range: what a parameter may be
 }
 
-// fieldsOf returns the fields that a struct declares, those of embedded structs in their place.
-func fieldsOf(t reflect.Type) []Field {
+// FieldsOf returns the fields that a struct declares, those of embedded structs in their place.
+func FieldsOf(t reflect.Type) []Field {
 	var out []Field
 	for f := range t.Fields() {
 		tag, tagged := f.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
 		if f.Anonymous && name == "" {
-			out = append(out, fieldsOf(f.Type)...)
+			out = append(out, FieldsOf(f.Type)...)
 			continue
 		}
 		if tag == "-" || !f.IsExported() {
@@ -174,7 +175,7 @@ func fieldsOf(t reflect.Type) []Field {
 		if !tagged || name == "" {
 			name = f.Name
 		}
-		out = append(out, Field{name, f.Type, strings.Contains(options, "omit"), f.Tag.Get("persist") == "null"})
+		out = append(out, Field{name, f.Type, strings.Contains(options, "omit"), f.Tag.Get("persist") == "null", f.Tag.Get("range")})
 	}
 	return out
 }
@@ -187,3 +188,13 @@ func decode64(text []byte) ([]byte, error) {
 	}
 	return base64.StdEncoding.Strict().AppendDecode(nil, text)
 }
+
+// Declaration tells what a kind of file holds. Load, with one as its reader, reads nothing: it writes there
+// with which types it was called, and returns an error. So every loader tells what it declares.
+type Declaration struct {
+	Kind          string
+	Params, State reflect.Type
+}
+
+// Read is at the end.
+func (*Declaration) Read([]byte) (int, error) { return 0, io.EOF }
