@@ -327,8 +327,7 @@ func (k *kind) example() string {
 // groupsOf returns how many groups of objects the triplets leave unconnected, and the number of objects that one triplet alone names.
 func (t *Triplets) groupsOf() (groups, once int) {
 	parent, count := map[int]int{}, map[int]int{}
-	var find func(int) int
-	find = func(i int) int {
+	find := func(i int) int {
 		p, ok := parent[i]
 		if !ok {
 			parent[i], p = i, i
@@ -359,10 +358,11 @@ func (t *Triplets) groupsOf() (groups, once int) {
 
 // notesOf are what a reader should know of triplets beside their counts.
 func (t *Triplets) notesOf() (notes []string) {
-	if groups, _ := t.groupsOf(); groups > 1 {
+	groups, once := t.groupsOf()
+	if groups > 1 {
 		notes = append(notes, fmt.Sprintf("the objects are %s that no triplet connects: distances from one group to another are not learned", plural.Of(groups, "group")))
 	}
-	if _, once := t.groupsOf(); once > 0 {
+	if once > 0 {
 		notes = append(notes, fmt.Sprintf("in a single triplet: %s", plural.Of(once, "object")))
 	}
 	return append(notes, closest.AlikeNote("objects", t.Names))
