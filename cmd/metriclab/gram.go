@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -394,6 +395,9 @@ func (a *app) printGramLabels(g *model.Gram, out string, f *gramFlags) error {
 	rep := g.Report()
 	classes, counts := g.Classes()
 	fmt.Fprintf(&b, "%s: %s, %s: %s\n%s\n", f.gram, plural.Of(g.Objects(), "object"), countClasses(len(classes)), classCounts(classes, counts), describeGram(g.Recipe()))
+	if note := closest.AlikeNote("classes", classes); note != "" {
+		printNotes(&b, []string{note})
+	}
 	printStatus(&b, rep.Status)
 	if rep.Landmarks > 0 {
 		fmt.Fprintf(&b, "approximated in the span of %s, which leaves out %.3g %% of the trace\n", plural.Of(rep.Landmarks, "landmark"), 100*rep.Left)

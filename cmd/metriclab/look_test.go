@@ -23,6 +23,13 @@ func TestCase09LabelSpelling(t *testing.T) {
 	files(t, map[string]string{
 		"train.csv": labelled(40, word("0", "1")), "words.csv": labelled(40, word("yes", "no")), "floats.csv": labelled(20, word("0.0", "1.0")),
 		"third.csv": labelled(20, word("0", "1", "2", "1")), "case.csv": labelled(20, word("Yes", "no")), "upper.csv": labelled(20, word("YES", "No.")),
+		"K.csv": each(12, func(i int) string {
+			var cells []string
+			for j := range 12 {
+				cells = append(cells, fmt.Sprintf("%.17g", math.Exp(-math.Pow(float64(i%2-j%2)+.1*float64(i-j), 2))))
+			}
+			return strings.Join(cells, ",")
+		}), "L.csv": each(12, word("yes", "no", "Yes", "no")), "mixed.csv": labelled(40, word("0", "1", "0.0", "1.0")),
 		"renamed.csv": strings.Replace(labelled(20, word("yes", "no")), "y", "Y", 1), "Features.csv": strings.Replace(labelled(20, word("yes", "no")), "a,b", "A,b", 1),
 	})
 	say(t, []said{
@@ -33,6 +40,11 @@ func TestCase09LabelSpelling(t *testing.T) {
 		{line: "predict case.csv --model w.json --train words.csv", want: []string{"10 rows of a class", `"yes" and "Yes"`, "0 of 10 rows wrong"}},
 		{line: "predict upper.csv --model w.json --train words.csv", want: []string{"there is no error to tell", `"no" and "No."; "yes" and "YES"`}, not: []string{"%"}},
 		{line: "neighbours case.csv --model w.json --train upper.csv", want: []string{`classes, of the fit and of the training rows, count as different, though they are written alike: "no" and "No."`}},
+		{line: "fit mixed.csv --label y --learner fda --out x.json", want: []string{`classes count as different, though they are written alike: "0" and "0.0"; "1" and "1.0"`}},
+		{line: "evaluate mixed.csv --label y --learner fda --repeats 2 --json", want: []string{`\"0\" and \"0.0\"`}},
+		{line: "compare mixed.csv --label y --learners fda --repeats 2 --validation 0", want: []string{`"1" and "1.0"`}},
+		{line: "fit --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --out g.json", want: []string{`Note: these classes count as different, though they are written alike: "yes" and "Yes"`}},
+		{line: "evaluate --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --k 1 --folds 2 --repeats 2", want: []string{`"yes" and "Yes"`}},
 		{line: "predict renamed.csv --model w.json --train words.csv", want: []string{`the model has it in column "y". If that is "Y" here`}, not: []string{"%"}},
 		{line: "predict Features.csv --model w.json --train words.csv", code: exitUsage, want: []string{`no column "a"; did you mean "A"?`}},
 	})

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/matrix"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
@@ -153,6 +154,9 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 		return nil, err
 	}
 	e.Features = 0
+	if note := closest.AlikeNote("classes", e.Classes); note != "" {
+		e.Notes = append(e.Notes, note)
+	}
 	return e, nil
 }
 
