@@ -152,7 +152,7 @@ func committedOf(s experiment.Spec, dir string) error {
 		}
 		want = append(want, plots.File{Name: "claims.json", Data: claims})
 	}
-	known := []string{"meta.json", "timing.csv", "README.md", "claims.md"} // internal/docs tests the two pages
+	known := []string{"meta.json", "timing.csv", "README.md", "claims.md", ".drawn"} // internal/docs tests the two pages; git ignores the last
 	for _, f := range want {
 		known = append(known, f.Name)
 		got, err := os.ReadFile(filepath.Join(dir, f.Name))

@@ -79,12 +79,16 @@ func (r *runner) finish(p *plan, o *Outcome) {
 	o.meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
 	files, problems := folderFiles(p, o, csv.Bytes(), timing.Bytes())
 	failed = append(failed, problems...)
-	files, edited, err := r.leaveEdited(o, files)
+	files, figures, edited := leaveEdited(o, files)
 	failed = append(failed, edited...)
+	err = r.noteDrawnFiles(o.Dir, figures)
 	if err == nil && o.Published {
 		err = r.publish(o.Dir, files)
 	} else if err == nil {
 		err = r.writeAll(o.Dir, files)
+	}
+	if err == nil {
+		err = r.noteDrawnFiles(o.Dir, figures)
 	}
 	for _, f := range files {
 		if err == nil && f.Name != publishingFile {
@@ -154,37 +158,54 @@ func folderFiles(p *plan, o *Outcome, csv, timing []byte) (files []plots.File, f
 // drawnFile holds the SHA-256 of each figure of a folder: as it is to be written, and as it was written before.
 const drawnFile = ".drawn"
 
-// leaveEdited returns the files to write: without the figures that somebody has changed since they were written, which it names. It notes the others
-// before they are written, so that one of a killed run counts as written.
-func (r *runner) leaveEdited(o *Outcome, files []plots.File) (write []plots.File, edited []error, err error) {
-	var drawn struct {
-		Figures map[string][]string `json:"figures"`
+// drawnJSON is the JSON of drawnFile.
+type drawnJSON struct {
+	Figures map[string][]string `json:"figures"` // the last one first
+}
+
+// readDrawn returns what is known of the figures of a folder; nothing, if that cannot be read.
+func readDrawn(dir string) drawnJSON {
+	var d drawnJSON
+	if data, err := limits.ReadFile(filepath.Join(dir, drawnFile)); err != nil || unseal(data, &d) != nil || d.Figures == nil {
+		return drawnJSON{map[string][]string{}}
 	}
-	note := filepath.Join(o.Dir, drawnFile)
-	if data, err := limits.ReadFile(note); err != nil || unseal(data, &drawn) != nil || drawn.Figures == nil {
-		drawn.Figures = map[string][]string{} // nothing is known of what is there
-	}
+	return d
+}
+
+// leaveEdited returns the files to write, without the figures that somebody has changed since they were written, which it names; and the figures
+// among the files.
+func leaveEdited(o *Outcome, files []plots.File) (write, figures []plots.File, edited []error) {
+	drawn := readDrawn(o.Dir)
 	for _, f := range files {
-		if !slices.ContainsFunc(o.Views, func(v DrawnView) bool { return strings.HasPrefix(f.Name, v.Name+".") }) {
-			write = append(write, f)
-			continue
-		}
-		path, digest := filepath.Join(o.Dir, f.Name), sum(f.Data)
-		was, known := drawn.Figures[f.Name]
-		if there, err := limits.ReadFile(path); err == nil && known && len(there) > 0 && sum(there) != digest && !slices.Contains(was, sum(there)) {
-			edited = append(edited, fmt.Errorf("%s was changed since it was written, and is left; move it to have it drawn anew", path))
-			continue
-		}
-		if len(was) == 0 || was[0] != digest {
-			drawn.Figures[f.Name] = append([]string{digest}, was[:min(len(was), 1)]...)
+		if slices.ContainsFunc(o.Views, func(v DrawnView) bool { return strings.HasPrefix(f.Name, v.Name+".") }) {
+			path, was := filepath.Join(o.Dir, f.Name), drawn.Figures[f.Name]
+			there, err := limits.ReadFile(path)
+			if err == nil && len(was) > 0 && len(there) > 0 && !bytes.Equal(there, f.Data) && !slices.Contains(was, sum(there)) {
+				edited = append(edited, fmt.Errorf("%s was changed since it was written, and is left; move it to have it drawn anew", path))
+				continue
+			}
+			figures = append(figures, f)
 		}
 		write = append(write, f)
 	}
-	data, err := seal(drawn)
-	if err == nil {
-		err = r.store.writeChanged(note, data)
+	return write, figures, edited
+}
+
+// noteDrawnFiles notes figures. It is called before they are written, so that those of a killed run are known, and after, so that they are where
+// another process notes its own at the same time.
+func (r *runner) noteDrawnFiles(dir string, figures []plots.File) error {
+	drawn := readDrawn(dir)
+	for _, f := range figures {
+		const most = 16 // of several processes and killed runs
+		digest := sum(f.Data)
+		was := slices.DeleteFunc(drawn.Figures[f.Name], func(s string) bool { return s == digest })
+		drawn.Figures[f.Name] = append([]string{digest}, was[:min(len(was), most)]...)
 	}
-	return write, edited, err
+	data, err := seal(drawn)
+	if err != nil {
+		return err
+	}
+	return r.store.writeChanged(filepath.Join(dir, drawnFile), data)
 }
 
 // publish writes the files of a published folder. Another process may do the same at
