@@ -9,6 +9,7 @@ MetricLab need scikit-learn; without it they are skipped, or fail where CI is se
 
 import base64
 import copy
+import gc
 import hashlib
 import io
 import json
@@ -23,6 +24,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import warnings
@@ -631,6 +633,130 @@ class Learn(Same):
             learner.pair([0], [3], 1)
         learner.close()
         metriclab.load(path("i.json"))
+
+
+class Processes(unittest.TestCase):
+    """No process of a Learner is left, and no wait is without end."""
+
+    def program(self, text):
+        """A program in the place of metriclab."""
+        file = path(f"program{time.monotonic_ns()}")
+        with open(file, "w") as f:
+            f.write(f"#!{sys.executable}\nimport sys, time, json\n{text}\n")
+        os.chmod(file, 0o755)
+        return file
+
+    def test_forgotten(self):
+        learners = [metriclab.Learner("pola") for _ in range(40)]
+        processes = [l._process for l in learners]
+        learners[0].pair([0], [1], 1)
+        del learners
+        gc.collect()
+        self.assertEqual([p.poll() is None for p in processes], [False] * 40)
+
+    def test_forgotten_with_save(self):
+        learner = metriclab.Learner("pola", save=path("forgotten.json"))
+        learner.pair([0], [1], 1)
+        del learner
+        gc.collect()
+        metriclab.load(path("forgotten.json"))
+
+    def test_end_of_the_interpreter(self):
+        text = "import metriclab; l = metriclab.Learner('pola'); l.pair([0], [1], 1); l.me = l; print(l._process.pid)"
+        done = subprocess.run([sys.executable, "-c", text], cwd=HERE, stdout=subprocess.PIPE, timeout=60, check=True)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(done.stdout), 0)
+
+    def test_init_fails(self):
+        made, popen, thread = [], subprocess.Popen, threading.Thread
+
+        def Popen(*args, **options):
+            made.append(popen(*args, **options))
+            return made[-1]
+
+        def Thread(*_, **__):
+            raise RuntimeError("no thread")
+
+        metriclab.subprocess.Popen, metriclab.threading.Thread = Popen, Thread
+        try:
+            with self.assertRaises(RuntimeError):
+                metriclab.Learner("pola")
+        finally:
+            metriclab.subprocess.Popen, metriclab.threading.Thread = popen, thread
+        gc.collect()
+        self.assertIsNotNone(made[0].poll())
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_forked(self):
+        learner = metriclab.Learner("pola", timeout=60)
+        learner.pair([0], [1], 1)
+        ready, release = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                learner.pair([0], [1], 1)
+            except metriclab.CommandError as e:
+                code = 0 if "forked" in str(e) else 2
+            learner.close()
+            del learner
+            gc.collect()
+            os.write(ready[1], b"x")
+            os.close(release[1])
+            os.read(release[0], 1)
+            os._exit(code)
+        os.read(ready[0], 1)
+        self.assertEqual(learner.pair([0], [1], 1)["round"], 2)
+        learner.close()  # while the child lives: it holds no pipe
+        os.close(release[1])
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        for fd in (*ready, release[0]):
+            os.close(fd)
+
+    def test_timeout(self):
+        for text in ("time.sleep(600)", "sys.stdin.readline(); time.sleep(600)", "sys.stdin.close(); time.sleep(600)"):
+            for size in (1, 500000):
+                with self.subTest(text=text, size=size):
+                    learner = metriclab.Learner("pola", timeout=1, command=self.program(text))
+                    process = learner._process
+                    with self.assertRaises(metriclab.CommandError):
+                        learner.pair([0.5] * size, [1.5] * size, 1)
+                    if learner._process is not None:
+                        with self.assertRaises(metriclab.CommandError):
+                            learner.close()
+                    self.assertIsNotNone(process.poll())
+                    learner.close()
+        learner = metriclab.Learner("pola", timeout=1, command=self.program("time.sleep(600)"))
+        with self.assertRaisesRegex(metriclab.CommandError, "within 1 seconds: the process is killed"):
+            learner.close()
+        for bad in (0, -1, math.nan):
+            with self.assertRaisesRegex(metriclab.MetricLabError, "timeout"):
+                metriclab.Learner("pola", timeout=bad)
+
+    def test_wrong_answers(self):
+        good = {"round": 1, "sqdist": 1, "similar": True}
+        for answer in ("nonsense", "[]", "3", "{}", '{"round":1}', json.dumps({**good, "round": "1"}), json.dumps({**good, "sqdist": None}), '{"round":1,"sqdist":NaN,"similar":true}', "[" * 100000, "\xff", json.dumps(good) + " x", '{"round":1,"round":1,"sqdist":1,"similar":true}'):
+            with self.subTest(answer=answer[:40]):
+                learner = metriclab.Learner("pola", command=self.program(f"sys.stdin.readline(); print({answer!r}, flush=True); sys.stdin.read()"))
+                process = learner._process
+                with self.assertRaisesRegex(metriclab.CommandError, "no answer to the line"):
+                    learner.pair([0], [1], 1)
+                self.assertIsNotNone(process.poll())
+                with self.assertRaisesRegex(metriclab.CommandError, "closed"):
+                    learner.pair([0], [1], 1)
+        # Two answers to a line are found at the next one; a map has a number per object.
+        learner = metriclab.Learner("pola", command=self.program(f"sys.stdin.readline(); print({json.dumps(good)!r}); print({json.dumps(good)!r}, flush=True); sys.stdin.read()"))
+        learner.pair([0], [1], 1)
+        with self.assertRaisesRegex(metriclab.CommandError, "no answer to the line"):
+            learner.pair([0], [1], 1)
+        learner = metriclab.Learner("ftl", command=self.program("""sys.stdin.readline(); print('{"round":1,"map":[0]}', flush=True); sys.stdin.read()"""))
+        with self.assertRaisesRegex(metriclab.CommandError, "no answer to the line"):
+            learner.costs([[0], [1]])
+
+    def test_died(self):
+        learner = metriclab.Learner("pola", command=self.program("sys.stdin.readline(); [print('line', i, file=sys.stderr) for i in range(1000)]; sys.exit(3)"))
+        with self.assertRaisesRegex(metriclab.CommandError, "(?s)^line 980.*line 999$"):
+            learner.pair([0], [1], 1)
 
 
 class Estimator(Same):
