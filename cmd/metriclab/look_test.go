@@ -43,8 +43,8 @@ func TestCase09LabelSpelling(t *testing.T) {
 		{line: "fit mixed.csv --label y --learner fda --out x.json", want: []string{`classes count as different, though they are written alike: "0" and "0.0"; "1" and "1.0"`}},
 		{line: "evaluate mixed.csv --label y --learner fda --repeats 2 --json", want: []string{`\"0\" and \"0.0\"`}},
 		{line: "compare mixed.csv --label y --learners fda --repeats 2 --validation 0", want: []string{`"1" and "1.0"`}},
-		{line: "fit --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --out g.json", want: []string{`Note: these classes count as different, though they are written alike: "yes" and "Yes"`}},
-		{line: "evaluate --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --k 1 --folds 2 --repeats 2", want: []string{`"yes" and "Yes"`}},
+		{line: "fit --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --out g.json", want: []string{`Note: these classes count as different, though they are written alike: "Yes" and "yes"`}},
+		{line: "evaluate --gram K.csv --labels L.csv --learner kernel-pca --param dim=2 --k 1 --folds 2 --repeats 2", want: []string{`"Yes" and "yes"`}},
 		{line: "predict renamed.csv --model w.json --train words.csv", want: []string{`the model has it in column "y". If that is "Y" here`}, not: []string{"%"}},
 		{line: "predict Features.csv --model w.json --train words.csv", code: exitUsage, want: []string{`no column "a"; did you mean "A"?`}},
 	})
