@@ -183,7 +183,9 @@ func TestCase02NearConstant(t *testing.T) {
 
 // What is new is looked at, too, whoever reads it.
 func TestLookAtNewRows(t *testing.T) {
-	row := func(i int) string { return fmt.Sprintf("%d,%d,%s,%c", i*i%17, i*i*i%89, []string{"red", "blue"}[i*i%7%2], 'u'+i%2) }
+	row := func(i int) string {
+		return fmt.Sprintf("%d,%d,%s,%c", i*i%17, i*i*i%89, []string{"red", "blue"}[i*i%7%2], 'u'+i%2)
+	}
 	odd := func(i int) string { // -999 in the second half, and a colour written in another way
 		if i < 30 {
 			return row(i)
