@@ -14,10 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unmarshal decodes one value of JSON into the value at the pointer into, and refuses what Write
-// would not have written for its type: a field that is unknown, there twice, missing, null or in
-// other letters of case, a list of another length than its array, base64 that is not the one text
-// of its bytes, text that is not UTF-8, and anything behind the value. That holds at any depth.
+// Unmarshal decodes one value of JSON into the value at the pointer into. At any depth it refuses
+// what Write would not have written for its type. Of fields it refuses those that are unknown, there
+// twice, missing, null or in other letters of case. It also refuses a list of another length than its
+// array, base64 that is not the one text of its bytes, text that is not UTF-8, and anything behind
+// the value.
 //
 // A type declares its fields once, by tags. A field may be missing if it has omitempty or omitzero, and
 // null, which stands for an empty list, if it has the tag `persist:"null"`.
