@@ -185,7 +185,7 @@ for line in sys.stdin:
 // python/metriclab.py refuse the same.
 func TestReadersAgree(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 15,000 files in two languages")
+		t.Skip("reads 15,000 files in two languages: not run under -short")
 	}
 	exe := python(t)
 	files := map[string][]byte{}
