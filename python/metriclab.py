@@ -36,7 +36,7 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, BinaryIO, Callable, Mapping, Optional, Union, cast
+from typing import Any, BinaryIO, Callable, Iterator, Mapping, Optional, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -418,43 +418,61 @@ class Metric:
         Squared distances within 1e-12, relatively, of the first of their group are equal, and equal
         distances are in the order of the training rows, as in metriclab evaluate.
         """
-        train, queries = self._points(self._prepare(X_train)), self._points(self._prepare(X))
-        n = len(train)
-        k = min(5, n) if k is None else k
-        if not _is_whole(k) and not isinstance(k, np.integer) or not 1 <= k <= n:
-            raise MetricLabError(f"k: {k} is not allowed, want 1 to {n}, the number of training rows")
+        train, queries, k = self._asked(X_train, X, k)
         index = np.empty((len(queries), k), dtype=np.intp)
         sq = np.empty((len(queries), k))
-        step = max(1, _BLOCK // n)
+        for j, groups in self._groups(train, queries, int(k)):
+            found, d = (np.concatenate(part)[:k] for part in zip(*groups))
+            index[j], sq[j] = found, d
+        return np.sqrt(sq), index
+
+    def _groups(self, train: Array, queries: Array, k: int) -> "Iterator[tuple[int, list[tuple[NDArray[np.intp], Array]]]]":
+        """For each query its number and the groups of training rows at equal distances, nearest first, that hold its k nearest."""
+        step = max(1, _BLOCK // len(train))
         for i in range(0, len(queries), step):
-            block = queries[i : i + step]
-            for j, (candidates, d) in enumerate(self._candidates(train, block, int(k)), start=i):
+            for j, (candidates, d) in enumerate(self._candidates(train, queries[i : i + step], k), start=i):
                 if not np.isfinite(d).all():
                     raise MetricLabError(f"row {j}: squared distances overflow: rescale the features")
                 order = np.lexsort((candidates, d))
                 candidates, d = candidates[order], d[order]
-                lo = 0
+                groups, lo = [], 0
                 while lo < k:
                     hi = max(lo + 1, int(np.searchsorted(d, d[lo] * (1 + TIE), side="right")))
                     tied = np.argsort(candidates[lo:hi], kind="stable")
-                    candidates[lo:hi], d[lo:hi] = candidates[lo:hi][tied], d[lo:hi][tied]
+                    groups.append((candidates[lo:hi][tied], d[lo:hi][tied]))
                     lo = hi
-                index[j], sq[j] = candidates[:k], d[:k]
-        return np.sqrt(sq), index
+                yield j, groups
 
     def predict(self, X_train: ArrayLike, y_train: ArrayLike, X: ArrayLike, k: Optional[int] = None) -> NDArray[Any]:
-        """The class of each row of X: that of most of its k nearest training rows; of tied classes that of the nearest."""
+        """The class of each row of X: that of most of its k nearest training rows.
+
+        Rows as near as the k-th share the votes that nearer ones leave, so that the order of the
+        training rows has no part in it. Of classes with as many votes, the one with the nearest
+        row is taken, and of these the first.
+        """
         y = np.asarray(y_train)
         rows = len(X_train)  # type: ignore[arg-type]
         if y.shape != (rows,):
             raise MetricLabError(f"y_train: shape {y.shape} does not fit {rows} training rows")
         classes, codes = np.unique(y, return_inverse=True)
-        _, index = self.neighbours(X_train, X, k)
-        near, queries = codes[index], np.arange(len(index))
-        votes = np.zeros((len(near), len(classes)), dtype=int)
-        np.add.at(votes, (queries[:, None], near), 1)
-        leads = votes[queries[:, None], near] == votes.max(axis=1, keepdims=True)
-        return classes[near[queries, leads.argmax(axis=1)]]  # of the nearest neighbour whose class leads
+        train, queries, k = self._asked(X_train, X, k)
+        out = np.empty(len(queries), dtype=np.intp)
+        for j, groups in self._groups(train, queries, k):
+            counts = [np.bincount(codes[rows], minlength=len(classes)) for rows, _ in groups]
+            last = counts[-1]
+            nearer: NDArray[Any] = sum(counts[:-1], np.zeros(len(classes), dtype=int))
+            votes = nearer * last.sum() + (k - nearer.sum()) * last  # times the rows of the last group, so that they are whole
+            leads = votes == votes.max()
+            out[j] = next(np.flatnonzero(leads & (c > 0))[0] for c in counts if (leads & (c > 0)).any())
+        return classes[out]
+
+    def _asked(self, X_train: ArrayLike, X: ArrayLike, k: Optional[int]) -> "tuple[Array, Array, int]":
+        train, queries = self._points(self._prepare(X_train)), self._points(self._prepare(X))
+        n = len(train)
+        k = min(5, n) if k is None else k
+        if not _is_whole(k) and not isinstance(k, np.integer) or not 1 <= k <= n:
+            raise MetricLabError(f"k: {k} is not allowed, want 1 to {n}, the number of training rows")
+        return train, queries, int(k)
 
     # What kinds differ in. Points are what distances are computed from: images, if there are any.
 

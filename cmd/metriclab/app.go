@@ -111,8 +111,10 @@ func safely(f func() error) (err error) {
 	return f()
 }
 
-// execute runs a command line and returns the exit code.
-func execute(ctx context.Context, a *app, args []string) int {
+// execute runs a command line and returns the exit code. It works on a copy of a: what an interrupted command line left behind (see atOnce) may still use its own.
+func execute(ctx context.Context, of *app, args []string) int {
+	mine := *of
+	a := &mine
 	root := a.root()
 	a.args, a.noted = args, nil
 	root.SetArgs(args)

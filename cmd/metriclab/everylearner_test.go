@@ -228,7 +228,8 @@ func sameNeighbours(t *testing.T, c *command) {
 		if tol := 1e-9 * (1 + size); math.Abs(got-least) > tol || math.Abs(float(near[i][3])-least) > tol {
 			t.Errorf("row %d: neighbour %s at %s, %v between coordinates, where the least is %v", i, near[i][2], near[i][3], got, least)
 		}
-		if near[i][4] != predicted[i][1] || near[i][3] != predicted[i][3] {
+		// Rows of two classes that are equally near share the vote.
+		if near[i][4] != predicted[i][1] && predicted[i][2] == "1" || math.Abs(float(near[i][3])-float(predicted[i][3])) > 1e-9*(1+size) {
 			t.Errorf("row %d: predict says %q, neighbours %q", i, predicted[i], near[i])
 		}
 	}

@@ -280,7 +280,11 @@ func (a *app) trainNear(c *cobra.Command, f *nearFlags, m *model.Model, o *answe
 	}
 	n, _ := d.Dims()
 	a.cutK(c, f, n, "training rows")
-	o.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return m.Neighbourhood(d, f.k) })
+	among := m.Neighbourhood
+	if o.classes {
+		among = m.Classifier
+	}
+	o.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return among(d, f.k) })
 	return tableError(err)
 }
 
@@ -323,7 +327,11 @@ func (a *app) nearObjects(ctx context.Context, f *nearFlags, o *answers) (iter.S
 		if err != nil {
 			return nil, err
 		}
-		if o.of, err = g.Neighbourhood(labels, f.k); err != nil {
+		among := g.Neighbourhood
+		if o.classes {
+			among = g.Classifier
+		}
+		if o.of, err = among(labels, f.k); err != nil {
 			return nil, tableError(err)
 		}
 		near, err := o.of.Objects(ctx, cross)
@@ -374,19 +382,17 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 		o.labelled = b.Labels != nil
 	}
 	var record []string
+	for i, e := range b.Elected {
+		record = append(record[:0], strconv.Itoa(b.First+i), o.name(e.Class), number(e.Share), number(e.Distance))
+		if b.Labels != nil {
+			o.compare(b.Labels[i], e.Class)
+		}
+		if err := o.w.Write(record); err != nil {
+			return nil, err
+		}
+	}
 	for i, found := range b.Found {
 		row := strconv.Itoa(b.First + i)
-		if o.classes {
-			class, share := o.of.Vote(found)
-			record = append(record[:0], row, o.name(class), number(share), distance(found[0]))
-			if b.Labels != nil {
-				o.compare(b.Labels[i], class)
-			}
-			if err := o.w.Write(record); err != nil {
-				return nil, err
-			}
-			continue
-		}
 		for rank, f := range found {
 			record = append(record[:0], row, strconv.Itoa(rank+1), strconv.Itoa(f.Index))
 			if o.ids != nil {
@@ -401,7 +407,7 @@ func (o *answers) text(b *model.Near) ([]byte, error) {
 			}
 		}
 	}
-	o.rows += len(b.Found)
+	o.rows += len(b.Found) + len(b.Elected)
 	o.w.Flush()
 	return bytes.Clone(o.buffer.Bytes()), o.w.Error()
 }

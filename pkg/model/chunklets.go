@@ -7,6 +7,7 @@ import (
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
 )
 
 // GiveChunklets sets d.Links to pairs made of d.Chunklets, for a recipe with GivenChunklets. All pairs of rows of one
@@ -34,15 +35,26 @@ func (d *Data) GiveChunklets(r Recipe, dissimilar bool) error {
 			of[i] = -1
 		}
 	}
+	d.Links = nil
+	order := d.order() // which pairs are drawn does not depend on the numbers of rows
+	ordered := make([]int, len(order))
+	for k, i := range order {
+		ordered[k] = of[i]
+	}
+	var links []metric.Link
 	if e.Chunklets {
-		d.Links, err = sample.ChainedLinks(of)
+		links, err = sample.ChainedLinks(ordered)
 	} else {
 		rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("chunklets")
-		d.Links, err = sample.ChunkletLinks(rng, of, dissimilar)
+		links, err = sample.ChunkletLinks(rng, ordered, dissimilar)
 	}
 	if err != nil {
 		return fmt.Errorf("model: %s: %w", d.Name, err)
 	}
+	for k, l := range links {
+		links[k].I, links[k].J = order[l.I], order[l.J]
+	}
+	d.Links = links
 	return nil
 }
 

@@ -59,7 +59,7 @@ type Trial struct {
 	// Inner is the number from 1 of the fold of the training rows that was classified; 0 if it was the test rows of
 	// the split.
 	Inner   int     `json:"inner,omitempty"`
-	Wrong   int     `json:"wrong"` // rows
+	Wrong   float64 `json:"wrong"` // rows, a draw of votes by its chance
 	Rows    int     `json:"rows"`  // classified
 	K       int     `json:"k"`
 	Seconds float64 `json:"cpu_seconds"` // of the fit and its preparation; 0 if not measured
@@ -292,7 +292,8 @@ type contest struct {
 	inner Plan // of the validation
 	d     *Data
 	y     []int
-	folds [][]int // of each repeat
+	order []int   // of the rows
+	folds [][]int // of each repeat, at places in order
 	cpu   *cpushare.Meter
 	dense *Data           // of sparse rows, once a learner needs it
 	heap  *heappeak.Meter // while a learner's splits run; nil if not measured
@@ -335,7 +336,8 @@ func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p
 	if err := c.planValidation(inner, len(fits)); err != nil {
 		return nil, err
 	}
-	c.folds = p.divisions(c.y)
+	c.order = d.order()
+	c.folds = p.divisions(c.order, c.y)
 	for _, t := range p.Done {
 		c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
 	}
@@ -500,7 +502,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 			}
 			err = parallel(ctx, len(missing), told, func(ctx context.Context, i int) error {
 				s := missing[i]
-				train, test := part(c.folds[s/c.p.Folds], s%c.p.Folds)
+				train, test := part(c.order, c.folds[s/c.p.Folds], s%c.p.Folds)
 				if err := c.trial(ctx, e, train, test, s, 0, c.p.pairs(s)); err != nil {
 					if ctx.Err() != nil {
 						return ctx.Err()
@@ -593,7 +595,7 @@ func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, spli
 func (c *contest) score(e *entrant) {
 	for s := range c.p.Folds * c.p.Repeats {
 		t := c.done[trialKey{e.recipe.Learner, s, 0}]
-		e.Score.Errors = append(e.Score.Errors, float64(t.Wrong)/float64(t.Rows))
+		e.Score.Errors = append(e.Score.Errors, t.Wrong/float64(t.Rows))
 		e.Score.Ks = append(e.Score.Ks, t.K)
 		e.Fit += t.Seconds / float64(c.p.Folds*c.p.Repeats)
 		e.Peak = max(e.Peak, t.Peak)
@@ -674,9 +676,9 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 	}
 	best := &Score{}
 	for s := range splits {
-		take, least := chosen[0], math.MaxInt
+		take, least := chosen[0], math.Inf(1)
 		for _, e := range chosen {
-			wrong := 0
+			wrong := 0.0
 			for i := range v {
 				wrong += c.done[trialKey{e.recipe.Learner, s, i + 1}].Wrong
 			}
@@ -708,19 +710,13 @@ func (c *contest) missing(e *entrant, split, inner int) bool {
 
 // innerPart returns the rows of inner fold i, counted from 1, of the training rows of split s, and the other training rows.
 func (c *contest) innerPart(s, i int) (train, test []int) {
-	rows, _ := part(c.folds[s/c.p.Folds], s%c.p.Folds)
+	rows, _ := part(c.order, c.folds[s/c.p.Folds], s%c.p.Folds)
 	y := make([]int, len(rows))
 	for k, row := range rows {
 		y[k] = c.y[row]
 	}
 	folds := sample.StratifiedFolds(experiment.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), y, c.out.Validation)
-	train, test = part(folds, i-1)
-	for _, part := range [][]int{train, test} {
-		for k := range part {
-			part[k] = rows[part[k]]
-		}
-	}
-	return train, test
+	return part(rows, folds, i-1)
 }
 
 // rank sorts the learners and compares each with the best.

@@ -156,7 +156,7 @@ type Evaluation struct {
 // split everything is learned from the training rows alone: what stands for
 // missing cells, the scales, the pairs and the metric, and k if there is a choice.
 // Classes are spread over the folds as evenly as can be. Splits run in parallel;
-// the answer does not depend on how many at a time.
+// the answer does not depend on how many at a time, nor on the order of the rows: neighbours vote as nearest.Voters has it.
 //
 // It returns the errors of Fit, naming the split, and an *OptionError if the plan
 // does not suit the number of rows. It panics if d is nil or has no rows.
@@ -180,7 +180,7 @@ func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, erro
 		}
 	}
 	notes := d.Look().Notes(true)
-	e, err := evaluate(ctx, d, f, metric.Euclidean{}, p)
+	e, err := evaluate(ctx, d, d.order(), f, metric.Euclidean{}, p)
 	if err == nil {
 		e.Notes = append(notes, e.Notes...)
 	}
@@ -194,8 +194,8 @@ type fitting struct {
 	values catalog.Values
 }
 
-// evaluate is Evaluate beside a baseline.
-func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, p Plan) (*Evaluation, error) {
+// evaluate is Evaluate beside a baseline, of rows in an order that their numbers have no part in.
+func evaluate(ctx context.Context, d *Data, order []int, f fitting, baseline metric.SqDister, p Plan) (*Evaluation, error) {
 	n, width := d.Dims()
 	p, cut := p.forRows(n)
 	if p.Seed == 0 {
@@ -222,9 +222,9 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 	for _, s := range scores {
 		s.Errors, s.Ks = make([]float64, splits), make([]int, splits)
 	}
-	folds := p.divisions(y)
+	folds := p.divisions(order, y)
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
-		if err := e.split(ctx, d, f, baseline, y, folds[s/p.Folds], s); err != nil {
+		if err := e.split(ctx, d, f, baseline, y, order, folds[s/p.Folds], s); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -252,8 +252,8 @@ func evaluate(ctx context.Context, d *Data, f fitting, baseline metric.SqDister,
 }
 
 // split fits and classifies one fold of one division.
-func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, fold []int, s int) error {
-	train, test := part(fold, s%e.Plan.Folds)
+func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, order, fold []int, s int) error {
+	train, test := part(order, fold, s%e.Plan.Folds)
 	var inside Progress
 	if e.Plan.Inside != nil {
 		inside = func(done, total int) { e.Plan.Inside(s, done, total) }
@@ -320,11 +320,15 @@ func (p Plan) rare(classes []string, counts []int) (notes []string) {
 	return notes
 }
 
-// divisions returns the number of the fold of each row, for each repeat.
-func (p Plan) divisions(y []int) [][]int {
+// divisions returns the number of the fold of each row at its place in order, for each repeat.
+func (p Plan) divisions(order, y []int) [][]int {
 	folds := make([][]int, p.Repeats)
+	classes := make([]int, len(order))
+	for k, i := range order {
+		classes[k] = y[i]
+	}
 	for i := range folds {
-		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), y, p.Folds)
+		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), classes, p.Folds)
 	}
 	return folds
 }
@@ -334,10 +338,10 @@ func (p Plan) pairs(s int) *rand.Rand {
 	return experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
 }
 
-// part returns the rows outside of a fold and those in it.
-func part(fold []int, k int) (train, test []int) {
-	for i, other := range fold {
-		if other == k {
+// part returns the rows outside of fold k and those in it, in their order; fold tells of each place in the order.
+func part(order, fold []int, k int) (train, test []int) {
+	for place, i := range order {
+		if fold[place] == k {
 			test = append(test, i)
 		} else {
 			train = append(train, i)
@@ -388,9 +392,9 @@ func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (verdict,
 	})
 }
 
-// verdict is the share of wrong test rows of a split, and the number of neighbours that it took.
+// verdict is the number and share of wrong test rows of a split, a draw by its chance, and the number of neighbours that it took.
 type verdict struct {
-	wrong int
+	wrong float64
 	error float64
 	k     int
 }
@@ -399,23 +403,23 @@ type verdict struct {
 func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []int, queries mat.Matrix, want []int) (verdict, error) {
 	m, expand := searched(m)
 	x, queries = expand(x), expand(queries)
-	knn, err := nearest.NewKNN(m, x, y, nearest.KNNOptions{})
+	voters, err := nearest.NewVoters(m, x, y)
 	if err != nil {
 		return verdict{}, err
 	}
 	k := p.Ks[0]
 	if len(p.Ks) > 1 {
-		wrong, err := knn.LeaveOneOut(ctx, p.Ks)
+		wrong, err := voters.LeaveOneOut(ctx, p.Ks)
 		if err != nil {
 			return verdict{}, err
 		}
 		k = p.Ks[slices.Index(wrong, slices.Min(wrong))]
 	}
-	wrong, err := knn.Errors(ctx, queries, want, []int{k})
+	wrong, err := voters.Errors(ctx, queries, want, []int{k})
 	if err != nil {
 		return verdict{}, err
 	}
-	return verdict{wrong[0], float64(wrong[0]) / float64(len(want)), k}, nil
+	return verdict{wrong[0], wrong[0] / float64(len(want)), k}, nil
 }
 
 // searched returns the metric under which neighbours are searched for m, and what it takes in place of prepared rows.

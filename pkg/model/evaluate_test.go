@@ -92,6 +92,7 @@ func TestEvaluateKernelITML(t *testing.T) {
 		d.X.SetRow(i, []float64{radius * math.Cos(angle), radius * math.Sin(angle)})
 	}
 	d.X.SetRow(7, d.X.RawRowView(5)) // duplicates
+	d = sorted(d)
 	r := model.Recipe{Learner: "kernel-itml", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
 	const folds, repeats = 4, 2
 	e := evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}})

@@ -149,7 +149,7 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 			return entry.FitUnder(ctx, objects, x, y, nil, v, told)
 		}
 	}
-	e, err := evaluate(ctx, d, fitting{Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed, Raw: true}, under, values}, baseline, p)
+	e, err := evaluate(ctx, d, gramOrder(g.k0, labels), fitting{Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed, Raw: true}, under, values}, baseline, p)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,19 @@ func TestGramLabelsAreThoseOfTables(t *testing.T) {
 
 // Every learner: an evaluation on a Gram matrix has the errors of one on rows under its kernel, split by split, for the baseline too.
 func TestEvaluateGram(t *testing.T) {
-	x, labels := labelled(3, 40, 3)
+	drawn, words := labelled(3, 40, 3)
+	order := make([]int, 40)
+	for i := range order {
+		order[i] = i
+	}
+	norm := func(i int) float64 { return mat.Norm(drawn.RowView(i), 2) }
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(norm(i), norm(j)) })
+	// Rows are ordered by their first number, objects by their kernel values with themselves: here that is one order.
+	x, labels := mat.NewDense(40, 4, nil), make([]string, 40)
+	for k, i := range order {
+		x.SetRow(k, append([]float64{1e-6 * float64(k)}, drawn.RawRowView(i)...))
+		labels[k] = words[i]
+	}
 	d, err := model.NewData(x, labels, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ type journalHead struct {
 
 const (
 	journalFormat  = "metriclab comparison"
-	journalVersion = 2 // 1 had no seals
+	journalVersion = 3 // 1 had no seals; 2 divided rows by their numbers
 )
 
 // ErrJournal says that a file is no journal, or a damaged one, or that of another comparison.
@@ -221,8 +221,8 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string,
 			return bad(line, "it is of version %d of %s, this program has version %d; want a new file", t.Version, t.Learner, version)
 		case t.Split < 0 || t.Split >= j.head.Folds*j.head.Repeats || t.Inner < 0 || t.Inner > j.head.Validation:
 			return bad(line, "split %d, inner fold %d: there is no such split", t.Split, t.Inner)
-		case t.Rows < 1 || t.Rows > j.head.Rows || t.Wrong < 0 || t.Wrong > t.Rows:
-			return bad(line, "%d of %d rows are wrong, want 0 to all of at least 1 and at most %d", t.Wrong, t.Rows, j.head.Rows)
+		case t.Rows < 1 || t.Rows > j.head.Rows || !(t.Wrong >= 0) || t.Wrong > float64(t.Rows):
+			return bad(line, "%v of %d rows are wrong, want 0 to all of at least 1 and at most %d", t.Wrong, t.Rows, j.head.Rows)
 		case !slices.Contains(j.head.Ks, t.K):
 			return bad(line, "k: %d is none of those that are tried", t.K)
 		case !(t.Seconds >= 0):
@@ -233,7 +233,7 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string,
 		key := trialKey{t.Learner, t.Split, t.Inner}
 		if at, twice := seen[key]; twice { // two runs at once may do the same
 			if was := trials[at.trial]; was.Wrong != t.Wrong || was.Rows != t.Rows || was.K != t.K {
-				return bad(line, "%d of %d rows are wrong with k = %d, and %d of %d with k = %d on line %d, of the same split of %s; want a new file", t.Wrong, t.Rows, t.K, was.Wrong, was.Rows, was.K, at.line, t.Learner)
+				return bad(line, "%v of %d rows are wrong with k = %d, and %v of %d with k = %d on line %d, of the same split of %s; want a new file", t.Wrong, t.Rows, t.K, was.Wrong, was.Rows, was.K, at.line, t.Learner)
 			}
 			continue
 		}

@@ -54,6 +54,22 @@ func blobs(seed uint64, n, c, d int) *model.Data {
 	return out
 }
 
+func indices(d *model.Data) []int {
+	n, _ := d.Dims()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// sorted returns the rows of d in the order in which an evaluation takes them, if the first column has no number twice.
+func sorted(d *model.Data) *model.Data {
+	order := indices(d)
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.X.At(i, 0), d.X.At(j, 0)) })
+	return d.Rows(order)
+}
+
 func fit(t *testing.T, d *model.Data, r model.Recipe) *model.Model {
 	t.Helper()
 	m, err := model.Fit(context.Background(), d, r, nil)

@@ -51,14 +51,16 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 	if err := f.room(e.Rows, e.Features, 0); err != nil {
 		return nil, err
 	}
-	links := d.Links
+	order := d.order()
+	links := relinked(d.Links, placed(order))
+	looked := d.Look().Notes(true)
 	if d, err = d.forRecipe(r, entry); err != nil {
 		return nil, err
 	}
+	d = d.Rows(order)
 	if !r.Raw && d.X != nil {
 		e.Raw = &VectorScore{}
 	}
-	looked := d.Look().Notes(true)
 	all := nameItems(links)
 	if r.Raw { // which has rows of zeros, such as texts without a known word
 		all.x = rowsOf(d.X, all.rows)

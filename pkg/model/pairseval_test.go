@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 )
 
@@ -22,7 +23,13 @@ func judgedTable(t testing.TB, n, pairs int) *Data {
 	for i := range n {
 		x.SetRow(i, []float64{float64(i%2) + .3*rng.NormFloat64(), 5 * rng.NormFloat64(), rng.NormFloat64()})
 	}
-	d, err := NewData(x, nil, nil)
+	// In the order in which an evaluation takes rows and, below, pairs.
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortFunc(rows, nearest.RowOrder(x))
+	d, err := NewData(rowsOf(x, rows), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +40,13 @@ func judgedTable(t testing.TB, n, pairs int) *Data {
 			continue
 		}
 		l := metric.Link{I: i, J: j, Label: metric.Dissimilar}
-		if i%2 == j%2 {
+		if rows[i]%2 == rows[j]%2 {
 			l.Label = metric.Similar
 		}
 		d.Links = append(d.Links, l)
 	}
+	slices.Sort(rows)
+	d.Links = relinked(d.Links, rows)
 	return d
 }
 
@@ -92,6 +101,7 @@ func slowPairSplit(t *testing.T, d *Data, r Recipe, e *PairEvaluation, s int) (w
 	if len(train.Links) != e.Train[s] || len(test) != e.Test[s] || len(d.Links)-len(train.Links)-len(test) != e.Dropped[s] {
 		t.Fatalf("split %d: %d, %d and %d pairs, want %d, %d", s, e.Train[s], e.Test[s], e.Dropped[s], len(train.Links), len(test))
 	}
+	shuffled(train.Links, 1, s)
 	m, err := Fit(t.Context(), train, r, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -23,11 +24,11 @@ import (
 // ErrUnlabelled is returned, wrapped, where classes are asked for and the training rows have none.
 var ErrUnlabelled = errors.New("the training rows have no classes to predict")
 
-// Neighbourhood finds the k nearest training rows of new rows under a learned metric, and their vote. The search is that of
-// nearest.KNN: exact, with its order of equal distances and, of tied classes, that of the nearest row, as Evaluate has
-// it. It is safe for concurrent use.
+// Neighbourhood finds the k nearest training rows of new rows under a learned metric, as nearest.KNN has them, or else the class that they elect, as
+// nearest.Voters has it and Evaluate judges: of classes in a draw, the first. It is safe for concurrent use.
 type Neighbourhood struct {
-	knn     *nearest.KNN
+	knn     *nearest.KNN    // of Neighbourhood
+	voters  *nearest.Voters // of Classifier
 	k       int
 	prepare *Model                      // of Rows*; nil of a Gram
 	expand  func(mat.Matrix) mat.Matrix // what knn takes in place of prepared rows
@@ -50,6 +51,15 @@ const perNeighbour = 12
 // It returns the errors of Prepare and nearest.NewKNN, an *OptionError unless 1 ≤ k ≤ rows of train, and an error if the
 // coordinates exceed limits.Memory. It panics if train is nil or does not have the columns of m.
 func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
+	return m.neighbourhood(train, k, false)
+}
+
+// Classifier is Neighbourhood to predict classes: it yields a Near with Elected. It returns an error that wraps ErrUnlabelled if train has no labels.
+func (m *Model) Classifier(train *Data, k int) (*Neighbourhood, error) {
+	return m.neighbourhood(train, k, true)
+}
+
+func (m *Model) neighbourhood(train *Data, k int, elect bool) (*Neighbourhood, error) {
 	train.given()
 	n, d := train.Dims()
 	if d != m.made().metric.Dim() {
@@ -78,7 +88,7 @@ func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
 	}
 	var under metric.SqDister
 	under, h.expand = searched(m.metric)
-	if h.knn, err = nearest.NewKNN(under, h.expand(x), h.y, nearest.KNNOptions{}); err != nil {
+	if err := h.among(under, h.expand(x), elect); err != nil {
 		return nil, fmt.Errorf("model: %s: %w", train.Name, err)
 	}
 	return h, nil
@@ -89,6 +99,15 @@ func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
 //
 // It returns an error if there are fewer or more labels than objects, the errors of Embed, and an *OptionError unless 1 ≤ k ≤ n.
 func (g *Gram) Neighbourhood(labels []string, k int) (*Neighbourhood, error) {
+	return g.neighbourhood(labels, k, false)
+}
+
+// Classifier is Neighbourhood to predict classes, as that of a Model is.
+func (g *Gram) Classifier(labels []string, k int) (*Neighbourhood, error) {
+	return g.neighbourhood(labels, k, true)
+}
+
+func (g *Gram) neighbourhood(labels []string, k int, elect bool) (*Neighbourhood, error) {
 	n := g.Objects()
 	if labels != nil && len(labels) != n {
 		return nil, fmt.Errorf("model: %s for %s", plural.Of(len(labels), "label"), plural.Of(n, "object"))
@@ -101,10 +120,23 @@ func (g *Gram) Neighbourhood(labels []string, k int) (*Neighbourhood, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.knn, err = nearest.NewKNN(metric.Euclidean{}, z, h.y, nearest.KNNOptions{}); err != nil {
+	if err := h.among(metric.Euclidean{}, z, elect); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return h, nil
+}
+
+// among sets the rows among which neighbours are looked for, or which elect.
+func (h *Neighbourhood) among(under metric.SqDister, x mat.Matrix, elect bool) (err error) {
+	switch {
+	case !elect:
+		h.knn, err = nearest.NewKNN(under, x, h.y, nearest.KNNOptions{})
+	case h.classes == nil:
+		err = ErrUnlabelled
+	default:
+		h.voters, err = nearest.NewVoters(under, x, h.y)
+	}
+	return err
 }
 
 // train sets the classes of the n training rows; fitted and counts are those of the fit.
@@ -175,27 +207,23 @@ func (h *Neighbourhood) Label(i int) string {
 	return h.classes[h.y[i]]
 }
 
-// Vote returns the class that neighbours of one row elect, and its share of the votes, from 1/k to 1. It panics if the training rows have no classes, or found is empty.
-func (h *Neighbourhood) Vote(found []nearest.Neighbour) (class string, share float64) {
-	if h.classes == nil {
-		panic("model: Vote: the training rows have no classes")
-	}
-	c := h.knn.Vote(found)
-	votes := 0
-	for _, f := range found {
-		if h.y[f.Index] == c {
-			votes++
-		}
-	}
-	return h.classes[c], float64(votes) / float64(len(found))
+// Elected is the predicted class of a row.
+type Elected struct {
+	Class string
+	// Share is its share of the votes of the k nearest training rows, more than 0 and at most 1.
+	Share float64
+	// Distance is that to the nearest training row.
+	Distance float64
 }
 
 // Near are successive rows of a file with their neighbours.
 type Near struct {
 	// First is the number of the first of these rows, counted from 0.
 	First int
-	// Found holds the k nearest training rows of each row, nearest first.
+	// Found holds the k nearest training rows of each row, nearest first; nil of a Classifier.
 	Found [][]nearest.Neighbour
+	// Elected holds the predicted class of each row; nil of a Neighbourhood.
+	Elected []Elected
 	// Labels holds one class per row; nil if the file has none.
 	Labels []string
 	// Unused lists columns of the file that are neither features nor labels.
@@ -225,19 +253,29 @@ func (h *Neighbourhood) prepared(x mat.Matrix, first int) (mat.Matrix, error) {
 	return out, nil
 }
 
-// search finds the neighbours of prepared rows, of which the first is row first of a table.
-func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) ([][]nearest.Neighbour, error) {
+// search answers for prepared rows, of which the first is row first of a table.
+func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) (*Near, error) {
 	if h.expand != nil {
 		x = h.expand(x)
 	}
-	found, err := h.knn.Neighbours(ctx, x, h.k)
+	near := &Near{First: first}
+	var err error
+	if h.voters == nil {
+		near.Found, err = h.knn.Neighbours(ctx, x, h.k)
+	} else {
+		var all []nearest.Election
+		all, err = h.voters.Elect(ctx, x, h.k)
+		for _, e := range all {
+			near.Elected = append(near.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
+		}
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, fmt.Errorf("model: of the rows from %d on: %w", first, err)
 	}
-	return found, nil
+	return near, nil
 }
 
 // CSV reads a CSV file as Model.Read does, and yields its rows block by block with their neighbours. Beside the training rows, memory is that of
@@ -251,12 +289,13 @@ func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.
 				yield(nil, err)
 				return
 			}
-			found, err := h.search(ctx, b.x, b.first)
+			near, err := h.search(ctx, b.x, b.first)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(&Near{First: b.first, Found: found, Labels: b.labels, Unused: b.unused, Dialect: b.dialect, Notes: b.notes}, nil) {
+			near.Labels, near.Unused, near.Dialect, near.Notes = b.labels, b.unused, b.dialect, b.notes
+			if !yield(near, nil) {
 				return
 			}
 		}
@@ -318,12 +357,13 @@ func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, e
 			yield(nil, err)
 			return
 		}
-		found, err := h.search(ctx, x, first)
+		near, err := h.search(ctx, x, first)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if !yield(&Near{First: first, Found: found, Labels: labels, Notes: d.Notes}, nil) {
+		near.Labels, near.Notes = labels, d.Notes
+		if !yield(near, nil) {
 			return
 		}
 	}
@@ -347,9 +387,5 @@ func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, e
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.search(ctx, z, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &Near{Found: found}, nil
+	return h.search(ctx, z, 0)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -79,6 +80,17 @@ func TestNeighbourhood(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			c, err := m.Classifier(train, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var elected []model.Elected
+			for b, err := range c.CSV(context.Background(), strings.NewReader(asCSV(test, true)), "new.csv") {
+				if err != nil || b.Found != nil {
+					t.Fatal(b, err)
+				}
+				elected = append(elected, b.Elected...)
+			}
 			row := 0
 			for b, err := range h.CSV(context.Background(), strings.NewReader(asCSV(test, true)), "new.csv") {
 				if err != nil {
@@ -105,8 +117,8 @@ func TestNeighbourhood(t *testing.T) {
 							break
 						}
 					}
-					if class, share := h.Vote(found); class != want || share != float64(most)/k {
-						t.Fatalf("row %d: %s with %v, want %s with %v", row, class, share, want, float64(most)/k)
+					if got := elected[row]; got.Class != want || got.Share != float64(most)/k || math.Abs(got.Distance-found[0].Dist()) > 1e-9*(1+dist[0]) {
+						t.Fatalf("row %d: %v, want %s with %v at %v", row, got, want, float64(most)/k, found[0].Dist())
 					}
 					if b.Labels[i] != test.Labels[row] {
 						t.Fatalf("row %d: label %s", row, b.Labels[i])
@@ -227,10 +239,21 @@ func TestNeighbourhoodGram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, err := g.Classifier(d.Labels, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	voted, err := c.Objects(context.Background(), k0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, found := range near.Found {
-		if class, share := h.Vote(found); found[0].Index != i || class != d.Labels[i] || share != 1 {
-			t.Errorf("object %d: %v, %s", i, found, class)
+		if e := voted.Elected[i]; found[0].Index != i || e.Class != d.Labels[i] || e.Share != 1 {
+			t.Errorf("object %d: %v, %v", i, found, e)
 		}
+	}
+	if _, err := g.Classifier(nil, 1); !errors.Is(err, model.ErrUnlabelled) {
+		t.Errorf("without labels: %v", err)
 	}
 	if _, err := g.Neighbourhood(d.Labels[1:], 1); err == nil {
 		t.Error("29 labels of 30 objects pass")

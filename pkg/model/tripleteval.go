@@ -63,7 +63,7 @@ type TripletEvaluation struct {
 // EvaluateTriplets estimates how often a recipe is wrong about triplets that it has not seen, by repeated cross-validation. Folds are of
 // questions, an object and two to compare with it, so that no answer to a question is seen while another is tested. All that a learner chooses, such as
 // the weight of the trace, it chooses on the training triplets. An object that no training triplet has ties with others at best. Splits run in
-// parallel; the answer does not depend on how many at a time.
+// parallel; the answer does not depend on how many at a time, nor on the order of the triplets: an online learner sees those of a split in a random one.
 //
 // It returns the errors of FitTriplets, naming the split, and an *OptionError if the plan does not suit the number of questions or objects.
 // It panics if set is nil or has no triplet.
@@ -83,6 +83,7 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
 	}
 	n := len(all.names)
+	sortTriplets(ts) // of objects in the order of their names
 	e := &TripletEvaluation{Recipe: r, Plan: p, Objects: n, Triplets: len(ts), Agreement: set.Agreement()}
 	if questions := e.Agreement.Questions; given == 0 && questions >= 2 && p.Folds > questions {
 		p.Folds = questions
@@ -118,6 +119,7 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 			}
 			parts[k] = append(parts[k], t)
 		}
+		shuffled(parts[0], p.Seed, s)
 		var rep TripletReport
 		k, err := learnTriplets(ctx, entry, v, n, parts[0], r.Passes, nil, &rep)
 		if err == nil && p.Dim > 0 {

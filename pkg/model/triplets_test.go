@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -179,6 +180,9 @@ func TestTripletErrors(t *testing.T) {
 // The error of each split is what a fit to the triplets of other folds has on its own, counted one by one.
 func TestEvaluateTripletsBySplit(t *testing.T) {
 	set := compared(9, 7, 120, 0.1)
+	slices.SortFunc(set.List, func(a, b metric.Triplet) int {
+		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.Near, b.Near), cmp.Compare(a.Far, b.Far))
+	})
 	const folds = 3
 	for _, dim := range []int{0, 2} {
 		e, err := model.EvaluateTriplets(t.Context(), set, model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim})
@@ -199,6 +203,8 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 					train.List = append(train.List, v)
 				}
 			}
+			order := experiment.Seed{Base: 4, Experiment: "model/evaluate", Trial: s}.Stream("order")
+			order.Shuffle(len(train.List), func(i, j int) { train.List[i], train.List[j] = train.List[j], train.List[i] })
 			c, err := model.FitTriplets(t.Context(), train, model.TripletRecipe{Learner: "ste"}, nil)
 			if err != nil || c.Report().Tau != e.Taus[s] {
 				t.Fatalf("split %d: tau %v, want %v, %v", s, e.Taus[s], c.Report().Tau, err)

@@ -315,6 +315,15 @@ func nameItems(links []metric.Link) *namedPairs {
 	return out
 }
 
+// reorder puts items, and with them links, in an order.
+func (n *namedPairs) reorder(order []int) {
+	n.x, n.links = rowsOf(n.x, order), relinked(n.links, placed(order))
+	rows := slices.Clone(n.rows)
+	for k, i := range order {
+		n.rows[k] = rows[i]
+	}
+}
+
 // FitVectors learns a metric from labelled pairs of the vectors of a file, of which only those are read that a pair names. The
 // Label of a link is that of the pair, its I and J are rows of the file. An online learner sees pairs in their order.
 //

@@ -123,7 +123,8 @@ type VectorEvaluation struct {
 // EvaluateVectors estimates what a recipe is worth on items of which it has seen no pair. In each split a share of the items that pairs name
 // is held out. The metric is learned from pairs of two other items and judged by pairs of two held-out ones, beside the Euclidean distance and the
 // one between vectors of length 1, which orders as cosine does. Pairs across are dropped. Pairs with a vector of zeros, which cosine cannot judge, are left out and
-// counted in Notes, so that all distances judge the same pairs. Splits run in parallel.
+// counted in Notes, so that all distances judge the same pairs. Splits run in parallel. An online learner sees the pairs of a split in a random
+// order: no number depends on the order of vectors or pairs.
 //
 // An interval is the corrected resampled one (see judge.SummarizeResampled), with the ratio of the numbers of items.
 //
@@ -146,6 +147,7 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 	if all, e.Notes, err = all.directed(); err != nil {
 		return nil, err
 	}
+	all.reorder(canonical(all.items, nearest.RowOrder(all.x), linked(all.items, all.links)))
 	fit := fittingVectors{r, entry, values}
 	if err := e.run(ctx, all, p, func(ctx context.Context, _ []bool, train, test *namedPairs, s int) error {
 		return p.apart(ctx, s, func(ctx context.Context, told Progress) error { return e.split(ctx, train, test, s, fit, told) })
@@ -195,6 +197,7 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 			return err
 		}
 		redrawn[s] = again
+		shuffled(train.links, p.Seed, s)
 		e.Train[s], e.Test[s] = len(train.links), len(test.links)
 		e.Dropped[s] = len(all.links) - len(train.links) - len(test.links)
 		similar := 0

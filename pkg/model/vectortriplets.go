@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/vectors"
@@ -193,9 +194,11 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	if err != nil {
 		return nil, err
 	}
+	items, _ := all.x.Dims()
+	order := canonical(items, nearest.RowOrder(all.x), compared(items, all.list))
+	all.x, all.list = rowsOf(all.x, order), recompared(all.list, placed(order))
 	ts = all.list
-	e := &VectorTripletEvaluation{Recipe: r, Plan: p, Triplets: len(ts), Notes: notes}
-	e.Items, _ = all.x.Dims()
+	e := &VectorTripletEvaluation{Recipe: r, Plan: p, Items: items, Triplets: len(ts), Notes: notes}
 	held := int(math.Ceil(p.Share * float64(e.Items)))
 	if held < 3 || e.Items-held < 3 {
 		return nil, notAllowed("test-share: %v of %d items leaves less than 3 on a side", p.Share, e.Items)
@@ -220,6 +223,7 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 			return err
 		}
 		redrawn[s] = again
+		shuffled(train.list, p.Seed, s)
 		e.Train[s], e.Test[s] = len(train.list), len(test.list)
 		e.Dropped[s] = len(ts) - len(train.list) - len(test.list)
 		err = p.apart(ctx, s, func(ctx context.Context, told Progress) error {

@@ -476,15 +476,6 @@ func count(wrong [][]bool, n int) []int {
 	return out
 }
 
-// Vote returns the label that the neighbours, which Neighbours gave for one row, elect: what Classify returns for that row with k = len(found).
-// It panics if found is empty or has an index of no training row.
-func (c *KNN) Vote(found []Neighbour) int {
-	if len(found) == 0 {
-		panic("nearest: KNN.Vote: no neighbours")
-	}
-	return c.made().vote(found)
-}
-
 // vote returns the label that the neighbours elect.
 func (c *KNN) vote(found []Neighbour) int {
 	type tally struct{ label, votes int }
@@ -541,9 +532,15 @@ func (c *KNN) search(ctx context.Context, given mat.Matrix, k int, f func(i int,
 	if !self {
 		points = c.embed(ctx, queries)
 	}
+	return c.searchPoints(ctx, points, self, k, f)
+}
+
+// searchPoints is search for embedded queries.
+func (c *KNN) searchPoints(ctx context.Context, points *mat.Dense, self bool, k int, f func(i int, found []Neighbour)) error {
 	if err := ctx.Err(); err != nil { // some rows may have no image
 		return fmt.Errorf("knn: %w", err)
 	}
+	m, _ := points.Dims()
 	dev := make([]float64, c.width())
 	for i := 0; i < m && !self; i++ {
 		floats.SubTo(dev, points.RawRowView(i), c.centre)
@@ -819,14 +816,20 @@ func (b *best) nearest(sqDist func(candidate) float64) []Neighbour {
 		return cmp.Or(cmp.Compare(x.SqDist, y.SqDist), cmp.Compare(x.Index, y.Index))
 	})
 	for lo := 0; lo < min(b.k, len(b.found)); {
-		hi := lo + 1
-		for hi < len(b.found) && b.found[hi].SqDist <= b.found[lo].SqDist*(1+TieTolerance) {
-			hi++
-		}
+		hi := groupEnd(b.found, lo)
 		if hi-lo > 1 {
 			slices.SortFunc(b.found[lo:hi], func(x, y Neighbour) int { return cmp.Compare(x.Index, y.Index) })
 		}
 		lo = hi
 	}
 	return b.found[:b.k]
+}
+
+// groupEnd returns the end of the group of equal distances that begins at found[lo].
+func groupEnd(found []Neighbour, lo int) int {
+	hi := lo + 1
+	for hi < len(found) && found[hi].SqDist <= found[lo].SqDist*(1+TieTolerance) {
+		hi++
+	}
+	return hi
 }
