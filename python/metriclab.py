@@ -150,7 +150,14 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
+def _float(text: str) -> float:
+    v = float(text)
+    if v == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
+        raise ValueError(f"{text[:40]} is too small for a float64")
+    return v
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_float)
 
 
 def _value(text: str, at: int) -> "tuple[Any, int]":
@@ -846,13 +853,13 @@ class Vectors(Metric):
         self.kind, self.learner, self.unit, self.scale = e.kind, p.raw("learner"), p.raw("unit"), s.number("scale")
         if not self.learner:
             raise FormatError("damaged: the learner has no name")
-        s.whole("version", 0, 1)
+        s.whole("version", 0)
         pairs = s.whole("similar", 0) + s.whole("dissimilar", 0)
         s.whole("learner_version", 0)
         compared = p.raw("triplets") if "triplets" in p else False
         if compared != ("triplets" in s and s.whole("triplets", 0) > 0) or compared and pairs:
             raise FormatError("damaged: the numbers of comparisons and pairs do not fit the recipe")
-        threshold = s.number("threshold", 0)
+        threshold = s.number("threshold", 0, 0 if compared else math.inf)
         self.threshold = None if compared else threshold
         inner = e.inner("metric")
         if inner.kind not in ("metric/mahalanobis", "metric/low-rank"):
@@ -943,8 +950,8 @@ def _lower(packed: Array, n: int) -> Array:
     return out
 
 
-def _form(value: Any) -> Array:
-    """L, r x dim, of the quadratic form A = UCU' that a learner of pairs saves, A's nearest L'L."""
+def _form(value: Any, grows: bool = False) -> Array:
+    """L, r x dim, of the quadratic form A = UCU' that a learner of pairs saves, A's nearest L'L. One that grows always has its U."""
     s = _Fields(value)
     dim, n = s.whole("dim", 0, _MAX_DIM), s.whole("order", 0)
     core = s.floats("core", n * (n + 1) // 2)
@@ -958,7 +965,7 @@ def _form(value: Any) -> Array:
         raise FormatError(f"damaged: a resolvent of {len(resolvent)} numbers in a form of order {n}, or its shift")
     there = bool(len(s.raw("basis"))) if "basis" in s else False
     basis = s.floats("basis", n, dim) if there else None
-    if n > dim or n == 0 and there or not there and n not in (0, dim):
+    if n > dim or n == 0 and there or not there and n != 0 and (grows or n != dim):
         raise FormatError(f"damaged: a form of order {n} in {dim} dimensions")
     if n == 0:
         return np.zeros((0, dim))
@@ -972,7 +979,14 @@ def _form(value: Any) -> Array:
 
 
 def _pair_learner(e: _Envelope) -> Metric:
-    _, s = e.fields()
+    p, s = e.fields()
+    if "since" in s:
+        s.whole("since", 0, max(0, p.whole("every", 0) - 1 if "every" in p else 0))
+    for name, beside, only in (("tol", "rule", "pals"), ("every", "psd", "end")):
+        if name in p and p.raw(name) != 0 and p.raw(beside) != only:
+            raise FormatError(f"damaged: {name} is {p.raw(name)}, and {beside} is not {only}")
+    if "psd" in p and p.raw("psd") == "end" and len(s.raw("form").get("resolvent", ())):
+        raise FormatError("damaged: a resolvent, which nothing needs with psd = end")
     L = _form(s.raw("form"))
     if L.shape[1] < 1:
         raise FormatError("damaged: a form in 0 dimensions")
@@ -1004,17 +1018,23 @@ def _kernel_pola(e: _Envelope) -> Metric:
     points = s.floats("points", None, dim)
     m = len(points)
     factor = s.floats("factor", m * (m + 1) // 2)
-    form = _form(s.raw("form"))
+    form = _form(s.raw("form"), grows=True)
     if form.shape[1] != m:
         raise FormatError(f"damaged: a form in {form.shape[1]} dimensions, {m} points")
     lower = _lower(factor, m)
     if not (np.diag(lower) > 0).all():
         raise FormatError("damaged: a pivot of the factor is not more than 0")
+    kernel = _Kernel(p.raw("kernel"))
+    own = kernel.own(points)
+    if not (np.abs(np.einsum("ij,ij->i", lower, lower) - own) <= 1e-9 * own + 1e-290).all():
+        raise FormatError("damaged: the factor is not that of the kernel matrix of the points")
+    if len({x.tobytes() for x in points + 0.0}) < m:
+        raise FormatError("damaged: two points are equal")
     # Coordinates of x are z = lower^-1 k(x); G = form lower^-1.
     G = np.linalg.solve(lower.T, form.T).T if m else np.zeros((0, 0))
     if not np.isfinite(G).all():
         raise FormatError("damaged: the factor is singular")
-    return _KernelMetric(e.kind, dim, _Kernel(p.raw("kernel")), points, G, threshold=s.number("threshold", -1e130, 1e130))
+    return _KernelMetric(e.kind, dim, kernel, points, G, threshold=s.number("threshold", -1e130, 1e130))
 
 
 _MEASURES: "dict[str, Callable[[_Envelope], Metric]]" = {

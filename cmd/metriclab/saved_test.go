@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,8 +13,9 @@ import (
 	"metriclab/pkg/vectors"
 )
 
-// thisVersion names the folder of files that TestSavedVersions -update writes. A release that is out keeps its folder: the next one has another name.
-const thisVersion = "0.1.0"
+// thisVersion names the folder of files that TestSavedVersions -update writes: those that differ from the files of earlier versions. A release that is out
+// keeps its folder: the next one has another name.
+const thisVersion = "0.2.0"
 
 // saved are files of each kind that the command writes: how one is made, and a use of it whose answer is kept.
 var saved = []struct{ name, stdin, make, in, use string }{
@@ -22,6 +25,8 @@ var saved = []struct{ name, stdin, make, in, use string }{
 	{"model-kernel-itml", "", "fit train.csv --label class --learner kernel-itml --out m.json", "", "neighbours new.csv --model m.json --train train.csv"},
 	{"vectors-pairs", "", "fit --vectors X.npy --pairs pairs.csv --learner lego --out m.json", "", "transform --vectors X.npy --npy Y.npy --model m.json"},
 	{"vectors-triplets", "", "fit --vectors X.npy --triplets t.csv --learner itml --out m.json", "", "transform --vectors X.npy --npy Y.npy --model m.json"},
+	{"vectors-unit", "", "fit --vectors Z.npy --pairs pairs.csv --learner lego --unit --out m.json", "", "transform --vectors X.npy --npy Y.npy --model m.json"},
+	{"model-constant", "", "fit constant.csv --label class --learner pola --out m.json", "", "transform constant.csv --model m.json"},
 	{"gram-spectral", "", "fit --gram k0.csv --constraints c.jsonl --learner spectral --out m.json", "", "transform --cross-gram k1.csv --model m.json"},
 	{"gram-kernel-pca", "", "fit --gram k0.csv --labels l.csv --learner kernel-pca --out m.json", "", "transform --cross-gram k1.csv --model m.json"},
 	{"triplets-ste", "", "fit --triplets t.csv --learner ste --out m.json", "", "plot --model m.json --out p.svg"},
@@ -42,6 +47,19 @@ func TestSavedVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	everyFile(t)
+	constant := strings.Split(strings.TrimSpace(readTest(t, "train.csv")), "\n")
+	for i, line := range constant { // a column that differs by round-off alone
+		constant[i] = [...]string{"0.3", "0.30000000000000004"}[i%2] + "," + line
+	}
+	constant[0] = "c," + strings.SplitN(constant[0], ",", 2)[1]
+	writeTest(t, "constant.csv", strings.Join(constant, "\n")+"\n")
+	w, err := vectors.Create("Z.npy", 48, 3, false)
+	for i := 0; i < 48 && err == nil; i++ { // every eighth has no direction
+		err = w.WriteRows([]float64{float64(i % 8), float64(i % 8 * i % 5), float64(i % 8 * i % 7)}, i)
+	}
+	if err = cmp.Or(err, w.Commit()); err != nil {
+		t.Fatal(err)
+	}
 	c := newCommand(toys(nil))
 	run := func(stdin, line string) string {
 		t.Helper()
@@ -79,6 +97,15 @@ func TestSavedVersions(t *testing.T) {
 			file := filepath.Join(root, thisVersion, s.name)
 			raw := readTest(t, "m.json")
 			text := answer(s.in, s.use)
+			earlier, err := filepath.Glob(filepath.Join(root, "*", s.name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(earlier, func(path string) bool {
+				return filepath.Dir(path) != filepath.Dir(file) && readTest(t, path) == raw
+			}) {
+				continue
+			}
 			for name, data := range map[string]string{file + ".json": raw, file + ".txt": text} {
 				if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
 					t.Fatal(err)
@@ -90,14 +117,15 @@ func TestSavedVersions(t *testing.T) {
 	if err != nil || len(versions) == 0 {
 		t.Fatalf("%d versions in %s, error %v", len(versions), root, err)
 	}
+	read := map[string]int{}
 	for _, dir := range versions {
-		read := 0
 		for _, s := range saved {
 			raw, err := os.ReadFile(filepath.Join(dir, s.name+".json"))
-			if os.IsNotExist(err) && filepath.Base(dir) != thisVersion {
-				continue // this version had no such file
+			if os.IsNotExist(err) {
+				continue // this version wrote no such file, or the one before it
 			}
-			read++
+			read[filepath.Base(dir)]++
+			read[s.name]++
 			t.Run(filepath.Base(dir)+"/"+s.name, func(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
@@ -110,7 +138,14 @@ func TestSavedVersions(t *testing.T) {
 				sameNumbers(t, answer(s.in, s.use), string(want))
 			})
 		}
-		if read == 0 {
+	}
+	for _, s := range saved {
+		if read[s.name] == 0 {
+			t.Errorf("no version has the file %s", s.name)
+		}
+	}
+	for _, dir := range versions {
+		if read[filepath.Base(dir)] == 0 {
 			t.Errorf("%s holds no file of a version", dir)
 		}
 	}

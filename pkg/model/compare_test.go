@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -408,6 +409,11 @@ func TestJournal(t *testing.T) {
 		if _, _, _, err := readJournal(tt.j, text); !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %q", err, tt.want)
 		}
+	}
+	fits, _, _ := strings.Cut(strings.Replace(head, fmt.Sprintf(`"fit":%d`, model.Version), `"fit":1`, 1), `,"seal"`)
+	fits = fmt.Sprintf(`%s,"seal":"%.8x"}`+"\n", fits, sha256.Sum256([]byte(fits+"}\n"+fits)))
+	if _, _, _, err := readJournal(j, fits); !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), "with fits of version 1, this one has 2") {
+		t.Errorf("a journal of other fits: %v", err)
 	}
 	good := trials[0]
 	change := func(f func(r *model.Trial)) string {

@@ -29,6 +29,7 @@ type Journal struct {
 type journalHead struct {
 	Format     string `json:"format"`
 	Version    int    `json:"version"`
+	Fit        int    `json:"fit"`   // Version
 	Table      string `json:"table"` // a hash of rows, classes and columns
 	Rows       int    `json:"rows"`
 	Features   int    `json:"features"`
@@ -66,7 +67,7 @@ func NewJournal(d *Data, base Recipe, p Comparing) Journal {
 		params = p.Params // which Compare refuses
 	}
 	return journalOf(journalHead{
-		Format: journalFormat, Version: journalVersion, Table: fingerprint(d), Rows: n, Features: width,
+		Format: journalFormat, Version: journalVersion, Fit: Version, Table: fingerprint(d), Rows: n, Features: width,
 		Folds: q.Folds, Repeats: q.Repeats, Seed: seed, Ks: q.Ks, Validation: p.Validation,
 		Pairs: base.Pairs, Passes: base.Passes, ImputeMean: base.ImputeMean, Raw: base.Raw, Params: params,
 	})
@@ -280,6 +281,7 @@ func (j Journal) other(text []byte) string {
 		name      string
 		was, want any
 	}{
+		{"fits of version", h.Fit, j.head.Fit},
 		{"folds", h.Folds, j.head.Folds},
 		{"repeats", h.Repeats, j.head.Repeats},
 		{"seed", h.Seed, j.head.Seed},

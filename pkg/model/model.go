@@ -63,8 +63,8 @@ import (
 )
 
 // Version changes whenever Fit gives another model for the same data and recipe,
-// apart from changes of the learners, which have versions of their own.
-const Version = 1
+// apart from changes of the learners, which have versions of their own. A Journal of other fits is refused.
+const Version = 2 // 1 scaled columns that differ by round-off alone
 
 // Metric is what a model measures with.
 type Metric interface {

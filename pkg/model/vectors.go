@@ -28,7 +28,7 @@ import (
 
 // VectorVersion changes whenever FitVectors gives another model for the same vectors, pairs and recipe, apart from changes of the
 // learners, which have versions of their own.
-const VectorVersion = 1
+const VectorVersion = 2 // 1 gave vectors of zeros a direction under Unit
 
 // pairSquare is the mean squared distance of the training pairs once vectors are scaled. It is halfway between the targets that
 // lego has by default, and in the range where the thresholds of pola and pa move.
@@ -155,6 +155,7 @@ func (r VectorRecipe) ofPairs() (VectorRecipe, catalog.Entry, catalog.Values, er
 // Vectors is a metric of vectors without columns, learned from pairs or relative comparisons of them. It is immutable and safe for concurrent use.
 type Vectors struct {
 	recipe    VectorRecipe
+	version   int     // VectorVersion of the fit
 	learner   int     // version
 	scale     float64 // of vectors, after Unit
 	metric    embedder
@@ -364,7 +365,7 @@ func (r VectorRecipe) checkRank(dim int) error {
 
 // fitNamed is FitVectors of unit vectors, if the recipe has them so. It scales named.x in place.
 func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.Entry, v catalog.Values, p Progress) (*Vectors, error) {
-	m := &Vectors{recipe: r, learner: e.Version, scale: 1}
+	m := &Vectors{recipe: r, version: VectorVersion, learner: e.Version, scale: 1}
 	x, links := named.x, named.links
 	m.report.Items, _ = x.Dims()
 	var mean float64
@@ -644,7 +645,7 @@ func (m *Vectors) Save(w io.Writer) error {
 	if m.recipe.Triplets {
 		threshold = 0
 	}
-	return persist.Write(w, VectorsKind, m.recipe, vectorState{VectorVersion, m.learner, m.scale, threshold, m.similar, m.other, m.triplets, inner.Bytes()})
+	return persist.Write(w, VectorsKind, m.recipe, vectorState{m.version, m.learner, m.scale, threshold, m.similar, m.other, m.triplets, inner.Bytes()})
 }
 
 // LoadVectors reads a model that Save wrote, or another file with a metric that is a linear map of vectors as they are: a saved metric, or the state of an
@@ -697,18 +698,18 @@ func loadVectors(raw []byte) (*Vectors, error) {
 	default:
 		return damaged("metric: a %T is not allowed", learned)
 	}
-	m.learner, m.scale, m.threshold, m.similar, m.other, m.triplets, m.metric = s.Learner, s.Scale, s.Threshold, s.Similar, s.Dissimilar, s.Triplets, learned.(embedder)
+	m.version, m.learner, m.scale, m.threshold, m.similar, m.other, m.triplets, m.metric = s.Version, s.Learner, s.Scale, s.Threshold, s.Similar, s.Dissimilar, s.Triplets, learned.(embedder)
 	switch {
 	case m.recipe.Learner == "" || m.recipe.Params == nil || m.recipe.Passes < 0 || m.recipe.Passes > MaxPasses || m.recipe.Rank < 0 || m.recipe.Rank > m.metric.Dim():
 		return damaged("recipe %+v is not complete", m.recipe)
 	case !(m.scale > 0) || m.recipe.Raw && m.scale != 1:
 		return damaged("scale %v", m.scale)
-	case !(m.threshold >= 0):
-		return damaged("threshold %v, want at least 0", m.threshold)
+	case !(m.threshold >= 0) || m.recipe.Triplets && m.threshold > 0:
+		return damaged("threshold %v, want at least 0, and 0 of comparisons", m.threshold)
 	case (m.triplets > 0) != m.recipe.Triplets || m.recipe.Triplets && m.similar+m.other > 0:
 		return damaged("%d comparisons and %d pairs, of a recipe that learns from %s", m.triplets, m.similar+m.other, map[bool]string{true: "comparisons", false: "pairs"}[m.recipe.Triplets])
-	case m.similar < 0 || m.other < 0 || m.learner < 0 || s.Version < 0 || s.Version > VectorVersion:
-		return damaged("%d similar and %d dissimilar pairs, versions %d and %d", m.similar, m.other, m.learner, s.Version)
+	case m.similar < 0 || m.other < 0 || m.learner < 0 || m.version < 0:
+		return damaged("%d similar and %d dissimilar pairs, versions %d and %d", m.similar, m.other, m.learner, m.version)
 	}
 	if m.recipe.Triplets {
 		m.threshold = math.NaN()

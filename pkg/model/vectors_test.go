@@ -351,9 +351,12 @@ func TestLoadVectorsDamaged(t *testing.T) {
 		"raw":       func(r *VectorRecipe, _ *vectorState) { r.Raw = true },
 		"threshold": func(_ *VectorRecipe, s *vectorState) { s.Threshold = -1 },
 		"similar":   func(_ *VectorRecipe, s *vectorState) { s.Similar = -1 },
-		"version":   func(_ *VectorRecipe, s *vectorState) { s.Version = VectorVersion + 1 },
+		"version":   func(_ *VectorRecipe, s *vectorState) { s.Version = -1 },
 		"metric":    func(_ *VectorRecipe, s *vectorState) { s.Metric = []byte(`{}`) },
-		"none":      nil,
+		"compared": func(r *VectorRecipe, s *vectorState) {
+			r.Triplets, s.Similar, s.Dissimilar, s.Triplets = true, 0, 0, 1 // and a threshold
+		},
+		"none": nil,
 	} {
 		r, s := m.Recipe(), good
 		if change != nil {

@@ -96,7 +96,7 @@ func (r VectorRecipe) ofTriplets() (VectorRecipe, catalog.Entry, catalog.Values,
 
 // fitCompared is FitVectorTriplets of unit vectors, if the recipe has them so. It scales named.x in place.
 func fitCompared(ctx context.Context, named *namedTriplets, r VectorRecipe, e catalog.Entry, v catalog.Values, p Progress) (*Vectors, error) {
-	m := &Vectors{recipe: r, learner: e.Version, scale: 1, threshold: math.NaN(), triplets: len(named.list)}
+	m := &Vectors{recipe: r, version: VectorVersion, learner: e.Version, scale: 1, threshold: math.NaN(), triplets: len(named.list)}
 	m.report.Items, _ = named.x.Dims()
 	m.report.Triplets = len(named.list)
 	var mean float64

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,8 +18,8 @@ import (
 // Unmarshal decodes one value of JSON into the value at the pointer into. At any depth it refuses
 // what Write would not have written for its type. Of fields it refuses those that are unknown, there
 // twice, missing, null or in other letters of case. It also refuses a list of another length than its
-// array, base64 that is not the one text of its bytes, text that is not UTF-8, and anything behind
-// the value.
+// array, base64 that is not the one text of its bytes, text that is not UTF-8, a number that becomes 0
+// because it is too small for a float64, and anything behind the value.
 //
 // A type declares its fields once, by tags. A field may be missing if it has omitempty or omitzero, and
 // null, which stands for an empty list, if it has the tag `persist:"null"`.
@@ -51,8 +52,12 @@ func walk(d *jsontext.Decoder, t reflect.Type, null bool) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.PkgPath() == "" && t.Kind() <= reflect.Float64 && d.PeekKind() != 'n' {
-		return d.SkipValue() // no look at methods for each number of a list
+	if t.PkgPath() == "" && t.Kind() <= reflect.Float64 && d.PeekKind() != 'n' { // no look at methods for each number of a list
+		raw, err := d.ReadValue()
+		if err == nil && t.Kind() == reflect.Float64 && vanishes(raw) {
+			err = fmt.Errorf("%s is %.40s, which is too small for a float64", place(d), raw)
+		}
+		return err
 	}
 	kind, own := d.PeekKind(), reflect.PointerTo(t).Implements(jsonType) || reflect.PointerTo(t).Implements(textType)
 	switch {
@@ -108,6 +113,19 @@ func walk(d *jsontext.Decoder, t reflect.Type, null bool) error {
 		return nil
 	}
 	return d.SkipValue() // json.Unmarshal decides
+}
+
+// vanishes reports whether raw is a number that is not 0 and becomes 0.
+func vanishes(raw []byte) bool {
+	digits, _, scaled := bytes.Cut(raw, []byte("e"))
+	if !scaled {
+		digits, _, scaled = bytes.Cut(raw, []byte("E"))
+	}
+	if !scaled && len(raw) < 300 || !bytes.ContainsAny(digits, "123456789") {
+		return false
+	}
+	v, err := strconv.ParseFloat(string(raw), 64)
+	return err == nil && v == 0
 }
 
 func walkStruct(d *jsontext.Decoder, fields []Field) error {

@@ -147,6 +147,9 @@ func LoadPAUM(r io.Reader) (*PAUM, error) {
 	if err := persist.Load(r, PAUMKind, &params, &s); err != nil {
 		return nil, err
 	}
+	if params != params.Resolved() {
+		return nil, fmt.Errorf("%w: %s: params: %+v are not those of a learner", persist.ErrDamaged, PAUMKind, params)
+	}
 	p, err := NewPAUM(len(s.Weights), params)
 	if err == nil {
 		err = p.l.restore(s)

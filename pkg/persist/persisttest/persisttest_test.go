@@ -102,15 +102,18 @@ func TestFaultsAreFound(t *testing.T) {
 const sizedKind = "persisttest/sized"
 
 // sized has a number that its loader trusts or not.
-type sized struct{ n int }
+type sized struct {
+	n      int
+	values persist.Floats
+}
 
 func (s sized) Save(w io.Writer) error {
-	return persist.Write(w, sizedKind, struct{}{}, map[string]any{"n": s.n, "values": make(persist.Floats, 2)})
+	return persist.Write(w, sizedKind, struct{}{}, map[string]any{"n": s.n, "values": s.values})
 }
 
 // TestNumbersFindsFaults gives Numbers loaders with one fault each.
 func TestNumbersFindsFaults(t *testing.T) {
-	file := Saved(sized{2})
+	file := Saved(sized{2, make(persist.Floats, 2)})
 	for fault, want := range map[string]string{
 		"":          "",
 		"panics":    "state.n set to 9223372036854775807: panic: runtime error: makeslice",
@@ -118,6 +121,8 @@ func TestNumbersFindsFaults(t *testing.T) {
 		"use":       "state.n set to -1: panic: of no use",
 		"not again": "cannot load what was loaded and saved",
 		"NaN":       "2 numbers from [NaN 0] on: panic: NaN",
+		"defaults":  "state.n set to 0: the file.state.n: 0 is loaded as 2",
+		"drops":     "state.values set to 1 numbers from [0] on: the file.state.values: AAAAAAAAAAA= is loaded as AAAAAAAAAAAAAAAAAAAAAA==",
 	} {
 		loads := 0
 		load := func(r io.Reader) (sized, error) {
@@ -142,10 +147,14 @@ func TestNumbersFindsFaults(t *testing.T) {
 				return sized{}, errors.New("no")
 			case fault == "NaN" && len(s.Values) > 0 && s.Values[0] != s.Values[0]:
 				panic("NaN")
+			case fault == "defaults" && s.N == 0:
+				s.N = 2
+			case fault == "drops":
+				s.Values = make(persist.Floats, 2)
 			case fault == "" && s.N != 2:
 				return sized{}, errors.New("n")
 			}
-			return sized{s.N}, nil
+			return sized{s.N, s.Values}, nil
 		}
 		r := &recorder{}
 		Numbers(r, file, load, func(s sized) {
@@ -158,6 +167,44 @@ func TestNumbersFindsFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestFaithful gives Faithful files that are loaded otherwise than they say.
+func TestFaithful(t *testing.T) {
+	const whole = `{"n":1,"list":["x",{"y":true}],"x":0.5}`
+	for _, c := range []struct{ file, saved, want string }{
+		{whole, whole, ""},
+		{`{"x":5e-1,"n":1.0,"list":["\u0078",{"y":true}]}`, whole, ""},
+		{`{"n":1,"none":0,"no":-0,"not":false,"empty":"","nothing":null,"list":[]}`, `{"n":1,"list":null}`, ""},
+		{`{"n":null}`, `{"n":[]}`, ""},
+		{`{"n":null}`, `{"n":0}`, "n: <nil> is loaded as 0"},
+		{`{"n":1e-999}`, `{"n":0}`, "n: 1e-999 is loaded as 0"},
+		{`{"n":1}`, `{"n":2}`, "n: 1 is loaded as 2"},
+		{`{"n":1}`, `{"n":"1"}`, "n: 1 is loaded as 1"},
+		{`{"n":true}`, `{"n":false}`, "n: true is loaded as false"},
+		{`{"n":[1]}`, `{"n":[1,1]}`, "n: [1] is loaded"},
+		{`{"n":{}}`, `{"n":0}`, "n: map[] is loaded"},
+		{`{"n":1,"m":1}`, `{"n":1}`, "m: 1 is loaded, and not saved again"},
+		{`{"n":1}`, `{"n":1,"m":1}`, "m: is not in the file, and loaded as 1"},
+		{`{"n":1,"n":1}`, `{"n":1}`, "a field twice"},
+	} {
+		loads := 0
+		loaded, err := Faithful([]byte(c.file), func(io.Reader) (text, error) { loads++; return text(c.saved), nil })
+		if got := fmt.Sprint(err); !loaded || loads != 2 || (err == nil) != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s saved as %s: error %s, want %s", c.file, c.saved, got, c.want)
+		}
+	}
+	if loaded, err := Faithful(nil, func(io.Reader) (text, error) { return "", errors.New("refused") }); loaded || err != nil {
+		t.Errorf("refused: %v, %v", loaded, err)
+	}
+	if loaded, err := Faithful(nil, func(io.Reader) (text, error) { panic("boo") }); loaded || err == nil || !strings.Contains(err.Error(), "boo") {
+		t.Errorf("panic: %v, %v", loaded, err)
+	}
+}
+
+// text saves itself.
+type text string
+
+func (s text) Save(w io.Writer) error { _, err := io.WriteString(w, string(s)); return err }
 
 func FuzzLoad(f *testing.F) {
 	Fuzz(f, loader(""), func(v vector) { _ = v.values[1] }, Saved(vector{values: persist.Floats{1, 2}}))
