@@ -28,10 +28,11 @@ type neighbours struct {
 		K     int     `json:"k"`
 		Index [][]int `json:"index"`
 		Class []int   `json:"class"`
+		Last  []int   `json:"last"` // of a draw, the last class
 	} `json:"cases"`
 }
 
-// TestPythonNeighbours holds python/testdata to nearest.KNN: rows on a grid, so that distances and votes tie, some of them moved by less than the
+// TestPythonNeighbours holds python/testdata to nearest.KNN and Voters: rows on a grid, so that distances and votes tie, some of them moved by less than the
 // tolerance of a tie.
 func TestPythonNeighbours(t *testing.T) {
 	m := metric.FromFactor(mat.NewDense(2, 3, []float64{1, 0, 0.5, 0, 2, -0.5}))
@@ -65,6 +66,10 @@ func TestPythonNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	voters, err := nearest.NewVoters(m, dense(f.Train), f.Labels)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range []int{1, 2, 3, 4, 7, 60} {
 		found, err := knn.Neighbours(context.Background(), dense(f.Queries), k)
 		if err != nil {
@@ -76,15 +81,20 @@ func TestPythonNeighbours(t *testing.T) {
 				index[i] = append(index[i], n.Index)
 			}
 		}
-		class, err := knn.Classify(context.Background(), dense(f.Queries), k)
+		elected, err := voters.Elect(context.Background(), dense(f.Queries), k)
 		if err != nil {
 			t.Fatal(err)
+		}
+		var class, last []int
+		for _, e := range elected {
+			class, last = append(class, e.Labels[0]), append(last, e.Labels[len(e.Labels)-1])
 		}
 		f.Cases = append(f.Cases, struct {
 			K     int     `json:"k"`
 			Index [][]int `json:"index"`
 			Class []int   `json:"class"`
-		}{k, index, class})
+		Last  []int   `json:"last"` // of a draw, the last class
+		}{k, index, class, last})
 	}
 	want, err := json.Marshal(f)
 	if err != nil {
