@@ -24,6 +24,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/papers"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -94,7 +95,7 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 				return 2
 			},
 			Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
-			Trial: func(ctx context.Context, _ *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+			Trial: func(ctx context.Context, _ *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 				if hook != nil {
 					if err := hook(ctx, c.Name); err != nil {
 						return nil, err

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -46,7 +47,7 @@ var clouds = experiment.Spec{
 }
 
 // trial is one job. All that it draws is of its seed.
-func trial(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func trial(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	apart := cell.Settings.(setting).Apart
 	set, err := synthetic.GaussianMixture(seed.Stream("points"), []synthetic.Component{{Class: 0, N: 50, Mean: []float64{0, 0}}, {Class: 1, N: 50, Mean: []float64{apart, 0}}})
 	if err != nil {

@@ -93,7 +93,7 @@ func TestPythonNeighbours(t *testing.T) {
 			K     int     `json:"k"`
 			Index [][]int `json:"index"`
 			Class []int   `json:"class"`
-		Last  []int   `json:"last"` // of a draw, the last class
+			Last  []int   `json:"last"` // of a draw, the last class
 		}{k, index, class, last})
 	}
 	want, err := json.Marshal(f)

@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -26,7 +27,7 @@ func toy(runs *int) experiment.Spec {
 		Cells:   func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "c", Dataset: "built-in"}} },
 		Trials:  func(experiment.Scale) int { return 1 },
 		Columns: experiment.Columns{experiment.Text("what", "what is counted"), experiment.Number("value", "", "the count")},
-		Trial: func(_ context.Context, _ *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
+		Trial: func(_ context.Context, _ *experiment.Env, _ experiment.Cell, _ random.Seed) (*table.Table, error) {
 			*runs++
 			if *runs < 0 {
 				return nil, errors.New("trial failed")
@@ -139,7 +140,7 @@ func TestRowsAtFullScale(t *testing.T) {
 func timedToy(runs *int) experiment.Spec {
 	s := toy(runs)
 	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 		time.Sleep(time.Millisecond)
 		return trial(ctx, env, c, seed)
 	}

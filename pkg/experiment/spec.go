@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -66,7 +67,7 @@ type Spec struct {
 	// Trial runs one job and returns rows with the columns that are not derived. It is a
 	// pure function of its arguments: the same cell and seed give the same rows. It
 	// returns ctx.Err() soon after ctx is done.
-	Trial func(ctx context.Context, env *Env, cell Cell, seed Seed) (*table.Table, error)
+	Trial func(ctx context.Context, env *Env, cell Cell, seed random.Seed) (*table.Table, error)
 
 	// Views are the figures and tables drawn from the one table.
 	Views []View

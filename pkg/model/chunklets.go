@@ -5,9 +5,9 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // GiveChunklets sets d.Links to pairs made of d.Chunklets, for a recipe with GivenChunklets. All pairs of rows of one
@@ -45,7 +45,7 @@ func (d *Data) GiveChunklets(r Recipe, dissimilar bool) error {
 	if e.Chunklets {
 		links, err = sample.ChainedLinks(ordered)
 	} else {
-		rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("chunklets")
+		rng := random.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("chunklets")
 		links, err = sample.ChunkletLinks(rng, ordered, dissimilar)
 	}
 	if err != nil {

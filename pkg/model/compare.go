@@ -18,12 +18,12 @@ import (
 	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 )
 
 // Comparing says how learners are compared.
@@ -645,7 +645,7 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 			return nil
 		}
 		train, test := c.innerPart(j.split, j.inner)
-		rng := experiment.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: j.split*v + j.inner - 1}.Stream("pairs")
+		rng := random.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: j.split*v + j.inner - 1}.Stream("pairs")
 		if err := c.trial(ctx, j.e, train, test, j.split, j.inner, rng); err != nil {
 			if ctx.Err() != nil || c.stopped() {
 				return err
@@ -715,7 +715,7 @@ func (c *contest) innerPart(s, i int) (train, test []int) {
 	for k, row := range rows {
 		y[k] = c.y[row]
 	}
-	folds := sample.StratifiedFolds(experiment.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), y, c.out.Validation)
+	folds := sample.StratifiedFolds(random.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), y, c.out.Validation)
 	return part(rows, folds, i-1)
 }
 

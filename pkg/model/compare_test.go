@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
+	"metriclab/pkg/random"
 )
 
 var quick = model.Comparing{Plan: model.Plan{Ks: []int{1, 3}, Folds: 3, Repeats: 3}, Validation: 2}
@@ -73,7 +73,7 @@ func TestValidationIsBlind(t *testing.T) {
 		y[i] = classes[l]
 	}
 	for split := range 9 {
-		folds := sample.StratifiedFolds(experiment.Seed{Base: 1, Experiment: "model/evaluate", Trial: split / 3}.Stream("folds"), y, 3)
+		folds := sample.StratifiedFolds(random.Seed{Base: 1, Experiment: "model/evaluate", Trial: split / 3}.Stream("folds"), y, 3)
 		changed := d.Rows(indices(d))
 		n, width := changed.Dims()
 		for i := range n {

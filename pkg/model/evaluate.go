@@ -12,9 +12,9 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/catalog"
@@ -328,14 +328,14 @@ func (p Plan) divisions(order, y []int) [][]int {
 		classes[k] = y[i]
 	}
 	for i := range folds {
-		folds[i] = sample.StratifiedFolds(experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), classes, p.Folds)
+		folds[i] = sample.StratifiedFolds(random.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), classes, p.Folds)
 	}
 	return folds
 }
 
 // pairs returns the source of the pairs of split s.
 func (p Plan) pairs(s int) *rand.Rand {
-	return experiment.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
+	return random.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
 }
 
 // part returns the rows outside of fold k and those in it, in their order; fold tells of each place in the order.

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
@@ -106,7 +106,7 @@ func TestEvaluateKernelITML(t *testing.T) {
 	}
 	_, y := datasets.Classes(d.Labels)
 	for s := range folds * repeats {
-		seed := experiment.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
+		seed := random.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
 		var train, test []int
 		for i, f := range sample.StratifiedFolds(seed.Stream("folds"), y, folds) {
 			if f == s%folds {
@@ -186,7 +186,7 @@ func BenchmarkEvaluate(b *testing.B) {
 // is fitted to them.
 func TestEvaluateRandomLabels(t *testing.T) {
 	d := blobs(7, 120, 1, 8)
-	seed := experiment.Seed{Base: 1}.Stream("labels")
+	seed := random.Seed{Base: 1}.Stream("labels")
 	for i := range d.Labels {
 		d.Labels[i] = string(rune('a' + seed.IntN(2)))
 	}

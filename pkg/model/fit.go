@@ -12,11 +12,11 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // Euclidean is the name of the baseline that learns nothing, and EuclideanRaw of the one that leaves features as they are, too: a Recipe with it is Raw.
@@ -279,7 +279,7 @@ func fit(ctx context.Context, d *Data, r Recipe, p Progress, inPlace bool) (*Mod
 	}
 	m.report = rep
 	m.report.Notes = notes
-	rng := experiment.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("pairs")
+	rng := random.Seed{Base: r.Seed, Experiment: "model/fit"}.Stream("pairs")
 	if err := m.learn(ctx, e, values, x, y, d.Links, rng, p); err != nil {
 		return nil, err
 	}

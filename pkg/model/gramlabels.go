@@ -15,10 +15,10 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // FitGramLabels learns a kernel from the Gram matrix k0 of objects, n×n, and a class per object. k0 is copied. It is Fit for objects without
@@ -78,7 +78,7 @@ func (g *Gram) fitLabels(ctx context.Context, e catalog.Entry, y []int, v catalo
 	var links []metric.Link
 	if Draws(e.Feedback) {
 		var err error
-		rng := experiment.Seed{Base: g.recipe.Seed, Experiment: "model/fit"}.Stream("pairs")
+		rng := random.Seed{Base: g.recipe.Seed, Experiment: "model/fit"}.Stream("pairs")
 		if links, err = sample.BalancedLinks(rng, y, g.recipe.Pairs); err != nil {
 			return fmt.Errorf("model: %w", err)
 		}

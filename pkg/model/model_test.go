@@ -21,7 +21,6 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -30,6 +29,7 @@ import (
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/random"
 )
 
 // blobs draws n rows of c classes in d dimensions: normal about means that differ
@@ -360,7 +360,7 @@ func TestPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, y := datasets.Classes(d.Labels)
-	links, err := sample.BalancedLinks(experiment.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
+	links, err := sample.BalancedLinks(random.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // No evaluation depends on the order of rows, or of lines of a file. So everything that is drawn, divided or summed up is so in an order that the contents give.
@@ -187,6 +187,6 @@ func sortTriplets(ts []metric.Triplet) {
 
 // shuffled puts what split s learns from in a random order: the order of the contents is no order to learn in.
 func shuffled[T any](feedback []T, base uint64, s int) {
-	rng := experiment.Seed{Base: base, Experiment: "model/evaluate", Trial: s}.Stream("order")
+	rng := random.Seed{Base: base, Experiment: "model/evaluate", Trial: s}.Stream("order")
 	rng.Shuffle(len(feedback), func(i, j int) { feedback[i], feedback[j] = feedback[j], feedback[i] })
 }

@@ -9,9 +9,9 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/plural"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // PairEvaluation is what EvaluatePairs found.
@@ -119,7 +119,7 @@ func (e *PairEvaluation) split(ctx context.Context, d *Data, held []bool, train,
 		return err
 	}
 	train.x, train.links = x.(*mat.Dense), links
-	rng := experiment.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
+	rng := random.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
 	if err := m.learn(ctx, f.entry, f.values, train.x, nil, links, rng, e.Plan.inside(s)); err != nil {
 		return err
 	}

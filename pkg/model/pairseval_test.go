@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // judgedTable has rows that are alike if they are near in the first feature; the second one is noise of a larger scale.
@@ -79,7 +79,7 @@ func TestEvaluatePairs(t *testing.T) {
 func slowPairSplit(t *testing.T, d *Data, r Recipe, e *PairEvaluation, s int) (won, wrong, euclidean float64) {
 	t.Helper()
 	out := map[int]bool{} // items are rows 0 to 55
-	for _, i := range (experiment.Seed{Base: 1, Experiment: "model/vectors", Trial: s}).Stream("items").Perm(56)[:17] {
+	for _, i := range (random.Seed{Base: 1, Experiment: "model/vectors", Trial: s}).Stream("items").Perm(56)[:17] {
 		out[i] = true
 	}
 	var rows []int

@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // TripletPlan says how a TripletRecipe is evaluated.
@@ -103,7 +103,7 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	}
 	folds := make([][]int, p.Repeats)
 	for i := range folds {
-		rng := experiment.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
+		rng := random.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
 		if folds[i], err = sample.TripletFolds(rng, ts, p.Folds); err != nil {
 			return nil, notAllowed("%w", err)
 		}

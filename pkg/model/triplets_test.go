@@ -14,12 +14,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/random"
 )
 
 // compared draws triplets of points in the plane, of which a share is turned round.
@@ -190,7 +190,7 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for s, got := range e.Errors {
-			fold, err := sample.TripletFolds(experiment.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds)
+			fold, err := sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 					train.List = append(train.List, v)
 				}
 			}
-			order := experiment.Seed{Base: 4, Experiment: "model/evaluate", Trial: s}.Stream("order")
+			order := random.Seed{Base: 4, Experiment: "model/evaluate", Trial: s}.Stream("order")
 			order.Shuffle(len(train.List), func(i, j int) { train.List[i], train.List[j] = train.List[j], train.List[i] })
 			c, err := model.FitTriplets(t.Context(), train, model.TripletRecipe{Learner: "ste"}, nil)
 			if err != nil || c.Report().Tau != e.Taus[s] {

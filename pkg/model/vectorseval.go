@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/vectors"
 )
 
@@ -236,7 +236,7 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 // divide draws which of n items split s holds out, and draws anew as long as lacks returns an error. It returns the error of the first draw if that does not help.
 func (p VectorPlan) divide(s, n, held int, lacks func(out []bool) error) (out []bool, again bool, err error) {
 	const most = 200
-	rng := experiment.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
+	rng := random.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
 	for range most {
 		out = make([]bool, n)
 		for _, i := range rng.Perm(n)[:held] {

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -64,7 +65,7 @@ func toy() experiment.Paper {
 		},
 		Trials:  func(experiment.Scale) int { return 2 },
 		Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
-		Trial: func(_ context.Context, _ *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+		Trial: func(_ context.Context, _ *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 			t := table.New(nil, []string{"y"})
 			t.Add(nil, table.Values{"y": seed.Stream(c.Name).Float64()})
 			return t, nil
@@ -124,7 +125,7 @@ func TestPinSmokeFails(t *testing.T) {
 	var calls atomic.Int64 // jobs run in parallel
 	offset := func(by func() float64) func(*experiment.Paper) {
 		return spec(func(s *experiment.Spec) {
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 				t := table.New(nil, []string{"y"})
 				t.Add(nil, table.Values{"y": by()})
 				return t, nil
@@ -148,7 +149,7 @@ func TestPinSmokeFails(t *testing.T) {
 			}
 			s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("y", "", "a draw").In("k")}
 			columns := s.Columns
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 				t := columns.Table()
 				t.Add(table.Key{"kind": kind}, table.Values{"y": 1})
 				return t, nil
@@ -166,7 +167,7 @@ func TestPinSmokeFails(t *testing.T) {
 		"new ID":             {spec(func(s *experiment.Spec) { s.ID = "toy/two" }), "toy/two is not pinned"},
 		"removed":            {func(p *experiment.Paper) { p.Experiments = nil }, "which is no experiment"},
 		"trial fails": {spec(func(s *experiment.Spec) {
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 				return nil, broken
 			}
 		}), "broken"},
@@ -195,13 +196,13 @@ func TestPinSmokeFails(t *testing.T) {
 		}), "claim c: broken"},
 		"other phases": {timed(func(s *experiment.Spec) {
 			trial := s.Trial
-			s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+			s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 				defer env.Lap("another")()
 				return trial(ctx, env, c, seed)
 			}
 		}), "bump the version of what has changed"},
 		"reserved phase": {spec(func(s *experiment.Spec) {
-			s.Trial = func(_ context.Context, env *experiment.Env, _ experiment.Cell, _ experiment.Seed) (*table.Table, error) {
+			s.Trial = func(_ context.Context, env *experiment.Env, _ experiment.Cell, _ random.Seed) (*table.Table, error) {
 				defer env.Lap(experiment.TotalPhase)()
 				return nil, nil
 			}
@@ -278,7 +279,7 @@ func TestUpdateNeedsAVersion(t *testing.T) {
 	}
 	p := toy()
 	trial := p.Experiments[0].Trial
-	p.Experiments[0].Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, s experiment.Seed) (*table.Table, error) {
+	p.Experiments[0].Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, s random.Seed) (*table.Table, error) {
 		rows, err := trial(ctx, env, c, s)
 		if err == nil {
 			rows.Add(nil, nil)

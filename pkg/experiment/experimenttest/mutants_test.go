@@ -10,6 +10,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -19,7 +20,7 @@ func mapped() experiment.Paper {
 	s := &p.Experiments[0]
 	s.Kinds = []experiment.Kind{{Name: "size", Meaning: "a count"}, {Name: "error", Meaning: "a share"}}
 	s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("count", "", "how many").In("size"), experiment.Number("y", "share", "of them").In("error")}
-	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 		t := s.Columns.Table()
 		t.Add(table.Key{"kind": "size"}, table.Values{"count": 3})
 		t.Add(table.Key{"kind": "error"}, table.Values{"y": 0.5})

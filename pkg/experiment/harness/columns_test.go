@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -72,7 +73,7 @@ func TestMetaColumns(t *testing.T) {
 	spec.Kinds = []experiment.Kind{{Name: "line", Meaning: "a point of a line"}}
 	spec.Columns = experiment.Columns{experiment.Text("kind", "kind of the row"), experiment.Number("x", "m", "where it is").In("line"), experiment.Vector("p", 2, "s", "two times")}
 	columns := spec.Columns
-	spec.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+	spec.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 		rows := columns.Table()
 		rows.Add(table.Key{"kind": "line"}, table.Values{"x": 1, "p0": 2, "p1": 3})
 		return rows, nil
@@ -182,7 +183,7 @@ func TestColumnsOfAnEarlierVersion(t *testing.T) {
 	spec.Version++
 	spec.Columns = append(slices.Clone(spec.Columns), experiment.Number("z", "", "measured anew"))
 	trial := spec.Trial
-	spec.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	spec.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 		old, err := trial(ctx, env, c, seed)
 		if err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -574,7 +575,7 @@ func TestRunDrawnRemoved(t *testing.T) {
 // TestTrialReturnsNoUTF8: JSON would hold another text than the trial returned.
 func TestTrialReturnsNoUTF8(t *testing.T) {
 	s := toySpec(nil)
-	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 		rows := s.Columns.Table()
 		rows.Add(table.Key{"point": "a\xff"}, table.Values{"x": 1, "y": 1, "odd": 1})
 		return rows, nil

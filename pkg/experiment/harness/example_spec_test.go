@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -35,7 +36,7 @@ var walks = experiment.Spec{
 	},
 	Trials:  experiment.Trials(20),
 	Columns: walkColumns,
-	Trial: func(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	Trial: func(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		rng, at := seed.Stream("steps"), 0
 		for range cell.Settings.(walk).Steps {
 			at += 2*rng.IntN(2) - 1

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 )
 
 // keySchema is the version of the fields of a Key.
@@ -59,7 +60,7 @@ type Job struct {
 	ID   string
 	Key  Key
 	Cell experiment.Cell
-	Seed experiment.Seed
+	Seed random.Seed
 }
 
 // shortID is the length of the ids in tables: 64 bits tell the jobs of one
@@ -93,7 +94,7 @@ func Jobs(s experiment.Spec, scale experiment.Scale, trials int, base uint64, di
 			}
 			jobs = append(jobs, Job{
 				ID: key.ID(), Key: key, Cell: c,
-				Seed: experiment.Seed{Base: base, Experiment: s.ID, Dataset: c.Dataset, Trial: t},
+				Seed: random.Seed{Base: base, Experiment: s.ID, Dataset: c.Dataset, Trial: t},
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 )
 
 func TestKeyJSON(t *testing.T) {
@@ -39,7 +40,7 @@ func TestJobs(t *testing.T) {
 		if j.ID != j.Key.ID() {
 			t.Errorf("job %d: id is not the key's", i)
 		}
-		if want := (experiment.Seed{Base: 7, Experiment: "toy/lines", Dataset: "toy", Trial: i % 3}); j.Seed != want {
+		if want := (random.Seed{Base: 7, Experiment: "toy/lines", Dataset: "toy", Trial: i % 3}); j.Seed != want {
 			t.Errorf("job %d: seed %+v, want %+v", i, j.Seed, want)
 		}
 		if j.Key.Trial != i%3 || j.Cell.Name != s.Cells(experiment.Full)[i/3].Name || j.Key.DatasetSHA256 != "sum of toy" {

@@ -13,6 +13,7 @@ import (
 	"metriclab/internal/shellword"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -219,7 +220,7 @@ func (p *plan) meta(state, tableSHA, timingSHA string) *metaJSON {
 	m := &metaJSON{
 		Schema: metaSchema, Experiment: p.Spec.ID, Title: p.Spec.Title, Source: p.Spec.Source,
 		Scale: p.cfg.Scale, State: state, Command: p.command(), Version: p.Spec.Version,
-		Seed: p.cfg.seed(), SeedScheme: experiment.SeedScheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
+		Seed: p.cfg.seed(), SeedScheme: random.Scheme, Jobs: len(p.jobs), JobsDone: p.done(), TableSHA256: tableSHA,
 		TimingSHA256: timingSHA, Datasets: map[string]string{},
 	}
 	if old := p.published.meta; m.Command == "" && old != nil && old.TableSHA256 == tableSHA {

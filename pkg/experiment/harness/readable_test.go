@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -21,7 +22,7 @@ func largeSpec(hook func(context.Context, string, int) error) experiment.Spec {
 	s := toySpec(hook)
 	s.ID = "toy/large"
 	sound := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 		rows, err := sound(ctx, env, c, seed)
 		if err != nil {
 			return nil, err
@@ -133,7 +134,7 @@ func TestPublishBesideAnother(t *testing.T) {
 func TestCarriageReturns(t *testing.T) {
 	s := toySpec(nil)
 	sound := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
 		rows, err := sound(ctx, env, c, seed)
 		if err == nil {
 			rows.Add(table.Key{"point": "a\r\nb"}, table.Values{})

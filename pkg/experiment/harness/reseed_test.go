@@ -10,6 +10,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -18,7 +19,7 @@ import (
 func seededSpec() experiment.Spec {
 	s := toySpec(nil)
 	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		rows, err := trial(ctx, env, cell, seed)
 		out := table.New([]string{"point"}, []string{"x", "y", "odd"})
 		for range rows.Len() {

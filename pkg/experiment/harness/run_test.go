@@ -21,6 +21,7 @@ import (
 	"metriclab/internal/cpushare"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -192,12 +193,12 @@ func TestRunFailures(t *testing.T) {
 	})
 	noRows := toySpec(nil)
 	noRows.ID, noRows.Cells = "toy/norows", func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "x"}} }
-	noRows.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+	noRows.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 		return noRows.Columns.Table(), nil
 	}
 	columns := noRows
 	columns.ID = "toy/columns"
-	columns.Trial = func(context.Context, *experiment.Env, experiment.Cell, experiment.Seed) (*table.Table, error) {
+	columns.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
 		t := table.New([]string{"point"}, []string{"x"})
 		t.Add(nil, nil)
 		return t, nil

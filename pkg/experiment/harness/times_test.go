@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -25,7 +26,7 @@ func timedSpec() experiment.Spec {
 	s := toySpec(nil)
 	s.Timing = true
 	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		for range 2 {
 			env.Lap("twice")()
 		}

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -48,7 +49,7 @@ func toySpec(hook func(ctx context.Context, cell string, trial int) error) exper
 		Columns: experiment.Columns{
 			experiment.Text("point", "name of the point"), experiment.Number("x", "m", "where it is"), experiment.Number("y", "", "the line with noise"), experiment.Number("odd", "", "what no number is"),
 		},
-		Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+		Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 			defer env.Lap("whole")()
 			if hook != nil {
 				if err := hook(ctx, cell.Name, seed.Trial); err != nil {

@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -160,12 +161,12 @@ var activeColumns = append(experiment.Columns{
 	experiment.Text("per object", "number of answers per object so far"),
 }, errorColumns("test")...)
 
-func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	return askedBy(ctx, cell.Settings.(activeSettings), activeLearners, seed)
 }
 
 // askedBy has each learner ask by each rule, about the same points.
-func askedBy(ctx context.Context, s activeSettings, learners []string, seed experiment.Seed) (*table.Table, error) {
+func askedBy(ctx context.Context, s activeSettings, learners []string, seed random.Seed) (*table.Table, error) {
 	all, err := synthetic.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
 	if err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func askedBy(ctx context.Context, s activeSettings, learners []string, seed expe
 }
 
 // holdOut draws a share of all comparisons, which test and are never asked for.
-func (s activeSettings) holdOut(all *synthetic.Comparisons, seed experiment.Seed) ([]metric.Triplet, error) {
+func (s activeSettings) holdOut(all *synthetic.Comparisons, seed random.Seed) ([]metric.Triplet, error) {
 	parts, err := all.Sample(seed.Stream("held out"), all.Len()/int(s.HeldOut))
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ type questions struct {
 	held          map[triplets.Query]struct{}
 }
 
-func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed experiment.Seed) (*questions, error) {
+func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed random.Seed) (*questions, error) {
 	p, err := selectorParams(rule, s.Candidates)
 	if err != nil {
 		return nil, err
@@ -302,7 +303,7 @@ type asker interface {
 	round(ctx context.Context) error
 }
 
-func newAsker(s activeSettings, method string, seed experiment.Seed) (asker, error) {
+func newAsker(s activeSettings, method string, seed random.Seed) (asker, error) {
 	if b, err := batchOf(method); err == nil {
 		k := mat.NewSymDense(s.Objects, nil)
 		for i := range s.Objects {

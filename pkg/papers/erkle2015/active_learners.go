@@ -7,6 +7,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -20,7 +21,7 @@ var ActiveLearners = experiment.Spec{
 	Cells:   func(scale experiment.Scale) []experiment.Cell { return activeCells(scale, otherSets) },
 	Trials:  experiment.Trials(7),
 	Columns: activeColumns,
-	Trial: func(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	Trial: func(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		seed.Experiment = activeID // the points, first questions and test comparisons of Active
 		return askedBy(ctx, cell.Settings.(activeSettings), otherLearners, seed)
 	},

@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -82,7 +83,7 @@ func TestHeldOutIsNotAsked(t *testing.T) {
 	const rounds = 14
 	s := activeOf(experiment.Smoke)
 	n := s.Objects
-	seed := experiment.Seed{Base: 1, Experiment: Active.ID, Dataset: "made"}
+	seed := random.Seed{Base: 1, Experiment: Active.ID, Dataset: "made"}
 	all, err := synthetic.GaussianComparisons(seed.Stream("points"), n, 3)
 	if err != nil {
 		t.Fatal(err)

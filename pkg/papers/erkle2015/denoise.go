@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -93,7 +94,7 @@ var denoiseColumns = slices.Concat(experiment.Columns{
 	experiment.Number("flipped", "", "training triplets with a flipped answer"),
 })
 
-func denoiseTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func denoiseTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	settings := cell.Settings.(denoiseSettings)
 	clean, err := splitOf(env, settings.splitSettings, seed)
 	if err != nil {

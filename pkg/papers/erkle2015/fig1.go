@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -174,7 +175,7 @@ var fig1Columns = slices.Concat(experiment.Columns{
 	experiment.Number("step", "", "size δ of the plain gradient steps, chosen by the reading"),
 })
 
-func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	part := cell.Settings.(fig1Part)
 	s, err := splitOf(env, part.draws(), seed)
 	if err != nil {
@@ -187,7 +188,7 @@ func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 // fig1Run is a trial that fills its table.
 type fig1Run struct {
 	split split
-	seed  experiment.Seed
+	seed  random.Seed
 	rows  *table.Table
 }
 

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -112,7 +113,7 @@ func fitPhase(n int) string      { return fmt.Sprintf("step of FitBatch n=%d", n
 func ownPhase(n int) string      { return fmt.Sprintf("step by our eigendecomposition n=%d", n) }
 func namedPhase(n int) string    { return fmt.Sprintf("step of the named program n=%d", n) }
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	x := cell.Settings.(fig2Settings)
 	t := &fig2Run{fig2Settings: x, env: env, seed: seed, rows: fig2Columns.Table()}
 	if err := t.pass(ctx, x.Objects, x.Test); err != nil {
@@ -137,7 +138,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 type fig2Run struct {
 	fig2Settings
 	env  *experiment.Env
-	seed experiment.Seed
+	seed random.Seed
 	rows *table.Table
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -128,7 +129,7 @@ const (
 	chosenTest  = "settings best on test"
 )
 
-func fig2ErrorsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2ErrorsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	part := cell.Settings.(errorsPart)
 	s, err := splitOf(env, part.draws(), seed)
 	if err != nil {
@@ -200,7 +201,7 @@ func sum(counts []errorCount) errorCount {
 // errorsRun is a trial that fills its table.
 type errorsRun struct {
 	s    split
-	seed experiment.Seed
+	seed random.Seed
 	rows *table.Table
 }
 

@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -159,7 +160,7 @@ func must[T any](v T, err error) T {
 // The step that is timed is that of FitBatch.
 func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 	c := counts{Objects: 30, Train: 200, Test: 1}
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
 	for _, eigen := range []eigenSym{new(mat.EigenSym), new(spectral.EigenSym)} {
 		checkFullStep(t, s, eigen)
 	}
@@ -188,7 +189,7 @@ func checkFullStep(t *testing.T, s split, eigen eigenSym) {
 // Predictions of a learner and its kernel make the same errors.
 func TestPredictedErrorsAreThoseOfTheKernel(t *testing.T) {
 	c := counts{Objects: 40, Train: 60, Test: 500}
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
 	l := must(triplets.NewERKLE(40, triplets.ERKLEParams{}))
 	for i, tr := range s.train {
 		if i%20 == 0 {

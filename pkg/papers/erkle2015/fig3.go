@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -62,7 +63,7 @@ const (
 	readingsPart = "ERKLE, other settings"
 )
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig3Settings)
 	j, err := newJudged(env, s.judgedSettings, seed)
 	if err != nil {

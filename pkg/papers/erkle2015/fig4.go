@@ -6,6 +6,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -53,7 +54,7 @@ const (
 	paFeaturesTen = "PA-ERKLE from features, 10 passes"
 )
 
-func fig4Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig4Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig4Settings)
 	j, err := newJudged(env, s.judgedSettings, seed)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -102,7 +103,7 @@ func flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triple
 	return out
 }
 
-func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	settings := cell.Settings.(flipsSettings)
 	clean, err := splitOf(env, settings.splitSettings, seed)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -153,7 +154,7 @@ type dataSet struct {
 	// taus are the weights of the trace to choose from, ascending, of the methods whose grid is not tauGrid.
 	taus map[string]list[float64]
 	// draw returns the split of a trial.
-	draw func(env *experiment.Env, seed experiment.Seed, c counts) (split, error)
+	draw func(env *experiment.Env, seed random.Seed, c counts) (split, error)
 }
 
 // The data sets by name.
@@ -255,7 +256,7 @@ type split struct {
 }
 
 // splitOf draws the split of a trial, the same in all experiments of the paper.
-func splitOf(env *experiment.Env, s splitSettings, seed experiment.Seed) (split, error) {
+func splitOf(env *experiment.Env, s splitSettings, seed random.Seed) (split, error) {
 	d, err := dataSetOf(s.Data)
 	if err != nil {
 		return split{}, err
@@ -264,13 +265,13 @@ func splitOf(env *experiment.Env, s splitSettings, seed experiment.Seed) (split,
 }
 
 // sharedSeed is the seed of what all experiments of the paper share.
-func sharedSeed(seed experiment.Seed) experiment.Seed {
+func sharedSeed(seed random.Seed) random.Seed {
 	seed.Experiment = paperKey
 	return seed
 }
 
 // drawSynthetic answers random comparisons of points from a Gaussian without error (Section 5.1).
-func drawSynthetic(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
+func drawSynthetic(env *experiment.Env, seed random.Seed, c counts) (split, error) {
 	dim := 50
 	if env.Scale == experiment.Smoke {
 		dim = 5
@@ -396,7 +397,7 @@ func countsIn(t *table.Table, column string) []int {
 
 // runERKLE feeds the training triplets to ERKLE and calls at after each number of triplets in checkpoints, which
 // ascend. What the learner draws depends on the trial alone.
-func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed experiment.Seed, checkpoints []int, at func(seen int, l *triplets.ERKLE)) error {
+func runERKLE(ctx context.Context, s split, p triplets.ERKLEParams, seed random.Seed, checkpoints []int, at func(seen int, l *triplets.ERKLE)) error {
 	p.Seed = seed.PCG("passes").Uint64()
 	l, err := triplets.NewERKLE(s.objects, p)
 	if err != nil {

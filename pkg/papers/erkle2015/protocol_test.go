@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -18,7 +19,7 @@ func smokeEnv() *experiment.Env {
 	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
 }
 
-func smokeSplit(t *testing.T, d dataSet, seed experiment.Seed) split {
+func smokeSplit(t *testing.T, d dataSet, seed random.Seed) split {
 	t.Helper()
 	seed.Dataset = d.datasetAt(experiment.Smoke)
 	s, err := splitOf(smokeEnv(), d.settings(experiment.Smoke), seed)
@@ -32,9 +33,9 @@ func smokeSplit(t *testing.T, d dataSet, seed experiment.Seed) split {
 // have no comparison in common.
 func TestSplits(t *testing.T) {
 	for _, d := range dataSets {
-		s := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 1})
-		same := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/fig1", Trial: 1})
-		other := smokeSplit(t, d, experiment.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 2})
+		s := smokeSplit(t, d, random.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 1})
+		same := smokeSplit(t, d, random.Seed{Base: 1, Experiment: "erkle2015/fig1", Trial: 1})
+		other := smokeSplit(t, d, random.Seed{Base: 1, Experiment: "erkle2015/tau", Trial: 2})
 		if !slices.Equal(s.train, same.train) || !slices.Equal(s.validation, same.validation) || !slices.Equal(s.test, same.test) {
 			t.Errorf("%s: two experiments see different splits of a trial", d.name)
 		}
@@ -58,7 +59,7 @@ func TestSplits(t *testing.T) {
 // train nor validate; K = I satisfies none of them, all ties.
 func TestTestErrorsAreOfAllOthers(t *testing.T) {
 	d := dataSets[0]
-	s := smokeSplit(t, d, experiment.Seed{Base: 1})
+	s := smokeSplit(t, d, random.Seed{Base: 1})
 	var rest []metric.Triplet
 	known := slices.Concat(s.train, s.validation)
 	for ts := range s.all.All() {
@@ -73,7 +74,7 @@ func TestTestErrorsAreOfAllOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = runERKLE(context.Background(), s, p, experiment.Seed{}, []int{1, 50, len(s.train)}, func(seen int, l *triplets.ERKLE) {
+	err = runERKLE(context.Background(), s, p, random.Seed{}, []int{1, 50, len(s.train)}, func(seen int, l *triplets.ERKLE) {
 		k := l.Kernel()
 		if got, want := s.testErrors(k), errorsOf(k, rest); got != want {
 			t.Errorf("after %d triplets: %+v, want %+v", seen, got, want)
@@ -124,7 +125,7 @@ func TestLogSizes(t *testing.T) {
 
 // Two runs of a trial draw the same; checkpoints are met in order.
 func TestRunERKLE(t *testing.T) {
-	s := smokeSplit(t, dataSets[0], experiment.Seed{Base: 1})
+	s := smokeSplit(t, dataSets[0], random.Seed{Base: 1})
 	for _, method := range erkles {
 		p, err := erkleParams(method)
 		if err != nil {
@@ -133,7 +134,7 @@ func TestRunERKLE(t *testing.T) {
 		var met []int
 		var kernels [2]mat.Matrix
 		for i := range kernels {
-			seed := experiment.Seed{Base: 1, Experiment: Fig1.ID, Trial: 3}
+			seed := random.Seed{Base: 1, Experiment: Fig1.ID, Trial: 3}
 			if err := runERKLE(context.Background(), s, p, seed, []int{1, 7, 60}, func(seen int, l *triplets.ERKLE) {
 				met, kernels[i] = append(met, seen), l.Kernel()
 			}); err != nil {
@@ -146,7 +147,7 @@ func TestRunERKLE(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := runERKLE(ctx, s, triplets.ERKLEParams{}, experiment.Seed{}, nil, nil); err != context.Canceled {
+	if err := runERKLE(ctx, s, triplets.ERKLEParams{}, random.Seed{}, nil, nil); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := erkleParams("POLA"); err == nil {
@@ -156,7 +157,7 @@ func TestRunERKLE(t *testing.T) {
 
 // A path starts each fit from the kernel before: fixed steps add up.
 func TestFitPath(t *testing.T) {
-	s := smokeSplit(t, dataSets[0], experiment.Seed{Base: 1})
+	s := smokeSplit(t, dataSets[0], random.Seed{Base: 1})
 	p := triplets.BatchParams{Loss: triplets.STE, Tau: 0.1, Method: triplets.BatchFixed, Delta: 0.01, Iterations: 2}
 	n := len(s.train)
 	var last mat.Matrix

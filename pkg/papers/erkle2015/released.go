@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -186,15 +187,15 @@ var releasedAnswersColumns = slices.DeleteFunc(slices.Clone(releasedColumns), fu
 	return slices.Contains([]string{"passes", "first step", "residual", "excess"}, c.Name)
 })
 
-func releasedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func releasedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	return releasedRows(ctx, env, cell, seed, releasedColumns)
 }
 
-func releasedAnswersTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func releasedAnswersTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	return releasedRows(ctx, env, cell, seed, releasedAnswersColumns)
 }
 
-func releasedRows(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed, columns experiment.Columns) (*table.Table, error) {
+func releasedRows(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed, columns experiment.Columns) (*table.Table, error) {
 	s := cell.Settings.(releasedSettings)
 	drawn, err := splitOf(env, s.splitSettings, seed)
 	if err != nil {
@@ -218,7 +219,7 @@ func releasedRows(ctx context.Context, env *experiment.Env, cell experiment.Cell
 type releasedRun struct {
 	split
 	releasedSettings
-	seed experiment.Seed
+	seed random.Seed
 	rows *table.Table
 }
 

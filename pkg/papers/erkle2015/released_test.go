@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -168,9 +169,9 @@ func TestReleasedAnswersClaimsPointTheRightWay(t *testing.T) {
 
 // The excess is the distance of two objectives: of a program's kernel in our units, and of ours.
 func TestReleasedExcess(t *testing.T) {
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 5, Experiment: "test"}, counts{Objects: 15, Train: 100, Validation: 20, Test: 20}))
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 5, Experiment: "test"}, counts{Objects: 15, Train: 100, Validation: 20, Test: 20}))
 	taus := map[string]list[float64]{gnmdsBatch: {0.5}, steBatch: {2}}
-	r := releasedRun{s, releasedSettings{Sizes: list[int]{100}, Iterations: 30, CertifiedIter: 1000, CertifiedTol: 1e-4, Taus: taus, CertifiedTaus: taus}, experiment.Seed{Base: 5}, releasedColumns.Table()}
+	r := releasedRun{s, releasedSettings{Sizes: list[int]{100}, Iterations: 30, CertifiedIter: 1000, CertifiedTol: 1e-4, Taus: taus, CertifiedTaus: taus}, random.Seed{Base: 5}, releasedColumns.Table()}
 	if err := r.single(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -52,7 +53,7 @@ var repeatsColumns = slices.Concat(experiment.Columns{
 	experiment.Text("triplets", "training triplets seen"),
 }, errorColumns("train"), errorColumns("test"))
 
-func repeatsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func repeatsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s, err := splitOf(env, cell.Settings.(repeatsSettings).splitSettings, seed)
 	if err != nil {
 		return nil, err

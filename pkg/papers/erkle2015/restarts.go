@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -103,7 +104,7 @@ var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Number("iterations", "", "mean number of iterations"),
 })
 
-func restartTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func restartTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	x := cell.Settings.(restartSettings)
 	s, err := splitOf(env, x.splitSettings, seed)
 	if err != nil {
@@ -140,7 +141,7 @@ func restartTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 type restartRun struct {
 	restartSettings
 	s    split
-	seed experiment.Seed
+	seed random.Seed
 	rows *table.Table
 }
 

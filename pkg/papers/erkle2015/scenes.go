@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -104,7 +105,7 @@ const (
 	heldCount = "random triplets"
 )
 
-func scenesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func scenesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(scenesSettings)
 	pool, held, err := s.pool(env, seed)
 	if err != nil {
@@ -139,7 +140,7 @@ func scenesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 
 // pool returns the answers of a data set that can be asked for, by head, and those that are held out. Of several answers to a
 // question one is kept.
-func (s scenesSettings) pool(env *experiment.Env, seed experiment.Seed) (byHead [][]metric.Triplet, held []metric.Triplet, err error) {
+func (s scenesSettings) pool(env *experiment.Env, seed random.Seed) (byHead [][]metric.Triplet, held []metric.Triplet, err error) {
 	var all []metric.Triplet
 	if env.Scale == experiment.Smoke {
 		n := s.Objects
@@ -181,7 +182,7 @@ func (s scenesSettings) pool(env *experiment.Env, seed experiment.Seed) (byHead 
 
 // collect asks for answers of the pool: about each object in turn, First random ones and then, with adaptive questions, those of the
 // greatest information gain under the kernel that CKL fits to all answers before each round. An object without answers left is passed over.
-func (s scenesSettings) collect(ctx context.Context, how string, pool [][]metric.Triplet, total int, seed experiment.Seed) ([]metric.Triplet, error) {
+func (s scenesSettings) collect(ctx context.Context, how string, pool [][]metric.Triplet, total int, seed random.Seed) ([]metric.Triplet, error) {
 	chooser, err := triplets.NewSelector(seed.PCG("choice"), s.Objects, triplets.SelectorParams{Rule: triplets.SelectInformationGain, Model: triplets.AnswerCrowd})
 	if err != nil {
 		return nil, err
@@ -249,7 +250,7 @@ func choose(rng *rand.Rand, chooser *triplets.Selector, k mat.Symmetric, left []
 }
 
 // learn runs all methods on a split and calls add after each size.
-func (s scenesSettings) learn(ctx context.Context, d split, held []metric.Triplet, seed experiment.Seed, add func(method, tau string, seen int, v table.Values)) error {
+func (s scenesSettings) learn(ctx context.Context, d split, held []metric.Triplet, seed random.Seed, add func(method, tau string, seen int, v table.Values)) error {
 	measure := func(k mat.Symmetric, seen int) table.Values {
 		v := table.Values{}
 		errorsOf(k, d.test).put(v, "test")

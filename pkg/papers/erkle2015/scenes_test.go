@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -100,7 +101,7 @@ func TestCollect(t *testing.T) {
 	s.Candidates = 1000
 	n, ctx := s.Objects, context.Background()
 	env := &experiment.Env{Scale: experiment.Smoke}
-	seed := experiment.Seed{Base: 5, Experiment: Scenes.ID, Dataset: "made"}
+	seed := random.Seed{Base: 5, Experiment: Scenes.ID, Dataset: "made"}
 	pool, held, err := s.pool(env, seed)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -111,7 +112,7 @@ func skipCounts(s triplets.ERKLEStats, rule *printedRule) table.Values {
 	}
 }
 
-func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	c := cell.Settings.(skipsCell)
 	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {

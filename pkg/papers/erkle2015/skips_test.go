@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -45,7 +46,7 @@ func TestSkipsClaimsPointTheRightWay(t *testing.T) {
 func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {
 	for _, n := range []int{12, 30, 60} {
 		c := counts{Objects: n, Train: 3 * n}
-		s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 1, Experiment: "test"}, c))
+		s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
 		l := must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.ProjectPrintedRule}))
 		r := newPrintedRule(n)
 		skipped := 0

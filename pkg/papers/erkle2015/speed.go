@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -93,7 +94,7 @@ var speedColumns = experiment.Columns{
 
 func speedPhase(kind string, to int) string { return fmt.Sprintf("%s to %d", kind, to) }
 
-func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	c := cell.Settings.(speedCell)
 	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // The data sets of human judgements. Music is the paper's survey in a cleaned, smaller release; material and zappos stand
@@ -52,7 +53,7 @@ const (
 )
 
 // noisyAnswers are random comparisons of points, some turned round: what smoke scale has in place of people.
-func noisyAnswers(seed experiment.Seed, c counts) (split, error) {
+func noisyAnswers(seed random.Seed, c counts) (split, error) {
 	all, err := noisyPoints(seed, c)
 	if err != nil {
 		return split{}, err
@@ -72,17 +73,17 @@ func noisyAnswers(seed experiment.Seed, c counts) (split, error) {
 	return split{objects: c.Objects, train: parts[0], validation: parts[1], test: parts[2]}, nil
 }
 
-func noisyPoints(seed experiment.Seed, c counts) (*synthetic.Comparisons, error) {
+func noisyPoints(seed random.Seed, c counts) (*synthetic.Comparisons, error) {
 	return synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
 }
 
 // drawAnswers divides the answers at random.
-func drawAnswers(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
+func drawAnswers(env *experiment.Env, seed random.Seed, c counts) (split, error) {
 	return divide(env, seed, c, "split", c.Train, c.Validation, int(c.Test))
 }
 
 // drawOwnFiles keeps the files' own division into training and test answers.
-func drawOwnFiles(env *experiment.Env, seed experiment.Seed, c counts) (split, error) {
+func drawOwnFiles(env *experiment.Env, seed random.Seed, c counts) (split, error) {
 	s, err := divide(env, seed, c, "own split", c.Train, c.Validation)
 	if err != nil || env.Scale == experiment.Smoke {
 		return s, err
@@ -97,7 +98,7 @@ func drawOwnFiles(env *experiment.Env, seed experiment.Seed, c counts) (split, e
 
 // divide draws parts of the sizes given from the answers of a data set: training, validation and, if there are
 // three, test triplets.
-func divide(env *experiment.Env, seed experiment.Seed, c counts, stream string, sizes ...int) (split, error) {
+func divide(env *experiment.Env, seed random.Seed, c counts, stream string, sizes ...int) (split, error) {
 	if env.Scale == experiment.Smoke {
 		return noisyAnswers(seed, c)
 	}
@@ -115,7 +116,7 @@ func divide(env *experiment.Env, seed experiment.Seed, c counts, stream string, 
 
 // featureKernel returns the Gram matrix of the zappos features, of centred rows and scaled so that the mean squared
 // distance of two objects is 2, as it is under K = I.
-func featureKernel(env *experiment.Env, seed experiment.Seed, c counts) (*mat.SymDense, error) {
+func featureKernel(env *experiment.Env, seed random.Seed, c counts) (*mat.SymDense, error) {
 	var x *mat.Dense
 	if env.Scale == experiment.Smoke {
 		all, err := noisyPoints(sharedSeed(seed), c)

@@ -10,6 +10,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -100,11 +101,11 @@ func batchSettingsOf(data, method string) batchSettings {
 type judged struct {
 	split
 	judgedSettings
-	seed experiment.Seed
+	seed random.Seed
 	rows *table.Table
 }
 
-func newJudged(env *experiment.Env, s judgedSettings, seed experiment.Seed) (*judged, error) {
+func newJudged(env *experiment.Env, s judgedSettings, seed random.Seed) (*judged, error) {
 	drawn, err := splitOf(env, s.splitSettings, seed)
 	return &judged{drawn, s, seed, fig3Columns.Table()}, err
 }

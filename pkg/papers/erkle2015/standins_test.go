@@ -7,6 +7,7 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // The splits have the sizes that the captions name, compare objects that there are, and no answer of a set
@@ -19,7 +20,7 @@ func TestJudgementsAreSplitAsDeclared(t *testing.T) {
 				if scale == experiment.Full {
 					env.Data = realdata.Store(t, d.dataset)
 				}
-				s, err := splitOf(env, d.settings(scale), experiment.Seed{Base: 1, Dataset: d.dataset})
+				s, err := splitOf(env, d.settings(scale), random.Seed{Base: 1, Dataset: d.dataset})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -49,7 +50,7 @@ func TestSplitsBelongToTrials(t *testing.T) {
 	d := judgements[0]
 	env := &experiment.Env{Scale: experiment.Smoke}
 	of := func(experimentID string, trial int) []metric.Triplet {
-		s, err := splitOf(env, d.settings(env.Scale), experiment.Seed{Base: 1, Experiment: experimentID, Dataset: d.datasetAt(env.Scale), Trial: trial})
+		s, err := splitOf(env, d.settings(env.Scale), random.Seed{Base: 1, Experiment: experimentID, Dataset: d.datasetAt(env.Scale), Trial: trial})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -85,7 +86,7 @@ var tauColumns = slices.Concat(experiment.Columns{
 	experiment.Number("rank", "", "rank of the kernel"),
 })
 
-func tauTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func tauTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	x := cell.Settings.(tauSettings)
 	b, err := batchOf(x.Method)
 	if err != nil {

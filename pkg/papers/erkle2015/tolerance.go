@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -77,7 +78,7 @@ var toleranceColumns = append(experiment.Columns{
 	experiment.Number("least", "", "smallest eigenvalue of the kernel at the end"),
 }, errorColumns("test")...)
 
-func toleranceTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func toleranceTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	x := cell.Settings.(toleranceSettings)
 	s, err := drawSynthetic(env, sharedSeed(seed), x.counts)
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
 // Without a tolerance both rules are ERKLE; with one, no eigenvalue ends below −ε, and the first rule is that of raising the
 // eigenvalue of the dense kernel to −ε at each update, to round-off of some hundred of them.
 func TestTolerantPasses(t *testing.T) {
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, experiment.Seed{Base: 3, Experiment: "test"}, counts{Objects: 12, Train: 150, Test: 1}))
+	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 3, Experiment: "test"}, counts{Objects: 12, Train: 150, Test: 1}))
 	l := must(triplets.NewERKLE(12, triplets.ERKLEParams{}))
 	for _, x := range s.train {
 		must(l.Step(x))

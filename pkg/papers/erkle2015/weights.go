@@ -10,6 +10,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -88,7 +89,7 @@ var weightsColumns = slices.Concat(experiment.Columns{
 	experiment.Number("trace", "", "trace of the kernel; that of the first one is the number of objects"),
 })
 
-func weightsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func weightsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	settings := cell.Settings.(weightsSettings)
 	s, err := splitOf(env, settings.splitSettings, seed)
 	if err != nil {

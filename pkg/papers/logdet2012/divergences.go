@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -240,7 +241,7 @@ var (
 func choicePhase(name string) string       { return name + ", choice" }
 func fitPhase(name, setting string) string { return name + ", fit, " + setting }
 
-func divergencesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func divergencesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(divergenceSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {

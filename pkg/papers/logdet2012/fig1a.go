@@ -9,6 +9,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
@@ -115,7 +116,7 @@ const (
 func projectionCap(fits string) string { return "projections at most, " + fits }
 func iterationCap(fits string) string  { return "iterations at most, " + fits }
 
-func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig1aSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {

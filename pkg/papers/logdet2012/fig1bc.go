@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/datasets/synthetic"
@@ -155,7 +156,7 @@ type classSize struct {
 }
 
 // loadCounted returns the data of a trial.
-func loadCounted(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (countedData, error) {
+func loadCounted(env *experiment.Env, seed random.Seed, dataset string, s wordSettings) (countedData, error) {
 	if s.Program != "" {
 		return loadTraces(env.Data, s.Program)
 	}
@@ -163,7 +164,7 @@ func loadCounted(env *experiment.Env, seed experiment.Seed, dataset string, s wo
 }
 
 // loadCorpus draws the documents of a trial.
-func loadCorpus(env *experiment.Env, seed experiment.Seed, dataset string, s wordSettings) (*corpus, error) {
+func loadCorpus(env *experiment.Env, seed random.Seed, dataset string, s wordSettings) (*corpus, error) {
 	if dataset == madeUpNews {
 		return drawCorpus(synthetic.News(seed.Stream("news"), newsItems), seed, s)
 	}
@@ -175,7 +176,7 @@ func loadCorpus(env *experiment.Env, seed experiment.Seed, dataset string, s wor
 }
 
 // drawCorpus draws documents of the ModApte split, of either part, that have one topic.
-func drawCorpus(news *datasets.Reuters, seed experiment.Seed, s wordSettings) (*corpus, error) {
+func drawCorpus(news *datasets.Reuters, seed random.Seed, s wordSettings) (*corpus, error) {
 	train, test := news.ModApte()
 	single := slices.DeleteFunc(slices.Concat(train, test), func(i int) bool { return len(news.Docs[i].Topics) != 1 })
 	slices.Sort(single)
@@ -254,7 +255,7 @@ func (c *corpus) without(words []string) int {
 
 // countedProblems returns those of a trial on so many words, and the words of each training fold. The sets of
 // words are nested; folds and pairs are the same for all of them.
-func countedProblems(c countedData, dims int, s wordSettings, seed experiment.Seed) (out []*problem, words [][]string, err error) {
+func countedProblems(c countedData, dims int, s wordSettings, seed random.Seed) (out []*problem, words [][]string, err error) {
 	out, err = newProblemsOf(c.labels(), func(train []int) (*datasets.Set, error) {
 		w, err := c.words(train, dims)
 		if err != nil {
@@ -266,7 +267,7 @@ func countedProblems(c countedData, dims int, s wordSettings, seed experiment.Se
 	return out, words, err
 }
 
-func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(wordSettings)
 	c, err := loadCounted(env, seed, cell.Dataset, s)
 	if err != nil {

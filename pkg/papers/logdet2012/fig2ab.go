@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
@@ -207,7 +208,7 @@ const (
 )
 
 // loadTexts returns the documents of a cell as bags of stems, and their classes.
-func loadTexts(env *experiment.Env, seed experiment.Seed, dataset string, s textSettings) (bags []text.Bag, y []int, err error) {
+func loadTexts(env *experiment.Env, seed random.Seed, dataset string, s textSettings) (bags []text.Bag, y []int, err error) {
 	analyzer := text.NewAnalyzer(text.StemmerPorter)
 	add := func(t *datasets.Texts) {
 		for i, d := range t.Docs {
@@ -240,7 +241,7 @@ func loadTexts(env *experiment.Env, seed experiment.Seed, dataset string, s text
 }
 
 // atMost returns rows, or n of them in their order, drawn, if there are more and n > 0.
-func atMost(seed experiment.Seed, purpose string, rows []int, n int) []int {
+func atMost(seed random.Seed, purpose string, rows []int, n int) []int {
 	if n == 0 || len(rows) <= n {
 		return rows
 	}
@@ -252,7 +253,7 @@ func atMost(seed experiment.Seed, purpose string, rows []int, n int) []int {
 	return out
 }
 
-func fig2abTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2abTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(textSettings)
 	end := env.Lap("texts")
 	bags, y, err := loadTexts(env, seed, cell.Dataset, s)
@@ -298,7 +299,7 @@ type plan struct {
 func (p *plan) name() string { return strconv.Itoa(p.size) }
 
 // run does a fold: choices, fits to the training fold, and the test. Of the test documents nothing enters the choices and fits.
-func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []int, f int, seed experiment.Seed) error {
+func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []int, f int, seed random.Seed) error {
 	s := t.settings
 	name := "fold " + t.fold
 	learn, test := parted(fold, f)

@@ -13,12 +13,12 @@ import (
 
 	"metriclab/internal/product"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/sparse"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -64,7 +64,7 @@ const (
 )
 
 // newTextSession draws pairs, takes u and ℓ, and makes all bases of the training documents.
-func newTextSession(ctx context.Context, v *text.Vectorizer, bags []text.Bag, y, train, test []int, s textSettings, seed experiment.Seed, purpose string) (*textSession, error) {
+func newTextSession(ctx context.Context, v *text.Vectorizer, bags []text.Bag, y, train, test []int, s textSettings, seed random.Seed, purpose string) (*textSession, error) {
 	out := &textSession{k: s.K, sizes: s.Sizes}
 	for _, part := range []struct {
 		rows []int

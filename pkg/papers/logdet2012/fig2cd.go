@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/ssikdr"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -213,7 +214,7 @@ type drawnDigits struct {
 }
 
 // drawDigits draws labelled digits, as many of each class, then the unlabelled ones, then queries from what is left.
-func drawDigits(env *experiment.Env, seed experiment.Seed, dataset string, s planeSettings) (*drawnDigits, error) {
+func drawDigits(env *experiment.Env, seed random.Seed, dataset string, s planeSettings) (*drawnDigits, error) {
 	var set *datasets.Set
 	train := datasets.USPSTrain
 	if dataset == madeUpDigits {
@@ -251,7 +252,7 @@ func drawDigits(env *experiment.Env, seed experiment.Seed, dataset string, s pla
 	return out, nil
 }
 
-func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(planeSettings)
 	d, err := drawDigits(env, seed, cell.Dataset, s)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 
 	"metriclab/internal/matrix"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/kernelized"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -60,7 +60,7 @@ type planeProblem struct {
 }
 
 // newPlaneProblem returns the problem of some digits under a kernel. purpose names them.
-func newPlaneProblem(ctx context.Context, labelled, unlabelled images, s planeSettings, k planeKernel, seed experiment.Seed, purpose string) (*planeProblem, error) {
+func newPlaneProblem(ctx context.Context, labelled, unlabelled images, s planeSettings, k planeKernel, seed random.Seed, purpose string) (*planeProblem, error) {
 	median, err := kernels.MedianSqDist(nil, labelled.x)
 	if err != nil {
 		return nil, err
@@ -357,7 +357,7 @@ type chosenPlane struct {
 
 // choosePlanes chooses kernel and candidate of each method by a two-fold cross-validation on the labelled digits: those of a fold are
 // placed in the plane that the others and the unlabelled digits give, and classified by the nearest of the others. They are in no graph.
-func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed experiment.Seed, methods []planeMethod, candidates []planeKernel) ([]chosenPlane, error) {
+func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed random.Seed, methods []planeMethod, candidates []planeKernel) ([]chosenPlane, error) {
 	wrong := make([][][]int, len(methods)) // by method, kernel and candidate
 	for m, method := range methods {
 		wrong[m] = make([][]int, len(candidates))

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/localfeatures"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -182,7 +183,7 @@ const (
 	testImages       = "test images, most"
 )
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(imageSettings)
 	end := env.Lap("images")
 	data, err := loadImages(ctx, env, cell.Dataset, s, seed)
@@ -250,7 +251,7 @@ func (t *imageTrial) sizes(d *imageData) error {
 }
 
 // run judges all rules with one kernel and number of training images per class. Of the test images nothing enters choices and fits.
-func (t *imageTrial) run(ctx context.Context, d *imageData, raw mat.Matrix, kernel string, per int, seed experiment.Seed) error {
+func (t *imageTrial) run(ctx context.Context, d *imageData, raw mat.Matrix, kernel string, per int, seed random.Seed) error {
 	end := t.env.Lap("clip")
 	name := fmt.Sprintf("%d per class", per)
 	train, test := d.parted(per)

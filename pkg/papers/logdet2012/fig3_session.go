@@ -25,6 +25,7 @@ import (
 	"metriclab/pkg/localfeatures"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -47,7 +48,7 @@ func (d *imageData) parted(per int) (train, test []int) {
 }
 
 // loadImages opens the data of a cell and draws the order of the images.
-func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imageSettings, seed experiment.Seed) (*imageData, error) {
+func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imageSettings, seed random.Seed) (*imageData, error) {
 	switch dataset {
 	case madeUpDigits:
 		const each = 10 // images of a digit
@@ -73,7 +74,7 @@ func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imag
 }
 
 // drawOrder draws the order of the images of each class, of which most are kept; 0 keeps all.
-func drawOrder(y []int, most int, seed experiment.Seed) [][]int {
+func drawOrder(y []int, most int, seed random.Seed) [][]int {
 	var of [][]int
 	for i, c := range y {
 		for len(of) <= c {
@@ -120,7 +121,7 @@ func gray(w, h int, pix []byte) localfeatures.Gray {
 }
 
 // localData draws images, describes them and compares them by our own kernels.
-func localData(ctx context.Context, image func(i int) localfeatures.Gray, name func(i int) string, y []int, s imageSettings, seed experiment.Seed) (*imageData, error) {
+func localData(ctx context.Context, image func(i int) localfeatures.Gray, name func(i int) string, y []int, s imageSettings, seed random.Seed) (*imageData, error) {
 	d := &imageData{}
 	f := &localKernels{settings: s.Local, features: map[string][]mat.Matrix{}}
 	for c, of := range drawOrder(y, s.PerClass, seed) {
@@ -282,7 +283,7 @@ func (f *localKernels) width(ctx context.Context, given []mat.Matrix) (float64, 
 }
 
 // suppliedData reads labels; kernel matrices are read when they are asked for, since each may take much memory.
-func suppliedData(store *datasets.Store, s imageSettings, seed experiment.Seed) (*imageData, error) {
+func suppliedData(store *datasets.Store, s imageSettings, seed random.Seed) (*imageData, error) {
 	const folder = "caltech-101/"
 	name := store.Path(folder + "labels.csv")
 	raw, err := limits.ReadFile(name)
@@ -371,12 +372,12 @@ type imageSession struct {
 	links         []metric.Link // of rows of k
 	upper, lower  float64
 	machines      *linear.KernelSVMProblem // nil until needed
-	seed          experiment.Seed
+	seed          random.Seed
 	purpose       string // of streams
 }
 
 // newImageSession clips the similarities of the training images, draws pairs of them and takes u and ℓ from them.
-func newImageSession(ctx context.Context, raw mat.Matrix, y, train, test []int, s imageSettings, seed experiment.Seed, purpose string) (*imageSession, error) {
+func newImageSession(ctx context.Context, raw mat.Matrix, y, train, test []int, s imageSettings, seed random.Seed, purpose string) (*imageSession, error) {
 	out := &imageSession{train: train, test: test, seed: seed, purpose: purpose}
 	own := mat.NewSymDense(len(train), nil)
 	for a, i := range train {
@@ -406,7 +407,7 @@ func newImageSession(ctx context.Context, raw mat.Matrix, y, train, test []int, 
 }
 
 // inner returns the sessions of a cross-validation of the training images.
-func (s *imageSession) inner(ctx context.Context, raw mat.Matrix, y []int, settings imageSettings, seed experiment.Seed, purpose string) ([]*imageSession, error) {
+func (s *imageSession) inner(ctx context.Context, raw mat.Matrix, y []int, settings imageSettings, seed random.Seed, purpose string) ([]*imageSession, error) {
 	fold := sample.StratifiedFolds(seed.Stream("inner folds, "+purpose), s.trainY, folds)
 	var out []*imageSession
 	for g := range folds {

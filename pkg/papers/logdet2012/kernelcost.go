@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
@@ -76,7 +77,7 @@ var (
 // costPhase names the time of all passes of a method.
 func costPhase(method string, n int) string { return fmt.Sprintf("%s, %d objects", method, n) }
 
-func kernelCostTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func kernelCostTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(kernelCostSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {

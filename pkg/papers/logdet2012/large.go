@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
@@ -86,7 +87,7 @@ var (
 func largePhase(part string, n int) string { return fmt.Sprintf("%s, %d", part, n) }
 
 // loadLarge returns n random objects; those of MNIST have pixels from 0 to 1.
-func loadLarge(env *experiment.Env, seed experiment.Seed, dataset string, n int) (*datasets.Set, error) {
+func loadLarge(env *experiment.Env, seed random.Seed, dataset string, n int) (*datasets.Set, error) {
 	rng := seed.Stream(fmt.Sprintf("rows, %d", n))
 	if dataset == "mnist" {
 		train, _, err := env.Data.MNIST()
@@ -103,7 +104,7 @@ func loadLarge(env *experiment.Env, seed experiment.Seed, dataset string, n int)
 	return &datasets.Set{X: p.x, Y: p.y}, nil
 }
 
-func largeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func largeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(largeSettings)
 	rows := largeColumns.Table()
 	for _, n := range s.Objects {

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
@@ -103,7 +104,7 @@ func (s *session) wrongAt(ctx context.Context, l learnt, ks []int) ([]int, error
 	return knn.Errors(ctx, l.test, s.test.y, ks)
 }
 
-func neighbourTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func neighbourTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(neighbourSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/nearest"
@@ -110,7 +111,7 @@ func boundsBy(rule itml.BoundRule) itml.BoundParams {
 }
 
 // load opens the data of a cell.
-func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.Set, error) {
+func load(env *experiment.Env, seed random.Seed, dataset string) (*datasets.Set, error) {
 	var c []synthetic.Component
 	switch dataset {
 	case generatedLinear: // overlapping classes; the last feature tells nothing and is wide
@@ -150,7 +151,7 @@ type session struct {
 type bounds struct{ upper, lower float64 }
 
 // newSession scales by the training rows alone and draws the pairs.
-func newSession(set *datasets.Set, train, test []int, s settings, seed experiment.Seed, purpose string) (*session, error) {
+func newSession(set *datasets.Set, train, test []int, s settings, seed random.Seed, purpose string) (*session, error) {
 	out := &session{train: rowsOf(set, train), test: rowsOf(set, test), k: s.K, inInput: map[itml.BoundRule]bounds{}, inInvCov: map[itml.BoundRule]*whitened{}, inKernel: map[float64]*kernelised{}}
 	scaler, _, err := datasets.FitScaler(out.train.x, s.Scaling, false)
 	if err != nil {
@@ -300,14 +301,14 @@ type problem struct {
 }
 
 // newProblems returns the problems of a trial on the rows of a set.
-func newProblems(set *datasets.Set, s settings, seed experiment.Seed) ([]*problem, error) {
+func newProblems(set *datasets.Set, s settings, seed random.Seed) ([]*problem, error) {
 	return newProblemsOf(set.Y, func([]int) (*datasets.Set, error) { return set, nil }, s, seed)
 }
 
 // newProblemsOf returns the problems of a trial on objects of classes y, one per fold. rowsBy
 // returns the rows of all objects with the features that a training fold chooses. Of the test
 // rows of a fold nothing enters inner.
-func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s settings, seed experiment.Seed) ([]*problem, error) {
+func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s settings, seed random.Seed) ([]*problem, error) {
 	fold := sample.StratifiedFolds(seed.Stream("folds"), y, folds)
 	out := make([]*problem, folds)
 	for f := range out {

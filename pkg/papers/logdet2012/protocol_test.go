@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
@@ -27,8 +28,8 @@ func testEnv() *experiment.Env {
 	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
 }
 
-func testSeed(dataset string) experiment.Seed {
-	return experiment.Seed{Base: 1, Experiment: "test", Dataset: dataset}
+func testSeed(dataset string) random.Seed {
+	return random.Seed{Base: 1, Experiment: "test", Dataset: dataset}
 }
 
 func testSet(t *testing.T, dataset string) *datasets.Set {

@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners"
@@ -138,7 +139,7 @@ type reducible struct {
 }
 
 // newReducible draws rows, half of which train, some of these for pairs, and the pairs.
-func newReducible(set *datasets.Set, s reductionSettings, seed experiment.Seed) (*reducible, error) {
+func newReducible(set *datasets.Set, s reductionSettings, seed random.Seed) (*reducible, error) {
 	rows := sample.Choose(seed.Stream("rows"), set.N(), min(s.Rows, set.N()))
 	y := set.Labels(rows)
 	train, test := parted(sample.StratifiedFolds(seed.Stream("folds"), y, folds), 1)
@@ -254,7 +255,7 @@ func (r *reducible) reducedKernel(j *mat.Dense, fit ltkernel.ReducedResult) *mat
 	return sym
 }
 
-func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(reductionSettings)
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
@@ -185,7 +186,7 @@ type clustering struct {
 	pairs  []metric.Link     // all pairs of learn, for bounds
 }
 
-func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, seed experiment.Seed, purpose string) (*clustering, error) {
+func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, seed random.Seed, purpose string) (*clustering, error) {
 	known := make([]int, len(learn))
 	for a, i := range learn {
 		known[a] = y[i]
@@ -295,7 +296,7 @@ func clusterByHMRF(ctx context.Context, c *clustering, links []metric.Link, by c
 }
 
 // loadClusters opens the data of a cell; classes are numbered from 0.
-func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cell) (x *mat.Dense, y []int, err error) {
+func loadClusters(env *experiment.Env, seed random.Seed, cell experiment.Cell) (x *mat.Dense, y []int, err error) {
 	set, err := load(env, seed, cell.Dataset)
 	if err != nil {
 		return nil, nil, err
@@ -324,7 +325,7 @@ func loadClusters(env *experiment.Env, seed experiment.Seed, cell experiment.Cel
 
 // newClusterings returns per fold the whole set, of which the training fold has labels
 // and the test fold is judged, and the cross-validation inside the training fold.
-func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Seed) (outer []*clustering, inner [][]*clustering, err error) {
+func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed random.Seed) (outer []*clustering, inner [][]*clustering, err error) {
 	k := slices.Max(y) + 1
 	most := slices.Max(s.Constraints)
 	fold := sample.StratifiedFolds(seed.Stream("folds"), y, folds)
@@ -351,7 +352,7 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed experiment.Se
 	return outer, inner, nil
 }
 
-func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(clusterSettings)
 	x, y, err := loadClusters(env, seed, cell)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/random"
 )
 
 // The file that the registry asks for is read as it says; without it the error names it.
@@ -20,7 +21,7 @@ func TestSuppliedBDG10(t *testing.T) {
 	}
 	env := testEnv()
 	env.Data = datasets.Open(t.TempDir())
-	if _, err := load(env, experiment.Seed{}, bdg10.dataset); err == nil || !strings.Contains(filepath.ToSlash(err.Error()), bdg10File) {
+	if _, err := load(env, random.Seed{}, bdg10.dataset); err == nil || !strings.Contains(filepath.ToSlash(err.Error()), bdg10File) {
 		t.Errorf("no file: %v", err)
 	}
 	var text strings.Builder
@@ -35,14 +36,14 @@ func TestSuppliedBDG10(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	set, err := load(env, experiment.Seed{}, bdg10.dataset)
+	set, err := load(env, random.Seed{}, bdg10.dataset)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if set.N() != 60 || set.Dim() != 2 || len(set.Classes) != 3 || set.X.At(8, 0) != 1 || set.Classes[set.Y[1]] != "art" {
 		t.Errorf("%d×%d, classes %v", set.N(), set.Dim(), set.Classes)
 	}
-	p, err := newProblem(env, experiment.Seed{Base: 1, Experiment: "test", Dataset: bdg10.dataset}, bdg10.dataset, mainSettings)
+	p, err := newProblem(env, random.Seed{Base: 1, Experiment: "test", Dataset: bdg10.dataset}, bdg10.dataset, mainSettings)
 	if err != nil || len(p.train.y) != 30 || p.classes != 3 {
 		t.Errorf("problem: %v", err)
 	}

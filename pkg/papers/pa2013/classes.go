@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -56,7 +57,7 @@ var classesColumns = experiment.Columns{
 }
 
 // classesTrial learns as comparisonTrial does, from the same draws, with the same results.
-func classesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func classesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(settings)
 	seed.Experiment = Comparison.ID
 	p, err := newProblem(env, seed, cell.Dataset, s)

@@ -10,6 +10,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
@@ -115,7 +116,7 @@ func tolerancePhase(method string, tol float64) string {
 	return "learn " + method + ", tolerance " + table.Format(tol)
 }
 
-func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(settings)
 	p, err := newProblem(env, seed, cell.Dataset, s)
 	if err != nil {
@@ -293,7 +294,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 }
 
 // itmlTuned learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
-func (t *comparison) itml(ctx context.Context, seed experiment.Seed) error {
+func (t *comparison) itml(ctx context.Context, seed random.Seed) error {
 	end := t.env.Lap(tunePhase(itmlTuned))
 	tuned, err := itml.Tune(ctx, seed.Stream("tune"), t.train.x, t.train.y, itml.TunedParams{LabelParams: t.set.itmlParams()})
 	end()

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -125,7 +126,7 @@ const (
 // stopping are the parameters of both criteria, fixed before the first run.
 var stopping = learners.PlateauParams{Window: 100, Fall: 0.05, Patience: 3}
 
-func detailsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func detailsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(settings)
 	p, err := newProblem(env, seed, cell.Dataset, s)
 	if err != nil {

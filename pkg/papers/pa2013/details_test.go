@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"testing"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -93,7 +93,7 @@ func TestDetailsClaims(t *testing.T) {
 // Orders keep the pairs and all but the last part of the steps.
 func TestOrdersArePermutations(t *testing.T) {
 	p := &details{problem: testProblem(t, generatedMixture, mainSettings)}
-	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: generatedMixture}
+	seed := random.Seed{Base: 1, Experiment: "test", Dataset: generatedMixture}
 	want := slices.Sorted(slices.Values(p.problem.order[:p.steps]))
 	for _, part := range []float64{tailPart, 1} {
 		all := p.shuffled(seed.Stream("orders"), part)

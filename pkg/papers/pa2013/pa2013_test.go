@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/experiment/harness"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -29,7 +30,7 @@ func testEnv() *experiment.Env {
 
 func testProblem(t *testing.T, dataset string, s settings) *problem {
 	t.Helper()
-	p, err := newProblem(testEnv(), experiment.Seed{Base: 1, Experiment: "test", Dataset: dataset}, dataset, s)
+	p, err := newProblem(testEnv(), random.Seed{Base: 1, Experiment: "test", Dataset: dataset}, dataset, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestDatabasesAreThoseOfTable1(t *testing.T) {
 	for _, d := range databases {
 		env := testEnv()
 		env.Data = realdata.Store(t, d.dataset)
-		set, err := load(env, experiment.Seed{}, d.dataset)
+		set, err := load(env, random.Seed{}, d.dataset)
 		if err != nil {
 			t.Fatal(err)
 		}

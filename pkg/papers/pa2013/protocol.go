@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/datasets/synthetic"
@@ -166,7 +167,7 @@ type problem struct {
 }
 
 // load opens the data of a cell.
-func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.Set, error) {
+func load(env *experiment.Env, seed random.Seed, dataset string) (*datasets.Set, error) {
 	switch dataset {
 	case generatedBalance:
 		return datasets.Balance(), nil
@@ -185,7 +186,7 @@ func load(env *experiment.Env, seed experiment.Seed, dataset string) (*datasets.
 }
 
 // newProblem splits, scales and draws as all methods of a trial see it.
-func newProblem(env *experiment.Env, seed experiment.Seed, dataset string, s settings) (*problem, error) {
+func newProblem(env *experiment.Env, seed random.Seed, dataset string, s settings) (*problem, error) {
 	set, err := load(env, seed, dataset)
 	if err != nil {
 		return nil, err

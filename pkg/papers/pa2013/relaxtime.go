@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -65,7 +66,7 @@ var relaxTimeColumns = experiment.Columns{
 
 func relaxPhase(rule, at string) string { return fmt.Sprintf("learning %s, q = %s", rule, at) }
 
-func relaxTimeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func relaxTimeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(settings)
 	p, err := newProblem(env, seed, cell.Dataset, s)
 	if err != nil {

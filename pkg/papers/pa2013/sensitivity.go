@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/nearest"
 
@@ -91,7 +92,7 @@ var Sensitivity = experiment.Spec{
 }
 
 // sensitivityTrial learns as a comparison does, untimed.
-func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(sensitivitySettings)
 	p, err := newProblem(env, seed, cell.Dataset, s.settings)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -115,7 +116,7 @@ type batchData struct {
 	bound                      float64
 }
 
-func (s batchSettings) load(ctx context.Context, env *experiment.Env, seed experiment.Seed) (batchData, error) {
+func (s batchSettings) load(ctx context.Context, env *experiment.Env, seed random.Seed) (batchData, error) {
 	if s.made() {
 		n := s.Pairs + s.HeldOut + s.Validation
 		made, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: n})
@@ -174,7 +175,7 @@ func lossesOf(m metric.SqDister, b float64, x *mat.Dense, links []metric.Link) (
 	return mean, largest, wrong
 }
 
-func batchTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func batchTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(batchSettings)
 	d, err := s.load(ctx, env, seed)
 	if err != nil {

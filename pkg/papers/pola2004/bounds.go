@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -119,7 +120,7 @@ type bounded struct {
 	learn iter.Seq2[float64, error] // the losses, one per round
 }
 
-func boundsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func boundsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(boundsSettings)
 	var st bounded
 	var err error
@@ -187,7 +188,7 @@ func losses(l learners.Pair, ps []metric.Pair) iter.Seq2[float64, error] {
 }
 
 // linearStream has pairs that a metric of rank 3 in 10 dimensions separates, but for labels that are turned round.
-func linearStream(seed experiment.Seed, s boundsSettings) (bounded, error) {
+func linearStream(seed random.Seed, s boundsSettings) (bounded, error) {
 	made, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: s.Rounds})
 	if err != nil {
 		return bounded{}, err
@@ -208,7 +209,7 @@ func linearStream(seed experiment.Seed, s boundsSettings) (bounded, error) {
 
 // kernelStream has pairs of points on two rings and the kernel (x·z + 1)², in whose space the squared radius is φ₁ + φ₂. With u = (1, 1, 0, ...)
 // A* = a·uuᵀ has d² = a(‖x‖² − ‖x'‖²)² and ‖A*‖ = 2a; a and b* are the least that separate the stream.
-func kernelStream(seed experiment.Seed, s boundsSettings) (bounded, error) {
+func kernelStream(seed random.Seed, s boundsSettings) (bounded, error) {
 	const points, noise = 200, 0.05
 	set, err := synthetic.Rings(seed.Stream("points"), points, []float64{1, 3}, noise)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/datasets/synthetic"
@@ -112,7 +113,7 @@ func (p part) rows(idx []int) part {
 // load draws the trial's training images (the same for all problems of a
 // trial), as many validation images from the training images left over, and
 // takes all test images; it keeps the two digits and draws the pairs.
-func load(env *experiment.Env, seed experiment.Seed, d digits, s settings) (*problem, error) {
+func load(env *experiment.Env, seed random.Seed, d digits, s settings) (*problem, error) {
 	var train, test *datasets.Images
 	var err error
 	if env.Scale == experiment.Smoke {

@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/sparse"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -142,7 +143,7 @@ type newsStream struct {
 }
 
 // loadNews returns the stream of a topic.
-func loadNews(env *experiment.Env, seed experiment.Seed, s filterSettings) (*newsStream, error) {
+func loadNews(env *experiment.Env, seed random.Seed, s filterSettings) (*newsStream, error) {
 	var news *datasets.Reuters
 	var err error
 	if env.Scale == experiment.Smoke {

@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/sparse"
 	"metriclab/pkg/table"
 )
@@ -44,7 +45,7 @@ func TestTopicsAreThoseOfTheRule(t *testing.T) {
 func smokeStream(t *testing.T, s filterSettings) *newsStream {
 	t.Helper()
 	env := &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
-	n, err := loadNews(env, experiment.Seed{Base: 1, Experiment: "test"}, s)
+	n, err := loadNews(env, random.Seed{Base: 1, Experiment: "test"}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestBalancedError(t *testing.T) {
 func TestNothingIsRelevantBeforeTheFirst(t *testing.T) {
 	s := mainFilter.at(experiment.Smoke, "theatre") // a rare one, which comes late
 	env := &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
-	seed := experiment.Seed{Base: 1, Experiment: "test"}
+	seed := random.Seed{Base: 1, Experiment: "test"}
 	n, err := loadNews(env, seed, s)
 	if err != nil {
 		t.Fatal(err)

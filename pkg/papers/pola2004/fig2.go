@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -96,7 +97,7 @@ var (
 	}
 )
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	set, err := synthetic.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, cell.Settings.(fig2Settings).Noise, 1)
 	if err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 }
 
 // allLinks returns every pair of images once, in random order.
-func allLinks(seed experiment.Seed, cell string, y []int) []metric.Link {
+func allLinks(seed random.Seed, cell string, y []int) []metric.Link {
 	var links []metric.Link
 	for i := range y {
 		for j := i + 1; j < len(y); j++ {

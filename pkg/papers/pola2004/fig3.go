@@ -15,6 +15,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
@@ -112,7 +113,7 @@ func allDigitPairs() []digits {
 	return out
 }
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig3Settings)
 	p, err := load(env, seed, s.Digits, s.settings)
 	if err != nil {
@@ -251,7 +252,7 @@ func topDirections(m *metric.Mahalanobis, k int) *metric.Mahalanobis {
 // twoDimensions adds the bottom row of Fig. 3: random images of the two digits
 // in the plane of the two leading eigenvectors of PCA and of POLA, and whether
 // a line separates them.
-func (p *problem) twoDimensions(rows *table.Table, seed experiment.Seed, m *metric.Mahalanobis, pca *labels.PCA) error {
+func (p *problem) twoDimensions(rows *table.Table, seed random.Seed, m *metric.Mahalanobis, pca *labels.PCA) error {
 	maps := []struct {
 		name string
 		l    *metric.Mahalanobis

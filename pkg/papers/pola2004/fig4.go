@@ -14,6 +14,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/nearest"
@@ -79,7 +80,7 @@ var Fig4 = experiment.Spec{
 	Trials:  func(experiment.Scale) int { return 1 },
 	Kinds:   fig4Kinds,
 	Columns: fig4Columns,
-	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		s := cell.Settings.(fig4Settings)
 		return filterTopic(ctx, env, seed, s.Vocabulary, s.filterSettings, contenders(s.B1, paumGrid))
 	},
@@ -154,7 +155,7 @@ func contenders(b1 float64, paums []margins) []contender {
 }
 
 // filterTopic runs algorithms on the stream of one topic.
-func filterTopic(ctx context.Context, env *experiment.Env, seed experiment.Seed, setting string, s filterSettings, run []contender) (*table.Table, error) {
+func filterTopic(ctx context.Context, env *experiment.Env, seed random.Seed, setting string, s filterSettings, run []contender) (*table.Table, error) {
 	end := env.Lap("documents to vectors")
 	n, err := loadNews(env, seed, s)
 	end()

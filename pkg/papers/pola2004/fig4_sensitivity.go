@@ -9,6 +9,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
@@ -61,7 +62,7 @@ var Fig4Sensitivity = experiment.Spec{
 	Trials:  func(experiment.Scale) int { return 1 },
 	Kinds:   fig4Kinds,
 	Columns: fig4Columns,
-	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 		s := cell.Settings.(filterVariantSettings)
 		return filterTopic(ctx, env, seed, s.Variant, s.filterSettings, s.contenders())
 	},

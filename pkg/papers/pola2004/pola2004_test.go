@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/random"
 )
 
 func TestPaper(t *testing.T) { experimenttest.Paper(t, Paper) }
@@ -42,7 +43,7 @@ func TestReconstruct(t *testing.T) {
 // images are others, and the pairs join training images of the two digits.
 func TestLoadSharesImagesAcrossProblems(t *testing.T) {
 	env := &experiment.Env{Scale: experiment.Smoke}
-	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
+	seed := random.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
 	s := mainSettings.at(experiment.Smoke)
 	p, err := load(env, seed, digits{0, 8}, s)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -123,7 +124,7 @@ var readingsColumns = experiment.Columns{
 	experiment.Number("value", "", "1 if a line separates the points, else 0").In("separable"),
 }
 
-func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(readingsSettings)
 	p, err := load(env, seed, s.Digits, s.settings)
 	if err != nil {
@@ -270,7 +271,7 @@ func (p *problem) inOneDimension(ctx context.Context, rows *table.Table, s setti
 }
 
 // from100 learns from pairs of the 100 images that are shown, and tells whether a line separates them in the plane of two eigenvectors.
-func (p *problem) from100(rows *table.Table, seed experiment.Seed, s settings) error {
+func (p *problem) from100(rows *table.Table, seed random.Seed, s settings) error {
 	idx := seed.Stream("shown images").Perm(len(p.train.y))
 	shown := problem{train: p.train.rows(idx[:min(fig3Plotted, len(idx))])}
 	var err error

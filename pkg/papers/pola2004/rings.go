@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -92,7 +93,7 @@ var ringsColumns = experiment.Columns{
 }
 
 // draw returns new points on the rings, and n pairs of them.
-func (s ringsSettings) draw(seed experiment.Seed, name string, n int) (*datasets.Set, []metric.Pair, error) {
+func (s ringsSettings) draw(seed random.Seed, name string, n int) (*datasets.Set, []metric.Pair, error) {
 	set, err := synthetic.Rings(seed.Stream(name+" points"), s.Points, s.Radii, s.Noise)
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +102,7 @@ func (s ringsSettings) draw(seed experiment.Seed, name string, n int) (*datasets
 	return set, slices.Collect(sample.Pairs(set.X, links)), err
 }
 
-func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(ringsSettings)
 	train, learn, err := s.draw(seed, "training", s.Pairs)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -95,7 +96,7 @@ var sensitivityColumns = experiment.Columns{
 	experiment.Number("k", "", "neighbours of kNN"),
 }
 
-func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(sensitivitySettings)
 	p, err := load(env, seed, s.Digits, s.settings)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -75,7 +76,7 @@ var theorem1Columns = experiment.Columns{
 
 const theorem1Dim, theorem1Rank = 10, 3
 
-func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	set := cell.Settings.(theorem1Settings)
 	b1 := set.B1
 	s, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})

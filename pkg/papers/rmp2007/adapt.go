@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -125,7 +126,7 @@ func turn(image []float64, side int) {
 type chooser func(f metric.CostRound) (loss float64, set []int, err error)
 
 // chooser returns a learner.
-func (s adaptSettings) chooser(seed experiment.Seed, method string, m, pixels int) (chooser, error) {
+func (s adaptSettings) chooser(seed random.Seed, method string, m, pixels int) (chooser, error) {
 	purpose := fmt.Sprintf("maps %s %s %d", s.World.name, method, m)
 	if method == bestExchange {
 		return (&exchanger{set: slices.Sorted(slices.Values(seed.Stream(purpose).Perm(pixels)[:m])), total: mat.NewDense(pixels, pixels, nil)}).pay, nil
@@ -182,7 +183,7 @@ func (e *exchanger) pay(f metric.CostRound) (float64, []int, error) {
 	return loss, had, nil
 }
 
-func adaptTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func adaptTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(adaptSettings)
 	train, _, err := openDigits(env, seed, 1000, 10)
 	if err != nil {

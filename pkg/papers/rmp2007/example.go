@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -103,7 +104,7 @@ func exampleRound(t int, of func(a, b float64) float64) metric.CostRound {
 	return metric.CostRound{Cost: c}
 }
 
-func exampleTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func exampleTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(exampleSettings)
 	of := compare[s.Distortion]
 	most := s.Horizons[len(s.Horizons)-1]

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -138,7 +139,7 @@ func fig1Checkpoints(rounds int) []int {
 }
 
 // fig1Trial plays a game of online clustering: each player pays for the same rounds.
-func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(fig1Settings)
 	draw := pointSets[cell.Dataset]
 	if s.Width != 0 {
@@ -220,7 +221,7 @@ func (s fig1Settings) knowingPlayer(group []int) player {
 }
 
 // onlinePlayers are those that learn from each round: RMP as each method names it, and follow-the-leader.
-func (s fig1Settings) onlinePlayers(seed experiment.Seed) ([]player, error) {
+func (s fig1Settings) onlinePlayers(seed random.Seed) ([]player, error) {
 	var out []player
 	for _, method := range s.RMP {
 		l, err := s.learner(seed.PCG(method), method)

@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -86,7 +87,7 @@ func (s fig1Settings) kMeansPlayer(ctx context.Context, x *mat.Dense, rng *rand.
 func restarted(method string, run int) string { return method + "; run " + strconv.Itoa(run) }
 
 // restartedPlayers are RMP and EM, several runs of each, which differ by their own draws only.
-func (s fig1Settings) restartedPlayers(ctx context.Context, x *mat.Dense, seed experiment.Seed) ([]player, error) {
+func (s fig1Settings) restartedPlayers(ctx context.Context, x *mat.Dense, seed random.Seed) ([]player, error) {
 	var out []player
 	for run := 1; run <= s.Restarts; run++ {
 		for _, method := range s.RMP {

@@ -22,6 +22,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -159,7 +160,7 @@ func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features [
 	return nil
 }
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	set := cell.Settings.(fig2Settings)
 	task := set.Task
 	train, test, err := openDigits(env, seed, 1000, 500)

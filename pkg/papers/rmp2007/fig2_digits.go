@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 )
 
 // digitTask is a classification problem of Figs. 2 and 3: digit A against B. Features are pixels, scaled to 0 to 1.
@@ -86,7 +87,7 @@ func digitsShown(pixels float64) string {
 
 // openDigits returns the training and the test images, of glyphs as many as asked for. The glyphs of a trial are the
 // same for both tasks.
-func openDigits(env *experiment.Env, seed experiment.Seed, glyphs, testGlyphs int) (train, test *datasets.Images, err error) {
+func openDigits(env *experiment.Env, seed random.Seed, glyphs, testGlyphs int) (train, test *datasets.Images, err error) {
 	if seed.Dataset == "glyphs" {
 		train, test = synthetic.GlyphDigits(seed.Stream("glyphs"), glyphs, testGlyphs)
 		return train, test, nil
@@ -151,7 +152,7 @@ func (v mapVariant) String() string {
 }
 
 // follow runs RMP over the images, one per row of x, and calls after with its number and its costs after each.
-func (v mapVariant) follow(ctx context.Context, seed experiment.Seed, x *mat.Dense, task digitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound) error) error {
+func (v mapVariant) follow(ctx context.Context, seed random.Seed, x *mat.Dense, task digitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound) error) error {
 	images, pixels := x.Dims()
 	src := seed.PCG(fmt.Sprintf("maps %s %d %s", task, m, v.name))
 	l, err := newRMP(src, v.rule, pixels, pixels, images, mapping.RMPParams{M: m, Sampler: v.sampler, ChainSteps: v.steps})

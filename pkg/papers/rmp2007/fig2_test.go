@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -160,7 +161,7 @@ func TestImage(t *testing.T) {
 // A stream holds different training images of the two digits only, and its labels are theirs.
 func TestTaskDraw(t *testing.T) {
 	env := &experiment.Env{Scale: experiment.Smoke}
-	seed := experiment.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
+	seed := random.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
 	train, _, err := openDigits(env, seed, 1000, 500)
 	if err != nil {
 		t.Fatal(err)

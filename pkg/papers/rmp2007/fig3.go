@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -77,7 +78,7 @@ var fig3Columns = experiment.Columns{
 	experiment.Number("ink", "", "mean grey value of the pixel on the images seen, 0 to 1").In("map"),
 }
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(digitSettings)
 	train, _, err := openDigits(env, seed, 1000, 500)
 	if err != nil {

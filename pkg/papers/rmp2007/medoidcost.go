@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -193,7 +194,7 @@ func addDistances(distance, x *mat.Dense, from, to int) float64 {
 	return float64(n * (n - 1) / 2 * (to - from))
 }
 
-func medoidCostTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func medoidCostTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(medoidCostSettings)
 	x := pointSets[cell.Dataset](seed.Stream("points "+cell.Name), s.Points, s.Features).x
 	rows := medoidCostColumns.Table()
@@ -211,7 +212,7 @@ func medoidCostTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cel
 }
 
 // cluster clusters the first so many features, one clustering for each number in revealed, and adds what that took.
-func (s medoidCostSettings) cluster(ctx context.Context, seed experiment.Seed, what string, x *mat.Dense, revealed []int, rows *table.Table) error {
+func (s medoidCostSettings) cluster(ctx context.Context, seed random.Seed, what string, x *mat.Dense, revealed []int, rows *table.Table) error {
 	for _, method := range medoidMethods {
 		rng := seed.Stream(fmt.Sprintf("%s %s, %d points, %d features", method, what, s.Points, s.Features))
 		distance := mat.NewDense(s.Points, s.Points, nil)

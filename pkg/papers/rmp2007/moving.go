@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -232,7 +233,7 @@ func (h *sharer) pay(t int, f metric.CostRound) (float64, error) {
 }
 
 // players returns the learners.
-func (s movingSettings) players(seed experiment.Seed) ([]player, error) {
+func (s movingSettings) players(seed random.Seed) ([]player, error) {
 	var out []player
 	for _, method := range s.Methods {
 		name := fmt.Sprintf("maps %s %s", s.World, method)
@@ -270,7 +271,7 @@ func (s movingSettings) players(seed experiment.Seed) ([]player, error) {
 	return out, nil
 }
 
-func movingTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func movingTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(movingSettings)
 	c := newCrowd(seed.Stream(fmt.Sprintf("objects %s", s.World)), s)
 	ask, search := seed.Stream("asked"), seed.Stream(fmt.Sprintf("best map %s", s.World))

@@ -21,6 +21,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -186,7 +187,7 @@ func (r rival) current(f metric.CostRound) []int {
 	return pi
 }
 
-func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(multitaskSettings)
 	train, _, err := openDigits(env, seed, 1500, 10)
 	if err != nil {
@@ -262,7 +263,7 @@ func tenths(rounds int) []int {
 }
 
 // rivals returns the learners for m shared features.
-func (s multitaskSettings) rivals(seed experiment.Seed, tasks, features, m int) ([]rival, error) {
+func (s multitaskSettings) rivals(seed random.Seed, tasks, features, m int) ([]rival, error) {
 	random := seed.Stream(fmt.Sprintf("random pixels %d", m)).Perm(features)[:m]
 	var out []rival
 	for _, c := range []struct {

@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -65,7 +66,7 @@ func objectiveCheckpoints(images int) []int {
 	return out
 }
 
-func objectiveTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func objectiveTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(digitSettings)
 	train, _, err := openDigits(env, seed, 1000, 500)
 	if err != nil {
@@ -114,7 +115,7 @@ func objectiveTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 }
 
 // pay runs RMP over the images, one per row of x, and calls after with what it and the map pi have paid so far.
-func (v mapVariant) pay(ctx context.Context, seed experiment.Seed, x *mat.Dense, task digitTask, m int, pi []int, after func(n int, loss, against float64)) error {
+func (v mapVariant) pay(ctx context.Context, seed random.Seed, x *mat.Dense, task digitTask, m int, pi []int, after func(n int, loss, against float64)) error {
 	images, pixels := x.Dims()
 	l, err := newRMP(seed.PCG(fmt.Sprintf("maps %s %d %s", task, m, v.name)), v.rule, pixels, pixels, images, mapping.RMPParams{M: m, Sampler: v.sampler, ChainSteps: v.steps})
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -71,7 +71,7 @@ func TestVariantPays(t *testing.T) {
 	for i := range own {
 		own[i] = i
 	}
-	seed := experiment.Seed{}
+	seed := random.Seed{}
 	for _, pi := range [][]int{own, one} {
 		n, want := 0, 0.0
 		err := v.pay(context.Background(), seed, x, digitTasks[0], 2, pi, func(at int, loss, against float64) {

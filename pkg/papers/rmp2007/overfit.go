@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -125,7 +126,7 @@ func errorsOf(h *linear.Ridge, x *mat.Dense, want []classify.Label, targets []fl
 	return float64(h.Errors(x, want)) / n, loss
 }
 
-func overfitTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func overfitTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	set := cell.Settings.(overfitSettings)
 	task := set.Task
 	train, test, err := openDigits(env, seed, 1000, 500)

@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -156,7 +157,7 @@ func (s sensorSettings) herds(rng *rand.Rand, phases []float64, own [][2]float64
 var sensorMethods = []string{rmpPrinted, rmpCorrected, rmpDoubling, ftlName, sensorStart}
 
 // rivals returns the learners.
-func (s sensorSettings) rivals(seed experiment.Seed) ([]rival, error) {
+func (s sensorSettings) rivals(seed random.Seed) ([]rival, error) {
 	places := s.Side * s.Side
 	var out []rival
 	for _, method := range sensorMethods {
@@ -196,7 +197,7 @@ func sensorFrames(rounds int) []int {
 	return out
 }
 
-func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(sensorSettings)
 	rng := seed.Stream(fmt.Sprintf("herds %s", s.World))
 	phases, own := make([]float64, sensorHerds), make([][2]float64, s.Objects)

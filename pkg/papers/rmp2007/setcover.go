@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -176,7 +177,7 @@ func (s coverSettings) draw(rng *rand.Rand) cover {
 	return c
 }
 
-func setCoverTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func setCoverTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(coverSettings)
 	rng := seed.Stream("instances")
 	count := make([]table.Values, s.Subsets+1) // by m

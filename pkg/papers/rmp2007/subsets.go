@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -135,7 +136,7 @@ func subsetCosts(dst *mat.Dense, subsets []pixelSubset, images [10][]float64) me
 }
 
 // rivals returns the learners of m shared subsets.
-func (s subsetSettings) rivals(seed experiment.Seed, tasks, subsets, size, m int) ([]rival, error) {
+func (s subsetSettings) rivals(seed random.Seed, tasks, subsets, size, m int) ([]rival, error) {
 	var out []rival
 	for _, name := range subsetMethods {
 		purpose, rule := fmt.Sprintf("maps %s %d %d", name, size, m), name
@@ -152,7 +153,7 @@ func (s subsetSettings) rivals(seed experiment.Seed, tasks, subsets, size, m int
 	return out, nil
 }
 
-func subsetTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed experiment.Seed) (*table.Table, error) {
+func subsetTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
 	s := cell.Settings.(subsetSettings)
 	train, _, err := openDigits(env, seed, 1000, 10)
 	if err != nil {
@@ -175,7 +176,7 @@ func subsetTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 }
 
 // share has all learners share m of the subsets, and adds their losses to rows.
-func (s subsetSettings) share(ctx context.Context, seed experiment.Seed, drawn [][10][]float64, subsets []pixelSubset, m int, key table.Key, rows *table.Table) error {
+func (s subsetSettings) share(ctx context.Context, seed random.Seed, drawn [][10][]float64, subsets []pixelSubset, m int, key table.Key, rows *table.Table) error {
 	tasks := len(digitPairs())
 	rivals, err := s.rivals(seed, tasks, len(subsets), len(subsets[0].pixel), m)
 	if err != nil {

@@ -1,4 +1,5 @@
-package experiment
+// Package random derives independent streams of random numbers from one seed by names, so that any draw can be made again on its own.
+package random
 
 import (
 	"crypto/sha256"
@@ -7,9 +8,9 @@ import (
 	"strconv"
 )
 
-// SeedScheme is the version of the derivation of streams from seeds. Streams
+// Scheme is the version of the derivation of streams from seeds. Streams
 // are a promise: a change of the derivation is a new scheme.
-const SeedScheme = 1
+const Scheme = 1
 
 // Seed is the origin of all randomness of one job: every stream is derived
 // from SHA-256 over length-prefixed (scheme, base, experiment, dataset,
@@ -33,7 +34,7 @@ func (s Seed) Stream(purpose string) *rand.Rand {
 func (s Seed) PCG(purpose string) *rand.PCG {
 	h := sha256.New()
 	for _, field := range []string{
-		strconv.Itoa(SeedScheme), strconv.FormatUint(s.Base, 10), s.Experiment, s.Dataset, purpose, strconv.Itoa(s.Trial),
+		strconv.Itoa(Scheme), strconv.FormatUint(s.Base, 10), s.Experiment, s.Dataset, purpose, strconv.Itoa(s.Trial),
 	} {
 		var n [8]byte
 		binary.LittleEndian.PutUint64(n[:], uint64(len(field)))

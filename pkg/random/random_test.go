@@ -1,9 +1,9 @@
-package experiment
+package random
 
 import "testing"
 
 // The first values of some streams. They are a promise: a change of the
-// derivation needs a new SeedScheme, and then new values here.
+// derivation needs a new Scheme, and then new values here.
 func TestSeedGolden(t *testing.T) {
 	s := Seed{Base: 1, Experiment: "toy/lines", Dataset: "toy", Trial: 0}
 	if got, want := s.Stream("pairs").Uint64(), uint64(16570034981325803717); got != want {
