@@ -337,14 +337,18 @@ func fieldsOf(t reflect.Type) fields {
 		if _, ok := f.Tag.Lookup(tag); !ok {
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			name = snake(f.Name)
-		}
-		all = append(all, field{rangeOf(t, f), name, i})
+		all = append(all, field{rangeOf(t, f), NameOf(f), i})
 	}
 	known.Store(t, all)
 	return all
+}
+
+// NameOf returns the name of a field as errors have it: that in JSON, or else in snake case.
+func NameOf(f reflect.StructField) string {
+	if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+		return name
+	}
+	return snake(f.Name)
 }
 
 func rangeOf(t reflect.Type, f reflect.StructField) Range {

@@ -15,13 +15,13 @@ const (
 // Spec is a kernel by name and parameters, as files hold it. A parameter that
 // the kernel does not have is nil.
 type Spec struct {
-	Name string `json:"name"`
+	Name string `json:"name" name:"kernel" words:"gaussian|linear|polynomial" doc:"linear x·z, polynomial (x·z + offset)^degree, or gaussian exp(−kernel-gamma·‖x−z‖²)"`
 	// Gamma is γ of the Gaussian kernel, > 0.
-	Gamma *float64 `json:"gamma,omitempty" range:"> 0"`
+	Gamma *float64 `json:"gamma,omitempty" range:"> 0" name:"kernel-gamma" needs:"kernel=gaussian" auto:"1/dim" doc:"width of the gaussian kernel, in 1/feature²"`
 	// Degree of the polynomial kernel is from 1 to MaxDegree.
-	Degree *int `json:"degree,omitempty" range:">= 1 and <= 1000000"`
+	Degree *int `json:"degree,omitempty" range:">= 1 and <= 1000000" needs:"kernel=polynomial" default:"2" doc:"degree of the polynomial kernel"`
 	// Offset of the polynomial kernel is ≥ 0.
-	Offset *float64 `json:"offset,omitempty" range:">= 0"`
+	Offset *float64 `json:"offset,omitempty" range:">= 0" needs:"kernel=polynomial" default:"1" doc:"offset of the polynomial kernel"`
 }
 
 // SpecOf returns the Spec of k. It returns an error if k is not a Linear,

@@ -47,42 +47,6 @@ type Param struct {
 // The pairs are all kept in memory: there the limit of that is reached earlier.
 const maxCount = 1_000_000_000
 
-// of returns p with the range of a field of params, which are resolved, and with its type and
-// value as the default unless p has its own. A default of 0 is allowed beside the range. What
-// a Choice stands for, +Inf, is not, nor is the 0 of a field that a word of p replaces.
-func of(params any, field string, p Param) Param {
-	v := reflect.ValueOf(params)
-	p.field = fmt.Sprintf("%T.%s", params, field)
-	r := ranges.Of(params, field).Finite()
-	if p.Default == "" {
-		p.Default = text(v.FieldByName(field))
-	}
-	switch {
-	case p.Type == NumberOrWord:
-		r = r.WithoutZero()
-	case r.Integer():
-		p.Type = Count
-		r = r.AtMost(maxCount)
-	default:
-		p.Type = Number
-	}
-	if p.Default == "0" {
-		r = r.OrZero()
-	}
-	return p.allow(r)
-}
-
-// count returns p as a Count in a range that no field has, written like the tags of fields.
-// It panics if the range is malformed.
-func count(within string, p Param) Param {
-	r, err := ranges.Parse(within, true)
-	if err != nil {
-		panic("catalog: " + err.Error())
-	}
-	p.Type = Count
-	return p.allow(r)
-}
-
 // allow returns p with a range, beside the words that it has.
 func (p Param) allow(r ranges.Range) Param {
 	p.within, p.Allowed = r, r.Text()
@@ -104,20 +68,6 @@ func text(v reflect.Value) string {
 		return strconv.FormatInt(v.Int(), 10)
 	}
 	return number(v.Float())
-}
-
-// choice returns a Choice between words, of which the first is the default.
-func choice(name, doc string, words ...string) Param {
-	return Param{
-		Name: name, Doc: doc, Type: Choice,
-		Default: words[0], Allowed: "one of " + strings.Join(words, ", "), words: words,
-	}
-}
-
-// only returns p for the choices of needs, see Needs.
-func (p Param) only(needs string) Param {
-	p.Needs = needs
-	return p
 }
 
 // Applies reports whether the parameter goes with the choices made, by name.

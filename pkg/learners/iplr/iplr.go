@@ -85,12 +85,12 @@ type Params struct {
 	// Bounds says how u and ℓ follow from the squared distances of the links before learning.
 	Bounds itml.BoundParams
 	// Infeasible says what becomes of pairs that the basis cannot bring together. The default is InfeasibleSlack.
-	Infeasible InfeasibleRule
+	Infeasible InfeasibleRule `words:"slack|drop" doc:"similar pairs that no metric of the basis brings near enough: bounds with slack on the whole distance, or dropped, and bounds on the part in the basis"`
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
 	Tol float64 `range:"> 0"`
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// DefaultSteps steps.
-	MaxCycles int `range:"0, or >= 1"`
+	MaxCycles int `range:"0, or >= 1" name:"cycles" doc:"cap on cycles over the pairs; 0 means those of 2000000 steps"`
 	// Progress, if not nil, is told of each cycle: Iteration counts cycles, Residual is the
 	// change of λ, and Objective is NaN, as it is computed at the end only.
 	Progress func(learners.Progress)

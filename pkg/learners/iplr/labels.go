@@ -51,13 +51,13 @@ func ParseInfeasibleRule(name string) (InfeasibleRule, error) {
 type LabelParams struct {
 	Params
 	// Basis says how the basis is made. The default is BasisClasses.
-	Basis BasisRule
+	Basis BasisRule `words:"classes|random-classes|singular|kmeans|rows|coefficients" doc:"means of classes or, if k is more, centres of each class, if less, of the means; the means of k classes drawn; the top singular vectors; centres of clusters; rows drawn; combinations of rows drawn"`
 	// K is the number of its vectors, at least 1; 0 means the number of classes, but for BasisSingular at most min(n, d).
-	K int `range:"0, or >= 1 and <= the number of rows"`
+	K int `range:"0, or >= 1 and <= the number of rows" doc:"vectors of the basis; 0 means as many as classes"`
 	// Links is the number of similar and of dissimilar links to draw for each class, at least 1; 0 means 100, or all there are if they are fewer.
-	Links int `range:">= 1"`
+	Links int `range:">= 1" doc:"similar pairs to draw for each class, and as many dissimilar ones"`
 	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means 1,000.
-	BoundPairs int `range:">= 1"`
+	BoundPairs int `range:">= 1" needs:"rule=percentiles|bins" doc:"pairs to draw for the bounds"`
 }
 
 // Resolved returns p with its defaults filled in, but for K, whose default depends on the

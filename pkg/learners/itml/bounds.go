@@ -44,9 +44,9 @@ type BoundParams struct {
 	// Low is the percentile or the bin of u, > 0 and less than High, with BoundBins not
 	// less than 1. 0 means 1 with BoundPercentiles, as in Jain et al. (2012), Section 6,
 	// and 5 with BoundBins, as in the program.
-	Low float64 `range:"> 0 and < high"`
+	Low float64 `range:"> 0 and < high" needs:"rule=percentiles|bins" default:"0" doc:"percentile or bin (at least 1) of the bound on similar pairs; 0 means percentile 1 or bin 5"`
 	// High is the percentile or the bin of ℓ, at most 100. 0 means 99 and 95.
-	High float64 `range:"> low and <= 100"`
+	High float64 `range:"> low and <= 100" needs:"rule=percentiles|bins" default:"0" doc:"percentile or bin of the bound on dissimilar pairs; 0 means percentile 99 or bin 95"`
 }
 
 // Resolved returns p with its defaults filled in.

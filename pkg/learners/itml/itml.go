@@ -62,12 +62,12 @@ const Version = 1
 type Params struct {
 	// Gamma is the weight γ > 0 of the slacks; 0 means 1, and +Inf that there are
 	// none, so that every link is a hard constraint.
-	Gamma float64 `range:"> 0, or +Inf"`
+	Gamma float64 `range:"> 0, or +Inf" needs:"slack=soft" doc:"price of exceeding a bound"`
 	// Upper is u, the largest squared distance wanted of a similar pair, at least 1e-140 and
 	// less than Lower; 0 means by Bounds. Both are 0, or neither is.
-	Upper float64 `range:"0, or >= 1e-140 and < lower"`
+	Upper float64 `range:"0, or >= 1e-140 and < lower" needs:"rule=given" doc:"largest squared distance wanted of similar pairs; 0 stands for none given"`
 	// Lower is ℓ, the smallest squared distance wanted of a dissimilar pair, at most 1e140.
-	Lower float64 `range:"0, or > upper and <= 1e140"`
+	Lower float64 `range:"0, or > upper and <= 1e140" needs:"rule=given" doc:"smallest squared distance wanted of dissimilar pairs; 0 stands for none given"`
 	// Bounds says how u and ℓ follow from the squared distances of pairs.
 	Bounds BoundParams
 	// W0 is the matrix W₀ to stay close to, d×d and positive definite, a precision (for
@@ -75,10 +75,10 @@ type Params struct {
 	// nil means I.
 	W0 mat.Symmetric
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 0.001.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"relative change of the multipliers over a cycle at which to stop"`
 	// MaxCycles is the cap on cycles over the links, at least 1; 0 means those of
 	// 100,000 steps, the cap of the program of Davis et al. (2007).
-	MaxCycles int `range:"0, or >= 1"`
+	MaxCycles int `range:"0, or >= 1" name:"cycles" doc:"cap on cycles over the pairs; 0 means those of 100000 steps"`
 	// Progress, if not nil, is told of each cycle: Iteration counts cycles, Residual is the
 	// change of λ, and Objective is NaN, as it is computed at the end only.
 	Progress func(learners.Progress)

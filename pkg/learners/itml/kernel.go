@@ -44,7 +44,7 @@ type KernelParams struct {
 	MaxCycles int `range:"0, or >= 1"`
 	// Landmarks is the largest number of objects whose images W may differ from I in the span of, an
 	// approximation; 0 means all that links join, and that the fit is exact.
-	Landmarks int `range:"0, or >= 1"`
+	Landmarks int `range:"0, or >= 1" doc:"approximation: the metric is learned in the span of so many rows, which represent the others, and only they are stored; 0 means exact"`
 	// Progress, if not nil, is told of each cycle, as that of Params.
 	Progress func(learners.Progress)
 }

@@ -23,10 +23,10 @@ import (
 type LabelParams struct {
 	Params
 	// Links is the number of links to draw; 0 means 40c(c−1) for c classes.
-	Links int `range:"0, or >= 1"`
+	Links int `range:"0, or >= 1" doc:"pairs to draw; 0 means 40c(c-1) for c classes"`
 	// BoundPairs is the number of pairs to draw for the rule of the bounds; 0 means
 	// 1,000. The program of Davis et al. (2007) draws up to 100.
-	BoundPairs int `range:">= 1"`
+	BoundPairs int `range:">= 1" needs:"rule=percentiles|bins" doc:"pairs to draw for the bounds"`
 }
 
 // Resolved returns p with its defaults filled in, but for Links, whose default
@@ -123,9 +123,9 @@ type TunedParams struct {
 	// to 1,000.)
 	Gammas []float64 `range:"> 0, or +Inf"`
 	// Folds is the number of parts of the cross-validation, at least 2; 0 means 2.
-	Folds int `range:">= 2 and <= the number of rows"`
+	Folds int `range:">= 2 and <= the number of rows" doc:"parts of the cross-validation"`
 	// K is the number of neighbours, at least 1; 0 means 4. Both are the program's.
-	K int `range:">= 1 and <= the rows of the smallest training fold"`
+	K int `range:">= 1 and <= the rows of the smallest training fold" doc:"neighbours that vote in the cross-validation"`
 }
 
 // Resolved returns p with its defaults filled in, but for Gamma and Links.

@@ -26,13 +26,13 @@ const NearerVersion = 1
 // NearerParams are the parameters of FitNearer.
 type NearerParams struct {
 	// Margin is by how much the farther squared distance is to exceed the nearer one; 0 means 1.
-	Margin float64 `range:"> 0"`
+	Margin float64 `range:"> 0" doc:"by how much the farther squared distance is to exceed the nearer one"`
 	// C is the weight of the slacks; 0 means 1.
-	C float64 `range:"> 0"`
+	C float64 `range:"> 0" doc:"weight of the slacks: half of it for each squared violation"`
 	// Tol is the largest duality gap at the end, as a share of the objective; 0 means 0.001.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"stop when no comparison is violated by more than this share of the margin"`
 	// MaxCycles is the cap on cycles over the comparisons, at least 1; 0 means 100.
-	MaxCycles int `range:"0, or >= 1"`
+	MaxCycles int `range:"0, or >= 1" doc:"cap on cycles over the comparisons"`
 	// Progress, if not nil, is told of each cycle: Residual is the duality gap as a share
 	// of the Objective, both as of the last cycle over all comparisons.
 	Progress func(learners.Progress)

@@ -64,7 +64,7 @@ type Params struct {
 	// Landmarks is the largest number of objects in the span of whose images the metric is learned, an
 	// approximation. The others take part by their projections. 0 means as many as tell them apart, and that
 	// the fit is exact.
-	Landmarks int `range:"0, or >= 1"`
+	Landmarks int `range:"0, or >= 1" doc:"approximation: the metric is learned in the span of so many rows, on which the others are projected, and only they are stored; 0 means exact"`
 }
 
 // Resolved returns p: its defaults are zeros.

@@ -18,9 +18,9 @@ import (
 // PCAParams are the parameters of FitPCA and FitPCAGram.
 type PCAParams struct {
 	// Dim is the number of components.
-	Dim int `range:">= 1 and <= the number of dimensions that the images span"`
+	Dim int `range:">= 1 and <= the number of dimensions that the images span" default:"2" doc:"number of components"`
 	// Uncentred takes components about the origin of the space of the kernel, in place of the mean of the images.
-	Uncentred bool
+	Uncentred bool `name:"centring" words:"mean|none" doc:"where components begin: at the mean of the images of the rows, or at the origin of the kernel's space"`
 	// Landmarks is that of Params.
 	Landmarks int `range:"0, or >= 1"`
 }
@@ -96,11 +96,11 @@ func FitPCAGram(ctx context.Context, k0 mat.Symmetric, p PCAParams) (PCAGramResu
 // FDAParams are the parameters of FitFDA and FitFDAGram.
 type FDAParams struct {
 	// K is the number of directions; 0 means all that separate class means, at most the number of classes minus one.
-	K int `range:"0, or >= 1 and <= the number of classes minus one"`
+	K int `range:"0, or >= 1 and <= the number of classes minus one" name:"dim" doc:"number of directions; 0 means all that separate class means"`
 	// Ridge is the regularisation ρ > 0, relative to the mean variance within classes of a dimension that the images span. The
 	// default is 0.1, which was not tuned. Without a ridge the answer is not unique where images span as many dimensions as there
 	// are objects: classes can be collapsed to points in many ways.
-	Ridge float64 `range:"> 0"`
+	Ridge float64 `range:"> 0" doc:"regularisation, relative to the mean variance within classes, over the dimensions that the rows span"`
 	// Landmarks is that of Params.
 	Landmarks int `range:"0, or >= 1"`
 }

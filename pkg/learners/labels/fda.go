@@ -23,11 +23,11 @@ const FDAVersion = 2
 type FDAParams struct {
 	// K is the number of directions; 0 means all that separate class means, at
 	// most the number of classes minus one.
-	K int `json:"k" range:"0, or >= 1 and <= the number of classes minus one"`
+	K int `json:"k" range:"0, or >= 1 and <= the number of classes minus one" name:"dim" doc:"number of directions; 0 means all that separate class means"`
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance within
 	// classes. The default is 0, plain FDA with the pseudo-inverse: no
 	// regularisation unless it is asked for.
-	Ridge float64 `json:"ridge" range:">= 0"`
+	Ridge float64 `json:"ridge" range:">= 0" doc:"regularisation, relative to the mean variance within classes"`
 }
 
 // Resolved returns p with defaults filled in. Zero is legal in both fields and

@@ -23,7 +23,7 @@ type InvCovParams struct {
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance of a feature.
 	// The default is 0, the pseudo-inverse: no regularisation unless it is asked
 	// for.
-	Ridge float64 `json:"ridge" range:">= 0"`
+	Ridge float64 `json:"ridge" range:">= 0" doc:"regularisation of the covariance, relative to the mean variance of a feature; 0 means the pseudo-inverse"`
 }
 
 // Resolved returns p with defaults filled in. Zero is a legal ridge and the

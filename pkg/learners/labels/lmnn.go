@@ -28,17 +28,17 @@ const LMNNVersion = 1
 // LMNNParams are the parameters of FitLMNN.
 type LMNNParams struct {
 	// K is the number of target neighbours of a row, at least 1; 0 means 3.
-	K int `range:">= 1"`
+	K int `range:">= 1" doc:"target neighbours of a row, or all others of its class if these are fewer"`
 	// Mu is the weight μ of impostors, greater than 0 and less than 1; 0 means 0.5.
 	// Target neighbours have weight 1 − μ.
-	Mu float64 `range:"> 0 and < 1"`
+	Mu float64 `range:"> 0 and < 1" doc:"weight of rows of other classes; target neighbours have 1 - mu"`
 	// Ridge is the weight ρ ≥ 0 of the trace of M, relative to the mean variance of a feature. The default is 0: no
 	// regularisation unless it is asked for.
-	Ridge float64 `range:">= 0"`
+	Ridge float64 `range:">= 0" doc:"weight of the trace of the matrix, relative to the mean variance of a feature; of a kernel, of a dimension that the rows span"`
 	// Tol is the Residual at which to stop, > 0; 0 means 0.001.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"duality gap at which to stop, relative to the objective"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 2000.
-	MaxIterations int `range:">= 1"`
+	MaxIterations int `range:">= 1" name:"iterations" doc:"cap on iterations"`
 	// Progress, if not nil, is told of each iteration, with Objective and Residual of the
 	// best metric as of the last look at all impostors.
 	Progress func(learners.Progress)

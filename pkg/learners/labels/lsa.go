@@ -26,9 +26,9 @@ const LSAVersion = 1
 // LSAParams are the parameters of FitLSA.
 type LSAParams struct {
 	// K is the number of components.
-	K int `range:">= 1 and <= the smaller of the numbers of rows and columns"`
+	K int `range:">= 1 and <= the smaller of the numbers of rows and columns" name:"dim" default:"2" doc:"number of components"`
 	// Centred says that column means are subtracted first, which makes LSA principal component analysis. The default is false.
-	Centred bool
+	Centred bool `name:"centring" words:"none|mean" doc:"what is subtracted first: nothing, or the mean row, which makes it pca"`
 }
 
 // Resolved returns p: K has no default.

@@ -29,11 +29,11 @@ const MCMLVersion = 2
 type MCMLParams struct {
 	// Ridge is the weight ρ ≥ 0 of the trace of M, relative to the mean variance of a feature. The default is 0: no
 	// regularisation unless it is asked for.
-	Ridge float64 `range:">= 0"`
+	Ridge float64 `range:">= 0" doc:"weight of the trace of the matrix, relative to the mean variance of a feature; of a kernel, of a dimension that the rows span"`
 	// Tol is the Residual at which to stop, in nats, > 0; 0 means 0.001.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"distance from the minimum at which to stop, in nats per row"`
 	// MaxIterations is the cap on iterations, at least 1; 0 means 1000.
-	MaxIterations int `range:">= 1"`
+	MaxIterations int `range:">= 1" name:"iterations" doc:"cap on iterations"`
 	// Progress, if not nil, is told of each iteration, with F(M) and Residual at the metric
 	// before it.
 	Progress func(learners.Progress)

@@ -34,12 +34,12 @@ type Params struct {
 	// Divergence is Φ; the zero value means LogDet.
 	Divergence Divergence
 	// Slack is the rule, and C > 0 its weight; 0 means 1.
-	Slack SlackRule
-	C     float64 `range:"> 0"`
+	Slack SlackRule `words:"hard|l1|l2" doc:"cost of violating a constraint by s: not allowed (hard), c s (l1), c s²/2 (l2)"`
+	C     float64   `range:"> 0" needs:"slack=l1|l2" doc:"weight of slack"`
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 1e-8.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"KKT residual at which to stop, relative to the size of a constraint"`
 	// MaxIterations is the cap on Newton steps, at least 1; 0 means 1,000.
-	MaxIterations int `range:">= 1"`
+	MaxIterations int `range:">= 1" name:"iterations" doc:"cap on Newton steps"`
 	// Progress, if not nil, is told of each step.
 	Progress func(learners.Progress)
 }

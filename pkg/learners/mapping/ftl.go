@@ -24,7 +24,7 @@ const FTLKind = "mapping/ftl"
 // FTLParams are the parameters of FTL.
 type FTLParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
-	M int `json:"m" range:">= 1 and <= the number of prototypes"`
+	M int `json:"m" range:">= 1 and <= the number of prototypes" default:"0" doc:"largest number of prototypes that a map uses; 0 means 2, or 1 if there is only one"`
 }
 
 // FTL is follow-the-leader: it predicts the map that would have cost least in all rounds so far,

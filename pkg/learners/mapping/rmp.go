@@ -98,20 +98,20 @@ func (s *Sampler) UnmarshalText(text []byte) error { return samplerNames.Unmarsh
 // RMPParams are the parameters of RMP.
 type RMPParams struct {
 	// M is the largest number of prototypes that a map uses, 1 to B; 0 means 2, or 1 if B is 1.
-	M int `json:"m" range:">= 1 and <= the number of prototypes"`
+	M int `json:"m" range:">= 1 and <= the number of prototypes" default:"0" doc:"largest number of prototypes that a map uses; 0 means 2, or 1 if there is only one"`
 	// Eta is the rule of the learning rate. The default is EtaHundredfold.
 	Eta Eta `json:"eta"`
 	// Rate is the learning rate of EtaFixed, greater than 0 and at most MaxRate, and must be 0 for the others.
-	Rate float64 `json:"rate,omitempty" range:"0, or > 0 and <= 1e100"`
+	Rate float64 `json:"rate,omitempty" range:"0, or > 0 and <= 1e100" name:"eta" words:"hundredfold|printed|corrected|anytime" doc:"learning rate: 100 times the printed one, as printed in Theorem 2.1, divided by the number of objects as its proof needs, the latter for a horizon that grows, or fixed"`
 	// Rounds is the horizon T of EtaHundredfold, EtaPrinted and EtaCorrected, at most MaxRounds, and must be 0 for the others. Rounds beyond it are learned from
 	// with the same η. 0 means the rounds so far for EtaHundredfold, and for the others the doubling trick: epochs of 1, 2, 4, ... rounds, each with the η of its
 	// length, at whose start all costs are forgotten (DoublingRegretBound).
-	Rounds int `json:"rounds" range:"0, or >= 1 and <= 9007199254740992"`
+	Rounds int `json:"rounds" range:"0, or >= 1 and <= 9007199254740992" needs:"eta=hundredfold|printed|corrected" doc:"rounds to come; 0 means the doubling trick, or with hundredfold the rounds so far"`
 	// Sampler is how the set is drawn. The default is SampleAuto.
-	Sampler Sampler `json:"sampler"`
+	Sampler Sampler `json:"sampler" words:"auto|enumerate|metropolis|heat-bath" doc:"all sets, a random walk of uniform swaps, or one with weighed swaps; auto means all sets up to 100000 of them, else metropolis"`
 	// ChainSteps is R, the steps of the random walk per round, at most MaxChainSteps; 0 means 5000. It is of no account where sets are
 	// enumerated.
-	ChainSteps int `json:"chain_steps" range:">= 1 and <= 10000000"`
+	ChainSteps int `json:"chain_steps" range:">= 1 and <= 10000000" needs:"sampler=auto|metropolis|heat-bath" doc:"steps of the random walk per round"`
 }
 
 // Resolved returns p with the defaults that do not depend on B filled in: ChainSteps =

@@ -45,12 +45,12 @@ type BatchPOLAParams struct {
 	POLAParams
 	// Beta is the convergence parameter β > 0: the largest hinge loss of a pair
 	// that is accepted. 0 means 0.1.
-	Beta float64 `json:"beta" range:"> 0"`
+	Beta float64 `json:"beta" range:"> 0" doc:"largest hinge loss of a pair that is accepted"`
 	// Reading is what an iteration is. The default is BatchPasses.
-	Reading BatchReading `json:"reading"`
+	Reading BatchReading `json:"reading" words:"passes|violations" doc:"an iteration is a pass over the pairs, or a step on the pair of the largest loss"`
 	// MaxIterations is the cap, at least 1; 0 means 1,000 passes, or 1,000 steps
 	// of BatchViolations per link.
-	MaxIterations int `json:"max_iterations" range:"0, or >= 1"`
+	MaxIterations int `json:"max_iterations" range:"0, or >= 1" name:"iterations" default:"0" doc:"cap on iterations; 0 means 1000 passes, or 1000 steps per pair"`
 	// Progress, if not nil, is told of each iteration, with the largest hinge loss before it
 	// as Residual; Objective is NaN, as there is none.
 	Progress func(learners.Progress) `json:"-"`

@@ -57,13 +57,13 @@ const MaxTarget = 1e100
 type LEGOParams struct {
 	// Eta is η > 0, the weight of the loss against the divergence from the last
 	// matrix; 0 means 0.5.
-	Eta float64 `json:"eta" range:"> 0"`
+	Eta float64 `json:"eta" range:"> 0" doc:"weight of the loss against the divergence from the last matrix"`
 	// Upper is u > 0, the squared distance wanted of a similar pair; 0 means 2.
-	Upper float64 `json:"u" range:"> 0 and < l"`
+	Upper float64 `json:"u" range:"> 0 and < l" doc:"squared distance wanted of similar pairs"`
 	// Lower is ℓ > u, at most MaxTarget, that of a dissimilar pair; 0 means 8.
-	Lower float64 `json:"l" range:"> u and <= 1e100"`
+	Lower float64 `json:"l" range:"> u and <= 1e100" doc:"squared distance wanted of dissimilar pairs"`
 	// Update says on which pairs to update. The default is UpdateAlways.
-	Update UpdateRule `json:"update"`
+	Update UpdateRule `json:"update" words:"always|violated" doc:"on every pair, or on similar pairs farther than u and dissimilar ones nearer than l"`
 	// W0 is the start matrix, d×d and positive definite, a precision; nil means I.
 	W0 mat.Symmetric `json:"-"`
 }

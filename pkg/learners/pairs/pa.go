@@ -73,26 +73,26 @@ func (p *PSD) UnmarshalText(text []byte) error { return psdNames.Unmarshal(p, te
 // PAParams are the parameters of PA.
 type PAParams struct {
 	// Rule is the rate rule. The default is PlainPA.
-	Rule PARule `json:"rule"`
+	Rule PARule `json:"rule" words:"pa|pa1|pa2|pals" doc:"hard margin, slack in the loss (PA-I), its square (PA-II), or least squares (PA-LS)"`
 	// C > 0 weighs the loss against the length of the step; 0 means 1. PlainPA,
 	// which is the limit of PAI and PAII for large C, takes no account of it.
-	C float64 `json:"c" range:"> 0"`
+	C float64 `json:"c" range:"> 0" needs:"rule=pa1|pa2|pals" doc:"weight of the loss against the length of the step"`
 	// PSD says when the hypothesis is made feasible. The default is PSDEachStep.
-	PSD PSD `json:"psd"`
+	PSD PSD `json:"psd" words:"step|end" doc:"when the matrix is made positive semi-definite and the threshold at least 1: each step, or only what is returned at the end"`
 	// B0 is the start threshold b⁰, from −MaxThreshold to MaxThreshold. The default is 0, as in the
 	// paper; it is below 1, so that PSDEachStep satisfies 1 ≤ b from its first update
 	// on only.
-	B0 float64 `json:"b0" range:">= -1e100 and <= 1e100"`
+	B0 float64 `json:"b0" range:">= -1e100 and <= 1e100" doc:"start threshold"`
 	// Tol ≥ 0, of PALS only, is the largest loss |s| of a pair on which no update is
 	// made. The default is 0, as in the paper, which makes one on every pair.
-	Tol float64 `json:"tol,omitempty" range:">= 0"`
+	Tol float64 `json:"tol,omitempty" range:">= 0" needs:"rule=pals" doc:"largest loss of a pair on which no update is made"`
 	// M0 is the start matrix M⁰ = M0·I, from 0 to MaxThreshold. The default is 0, as in the
 	// paper. Any other is of full rank: memory is O(d²) and a step takes O(d²) from the
 	// start on.
-	M0 float64 `json:"m0,omitempty" range:">= 0 and <= 1e100"`
+	M0 float64 `json:"m0,omitempty" range:">= 0 and <= 1e100" doc:"start matrix, as a multiple of the identity"`
 	// Every ≥ 0, of PSDAtEnd only, makes the hypothesis feasible after every so many
 	// updates of M, too. The default is 0, never. 1 has the hypotheses of PSDEachStep.
-	Every int `json:"every,omitempty" range:">= 0"`
+	Every int `json:"every,omitempty" range:">= 0" needs:"psd=end" doc:"make the matrix feasible after every so many updates, too; 0 means never"`
 }
 
 // Resolved returns p with its defaults filled in: C = 1.

@@ -25,10 +25,10 @@ const MaxThreshold = 1e100
 type POLAParams struct {
 	// B1 is the start threshold b₁, from −MaxThreshold to MaxThreshold; nil means 1. A value is
 	// given as new(0.5). From the first update on, 1 ≤ b whatever b₁ is.
-	B1 *float64 `json:"b1" range:">= -1e100 and <= 1e100"`
+	B1 *float64 `json:"b1" range:">= -1e100 and <= 1e100" doc:"start threshold; from the first update on it is at least 1"`
 	// Gamma is the relaxation γ ≥ 0 of Eq. 12 for inseparable data; 0 is the
 	// algorithm of Fig. 1.
-	Gamma float64 `json:"gamma" range:">= 0"`
+	Gamma float64 `json:"gamma" range:">= 0" doc:"relaxation for inseparable data (Eq. 12); 0 is the algorithm of Fig. 1"`
 }
 
 // Resolved returns p with its defaults filled in: B1 = 1.

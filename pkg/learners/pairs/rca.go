@@ -25,7 +25,7 @@ type RCAParams struct {
 	// Ridge is the regularisation ρ ≥ 0, relative to the mean variance within
 	// chunklets. The default is 0, plain RCA with the pseudo-inverse: no
 	// regularisation unless it is asked for.
-	Ridge float64 `json:"ridge" range:">= 0"`
+	Ridge float64 `json:"ridge" range:">= 0" doc:"regularisation, relative to the mean variance within chunklets"`
 }
 
 // Resolved returns p with defaults filled in. Zero is a legal ridge and the

@@ -20,15 +20,15 @@ const Version = 1
 // Params are the parameters of Fit, FitGram and Path.
 type Params struct {
 	// Tau is τ, the weight of the trace, >= 0. The larger it is, the lower the rank; 0 leaves ½‖W‖² alone.
-	Tau float64 `range:">= 0"`
+	Tau float64 `range:">= 0" default:"1" doc:"weight of the trace: the larger, the lower the rank"`
 	// Slack is the rule of what it costs to violate a constraint by s: not allowed, C·s, or (C/2)·s².
-	Slack ltkernel.SlackRule
+	Slack ltkernel.SlackRule `words:"l2|l1|hard" doc:"cost of violating a constraint by s: c s²/2 (l2), c s (l1), not allowed (hard)"`
 	// C is the weight of slack, > 0; 0 means 1.
-	C float64 `range:"> 0"`
+	C float64 `range:"> 0" needs:"slack=l2|l1" doc:"weight of slack"`
 	// Tol is the tolerance of the KKT residual and of the relative duality gap, > 0; 0 means 1e-5.
-	Tol float64 `range:"> 0"`
+	Tol float64 `range:"> 0" doc:"KKT residual at which to stop, relative to the size of a constraint"`
 	// MaxIterations is the cap on steps, at least 1; 0 means 20,000.
-	MaxIterations int `range:">= 1"`
+	MaxIterations int `range:">= 1" name:"iterations" doc:"cap on steps, of each start"`
 	// Progress, if not nil, is told of each step.
 	Progress func(learners.Progress)
 }

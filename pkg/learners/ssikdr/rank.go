@@ -28,7 +28,7 @@ type RankParams struct {
 	Slack ltkernel.SlackRule
 	C     float64 `range:"> 0"`
 	// Starts is the number of random starts, at least 1; 0 means 10.
-	Starts int `range:">= 1"`
+	Starts int `range:">= 1" needs:"method=direct" doc:"random starts, of which the one of least objective counts"`
 	// Tol is the tolerance of the stopping rule, > 0; 0 means 1e-5.
 	Tol float64 `range:"> 0"`
 	// MaxIterations is the cap on steps from one start, at least 1; 0 means 2,000.

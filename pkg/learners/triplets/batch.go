@@ -54,21 +54,21 @@ type BatchParams struct {
 	// Loss is the loss of a triplet; the zero value is GNMDS.
 	Loss Loss
 	// Tau is τ, the weight of the trace, from 0 to MaxStep.
-	Tau float64 `range:">= 0 and <= 1e100"`
+	Tau float64 `range:">= 0 and <= 1e100" words:"auto" doc:"weight of the trace, which makes the rank low; auto tries 100, 10, 1, 0.1 and 0.01 on a fifth of the questions"`
 	// Margin is the margin of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
-	Margin float64 `range:"> 0 and <= 1e100"`
+	Margin float64 `range:"> 0 and <= 1e100" doc:"margin of the hinge loss"`
 	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
-	Mu float64 `range:"> 0 and <= 1e100"`
+	Mu float64 `range:"> 0 and <= 1e100" doc:"added to both squared distances"`
 	// Method is how to descend; the zero value is BatchFactored.
 	Method BatchMethod
 	// Delta is the step of BatchFixed, greater than 0 and at most MaxStep. It multiplies the gradient of
 	// a sum: a step that suits m triplets is of the order of 1/m. Other methods ignore it; 0 is for them.
 	Delta float64 `range:"0, or > 0 and <= 1e100"`
 	// Iterations ≥ 1 is the cap on iterations; 0 means 5000.
-	Iterations int `range:">= 1"`
+	Iterations int `range:">= 1" doc:"cap on steps, of each fit"`
 	// Tol is the Residual at which all methods but BatchFixed end, greater than 0 and at most
 	// MaxStep; 0 means 1e-3.
-	Tol float64 `range:"> 0 and <= 1e100"`
+	Tol float64 `range:"> 0 and <= 1e100" doc:"residual at which to stop, relative to the objective at 0"`
 	// Initial is the first kernel, n×n and positive semi-definite up to round-off
 	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
 	// That of a fit to fewer triplets, or to another τ, is a warm start.

@@ -93,32 +93,32 @@ func (p *Projection) UnmarshalText(text []byte) error { return projectionNames.U
 // ERKLEParams are the parameters of ERKLE. The zero value is the paper's PA-ERKLE.
 type ERKLEParams struct {
 	// Loss is GNMDS, the default, or STE.
-	Loss Loss `json:"loss"`
+	Loss Loss `json:"loss" words:"gnmds|ste" doc:"hinge or logistic loss of the difference of squared distances"`
 	// Own, if not nil, is a loss of the user's own in place of Loss, which is then GNMDS, its zero value. A
 	// passive-aggressive step aims at D = −Margin where its slope is not 0. Save refuses a learner with it.
 	Own OwnLoss `json:"-"`
 	// Step is the step rule. The default is StepPassiveAggressive.
-	Step StepRule `json:"step"`
+	Step StepRule `json:"step" words:"pa|constant|inverse|inverse-sqrt" doc:"length of the step: passive-aggressive, delta, delta/j, or delta/sqrt(j) in round j"`
 	// Delta is the factor of the step, greater than 0 and at most MaxStep; 0 means 1. It
 	// is of no account for StepPassiveAggressive.
-	Delta float64 `json:"delta" range:"> 0 and <= 1e100"`
+	Delta float64 `json:"delta" range:"> 0 and <= 1e100" needs:"step=constant|inverse|inverse-sqrt" doc:"factor of the step"`
 	// Margin is the margin κ of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
-	Margin float64 `json:"margin" range:"> 0 and <= 1e100"`
+	Margin float64 `json:"margin" range:"> 0 and <= 1e100" needs:"loss=gnmds" doc:"margin of the hinge loss"`
 	// P is the probability that StepPassiveAggressive steps of STE aim at, greater than ½
 	// and less than 1; 0 means e/(1+e), with which κ = log(P/(1−P)) is 1.
-	P float64 `json:"p" range:"> 0.5 and < 1"`
+	P float64 `json:"p" range:"> 0.5 and < 1" needs:"loss=ste and step=pa" doc:"probability of the last comparison after a passive-aggressive step"`
 	// Beta is the number of updates per round (Algorithm 2), at most MaxBeta; 0 means 1. With more than
 	// one, all triplets are kept.
-	Beta int `json:"beta" range:">= 1 and <= 1000000"`
+	Beta int `json:"beta" range:">= 1 and <= 1000000" doc:"steps per round, all but one of them on earlier comparisons, drawn at random"`
 	// Gradient is the form of G. The default is GradientPrinted.
-	Gradient Gradient `json:"gradient"`
+	Gradient Gradient `json:"gradient" words:"printed|frobenius" doc:"gradient matrix as printed, or that in the Frobenius inner product"`
 	// Initial is K₀, n×n and positive semi-definite, which is copied; nil means I. It is
 	// not among the parameters that are saved: the kernel is.
 	Initial mat.Symmetric `json:"-"`
 	// Trace is τ of the trace penalty, from 0 to MaxStep. Every update with a positive γ is followed by the
 	// proximal step of δτ·trace, with δ = γ for StepPassiveAggressive: all eigenvalues
 	// fall by δτ (at most MaxStep), and those below it to 0. ProjectPrintedRule is not for it.
-	Trace float64 `json:"trace" range:">= 0 and <= 1e100"`
+	Trace float64 `json:"trace" range:">= 0 and <= 1e100" doc:"weight of the trace of the kernel beside the loss"`
 	// TraceRule is how far the eigenvalues fall. The default is TraceFixed; the others are for Trace 0.
 	TraceRule TraceRule `json:"trace_rule,omitempty"`
 	// Draws is which earlier triplets the updates after the first draw, if Beta > 1. The default is DrawUniform.
@@ -126,11 +126,11 @@ type ERKLEParams struct {
 	// Reject is the largest magnitude γ of an update: a triplet that conflicts more is left out.
 	// It is greater than 0 and at most MaxStep; 0 means that. A passive-aggressive update from a tie has γ = κ/10 (κ/6 for
 	// Frobenius): with no more than that, all triplets are left out from K = I on.
-	Reject float64 `json:"reject" range:"> 0 and <= 1e100"`
+	Reject float64 `json:"reject" range:"> 0 and <= 1e100" default:"0" doc:"largest step that is made; 0 means any"`
 	// Projection is how the kernel is kept positive semi-definite. The default is ProjectStructured.
 	Projection Projection `json:"projection"`
 	// Seed is the origin of the draws of Algorithm 2.
-	Seed uint64 `json:"seed"`
+	Seed uint64 `json:"seed" default:"1" doc:"origin of the draws"`
 }
 
 // Resolved returns p with its defaults filled in: Delta = 1, Margin = 1, P = e/(1+e), Beta
