@@ -23,9 +23,7 @@ import (
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
-	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
 
@@ -263,22 +261,18 @@ var entries = []Entry{
 		}
 		return projected(labels.FitPCA(ctx, x, p.Dim))
 	}),
-	underKernel(Entry{
-		Name:        "kernel-pca",
-		Doc:         "pca between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+	inKernel("pca", Entry{
 		Source:      "Schölkopf, Smola, Müller. Nonlinear Component Analysis as a Kernel Eigenvalue Problem. Neural Computation 10, 1998",
 		Feedback:    Data,
-		Version:     kernelized.Version + labels.PCAVersion,
+		Version:     labels.PCAVersion,
 		Constructor: "kernelized.FitPCA",
 		Cost:        closedInKernelSpace,
-		Embeds:      true,
-		Params:      slices.Concat(declared[kernelized.PCAParams](), kernelParams, kernelLandmarks),
-		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, _ []metric.Link, v Values, _ Progress) (KernelResult, error) {
-			p := read[kernelized.PCAParams](v, nil)
-			p.Landmarks = v.Int("landmarks")
-			r, err := kernelized.FitPCA(ctx, k, x, p)
-			return ofKernelized(r.Result, err)
-		},
+		Params:      declared[kernelized.PCAParams](),
+	}, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, _ []metric.Link, v Values, _ Progress) (kernelized.Result, error) {
+		p := read[kernelized.PCAParams](v, nil)
+		p.Landmarks = v.Int("landmarks")
+		r, err := kernelized.FitPCA(ctx, k, x, p)
+		return r.Result, err
 	}),
 	onData(Entry{
 		Name:        "lsa",
@@ -308,21 +302,17 @@ var entries = []Entry{
 	}, func(ctx context.Context, x mat.Matrix, y []int, p labels.FDAParams) (learners.MetricResult, error) {
 		return projected(labels.FitFDA(ctx, x, y, p))
 	}),
-	underKernel(Entry{
-		Name:        "kernel-fda",
-		Doc:         "fda between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
+	inKernel("fda", Entry{
 		Source:      "Mika, Rätsch, Weston, Schölkopf, Müller. Fisher Discriminant Analysis with Kernels. NNSP IX, 1999; Baudat, Anouar. Neural Computation 12, 2000",
 		Feedback:    Classes,
-		Version:     kernelized.Version + labels.FDAVersion,
+		Version:     labels.FDAVersion,
 		Constructor: "kernelized.FitFDA",
 		Cost:        closedInKernelSpace,
-		Embeds:      true,
-		Params:      slices.Concat(declared[kernelized.FDAParams](), kernelParams, kernelLandmarks),
-		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, _ Progress) (KernelResult, error) {
-			p := read[kernelized.FDAParams](v, nil)
-			p.Landmarks = v.Int("landmarks")
-			return ofKernelized(kernelized.FitFDA(ctx, k, x, y, p))
-		},
+		Params:      declared[kernelized.FDAParams](),
+	}, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, _ Progress) (kernelized.Result, error) {
+		p := read[kernelized.FDAParams](v, nil)
+		p.Landmarks = v.Int("landmarks")
+		return kernelized.FitFDA(ctx, k, x, y, p)
 	}),
 	lmnn,
 	kernelOf[labels.LMNNParams](lmnn, imagesOf(lmnnCost),
@@ -330,78 +320,7 @@ var entries = []Entry{
 	mcml,
 	kernelOf[labels.MCMLParams](mcml, imagesOf(mcmlCost),
 		"Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Globerson, Roweis 2005"),
-	underKernel(Entry{
-		Name:        "trace-ssikdr",
-		Doc:         "Trace-SSIKDR: pairs near or far in few dimensions of a kernel's space, and so for new points, which it embeds; it stores the rows that pairs join",
-		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.4 and Algorithm 2",
-		Feedback:    Links,
-		Version:     ssikdr.Version,
-		Constructor: "ssikdr.Fit",
-		Cost:        traceSSIKDRCost,
-		Embeds:      true,
-		Params:      slices.Concat(ssikdrParams, itmlRule, kernelParams),
-		GramParams:  ssikdrParams,
-		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
-			constraints, err := ssikdrConstraints(ctx, k, x, links, v)
-			if err != nil {
-				return KernelResult{}, err
-			}
-			p, rank, err := ssikdrOf(v, progress)
-			if err != nil {
-				return KernelResult{}, err
-			}
-			if v.Text("method") == ssikdrDirect {
-				r, err := ssikdr.FitRankRows(ctx, source(v), k, x, constraints, rank, ssikdrRank(p, v))
-				if err != nil {
-					return KernelResult{}, err
-				}
-				return KernelResult{Result: r.Result.Result, Metric: r.Metric(k, x, 0)}, nil
-			}
-			r, err := ssikdr.Fit(ctx, k, x, constraints, p)
-			switch {
-			case err != nil:
-				return KernelResult{}, err
-			case r.Status == learners.Infeasible:
-				return KernelResult{}, errors.New("trace-ssikdr: the pairs contradict each other under this kernel: want slack=l1 or l2, or other bounds")
-			}
-			return KernelResult{Result: r.Result, Metric: r.Metric(k, x, rank)}, nil
-		},
-		FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
-			p, rank, err := ssikdrOf(v, progress)
-			if err != nil {
-				return GramResult{}, err
-			}
-			var r ssikdr.Result
-			if v.Text("method") == ssikdrDirect {
-				direct, err := ssikdr.FitRank(ctx, source(v), k0, constraints, rank, ssikdrRank(p, v))
-				if err != nil {
-					return GramResult{}, err
-				}
-				r = direct.Result
-			} else if r, err = ssikdr.FitGram(ctx, k0, constraints, p); err != nil {
-				return GramResult{}, err
-			}
-			if rank > 0 && r.Status != learners.Infeasible {
-				if r, err = r.Leading(k0, constraints, rank, p); err != nil {
-					return GramResult{}, err
-				}
-			}
-			out := GramResult{KernelResult: ltkernel.KernelResult{Result: r.Result, Solution: r.Solution, Learned: r.Learned()}}
-			if r.Status == learners.Infeasible {
-				q := ltkernel.Params{}
-				if q.Divergence, err = ltkernel.Trace(p.Tau); err != nil {
-					return GramResult{}, err
-				}
-				out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, out.KernelResult, q)
-			} else if r.Rank > 0 {
-				out.Coordinates = new(r.Coordinates(0))
-			}
-			if err != nil {
-				return GramResult{}, err
-			}
-			return out, nil
-		},
-	}),
+	traceSSIKDR,
 	{
 		Name:        "spectral",
 		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
@@ -412,21 +331,21 @@ var entries = []Entry{
 		Params:      declared[spectralParams](),
 		FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
 			q := read[spectralParams](v, progress)
-			p, err := q.Params, error(nil)
-			if p.Divergence, err = ltkernel.ParseDivergence(q.Divergence, q.Alpha, q.Tau); err != nil {
+			d, err := ltkernel.ParseDivergence(q.Divergence, q.Alpha, q.Tau)
+			if err != nil {
 				return GramResult{}, err
 			}
+			p := q.Params
+			p.Divergence = d
 			r, err := ltkernel.FitKernel(ctx, k0, constraints, p)
 			if err != nil {
 				return GramResult{}, err
 			}
 			out := GramResult{KernelResult: r}
 			if r.Status == learners.Infeasible {
-				if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, r, p); err != nil {
-					return GramResult{}, err
-				}
+				out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, r, p)
 			}
-			return out, nil
+			return out, err
 		},
 	},
 }
@@ -460,68 +379,6 @@ func comparisons(loss triplets.Loss, doc, from string, own ...string) Entry {
 			return TripletResult{BatchResult: r.BatchResult, Tau: r.Tau, Chosen: r.Errors != nil}, nil
 		},
 	}
-}
-
-// ssikdrDirect is the way of trace-ssikdr to a low rank that is not convex.
-const ssikdrDirect = "direct"
-
-// ssikdrParams are the parameters of trace-ssikdr beside the bounds of pairs and the kernel.
-var ssikdrParams = slices.Concat(declared[ssikdr.Params]("tau", "slack", "c"), declared[lowRank](), declared[ssikdr.Params]("tol", "iterations"))
-
-type lowRank struct {
-	Method string `words:"convex|direct" doc:"the convex problem, whose leading directions are kept, or W = BB' of that rank itself, which is not convex: the best of several starts"`
-	Rank   int    `range:">= 0" doc:"largest number of dimensions; 0 means all of the convex problem"`
-	ssikdr.RankParams
-	draws `needs:"method=direct"`
-}
-
-// ssikdrOf reads them. The rank is that of the parameters, 0 for all directions.
-func ssikdrOf(v Values, progress Progress) (p ssikdr.Params, rank int, err error) {
-	rank = v.Int("rank")
-	if rank == 0 && v.Text("method") == ssikdrDirect {
-		err = fmt.Errorf("trace-ssikdr: rank: 0 is not allowed with method=%s, want at least 1", ssikdrDirect)
-	}
-	return read[ssikdr.Params](v, progress), rank, err
-}
-
-// ssikdrRank returns the parameters of FitRank.
-func ssikdrRank(p ssikdr.Params, v Values) ssikdr.RankParams {
-	return ssikdr.RankParams{Tau: p.Tau, Slack: p.Slack, C: p.C, Tol: p.Tol, MaxIterations: p.MaxIterations, Starts: v.Int("starts"), Progress: p.Progress}
-}
-
-// ssikdrConstraints returns the constraints of links between the rows of x, by the rule of the bounds for squared distances under the kernel.
-func ssikdrConstraints(ctx context.Context, k kernels.Kernel, x mat.Matrix, links []metric.Link, v Values) ([]ltkernel.Constraint, error) {
-	xd := matrix.Given("catalog: x", x)
-	n, _ := xd.Dims()
-	if err := cmp.Or(metric.CheckLinks(n, links), metric.CheckFinite(xd)); err != nil {
-		return nil, fmt.Errorf("trace-ssikdr: %w", err)
-	}
-	p := read[itml.Params](v, nil)
-	switch v.Text("rule") {
-	case "given":
-		if !(p.Upper > 0 && p.Upper < p.Lower) {
-			return nil, fmt.Errorf("trace-ssikdr: upper: %v and lower: %v are not allowed with rule=given, want 0 < upper < lower", p.Upper, p.Lower)
-		}
-		return ssikdr.Constraints(links, p.Upper, p.Lower), nil
-	case itml.BoundBins.String():
-		p.Bounds.Rule = itml.BoundBins
-	}
-	sq := make([]float64, len(links))
-	for i, l := range links {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("trace-ssikdr: %w", err)
-		}
-		a, b := xd.RawRowView(l.I), xd.RawRowView(l.J)
-		size := k.Eval(a, a) + k.Eval(b, b)
-		if sq[i] = size - 2*k.Eval(a, b); sq[i] <= 1e-12*size { // which kernel values do not tell from 0
-			sq[i] = 0
-		}
-	}
-	upper, lower, err := p.Bounds.OfSqDists(sq)
-	if err != nil {
-		return nil, fmt.Errorf("trace-ssikdr: %w", err)
-	}
-	return ssikdr.Constraints(links, upper, lower), nil
 }
 
 var (
@@ -564,29 +421,32 @@ type kernelRCAParams struct {
 
 // kernelOf returns the entry of the learner e in the space of a kernel, where its parameters are declared by P.
 func kernelOf[P any](e Entry, cost func(Size, Values) Cost, source string) Entry {
-	fit := func(ctx context.Context, z mat.Matrix, y []int, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
-		if e.FitLinks != nil {
-			return e.FitLinks(ctx, z, links, v, progress)
-		}
-		return e.FitData(ctx, z, y, v, progress)
-	}
-	return underKernel(Entry{
-		Name:        "kernel-" + e.Name,
-		Doc:         e.Name + " between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images",
-		Source:      source,
-		Feedback:    e.Feedback,
-		Version:     kernelized.Version + e.Version,
-		Constructor: "kernelized.Fit",
-		Cost:        cost,
-		Embeds:      true,
-		Chunklets:   e.Chunklets,
-		Params:      slices.Concat(declared[P](), kernelParams, kernelLandmarks),
-		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
-			return ofKernelized(kernelized.Fit(ctx, k, x, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
-				return fit(ctx, z, y, links, v, progress)
-			}, read[kernelized.Params](v, nil)))
-		},
+	under := Entry{Source: source, Feedback: e.Feedback, Version: e.Version, Constructor: "kernelized.Fit", Cost: cost, Chunklets: e.Chunklets, Params: declared[P]()}
+	return inKernel(e.Name, under, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, progress Progress) (kernelized.Result, error) {
+		return kernelized.Fit(ctx, k, x, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+			if e.Feedback == Links {
+				return e.FitLinks(ctx, z, links, v, progress)
+			}
+			return e.FitData(ctx, z, y, v, progress)
+		}, read[kernelized.Params](v, nil))
 	})
+}
+
+// inKernel completes the entry e of the learner of that name in the space of a kernel.
+func inKernel(name string, e Entry, fit func(context.Context, kernels.Kernel, mat.Matrix, []int, []metric.Link, Values, Progress) (kernelized.Result, error)) Entry {
+	e.Name = "kernel-" + name
+	e.Doc = name + " between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images"
+	e.Version += kernelized.Version
+	e.Embeds = true
+	e.Params = slices.Concat(e.Params, kernelParams, kernelLandmarks)
+	e.FitUnder = func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error) {
+		r, err := fit(ctx, k, x, y, links, v, p)
+		if err != nil {
+			return KernelResult{}, err
+		}
+		return KernelResult{Result: r.Result, Metric: r.Metric, Landmarks: r.Landmarks, Left: r.Left}, nil
+	}
+	return underKernel(e)
 }
 
 // kernelLandmarks is the parameter of an approximate fit in the space of a kernel.
@@ -612,13 +472,6 @@ func underKernel(e Entry) Entry {
 		}
 	}
 	return e
-}
-
-func ofKernelized(r kernelized.Result, err error) (KernelResult, error) {
-	if err != nil {
-		return KernelResult{}, err
-	}
-	return KernelResult{Result: r.Result, Metric: r.Metric, Landmarks: r.Landmarks, Left: r.Left}, nil
 }
 
 // kernelParams are the parameters that kernel reads.
@@ -717,35 +570,18 @@ const iplrBasis = 50
 
 // fitIPLRLinks is iplr on links, with a basis made of the rows.
 func fitIPLRLinks(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (LowRankResult, error) {
-	p := read[iplr.Params](v, progress)
-	err := boundIPLR(&p, v)
+	p := read[iplr.LabelParams](v, progress)
+	if err := boundIPLR(&p.Params, v); err != nil {
+		return LowRankResult{}, err
+	}
+	if n, d := x.Dims(); p.K == 0 {
+		p.K = min(iplrBasis, n, d)
+	}
+	basis, err := p.RowsBasis(ctx, source(v), x)
 	if err != nil {
 		return LowRankResult{}, err
 	}
-	n, d := x.Dims()
-	k := v.Int("k")
-	if k == 0 {
-		k = min(iplrBasis, n, d)
-	}
-	var basis *iplr.Basis
-	switch read[iplrLinks](v, nil).Basis {
-	case iplr.BasisKMeans:
-		basis, err = iplr.KMeansBasis(ctx, source(v), x, k)
-	case iplr.BasisRows:
-		if k > n {
-			return LowRankResult{}, fmt.Errorf("iplr: k: %d is not allowed, want 1 to the number of rows, %d", k, n)
-		}
-		if err := limits.Check(fmt.Sprintf("%d coefficients of %d rows", k, n), limits.Floats(n, k)); err != nil {
-			return LowRankResult{}, fmt.Errorf("iplr: %w", err)
-		}
-		basis, err = iplr.CombinedBasis(ctx, x, iplr.RandomColumns(source(v), n, k))
-	default:
-		basis, err = iplr.SingularBasis(ctx, x, k)
-	}
-	if err != nil {
-		return LowRankResult{}, err
-	}
-	r, err := iplr.Fit(ctx, x, basis, links, p)
+	r, err := iplr.Fit(ctx, x, basis, links, p.Params)
 	if err != nil {
 		return LowRankResult{}, err
 	}

@@ -140,6 +140,25 @@ func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p Lab
 	return LabelResult{Result: r, Basis: basis, Links: len(links)}, nil
 }
 
+// RowsBasis makes the basis of K vectors of the rows of x alone, by BasisSingular, BasisKMeans or BasisRows, for Fit on links. It
+// returns the errors of SingularBasis, KMeansBasis and CombinedBasis. It panics if x is nil or empty, rng is nil or Basis needs
+// classes.
+func (p LabelParams) RowsBasis(ctx context.Context, rng *rand.Rand, x mat.Matrix) (*Basis, error) {
+	xs := rowsOf("RowsBasis", x)
+	demandSource(rng)
+	n, _ := xs.dims()
+	switch p.Basis {
+	case BasisSingular, BasisKMeans:
+	case BasisRows:
+		if p.K < 1 || p.K > n {
+			return nil, fmt.Errorf("iplr: k: %d is not allowed, want 1 to the number of rows, %d", p.K, n)
+		}
+	default:
+		panic(fmt.Sprintf("iplr: RowsBasis: the basis %v needs classes", p.Basis))
+	}
+	return p.basis(ctx, rng, xs, nil)
+}
+
 // basis makes the basis of K vectors.
 func (p LabelParams) basis(ctx context.Context, rng *rand.Rand, x rows, y []int) (*Basis, error) {
 	n, _ := x.dims()

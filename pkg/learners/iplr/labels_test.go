@@ -137,3 +137,31 @@ func ExampleFitLabels() {
 	// rows 1 and 2: 14.0 before, 7.5 after
 	// rows 0 and 4: 11.0 before, 12.1 after
 }
+
+// RowsBasis makes the bases of the functions named like the rules, and no others.
+func TestRowsBasis(t *testing.T) {
+	ctx, x := context.Background(), mat.NewDense(4, 3, []float64{1, 0, 2, 0, 3, 1, 2, 2, 0, 1, 1, 4})
+	rng := func() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
+	for rule, want := range map[BasisRule]func() (*Basis, error){
+		BasisSingular: func() (*Basis, error) { return SingularBasis(ctx, x, 2) },
+		BasisKMeans:   func() (*Basis, error) { return KMeansBasis(ctx, rng(), x, 2) },
+		BasisRows:     func() (*Basis, error) { return CombinedBasis(ctx, x, RandomColumns(rng(), 4, 2)) },
+	} {
+		got, err := LabelParams{Basis: rule, K: 2}.RowsBasis(ctx, rng(), x)
+		b, wantErr := want()
+		if err != nil || wantErr != nil || !mat.Equal(got.Vectors(), b.Vectors()) {
+			t.Errorf("%v: another basis, errors %v, %v", rule, err, wantErr)
+		}
+		for _, k := range []int{0, 5} {
+			if _, err := (LabelParams{Basis: rule, K: k}).RowsBasis(ctx, rng(), x); err == nil || !strings.Contains(err.Error(), "want 1 to") {
+				t.Errorf("%v: %d vectors: error %v", rule, k, err)
+			}
+		}
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "classes needs classes") {
+			t.Errorf("panic %q", got)
+		}
+	}()
+	_, _ = LabelParams{K: 2}.RowsBasis(ctx, rng(), x)
+}
