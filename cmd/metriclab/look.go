@@ -33,8 +33,9 @@ func (a *app) lookCommand() *cobra.Command {
 	var f recipeFlags
 	var v vectorFlags
 	var asJSON bool
+	var saved string
 	c := &cobra.Command{
-		Use:   "look {DATA.csv | DATA.svm | DATA.npy [--labels L.csv] | --vectors X.npy}",
+		Use:   "look {DATA.csv | DATA.svm | DATA.npy [--labels L.csv] | --vectors X.npy | --model MODEL.json}",
 		Short: "Look at your own data before anything is learned: columns, oddities, and the line to paste",
 		Long: `Tell of each column what it holds, its range and how many cells are missing, and name
 what would make numbers wrong if it is not meant: columns that number the rows, values
@@ -45,11 +46,18 @@ was found. What looks like the class is guessed if --label does not give it.
 
 fit, evaluate and compare look in the same way, and note what they find.
 
+--model tells of a file that metriclab or Save in Go has written what it holds, of any
+kind of docs/format.md, and that it is whole.
+
   metriclab look iris.csv
   metriclab look iris.csv --label species --json
-  metriclab look --vectors X.npy`,
-		Args: tableOr("vectors"),
+  metriclab look --vectors X.npy
+  metriclab look --model model.json`,
+		Args: tableOr("vectors", "model"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("model") {
+				return a.lookSaved(c, saved, asJSON)
+			}
 			if given, err := v.given(c, columnFlags...); err != nil || given {
 				if err != nil {
 					return err
@@ -62,6 +70,7 @@ fit, evaluate and compare look in the same way, and note what they find.
 	f.addColumns(c)
 	addArrayLabels(c)
 	addVectors(c, &v.vectors)
+	addModel(c, &saved)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

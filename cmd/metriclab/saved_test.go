@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/persist"
 	"metriclab/pkg/vectors"
 )
 
@@ -171,4 +174,42 @@ func sameNumbers(t *testing.T, got, want string) {
 			t.Fatalf("word %d is %s, then it was %s", i+1, g[i], w[i])
 		}
 	}
+}
+
+// look --model knows every kind: those that the command writes, of each version, and those that only Go does.
+func TestLookSaved(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "saved", "*", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d files, error %v", len(paths), err)
+	}
+	inputs, lines := map[string]string{}, []said{}
+	for i, path := range paths {
+		name, raw := fmt.Sprintf("m%d.json", i), readTest(t, path)
+		env, err := persist.Read(strings.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs[name] = raw
+		lines = append(lines,
+			said{line: "look --model " + name, want: []string{name + ": " + env.Kind + ", ", ", whole\nparameters: {", "To paste:\nmetriclab ", name}},
+			said{line: "look --model " + name + " --json", want: []string{`"kind": "` + env.Kind + `"`, `"params": {`, `"command": "metriclab `}})
+	}
+	projection := map[string]persist.Floats{"mean": {0, 0}, "rows": {1, 2}, "values": {3}}
+	var pca, mine strings.Builder
+	if err := cmp.Or(persist.Write(&pca, labels.PCAKind, struct{}{}, projection), persist.Write(&mine, "mine/pca", struct{}{}, projection)); err != nil {
+		t.Fatal(err)
+	}
+	inputs["pca.json"], inputs["mine.json"], inputs["cut.json"], inputs["t.csv"] = pca.String(), mine.String(), pca.String()[:99], "a,b\n1,2\n"
+	files(t, inputs)
+	say(t, append(lines,
+		said{line: "look --model pca.json", want: []string{"pca.json: labels/pca, 2 features, whole\nparameters: {}\n\nNo command uses this kind; model.Open reads it in Go.\n"}},
+		said{line: "look --model mine.json", code: exitFailed, want: []string{`mine.json: file is of another kind: it holds "mine/pca", which no type of metriclab saves`}},
+		said{line: "look --model cut.json", code: exitFailed, want: []string{"cut.json: persist: "}},
+		said{line: "look --model t.csv", code: exitFailed, want: []string{"t.csv: persist: "}},
+		said{line: "look --model none.json", code: exitFailed, want: []string{"none.json"}},
+		said{line: "look --model=", code: exitUsage, want: []string{"flag --model: no file given"}},
+		said{line: "look t.csv --model pca.json", code: exitUsage, want: []string{"takes no table with --model"}},
+		said{line: "look --vectors X.npy --model pca.json", code: exitUsage, want: []string{"flag --vectors: not together with --model"}},
+		said{line: "look --model pca.json --labels t.csv", code: exitUsage, want: []string{"flag --labels: not together with --model"}},
+	))
 }

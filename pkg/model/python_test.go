@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -15,57 +14,18 @@ import (
 	"testing"
 
 	"metriclab/pkg/kernels"
-	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/labels"
-	"metriclab/pkg/learners/linear"
-	"metriclab/pkg/learners/mapping"
-	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
-	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
-	"metriclab/pkg/persist/persisttest"
 )
 
 var update = flag.Bool("update", false, "write the declarations of python/metriclab.py")
 
-// reader reads a kind of file, in Go and perhaps in python/metriclab.py, too.
-type reader struct {
-	load   func(io.Reader) (persisttest.Saver, error)
-	python bool
-}
-
-// readers are those of all kinds.
-var readers = map[string]reader{
-	Kind:                    {loads(Load), true},
-	VectorsKind:             {loads(LoadVectors), true},
-	ComparedKind:            {loads(LoadTriplets), true},
-	GramKind:                {loads(LoadGram), false},
-	metric.Kind:             {loads(metric.Load), true},
-	metric.LowRankKind:      {loads(metric.LoadLowRank), true},
-	kernels.MetricKind:      {loads(kernels.LoadMetric), true},
-	kernels.TransformedKind: {loads(kernels.LoadTransformed), true},
-	labels.PCAKind:          {loads(labels.LoadPCA), true},
-	labels.LSAKind:          {loads(labels.LoadLSA), true},
-	labels.FDAKind:          {loads(labels.LoadFDA), true},
-	pairs.POLAKind:          {loads(pairs.LoadPOLA), true},
-	pairs.PAKind:            {loads(pairs.LoadPA), true},
-	pairs.LEGOKind:          {loads(pairs.LoadLEGO), true},
-	pairs.KernelPOLAKind:    {loads(pairs.LoadKernelPOLA), true},
-	triplets.ERKLEKind:      {loads(triplets.LoadERKLE), false},
-	mapping.RMPKind:         {loads(mapping.LoadRMP), false},
-	mapping.FTLKind:         {loads(mapping.LoadFTL), false},
-	iplr.KernelKind:         {loads(iplr.LoadKernelMetric), false},
-	nearest.OnlineNNKind:    {loads(nearest.LoadOnlineNN), false},
-	linear.PerceptronKind:   {loads(linear.LoadPerceptron), false},
-	linear.PAUMKind:         {loads(linear.LoadPAUM), false},
-	linear.RidgeKind:        {loads(linear.LoadRidge), false},
-	linear.SVMKind:          {loads(linear.LoadSVM), false},
-	linear.KernelSVMKind:    {loads(linear.LoadKernelSVM), false},
-}
-
-func loads[T persisttest.Saver](load func(io.Reader) (T, error)) func(io.Reader) (persisttest.Saver, error) {
-	return func(r io.Reader) (persisttest.Saver, error) { return load(r) }
+// inPython are the kinds that python/metriclab.py reads.
+var inPython = []string{
+	Kind, VectorsKind, ComparedKind, metric.Kind, metric.LowRankKind, kernels.MetricKind, kernels.TransformedKind, labels.PCAKind, labels.LSAKind, labels.FDAKind,
+	pairs.POLAKind, pairs.PAKind, pairs.LEGOKind, pairs.KernelPOLAKind,
 }
 
 // declared tells what t declares, for python/metriclab.py.
@@ -122,13 +82,10 @@ func declared(t *testing.T, typ reflect.Type, within string) any {
 // TestPythonDeclarations: what the reader in Python wants of each kind is what the types here declare.
 func TestPythonDeclarations(t *testing.T) {
 	all := map[string]any{"file": map[string]any{"format": "text", "version": "whole", "kind": "text", "params": "any", "sha256": "text", "state": "any"}}
-	for kind, r := range readers {
-		if !r.python {
-			continue
-		}
+	for _, kind := range inPython {
 		d := persist.Declaration{Kind: VectorsKind, Params: reflect.TypeFor[VectorRecipe](), State: reflect.TypeFor[vectorState]()}
 		if kind != VectorsKind { // whose loader looks at the kind first
-			_, _ = r.load(&d)
+			_, _ = loaders[kind](&d)
 		}
 		if d.Kind != kind {
 			t.Fatalf("the loader of %s loads %q", kind, d.Kind)

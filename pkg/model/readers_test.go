@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -356,8 +357,8 @@ func TestReadersAgree(t *testing.T) {
 		env, err := persist.Read(strings.NewReader(text))
 		if err == nil {
 			err = persist.ErrKind
-			if r := readers[env.Kind]; r.python {
-				_, err = r.load(strings.NewReader(text))
+			if slices.Contains(inPython, env.Kind) {
+				_, _, err = Open(strings.NewReader(text))
 			}
 		}
 		refused = append(refused, "")
@@ -369,7 +370,7 @@ func TestReadersAgree(t *testing.T) {
 	files, read, rng := savedFiles(t), 0, rand.New(rand.NewPCG(37, 13))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		raw := files[name]
-		if !readers[kindOf(t, raw)].python {
+		if !slices.Contains(inPython, kindOf(t, raw)) {
 			continue
 		}
 		read++
@@ -485,8 +486,8 @@ func TestChangedFiles(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n### ")
 	kinds := map[string]int{}                                                                         // with the number of files
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/-]+)` ").FindAllStringSubmatch(table, -1) { // which a test of internal/docs holds to the code
-		if kinds[m[1]] = 0; readers[m[1]].load == nil {
-			t.Errorf("the table readers has no row for %s", m[1])
+		if kinds[m[1]] = 0; loaders[m[1]] == nil {
+			t.Errorf("Open does not read %s", m[1])
 		}
 	}
 	share := 1 // one change of so many is tried, and of other values one of three
@@ -501,10 +502,13 @@ func TestChangedFiles(t *testing.T) {
 		raw := files[name]
 		kind := kindOf(t, raw)
 		kinds[kind]++
-		load := readers[kind].load
-		if load == nil {
+		if loaders[kind] == nil {
 			t.Errorf("%s: the kind %s is not in docs/format.md", name, kind)
 			continue
+		}
+		load := func(r io.Reader) (persist.Saver, error) {
+			_, v, err := Open(r)
+			return v, err
 		}
 		var original []byte // saved again
 		try := func(attack, where, text string) {
