@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"metriclab/pkg/metric"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // writeBlobs writes a table of three classes that overlap.
@@ -163,6 +166,73 @@ func TestEvaluateTellsInside(t *testing.T) {
 	} {
 		if code := c.run(strings.Fields(line)...); code != exitOK || !first.MatchString(c.err.String()) {
 			t.Errorf("%s: exit code %d: %.300s", line, code, c.err.String())
+		}
+	}
+}
+
+// Learners are compared on every kind of problem, and what does not go together is refused by name.
+func TestCompareKinds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(2, 1))
+	var pairs, triplets, gram, labels strings.Builder
+	x := make([][]float64, 30)
+	for i := range x {
+		x[i] = []float64{float64(3*(i%2)) + rng.NormFloat64(), rng.NormFloat64()}
+		fmt.Fprintf(&labels, "%c\n", 'a'+rune(i%2))
+	}
+	for range 250 {
+		p := rng.Perm(30)
+		fmt.Fprintf(&pairs, "%d,%d,%d\n", p[0], p[1], 1-(p[0]+p[1])%2)
+		fmt.Fprintf(&triplets, "%d,%d,%d\n", p[0]%7, p[1]%7, p[2]%7)
+	}
+	m := mat.NewDense(30, 2, nil)
+	for i, row := range x {
+		m.SetRow(i, row)
+		for j, other := range x {
+			fmt.Fprintf(&gram, "%s%v", map[bool]string{true: ",", false: ""}[j > 0], row[0]*other[0]+row[1]*other[1])
+		}
+		gram.WriteString("\n")
+	}
+	var npy bytes.Buffer
+	if err := metric.WriteNPY(&npy, m); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"x.npy": npy.String(), "p.csv": pairs.String(), "t.csv": triplets.String(), "k.csv": gram.String(), "l.csv": labels.String()} {
+		writeTest(t, name, text)
+	}
+	c := newCommand(toys(nil))
+	for _, tt := range []struct{ line, measure string }{
+		{"compare --vectors x.npy --pairs p.csv --repeats 6 --validation 2 --figure f.svg", "1 − AUC"},
+		{"compare --vectors x.npy --triplets t.csv --learners itml,cosine --repeats 6 --validation 0", "triplet error"},
+		{"compare --triplets t.csv --learners erkle,gnmds --repeats 2 --dim 2", "triplet error"},
+		{"compare --gram k.csv --labels l.csv --learners kernel-pca,euclidean --repeats 2 --folds 3", "kNN error"},
+	} {
+		if code := c.run(strings.Fields(tt.line + " --json")...); code != exitOK {
+			t.Errorf("%s: %s", tt.line, c.err.String())
+			continue
+		}
+		var r compared
+		if err := json.Unmarshal(c.out.Bytes(), &r); err != nil || r.Measure != tt.measure || len(r.Ranked) < 2 || !r.Complete {
+			t.Errorf("%s: %+v, %v", tt.line, r, err)
+		}
+		if code := c.run(strings.Fields(tt.line)...); code != exitOK || !strings.Contains(c.out.String(), tt.measure+" in %") {
+			t.Errorf("%s: %s%s", tt.line, c.out.String(), c.err.String())
+		}
+	}
+	for line, want := range map[string]string{
+		"compare --vectors x.npy":                                "flags --pairs and --triplets",
+		"compare --vectors x.npy --pairs p.csv --triplets t.csv": "flag --pairs: not together with --triplets",
+		"compare --vectors x.npy --pairs p.csv --folds 3":        "flag --folds",
+		"compare --vectors x.npy --pairs p.csv --resume j":       "flag --resume: only for a table",
+		"compare --vectors x.npy --pairs p.csv --learners fda":   "fda",
+		"compare --triplets t.csv --k 3":                         "flag --k",
+		"compare --triplets t.csv --test-share 0.5":              "flag --test-share",
+		"compare --gram k.csv":                                   "flags --gram and --labels",
+		"compare --gram k.csv --labels l.csv --pairs p.csv":      "flags --pairs and --seed",
+		"compare --gram k.csv --labels l.csv --label a":          "flag --label",
+	} {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
 		}
 	}
 }

@@ -66,10 +66,12 @@ var numberLines = []string{
 	// a Gram matrix with classes
 	"fit --gram k.csv --labels classes.csv --learner kernel-fda --param landmarks=9 --out m.json", "transform --cross-gram cross.csv --model m.json", "predict --cross-gram cross.csv --labels classes.csv --model m.json --k 3",
 	"fit --gram k.csv --labels classes.csv --learner kernel-rca --param ridge=0.1 --param landmarks=6 --pairs 40 --seed 2 --out m.json", "evaluate --gram k.csv --labels classes.csv --learner kernel-rca --param ridge=0.1 --param landmarks=6 --pairs 40 --folds 3 --repeats 2 --k 3",
-	"evaluate --gram k.csv --labels classes.csv --learner kernel-mcml --folds 3 --repeats 2 --json", "evaluate --gram k.csv --labels classes.csv --learner kernel-pca --param dim=2 --folds 3 --repeats 2 --k 1",
+	"evaluate --gram k.csv --labels classes.csv --learner kernel-mcml --folds 3 --repeats 2 --json", "evaluate --gram k.csv --labels classes.csv --learner kernel-pca --param dim=2 --folds 3 --repeats 2 --k 1", "compare --gram k.csv --labels classes.csv --learners kernel-pca,kernel-mcml,euclidean --param kernel-pca:dim=2 --folds 3 --repeats 2 --k 1 --validation 2 --json",
 	// bare comparisons
 	"fit --triplets t.csv --learner ste --out m.json --coordinates z.csv", "plot --model m.json --out p.svg", "evaluate --triplets t.csv --learner gnmds --folds 3 --repeats 2 --dim 2 --json",
 	"fit --triplets named.jsonl --learner ckl --out m.json --dim 1 --coordinates z.npy", "evaluate --triplets t.csv --learner erkle --passes 2 --folds 3 --repeats 2",
+	"compare --triplets t.csv --learners gnmds,ste --folds 3 --repeats 2 --validation 2 --json", "compare --vectors x.npy --pairs pairs.csv --learners itml,lego,cosine --unit --repeats 6 --validation 2 --json",
+	"compare --vectors x.npy --triplets t.csv --learners itml,euclidean --repeats 6 --validation 0 --json",
 	// streams
 	"learn --learner pola --state-every 20 --save s.json <pairs.jsonl", "learn --load s.json <ask.jsonl", "learn --learner pa --param rule=pa1 --save s.json <pairs.jsonl", "learn --learner kernel-pola --state-every 20 --save s.json <pairs.jsonl",
 	"learn --learner lego --vectors x.npy --ids ids.txt --save s.json <named-pairs.jsonl", "transform --vectors x.npy --model s.json --npy z.npy", "learn --learner erkle --objects 36 --save s.json <t.jsonl",

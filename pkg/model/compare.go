@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,13 +16,10 @@ import (
 	"metriclab/internal/cpushare"
 	"metriclab/internal/heappeak"
 	"metriclab/internal/plural"
-	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 )
 
 // Comparing says how learners are compared.
@@ -105,12 +101,17 @@ type Contender struct {
 
 // Comparison is what Compare found.
 type Comparison struct {
-	Plan       Plan // resolved
+	// Measure is what is compared: Score holds shares of it, the less the better.
+	Measure    string
+	Plan       Plan // resolved; of a problem that holds items out, Folds is 1 and Repeats the number of splits
 	Validation int
-	Rows       int
-	Features   int // 0 of objects with a Gram matrix
-	Classes    []string
-	Counts     []int
+	Rows       int // or items
+	Features   int // 0 of objects with a Gram matrix, or of which only names are known
+	// Held is the share of items that a split holds out; 0 of a cross-validation. Feedback is the number of pairs or comparisons, 0 of classes.
+	Held     float64
+	Feedback int
+	Classes  []string
+	Counts   []int
 	// Ranked are the learners that have finished, the one of least error first, of equals the one of least estimated cost.
 	Ranked []Contender
 	// Others are those that have not finished.
@@ -127,9 +128,9 @@ type Comparison struct {
 // level is the chance of a false rejection among all learners.
 const level = 0.05
 
-// Compare evaluates several learners on the same splits: those, and so the errors, of Evaluate with the same seed. base holds what is common to
+// Compare evaluates several learners on the same splits of a problem: those, and so the errors, of its evaluation with the same seed. base holds what is common to
 // the recipes. Its Learner and Params must be empty, since Comparing has the parameters; its Pairs and Passes are for the learners that take
-// them. names are those of Learners or aliases; nil means all.
+// them. names are those of the learners of the problem or aliases; nil means all.
 //
 // Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
 // is left out before it starts if the estimates say that a fit does not fit limits.Memory or that it takes more than
@@ -137,29 +138,35 @@ const level = 0.05
 // in Others, and Err is the error of ctx.
 //
 // The best of several errors is too good an estimate of the error of the best: chance helped to choose it. So, with
-// Validation, each split takes the learner with the fewest errors in a cross-validation of its training rows, of equals
-// that of least cost, and ByValidation is the error of that procedure on the test rows.
+// Validation, each split takes the learner with the fewest errors in an evaluation within what it learns from, of equals
+// that of least cost, and ByValidation is the error of that procedure on what the split tests.
 //
-// It returns an *OptionError if names or plan are not allowed, the errors of d, and that of Record. It panics if d is
-// nil or has no rows.
-func Compare(ctx context.Context, d *Data, base Recipe, names []string, p Comparing) (*Comparison, error) {
-	if base.Learner != "" || len(base.Params) > 0 {
-		return nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
-	}
-	fits, others, err := contenders(base, names, p.Params)
+// It returns an *OptionError if names or plan are not allowed, the errors of the problem, and that of Record.
+func Compare(ctx context.Context, pr Problem, base Recipe, names []string, p Comparing) (*Comparison, error) {
+	fits, others, err := pr.contenders(base, names, p.Params)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.check("", true); err != nil {
+	c := &contest{out: &Comparison{Measure: pr.Measure, Others: others}, done: map[trialKey]Trial{}}
+	if c.course, err = pr.lay(&p, &fits, c.out); err != nil {
 		return nil, err
 	}
-	return compare(ctx, d, fits, others, p)
+	clock := p.CPU
+	if clock == nil {
+		clock = func() time.Duration { return 0 }
+	}
+	c.p, c.cpu = p, cpushare.New(clock)
+	c.out.Plan = p.Plan
+	for _, t := range p.Done {
+		c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
+	}
+	return c.run(ctx, fits)
 }
 
 // Comparable returns the recipes that Compare has for the names of learners and their parameters, and what needs other input if names is nil.
-// Errors are those of Compare.
-func Comparable(base Recipe, names []string, params map[string]map[string]string) ([]Recipe, []Contender, error) {
-	fits, others, err := contenders(base, names, params)
+// Errors are those of Compare. The problem may be without data.
+func Comparable(pr Problem, base Recipe, names []string, params map[string]map[string]string) ([]Recipe, []Contender, error) {
+	fits, others, err := pr.contenders(base, names, params)
 	var recipes []Recipe
 	for _, f := range fits {
 		recipes = append(recipes, f.recipe)
@@ -168,10 +175,10 @@ func Comparable(base Recipe, names []string, params map[string]map[string]string
 }
 
 // ofLearners returns parameters by the names of learners, which may be aliases.
-func ofLearners(params map[string]map[string]string) (map[string]map[string]string, error) {
+func ofLearners(learners []catalog.Entry, params map[string]map[string]string) (map[string]map[string]string, error) {
 	out := map[string]map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		e, err := catalog.FindIn(Learners(), name)
+		e, err := catalog.FindIn(learners, name)
 		if err != nil {
 			return nil, notAllowed("param %s: %w", name, err)
 		}
@@ -183,19 +190,22 @@ func ofLearners(params map[string]map[string]string) (map[string]map[string]stri
 	return out, nil
 }
 
-func contenders(base Recipe, names []string, params map[string]map[string]string) (fits []fitting, others []Contender, err error) {
-	if params, err = ofLearners(params); err != nil {
+func (pr Problem) contenders(base Recipe, names []string, params map[string]map[string]string) (fits []fitting, others []Contender, err error) {
+	if base.Learner != "" || len(base.Params) > 0 {
+		return nil, nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
+	}
+	if params, err = ofLearners(pr.Learners, params); err != nil {
 		return nil, nil, err
 	}
 	if names == nil {
-		for _, e := range Learners() {
+		for _, e := range pr.Learners {
 			if !(base.Raw && e.Name == EuclideanRaw) { // euclidean is the same then
 				names = append(names, e.Name)
 			}
 		}
 		for _, e := range catalog.All() {
 			if !slices.Contains(names, e.Name) {
-				others = append(others, Contender{Recipe: Recipe{Learner: e.Name}, State: OtherInput, Reason: fmt.Sprintf("it learns from %s, not from a table with classes", e.Feedback)})
+				others = append(others, Contender{Recipe: Recipe{Learner: e.Name}, State: OtherInput, Reason: fmt.Sprintf("it learns from %s, not from %s", e.Feedback, pr.from)})
 			}
 		}
 	}
@@ -203,26 +213,26 @@ func contenders(base Recipe, names []string, params map[string]map[string]string
 	for _, name := range names {
 		r := base
 		r.Learner, r.Pairs, r.Passes = name, 0, 0
-		_, e, _, err := r.resolve()
+		f, err := pr.resolve(r)
 		if err != nil {
 			return nil, nil, err
 		}
+		e := f.entry
 		if seen[e.Name] {
 			return nil, nil, notAllowed("learner %s is given twice", e.Name)
 		}
 		seen[e.Name] = true
 		r.Params = params[e.Name]
-		if Draws(e.Feedback) {
+		if pr.draws && Draws(e.Feedback) {
 			r.Pairs = base.Pairs
 		}
-		if e.Feedback == catalog.Pairs {
+		if f.recipe.Passes > 0 { // online
 			r.Passes = base.Passes
 		}
-		r, e, values, err := r.resolve()
-		if err != nil {
+		if f, err = pr.resolve(r); err != nil {
 			return nil, nil, err
 		}
-		fits = append(fits, fitting{r, e, values})
+		fits = append(fits, f)
 	}
 	for name := range params {
 		if !seen[name] {
@@ -269,11 +279,15 @@ func (f fitting) cost(rows, features, classes int) catalog.Cost {
 
 // room returns an error unless a fit to n rows fits limits.Memory by its estimate.
 func (f fitting) room(n, width, classes int) error {
-	c := f.cost(n, width, classes)
 	what := fmt.Sprintf("a fit to %s of %s", plural.Of(n, "row"), plural.Of(width, "feature"))
 	if f.recipe.Pairs > 0 {
 		what += fmt.Sprintf(" and %s", plural.Of(f.recipe.Pairs, "pair"))
 	}
+	return f.roomOf(f.cost(n, width, classes), what)
+}
+
+// roomOf returns an error unless a fit of an estimated cost fits limits.Memory; what it is, for messages.
+func (f fitting) roomOf(c catalog.Cost, what string) error {
 	err := limits.Check(what+", by a rough estimate,", c.Bytes)
 	if err == nil {
 		return nil
@@ -287,16 +301,11 @@ func (f fitting) room(n, width, classes int) error {
 
 // contest is a comparison that runs.
 type contest struct {
-	out   *Comparison
-	p     Comparing
-	inner Plan // of the validation
-	d     *Data
-	y     []int
-	order []int   // of the rows
-	folds [][]int // of each repeat, at places in order
-	cpu   *cpushare.Meter
-	dense *Data           // of sparse rows, once a learner needs it
-	heap  *heappeak.Meter // while a learner's splits run; nil if not measured
+	out    *Comparison
+	p      Comparing
+	course *course
+	cpu    *cpushare.Meter
+	heap   *heappeak.Meter // while a learner's splits run; nil if not measured
 
 	mu     sync.Mutex // of what follows, and of Record
 	done   map[trialKey]Trial
@@ -306,64 +315,6 @@ type contest struct {
 type trialKey struct {
 	learner      string
 	split, inner int
-}
-
-// compare is Compare of learners that may be no entries of the catalog.
-func compare(ctx context.Context, d *Data, fits []fitting, others []Contender, p Comparing) (*Comparison, error) {
-	n, width := d.Dims()
-	var cut []string
-	inner := Plan{Ks: p.Ks, Folds: p.Validation, Repeats: 1}
-	p.Plan, cut = p.Plan.forRows(n)
-	if p.Seed == 0 {
-		p.Seed = fits[0].recipe.Seed
-	}
-	if d.Sparse != nil { // rows are as they are
-		fits = slices.DeleteFunc(fits, func(f fitting) bool { return f.recipe.Learner == EuclideanRaw && len(fits) > 1 })
-	}
-	if err := p.check(n); err != nil {
-		return nil, err
-	}
-	clock := p.CPU
-	if clock == nil {
-		clock = func() time.Duration { return 0 }
-	}
-	c := &contest{
-		out: &Comparison{Plan: p.Plan, Validation: p.Validation, Rows: n, Features: width, Others: others},
-		p:   p, d: d, cpu: cpushare.New(clock), done: map[trialKey]Trial{},
-	}
-	c.out.Classes, c.out.Counts, c.y = d.classes()
-	c.out.Notes = slices.Concat(d.Look().Notes(true), cut, p.rare(c.out.Classes, c.out.Counts))
-	if err := c.planValidation(inner, len(fits)); err != nil {
-		return nil, err
-	}
-	c.order = d.order()
-	c.folds = p.divisions(c.order, c.y)
-	for _, t := range p.Done {
-		c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
-	}
-	return c.run(ctx, fits)
-}
-
-// planValidation checks the inner folds, and leaves out what the rows do not suffice for.
-func (c *contest) planValidation(inner Plan, learners int) error {
-	v := c.p.Validation
-	switch {
-	case v == 0:
-		return nil
-	case v < 0 || v == 1:
-		return notAllowed("validation: %d folds are not allowed, want 0 for none, or at least 2", v)
-	case learners == 1: // there is nothing to choose
-		c.out.Validation = 0
-		return nil
-	}
-	n := c.out.Rows
-	train := n - (n+c.p.Folds-1)/c.p.Folds
-	c.inner, _ = inner.forRows(train)
-	if err := c.inner.check(train); err != nil {
-		c.out.Validation = 0
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("no error of the choice by validation: in the training rows of a split, %v", unwrapped(err)))
-	}
-	return nil
 }
 
 // unwrapped is the error within an *OptionError.
@@ -422,29 +373,13 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 
 // contender estimates what f costs, and leaves it out if that is too much.
 func (c *contest) contender(f fitting) Contender {
-	p, n, width, classes := c.p.Plan, c.out.Rows, c.out.Features, len(c.out.Classes)
-	test := (n + p.Folds - 1) / p.Folds
-	train := n - test
-	one := func(train, test int) float64 {
-		dims := width
-		if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind { // a number for each row that is stored
-			if dims = train; f.recipe.Pairs > 0 {
-				dims = min(train, 2*f.recipe.Pairs)
-			}
-		}
-		queries := test
-		if len(p.Ks) > 1 {
-			queries += train
-		}
-		return f.cost(train, width, classes).Seconds + catalog.KNN(queries, train, dims).Seconds
-	}
-	total := one(train, test)
-	if v := c.out.Validation; v > 0 {
-		total += float64(v) * one(train-train/v, train/v)
-	}
-	e := Contender{Recipe: f.recipe, Cost: f.cost(train, width, classes), P: math.NaN(), Holm: math.NaN()}
-	e.Seconds = total * float64(p.Folds*p.Repeats) / float64(min(runtime.GOMAXPROCS(0), p.Folds*p.Repeats))
-	if err := f.room(train, width, classes); err != nil {
+	e := Contender{Recipe: f.recipe, P: math.NaN(), Holm: math.NaN()}
+	var total float64
+	var err error
+	e.Cost, total, err = c.course.cost(f)
+	splits := c.course.splits
+	e.Seconds = total * float64(splits) / float64(min(runtime.GOMAXPROCS(0), splits))
+	if err != nil {
 		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
 	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
 		e.State = LeftOut
@@ -455,7 +390,7 @@ func (c *contest) contender(f fitting) Contender {
 
 // known tells whether all splits of a learner are done.
 func (c *contest) known(learner string) bool {
-	for s := range c.p.Folds * c.p.Repeats {
+	for s := range c.course.splits {
 		if _, ok := c.done[trialKey{learner, s, 0}]; !ok {
 			return false
 		}
@@ -482,7 +417,7 @@ func Roughly(seconds float64) string {
 
 // enter runs a learner on all splits.
 func (c *contest) enter(ctx context.Context, e *entrant) error {
-	splits := c.p.Folds * c.p.Repeats
+	splits := c.course.splits
 	var missing []int
 	for s := range splits {
 		if c.missing(e, s, 0) {
@@ -491,7 +426,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 	}
 	var err error
 	if len(missing) > 0 {
-		if err = c.give(e); err == nil {
+		if err = c.ready(e); err == nil {
 			told := c.p.Progress
 			if told != nil {
 				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
@@ -501,13 +436,11 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 				c.heap = heappeak.Start(c.p.Heap)
 			}
 			err = parallel(ctx, len(missing), told, func(ctx context.Context, i int) error {
-				s := missing[i]
-				train, test := part(c.order, c.folds[s/c.p.Folds], s%c.p.Folds)
-				if err := c.trial(ctx, e, train, test, s, 0, c.p.pairs(s)); err != nil {
+				if err := c.trial(ctx, e, missing[i], 0); err != nil {
 					if ctx.Err() != nil {
 						return ctx.Err()
 					}
-					return fmt.Errorf("repeat %d, fold %d: %w", s/c.p.Folds+1, s%c.p.Folds+1, err)
+					return fmt.Errorf("%s: %w", c.course.named(missing[i]), err)
 				}
 				return nil
 			})
@@ -539,46 +472,32 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 	return nil
 }
 
-// give gives a learner its rows, one dense copy of sparse ones to all that need it.
-func (c *contest) give(e *entrant) error {
-	if c.d.Sparse == nil || e.recipe.keepsSparse(e.entry) {
-		e.d = c.d
+// ready prepares for the first trial of a learner.
+func (c *contest) ready(e *entrant) error {
+	if c.course.ready == nil {
 		return nil
 	}
-	if c.dense == nil {
-		d, err := c.d.forRecipe(e.recipe, e.entry)
-		if err != nil {
-			return err
-		}
-		c.dense = d
-	}
-	e.d = c.dense
-	return nil
+	return c.course.ready(e)
 }
 
-// trial fits and classifies, and records the result.
-func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, split, inner int, rng *rand.Rand) error {
+// trial fits and judges, and records the result.
+func (c *contest) trial(ctx context.Context, e *entrant, split, inner int) error {
 	account := c.cpu.Begin()
-	var inside Progress
+	var used time.Duration
+	fitted := func() { // so that other fits are not charged for what follows
+		used = c.cpu.End(account)
+		account = c.cpu.Begin()
+	}
+	var told Progress
 	if c.p.Inside != nil {
-		inside = func(done, total int) { c.p.Inside(split, done, total) }
+		told = func(done, total int) { c.p.Inside(split, done, total) }
 	}
-	t, err := e.train(ctx, e.d, c.y, train, test, rng, inside)
-	used := c.cpu.End(account)
-	if err != nil {
-		return err
-	}
-	account = c.cpu.Begin() // so that other fits are not charged for it
-	plan := c.p.Plan
-	if inner > 0 {
-		plan = c.inner
-	}
-	v, err := t.judge(ctx, t.model.metric, plan)
+	v, err := c.course.trial(ctx, e, split, inner, fitted, told)
 	c.cpu.End(account)
 	if err != nil {
 		return err
 	}
-	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: len(test), K: v.k, Seconds: used.Seconds()}
+	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: v.rows, K: v.k, Seconds: used.Seconds()}
 	if c.heap != nil {
 		r.Peak = c.heap.Peak()
 	}
@@ -593,18 +512,15 @@ func (c *contest) trial(ctx context.Context, e *entrant, train, test []int, spli
 
 // score sums up the splits of a learner.
 func (c *contest) score(e *entrant) {
-	for s := range c.p.Folds * c.p.Repeats {
+	for s := range c.course.splits {
 		t := c.done[trialKey{e.recipe.Learner, s, 0}]
 		e.Score.Errors = append(e.Score.Errors, t.Wrong/float64(t.Rows))
 		e.Score.Ks = append(e.Score.Ks, t.K)
-		e.Fit += t.Seconds / float64(c.p.Folds*c.p.Repeats)
+		e.Fit += t.Seconds / float64(c.course.splits)
 		e.Peak = max(e.Peak, t.Peak)
 	}
-	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.ratio())
+	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.course.ratio)
 }
-
-// ratio is that of test to training rows.
-func (c *contest) ratio() float64 { return 1 / float64(c.p.Folds-1) }
 
 // validate chooses in each split the learner with the fewest errors in a cross-validation of the training rows.
 func (c *contest) validate(ctx context.Context, finished []*entrant) error {
@@ -625,10 +541,8 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 				}
 			}
 		}
-		if e.d == nil { // all its splits were done before
-			if err := c.give(e); err != nil {
-				return err
-			}
+		if err := c.ready(e); err != nil { // all its splits may have been done before
+			return err
 		}
 	}
 	if c.p.Progress != nil && len(jobs) > 0 {
@@ -644,9 +558,7 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 		if gone {
 			return nil
 		}
-		train, test := c.innerPart(j.split, j.inner)
-		rng := random.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: j.split*v + j.inner - 1}.Stream("pairs")
-		if err := c.trial(ctx, j.e, train, test, j.split, j.inner, rng); err != nil {
+		if err := c.trial(ctx, j.e, j.split, j.inner); err != nil {
 			if ctx.Err() != nil || c.stopped() {
 				return err
 			}
@@ -690,7 +602,7 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 		best.Ks = append(best.Ks, take.Score.Ks[s])
 		c.out.Chosen = append(c.out.Chosen, take.recipe.Learner)
 	}
-	best.Summary = judge.SummarizeResampled(best.Errors, c.ratio())
+	best.Summary = judge.SummarizeResampled(best.Errors, c.course.ratio)
 	c.out.ByValidation = best
 	return nil
 }
@@ -706,17 +618,6 @@ func (c *contest) stopped() bool {
 func (c *contest) missing(e *entrant, split, inner int) bool {
 	_, ok := c.done[trialKey{e.recipe.Learner, split, inner}]
 	return !ok
-}
-
-// innerPart returns the rows of inner fold i, counted from 1, of the training rows of split s, and the other training rows.
-func (c *contest) innerPart(s, i int) (train, test []int) {
-	rows, _ := part(c.order, c.folds[s/c.p.Folds], s%c.p.Folds)
-	y := make([]int, len(rows))
-	for k, row := range rows {
-		y[k] = c.y[row]
-	}
-	folds := sample.StratifiedFolds(random.Seed{Base: c.p.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), y, c.out.Validation)
-	return part(rows, folds, i-1)
 }
 
 // rank sorts the learners and compares each with the best.
@@ -735,10 +636,10 @@ func (c *contest) rank(finished []*entrant) {
 		for s := range diffs {
 			diffs[s] = ranked[i].Score.Errors[s] - ranked[0].Score.Errors[s]
 		}
-		ranked[i].Difference = judge.SummarizeResampled(diffs, c.ratio())
+		ranked[i].Difference = judge.SummarizeResampled(diffs, c.course.ratio)
 		ps[i] = math.NaN()
 		if i > 0 {
-			ps[i] = judge.ResampledP(diffs, c.ratio())
+			ps[i] = judge.ResampledP(diffs, c.course.ratio)
 		}
 		ranked[i].P = ps[i]
 	}
@@ -785,18 +686,33 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 	for _, e := range c.Ranked {
 		each = mark(each, e.Recipe.Learner, e.Score.Summary)
 	}
-	caption := fmt.Sprintf("Error of nearest neighbours under metrics that learners found for %s: %s, %s, %s.", name,
-		plural.Of(c.Rows, "row"), plural.Of(c.Features, "feature"), classesWord(len(c.Classes)))
-	caption += fmt.Sprintf(" %d x %d-fold stratified cross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds)
+	what := plural.Of(c.Rows, "row")
+	if c.Features > 0 {
+		what += ", " + plural.Of(c.Features, "feature")
+	}
+	if len(c.Classes) > 0 {
+		what += ", " + classesWord(len(c.Classes))
+	}
+	caption := fmt.Sprintf("Error of nearest neighbours under metrics that learners found for %s: %s.", name, what)
+	if c.Measure != MeasureKNN {
+		caption = fmt.Sprintf("%s of metrics or kernels that learners found for %s: %s.", capital(c.Measure), name, what)
+	}
+	if c.Held > 0 {
+		caption += fmt.Sprintf(" %s, %.3g %% of the items held out, the same splits for all.", plural.Of(c.Plan.Repeats, "split"), 100*c.Held)
+	} else {
+		caption += fmt.Sprintf(" %d x %d-fold %scross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds, map[bool]string{true: "stratified "}[len(c.Classes) > 0])
+	}
 	if len(c.Ranked) > 0 && c.Ranked[0].Score.Summary.HasInterval {
 		caption += " Bars are corrected 95 % intervals of Nadeau and Bengio (2003); they do not compare two learners."
 	}
 	if s := c.ByValidation; s != nil {
 		each = mark(each, "best by validation", s.Summary)
-		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d folds of its training rows.", c.Validation)
+		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d divisions of what it learns from.", c.Validation)
 	}
-	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: "kNN error in %", Marks: []plots.Mark{each}}}}
+	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: c.Measure + " in %", Marks: []plots.Mark{each}}}}
 }
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func classesWord(n int) string {
 	if n == 1 {

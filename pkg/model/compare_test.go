@@ -26,7 +26,7 @@ func runComparison(t *testing.T, d *model.Data, names []string, p model.Comparin
 	t.Helper()
 	var trials []model.Trial
 	p.Record = func(r model.Trial) error { trials = append(trials, r); return nil }
-	c, err := model.Compare(context.Background(), d, model.Recipe{}, names, p)
+	c, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestCompareGoesOn(t *testing.T) {
 		if after == 0 {
 			cancel()
 		}
-		c, err := model.Compare(ctx, d, model.Recipe{}, names, p)
+		c, err := model.Compare(ctx, model.ByClasses(d), model.Recipe{}, names, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestCompareGoesOn(t *testing.T) {
 		p.Done = trials
 		again := 0
 		p.Record = func(model.Trial) error { again++; return nil }
-		c, err = model.Compare(context.Background(), d, model.Recipe{}, names, p)
+		c, err = model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestCompareLeavesOut(t *testing.T) {
 	broken := errors.New("disk full")
 	p = quick
 	p.Record = func(model.Trial) error { return broken }
-	if _, err := model.Compare(context.Background(), d, model.Recipe{}, []string{"fda", "pca"}, p); !errors.Is(err, broken) {
+	if _, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, []string{"fda", "pca"}, p); !errors.Is(err, broken) {
 		t.Errorf("an error of Record: %v", err)
 	}
 }
@@ -328,7 +328,7 @@ func TestCompareErrors(t *testing.T) {
 		{model.Recipe{}, []string{"fda"}, plan(func(p *model.Comparing) { p.Validation = 1 }), "validation: 1"},
 		{model.Recipe{}, []string{"fda"}, plan(func(p *model.Comparing) { p.Validation = -2 }), "validation: -2"},
 	} {
-		_, err := model.Compare(context.Background(), d, tt.base, tt.names, tt.p)
+		_, err := model.Compare(context.Background(), model.ByClasses(d), tt.base, tt.names, tt.p)
 		if _, ok := errors.AsType[*model.OptionError](err); !ok || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.names, err, tt.want)
 		}

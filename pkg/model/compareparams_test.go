@@ -22,7 +22,7 @@ func TestCompareParams(t *testing.T) {
 		kept = append(kept, model.NewJournal(d, model.Recipe{}, p).Line(r)...)
 		return nil
 	}
-	c, err := model.Compare(context.Background(), d, model.Recipe{}, names, p)
+	c, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestCompareParams(t *testing.T) {
 	} {
 		other := quick
 		other.Params = params
-		if _, err := model.Compare(context.Background(), d, model.Recipe{}, names, other); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, other); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %q", params, err, want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestComparePeak(t *testing.T) {
 	p := model.Comparing{Plan: model.Plan{Ks: []int{1}, Folds: 2, Repeats: 1}, Heap: heappeak.Bytes}
 	var trials []model.Trial
 	p.Record = func(r model.Trial) error { trials = append(trials, r); return nil }
-	c, err := model.Compare(context.Background(), d, model.Recipe{}, []string{"euclidean", "kernel-pca"}, p)
+	c, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, []string{"euclidean", "kernel-pca"}, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -395,6 +395,7 @@ func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (verdict,
 // verdict is the number and share of wrong test rows of a split, a draw by its chance, and the number of neighbours that it took.
 type verdict struct {
 	wrong float64
+	rows  int
 	error float64
 	k     int
 }
@@ -419,7 +420,7 @@ func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []in
 	if err != nil {
 		return verdict{}, err
 	}
-	return verdict{wrong[0], wrong[0] / float64(len(want)), k}, nil
+	return verdict{wrong[0], len(want), wrong[0] / float64(len(want)), k}, nil
 }
 
 // searched returns the metric under which neighbours are searched for m, and what it takes in place of prepared rows.

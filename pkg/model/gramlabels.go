@@ -118,38 +118,15 @@ func EvaluateGram(ctx context.Context, k0 mat.Symmetric, labels []string, r Gram
 	if err != nil {
 		return nil, err
 	}
-	n := k0.SymmetricDim()
-	if err := checkObjectLabels(labels, n); err != nil {
-		return nil, err
-	}
-	g, err := newGram(k0, r, entry)
+	u, err := under(k0, labels)
 	if err != nil {
 		return nil, err
 	}
-	if err := kernels.CheckGram(g.k0); err != nil {
-		return nil, fmt.Errorf("model: k0: %w", err)
-	}
-	objects := kernels.NewObjects(g.k0)
-	d, err := NewData(objects.Points(), labels, nil)
-	if err != nil {
-		return nil, err
-	}
-	baseline, err := kernels.NewTransformed(objects, 1, 1, nil, nil)
+	baseline, err := kernels.NewTransformed(u.objects, 1, 1, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	under := entry
-	under.FitKernel, under.FitKernelData = nil, nil
-	if Draws(entry.Feedback) {
-		under.FitKernel = func(ctx context.Context, x mat.Matrix, links []metric.Link, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
-			return entry.FitUnder(ctx, objects, x, nil, links, v, told)
-		}
-	} else {
-		under.FitKernelData = func(ctx context.Context, x mat.Matrix, y []int, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
-			return entry.FitUnder(ctx, objects, x, y, nil, v, told)
-		}
-	}
-	e, err := evaluate(ctx, d, gramOrder(g.k0, labels), fitting{Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed, Raw: true}, under, values}, baseline, p)
+	e, err := evaluate(ctx, u.d, gramOrder(k0, labels), fitting{Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed, Raw: true}, u.entry(entry), values}, baseline, p)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func NewJournal(d *Data, base Recipe, p Comparing) Journal {
 	if seed == 0 {
 		seed = max(base.Seed, 1)
 	}
-	params, err := ofLearners(p.Params)
+	params, err := ofLearners(Learners(), p.Params)
 	if err != nil {
 		params = p.Params // which Compare refuses
 	}

@@ -214,7 +214,7 @@ func TestEvaluationsIgnoreOrder(t *testing.T) {
 			return held(&e.HeldOut, err)
 		},
 		"compare": func(in input) string {
-			c, err := Compare(t.Context(), table(in), Recipe{Pairs: 30}, []string{"pola", "lmnn", "fda"}, Comparing{Plan: plan, Validation: 2})
+			c, err := Compare(t.Context(), ByClasses(table(in)), Recipe{Pairs: 30}, []string{"pola", "lmnn", "fda"}, Comparing{Plan: plan, Validation: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -75,63 +76,25 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	if err != nil {
 		return nil, err
 	}
-	given := p.Folds
-	p = p.Resolved()
-	all := &Compared{}
-	ts, err := all.number(set)
+	all, err := layTriplets(set, p)
 	if err != nil {
-		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
+		return nil, err
 	}
-	n := len(all.names)
-	sortTriplets(ts) // of objects in the order of their names
-	e := &TripletEvaluation{Recipe: r, Plan: p, Objects: n, Triplets: len(ts), Agreement: set.Agreement()}
-	if questions := e.Agreement.Questions; given == 0 && questions >= 2 && p.Folds > questions {
-		p.Folds = questions
-		e.Plan.Folds = questions
-		e.Notes = append(e.Notes, fmt.Sprintf("%d folds in place of 5: there are no more questions", questions))
-	}
-	switch {
-	case p.Folds < 2 || p.Folds > e.Agreement.Questions:
-		return nil, notAllowed("folds: %d is not allowed, want 2 to the number of questions, %d", p.Folds, e.Agreement.Questions)
-	case p.Repeats < 1 || p.Repeats > MaxRepeats:
-		return nil, notAllowed("repeats: %d is not allowed, want 1 to %d", p.Repeats, MaxRepeats)
-	case p.Dim < 0 || p.Dim > n:
-		return nil, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", p.Dim, n)
-	}
-	if err := limits.Check(fmt.Sprintf("%d x %d splits of %d triplets", p.Repeats, p.Folds, len(ts)), limits.Floats(p.Repeats, len(ts)+2*p.Folds)); err != nil {
-		return nil, notAllowed("folds, repeats: %w", err)
-	}
-	folds := make([][]int, p.Repeats)
-	for i := range folds {
-		rng := random.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
-		if folds[i], err = sample.TripletFolds(rng, ts, p.Folds); err != nil {
-			return nil, notAllowed("%w", err)
-		}
-	}
+	p = all.plan
+	e := &TripletEvaluation{Recipe: r, Plan: p, Objects: all.objects, Triplets: len(all.list), Agreement: all.agreement, Notes: all.notes}
 	splits := p.Folds * p.Repeats
 	e.Errors, e.Taus = make([]float64, splits), make([]float64, splits)
 	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
-		var parts [2][]metric.Triplet // to learn from, and to test
-		for i, t := range ts {
-			k := 0
-			if folds[s/p.Folds][i] == s%p.Folds {
-				k = 1
-			}
-			parts[k] = append(parts[k], t)
-		}
-		shuffled(parts[0], p.Seed, s)
-		var rep TripletReport
-		k, err := learnTriplets(ctx, entry, v, n, parts[0], r.Passes, nil, &rep)
-		if err == nil && p.Dim > 0 {
-			k, err = reduced(ctx, k, p.Dim)
-		}
+		learned, tested := all.part(s)
+		shuffled(learned, p.Seed, s)
+		k, rep, err := all.fit(ctx, entry, v, learned, r.Passes, nil)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			return fmt.Errorf("model: repeat %d, fold %d: %w", s/p.Folds+1, s%p.Folds+1, err)
 		}
-		_, e.Errors[s] = triplets.Errors(k, parts[1])
+		_, e.Errors[s] = triplets.Errors(k, tested)
 		e.Taus[s] = rep.Tau
 		return nil
 	}); err != nil {
@@ -142,6 +105,81 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	}
 	e.Summary = judge.SummarizeResampled(e.Errors, 1/float64(p.Folds-1))
 	return e, nil
+}
+
+// laidTriplets are triplets that are divided into folds.
+type laidTriplets struct {
+	plan      TripletPlan // resolved
+	objects   int
+	list      []metric.Triplet
+	agreement feedback.Agreement
+	folds     [][]int // of each repeat
+	notes     []string
+}
+
+// layTriplets divides the triplets of set, in an order that does not depend on that of the file.
+func layTriplets(set *feedback.Triplets, p TripletPlan) (*laidTriplets, error) {
+	given := p.Folds
+	p = p.Resolved()
+	all := &Compared{}
+	ts, err := all.number(set)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
+	}
+	n := len(all.names)
+	sortTriplets(ts) // of objects in the order of their names
+	l := &laidTriplets{objects: n, list: ts, agreement: set.Agreement()}
+	questions := l.agreement.Questions
+	if given == 0 && questions >= 2 && p.Folds > questions {
+		p.Folds = questions
+		l.notes = append(l.notes, fmt.Sprintf("%d folds in place of 5: there are no more questions", questions))
+	}
+	switch {
+	case p.Folds < 2 || p.Folds > questions:
+		return nil, notAllowed("folds: %d is not allowed, want 2 to the number of questions, %d", p.Folds, questions)
+	case p.Repeats < 1 || p.Repeats > MaxRepeats:
+		return nil, notAllowed("repeats: %d is not allowed, want 1 to %d", p.Repeats, MaxRepeats)
+	case p.Dim < 0 || p.Dim > n:
+		return nil, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", p.Dim, n)
+	}
+	if err := limits.Check(fmt.Sprintf("%d x %d splits of %d triplets", p.Repeats, p.Folds, len(ts)), limits.Floats(p.Repeats, len(ts)+2*p.Folds)); err != nil {
+		return nil, notAllowed("folds, repeats: %w", err)
+	}
+	l.plan, l.folds = p, make([][]int, p.Repeats)
+	for i := range l.folds {
+		rng := random.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
+		if l.folds[i], err = sample.TripletFolds(rng, ts, p.Folds); err != nil {
+			return nil, notAllowed("%w", err)
+		}
+	}
+	return l, nil
+}
+
+// part returns the triplets that split s learns from, and those that it tests.
+func (l *laidTriplets) part(s int) (learned, tested []metric.Triplet) {
+	return partTriplets(l.list, l.folds[s/l.plan.Folds], s%l.plan.Folds)
+}
+
+// partTriplets returns the triplets outside of fold k and those in it.
+func partTriplets(ts []metric.Triplet, folds []int, k int) (learned, tested []metric.Triplet) {
+	for i, t := range ts {
+		if folds[i] == k {
+			tested = append(tested, t)
+		} else {
+			learned = append(learned, t)
+		}
+	}
+	return learned, tested
+}
+
+// fit returns the kernel that a learner makes of triplets, of Dim coordinates if the plan has it.
+func (l *laidTriplets) fit(ctx context.Context, e catalog.Entry, v catalog.Values, ts []metric.Triplet, passes int, told Progress) (*mat.SymDense, TripletReport, error) {
+	var rep TripletReport
+	k, err := learnTriplets(ctx, e, v, l.objects, ts, passes, told, &rep)
+	if err == nil && l.plan.Dim > 0 {
+		k, err = reduced(ctx, k, l.plan.Dim)
+	}
+	return k, rep, err
 }
 
 // reduced returns the kernel of the coordinates in dim dimensions.

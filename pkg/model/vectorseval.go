@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/abandon"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
@@ -41,23 +41,6 @@ func (p VectorPlan) inside(s int) Progress {
 		return nil
 	}
 	return func(done, total int) { p.Inside(s, done, total) }
-}
-
-// apart does work on private copies for split s, as package abandon has it, with a progress for its fit.
-func (p VectorPlan) apart(ctx context.Context, s int, work func(ctx context.Context, told Progress) error) error {
-	type step struct{ done, total int }
-	var tell func(step)
-	if inside := p.inside(s); inside != nil {
-		tell = func(q step) { inside(q.done, q.total) }
-	}
-	_, err := abandon.Run(ctx, "model", tell, func(ctx context.Context, told func(step)) (struct{}, error) {
-		var inside Progress
-		if told != nil {
-			inside = func(done, total int) { told(step{done, total}) }
-		}
-		return struct{}{}, work(ctx, inside)
-	})
-	return err
 }
 
 // Resolved returns p with its defaults filled in.
@@ -150,7 +133,10 @@ func EvaluateVectors(ctx context.Context, f *vectors.File, links []metric.Link, 
 	all.reorder(canonical(all.items, nearest.RowOrder(all.x), linked(all.items, all.links)))
 	fit := fittingVectors{r, entry, values}
 	if err := e.run(ctx, all, p, func(ctx context.Context, _ []bool, train, test *namedPairs, s int) error {
-		return p.apart(ctx, s, func(ctx context.Context, told Progress) error { return e.split(ctx, train, test, s, fit, told) })
+		_, err := apart(ctx, p.inside(s), func(ctx context.Context, told Progress) (struct{}, error) {
+			return struct{}{}, e.split(ctx, train, test, s, fit, told)
+		})
+		return err
 	}); err != nil {
 		return nil, err
 	}
@@ -188,14 +174,11 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 		s.AUC, s.Error, s.Recall = make([]float64, p.Splits), make([]float64, p.Splits), make([]float64, p.Splits)
 	}
 	if err := parallel(ctx, p.Splits, p.Progress, func(ctx context.Context, s int) error {
-		var train, test *namedPairs
-		out, again, err := p.divide(s, e.Items, held, func(out []bool) error {
-			train, test = all.part(out, false), all.part(out, true)
-			return cmp.Or(train.both("training"), test.both("held-out"))
-		})
+		d, again, err := all.divide(p.itemsOf(s), s, held)
 		if err != nil {
 			return err
 		}
+		train, test := d.train, d.test
 		redrawn[s] = again
 		shuffled(train.links, p.Seed, s)
 		e.Train[s], e.Test[s] = len(train.links), len(test.links)
@@ -208,7 +191,7 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 		}
 		e.AlwaysDissimilar.Error[s] = float64(similar) / float64(len(test.links))
 		e.AlwaysSimilar.Error[s] = 1 - e.AlwaysDissimilar.Error[s]
-		err = split(ctx, out, train, test, s)
+		err = split(ctx, d.out, train, test, s)
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("split %d: %w", s+1, err)
 		}
@@ -233,22 +216,24 @@ func (e *HeldOut) run(ctx context.Context, all *namedPairs, p VectorPlan, split 
 	return nil
 }
 
-// divide draws which of n items split s holds out, and draws anew as long as lacks returns an error. It returns the error of the first draw if that does not help.
-func (p VectorPlan) divide(s, n, held int, lacks func(out []bool) error) (out []bool, again bool, err error) {
-	const most = 200
-	rng := random.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
-	for range most {
-		out = make([]bool, n)
-		for _, i := range rng.Perm(n)[:held] {
-			out[i] = true
-		}
-		e := lacks(out)
-		if e == nil {
-			return out, err != nil, nil
-		}
-		err = cmp.Or(err, e)
-	}
-	return nil, false, fmt.Errorf("model: split %d, drawn %d times: %w", s+1, most, err)
+// divide draws which items are held out for split s, and returns the pairs within either part. It tells whether it drew anew.
+func (n *namedPairs) divide(rng *rand.Rand, s, held int) (d dividedPairs, again bool, err error) {
+	d.out, again, err = divided(rng, s, n.items, held, func(out []bool) error {
+		d.train, d.test = n.part(out, false), n.part(out, true)
+		return cmp.Or(d.train.both("training"), d.test.both("held-out"))
+	})
+	return d, again, err
+}
+
+// dividedPairs are pairs of two items that are not held out, and of two that are; out tells of each item.
+type dividedPairs struct {
+	out         []bool
+	train, test *namedPairs
+}
+
+// itemsOf is the source of the division of split s.
+func (p VectorPlan) itemsOf(s int) *rand.Rand {
+	return random.Seed{Base: p.Seed, Experiment: "model/vectors", Trial: s}.Stream("items")
 }
 
 // redrawnNote tells of splits that were drawn anew.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -194,9 +195,8 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	if err != nil {
 		return nil, err
 	}
+	all.reorder()
 	items, _ := all.x.Dims()
-	order := canonical(items, nearest.RowOrder(all.x), compared(items, all.list))
-	all.x, all.list = rowsOf(all.x, order), recompared(all.list, placed(order))
 	ts = all.list
 	e := &VectorTripletEvaluation{Recipe: r, Plan: p, Items: items, Triplets: len(ts), Notes: notes}
 	held := int(math.Ceil(p.Share * float64(e.Items)))
@@ -212,13 +212,7 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 	}
 	redrawn := make([]bool, p.Splits)
 	if err := parallel(ctx, p.Splits, p.Progress, func(ctx context.Context, s int) error {
-		var train, test *namedTriplets
-		_, again, err := p.divide(s, e.Items, held, func(out []bool) error {
-			if train, test = all.part(out, false), all.part(out, true); len(train.list) == 0 || len(test.list) == 0 {
-				return fmt.Errorf("%d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", len(train.list), len(test.list))
-			}
-			return nil
-		})
+		train, test, again, err := all.divide(p.itemsOf(s), s, held)
 		if err != nil {
 			return err
 		}
@@ -226,8 +220,8 @@ func EvaluateVectorTriplets(ctx context.Context, f *vectors.File, ts []metric.Tr
 		shuffled(train.list, p.Seed, s)
 		e.Train[s], e.Test[s] = len(train.list), len(test.list)
 		e.Dropped[s] = len(ts) - len(train.list) - len(test.list)
-		err = p.apart(ctx, s, func(ctx context.Context, told Progress) error {
-			return e.split(ctx, train, test, s, fittingVectors{r, entry, values}, told)
+		_, err = apart(ctx, p.inside(s), func(ctx context.Context, told Progress) (struct{}, error) {
+			return struct{}{}, e.split(ctx, train, test, s, fittingVectors{r, entry, values}, told)
 		})
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("split %d: %w", s+1, err)
@@ -268,6 +262,25 @@ func (n *namedTriplets) part(out []bool, held bool) *namedTriplets {
 	}
 	p.x = rowsOf(n.x, rows)
 	return p
+}
+
+// divide draws which items are held out for split s, and returns the comparisons within either part. It tells whether it drew anew.
+func (n *namedTriplets) divide(rng *rand.Rand, s, held int) (train, test *namedTriplets, again bool, err error) {
+	items, _ := n.x.Dims()
+	_, again, err = divided(rng, s, items, held, func(out []bool) error {
+		if train, test = n.part(out, false), n.part(out, true); len(train.list) == 0 || len(test.list) == 0 {
+			return fmt.Errorf("%d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", len(train.list), len(test.list))
+		}
+		return nil
+	})
+	return train, test, again, err
+}
+
+// reorder puts items, and with them comparisons, in an order that the contents give.
+func (n *namedTriplets) reorder() {
+	items, _ := n.x.Dims()
+	order := canonical(items, nearest.RowOrder(n.x), compared(items, n.list))
+	n.x, n.list = rowsOf(n.x, order), recompared(n.list, placed(order))
 }
 
 // rowsOf returns some rows of x, nil for none.

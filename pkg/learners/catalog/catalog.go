@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -204,6 +205,13 @@ func (e Entry) WithoutKernel() Entry {
 	e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool {
 		return slices.ContainsFunc(kernelParams, func(k Param) bool { return k.Name == p.Name })
 	})
+	if cost := e.Cost; cost != nil {
+		e.Cost = func(s Size, v Values) Cost { // of a kernel under which images may span as many dimensions as there are
+			any := Values{maps.Clone(v.values)}
+			any.values["kernel"] = kernels.GaussianName
+			return cost(s, any)
+		}
+	}
 	return e
 }
 

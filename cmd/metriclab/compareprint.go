@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"metriclab/internal/atomicfile"
+	"metriclab/internal/plural"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/model"
+	"metriclab/pkg/plots"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+func (a *app) printComparison(name string, r *model.Comparison, q *comparison) error {
+	var b strings.Builder
+	b.WriteString(q.about(name, r))
+	if given := givenParams(q.plan.Params); given != "" {
+		fmt.Fprintf(&b, "other parameters than the defaults: %s\n", given)
+	}
+	fmt.Fprintln(&b)
+	if len(r.Ranked) > 0 {
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		fmt.Fprintln(w, "learner\t"+r.Measure+" in %, 95 % interval\tminus the best\tp\tp (Holm)\tCPU time of a fit\tpeak memory\tof a fit, estimated")
+		for i, e := range r.Ranked {
+			minus := interval(e.Difference)
+			if i == 0 {
+				minus = "-"
+			}
+			peak := "-"
+			if e.Peak > 0 {
+				peak = limits.Size(e.Peak)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Recipe.Learner, interval(e.Score.Summary), minus, pValue(e.P), pValue(e.Holm), seconds(e.Fit), peak, limits.Size(e.Cost.Bytes))
+		}
+		if s := r.ByValidation; s != nil {
+			fmt.Fprintf(w, "best by validation\t%s\t\t\t\t\t\t\n", interval(s.Summary))
+		}
+		w.Flush()
+		fmt.Fprintln(&b)
+	}
+	if len(r.Chosen) > 0 {
+		within := "folds of the training rows"
+		if len(r.Classes) == 0 {
+			within = "divisions of what is learned from"
+		}
+		fmt.Fprintf(&b, "Best by validation: %d %s chose %s.\n", r.Validation, within, chosenWords(r.Chosen))
+	}
+	for _, e := range r.Others {
+		fmt.Fprintf(&b, "%s: %s: %s.\n", upperFirst(string(e.State)), e.Recipe.Learner, e.Reason)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "Note: %s.\n", n)
+	}
+	switch {
+	case r.Err == nil:
+	case errors.Is(r.Err, context.DeadlineExceeded):
+		fmt.Fprintf(&b, "The time limit of %v ended the comparison.%s\n", q.limit, hintResume(q))
+	default:
+		fmt.Fprintf(&b, "Interrupted.%s\n", hintResume(q))
+	}
+	fmt.Fprintln(&b, advice(r))
+	if q.figure != "" && len(r.Ranked) > 0 {
+		fmt.Fprintf(&b, "drawn to %s\n", q.figure)
+	}
+	_, err := io.WriteString(a.out, b.String())
+	return err
+}
+
+// about tells what learners were compared on.
+func (q *comparison) about(name string, r *model.Comparison) string {
+	seed := r.Plan.Seed
+	switch {
+	case r.Held > 0:
+		return fmt.Sprintf("%s: %s of %s in %s of them\n%s, %.3g %% of the items held out, seed %d; everything learned anew in each split\n", name, plural.Of(r.Rows, "vector"), plural.Of(r.Features, "number"), plural.Of(r.Feedback, q.feedback()), plural.Of(r.Plan.Repeats, "split"), 100*r.Held, seed)
+	case r.Feedback > 0:
+		return fmt.Sprintf("%s: %s of %s\n%d x %d-fold cross-validation over questions, seed %d; everything learned anew in each split\n", name, plural.Of(r.Feedback, q.feedback()), plural.Of(r.Rows, "object"), r.Plan.Repeats, r.Plan.Folds, seed)
+	}
+	what, how := plural.Of(r.Rows, "object"), ""
+	if r.Features > 0 {
+		what = plural.Of(r.Rows, "row") + ", " + plural.Of(r.Features, "feature")
+		if how = "; features standardised"; q.base.Raw {
+			how = "; features as they are"
+		}
+	}
+	return fmt.Sprintf("%s: %s, %s: %s\n%d x %d-fold stratified cross-validation, seed %d%s; everything learned anew in each split\n%s\n", name, what, countClasses(len(r.Classes)), classCounts(r.Classes, r.Counts), r.Plan.Repeats, r.Plan.Folds, seed, how, describeKs(r.Plan.Ks))
+}
+
+// feedback is the noun of what is known of the items.
+func (q *comparison) feedback() string {
+	if q.problem.Measure == model.MeasureOrder {
+		return "pair"
+	}
+	return "comparison"
+}
+
+func hintResume(q *comparison) string {
+	if !q.table {
+		return ""
+	}
+	if q.resume == "" {
+		return " --resume FILE would keep what is done."
+	}
+	return " The same command goes on from " + q.resume + "."
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// chosenWords counts names: "fda in 30 splits, lmnn in 20".
+func chosenWords(names []string) string {
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	order := slices.Compact(slices.Sorted(slices.Values(names)))
+	slices.SortStableFunc(order, func(x, y string) int { return count[y] - count[x] })
+	var parts []string
+	for _, n := range order {
+		parts = append(parts, fmt.Sprintf("%s in %s", n, plural.Of(count[n], "split")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// advice is the sentence on which learner to take.
+func advice(r *model.Comparison) string {
+	if len(r.Ranked) == 0 {
+		return "No learner has finished."
+	}
+	best := r.Ranked[0].Recipe.Learner
+	tied := r.Tied()
+	take, ok := r.Take()
+	switch {
+	case len(r.Ranked) == 1:
+		return fmt.Sprintf("Only %s has finished: there is nothing to compare it with.", best)
+	case !ok:
+		return fmt.Sprintf("Too few splits to compare; %s has the least error on these.", best)
+	case len(tied) == 1:
+		return fmt.Sprintf("Take %s: it is better than each other at a level of 0.05, corrected for their number.", best)
+	}
+	var others []string
+	for _, e := range tied[1:] {
+		others = append(others, e.Recipe.Learner)
+	}
+	from := strings.Join(others, ", ")
+	if len(tied) == len(r.Ranked) && len(others) > 1 {
+		from = "any other"
+	}
+	data := "rows"
+	if len(r.Classes) == 0 {
+		data = "data"
+	}
+	s := fmt.Sprintf("These %s do not tell %s from %s. ", data, best, from)
+	switch take.Recipe.Learner {
+	case model.Euclidean, model.EuclideanRaw, model.Cosine:
+		return s + fmt.Sprintf("Take %s: nothing needs to be learned.", take.Recipe.Learner)
+	case best:
+		return s + fmt.Sprintf("Take %s: it has the least error and is the cheapest of these.", best)
+	}
+	return s + fmt.Sprintf("Take %s, the cheapest of these, by estimate.", take.Recipe.Learner)
+}
+
+// drawComparison draws the errors.
+func drawComparison(path, name string, r *model.Comparison) error {
+	files, err := r.Drawing(name).Render("compare", plots.Options{})
+	if err != nil {
+		return err
+	}
+	ending := strings.ToLower(filepath.Ext(path))
+	for _, f := range files {
+		if f.Name == "compare"+ending {
+			return atomicfile.Write(path, f.Data)
+		}
+	}
+	return nil
+}
+
+// compared is the JSON of compare. Errors are shares; p-values are null where there is no test.
+type compared struct {
+	Data         string         `json:"data"`
+	Measure      string         `json:"measure"`            // of which errors are shares
+	Held         float64        `json:"held_out,omitempty"` // share of items
+	Feedback     int            `json:"feedback,omitempty"` // pairs or comparisons
+	Rows         int            `json:"rows"`
+	Features     int            `json:"features"`
+	Classes      map[string]int `json:"classes"`
+	Folds        int            `json:"folds"`
+	Repeats      int            `json:"repeats"`
+	Seed         uint64         `json:"seed"`
+	Ks           []int          `json:"ks"`
+	Validation   int            `json:"validation_folds"`
+	Level        float64        `json:"level"`
+	IntervalFrom string         `json:"interval"`
+
+	Ranked       []comparedLearner `json:"ranked"`
+	ByValidation *comparedScore    `json:"best_by_validation"`
+	Chosen       []string          `json:"chosen_by_validation"` // in each split
+	Others       []comparedOther   `json:"others"`
+	Take         string            `json:"take"`
+	Tied         []string          `json:"tied"`
+	Notes        []string          `json:"notes"`
+	Complete     bool              `json:"complete"` // neither time limit nor interrupt ended it
+	Advice       string            `json:"advice"`
+}
+
+type comparedScore = evaluatedScore
+
+type comparedLearner struct {
+	Recipe model.Recipe `json:"recipe"`
+	comparedScore
+	Difference evaluatedMean `json:"minus_best"`
+	P          *float64      `json:"p"`
+	Holm       *float64      `json:"p_holm"`
+	FitSeconds float64       `json:"fit_cpu_seconds"`
+	FitBytes   int64         `json:"fit_bytes_estimated"`
+	PeakBytes  int64         `json:"peak_bytes"` // of the process, for the splits that ran at a time; 0 if not measured
+}
+
+type comparedOther struct {
+	Learner string      `json:"learner"`
+	State   model.State `json:"state"`
+	Reason  string      `json:"reason"`
+}
+
+func comparisonJSON(name string, r *model.Comparison) compared {
+	number := func(p float64) *float64 {
+		if math.IsNaN(p) {
+			return nil
+		}
+		return &p
+	}
+	out := compared{
+		Data: name, Measure: r.Measure, Held: r.Held, Feedback: r.Feedback, Rows: r.Rows, Features: r.Features, Classes: map[string]int{}, Folds: r.Plan.Folds, Repeats: r.Plan.Repeats, Seed: r.Plan.Seed,
+		Ks: r.Plan.Ks, Validation: r.Validation, Level: 0.95, IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Ranked: []comparedLearner{}, Chosen: append([]string{}, r.Chosen...), Others: []comparedOther{}, Tied: []string{},
+		Notes: append([]string{}, r.Notes...), Complete: r.Err == nil, Advice: advice(r),
+	}
+	if len(r.Classes) == 0 {
+		out.Ks = []int{}
+	}
+	for i, c := range r.Classes {
+		out.Classes[c] = r.Counts[i]
+	}
+	score := func(s *model.Score) comparedScore { return comparedScore{meanJSON(s.Summary), s.Errors, s.Ks} }
+	for _, e := range r.Ranked {
+		out.Ranked = append(out.Ranked, comparedLearner{e.Recipe, score(&e.Score), meanJSON(e.Difference), number(e.P), number(e.Holm), e.Fit, e.Cost.Bytes, e.Peak})
+	}
+	if s := r.ByValidation; s != nil {
+		out.ByValidation = new(score(s))
+	}
+	for _, e := range r.Others {
+		out.Others = append(out.Others, comparedOther{e.Recipe.Learner, e.State, e.Reason})
+	}
+	if take, ok := r.Take(); ok {
+		out.Take = take.Recipe.Learner
+	}
+	for _, e := range r.Tied() {
+		out.Tied = append(out.Tied, e.Recipe.Learner)
+	}
+	return out
+}

@@ -1,0 +1,524 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/abandon"
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
+	"metriclab/pkg/vectors"
+)
+
+// Problem is items and what is known of them, with the learners that learn from that: what Compare takes.
+type Problem struct {
+	// Learners are those that take it, baselines last.
+	Learners []catalog.Entry
+	// Measure is what ranks them, a share: the less the better.
+	Measure string
+
+	from    string // what is learned from
+	draws   bool   // pairs by classes
+	resolve func(Recipe) (fitting, error)
+	// lay checks plan and data, fills in the defaults of the plan, and tells of the data.
+	lay func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error)
+}
+
+// The measures.
+const (
+	MeasureKNN      = "kNN error"
+	MeasureOrder    = "1 − AUC"
+	MeasureTriplets = "triplet error"
+)
+
+// course is how a problem is divided, and what a learner does in a division.
+type course struct {
+	splits int
+	ratio  float64 // of what a split tests to what it learns from
+	named  func(split int) string
+	// cost estimates a fit, and the seconds of a split on one processor; its error says that there is no room.
+	cost func(f fitting) (one catalog.Cost, split float64, err error)
+	// ready is called before trials of a learner; nil for nothing to do.
+	ready func(e *entrant) error
+	// trial fits to what a split learns from, calls fitted, and judges by what the split tests; with inner > 0 it does so within the former.
+	trial func(ctx context.Context, e *entrant, split, inner int, fitted func(), told Progress) (verdict, error)
+}
+
+// ByClasses is the problem of a table, or of sparse rows, with classes. d may be nil, for Comparable.
+func ByClasses(d *Data) Problem {
+	return Problem{
+		Learners: Learners(), Measure: MeasureKNN, from: "a table with classes", draws: true,
+		resolve: func(r Recipe) (f fitting, err error) {
+			f.recipe, f.entry, f.values, err = r.resolve()
+			return f, err
+		},
+		lay: func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+			if err := d.check("", true); err != nil {
+				return nil, err
+			}
+			if d.Sparse != nil { // rows are as they are
+				all := *fits
+				*fits = slices.DeleteFunc(all, func(f fitting) bool { return f.recipe.Learner == EuclideanRaw && len(all) > 1 })
+			}
+			out.Notes = d.Look().Notes(true)
+			return d.course(d.order(), p, *fits, out)
+		},
+	}
+}
+
+// ByGram is the problem of objects of which only the Gram matrix k0 is known, and classes. k0 and labels may be nil, for Comparable.
+func ByGram(k0 mat.Symmetric, labels []string) Problem {
+	euclideanUnder := baseline(Euclidean, "no learning: the distance under the kernel, the baseline")
+	return Problem{
+		Learners: append(GramLabelLearners(), euclideanUnder), Measure: MeasureKNN, from: "a Gram matrix with classes", draws: true,
+		resolve: func(r Recipe) (fitting, error) {
+			if r.Learner == Euclidean {
+				v, err := euclideanUnder.Parse(r.Params)
+				return fitting{Recipe{Learner: Euclidean, Params: map[string]string{}, Seed: max(r.Seed, 1), Raw: true}, euclideanUnder, v}, err
+			}
+			g, e, v, err := GramRecipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed, Labels: true}.resolve()
+			return fitting{Recipe{Learner: g.Learner, Params: g.Params, Pairs: g.Pairs, Seed: g.Seed, Raw: true}, e, v}, err
+		},
+		lay: func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+			u, err := under(k0, labels)
+			if err != nil {
+				return nil, err
+			}
+			for i, f := range *fits {
+				(*fits)[i].entry = u.entry(f.entry)
+			}
+			c, err := u.d.course(gramOrder(k0, labels), p, *fits, out)
+			out.Features = 0
+			return c, err
+		},
+	}
+}
+
+// course divides rows into folds, in an order that their numbers have no part in.
+func (d *Data) course(order []int, p *Comparing, fits []fitting, out *Comparison) (*course, error) {
+	n, width := d.Dims()
+	inner := Plan{Ks: p.Ks, Folds: p.Validation, Repeats: 1}
+	var cut []string
+	p.Plan, cut = p.forRows(n)
+	if p.Seed == 0 {
+		p.Seed = fits[0].recipe.Seed
+	}
+	if err := p.check(n); err != nil {
+		return nil, err
+	}
+	out.Rows, out.Features, out.Validation = n, width, p.Validation
+	var y []int
+	out.Classes, out.Counts, y = d.classes()
+	out.Notes = slices.Concat(out.Notes, cut, p.rare(out.Classes, out.Counts))
+	test := (n + p.Folds - 1) / p.Folds
+	train := n - test
+	inner, err := p.withinRows(inner, train, len(fits), out)
+	if err != nil {
+		return nil, err
+	}
+	plan, v := p.Plan, out.Validation
+	folds := plan.divisions(order, y)
+	var dense *Data // of sparse rows, once a learner needs it
+	return &course{
+		splits: p.Folds * p.Repeats, ratio: 1 / float64(p.Folds-1),
+		named: func(s int) string { return fmt.Sprintf("repeat %d, fold %d", s/plan.Folds+1, s%plan.Folds+1) },
+		cost: func(f fitting) (catalog.Cost, float64, error) {
+			one := func(train, test int) float64 {
+				dims := width
+				if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind { // a number for each row that is stored
+					if dims = train; f.recipe.Pairs > 0 {
+						dims = min(train, 2*f.recipe.Pairs)
+					}
+				}
+				queries := test
+				if len(plan.Ks) > 1 {
+					queries += train
+				}
+				return f.cost(train, width, len(out.Classes)).Seconds + catalog.KNN(queries, train, dims).Seconds
+			}
+			total := one(train, test)
+			if v > 0 {
+				total += float64(v) * one(train-train/v, train/v)
+			}
+			return f.cost(train, width, len(out.Classes)), total, f.room(train, width, len(out.Classes))
+		},
+		ready: func(e *entrant) (err error) {
+			if d.Sparse == nil || e.recipe.keepsSparse(e.entry) {
+				e.d = d
+				return nil
+			}
+			if dense == nil {
+				dense, err = d.forRecipe(e.recipe, e.entry)
+			}
+			e.d = dense
+			return err
+		},
+		trial: func(ctx context.Context, e *entrant, s, i int, fitted func(), told Progress) (verdict, error) {
+			train, test := part(order, folds[s/plan.Folds], s%plan.Folds)
+			rng, judging := plan.pairs(s), plan
+			if i > 0 {
+				classes := make([]int, len(train))
+				for k, row := range train {
+					classes[k] = y[row]
+				}
+				within := sample.StratifiedFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), classes, v)
+				train, test = part(train, within, i-1)
+				rng, judging = withinSplit(plan.Seed, s, i, v).Stream("pairs"), inner
+			}
+			t, err := e.train(ctx, e.d, y, train, test, rng, told)
+			fitted()
+			if err != nil {
+				return verdict{}, err
+			}
+			return t.judge(ctx, t.model.metric, judging)
+		},
+	}, nil
+}
+
+// withinSplit is the origin of what is drawn in inner fold i, from 1, of v within split s.
+func withinSplit(seed uint64, s, i, v int) random.Seed {
+	return random.Seed{Base: seed, Experiment: "model/compare", Trial: s*v + i - 1}
+}
+
+// withinRows checks the inner folds of the validation within so many training rows, and leaves out what these do not suffice for.
+func (p *Comparing) withinRows(inner Plan, train, learners int, out *Comparison) (Plan, error) {
+	if err := p.checkValidation(learners, out); err != nil || out.Validation == 0 {
+		return inner, err
+	}
+	inner, _ = inner.forRows(train)
+	if err := inner.check(train); err != nil {
+		out.Validation = 0
+		out.Notes = append(out.Notes, fmt.Sprintf("no error of the choice by validation: in the training rows of a split, %v", unwrapped(err)))
+	}
+	return inner, nil
+}
+
+func (p *Comparing) checkValidation(learners int, out *Comparison) error {
+	out.Validation = p.Validation
+	switch {
+	case p.Validation < 0 || p.Validation == 1:
+		return notAllowed("validation: %d folds are not allowed, want 0 for none, or at least 2", p.Validation)
+	case learners == 1: // there is nothing to choose
+		out.Validation = 0
+	}
+	return nil
+}
+
+// gramUnder is a Gram matrix as rows: the numbers of the objects.
+type gramUnder struct {
+	d       *Data
+	objects kernels.Objects
+}
+
+// under checks a Gram matrix and its classes.
+func under(k0 mat.Symmetric, labels []string) (u gramUnder, err error) {
+	n := k0.SymmetricDim()
+	if err := cmp.Or(checkObjects(n), checkObjectLabels(labels, n)); err != nil {
+		return u, err
+	}
+	own := mat.NewSymDense(n, nil)
+	own.CopySym(k0)
+	if err := kernels.CheckGram(own); err != nil {
+		return u, fmt.Errorf("model: k0: %w", err)
+	}
+	u.objects = kernels.NewObjects(own)
+	u.d, err = NewData(u.objects.Points(), labels, nil)
+	return u, err
+}
+
+// entry is a learner of rows that looks up the kernel values of objects.
+func (u gramUnder) entry(e catalog.Entry) catalog.Entry {
+	of := e
+	of.FitKernel, of.FitKernelData = nil, nil
+	switch {
+	case e.FitUnder == nil: // the baseline
+		of.FitData = nil
+		of.FitKernelData = func(context.Context, mat.Matrix, []int, catalog.Values, catalog.Progress) (catalog.KernelResult, error) {
+			k, err := kernels.NewTransformed(u.objects, 1, 1, nil, nil)
+			return catalog.KernelResult{Kernel: k}, err
+		}
+	case Draws(e.Feedback):
+		of.FitKernel = func(ctx context.Context, x mat.Matrix, links []metric.Link, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
+			return e.FitUnder(ctx, u.objects, x, nil, links, v, told)
+		}
+	default:
+		of.FitKernelData = func(ctx context.Context, x mat.Matrix, y []int, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
+			return e.FitUnder(ctx, u.objects, x, y, nil, v, told)
+		}
+	}
+	return of
+}
+
+// Cosine is the name of the baseline of vectors that are divided by their lengths.
+const Cosine = "cosine"
+
+// ofVectors is what problems of vectors have in common: common holds what all recipes share, and plan how items are held out.
+func ofVectors(measure, from string, common VectorRecipe) Problem {
+	entries, _ := common.learners()
+	baselines := []catalog.Entry{baseline(Euclidean, "no learning: the Euclidean distance of the vectors"), baseline(Cosine, "no learning: the Euclidean distance of the vectors divided by their lengths")}
+	return Problem{
+		Learners: append(slices.Clone(entries), baselines...), Measure: measure, from: from,
+		resolve: func(r Recipe) (fitting, error) {
+			for _, e := range baselines {
+				if e.Name == r.Learner {
+					v, err := e.Parse(r.Params)
+					return fitting{Recipe{Learner: e.Name, Params: map[string]string{}, Seed: max(r.Seed, 1)}, e, v}, err
+				}
+			}
+			one := common
+			one.Learner, one.Params, one.Passes = r.Learner, r.Params, r.Passes
+			one, e, v, err := one.resolve()
+			if common.Triplets || e.FitLowRankLinks != nil {
+				e.Cost = nil // that is of pairs or labels
+			}
+			return fitting{Recipe{Learner: one.Learner, Params: one.Params, Passes: one.Passes, Seed: max(r.Seed, 1), Raw: one.Raw}, e, v}, err
+		},
+	}
+}
+
+// holdOut is the course of items that are held out.
+func (p VectorPlan) holdOut(q *Comparing, fits []fitting, out *Comparison, items, dim, known, least int) (*course, int, error) {
+	p.Splits, p.Seed = q.Repeats, q.Seed
+	p = p.Resolved()
+	if err := p.check(); err != nil {
+		return nil, 0, err
+	}
+	held := int(math.Ceil(p.Share * float64(items)))
+	if held < least || items-held < least {
+		return nil, 0, notAllowed("test-share: %v of %d items leaves less than %d on a side", p.Share, items, least)
+	}
+	q.Folds, q.Repeats, q.Seed, q.Ks = 1, p.Splits, p.Seed, []int{0}
+	out.Rows, out.Features, out.Held, out.Feedback = items, dim, p.Share, known
+	if err := q.checkValidation(len(fits), out); err != nil {
+		return nil, 0, err
+	}
+	return &course{
+		splits: p.Splits, ratio: float64(held) / float64(items-held),
+		named: func(s int) string { return fmt.Sprintf("split %d", s+1) },
+		cost: func(f fitting) (catalog.Cost, float64, error) {
+			if f.entry.Cost == nil {
+				return catalog.Cost{}, 0, nil
+			}
+			cost := f.entry.Estimate(catalog.Size{Rows: items - held, Features: dim, Pairs: known, Passes: f.recipe.Passes}, f.values)
+			return cost, cost.Seconds * float64(1+out.Validation), f.roomOf(cost, fmt.Sprintf("a fit to vectors of length %d", dim))
+		},
+	}, held, nil
+}
+
+// PairsOfVectors is the problem of vectors with pairs that are alike or not: which of two pairs, one of either kind, is the nearer one. common holds Unit, Raw and
+// Rank of all recipes, plan what a split holds out. f may be nil, for Comparable. Pairs with a vector of zeros are left out, as EvaluateVectors does.
+func PairsOfVectors(f *vectors.File, links []metric.Link, common VectorRecipe, plan VectorPlan) Problem {
+	pr := ofVectors(MeasureOrder, "pairs of vectors", common)
+	pr.lay = func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+		if err := common.checkRank(f.Dim()); err != nil {
+			return nil, err
+		}
+		all, err := readNamed(f, links)
+		if err != nil {
+			return nil, err
+		}
+		if all, out.Notes, err = all.directed(); err != nil {
+			return nil, err
+		}
+		all.reorder(canonical(all.items, nearest.RowOrder(all.x), linked(all.items, all.links)))
+		c, held, err := plan.holdOut(p, *fits, out, all.items, f.Dim(), len(all.links), 2)
+		if err != nil {
+			return nil, err
+		}
+		seed := p.Seed
+		c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
+			d, _, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+			if err == nil && inner > 0 {
+				share := float64(held) / float64(all.items)
+				d, _, err = d.train.divide(withinSplit(seed, s, inner, out.Validation).Stream("items"), s, int(math.Ceil(share*float64(d.train.items))))
+			}
+			if err != nil {
+				return verdict{}, err
+			}
+			train, test := d.train, d.test
+			shuffled(train.links, seed, s)
+			return apart(ctx, told, func(ctx context.Context, told Progress) (verdict, error) {
+				z := test.x
+				switch e.recipe.Learner {
+				case Euclidean:
+				case Cosine:
+					toUnit(z)
+				default:
+					if common.Unit {
+						toUnit(train.x)
+					}
+					m, err := fitNamed(ctx, train, e.vectors(common), e.entry, e.values, told)
+					if err != nil {
+						return verdict{}, err
+					}
+					if z, err = m.Embed(test.x); err != nil {
+						return verdict{}, err
+					}
+				}
+				fitted()
+				n := len(test.links)
+				wrong := 1 - auc(sqDistsOf(metric.Euclidean{}, z, test.links), test.links)
+				return verdict{wrong * float64(n), n, wrong, 0}, nil
+			})
+		}
+		return c, nil
+	}
+	return pr
+}
+
+// vectors is the recipe of an entrant with what all have in common.
+func (e *entrant) vectors(common VectorRecipe) VectorRecipe {
+	common.Learner, common.Params, common.Passes = e.recipe.Learner, e.recipe.Params, e.recipe.Passes
+	return common
+}
+
+// ComparisonsOfVectors is PairsOfVectors for relative comparisons, "A is more like Near than like Far".
+func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet, common VectorRecipe, plan VectorPlan) Problem {
+	common.Triplets = true
+	pr := ofVectors(MeasureTriplets, "relative comparisons of vectors", common)
+	pr.lay = func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+		if err := common.checkRank(f.Dim()); err != nil {
+			return nil, err
+		}
+		all, notes, err := readCompared(f, ts, true)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = notes
+		all.reorder()
+		items, _ := all.x.Dims()
+		c, held, err := plan.holdOut(p, *fits, out, items, f.Dim(), len(all.list), 3)
+		if err != nil {
+			return nil, err
+		}
+		seed := p.Seed
+		c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
+			train, test, _, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+			if err == nil && inner > 0 {
+				n, _ := train.x.Dims()
+				train, test, _, err = train.divide(withinSplit(seed, s, inner, out.Validation).Stream("items"), s, int(math.Ceil(float64(held)/float64(items)*float64(n))))
+			}
+			if err != nil {
+				return verdict{}, err
+			}
+			shuffled(train.list, seed, s)
+			return apart(ctx, told, func(ctx context.Context, told Progress) (verdict, error) {
+				z := test.x
+				switch e.recipe.Learner {
+				case Euclidean:
+				case Cosine:
+					toUnit(z)
+				default:
+					if common.Unit {
+						toUnit(train.x)
+					}
+					m, err := fitCompared(ctx, train, e.vectors(common), e.entry, e.values, told)
+					if err != nil {
+						return verdict{}, err
+					}
+					if z, err = m.Embed(test.x); err != nil {
+						return verdict{}, err
+					}
+				}
+				fitted()
+				n, wrong := len(test.list), contradicted(z, test.list)
+				return verdict{wrong * float64(n), n, wrong, 0}, nil
+			})
+		}
+		return c, nil
+	}
+	return pr
+}
+
+// ByComparisons is the problem of objects of which only relative comparisons are known. plan has Dim; Folds, Repeats and Seed are those of Comparing. set may be nil, for Comparable.
+func ByComparisons(set *feedback.Triplets, plan TripletPlan) Problem {
+	return Problem{
+		Learners: TripletLearners(), Measure: MeasureTriplets, from: "relative comparisons alone",
+		resolve: func(r Recipe) (fitting, error) {
+			t, e, v, err := TripletRecipe{Learner: r.Learner, Params: r.Params, Passes: r.Passes}.resolve()
+			return fitting{Recipe{Learner: t.Learner, Params: t.Params, Passes: t.Passes, Seed: max(r.Seed, 1)}, e, v}, err
+		},
+		lay: func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+			plan.Folds, plan.Repeats, plan.Seed = p.Folds, p.Repeats, p.Seed
+			all, err := layTriplets(set, plan)
+			if err != nil {
+				return nil, err
+			}
+			plan := all.plan
+			p.Folds, p.Repeats, p.Seed, p.Ks = plan.Folds, plan.Repeats, plan.Seed, []int{0}
+			out.Rows, out.Feedback, out.Notes = all.objects, len(all.list), all.notes
+			if err := p.checkValidation(len(*fits), out); err != nil {
+				return nil, err
+			}
+			return &course{
+				splits: plan.Folds * plan.Repeats, ratio: 1 / float64(plan.Folds-1),
+				named: func(s int) string { return fmt.Sprintf("repeat %d, fold %d", s/plan.Folds+1, s%plan.Folds+1) },
+				cost:  func(fitting) (catalog.Cost, float64, error) { return catalog.Cost{}, 0, nil },
+				trial: func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
+					learned, tested := all.part(s)
+					if inner > 0 {
+						within, err := sample.TripletFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), learned, out.Validation)
+						if err != nil {
+							return verdict{}, fmt.Errorf("model: %w", err)
+						}
+						learned, tested = partTriplets(learned, within, inner-1)
+					}
+					shuffled(learned, plan.Seed, s)
+					k, _, err := all.fit(ctx, e.entry, e.values, learned, e.recipe.Passes, told)
+					fitted()
+					if err != nil {
+						return verdict{}, err
+					}
+					_, wrong := triplets.Errors(k, tested)
+					return verdict{wrong * float64(len(tested)), len(tested), wrong, 0}, nil
+				},
+			}, nil
+		},
+	}
+}
+
+// apart does work on private copies, as package abandon has it, and passes on what it tells.
+func apart[T any](ctx context.Context, told Progress, work func(ctx context.Context, told Progress) (T, error)) (T, error) {
+	type step struct{ done, total int }
+	var tell func(step)
+	if told != nil {
+		tell = func(q step) { told(q.done, q.total) }
+	}
+	return abandon.Run(ctx, "model", tell, func(ctx context.Context, told func(step)) (T, error) {
+		var inside Progress
+		if told != nil {
+			inside = func(done, total int) { told(step{done, total}) }
+		}
+		return work(ctx, inside)
+	})
+}
+
+// divided draws which of n items are held out, and draws anew as long as lacks returns an error. It returns the error of the first draw if that does not help.
+func divided(rng *rand.Rand, s, n, held int, lacks func(out []bool) error) (out []bool, again bool, err error) {
+	const most = 200
+	for range most {
+		out = make([]bool, n)
+		for _, i := range rng.Perm(n)[:held] {
+			out[i] = true
+		}
+		e := lacks(out)
+		if e == nil {
+			return out, err != nil, nil
+		}
+		err = cmp.Or(err, e)
+	}
+	return nil, false, fmt.Errorf("model: split %d, drawn %d times: %w", s+1, most, err)
+}
