@@ -23,18 +23,19 @@ import (
 	_ "metriclab/pkg/experiment"
 	_ "metriclab/pkg/experiment/harness"
 	_ "metriclab/pkg/experiment/host"
+	_ "metriclab/pkg/feedback"
 	_ "metriclab/pkg/judge"
 	_ "metriclab/pkg/learners"
-	_ "metriclab/pkg/learners/itml"
-	_ "metriclab/pkg/learners/labels"
 	_ "metriclab/pkg/learners/mapping"
-	_ "metriclab/pkg/learners/nearest"
 	_ "metriclab/pkg/learners/pairs"
 	_ "metriclab/pkg/learners/triplets"
 	_ "metriclab/pkg/metric"
+	_ "metriclab/pkg/model"
 	_ "metriclab/pkg/persist"
 	_ "metriclab/pkg/plots"
+	_ "metriclab/pkg/random"
 	_ "metriclab/pkg/table"
+	_ "metriclab/pkg/vectors"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

@@ -1,5 +1,5 @@
-// Gram learns a kernel of words, of which nothing is known but how many pieces any
-// two have in common, from pairs of one family and of two. New words follow.
+// Gram learns a kernel of words, of which nothing is known but how many pieces any two
+// have in common, from their families, tells what it is worth, and places a new word.
 //
 //	go run ./examples/gram
 package main
@@ -10,14 +10,13 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/model"
 )
 
-func must[T any](v T, err error) T { // for programs of one page; elsewhere, return the error
+// must is for programs of one page; elsewhere, return the error.
+func must[T any](v T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,37 +24,25 @@ func must[T any](v T, err error) T { // for programs of one page; elsewhere, ret
 }
 
 func main() {
-	const known, fresh = 80, 80 // words
-	rng := rand.New(rand.NewPCG(1, 2))
-	words, family := make([]string, known+fresh), make([]int, known+fresh)
-	for i := range words {
-		family[i] = i % 2
-		words[i] = word(rng, []string{"gattac", "ccagtg"}[family[i]])
-	}
-	gram, cross, own := mat.NewSymDense(known, nil), mat.NewDense(fresh, known, nil), make([]float64, fresh)
-	for j := range known {
-		for i := range known {
+	ctx, rng, n := context.Background(), rand.New(rand.NewPCG(1, 2)), 200
+	words, families, gram := make([]string, n), make([]string, n), mat.NewSymDense(n, nil)
+	for i := range n {
+		families[i] = []string{"gattac", "ccagtg"}[i%2]
+		words[i] = word(rng, families[i])
+		for j := range i + 1 {
 			gram.SetSym(i, j, common(words[i], words[j]))
 		}
-		for i := range fresh {
-			cross.Set(i, j, common(words[known+i], words[j]))
-			own[i] = common(words[known+i], words[known+i])
-		}
 	}
-	links := must(sample.BalancedLinks(rng, family[:known], 300))
-	fit := must(itml.FitKernel(context.Background(), gram, links, itml.KernelParams{Gamma: 10}))
-	learned := must(fit.SqDistBetween(gram, cross, own))
-	given := mat.NewDense(fresh, known, nil)
-	given.Apply(func(i, j int, k float64) float64 { return own[i] - 2*k + gram.At(j, j) }, cross)
-	for k, sqDist := range []*mat.Dense{given, learned} {
-		wrong := 0
-		for i := range fresh {
-			if family[floats.MinIdx(sqDist.RawRowView(i))] != family[known+i] {
-				wrong++
-			}
-		}
-		fmt.Printf("%-9s %d of %d new words are nearest to one of the other family\n", []string{"as given:", "learned:"}[k], wrong, fresh)
-	}
+	recipe := model.GramRecipe{Learner: "kernel-fda", Params: map[string]string{"ridge": "1"}}
+
+	e := must(model.EvaluateGram(ctx, gram, families, recipe, model.Plan{Repeats: 4}))
+	fmt.Printf("errors of nearest neighbours in %%: as given %s, %s %s\n", e.Baseline.Summary.Percent(), recipe.Learner, e.Learner.Summary.Percent())
+
+	m := must(model.FitGramLabels(ctx, gram, families, recipe, nil))
+	fresh, cross := word(rng, "gattac"), mat.NewDense(1, n, nil)
+	cross.Apply(func(_, j int, _ float64) float64 { return common(fresh, words[j]) }, cross)
+	elected := must(must(m.Classifier(families, 5)).Objects(ctx, cross)).Elected[0]
+	fmt.Printf("%s is of the family %s\n", fresh, elected.Class)
 }
 
 // word returns 28 letters in random order, but for a motif somewhere.
