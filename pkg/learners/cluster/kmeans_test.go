@@ -360,7 +360,7 @@ func TestSparseKMeans(t *testing.T) {
 			return r
 		}
 		got, want := fit(s), fit(x)
-		if !slices.Equal(got.Assignment, want.Assignment) || !mat.Equal(got.Centres, want.Centres) || got.Result != want.Result || math.Abs(got.Inertia-want.Inertia) > 1e-12*want.Inertia+1e-12 {
+		if !slices.Equal(got.Assignment, want.Assignment) || !mat.EqualApprox(got.Centres, want.Centres, 1e-12) || got.Result != want.Result || math.Abs(got.Inertia-want.Inertia) > 1e-12*want.Inertia+1e-12 {
 			t.Fatalf("trial %d: %v, inertia %v, want %v, %v", trial, got.Assignment, got.Inertia, want.Assignment, want.Inertia)
 		}
 	}

@@ -358,7 +358,7 @@ func TestEmbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := fit(t, kernels.Gram(k, x), cs, p)
-	if rows.Rank != gram.Rank || rows.Objective != gram.Objective || rows.Metric(k, x, 0).Rows() != gram.Rank {
+	if rows.Rank != gram.Rank || math.Abs(rows.Objective-gram.Objective) > 1e-12*gram.Objective || rows.Metric(k, x, 0).Rows() != gram.Rank {
 		t.Errorf("rank %d and %d, objective %v and %v", rows.Rank, gram.Rank, rows.Objective, gram.Objective)
 	}
 	cross := kernels.GramRect(k, fresh, x)
@@ -414,7 +414,7 @@ func TestInfeasible(t *testing.T) {
 		"equations":        {[]ltkernel.Constraint{is(0, 1, 3), is(1, 2, 3), is(0, 2, 20)}, false},
 		"equations enough": {[]ltkernel.Constraint{is(0, 1, 3), is(1, 2, 3), is(0, 2, 5)}, true},
 		"order":            {[]ltkernel.Constraint{near(0, 1, 2, 1), near(0, 2, 3, 1), near(0, 3, 1, 1)}, false},
-		"far apart":        {[]ltkernel.Constraint{far(0, 2, 1e9)}, true},
+		"far apart":        {[]ltkernel.Constraint{far(0, 2, 1e7)}, true}, // at 1e8 round-off is above the tolerance on some processors
 		"order enough":     {[]ltkernel.Constraint{near(0, 1, 2, 1), near(0, 2, 3, 1)}, true},
 	} {
 		for _, tau := range []float64{0, 0.5, 10} {
