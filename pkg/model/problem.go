@@ -351,22 +351,11 @@ func PairsOfVectors(f *vectors.File, links []metric.Link, common VectorRecipe, p
 			train, test := d.train, d.test
 			shuffled(train.links, seed, s)
 			return apart(ctx, told, func(ctx context.Context, told Progress) (verdict, error) {
-				z := test.x
-				switch e.recipe.Learner {
-				case Euclidean:
-				case Cosine:
-					toUnit(z)
-				default:
-					if common.Unit {
-						toUnit(train.x)
-					}
-					m, err := fitNamed(ctx, train, e.vectors(common), e.entry, e.values, told)
-					if err != nil {
-						return verdict{}, err
-					}
-					if z, err = m.Embed(test.x); err != nil {
-						return verdict{}, err
-					}
+				z, err := e.coordinates(common, train.x, test.x, func(r VectorRecipe) (*Vectors, error) {
+					return fitNamed(ctx, train, r, e.entry, e.values, told)
+				})
+				if err != nil {
+					return verdict{}, err
 				}
 				fitted()
 				n := len(test.links)
@@ -379,10 +368,24 @@ func PairsOfVectors(f *vectors.File, links []metric.Link, common VectorRecipe, p
 	return pr
 }
 
-// vectors is the recipe of an entrant with what all have in common.
-func (e *entrant) vectors(common VectorRecipe) VectorRecipe {
+// coordinates are those of the vectors test under what an entrant learns from train, which it may change.
+func (e *entrant) coordinates(common VectorRecipe, train, test *mat.Dense, fit func(VectorRecipe) (*Vectors, error)) (*mat.Dense, error) {
+	switch e.recipe.Learner {
+	case Euclidean:
+		return test, nil
+	case Cosine:
+		toUnit(test)
+		return test, nil
+	}
+	if common.Unit {
+		toUnit(train)
+	}
 	common.Learner, common.Params, common.Passes = e.recipe.Learner, e.recipe.Params, e.recipe.Passes
-	return common
+	m, err := fit(common)
+	if err != nil {
+		return nil, err
+	}
+	return m.Embed(test)
 }
 
 // ComparisonsOfVectors is PairsOfVectors for relative comparisons, "A is more like Near than like Far".
@@ -416,22 +419,11 @@ func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet, common VectorRec
 			}
 			shuffled(train.list, seed, s)
 			return apart(ctx, told, func(ctx context.Context, told Progress) (verdict, error) {
-				z := test.x
-				switch e.recipe.Learner {
-				case Euclidean:
-				case Cosine:
-					toUnit(z)
-				default:
-					if common.Unit {
-						toUnit(train.x)
-					}
-					m, err := fitCompared(ctx, train, e.vectors(common), e.entry, e.values, told)
-					if err != nil {
-						return verdict{}, err
-					}
-					if z, err = m.Embed(test.x); err != nil {
-						return verdict{}, err
-					}
+				z, err := e.coordinates(common, train.x, test.x, func(r VectorRecipe) (*Vectors, error) {
+					return fitCompared(ctx, train, r, e.entry, e.values, told)
+				})
+				if err != nil {
+					return verdict{}, err
 				}
 				fitted()
 				n, wrong := len(test.list), contradicted(z, test.list)
