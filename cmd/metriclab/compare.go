@@ -45,11 +45,11 @@ func (a *app) compareCommand() *cobra.Command {
 	f := &compareFlags{}
 	byDefault := model.Plan{}.Resolved()
 	c := &cobra.Command{
-		Use:     "compare {{DATA.csv | DATA.svm} --label COLUMN | --gram K0.csv --labels L.csv | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} | --triplets T.csv} [--learners NAME,NAME,...]",
+		Use:     "compare {{DATA.csv | DATA.svm} {--label COLUMN | --pairs PAIRS.csv} | --gram K0.csv --labels L.csv | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} | --triplets T.csv} [--learners NAME,NAME,...]",
 		Short:   "Compare learners on your own data: error, time, memory, and which to take",
 		Example: "  metriclab compare wine.csv --label class --learners euclidean,fda,lmnn,itml --figure compare.svg\n  metriclab compare wine.csv --label class --resume wine.jsonl --time-limit 2h\n  metriclab compare --vectors X.npy --pairs feedback.csv --unit",
 		Long: `Evaluate learners on the same splits, those of metriclab evaluate with the same --seed,
-and rank them: with classes by nearest-neighbour error, with --vectors and --pairs by
+and rank them: with classes by nearest-neighbour error, with a file of --pairs by
 1 − AUC (how often a dissimilar pair is nearer than a similar one), with --triplets by
 the share of comparisons that are contradicted. Parameters are the defaults but for those
 of --param, such as --param lmnn:k=5.
@@ -91,7 +91,7 @@ metriclab help tables says how a table is read, help pairs, comparisons and gram
 	f.vectors.addRecipe(c)
 	f.triplets.add(c, "dimensions in which distances count, with --triplets (default: the whole kernel)")
 	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
-	c.Flags().Float64Var(&f.share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors")
+	c.Flags().Float64Var(&f.share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors or a file of --pairs")
 	c.Flags().StringSliceVar(&f.names, "learners", []string{allLearners}, "learners separated by commas, or all that take the data; metriclab learners lists them")
 	completeFlag(c, "learners", completeWords(learnerNames()...))
 	c.Flags().StringArrayVar(&f.given, "param", nil, "parameter of a learner as learner:name=value, such as lmnn:k=5; may be repeated")
@@ -165,18 +165,18 @@ func (a *app) comparing(c *cobra.Command, f *compareFlags, args []string) (*comp
 // problem sets what is compared on: the problem without data, and how to read these.
 func (f *compareFlags) problem(a *app, c *cobra.Command, args []string, q *comparison) error {
 	f.vectors.triplets = &f.triplets.triplets
+	if err := f.checkForm(c, args...); err != nil {
+		return err
+	}
 	vectors, err := f.vectors.given(c, append([]string{"folds", "k"}, tableFlags...)...)
 	if err != nil || vectors {
 		return cmp.Or(err, f.problemOfVectors(a, c, q))
 	}
-	if c.Flags().Changed("test-share") {
-		return usageError{errors.New("flag --test-share: only together with --vectors")}
+	if c.Flags().Changed("test-share") && f.pairs.file == "" {
+		return usageError{errors.New("flag --test-share: only together with --vectors or a file of --pairs")}
 	}
 	if triplets, err := f.triplets.given(c); err != nil || triplets {
 		return cmp.Or(err, f.problemOfTriplets(a, c, q))
-	}
-	if c.Flags().Changed("columns") {
-		return usageError{errors.New("flag --columns: only together with --vectors or --triplets")}
 	}
 	if gram, err := f.gram.given(c); err != nil || gram {
 		return cmp.Or(err, f.problemOfGram(a, c, q))
@@ -188,10 +188,10 @@ func (f *compareFlags) problem(a *app, c *cobra.Command, args []string, q *compa
 	if rows == nil && err == nil && columns.Unlabelled {
 		errs = append(errs, errNoLabel)
 	}
-	if base.Given != "" {
-		errs = append(errs, usageError{errors.New("flag --pairs: want how many to draw: learners are compared on pairs drawn by the classes of training rows, not on a file of pairs")})
-	}
 	q.base, q.problem = base, model.ByClasses(nil)
+	if base.Given != "" {
+		return together(append(errs[:2], f.problemOfRows(a, c, args[0], columns, q))...)
+	}
 	q.read = func(ctx context.Context) (ready, error) {
 		d, err := a.readLabelled(ctx, args[0], f.rows, columns, base.ImputeMean)
 		if err != nil {
@@ -200,6 +200,30 @@ func (f *compareFlags) problem(a *app, c *cobra.Command, args []string, q *compa
 		return ready{problem: model.ByClasses(d), name: d.Name, data: d}, nil
 	}
 	return together(errs...)
+}
+
+// problemOfRows is problem for known pairs of the rows of a table.
+func (f *compareFlags) problemOfRows(a *app, c *cobra.Command, table string, columns model.Columns, q *comparison) error {
+	for _, name := range []string{"folds", "k", "resume"} {
+		if c.Flags().Changed(name) {
+			return usageError{fmt.Errorf("flag --%s: not together with a file of --pairs", name)}
+		}
+	}
+	plan, err := heldOutPlan(c, f.share, f.repeats, nil)
+	q.plan.Plan = model.Plan{Repeats: f.repeats, Seed: f.seed}
+	q.problem = model.PairsOfRows(nil, plan)
+	q.inputs = []string{table, f.pairs.file}
+	q.read = func(ctx context.Context) (ready, error) {
+		d, err := a.readLabelled(ctx, table, f.rows, columns, q.base.ImputeMean)
+		if err == nil {
+			err = a.give(ctx, d, q.base, &f.recipeFlags)
+		}
+		if err != nil {
+			return ready{}, err
+		}
+		return ready{problem: model.PairsOfRows(d, plan), name: d.Name, data: d}, nil
+	}
+	return err
 }
 
 func (f *compareFlags) problemOfGram(a *app, c *cobra.Command, q *comparison) error {
@@ -221,7 +245,7 @@ func (f *compareFlags) problemOfGram(a *app, c *cobra.Command, q *comparison) er
 func (f *compareFlags) problemOfVectors(a *app, c *cobra.Command, q *comparison) error {
 	v := &f.vectors
 	plan, err := heldOutPlan(c, f.share, f.repeats, nil)
-	errs := []error{err, atLeastOne(c, "passes", f.passes, "rank", v.rank), f.checkForm(c)}
+	errs := []error{err, atLeastOne(c, "passes", f.passes, "rank", v.rank)}
 	switch {
 	case f.pairs.file == "" && !v.compared():
 		errs = append(errs, usageError{errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons")})
@@ -282,7 +306,7 @@ func (f *compareFlags) problemOfTriplets(a *app, c *cobra.Command, q *comparison
 	if f.seed == 0 {
 		return usageError{errors.New("flag --seed: 0 is not allowed, want at least 1")}
 	}
-	return together(atLeastOne(c, "passes", f.passes), f.checkForm(c))
+	return atLeastOne(c, "passes", f.passes)
 }
 
 // learnerParams reads the values of --param of compare.

@@ -185,9 +185,12 @@ func TestCompareKinds(t *testing.T) {
 		fmt.Fprintf(&pairs, "%d,%d,%d\n", p[0], p[1], 1-(p[0]+p[1])%2)
 		fmt.Fprintf(&triplets, "%d,%d,%d\n", p[0]%7, p[1]%7, p[2]%7)
 	}
+	var table strings.Builder
+	table.WriteString("u,v,class\n")
 	m := mat.NewDense(30, 2, nil)
 	for i, row := range x {
 		m.SetRow(i, row)
+		fmt.Fprintf(&table, "%v,%v,%c\n", row[0], row[1], 'a'+rune(i%2))
 		for j, other := range x {
 			fmt.Fprintf(&gram, "%s%v", map[bool]string{true: ",", false: ""}[j > 0], row[0]*other[0]+row[1]*other[1])
 		}
@@ -197,13 +200,14 @@ func TestCompareKinds(t *testing.T) {
 	if err := metric.WriteNPY(&npy, m); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"x.npy": npy.String(), "p.csv": pairs.String(), "t.csv": triplets.String(), "k.csv": gram.String(), "l.csv": labels.String()} {
+	for name, text := range map[string]string{"x.npy": npy.String(), "p.csv": pairs.String(), "t.csv": triplets.String(), "table.csv": table.String(), "k.csv": gram.String(), "l.csv": labels.String()} {
 		writeTest(t, name, text)
 	}
 	c := newCommand(toys(nil))
 	for _, tt := range []struct{ line, measure string }{
 		{"compare --vectors x.npy --pairs p.csv --repeats 6 --validation 2 --figure f.svg", "1 − AUC"},
 		{"compare --vectors x.npy --triplets t.csv --learners itml,cosine --repeats 6 --validation 0", "triplet error"},
+		{"compare table.csv --pairs p.csv --drop class --learners itml,kernel-pola,cosine --repeats 6 --validation 2", "1 − AUC"},
 		{"compare --triplets t.csv --learners erkle,gnmds --repeats 2 --dim 2", "triplet error"},
 		{"compare --gram k.csv --labels l.csv --learners kernel-pca,euclidean --repeats 2 --folds 3", "kNN error"},
 	} {
@@ -220,16 +224,18 @@ func TestCompareKinds(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"compare --vectors x.npy":                                "flags --pairs and --triplets",
-		"compare --vectors x.npy --pairs p.csv --triplets t.csv": "flag --pairs: not together with --triplets",
-		"compare --vectors x.npy --pairs p.csv --folds 3":        "flag --folds",
-		"compare --vectors x.npy --pairs p.csv --resume j":       "flag --resume: only for a table",
-		"compare --vectors x.npy --pairs p.csv --learners fda":   "fda",
-		"compare --triplets t.csv --k 3":                         "flag --k",
-		"compare --triplets t.csv --test-share 0.5":              "flag --test-share",
-		"compare --gram k.csv":                                   "flags --gram and --labels",
-		"compare --gram k.csv --labels l.csv --pairs p.csv":      "flags --pairs and --seed",
-		"compare --gram k.csv --labels l.csv --label a":          "flag --label",
+		"compare --vectors x.npy":                                     "flags --pairs and --triplets",
+		"compare --vectors x.npy --pairs p.csv --triplets t.csv":      "flag --pairs: not together with --triplets",
+		"compare --vectors x.npy --pairs p.csv --folds 3":             "flag --folds",
+		"compare --vectors x.npy --pairs p.csv --resume j":            "flag --resume: only for a table",
+		"compare --vectors x.npy --pairs p.csv --learners fda":        "fda",
+		"compare --triplets t.csv --k 3":                              "flag --k",
+		"compare --triplets t.csv --test-share 0.5":                   "flag --test-share",
+		"compare table.csv --drop class --pairs p.csv --folds 3":      "flag --folds",
+		"compare table.csv --drop class --pairs p.csv --learners fda": "fda",
+		"compare --gram k.csv":                                        "flags --gram and --labels",
+		"compare --gram k.csv --labels l.csv --pairs p.csv":           "flags --pairs and --seed",
+		"compare --gram k.csv --labels l.csv --label a":               "flag --label",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)

@@ -77,18 +77,26 @@ func (q *comparison) about(name string, r *model.Comparison) string {
 	seed := r.Plan.Seed
 	switch {
 	case r.Held > 0:
-		return fmt.Sprintf("%s: %s of %s in %s of them\n%s, %.3g %% of the items held out, seed %d; everything learned anew in each split\n", name, plural.Of(r.Rows, "vector"), plural.Of(r.Features, "number"), plural.Of(r.Feedback, q.feedback()), plural.Of(r.Plan.Repeats, "split"), 100*r.Held, seed)
+		row, feature, how := "vector", "number", ""
+		if q.table {
+			row, feature, how = "row", "feature", scaling(q.base)
+		}
+		return fmt.Sprintf("%s: %s of %s in %s of them\n%s, %.3g %% of the items held out, seed %d%s; everything learned anew in each split\n", name, plural.Of(r.Rows, row), plural.Of(r.Features, feature), plural.Of(r.Feedback, q.feedback()), plural.Of(r.Plan.Repeats, "split"), 100*r.Held, seed, how)
 	case r.Feedback > 0:
 		return fmt.Sprintf("%s: %s of %s\n%d x %d-fold cross-validation over questions, seed %d; everything learned anew in each split\n", name, plural.Of(r.Feedback, q.feedback()), plural.Of(r.Rows, "object"), r.Plan.Repeats, r.Plan.Folds, seed)
 	}
 	what, how := plural.Of(r.Rows, "object"), ""
 	if r.Features > 0 {
-		what = plural.Of(r.Rows, "row") + ", " + plural.Of(r.Features, "feature")
-		if how = "; features standardised"; q.base.Raw {
-			how = "; features as they are"
-		}
+		what, how = plural.Of(r.Rows, "row")+", "+plural.Of(r.Features, "feature"), scaling(q.base)
 	}
 	return fmt.Sprintf("%s: %s, %s: %s\n%d x %d-fold stratified cross-validation, seed %d%s; everything learned anew in each split\n%s\n", name, what, countClasses(len(r.Classes)), classCounts(r.Classes, r.Counts), r.Plan.Repeats, r.Plan.Folds, seed, how, describeKs(r.Plan.Ks))
+}
+
+func scaling(r model.Recipe) string {
+	if r.Raw {
+		return "; features as they are"
+	}
+	return "; features standardised"
 }
 
 // feedback is the noun of what is known of the items.
@@ -100,7 +108,7 @@ func (q *comparison) feedback() string {
 }
 
 func hintResume(q *comparison) string {
-	if !q.table {
+	if !q.table || q.problem.Measure != model.MeasureKNN {
 		return ""
 	}
 	if q.resume == "" {

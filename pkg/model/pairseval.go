@@ -9,6 +9,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/plural"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
@@ -51,78 +52,92 @@ func EvaluatePairs(ctx context.Context, d *Data, r Recipe, p VectorPlan) (*PairE
 	if err := f.room(e.Rows, e.Features, 0); err != nil {
 		return nil, err
 	}
-	order := d.order()
-	links := relinked(d.Links, placed(order))
-	looked := d.Look().Notes(true)
-	if d, err = d.forRecipe(r, entry); err != nil {
-		return nil, err
-	}
-	d = d.Rows(order)
 	if !r.Raw && d.X != nil {
 		e.Raw = &VectorScore{}
 	}
-	all := nameItems(links)
-	if r.Raw { // which has rows of zeros, such as texts without a known word
-		all.x = rowsOf(d.X, all.rows)
-		if all, e.Notes, err = all.directed(); err != nil {
-			return nil, err
-		}
-		all.x = nil
+	laid, err := d.layPairs(r, entry)
+	if err != nil {
+		return nil, err
 	}
-	e.Notes = append(looked, e.Notes...)
+	e.Notes = laid.notes
+	d, all := laid.d, laid.all
 	if err := e.run(ctx, all, p, func(ctx context.Context, out []bool, train, test *namedPairs, s int) error {
-		held := make([]bool, e.Rows)
-		for k, i := range all.rows {
-			held[i] = out[k]
-		}
-		for _, side := range []*namedPairs{train, test} {
-			for k, item := range side.rows {
-				side.rows[k] = all.rows[item]
-			}
-		}
-		return e.split(ctx, d, held, train, test, s, f)
+		return e.split(ctx, d, laid.rest(out, train, test), train, test, s, f)
 	}); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// split learns and judges split s. held tells of each row of d whether it is held out, and train and test name rows of d.
-// Rows that no pair names are learned from, too.
-func (e *PairEvaluation) split(ctx context.Context, d *Data, held []bool, train, test *namedPairs, s int, f fitting) error {
-	rest := make([]int, 0, e.Rows)
-	place := make([]int, e.Rows)
+// laidPairs are the rows of a table and pairs of them, in an order that the contents give.
+type laidPairs struct {
+	d     *Data
+	all   *namedPairs // items are the rows that are named
+	notes []string
+}
+
+// layPairs orders rows and pairs of d, and leaves out what the recipe cannot judge.
+func (d *Data) layPairs(r Recipe, e catalog.Entry) (l laidPairs, err error) {
+	order := d.order()
+	links := relinked(d.Links, placed(order))
+	looked := d.Look().Notes(true)
+	if d, err = d.forRecipe(r, e); err != nil {
+		return l, err
+	}
+	l.d, l.all = d.Rows(order), nameItems(links)
+	if r.Raw { // which has rows of zeros, such as texts without a known word
+		l.all.x = rowsOf(l.d.X, l.all.rows)
+		if l.all, l.notes, err = l.all.directed(); err != nil {
+			return l, err
+		}
+		l.all.x = nil
+	}
+	l.notes = append(looked, l.notes...)
+	return l, nil
+}
+
+// rest returns the rows to learn from, those of train and all that no pair names; out tells of each item whether it is held out. It makes the rows of train places among these, and those of
+// test rows of the table.
+func (l laidPairs) rest(out []bool, train, test *namedPairs) []int {
+	n, _ := l.d.Dims()
+	held := make([]bool, n)
+	for k, i := range l.all.rows {
+		held[i] = out[k]
+	}
+	rest, place := make([]int, 0, n), make([]int, n)
 	for i, out := range held {
 		if !out {
 			place[i] = len(rest)
 			rest = append(rest, i)
 		}
 	}
-	links := make([]metric.Link, len(train.links))
-	for k, l := range train.links {
-		l.I, l.J = place[train.rows[l.I]], place[train.rows[l.J]]
-		links[k] = l
+	for k, item := range train.rows {
+		train.rows[k] = place[l.all.rows[item]]
 	}
-	learned, tested := d.Rows(rest), d.Rows(test.rows)
-	forgetUnseen(d.Layout, learned.X, tested.X)
-	m := &Model{recipe: f.recipe, layout: d.Layout}
+	for k, item := range test.rows {
+		test.rows[k] = l.all.rows[item]
+	}
+	for k, p := range train.links {
+		p.I, p.J = train.rows[p.I], train.rows[p.J]
+		train.links[k] = p
+	}
+	return rest
+}
+
+// split learns and judges split s, from the rows rest, of which train has pairs, and rows of d that test names.
+func (e *PairEvaluation) split(ctx context.Context, d *Data, rest []int, train, test *namedPairs, s int, f fitting) error {
+	links := train.links
 	if e.Raw != nil {
 		if err := e.raw(ctx, d, f, rest, test, links, s); err != nil {
 			return err
 		}
 	}
-	x, _, err := m.prepare(learned, true)
+	rng := random.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
+	m, x, z, err := f.onPairs(ctx, d, rest, links, test.rows, rng, e.Plan.inside(s))
 	if err != nil {
 		return err
 	}
-	if test.x, err = m.Prepare(tested.X); err != nil {
-		return err
-	}
-	train.x, train.links = x.(*mat.Dense), links
-	rng := random.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
-	if err := m.learn(ctx, f.entry, f.values, train.x, nil, links, rng, e.Plan.inside(s)); err != nil {
-		return err
-	}
+	train.x, test.x = x, z
 	// The rows are copies, and to embed them may take long.
 	_, err = abandon.Do(ctx, "model", func(ctx context.Context) (struct{}, error) {
 		if err := e.baselines(ctx, train, test, s); err != nil {
@@ -145,18 +160,11 @@ func (e *PairEvaluation) raw(ctx context.Context, d *Data, f fitting, rest []int
 	if err != nil {
 		return err
 	}
-	learned, tested := d.Rows(rest), d.Rows(test.rows)
-	forgetUnseen(d.Layout, learned.X, tested.X)
-	m := &Model{recipe: unscaled.recipe, layout: d.Layout}
-	x, _, err := m.prepare(learned, true)
+	_, x, z, err := unscaled.onPairs(ctx, d, rest, links, test.rows, nil, nil)
 	if err != nil {
 		return err
 	}
-	z, err := m.scaler.Apply(tested.X)
-	if err != nil {
-		return named(err, d.Layout.Features, 0)
-	}
-	threshold, _ := bestThreshold(sqDistsOf(metric.Euclidean{}, x.(*mat.Dense), links), links)
+	threshold, _ := bestThreshold(sqDistsOf(metric.Euclidean{}, x, links), links)
 	return e.Raw.judge(ctx, metric.Euclidean{}, z, test.links, threshold, e.Plan.K, s)
 }
 

@@ -435,6 +435,125 @@ func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet, common VectorRec
 	return pr
 }
 
+// PairsOfRows is the problem of a table whose d.Links are known pairs of rows: that of PairsOfVectors, of rows as those to learn from prepare them. d may be nil, for Comparable.
+func PairsOfRows(d *Data, plan VectorPlan) Problem {
+	learners := slices.DeleteFunc(Learners(), func(e catalog.Entry) bool { return !Draws(e.Feedback) })
+	cosine := baseline(Cosine, "no learning: the distance of the prepared rows divided by their lengths")
+	baselines := []catalog.Entry{euclidean, baseline(EuclideanRaw, "no learning and no scaling: the Euclidean distance of the rows as they are"), cosine}
+	return Problem{
+		Learners: append(learners, baselines...), Measure: MeasureOrder, from: "a table with pairs of rows",
+		resolve: func(r Recipe) (f fitting, err error) {
+			for _, e := range baselines {
+				if e.Name == r.Learner {
+					v, err := e.Parse(r.Params)
+					return fitting{Recipe{Learner: e.Name, Params: map[string]string{}, Seed: max(r.Seed, 1), ImputeMean: r.ImputeMean, Raw: r.Raw || e.Name == EuclideanRaw}, e, v}, err
+				}
+			}
+			f.recipe, f.entry, f.values, err = r.resolve()
+			return f, err
+		},
+		lay: func(p *Comparing, fits *[]fitting, out *Comparison) (*course, error) {
+			if err := d.check(GivenPairs, false); err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(*fits, func(f fitting) bool { return f.recipe.Learner != EuclideanRaw })
+			laid, err := d.layPairs((*fits)[max(i, 0)].recipe, catalog.Entry{})
+			if err != nil {
+				return nil, err
+			}
+			_, width := d.Dims()
+			out.Notes = laid.notes
+			c, held, err := plan.holdOut(p, *fits, out, laid.all.items, width, len(laid.all.links), 2)
+			if err != nil {
+				return nil, err
+			}
+			seed := p.Seed
+			c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
+				split, _, err := laid.all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+				if err != nil {
+					return verdict{}, err
+				}
+				rows := laid
+				if inner > 0 {
+					// Rows that the split holds out are not there for its inner divisions.
+					rows = laid.without(split)
+					share := float64(held) / float64(laid.all.items)
+					if split, _, err = rows.all.divide(withinSplit(seed, s, inner, out.Validation).Stream("items"), s, int(math.Ceil(share*float64(rows.all.items)))); err != nil {
+						return verdict{}, err
+					}
+				}
+				train, test := split.train, split.test
+				shuffled(train.links, seed, s)
+				rest := rows.rest(split.out, train, test)
+				m, x, z, err := e.onPairs(ctx, rows.d, rest, train.links, test.rows, random.Seed{Base: seed, Experiment: "model/pairs", Trial: s}.Stream("pairs"), told)
+				fitted()
+				if err != nil {
+					return verdict{}, err
+				}
+				return abandon.Do(ctx, "model", func(context.Context) (verdict, error) { // to embed may take long
+					under := metric.SqDister(metric.Euclidean{})
+					switch {
+					case e.recipe.Learner == Cosine:
+						toUnit(z)
+					case m.metric != nil:
+						var expand func(a, b *mat.Dense) (*mat.Dense, *mat.Dense, error)
+						under, expand = coordinates(m.metric)
+						if _, z, err = expand(x, z); err != nil {
+							return verdict{}, err
+						}
+					}
+					n := len(test.links)
+					wrong := 1 - auc(sqDistsOf(under, z, test.links), test.links)
+					return verdict{wrong * float64(n), n, wrong, 0}, nil
+				})
+			}
+			return c, nil
+		},
+	}
+}
+
+// without is l without the rows that a division holds out, and with the pairs that it learns from.
+func (l laidPairs) without(split dividedPairs) laidPairs {
+	n, _ := l.d.Dims()
+	out := make([]bool, n)
+	for k, i := range l.all.rows {
+		out[i] = split.out[k]
+	}
+	var keep []int
+	place := make([]int, n)
+	for i, gone := range out {
+		if !gone {
+			place[i] = len(keep)
+			keep = append(keep, i)
+		}
+	}
+	links := slices.Clone(split.train.links)
+	for k, p := range links {
+		links[k].I, links[k].J = place[l.all.rows[split.train.rows[p.I]]], place[l.all.rows[split.train.rows[p.J]]]
+	}
+	return laidPairs{d: l.d.Rows(keep), all: nameItems(links)}
+}
+
+// onPairs learns from rows of d and pairs of these, unless there is nothing to learn, and prepares other rows.
+func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metric.Link, others []int, rng *rand.Rand, told Progress) (m *Model, x, z *mat.Dense, err error) {
+	learned, tested := d.Rows(rest), d.Rows(others)
+	forgetUnseen(d.Layout, learned.X, tested.X)
+	m = &Model{recipe: f.recipe, layout: d.Layout}
+	prepared, _, err := m.prepare(learned, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if f.recipe.Given != "" {
+		if err := m.learn(ctx, f.entry, f.values, prepared, nil, links, rng, told); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if z, err = m.scaler.Apply(tested.X); err != nil {
+		return nil, nil, nil, named(err, d.Layout.Features, 0)
+	}
+	return m, prepared.(*mat.Dense), z, nil
+}
+
 // ByComparisons is the problem of objects of which only relative comparisons are known. plan has Dim; Folds, Repeats and Seed are those of Comparing. set may be nil, for Comparable.
 func ByComparisons(set *feedback.Triplets, plan TripletPlan) Problem {
 	return Problem{

@@ -47,6 +47,11 @@ func TestCompareProblems(t *testing.T) {
 	}
 	set := &feedback.Triplets{Name: "t", Objects: 9, List: few}
 	f := vectorFile(t, x, false)
+	table, err := NewData(x, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Links = links
 	k0 := kernels.Gram(kernels.Linear{}, x)
 	plan := Plan{Folds: 3, Repeats: 2, Ks: []int{1, 3}, Seed: seed}
 	held := VectorPlan{Splits: 6, Seed: seed}
@@ -105,6 +110,23 @@ func TestCompareProblems(t *testing.T) {
 				return same(err, got, e.Cosine.Error)
 			}
 			return same(err, got, e.Learner.Error)
+		}},
+		{"pairs of rows", PairsOfRows(table, held), Recipe{Given: GivenPairs}, []string{"itml", "kernel-pola", Euclidean, EuclideanRaw, Cosine}, MeasureOrder, func(learner string, got []float64) error {
+			r := Recipe{Learner: learner, Given: GivenPairs}
+			switch learner {
+			case Euclidean, EuclideanRaw, Cosine:
+				r.Learner = "itml"
+			}
+			e, err := EvaluatePairs(t.Context(), table, r, held)
+			switch learner {
+			case Euclidean:
+				return same(err, got, wrong(e.Euclidean.AUC))
+			case EuclideanRaw:
+				return same(err, got, wrong(e.Raw.AUC))
+			case Cosine:
+				return same(err, got, wrong(e.Cosine.AUC))
+			}
+			return same(err, got, wrong(e.Learner.AUC))
 		}},
 		{"comparisons", ByComparisons(set, TripletPlan{Dim: 2}), Recipe{}, []string{"erkle", "gnmds"}, MeasureTriplets, func(learner string, got []float64) error {
 			e, err := EvaluateTriplets(t.Context(), set, TripletRecipe{Learner: learner}, TripletPlan{Folds: 3, Repeats: 2, Seed: seed, Dim: 2})
