@@ -167,11 +167,11 @@ func commandsOf(e catalog.Entry) (uses []string) {
 		entries []catalog.Entry
 	}{
 		{"fit, evaluate and compare of a table", model.Learners()},
-		{"fit and evaluate --vectors --pairs", model.VectorLearners()},
-		{"fit and evaluate --vectors --triplets", model.VectorTripletLearners()},
+		{"fit, evaluate and compare --vectors --pairs", model.VectorLearners()},
+		{"fit, evaluate and compare --vectors --triplets", model.VectorTripletLearners()},
 		{"fit --gram --constraints", model.GramLearners()},
-		{"fit and evaluate --gram --labels", model.GramLabelLearners()},
-		{"fit and evaluate --triplets", model.TripletLearners()},
+		{"fit, evaluate and compare --gram --labels", model.GramLabelLearners()},
+		{"fit, evaluate and compare --triplets", model.TripletLearners()},
 		{"learn", online(catalog.All())},
 	} {
 		if slices.ContainsFunc(u.entries, func(o catalog.Entry) bool { return o.Name == e.Name }) {

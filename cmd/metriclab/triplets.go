@@ -49,7 +49,7 @@ metriclab plot --model draws the objects. There is no map for new ones.
   metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
   metriclab evaluate --triplets answers.csv --learner ste`
 
-// tripletFlags are the flags of fit and evaluate on relative comparisons.
+// tripletFlags are the flags of fit, evaluate and compare on relative comparisons.
 type tripletFlags struct {
 	triplets, coordinates string
 	objects, dim          int

@@ -115,7 +115,7 @@ func (v *vectorFlags) given(c *cobra.Command, others ...string) (bool, error) {
 	return true, nil
 }
 
-// tableFlags are those of fit and evaluate that are for tables and Gram matrices.
+// tableFlags are those of fit, evaluate and compare that are for tables and Gram matrices.
 var tableFlags = append(withoutHeader(columnFlags), "gram", "constraints", "labels", "kernel-out", "objects", "dim", "coordinates", "guard-formulas")
 
 // withoutHeader leaves out --no-header, which a file of feedback has, too.
