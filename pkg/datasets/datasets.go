@@ -145,14 +145,8 @@ const (
 
 var scalingNames = enum.Of[Scaling]("Scaling(%d)", "raw", "unit01", "unitnorm")
 
-// String returns "raw", "unit01" or "unitnorm", which ParseScaling reads.
+// String returns "raw", "unit01" or "unitnorm".
 func (s Scaling) String() string { return scalingNames.Text(s) }
-
-// ParseScaling returns the scaling of that name, or an error that lists the
-// names.
-func ParseScaling(name string) (Scaling, error) {
-	return scalingNames.Parse("datasets: scaling", name)
-}
 
 func (s Scaling) fill(dst []float64, src []byte) {
 	scale := 1.0

@@ -90,17 +90,6 @@ func TestMisusePanics(t *testing.T) {
 	}
 }
 
-func TestScalingNames(t *testing.T) {
-	for s := ScaleRaw; s <= ScaleUnitNorm; s++ {
-		if got, err := ParseScaling(s.String()); err != nil || got != s {
-			t.Errorf("ParseScaling(%q) = %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseScaling("0-1"); err == nil {
-		t.Error("an unknown scaling is accepted")
-	}
-}
-
 func TestSetLabels(t *testing.T) {
 	s := Set{Y: []int{5, 6, 7}}
 	if got := s.Labels([]int{2, 0, 2}); !slices.Equal(got, []int{7, 5, 7}) {

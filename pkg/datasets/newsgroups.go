@@ -49,13 +49,8 @@ const (
 
 var postHeadersNames = enum.Of[PostHeaders]("PostHeaders(%d)", "keep", "subject", "drop")
 
-// String returns "keep", "subject" or "drop", which ParsePostHeaders reads.
+// String returns "keep", "subject" or "drop".
 func (h PostHeaders) String() string { return postHeadersNames.Text(h) }
-
-// ParsePostHeaders returns the choice of that name, or an error that lists the names.
-func ParsePostHeaders(name string) (PostHeaders, error) {
-	return postHeadersNames.Parse("datasets: headers", name)
-}
 
 // text returns the part of a post that belongs to its text. A post without an empty line is all
 // header.

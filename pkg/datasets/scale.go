@@ -27,14 +27,8 @@ const (
 
 var preprocessingNames = enum.Of[Preprocessing]("Preprocessing(%d)", "raw", "zscore", "minmax")
 
-// String returns "raw", "zscore" or "minmax", which ParsePreprocessing reads.
+// String returns "raw", "zscore" or "minmax".
 func (p Preprocessing) String() string { return preprocessingNames.Text(p) }
-
-// ParsePreprocessing returns the preprocessing of that name, or an error that lists
-// the names.
-func ParsePreprocessing(name string) (Preprocessing, error) {
-	return preprocessingNames.Parse("datasets: preprocessing", name)
-}
 
 // Scaler maps each feature by x ↦ (x − shift)/scale, with numbers learned from
 // training rows. A Scaler is not changed by its methods, which are safe for

@@ -199,20 +199,6 @@ func TestScalerErrors(t *testing.T) {
 	}
 }
 
-func TestParsePreprocessing(t *testing.T) {
-	for _, p := range []datasets.Preprocessing{datasets.AsIs, datasets.ZScore, datasets.MinMax} {
-		if got, err := datasets.ParsePreprocessing(p.String()); err != nil || got != p {
-			t.Errorf("%v is read as %v, error %v", p, got, err)
-		}
-	}
-	if _, err := datasets.ParsePreprocessing("z"); err == nil || !strings.Contains(err.Error(), `preprocessing "z" is not allowed, want one of ["raw" "zscore" "minmax"]`) {
-		t.Errorf("error %v", err)
-	}
-	if s := datasets.Preprocessing(9).String(); s != "Preprocessing(9)" {
-		t.Errorf("got %s", s)
-	}
-}
-
 func ExampleFitScaler() {
 	train := mat.NewDense(3, 2, []float64{1, 7, 2, 7, 3, 7})
 	test := mat.NewDense(1, 2, []float64{4, 8})

@@ -49,13 +49,8 @@ const (
 
 var indexBaseNames = enum.Of[IndexBase]("IndexBase(%d)", "one", "zero")
 
-// String returns "one" or "zero", which ParseIndexBase reads.
+// String returns "one" or "zero".
 func (b IndexBase) String() string { return indexBaseNames.Text(b) }
-
-// ParseIndexBase returns the base of that name, or an error that lists the names.
-func ParseIndexBase(name string) (IndexBase, error) {
-	return indexBaseNames.Parse("datasets: index base", name)
-}
 
 // first is the least index in a file.
 func (b IndexBase) first() int {

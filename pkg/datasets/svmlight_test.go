@@ -189,17 +189,6 @@ func TestSVMLightRoundTrip(t *testing.T) {
 	}
 }
 
-func TestIndexBaseNames(t *testing.T) {
-	for b := IndexBaseOne; b <= IndexBaseZero; b++ {
-		if got, err := ParseIndexBase(b.String()); err != nil || got != b {
-			t.Errorf("ParseIndexBase(%q) = %v, %v", b, got, err)
-		}
-	}
-	if _, err := ParseIndexBase("two"); err == nil {
-		t.Error("an unknown base is accepted")
-	}
-}
-
 func FuzzReadSVMLight(f *testing.F) {
 	for _, seed := range []string{"", "1 1:1\n", "\ufeff+1 qid:3 0:.5 7:-2e1 # c\r\n-1 qid:4\n", "1 2:0\n", "1 1:1 1:2", "# x\n\n", "nan 1:1", "1 2147483647:1"} {
 		f.Add(seed, false)

@@ -274,14 +274,3 @@ func TestStoreNewsgroups20(t *testing.T) {
 	}()
 	_, _, _ = s.Newsgroups20(9)
 }
-
-func TestPostHeadersNames(t *testing.T) {
-	for h := PostHeadersKeep; h <= PostHeadersDrop; h++ {
-		if got, err := ParsePostHeaders(h.String()); err != nil || got != h {
-			t.Errorf("ParsePostHeaders(%q) = %v, %v", h, got, err)
-		}
-	}
-	if _, err := ParsePostHeaders("some"); err == nil {
-		t.Error("an unknown choice is accepted")
-	}
-}

@@ -24,13 +24,8 @@ const (
 
 var stemmerNames = enum.Of[Stemmer]("Stemmer(%d)", "porter2", "porter")
 
-// String returns "porter2" or "porter", which ParseStemmer reads.
+// String returns "porter2" or "porter".
 func (s Stemmer) String() string { return stemmerNames.Text(s) }
-
-// ParseStemmer returns the stemmer of that name, or an error that lists the names.
-func ParseStemmer(name string) (Stemmer, error) {
-	return stemmerNames.Parse("text: stemmer", name)
-}
 
 // stem returns the stem of a word in lower case that is no stop word.
 func (s Stemmer) stem(word string) string {

@@ -21,11 +21,8 @@ const (
 
 var normNames = enum.Of[Norm]("Norm(%d)", "unit", "none")
 
-// String returns "unit" or "none", which ParseNorm reads.
+// String returns "unit" or "none".
 func (n Norm) String() string { return normNames.Text(n) }
-
-// ParseNorm returns the norm of that name, or an error that lists the names.
-func ParseNorm(name string) (Norm, error) { return normNames.Parse("text: norm", name) }
 
 // VectorizerParams says how FitVectorizer chooses its vocabulary.
 type VectorizerParams struct {

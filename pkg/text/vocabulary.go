@@ -23,15 +23,8 @@ const (
 
 var selectionNames = enum.Of[Selection]("Selection(%d)", "document-frequency", "information-gain")
 
-// String returns "document-frequency" or "information-gain", which
-// ParseSelection reads.
+// String returns "document-frequency" or "information-gain".
 func (s Selection) String() string { return selectionNames.Text(s) }
-
-// ParseSelection returns the selection of that name, or an error that lists the
-// names.
-func ParseSelection(name string) (Selection, error) {
-	return selectionNames.Parse("text: selection", name)
-}
 
 // Gain returns the information gain of a term about a binary label, in bits:
 //

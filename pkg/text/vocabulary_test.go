@@ -69,17 +69,6 @@ func TestGainPanics(t *testing.T) {
 	}
 }
 
-func TestSelectionNames(t *testing.T) {
-	for s := SelectDocumentFrequency; s <= SelectInformationGain; s++ {
-		if got, err := ParseSelection(s.String()); err != nil || got != s {
-			t.Errorf("ParseSelection(%q) = %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseSelection("chi-square"); err == nil {
-		t.Error("an unknown selection is accepted")
-	}
-}
-
 // letters are the terms of made documents.
 const letters = "abcdefghijklmnop"
 

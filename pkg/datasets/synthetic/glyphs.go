@@ -121,14 +121,8 @@ const (
 
 var readingNames = enum.Of[NoiseReading]("NoiseReading(%d)", "image", "line", "pixel")
 
-// String returns "image", "line" or "pixel", which ParseNoiseReading reads.
+// String returns "image", "line" or "pixel".
 func (r NoiseReading) String() string { return readingNames.Text(r) }
-
-// ParseNoiseReading returns the reading of that name, or an error that lists
-// the names.
-func ParseNoiseReading(name string) (NoiseReading, error) {
-	return readingNames.Parse("synthetic: noise reading", name)
-}
 
 // NoisyGlyphs returns the images of Shalev-Shwartz, Singer and Ng (2004),
 // Fig. 2: for each digit in turn, perPattern images with noise on the odd

@@ -124,15 +124,7 @@ func TestNoisyGlyphsErrors(t *testing.T) {
 	}
 }
 
-func TestNoiseReadingNames(t *testing.T) {
-	for r := NoisePerImage; r <= NoisePerPixel; r++ {
-		if got, err := ParseNoiseReading(r.String()); err != nil || got != r {
-			t.Errorf("ParseNoiseReading(%q) = %v, %v", r, got, err)
-		}
-	}
-	if _, err := ParseNoiseReading("column"); err == nil {
-		t.Error("an unknown reading is accepted")
-	}
+func TestPatternNames(t *testing.T) {
 	if got := OddRows.String() + ", " + OddColumns.String(); got != "odd rows, odd columns" {
 		t.Errorf("patterns are %q", got)
 	}

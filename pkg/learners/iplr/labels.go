@@ -39,14 +39,6 @@ var basisNames = enum.Of[BasisRule]("unknown rule %d", "classes", "random-classe
 // String returns the rule in words: "classes", "random-classes", "singular", "kmeans", "rows" or "coefficients".
 func (r BasisRule) String() string { return basisNames.Text(r) }
 
-// ParseBasisRule returns the rule of that name, or an error that lists the names.
-func ParseBasisRule(name string) (BasisRule, error) { return basisNames.Parse("iplr: basis", name) }
-
-// ParseInfeasibleRule returns the rule of that name, or an error that lists the names.
-func ParseInfeasibleRule(name string) (InfeasibleRule, error) {
-	return infeasibleNames.Parse("iplr: infeasible", name)
-}
-
 // LabelParams are the parameters of FitLabels.
 type LabelParams struct {
 	Params

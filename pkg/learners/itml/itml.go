@@ -54,7 +54,7 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// Version changes whenever Fit, FitLabels or FitTuned
+// Version changes whenever Fit, FitLabels, FitTuned or FitNearer
 // gives other numbers for the same input.
 const Version = 1
 

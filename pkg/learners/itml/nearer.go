@@ -20,9 +20,6 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// NearerVersion changes whenever FitNearer gives other numbers for the same input.
-const NearerVersion = 1
-
 // NearerParams are the parameters of FitNearer.
 type NearerParams struct {
 	// Margin is by how much the farther squared distance is to exceed the nearer one; 0 means 1.
