@@ -71,6 +71,7 @@ kind of docs/format.md, and that it is whole.
 	addArrayLabels(c)
 	addVectors(c, &v.vectors)
 	addModel(c, &saved)
+	c.Flags().Lookup("model").Usage = "file that metriclab fit, learn or Save in Go has written"
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
