@@ -243,12 +243,9 @@ func comparisonJSON(name string, r *model.Comparison) compared {
 	}
 	out := compared{
 		Data: name, Measure: r.Measure, Held: r.Held, Feedback: r.Feedback, Rows: r.Rows, Features: r.Features, Classes: map[string]int{}, Folds: r.Plan.Folds, Repeats: r.Plan.Repeats, Seed: r.Plan.Seed,
-		Ks: r.Plan.Ks, Validation: r.Validation, Level: 0.95, IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+		Ks: append([]int{}, r.Plan.Ks...), Validation: r.Validation, Level: 0.95, IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 		Ranked: []comparedLearner{}, Chosen: append([]string{}, r.Chosen...), Others: []comparedOther{}, Tied: []string{},
 		Notes: append([]string{}, r.Notes...), Complete: r.Err == nil, Advice: advice(r),
-	}
-	if len(r.Classes) == 0 {
-		out.Ks = []int{}
 	}
 	for i, c := range r.Classes {
 		out.Classes[c] = r.Counts[i]

@@ -12,7 +12,6 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/random"
 )
 
 // PairEvaluation is what EvaluatePairs found.
@@ -132,8 +131,7 @@ func (e *PairEvaluation) split(ctx context.Context, d *Data, rest []int, train, 
 			return err
 		}
 	}
-	rng := random.Seed{Base: e.Plan.Seed, Experiment: "model/pairs", Trial: s}.Stream("pairs")
-	m, x, z, err := f.onPairs(ctx, d, rest, links, test.rows, rng, e.Plan.inside(s))
+	m, x, z, err := f.onPairs(ctx, d, rest, links, test.rows, e.Plan.inside(s))
 	if err != nil {
 		return err
 	}
@@ -160,7 +158,7 @@ func (e *PairEvaluation) raw(ctx context.Context, d *Data, f fitting, rest []int
 	if err != nil {
 		return err
 	}
-	_, x, z, err := unscaled.onPairs(ctx, d, rest, links, test.rows, nil, nil)
+	_, x, z, err := unscaled.onPairs(ctx, d, rest, links, test.rows, nil)
 	if err != nil {
 		return err
 	}

@@ -300,7 +300,7 @@ func (p VectorPlan) holdOut(q *Comparing, fits []fitting, out *Comparison, items
 	if held < least || items-held < least {
 		return nil, 0, notAllowed("test-share: %v of %d items leaves less than %d on a side", p.Share, items, least)
 	}
-	q.Folds, q.Repeats, q.Seed, q.Ks = 1, p.Splits, p.Seed, []int{0}
+	q.Folds, q.Repeats, q.Seed, q.Ks = 1, p.Splits, p.Seed, nil
 	out.Rows, out.Features, out.Held, out.Feedback = items, dim, p.Share, known
 	if err := q.checkValidation(len(fits), out); err != nil {
 		return nil, 0, err
@@ -485,7 +485,7 @@ func PairsOfRows(d *Data, plan VectorPlan) Problem {
 				train, test := split.train, split.test
 				shuffled(train.links, seed, s)
 				rest := rows.rest(split.out, train, test)
-				m, x, z, err := e.onPairs(ctx, rows.d, rest, train.links, test.rows, random.Seed{Base: seed, Experiment: "model/pairs", Trial: s}.Stream("pairs"), told)
+				m, x, z, err := e.onPairs(ctx, rows.d, rest, train.links, test.rows, told)
 				fitted()
 				if err != nil {
 					return verdict{}, err
@@ -535,7 +535,7 @@ func (l laidPairs) without(split dividedPairs) laidPairs {
 }
 
 // onPairs learns from rows of d and pairs of these, unless there is nothing to learn, and prepares other rows.
-func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metric.Link, others []int, rng *rand.Rand, told Progress) (m *Model, x, z *mat.Dense, err error) {
+func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metric.Link, others []int, told Progress) (m *Model, x, z *mat.Dense, err error) {
 	learned, tested := d.Rows(rest), d.Rows(others)
 	forgetUnseen(d.Layout, learned.X, tested.X)
 	m = &Model{recipe: f.recipe, layout: d.Layout}
@@ -544,7 +544,7 @@ func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metri
 		return nil, nil, nil, err
 	}
 	if f.recipe.Given != "" {
-		if err := m.learn(ctx, f.entry, f.values, prepared, nil, links, rng, told); err != nil {
+		if err := m.learn(ctx, f.entry, f.values, prepared, nil, links, nil, told); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -569,7 +569,7 @@ func ByComparisons(set *feedback.Triplets, plan TripletPlan) Problem {
 				return nil, err
 			}
 			plan := all.plan
-			p.Folds, p.Repeats, p.Seed, p.Ks = plan.Folds, plan.Repeats, plan.Seed, []int{0}
+			p.Folds, p.Repeats, p.Seed, p.Ks = plan.Folds, plan.Repeats, plan.Seed, nil
 			out.Rows, out.Feedback, out.Notes = all.objects, len(all.list), all.notes
 			if err := p.checkValidation(len(*fits), out); err != nil {
 				return nil, err

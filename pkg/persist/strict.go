@@ -17,9 +17,9 @@ import (
 
 // Unmarshal decodes one value of JSON into the value at the pointer into. At any depth it refuses
 // what Write would not have written for its type. Of fields it refuses those that are unknown, there
-// twice, missing, null or in other letters of case. It also refuses a list of another length than its
-// array, base64 that is not the one text of its bytes, text that is not UTF-8, a number that becomes 0
-// because it is too small for a float64, and anything behind the value.
+// twice, missing, null or in other letters of case. It refuses a list of another length than its array,
+// and base64 that is not the one text of its bytes. So it does text that is not UTF-8, a number that is
+// too small for a float64, and anything behind the value.
 //
 // A type declares its fields once, by tags. A field may be missing if it has omitempty or omitzero, and
 // null, which stands for an empty list, if it has the tag `persist:"null"`.

@@ -102,7 +102,7 @@ func TestFitNearerByHand(t *testing.T) {
 }
 
 // Comparisons that hold by the margin already change nothing.
-func TestFitNearerNothingToDo(t *testing.T) {
+func TestFitNearerSatisfied(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{0, 0, 1, 0, 0, 9})
 	got, err := FitNearer(t.Context(), x, []metric.Triplet{{A: 0, Near: 1, Far: 2}}, NearerParams{})
 	if err != nil {

@@ -2,6 +2,8 @@ package nearest
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -193,6 +195,23 @@ func TestVotersWithoutTies(t *testing.T) {
 			t.Errorf("row %d itself elects %v", i, e)
 		}
 	}
+}
+
+func ExampleNewVoters() {
+	x := mat.NewDense(4, 1, []float64{0, 2, 2, 9})
+	voters, err := NewVoters(metric.Euclidean{}, x, []int{0, 0, 1, 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Two rows of different classes are as near as the first neighbour of 2: they share its vote. Of 0 there is one.
+	elections, _ := voters.Elect(context.Background(), mat.NewDense(2, 1, []float64{2, 0}), 1)
+	for _, e := range elections {
+		fmt.Println(e.Labels, e.Share)
+	}
+	// Output:
+	// [0 1] 0.5
+	// [0] 1
 }
 
 // TestVotersManyEqual: of a few distinct rows, each is searched once.
