@@ -289,6 +289,7 @@ func TestCase50EvaluateOneSplitLacks(t *testing.T) {
 	files(t, map[string]string{"X.npy": b.String(), "p.csv": pairs, "few.csv": "0,1,1\n2,3,-1\n4,5,-1\n6,7,-1\n"})
 	say(t, []said{
 		{"evaluate --vectors X.npy --pairs p.csv --learner lego", 0, []string{"drawn anew, since a side lacked a kind of answer", `always "similar"`, `always "dissimilar"`}, nil},
+		{"compare --vectors X.npy --pairs p.csv --learners lego,cosine --validation 0", 0, []string{"drawn anew, since a side lacked a kind of answer"}, nil},
 		{"evaluate --vectors X.npy --pairs p.csv --learner lego --test-share 0.5", 0, nil, []string{"drawn anew"}},
 		{"evaluate --vectors X.npy --pairs few.csv --learner lego", 1, []string{"drawn 200 times", "no training pair is dissimilar"}, nil},
 	})

@@ -367,6 +367,7 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 		return nil, err
 	}
 	c.rank(finished)
+	c.out.Notes = append(c.out.Notes, redrawnNote(c.course.redrawn)...)
 	c.out.Err = ctx.Err()
 	return c.out, nil
 }

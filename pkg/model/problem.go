@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -49,6 +50,8 @@ type course struct {
 	splits int
 	ratio  float64 // of what a split tests to what it learns from
 	named  func(split int) string
+	// redrawn tells of splits that were drawn anew, once they were tried; nil if none can be.
+	redrawn []bool
 	// cost estimates a fit, and the seconds of a split on one processor; its error says that there is no room.
 	cost func(f fitting) (one catalog.Cost, split float64, err error)
 	// ready is called before trials of a learner; nil for nothing to do.
@@ -306,7 +309,7 @@ func (p VectorPlan) holdOut(q *Comparing, fits []fitting, out *Comparison, items
 		return nil, 0, err
 	}
 	return &course{
-		splits: p.Splits, ratio: float64(held) / float64(items-held),
+		splits: p.Splits, ratio: float64(held) / float64(items-held), redrawn: make([]bool, p.Splits),
 		named: func(s int) string { return fmt.Sprintf("split %d", s+1) },
 		cost: func(f fitting) (catalog.Cost, float64, error) {
 			if f.entry.Cost == nil {
@@ -340,8 +343,10 @@ func PairsOfVectors(f *vectors.File, links []metric.Link, common VectorRecipe, p
 		}
 		seed := p.Seed
 		c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
-			d, _, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
-			if err == nil && inner > 0 {
+			d, again, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+			if inner == 0 {
+				c.redrawn[s] = again
+			} else if err == nil {
 				share := float64(held) / float64(all.items)
 				d, _, err = d.train.divide(withinSplit(seed, s, inner, out.Validation).Stream("items"), s, int(math.Ceil(share*float64(d.train.items))))
 			}
@@ -372,6 +377,9 @@ func PairsOfVectors(f *vectors.File, links []metric.Link, common VectorRecipe, p
 func (e *entrant) coordinates(common VectorRecipe, train, test *mat.Dense, fit func(VectorRecipe) (*Vectors, error)) (*mat.Dense, error) {
 	switch e.recipe.Learner {
 	case Euclidean:
+		if most := math.Sqrt(math.MaxFloat64 / 16 / float64(test.RawMatrix().Cols)); mat.Max(test) > most || mat.Min(test) < -most {
+			return nil, errors.New("model: squared distances overflow: scale the vectors down")
+		}
 		return test, nil
 	case Cosine:
 		toUnit(test)
@@ -409,8 +417,10 @@ func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet, common VectorRec
 		}
 		seed := p.Seed
 		c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
-			train, test, _, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
-			if err == nil && inner > 0 {
+			train, test, again, err := all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+			if inner == 0 {
+				c.redrawn[s] = again
+			} else if err == nil {
 				n, _ := train.x.Dims()
 				train, test, _, err = train.divide(withinSplit(seed, s, inner, out.Validation).Stream("items"), s, int(math.Ceil(float64(held)/float64(items)*float64(n))))
 			}
@@ -469,12 +479,14 @@ func PairsOfRows(d *Data, plan VectorPlan) Problem {
 			}
 			seed := p.Seed
 			c.trial = func(ctx context.Context, e *entrant, s, inner int, fitted func(), told Progress) (verdict, error) {
-				split, _, err := laid.all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
+				split, again, err := laid.all.divide(VectorPlan{Seed: seed}.itemsOf(s), s, held)
 				if err != nil {
 					return verdict{}, err
 				}
 				rows := laid
-				if inner > 0 {
+				if inner == 0 {
+					c.redrawn[s] = again
+				} else {
 					// Rows that the split holds out are not there for its inner divisions.
 					rows = laid.without(split)
 					share := float64(held) / float64(laid.all.items)

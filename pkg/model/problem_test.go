@@ -161,6 +161,14 @@ func TestCompareProblems(t *testing.T) {
 				t.Errorf("%s: split %d: %s is chosen with %v", c.name, s, name, r.ByValidation.Errors[s])
 			}
 		}
+		if c.name == "pairs of vectors" {
+			scaled := mat.NewDense(n, 4, slices.Clone(x.RawMatrix().Data))
+			scaled.Scale(1e300, scaled)
+			r, err := Compare(t.Context(), PairsOfVectors(vectorFile(t, scaled, false), links, VectorRecipe{}, held), Recipe{}, []string{Euclidean}, Comparing{Plan: p})
+			if err != nil || len(r.Ranked) > 0 {
+				t.Errorf("%s: where squares overflow: %v, %v", c.name, r, err)
+			}
+		}
 		if _, err := Compare(t.Context(), c.pr, c.base, []string{"fda"}, Comparing{Plan: p}); err == nil {
 			t.Errorf("%s: fda, which needs a table with classes, passes", c.name)
 		}
