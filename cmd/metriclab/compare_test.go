@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"metriclab/pkg/metric"
 	"os"
 	"regexp"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/metric"
 )
 
 // writeBlobs writes a table of three classes that overlap.

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"metriclab/pkg/model"
 	"os"
+
+	"metriclab/pkg/model"
 )
 
 // journal is an open journal.

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/plots"
-	"path/filepath"
-	"slices"
-	"strings"
-	"text/tabwriter"
 )
 
 func (a *app) printComparison(name string, r *model.Comparison, q *comparison) error {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -170,36 +167,6 @@ compare with it: no answer to a question is seen while another is tested. A coin
 	return c
 }
 
-// fromModel takes recipe and columns from a model.
-func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *model.Data, error) {
-	rows, err := formatOf(c, format, table)
-	if err != nil {
-		return model.Recipe{}, nil, err
-	}
-	for _, name := range recipeNames {
-		if c.Flags().Changed(name) {
-			return model.Recipe{}, nil, usageError{fmt.Errorf("flag --%s: comes from the file of --model and cannot be given beside it", name)}
-		}
-	}
-	m, err := loadModel(path)
-	if err != nil {
-		return model.Recipe{}, nil, err
-	}
-	for _, e := range model.Learners() {
-		if e.Name == m.Recipe().Learner && e.Version != m.LearnerVersion() {
-			fmt.Fprintf(a.err, "%s was fitted by version %d of %s; this program has version %d\n", path, m.LearnerVersion(), e.Name, e.Version)
-		}
-	}
-	switch m.Recipe().Given {
-	case model.GivenPairs:
-		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from pairs that are known; evaluate these by --pairs FILE with --learner %s", path, m.Recipe().Learner)}
-	case model.GivenChunklets:
-		return model.Recipe{}, nil, usageError{fmt.Errorf("flag --model: %s learned from a column of chunklets; evaluate the learner by --label COLUMN, which draws pairs by classes, or by --pairs FILE, with --learner %s", path, m.Recipe().Learner)}
-	}
-	d, err := a.readForModel(c.Context(), table, rows, m)
-	return m.Recipe(), d, err
-}
-
 // planned is the plan that flags give: a default is left to the rows.
 func planned(c *cobra.Command, ks []int, folds, repeats int) model.Plan {
 	if !c.Flags().Changed("k") {
@@ -209,26 +176,6 @@ func planned(c *cobra.Command, ks []int, folds, repeats int) model.Plan {
 		folds = 0
 	}
 	return model.Plan{Ks: ks, Folds: folds, Repeats: repeats}
-}
-
-// describeKs says which numbers of neighbours there were.
-func describeKs(ks []int) string {
-	if len(ks) == 1 {
-		return fmt.Sprintf("k = %d", ks[0])
-	}
-	words := make([]string, len(ks))
-	for i, k := range ks {
-		words[i] = strconv.Itoa(k)
-	}
-	return fmt.Sprintf("k from %s, in each split the best on its training rows with one left out", strings.Join(words, ", "))
-}
-
-// interval writes a share and its interval in per cent.
-func interval(s judge.Summary) string {
-	if !s.HasInterval {
-		return fmt.Sprintf("%.2f", 100*s.Mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
 }
 
 func (a *app) printEvaluation(d *model.Data, e *model.Evaluation) error {
@@ -277,22 +224,6 @@ func verdict(e *model.Evaluation) string {
 	default:
 		return "These rows do not tell which is better: the interval of the difference contains zero."
 	}
-}
-
-// taken lists the numbers of neighbours and how many splits took each.
-func taken(ks []int) string {
-	count := map[int]int{}
-	for _, k := range ks {
-		count[k]++
-	}
-	var parts []string
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(ks))) {
-		if len(count) == 1 {
-			return strconv.Itoa(k)
-		}
-		parts = append(parts, fmt.Sprintf("%d (%dx)", k, count[k]))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // evaluated is the JSON of evaluate. Errors are shares; an interval is

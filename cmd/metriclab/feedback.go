@@ -1,44 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"metriclab/internal/plural"
 	"metriclab/pkg/feedback"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 )
-
-// aboutPairs is the part of fit's help on pairs that are known.
-const aboutPairs = `Pairs that you know: with --pairs FILE or --chunklets COLUMN a learner of pairs draws
-none by classes, and --label may be missing. A --label that is there is no feature.
-
---pairs takes a file of labelled pairs of rows, three cells each: i, j and label, 1 or
-true for rows that are alike and -1, 0 or false for rows that are not. Rows count from
-0, without the header. The cells are separated by commas, semicolons, tabs, bars or
-blanks. A header may name the columns in another order, among others; a, b, left,
-right, item1, item2, similar, same and match are known, too, and --columns i=3,j=4,label=7
-says by name or number which they are. JSON lines {"i":0,"j":5,"label":-1} and .npy
-arrays of three columns do as well; - is standard input. Online learners take the pairs
-in the order of the file.
-
---chunklets takes a column of the table: rows with equal cells are known to be alike,
-such as pictures of one person, and nothing is known of a row with a missing cell.
-rca and kernel-rca learn from that. Other learners of pairs take all pairs of rows of
-one chunklet as similar and, since they would bring everything together otherwise, as
-many pairs drawn from different chunklets as dissimilar. If two chunklets may be the
-same thing, --dissimilar none leaves these out.
-
-  metriclab fit faces.csv --pairs judged.csv --learner pola --out faces.json
-  metriclab fit faces.csv --drop id --chunklets person --learner rca --out faces.json`
 
 // countOrFile is the value of --pairs: how many to draw, or a file of them.
 type countOrFile struct {
@@ -88,7 +61,9 @@ type columnsFlag struct {
 }
 
 func (f *columnsFlag) String() string { return f.text }
-func (f *columnsFlag) Type() string   { return "COLUMN=NAME,..." }
+
+func (f *columnsFlag) Type() string { return "COLUMN=NAME,..." }
+
 func (f *columnsFlag) Set(text string) (err error) {
 	f.text = text
 	f.value, err = feedback.ParseColumns(text)
@@ -116,26 +91,6 @@ func (f *recipeFlags) checkForm(c *cobra.Command, args ...string) error {
 		}
 	}
 	return nil
-}
-
-// readPairs reads labelled pairs of objects, and tells its notes.
-func (a *app) readPairs(ctx context.Context, path string, o feedback.Objects, form feedback.Form) (*feedback.Pairs, error) {
-	p, err := readTold(ctx, a, path, func(r io.Reader) (*feedback.Pairs, error) { return feedback.ReadPairs(r, tableName(path), o, form) })
-	if err == nil {
-		a.note(tableName(path), p.Notes)
-	}
-	return p, err
-}
-
-// readCompared reads relative comparisons of objects that are known, and tells its notes.
-func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects, form feedback.Form) (*feedback.Triplets, error) {
-	t, err := readTold(ctx, a, path, func(r io.Reader) (*feedback.Triplets, error) {
-		return feedback.ReadTripletsOf(r, tableName(path), o, form)
-	})
-	if err == nil {
-		a.note(tableName(path), t.Notes)
-	}
-	return t, err
 }
 
 // The values of --dissimilar.
@@ -175,48 +130,4 @@ func (f *recipeFlags) given(c *cobra.Command) (string, error) {
 		return "", usageError{fmt.Errorf("flag --dissimilar: %s learns from similar pairs alone", f.learner)}
 	}
 	return model.GivenChunklets, nil
-}
-
-// give sets the pairs of d that are known, if the recipe says so.
-func (a *app) give(ctx context.Context, d *model.Data, r model.Recipe, f *recipeFlags) error {
-	switch r.Given {
-	case model.GivenPairs:
-		n, _ := d.Dims()
-		p, err := a.readPairs(ctx, f.pairs.file, feedback.Objects{Count: n}, feedback.Form{Columns: f.columns.value}) // --no-header is of the table
-		if err != nil {
-			return err
-		}
-		d.Links = p.Links
-	case model.GivenChunklets:
-		return d.GiveChunklets(r, f.known.dissimilar == dissimilarOther)
-	}
-	return nil
-}
-
-// describeGiven says which pairs were known.
-func describeGiven(d *model.Data, f *recipeFlags) string {
-	similar := 0
-	for _, l := range d.Links {
-		if l.Label == metric.Similar {
-			similar++
-		}
-	}
-	from := f.pairs.file
-	if d.Chunklets != nil {
-		chunklets := map[string]int{}
-		for _, c := range d.Chunklets {
-			if c != "" {
-				chunklets[c]++
-			}
-		}
-		rows, shared := 0, 0
-		for _, n := range chunklets {
-			rows += n
-			if n > 1 {
-				shared++
-			}
-		}
-		from = fmt.Sprintf("column %s: %s in %s, %d with at least two", oneLine(f.known.chunklets), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
-	}
-	return fmt.Sprintf("%s: %s, %d similar\n", from, plural.Of(len(d.Links), "pair"), similar)
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,41 +15,11 @@ import (
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners"
-	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
-	"metriclab/pkg/persist"
 )
-
-// aboutGram is the part of fit's help on similarities.
-const aboutGram = `Similarities without vectors: --gram takes the kernel matrix K0 of n objects in place
-of a table, n rows of n numbers without a header (or a .npy file), symmetric and
-positive semi-definite. --constraints has a line of JSON each, with squared distances
-d(i,j) = K_ii - 2 K_ij + K_jj of the learned kernel K and objects counted from 0:
-
-  {"i":0,"j":1,"at_most":1.2}             d(0,1) <= 1.2
-  {"i":0,"j":5,"at_least":4}              d(0,5) >= 4
-  {"i":0,"j":4,"exactly":2}               d(0,4) = 2
-  {"a":0,"near":2,"far":6,"margin":0.2}   d(0,2) + 0.2 <= d(0,6)
-  {"trace_at_most":9}                     tr K <= 9
-
-The learner spectral finds K = Φ'WΦ, K0 = Φ'Φ, of least Σφ(eigenvalues of W) + slack. It
-prints the objective, the rank of K, the KKT residual, the duality gap and how many
-constraints are violated, with the first twenty of them. If no kernel satisfies the constraints, it names the lines that
-contradict each other, with the weights of a dual certificate, writes nothing and ends
-with exit code 1. The learner trace-ssikdr finds K of low rank, and its coordinates: W of
-least tau tr W + ‖W‖²/2 + slack. See also: metriclab transform --cross-gram.
-
-` + aboutGramLabels
-
-// aboutGramLabels is the part of fit's and evaluate's help on similarities with labels.
-const aboutGramLabels = `With --gram, --labels takes the classes of the objects, in the order of the rows of
-K0: a CSV file with the label of an object in each row, or an id and the label. A file
-with one row more than objects has a header. Ids must differ and, if all are whole
-numbers, ascend. Learners that take K0 and labels are those of tables that learn in
-the space of a kernel, without the parameters that name one.`
 
 // gramFlags are the flags of fit on a Gram matrix.
 type gramFlags struct{ gram, constraints, labels, kernel string }
@@ -131,22 +98,6 @@ func (g *gramFlags) toEvaluate(c *cobra.Command, f *recipeFlags) (model.GramReci
 		return model.GramRecipe{}, usageError{fmt.Errorf("flag --learner: none given, want %s", namesOf(model.GramLabelLearners()))}
 	}
 	return g.recipe(c, f)
-}
-
-// tableOr takes a table as oneTable does, or no argument with one of the flags.
-func tableOr(flags ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		for _, flag := range flags {
-			if !c.Flags().Changed(flag) {
-				continue
-			}
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("%s takes no table with --%s, got %q", c.CommandPath(), flag, args)}
-			}
-			return nil
-		}
-		return oneTable(c, args)
-	}
 }
 
 // fitGram is fit on a Gram matrix.
@@ -259,27 +210,6 @@ func (a *app) learnGramLabels(ctx context.Context, recipe model.GramRecipe, g *g
 		}
 		return model.FitGramLabels(ctx, k0, labels, recipe, progress)
 	})
-}
-
-// readGramLabels reads a Gram matrix and the classes of its objects.
-func (a *app) readGramLabels(ctx context.Context, g *gramFlags) (*mat.SymDense, []string, error) {
-	k0, err := readTold(ctx, a, g.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.gram) })
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := readTold(ctx, a, g.labels, func(r io.Reader) ([]string, error) {
-		return model.ReadLabels(r, g.labels, k0.SymmetricDim())
-	})
-	return k0, labels, err
-}
-
-// namesOf lists learners.
-func namesOf(entries []catalog.Entry) string {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // linesOf lists the lines of constraints, the first twenty.
@@ -408,172 +338,4 @@ func (a *app) printGramLabels(g *model.Gram, out string, f *gramFlags) error {
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
-}
-
-// describeGram says in a line what a recipe for labels is.
-func describeGram(r model.GramRecipe) string {
-	return describeLearner(model.Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed})
-}
-
-// writeGram writes the model and, if a file is named, its kernel.
-func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
-	outputs := []output{{out, g.Save}}
-	if kernel != "" {
-		outputs = append(outputs, outputOf(ctx, kernel, g.Kernel()))
-	}
-	return writeOutputs(outputs...)
-}
-
-// writeCSV writes rows of numbers, with as many digits as bring back every bit.
-func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
-	b := bufio.NewWriter(w)
-	var text []byte
-	n, d := x.Dims()
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		text = text[:0]
-		for j := range d {
-			text = append(strconv.AppendFloat(text, x.At(i, j), 'g', -1, 64), ',')
-		}
-		text[len(text)-1] = '\n'
-		if _, err := b.Write(text); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
-}
-
-// crossFlags are the flags of transform for new objects known by their similarities.
-type crossFlags struct{ cross, own, kernel string }
-
-func (g *crossFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&g.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per new object and a column per object of fit --gram, in place of a table")
-	c.Flags().StringVar(&g.own, "self-gram", "", "CSV or .npy file of the kernel matrix among the new objects, with --cross-gram")
-	c.Flags().StringVar(&g.kernel, "kernel-out", "", "CSV or .npy file for the learned kernel matrix among the new objects, with --self-gram")
-}
-
-// given reports whether the command line is about new objects. It returns an error if a flag does not go with that.
-func (g *crossFlags) given(c *cobra.Command) (bool, error) {
-	changed := c.Flags().Changed
-	switch {
-	case changed("self-gram") && !changed("cross-gram"):
-		return false, usageError{errors.New("flag --self-gram: only together with --cross-gram")}
-	case changed("kernel-out") && !changed("self-gram"):
-		return false, usageError{errors.New("flag --kernel-out: only together with --self-gram, which the learned kernel among new objects needs")}
-	case changed("cross-gram") && changed("guard-formulas"):
-		return false, usageError{errors.New("flag --guard-formulas: not together with --cross-gram: there are no classes")}
-	case changed("cross-gram") && changed("subspace"):
-		return false, usageError{errors.New("flag --subspace: not together with --cross-gram: it is for models of iplr")}
-	case changed("cross-gram") && changed("format"):
-		return false, usageError{errors.New("flag --format: not together with --cross-gram: it is for tables")}
-	}
-	return changed("cross-gram"), nil
-}
-
-// transformGram embeds new objects.
-func (a *app) transformGram(c *cobra.Command, path string, out embedOutputs, g *crossFlags) error {
-	for _, f := range []struct{ flag, path string }{{"cross-gram", g.cross}, {"self-gram", g.own}} {
-		if c.Flags().Changed(f.flag) && f.path == "" {
-			return usageError{fmt.Errorf("flag --%s: no file given", f.flag)}
-		}
-	}
-	reads := []string{path, g.cross, g.own}
-	if err := out.check(c, reads, outFile{flag: "kernel-out", path: &g.kernel}); err != nil {
-		return err
-	}
-	ctx := c.Context()
-	var kernel *mat.SymDense
-	z, err := atOnce(ctx, func() (*mat.Dense, error) {
-		m, err := loadGram(path)
-		if err != nil {
-			return nil, err
-		}
-		cross, err := readTold(ctx, a, g.cross, func(r io.Reader) (*mat.Dense, error) { return model.ReadCross(r, g.cross, m.Objects()) })
-		if err != nil {
-			return nil, err
-		}
-		if g.own != "" {
-			own, err := readTold(ctx, a, g.own, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.own) })
-			if err != nil {
-				return nil, err
-			}
-			if rows, _ := cross.Dims(); own.SymmetricDim() != rows {
-				return nil, fmt.Errorf("%s: %s, want %d, one per row of %s", g.own, plural.Of(own.SymmetricDim(), "row"), rows, g.cross)
-			}
-			if kernel, err = m.Among(cross, own); err != nil {
-				return nil, fmt.Errorf("%s and %s: %w", g.cross, g.own, err)
-			}
-		}
-		z, err := m.Embed(cross)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", g.cross, err)
-		}
-		return z, nil
-	})
-	if err != nil {
-		return err
-	}
-	e := &embedding{app: a, ctx: ctx}
-	text := func(w io.Writer) error {
-		const rows = 1024
-		n, width := z.Dims()
-		for i := 0; i < n; i += rows {
-			if err := e.write(&model.Embedded{Z: z.Slice(i, min(i+rows, n), 0, width).(*mat.Dense)}, i == 0); err != nil {
-				return err
-			}
-			if _, err := atOnce(ctx, func() (int, error) { return w.Write(bytes.Clone(e.text)) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	outputs := []output{{out.csv, text}, {out.npy, func(w io.Writer) error { return metric.WriteNPY(w, z) }}}
-	if g.kernel != "" {
-		outputs = append(outputs, outputOf(ctx, g.kernel, kernel))
-	}
-	if out == (embedOutputs{}) {
-		if err := text(a.data); err != nil {
-			return err
-		}
-	}
-	return writeOutputs(outputs...)
-}
-
-// loadGram reads a file that fit --gram has written.
-func loadGram(path string) (*model.Gram, error) {
-	if path == "" {
-		return nil, usageError{errors.New("flag --model: no file given; metriclab fit --gram makes one")}
-	}
-	m, err := persist.ReadFile(path, model.LoadGram)
-	if errors.Is(err, persist.ErrKind) {
-		return nil, fmt.Errorf("%w; only metriclab fit --gram makes models for --cross-gram", err)
-	}
-	return m, err
-}
-
-// kindOf returns the kind of an open file of package persist, "" of another.
-func kindOf(f *os.File) string {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return ""
-	}
-	env, err := persist.Read(f)
-	if err != nil {
-		return ""
-	}
-	return env.Kind
-}
-
-// readTold opens a file for read and tells how far it was read.
-func readTold[T any](ctx context.Context, a *app, path string, read func(io.Reader) (T, error)) (T, error) {
-	f, err := a.openTable(path)
-	if err != nil {
-		return *new(T), err
-	}
-	defer f.Close()
-	var done func()
-	f.tell, done = a.meter(ctx, work{unit: "MB"})
-	defer done()
-	return read(f)
 }

@@ -19,13 +19,6 @@ import (
 	"metriclab/pkg/vectors"
 )
 
-// aboutNearVectors is the part of the help of neighbours on vectors.
-const aboutNearVectors = `With --vectors the k nearest vectors of that file are listed under the metric of fit
---vectors: for each row of --queries, another .npy file, or for the vectors of --rows,
-by number or, with --ids, by id. These do not count as neighbours of themselves.
-
-  metriclab neighbours --vectors X.npy --ids ids.txt --model m.json --rows cat.jpg,dog.jpg`
-
 // vectorQueries says whose neighbours are asked for.
 type vectorQueries struct {
 	file string

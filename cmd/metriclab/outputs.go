@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -10,14 +12,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+	"metriclab/pkg/persist"
 )
 
 // outFile is the file that a flag names.
@@ -134,4 +140,113 @@ func outputOf(ctx context.Context, path string, x mat.Matrix) output {
 		}
 		return writeCSV(ctx, w, x)
 	}}
+}
+
+// fitOutputs are the files of a fitted model: its own, and those of two matrices if they are wanted.
+type fitOutputs struct{ model, factor, matrix string }
+
+// check completes the paths that the flags give. No file may be one that is read or that of another flag.
+func (o *fitOutputs) check(c *cobra.Command, reads ...string) error {
+	return outPaths(c, reads, outFile{flag: "out", path: &o.model, must: true}, outFile{flag: "factor-npy", path: &o.factor}, outFile{flag: "matrix-npy", path: &o.matrix})
+}
+
+// write writes the files of a model. linear returns its metric as a matrix.
+func (o *fitOutputs) write(m persist.Saver, linear func() (*metric.Mahalanobis, error)) error {
+	outputs := []output{{o.model, m.Save}}
+	if o.factor != "" || o.matrix != "" {
+		l, err := linear()
+		if err != nil {
+			return err
+		}
+		outputs = append(outputs, output{o.factor, l.WriteFactorNPY}, output{o.matrix, l.WriteMatrixNPY})
+	}
+	return writeOutputs(outputs...)
+}
+
+// matrixOf returns the metric of a model that has a matrix.
+func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
+	switch a := m.Metric().(type) {
+	case *metric.Mahalanobis:
+		return a, nil
+	case *metric.LowRank:
+		return a.Mahalanobis()
+	}
+	return nil, fmt.Errorf("%s: %w", m.Recipe().Learner, model.ErrKernel)
+}
+
+// writeGram writes the model and, if a file is named, its kernel.
+func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
+	outputs := []output{{out, g.Save}}
+	if kernel != "" {
+		outputs = append(outputs, outputOf(ctx, kernel, g.Kernel()))
+	}
+	return writeOutputs(outputs...)
+}
+
+// writeCSV writes rows of numbers, with as many digits as bring back every bit.
+func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
+	b := bufio.NewWriter(w)
+	var text []byte
+	n, d := x.Dims()
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		text = text[:0]
+		for j := range d {
+			text = append(strconv.AppendFloat(text, x.At(i, j), 'g', -1, 64), ',')
+		}
+		text[len(text)-1] = '\n'
+		if _, err := b.Write(text); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.
+func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates, guard bool) error {
+	var text bytes.Buffer
+	out := csv.NewWriter(&text)
+	_, width := z.Z.Dims()
+	row := []string{"object"}
+	for j := range width {
+		row = append(row, "z"+strconv.Itoa(j+1))
+	}
+	if err := out.Write(row); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if row[0] = name; guard {
+			row[0] = guarded(name)
+		}
+		for j, v := range z.Z.RawRowView(i) {
+			row[j+1] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+		out.Flush()
+		if _, err := w.Write(text.Bytes()); err != nil {
+			return err
+		}
+		text.Reset()
+	}
+	return nil
+}
+
+// guarded returns a cell that no spreadsheet takes for a formula: with ' before one
+// that would be, unless it is a number.
+func guarded(cell string) string {
+	const begins = "=+-@\t\r\n" + "\uff1d\uff0b\uff0d\uff20" // = + - @ of full width, too
+	if first, _ := utf8.DecodeRuneInString(cell); cell == "" || !strings.ContainsRune(begins, first) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil && !strings.ContainsFunc(cell, func(r rune) bool { return !strings.ContainsRune("+-.eE0123456789", r) }) {
+		return cell // a decimal number
+	}
+	return "'" + cell
 }

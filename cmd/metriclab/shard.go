@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"metriclab/pkg/experiment/harness"
-
 	"github.com/spf13/cobra"
+
+	"metriclab/pkg/experiment/harness"
 )
 
 // The environment of a shard, where --shard is not given.

@@ -16,14 +16,6 @@ import (
 	"metriclab/pkg/model"
 )
 
-// aboutSVMLight says how the commands on a user's table read sparse rows.
-const aboutSVMLight = `A file that ends in .svm, .svmlight or .libsvm, or is read with --format svmlight,
-has sparse rows: "class index:value index:value ...", a row per sample, indices
-ascending from 1 (from 0 with --format svmlight-0), # before a comment. The class
-is a number; features have their numbers as names. An entry takes 16 bytes. With
---no-standardise, iplr takes such rows as they are; for other learners, or to
-standardise features, the table is made dense if --max-memory allows.`
-
 // The values of --format.
 const (
 	formatAuto     = "auto"

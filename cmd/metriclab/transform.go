@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -392,17 +391,4 @@ func addModel(c *cobra.Command, path *string) {
 
 func completeJSON(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
-// guarded returns a cell that no spreadsheet takes for a formula: with ' before one
-// that would be, unless it is a number.
-func guarded(cell string) string {
-	const begins = "=+-@\t\r\n" + "\uff1d\uff0b\uff0d\uff20" // = + - @ of full width, too
-	if first, _ := utf8.DecodeRuneInString(cell); cell == "" || !strings.ContainsRune(begins, first) {
-		return cell
-	}
-	if _, err := strconv.ParseFloat(cell, 64); err == nil && !strings.ContainsFunc(cell, func(r rune) bool { return !strings.ContainsRune("+-.eE0123456789", r) }) {
-		return cell // a decimal number
-	}
-	return "'" + cell
 }

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -21,33 +17,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
-	"metriclab/pkg/persist"
 )
-
-// aboutTriplets is the part of fit's and evaluate's help on relative comparisons.
-const aboutTriplets = `Objects without vectors: --triplets takes answers "a is more like near than like far"
-in place of a table, three cells each: a, near, far. Forms are those of a file of pairs.
-A header may name the columns in another order, among others: anchor, positive and
-negative; head, winner and loser, as in Salmon's responses.csv; and response, which
-exchanges near and far where it is -1, 0 or false, as in cblearn. A first row that is
-neither known as a header nor names objects of later rows is an error: --columns
-a=head,near=winner,far=loser says by name or number what it is, --no-header that it is
-data. Objects are numbers from 0, or names if a cell is no whole number; 1 and 1.0 are
-one. --objects says how many numbers there are. The .npy arrays of cblearn have this
-form, and a fourth column of responses. MAT-files such as that of the music set, and
-JSON with votes such as that of the material set, are read as well. Answers whose
-objects are not distinct, and tied votes, are dropped and counted.`
-
-// aboutFitTriplets is the part of fit's help on what it makes of them.
-const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur. --out is the file of the
-model. --coordinates, .csv or .npy, is that of --dim coordinates of each object, along
-which the objects vary most; the CSV file has the name or number of the object first,
-as it is. --guard-formulas writes ' before one that a spreadsheet would run.
-Distances between coordinates are the learned ones in as many dimensions as objects.
-metriclab plot --model draws the objects. There is no map for new ones.
-
-  metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
-  metriclab evaluate --triplets answers.csv --learner ste`
 
 // tripletFlags are the flags of fit, evaluate and compare on relative comparisons.
 type tripletFlags struct {
@@ -200,86 +170,6 @@ func (a *app) fitTriplets(c *cobra.Command, f *recipeFlags, out string, g *tripl
 	return a.printTriplets(fitted, set, z, wrong, out, g)
 }
 
-// occur says that some objects occur.
-func occur(n int) string {
-	if n == 1 {
-		return "1 object occurs"
-	}
-	return fmt.Sprintf("%d objects occur", n)
-}
-
-// writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.
-func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates, guard bool) error {
-	var text bytes.Buffer
-	out := csv.NewWriter(&text)
-	_, width := z.Z.Dims()
-	row := []string{"object"}
-	for j := range width {
-		row = append(row, "z"+strconv.Itoa(j+1))
-	}
-	if err := out.Write(row); err != nil {
-		return err
-	}
-	for i, name := range names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if row[0] = name; guard {
-			row[0] = guarded(name)
-		}
-		for j, v := range z.Z.RawRowView(i) {
-			row[j+1] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-		out.Flush()
-		if _, err := w.Write(text.Bytes()); err != nil {
-			return err
-		}
-		text.Reset()
-	}
-	return nil
-}
-
-// describeTriplets says what a file of triplets holds, objects those that occur.
-func describeTriplets(set *feedback.Triplets, objects int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %s\n", filepath.Base(set.Name), plural.Of(len(set.List), "triplet"), plural.Of(objects, "object"))
-	if set.Degenerate > 0 {
-		fmt.Fprintf(&b, "dropped, since their objects are not distinct: %s\n", plural.Of(set.Degenerate, "answer"))
-	}
-	if set.Ties > 0 {
-		fmt.Fprintf(&b, "dropped, since as many votes are for as against: %s\n", plural.Of(set.Ties, "answer"))
-	}
-	if missing := set.Objects - objects; missing > 0 {
-		fmt.Fprintf(&b, "left out: %s in no triplet\n", occur(missing))
-	}
-	a := set.Agreement()
-	fmt.Fprintf(&b, "%s, %d of them answered both ways", plural.Of(a.Questions, "question"), a.Contradicted)
-	if a.Outvoted > 0 {
-		fmt.Fprintf(&b, ": any distances contradict at least %.2f %% of these answers", 100*float64(a.Outvoted)/float64(len(set.List)))
-	}
-	b.WriteString("\n")
-	return b.String()
-}
-
-// describeTripletRecipe says in a line what a recipe is.
-func describeTripletRecipe(r model.TripletRecipe) string {
-	s := r.Learner
-	for _, e := range model.TripletLearners() {
-		for _, p := range e.Params {
-			if v, ok := r.Params[p.Name]; ok && e.Name == r.Learner {
-				s += " " + p.Name + "=" + v
-			}
-		}
-	}
-	if r.Passes > 0 {
-		s += "; " + passes(r.Passes)
-	}
-	return s
-}
-
 // printTriplets says what was fitted.
 func (a *app) printTriplets(m *model.Compared, set *feedback.Triplets, z model.Coordinates, wrong float64, out string, g *tripletFlags) error {
 	var b strings.Builder
@@ -428,33 +318,4 @@ func tripletsJSON(set *feedback.Triplets, e *model.TripletEvaluation, noted []st
 		out.Error.Half = new(e.Summary.Half)
 	}
 	return out
-}
-
-// loadTriplets reads a file that fit --triplets has written.
-func loadTriplets(path string) (*model.Compared, error) {
-	if path == "" {
-		return nil, usageError{errors.New("flag --model: no file given; metriclab fit makes one")}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := model.LoadTriplets(f)
-	if errors.Is(err, persist.ErrKind) {
-		hint := "only metriclab fit makes models"
-		switch kindOf(f) {
-		case model.Kind:
-			hint = "it is drawn with the rows of a table: metriclab plot DATA.csv --model " + path
-		case model.VectorsKind:
-			hint = "vectors are not drawn: transform --vectors writes their coordinates"
-		case model.GramKind:
-			hint = "objects of fit --gram are not drawn: transform --cross-gram writes their coordinates"
-		}
-		return nil, fmt.Errorf("%s: %w; %s", path, err, hint)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, err
 }

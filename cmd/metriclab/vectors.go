@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,42 +17,8 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/lines"
 	"metriclab/pkg/model"
-	"metriclab/pkg/persist"
 	"metriclab/pkg/vectors"
 )
-
-// aboutVectors is the part of fit's help on vectors.
-const aboutVectors = `Vectors that you have: --vectors takes a .npy file of float32 or float64, a vector per
-row, such as embeddings of texts or pictures, in place of a table, and --pairs the file
-of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, by id.
---ids has an id per line, in the order of the rows. Only vectors that pairs name are
-read. All are multiplied by one number, such that the mean squared distance of the
-pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by its
-length first, as cosine similarity does; vectors of zeros, which have no direction, are
-left out and counted, and transform refuses them. --rank k keeps the k directions of
-the metric with the largest eigenvalues, and prints the share of the trace that is lost.
-
-In place of pairs, --triplets takes comparisons "a is more like near than like far".
-
-  metriclab fit --vectors X.npy --pairs feedback.csv --learner itml --out m.json
-  metriclab transform --model m.json --vectors X.npy --npy Y.npy
-
-Euclidean distances of the rows of Y.npy are the learned ones: any index of vectors
-takes them as they are.`
-
-// aboutVectorSplits is the part of evaluate's help on vectors.
-const aboutVectorSplits = `With --vectors and --pairs (see metriclab help vectors) each of --repeats splits holds out
-a share of the items that pairs name. The metric is learned from pairs of two other
-items, and judged by pairs of two held-out ones; pairs across are dropped and counted.
-It prints, beside Euclidean and cosine: the AUC, how often a similar pair is nearer than
-a dissimilar one; the error, the share of pairs on the wrong side of the threshold that
-is best on the training pairs; and the recall at --k (one number, by default 10): of the
-held-out items similar to one, the share among its k nearest held-out items.
-
-  metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit
-
-With --triplets it prints the share of comparisons of three held-out items that each
-distance contradicts.`
 
 // vectorFlags are the flags on a file of vectors.
 type vectorFlags struct {
@@ -246,47 +211,6 @@ func (a *app) printCompared(f *vectors.File, m *model.Vectors, set *feedback.Tri
 	return err
 }
 
-// describeVectors says what is learned of vectors, and how.
-func describeVectors(r model.VectorRecipe) string {
-	s := r.Learner
-	learners := model.VectorLearners()
-	if r.Triplets {
-		learners = model.VectorTripletLearners()
-	}
-	for _, e := range learners {
-		if e.Name != r.Learner {
-			continue
-		}
-		for _, p := range e.Params {
-			if v, ok := r.Params[p.Name]; ok {
-				s += " " + p.Name + "=" + v
-			}
-		}
-	}
-	if r.Passes > 0 {
-		s += "; " + passes(r.Passes)
-	}
-	if r.Unit {
-		s += "; vectors of length 1"
-	}
-	if r.Raw {
-		s += "; scale as it is"
-	}
-	if r.Rank > 0 {
-		s += fmt.Sprintf("; rank %d", r.Rank)
-	}
-	return s
-}
-
-// aboutFile says what a file of vectors is.
-func aboutFile(f *vectors.File) string {
-	kind := "float64"
-	if f.Float32() {
-		kind = "float32"
-	}
-	return fmt.Sprintf("%s: %s of %s, %s", filepath.Base(f.Name()), plural.Of(f.Rows(), "vector"), plural.Of(f.Dim(), "number"), kind)
-}
-
 // printVectors says what was fitted.
 func (a *app) printVectors(f *vectors.File, m *model.Vectors, path string) error {
 	r, rep := m.Recipe(), m.Report()
@@ -308,62 +232,6 @@ func (a *app) printVectors(f *vectors.File, m *model.Vectors, path string) error
 	fmt.Fprintf(&b, "the metric embeds in %s\nwritten to %s\n", dimensions(m.Rows()), path)
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
-}
-
-// loadVectors reads the model of --model for vectors.
-func loadVectors(path string, dim int) (*model.Vectors, error) {
-	if path == "" {
-		return nil, usageError{errors.New("flag --model: no file given; metriclab fit --vectors makes one")}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := model.LoadVectors(f)
-	if errors.Is(err, persist.ErrKind) {
-		return nil, fmt.Errorf("%s: %w; a model of a table is for transform without --vectors", path, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if m.Dim() != dim {
-		return nil, fmt.Errorf("%s: the metric is of vectors of %d numbers, --vectors has %d", path, m.Dim(), dim)
-	}
-	return m, nil
-}
-
-// transformVectors is transform on vectors.
-func (a *app) transformVectors(c *cobra.Command, path, to string, v *vectorFlags) error {
-	if !c.Flags().Changed("npy") {
-		return usageError{errors.New("flag --npy: no file given, want one for the coordinates")}
-	}
-	to, err := outPath("npy", to, v.vectors, path)
-	if err != nil {
-		return err
-	}
-	ctx := c.Context()
-	in, err := v.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer in.File.Close()
-	m, err := atOnce(ctx, func() (*model.Vectors, error) { return loadVectors(path, in.File.Dim()) })
-	if err != nil {
-		return err
-	}
-	out, err := vectors.Create(to, in.File.Rows(), m.Rows(), in.File.Float32())
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	progress, done := a.meter(ctx, work{noun: "row"})
-	err = m.Transform(ctx, in.File, out, progress)
-	done()
-	if err != nil {
-		return err
-	}
-	return out.Commit()
 }
 
 // evaluateVectors is evaluate on vectors.
@@ -520,14 +388,6 @@ func comparedVectorsJSON(f *vectors.File, e *model.VectorTripletEvaluation, note
 		Learner: score(e.Learner), Euclidean: score(e.Euclidean), Cosine: score(e.Cosine), OverEuclidean: score(e.OverEuclidean), OverCosine: score(e.OverCosine),
 		Notes: slices.Concat([]string{}, noted, e.Notes), Verdict: comparedVerdict(e), IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
 	}
-}
-
-func average(counts []int) float64 {
-	sum := 0
-	for _, n := range counts {
-		sum += n
-	}
-	return float64(sum) / float64(len(counts))
 }
 
 // heldOutVerdict says what the intervals of the differences in AUC say.

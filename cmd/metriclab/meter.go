@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"metriclab/internal/plural"
+	"metriclab/internal/printable"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+	"metriclab/pkg/vectors"
+)
+
+// atOnce returns what f returns, or the error of ctx as soon as that is done: f, which
+// must write no file, is then left to the end of the program.
+func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		r.err = safely(func() (err error) {
+			r.value, err = f()
+			return err
+		})
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// work is what a meter counts: things by their noun, as many as there are or, if capped, at
+// most so many; or what was read, in a unit.
+type work struct {
+	noun   string
+	capped bool
+	unit   string
+	inside *atomic.Pointer[string] // what is known of the thing that is being done; nil if nothing ever is
+}
+
+// now returns what is being done, after a separator, or "".
+func (w work) now() string {
+	if w.inside == nil || w.inside.Load() == nil {
+		return ""
+	}
+	return "; " + *w.inside.Load()
+}
+
+// insideSplits returns a plan's Inside, which shows on the meter of splits what a split does.
+func (a *app) insideSplits(ctx context.Context, splits int) (progress model.Progress, inside func(split, done, total int), end func()) {
+	var now atomic.Pointer[string]
+	var finished atomic.Int64
+	show, end := a.meter(ctx, work{noun: "split", inside: &now})
+	progress = func(done, total int) {
+		finished.Store(int64(done))
+		show(done, total)
+	}
+	inside = func(split, done, total int) {
+		now.Store(new(fmt.Sprintf("in split %d: %d of at most %d", split+1, done, total)))
+		show(int(finished.Load()), splits)
+	}
+	return progress, inside, end
+}
+
+// bar returns the words of a bar, before and after it.
+func (w work) bar() (counters, left string) {
+	switch {
+	case w.unit != "":
+		return "read %d of %d " + w.unit + " ", " left"
+	case w.capped:
+		return "%d of at most %d " + w.noun + "s ", " to the last"
+	}
+	return "%d of %d " + w.noun + "s ", " left"
+}
+
+// line returns the line that is written where there is no terminal. A total of 0 is not known.
+func (w work) line(done, total int, left time.Duration) string {
+	switch {
+	case w.inside != nil && done == 0:
+		return fmt.Sprintf("0 of %s%s\n", plural.Of(total, w.noun), w.now())
+	case w.inside != nil:
+		return fmt.Sprintf("%d of %s, %s left%s\n", done, plural.Of(total, w.noun), about(left), w.now())
+	case w.unit != "":
+		return fmt.Sprintf("read %d of %d %s, %s left\n", done, total, w.unit, about(left))
+	case total == 0:
+		return plural.Of(done, w.noun) + "\n"
+	case w.capped:
+		return fmt.Sprintf("%d of at most %s, the last in %s\n", done, plural.Of(total, w.noun), about(left))
+	}
+	return fmt.Sprintf("%d of %s, %s left\n", done, plural.Of(total, w.noun), about(left))
+}
+
+// meter shows how much of a long work is done: a bar with the time left on a
+// terminal, else a line now and then, until ctx is done. The returned function
+// ends the display.
+func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
+	var mu sync.Mutex
+	var bars *mpb.Progress
+	var bar *mpb.Bar
+	begin, next := time.Now(), time.Now().Add(a.every)
+	show := func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
+		if a.terminal {
+			if bar == nil {
+				bars = mpb.NewWithContext(ctx, mpb.WithOutput(a.stderr), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+				if total == 0 {
+					bar = bars.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.CurrentNoUnit("%d "+w.noun+"s ")))
+				} else {
+					counters, left := w.bar()
+					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
+						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
+						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return printable.Text(w.now()) })))
+				}
+			}
+			bar.SetCurrent(int64(done))
+			return
+		}
+		now := time.Now()
+		if now.Before(next) || done == total {
+			return
+		}
+		next = now.Add(a.every)
+		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(max(done, 1)))
+		fmt.Fprint(a.err, w.line(done, total, left))
+	}
+	return show, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if bar != nil {
+			bar.Abort(true)
+			bars.Wait()
+		}
+	}
+}
+
+// longWork is the estimated time in seconds from which on it is told.
+const longWork = 20
+
+// warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
+func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
+	if cost, err := model.Estimate(d, recipe); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
+	}
+}
+
+// tellLong tells of a long time, by estimate, of so many fits.
+func (a *app) tellLong(learner string, cost catalog.Cost, fits int) {
+	if seconds := cost.Seconds * float64(fits); cost.Bytes <= limits.Memory() && seconds >= longWork {
+		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), learner, model.Roughly(seconds))
+	}
+}
+
+// warnLongVectors is warnLong of vectors that pairs name.
+func (a *app) warnLongVectors(f *vectors.File, links []metric.Link, recipe model.VectorRecipe, fits int) {
+	items := map[int]bool{}
+	for _, l := range links {
+		items[l.I], items[l.J] = true, true
+	}
+	if cost, err := recipe.Estimate(len(items), f.Dim(), len(links)); err == nil {
+		a.tellLong(recipe.Learner, cost, fits)
+	}
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"metriclab/internal/plural"
+	"metriclab/internal/printable"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+	"metriclab/pkg/vectors"
+)
+
+// printNotes writes warnings.
+func printNotes(b *strings.Builder, notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(b, "Note: %s.\n", n)
+	}
+}
+
+// printStatus says why a learner stopped early, if it did.
+func printStatus(b *strings.Builder, s learners.Status) {
+	switch s {
+	case learners.NotRun, learners.Closed, learners.Converged:
+	default:
+		fmt.Fprintf(b, "the learner stopped early: %s\n", s)
+	}
+}
+
+// few lists names, the first ten if there are many.
+func few(names []string) string {
+	const shown = 10
+	if len(names) <= shown+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+func countClasses(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
+}
+
+// classCounts lists classes with their numbers of rows, the first ten.
+func classCounts(classes []string, counts []int) string {
+	const shown = 10
+	var parts []string
+	for i, c := range classes {
+		if i == shown && len(classes) > shown+1 {
+			parts = append(parts, fmt.Sprintf("%d more", len(classes)-shown))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", oneLine(c), counts[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// oneLine shortens a long name, and keeps one that has line feeds on its line.
+func oneLine(name string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable.Short(name))
+}
+
+// describe says in a line what a recipe is.
+func describe(r model.Recipe) string {
+	if r.Raw {
+		return describeLearner(r) + "; features as they are"
+	}
+	return describeLearner(r) + "; features standardised"
+}
+
+// describeLearner says what of a recipe is the learner and what it is given.
+func describeLearner(r model.Recipe) string {
+	s := r.Learner
+	for _, e := range model.Learners() {
+		if e.Name != r.Learner {
+			continue
+		}
+		for _, p := range e.Params { // in the order of the catalog
+			if v, ok := r.Params[p.Name]; ok {
+				s += " " + p.Name + "=" + v
+			}
+		}
+		switch {
+		case r.Given != "":
+			s += fmt.Sprintf("; %s given", plural.Of(r.Pairs, "pair"))
+		case model.Draws(e.Feedback):
+			s += fmt.Sprintf("; %s drawn, half of them similar", plural.Of(r.Pairs, "pair"))
+		}
+		if e.Feedback == catalog.Pairs {
+			s += ", " + passes(r.Passes)
+		}
+		if model.Draws(e.Feedback) && r.Given != model.GivenPairs && (r.Given == "" || !e.Chunklets) {
+			s += fmt.Sprintf(", seed %d", r.Seed)
+		}
+	}
+	return s
+}
+
+func passes(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}
+
+// dimensions counts those in which a metric embeds.
+func dimensions(n int) string {
+	if n == 0 {
+		return "0 dimensions: all distances are 0"
+	}
+	return plural.Of(n, "dimension")
+}
+
+// namesOf lists learners.
+func namesOf(entries []catalog.Entry) string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func average(counts []int) float64 {
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return float64(sum) / float64(len(counts))
+}
+
+// interval writes a share and its interval in per cent.
+func interval(s judge.Summary) string {
+	if !s.HasInterval {
+		return fmt.Sprintf("%.2f", 100*s.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
+}
+
+// taken lists the numbers of neighbours and how many splits took each.
+func taken(ks []int) string {
+	count := map[int]int{}
+	for _, k := range ks {
+		count[k]++
+	}
+	var parts []string
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(ks))) {
+		if len(count) == 1 {
+			return strconv.Itoa(k)
+		}
+		parts = append(parts, fmt.Sprintf("%d (%dx)", k, count[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// describeKs says which numbers of neighbours there were.
+func describeKs(ks []int) string {
+	if len(ks) == 1 {
+		return fmt.Sprintf("k = %d", ks[0])
+	}
+	words := make([]string, len(ks))
+	for i, k := range ks {
+		words[i] = strconv.Itoa(k)
+	}
+	return fmt.Sprintf("k from %s, in each split the best on its training rows with one left out", strings.Join(words, ", "))
+}
+
+// occur says that some objects occur.
+func occur(n int) string {
+	if n == 1 {
+		return "1 object occurs"
+	}
+	return fmt.Sprintf("%d objects occur", n)
+}
+
+// aboutFile says what a file of vectors is.
+func aboutFile(f *vectors.File) string {
+	kind := "float64"
+	if f.Float32() {
+		kind = "float32"
+	}
+	return fmt.Sprintf("%s: %s of %s, %s", filepath.Base(f.Name()), plural.Of(f.Rows(), "vector"), plural.Of(f.Dim(), "number"), kind)
+}
+
+// describeTriplets says what a file of triplets holds, objects those that occur.
+func describeTriplets(set *feedback.Triplets, objects int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s of %s\n", filepath.Base(set.Name), plural.Of(len(set.List), "triplet"), plural.Of(objects, "object"))
+	if set.Degenerate > 0 {
+		fmt.Fprintf(&b, "dropped, since their objects are not distinct: %s\n", plural.Of(set.Degenerate, "answer"))
+	}
+	if set.Ties > 0 {
+		fmt.Fprintf(&b, "dropped, since as many votes are for as against: %s\n", plural.Of(set.Ties, "answer"))
+	}
+	if missing := set.Objects - objects; missing > 0 {
+		fmt.Fprintf(&b, "left out: %s in no triplet\n", occur(missing))
+	}
+	a := set.Agreement()
+	fmt.Fprintf(&b, "%s, %d of them answered both ways", plural.Of(a.Questions, "question"), a.Contradicted)
+	if a.Outvoted > 0 {
+		fmt.Fprintf(&b, ": any distances contradict at least %.2f %% of these answers", 100*float64(a.Outvoted)/float64(len(set.List)))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// describeTripletRecipe says in a line what a recipe is.
+func describeTripletRecipe(r model.TripletRecipe) string {
+	s := r.Learner
+	for _, e := range model.TripletLearners() {
+		for _, p := range e.Params {
+			if v, ok := r.Params[p.Name]; ok && e.Name == r.Learner {
+				s += " " + p.Name + "=" + v
+			}
+		}
+	}
+	if r.Passes > 0 {
+		s += "; " + passes(r.Passes)
+	}
+	return s
+}
+
+// describeVectors says what is learned of vectors, and how.
+func describeVectors(r model.VectorRecipe) string {
+	s := r.Learner
+	learners := model.VectorLearners()
+	if r.Triplets {
+		learners = model.VectorTripletLearners()
+	}
+	for _, e := range learners {
+		if e.Name != r.Learner {
+			continue
+		}
+		for _, p := range e.Params {
+			if v, ok := r.Params[p.Name]; ok {
+				s += " " + p.Name + "=" + v
+			}
+		}
+	}
+	if r.Passes > 0 {
+		s += "; " + passes(r.Passes)
+	}
+	if r.Unit {
+		s += "; vectors of length 1"
+	}
+	if r.Raw {
+		s += "; scale as it is"
+	}
+	if r.Rank > 0 {
+		s += fmt.Sprintf("; rank %d", r.Rank)
+	}
+	return s
+}
+
+// describeGram says in a line what a recipe for labels is.
+func describeGram(r model.GramRecipe) string {
+	return describeLearner(model.Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed})
+}
+
+// describeGiven says which pairs were known.
+func describeGiven(d *model.Data, f *recipeFlags) string {
+	similar := 0
+	for _, l := range d.Links {
+		if l.Label == metric.Similar {
+			similar++
+		}
+	}
+	from := f.pairs.file
+	if d.Chunklets != nil {
+		chunklets := map[string]int{}
+		for _, c := range d.Chunklets {
+			if c != "" {
+				chunklets[c]++
+			}
+		}
+		rows, shared := 0, 0
+		for _, n := range chunklets {
+			rows += n
+			if n > 1 {
+				shared++
+			}
+		}
+		from = fmt.Sprintf("column %s: %s in %s, %d with at least two", oneLine(f.known.chunklets), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
+	}
+	return fmt.Sprintf("%s: %s, %d similar\n", from, plural.Of(len(d.Links), "pair"), similar)
+}
