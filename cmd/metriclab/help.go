@@ -1,7 +1,5 @@
 package main
 
-
-
 // aboutTables says how the commands on a user's table read it.
 const aboutTables = `The table is a CSV file: a row per sample, a column with the class, all other
 columns numbers. Cells are separated by commas, semicolons, tabs or bars, and numbers
