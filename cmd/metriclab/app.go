@@ -49,6 +49,7 @@ type app struct {
 	err, data io.Writer
 
 	terminal bool // err is one
+	asks     bool // in is one, too
 	mirror   string
 	env      func(string) string // of the shard
 	world    harness.World
@@ -60,7 +61,7 @@ type app struct {
 
 func newApp(papers []experiment.Paper) *app {
 	a := &app{
-		papers: papers, in: os.Stdin, terminal: isTerminal(os.Stderr),
+		papers: papers, in: os.Stdin, terminal: isTerminal(os.Stderr), asks: isTerminal(os.Stdin) && isTerminal(os.Stderr),
 		mirror: os.Getenv("METRICLAB_MIRROR"), env: os.Getenv, world: world(), every: 30 * time.Second, heap: heapBytes,
 	}
 	a.streams(standardOutput(), os.Stderr)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,8 +155,36 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	}
 }
 
-// longWork is the estimated time in seconds from which on it is told.
-const longWork = 20
+// longWork and hugeWork are the estimated times in seconds from which on they are told, and asked about.
+const longWork, hugeWork = 20, 3600
+
+// agree tells of a long time, by estimate, that something will take. Where somebody at a terminal can answer, it asks before a huge one, and returns an
+// error if that is not wanted. No meter may show while it asks.
+func (a *app) agree(ctx context.Context, what string, seconds float64) error {
+	if !(seconds >= longWork) {
+		return nil
+	}
+	fmt.Fprintf(a.err, "%s: %s of one processor, by a rough estimate\n", what, model.Roughly(seconds))
+	if seconds < hugeWork || !a.asks {
+		return nil
+	}
+	fmt.Fprint(a.err, "Begin? [y/N] ")
+	answer, err := atOnce(ctx, func() (string, error) {
+		text, err := bufio.NewReader(io.LimitReader(a.in, 100)).ReadString('\n')
+		if err == io.EOF { // no answer is no
+			err = nil
+		}
+		return strings.ToLower(strings.TrimSpace(text)), err
+	})
+	if err != nil {
+		return err
+	}
+	if answer != "y" && answer != "yes" {
+		fmt.Fprintln(a.err, "metriclab: not begun")
+		return exitError(exitInterrupted)
+	}
+	return nil
+}
 
 // warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
 func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A long time is told, and a huge one asked about where somebody can answer: no answer is no, and an interrupt ends the question.
+func TestAgree(t *testing.T) {
+	const told, asked = "all: about ", "Begin? [y/N] "
+	for _, tt := range []struct {
+		seconds float64
+		asks    bool
+		answer  string
+		says    []string
+		begins  bool
+	}{
+		{19, true, "", nil, true},
+		{20, true, "", []string{told + "20s"}, true},
+		{3599, true, "", []string{told + "60m"}, true},
+		{3600, false, "", []string{told + "60m"}, true},
+		{3600, true, "y\n", []string{told + "60m", asked}, true},
+		{1e9, true, " YES \r\nn\n", []string{told + "31.7 years", asked}, true},
+		{3600, true, "n\n", []string{told + "60m", asked, "not begun"}, false},
+		{3600, true, "yesterday\n", []string{told + "60m", asked, "not begun"}, false},
+		{3600, true, "", []string{told + "60m", asked, "not begun"}, false},
+		{3600, true, strings.Repeat("y", 1<<20), []string{told + "60m", asked, "not begun"}, false},
+	} {
+		c := newCommand(toys(nil))
+		c.app.asks, c.app.in = tt.asks, strings.NewReader(tt.answer)
+		err := c.app.agree(t.Context(), "all", tt.seconds)
+		if (err == nil) != tt.begins {
+			t.Errorf("%g s, answer %.9q: error %v", tt.seconds, tt.answer, err)
+		}
+		got := c.err.String()
+		for _, text := range []string{told, asked, "not begun"} {
+			if wanted := strings.Contains(strings.Join(tt.says, " "), text); strings.Contains(got, text) != wanted {
+				t.Errorf("%g s, answer %.9q: %q, with %q: want %v", tt.seconds, tt.answer, got, text, wanted)
+			}
+		}
+		for _, text := range tt.says {
+			if !strings.Contains(got, text) {
+				t.Errorf("%g s, answer %.9q: %q, want %q", tt.seconds, tt.answer, got, text)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := newCommand(toys(nil))
+	waits := make(chan struct{})
+	defer close(waits)
+	c.app.asks, c.app.in = true, reads(func([]byte) (int, error) { cancel(); <-waits; return 0, errors.New("too late") })
+	if err := c.app.agree(ctx, "all", 3600); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: error %v", err)
+	}
+}
+
+// reads is a reader.
+type reads func([]byte) (int, error)
+
+func (r reads) Read(p []byte) (int, error) { return r(p) }
