@@ -25,7 +25,7 @@ var closedForms = []string{"labels.FitFDA", "labels.FitLSA", "labels.FitPCA", "l
 // terms are the types whose constants are words of the field, or plain with the name of their
 // package before them.
 var terms = []string{
-	"catalog.Feedback", "catalog.Type", "classify.Label", "datasets.Preprocessing", "experiment.Scale", "judge.Side", "judge.Verdict",
+	"catalog.Feedback", "catalog.Form", "catalog.Type", "classify.Label", "datasets.Preprocessing", "experiment.Scale", "judge.Side", "judge.Verdict",
 	"learners.Status", "linear.SVMLoss", "metric.Label", "pairs.PARule", "secular.Verdict", "spectral.Status", "synthetic.Pattern", "triplets.Loss",
 }
 

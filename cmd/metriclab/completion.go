@@ -162,15 +162,19 @@ func completeParams(c *cobra.Command, _ []string, start string) ([]cobra.Complet
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	given := func(flag string) bool { return c.Flags().Changed(flag) }
+	var kinds []catalog.Feedback
 	switch {
 	case given("vectors") && given("triplets"):
-		e = e.OfRowTriplets()
+		kinds = []catalog.Feedback{catalog.RowTriplets}
 	case given("vectors"):
-		e = e.OfLinks()
+		kinds = []catalog.Feedback{catalog.Pairs, catalog.Links}
 	case given("gram") && given("labels"):
 		e = e.WithoutKernel()
 	case given("gram"):
-		e = e.OfGram()
+		kinds = []catalog.Feedback{catalog.Constraints}
+	}
+	if of, ok := e.For(kinds...); ok {
+		e = of
 	}
 	return completeParam(e, "", start)
 }

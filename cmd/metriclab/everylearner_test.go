@@ -130,11 +130,11 @@ func TestEveryLearner(t *testing.T) {
 			}
 			if has(model.Learners(), e.Name) {
 				steps := refusals("")
-				kernel := e.FitKernel != nil || e.FitKernelData != nil || e.Name == "kernel-pola"
+				kernel := e.Form.Kernel()
 				if kernel {
 					steps[2].refused = noMatrix
 				}
-				if kernel && !e.Embeds && e.Name != "kernel-pola" {
+				if e.Form == catalog.Transformed {
 					steps[0].refused, steps[1].refused = noCoordinates, noCoordinates
 				}
 				way("", "fit train.csv --label class --learner "+e.Name+" --out m.json", steps...)
@@ -162,16 +162,16 @@ func TestEveryLearner(t *testing.T) {
 				way("", "fit --triplets t.csv --learner "+e.Name+" --out m.json", append(refusals(ofTriplets), step{"plot --model m.json --out p.svg", ""})...)
 			}
 			learned := refusals(ofLearn)
-			switch {
-			case e.NewPair != nil:
+			switch e.Feedback {
+			case catalog.Pairs:
 				vector := step{"transform --vectors X.npy --npy Y.npy --model m.json", ""}
 				if !has(model.VectorLearners(), e.Name) {
 					vector.refused = "whose metric is a linear map"
 				}
 				way("pairs.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, vector)...)
-			case e.NewTriplet != nil:
+			case catalog.Triplets:
 				way("t.jsonl", "learn --learner "+e.Name+" --objects 36 --save m.json", append(learned, step{"plot --model m.json --out p.svg", ofLearn})...)
-			case e.NewMap != nil:
+			case catalog.Costs:
 				way("costs.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, step{"plot --model m.json --out p.svg", ofLearn})...)
 			}
 			if ways == 0 {

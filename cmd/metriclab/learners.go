@@ -148,14 +148,10 @@ type form struct {
 }
 
 func otherForms(e catalog.Entry) (forms []form) {
-	if e.LinkParams != nil {
-		forms = append(forms, form{"with --vectors and --pairs", e.LinkParams})
-	}
-	if e.RowTripletParams != nil {
-		forms = append(forms, form{"with --vectors and --triplets", e.RowTripletParams})
-	}
-	if e.GramParams != nil {
-		forms = append(forms, form{"with --gram and --constraints", e.GramParams})
+	for _, u := range e.Others {
+		forms = append(forms, form{map[catalog.Feedback]string{
+			catalog.Links: "with --vectors and --pairs", catalog.RowTriplets: "with --vectors and --triplets", catalog.Constraints: "with --gram and --constraints",
+		}[u.Feedback], u.Params})
 	}
 	return forms
 }

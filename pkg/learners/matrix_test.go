@@ -265,15 +265,10 @@ func readers() map[string]reader {
 		if err != nil {
 			panic(err)
 		}
-		switch {
-		case e.FitLinks != nil:
-			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitLinks(t.Context(), x, links, v, nil) }
-		case e.FitKernel != nil:
-			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitKernel(t.Context(), x, links, v, nil) }
-		case e.FitKernelData != nil:
-			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitKernelData(t.Context(), x, y, v, nil) }
-		case e.FitData != nil:
-			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) { return e.FitData(t.Context(), x, y, v, nil) }
+		if rows := e.Feedback == catalog.Links || e.Feedback == catalog.Classes || e.Feedback == catalog.Data; rows && e.Form != catalog.LowRank {
+			out["catalog, "+e.Name] = func(t *testing.T, x mat.Matrix) (any, error) {
+				return e.Fit(t.Context(), catalog.Input{X: x, Y: y, Links: links}, v, nil)
+			}
 		}
 	}
 	return out

@@ -267,9 +267,6 @@ func (r VectorRecipe) Estimate(items, dim, pairs int) (catalog.Cost, error) {
 	if err != nil {
 		return catalog.Cost{}, err
 	}
-	if r.Triplets || e.FitLowRankLinks != nil {
-		return catalog.Cost{}, nil
-	}
 	return e.Estimate(catalog.Size{Rows: items, Features: dim, Pairs: pairs, Passes: r.Passes}, values), nil
 }
 

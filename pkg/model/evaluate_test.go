@@ -140,11 +140,11 @@ func TestEvaluateKernelITML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := entry.FitKernel(context.Background(), x, links, v, nil)
+		l, err := entry.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		knn, err := nearest.NewKNN(l.Kernel, x, labels, nearest.KNNOptions{})
+		knn, err := nearest.NewKNN(l.Distance, x, labels, nearest.KNNOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

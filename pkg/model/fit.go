@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,28 +33,25 @@ func baseline(name, doc string) catalog.Entry {
 }
 
 var unlearned = catalog.Entry{
-	Feedback: catalog.Data,
-	Version:  1,
+	Version: 1,
 	Cost: func(s catalog.Size, _ catalog.Values) catalog.Cost {
 		return catalog.Cost{Seconds: 1e-5, Bytes: limits.Floats(s.Features, s.Features)}
 	},
-	FitData: func(_ context.Context, x mat.Matrix, _ []int, _ catalog.Values, _ catalog.Progress) (learners.MetricResult, error) {
-		_, d := x.Dims()
+	Form: catalog.Linear,
+	Use: catalog.Use{Feedback: catalog.Data, Fit: func(_ context.Context, in catalog.Input, _ catalog.Values, _ catalog.Progress) (catalog.Learned, error) {
+		_, d := in.X.Dims()
 		if err := limits.Check(fmt.Sprintf("a metric of %d features", d), limits.Floats(d, d)); err != nil {
-			return learners.MetricResult{}, err
+			return catalog.Learned{}, err
 		}
-		return learners.MetricResult{Metric: metric.Identity(d), Result: learners.Result{Status: learners.Closed}}, nil
-	},
+		return catalog.Learned{Distance: metric.Identity(d), Result: learners.Result{Status: learners.Closed}}, nil
+	}},
 }
 
 // Learners returns the learners that a Recipe can name: those of the catalog that
 // learn from class labels, from pairs drawn by them, or from the rows alone, and
 // the Euclidean baselines.
 func Learners() []catalog.Entry {
-	fits := func(e catalog.Entry) bool {
-		return e.Feedback == catalog.Pairs || e.Feedback == catalog.Links || e.Feedback == catalog.Classes || e.Feedback == catalog.Data
-	}
-	all := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return !fits(e) })
+	all := catalog.Of(catalog.Pairs, catalog.Links, catalog.Classes, catalog.Data)
 	return append(all, euclidean, baseline(EuclideanRaw, "no learning and no scaling: the Euclidean distance of the rows as they are"))
 }
 
@@ -345,33 +341,15 @@ func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix,
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 	}
-	if e.FitKernel != nil || e.FitKernelData != nil {
-		var r catalog.KernelResult
-		var err error
-		if e.FitKernel != nil {
-			r, err = e.FitKernel(ctx, x, links, v, told)
-		} else {
-			r, err = e.FitKernelData(ctx, x, y, v, told)
-		}
-		rep.Status, rep.Landmarks, rep.Left = r.Status, r.Landmarks, r.Left
-		return r.Distance(), err
+	r, err := e.Fit(ctx, catalog.Input{X: x, Y: y, Links: links}, v, told)
+	if err != nil {
+		return nil, err
 	}
-	if e.FitLowRank != nil {
-		r, err := e.FitLowRank(ctx, x, y, v, told)
-		if err != nil {
-			return nil, err
-		}
-		rep.Status, rep.Span = r.Status, &Span{Rank: r.Metric.Rank(), Asked: r.Asked, Links: r.Links, Infeasible: r.Infeasible}
-		return r.Metric, nil
+	rep.Status, rep.Landmarks, rep.Left = r.Status, r.Landmarks, r.Left
+	if low, ok := r.Distance.(*metric.LowRank); ok {
+		rep.Span = &Span{Rank: low.Rank(), Asked: r.Asked, Links: r.Links, Infeasible: r.Infeasible}
 	}
-	if e.FitLinks != nil {
-		r, err := e.FitLinks(ctx, x, links, v, told)
-		rep.Status = r.Status
-		return r.Metric, err
-	}
-	r, err := e.FitData(ctx, x, y, v, told)
-	rep.Status = r.Status
-	return r.Metric, err
+	return r.Distance, nil
 }
 
 // online feeds the pairs to an online learner and returns its metric and the
@@ -379,7 +357,7 @@ func batch(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix,
 func online(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, links []metric.Link, passes int, p Progress) (Metric, int, error) {
 	const between = 64 // pairs between looks at ctx
 	_, d := x.Dims()
-	l, err := e.NewPair(d, v)
+	l, err := catalog.As[learners.Pair](e.New(catalog.Shape{Dim: d}, v))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -28,17 +28,13 @@ const GramKind = "model/gram"
 // GramLearners returns the learners that a GramRecipe can name without Labels: those of the catalog that learn from a Gram matrix and
 // constraints.
 func GramLearners() []catalog.Entry {
-	out := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitGram == nil })
-	for i, e := range out {
-		out[i] = e.OfGram()
-	}
-	return out
+	return catalog.Of(catalog.Constraints)
 }
 
 // GramLabelLearners returns the learners that a GramRecipe can name with Labels: those of the catalog that learn from rows under any kernel, without the
 // parameters that name one.
 func GramLabelLearners() []catalog.Entry {
-	out := slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.FitUnder == nil })
+	out := slices.DeleteFunc(catalog.Of(catalog.Links, catalog.Classes, catalog.Data), func(e catalog.Entry) bool { return !e.Form.Kernel() })
 	for i, e := range out {
 		out[i] = e.WithoutKernel()
 	}
@@ -202,11 +198,11 @@ func (g *Gram) fit(ctx context.Context, e catalog.Entry, constraints []ltkernel.
 	if err := kernels.CheckGram(g.k0); err != nil {
 		return nil, fmt.Errorf("model: k0: %w", err)
 	}
-	res, err := e.FitGram(ctx, g.k0, constraints, v, told)
+	res, err := e.Fit(ctx, catalog.Input{K0: g.k0, Constraints: constraints}, v, told)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	g.learned, g.coordinates, g.report = res.Learned, res.Coordinates, GramReport{Result: res.Result, Solution: res.Solution}
+	g.learned, g.coordinates, g.report = res.Kernel, res.Coordinates, GramReport{Result: res.Result, Solution: res.Solution}
 	if res.Status == learners.Infeasible {
 		return nil, &InfeasibleError{g.report, res.Conflict, res.Weights}
 	}

@@ -84,19 +84,20 @@ func (g *Gram) fitLabels(ctx context.Context, e catalog.Entry, y []int, v catalo
 		}
 	}
 	objects := kernels.NewObjects(g.k0)
-	res, err := e.FitUnder(ctx, objects, objects.Points(), y, links, v, told)
+	res, err := e.Fit(ctx, catalog.Input{X: objects.Points(), Y: y, Links: links, Kernel: objects}, v, told)
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	g.report = GramReport{Result: res.Result, Landmarks: res.Landmarks, Left: res.Left}
-	if res.Metric != nil {
-		c := res.Metric.OfObjects()
+	switch d := res.Distance.(type) {
+	case *kernels.Metric:
+		c := d.OfObjects()
 		if c.G == nil {
 			return fmt.Errorf("model: %s: %w", e.Name, ErrZero)
 		}
 		g.coordinates = &c
-	} else {
-		g.learned = res.Kernel.OfObjects()
+	case *kernels.Transformed:
+		g.learned = d.OfObjects()
 	}
 	if err := g.finish(); err != nil {
 		return fmt.Errorf("model: %s: %w", e.Name, err)

@@ -124,7 +124,7 @@ func TestGramLabelsAreThoseOfTables(t *testing.T) {
 					}
 				}
 			}
-			if e.Embeds {
+			if e.Form == catalog.Embedded {
 				wanted, err := want.Embed(all)
 				if err != nil {
 					t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
-	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
@@ -141,7 +140,7 @@ func (d *Data) course(order []int, p *Comparing, fits []fitting, out *Comparison
 		cost: func(f fitting) (catalog.Cost, float64, error) {
 			one := func(train, test int) float64 {
 				dims := width
-				if f.entry.FitKernel != nil || f.entry.FitKernelData != nil || f.entry.Kind == pairs.KernelPOLAKind { // a number for each row that is stored
+				if f.entry.Form.Kernel() { // a number for each row that is stored
 					if dims = train; f.recipe.Pairs > 0 {
 						dims = min(train, 2*f.recipe.Pairs)
 					}
@@ -244,25 +243,19 @@ func under(k0 mat.Symmetric, labels []string) (u gramUnder, err error) {
 
 // entry is a learner of rows that looks up the kernel values of objects.
 func (u gramUnder) entry(e catalog.Entry) catalog.Entry {
-	of := e
-	of.FitKernel, of.FitKernelData = nil, nil
-	switch {
-	case e.FitUnder == nil: // the baseline
-		of.FitData = nil
-		of.FitKernelData = func(context.Context, mat.Matrix, []int, catalog.Values, catalog.Progress) (catalog.KernelResult, error) {
+	fit := e.Fit
+	e.Fit = func(ctx context.Context, in catalog.Input, v catalog.Values, told catalog.Progress) (catalog.Learned, error) {
+		in.Kernel = u.objects
+		return fit(ctx, in, v, told)
+	}
+	if !e.Form.Kernel() { // the baseline
+		e.Form = catalog.Transformed
+		e.Fit = func(context.Context, catalog.Input, catalog.Values, catalog.Progress) (catalog.Learned, error) {
 			k, err := kernels.NewTransformed(u.objects, 1, 1, nil, nil)
-			return catalog.KernelResult{Kernel: k}, err
-		}
-	case Draws(e.Feedback):
-		of.FitKernel = func(ctx context.Context, x mat.Matrix, links []metric.Link, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
-			return e.FitUnder(ctx, u.objects, x, nil, links, v, told)
-		}
-	default:
-		of.FitKernelData = func(ctx context.Context, x mat.Matrix, y []int, v catalog.Values, told catalog.Progress) (catalog.KernelResult, error) {
-			return e.FitUnder(ctx, u.objects, x, y, nil, v, told)
+			return catalog.Learned{Distance: k}, err
 		}
 	}
-	return of
+	return e
 }
 
 // Cosine is the name of the baseline of vectors that are divided by their lengths.
@@ -284,9 +277,6 @@ func ofVectors(measure, from string, common VectorRecipe) Problem {
 			one := common
 			one.Learner, one.Params, one.Passes = r.Learner, r.Params, r.Passes
 			one, e, v, err := one.resolve()
-			if common.Triplets || e.FitLowRankLinks != nil {
-				e.Cost = nil // that is of pairs or labels
-			}
 			return fitting{Recipe{Learner: one.Learner, Params: one.Params, Passes: one.Passes, Seed: max(r.Seed, 1), Raw: one.Raw}, e, v}, err
 		},
 	}

@@ -101,10 +101,7 @@ func loadMetric(raw []byte) (Metric, error) {
 func (m *Model) check() error {
 	if e, err := catalog.FindIn(Learners(), m.recipe.Learner); err == nil { // or it is of another program version
 		m.recipe.Learner = e.Name // an earlier version may have saved it under what is an alias now
-		_, transformed := m.metric.(*kernels.Transformed)
-		_, embeds := m.metric.(*kernels.Metric)
-		_, low := m.metric.(*metric.LowRank)
-		if transformed != (e.FitKernel != nil && !e.Embeds) || e.Embeds && !embeds || low != (e.FitLowRank != nil) {
+		if catalog.FormOf(m.metric) != e.Form {
 			return fmt.Errorf("learner %s does not learn a %T", e.Name, m.metric)
 		}
 	}

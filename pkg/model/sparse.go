@@ -120,7 +120,7 @@ func (d *Data) given() {
 
 // keepsSparse tells whether a fit by the recipe takes sparse rows as they are.
 func (r Recipe) keepsSparse(e catalog.Entry) bool {
-	return e.FitLowRank != nil && r.Raw && !r.ImputeMean
+	return e.Form == catalog.LowRank && r.Raw && !r.ImputeMean
 }
 
 // forRecipe returns d, with rows that the recipe can use: sparse ones are made dense unless it keeps them.
@@ -131,7 +131,7 @@ func (d *Data) forRecipe(r Recipe, e catalog.Entry) (*Data, error) {
 	x, err := d.Sparse.Dense()
 	if err != nil {
 		why := "whose rows are standardised: features as they are stay sparse"
-		if e.FitLowRank == nil {
+		if e.Form != catalog.LowRank {
 			why = "which takes no sparse rows; iplr does"
 		}
 		return nil, fmt.Errorf("model: %s: made dense for %s, %s: %w", d.Name, e.Name, why, err)

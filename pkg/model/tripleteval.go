@@ -100,7 +100,7 @@ func EvaluateTriplets(ctx context.Context, set *feedback.Triplets, r TripletReci
 	}); err != nil {
 		return nil, err
 	}
-	if entry.FitTriplets == nil {
+	if entry.Feedback.Online() {
 		e.Taus = nil
 	}
 	e.Summary = judge.SummarizeResampled(e.Errors, 1/float64(p.Folds-1))

@@ -31,7 +31,7 @@ const ComparedKind = "model/triplets"
 // TripletLearners returns the learners that a TripletRecipe can name: those of the catalog that learn the kernel of objects from
 // relative comparisons.
 func TripletLearners() []catalog.Entry {
-	return slices.DeleteFunc(catalog.All(), func(e catalog.Entry) bool { return e.NewTriplet == nil && e.FitTriplets == nil })
+	return catalog.Of(catalog.Triplets, catalog.Comparisons)
 }
 
 // TripletRecipe says how a Compared is fitted.
@@ -67,7 +67,7 @@ func (r TripletRecipe) resolve() (TripletRecipe, catalog.Entry, catalog.Values, 
 		return fail(err)
 	}
 	out := TripletRecipe{Learner: e.Name, Params: withDefaults(e, r.Params), Passes: r.Passes}
-	switch online := e.NewTriplet != nil; {
+	switch online := e.Feedback.Online(); {
 	case !online && r.Passes != 0:
 		return fail(fmt.Errorf("passes: %d does not apply to %s, which learns from all triplets at once", r.Passes, e.Name))
 	case r.Passes < 0 || r.Passes > MaxPasses:
@@ -165,19 +165,19 @@ func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int
 	if err := limits.Check(fmt.Sprintf("kernels of %d objects", n), limits.Floats(3, n, n)); err != nil {
 		return nil, err
 	}
-	if e.FitTriplets != nil {
+	if !e.Feedback.Online() {
 		var told catalog.Progress
 		if p != nil {
 			told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 		}
-		r, err := e.FitTriplets(ctx, n, ts, v, told)
+		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n}, v, told)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		rep.Result, rep.Tau, rep.TauChosen = r.Result, r.Tau, r.Chosen
-		return r.Kernel, nil
+		return r.K, nil
 	}
-	l, err := e.NewTriplet(n, v)
+	l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, v))
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func TestFitTriplets(t *testing.T) {
 		if got, want := c.Report().Error, wrong(set.List, ofKernel(k)); got != want || got > 0.2 {
 			t.Errorf("%s: error %v, counted %v", e.Name, got, want)
 		}
-		if r := c.Report(); r.TauChosen != (e.FitTriplets != nil) || r.Missing != 0 || (r.Mistakes > 0) != (e.NewTriplet != nil) {
+		if r := c.Report(); r.TauChosen == e.Feedback.Online() || r.Missing != 0 || (r.Mistakes > 0) != e.Feedback.Online() {
 			t.Errorf("%s: %+v", e.Name, r)
 		}
 		z, err := c.Coordinates(t.Context(), 12)

@@ -57,36 +57,13 @@ type VectorRecipe struct {
 // VectorLearners returns the learners that a VectorRecipe can name: those of the catalog that learn from labelled pairs and whose
 // metric is a linear map of the vectors.
 func VectorLearners() []catalog.Entry {
-	var out []catalog.Entry
-	for _, e := range catalog.All() {
-		switch {
-		case e.FitLowRankLinks != nil:
-			out = append(out, e.OfLinks())
-		case e.FitLinks != nil:
-			out = append(out, e)
-		case e.NewPair != nil:
-			if v, err := e.Parse(nil); err == nil {
-				if l, err := e.NewPair(1, v); err == nil {
-					if _, linear := l.(learners.PairMetric); linear {
-						out = append(out, e)
-					}
-				}
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(catalog.Of(catalog.Pairs, catalog.Links), func(e catalog.Entry) bool { return e.Form.Kernel() })
 }
 
 // VectorTripletLearners returns the learners that a VectorRecipe with Triplets can name: those of the catalog that learn a linear map of vectors from
 // relative comparisons of them.
 func VectorTripletLearners() []catalog.Entry {
-	var out []catalog.Entry
-	for _, e := range catalog.All() {
-		if e.FitRowTriplets != nil {
-			out = append(out, e.OfRowTriplets())
-		}
-	}
-	return out
+	return catalog.Of(catalog.RowTriplets)
 }
 
 // learners are those that the recipe can name, and what they learn from.
@@ -130,7 +107,7 @@ func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, er
 		return fail("%w", err)
 	}
 	r.Params = withDefaults(e, r.Params)
-	online := e.NewPair != nil && !r.Triplets
+	online := e.Feedback.Online()
 	switch {
 	case !online && r.Passes != 0:
 		return fail("passes: %d does not apply to %s, which learns from all %s at once", r.Passes, e.Name, from)
@@ -407,19 +384,7 @@ func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.
 
 // learn returns the metric of a learner.
 func (m *Vectors) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, p Progress) (Metric, error) {
-	switch {
-	case e.FitLowRankLinks != nil:
-		var told catalog.Progress
-		if p != nil {
-			told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
-		}
-		r, err := e.FitLowRankLinks(ctx, x, links, v, told)
-		if err != nil {
-			return nil, err
-		}
-		m.report.Status, m.report.Span = r.Status, &Span{Rank: r.Metric.Rank(), Asked: r.Asked, Links: r.Links, Infeasible: r.Infeasible}
-		return r.Metric, nil
-	case e.NewPair != nil:
+	if e.Feedback.Online() {
 		learned, mistakes, err := online(ctx, e, v, x, links, m.recipe.Passes, p)
 		m.report.Mistakes = mistakes
 		return learned, err
@@ -673,11 +638,11 @@ func LoadVectors(r io.Reader) (*Vectors, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file is %w: it holds %q, want %s, a metric, or an online learner of pairs whose metric is a linear map", persist.ErrKind, env.Kind, VectorsKind)
 	}
-	l, err := e.LoadPair(bytes.NewReader(raw))
+	l, err := catalog.As[learners.PairMetric](e.Load(bytes.NewReader(raw)))
 	if err != nil {
 		return nil, err
 	}
-	return &Vectors{scale: 1, metric: l.(learners.PairMetric).Metric(), threshold: l.Threshold()}, nil
+	return &Vectors{scale: 1, metric: l.Metric(), threshold: l.Threshold()}, nil
 }
 
 func loadVectors(raw []byte) (*Vectors, error) {

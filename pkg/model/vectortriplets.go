@@ -115,12 +115,12 @@ func fitCompared(ctx context.Context, named *namedTriplets, r VectorRecipe, e ca
 	if p != nil {
 		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
 	}
-	status, learned, err := e.FitRowTriplets(ctx, named.x, named.list, v, told)
+	learned, err := e.Fit(ctx, catalog.Input{X: named.x, Triplets: named.list}, v, told)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	m.report.Status = status.Status
-	kept := Metric(learned)
+	m.report.Status = learned.Status
+	kept := Metric(learned.Distance)
 	if r.Rank > 0 {
 		if kept, m.report.Lost, err = truncated(kept, r.Rank); err != nil {
 			return nil, fmt.Errorf("model: %w", err)

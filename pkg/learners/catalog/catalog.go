@@ -4,7 +4,10 @@
 //
 // # How it is built
 //
-// A learner under a kernel takes any kernel (catalog.Entry.FitUnder). On a table it is the one that the parameters
+// An entry says which problems its learner takes: each kind of feedback is a Use, with the parameters and the fit there.
+// For picks the one of a problem.
+//
+// A learner under a kernel takes any kernel (Input.Kernel). On a table it is the one that the parameters
 // name. With fit --gram --labels it is kernels.Objects, under which object i is the point {i} and kernel values come
 // from K₀. So the learners, their checks and the splits of evaluate are those of tables, and a learner joins both by
 // one function.
@@ -24,7 +27,6 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/ltkernel"
-	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -48,6 +50,8 @@ const (
 	Data Feedback = "data set"
 	// Comparisons: relative comparisons of objects, in one batch.
 	Comparisons Feedback = "relative comparisons"
+	// RowTriplets: a data set and relative comparisons of its rows, in one batch.
+	RowTriplets Feedback = "data set and relative comparisons of rows"
 	// Constraints: a Gram matrix of objects and linear constraints on their learned kernel, in one batch.
 	Constraints Feedback = "Gram matrix and constraints"
 )
@@ -55,91 +59,133 @@ const (
 // Online reports whether learners of f take one round at a time.
 func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Costs }
 
-// KernelResult is what a batch learner of a kernel returns, whose squared distance has no matrix.
-type KernelResult struct {
-	learners.Result
-	// Kernel is the kernel W = αI + ΦSΦᵀ that was learned; nil of a learner that Embeds, which has Metric.
-	Kernel *kernels.Transformed
-	Metric *kernels.Metric
-	// Landmarks is the number of landmarks of an approximate fit, and Left the share of the trace of the kernel
-	// matrix that they leave out; 0 of an exact one.
-	Landmarks int
-	Left      float64
-}
+// Form is the form of the squared distance of vectors that a learner learns; "" if it learns none.
+type Form string
 
-// Distance returns what was learned, Metric or Kernel; nil for the zero value.
-func (r KernelResult) Distance() LearnedDistance {
-	switch {
-	case r.Metric != nil:
-		return r.Metric
-	case r.Kernel != nil:
-		return r.Kernel
+// The forms.
+const (
+	// Linear: a *metric.Mahalanobis.
+	Linear Form = "linear map"
+	// LowRank: a *metric.LowRank, learned without making the rows of a *sparse.Matrix dense.
+	LowRank Form = "identity plus a matrix of low rank"
+	// Embedded: a *kernels.Metric, the Euclidean distance between coordinates.
+	Embedded Form = "coordinates under a kernel"
+	// Transformed: a *kernels.Transformed, which has no coordinates.
+	Transformed Form = "learned kernel"
+)
+
+// Kernel reports whether distances of f are between images under a kernel: they hold rows, and have no matrix.
+func (f Form) Kernel() bool { return f == Embedded || f == Transformed }
+
+// FormOf returns the form of d.
+func FormOf(d metric.SqDister) Form {
+	switch d.(type) {
+	case *metric.Mahalanobis:
+		return Linear
+	case *metric.LowRank:
+		return LowRank
+	case *kernels.Metric:
+		return Embedded
+	case *kernels.Transformed:
+		return Transformed
 	}
-	return nil
+	return ""
 }
 
-// LearnedDistance is a squared distance of vectors of length Dim that can be saved.
-type LearnedDistance interface {
+// Distance is a squared distance of vectors of length Dim that can be saved.
+type Distance interface {
 	metric.SqDister
 	Dim() int
 	Save(w io.Writer) error
 }
 
-// LowRankResult is what a batch learner returns whose metric is the identity plus a matrix of low rank.
-type LowRankResult struct {
-	learners.Result
-	Metric *metric.LowRank
-	// Asked is the number of vectors that the basis was made of: the rank, and those in the span of others.
-	Asked int
-	// Links counts the links drawn, and Infeasible the similar ones of these that no metric of the basis satisfies.
-	Links, Infeasible int
+// Input is what a batch learner learns from. The fields that the Feedback names are set.
+type Input struct {
+	X     mat.Matrix    // a row per sample; as for the learners, a copy is made of what is not a *mat.Dense
+	Y     []int         // a class per row
+	Links []metric.Link // labelled pairs of rows
+	// Triplets are relative comparisons of rows or, without X, of objects numbered from 0 to Objects−1.
+	Triplets []metric.Triplet
+	Objects  int
+	// Kernel stands in place of the one that the parameters name, nil for that one. A learner takes it whose Form is under a kernel.
+	Kernel kernels.Kernel
+	// K0 is a Gram matrix, and Constraints are those on its objects.
+	K0          mat.Symmetric
+	Constraints []ltkernel.Constraint
 }
 
-// GramResult is what a batch learner of a kernel returns that was given a Gram matrix.
-type GramResult struct {
-	ltkernel.KernelResult
+// Learned is what a batch learner returns. Beside Result, those fields are set that go with the input and the learner.
+type Learned struct {
+	learners.Result
+	// Distance is that of vectors; nil of objects.
+	Distance Distance
+	// Landmarks is the number of landmarks of an approximate fit under a kernel, and Left the share of the trace of the kernel
+	// matrix that they leave out; 0 of an exact one.
+	Landmarks int
+	Left      float64
+	// Asked is the number of vectors that the basis of a LowRank distance was made of: the rank, and those in the span of others.
+	Asked int
+	// Links counts the links that it was learned from, and Infeasible the similar ones of these that no metric of the basis satisfies.
+	Links, Infeasible int
+
+	// K is the kernel of objects that Comparisons are of, Tau the weight of its trace, and Chosen says that the learner chose
+	// that on a part of the comparisons.
+	K      *mat.SymDense
+	Tau    float64
+	Chosen bool
+
+	// Solution and Kernel are of Constraints.
+	Solution ltkernel.Solution
+	Kernel   kernels.Learned
+	// Coordinates are those of a learner that is Embedded; nil of others, and if W = 0.
+	Coordinates *kernels.Coordinates
 	// Conflict holds the indices of constraints that contradict each other, and Weights their certificate (see
 	// ltkernel.Conflict), if the status is learners.Infeasible.
 	Conflict []int
 	Weights  []float64
-	// Coordinates are those of a learner that Embeds; nil of others, and if W = 0.
-	Coordinates *kernels.Coordinates
-}
-
-// TripletResult is what a batch learner of relative comparisons returns: FitBatch's result, with the weight of the trace that was
-// given or chosen.
-type TripletResult struct {
-	triplets.BatchResult
-	Tau float64
-	// Chosen says that the learner chose Tau on a part of the comparisons.
-	Chosen bool
 }
 
 // Progress is told of each iteration of a batch fit; nil for none.
 type Progress = func(learners.Progress)
 
-// Entry describes one learner. Of the constructors, those of its Feedback are
-// set and the others are nil:
-//
-//	Pairs        NewPair, LoadPair, Kind
-//	Triplets     NewTriplet, LoadTriplet, Kind
-//	Costs        NewMap, LoadMap, Kind
-//	Links        FitLinks, or FitKernel where the distance learned has no matrix
-//	Classes      FitData, which needs labels; FitKernelData where the distance learned has no matrix; or FitLowRank where the metric
-//	             differs from the identity in a subspace only
-//	Data         FitData, or FitKernelData where the distance learned has no matrix; both ignore labels
-//	Comparisons  FitTriplets
-//	Constraints  FitGram, which a learner of Links may have, too
+// Use is a kind of feedback that a learner takes.
+type Use struct {
+	Feedback Feedback
+	Params   []Param
+	// Fit learns in batch; nil of online learners. It returns an error that wraps ctx's once ctx is done (see learners.Progress); a
+	// closed form does not look at p.
+	Fit func(ctx context.Context, in Input, v Values, p Progress) (Learned, error)
+}
+
+// Shape is that of the rounds of an online learner.
+type Shape struct {
+	Dim        int // of the vectors of Pairs
+	Objects    int // that Triplets compare, numbered from 0 to Objects−1, or the rows of a matrix of Costs
+	Prototypes int // the columns of a matrix of Costs
+}
+
+// Learner is an online learner: a learners.Pair, learners.TripletLearner or learners.MapLearner, by the feedback of its entry. See As.
+type Learner interface{ Save(w io.Writer) error }
+
+// As returns the learner l, which Entry.New or Load gave, as an L. It panics if l is none.
+func As[L Learner](l Learner, err error) (L, error) {
+	if err != nil {
+		var none L
+		return none, err
+	}
+	return l.(L), nil
+}
+
+// Entry describes one learner.
 type Entry struct {
 	Name        string   // as typed by a user
 	Aliases     []string // other names that Find knows; Doc tells them
 	Doc         string   // one line
 	Source      string   // authors, title, where, year
-	Feedback    Feedback
-	Params      []Param
-	Version     int    // of the values it computes
-	Constructor string // the exported Go function behind it, package.Name
-	// Cost estimates a fit, see Estimate; nil of learners that take neither pairs of vectors nor a data set.
+	Version     int      // of the values it computes
+	Constructor string   // the exported Go function behind it, package.Name
+	Form        Form     // of the distance that it learns by its first use
+	// Cost estimates a fit, see Estimate; nil of learners that take neither pairs of vectors nor a data set, and of a use that is not the first.
 	Cost func(s Size, v Values) Cost
 
 	// Bounded says that memory stays bounded over an endless stream. A batch
@@ -149,58 +195,29 @@ type Entry struct {
 	// Chunklets says that a learner of Links learns from the similar ones alone, and from no more of them than which rows they connect.
 	Chunklets bool
 
-	// Kind is the kind under which package persist stores the learner.
+	Use          // the first
+	Others []Use // other kinds of feedback that it takes
+
+	// Kind is the kind under which package persist stores an online learner, New makes one and Load reads one. A batch learner has none of these.
 	Kind string
-	// NewPair returns a learner for vectors of length dim.
-	NewPair func(dim int, v Values) (learners.Pair, error)
-	// LoadPair reads a learner of this Kind.
-	LoadPair func(r io.Reader) (learners.Pair, error)
-	// NewTriplet returns a learner for objects numbered from 0 to objects−1.
-	NewTriplet func(objects int, v Values) (learners.TripletLearner, error)
-	// LoadTriplet reads a learner of this Kind.
-	LoadTriplet func(r io.Reader) (learners.TripletLearner, error)
-	// NewMap returns a learner for cost matrices of a rows and b columns.
-	NewMap func(a, b int, v Values) (learners.MapLearner, error)
-	// LoadMap reads a learner of this Kind.
-	LoadMap func(r io.Reader) (learners.MapLearner, error)
-	// FitLinks learns from the rows of x and links between them. It returns an error
-	// that wraps ctx's once ctx is done (see learners.Progress); a closed form
-	// does not look at p.
-	FitLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (learners.MetricResult, error)
-	// FitKernel learns from the rows of x and links between them, as FitLinks does.
-	FitKernel func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error)
-	// FitKernelData learns from the rows of x and, if Feedback is Classes, one class per row, as FitData does.
-	FitKernelData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error)
-	// FitUnder is FitKernel or FitKernelData under the kernel k in place of the one that its parameters name, such as a
-	// kernels.Objects. Of y and links those of the Feedback are read. It is nil where the learner cannot take any kernel.
-	FitUnder func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error)
-	// Embeds says that the distance that FitKernel or FitKernelData learns is the Euclidean one between coordinates: a
-	// *kernels.Metric.
-	Embeds bool
-	// FitData learns from the rows of x and, if Feedback is Classes, one class
-	// per row, as FitLinks does.
-	FitData func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (learners.MetricResult, error)
-	// FitLowRank learns from the rows of x and one class per row, as FitLinks does. It does not make the rows of a
-	// *sparse.Matrix dense.
-	FitLowRank func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (LowRankResult, error)
-	// LinkParams are the parameters of FitLowRankLinks.
-	LinkParams []Param
-	// FitLowRankLinks learns from the rows of x and links between them, as FitLinks does, where FitLowRank takes classes. See OfLinks.
-	FitLowRankLinks func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (LowRankResult, error)
-	// RowTripletParams are the parameters of FitRowTriplets.
-	RowTripletParams []Param
-	// FitRowTriplets learns from the rows of x and relative comparisons of them, as FitLinks does. The distance is a
-	// *metric.Mahalanobis or a *metric.LowRank. See OfRowTriplets.
-	FitRowTriplets func(ctx context.Context, x mat.Matrix, ts []metric.Triplet, v Values, p Progress) (learners.Result, LearnedDistance, error)
-	// FitTriplets learns the kernel of objects, numbered from 0 to objects−1, from relative comparisons, as FitLinks does.
-	FitTriplets func(ctx context.Context, objects int, ts []metric.Triplet, v Values, p Progress) (TripletResult, error)
-	// GramParams are the parameters of FitGram if it is not the only constructor, some of Params; else nil. See OfGram.
-	GramParams []Param
-	// FitGram learns from the Gram matrix k0 and constraints on its objects, as FitLinks does.
-	FitGram func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, p Progress) (GramResult, error)
+	New  func(s Shape, v Values) (Learner, error)
+	Load func(r io.Reader) (Learner, error)
 }
 
-// WithoutKernel returns e without the parameters that name a kernel, for FitUnder.
+// For returns e for the first of its uses whose feedback is one of kinds, and false if there is none.
+func (e Entry) For(kinds ...Feedback) (Entry, bool) {
+	if slices.Contains(kinds, e.Feedback) {
+		return e, true
+	}
+	i := slices.IndexFunc(e.Others, func(u Use) bool { return slices.Contains(kinds, u.Feedback) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	e.Use, e.Others, e.Cost = e.Others[i], nil, nil
+	return e, true
+}
+
+// WithoutKernel returns e without the parameters that name a kernel, for an Input with one.
 func (e Entry) WithoutKernel() Entry {
 	e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool {
 		return slices.ContainsFunc(kernelParams, func(k Param) bool { return k.Name == p.Name })
@@ -215,32 +232,18 @@ func (e Entry) WithoutKernel() Entry {
 	return e
 }
 
-// OfGram returns e with the parameters of FitGram.
-func (e Entry) OfGram() Entry {
-	if e.GramParams != nil {
-		e.Params = e.GramParams
-	}
-	return e
-}
-
-// OfLinks returns e with the parameters of FitLowRankLinks.
-func (e Entry) OfLinks() Entry {
-	if e.LinkParams != nil {
-		e.Params = e.LinkParams
-	}
-	return e
-}
-
-// OfRowTriplets returns e with the parameters of FitRowTriplets.
-func (e Entry) OfRowTriplets() Entry {
-	if e.RowTripletParams != nil {
-		e.Params = e.RowTripletParams
-	}
-	return e
-}
-
 // All returns the catalog, in the order in which to show it.
 func All() []Entry { return slices.Clone(entries) }
+
+// Of returns the entries of the catalog that take one of kinds, each For these.
+func Of(kinds ...Feedback) (out []Entry) {
+	for _, e := range entries {
+		if e, ok := e.For(kinds...); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
 
 // Find returns the entry of the catalog that has the given name or alias. The error
 // for an unknown name lists the names there are, and those nearest to it.

@@ -135,28 +135,19 @@ func TestEntriesAreComplete(t *testing.T) {
 				t.Errorf("%s: its line does not tell that it is also called %s: %s", e.Name, alias, e.Doc)
 			}
 		}
-		want := map[catalog.Feedback][]bool{
-			catalog.Pairs:       {true, true, false, false, false, false, false, false, false, false},
-			catalog.Triplets:    {false, false, true, true, false, false, false, false, false, false},
-			catalog.Costs:       {false, false, false, false, true, true, false, false, false, false},
-			catalog.Links:       {false, false, false, false, false, false, true, false, false, false},
-			catalog.Classes:     {false, false, false, false, false, false, false, true, false, false},
-			catalog.Data:        {false, false, false, false, false, false, false, true, false, false},
-			catalog.Constraints: {false, false, false, false, false, false, false, false, true, false},
-			catalog.Comparisons: {false, false, false, false, false, false, false, false, false, true},
+		online := e.Feedback.Online()
+		if online != (e.Kind != "") || online != (e.New != nil) || online != (e.Load != nil) {
+			t.Errorf("%s: online %t, but saved under kind %q, New %t, Load %t", e.Name, online, e.Kind, e.New != nil, e.Load != nil)
 		}
-		got := []bool{
-			e.NewPair != nil, e.LoadPair != nil, e.NewTriplet != nil, e.LoadTriplet != nil,
-			e.NewMap != nil, e.LoadMap != nil, (e.FitLinks != nil) != (e.FitKernel != nil), count(e.FitData != nil, e.FitKernelData != nil, e.FitLowRank != nil) == 1, e.FitGram != nil && e.GramParams == nil, e.FitTriplets != nil,
+		taken := map[catalog.Feedback]bool{}
+		for _, u := range append([]catalog.Use{e.Use}, e.Others...) {
+			if taken[u.Feedback] || (u.Fit == nil) != u.Feedback.Online() {
+				t.Errorf("%s: feedback %q: twice %t, Fit %t", e.Name, u.Feedback, taken[u.Feedback], u.Fit != nil)
+			}
+			taken[u.Feedback] = true
 		}
-		if !slices.Equal(got, want[e.Feedback]) {
-			t.Errorf("%s: feedback %q, constructors %v", e.Name, e.Feedback, got)
-		}
-		if e.Embeds && e.FitKernel == nil && e.FitKernelData == nil {
-			t.Errorf("%s: a metric of a kernel without a kernel", e.Name)
-		}
-		if online := e.Feedback.Online(); online != (e.Kind != "") {
-			t.Errorf("%s: online %t, but it is saved under kind %q", e.Name, online, e.Kind)
+		if vectors := slices.Contains([]catalog.Feedback{catalog.Pairs, catalog.Links, catalog.Classes, catalog.Data}, e.Feedback); vectors != (e.Form != "") {
+			t.Errorf("%s: learns from %s a distance of form %q", e.Name, e.Feedback, e.Form)
 		}
 		v, err := e.Parse(nil)
 		if err != nil {
@@ -213,21 +204,31 @@ func TestAllIsACopy(t *testing.T) {
 	}
 }
 
-// Every online learner of pairs is saved and found again by its kind.
+// Every online learner is saved and found again by its kind.
 func TestOfKind(t *testing.T) {
+	n := map[catalog.Feedback]int{}
 	for _, e := range catalog.All() {
-		if e.NewPair == nil {
+		if !e.Feedback.Online() {
 			continue
 		}
-		v, _ := e.Parse(nil)
-		l, err := e.NewPair(3, v)
+		n[e.Feedback]++
+		l, err := e.New(catalog.Shape{Dim: 3, Objects: 4, Prototypes: 3}, mustParse(t, e, nil))
 		if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
-		f := metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}
-		if _, err := l.Step(f); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
+		var said any
+		asked := func(l catalog.Learner) any {
+			switch l := l.(type) {
+			case learners.Pair:
+				return step(l, metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}, l.Dim(), l.Threshold())
+			case learners.TripletLearner:
+				return step(l, metric.Triplet{A: 3, Near: 0, Far: 2}, l.Objects(), mat.DenseCopyOf(l.Kernel()))
+			case learners.MapLearner:
+				return step(l, metric.CostRound{Cost: mat.NewDense(4, 3, []float64{1, 0.5, 0, 1, 1, 0.25, 0, 0, 1, 1, 0, 1})}, mat.DenseCopyOf(l.LogWeights()))
+			}
+			return nil
 		}
+		asked(l) // a round
 		var file bytes.Buffer
 		if err := l.Save(&file); err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
@@ -240,96 +241,88 @@ func TestOfKind(t *testing.T) {
 		if err != nil || entry.Name != e.Name {
 			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
 		}
-		got, err := entry.LoadPair(&file)
-		if err != nil || got.Predict(f) != l.Predict(f) || got.Predict(f).SqDist == 0 {
-			t.Errorf("%s: loaded with error %v", e.Name, err)
+		got, err := entry.Load(&file)
+		if err != nil {
+			t.Fatalf("%s: loaded with error %v", e.Name, err)
+		}
+		if said = asked(l); said == nil || !reflect.DeepEqual(asked(got), said) {
+			t.Errorf("%s: the loaded learner says %v, want %v", e.Name, asked(got), said)
+		}
+	}
+	if n[catalog.Pairs] == 0 || n[catalog.Triplets] == 0 || n[catalog.Costs] == 0 {
+		t.Errorf("online learners by feedback: %v", n)
+	}
+}
+
+// step returns the outcome of a round, and what else is known of the learner before.
+func step[F, P any](l learners.Online[F, P], f F, known ...any) any {
+	o, err := l.Step(f)
+	return append(known, o, err)
+}
+
+// What no online learner can have is an error.
+func TestNewRefuses(t *testing.T) {
+	for want, c := range map[string]struct {
+		learner string
+		shape   catalog.Shape
+		given   map[string]string
+	}{
+		"n: 0 is not allowed, want at least 1 object":           {"erkle", catalog.Shape{}, nil},
+		"m: 2 is not allowed, want an integer from 1 to 1":      {"rmp", catalog.Shape{Objects: 2, Prototypes: 1}, map[string]string{"m": "2"}},
+		"ftl: m: 2 is not allowed, want an integer from 1 to 1": {"ftl", catalog.Shape{Objects: 2, Prototypes: 1}, map[string]string{"m": "2"}},
+	} {
+		e := find(t, c.learner)
+		if l, err := catalog.As[catalog.Learner](e.New(c.shape, mustParse(t, e, c.given))); err == nil || !strings.Contains(err.Error(), want) || l != nil {
+			t.Errorf("%s %v: learner %v, error %v", c.learner, c.shape, l, err)
+		}
+		if c.learner == "erkle" {
+			continue
+		}
+		l, err := catalog.As[learners.MapLearner](e.New(c.shape, mustParse(t, e, nil)))
+		if err != nil || !slices.Equal(l.Predict(metric.CostRound{}), []int{0, 0}) {
+			t.Errorf("%s: one prototype: error %v", c.learner, err)
 		}
 	}
 }
 
-// Every online learner of maps is saved and found again by its kind.
-func TestOfKindMaps(t *testing.T) {
-	n := 0
-	for _, e := range catalog.All() {
-		if e.NewMap == nil {
-			continue
+// For returns the entry with the parameters and the fit of a use, and Of the learners that have it.
+func TestFor(t *testing.T) {
+	for _, c := range []struct {
+		learner string
+		kinds   []catalog.Feedback
+		want    catalog.Feedback // "" for none
+		param   string           // the first
+	}{
+		{"iplr", []catalog.Feedback{catalog.Links, catalog.Classes}, catalog.Classes, "basis"}, // the first of its uses
+		{"iplr", []catalog.Feedback{catalog.Pairs, catalog.Links}, catalog.Links, "basis"},
+		{"itml", []catalog.Feedback{catalog.RowTriplets}, catalog.RowTriplets, "margin"},
+		{"trace-ssikdr", []catalog.Feedback{catalog.Constraints}, catalog.Constraints, "tau"},
+		{"itml", []catalog.Feedback{catalog.Classes}, "", ""},
+		{"itml", nil, "", ""},
+	} {
+		e := find(t, c.learner)
+		got, ok := e.For(c.kinds...)
+		if ok != (c.want != "") || got.Feedback != c.want || ok && got.Params[0].Name != c.param || got.Cost != nil && c.want != e.Feedback {
+			t.Errorf("%s for %q: %+v, %t", c.learner, c.kinds, got, ok)
 		}
-		n++
-		l, err := e.NewMap(2, 3, mustParse(t, e, nil))
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
+		if listed := slices.ContainsFunc(catalog.Of(c.kinds...), func(o catalog.Entry) bool { return o.Name == c.learner && o.Feedback == c.want }); listed != ok {
+			t.Errorf("%s for %q: listed %t", c.learner, c.kinds, listed)
 		}
-		f := metric.CostRound{Cost: mat.NewDense(2, 3, []float64{1, 0.5, 0, 1, 1, 0.25})}
-		if _, err := l.Step(f); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		var file bytes.Buffer
-		if err := l.Save(&file); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		env, err := persist.Read(bytes.NewReader(file.Bytes()))
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		entry, err := catalog.OfKind(catalog.All(), env.Kind)
-		if err != nil || entry.Name != e.Name {
-			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
-		}
-		got, err := entry.LoadMap(&file)
-		if err != nil || !slices.Equal(got.Predict(f), l.Predict(f)) || !mat.Equal(got.LogWeights(), l.LogWeights()) {
-			t.Errorf("%s: loaded with error %v", e.Name, err)
-		}
-		if l, err := e.NewMap(2, 1, mustParse(t, e, nil)); err != nil || !slices.Equal(l.Predict(metric.CostRound{}), []int{0, 0}) {
-			t.Errorf("%s: one prototype: error %v", e.Name, err)
-		}
-		if _, err := e.NewMap(2, 1, mustParse(t, e, map[string]string{"m": "2"})); err == nil || !strings.Contains(err.Error(), "m: 2 is not allowed, want an integer from 1 to 1") {
-			t.Errorf("%s: 2 of one prototype: error %v", e.Name, err)
-		}
-	}
-	if n == 0 {
-		t.Error("the catalog has no learner of maps")
 	}
 }
 
-// Every online learner of triplets is saved and found again by its kind.
-func TestOfKindTriplets(t *testing.T) {
-	n := 0
-	for _, e := range catalog.All() {
-		if e.NewTriplet == nil {
-			continue
-		}
-		n++
-		l, err := e.NewTriplet(4, mustParse(t, e, nil))
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		f := metric.Triplet{A: 3, Near: 0, Far: 2}
-		if _, err := l.Step(f); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		var file bytes.Buffer
-		if err := l.Save(&file); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		env, err := persist.Read(bytes.NewReader(file.Bytes()))
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		entry, err := catalog.OfKind(catalog.All(), env.Kind)
-		if err != nil || entry.Name != e.Name {
-			t.Fatalf("%s: kind %q is that of %q, error %v", e.Name, env.Kind, entry.Name, err)
-		}
-		got, err := entry.LoadTriplet(&file)
-		if err != nil || got.Objects() != 4 || got.Predict(f) != l.Predict(f) || !mat.Equal(got.Kernel(), l.Kernel()) {
-			t.Errorf("%s: loaded with error %v", e.Name, err)
-		}
-		if _, err := e.NewTriplet(0, mustParse(t, e, nil)); err == nil || !strings.Contains(err.Error(), "n: 0 is not allowed, want at least 1 object") {
-			t.Errorf("%s: no objects: error %v", e.Name, err)
-		}
+func find(t *testing.T, name string) catalog.Entry {
+	t.Helper()
+	e, err := catalog.Find(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n == 0 {
-		t.Error("the catalog has no learner of triplets")
-	}
+	return e
+}
+
+// matrixOf returns the matrix of the metric that was learned.
+func matrixOf(l catalog.Learned) *mat.SymDense {
+	return l.Distance.(interface{ M() *mat.SymDense }).M()
 }
 
 // ERKLE's parameters reach the learner.
@@ -349,7 +342,7 @@ func TestERKLEParams(t *testing.T) {
 		{map[string]string{"step": "inverse"}, triplets.ERKLEParams{Step: triplets.StepInverse}},
 		{map[string]string{"step": "inverse-sqrt"}, triplets.ERKLEParams{Step: triplets.StepInverseSqrt}},
 	} {
-		l, err := e.NewTriplet(3, mustParse(t, e, c.given))
+		l, err := e.New(catalog.Shape{Objects: 3}, mustParse(t, e, c.given))
 		if err != nil {
 			t.Errorf("%v: %v", c.given, err)
 			continue
@@ -401,7 +394,7 @@ func TestRMPParams(t *testing.T) {
 		{map[string]string{"eta": "anytime", "sampler": "heat-bath", "chain-steps": "9"}, mapping.RMPParams{M: 2, Eta: mapping.EtaAnytime, Sampler: mapping.SampleHeatBath, ChainSteps: 9}},
 		{map[string]string{"eta": "0.5", "sampler": "metropolis"}, mapping.RMPParams{M: 2, Eta: mapping.EtaFixed, Rate: 0.5, Sampler: mapping.SampleMetropolis, ChainSteps: 5000}},
 	} {
-		l, err := e.NewMap(3, 4, mustParse(t, e, c.given))
+		l, err := e.New(catalog.Shape{Objects: 3, Prototypes: 4}, mustParse(t, e, c.given))
 		if err != nil {
 			t.Errorf("%v: %v", c.given, err)
 			continue
@@ -413,7 +406,7 @@ func TestRMPParams(t *testing.T) {
 	// The seed is the origin of all draws.
 	draws := map[string]string{}
 	for _, seed := range []string{"1", "2", "1"} {
-		l, err := e.NewMap(40, 4, mustParse(t, e, map[string]string{"seed": seed}))
+		l, err := catalog.As[learners.MapLearner](e.New(catalog.Shape{Objects: 40, Prototypes: 4}, mustParse(t, e, map[string]string{"seed": seed})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -440,76 +433,79 @@ func TestOfKindErrors(t *testing.T) {
 // constraints are some on six objects.
 var constraints = []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 3, 30), ltkernel.Nearer(4, 3, 1, 1)}
 
-// The batch learners fit a small data set through the catalog.
-func TestFit(t *testing.T) {
+// small is a small input of every batch learner: rows, or the Gram matrix of six objects.
+func small(f catalog.Feedback) catalog.Input {
 	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
-	y := []int{0, 0, 0, 1, 1, 1}
-	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}}
+	switch f {
+	case catalog.Comparisons:
+		return catalog.Input{Triplets: comparisons, Objects: 6}
+	case catalog.RowTriplets:
+		return catalog.Input{X: x, Triplets: comparisons}
+	case catalog.Constraints:
+		return catalog.Input{K0: kernels.Gram(kernels.Linear{}, x), Constraints: constraints}
+	}
+	return catalog.Input{X: x, Y: []int{0, 0, 0, 1, 1, 1}, Links: []metric.Link{
+		{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar},
+	}}
+}
+
+// batchUses returns the batch learners, each for all of its uses, with values for a small input.
+func batchUses(t *testing.T, each func(e catalog.Entry, v catalog.Values)) {
 	for _, e := range catalog.All() {
-		given := map[string]string{}
-		if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "k" }) {
-			given["k"] = "1" // neighbours among 3 rows
-		}
-		v := mustParse(t, e, given)
-		var r learners.MetricResult
-		var err error
-		switch {
-		case e.FitLinks != nil:
-			r, err = e.FitLinks(context.Background(), x, links, v, nil)
-		case e.FitData != nil:
-			r, err = e.FitData(context.Background(), x, y, v, nil)
-		case e.FitKernel != nil || e.FitKernelData != nil:
-			k, err := fitKernel(t.Context(), e, x, y, links, v)
-			if err != nil || (k.Metric != nil) != e.Embeds || (k.Kernel != nil) == e.Embeds || k.Distance().Dim() != 2 || k.Status == learners.NotRun {
-				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
+		for _, u := range append([]catalog.Use{e.Use}, e.Others...) {
+			if u.Feedback.Online() {
+				continue
 			}
-			if _, err := fitKernel(t.Context(), e, x, nil, nil, v); err == nil && e.Feedback != catalog.Data {
-				t.Errorf("%s: no links, or no classes, were accepted", e.Name)
-			}
-			continue
-		case e.FitLowRank != nil:
-			l, err := e.FitLowRank(context.Background(), x, y, v, nil)
-			if err != nil || l.Metric == nil || l.Metric.Dim() != 2 || l.Status == learners.NotRun || l.Iterations == 0 || l.Links == 0 || l.Asked < l.Metric.Rank() {
-				t.Errorf("%s: result %+v, error %v", e.Name, l, err)
-			}
-			if _, err := e.FitLowRank(context.Background(), x, y[:1], v, nil); err == nil {
-				t.Errorf("%s: 1 label for 6 rows was accepted", e.Name)
-			}
-			continue
-		case e.FitTriplets != nil:
-			k, err := e.FitTriplets(context.Background(), 6, comparisons, v, nil)
-			if err != nil || k.Kernel.SymmetricDim() != 6 || k.Status != learners.Converged || k.Iterations == 0 || !k.Chosen || k.Tau == 0 {
-				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
-			}
-			if k, err := e.FitTriplets(context.Background(), 6, comparisons, mustParse(t, e, map[string]string{"tau": "0.5"}), nil); err != nil || k.Chosen || k.Tau != 0.5 {
-				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
-			}
-			if _, err := e.FitTriplets(context.Background(), 5, comparisons, v, nil); err == nil {
-				t.Errorf("%s: an object out of range was accepted", e.Name)
-			}
-			continue
-		case e.FitGram != nil:
-			k, err := e.FitGram(context.Background(), kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
-			if err != nil || k.S == nil || k.Status != learners.Converged || k.Iterations == 0 || len(k.Violated) != 0 {
-				t.Errorf("%s: result %+v, error %v", e.Name, k, err)
-			}
-			continue
-		default:
-			continue
-		}
-		if err != nil || r.Metric == nil || r.Metric.Dim() != 2 || r.Status == learners.NotRun {
-			t.Errorf("%s: result %+v, error %v", e.Name, r, err)
-		}
-		if e.FitData != nil { // errors of the learner come through: a dimension or labels that do not fit
+			e, _ := e.For(u.Feedback)
 			given := map[string]string{}
-			if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "dim" }) {
-				given["dim"] = "7"
+			if k := slices.IndexFunc(e.Params, func(p catalog.Param) bool { return p.Name == "k" }); k >= 0 && e.Form != catalog.LowRank {
+				given["k"] = "1" // neighbours among 3 rows
 			}
-			if _, err := e.FitData(context.Background(), mat.NewDense(2, 2, nil), []int{0}, mustParse(t, e, given), nil); err == nil {
-				t.Errorf("%s: 1 label for 2 equal rows and %v were accepted", e.Name, given)
-			}
+			each(e, mustParse(t, e, given))
 		}
 	}
+}
+
+// Every batch learner fits a small input through the catalog, by each use, and learns a distance of its form or a kernel of objects.
+func TestFit(t *testing.T) {
+	batchUses(t, func(e catalog.Entry, v catalog.Values) {
+		in := small(e.Feedback)
+		r, err := e.Fit(t.Context(), in, v, nil)
+		if err != nil || r.Status == learners.NotRun {
+			t.Errorf("%s from %s: result %+v, error %v", e.Name, e.Feedback, r, err)
+			return
+		}
+		bad := catalog.Input{X: mat.NewDense(2, 2, nil), Y: []int{0}}
+		switch e.Feedback {
+		case catalog.Comparisons:
+			if r.K.SymmetricDim() != 6 || r.Status != learners.Converged || r.Iterations == 0 || !r.Chosen || r.Tau == 0 || r.Distance != nil {
+				t.Errorf("%s: result %+v", e.Name, r)
+			}
+			if r, err := e.Fit(t.Context(), in, mustParse(t, e, map[string]string{"tau": "0.5"}), nil); err != nil || r.Chosen || r.Tau != 0.5 {
+				t.Errorf("%s: result %+v, error %v", e.Name, r, err)
+			}
+			bad = catalog.Input{Triplets: comparisons, Objects: 5}
+		case catalog.Constraints:
+			if r.Kernel.S == nil || r.Status != learners.Converged || r.Iterations == 0 || e.Name == "spectral" && len(r.Solution.Violated) != 0 || r.Distance != nil || (r.Coordinates != nil) != (e.Form == catalog.Embedded) {
+				t.Errorf("%s: result %+v", e.Name, r)
+			}
+			bad = catalog.Input{K0: in.K0, Constraints: []ltkernel.Constraint{ltkernel.AtMost(0, 6, 1)}}
+		default:
+			if form := catalog.FormOf(r.Distance); form != e.Form && e.Feedback != catalog.RowTriplets || r.Distance.Dim() != 2 {
+				t.Errorf("%s: learned from %s: a %T of dimension %d", e.Name, e.Feedback, r.Distance, r.Distance.Dim())
+			}
+			if low, ok := r.Distance.(*metric.LowRank); ok && e.Feedback != catalog.RowTriplets && (r.Links == 0 || r.Iterations == 0 || r.Asked < low.Rank()) {
+				t.Errorf("%s from %s: result %+v", e.Name, e.Feedback, r)
+			}
+		}
+		given := map[string]string{} // errors of the learner come through: a dimension, labels or objects that do not fit
+		if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "dim" }) {
+			given["dim"] = "7"
+		}
+		if r, err := e.Fit(t.Context(), bad, mustParse(t, e, given), nil); err == nil || !reflect.ValueOf(r).IsZero() {
+			t.Errorf("%s from %s: %+v and %v were accepted", e.Name, e.Feedback, bad, given)
+		}
+	})
 }
 
 // comparisons are those of six points on a line.
@@ -529,36 +525,11 @@ var comparisons = func() []metric.Triplet {
 
 // Every batch learner ends with its context, and answers the same where a decomposition may be left.
 func TestFitCancelled(t *testing.T) {
-	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
-	y := []int{0, 0, 0, 1, 1, 1}
-	links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 3, J: 5, Label: metric.Similar}, {I: 0, J: 3, Label: metric.Dissimilar}}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, e := range catalog.All() {
-		if e.Feedback.Online() {
-			continue
-		}
-		given := map[string]string{}
-		if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "k" }) {
-			given["k"] = "1" // neighbours among 3 rows
-		}
-		v := mustParse(t, e, given)
-		fit := func(ctx context.Context) (any, error) {
-			switch {
-			case e.FitLinks != nil:
-				return e.FitLinks(ctx, x, links, v, nil)
-			case e.FitData != nil:
-				return e.FitData(ctx, x, y, v, nil)
-			case e.FitLowRank != nil:
-				return e.FitLowRank(ctx, x, y, v, nil)
-			case e.FitTriplets != nil:
-				return e.FitTriplets(ctx, 6, comparisons, v, nil)
-			case e.FitGram != nil:
-				return e.FitGram(ctx, kernels.Gram(kernels.Linear{}, x), constraints, v, nil)
-			}
-			return fitKernel(ctx, e, x, y, links, v)
-		}
-		t.Run(e.Name, func(t *testing.T) {
+	batchUses(t, func(e catalog.Entry, v catalog.Values) {
+		fit := func(ctx context.Context) (catalog.Learned, error) { return e.Fit(ctx, small(e.Feedback), v, nil) }
+		t.Run(e.Name+" from "+string(e.Feedback), func(t *testing.T) {
 			want, err := fit(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -575,7 +546,7 @@ func TestFitCancelled(t *testing.T) {
 				}
 			}
 		})
-	}
+	})
 }
 
 // ITML's parameters reach the fit, that of the kernel too: without slack bounds hold, with it they give way,
@@ -618,28 +589,18 @@ func TestITMLParams(t *testing.T) {
 		}
 		var m [2]*mat.SymDense // of what was learned, or its Gram matrix
 		for i, given := range c.given {
-			var r learners.MetricResult
-			v := mustParse(t, e, given)
-			if e.FitKernel != nil {
-				k, err := e.FitKernel(context.Background(), x, links, v, nil)
-				if err != nil {
-					t.Fatalf("%s %v: %v", c.name, given, err)
-				}
-				m[i] = kernels.Gram(k.Kernel, x)
-				continue
+			if c.name == "itml-tuned" {
+				given["k"] = "1"
 			}
-			if e.FitLinks != nil {
-				r, err = e.FitLinks(context.Background(), x, links, v, nil)
-			} else {
-				if c.name == "itml-tuned" {
-					v = mustParse(t, e, map[string]string{"seed": given["seed"], "k": "1"})
-				}
-				r, err = e.FitData(context.Background(), x, y, v, nil)
-			}
+			r, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y, Links: links}, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%s %v: %v", c.name, given, err)
 			}
-			m[i] = r.Metric.M()
+			if k, ok := r.Distance.(*kernels.Transformed); ok {
+				m[i] = kernels.Gram(k, x)
+			} else {
+				m[i] = matrixOf(r)
+			}
 		}
 		if mat.Equal(m[0], m[1]) {
 			t.Errorf("%s: %v and %v give the same metric", c.name, c.given[0], c.given[1])
@@ -672,22 +633,22 @@ func TestIPLRParams(t *testing.T) {
 		{{"bound-pairs": "5"}, {"bound-pairs": "50"}},
 		{{"seed": "1"}, {"seed": "2"}},
 	} {
-		var m [2]*metric.LowRank
+		var m [2]*mat.SymDense
 		for i, g := range given {
 			if g["cycles"] == "" {
 				g["cycles"] = "30"
 			}
-			r, err := e.FitLowRank(t.Context(), x, y, mustParse(t, e, g), nil)
+			r, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y}, mustParse(t, e, g), nil)
 			if err != nil {
 				t.Fatalf("%v: %v", g, err)
 			}
-			m[i] = r.Metric
+			m[i] = matrixOf(r)
 		}
-		if mat.Equal(m[0].M(), m[1].M()) {
+		if mat.Equal(m[0], m[1]) {
 			t.Errorf("%v and %v give the same metric", given[0], given[1])
 		}
 	}
-	if _, err := e.FitLowRank(t.Context(), x, y, mustParse(t, e, map[string]string{"rule": "given"}), nil); err == nil || !strings.Contains(err.Error(), "iplr: upper: 0 and lower: 0 are not allowed with rule=given") {
+	if _, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y}, mustParse(t, e, map[string]string{"rule": "given"}), nil); err == nil || !strings.Contains(err.Error(), "iplr: upper: 0 and lower: 0 are not allowed with rule=given") {
 		t.Errorf("no bounds: error %v", err)
 	}
 	if _, err := e.Parse(map[string]string{"basis": "spectral"}); err == nil || !strings.Contains(err.Error(), `"spectral" is not allowed, want one of classes, `) {
@@ -718,19 +679,13 @@ func TestITMLStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		learn := func(x *mat.Dense, start string) *metric.Mahalanobis {
+		learn := func(x *mat.Dense, start string) metric.SqDister {
 			t.Helper()
-			v := mustParse(t, e, map[string]string{"start": start, "cycles": "20"})
-			var r learners.MetricResult
-			if e.FitLinks != nil {
-				r, err = e.FitLinks(context.Background(), x, links, v, nil)
-			} else {
-				r, err = e.FitData(context.Background(), x, y, v, nil)
-			}
+			r, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y, Links: links}, mustParse(t, e, map[string]string{"start": start, "cycles": "20"}), nil)
 			if err != nil {
 				t.Fatalf("%s from %s: %v", name, start, err)
 			}
-			return r.Metric
+			return r.Distance
 		}
 		for start, same := range map[string]bool{"invcov": true, "identity": false} {
 			a, b := learn(x, start), learn(&mapped, start)
@@ -743,13 +698,7 @@ func TestITMLStart(t *testing.T) {
 				t.Errorf("%s from %s: squared distances differ by %v relative after a linear map", name, start, worst)
 			}
 		}
-		v := mustParse(t, e, map[string]string{"start": "invcov"})
-		constant := mat.NewDense(10, 2, nil)
-		if e.FitLinks != nil {
-			_, err = e.FitLinks(context.Background(), constant, links, v, nil)
-		} else {
-			_, err = e.FitData(context.Background(), constant, y, v, nil)
-		}
+		_, err = e.Fit(t.Context(), catalog.Input{X: mat.NewDense(10, 2, nil), Y: y, Links: links}, mustParse(t, e, map[string]string{"start": "invcov"}), nil)
 		if err == nil || !strings.Contains(err.Error(), "itml: start: invcov: all deviations are zero") {
 			t.Errorf("%s on equal rows: error %v", name, err)
 		}
@@ -767,7 +716,7 @@ func TestITMLStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.FitLinks(context.Background(), x, links, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"}), nil); err != nil || !mat.Equal(got.Metric.M(), want.Metric.M()) {
+	if got, err := e.Fit(t.Context(), catalog.Input{X: x, Links: links}, mustParse(t, e, map[string]string{"start": "invcov", "ridge": "0.2"}), nil); err != nil || !mat.Equal(matrixOf(got), want.Metric.M()) {
 		t.Errorf("not the fit with W0 of ITMLStart, error %v", err)
 	}
 }
@@ -784,23 +733,14 @@ func TestITMLGivenBounds(t *testing.T) {
 		}
 		learn := func(given map[string]string) (metric.SqDister, error) {
 			given["rule"] = "given"
-			if e.FitKernel != nil {
+			if e.Form.Kernel() {
 				given["kernel"] = "linear"
 			}
 			if name == "itml-tuned" {
 				given["k"] = "1"
 			}
-			v := mustParse(t, e, given)
-			switch {
-			case e.FitKernel != nil:
-				r, err := e.FitKernel(context.Background(), x, links, v, nil)
-				return r.Kernel, err
-			case e.FitLinks != nil:
-				r, err := e.FitLinks(context.Background(), x, links, v, nil)
-				return r.Metric, err
-			}
-			r, err := e.FitData(context.Background(), x, y, v, nil)
-			return r.Metric, err
+			r, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y, Links: links}, mustParse(t, e, given), nil)
+			return r.Distance, err
 		}
 		for _, c := range []struct{ upper, lower, want string }{
 			{"0", "0", "itml: upper: 0 and lower: 0 are not allowed with rule=given, want 0 < upper < lower"},
@@ -814,7 +754,7 @@ func TestITMLGivenBounds(t *testing.T) {
 			}
 		}
 		from, to := []float64{0}, []float64{2.5}
-		if e.FitData != nil { // pairs are drawn: similar rows come nearer
+		if e.Feedback == catalog.Classes { // pairs are drawn: similar rows come nearer
 			if m, err := learn(map[string]string{"upper": "1e-9", "lower": "2e-9"}); err != nil || m.SqDist(from, to) >= 6.25 {
 				t.Errorf("%s: %v, error %v", name, m, err)
 			}
@@ -844,18 +784,10 @@ func TestKernelITMLNarrowRange(t *testing.T) {
 		}
 		links = append(links, metric.Link{I: i, J: (i + 1) % 60, Label: metric.Similar}, metric.Link{I: i, J: (i + 7) % 60, Label: metric.Dissimilar})
 	}
-	_, err = e.FitKernel(context.Background(), x, links, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}), nil)
+	_, err = e.Fit(t.Context(), catalog.Input{X: x, Links: links}, mustParse(t, e, map[string]string{"kernel-gamma": "1e-12", "cycles": "20"}), nil)
 	if err == nil || !strings.Contains(err.Error(), "kernel-itml: kernel: ") || !strings.Contains(err.Error(), "want a kernel under which they differ more") {
 		t.Errorf("error %v", err)
 	}
-}
-
-// fitKernel fits a batch learner of a kernel.
-func fitKernel(ctx context.Context, e catalog.Entry, x mat.Matrix, y []int, links []metric.Link, v catalog.Values) (catalog.KernelResult, error) {
-	if e.FitKernelData != nil {
-		return e.FitKernelData(ctx, x, y, v, nil)
-	}
-	return e.FitKernel(ctx, x, links, v, nil)
 }
 
 func mustParse(t *testing.T, e catalog.Entry, given map[string]string) catalog.Values {
@@ -882,17 +814,6 @@ func ExampleAll() {
 	// lego        labelled pairs, online: eta=0.5 u=2 l=8 update=always
 }
 
-// count counts the conditions that hold.
-func count(conditions ...bool) int {
-	n := 0
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
-}
-
 // The parameters of spectral reach the fit, and a contradiction is named.
 func TestSpectralParams(t *testing.T) {
 	x := mat.NewDense(6, 2, []float64{0, 0, 1, 0, 0.5, 0.1, 0, 5, 1, 5, 0.4, 5.1})
@@ -913,18 +834,18 @@ func TestSpectralParams(t *testing.T) {
 	} {
 		var k [2]*mat.SymDense
 		for i, given := range pair {
-			r, err := e.FitGram(t.Context(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40)}, mustParse(t, e, given), nil)
+			r, err := e.Fit(t.Context(), catalog.Input{K0: k0, Constraints: []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40)}}, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%v: %v", given, err)
 			}
-			k[i] = r.All(k0)
+			k[i] = r.Kernel.All(k0)
 		}
 		if mat.EqualApprox(k[0], k[1], 1e-9) {
 			t.Errorf("%v and %v: the same kernel", pair[0], pair[1])
 		}
 	}
 	wrong := append(slices.Clone(constraints), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(0, 1, 2))
-	r, err := e.FitGram(t.Context(), k0, wrong, mustParse(t, e, nil), nil)
+	r, err := e.Fit(t.Context(), catalog.Input{K0: k0, Constraints: wrong}, mustParse(t, e, nil), nil)
 	if err != nil || r.Status != learners.Infeasible || !slices.Equal(r.Conflict, []int{0, 4}) || len(r.Weights) != 2 {
 		t.Errorf("result %+v, error %v", r, err)
 	}
@@ -939,6 +860,7 @@ func TestSSIKDRParams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofGram, _ := e.For(catalog.Constraints)
 	for _, pair := range [][2]map[string]string{
 		{nil, {"tau": "0.1"}},
 		{nil, {"slack": "l1"}},
@@ -952,7 +874,7 @@ func TestSSIKDRParams(t *testing.T) {
 	} {
 		var rows, gram [2]*mat.Dense
 		for i, given := range pair {
-			v := mustParse(t, e, given)
+			v := mustParse(t, ofGram, given)
 			if given["kernel"] == "" {
 				given = maps.Clone(given)
 				if given == nil {
@@ -960,17 +882,17 @@ func TestSSIKDRParams(t *testing.T) {
 				}
 				given["kernel"] = "linear"
 			}
-			l, err := e.FitKernel(t.Context(), x, links, mustParse(t, e, given), nil)
+			l, err := e.Fit(t.Context(), catalog.Input{X: x, Links: links}, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%v: %v", given, err)
 			}
-			rows[i] = l.Metric.EmbedRows(x)
+			rows[i] = l.Distance.(*kernels.Metric).EmbedRows(x)
 			cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 4, 40), ltkernel.AtLeast(0, 2, 2)}
-			r, err := e.FitGram(t.Context(), k0, cs, v, nil)
+			r, err := ofGram.Fit(t.Context(), catalog.Input{K0: k0, Constraints: cs}, v, nil)
 			if err != nil {
 				t.Fatalf("%v: %v", given, err)
 			}
-			gram[i] = mat.DenseCopyOf(r.All(k0))
+			gram[i] = mat.DenseCopyOf(r.Kernel.All(k0))
 			z, err := r.Coordinates.Embed(6, k0)
 			if err != nil {
 				t.Fatal(err)
@@ -995,16 +917,16 @@ func TestSSIKDRParams(t *testing.T) {
 	for name, given := range map[string]map[string]string{
 		"bounds": {"rule": "given", "upper": "2", "lower": "1"}, "rank": {"method": "direct"},
 	} {
-		if _, err := e.FitKernel(t.Context(), x, links, mustParse(t, e, given), nil); err == nil || !strings.Contains(err.Error(), "is not allowed") && !strings.Contains(err.Error(), "are not allowed") {
+		if _, err := e.Fit(t.Context(), catalog.Input{X: x, Links: links}, mustParse(t, e, given), nil); err == nil || !strings.Contains(err.Error(), "is not allowed") && !strings.Contains(err.Error(), "are not allowed") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	twice := append(slices.Clone(links), metric.Link{I: 0, J: 1, Label: metric.Dissimilar})
-	if _, err := e.FitKernel(t.Context(), x, twice, mustParse(t, e, map[string]string{"slack": "hard", "rule": "given", "upper": "1", "lower": "2"}), nil); err == nil || !strings.Contains(err.Error(), "contradict") {
+	if _, err := e.Fit(t.Context(), catalog.Input{X: x, Links: twice}, mustParse(t, e, map[string]string{"slack": "hard", "rule": "given", "upper": "1", "lower": "2"}), nil); err == nil || !strings.Contains(err.Error(), "contradict") {
 		t.Errorf("a pair that is near and far: error %v", err)
 	}
 	wrong := []ltkernel.Constraint{ltkernel.AtMost(2, 3, 50), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(4, 5, 2)}
-	r, err := e.FitGram(t.Context(), k0, wrong, mustParse(t, e, map[string]string{"slack": "hard"}), nil)
+	r, err := ofGram.Fit(t.Context(), catalog.Input{K0: k0, Constraints: wrong}, mustParse(t, ofGram, map[string]string{"slack": "hard"}), nil)
 	if err != nil || r.Status != learners.Infeasible || !slices.Equal(r.Conflict, []int{1, 2}) || len(r.Weights) != 2 || r.Coordinates != nil {
 		t.Errorf("result %+v, error %v", r, err)
 	}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -44,32 +45,20 @@ func fitOnce(ctx context.Context, e catalog.Entry, x *mat.Dense, y []int, pairs 
 	if err != nil {
 		return err
 	}
-	switch {
-	case e.NewPair != nil:
-		l, err := e.NewPair(d, v)
-		if err != nil {
+	if !e.Feedback.Online() {
+		_, err = e.Fit(ctx, catalog.Input{X: x, Y: y, Links: links}, v, nil)
+		return err
+	}
+	l, err := catalog.As[learners.Pair](e.New(catalog.Shape{Dim: d}, v))
+	if err != nil {
+		return err
+	}
+	for _, err := range learners.Run(l, sample.Pairs(x, links)) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		for _, err := range learners.Run(l, sample.Pairs(x, links)) {
-			if err != nil {
-				return err
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
-	case e.FitLinks != nil:
-		_, err = e.FitLinks(ctx, x, links, v, nil)
-	case e.FitKernel != nil:
-		_, err = e.FitKernel(ctx, x, links, v, nil)
-	case e.FitKernelData != nil:
-		_, err = e.FitKernelData(ctx, x, y, v, nil)
-	case e.FitLowRank != nil:
-		_, err = e.FitLowRank(ctx, x, y, v, nil)
-	case e.FitData != nil:
-		_, err = e.FitData(ctx, x, y, v, nil)
 	}
-	return err
+	return nil
 }
 
 // ofTables tells whether e learns from a table with classes.

@@ -189,48 +189,56 @@ func (d declaration) set(into reflect.Value, x any) {
 	}
 }
 
-// onPairs returns e as the entry of a learner of pairs whose parameters P declares. So do those below for other feedback.
-func onPairs[P any, L learners.Pair](e Entry, fresh func(dim int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
-	e.Feedback, e.Params = Pairs, declared[P]()
-	e.NewPair = func(dim int, v Values) (learners.Pair, error) { return fresh(dim, read[P](v, nil)) }
-	e.LoadPair = func(r io.Reader) (learners.Pair, error) { return load(r) }
+// online returns e as the entry of an online learner whose parameters P declares.
+func online[P any, L Learner](e Entry, f Feedback, fresh func(Shape, P) (L, error), load func(io.Reader) (L, error)) Entry {
+	e.Feedback, e.Params = f, declared[P]()
+	e.New = func(s Shape, v Values) (Learner, error) { return fresh(s, read[P](v, nil)) }
+	e.Load = func(r io.Reader) (Learner, error) { return load(r) }
 	return e
+}
+
+func onPairs[P any, L learners.Pair](e Entry, fresh func(dim int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
+	e.Form = cmp.Or(e.Form, Linear)
+	return online(e, Pairs, func(s Shape, p P) (L, error) { return fresh(s.Dim, p) }, load)
 }
 
 func onTriplets[P any, L learners.TripletLearner](e Entry, fresh func(objects int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
-	e.Feedback, e.Params = Triplets, declared[P]()
-	e.NewTriplet = func(objects int, v Values) (learners.TripletLearner, error) { return fresh(objects, read[P](v, nil)) }
-	e.LoadTriplet = func(r io.Reader) (learners.TripletLearner, error) { return load(r) }
-	return e
+	return online(e, Triplets, func(s Shape, p P) (L, error) { return fresh(s.Objects, p) }, load)
 }
 
 func onMaps[P any, L learners.MapLearner](e Entry, fresh func(a, b int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
-	e.Feedback, e.Params = Costs, declared[P]()
-	e.NewMap = func(a, b int, v Values) (learners.MapLearner, error) { return fresh(a, b, read[P](v, nil)) }
-	e.LoadMap = func(r io.Reader) (learners.MapLearner, error) { return load(r) }
+	return online(e, Costs, func(s Shape, p P) (L, error) { return fresh(s.Objects, s.Prototypes, p) }, load)
+}
+
+// onRows returns e as the entry of a batch learner of a linear map whose parameters P declares. So do those below.
+func onRows[P any](e Entry, f Feedback, fit func(context.Context, Input, P) (learners.MetricResult, error)) Entry {
+	e.Form = Linear
+	e.Use = Use{f, declared[P](), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+		return linear(fit(ctx, in, read[P](v, progress)))
+	}}
 	return e
 }
 
 func onLinks[P any](e Entry, fit func(context.Context, mat.Matrix, []metric.Link, P) (learners.MetricResult, error)) Entry {
-	e.Feedback, e.Params = Links, declared[P]()
-	e.FitLinks = func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
-		return fit(ctx, x, links, read[P](v, progress))
-	}
-	return e
+	return onRows(e, Links, func(ctx context.Context, in Input, p P) (learners.MetricResult, error) {
+		return fit(ctx, in.X, in.Links, p)
+	})
 }
 
 func onClasses[P any](e Entry, fit func(context.Context, mat.Matrix, []int, P) (learners.MetricResult, error)) Entry {
-	e.Feedback, e.Params = Classes, declared[P]()
-	e.FitData = func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
-		return fit(ctx, x, y, read[P](v, progress))
-	}
-	return e
+	return onRows(e, Classes, func(ctx context.Context, in Input, p P) (learners.MetricResult, error) {
+		return fit(ctx, in.X, in.Y, p)
+	})
 }
 
 func onData[P any](e Entry, fit func(context.Context, mat.Matrix, P) (learners.MetricResult, error)) Entry {
-	e = onClasses(e, func(ctx context.Context, x mat.Matrix, _ []int, p P) (learners.MetricResult, error) {
-		return fit(ctx, x, p)
-	})
-	e.Feedback = Data
-	return e
+	return onRows(e, Data, func(ctx context.Context, in Input, p P) (learners.MetricResult, error) { return fit(ctx, in.X, p) })
+}
+
+// linear returns the metric of a learner as what was learned.
+func linear(r learners.MetricResult, err error) (Learned, error) {
+	if err != nil {
+		return Learned{}, err
+	}
+	return Learned{Result: r.Result, Distance: r.Metric}, nil
 }

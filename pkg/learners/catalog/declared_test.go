@@ -36,7 +36,7 @@ func (p madeUp) Resolved() madeUp {
 }
 
 func TestDeclared(t *testing.T) {
-	e := Entry{Name: "made-up", Params: declared[madeUp]()}
+	e := Entry{Name: "made-up", Use: Use{Params: declared[madeUp]()}}
 	var got []string
 	for _, p := range e.Params {
 		got = append(got, fmt.Sprintf("%s=%s %s %s", p.Name, p.Default, p.Allowed, p.Needs))

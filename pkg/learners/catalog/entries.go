@@ -47,6 +47,7 @@ var entries = []Entry{
 		Constructor: "pairs.NewKernelPOLA",
 		Cost:        kernelPOLACost,
 		Kind:        pairs.KernelPOLAKind,
+		Form:        Embedded,
 	}, newKernelPOLA, pairs.LoadKernelPOLA),
 	onPairs(Entry{
 		Name:        "pa",
@@ -90,18 +91,17 @@ var entries = []Entry{
 		Constructor: "mapping.NewRMP",
 		Bounded:     true,
 		Kind:        mapping.RMPKind,
-		Feedback:    Costs,
-		Params:      declared[rmpParams](),
-		NewMap: func(a, b int, v Values) (learners.MapLearner, error) {
+		Use:         Use{Feedback: Costs, Params: declared[rmpParams]()},
+		New: func(s Shape, v Values) (Learner, error) {
 			p := read[rmpParams](v, nil)
 			if p.Rate > 0 {
 				p.Eta = mapping.EtaFixed
 			} else if err := p.Eta.UnmarshalText([]byte(v.Text("eta"))); err != nil {
 				return nil, err
 			}
-			return mapping.NewRMP(rand.NewPCG(p.Seed, 0), a, b, p.RMPParams)
+			return mapping.NewRMP(rand.NewPCG(p.Seed, 0), s.Objects, s.Prototypes, p.RMPParams)
 		},
-		LoadMap: func(r io.Reader) (learners.MapLearner, error) { return mapping.LoadRMP(r) },
+		Load: func(r io.Reader) (Learner, error) { return mapping.LoadRMP(r) },
 	},
 	onMaps(Entry{
 		Name:        "ftl",
@@ -131,122 +131,115 @@ var entries = []Entry{
 		Aliases:     []string{"logdet"},
 		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to a start in LogDet divergence, with bounds on squared distances",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
-		Feedback:    Links,
 		Version:     itml.Version,
 		Constructor: "itml.Fit",
 		Cost:        itmlCost,
-		Params:      slices.Concat(itmlSlack, itmlStart, itmlBounds, itmlCycles),
-		FitLinks: func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (learners.MetricResult, error) {
+		Form:        Linear,
+		Use: Use{Links, slices.Concat(itmlSlack, itmlStart, itmlBounds, itmlCycles), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[itml.Params](v, progress)
-			if err := cmp.Or(bound("itml", &p, v), start(ctx, &p, x, v)); err != nil {
-				return learners.MetricResult{}, err
+			if err := cmp.Or(bound("itml", &p, v), start(ctx, &p, in.X, v)); err != nil {
+				return Learned{}, err
 			}
-			l, err := itml.Fit(ctx, x, links, p)
-			return l.MetricResult, err
-		},
-		RowTripletParams: declared[itml.NearerParams](),
-		FitRowTriplets: func(ctx context.Context, x mat.Matrix, ts []metric.Triplet, v Values, progress Progress) (learners.Result, LearnedDistance, error) {
-			r, err := itml.FitNearer(ctx, x, ts, read[itml.NearerParams](v, progress))
+			l, err := itml.Fit(ctx, in.X, in.Links, p)
+			return linear(l.MetricResult, err)
+		}},
+		Others: []Use{{RowTriplets, declared[itml.NearerParams](), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+			r, err := itml.FitNearer(ctx, in.X, in.Triplets, read[itml.NearerParams](v, progress))
 			if err != nil {
-				return learners.Result{}, nil, err
+				return Learned{}, err
 			}
 			if r.Metric != nil {
-				return r.Result, r.Metric, nil
+				return Learned{Result: r.Result, Distance: r.Metric}, nil
 			}
-			return r.Result, r.Full, nil
-		},
+			return Learned{Result: r.Result, Distance: r.Full}, nil
+		}}},
 	},
 	underKernel(Entry{
 		Name:        "kernel-itml",
 		Aliases:     []string{"kernel-logdet"},
 		Doc:         "itml, also called kernel-logdet, between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Algorithm 1 and Eq. 6",
-		Feedback:    Links,
 		Version:     itml.KernelVersion,
 		Constructor: "itml.FitKernelRows",
 		Cost:        kernelITMLCost,
-		Params:      slices.Concat(itmlSlack, itmlBounds, itmlCycles, kernelParams, declared[itml.KernelParams]("landmarks")),
-		FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
-			xd := matrix.Given("catalog: FitKernel: x", x)
+		Form:        Transformed,
+		Use: Use{Links, slices.Concat(itmlSlack, itmlBounds, itmlCycles, kernelParams, declared[itml.KernelParams]("landmarks")), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+			x := matrix.Given("catalog: x", in.X)
 			p := read[itml.Params](v, progress)
 			if err := bound("itml", &p, v); err != nil {
-				return KernelResult{}, err
+				return Learned{}, err
 			}
-			l, err := itml.FitKernelRows(ctx, k, xd, links, itml.KernelParams{
+			l, err := itml.FitKernelRows(ctx, in.Kernel, x, in.Links, itml.KernelParams{
 				Gamma: p.Gamma, Upper: p.Upper, Lower: p.Lower, Bounds: p.Bounds, Tol: p.Tol, MaxCycles: p.MaxCycles, Progress: progress,
 				Landmarks: v.Int("landmarks"),
 			})
 			if err != nil {
-				return KernelResult{}, err
+				return Learned{}, err
 			}
-			t, err := learnedKernel(ctx, l, k, xd)
+			t, err := learnedKernel(ctx, l, in.Kernel, x)
 			if errors.Is(err, metric.ErrNotPSD) {
-				return KernelResult{}, fmt.Errorf("kernel-itml: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
+				return Learned{}, fmt.Errorf("kernel-itml: kernel: %w: round-off hides what distinguishes rows, want a kernel under which they differ more", err)
 			}
 			if err != nil {
-				return KernelResult{}, fmt.Errorf("kernel-itml: %w", err)
+				return Learned{}, fmt.Errorf("kernel-itml: %w", err)
 			}
-			return KernelResult{Result: l.Result, Kernel: t, Landmarks: l.Landmarks, Left: l.Left}, nil
-		},
+			return Learned{Result: l.Result, Distance: t, Landmarks: l.Landmarks, Left: l.Left}, nil
+		}},
 	}),
 	{
 		Name:        "itml-labels",
 		Doc:         "itml on pairs of rows drawn from the classes, with bounds from another draw",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
-		Feedback:    Classes,
 		Version:     itml.Version,
 		Constructor: "itml.FitLabels",
 		Cost:        itmlLabelsCost,
-		Params:      slices.Concat(itmlSlack, itmlStart, itmlBounds, itmlCycles, itmlDraws),
-		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		Form:        Linear,
+		Use: Use{Classes, slices.Concat(itmlSlack, itmlStart, itmlBounds, itmlCycles, itmlDraws), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[itml.LabelParams](v, progress)
-			if err := cmp.Or(bound("itml", &p.Params, v), start(ctx, &p.Params, x, v)); err != nil {
-				return learners.MetricResult{}, err
+			if err := cmp.Or(bound("itml", &p.Params, v), start(ctx, &p.Params, in.X, v)); err != nil {
+				return Learned{}, err
 			}
-			l, err := itml.FitLabels(ctx, source(v), x, y, p)
-			return l.MetricResult, err
-		},
+			l, err := itml.FitLabels(ctx, source(v), in.X, in.Y, p)
+			return linear(l.MetricResult, err)
+		}},
 	},
 	{
 		Name:        "itml-tuned",
 		Doc:         "itml-labels with gamma of 0.0001, 0.001, ..., 10000 chosen by cross-validated nearest neighbours",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
-		Feedback:    Classes,
 		Version:     itml.Version,
 		Constructor: "itml.FitTuned",
 		Cost:        itmlTunedCost,
-		Params:      slices.Concat(itmlBounds, itmlCycles, itmlDraws, declared[itml.TunedParams]("folds", "k")),
-		FitData: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (learners.MetricResult, error) {
+		Form:        Linear,
+		Use: Use{Classes, slices.Concat(itmlBounds, itmlCycles, itmlDraws, declared[itml.TunedParams]("folds", "k")), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[itml.TunedParams](v, progress)
 			if err := bound("itml", &p.Params, v); err != nil {
-				return learners.MetricResult{}, err
+				return Learned{}, err
 			}
-			l, err := itml.FitTuned(ctx, source(v), x, y, p)
-			return l.MetricResult, err
-		},
+			l, err := itml.FitTuned(ctx, source(v), in.X, in.Y, p)
+			return linear(l.MetricResult, err)
+		}},
 	},
 	{
 		Name:        "iplr",
 		Doc:         "identity plus low rank: itml in the span of k vectors made of the rows and their classes; for many features, and for sparse rows",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 3.6",
-		Feedback:    Classes,
 		Version:     iplr.Version,
 		Constructor: "iplr.FitLabels",
 		Cost:        iplrCost,
-		Params:      slices.Concat(declared[iplr.LabelParams]("basis", "k"), itmlSlack, declared[iplr.Params]("infeasible"), itmlBounds, declared[iplr.LabelParams]("cycles", "links", "bound-pairs"), seed),
-		FitLowRank: func(ctx context.Context, x mat.Matrix, y []int, v Values, progress Progress) (LowRankResult, error) {
+		Form:        LowRank,
+		Use: Use{Classes, slices.Concat(declared[iplr.LabelParams]("basis", "k"), itmlSlack, declared[iplr.Params]("infeasible"), itmlBounds, declared[iplr.LabelParams]("cycles", "links", "bound-pairs"), seed), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[iplr.LabelParams](v, progress)
 			if err := boundIPLR(&p.Params, v); err != nil {
-				return LowRankResult{}, err
+				return Learned{}, err
 			}
-			r, err := iplr.FitLabels(ctx, source(v), x, y, p)
+			r, err := iplr.FitLabels(ctx, source(v), in.X, in.Y, p)
 			if err != nil {
-				return LowRankResult{}, err
+				return Learned{}, err
 			}
-			return LowRankResult{Result: r.Result.Result, Metric: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
-		},
-		LinkParams:      slices.Concat(declared[iplrLinks](), itmlSlack, declared[iplr.Params]("infeasible"), itmlBounds, declared[iplr.Params]("cycles"), seed),
-		FitLowRankLinks: fitIPLRLinks,
+			return Learned{Result: r.Result.Result, Distance: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
+		}},
+		Others: []Use{{Links, slices.Concat(declared[iplrLinks](), itmlSlack, declared[iplr.Params]("infeasible"), itmlBounds, declared[iplr.Params]("cycles"), seed), fitIPLRLinks}},
 	},
 	onData(Entry{
 		Name:        "pca",
@@ -263,15 +256,13 @@ var entries = []Entry{
 	}),
 	inKernel("pca", Entry{
 		Source:      "Schölkopf, Smola, Müller. Nonlinear Component Analysis as a Kernel Eigenvalue Problem. Neural Computation 10, 1998",
-		Feedback:    Data,
 		Version:     labels.PCAVersion,
 		Constructor: "kernelized.FitPCA",
 		Cost:        closedInKernelSpace,
-		Params:      declared[kernelized.PCAParams](),
-	}, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, _ []metric.Link, v Values, _ Progress) (kernelized.Result, error) {
+	}, Data, declared[kernelized.PCAParams](), func(ctx context.Context, in Input, v Values, _ Progress) (kernelized.Result, error) {
 		p := read[kernelized.PCAParams](v, nil)
 		p.Landmarks = v.Int("landmarks")
-		r, err := kernelized.FitPCA(ctx, k, x, p)
+		r, err := kernelized.FitPCA(ctx, in.Kernel, in.X, p)
 		return r.Result, err
 	}),
 	onData(Entry{
@@ -304,15 +295,13 @@ var entries = []Entry{
 	}),
 	inKernel("fda", Entry{
 		Source:      "Mika, Rätsch, Weston, Schölkopf, Müller. Fisher Discriminant Analysis with Kernels. NNSP IX, 1999; Baudat, Anouar. Neural Computation 12, 2000",
-		Feedback:    Classes,
 		Version:     labels.FDAVersion,
 		Constructor: "kernelized.FitFDA",
 		Cost:        closedInKernelSpace,
-		Params:      declared[kernelized.FDAParams](),
-	}, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, _ []metric.Link, v Values, _ Progress) (kernelized.Result, error) {
+	}, Classes, declared[kernelized.FDAParams](), func(ctx context.Context, in Input, v Values, _ Progress) (kernelized.Result, error) {
 		p := read[kernelized.FDAParams](v, nil)
 		p.Landmarks = v.Int("landmarks")
-		return kernelized.FitFDA(ctx, k, x, y, p)
+		return kernelized.FitFDA(ctx, in.Kernel, in.X, in.Y, p)
 	}),
 	lmnn,
 	kernelOf[labels.LMNNParams](lmnn, imagesOf(lmnnCost),
@@ -325,28 +314,28 @@ var entries = []Entry{
 		Name:        "spectral",
 		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Sections 4 and 5",
-		Feedback:    Constraints,
 		Version:     ltkernel.Version,
 		Constructor: "ltkernel.FitKernel",
-		Params:      declared[spectralParams](),
-		FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
+		Use: Use{Constraints, declared[spectralParams](), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			q := read[spectralParams](v, progress)
 			d, err := ltkernel.ParseDivergence(q.Divergence, q.Alpha, q.Tau)
 			if err != nil {
-				return GramResult{}, err
+				return Learned{}, err
 			}
 			p := q.Params
 			p.Divergence = d
-			r, err := ltkernel.FitKernel(ctx, k0, constraints, p)
+			r, err := ltkernel.FitKernel(ctx, in.K0, in.Constraints, p)
 			if err != nil {
-				return GramResult{}, err
+				return Learned{}, err
 			}
-			out := GramResult{KernelResult: r}
+			out := Learned{Result: r.Result, Solution: r.Solution, Kernel: r.Learned}
 			if r.Status == learners.Infeasible {
-				out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, r, p)
+				if err := out.conflict(ctx, in, p); err != nil {
+					return Learned{}, err
+				}
 			}
-			return out, err
-		},
+			return out, nil
+		}},
 	},
 }
 
@@ -359,25 +348,26 @@ func comparisons(loss triplets.Loss, doc, from string, own ...string) Entry {
 		Name:        loss.String(),
 		Doc:         doc,
 		Source:      from,
-		Feedback:    Comparisons,
 		Version:     triplets.BatchFactoredVersion + triplets.TunedVersion - 1,
 		Constructor: "triplets.FitTuned",
-		Params: slices.Concat(declared[triplets.BatchParams](append(own, "tau", "tol", "iterations")...), declared[struct {
+		Use: Use{Comparisons, slices.Concat(declared[triplets.BatchParams](append(own, "tau", "tol", "iterations")...), declared[struct {
 			draws `needs:"tau=auto"`
-		}]()),
-		FitTriplets: func(ctx context.Context, objects int, ts []metric.Triplet, v Values, progress Progress) (TripletResult, error) {
+		}]()), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[triplets.BatchParams](v, progress)
 			p.Loss = loss
 			if v.Text("tau") != chosenTau {
-				r, err := triplets.FitBatch(ctx, objects, ts, p)
-				return TripletResult{BatchResult: r, Tau: p.Tau}, err
+				r, err := triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
+				if err != nil {
+					return Learned{}, err
+				}
+				return Learned{Result: r.Result, K: r.Kernel, Tau: p.Tau}, nil
 			}
-			r, err := triplets.FitTuned(ctx, source(v), objects, ts, triplets.TunedParams{BatchParams: p})
+			r, err := triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p})
 			if err != nil {
-				return TripletResult{}, err
+				return Learned{}, err
 			}
-			return TripletResult{BatchResult: r.BatchResult, Tau: r.Tau, Chosen: r.Errors != nil}, nil
-		},
+			return Learned{Result: r.Result, K: r.Kernel, Tau: r.Tau, Chosen: r.Errors != nil}, nil
+		}},
 	}
 }
 
@@ -421,55 +411,47 @@ type kernelRCAParams struct {
 
 // kernelOf returns the entry of the learner e in the space of a kernel, where its parameters are declared by P.
 func kernelOf[P any](e Entry, cost func(Size, Values) Cost, source string) Entry {
-	under := Entry{Source: source, Feedback: e.Feedback, Version: e.Version, Constructor: "kernelized.Fit", Cost: cost, Chunklets: e.Chunklets, Params: declared[P]()}
-	return inKernel(e.Name, under, func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, progress Progress) (kernelized.Result, error) {
-		return kernelized.Fit(ctx, k, x, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
-			if e.Feedback == Links {
-				return e.FitLinks(ctx, z, links, v, progress)
-			}
-			return e.FitData(ctx, z, y, v, progress)
+	under := Entry{Source: source, Version: e.Version, Constructor: "kernelized.Fit", Cost: cost, Chunklets: e.Chunklets}
+	return inKernel(e.Name, under, e.Feedback, declared[P](), func(ctx context.Context, in Input, v Values, progress Progress) (kernelized.Result, error) {
+		return kernelized.Fit(ctx, in.Kernel, in.X, func(ctx context.Context, z mat.Matrix) (learners.MetricResult, error) {
+			r, err := e.Fit(ctx, Input{X: z, Y: in.Y, Links: in.Links}, v, progress)
+			m, _ := r.Distance.(*metric.Mahalanobis) // nil after an error
+			return learners.MetricResult{Result: r.Result, Metric: m}, err
 		}, read[kernelized.Params](v, nil))
 	})
 }
 
 // inKernel completes the entry e of the learner of that name in the space of a kernel.
-func inKernel(name string, e Entry, fit func(context.Context, kernels.Kernel, mat.Matrix, []int, []metric.Link, Values, Progress) (kernelized.Result, error)) Entry {
+func inKernel(name string, e Entry, f Feedback, own []Param, fit func(context.Context, Input, Values, Progress) (kernelized.Result, error)) Entry {
 	e.Name = "kernel-" + name
 	e.Doc = name + " between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images"
 	e.Version += kernelized.Version
-	e.Embeds = true
-	e.Params = slices.Concat(e.Params, kernelParams, kernelLandmarks)
-	e.FitUnder = func(ctx context.Context, k kernels.Kernel, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error) {
-		r, err := fit(ctx, k, x, y, links, v, p)
+	e.Form = Embedded
+	e.Use = Use{f, slices.Concat(own, kernelParams, kernelLandmarks), func(ctx context.Context, in Input, v Values, p Progress) (Learned, error) {
+		r, err := fit(ctx, in, v, p)
 		if err != nil {
-			return KernelResult{}, err
+			return Learned{}, err
 		}
-		return KernelResult{Result: r.Result, Metric: r.Metric, Landmarks: r.Landmarks, Left: r.Left}, nil
-	}
+		return Learned{Result: r.Result, Distance: r.Metric, Landmarks: r.Landmarks, Left: r.Left}, nil
+	}}
 	return underKernel(e)
 }
 
 // kernelLandmarks is the parameter of an approximate fit in the space of a kernel.
 var kernelLandmarks = declared[kernelized.Params]()
 
-// underKernel returns e with the constructor of its feedback, which is FitUnder for the kernel that kernelParams name.
+// underKernel returns e with a fit that sets Input.Kernel to the kernel that kernelParams name, unless one is given.
 func underKernel(e Entry) Entry {
-	fit := func(ctx context.Context, x mat.Matrix, y []int, links []metric.Link, v Values, p Progress) (KernelResult, error) {
-		_, d := matrix.Given("catalog: x", x).Dims()
-		k, err := kernel(d, read[kernels.Spec](v, nil))
-		if err != nil {
-			return KernelResult{}, err
+	fit := e.Fit
+	e.Fit = func(ctx context.Context, in Input, v Values, p Progress) (Learned, error) {
+		if in.Kernel == nil {
+			_, d := matrix.Given("catalog: x", in.X).Dims()
+			var err error
+			if in.Kernel, err = kernel(d, read[kernels.Spec](v, nil)); err != nil {
+				return Learned{}, err
+			}
 		}
-		return e.FitUnder(ctx, k, x, y, links, v, p)
-	}
-	if e.Feedback == Links {
-		e.FitKernel = func(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, p Progress) (KernelResult, error) {
-			return fit(ctx, x, nil, links, v, p)
-		}
-	} else {
-		e.FitKernelData = func(ctx context.Context, x mat.Matrix, y []int, v Values, p Progress) (KernelResult, error) {
-			return fit(ctx, x, y, nil, v, p)
-		}
+		return fit(ctx, in, v, p)
 	}
 	return e
 }
@@ -569,23 +551,23 @@ type iplrLinks struct {
 const iplrBasis = 50
 
 // fitIPLRLinks is iplr on links, with a basis made of the rows.
-func fitIPLRLinks(ctx context.Context, x mat.Matrix, links []metric.Link, v Values, progress Progress) (LowRankResult, error) {
+func fitIPLRLinks(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 	p := read[iplr.LabelParams](v, progress)
 	if err := boundIPLR(&p.Params, v); err != nil {
-		return LowRankResult{}, err
+		return Learned{}, err
 	}
-	if n, d := x.Dims(); p.K == 0 {
+	if n, d := in.X.Dims(); p.K == 0 {
 		p.K = min(iplrBasis, n, d)
 	}
-	basis, err := p.RowsBasis(ctx, source(v), x)
+	basis, err := p.RowsBasis(ctx, source(v), in.X)
 	if err != nil {
-		return LowRankResult{}, err
+		return Learned{}, err
 	}
-	r, err := iplr.Fit(ctx, x, basis, links, p.Params)
+	r, err := iplr.Fit(ctx, in.X, basis, in.Links, p.Params)
 	if err != nil {
-		return LowRankResult{}, err
+		return Learned{}, err
 	}
-	return LowRankResult{Result: r.Result, Metric: r.Metric, Asked: basis.Asked(), Links: len(links), Infeasible: len(r.Infeasible)}, nil
+	return Learned{Result: r.Result, Distance: r.Metric, Asked: basis.Asked(), Links: len(in.Links), Infeasible: len(r.Infeasible)}, nil
 }
 
 // draws is the seed of a learner that does not draw by itself.

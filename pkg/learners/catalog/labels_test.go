@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,11 +33,11 @@ func TestLabelParams(t *testing.T) {
 		}
 		var m [2]*mat.SymDense
 		for i, given := range c.given {
-			r, err := e.FitData(context.Background(), x, y, mustParse(t, e, given), nil)
+			r, err := e.Fit(t.Context(), catalog.Input{X: x, Y: y}, mustParse(t, e, given), nil)
 			if err != nil {
 				t.Fatalf("%s %v: %v", c.name, given, err)
 			}
-			m[i] = r.Metric.M()
+			m[i] = matrixOf(r)
 		}
 		if mat.Equal(m[0], m[1]) {
 			t.Errorf("%s: %v and %v give the same metric", c.name, c.given[0], c.given[1])

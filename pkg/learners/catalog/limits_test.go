@@ -2,11 +2,11 @@ package catalog_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,18 +55,12 @@ func TestHugeSizes(t *testing.T) {
 		}
 		for _, n := range huge {
 			few(t, fmt.Sprintf("%s, size %d", e.Name, n), func() {
-				switch e.Feedback {
-				case catalog.Pairs:
-					_, err := e.NewPair(n, v)
-					refused(fmt.Sprintf("dim %d", n), err)
-				case catalog.Triplets:
-					_, err := e.NewTriplet(n, v)
-					refused(fmt.Sprintf("n = %d", n), err)
-				case catalog.Costs:
-					for _, shape := range [][2]int{{n, 2}, {2, n}, {n, n}, {1, n}} {
-						_, err := e.NewMap(shape[0], shape[1], v)
-						refused(fmt.Sprintf("shape %d", shape), err)
-					}
+				for _, s := range map[catalog.Feedback][]catalog.Shape{
+					catalog.Pairs: {{Dim: n}}, catalog.Triplets: {{Objects: n}},
+					catalog.Costs: {{Objects: n, Prototypes: 2}, {Objects: 2, Prototypes: n}, {Objects: n, Prototypes: n}, {Objects: 1, Prototypes: n}},
+				}[e.Feedback] {
+					_, err := e.New(s, v)
+					refused(fmt.Sprintf("shape %+v", s), err)
 				}
 			})
 		}
@@ -104,16 +98,10 @@ func TestWideData(t *testing.T) {
 					continue
 				}
 			}
-			switch {
-			case e.FitLinks != nil:
-				_, err = e.FitLinks(context.Background(), x, links, v, nil)
-			case e.FitData != nil:
-				_, err = e.FitData(context.Background(), x, y, v, nil)
-			case e.FitLowRank != nil:
-				_, err = e.FitLowRank(context.Background(), x, y, v, nil)
-			default:
+			if e.Feedback != catalog.Links && e.Feedback != catalog.Classes && e.Feedback != catalog.Data || e.Form.Kernel() {
 				continue
 			}
+			_, err = e.Fit(t.Context(), catalog.Input{X: x, Y: y, Links: links}, v, nil)
 			var m *limits.MemoryError
 			if want := square[e.Name] || given != nil && !span[e.Name]; errors.As(err, &m) != want {
 				t.Errorf("%s %v: error %v, want one about memory: %t", e.Name, given, err, want)
@@ -150,21 +138,15 @@ func TestHugeParameters(t *testing.T) {
 					if n < 0 || n > 1<<53 && p.Name != "seed" && !strings.Contains(p.Allowed, " to the ") { // which data bound
 						t.Errorf("%s: %s=%d is allowed", e.Name, p.Name, n)
 					}
-					switch e.Feedback {
-					case catalog.Pairs:
-						_, err = e.NewPair(3, v)
-					case catalog.Triplets:
-						_, err = e.NewTriplet(3, v)
-					case catalog.Costs:
-						_, err = e.NewMap(2, 3, v)
-					default:
+					small := catalog.Shape{Dim: 3, Objects: 3, Prototypes: 3}
+					if e.Feedback.Online() {
+						_, err = e.New(small, v)
+					} else if e.Feedback == catalog.Classes || e.Feedback == catalog.Data {
 						x := mat.NewDense(8, 2, []float64{0, 0, 1, 0, 0, 1, 1, 1, 5, 5, 6, 5, 5, 6, 6, 6})
 						y := []int{0, 0, 0, 0, 1, 1, 1, 1}
-						if (p.Name == "folds" || p.Name == "k" || p.Name == "dim" || p.Name == "links" || p.Name == "bound-pairs") && e.FitData != nil {
-							_, err = e.FitData(context.Background(), x, y, v, nil)
-						}
-						if e.FitLowRank != nil && p.Name != "seed" && p.Name != "cycles" {
-							_, err = e.FitLowRank(context.Background(), x, y, v, nil)
+						bounded := slices.Contains([]string{"folds", "k", "dim", "links", "bound-pairs"}, p.Name)
+						if bounded && e.Form == catalog.Linear || e.Form == catalog.LowRank && p.Name != "seed" && p.Name != "cycles" {
+							_, err = e.Fit(t.Context(), catalog.Input{X: x, Y: y}, v, nil)
 						}
 					}
 					var m *limits.MemoryError
@@ -184,36 +166,17 @@ func TestLoadsOfCatalog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var file []byte
-		var load func() error
-		switch e.Feedback {
-		case catalog.Pairs:
-			l, err := e.NewPair(300, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file = persisttest.Saved(l.(persisttest.Saver))
-			load = func() error { _, err := e.LoadPair(bytes.NewReader(file)); return err }
-		case catalog.Triplets:
-			l, err := e.NewTriplet(300, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file = persisttest.Saved(l)
-			load = func() error { _, err := e.LoadTriplet(bytes.NewReader(file)); return err }
-		case catalog.Costs:
-			l, err := e.NewMap(300, 300, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			file = persisttest.Saved(l)
-			load = func() error { _, err := e.LoadMap(bytes.NewReader(file)); return err }
-		default:
+		if !e.Feedback.Online() {
 			continue
 		}
+		l, err := e.New(catalog.Shape{Dim: 300, Objects: 300, Prototypes: 300}, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := persisttest.Saved(l)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err = load()
+		_, err = e.Load(bytes.NewReader(file))
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 16*uint64(len(file))+4<<20 {
 			t.Errorf("%s: %d bytes were allocated for a file of %d, error %v", e.Name, got, len(file), err)

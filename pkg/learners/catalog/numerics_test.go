@@ -243,7 +243,7 @@ func sound(l learners.Pair, probes []metric.Pair, deferred bool, size *float64) 
 // positive semi-definite metric, or it is refused and leaves every bit as it was.
 func TestPairLearnersAtAllScales(t *testing.T) {
 	for _, e := range catalog.All() {
-		if e.NewPair == nil {
+		if e.Feedback != catalog.Pairs {
 			continue
 		}
 		for _, given := range parameters(e) {
@@ -285,11 +285,12 @@ func allScales(t *testing.T, label string, e catalog.Entry, v catalog.Values, di
 			t.Errorf("%s: panic: %v", label, r)
 		}
 	}()
-	l, err := e.NewPair(dim, v)
+	shape := catalog.Shape{Dim: dim}
+	l, err := catalog.As[learners.Pair](e.New(shape, v))
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, _ := e.NewPair(dim, v) // makes the steps that l makes, and none of those it refuses
+	twin, _ := catalog.As[learners.Pair](e.New(shape, v)) // makes the steps that l makes, and none of those it refuses
 	deferred := strings.Contains(label, "psd:end")
 	size := 0.0
 	ordinary := learnertest.PairStream(rand.New(rand.NewPCG(3, 9)), dim, 4, 1)
@@ -325,7 +326,7 @@ func allScales(t *testing.T, label string, e catalog.Entry, v catalog.Values, di
 		}
 		twin.Step(f)
 	}
-	if _, err := e.LoadPair(bytes.NewReader(saved(t, l))); err != nil {
+	if _, err := e.Load(bytes.NewReader(saved(t, l))); err != nil {
 		t.Errorf("%s: saved, but not loaded: %v", label, err)
 	}
 }
@@ -390,21 +391,9 @@ func fit(e catalog.Entry, v catalog.Values, x *mat.Dense, y []int, links []metri
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if e.FitKernel != nil || e.FitKernelData != nil {
-		r, err := fitKernel(context.Background(), e, x, y, links, v)
-		return fitted{r.Distance(), nil, r.Status, r.Residual}, err
-	}
-	if e.FitLowRank != nil {
-		r, err := e.FitLowRank(context.Background(), x, y, v, nil)
-		return fitted{r.Metric, r.Metric, r.Status, r.Residual}, err
-	}
-	var r learners.MetricResult
-	if e.FitLinks != nil {
-		r, err = e.FitLinks(context.Background(), x, links, v, nil)
-	} else {
-		r, err = e.FitData(context.Background(), x, y, v, nil)
-	}
-	return fitted{r.Metric, r.Metric, r.Status, r.Residual}, err
+	r, err := e.Fit(context.Background(), catalog.Input{X: x, Y: y, Links: links}, v, nil)
+	m, _ := r.Distance.(interface{ M() *mat.SymDense })
+	return fitted{r.Distance, m, r.Status, r.Residual}, err
 }
 
 // check reports a result that is not a metric of numbers, or one that differs from that of x in other units.
@@ -578,11 +567,11 @@ func tripletScales(t *testing.T, given map[string]string) {
 		return // out of the range of the parameter
 	}
 	const n = 6
-	l, err := e.NewTriplet(n, v)
+	l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, v))
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, _ := e.NewTriplet(n, v)
+	twin, _ := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, v))
 	tripletRounds(t, fmt.Sprintf("erkle %v", given), l, twin, n)
 }
 
@@ -634,11 +623,11 @@ func mapScales(t *testing.T, name string, given map[string]string, s float64) {
 		return // out of the range of the parameter
 	}
 	const a, b = 5, 4
-	l, err := e.NewMap(a, b, v)
+	l, err := catalog.As[learners.MapLearner](e.New(catalog.Shape{Objects: a, Prototypes: b}, v))
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, _ := e.NewMap(a, b, v)
+	twin, _ := catalog.As[learners.MapLearner](e.New(catalog.Shape{Objects: a, Prototypes: b}, v))
 	rng := rand.New(rand.NewPCG(1, 4))
 	for round := range 30 {
 		f := metric.CostRound{Cost: mat.NewDense(a, b, nil)}

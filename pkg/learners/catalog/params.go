@@ -173,8 +173,8 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 	if len(wrong) > 0 {
 		return Values{}, fmt.Errorf("%s: %s", e.Name, strings.Join(wrong, "; "))
 	}
-	if e.NewPair != nil { // its parameters are allowed in every dimension or in none
-		if _, err := e.NewPair(1, v); err != nil {
+	if e.Feedback == Pairs && e.New != nil { // its parameters are allowed in every dimension or in none
+		if _, err := e.New(Shape{Dim: 1}, v); err != nil {
 			return Values{}, err
 		}
 	}

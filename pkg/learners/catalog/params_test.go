@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ func TestParse(t *testing.T) {
 	if err != nil || v.Float("b1") != -2.5 || v.Float("gamma") != 0 {
 		t.Errorf("b1 = %v, gamma = %v, error %v", v.Float("b1"), v.Float("gamma"), err)
 	}
-	l, err := pola.NewPair(2, v)
+	l, err := catalog.As[learners.Pair](pola.New(catalog.Shape{Dim: 2}, v))
 	if err != nil || l.Threshold() != -2.5 || l.Dim() != 2 {
 		t.Errorf("learner %v, error %v", l, err)
 	}
@@ -132,7 +131,7 @@ func TestCountsAreExact(t *testing.T) {
 			}
 			continue
 		}
-		if l, err := rmp.NewMap(2, 3, v); err != nil || l.(*mapping.RMP).Params().Rounds != want {
+		if l, err := rmp.New(catalog.Shape{Objects: 2, Prototypes: 3}, v); err != nil || l.(*mapping.RMP).Params().Rounds != want {
 			t.Errorf("%d rounds: %v, error %v", want, l, err)
 		}
 	}
@@ -173,7 +172,7 @@ func TestKernelChoices(t *testing.T) {
 			t.Errorf("%v: %v", given, err)
 			continue
 		}
-		l, err := e.NewPair(2, v)
+		l, err := e.New(catalog.Shape{Dim: 2}, v)
 		if err != nil || l.(*pairs.KernelPOLA).Kernel() != want {
 			t.Errorf("%v: learner %v, error %v, want kernel %v", given, l, err, want)
 		}
@@ -182,7 +181,7 @@ func TestKernelChoices(t *testing.T) {
 			t.Errorf("%v: %v", given, err)
 			continue
 		}
-		if r, err := batch.FitKernel(context.Background(), x, links, v, nil); err != nil || r.Kernel.Kernel() != want {
+		if r, err := batch.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil); err != nil || r.Distance.(*kernels.Transformed).Kernel() != want {
 			t.Errorf("%v: %+v, error %v, want kernel %v", given, r, err, want)
 		}
 	}
@@ -225,7 +224,7 @@ func TestPassiveAggressiveChoices(t *testing.T) {
 			t.Errorf("%v: %v", c.given, err)
 			continue
 		}
-		l, err := e.NewPair(2, v)
+		l, err := e.New(catalog.Shape{Dim: 2}, v)
 		if err != nil || l.(*pairs.PA).Params() != c.want {
 			t.Errorf("%v: learner %v, error %v, want %v", c.given, l, err, c.want)
 		}
@@ -278,11 +277,11 @@ func TestReadings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := e.FitLinks(context.Background(), x, links, v, nil)
+		r, err := e.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil)
 		if err != nil || r.Status != learners.IterationCap || r.Iterations != 1 {
 			t.Fatalf("%s: %+v, error %v", reading, r, err)
 		}
-		weight = append(weight, r.Metric.M().At(0, 0))
+		weight = append(weight, matrixOf(r).At(0, 0))
 	}
 	if weight[0] == weight[1] || weight[1] != 1 { // α = 2/(1+1) on the first pair
 		t.Errorf("A = %v", weight)

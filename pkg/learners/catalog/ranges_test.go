@@ -250,7 +250,11 @@ func TestParametersHaveRangesSees(t *testing.T) {
 
 // allParams are the parameters of all uses of e.
 func allParams(e Entry) []Param {
-	return slices.Concat(e.Params, e.LinkParams, e.RowTripletParams, e.GramParams)
+	out := slices.Clone(e.Params)
+	for _, u := range e.Others {
+		out = append(out, u.Params...)
+	}
+	return out
 }
 
 // TestCatalogTakesRanges: no number of the catalog has a range of its own.

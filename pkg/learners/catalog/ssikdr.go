@@ -22,71 +22,80 @@ var traceSSIKDR = underKernel(Entry{
 	Name:        "trace-ssikdr",
 	Doc:         "Trace-SSIKDR: pairs near or far in few dimensions of a kernel's space, and so for new points, which it embeds; it stores the rows that pairs join",
 	Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.4 and Algorithm 2",
-	Feedback:    Links,
 	Version:     ssikdr.Version,
 	Constructor: "ssikdr.Fit",
 	Cost:        traceSSIKDRCost,
-	Embeds:      true,
-	Params:      slices.Concat(ssikdrParams, itmlRule, kernelParams),
-	GramParams:  ssikdrParams,
-	FitUnder: func(ctx context.Context, k kernels.Kernel, x mat.Matrix, _ []int, links []metric.Link, v Values, progress Progress) (KernelResult, error) {
-		constraints, err := ssikdrConstraints(ctx, k, x, links, v)
-		if err != nil {
-			return KernelResult{}, err
-		}
-		p, rank, err := ssikdrOf(v, progress)
-		if err != nil {
-			return KernelResult{}, err
-		}
-		if v.Text("method") == ssikdrDirect {
-			r, err := ssikdr.FitRankRows(ctx, source(v), k, x, constraints, rank, ssikdrRank(p, v))
-			if err != nil {
-				return KernelResult{}, err
-			}
-			return KernelResult{Result: r.Result.Result, Metric: r.Metric(k, x, 0)}, nil
-		}
-		r, err := ssikdr.Fit(ctx, k, x, constraints, p)
-		switch {
-		case err != nil:
-			return KernelResult{}, err
-		case r.Status == learners.Infeasible:
-			return KernelResult{}, errors.New("trace-ssikdr: the pairs contradict each other under this kernel: want slack=l1 or l2, or other bounds")
-		}
-		return KernelResult{Result: r.Result, Metric: r.Metric(k, x, rank)}, nil
-	},
-	FitGram: func(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, v Values, progress Progress) (GramResult, error) {
-		p, rank, err := ssikdrOf(v, progress)
-		if err != nil {
-			return GramResult{}, err
-		}
-		var r ssikdr.Result
-		if v.Text("method") == ssikdrDirect {
-			direct, err := ssikdr.FitRank(ctx, source(v), k0, constraints, rank, ssikdrRank(p, v))
-			if err != nil {
-				return GramResult{}, err
-			}
-			r = direct.Result
-		} else if r, err = ssikdr.FitGram(ctx, k0, constraints, p); err != nil {
-			return GramResult{}, err
-		}
-		if rank > 0 && r.Status != learners.Infeasible {
-			if r, err = r.Leading(k0, constraints, rank, p); err != nil {
-				return GramResult{}, err
-			}
-		}
-		out := GramResult{KernelResult: ltkernel.KernelResult{Result: r.Result, Solution: r.Solution, Learned: r.Learned()}}
-		if r.Status == learners.Infeasible {
-			q := ltkernel.Params{}
-			if q.Divergence, err = ltkernel.Trace(p.Tau); err != nil {
-				return GramResult{}, err
-			}
-			out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, k0, constraints, out.KernelResult, q)
-		} else if r.Rank > 0 {
-			out.Coordinates = new(r.Coordinates(0))
-		}
-		return out, err
-	},
+	Form:        Embedded,
+	Use:         Use{Links, slices.Concat(ssikdrParams, itmlRule, kernelParams), fitSSIKDRLinks},
+	Others:      []Use{{Constraints, ssikdrParams, fitSSIKDRConstraints}},
 })
+
+func fitSSIKDRLinks(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+	constraints, err := ssikdrConstraints(ctx, in.Kernel, in.X, in.Links, v)
+	if err != nil {
+		return Learned{}, err
+	}
+	p, rank, err := ssikdrOf(v, progress)
+	if err != nil {
+		return Learned{}, err
+	}
+	if v.Text("method") == ssikdrDirect {
+		r, err := ssikdr.FitRankRows(ctx, source(v), in.Kernel, in.X, constraints, rank, ssikdrRank(p, v))
+		if err != nil {
+			return Learned{}, err
+		}
+		return Learned{Result: r.Result.Result, Distance: r.Metric(in.Kernel, in.X, 0)}, nil
+	}
+	r, err := ssikdr.Fit(ctx, in.Kernel, in.X, constraints, p)
+	switch {
+	case err != nil:
+		return Learned{}, err
+	case r.Status == learners.Infeasible:
+		return Learned{}, errors.New("trace-ssikdr: the pairs contradict each other under this kernel: want slack=l1 or l2, or other bounds")
+	}
+	return Learned{Result: r.Result, Distance: r.Metric(in.Kernel, in.X, rank)}, nil
+}
+
+func fitSSIKDRConstraints(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+	p, rank, err := ssikdrOf(v, progress)
+	if err != nil {
+		return Learned{}, err
+	}
+	var r ssikdr.Result
+	if v.Text("method") == ssikdrDirect {
+		direct, err := ssikdr.FitRank(ctx, source(v), in.K0, in.Constraints, rank, ssikdrRank(p, v))
+		if err != nil {
+			return Learned{}, err
+		}
+		r = direct.Result
+	} else if r, err = ssikdr.FitGram(ctx, in.K0, in.Constraints, p); err != nil {
+		return Learned{}, err
+	}
+	if rank > 0 && r.Status != learners.Infeasible {
+		if r, err = r.Leading(in.K0, in.Constraints, rank, p); err != nil {
+			return Learned{}, err
+		}
+	}
+	out := Learned{Result: r.Result, Solution: r.Solution, Kernel: r.Learned()}
+	if r.Status == learners.Infeasible {
+		q := ltkernel.Params{}
+		if q.Divergence, err = ltkernel.Trace(p.Tau); err != nil {
+			return Learned{}, err
+		}
+		if err = out.conflict(ctx, in, q); err != nil {
+			return Learned{}, err
+		}
+	} else if r.Rank > 0 {
+		out.Coordinates = new(r.Coordinates(0))
+	}
+	return out, nil
+}
+
+// conflict names the constraints of in that contradict each other, which l says of them.
+func (l *Learned) conflict(ctx context.Context, in Input, p ltkernel.Params) (err error) {
+	l.Conflict, l.Weights, err = ltkernel.Conflict(ctx, in.K0, in.Constraints, ltkernel.KernelResult{Result: l.Result, Solution: l.Solution, Learned: l.Kernel}, p)
+	return err
+}
 
 // ssikdrDirect is the way of trace-ssikdr to a low rank that is not convex.
 const ssikdrDirect = "direct"

@@ -2,6 +2,7 @@ package learnertest_test
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -18,7 +19,7 @@ import (
 func TestCatalog(t *testing.T) {
 	n := 0
 	for _, e := range catalog.All() {
-		if e.NewPair == nil {
+		if e.Feedback != catalog.Pairs {
 			continue
 		}
 		n++
@@ -27,16 +28,13 @@ func TestCatalog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := e.NewPair(1, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, kernel := l.(learners.PairKernel) // Gaussian by default
 			learnertest.Pairs[learners.Pair]{
-				New:          func(dim int) (learners.Pair, error) { return e.NewPair(dim, v) },
-				Load:         e.LoadPair,
+				New: func(dim int) (learners.Pair, error) {
+					return catalog.As[learners.Pair](e.New(catalog.Shape{Dim: dim}, v))
+				},
+				Load:         func(r io.Reader) (learners.Pair, error) { return catalog.As[learners.Pair](e.Load(r)) },
 				MinThreshold: 1,
-				Saturates:    kernel,
+				Saturates:    e.Form.Kernel(), // Gaussian by default
 			}.Run(t)
 		})
 	}
@@ -52,20 +50,18 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 2))
 	n := 0
 	for _, e := range catalog.All() {
-		if e.NewTriplet == nil && e.NewMap == nil {
+		if e.Feedback != catalog.Triplets && e.Feedback != catalog.Costs {
 			continue
 		}
 		n++
 		t.Run(e.Name, func(t *testing.T) {
-			v, err := e.Parse(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.NewTriplet != nil {
+			if e.Feedback == catalog.Triplets {
 				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, learners.TripletLearner]{
-					New:      maker(t, func() (learners.TripletLearner, error) { return e.NewTriplet(objects, v) }),
-					Save:     learners.TripletLearner.Save,
-					Load:     e.LoadTriplet,
+					New:  maker[learners.TripletLearner](t, e, catalog.Shape{Objects: objects}),
+					Save: learners.TripletLearner.Save,
+					Load: func(r io.Reader) (learners.TripletLearner, error) {
+						return catalog.As[learners.TripletLearner](e.Load(r))
+					},
 					Snapshot: func(l learners.TripletLearner) func() []float64 { return entries(l.Kernel()) },
 					Bad: map[string]metric.Triplet{
 						"object −1": {A: -1, Near: 1, Far: 2}, "too large": {A: 0, Near: 1, Far: objects},
@@ -80,9 +76,9 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 				return
 			}
 			s := learnertest.Suite[metric.CostRound, []int, learners.MapLearner]{
-				New:      maker(t, func() (learners.MapLearner, error) { return e.NewMap(objects, prototypes, v) }),
+				New:      maker[learners.MapLearner](t, e, catalog.Shape{Objects: objects, Prototypes: prototypes}),
 				Save:     learners.MapLearner.Save,
-				Load:     e.LoadMap,
+				Load:     func(r io.Reader) (learners.MapLearner, error) { return catalog.As[learners.MapLearner](e.Load(r)) },
 				Snapshot: func(l learners.MapLearner) func() []float64 { return entries(l.LogWeights()) },
 				Bad:      map[string]metric.CostRound{"no costs": {}, "turned": {Cost: mat.NewDense(prototypes, objects, nil)}},
 			}
@@ -104,10 +100,14 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 	}
 }
 
-// maker makes learners, and ends the test if one cannot be made.
-func maker[L any](t *testing.T, make func() (L, error)) func() L {
+// maker makes learners with the defaults, and ends the test if one cannot be made.
+func maker[L catalog.Learner](t *testing.T, e catalog.Entry, s catalog.Shape) func() L {
+	v, err := e.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return func() L {
-		l, err := make()
+		l, err := catalog.As[L](e.New(s, v))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -185,7 +185,9 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 				return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the vectors of %s have %d numbers", o.Dim, o.Vectors.File.Name(), dim)}
 			}
 		}
-		pairs := &pairLines{name: e.Name, dim: dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) { return e.NewPair(dim, v) }}
+		pairs := &pairLines{name: e.Name, dim: dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) {
+			return catalog.As[learners.Pair](e.New(catalog.Shape{Dim: dim}, v))
+		}}
 		if dim > 0 {
 			var err error
 			if pairs.learner, err = pairs.made(dim); err != nil {
@@ -202,13 +204,15 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 		if o.Objects == 0 {
 			return nil, &OptionError{"objects", errors.New("missing, want the number of objects: the learner needs it")}
 		}
-		l, err := e.NewTriplet(o.Objects, v)
+		l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: o.Objects}, v))
 		if err != nil {
 			return nil, err
 		}
 		p = newTripletLines(l)
 	case catalog.Costs:
-		p = &costLines{make: func(a, b int) (learners.MapLearner, error) { return e.NewMap(a, b, v) }}
+		p = &costLines{make: func(a, b int) (learners.MapLearner, error) {
+			return catalog.As[learners.MapLearner](e.New(catalog.Shape{Objects: a, Prototypes: b}, v))
+		}}
 	}
 	return &Session{o: o, entry: e, p: p}, nil
 }
@@ -242,7 +246,7 @@ func Load(entries []catalog.Entry, r io.Reader, o Options) (*Session, error) {
 func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 	switch e.Feedback {
 	case catalog.Pairs:
-		l, err := e.LoadPair(r)
+		l, err := catalog.As[learners.Pair](e.Load(r))
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +265,7 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		}
 		return pairs.fromVectors(o.Vectors)
 	case catalog.Triplets:
-		l, err := e.LoadTriplet(r)
+		l, err := catalog.As[learners.TripletLearner](e.Load(r))
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +274,7 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		}
 		return newTripletLines(l), nil
 	default:
-		l, err := e.LoadMap(r)
+		l, err := catalog.As[learners.MapLearner](e.Load(r))
 		if err != nil {
 			return nil, err
 		}

@@ -800,7 +800,7 @@ func TestAnswersAreTheLearners(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _ := e.Parse(map[string]string{"gamma": "0.5"})
-	l, err := e.NewPair(4, v)
+	l, err := catalog.As[learners.PairMetric](e.New(catalog.Shape{Dim: 4}, v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -843,7 +843,7 @@ func TestAnswersAreTheLearners(t *testing.T) {
 		if a.Round != i+1 || a.SqDist != before.SqDist || a.Similar != before.Similar || a.Loss != o.Loss || a.Step != o.StepSize || a.Mistake != o.Mistake {
 			t.Fatalf("line %d: answer %s, learner %+v", i+1, answers[i], o)
 		}
-		m := l.(learners.PairMetric).Metric().M()
+		m := l.Metric().M()
 		for j, row := range a.State.M {
 			for k, got := range row {
 				if got != m.At(j, k) {

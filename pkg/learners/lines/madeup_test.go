@@ -17,34 +17,34 @@ import (
 // madeUp is a catalog of learners that exist for these tests only.
 var madeUp = []catalog.Entry{
 	{
-		Name: "counter", Feedback: catalog.Pairs, Kind: "test/counter",
-		NewPair: func(dim int, _ catalog.Values) (learners.Pair, error) {
-			if dim == 13 {
+		Name: "counter", Use: catalog.Use{Feedback: catalog.Pairs}, Kind: "test/counter",
+		New: func(s catalog.Shape, _ catalog.Values) (catalog.Learner, error) {
+			if s.Dim == 13 {
 				return nil, errors.New("counter: dim: 13 is not allowed")
 			}
-			return &counter{D: dim}, nil
+			return &counter{D: s.Dim}, nil
 		},
-		LoadPair: func(r io.Reader) (learners.Pair, error) { return loadAs[counter](r, "test/counter") },
+		Load: func(r io.Reader) (catalog.Learner, error) { return loadAs[counter](r, "test/counter") },
 	},
 	{
-		Name: "points", Feedback: catalog.Triplets, Kind: "test/points",
-		NewTriplet: func(objects int, _ catalog.Values) (learners.TripletLearner, error) {
-			l := &points{Z: make([]float64, objects)}
+		Name: "points", Use: catalog.Use{Feedback: catalog.Triplets}, Kind: "test/points",
+		New: func(s catalog.Shape, _ catalog.Values) (catalog.Learner, error) {
+			l := &points{Z: make([]float64, s.Objects)}
 			for i := range l.Z {
 				l.Z[i] = float64(i)
 			}
 			return l, nil
 		},
-		LoadTriplet: func(r io.Reader) (learners.TripletLearner, error) { return loadAs[points](r, "test/points") },
+		Load: func(r io.Reader) (catalog.Learner, error) { return loadAs[points](r, "test/points") },
 	},
 	{
-		Name: "hedge", Feedback: catalog.Costs, Kind: "test/hedge",
-		NewMap: func(a, b int, _ catalog.Values) (learners.MapLearner, error) {
-			return &hedge{A: a, B: b, W: make([]float64, a*b)}, nil
+		Name: "hedge", Use: catalog.Use{Feedback: catalog.Costs}, Kind: "test/hedge",
+		New: func(s catalog.Shape, _ catalog.Values) (catalog.Learner, error) {
+			return &hedge{A: s.Objects, B: s.Prototypes, W: make([]float64, s.Objects*s.Prototypes)}, nil
 		},
-		LoadMap: func(r io.Reader) (learners.MapLearner, error) { return loadAs[hedge](r, "test/hedge") },
+		Load: func(r io.Reader) (catalog.Learner, error) { return loadAs[hedge](r, "test/hedge") },
 	},
-	{Name: "batch", Feedback: catalog.Links},
+	{Name: "batch", Use: catalog.Use{Feedback: catalog.Links}},
 }
 
 var madeUpAndReal = append(catalog.All(), madeUp...)
