@@ -233,11 +233,7 @@ var entries = []Entry{
 			if err := boundIPLR(&p.Params, v); err != nil {
 				return Learned{}, err
 			}
-			r, err := iplr.FitLabels(ctx, source(v), in.X, in.Y, p)
-			if err != nil {
-				return Learned{}, err
-			}
-			return Learned{Result: r.Result.Result, Distance: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
+			return inSpan(iplr.FitLabels(ctx, source(v), in.X, in.Y, p))
 		}},
 		Others: []Use{{Links, slices.Concat(declared[iplrLinks](), itmlSlack, declared[iplr.Params]("infeasible"), itmlBounds, declared[iplr.Params]("cycles"), seed), fitIPLRLinks}},
 	},
@@ -262,8 +258,7 @@ var entries = []Entry{
 	}, Data, declared[kernelized.PCAParams](), func(ctx context.Context, in Input, v Values, _ Progress) (kernelized.Result, error) {
 		p := read[kernelized.PCAParams](v, nil)
 		p.Landmarks = v.Int("landmarks")
-		r, err := kernelized.FitPCA(ctx, in.Kernel, in.X, p)
-		return r.Result, err
+		return kernelized.FitPCA(ctx, in.Kernel, in.X, p)
 	}),
 	onData(Entry{
 		Name:        "lsa",
@@ -355,14 +350,13 @@ func comparisons(loss triplets.Loss, doc, from string, own ...string) Entry {
 		}]()), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[triplets.BatchParams](v, progress)
 			p.Loss = loss
-			if v.Text("tau") != chosenTau {
-				r, err := triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
-				if err != nil {
-					return Learned{}, err
-				}
-				return Learned{Result: r.Result, K: r.Kernel, Tau: p.Tau}, nil
+			var r triplets.BatchResult
+			var err error
+			if v.Text("tau") == chosenTau {
+				r, err = triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p})
+			} else {
+				r, err = triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
 			}
-			r, err := triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p})
 			if err != nil {
 				return Learned{}, err
 			}
@@ -563,11 +557,15 @@ func fitIPLRLinks(ctx context.Context, in Input, v Values, progress Progress) (L
 	if err != nil {
 		return Learned{}, err
 	}
-	r, err := iplr.Fit(ctx, in.X, basis, in.Links, p.Params)
+	return inSpan(iplr.Fit(ctx, in.X, basis, in.Links, p.Params))
+}
+
+// inSpan returns the metric of iplr as what was learned.
+func inSpan(r iplr.Result, err error) (Learned, error) {
 	if err != nil {
 		return Learned{}, err
 	}
-	return Learned{Result: r.Result, Distance: r.Metric, Asked: basis.Asked(), Links: len(in.Links), Infeasible: len(r.Infeasible)}, nil
+	return Learned{Result: r.Result, Distance: r.Metric, Asked: r.Basis.Asked(), Links: r.Links, Infeasible: len(r.Infeasible)}, nil
 }
 
 // draws is the seed of a learner that does not draw by itself.

@@ -44,7 +44,7 @@ func fitSSIKDRLinks(ctx context.Context, in Input, v Values, progress Progress) 
 		if err != nil {
 			return Learned{}, err
 		}
-		return Learned{Result: r.Result.Result, Distance: r.Metric(in.Kernel, in.X, 0)}, nil
+		return Learned{Result: r.Result, Distance: r.Metric(in.Kernel, in.X, 0)}, nil
 	}
 	r, err := ssikdr.Fit(ctx, in.Kernel, in.X, constraints, p)
 	switch {
@@ -63,12 +63,11 @@ func fitSSIKDRConstraints(ctx context.Context, in Input, v Values, progress Prog
 	}
 	var r ssikdr.Result
 	if v.Text("method") == ssikdrDirect {
-		direct, err := ssikdr.FitRank(ctx, source(v), in.K0, in.Constraints, rank, ssikdrRank(p, v))
-		if err != nil {
-			return Learned{}, err
-		}
-		r = direct.Result
-	} else if r, err = ssikdr.FitGram(ctx, in.K0, in.Constraints, p); err != nil {
+		r, err = ssikdr.FitRank(ctx, source(v), in.K0, in.Constraints, rank, ssikdrRank(p, v))
+	} else {
+		r, err = ssikdr.FitGram(ctx, in.K0, in.Constraints, p)
+	}
+	if err != nil {
 		return Learned{}, err
 	}
 	if rank > 0 && r.Status != learners.Infeasible {

@@ -141,6 +141,10 @@ type Result struct {
 	Solution
 	// Metric is W = I + U(F − I)Uᵀ.
 	Metric *metric.LowRank
+	// Basis is the one given or, by FitLabels, made. Its Rank is less than the number of its vectors where some lie in the span of others.
+	Basis *Basis
+	// Links counts the links given or, by FitLabels, drawn.
+	Links int
 }
 
 // Fit learns F, and so W = I + U(F − I)Uᵀ, in the span of a basis U:
@@ -332,7 +336,7 @@ func (p *Problem) Fit(ctx context.Context, params Params) (Result, error) {
 		if err != nil {
 			return Result{}, fmt.Errorf("iplr: %w", err)
 		}
-		return Result{Result: a.Result, Solution: a.Solution, Metric: m}, nil
+		return Result{Result: a.Result, Solution: a.Solution, Metric: m, Basis: p.basis, Links: len(p.pairs.links)}, nil
 	})
 }
 

@@ -60,41 +60,32 @@ func (p LabelParams) Resolved() LabelParams {
 	return p
 }
 
-// LabelResult is what FitLabels returns.
-type LabelResult struct {
-	Result
-	// Basis is the basis made. Its Rank is less than K where vectors lie in the span of others.
-	Basis *Basis
-	// Links counts the links drawn.
-	Links int
-}
-
 // FitLabels is Fit with a basis made of the rows of x, n×d, and their classes y, on links drawn by sample.EachClassLinks: 100 similar and 100 dissimilar ones for each class, as in Jain, Kulis, Davis, Dhillon,
 // JMLR 13, 2012, Section 6. Bounds by the rule come from uniform pairs of distinct rows, another draw. rng is used in the order: links, pairs for the bounds, basis.
 // A class of one row has no similar links. A row of zeros is as good as others.
 //
 // The rows of a *sparse.Matrix are not made dense: see Fit and the bases. It returns the errors of Fit and of the bases, and one if y does not have an entry
 // per row, or has fewer than two classes. It panics if x is nil or empty or rng is nil.
-func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p LabelParams) (LabelResult, error) {
+func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p LabelParams) (Result, error) {
 	xs := rowsOf("FitLabels", x)
 	demandSource(rng)
 	p = p.Resolved()
 	n, d := xs.dims()
 	if err := ranges.Check("iplr", p, ranges.Limit{Words: "the number of rows", Value: n}); err != nil {
-		return LabelResult{}, err
+		return Result{}, err
 	}
 	if err := p.Params.check(); err != nil {
-		return LabelResult{}, err
+		return Result{}, err
 	}
 	if p.Basis < BasisClasses || p.Basis > BasisCoefficients {
-		return LabelResult{}, fmt.Errorf("iplr: basis: %d is not allowed, want one of %q", int(p.Basis), basisNames.List())
+		return Result{}, fmt.Errorf("iplr: basis: %d is not allowed, want one of %q", int(p.Basis), basisNames.List())
 	}
 	groups, err := classes(xs, y)
 	if err != nil {
-		return LabelResult{}, err
+		return Result{}, err
 	}
 	if len(groups) < 2 {
-		return LabelResult{}, errors.New("iplr: labels: 1 class, want at least 2")
+		return Result{}, errors.New("iplr: labels: 1 class, want at least 2")
 	}
 	if p.K == 0 {
 		if p.K = len(groups); p.Basis == BasisSingular {
@@ -103,33 +94,29 @@ func FitLabels(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p Lab
 	}
 	links, err := sample.EachClassLinks(rng, y, p.Links)
 	if err != nil {
-		return LabelResult{}, fmt.Errorf("iplr: %w", err)
+		return Result{}, fmt.Errorf("iplr: %w", err)
 	}
 	if p.Upper == 0 {
 		pairs, err := sample.RandomLinks(rng, y, p.BoundPairs)
 		if err != nil {
-			return LabelResult{}, fmt.Errorf("iplr: %w", err)
+			return Result{}, fmt.Errorf("iplr: %w", err)
 		}
 		sq := make([]float64, len(pairs))
 		for i, l := range pairs {
 			if i%looks == 0 && ctx.Err() != nil {
-				return LabelResult{}, fmt.Errorf("iplr: %w", ctx.Err())
+				return Result{}, fmt.Errorf("iplr: %w", ctx.Err())
 			}
 			sq[i] = xs.sqDist(l.I, l.J)
 		}
 		if p.Upper, p.Lower, err = p.Bounds.OfSqDists(sq); err != nil {
-			return LabelResult{}, fmt.Errorf("iplr: %w", err)
+			return Result{}, fmt.Errorf("iplr: %w", err)
 		}
 	}
 	basis, err := p.basis(ctx, rng, xs, y)
 	if err != nil {
-		return LabelResult{}, err
+		return Result{}, err
 	}
-	r, err := Fit(ctx, xs.matrix(), basis, links, p.Params)
-	if err != nil {
-		return LabelResult{}, err
-	}
-	return LabelResult{Result: r, Basis: basis, Links: len(links)}, nil
+	return Fit(ctx, xs.matrix(), basis, links, p.Params)
 }
 
 // RowsBasis makes the basis of K vectors of the rows of x alone, by BasisSingular, BasisKMeans or BasisRows, for Fit on links. It

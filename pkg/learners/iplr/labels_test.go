@@ -49,7 +49,7 @@ func TestLabels(t *testing.T) {
 				b = must(CombinedBasis(t.Context(), x, RandomCoefficients(rng, 40, k)))
 			}
 			want := must(Fit(t.Context(), x, b, links, Params{MaxCycles: 20, Gamma: 0.1, Upper: upper, Lower: lower}))
-			if !reflect.DeepEqual(got.Result, want) || !mat.Equal(got.Basis.u, b.u) || got.Links != len(links) {
+			if !reflect.DeepEqual(got, want) || !mat.Equal(got.Basis.u, b.u) || got.Links != len(links) {
 				t.Errorf("%v, k = %d: not the fit of its parts", rule, k)
 			}
 			few := must(FitLabels(t.Context(), source(), s, y, p))

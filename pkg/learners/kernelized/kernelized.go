@@ -82,6 +82,8 @@ type Result struct {
 	Landmarks int
 	// Left is the error of landmarks: the share of the trace of K₀ that lies outside their span, from 0 to 1; 0 for an exact fit.
 	Left float64
+	// Components are those of FitPCA; zero of others.
+	Components
 }
 
 // GramResult is what FitGram returns.
@@ -90,9 +92,10 @@ type GramResult struct {
 	learners.Result
 	// Learned is the kernel, W = ΦSΦᵀ. Its Support holds the pivots of the factor.
 	kernels.Learned
-	// Landmarks and Left are those of Result.
+	// Landmarks, Left and Components are those of Result.
 	Landmarks int
 	Left      float64
+	Components
 
 	factor *kernels.Factor
 	metric *metric.Mahalanobis // of the rows of the factor
@@ -145,7 +148,7 @@ func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, learn Learner, p P
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{l.Result, m, f.Rank(), p.landmarks(f), p.left(f)}, nil
+	return Result{Result: l.Result, Metric: m, Rank: f.Rank(), Landmarks: p.landmarks(f), Left: p.left(f)}, nil
 }
 
 // FitGram is Fit for objects of which only the Gram matrix K₀ is known, n×n. It returns an error that wraps

@@ -39,18 +39,6 @@ type Components struct {
 	Total float64
 }
 
-// PCAResult is what FitPCA returns. The Embed of its Metric gives scores of any point; Status is learners.Closed.
-type PCAResult struct {
-	Result
-	Components
-}
-
-// PCAGramResult is what FitPCAGram returns. Its Embed gives scores from kernel values; Status is learners.Closed.
-type PCAGramResult struct {
-	GramResult
-	Components
-}
-
 // FitPCA is kernel principal component analysis: the orthonormal directions v₁, v₂, … in the space of the kernel k along which the images of
 // the rows of x, n×d, vary most about their mean. The score of a point along v_c is
 //
@@ -61,36 +49,38 @@ type PCAGramResult struct {
 // Müller, Nonlinear Component Analysis as a Kernel Eigenvalue Problem, Neural Computation 10, 1998, Section 3 and Appendix A.
 //
 // It is PCA of the rows of a factor of K₀ (see Fit), or LSA uncentred, so that the linear kernel gives their scores. Signs and equal variances are theirs: compare
-// inner products of scores, not scores. Landmarks approximate.
+// inner products of scores, not scores. Landmarks approximate. The Embed of the Metric gives scores of any point; Status is learners.Closed.
 //
 // Errors, panics and costs are those of Fit and of labels.FitPCA. Dim is at least 1 and at most the number of dimensions that the images span.
-func FitPCA(ctx context.Context, k kernels.Kernel, x mat.Matrix, p PCAParams) (PCAResult, error) {
+func FitPCA(ctx context.Context, k kernels.Kernel, x mat.Matrix, p PCAParams) (Result, error) {
 	c := &projected{}
 	p = p.Resolved()
 	if err := ranges.Check("kernel-pca", p); err != nil {
-		return PCAResult{}, err
+		return Result{}, err
 	}
 	r, err := Fit(ctx, k, x, c.pca(p), Params{Landmarks: p.Landmarks})
 	if err != nil {
-		return PCAResult{}, err
+		return Result{}, err
 	}
 	r.Metric = r.Metric.Shifted(c.shift)
-	return PCAResult{r, c.components}, nil
+	r.Components = c.components
+	return r, nil
 }
 
-// FitPCAGram is FitPCA for objects of which only the Gram matrix K₀ is known, n×n. Errors and panics are those of FitGram in place of Fit.
-func FitPCAGram(ctx context.Context, k0 mat.Symmetric, p PCAParams) (PCAGramResult, error) {
+// FitPCAGram is FitPCA for objects of which only the Gram matrix K₀ is known, n×n. Its Embed gives scores from kernel values. Errors and panics are those of FitGram in place of Fit.
+func FitPCAGram(ctx context.Context, k0 mat.Symmetric, p PCAParams) (GramResult, error) {
 	c := &projected{}
 	p = p.Resolved()
 	if err := ranges.Check("kernel-pca", p); err != nil {
-		return PCAGramResult{}, err
+		return GramResult{}, err
 	}
 	r, err := FitGram(ctx, k0, c.pca(p), Params{Landmarks: p.Landmarks})
 	if err != nil {
-		return PCAGramResult{}, err
+		return GramResult{}, err
 	}
 	r.shift = c.shift
-	return PCAGramResult{r, c.components}, nil
+	r.Components = c.components
+	return r, nil
 }
 
 // FDAParams are the parameters of FitFDA and FitFDAGram.

@@ -67,6 +67,10 @@ type Result struct {
 	// G is k×len(Support). Row i times an object's kernel values with the support is the object's coordinate i, along the
 	// eigenvector of Values[i]. The entry of the largest magnitude in each row is positive. G is nil if W = 0.
 	G *mat.Dense
+	// Objectives holds the objective at the end of each start of FitRank, which does not count violations of hard constraints; nil of others.
+	Objectives []float64
+	// Best is the start of the answer of FitRank: the one of least objective; without slack, of those with the fewest violated constraints.
+	Best int
 }
 
 // Learned returns the learned kernel K(x, z) = k(x)ᵀSk(z), k(x) = κ of x and each object of the support.

@@ -56,16 +56,6 @@ func (p RankParams) check(rank int) error {
 	return ranges.Check("ssikdr", p)
 }
 
-// RankResult is what FitRank returns.
-type RankResult struct {
-	// Result is that of the best start. With slack, Gap bounds how far Objective is above that of the best W of any rank.
-	Result
-	// Objectives holds the objective at the end of each start. It does not count violations of hard constraints.
-	Objectives []float64
-	// Best is the start of the answer: the one of least objective; without slack, of those with the fewest violated constraints.
-	Best int
-}
-
 // FitRank learns a W = BBᵀ of at most the given rank from the Gram matrix of objects: the problem of FitGram over B,
 //
 //	min over B of τ·‖B‖² + ½‖BᵀB‖² + slack  subject to tr(CᵢK) ≤, ≥ or = bᵢ,  K = ΦᵀBBᵀΦ.
@@ -74,61 +64,65 @@ type RankResult struct {
 // Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Math. Programming B 95, 2003. Hard constraints
 // and SlackL1 enter by the method of multipliers. A gradient costs O(n²·rank + m·rank).
 //
+// The Result is that of the best start. With slack, Gap bounds how far Objective is above that of the best W of any rank.
+//
 // A start has converged if two residuals are at most Tol: that of FitGram, for the multipliers and B, and the gradient relative to the size of its
 // terms. Objective, Sides and Violated are those of the W that is returned. Without slack there may be no W of this rank; then the status is not
 // learners.Converged, and Violated tells.
 //
 // Errors are those of FitGram, and a rank below 1. It panics if rng is nil, or k0 is nil or empty.
-func FitRank(ctx context.Context, rng *rand.Rand, k0 mat.Symmetric, constraints []ltkernel.Constraint, rank int, p RankParams) (RankResult, error) {
+func FitRank(ctx context.Context, rng *rand.Rand, k0 mat.Symmetric, constraints []ltkernel.Constraint, rank int, p RankParams) (Result, error) {
 	if rng == nil {
 		panic("ssikdr: FitRank: rng is nil")
 	}
 	p = p.Resolved()
 	if err := p.check(rank); err != nil {
-		return RankResult{}, err
+		return Result{}, err
 	}
 	support, block, err := prepare("FitRank", k0, constraints)
 	if err != nil {
-		return RankResult{}, err
+		return Result{}, err
 	}
 	t := len(support)
 	rank = min(rank, t)
 	if err := limits.Check(fmt.Sprintf("a fit of rank %d to %d objects", rank, t), limits.Floats(40, rank, t)); err != nil {
-		return RankResult{}, fmt.Errorf("ssikdr: %w", err)
+		return Result{}, fmt.Errorf("ssikdr: %w", err)
 	}
 	if err := limits.Check(fmt.Sprintf("%d starts", p.Starts), limits.Floats(2, p.Starts)); err != nil {
-		return RankResult{}, fmt.Errorf("ssikdr: %w", err)
+		return Result{}, fmt.Errorf("ssikdr: %w", err)
 	}
 	seed := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // one that nobody else draws from
 	if !abandon.Long(len(constraints)+t, t, t) {
 		return fitRank(ctx, seed, block, support, constraints, rank, p)
 	}
 	constraints = cloned(constraints)
-	return abandon.Run(ctx, "ssikdr", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (RankResult, error) {
+	return abandon.Run(ctx, "ssikdr", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (Result, error) {
 		p.Progress = progress
 		return fitRank(ctx, seed, block, support, constraints, rank, p)
 	})
 }
 
-func fitRank(ctx context.Context, rng *rand.Rand, block *mat.SymDense, support []int, constraints []ltkernel.Constraint, rank int, p RankParams) (RankResult, error) {
+func fitRank(ctx context.Context, rng *rand.Rand, block *mat.SymDense, support []int, constraints []ltkernel.Constraint, rank int, p RankParams) (Result, error) {
 	if err := kernels.CheckGram(block); err != nil {
-		return RankResult{}, fmt.Errorf("ssikdr: k0: %w", err)
+		return Result{}, fmt.Errorf("ssikdr: k0: %w", err)
 	}
 	q, err := newProblem(block, support, constraints, p.Slack, p.C)
 	if err != nil {
-		return RankResult{}, fmt.Errorf("ssikdr: %w", err)
+		return Result{}, fmt.Errorf("ssikdr: %w", err)
 	}
 	q.tau = p.Tau
 	_, r := q.f.Dims()
 	rank = min(rank, r)
-	var out RankResult
+	var objectives []float64
 	var best *point
+	var ended learners.Result
+	which := 0
 	fewest := 0
 	for start := range p.Starts {
 		f := &factored{q: q, rank: rank, order: r, lambda: make([]float64, len(q.b))}
 		pt, res, err := f.minimise(ctx, f.start(rng), start, p)
 		if err != nil {
-			return RankResult{}, fmt.Errorf("ssikdr: %w", err)
+			return Result{}, fmt.Errorf("ssikdr: %w", err)
 		}
 		objective, violated := q.objective(pt), 0
 		if !q.soft {
@@ -138,18 +132,18 @@ func fitRank(ctx context.Context, rng *rand.Rand, block *mat.SymDense, support [
 				}
 			}
 		}
-		out.Objectives = append(out.Objectives, objective)
-		if best == nil || violated < fewest || violated == fewest && objective < out.Objectives[out.Best] {
-			best, fewest = pt, violated
-			out.Best, out.Result.Result = start, res
+		objectives = append(objectives, objective)
+		if best == nil || violated < fewest || violated == fewest && objective < objectives[which] {
+			best, fewest, which, ended = pt, violated, start, res
 		}
 	}
 	bound := q.all(best.lambda) // the dual is a bound for every rank
 	if bound == nil {
-		return RankResult{}, fmt.Errorf("ssikdr: %w", errOverflow)
+		return Result{}, fmt.Errorf("ssikdr: %w", errOverflow)
 	}
 	best.h = bound.h
-	out.Result = q.result(best, out.Result.Result, nil, support, 10*p.Tol)
+	out := q.result(best, ended, nil, support, 10*p.Tol)
+	out.Objectives, out.Best = objectives, which
 	return out, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"metriclab/pkg/learners/ltkernel"
 )
 
-func fitOfRank(t *testing.T, k0 mat.Symmetric, cs []ltkernel.Constraint, rank int, p RankParams) RankResult {
+func fitOfRank(t *testing.T, k0 mat.Symmetric, cs []ltkernel.Constraint, rank int, p RankParams) Result {
 	t.Helper()
 	r, err := FitRank(t.Context(), rand.New(rand.NewPCG(1, 2)), k0, cs, rank, p)
 	if err != nil {

@@ -36,20 +36,20 @@ func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, constraints []ltke
 }
 
 // FitRankRows is FitRank for the rows of x, n×d, under the kernel k, as Fit is FitGram.
-func FitRankRows(ctx context.Context, rng *rand.Rand, k kernels.Kernel, x mat.Matrix, constraints []ltkernel.Constraint, rank int, p RankParams) (RankResult, error) {
+func FitRankRows(ctx context.Context, rng *rand.Rand, k kernels.Kernel, x mat.Matrix, constraints []ltkernel.Constraint, rank int, p RankParams) (Result, error) {
 	if rng == nil {
 		panic("ssikdr: FitRankRows: rng is nil")
 	}
 	if err := p.Resolved().check(rank); err != nil {
-		return RankResult{}, err
+		return Result{}, err
 	}
 	support, k0, err := rowsOf(ctx, "FitRankRows", k, x, constraints)
 	if err != nil {
-		return RankResult{}, err
+		return Result{}, err
 	}
 	r, err := FitRank(ctx, rng, k0, within(support, constraints), rank, p)
 	if err != nil {
-		return RankResult{}, err
+		return Result{}, err
 	}
 	r.Support = support
 	return r, nil

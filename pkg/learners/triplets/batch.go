@@ -118,6 +118,10 @@ type BatchResult struct {
 	Objective float64
 	// Rank is that of Kernel by Rank with its default tolerance.
 	Rank int
+	// Tau is the weight of the trace, given or chosen.
+	Tau float64
+	// Errors holds, by FitTuned, the share of the held-out triplets that the kernel of each of Taus does not satisfy, a tie as half of one; nil if nothing was held out.
+	Errors []float64
 }
 
 // FitBatch minimises
@@ -235,6 +239,7 @@ func fitChecked(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) 
 		Result:    learners.Result{Status: status, Iterations: f.iterations, Residual: f.residual()},
 		Objective: f.best.objective,
 		Rank:      f.rank(f.best),
+		Tau:       p.Tau,
 	}, nil
 }
 

@@ -44,33 +44,24 @@ func (p TunedParams) Resolved() TunedParams {
 	return p
 }
 
-// TunedResult is what FitTuned returns.
-type TunedResult struct {
-	BatchResult
-	// Tau is the weight of the trace that was taken.
-	Tau float64
-	// Errors holds the share of the held-out triplets that the kernel of each of Taus does not satisfy, a tie as half of one; nil if nothing was held out.
-	Errors []float64
-}
-
 // FitTuned is FitBatch with a τ that it chooses: the one of p.Taus whose kernel, fitted to four fifths of the questions, satisfies the most triplets about
 // the others, the largest of equals. The kernel is then fitted to all triplets. A question is an object A and the two that are compared with it; all answers to one stay together. With fewer
 // than 10 questions τ is DefaultTau.
 //
 // The errors are those of FitBatch, and one if there are no candidates. The cost is that of len(Taus) + 1 fits, each but
 // the first and the last from the kernel of the one before. It panics if rng is nil.
-func FitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (TunedResult, error) {
+func FitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (BatchResult, error) {
 	if rng == nil {
 		panic("triplets: FitTuned: rng is nil")
 	}
 	r, err := fitTuned(ctx, rng, n, ts, p.Resolved())
 	if err != nil {
-		return TunedResult{}, err
+		return BatchResult{}, err
 	}
 	return r, nil
 }
 
-func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (out TunedResult, err error) {
+func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p TunedParams) (out BatchResult, err error) {
 	if len(p.Taus) == 0 {
 		return out, fmt.Errorf("taus: none given, want at least one")
 	}
@@ -80,7 +71,7 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 			return out, fmt.Errorf("taus: %v is not allowed, want a number from 0 to %v", tau, MaxStep)
 		}
 	}
-	out.Tau = DefaultTau
+	chosen, errors := DefaultTau, []float64(nil)
 	most := p.Iterations
 	told := func(fit, fits int) func(learners.Progress) {
 		if p.Progress == nil {
@@ -117,14 +108,15 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 			}
 			last = r.Kernel
 			_, wrong := Errors(r.Kernel, parts[1])
-			out.Errors = append(out.Errors, wrong)
-			if wrong < best || wrong == best && tau > out.Tau {
-				best, out.Tau = wrong, tau
+			errors = append(errors, wrong)
+			if wrong < best || wrong == best && tau > chosen {
+				best, chosen = wrong, tau
 			}
 		}
 	}
 	q := p.BatchParams
-	q.Tau, q.Progress = out.Tau, told(fits-1, fits)
-	out.BatchResult, err = FitBatch(ctx, n, ts, q)
+	q.Tau, q.Progress = chosen, told(fits-1, fits)
+	out, err = FitBatch(ctx, n, ts, q)
+	out.Errors = errors
 	return out, err
 }

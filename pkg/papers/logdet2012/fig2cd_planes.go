@@ -290,7 +290,7 @@ func planeMethodsOf(s planeSettings) []planeMethod {
 			if err != nil {
 				return planeFit{}, err
 			}
-			return ofW(r.Result), nil
+			return ofW(r), nil
 		},
 	}
 	for _, c := range s.Cs {
