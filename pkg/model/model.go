@@ -10,7 +10,7 @@
 // Evaluate learns it again in every fold. Categories of one-hot columns are those of the table; in a fold, one that
 // no training row has is 0 in test rows, as in new ones. How a CSV file is written (datasets.Dialect) is found in its
 // first 64 KiB, belongs to the file and not to the model, and is refused where two readings fit. Sparse rows
-// (Data.Sparse) stay so where a learner takes them (Entry.FitLowRank) and features stay as they are: to subtract
+// (Data.Sparse) stay so where a learner takes them (catalog.LowRank) and features stay as they are: to subtract
 // means would fill them. Otherwise they are made dense, once the size is checked. The format follows from the end of
 // the file's name or a flag; whether features are standardised never does. Data come from a file (Read) or from
 // memory (NewData). Read counts the rows of a regular file first and makes one matrix, without cells as text;
