@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -173,7 +174,11 @@ func As[L Learner](l Learner, err error) (L, error) {
 		var none L
 		return none, err
 	}
-	return l.(L), nil
+	as, ok := l.(L)
+	if !ok {
+		panic(fmt.Sprintf("catalog: As: a %T is no %v", l, reflect.TypeFor[L]()))
+	}
+	return as, nil
 }
 
 // Entry describes one learner.

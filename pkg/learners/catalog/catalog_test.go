@@ -285,6 +285,16 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+func TestAsPanics(t *testing.T) {
+	defer func() {
+		if said := fmt.Sprint(recover()); said != "catalog: As: a *pairs.POLA is no learners.MapLearner" {
+			t.Errorf("panic: %s", said)
+		}
+	}()
+	e := find(t, "pola")
+	_, _ = catalog.As[learners.MapLearner](e.New(catalog.Shape{Dim: 1}, mustParse(t, e, nil)))
+}
+
 // For returns the entry with the parameters and the fit of a use, and Of the learners that have it.
 func TestFor(t *testing.T) {
 	for _, c := range []struct {
