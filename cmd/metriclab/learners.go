@@ -116,8 +116,8 @@ func aboutLearner(e catalog.Entry) string {
 	line("experiments", strings.Join(papers.UsedBy(e.Name), ", "))
 	line("in Go", e.Constructor)
 	describeParams(&b, "parameters, as --param name=value:", e.Params)
-	for _, form := range otherForms(e) {
-		describeParams(&b, "parameters "+form.with+":", form.params)
+	for _, u := range e.Others {
+		describeParams(&b, "parameters with "+inputsOf[u.Feedback]+":", u.Params)
 	}
 	b.WriteString(costOf(e))
 	return b.String()
@@ -141,19 +141,9 @@ func describeParams(b *strings.Builder, title string, params []catalog.Param) {
 	}
 }
 
-// form is a use of a learner in which it has other parameters.
-type form struct {
-	with   string
-	params []catalog.Param
-}
-
-func otherForms(e catalog.Entry) (forms []form) {
-	for _, u := range e.Others {
-		forms = append(forms, form{map[catalog.Feedback]string{
-			catalog.Links: "with --vectors and --pairs", catalog.RowTriplets: "with --vectors and --triplets", catalog.Constraints: "with --gram and --constraints",
-		}[u.Feedback], u.Params})
-	}
-	return forms
+// inputsOf are the flags of a feedback for which a learner may have other parameters than for its first.
+var inputsOf = map[catalog.Feedback]string{
+	catalog.Links: "--vectors and --pairs", catalog.RowTriplets: "--vectors and --triplets", catalog.Constraints: "--gram and --constraints",
 }
 
 // commandsOf names the commands that take a learner, and what they read then.

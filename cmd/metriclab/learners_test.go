@@ -51,6 +51,11 @@ func TestLearners(t *testing.T) {
 				t.Errorf("%s: %q is not told", e.Name, want)
 			}
 		}
+		for _, u := range e.Others {
+			if inputsOf[u.Feedback] == "" || !strings.Contains(about, "parameters with "+inputsOf[u.Feedback]) {
+				t.Errorf("%s: the parameters for %s are not told", e.Name, u.Feedback)
+			}
+		}
 		for _, p := range e.Params {
 			if !strings.Contains(about, "\n    "+p.Name+"="+p.Default+"\n") || !strings.Contains(words, p.Allowed) {
 				t.Errorf("%s: the parameter %s is not told", e.Name, p.Name)
