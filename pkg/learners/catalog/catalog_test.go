@@ -559,6 +559,43 @@ func TestFitCancelled(t *testing.T) {
 	})
 }
 
+// looked is a context that is done after so many looks at it.
+type looked struct {
+	context.Context
+	left int
+}
+
+func (c *looked) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A fit whose context is done at any look, also while it finds what contradicts itself, gives an error and no answer.
+func TestFitCancelledAnywhere(t *testing.T) {
+	batchUses(t, func(e catalog.Entry, v catalog.Values) {
+		in := small(e.Feedback)
+		if e.Feedback == catalog.Constraints {
+			v = mustParse(t, e, map[string]string{"slack": "hard"})
+			in.Constraints = append(slices.Clone(in.Constraints), ltkernel.AtMost(4, 5, 1), ltkernel.AtLeast(0, 1, 2))
+		}
+		for looks := 0; ; looks += 1 + looks/8 {
+			r, err := e.Fit(&looked{t.Context(), looks}, in, v, nil)
+			if err == nil {
+				if looks == 0 || e.Feedback == catalog.Constraints && len(r.Conflict) != 2 {
+					t.Errorf("%s from %s: %d looks, conflict %v", e.Name, e.Feedback, looks, r.Conflict)
+				}
+				return
+			}
+			if !errors.Is(err, context.Canceled) || !reflect.ValueOf(r).IsZero() {
+				t.Errorf("%s from %s: done at look %d: %+v, error %v, want context.Canceled and no answer", e.Name, e.Feedback, looks, r, err)
+				return
+			}
+		}
+	})
+}
+
 // ITML's parameters reach the fit, that of the kernel too: without slack bounds hold, with it they give way,
 // and a rule and a seed make a difference.
 func TestITMLParams(t *testing.T) {

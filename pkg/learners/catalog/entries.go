@@ -325,7 +325,7 @@ var entries = []Entry{
 			}
 			out := Learned{Result: r.Result, Solution: r.Solution, Kernel: r.Learned}
 			if r.Status == learners.Infeasible {
-				if err := out.conflict(ctx, in, p); err != nil {
+				if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, in.K0, in.Constraints, r.Certificate, p); err != nil {
 					return Learned{}, err
 				}
 			}

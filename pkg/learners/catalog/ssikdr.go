@@ -81,19 +81,13 @@ func fitSSIKDRConstraints(ctx context.Context, in Input, v Values, progress Prog
 		if q.Divergence, err = ltkernel.Trace(p.Tau); err != nil {
 			return Learned{}, err
 		}
-		if err = out.conflict(ctx, in, q); err != nil {
+		if out.Conflict, out.Weights, err = ltkernel.Conflict(ctx, in.K0, in.Constraints, r.Certificate, q); err != nil {
 			return Learned{}, err
 		}
 	} else if r.Rank > 0 {
 		out.Coordinates = new(r.Coordinates(0))
 	}
 	return out, nil
-}
-
-// conflict names the constraints of in that contradict each other, which l says of them.
-func (l *Learned) conflict(ctx context.Context, in Input, p ltkernel.Params) (err error) {
-	l.Conflict, l.Weights, err = ltkernel.Conflict(ctx, in.K0, in.Constraints, ltkernel.KernelResult{Result: l.Result, Solution: l.Solution, Learned: l.Kernel}, p)
-	return err
 }
 
 // ssikdrDirect is the way of trace-ssikdr to a low rank that is not convex.

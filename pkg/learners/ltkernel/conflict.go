@@ -13,17 +13,17 @@ import (
 // mostTried is the largest number of constraints of which Conflict tries each one.
 const mostTried = 64
 
-// Conflict returns constraints, by index and ascending, that contradict each other, given the result of a FitKernel
-// that ended with learners.Infeasible. The second value is the certificate of these constraints alone (see
-// Solution.Certificate), in their order.
+// Conflict returns constraints, by index and ascending, that contradict each other, given the certificate
+// of a fit that ended with learners.Infeasible (see Solution.Certificate). The second value is that of these constraints
+// alone, in their order.
 //
 // If they are at most 64, none can be left out: without it FitKernel finds no contradiction among the others.
 // Conflict repeats the fit for this, of the constraints with the largest shares in the certificate first, then of as
-// many others as it needs, then without each one in turn. It returns an error if ctx is done. It panics if r has no
-// certificate, or one of another number of constraints.
-func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, r KernelResult, p Params) ([]int, []float64, error) {
-	if len(r.Certificate) == 0 || len(r.Certificate) != len(constraints) {
-		panic("ltkernel: Conflict: the result has no certificate for these constraints")
+// many others as it needs, then without each one in turn. It returns an error if ctx is done. It panics if the
+// certificate is empty, or of another number of constraints.
+func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, certificate []float64, p Params) ([]int, []float64, error) {
+	if len(certificate) == 0 || len(certificate) != len(constraints) {
+		panic("ltkernel: Conflict: no certificate for these constraints")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -31,7 +31,7 @@ func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, r
 	p.Progress = nil
 	var order []int
 	share := make([]float64, len(constraints))
-	for i, v := range r.Certificate {
+	for i, v := range certificate {
 		if v != 0 {
 			order = append(order, i)
 			share[i] = math.Abs(v) * constraints[i].size(k0)
@@ -65,7 +65,7 @@ func Conflict(ctx context.Context, k0 mat.Symmetric, constraints []Constraint, r
 	}
 	found, weights := order, make([]float64, 0, len(order))
 	for _, i := range order {
-		weights = append(weights, r.Certificate[i])
+		weights = append(weights, certificate[i])
 	}
 	for n := 1; n < len(order); n *= 2 {
 		v, err := proof(order[:n])

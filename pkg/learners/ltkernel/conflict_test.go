@@ -30,7 +30,7 @@ func TestConflict(t *testing.T) {
 			if err != nil || res.Status != learners.Infeasible {
 				t.Fatalf("%s, %s: %v, error %v", name, phi.Name(), res.Status, err)
 			}
-			got, weights, err := Conflict(t.Context(), k0, all, res, p)
+			got, weights, err := Conflict(t.Context(), k0, all, res.Certificate, p)
 			var want []int
 			for i := range wrong {
 				want = append(want, 2+i)
@@ -45,7 +45,7 @@ func TestConflict(t *testing.T) {
 			}
 			done, cancel := context.WithCancel(t.Context())
 			cancel()
-			if _, _, err := Conflict(done, k0, all, res, p); !errors.Is(err, context.Canceled) {
+			if _, _, err := Conflict(done, k0, all, res.Certificate, p); !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
 		}
