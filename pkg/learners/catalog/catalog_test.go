@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -556,6 +557,25 @@ func TestFitCancelled(t *testing.T) {
 				}
 			}
 		})
+	})
+}
+
+// A fit without its matrix panics with the name of a package, as the learners do.
+func TestFitWithoutInput(t *testing.T) {
+	batchUses(t, func(e catalog.Entry, v catalog.Values) {
+		if e.Feedback == catalog.Comparisons { // no objects are an error
+			return
+		}
+		for _, in := range []catalog.Input{{}, {X: (*mat.Dense)(nil), K0: (*mat.SymDense)(nil)}, {Kernel: kernels.Linear{}}} {
+			func() {
+				defer func() {
+					if said := fmt.Sprint(recover()); !regexp.MustCompile("^[a-z]+: .* is nil").MatchString(said) {
+						t.Errorf("%s from %s: panic: %s", e.Name, e.Feedback, said)
+					}
+				}()
+				_, _ = e.Fit(t.Context(), in, v, nil)
+			}()
+		}
 	})
 }
 

@@ -550,7 +550,8 @@ func fitIPLRLinks(ctx context.Context, in Input, v Values, progress Progress) (L
 	if err := boundIPLR(&p.Params, v); err != nil {
 		return Learned{}, err
 	}
-	if n, d := in.X.Dims(); p.K == 0 {
+	if p.K == 0 && !matrix.IsNil(in.X) { // of none, RowsBasis panics
+		n, d := in.X.Dims()
 		p.K = min(iplrBasis, n, d)
 	}
 	basis, err := p.RowsBasis(ctx, source(v), in.X)
