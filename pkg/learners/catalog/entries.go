@@ -468,7 +468,7 @@ type kernelPOLAParams struct {
 }
 
 func newKernelPOLA(dim int, p kernelPOLAParams) (*pairs.KernelPOLA, error) {
-	k, err := kernel(dim, p.Kernel)
+	k, err := kernel(max(dim, 1), p.Kernel) // NewKernelPOLA refuses less
 	if err != nil {
 		return nil, err
 	}
