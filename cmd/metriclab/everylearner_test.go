@@ -43,6 +43,7 @@ func everyFile(t *testing.T) {
 		} else {
 			tables["l.csv"] += class(i) + "\n"
 		}
+		tables["all.csv"] += class(i) + "\n"
 		row := make([]string, old)
 		for j, q := range points[:old] {
 			k := 1.0 // of the linear kernel
@@ -93,8 +94,8 @@ func TestEveryLearner(t *testing.T) {
 		noCoordinates = "so it has no coordinates"
 		noMatrix      = "no matrix L"
 		ofTriplets    = "no map for new ones"
-		ofVectors     = "a model of fit --vectors is for transform and neighbours with --vectors"
-		ofGram        = "a model of fit --gram is for transform --cross-gram"
+		ofVectors     = "a model of fit --vectors is for predict, neighbours, transform and plot, with --vectors"
+		ofGram        = "a model of fit --gram is for predict, neighbours, transform and plot, with --cross-gram"
 		ofLearn       = "only metriclab fit makes models"
 	)
 	const tableLines = "transform new.csv --model m.json|plot new.csv --model m.json --out p.svg|plot --metric m.json --out p.svg|" +
@@ -144,14 +145,15 @@ func TestEveryLearner(t *testing.T) {
 			}
 			if has(model.GramLearners(), e.Name) {
 				way("", "fit --gram k0.csv --constraints c.jsonl --learner "+e.Name+" --out m.json", append(refusals(ofGram), step{"transform --cross-gram k1.csv --model m.json", ""},
-					step{"plot --model m.json --out p.svg", "not drawn"}, step{"predict --cross-gram k1.csv --labels l.csv --model m.json", ""}, step{"neighbours --cross-gram k1.csv --model m.json", ""})...)
+					step{"plot --model m.json --out p.svg", ofGram}, step{"plot --cross-gram k1.csv --model m.json --out p.svg", ""}, step{"predict --cross-gram k1.csv --labels l.csv --model m.json", ""}, step{"neighbours --cross-gram k1.csv --model m.json", ""})...)
 			}
 			if has(model.GramLabelLearners(), e.Name) {
 				way("", "fit --gram k0.csv --labels l.csv --learner "+e.Name+" --out m.json", append(refusals(ofGram), step{"transform --cross-gram k1.csv --model m.json", ""},
 					step{"predict --cross-gram k1.csv --labels l.csv --model m.json", ""}, step{"neighbours --cross-gram k1.csv --labels l.csv --model m.json", ""})...)
 			}
 			onVectors := append(refusals(ofVectors), step{"transform --vectors X.npy --npy Y.npy --model m.json", ""},
-				step{"neighbours --vectors X.npy --rows 1,40 --model m.json", ""}, step{"plot --model m.json --out p.svg", "not drawn"})
+				step{"neighbours --vectors X.npy --rows 1,40 --model m.json", ""}, step{"neighbours --model m.json", ofVectors}, step{"plot --model m.json --out p.svg", ofVectors},
+				step{"plot --vectors X.npy --model m.json --out p.svg", ""}, step{"predict --vectors X.npy --train X.npy --labels all.csv --model m.json", ""}, step{"transform --vectors X.npy --model m.json", ""})
 			if has(model.VectorLearners(), e.Name) {
 				way("", "fit --vectors X.npy --pairs pairs.csv --learner "+e.Name+" --out m.json", onVectors...)
 			}
@@ -159,7 +161,7 @@ func TestEveryLearner(t *testing.T) {
 				way("", "fit --vectors X.npy --triplets t.csv --learner "+e.Name+" --out m.json", onVectors...)
 			}
 			if has(model.TripletLearners(), e.Name) {
-				way("", "fit --triplets t.csv --learner "+e.Name+" --out m.json", append(refusals(ofTriplets), step{"plot --model m.json --out p.svg", ""})...)
+				way("", "fit --triplets t.csv --learner "+e.Name+" --out m.json", append(refusals(ofTriplets), step{"plot --model m.json --out p.svg", ""}, step{"neighbours --model m.json", ""}, step{"transform --model m.json --dim 3", ""})...)
 			}
 			learned := refusals(ofLearn)
 			switch e.Feedback {

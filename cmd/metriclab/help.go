@@ -155,30 +155,63 @@ metriclab plot --model draws the objects. There is no map for new ones.
   metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
   metriclab evaluate --triplets answers.csv --learner ste`
 
-// aboutNearest says what predict and neighbours have in common.
-const aboutNearest = `A model holds the metric and how rows are prepared, not the training rows: --train
-gives their table again. It is read with the columns of the model; other rows than
-those of the fit do as well, with a note if their classes are others. Models of all
-learners will do, those of kernels too. The search is exact.
+// aboutModels is what the verbs on a fitted model have in common.
+const aboutModels = `What each verb takes, beside --model:
 
-New rows may be any number: they are read in blocks, and memory does not grow with
-them; the training rows are held. Rows of svmlight (see metriclab help tables) and .npy
-tables are all read first. Of a .npy table of --train, --labels has the classes. A file of --out gets its name once every row is right. To standard output
-rows go after 4 MB as they come, and the exit code tells of an error behind them.
+                predict                  neighbours             transform, plot
+  a table       NEW.csv --train TABLE    NEW.csv --train TABLE  DATA.csv
+  vectors       --vectors, --train,      --vectors, --queries   --vectors
+                --labels                 or --rows
+  a Gram matrix --cross-gram, --labels   --cross-gram           --cross-gram
+  comparisons   (no map for new ones)    nothing                nothing
 
-With the model of fit --gram, --cross-gram has a row per new object: its kernel values
-with the n objects of the fit, as transform takes it. --labels is the file of their
-classes, as of fit --gram. The order of neighbours is that of the learned distance. Distances of a model with α > 0
-lack what lies outside the span of the n objects: a number that is the same for all n.
+--vectors takes the model of fit --vectors, a saved metric, or a learner of pairs that
+metriclab learn has saved.
 
-Rows count from 0, without the header, as in --pairs.`
+A model holds the metric and how rows are prepared, not the training rows: --train gives
+their table again. It is read with the columns of the model; other rows than those of the
+fit do as well, with a note if their classes are others. With a header, columns are found
+by name, and others are left out with a note; without one, a table has the columns of the
+training table, or the features alone. Classes are left out if none is there; some alone
+are an error. The search is exact, under every learner, those of kernels too.
 
-// aboutNearVectors is the part of the help of neighbours on vectors.
-const aboutNearVectors = `With --vectors the k nearest vectors of that file are listed under the metric of fit
---vectors: for each row of --queries, another .npy file, or for the vectors of --rows,
-by number or, with --ids, by id. These do not count as neighbours of themselves.
+New rows may be any number: they are read in blocks, and memory does not grow with them;
+the training rows are held. Rows of svmlight (see metriclab help tables) and .npy tables
+are all read first; files of --vectors are not. Of a .npy table, --labels has the classes.
+A file of an answer gets its name once every row is right: after an error or an interrupt
+the old file, or none, is there. For standard output transform reads a table in a regular
+file twice, first to check every row. Otherwise text goes out after 4 MB as it comes, and
+the exit code tells of an error behind it.
 
-  metriclab neighbours --vectors X.npy --ids ids.txt --model m.json --rows cat.jpg,dog.jpg`
+--json writes {"schema":1,"columns":[...],"rows":[[...],...],"notes":[...]}, with the
+numbers of the CSV, k, and of predict, if the new rows have classes, how many were judged,
+wrong, and apart, of a class that no training row has.
+
+Each verb says how long it will take, where that is long, and on a terminal asks before it
+takes hours.
+
+The coordinates of a kernel learner are G k(x) + c, from kernel values with the rows that
+the model stores; c is 0 but for kernel-pca and kernel-fda, whose scores are about the
+mean. The metric of iplr differs from the Euclidean one in a subspace of k dimensions
+alone. transform --subspace writes the k coordinates there, z1 to zk, and then a column
+"outside": the length of the rest of the row, which is not among them. The squared
+distance of two rows is that of their z and between the squares of the difference and of
+the sum of the two lengths. Without --subspace distances are exact.
+
+--cross-gram has a row per object: its kernel values with the n objects of fit --gram.
+transform writes coordinates whose inner products are the learned kernel,
+K(x,z) = α k(x,z) + k(x)'S k(z), of the parts of the objects in the span of these n. The
+matrix K0 of the fit as --cross-gram gives the n objects themselves, with all learned
+kernel values and distances. Between a new object and these, kernel values are exact, and
+squared distances lack one number that is the same for all n, so that the order of
+neighbours is right. What lies outside the span is lacking among new objects, if α is not
+0; --self-gram brings it. Of fit --gram --labels and a learner that embeds, such as
+kernel-lmnn or kernel-pca, coordinates are the learner's, and nothing is lacking.
+
+A spreadsheet runs a cell that begins with = + - or @, a tab or a carriage return as a
+formula, also when it opens a CSV file. --guard-formulas writes ' before such a class or
+name: it is then text, and ' is part of it for whoever reads the file again. Numbers, such
+as -1, stay as they are.`
 
 // aboutSVMLight says how the commands on a user's table read sparse rows.
 const aboutSVMLight = `A file that ends in .svm, .svmlight or .libsvm, or is read with --format svmlight,

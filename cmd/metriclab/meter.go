@@ -47,11 +47,12 @@ func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// work is what a meter counts: things by their noun, as many as there are or, if capped, at
-// most so many; or what was read, in a unit.
+// work is what a meter counts: things by their noun, as many as there are, or about so many or, if
+// capped, at most so many; or what was read, in a unit.
 type work struct {
 	noun   string
 	capped bool
+	rough  bool
 	unit   string
 	inside *atomic.Pointer[string] // what is known of the thing that is being done; nil if nothing ever is
 }
@@ -85,6 +86,8 @@ func (w work) bar() (counters, left string) {
 	switch {
 	case w.unit != "":
 		return "read %d of %d " + w.unit + " ", " left"
+	case w.rough:
+		return "%d of about %d " + w.noun + "s ", " left"
 	case w.capped:
 		return "%d of at most %d " + w.noun + "s ", " to the last"
 	}
@@ -102,6 +105,8 @@ func (w work) line(done, total int, left time.Duration) string {
 		return fmt.Sprintf("read %d of %d %s, %s left\n", done, total, w.unit, about(left))
 	case total == 0:
 		return plural.Of(done, w.noun) + "\n"
+	case w.rough:
+		return fmt.Sprintf("%d of about %s, %s left\n", done, plural.Of(total, w.noun), about(left))
 	case w.capped:
 		return fmt.Sprintf("%d of at most %s, the last in %s\n", done, plural.Of(total, w.noun), about(left))
 	}
@@ -134,6 +139,9 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return printable.Text(w.now()) })))
 				}
 			}
+			if w.rough && total > 0 {
+				bar.SetTotal(int64(total), false)
+			}
 			bar.SetCurrent(int64(done))
 			return
 		}
@@ -153,6 +161,33 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 			bars.Wait()
 		}
 	}
+}
+
+// meterOfRows is meter for the rows of a table, of which there are about so many, or 0 if that is not known. Rows of svmlight and arrays are all read first,
+// which it shows, too, and their number is known then.
+func (a *app) meterOfRows(ctx context.Context, t *tableFile, rows int) (model.Progress, func()) {
+	var mu sync.Mutex // reading goes on beside
+	var show model.Progress
+	reading, end := a.meter(ctx, work{unit: "MB"})
+	t.tell = func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if show == nil {
+			reading(done, total)
+		}
+	}
+	return func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if show == nil {
+			end()
+			show, end = a.meter(ctx, work{noun: "row", rough: total == 0})
+		}
+		if total == 0 && rows > 0 {
+			total = max(rows, done+1)
+		}
+		show(done, total)
+	}, func() { end() }
 }
 
 // longWork and hugeWork are the estimated times in seconds from which on they are told, and asked about.

@@ -1,170 +1,182 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
-	"errors"
+	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/lines"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/model"
 	"metriclab/pkg/vectors"
 )
 
-// vectorQueries says whose neighbours are asked for.
-type vectorQueries struct {
-	file string
-	rows []string
+// nearVectors looks for the neighbours of vectors.
+func (a *app) nearVectors(c *cobra.Command, ctx context.Context, f *nearFlags, s *search) error {
+	in, err := f.v.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	s.source, s.close, s.explain = in.File.Name(), func() { in.File.Close() }, tableError
+	m, err := loadVectors(f.model, in.File.Dim())
+	if err != nil {
+		return err
+	}
+	if s.elect {
+		return a.electVectors(c, ctx, f, s, m, in.File)
+	}
+	what, err := atOnce(ctx, func() (*askedVectors, error) { return f.askedVectors(in) })
+	if err != nil {
+		return err
+	}
+	if err := a.cutVectors(c, f, in.File.Rows()-what.self(), "other vectors"); err != nil {
+		return err
+	}
+	nq, _ := what.x.Dims()
+	if err := a.agree(ctx, fmt.Sprintf("neighbours of %s among %d", plural.Of(nq, "vector"), in.File.Rows()), catalog.KNN(nq, in.File.Rows(), m.Rows()).Seconds); err != nil {
+		return err
+	}
+	progress, done := a.meter(ctx, work{noun: "vector"})
+	near, err := atOnce(ctx, func() (*model.Near, error) { return a.foundVectors(c, ctx, f, m, in.File, what, progress) })
+	done()
+	if err != nil {
+		return tableError(err)
+	}
+	s.columns = []string{"row", "rank", "neighbour", "distance"}
+	s.asked = func(i int) any { return what.name(i) }
+	if ids := in.Objects.Names; ids != nil {
+		s.known = func(i int) any { return ids[i] }
+	}
+	s.blocks = once1(near)
+	return nil
 }
 
-func (q *vectorQueries) add(c *cobra.Command) {
-	c.Flags().StringVar(&q.file, "queries", "", ".npy file of vectors to find neighbours of, with --vectors")
-	c.Flags().StringSliceVar(&q.rows, "rows", nil, "vectors of --vectors to find neighbours of, by number or id, separated by commas")
+// electVectors predicts the classes of vectors.
+func (a *app) electVectors(c *cobra.Command, ctx context.Context, f *nearFlags, s *search, m *model.Vectors, in *vectors.File) error {
+	train, err := vectors.Open(f.train)
+	if err != nil {
+		return err
+	}
+	defer train.Close()
+	if train.Dim() != in.Dim() {
+		return fmt.Errorf("%s: vectors of %d numbers, want %d as in %s", f.train, train.Dim(), in.Dim(), f.v.vectors)
+	}
+	if err := a.agree(ctx, fmt.Sprintf("classes of %s among %d", plural.Of(in.Rows(), "vector"), train.Rows()), catalog.KNN(in.Rows(), train.Rows(), m.Rows()).Seconds); err != nil {
+		return err
+	}
+	labels, err := atOnce(ctx, func() ([]string, error) { return tableFormat{labels: f.labels}.readLabels()(train.Rows()) })
+	if err != nil {
+		return err
+	}
+	a.cutK(c, f, train.Rows(), "vectors")
+	progress, done := a.meter(ctx, work{noun: "training vector"})
+	s.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return m.Classifier(ctx, train, labels, f.k, progress) })
+	done()
+	if err != nil {
+		return tableError(err)
+	}
+	s.blocks = s.of.Vectors(ctx, in)
+	return nil
 }
 
-// asked is what is looked up.
-type asked struct {
+// askedVectors are vectors whose neighbours are asked for.
+type askedVectors struct {
 	x     *mat.Dense
-	names []string
-	own   []int // the rows of the file that they are; nil if they are of another file
+	names []string // ids; nil if there are none
+	own   []int    // the rows of the file that they are; nil of another file
 }
 
-// read reads the vectors that are looked up.
-func (q *vectorQueries) read(v *vectorFlags, find func(string) (int, error), file *vectors.File) (*asked, error) {
-	if q.file == "" {
-		out := &asked{names: q.rows}
-		for _, name := range q.rows {
+// self is 1 if a vector finds itself, which is left out.
+func (q *askedVectors) self() int { return min(1, len(q.own)) }
+
+// name returns what a vector is called: a number, if it has no id.
+func (q *askedVectors) name(i int) any {
+	switch {
+	case q.names != nil:
+		return q.names[i]
+	case q.own != nil:
+		return q.own[i]
+	}
+	return i
+}
+
+// askedVectors reads the vectors of --queries or --rows.
+func (f *nearFlags) askedVectors(in *lines.Vectors) (*askedVectors, error) {
+	if f.queries == "" {
+		find, err := in.Objects.Finder()
+		if err != nil {
+			return nil, err
+		}
+		out := &askedVectors{}
+		if in.Objects.Names != nil {
+			out.names = f.rows
+		}
+		for _, name := range f.rows {
 			i, err := find(name)
 			if err != nil {
 				return nil, usageError{fmt.Errorf("flag --rows: %w", err)}
 			}
 			out.own = append(out.own, i)
 		}
-		var err error
-		out.x, err = file.Select(out.own)
+		out.x, err = in.File.Select(out.own)
 		return out, err
 	}
-	f, err := vectors.Open(q.file)
+	q, err := vectors.Open(f.queries)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if f.Dim() != file.Dim() {
-		return nil, fmt.Errorf("%s: vectors of %d numbers, want %d as in %s", q.file, f.Dim(), file.Dim(), v.vectors)
+	defer q.Close()
+	if q.Dim() != in.File.Dim() {
+		return nil, fmt.Errorf("%s: vectors of %d numbers, want %d as in %s", f.queries, q.Dim(), in.File.Dim(), f.v.vectors)
 	}
-	out := &asked{names: make([]string, f.Rows())}
-	all := make([]int, f.Rows())
+	all := make([]int, q.Rows())
 	for i := range all {
-		all[i], out.names[i] = i, strconv.Itoa(i)
+		all[i] = i
 	}
-	out.x, err = f.Select(all)
+	out := &askedVectors{}
+	out.x, err = q.Select(all)
 	return out, err
 }
 
-// nearVectors is neighbours among vectors.
-func (a *app) nearVectors(c *cobra.Command, f *nearFlags, v *vectorFlags, q *vectorQueries) error {
-	switch {
-	case f.k < 1:
-		return usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", f.k)}
-	case (q.file == "") == (len(q.rows) == 0):
-		return usageError{errors.New("flags --queries and --rows: want one of them, which says whose neighbours are asked for")}
+// cutVectors cuts the default of --k to the number of vectors that can be neighbours, or refuses one that is given.
+func (a *app) cutVectors(c *cobra.Command, f *nearFlags, most int, what string) error {
+	a.cutK(c, f, most, what)
+	if f.k > most {
+		return usageError{fmt.Errorf("flag --k: %d is not allowed, want 1 to %d, the number of %s", f.k, most, what)}
 	}
-	if err := outPaths(c, []string{f.model, v.vectors, v.ids, q.file}, outFile{flag: "out", path: &f.out, stdout: true}); err != nil {
-		return err
-	}
-	ctx := c.Context()
-	in, err := v.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer in.File.Close()
-	m, err := loadVectors(f.model, in.File.Dim())
-	if err != nil {
-		return err
-	}
-	find, err := in.Objects.Finder()
-	if err != nil {
-		return err
-	}
-	text, err := atOnce(ctx, func() ([]byte, error) {
-		what, err := q.read(v, find, in.File)
-		if err != nil {
-			return nil, err
-		}
-		return a.ofVectors(c, f, m, in, what)
-	})
-	if err != nil {
-		return tableError(err)
-	}
-	if f.out != "" {
-		return atomicfile.Write(f.out, text)
-	}
-	_, err = atOnce(ctx, func() (int, error) { return a.data.Write(text) })
-	return err
+	return nil
 }
 
-// ofVectors returns the answer as CSV, and tells what has no direction.
-func (a *app) ofVectors(c *cobra.Command, f *nearFlags, m *model.Vectors, in *lines.Vectors, what *asked) ([]byte, error) {
-	most := in.File.Rows()
-	self := 0
-	if what.own != nil {
-		self = 1 // which is left out
-	}
-	most -= self
-	a.cutK(c, f, most, "other vectors")
-	if f.k > most {
-		return nil, usageError{fmt.Errorf("flag --k: %d is not allowed, want 1 to %d, the number of other vectors", f.k, most)}
-	}
-	found, zeros, err := m.Neighbours(c.Context(), in.File, what.x, f.k+self)
+// foundVectors returns neighbours, and tells what has no direction.
+func (a *app) foundVectors(c *cobra.Command, ctx context.Context, f *nearFlags, m *model.Vectors, in *vectors.File, what *askedVectors, p model.Progress) (*model.Near, error) {
+	found, zeros, err := m.Neighbours(ctx, in, what.x, f.k+what.self(), p)
 	if err != nil {
 		return nil, err
 	}
 	if zeros.Count > 0 {
-		a.note(in.File.Name(), []string{fmt.Sprintf("%s, without direction: not among the neighbours", zeros)})
-		most -= zeros.Count
-		a.cutK(c, f, most, "other vectors that have a direction")
-	}
-	if f.k > most {
-		return nil, usageError{fmt.Errorf("flag --k: %d is not allowed, want 1 to %d, the number of other vectors that have a direction", f.k, most)}
-	}
-	ids := in.Objects.Names
-	var silent []string
-	cell := func(id string) string {
-		if f.guard {
-			return guarded(id)
+		a.note(in.Name(), []string{fmt.Sprintf("%s, without direction: not among the neighbours", zeros)})
+		if err := a.cutVectors(c, f, in.Rows()-what.self()-zeros.Count, "other vectors that have a direction"); err != nil {
+			return nil, err
 		}
-		return id
 	}
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	_ = w.Write([]string{"row", "rank", "neighbour", "distance"}) // to memory
+	var silent []string
 	for i, near := range found {
 		if near == nil {
-			silent = append(silent, what.names[i])
+			silent = append(silent, fmt.Sprint(what.name(i)))
 			continue
 		}
 		if what.own != nil {
-			near = slices.DeleteFunc(near, func(n model.Neighbour) bool { return n.Row == what.own[i] })
+			near = slices.DeleteFunc(near, func(n nearest.Neighbour) bool { return n.Index == what.own[i] })
 		}
-		for rank, n := range near[:f.k] {
-			name := strconv.Itoa(n.Row)
-			if ids != nil {
-				name = ids[n.Row]
-			}
-			_ = w.Write([]string{cell(what.names[i]), strconv.Itoa(rank + 1), cell(name), number(math.Sqrt(n.SqDist))})
-		}
+		found[i] = near[:f.k]
 	}
-	w.Flush()
 	if len(silent) > 0 {
 		a.note("queries", []string{fmt.Sprintf("%s of zeros, without direction and neighbours: %s", plural.Of(len(silent), "vector"), few(silent))})
 	}
-	return out.Bytes(), nil
+	return &model.Near{Found: found}, nil
 }

@@ -56,6 +56,7 @@ var numberLines = []string{
 	"fit train.csv --drop class --chunklets group --dissimilar none --learner itml --param rule=given --param upper=1 --param lower=4 --out m.json",
 	// vectors with pairs
 	"look --vectors x.npy --json", "fit --vectors x.npy --pairs pairs.csv --learner itml --unit --rank 2 --out m.json", "transform --vectors x.npy --model m.json --npy z.npy", "neighbours --vectors x.npy --rows 0,35 --model m.json --k 3",
+	"predict --vectors q.npy --train x.npy --labels labels.csv --model m.json --k 3 --json", "plot --vectors x.npy --labels labels.csv --model m.json --out p.svg", "transform --vectors x.npy --model m.json --json",
 	"evaluate --vectors x.npy --pairs pairs.csv --learner itml --unit --rank 2 --repeats 6 --k 3 --json", "fit --vectors x.npy --ids ids.txt --pairs named.csv --learner pa --passes 2 --no-standardise --out m.json",
 	"evaluate --vectors x.npy --pairs pairs.csv --learner iplr --repeats 2 --test-share 0.4",
 	// vectors with comparisons
@@ -64,11 +65,11 @@ var numberLines = []string{
 	"fit --gram k.csv --constraints c.jsonl --learner spectral --out m.json --kernel-out learned.csv", "transform --cross-gram cross.csv --self-gram self.csv --model m.json --kernel-out learned.npy",
 	"neighbours --cross-gram cross.csv --model m.json --k 2", "fit --gram k.csv --constraints c.jsonl --learner trace-ssikdr --out m.json",
 	// a Gram matrix with classes
-	"fit --gram k.csv --labels classes.csv --learner kernel-fda --param landmarks=9 --out m.json", "transform --cross-gram cross.csv --model m.json", "predict --cross-gram cross.csv --labels classes.csv --model m.json --k 3",
+	"fit --gram k.csv --labels classes.csv --learner kernel-fda --param landmarks=9 --out m.json", "transform --cross-gram cross.csv --model m.json", "plot --cross-gram cross.csv --model m.json --out p.svg --json", "predict --cross-gram cross.csv --labels classes.csv --model m.json --k 3",
 	"fit --gram k.csv --labels classes.csv --learner kernel-rca --param ridge=0.1 --param landmarks=6 --pairs 40 --seed 2 --out m.json", "evaluate --gram k.csv --labels classes.csv --learner kernel-rca --param ridge=0.1 --param landmarks=6 --pairs 40 --folds 3 --repeats 2 --k 3",
 	"evaluate --gram k.csv --labels classes.csv --learner kernel-mcml --folds 3 --repeats 2 --json", "evaluate --gram k.csv --labels classes.csv --learner kernel-pca --param dim=2 --folds 3 --repeats 2 --k 1", "compare --gram k.csv --labels classes.csv --learners kernel-pca,kernel-mcml,euclidean --param kernel-pca:dim=2 --folds 3 --repeats 2 --k 1 --validation 2 --json",
 	// bare comparisons
-	"fit --triplets t.csv --learner ste --out m.json --coordinates z.csv", "plot --model m.json --out p.svg", "evaluate --triplets t.csv --learner gnmds --folds 3 --repeats 2 --dim 2 --json",
+	"fit --triplets t.csv --learner ste --out m.json --coordinates z.csv", "plot --model m.json --out p.svg", "neighbours --model m.json --k 2 --json", "transform --model m.json --dim 3", "evaluate --triplets t.csv --learner gnmds --folds 3 --repeats 2 --dim 2 --json",
 	"fit --triplets named.jsonl --learner ckl --out m.json --dim 1 --coordinates z.npy", "evaluate --triplets t.csv --learner erkle --passes 2 --folds 3 --repeats 2",
 	"compare --triplets t.csv --learners gnmds,ste --folds 3 --repeats 2 --validation 2 --json", "compare --vectors x.npy --pairs pairs.csv --learners itml,lego,cosine --unit --repeats 6 --validation 2 --json",
 	"compare --vectors x.npy --triplets t.csv --learners itml,euclidean --repeats 6 --validation 0 --json",

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -206,36 +204,14 @@ func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
 
 // writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.
 func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates, guard bool) error {
-	var text bytes.Buffer
-	out := csv.NewWriter(&text)
-	_, width := z.Z.Dims()
-	row := []string{"object"}
-	for j := range width {
-		row = append(row, "z"+strconv.Itoa(j+1))
-	}
-	if err := out.Write(row); err != nil {
+	e := embedding{label: "object", records: records{guard: guard}}
+	return eachOf(ctx, blocksOf(z.Z, names), func(b *model.Embedded) error {
+		if err := e.write(b); err != nil {
+			return err
+		}
+		_, err := w.Write(e.take())
 		return err
-	}
-	for i, name := range names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if row[0] = name; guard {
-			row[0] = guarded(name)
-		}
-		for j, v := range z.Z.RawRowView(i) {
-			row[j+1] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-		out.Flush()
-		if _, err := w.Write(text.Bytes()); err != nil {
-			return err
-		}
-		text.Reset()
-	}
-	return nil
+	})
 }
 
 // guarded returns a cell that no spreadsheet takes for a formula: with ' before one

@@ -13,8 +13,6 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/internal/shellword"
-	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist"
 )
@@ -87,22 +85,4 @@ func (a *app) lookSaved(c *cobra.Command, path string, asJSON bool) error {
 		_, err = fmt.Fprintf(a.out, "To paste:\n%s\n", out.Command)
 	}
 	return err
-}
-
-// useOf is a command that uses a file of the kind; "" if there is none.
-func useOf(kind, path string) string {
-	switch kind {
-	case model.Kind:
-		return "metriclab neighbours NEW.csv --train TABLE.csv --model " + path
-	case model.VectorsKind, metric.Kind, metric.LowRankKind:
-		return "metriclab neighbours --vectors X.npy --rows 0 --model " + path
-	case model.GramKind:
-		return "metriclab neighbours --cross-gram K1.csv --model " + path
-	case model.ComparedKind:
-		return "metriclab plot --out map.svg --model " + path
-	}
-	if _, err := catalog.OfKind(catalog.All(), kind); err != nil {
-		return ""
-	}
-	return "metriclab learn --load " + path + " <FEEDBACK.jsonl"
 }

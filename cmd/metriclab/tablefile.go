@@ -11,11 +11,14 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
 	"metriclab/pkg/model"
+	"metriclab/pkg/vectors"
 )
 
 // stdin is the name of a table that is read from standard input.
@@ -162,6 +165,44 @@ func (t *tableFile) raw(b []byte) (int, error) {
 		t.tell(int(t.at/megabyte), int(max(t.at, t.size)/megabyte))
 	}
 	return n, err
+}
+
+// about returns the number of rows of a regular file by the length of its first ones, 0 if that cannot be told.
+func (t *tableFile) about() int {
+	if !t.twice || t.zip != nil || t.wide != nil || t.size <= t.start {
+		return 0
+	}
+	head := make([]byte, 1<<16)
+	n, err := t.f.ReadAt(head, t.start)
+	if err != nil && err != io.EOF {
+		return 0
+	}
+	rows := bytes.Count(head[:n], []byte("\n"))
+	if int64(n) == t.size-t.start {
+		return rows
+	}
+	return int(float64(rows) / float64(n) * float64(t.size-t.start))
+}
+
+// aboutRows is about of the file of a path, which may be a .npy array.
+func (a *app) aboutRows(path string) int {
+	if strings.EqualFold(filepath.Ext(path), ".npy") {
+		if f, err := vectors.Open(path); err == nil {
+			defer f.Close()
+			return f.Rows()
+		}
+		return 0
+	}
+	info, err := os.Stat(path)
+	if path == stdin || err != nil || !info.Mode().IsRegular() { // a pipe cannot be opened twice
+		return 0
+	}
+	t, err := a.openTable(path)
+	if err != nil {
+		return 0
+	}
+	defer t.Close()
+	return t.about()
 }
 
 func (t *tableFile) Stat() (fs.FileInfo, error) {

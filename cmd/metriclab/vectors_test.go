@@ -105,7 +105,7 @@ func TestGoldenVectors(t *testing.T) {
 		fit + "--pairs f.csv --learner itml --passes 2", fit + "--pairs f.csv --learner lego --gram k.csv", "fit --vectors X.npy --pairs f.csv --learner lego", "fit --vectors X.npy --pairs f.csv --learner lego --out X.npy",
 		"fit --vectors bad.npy --pairs f.csv --learner lego --out m.json", "fit --vectors cut.npy --pairs f.csv --learner lego --out m.json", "fit --vectors none.npy --pairs f.csv --learner lego --out m.json",
 		"fit --vectors= --pairs f.csv --learner lego --out m.json", "fit t.csv --vectors X.npy --pairs f.csv --learner lego --out m.json", "fit t.csv --rank 2 --label y --learner lego --out m.json",
-		"transform --model m.json --vectors X.npy", "transform --model m.json --vectors X.npy --npy X.npy", "transform --model m.json --vectors L.npy --npy Y3.npy --out z.csv", "transform --vectors X.npy --npy Y3.npy",
+		"transform --model m.json --vectors X.npy --subspace", "transform --model m.json --vectors X.npy --npy X.npy", "transform --model m.json --vectors L.npy --npy Y3.npy --out z.csv", "transform --vectors X.npy --npy Y3.npy",
 		"transform --model ids.txt --vectors X.npy --npy Y3.npy", "transform t.csv --model m.json", "transform --model m.json --vectors M.npy --npy X.json",
 		evaluate + "--learner lego --test-share 1.5", evaluate + "--learner lego --k 3,5", evaluate + "--learner lego --folds 3", evaluate + "--learner lego --repeats 0", "evaluate --vectors X.npy --pairs one.csv --learner lego",
 		"evaluate --vectors X.npy --pairs self.csv --learner lego", "evaluate t.csv --label y --learner pca --test-share 0.2",

@@ -50,8 +50,8 @@ func main() {
 	fmt.Printf("similar vectors among the 10 nearest, in %%: Euclidean %s, %s %s\n", e.Euclidean.RecallSummary.Percent(), recipe.Learner, e.Learner.RecallSummary.Percent())
 
 	m := must(model.FitVectors(ctx, file, links, recipe, nil))
-	found, _, err := m.Neighbours(ctx, file, must(file.Select([]int{0})), 6)
+	found, _, err := m.Neighbours(ctx, file, must(file.Select([]int{0})), 6, nil)
 	for _, near := range must(found, err)[0][1:] {
-		fmt.Printf("near vector 0, of topic %d: vector %d, of topic %d\n", topics[0], near.Row, topics[near.Row])
+		fmt.Printf("near vector 0, of topic %d: vector %d, of topic %d\n", topics[0], near.Index, topics[near.Index])
 	}
 }

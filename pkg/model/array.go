@@ -71,7 +71,7 @@ func (m *Model) EmbedNPY(r io.Reader, name string, labels func(n int) ([]string,
 		rows := int(max(blockBytes/limits.Floats(width), blockRows))
 		for first := 0; first < n; first += rows {
 			end := min(first+rows, n)
-			b := &Embedded{Z: mat.DenseCopyOf(z.Slice(first, end, 0, width)), Notes: d.Notes}
+			b := &Embedded{Z: mat.DenseCopyOf(z.Slice(first, end, 0, width)), Notes: d.Notes, Total: n}
 			if d.Labels != nil {
 				b.Labels = d.Labels[first:end:end]
 			}

@@ -39,7 +39,7 @@ func TestPlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	series := points(t, drawing)
+	series := points(t, drawing.Drawing)
 	x, err := m.Prepare(d.X)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestPlotOtherData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return points(t, drawing)
+		return points(t, drawing.Drawing)
 	}
 	before := look(d)
 	other := blobs(14, 10, 2, 2)
@@ -122,7 +122,7 @@ func TestPlotManyClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := map[[2]int]bool{}
-	for _, p := range points(t, drawing) {
+	for _, p := range points(t, drawing.Drawing) {
 		looks[[2]int{p.Color % 8, p.Shape % 8}] = true
 	}
 	if len(looks) != model.MaxClasses {
@@ -143,7 +143,7 @@ func TestPlotDegenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := points(t, drawing)["class b"]
+	p := points(t, drawing.Drawing)["class b"]
 	if p.Y[0] != 2 || p.Y[9] != 20 || drawing.Panels[0].Equal || !strings.Contains(drawing.Panels[0].YLabel, "row of the file") {
 		t.Errorf("rows %v, panel %+v", p.Y, drawing.Panels[0])
 	}

@@ -21,10 +21,12 @@ const MaxPlotted = 30
 //   - the loadings of the same features on the two leading axes, the unit eigenvectors of M with the largest eigenvalues, where
 //     M is not 0. The entry of largest magnitude is positive.
 //
+// The points of the picture are the features that it names, and the shares those of the axes in the trace.
+//
 // It returns ErrKernel, wrapped, if the metric has no matrix, ErrZero if M is 0, and an error if M overflows or does not fit limits.Memory.
-func (m *Model) PlotMetric() (plots.Drawing, error) {
-	fail := func(err error) (plots.Drawing, error) {
-		return plots.Drawing{}, fmt.Errorf("model: %s: %w", m.recipe.Learner, err)
+func (m *Model) PlotMetric() (Picture, error) {
+	fail := func(err error) (Picture, error) {
+		return Picture{}, fmt.Errorf("model: %s: %w", m.recipe.Learner, err)
 	}
 	var a *metric.Mahalanobis
 	switch l := m.made().metric.(type) {
@@ -94,10 +96,12 @@ func (m *Model) PlotMetric() (plots.Drawing, error) {
 		XLabel: "loading",
 		Marks:  []plots.Mark{plots.Reference{At: 0, Vertical: true, Color: plots.Grey}},
 	}
+	p := Picture{Points: len(shown), Of: d}
 	for i := range k {
 		if !(values[i] > 0) {
 			break
 		}
+		p.Shares = append(p.Shares, values[i]/total)
 		v := plots.Intervals{Name: fmt.Sprintf("axis %d (%.3g %% of the trace)", i+1, 100*values[i]/total), Labels: names, Color: i}
 		for _, j := range shown {
 			v.X = append(v.X, vectors.At(i, j))
@@ -108,7 +112,7 @@ func (m *Model) PlotMetric() (plots.Drawing, error) {
 	if m.recipe.Raw {
 		features = "features as they are, so that their units count"
 	}
-	return plots.Drawing{
+	p.Drawing = plots.Drawing{
 		Caption: fmt.Sprintf("The metric M that %s learned from %s with %s, in %s. On the left its diagonal, in per cent of the trace: the weight of a feature in squared distances. On the right what the same features contribute to its leading axes, the eigenvectors of M.",
 			m.recipe.Learner, plural.Of(m.n, "row"), plural.Of(d, "feature"), features),
 		Panels: []plots.Panel{
@@ -116,7 +120,8 @@ func (m *Model) PlotMetric() (plots.Drawing, error) {
 			axes,
 		},
 		Columns: 2,
-	}, nil
+	}
+	return p, nil
 }
 
 // shortened cuts a long name.

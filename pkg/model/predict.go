@@ -15,10 +15,12 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
+	"metriclab/pkg/vectors"
 )
 
 // ErrUnlabelled is returned, wrapped, where classes are asked for and the training rows have none.
@@ -30,10 +32,11 @@ type Neighbourhood struct {
 	knn     *nearest.KNN    // of Neighbourhood
 	voters  *nearest.Voters // of Classifier
 	k       int
-	prepare *Model                      // of Rows*; nil of a Gram
+	prepare *Model                      // of CSV, SVMLight and NPY; nil of others
 	expand  func(mat.Matrix) mat.Matrix // what knn takes in place of prepared rows
 	extra   int                         // numbers for a row beside its features
-	gram    *Gram                       // of Objects; nil of a Model
+	gram    *Gram                       // of Objects; nil of others
+	vectors *Vectors                    // of Vectors; nil of others
 	classes []string                    // nil if the training rows have none
 	y       []int
 	names   map[string]string  // the classes by their names
@@ -69,13 +72,7 @@ func (m *Model) neighbourhood(train *Data, k int, elect bool) (*Neighbourhood, e
 	if err := h.train(n, train.Labels, m.classes, m.counts); err != nil {
 		return nil, err
 	}
-	width := d
-	switch a := m.metric.(type) {
-	case *kernels.Transformed:
-		width = a.Expanded().Dim()
-	case embedder:
-		width = a.Rows() + between(a)
-	}
+	width := m.width()
 	h.extra = width + perNeighbour*k
 	x, err := h.prepared(train.matrix(), 0)
 	if err != nil {
@@ -124,6 +121,88 @@ func (g *Gram) neighbourhood(labels []string, k int, elect bool) (*Neighbourhood
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return h, nil
+}
+
+// Classifier returns the vectors of a file, whose classes labels holds, as those that elect the classes of others by their votes, as the rows of a Model do. Vectors
+// of zeros have no votes if the recipe has Unit: Notes tells of them. Memory is that of the coordinates.
+//
+// It returns an *OptionError unless 1 ≤ k ≤ the number of vectors that vote, an error if the coordinates exceed limits.Memory, the errors of the file and of Embed,
+// and the one of ctx. It panics if the file does not have the dimension of the model, or labels another length.
+func (m *Vectors) Classifier(ctx context.Context, f *vectors.File, labels []string, k int, p Progress) (*Neighbourhood, error) {
+	n, r := f.Rows(), m.Rows()
+	if f.Dim() != m.Dim() || len(labels) != n {
+		panic(fmt.Sprintf("model: Vectors: Classifier: %d vectors of %d numbers with %d labels, want a dimension of %d", n, f.Dim(), len(labels), m.Dim()))
+	}
+	if err := limits.Check(fmt.Sprintf("%s: coordinates of %s", f.Name(), plural.Of(n, "vector")), limits.Floats(n, r)); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	z := mat.NewDense(n, r, nil)
+	var zeros Zeros
+	var classes []string
+	for b, err := range m.blocks(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		zeros.join(b.zeros)
+		rows, _ := b.z.Dims()
+		for i := range rows {
+			if b.none == nil || !b.none[i] {
+				z.SetRow(len(classes), b.z.RawRowView(i))
+				classes = append(classes, labels[b.first+i])
+			}
+		}
+		if p != nil {
+			p(b.first+rows, n)
+		}
+	}
+	if len(classes) == 0 {
+		return nil, fmt.Errorf("model: %s: %s, without direction, and no other", f.Name(), zeros)
+	}
+	h := &Neighbourhood{k: k, vectors: m}
+	if zeros.Count > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s, without direction and without votes", zeros))
+	}
+	if err := h.train(len(classes), classes, nil, nil); err != nil {
+		return nil, err
+	}
+	if err := h.among(metric.Euclidean{}, z.Slice(0, len(classes), 0, r), true); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return h, nil
+}
+
+// Vectors yields the vectors of a file, block by block, with the classes that are elected. One of zeros has the class "" if the recipe has Unit, and the notes count them.
+// Memory does not grow with the file. An error ends the sequence: those of the file and of Embed, and the one of ctx. It panics if h is of no Vectors, or if the file does
+// not have the dimension of the model.
+func (h *Neighbourhood) Vectors(ctx context.Context, f *vectors.File) iter.Seq2[*Near, error] {
+	if h.vectors == nil || f.Dim() != h.vectors.Dim() {
+		panic("model: Neighbourhood: Vectors of another model, or of vectors of another length")
+	}
+	return func(yield func(*Near, error) bool) {
+		var zeros Zeros
+		for b, err := range h.vectors.blocks(ctx, f) {
+			var near *Near
+			if err == nil {
+				near, err = h.search(ctx, b.z, b.first)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i, none := range b.none {
+				if none {
+					near.Elected[i] = Elected{}
+				}
+			}
+			near.Total = f.Rows()
+			if zeros.join(b.zeros); zeros.Count > 0 {
+				near.Notes = []string{fmt.Sprintf("%s, without direction and without a class", zeros)}
+			}
+			if !yield(near, nil) {
+				return
+			}
+		}
+	}
 }
 
 // among sets the rows among which neighbours are looked for, or which elect.
@@ -209,6 +288,7 @@ func (h *Neighbourhood) Label(i int) string {
 
 // Elected is the predicted class of a row.
 type Elected struct {
+	// Class is "" for a row that has none: see Vectors.
 	Class string
 	// Share is its share of the votes of the k nearest training rows, more than 0 and at most 1.
 	Share float64
@@ -226,6 +306,8 @@ type Near struct {
 	Elected []Elected
 	// Labels holds one class per row; nil if the file has none.
 	Labels []string
+	// Total is the number of rows of the file; 0 if that is not known before its end.
+	Total int
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
 	// Dialect and Notes are as in Embedded.
@@ -362,7 +444,7 @@ func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, e
 			yield(nil, err)
 			return
 		}
-		near.Labels, near.Notes = labels, d.Notes
+		near.Labels, near.Notes, near.Total = labels, d.Notes, n
 		if !yield(near, nil) {
 			return
 		}
@@ -372,7 +454,7 @@ func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, e
 // ofModel returns the model that prepares rows.
 func (h *Neighbourhood) ofModel(method string) *Model {
 	if h.prepare == nil {
-		panic(fmt.Sprintf("model: Neighbourhood: %s of a Gram, use Objects", method))
+		panic(fmt.Sprintf("model: Neighbourhood: %s of a Gram or a Vectors, use Objects or Vectors", method))
 	}
 	return h.prepare
 }
@@ -381,11 +463,27 @@ func (h *Neighbourhood) ofModel(method string) *Model {
 // nearest.KNN.Neighbours. It panics if h is of a Model, or cross is nil or empty.
 func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, error) {
 	if h.gram == nil {
-		panic("model: Neighbourhood: Objects of a Model, use CSV, SVMLight or NPY")
+		panic("model: Neighbourhood: Objects of a Model, use CSV, SVMLight or NPY; of a Vectors, use Vectors")
 	}
 	z, err := h.gram.Embed(cross)
 	if err != nil {
 		return nil, err
 	}
 	return h.search(ctx, z, 0)
+}
+
+// CostOfNear estimates the time to find the neighbours of queries among so many training rows.
+func (m *Model) CostOfNear(queries, rows int) catalog.Cost {
+	return catalog.KNN(queries, rows, m.width())
+}
+
+// width returns how many numbers the search compares of a row.
+func (m *Model) width() int {
+	switch a := m.made().metric.(type) {
+	case *kernels.Transformed:
+		return a.Expanded().Dim()
+	case embedder:
+		return a.Rows() + between(a)
+	}
+	return m.metric.Dim()
 }

@@ -17,6 +17,7 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -252,6 +253,8 @@ type Embedded struct {
 	Z *mat.Dense
 	// Labels holds one class per row; nil if the file has none.
 	Labels []string
+	// Total is the number of rows of the file; 0 if that is not known before its end.
+	Total int
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
 	// Dialect and Notes are as in Data; Notes are of the rows so far.
@@ -428,4 +431,21 @@ func checkCoordinates(z *mat.Dense, first int) error {
 		}
 	}
 	return nil
+}
+
+// CostOfEmbed estimates the time to read, embed and write so many rows.
+func (m *Model) CostOfEmbed(rows int) catalog.Cost {
+	e, err := m.embedder()
+	if err != nil {
+		return catalog.Cost{}
+	}
+	return costOfEmbed(rows, e)
+}
+
+// CostOfEmbed estimates the time to read, embed and write so many vectors.
+func (m *Vectors) CostOfEmbed(rows int) catalog.Cost { return costOfEmbed(rows, m.made().metric) }
+
+func costOfEmbed(rows int, e embedder) catalog.Cost {
+	d, r, between := float64(e.Dim()), float64(e.Rows()), float64(between(e))
+	return catalog.Cost{Seconds: float64(rows) * (1.5e-7*(d+r) + 1e-9*(d+r)*max(r, between))}
 }

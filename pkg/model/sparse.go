@@ -185,7 +185,7 @@ func (m *Model) EmbedSVMLight(r io.Reader, name string, base datasets.IndexBase)
 				yield(nil, err)
 				return
 			}
-			if !yield(&Embedded{Z: z, Labels: d.Labels[first : first+len(idx) : first+len(idx)], Notes: d.Notes}, nil) {
+			if !yield(&Embedded{Z: z, Labels: d.Labels[first : first+len(idx) : first+len(idx)], Notes: d.Notes, Total: n}, nil) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
@@ -18,6 +20,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -283,6 +286,48 @@ func (c *Compared) Coordinates(ctx context.Context, dim int) (Coordinates, error
 	return embed(ctx)
 }
 
+// shares divides Share up among the dimensions.
+func (c Coordinates) shares() []float64 {
+	_, dim := c.Z.Dims()
+	out := make([]float64, dim)
+	for j := range dim {
+		column := mat.Norm(c.Z.ColView(j), 2)
+		out[j] = column * column
+	}
+	if all := floats.Sum(out); all > 0 {
+		floats.Scale(c.Share/all, out)
+	}
+	return out
+}
+
+// Neighbours returns the k other objects that are nearest to each object, nearest first, of equally near ones those that come first. Squared distances are those
+// of the kernel, K_ii + K_jj − 2K_ij. It returns an *OptionError unless 1 ≤ k < n, an error if the answer exceeds limits.Memory, and the one of ctx.
+func (c *Compared) Neighbours(ctx context.Context, k int) ([][]nearest.Neighbour, error) {
+	n := c.Objects()
+	if k < 1 || k >= n {
+		return nil, notAllowed("k: %d is not allowed, want 1 to %d, the number of other objects", k, n-1)
+	}
+	if err := limits.Check(fmt.Sprintf("%d neighbours of %d objects", k, n), limits.Product(16, n, k)); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	found := make([][]nearest.Neighbour, n)
+	others := make([]nearest.Neighbour, 0, n-1)
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		others = others[:0]
+		for j := range n {
+			if j != i {
+				others = append(others, nearest.Neighbour{Index: j, SqDist: max(0, c.k.At(i, i)+c.k.At(j, j)-2*c.k.At(i, j))})
+			}
+		}
+		slices.SortStableFunc(others, func(a, b nearest.Neighbour) int { return cmp.Compare(a.SqDist, b.SqDist) })
+		found[i] = slices.Clone(others[:k])
+	}
+	return found, nil
+}
+
 // centre subtracts from each entry of k the means of its row and of its column, and adds that of all.
 func centre(k *mat.SymDense) {
 	n := k.SymmetricDim()
@@ -306,11 +351,11 @@ const mostNamed = 60
 
 // Plot draws the objects in two dimensions, those in which they vary most, with their names if they are at most 60. It returns the errors of
 // Coordinates.
-func (c *Compared) Plot(ctx context.Context) (plots.Drawing, error) {
+func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 	n := c.Objects()
 	z, err := c.Coordinates(ctx, min(2, n))
 	if err != nil {
-		return plots.Drawing{}, err
+		return Picture{}, err
 	}
 	_, width := z.Z.Dims()
 	points := plots.Points{Color: 0}
@@ -327,11 +372,11 @@ func (c *Compared) Plot(ctx context.Context) (plots.Drawing, error) {
 		points.Labels = slices.Clone(c.names)
 		named = " Names stand where there is room."
 	}
-	return plots.Drawing{
+	return Picture{Points: n, Of: n, Shares: z.shares(), Drawing: plots.Drawing{
 		Caption: fmt.Sprintf("%s, in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread. Both axes have the same scale.%s",
 			plural.Of(n, "object"), c.recipe.Learner, 100*z.Share, named),
 		Panels: []plots.Panel{{Title: fmt.Sprintf("objects embedded by %s", c.recipe.Learner), XLabel: "z1", YLabel: "z2", Equal: true, Marks: []plots.Mark{points}}},
-	}, nil
+	}}, nil
 }
 
 // comparedState is what Save writes; the parameters are the recipe.

@@ -103,6 +103,25 @@ func TestFitTriplets(t *testing.T) {
 				t.Errorf("%s: two coordinates are not the first two", e.Name)
 			}
 		}
+		near, err := c.Neighbours(t.Context(), 11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, list := range near {
+			seen := map[int]bool{i: true}
+			for rank, nb := range list {
+				if want := ofKernel(k)(i, nb.Index); seen[nb.Index] || math.Abs(nb.SqDist-want) > 1e-9*size || rank > 0 && nb.SqDist < list[rank-1].SqDist {
+					t.Errorf("%s: neighbour %d of object %d is %+v, at %v", e.Name, rank+1, i, nb, want)
+				}
+				seen[nb.Index] = true
+			}
+			if len(seen) != 12 {
+				t.Errorf("%s: object %d has %d neighbours", e.Name, i, len(seen)-1)
+			}
+		}
+		if _, err := c.Neighbours(t.Context(), 12); err == nil || !strings.Contains(err.Error(), "k: 12 is not allowed, want 1 to 11") {
+			t.Errorf("%s: as many neighbours as objects: %v", e.Name, err)
+		}
 		var file bytes.Buffer
 		if err := c.Save(&file); err != nil {
 			t.Fatal(err)
@@ -117,6 +136,9 @@ func TestFitTriplets(t *testing.T) {
 		}
 		if _, err := d.Warnings(); err != nil {
 			t.Error(err)
+		}
+		if len(d.Shares) != 2 || d.Shares[0] < d.Shares[1] || math.Abs(d.Shares[0]+d.Shares[1]-flat.Share) > 1e-12 {
+			t.Errorf("%s: shares %v of %v", e.Name, d.Shares, flat.Share)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -682,17 +684,76 @@ func loadVectors(raw []byte) (*Vectors, error) {
 	return m, nil
 }
 
-// Neighbour is a vector of a file.
-type Neighbour struct {
-	Row    int
-	SqDist float64
+// vectorRows are successive vectors of a file.
+type vectorRows struct {
+	first int
+	z     *mat.Dense // their coordinates
+	none  []bool     // those that have no direction, and wrong coordinates; nil for none
+	zeros Zeros      // the same, counted
+}
+
+// blocks reads the vectors of a file in blocks, and yields their coordinates. An error ends the sequence.
+func (m *Vectors) blocks(ctx context.Context, f *vectors.File) iter.Seq2[vectorRows, error] {
+	return func(yield func(vectorRows, error) bool) {
+		per := max(1, vectorBlock/max(m.Dim(), m.Rows()))
+		buffer := make([]float64, min(per, f.Rows())*f.Dim())
+		for first := 0; first < f.Rows(); first += per {
+			n := min(per, f.Rows()-first)
+			err := ctx.Err()
+			if err == nil {
+				err = f.ReadRows(buffer[:n*f.Dim()], first)
+			}
+			if err != nil {
+				yield(vectorRows{}, err)
+				return
+			}
+			x := mat.NewDense(n, f.Dim(), buffer[:n*f.Dim()])
+			b := vectorRows{first: first}
+			b.none, b.zeros = m.undirected(x, first)
+			m.prepare(x)
+			b.z = m.metric.EmbedRows(x)
+			if err := checkCoordinates(b.z, first); err != nil {
+				yield(vectorRows{}, err)
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// EmbedFile yields the coordinates of the vectors of a file, block by block: memory does not depend on its length. An error ends the sequence: those of the file and of Embed, ErrZero
+// for the metric of rank 0, and the one of ctx. It panics if the file does not have the dimension of the model.
+func (m *Vectors) EmbedFile(ctx context.Context, f *vectors.File) iter.Seq2[*Embedded, error] {
+	if f.Dim() != m.Dim() {
+		panic(fmt.Sprintf("model: Vectors: EmbedFile: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
+	}
+	return func(yield func(*Embedded, error) bool) {
+		if m.metric.Rows() == 0 {
+			yield(nil, fmt.Errorf("model: %w; more pairs or passes may help", ErrZero))
+			return
+		}
+		for b, err := range m.blocks(ctx, f) {
+			if err == nil && b.zeros.Count > 0 {
+				err = b.zeros.undirected()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&Embedded{Z: b.z, Total: f.Rows()}, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
 // The file is read in blocks. If the recipe has Unit, vectors of zeros are no neighbours, and are counted; a query of zeros has no neighbours, and other queries have fewer than k
 // if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
-func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int) (found [][]Neighbour, zeros Zeros, err error) {
-	fail := func(err error) ([][]Neighbour, Zeros, error) { return nil, Zeros{}, err }
+func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int, p Progress) (found [][]nearest.Neighbour, zeros Zeros, err error) {
+	fail := func(err error) ([][]nearest.Neighbour, Zeros, error) { return nil, Zeros{}, err }
 	if f.Dim() != m.Dim() {
 		panic(fmt.Sprintf("model: Vectors: Neighbours: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
 	}
@@ -718,28 +779,19 @@ func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.M
 	if err := limits.Check(fmt.Sprintf("%d neighbours of %d vectors", k, nq), limits.Product(16, nq, k+1)); err != nil {
 		return fail(fmt.Errorf("model: %w", err))
 	}
-	per := max(1, vectorBlock/max(m.Dim(), m.Rows()))
-	buffer := make([]float64, min(per, f.Rows())*f.Dim())
-	lists := make([][]Neighbour, len(at))
-	for top := 0; top < f.Rows(); top += per {
-		if err := ctx.Err(); err != nil {
+	lists := make([][]nearest.Neighbour, len(at))
+	for b, err := range m.blocks(ctx, f) {
+		if err != nil {
 			return fail(err)
 		}
-		n := min(per, f.Rows()-top)
-		if err := f.ReadRows(buffer[:n*f.Dim()], top); err != nil {
-			return fail(err)
+		zeros.join(b.zeros)
+		nearer(lists, q, b.z, b.none, b.first, k)
+		if p != nil {
+			n, _ := b.z.Dims()
+			p(b.first+n, f.Rows())
 		}
-		x := mat.NewDense(n, f.Dim(), buffer[:n*f.Dim()])
-		skip, z := m.undirected(x, top)
-		zeros.join(z)
-		m.prepare(x)
-		coordinates := m.metric.EmbedRows(x)
-		if err := checkCoordinates(coordinates, top); err != nil {
-			return fail(err)
-		}
-		nearer(lists, q, coordinates, skip, top, k)
 	}
-	found = make([][]Neighbour, nq)
+	found = make([][]nearest.Neighbour, nq)
 	for j, i := range at {
 		found[i] = lists[j]
 	}
@@ -747,7 +799,7 @@ func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.M
 }
 
 // nearer takes the rows of z, the first of which is row top, but for those to skip, into the lists of the k nearest of each row of q.
-func nearer(lists [][]Neighbour, q, z *mat.Dense, skip []bool, top, k int) {
+func nearer(lists [][]nearest.Neighbour, q, z *mat.Dense, skip []bool, top, k int) {
 	n, _ := z.Dims()
 	squares := make([]float64, n)
 	for j := range squares {
@@ -775,13 +827,13 @@ func nearer(lists [][]Neighbour, q, z *mat.Dense, skip []bool, top, k int) {
 				if len(list) == k && sq >= list[k-1].SqDist {
 					continue
 				}
-				at, _ := slices.BinarySearchFunc(list, sq, func(a Neighbour, sq float64) int {
+				at, _ := slices.BinarySearchFunc(list, sq, func(a nearest.Neighbour, sq float64) int {
 					if a.SqDist <= sq {
 						return -1
 					}
 					return 1
 				})
-				list = slices.Insert(list, at, Neighbour{top + j, sq})
+				list = slices.Insert(list, at, nearest.Neighbour{Index: top + j, SqDist: sq})
 				lists[i] = list[:min(len(list), k)]
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -17,10 +18,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/vectors"
 )
 
@@ -453,7 +456,7 @@ func TestVectorNeighbours(t *testing.T) {
 	f, x, links := vectorSet(t, n, d, 200, true)
 	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
 	queries := x.Slice(5, 12, 0, d)
-	got, _, err := m.Neighbours(t.Context(), f, queries, 6)
+	got, _, err := m.Neighbours(t.Context(), f, queries, 6, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,19 +465,112 @@ func TestVectorNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for q := range got {
-		all := make([]Neighbour, n)
+		all := make([]nearest.Neighbour, n)
 		for i := range all {
-			all[i] = Neighbour{i, metric.Euclidean{}.SqDist(z.RawRowView(q+5), z.RawRowView(i))}
+			all[i] = nearest.Neighbour{Index: i, SqDist: metric.Euclidean{}.SqDist(z.RawRowView(q+5), z.RawRowView(i))}
 		}
-		slices.SortStableFunc(all, func(a, b Neighbour) int { return cmp.Compare(a.SqDist, b.SqDist) })
+		slices.SortStableFunc(all, func(a, b nearest.Neighbour) int { return cmp.Compare(a.SqDist, b.SqDist) })
 		for k, nb := range got[q] {
-			if nb.Row != all[k].Row || math.Abs(nb.SqDist-all[k].SqDist) > 1e-9 {
+			if nb.Index != all[k].Index || math.Abs(nb.SqDist-all[k].SqDist) > 1e-9 {
 				t.Fatalf("query %d: neighbour %d is %+v, want %+v", q, k, nb, all[k])
 			}
 		}
 	}
-	if _, _, err := m.Neighbours(t.Context(), f, queries, n+1); err == nil {
+	if _, _, err := m.Neighbours(t.Context(), f, queries, n+1, nil); err == nil {
 		t.Error("k = n + 1 is allowed")
+	}
+}
+
+// The classes of vectors are elected by the coordinates of all others, in blocks. Vectors of zeros elect nobody, and have no class.
+func TestVectorClassifier(t *testing.T) {
+	const n, d, k = 9000, 70, 3
+	f, x, links := vectorSet(t, n, d, 200, true)
+	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego", Unit: true})
+	for _, row := range []int{4, 8000} {
+		x.SetRow(row, make([]float64, d))
+	}
+	f = vectorFile(t, x, true)
+	classes := make([]string, n)
+	for i := range classes {
+		classes[i] = string(rune('a' + i*i%7%3))
+	}
+	h, err := m.Classifier(t.Context(), f, classes, k, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var idx, y []int
+	for i := range n {
+		if i != 4 && i != 8000 {
+			idx, y = append(idx, i), append(y, int(classes[i][0]-'a'))
+		}
+	}
+	z, err := m.Embed(rowsOf(x, idx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	voters, err := nearest.NewVoters(metric.Euclidean{}, z, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := voters.Elect(t.Context(), z, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, notes := 0, []string(nil)
+	for near, err := range h.Vectors(t.Context(), f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes = near.Notes
+		for i, e := range near.Elected {
+			if row := near.First + i; row == 4 || row == 8000 {
+				if e.Class != "" {
+					t.Errorf("row %d, of zeros: %+v", row, e)
+				}
+				continue
+			}
+			if w := want[at]; e.Class != string(rune('a'+w.Labels[0])) || e.Share != w.Share {
+				t.Fatalf("row %d: %+v, want %+v", near.First+i, e, w)
+			}
+			at++
+		}
+	}
+	if all := strings.Join(append(h.Notes(), notes...), "; "); at != len(want) || strings.Count(all, "2 vectors of zeros, the first in row 4") != 2 {
+		t.Errorf("%d of %d rows; notes %s", at, len(want), all)
+	}
+	x.Zero()
+	if _, err := m.Classifier(t.Context(), vectorFile(t, x, true), classes, k, nil); err == nil || !strings.Contains(err.Error(), "without direction, and no other") {
+		t.Errorf("zeros alone: %v", err)
+	}
+}
+
+// A plot of many vectors draws a sample, each with its own class, and says so.
+func TestPlotVectors(t *testing.T) {
+	const n, d = MaxPoints + 700, 6
+	f, x, links := vectorSet(t, n, d, 200, false)
+	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
+	classes := make([]string, n)
+	for i := range classes {
+		classes[i] = map[bool]string{true: "left", false: "right"}[x.At(i, 0) < 0]
+	}
+	p, err := m.Plot(t.Context(), f, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{}
+	idx := sampled(n)
+	for _, i := range idx {
+		want["class "+classes[i]]++
+	}
+	for _, mark := range p.Panels[0].Marks {
+		points := mark.(plots.Points)
+		want[points.Name] -= len(points.X)
+	}
+	if p.Points != MaxPoints || p.Of != n || len(p.Shares) != 2 || !strings.HasPrefix(p.Caption, fmt.Sprintf("A sample of %d of %d vectors", MaxPoints, n)) || want["class left"] != 0 || want["class right"] != 0 || len(want) != 2 {
+		t.Errorf("%d of %d points, shares %v: %s; off by %v", p.Points, p.Of, p.Shares, p.Caption, want)
+	}
+	if !slices.IsSorted(idx) || idx[0] < 0 || idx[len(idx)-1] >= n || len(slices.Compact(slices.Clone(idx))) != MaxPoints || idx[len(idx)-1] < MaxPoints {
+		t.Errorf("a sample from %d to %d", idx[0], idx[len(idx)-1])
 	}
 }
 
