@@ -38,7 +38,7 @@ func (a *app) nearVectors(c *cobra.Command, ctx context.Context, f *nearFlags, s
 		return err
 	}
 	nq, _ := what.x.Dims()
-	if err := a.agree(ctx, fmt.Sprintf("neighbours of %s among %d", plural.Of(nq, "vector"), in.File.Rows()), catalog.KNN(nq, in.File.Rows(), m.Rows()).Seconds); err != nil {
+	if err := a.agree(ctx, fmt.Sprintf("neighbours of %s among %d", plural.Of(nq, "vector"), in.File.Rows()), m.CostOfNeighbours(nq, in.File.Rows()).Seconds); err != nil {
 		return err
 	}
 	progress, done := a.meter(ctx, work{noun: "vector"})

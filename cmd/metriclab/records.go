@@ -24,6 +24,7 @@ type records struct {
 	guard bool
 	text  []byte // since take
 	cell  bytes.Buffer
+	csv   *csv.Writer // to cell
 	rows  int
 }
 
@@ -99,10 +100,12 @@ func (r *records) name(text string) error {
 		if r.guard {
 			text = guarded(text)
 		}
-		w := csv.NewWriter(&r.cell)
-		err := w.Write([]string{text})
-		w.Flush()
-		if err := errors.Join(err, w.Error()); err != nil {
+		if r.csv == nil {
+			r.csv = csv.NewWriter(&r.cell)
+		}
+		err := r.csv.Write([]string{text})
+		r.csv.Flush()
+		if err := errors.Join(err, r.csv.Error()); err != nil {
 			return err
 		}
 	}

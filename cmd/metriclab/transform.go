@@ -124,7 +124,7 @@ func (a *app) transformVectors(ctx context.Context, f *transformFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.agree(ctx, "coordinates of "+plural.Of(in.File.Rows(), "vector"), m.CostOfEmbed(in.File.Rows()).Seconds); err != nil {
+	if err := a.agree(ctx, "coordinates of "+plural.Of(in.File.Rows(), "vector"), m.CostOfEmbed(in.File.Rows(), f.out.text != "" || f.out.stdout()).Seconds); err != nil {
 		return err
 	}
 	then := func() error { return nil }

@@ -433,19 +433,12 @@ func checkCoordinates(z *mat.Dense, first int) error {
 	return nil
 }
 
-// CostOfEmbed estimates the time to read, embed and write so many rows.
+// CostOfEmbed estimates the time to read, embed and write so many rows of text.
 func (m *Model) CostOfEmbed(rows int) catalog.Cost {
 	e, err := m.embedder()
 	if err != nil {
 		return catalog.Cost{}
 	}
-	return costOfEmbed(rows, e)
-}
-
-// CostOfEmbed estimates the time to read, embed and write so many vectors.
-func (m *Vectors) CostOfEmbed(rows int) catalog.Cost { return costOfEmbed(rows, m.made().metric) }
-
-func costOfEmbed(rows int, e embedder) catalog.Cost {
-	d, r, between := float64(e.Dim()), float64(e.Rows()), float64(between(e))
-	return catalog.Cost{Seconds: float64(rows) * (1.5e-7*(d+r) + 1e-9*(d+r)*max(r, between))}
+	d, r := float64(e.Dim()), float64(e.Rows())
+	return catalog.Cost{Seconds: float64(rows) * (1e-6 + 3e-7*d + 1.5e-7*r + 1e-9*(d+r)*max(r, float64(between(e))))}
 }

@@ -749,6 +749,21 @@ func (m *Vectors) EmbedFile(ctx context.Context, f *vectors.File) iter.Seq2[*Emb
 	}
 }
 
+// CostOfEmbed estimates the time to embed so many vectors, and to write their coordinates as text or not.
+func (m *Vectors) CostOfEmbed(rows int, text bool) catalog.Cost {
+	d, r := float64(m.Dim()), float64(m.Rows())
+	number := 1e-8
+	if text {
+		number = 1.5e-7
+	}
+	return catalog.Cost{Seconds: float64(rows) * (1e-8*d + number*r + 1e-9*d*r)}
+}
+
+// CostOfNeighbours estimates the time to find the neighbours of queries among so many vectors.
+func (m *Vectors) CostOfNeighbours(queries, rows int) catalog.Cost {
+	return catalog.Cost{Seconds: float64(queries) * float64(rows) * (2e-8 + 4e-11*float64(m.Rows()))}
+}
+
 // Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
 // The file is read in blocks. If the recipe has Unit, vectors of zeros are no neighbours, and are counted; a query of zeros has no neighbours, and other queries have fewer than k
 // if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
