@@ -108,3 +108,26 @@ func flagErrors(c *cobra.Command, args []string) error {
 	}
 	return together(all...)
 }
+
+// atLeastOne checks flags, given as name and value, that were set.
+func atLeastOne(c *cobra.Command, nameValue ...any) error {
+	var errs []error
+	for i := 0; i < len(nameValue); i += 2 {
+		name, value := nameValue[i].(string), nameValue[i+1].(int)
+		if c.Flags().Changed(name) && value < 1 {
+			errs = append(errs, usageError{fmt.Errorf("flag --%s: %d is not allowed, want at least 1", name, value)})
+		}
+	}
+	return together(errs...)
+}
+
+// atLeastOneEach is atLeastOne for the values of --k.
+func atLeastOneEach(ks []int) error {
+	var errs []error
+	for _, k := range ks {
+		if k < 1 {
+			errs = append(errs, usageError{fmt.Errorf("flag --k: %d is not allowed, want at least 1", k)})
+		}
+	}
+	return together(errs...)
+}
