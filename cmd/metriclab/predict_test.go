@@ -49,6 +49,7 @@ func TestPredict(t *testing.T) {
 func TestPredictErrors(t *testing.T) {
 	c := inLine(t)
 	writeTest(t, "bad.csv", "x,z\n1,0\nhello,0\n")
+	writeTest(t, "far.csv", "x,z\n1e300,0\n")
 	writeTest(t, "empty.csv", "")
 	writeTest(t, "y.csv", "x,y\n1,2\n")
 	writeTest(t, "p.csv", "old")
@@ -67,6 +68,8 @@ func TestPredictErrors(t *testing.T) {
 		{"predict bad.csv --model m.json --train old.csv --k 1", "bad.csv:3", exitFailed},
 		{"predict empty.csv --model m.json --train old.csv --k 1", "empty.csv", exitFailed},
 		{"predict y.csv --model m.json --train old.csv --k 1", "y.csv", exitUsage},
+		{"predict far.csv --model m.json --train old.csv --k 1", "squared distances overflow float64", exitFailed},
+		{"neighbours far.csv --model m.json --train old.csv --k 1", "squared distances overflow float64", exitFailed},
 		{"predict new.csv --model old.csv --train old.csv", "old.csv", exitFailed},
 		{"predict none.csv --model m.json --train old.csv --k 1", "none.csv", exitFailed},
 		{"predict new.csv --model m.json --train old.csv --out old.csv", "flag --out: old.csv is the file to read", exitUsage},

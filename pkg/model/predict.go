@@ -341,21 +341,21 @@ func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) (*N
 		x = h.expand(x)
 	}
 	near := &Near{First: first}
+	var all []nearest.Election
 	var err error
 	if h.voters == nil {
 		near.Found, err = h.knn.Neighbours(ctx, x, h.k)
 	} else {
-		var all []nearest.Election
 		all, err = h.voters.Elect(ctx, x, h.k)
-		for _, e := range all {
-			near.Elected = append(near.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
-		}
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, fmt.Errorf("model: of the rows from %d on: %w", first, err)
+	}
+	for _, e := range all {
+		near.Elected = append(near.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
 	}
 	return near, nil
 }

@@ -766,7 +766,7 @@ func (m *Vectors) CostOfNeighbours(queries, rows int) catalog.Cost {
 
 // Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
 // The file is read in blocks. If the recipe has Unit, vectors of zeros are no neighbours, and are counted; a query of zeros has no neighbours, and other queries have fewer than k
-// if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
+// if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction or squared distances overflow, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
 func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int, p Progress) (found [][]nearest.Neighbour, zeros Zeros, err error) {
 	fail := func(err error) ([][]nearest.Neighbour, Zeros, error) { return nil, Zeros{}, err }
 	if f.Dim() != m.Dim() {
@@ -808,6 +808,9 @@ func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.M
 	}
 	found = make([][]nearest.Neighbour, nq)
 	for j, i := range at {
+		if n := len(lists[j]); n > 0 && math.IsInf(lists[j][n-1].SqDist, 1) {
+			return fail(fmt.Errorf("model: queries: row %d: squared distances overflow float64: rescale the vectors", i))
+		}
 		found[i] = lists[j]
 	}
 	return found, zeros, nil

@@ -479,6 +479,11 @@ func TestVectorNeighbours(t *testing.T) {
 	if _, _, err := m.Neighbours(t.Context(), f, queries, n+1, nil); err == nil {
 		t.Error("k = n + 1 is allowed")
 	}
+	far := mat.DenseCopyOf(queries)
+	far.Set(3, 2, 1e200)
+	if _, _, err := (&Vectors{scale: 1, metric: metric.Identity(d)}).Neighbours(t.Context(), f, far, 6, nil); err == nil || !strings.Contains(err.Error(), "row 3: squared distances overflow") {
+		t.Errorf("distances that overflow: %v", err)
+	}
 }
 
 // The classes of vectors are elected by the coordinates of all others, in blocks. Vectors of zeros elect nobody, and have no class.
