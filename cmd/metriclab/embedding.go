@@ -65,7 +65,7 @@ func (e *embedding) write(b *model.Embedded) error {
 		}
 		if b.Labels != nil {
 			label := e.label
-			if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r || label == last {
+			if k, err := strconv.Atoi(strings.TrimPrefix(label, "z")); err == nil && label == "z"+strconv.Itoa(k) && k >= 1 && k <= r || label == outsideColumn && e.subspace {
 				label = "label" // a coordinate has this name
 			}
 			columns = append(columns, label)

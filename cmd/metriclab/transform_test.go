@@ -221,3 +221,22 @@ func TestTransformSubspace(t *testing.T) {
 		}
 	}
 }
+
+// A class column with the name of a coordinate, or of what is outside, is called otherwise.
+func TestTransformLabelNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	for _, tt := range []struct{ label, flags, head string }{
+		{"z1", "", "label,z1,z2\n"}, {"z3", "", "z3,z1,z2\n"}, {"outside", "", "outside,z1,z2\n"}, {"outside", "--subspace", "label,z1,outside\n"}, {"z2", "--subspace", "label,z1,outside\n"},
+	} {
+		writeTest(t, "t.csv", "x,y,"+tt.label+"\n0,1,a\n1,0,a\n5,6,b\n6,7,b\n")
+		for _, line := range []string{"fit t.csv --label " + tt.label + " --learner iplr --param k=1 --no-standardise --out m.json", "transform t.csv --model m.json " + tt.flags} {
+			if code := c.run(strings.Fields(line)...); code != exitOK {
+				t.Fatalf("%s: %s", line, c.err.String())
+			}
+		}
+		if got := c.out.String(); !strings.HasPrefix(got, tt.head) {
+			t.Errorf("column %s %s: %s", tt.label, tt.flags, got)
+		}
+	}
+}

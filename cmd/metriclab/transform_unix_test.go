@@ -42,8 +42,10 @@ func TestTransformPipe(t *testing.T) {
 		t.Errorf("exit code %d, or another table; %s", code, c.err.String())
 	}
 	const bad = "1,abc,\"c,0\"\n"
-	if code := c.run("transform", piped(t, longTable(5)+bad), "--model", "m.json"); code != exitFailed || c.out.Len() > 0 {
-		t.Errorf("a short table: exit code %d, %q", code, c.out.String())
+	for _, rows := range []int{5, longRows / 3} { // one block, and several
+		if code := c.run("transform", piped(t, longTable(rows)+bad), "--model", "m.json"); code != exitFailed || c.out.Len() > 0 {
+			t.Errorf("a table of %d rows: exit code %d, %d bytes of output", rows, code, c.out.Len())
+		}
 	}
 	code := c.run("transform", piped(t, long+bad), "--model", "m.json")
 	if got := c.out.String(); code != exitFailed || len(got) <= held || !strings.HasPrefix(want, got) {
