@@ -34,6 +34,8 @@ func TestPredict(t *testing.T) {
 			"old.csv: left out, since the model does not know them: name\n"},
 		{"predict new.csv --model m.json --train new.csv --k 1", "row,class,share,distance\n0,a,1,0\n1,b,1,0\n",
 			"Note: the training rows are not those of the fit; classes: 2 with 2 rows here, 3 with 4 rows there.\nnew.csv: 0 of 2 rows wrong: an error of 0.00 % with k = 1\n"},
+		{"predict new.csv --model m.json --train old.csv --k 1 --json",
+			"{\n\"schema\": 1,\n\"columns\": [\"row\",\"class\",\"share\",\"distance\"],\n\"rows\": [\n[0,\"a\",1,0.25],\n[1,\"=b\",1,0.5]\n],\n\"k\": 1,\n\"notes\": [\"left out, since the model does not know them: name\"],\n\"judged\": 2,\n\"wrong\": 1,\n\"apart\": 0\n}\n", ""},
 		{"neighbours bare.csv --model m.json --train old.csv --k 2 --id name", "row,rank,training_row,name,distance,class\n0,1,2,r,0.25,b\n0,2,1,q,0.75,a\n", ""},
 		{"neighbours new.csv --model m.json --train bare.csv --k 1", "row,rank,training_row,distance\n0,1,0,1.5\n1,1,0,1.75\n", ""},
 	} {

@@ -160,7 +160,7 @@ func (a *app) leftOut(path string, l model.Layout, unused []string) {
 	if len(unused) == 0 {
 		return
 	}
-	fmt.Fprintf(a.err, "%s: left out, since the model does not know them: %s\n", path, few(unused))
+	a.note(path, []string{"left out, since the model does not know them: " + few(unused)})
 	for _, name := range unused {
 		if l.Header && l.Label != "" && closest.Fold(name) == closest.Fold(l.Label) {
 			fmt.Fprintf(a.err, "Note: %s: no class was read: the model has it in column %q. If that is %q here, rename it.\n", path, l.Label, name)
