@@ -251,12 +251,12 @@ func (a *app) nearGram(c *cobra.Command, f *nearFlags, s *search) error {
 		}
 		return near, nil
 	})
-	s.blocks = once1(near)
+	s.blocks = single(near)
 	return err
 }
 
-// once1 yields a value.
-func once1[T any](v T) iter.Seq2[T, error] {
+// single yields a value.
+func single[T any](v T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { yield(v, nil) }
 }
 
@@ -280,6 +280,6 @@ func (a *app) nearObjects(c *cobra.Command, f *nearFlags, s *search) error {
 	s.source, s.columns = f.model, []string{"object", "rank", "neighbour", "distance"}
 	s.asked = func(i int) any { return names[i] }
 	s.known = s.asked
-	s.blocks = once1(&model.Near{Found: found})
+	s.blocks = single(&model.Near{Found: found})
 	return nil
 }

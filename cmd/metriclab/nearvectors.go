@@ -52,7 +52,7 @@ func (a *app) nearVectors(c *cobra.Command, ctx context.Context, f *nearFlags, s
 	if ids := in.Objects.Names; ids != nil {
 		s.known = func(i int) any { return ids[i] }
 	}
-	s.blocks = once1(near)
+	s.blocks = single(near)
 	return nil
 }
 
