@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
 )
 
 // said is a command line, its exit code, and what it must print, on standard output or error, or must not.
@@ -252,17 +253,15 @@ func TestCase36TiedDistances(t *testing.T) {
 		if code := c.run("evaluate", "--vectors", "same.npy", "--pairs", name, "--learner", "lego", "--test-share", "0.5", "--k", "10", "--no-standardise", "--json"); code != 0 {
 			t.Fatalf("%s: %s", name, c.err.String())
 		}
-		var e struct {
-			Euclidean evaluatedVector
-			Test      []int `json:"test_pairs"`
-		}
+		var e evaluated
 		if err := json.Unmarshal(c.out.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Euclidean.AUC.Mean != .5 {
-			t.Errorf("%s: AUC %v, want .5", name, e.Euclidean.AUC.Mean)
+		scores := e.Methods[0].Scores
+		if auc := scores[model.MeasureAUC].Mean; e.Methods[0].Name != model.Euclidean || auc != .5 {
+			t.Errorf("%s: AUC %v, want .5", name, auc)
 		}
-		for _, r := range e.Euclidean.Recall.Splits { // 10 of the others that pairs of held-out items name
+		for _, r := range scores[model.MeasureRecall].Splits { // 10 of the others that pairs of held-out items name
 			if r < .2 || r > .8 { // chance is 10 of about 25; by the order of rows it was 0 or 1
 				t.Errorf("%s: recall %v", name, r)
 			}
@@ -364,7 +363,7 @@ func TestCase54CoordinatesTold(t *testing.T) {
 			wrong++
 		}
 	}
-	if want := fmt.Sprintf("they contradict %.2f %% of the triplets", 100*float64(wrong)/300); wrong == 0 || !strings.Contains(c.out.String(), want) {
+	if want := fmt.Sprintf("they contradict %.2f %% of the comparisons", 100*float64(wrong)/300); wrong == 0 || !strings.Contains(c.out.String(), want) {
 		t.Errorf("no %q in:\n%s", want, c.out.String())
 	}
 }

@@ -18,9 +18,20 @@ import (
 	"metriclab/pkg/plots"
 )
 
-func (a *app) printComparison(name string, r *model.Comparison, q *comparison) error {
+func (a *app) printComparison(f *compareFlags, q *comparison, on ready, r *model.Comparison) error {
 	var b strings.Builder
-	b.WriteString(q.about(name, r))
+	b.WriteString(on.about(r.Items))
+	scaling := q.scaled
+	if q.base.Raw {
+		scaling = q.raw
+	}
+	if scaling != "" {
+		scaling = "; " + scaling
+	}
+	fmt.Fprintf(&b, "%s%s; everything learned anew in each split\n", divided(r.Plan, &r.Facts), scaling)
+	if r.Classes != nil {
+		fmt.Fprintln(&b, describeKs(r.Plan.Ks))
+	}
 	if given := givenParams(q.plan.Params); given != "" {
 		fmt.Fprintf(&b, "other parameters than the defaults: %s\n", given)
 	}
@@ -61,61 +72,23 @@ func (a *app) printComparison(name string, r *model.Comparison, q *comparison) e
 	switch {
 	case r.Err == nil:
 	case errors.Is(r.Err, context.DeadlineExceeded):
-		fmt.Fprintf(&b, "The time limit of %v ended the comparison.%s\n", q.limit, hintResume(q))
+		fmt.Fprintf(&b, "The time limit of %v ended the comparison.%s\n", f.limit, hintResume(f.resume))
 	default:
-		fmt.Fprintf(&b, "Interrupted.%s\n", hintResume(q))
+		fmt.Fprintf(&b, "Interrupted.%s\n", hintResume(f.resume))
 	}
 	fmt.Fprintln(&b, advice(r))
-	if q.figure != "" && len(r.Ranked) > 0 {
-		fmt.Fprintf(&b, "drawn to %s\n", q.figure)
+	if f.figure != "" && len(r.Ranked) > 0 {
+		fmt.Fprintf(&b, "drawn to %s\n", f.figure)
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
 }
 
-// about tells what learners were compared on.
-func (q *comparison) about(name string, r *model.Comparison) string {
-	seed := r.Plan.Seed
-	switch {
-	case r.Held > 0:
-		row, feature, how := "vector", "number", ""
-		if q.table {
-			row, feature, how = "row", "feature", scaling(q.base)
-		}
-		return fmt.Sprintf("%s: %s of %s in %s of them\n%s, %.3g %% of the items held out, seed %d%s; everything learned anew in each split\n", name, plural.Of(r.Rows, row), plural.Of(r.Features, feature), plural.Of(r.Feedback, q.feedback()), plural.Of(r.Plan.Repeats, "split"), 100*r.Held, seed, how)
-	case r.Feedback > 0:
-		return fmt.Sprintf("%s: %s of %s\n%d x %d-fold cross-validation over questions, seed %d; everything learned anew in each split\n", name, plural.Of(r.Feedback, q.feedback()), plural.Of(r.Rows, "object"), r.Plan.Repeats, r.Plan.Folds, seed)
-	}
-	what, how := plural.Of(r.Rows, "object"), ""
-	if r.Features > 0 {
-		what, how = plural.Of(r.Rows, "row")+", "+plural.Of(r.Features, "feature"), scaling(q.base)
-	}
-	return fmt.Sprintf("%s: %s, %s: %s\n%d x %d-fold stratified cross-validation, seed %d%s; everything learned anew in each split\n%s\n", name, what, countClasses(len(r.Classes)), classCounts(r.Classes, r.Counts), r.Plan.Repeats, r.Plan.Folds, seed, how, describeKs(r.Plan.Ks))
-}
-
-func scaling(r model.Recipe) string {
-	if r.Raw {
-		return "; features as they are"
-	}
-	return "; features standardised"
-}
-
-// feedback is the noun of what is known of the items.
-func (q *comparison) feedback() string {
-	if q.problem.Measure == model.MeasureOrder {
-		return "pair"
-	}
-	return "comparison"
-}
-
-func hintResume(q *comparison) string {
-	if !q.table || q.problem.Measure != model.MeasureKNN {
-		return ""
-	}
-	if q.resume == "" {
+func hintResume(path string) string {
+	if path == "" {
 		return " --resume FILE would keep what is done."
 	}
-	return " The same command goes on from " + q.resume + "."
+	return " The same command goes on from " + path + "."
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -190,43 +163,28 @@ func drawComparison(path, name string, r *model.Comparison) error {
 
 // compared is the JSON of compare. Errors are shares; p-values are null where there is no test.
 type compared struct {
-	Data         string         `json:"data"`
-	Measure      string         `json:"measure"`            // of which errors are shares
-	Held         float64        `json:"held_out,omitempty"` // share of items
-	Feedback     int            `json:"feedback,omitempty"` // pairs or comparisons
-	Rows         int            `json:"rows"`
-	Features     int            `json:"features"`
-	Classes      map[string]int `json:"classes"`
-	Folds        int            `json:"folds"`
-	Repeats      int            `json:"repeats"`
-	Seed         uint64         `json:"seed"`
-	Ks           []int          `json:"ks"`
-	Validation   int            `json:"validation_folds"`
-	Level        float64        `json:"level"`
-	IntervalFrom string         `json:"interval"`
-
+	factsJSON
+	Measure      string            `json:"measure"` // of which errors are shares
+	Validation   int               `json:"validation_folds"`
 	Ranked       []comparedLearner `json:"ranked"`
-	ByValidation *comparedScore    `json:"best_by_validation"`
+	ByValidation *scoreJSON        `json:"best_by_validation"`
 	Chosen       []string          `json:"chosen_by_validation"` // in each split
 	Others       []comparedOther   `json:"others"`
 	Take         string            `json:"take"`
 	Tied         []string          `json:"tied"`
-	Notes        []string          `json:"notes"`
 	Complete     bool              `json:"complete"` // neither time limit nor interrupt ended it
 	Advice       string            `json:"advice"`
 }
 
-type comparedScore = evaluatedScore
-
 type comparedLearner struct {
 	Recipe model.Recipe `json:"recipe"`
-	comparedScore
-	Difference evaluatedMean `json:"minus_best"`
-	P          *float64      `json:"p"`
-	Holm       *float64      `json:"p_holm"`
-	FitSeconds float64       `json:"fit_cpu_seconds"`
-	FitBytes   int64         `json:"fit_bytes_estimated"`
-	PeakBytes  int64         `json:"peak_bytes"` // of the process, for the splits that ran at a time; 0 if not measured
+	scoreJSON
+	Difference meanJSON `json:"minus_best"`
+	P          *float64 `json:"p"`
+	Holm       *float64 `json:"p_holm"`
+	FitSeconds float64  `json:"fit_cpu_seconds"`
+	FitBytes   int64    `json:"fit_bytes_estimated"`
+	PeakBytes  int64    `json:"peak_bytes"` // of the process, for the splits that ran at a time; 0 if not measured
 }
 
 type comparedOther struct {
@@ -235,7 +193,7 @@ type comparedOther struct {
 	Reason  string      `json:"reason"`
 }
 
-func comparisonJSON(name string, r *model.Comparison) compared {
+func (a *app) comparisonJSON(on ready, r *model.Comparison) compared {
 	number := func(p float64) *float64 {
 		if math.IsNaN(p) {
 			return nil
@@ -243,20 +201,14 @@ func comparisonJSON(name string, r *model.Comparison) compared {
 		return &p
 	}
 	out := compared{
-		Data: name, Measure: r.Measure, Held: r.Held, Feedback: r.Feedback, Rows: r.Rows, Features: r.Features, Classes: map[string]int{}, Folds: r.Plan.Folds, Repeats: r.Plan.Repeats, Seed: r.Plan.Seed,
-		Ks: append([]int{}, r.Plan.Ks...), Validation: r.Validation, Level: 0.95, IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
-		Ranked: []comparedLearner{}, Chosen: append([]string{}, r.Chosen...), Others: []comparedOther{}, Tied: []string{},
-		Notes: append([]string{}, r.Notes...), Complete: r.Err == nil, Advice: advice(r),
+		factsJSON: a.factsJSON(on, &r.Facts, r.Plan), Measure: r.Measure, Validation: r.Validation,
+		Ranked: []comparedLearner{}, Chosen: append([]string{}, r.Chosen...), Others: []comparedOther{}, Tied: []string{}, Complete: r.Err == nil, Advice: advice(r),
 	}
-	for i, c := range r.Classes {
-		out.Classes[c] = r.Counts[i]
-	}
-	score := func(s *model.Score) comparedScore { return comparedScore{meanJSON(s.Summary), s.Errors, s.Ks} }
 	for _, e := range r.Ranked {
-		out.Ranked = append(out.Ranked, comparedLearner{e.Recipe, score(&e.Score), meanJSON(e.Difference), number(e.P), number(e.Holm), e.Fit, e.Cost.Bytes, e.Peak})
+		out.Ranked = append(out.Ranked, comparedLearner{e.Recipe, scoreOf(e.Score), meanOf(e.Difference), number(e.P), number(e.Holm), e.Fit, e.Cost.Bytes, e.Peak})
 	}
 	if s := r.ByValidation; s != nil {
-		out.ByValidation = new(score(s))
+		out.ByValidation = new(scoreOf(*s))
 	}
 	for _, e := range r.Others {
 		out.Others = append(out.Others, comparedOther{e.Recipe.Learner, e.State, e.Reason})

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,272 +15,357 @@ import (
 	"metriclab/pkg/model"
 )
 
+// schema is the number of the JSON forms of fit, evaluate and compare; docs/json.md says what changed with each.
+const schema = 2
+
+// planFlags say how something is evaluated or compared.
+type planFlags struct {
+	ks                     []int
+	folds, repeats, splits int
+	share                  float64
+	limit                  time.Duration
+}
+
+// add adds the flags. limit is the time limit by default, said by so many words.
+func (f *planFlags) add(c *cobra.Command, sample *int, limit time.Duration) {
+	byDefault := model.Plan{}.Resolved()
+	c.Flags().IntSliceVar(&f.ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best; of pairs one number, 10 by default")
+	c.Flags().IntVar(&f.folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows, objects or questions")
+	c.Flags().IntVar(&f.repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the data are divided anew, at most %d; 2 by default with --triplets alone", model.MaxRepeats))
+	c.Flags().IntVar(&f.splits, "splits", 0, "make so many of the splits, from the first (default: all)")
+	c.Flags().Float64Var(&f.share, "test-share", 0, "share of items that a split holds out, of pairs and of comparisons of vectors (default 0.3)")
+	c.Flags().DurationVar(&f.limit, "time-limit", limit, "when to end with the splits that are done, such as 90s or 2h; 0 means no limit")
+	c.Flags().IntVar(sample, "sample", 0, "take so many rows or objects (of each class its share), pairs or comparisons (default: all)")
+}
+
+// plan is what the flags say; a default is left to the problem.
+func (f *planFlags) plan(c *cobra.Command, seed uint64) (model.Plan, error) {
+	changed := c.Flags().Changed
+	p := model.Plan{Seed: seed, Share: f.share, Splits: f.splits, Limit: f.limit}
+	if changed("k") {
+		p.Ks = f.ks
+	}
+	if changed("folds") {
+		p.Folds = f.folds
+	}
+	if changed("repeats") {
+		p.Repeats = f.repeats
+	}
+	errs := []error{atLeastOne(c, "folds", f.folds, "repeats", f.repeats, "splits", f.splits), atLeastOneEach(f.ks)}
+	if changed("test-share") && !(f.share > 0 && f.share < 1) {
+		errs = append(errs, usageError{fmt.Errorf("flag --test-share: %v is not allowed, want more than 0 and less than 1", f.share)})
+	}
+	if f.limit < 0 {
+		errs = append(errs, usageError{fmt.Errorf("flag --time-limit: %v is not allowed, want at least 0, which means none", f.limit)})
+	}
+	return p, together(errs...)
+}
+
 func (a *app) evaluateCommand() *cobra.Command {
-	var f recipeFlags
-	var g gramFlags
-	var v vectorFlags
-	var share float64
-	var compared tripletFlags
+	f := &problemFlags{}
+	p := &planFlags{}
 	var path string
-	var ks []int
-	var folds, repeats int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "evaluate {{DATA.csv | DATA.svm} {--label COLUMN --learner NAME | --pairs PAIRS.csv --learner NAME | --model MODEL.json} | --vectors X.npy {--pairs PAIRS.csv | --triplets T.csv} --learner NAME | --gram K0.csv --labels L.csv --learner NAME | --triplets T.csv --learner NAME}",
-		Short: "Estimate the nearest-neighbour error of a learned metric on your own table",
-		Long: `Estimate how well a learner's metric serves nearest-neighbour classification on a
-table of your own, beside the Euclidean distance, by repeated stratified
-cross-validation. In each split everything is learned anew from the training rows:
-the means of missing cells, the scales, the pairs and the metric. --model takes
-columns and recipe from a fitted model, never its metric, which may have seen the
-test rows. With several --k each split takes the one with the fewest errors when
-its training rows are classified with one left out, for both metrics separately.
+		Use:   "evaluate PROBLEM {--learner NAME | --model MODEL.json}",
+		Short: "Estimate what a learned metric is worth on your own data, beside distances without learning",
+		Example: `  metriclab evaluate wine.csv --label class --learner lmnn
+  metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit
+  metriclab evaluate wine.csv --model m.json`,
+		Long: "Learn from a part of the data, judge by the other, again and again. The problems:\n" + usages("constraints") + `
+classes        folds of the rows or objects are classified by their nearest neighbours
+pairs, chunklets, comparisons of vectors   items are held out, and all that is known of them
+comparisons alone   folds of questions are held out: an object and two to compare with it
 
-An interval covers the mean over splits: the corrected resampled t interval of
-Nadeau and Bengio (2003), which allows for the overlap of training sets; below 6
-splits there is none.
+In each split everything is learned anew: the means of missing cells, the scales, the pairs
+and the metric. Of several --k each split takes the one with the fewest errors when its
+training rows are classified with one left out, for each distance separately. --model takes
+columns and recipe from a fitted model of a table, never its metric, which may have seen the
+test rows.
 
-With --pairs FILE (see metriclab help pairs) the pairs judge, and no label is needed.
-Each of --repeats splits holds out a share of the rows that pairs name, --test-share.
-Everything is learned from the other rows and the pairs of two of these. The scores
-are those that are told below for --vectors, of rows as the training rows prepare them.
+AUC is how often a similar pair is nearer than a dissimilar one; the error is the share of
+pairs on the wrong side of the threshold that is best on the training pairs; the recall is
+the share of the held-out items similar to one that is among its --k nearest ones. The triplet
+error is the share of comparisons that are contradicted, a tie as half of one.
 
-  metriclab evaluate faces.csv --pairs judged.csv --learner itml
-
-With --gram and --labels (see metriclab help gram) each split learns from the rows and
-columns of K0 of its training objects and classifies the others by their kernel values.
-Euclidean is then the distance under K0, between images in the space of the kernel.
-
-With --triplets (see metriclab help comparisons) the error is the share of answers that the learned kernel contradicts, or --dim
-coordinates of it, a tie as half of one. Folds are of questions, an object and two to
-compare with it: no answer to a question is seen while another is tested. A coin has
-50 %. --repeats is 2 by default.
-
-` + aboutVectorSplits + "\n\nmetriclab learners lists the learners; metriclab help tables says how a table is read.",
-		Args: tableOr("vectors", "gram", "triplets"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := together(atLeastOne(c, "folds", folds, "repeats", repeats), atLeastOneEach(ks)); err != nil {
-				return err
-			}
-			v.triplets = &compared.triplets
-			if err := f.checkForm(c, args...); err != nil {
-				return err
-			}
-			if given, err := v.given(c, append([]string{"model", "folds"}, tableFlags...)...); err != nil || given {
-				if err != nil {
-					return err
-				}
-				plan, err := heldOutPlan(c, share, repeats, ks)
-				if err != nil {
-					return err
-				}
-				return a.evaluateVectors(c, &f, &v, plan, asJSON)
-			}
-			if triplets, err := compared.given(c); err != nil || triplets {
-				if err != nil {
-					return err
-				}
-				return a.evaluateTriplets(c, &f, &compared, model.TripletPlan{Folds: planned(c, ks, folds, repeats).Folds, Repeats: repeats}, asJSON)
-			}
-			if f.pairs.file != "" && !c.Flags().Changed("gram") {
-				plan, err := heldOutPlan(c, share, repeats, ks)
-				if err != nil {
-					return err
-				}
-				return a.evaluatePairs(c, args[0], &f, plan, asJSON)
-			}
-			if c.Flags().Changed("test-share") {
-				return usageError{errors.New("flag --test-share: only together with --vectors or a file of --pairs")}
-			}
-			gram, err := g.given(c)
-			if err != nil {
-				return err
-			}
-			var recipe model.GramRecipe
-			if gram {
-				if recipe, err = g.toEvaluate(c, &f); err != nil {
-					return err
-				}
-			}
-			var d *model.Data
-			progress, inside, done := a.insideSplits(c.Context(), folds*repeats)
-			e, err := atOnce(c.Context(), func() (*model.Evaluation, error) {
-				plan := planned(c, ks, folds, repeats)
-				plan.Progress, plan.Inside = progress, inside
-				if gram {
-					k0, labels, err := a.readGramLabels(c.Context(), &g)
-					if err != nil {
-						return nil, err
-					}
-					d = &model.Data{Name: filepath.Base(g.gram)}
-					e, err := model.EvaluateGram(c.Context(), k0, labels, recipe, plan)
-					if err != nil {
-						return nil, tableError(err)
-					}
-					return e, nil
-				}
-				var recipe model.Recipe
-				var err error
-				if c.Flags().Changed("model") {
-					recipe, d, err = a.fromModel(c, path, args[0], f.format)
-					if err == nil && c.Flags().Changed("seed") {
-						recipe.Seed = f.seed
-					}
-				} else {
-					var columns model.Columns
-					if recipe, columns, err = f.recipe(c, args[0], false); err == nil {
-						d, err = a.readLabelled(c.Context(), args[0], f.rows, columns, recipe.ImputeMean)
-					}
-				}
-				if err != nil {
-					return nil, err
-				}
-				a.warnLong(d, recipe, folds*repeats)
-				e, err := model.Evaluate(c.Context(), d, recipe, plan)
-				if err != nil {
-					return nil, tableError(err)
-				}
-				return e, nil
-			})
-			done()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(evaluationJSON(d, e))
-			}
-			return a.printEvaluation(d, e)
-		},
+An interval covers the mean over splits: the corrected resampled t interval of Nadeau and
+Bengio (2003), which allows for the overlap of training sets; below 6 splits there is none.
+A --time-limit ends at whole splits: --splits with as many prints the same again.`,
+		RunE: func(c *cobra.Command, args []string) error { return a.evaluate(c, f, p, args, path, asJSON) },
 	}
-	f.add(c, model.TripletLearners()...)
-	compared.add(c, "dimensions in which distances count, with --triplets (default: the whole kernel)")
-	c.Flags().StringVar(&g.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
-	g.addLabels(c)
-	v.addRecipe(c)
-	c.Flags().Float64Var(&share, "test-share", model.VectorPlan{}.Resolved().Share, "share of items that a split holds out, with --vectors or a file of --pairs")
-	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written")
+	f.add(c, "dimensions in which distances count, with --triplets alone (default: the whole kernel)")
+	f.addLearner(c)
+	c.Flags().StringVar(&path, "model", "", "take columns and recipe from this file that metriclab fit has written for a table")
 	completeFlag(c, "model", completeJSON)
-	byDefault := model.Plan{}.Resolved()
-	c.Flags().IntSliceVar(&ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas, at most the rows of a training fold; of several, each split takes its best")
-	c.Flags().IntVar(&folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows")
-	c.Flags().IntVar(&repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the rows are divided anew, at most %d", model.MaxRepeats))
+	p.add(c, &f.sample, 0)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// planned is the plan that flags give: a default is left to the rows.
-func planned(c *cobra.Command, ks []int, folds, repeats int) model.Plan {
-	if !c.Flags().Changed("k") {
-		ks = nil
+func (a *app) evaluate(c *cobra.Command, f *problemFlags, p *planFlags, args []string, path string, asJSON bool) error {
+	ctx := c.Context()
+	plan, wrong := p.plan(c, f.seed)
+	plan.Dim = f.dim
+	q, err := f.name(c, args)
+	if q == nil {
+		return together(wrong, err)
 	}
-	if !c.Flags().Changed("folds") {
-		folds = 0
+	var recipe model.Recipe
+	read := func() (ready, error) { return f.open(ctx, a, q) }
+	if c.Flags().Changed("model") {
+		read = func() (on ready, err error) {
+			recipe, on.data, err = a.fromModel(c, path, args[0], f.format)
+			if err != nil {
+				return on, err
+			}
+			if !q.seed {
+				plan.Seed = recipe.Seed
+			}
+			d := on.data
+			on.problem, on.name, on.about = model.ByClasses(d), d.Name, func(int) string { return describeRows(d) }
+			return on, nil
+		}
+	} else {
+		var bad error
+		recipe, bad = f.recipe(q, false, err != nil)
+		err = together(err, bad)
 	}
-	return model.Plan{Ks: ks, Folds: folds, Repeats: repeats}
+	if err := together(wrong, err); err != nil {
+		return err
+	}
+	on, err := atOnce(ctx, read)
+	if on.close != nil {
+		defer on.close()
+	}
+	if err != nil {
+		return err
+	}
+	var progress model.Progress
+	var inside func(split, done, total int)
+	end := func() {}
+	plan.Estimated = func(seconds float64) error { return a.agree(ctx, "an evaluation of "+recipe.Learner, seconds) }
+	plan.Progress = func(done, total int) {
+		if progress == nil { // after the estimate, which may ask
+			progress, inside, end = a.insideSplits(ctx, total)
+		}
+		progress(done, total)
+	}
+	plan.Inside = func(split, done, total int) {
+		if inside != nil {
+			inside(split, done, total)
+		}
+	}
+	e, err := atOnce(ctx, func() (*model.Evaluation, error) { return model.Evaluate(ctx, on.problem, recipe, plan) })
+	end()
+	if err != nil {
+		return tableError(err)
+	}
+	if asJSON {
+		return a.printJSON(a.evaluationJSON(on, e))
+	}
+	return a.printEvaluation(q, on, e)
 }
 
-func (a *app) printEvaluation(d *model.Data, e *model.Evaluation) error {
-	name := e.Recipe.Learner
-	if e.Features == 0 {
-		fmt.Fprintf(a.out, "%s: %s, %s: %s\n%s\n", d.Name, plural.Of(e.Rows, "object"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts), describeLearner(e.Recipe))
-	} else {
-		fmt.Fprintf(a.out, "%s: %s, %s, %s: %s\n%s\n", d.Name, plural.Of(e.Rows, "row"), plural.Of(e.Features, "feature"), countClasses(len(e.Classes)), classCounts(e.Classes, e.Counts), describe(e.Recipe))
+// divided says how the data were divided.
+func divided(p model.Plan, e *model.Facts) string {
+	switch {
+	case p.Share > 0:
+		what := plural.Of(0, noun(e))[2:]
+		return fmt.Sprintf("%s, %.3g %% of the items held out, seed %d; on average %.0f %s to learn from, %.0f held out, %.0f across dropped",
+			plural.Of(e.Planned, "split"), 100*p.Share, p.Seed, average(e.Train), what, average(e.Test), average(e.Dropped))
+	case e.Classes == nil:
+		return fmt.Sprintf("%d x %d-fold cross-validation over questions, seed %d", p.Repeats, p.Folds, p.Seed)
 	}
-	fmt.Fprintf(a.out, "%d x %d-fold stratified cross-validation, seed %d; everything learned anew in each split\n", e.Plan.Repeats, e.Plan.Folds, e.Plan.Seed)
-	fmt.Fprintf(a.out, "%s\n\n", describeKs(e.Plan.Ks))
-	w := tabwriter.NewWriter(a.out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "metric\tkNN error in %, 95 % interval\tk taken")
-	if e.Raw != nil {
-		fmt.Fprintf(w, "Euclidean, raw\t%s\t%s\n", interval(e.Raw.Summary), taken(e.Raw.Ks))
+	return fmt.Sprintf("%d x %d-fold stratified cross-validation, seed %d", p.Repeats, p.Folds, p.Seed)
+}
+
+// printEvaluation prints what was found: a row for each method, a column for each measure.
+func (a *app) printEvaluation(q *posed, on ready, e *model.Evaluation) error {
+	var b strings.Builder
+	b.WriteString(on.about(e.Items))
+	b.WriteString(q.describe(e.Recipe))
+	if e.Plan.Dim > 0 {
+		fmt.Fprintf(&b, "; distances in %s", plural.Of(e.Plan.Dim, "dimension"))
 	}
-	fmt.Fprintf(w, "Euclidean\t%s\t%s\n", interval(e.Baseline.Summary), taken(e.Baseline.Ks))
-	if name != model.Euclidean {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, interval(e.Learner.Summary), taken(e.Learner.Ks))
-		fmt.Fprintf(w, "%s minus Euclidean\t%s\n", name, interval(e.Difference))
+	fmt.Fprintf(&b, "\n%s; everything learned anew in each split\n", divided(e.Plan, &e.Facts))
+	if e.Classes != nil {
+		fmt.Fprintln(&b, describeKs(e.Plan.Ks))
+	}
+	fmt.Fprintln(&b)
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	head := []string{"distance"}
+	for k, m := range e.Measures {
+		title := m.Name + " in %"
+		if m.Name == model.MeasureRecall {
+			title = fmt.Sprintf("recall at %d in %%", e.Plan.Ks[0])
+		}
+		if k == 0 {
+			title += ", 95 % interval"
+		}
+		head = append(head, title)
+	}
+	chose := slices.ContainsFunc(e.Methods, func(m model.Method) bool { return m.Scores[0].Chosen != nil }) && (e.Choice == "k" || e.Recipe.Params["tau"] == "auto")
+	if chose {
+		head = append(head, e.Choice+" taken")
+	}
+	fmt.Fprintln(w, strings.Join(head, "\t"))
+	row := func(name string, m model.Method) {
+		cells := []string{name}
+		for _, s := range m.Scores {
+			cell := ""
+			if s.Values != nil {
+				cell = interval(s.Summary)
+			}
+			cells = append(cells, cell)
+		}
+		if chose && m.Scores[0].Chosen != nil {
+			cells = append(cells, taken(m.Scores[0].Chosen))
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	at := 0
+	for i, m := range e.Methods {
+		row(m.Title(), m)
+		if m.Name == e.Recipe.Learner {
+			at = i
+		}
+	}
+	for _, m := range e.Over {
+		row(e.Methods[at].Name+" minus "+m.Title(), m)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
-	for _, n := range e.Notes {
-		fmt.Fprintf(a.out, "Note: %s.\n", n)
-	}
-	_, err := fmt.Fprintln(a.out, verdict(e))
+	b.WriteString("\n")
+	printNotes(&b, e.Notes)
+	fmt.Fprintln(&b, e.Verdict())
+	_, err := fmt.Fprint(a.out, b.String())
 	return err
 }
 
-// verdict says what the interval of the difference says.
-func verdict(e *model.Evaluation) string {
-	switch name := e.Recipe.Learner; {
-	case name == model.Euclidean:
-		return "Nothing was learned: this is the baseline."
-	case !e.Difference.HasInterval:
-		return "Too few splits to compare the two."
-	case e.Difference.Side() == judge.Against:
-		return fmt.Sprintf("%s is better than Euclidean: the interval of the difference is below zero.", name)
-	case e.Difference.Side() == judge.For:
-		return fmt.Sprintf("%s is worse than Euclidean: the interval of the difference is above zero.", name)
-	case e.Difference.Half == 0:
-		return "No difference in any split."
-	default:
-		return "These rows do not tell which is better: the interval of the difference contains zero."
+// factsJSON is what evaluate and compare say of the data; what does not apply is left out.
+type factsJSON struct {
+	Schema       int            `json:"schema"`
+	Data         string         `json:"data"`
+	Problem      string         `json:"problem"`
+	Rows         int            `json:"rows,omitempty"`  // of a table
+	Items        int            `json:"items,omitempty"` // that are divided
+	Features     int            `json:"features,omitempty"`
+	Classes      map[string]int `json:"classes,omitempty"`
+	Pairs        int            `json:"pairs,omitempty"`
+	Similar      int            `json:"similar,omitempty"`
+	Dissimilar   int            `json:"dissimilar,omitempty"`
+	Comparisons  int            `json:"comparisons,omitempty"`
+	Questions    int            `json:"questions,omitempty"`
+	Contradicted *int           `json:"contradicted,omitempty"` // questions answered both ways
+	Outvoted     *int           `json:"outvoted,omitempty"`     // answers that any distances contradict
+	Counts       map[string]int `json:"counts,omitempty"`
+	Plan         planJSON       `json:"plan"`
+	Level        float64        `json:"level"`
+	Interval     string         `json:"interval"`
+	Notes        []string       `json:"notes"`
+}
+
+type planJSON struct {
+	Folds     int     `json:"folds,omitempty"`
+	Repeats   int     `json:"repeats"`
+	TestShare float64 `json:"test_share,omitempty"`
+	Dim       int     `json:"dim,omitempty"`
+	Ks        []int   `json:"ks,omitempty"`
+	Seed      uint64  `json:"seed"`
+	Splits    int     `json:"splits"` // made
+	Of        int     `json:"of"`     // planned
+	Train     []int   `json:"train,omitempty"`
+	Test      []int   `json:"test,omitempty"`
+	Dropped   []int   `json:"dropped,omitempty"`
+}
+
+func (a *app) factsJSON(on ready, e *model.Facts, p model.Plan) factsJSON {
+	out := factsJSON{
+		Schema: schema, Data: on.name, Problem: on.problem.String(), Rows: e.Rows, Items: e.Items, Features: e.Features, Similar: e.Similar, Counts: on.counts,
+		Plan:  planJSON{p.Folds, p.Repeats, p.Share, p.Dim, p.Ks, p.Seed, e.Made, e.Planned, e.Train, e.Test, e.Dropped},
+		Level: 0.95, Interval: "corrected resampled t (Nadeau and Bengio 2003)", Notes: slices.Concat([]string{}, a.noted, e.Notes),
 	}
+	if on.data != nil {
+		out.Rows, _ = on.data.Dims()
+	}
+	for i, c := range e.Classes {
+		if out.Classes == nil {
+			out.Classes = map[string]int{}
+		}
+		out.Classes[c] = e.Counts[i]
+	}
+	switch noun(e) {
+	case "pair":
+		out.Pairs, out.Dissimilar = e.Known, e.Known-e.Similar
+	case "comparison":
+		out.Comparisons = e.Known
+	}
+	if g := e.Agreement; g != nil {
+		out.Questions, out.Contradicted, out.Outvoted = g.Questions, &g.Contradicted, &g.Outvoted
+	}
+	return out
 }
 
-// evaluated is the JSON of evaluate. Errors are shares; an interval is
-// mean ± half_width, left out below 6 splits.
+// evaluated is the JSON of evaluate. Values are shares.
 type evaluated struct {
-	Data         string          `json:"data"`
-	Rows         int             `json:"rows"`
-	Features     int             `json:"features"`
-	Classes      map[string]int  `json:"classes"`
-	Recipe       model.Recipe    `json:"recipe"`
-	Folds        int             `json:"folds"`
-	Repeats      int             `json:"repeats"`
-	Seed         uint64          `json:"seed"`
-	Ks           []int           `json:"ks"`
-	Level        float64         `json:"level"`
-	Learner      evaluatedScore  `json:"learner"`
-	Euclidean    evaluatedScore  `json:"euclidean"`
-	Raw          *evaluatedScore `json:"euclidean_raw,omitempty"` // of rows as they are, if they are scaled otherwise
-	Difference   evaluatedMean   `json:"difference"`
-	Notes        []string        `json:"notes"`
-	Verdict      string          `json:"verdict"`
-	IntervalFrom string          `json:"interval"`
+	factsJSON
+	Recipe      model.Recipe  `json:"recipe"`
+	Measures    []measureJSON `json:"measures"` // the verdict is about the first
+	Learner     string        `json:"learner"`
+	Methods     []methodJSON  `json:"methods"`
+	Differences []methodJSON  `json:"learner_minus"`
+	Verdict     string        `json:"verdict"`
 }
 
-type evaluatedMean struct {
+type measureJSON struct {
+	Name string `json:"name"`
+	Less bool   `json:"less_is_better"`
+}
+
+type methodJSON struct {
+	Name   string               `json:"name"`
+	Scores map[string]scoreJSON `json:"scores"` // by measure
+}
+
+// meanJSON is a mean with its interval, mean ± half_width, which is left out below 6 splits.
+type meanJSON struct {
 	Mean float64  `json:"mean"`
 	Half *float64 `json:"half_width,omitempty"`
 }
 
-type evaluatedScore struct {
-	evaluatedMean
-	Errors []float64 `json:"errors"` // of each split: repeat by repeat, fold by fold
-	Ks     []int     `json:"k"`      // taken in each split
+type scoreJSON struct {
+	meanJSON
+	Splits []float64 `json:"splits"`
+	Chosen []float64 `json:"chosen,omitempty"` // k or tau, in each split
 }
 
-func meanJSON(s judge.Summary) evaluatedMean {
+func meanOf(s judge.Summary) meanJSON {
 	if !s.HasInterval || math.IsNaN(s.Half) {
-		return evaluatedMean{Mean: s.Mean}
+		return meanJSON{Mean: s.Mean}
 	}
-	return evaluatedMean{s.Mean, new(s.Half)}
+	return meanJSON{s.Mean, new(s.Half)}
 }
 
-func evaluationJSON(d *model.Data, e *model.Evaluation) evaluated {
-	out := evaluated{
-		Data: d.Name, Rows: e.Rows, Features: e.Features, Classes: map[string]int{}, Recipe: e.Recipe,
-		Folds: e.Plan.Folds, Repeats: e.Plan.Repeats, Seed: e.Plan.Seed, Ks: e.Plan.Ks, Level: 0.95,
-		Learner:    evaluatedScore{meanJSON(e.Learner.Summary), e.Learner.Errors, e.Learner.Ks},
-		Euclidean:  evaluatedScore{meanJSON(e.Baseline.Summary), e.Baseline.Errors, e.Baseline.Ks},
-		Difference: meanJSON(e.Difference), Notes: append([]string{}, e.Notes...), Verdict: verdict(e),
-		IntervalFrom: "corrected resampled t (Nadeau and Bengio 2003)",
+func scoreOf(s model.Score) scoreJSON { return scoreJSON{meanOf(s.Summary), s.Values, s.Chosen} }
+
+func (a *app) evaluationJSON(on ready, e *model.Evaluation) evaluated {
+	methods := func(all []model.Method) []methodJSON {
+		out := []methodJSON{}
+		for _, m := range all {
+			j := methodJSON{m.Name, map[string]scoreJSON{}}
+			for k, s := range m.Scores {
+				if s.Values != nil {
+					j.Scores[e.Measures[k].Name] = scoreOf(s)
+				}
+			}
+			out = append(out, j)
+		}
+		return out
 	}
-	if e.Raw != nil {
-		out.Raw = &evaluatedScore{meanJSON(e.Raw.Summary), e.Raw.Errors, e.Raw.Ks}
-	}
-	for i, c := range e.Classes {
-		out.Classes[c] = e.Counts[i]
+	out := evaluated{factsJSON: a.factsJSON(on, &e.Facts, e.Plan), Recipe: e.Recipe, Learner: e.Recipe.Learner, Methods: methods(e.Methods), Differences: methods(e.Over), Verdict: e.Verdict()}
+	for _, m := range e.Measures {
+		out.Measures = append(out.Measures, measureJSON{m.Name, m.Less})
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,8 +85,9 @@ func everyFile(t *testing.T) {
 func TestEveryLearner(t *testing.T) {
 	everyFile(t)
 	c := newCommand(toys(nil))
-	has := func(list []catalog.Entry, name string) bool {
-		return slices.ContainsFunc(list, func(e catalog.Entry) bool { return e.Name == name })
+	fits := func(pr model.Problem, name string) bool {
+		_, err := pr.Resolved(model.Recipe{Learner: name})
+		return err == nil && (name != model.Euclidean && name != model.EuclideanRaw || pr.String() == model.ByClasses(nil).String())
 	}
 	type step struct{ line, refused string } // "" if it must work
 	const (
@@ -129,7 +129,7 @@ func TestEveryLearner(t *testing.T) {
 					}
 				}
 			}
-			if has(model.Learners(), e.Name) {
+			if fits(model.ByClasses(nil), e.Name) {
 				steps := refusals("")
 				kernel := e.Form.Kernel()
 				if kernel {
@@ -143,31 +143,31 @@ func TestEveryLearner(t *testing.T) {
 					sameNeighbours(t, c)
 				}
 			}
-			if has(model.GramLearners(), e.Name) {
+			if fits(model.ByConstraints(nil, nil), e.Name) {
 				way("", "fit --gram k0.csv --constraints c.jsonl --learner "+e.Name+" --out m.json", append(refusals(ofGram), step{"transform --cross-gram k1.csv --model m.json", ""},
 					step{"plot --model m.json --out p.svg", ofGram}, step{"plot --cross-gram k1.csv --model m.json --out p.svg", ""}, step{"predict --cross-gram k1.csv --labels l.csv --model m.json", ""}, step{"neighbours --cross-gram k1.csv --model m.json", ""})...)
 			}
-			if has(model.GramLabelLearners(), e.Name) {
+			if fits(model.ByGram(nil, nil), e.Name) {
 				way("", "fit --gram k0.csv --labels l.csv --learner "+e.Name+" --out m.json", append(refusals(ofGram), step{"transform --cross-gram k1.csv --model m.json", ""},
 					step{"predict --cross-gram k1.csv --labels l.csv --model m.json", ""}, step{"neighbours --cross-gram k1.csv --labels l.csv --model m.json", ""})...)
 			}
 			onVectors := append(refusals(ofVectors), step{"transform --vectors X.npy --npy Y.npy --model m.json", ""},
 				step{"neighbours --vectors X.npy --rows 1,40 --model m.json", ""}, step{"neighbours --model m.json", ofVectors}, step{"plot --model m.json --out p.svg", ofVectors},
 				step{"plot --vectors X.npy --model m.json --out p.svg", ""}, step{"predict --vectors X.npy --train X.npy --labels all.csv --model m.json", ""}, step{"transform --vectors X.npy --model m.json", ""})
-			if has(model.VectorLearners(), e.Name) {
+			if fits(model.PairsOfVectors(nil, nil), e.Name) {
 				way("", "fit --vectors X.npy --pairs pairs.csv --learner "+e.Name+" --out m.json", onVectors...)
 			}
-			if has(model.VectorTripletLearners(), e.Name) {
+			if fits(model.ComparisonsOfVectors(nil, nil), e.Name) {
 				way("", "fit --vectors X.npy --triplets t.csv --learner "+e.Name+" --out m.json", onVectors...)
 			}
-			if has(model.TripletLearners(), e.Name) {
+			if fits(model.ByComparisons(nil), e.Name) {
 				way("", "fit --triplets t.csv --learner "+e.Name+" --out m.json", append(refusals(ofTriplets), step{"plot --model m.json --out p.svg", ""}, step{"neighbours --model m.json", ""}, step{"transform --model m.json --dim 3", ""})...)
 			}
 			learned := refusals(ofLearn)
 			switch e.Feedback {
 			case catalog.Pairs:
 				vector := step{"transform --vectors X.npy --npy Y.npy --model m.json", ""}
-				if !has(model.VectorLearners(), e.Name) {
+				if !fits(model.PairsOfVectors(nil, nil), e.Name) {
 					vector.refused = "whose metric is a linear map"
 				}
 				way("pairs.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, vector)...)

@@ -108,26 +108,20 @@ func (k *knownFlags) add(c *cobra.Command) {
 	completeFlag(c, "dissimilar", completeWords(dissimilarOther, dissimilarNone))
 }
 
-// given returns the Given of a recipe.
-func (f *recipeFlags) given(c *cobra.Command) (string, error) {
+// checkKnown returns an error if the flags on chunklets do not fit each other.
+func (f *recipeFlags) checkKnown(c *cobra.Command) error {
 	changed := c.Flags().Changed
 	switch {
 	case f.pairs.file != "" && changed("chunklets"):
-		return "", usageError{errors.New("flags --pairs and --chunklets: want one of them")}
-	case changed("dissimilar") && !changed("chunklets"):
-		return "", usageError{errors.New("flag --dissimilar: only together with --chunklets")}
-	case f.pairs.file != "":
-		return model.GivenPairs, nil
+		return usageError{errors.New("flags --pairs and --chunklets: want one of them")}
 	case !changed("chunklets"):
-		return "", nil
+		return nil
 	case f.known.chunklets == "":
-		return "", usageError{errors.New("flag --chunklets: no column given, want its name or number")}
-	case changed("pairs"):
-		return "", usageError{errors.New("flag --pairs: no pairs are counted with --chunklets, which says what they are")}
+		return usageError{errors.New("flag --chunklets: no column given, want its name or number")}
 	case !slices.Contains([]string{dissimilarOther, dissimilarNone}, f.known.dissimilar):
-		return "", usageError{fmt.Errorf("flag --dissimilar: %q is not allowed, want %s or %s", f.known.dissimilar, dissimilarOther, dissimilarNone)}
+		return usageError{fmt.Errorf("flag --dissimilar: %q is not allowed, want %s or %s", f.known.dissimilar, dissimilarOther, dissimilarNone)}
 	case changed("dissimilar") && model.Connects(f.learner):
-		return "", usageError{fmt.Errorf("flag --dissimilar: %s learns from similar pairs alone", f.learner)}
+		return usageError{fmt.Errorf("flag --dissimilar: %s learns from similar pairs alone", f.learner)}
 	}
-	return model.GivenChunklets, nil
+	return nil
 }

@@ -181,7 +181,7 @@ func TestGuardedCoordinates(t *testing.T) {
 	for line, want := range map[string]string{
 		fit + "--coordinates z.npy --guard-formulas":                              "only together with a .csv file of --coordinates",
 		fit + "--out m.json --guard-formulas":                                     "only together with a .csv file of --coordinates",
-		"fit table.csv --label class --learner fda --out m.json --guard-formulas": "only together with --triplets",
+		"fit table.csv --label class --learner fda --out m.json --guard-formulas": "it goes with --triplets T.csv",
 	} {
 		if code := c.run(strings.Fields(line)...); code != exitUsage || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)

@@ -163,7 +163,7 @@ func TestGoldenGramLabels(t *testing.T) {
 	if code := c.run(strings.Fields(evaluate + "l.csv --learner kernel-fda --k 1 --folds 3 --repeats 2 --json")...); code != exitOK {
 		t.Fatal(c.err.String())
 	}
-	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil || e.Rows != n || e.Features != 0 || len(e.Learner.Errors) != 6 || e.Data != "k12.csv" {
+	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil || e.Items != n || e.Features != 0 || len(e.Methods[1].Scores[model.MeasureKNN].Splits) != 6 || e.Data != "k12.csv" {
 		t.Errorf("%+v, error %v", e, err)
 	}
 }

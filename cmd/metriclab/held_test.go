@@ -161,14 +161,14 @@ func TestCompareGoesOn(t *testing.T) {
 			t.Errorf("%s: %d trials were kept, it says %s", journal, before-1, c.err.String())
 		}
 	}
-	for k, at := range []string{"5 of 10 splits", "fda: error", "pola: error"} {
+	for k, at := range []string{"1 of 2 splits", "fda: error", "pola: error"} {
 		journal := fmt.Sprintf("kill%d.jsonl", k)
 		child, _, _ := startHeld(t, nil, at, append(args, journal)...)
 		kill(t, child)
 		goesOn(journal)
 	}
 	for k, sig := range interrupts {
-		for _, at := range []string{"5 of 10 splits", "fda: error"} {
+		for _, at := range []string{"1 of 2 splits", "fda: error"} {
 			journal := fmt.Sprintf("interrupt%d%d.jsonl", k, len(at))
 			child, out, stderr := startHeld(t, sig.prepare, at, append(args, journal)...)
 			if err := sig.send(t, child); err != nil {

@@ -148,20 +148,21 @@ var inputsOf = map[catalog.Feedback]string{
 
 // commandsOf names the commands that take a learner, and what they read then.
 func commandsOf(e catalog.Entry) (uses []string) {
-	for _, u := range []struct {
-		use     string
+	type use struct {
+		words   string
 		entries []catalog.Entry
-	}{
-		{"fit, evaluate and compare of a table", model.Learners()},
-		{"fit, evaluate and compare --vectors --pairs", model.VectorLearners()},
-		{"fit, evaluate and compare --vectors --triplets", model.VectorTripletLearners()},
-		{"fit --gram --constraints", model.GramLearners()},
-		{"fit, evaluate and compare --gram --labels", model.GramLabelLearners()},
-		{"fit, evaluate and compare --triplets", model.TripletLearners()},
-		{"learn", online(catalog.All())},
-	} {
+	}
+	var all []use
+	for _, k := range slices.Backward(kinds) {
+		words := "fit, evaluate and compare of " + k.bare.String()
+		if slices.Contains(k.leads, "constraints") {
+			words = "fit of " + k.bare.String()
+		}
+		all = append(all, use{words, k.bare.Learners()})
+	}
+	for _, u := range append(all, use{"learn", online(catalog.All())}) {
 		if slices.ContainsFunc(u.entries, func(o catalog.Entry) bool { return o.Name == e.Name }) {
-			uses = append(uses, u.use)
+			uses = append(uses, u.words)
 		}
 	}
 	return uses

@@ -3,17 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"metriclab/internal/plural"
 	"metriclab/internal/shellword"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/vectors"
@@ -30,12 +34,11 @@ type looked struct {
 }
 
 func (a *app) lookCommand() *cobra.Command {
-	var f recipeFlags
-	var v vectorFlags
+	f := &problemFlags{}
 	var asJSON bool
 	var saved string
 	c := &cobra.Command{
-		Use:   "look {DATA.csv | DATA.svm | DATA.npy [--labels L.csv] | --vectors X.npy | --model MODEL.json}",
+		Use:   "look {DATA.csv | DATA.svm | DATA.npy [--labels L.csv] | --vectors X.npy | PROBLEM | --model MODEL.json}",
 		Short: "Look at your own data before anything is learned: columns, oddities, and the line to paste",
 		Long: `Tell of each column what it holds, its range and how many cells are missing, and name
 what would make numbers wrong if it is not meant: columns that number the rows, values
@@ -44,36 +47,96 @@ in case, blanks or the form of a number only, vectors of zeros. Nothing is learn
 nothing is written. The last line is a command to paste, with the flags that settle what
 was found. What looks like the class is guessed if --label does not give it.
 
+Of these problems it tells what there is, and what an evaluation would leave out:
+` + usages("constraints", "label") + `
 fit, evaluate and compare look in the same way, and note what they find.
 
 --model tells of a file that metriclab or Save in Go has written what it holds, of any
-kind of docs/format.md, and that it is whole.
-
-  metriclab look iris.csv
-  metriclab look iris.csv --label species --json
-  metriclab look --vectors X.npy
-  metriclab look --model model.json`,
-		Args: tableOr("vectors", "model"),
+kind of docs/format.md, and that it is whole.`,
+		Example: "  metriclab look iris.csv\n  metriclab look --vectors X.npy --pairs feedback.csv\n  metriclab look --model model.json",
+		Args:    tableOr(append(slices.Clone(leads), "model")...),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("model") {
-				return a.lookSaved(c, saved, asJSON)
+			f.seed = 1 // which is no flag here
+			known := f.pairs.file != ""
+			for _, lead := range []string{"gram", "triplets", "chunklets"} {
+				known = known || c.Flags().Changed(lead)
 			}
-			if given, err := v.given(c, columnFlags...); err != nil || given {
-				if err != nil {
+			switch {
+			case c.Flags().Changed("model"):
+				return a.lookSaved(c, saved, asJSON)
+			case known:
+				return a.lookProblem(c, f, args, asJSON)
+			case c.Flags().Changed("vectors"):
+				if err := f.refuse(c, kinds[0]); err != nil {
 					return err
 				}
-				return a.lookVectors(c.Context(), &v, asJSON)
+				if f.vectors == "" {
+					return usageError{errors.New("flag --vectors: no file given")}
+				}
+				return a.lookVectors(c.Context(), &f.vectorFlags, asJSON)
 			}
-			return a.look(c, &f, args[0], asJSON)
+			return a.look(c, &f.recipeFlags, args[0], asJSON)
 		},
 	}
 	f.addColumns(c)
-	addArrayLabels(c)
-	addVectors(c, &v.vectors)
+	f.known.add(c)
+	f.vectorFlags.add(c)
+	c.Flags().Var(&f.pairs, "pairs", "file of labelled pairs of rows or vectors")
+	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number")
+	c.Flags().StringVar(&f.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects")
+	c.Flags().StringVar(&f.labels, "labels", "", "CSV or .npy file of the classes, of the objects of --gram or of the rows of a .npy table")
+	c.Flags().StringVar(&f.triplets, "triplets", "", "file of relative comparisons, of vectors or of objects alone")
+	c.Flags().IntVar(&f.objects, "objects", 0, "number of objects of --triplets alone (default: one more than the largest number)")
 	addModel(c, &saved)
 	c.Flags().Lookup("model").Usage = "file that metriclab fit, learn or Save in Go has written"
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// lookProblem tells what an evaluation would begin with.
+func (a *app) lookProblem(c *cobra.Command, f *problemFlags, args []string, asJSON bool) error {
+	q, err := f.name(c, args)
+	if err != nil {
+		return err
+	}
+	ctx := c.Context()
+	on, err := atOnce(ctx, func() (ready, error) { return f.open(ctx, a, q) })
+	if on.close != nil {
+		defer on.close()
+	}
+	if err != nil {
+		return err
+	}
+	e, err := atOnce(ctx, on.problem.Look)
+	if err != nil {
+		return tableError(err)
+	}
+	learner := q.bare.Learners()[0].Name
+	if slices.ContainsFunc(q.bare.Learners(), func(e catalog.Entry) bool { return e.Name == "itml" }) {
+		learner = "itml"
+	}
+	words := []string{"metriclab", "fit"}
+	if q.table != "" {
+		words = append(words, shellword.Quote(q.table))
+	}
+	c.LocalFlags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "json" {
+			words = append(words, "--"+flag.Name, shellword.Quote(flag.Value.String()))
+		}
+	})
+	command := strings.Join(append(words, "--learner", learner, "--out", "model.json"), " ")
+	if asJSON {
+		return a.printJSON(struct {
+			factsJSON
+			Command string `json:"command"`
+		}{a.factsJSON(on, e, model.Plan{}), command})
+	}
+	var b strings.Builder
+	b.WriteString(on.about(e.Items))
+	printNotes(&b, e.Notes)
+	fmt.Fprintf(&b, "To paste:\n%s\n", command)
+	_, err = io.WriteString(a.out, b.String())
+	return err
 }
 
 // look looks at a table.
@@ -85,8 +148,7 @@ func (a *app) look(c *cobra.Command, f *recipeFlags, path string, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	f.seed, f.impute = 1, "none" // which are no flags here
-	_, columns, err := f.base(c)
+	columns, err := f.tableColumns(c)
 	if err != nil {
 		return err
 	}

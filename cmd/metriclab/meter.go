@@ -15,11 +15,7 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/internal/printable"
-	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/limits"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
-	"metriclab/pkg/vectors"
 )
 
 // atOnce returns what f returns, or the error of ctx as soon as that is done: f, which
@@ -219,29 +215,4 @@ func (a *app) agree(ctx context.Context, what string, seconds float64) error {
 		return exitError(exitInterrupted)
 	}
 	return nil
-}
-
-// warnLong tells of a long time, by estimate, of so many fits of a recipe to most rows of d.
-func (a *app) warnLong(d *model.Data, recipe model.Recipe, fits int) {
-	if cost, err := model.Estimate(d, recipe); err == nil {
-		a.tellLong(recipe.Learner, cost, fits)
-	}
-}
-
-// tellLong tells of a long time, by estimate, of so many fits.
-func (a *app) tellLong(learner string, cost catalog.Cost, fits int) {
-	if seconds := cost.Seconds * float64(fits); cost.Bytes <= limits.Memory() && seconds >= longWork {
-		fmt.Fprintf(a.err, "%s of %s: %s of one processor, by a rough estimate\n", plural.Of(fits, "fit"), learner, model.Roughly(seconds))
-	}
-}
-
-// warnLongVectors is warnLong of vectors that pairs name.
-func (a *app) warnLongVectors(f *vectors.File, links []metric.Link, recipe model.VectorRecipe, fits int) {
-	items := map[int]bool{}
-	for _, l := range links {
-		items[l.I], items[l.J] = true, true
-	}
-	if cost, err := recipe.Estimate(len(items), f.Dim(), len(links)); err == nil {
-		a.tellLong(recipe.Learner, cost, fits)
-	}
 }

@@ -21,7 +21,6 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
-	"metriclab/pkg/persist"
 )
 
 // outFile is the file that a flag names.
@@ -140,47 +139,6 @@ func outputOf(ctx context.Context, path string, x mat.Matrix) output {
 	}}
 }
 
-// fitOutputs are the files of a fitted model: its own, and those of two matrices if they are wanted.
-type fitOutputs struct{ model, factor, matrix string }
-
-// check completes the paths that the flags give. No file may be one that is read or that of another flag.
-func (o *fitOutputs) check(c *cobra.Command, reads ...string) error {
-	return outPaths(c, reads, outFile{flag: "out", path: &o.model, must: true}, outFile{flag: "factor-npy", path: &o.factor}, outFile{flag: "matrix-npy", path: &o.matrix})
-}
-
-// write writes the files of a model. linear returns its metric as a matrix.
-func (o *fitOutputs) write(m persist.Saver, linear func() (*metric.Mahalanobis, error)) error {
-	outputs := []output{{o.model, m.Save}}
-	if o.factor != "" || o.matrix != "" {
-		l, err := linear()
-		if err != nil {
-			return err
-		}
-		outputs = append(outputs, output{o.factor, l.WriteFactorNPY}, output{o.matrix, l.WriteMatrixNPY})
-	}
-	return writeOutputs(outputs...)
-}
-
-// matrixOf returns the metric of a model that has a matrix.
-func matrixOf(m *model.Model) (*metric.Mahalanobis, error) {
-	switch a := m.Metric().(type) {
-	case *metric.Mahalanobis:
-		return a, nil
-	case *metric.LowRank:
-		return a.Mahalanobis()
-	}
-	return nil, fmt.Errorf("%s: %w", m.Recipe().Learner, model.ErrKernel)
-}
-
-// writeGram writes the model and, if a file is named, its kernel.
-func writeGram(ctx context.Context, g *model.Gram, out, kernel string) error {
-	outputs := []output{{out, g.Save}}
-	if kernel != "" {
-		outputs = append(outputs, outputOf(ctx, kernel, g.Kernel()))
-	}
-	return writeOutputs(outputs...)
-}
-
 // writeCSV writes rows of numbers, with as many digits as bring back every bit.
 func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
 	b := bufio.NewWriter(w)
@@ -200,6 +158,16 @@ func writeCSV(ctx context.Context, w io.Writer, x mat.Matrix) error {
 		}
 	}
 	return b.Flush()
+}
+
+// objectsOutput writes coordinates of objects, with their names unless the file is a NumPy file.
+func objectsOutput(ctx context.Context, path string, names []string, z model.Coordinates, guard bool) output {
+	return output{path, func(w io.Writer) error {
+		if strings.EqualFold(filepath.Ext(path), ".npy") {
+			return metric.WriteNPY(w, z.Z)
+		}
+		return writeObjects(ctx, w, names, z, guard)
+	}}
 }
 
 // writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
@@ -199,32 +198,4 @@ func (a *app) readCompared(ctx context.Context, path string, o feedback.Objects,
 		a.note(tableName(path), t.Notes)
 	}
 	return t, err
-}
-
-// give sets the pairs of d that are known, if the recipe says so.
-func (a *app) give(ctx context.Context, d *model.Data, r model.Recipe, f *recipeFlags) error {
-	switch r.Given {
-	case model.GivenPairs:
-		n, _ := d.Dims()
-		p, err := a.readPairs(ctx, f.pairs.file, feedback.Objects{Count: n}, feedback.Form{Columns: f.columns.value}) // --no-header is of the table
-		if err != nil {
-			return err
-		}
-		d.Links = p.Links
-	case model.GivenChunklets:
-		return d.GiveChunklets(r, f.known.dissimilar == dissimilarOther)
-	}
-	return nil
-}
-
-// readGramLabels reads a Gram matrix and the classes of its objects.
-func (a *app) readGramLabels(ctx context.Context, g *gramFlags) (*mat.SymDense, []string, error) {
-	k0, err := readTold(ctx, a, g.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, g.gram) })
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := readTold(ctx, a, g.labels, func(r io.Reader) ([]string, error) {
-		return model.ReadLabels(r, g.labels, k0.SymmetricDim())
-	})
-	return k0, labels, err
 }

@@ -15,9 +15,11 @@ import (
 
 // fitted are the learners that fit takes, each once.
 func fitted() (out []catalog.Entry) {
-	for _, e := range slices.Concat(model.Learners(), model.GramLearners(), model.TripletLearners()) {
-		if !slices.ContainsFunc(out, func(o catalog.Entry) bool { return o.Name == e.Name }) {
-			out = append(out, e)
+	for _, k := range slices.Backward(kinds) {
+		for _, e := range k.bare.Learners() {
+			if !slices.ContainsFunc(out, func(o catalog.Entry) bool { return o.Name == e.Name }) {
+				out = append(out, e)
+			}
 		}
 	}
 	return out
@@ -38,9 +40,6 @@ type recipeFlags struct {
 	seed                           uint64
 	raw                            bool
 }
-
-// columnFlags are those on how the columns and cells of a table are read.
-var columnFlags = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "chunklets", "dissimilar"}
 
 // recipeNames are the flags that a model answers for.
 var recipeNames = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "learner", "param", "pairs", "passes", "impute", "no-standardise"}
@@ -64,17 +63,14 @@ func (o *once) Set(text string) error {
 	return nil
 }
 
-// add adds the flags. more are learners that the command has beside those of tables.
-func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
-	entries := append(model.Learners(), more...)
+// addLearner adds the flags on one learner.
+func (f *recipeFlags) addLearner(c *cobra.Command) {
 	var words []string
-	for _, e := range entries {
+	for _, e := range fitted() {
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
-	f.addTable(c)
 	c.Flags().Var(&once{text: &f.learner, hint: "metriclab compare runs several learners on the same splits"}, "learner", "one of those that metriclab learners lists")
 	c.Flags().StringArrayVar(&f.params, "param", nil, "parameter of the learner as name=value; may be repeated")
-	c.Flags().Var(&f.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
 	completeFlag(c, "learner", completeWords(words...))
 	completeFlag(c, "param", completeParams)
 }
@@ -82,7 +78,7 @@ func (f *recipeFlags) add(c *cobra.Command, more ...catalog.Entry) {
 // addTable adds the flags without those of one learner.
 func (f *recipeFlags) addTable(c *cobra.Command) {
 	f.addColumns(c)
-	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or, for fit, a file of labelled pairs of rows", model.MaxPairs))
+	c.Flags().Var(&f.pairs, "pairs", fmt.Sprintf("for a learner of pairs: how many to draw, half of them similar, at most %d (default 1000); or a file of labelled pairs of rows or vectors", model.MaxPairs))
 	c.Flags().IntVar(&f.passes, "passes", 0, fmt.Sprintf("how often an online learner sees the pairs, at most %d (default 1)", model.MaxPasses))
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "origin of all that is drawn")
 	c.Flags().StringVar(&f.impute, "impute", "none", "what to do with missing cells: none (they are errors) or mean")
@@ -112,39 +108,6 @@ func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 
 var errNoLabel = usageError{errors.New("flag --label: no column given, want its name or number")}
 
-// recipe turns the flags into a recipe for a table with all defaults. If unsupervised is true, the learner may do without labels.
-func (f *recipeFlags) recipe(c *cobra.Command, table string, unsupervised bool) (model.Recipe, model.Columns, error) {
-	rows := f.checkRows(c, table)
-	errs := []error{rows}
-	wrong := func(err error) {
-		if err != nil {
-			errs = append(errs, usageError{err})
-		}
-	}
-	r, columns, err := f.base(c)
-	read := rows == nil && err == nil
-	errs = append(errs, err)
-	params, err := parseParams(f.params)
-	wrong(err)
-	switch {
-	case f.learner == "":
-		wrong(errors.New("flag --learner: none given; metriclab learners lists them"))
-	case strings.Contains(f.learner, ","):
-		wrong(fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner))
-	default:
-		r.Learner, r.Params = f.learner, params
-		r, err = r.Resolved()
-		wrong(err)
-		if read && err == nil && columns.Unlabelled && (r.NeedsLabels() || !unsupervised) {
-			errs = append(errs, errNoLabel)
-		}
-	}
-	if err := together(errs...); err != nil {
-		return model.Recipe{}, model.Columns{}, err
-	}
-	return r, columns, nil
-}
-
 // checkRows finds out how the table is read.
 func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 	if f.rows, err = formatOf(c, f.format, table); err == nil {
@@ -160,38 +123,6 @@ func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 		return errNoLabel
 	}
 	return nil
-}
-
-// base returns the columns, and a recipe without a learner and its parameters.
-func (f *recipeFlags) base(c *cobra.Command) (model.Recipe, model.Columns, error) {
-	var errs []error
-	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
-	header, err := datasets.ParseHeader(f.header)
-	if err != nil {
-		wrong("flag --header: %w", err)
-	}
-	if f.noHeader {
-		if header == datasets.HeaderYes {
-			wrong("flags --header and --no-header: the first row is a header or not")
-		}
-		header = datasets.HeaderNo
-	}
-	if !slices.Contains([]string{"none", "mean"}, f.impute) {
-		wrong("flag --impute: %q is not allowed, want none or mean", f.impute)
-	}
-	if f.seed == 0 {
-		wrong("flag --seed: 0 is not allowed, want at least 1")
-	}
-	errs = append(errs, atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes))
-	given, err := f.given(c)
-	if err := together(append(errs, err)...); err != nil {
-		return model.Recipe{}, model.Columns{}, err
-	}
-	return model.Recipe{Pairs: f.pairs.count, Given: given, Passes: f.passes, Seed: f.seed, ImputeMean: f.impute == "mean", Raw: f.raw},
-		model.Columns{
-			Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
-			Drop: f.drop, Keep: f.keep, OneHot: f.oneHot, Cells: f.rows.cells,
-		}, nil
 }
 
 // parseParams reads the values of --param.

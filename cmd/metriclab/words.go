@@ -9,6 +9,7 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/internal/printable"
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
@@ -69,38 +70,46 @@ func oneLine(name string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable.Short(name))
 }
 
-// describe says in a line what a recipe is.
-func describe(r model.Recipe) string {
-	if r.Raw {
-		return describeLearner(r) + "; features as they are"
-	}
-	return describeLearner(r) + "; features standardised"
-}
-
-// describeLearner says what of a recipe is the learner and what it is given.
-func describeLearner(r model.Recipe) string {
+// describe says in a line what is learned, and how.
+func (k kind) describe(r model.Recipe) string {
 	s := r.Learner
-	for _, e := range model.Learners() {
-		if e.Name != r.Learner {
-			continue
-		}
+	for _, e := range k.bare.Learners() {
 		for _, p := range e.Params { // in the order of the catalog
-			if v, ok := r.Params[p.Name]; ok {
+			if v, ok := r.Params[p.Name]; ok && e.Name == r.Learner {
 				s += " " + p.Name + "=" + v
 			}
 		}
-		switch {
-		case r.Given != "":
-			s += fmt.Sprintf("; %s given", plural.Of(r.Pairs, "pair"))
-		case model.Draws(e.Feedback):
-			s += fmt.Sprintf("; %s drawn, half of them similar", plural.Of(r.Pairs, "pair"))
-		}
-		if e.Feedback == catalog.Pairs {
-			s += ", " + passes(r.Passes)
-		}
-		if model.Draws(e.Feedback) && r.Given != model.GivenPairs && (r.Given == "" || !e.Chunklets) {
-			s += fmt.Sprintf(", seed %d", r.Seed)
-		}
+	}
+	drawn := r.Pairs > 0
+	switch {
+	case r.Given != "":
+		s += fmt.Sprintf("; %s given", plural.Of(r.Pairs, "pair"))
+		drawn = r.Given == model.GivenChunklets && !model.Connects(r.Learner)
+	case drawn:
+		s += fmt.Sprintf("; %s drawn, half of them similar", plural.Of(r.Pairs, "pair"))
+	}
+	and := "; "
+	if r.Pairs > 0 {
+		and = ", "
+	}
+	if r.Passes > 0 {
+		s += and + passes(r.Passes)
+	}
+	if drawn {
+		s += fmt.Sprintf("%sseed %d", and, r.Seed)
+	}
+	if r.Unit {
+		s += "; vectors of length 1"
+	}
+	if r.Rank > 0 {
+		s += fmt.Sprintf("; rank %d", r.Rank)
+	}
+	scaling := k.scaled
+	if r.Raw {
+		scaling = k.raw
+	}
+	if scaling != "" {
+		s += "; " + scaling
 	}
 	return s
 }
@@ -147,18 +156,18 @@ func interval(s judge.Summary) string {
 	return fmt.Sprintf("%.2f ± %.2f", 100*s.Mean, 100*s.Half)
 }
 
-// taken lists the numbers of neighbours and how many splits took each.
-func taken(ks []int) string {
-	count := map[int]int{}
-	for _, k := range ks {
+// taken lists what splits chose, and how many each.
+func taken(chosen []float64) string {
+	count := map[float64]int{}
+	for _, k := range chosen {
 		count[k]++
 	}
 	var parts []string
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(ks))) {
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(chosen))) {
 		if len(count) == 1 {
-			return strconv.Itoa(k)
+			return number(k)
 		}
-		parts = append(parts, fmt.Sprintf("%d (%dx)", k, count[k]))
+		parts = append(parts, fmt.Sprintf("%g (%dx)", k, count[k]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -214,83 +223,49 @@ func describeTriplets(set *feedback.Triplets, objects int) string {
 	return b.String()
 }
 
-// describeTripletRecipe says in a line what a recipe is.
-func describeTripletRecipe(r model.TripletRecipe) string {
-	s := r.Learner
-	for _, e := range model.TripletLearners() {
-		for _, p := range e.Params {
-			if v, ok := r.Params[p.Name]; ok && e.Name == r.Learner {
-				s += " " + p.Name + "=" + v
-			}
-		}
+// describeRows says what a table is.
+func describeRows(d *model.Data) string {
+	n, width := d.Dims()
+	s := fmt.Sprintf("%s: %s, %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
+	if d.Labels != nil {
+		s += ", " + describeClasses(d.Labels)
 	}
-	if r.Passes > 0 {
-		s += "; " + passes(r.Passes)
-	}
-	return s
+	return s + "\n"
 }
 
-// describeVectors says what is learned of vectors, and how.
-func describeVectors(r model.VectorRecipe) string {
-	s := r.Learner
-	learners := model.VectorLearners()
-	if r.Triplets {
-		learners = model.VectorTripletLearners()
+// describeClasses lists classes with their numbers.
+func describeClasses(labels []string) string {
+	classes, of := datasets.Classes(labels)
+	counts := make([]int, len(classes))
+	for _, c := range of {
+		counts[c]++
 	}
-	for _, e := range learners {
-		if e.Name != r.Learner {
-			continue
-		}
-		for _, p := range e.Params {
-			if v, ok := r.Params[p.Name]; ok {
-				s += " " + p.Name + "=" + v
-			}
-		}
-	}
-	if r.Passes > 0 {
-		s += "; " + passes(r.Passes)
-	}
-	if r.Unit {
-		s += "; vectors of length 1"
-	}
-	if r.Raw {
-		s += "; scale as it is"
-	}
-	if r.Rank > 0 {
-		s += fmt.Sprintf("; rank %d", r.Rank)
-	}
-	return s
+	return fmt.Sprintf("%s: %s", countClasses(len(classes)), classCounts(classes, counts))
 }
 
-// describeGram says in a line what a recipe for labels is.
-func describeGram(r model.GramRecipe) string {
-	return describeLearner(model.Recipe{Learner: r.Learner, Params: r.Params, Pairs: r.Pairs, Seed: r.Seed})
-}
-
-// describeGiven says which pairs were known.
-func describeGiven(d *model.Data, f *recipeFlags) string {
-	similar := 0
-	for _, l := range d.Links {
+func countSimilar(links []metric.Link) (n int) {
+	for _, l := range links {
 		if l.Label == metric.Similar {
-			similar++
+			n++
 		}
 	}
-	from := f.pairs.file
-	if d.Chunklets != nil {
-		chunklets := map[string]int{}
-		for _, c := range d.Chunklets {
-			if c != "" {
-				chunklets[c]++
-			}
+	return n
+}
+
+// describeChunklets says what a column of chunklets holds.
+func describeChunklets(d *model.Data, column string) string {
+	chunklets := map[string]int{}
+	for _, c := range d.Chunklets {
+		if c != "" {
+			chunklets[c]++
 		}
-		rows, shared := 0, 0
-		for _, n := range chunklets {
-			rows += n
-			if n > 1 {
-				shared++
-			}
-		}
-		from = fmt.Sprintf("column %s: %s in %s, %d with at least two", oneLine(f.known.chunklets), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
 	}
-	return fmt.Sprintf("%s: %s, %d similar\n", from, plural.Of(len(d.Links), "pair"), similar)
+	rows, shared := 0, 0
+	for _, n := range chunklets {
+		rows += n
+		if n > 1 {
+			shared++
+		}
+	}
+	return fmt.Sprintf("column %s: %s in %s, %d with at least two\n", oneLine(column), plural.Of(rows, "row"), plural.Of(len(chunklets), "chunklet"), shared)
 }

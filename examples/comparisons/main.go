@@ -29,12 +29,13 @@ func main() {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 2))
 	truth := must(synthetic.GaussianComparisons(rng, 20, 2))
 	answers := must(truth.Sample(rng, 600))[0]
-	set, recipe := &feedback.Triplets{Name: "answers", Objects: truth.Objects(), List: answers}, model.TripletRecipe{Learner: "ste"}
+	problem := model.ByComparisons(&feedback.Triplets{Name: "answers", Objects: truth.Objects(), List: answers})
+	recipe := model.Recipe{Learner: "ste"}
 
-	e := must(model.EvaluateTriplets(ctx, set, recipe, model.TripletPlan{Repeats: 2}))
-	fmt.Printf("answers predicted wrongly in %%: %s, by a coin 50\n", e.Summary.Percent())
+	e := must(model.Evaluate(ctx, problem, recipe, model.Plan{Repeats: 2}))
+	fmt.Printf("answers predicted wrongly in %%: %s, by a coin 50\n", e.Of("ste", model.MeasureTriplets).Summary.Percent())
 
-	m := must(model.FitTriplets(ctx, set, recipe, nil))
+	m := must(model.Fit(ctx, problem, recipe, nil)).(*model.Compared)
 	map2 := must(m.Coordinates(ctx, 2))
 	_, wrong := truth.Errors(m.Kernel(), triplets.TieTolerance)
 	fmt.Printf("of all %d: %.1f %%; a map shows %.0f %% of the spread, at a Procrustes distance of %.2f to the truth\n",

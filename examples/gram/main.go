@@ -33,12 +33,12 @@ func main() {
 			gram.SetSym(i, j, common(words[i], words[j]))
 		}
 	}
-	recipe := model.GramRecipe{Learner: "kernel-fda", Params: map[string]string{"ridge": "1"}}
+	problem, recipe := model.ByGram(gram, families), model.Recipe{Learner: "kernel-fda", Params: map[string]string{"ridge": "1"}}
 
-	e := must(model.EvaluateGram(ctx, gram, families, recipe, model.Plan{Repeats: 4}))
-	fmt.Printf("errors of nearest neighbours in %%: as given %s, %s %s\n", e.Baseline.Summary.Percent(), recipe.Learner, e.Learner.Summary.Percent())
+	e := must(model.Evaluate(ctx, problem, recipe, model.Plan{Repeats: 4}))
+	fmt.Printf("errors of nearest neighbours in %%: as given %s, %s %s\n", e.Of(model.Euclidean, model.MeasureKNN).Summary.Percent(), recipe.Learner, e.Of(recipe.Learner, model.MeasureKNN).Summary.Percent())
 
-	m := must(model.FitGramLabels(ctx, gram, families, recipe, nil))
+	m := must(model.Fit(ctx, problem, recipe, nil)).(*model.Gram)
 	fresh, cross := word(rng, "gattac"), mat.NewDense(1, n, nil)
 	cross.Apply(func(_, j int, _ float64) float64 { return common(fresh, words[j]) }, cross)
 	elected := must(must(m.Classifier(families, 5)).Objects(ctx, cross)).Elected[0]

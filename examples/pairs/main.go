@@ -29,7 +29,7 @@ func main() {
 	ctx, rng, n := context.Background(), rand.New(rand.NewPCG(1, 2)), 100
 	x := mat.NewDense(n, 6, nil)
 	x.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() }, x)
-	data, recipe := must(model.NewData(x, nil, nil)), model.Recipe{Learner: "itml", Given: model.GivenPairs}
+	data, recipe := must(model.NewData(x, nil, nil)), model.Recipe{Learner: "itml"}
 	for range 1000 {
 		i, j := rng.IntN(n), rng.IntN(n-1)
 		if j >= i {
@@ -39,10 +39,11 @@ func main() {
 		data.Links = append(data.Links, metric.Link{I: i, J: j, Label: metric.SameClass(-1 < d && d < 1)})
 	}
 
-	e := must(model.EvaluatePairs(ctx, data, recipe, model.VectorPlan{Splits: 6}))
-	fmt.Printf("a similar pair is nearer than a dissimilar one, in %%: Euclidean %s, %s %s\n", e.Euclidean.AUCSummary.Percent(), recipe.Learner, e.Learner.AUCSummary.Percent())
+	problem := model.PairsOfRows(data)
+	e := must(model.Evaluate(ctx, problem, recipe, model.Plan{Repeats: 6}))
+	fmt.Printf("a similar pair is nearer than a dissimilar one, in %%: Euclidean %s, %s %s\n", e.Of(model.Euclidean, model.MeasureAUC).Summary.Percent(), recipe.Learner, e.Of(recipe.Learner, model.MeasureAUC).Summary.Percent())
 
-	m := must(model.Fit(ctx, data, recipe, nil))
+	m := must(model.Fit(ctx, problem, recipe, nil)).(*model.Model)
 	z := must(m.Prepare(mat.NewDense(3, 6, []float64{0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0})))
 	for i := 1; i <= 2; i++ {
 		fmt.Printf("squared distance of rows that differ in feature %d: %.2f\n", i, m.Metric().SqDist(z.RawRowView(0), z.RawRowView(i)))

@@ -35,10 +35,10 @@ func main() {
 	}
 	data, recipe := must(model.NewData(x, classes, nil)), model.Recipe{Learner: "lmnn"}
 
-	e := must(model.Evaluate(ctx, data, recipe, model.Plan{Repeats: 4}))
-	fmt.Printf("errors of nearest neighbours in %%: Euclidean %s, %s %s\n", e.Baseline.Summary.Percent(), recipe.Learner, e.Learner.Summary.Percent())
+	e := must(model.Evaluate(ctx, model.ByClasses(data), recipe, model.Plan{Repeats: 4}))
+	fmt.Printf("errors of nearest neighbours in %%: Euclidean %s, %s %s\n", e.Of(model.Euclidean, model.MeasureKNN).Summary.Percent(), recipe.Learner, e.Of(recipe.Learner, model.MeasureKNN).Summary.Percent())
 
-	m := must(model.Fit(ctx, data, recipe, nil))
+	m := must(model.Fit(ctx, model.ByClasses(data), recipe, nil)).(*model.Model)
 	for near, err := range must(m.Classifier(data, 5)).CSV(ctx, strings.NewReader("0,1,-1,1,-1,1\n4,1,-1,1,-1,1\n"), "new.csv") {
 		for _, elected := range must(near, err).Elected {
 			fmt.Printf("new row: %s, by %.0f %% of its neighbours\n", elected.Class, 100*elected.Share)

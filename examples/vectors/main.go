@@ -42,14 +42,15 @@ func main() {
 		must(0, out.WriteRows(x, i))
 	}
 	must(0, out.Commit())
-	file, recipe := must(vectors.Open(path)), model.VectorRecipe{Learner: "itml"}
+	file, recipe := must(vectors.Open(path)), model.Recipe{Learner: "itml"}
 	defer file.Close()
 	links := must(sample.BalancedLinks(rng, topics, 2000))
 
-	e := must(model.EvaluateVectors(ctx, file, links, recipe, model.VectorPlan{Splits: 6}))
-	fmt.Printf("similar vectors among the 10 nearest, in %%: Euclidean %s, %s %s\n", e.Euclidean.RecallSummary.Percent(), recipe.Learner, e.Learner.RecallSummary.Percent())
+	problem := model.PairsOfVectors(file, links)
+	e := must(model.Evaluate(ctx, problem, recipe, model.Plan{Repeats: 6}))
+	fmt.Printf("similar vectors among the 10 nearest, in %%: Euclidean %s, %s %s\n", e.Of(model.Euclidean, model.MeasureRecall).Summary.Percent(), recipe.Learner, e.Of(recipe.Learner, model.MeasureRecall).Summary.Percent())
 
-	m := must(model.FitVectors(ctx, file, links, recipe, nil))
+	m := must(model.Fit(ctx, problem, recipe, nil)).(*model.Vectors)
 	found, _, err := m.Neighbours(ctx, file, must(file.Select([]int{0})), 6, nil)
 	for _, near := range must(found, err)[0][1:] {
 		fmt.Printf("near vector 0, of topic %d: vector %d, of topic %d\n", topics[0], near.Index, topics[near.Index])

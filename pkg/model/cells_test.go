@@ -2,8 +2,8 @@ package model_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/persist/persisttest"
 )
 
 // withWords are rows of two numbers, a word and a class.
@@ -28,10 +29,7 @@ func withWords(words ...string) string {
 
 func TestOneHot(t *testing.T) {
 	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
-	d, err := model.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv", c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(model.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv", c, false))
 	want := []string{"x", "y", "colour=blue", "colour=green", "colour=red"}
 	if !slices.Equal(d.Layout.Features, want) {
 		t.Fatalf("features %q, want %q", d.Layout.Features, want)
@@ -44,18 +42,8 @@ func TestOneHot(t *testing.T) {
 			}
 		}
 	}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: "rca"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := m.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := model.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, d, model.Recipe{Learner: "rca"})
+	loaded := must(model.Load(bytes.NewReader(persisttest.Saved(m))))
 	again, err := loaded.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv")
 	if err != nil || !mat.Equal(again.X, d.X) || len(again.Notes) != 0 {
 		t.Fatalf("read again: %v, %q", err, again.Notes)
@@ -66,28 +54,17 @@ func TestOneHot(t *testing.T) {
 	if err != nil || !slices.Equal(other.Notes, unknown) || mat.Sum(other.X.Slice(1, 2, 2, 5)) != 0 {
 		t.Fatalf("violet: %v, %q", err, other.Notes)
 	}
-	z, err := loaded.Embed(other.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b, err := range loaded.EmbedCSV(strings.NewReader(text), "t.csv") {
-		if err != nil || !mat.Equal(b.Z, z) || !slices.Equal(b.Notes, unknown) {
-			t.Fatalf("EmbedCSV differs: %v, %q", err, b.Notes)
-		}
+	z := must(loaded.Embed(other.X))
+	if b := model.All(loaded.EmbedCSV(strings.NewReader(text), "t.csv")); len(b) != 1 || !mat.Equal(b[0].Z, z) || !slices.Equal(b[0].Notes, unknown) {
+		t.Errorf("EmbedCSV differs: %v", b)
 	}
 }
 
 // Without a header, files may have all columns or the features alone, whose order is that of the training file.
 func TestOneHotNoHeader(t *testing.T) {
 	rows := strings.SplitAfter(withWords("red", "blue"), "\n")[1:]
-	d, err := model.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", model.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(model.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", model.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false))
+	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
 	alone := strings.NewReplacer(",a\n", "\n", ",b\n", "\n").Replace(strings.Join(rows, ""))
 	for _, text := range []string{strings.Join(rows, ""), alone} {
 		got, err := m.Read(strings.NewReader(text), "t.csv")
@@ -101,17 +78,12 @@ func TestOneHotNoHeader(t *testing.T) {
 func TestOneHotMissing(t *testing.T) {
 	text := withWords("red", "?", "blue")
 	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
-	if _, err := model.Read(strings.NewReader(text), "t.csv", c, false); !errors.Is(err, datasets.ErrMissingCell) {
-		t.Errorf("error %v", err)
-	}
+	model.Refused(t, "", model.ErrorOf(model.Read(strings.NewReader(text), "t.csv", c, false)), datasets.ErrMissingCell)
 	d, err := model.Read(strings.NewReader(text), "t.csv", c, true)
 	if err != nil || !math.IsNaN(d.X.At(1, 2)) || !math.IsNaN(d.X.At(1, 3)) || d.X.At(0, 3) != 1 {
 		t.Fatalf("error %v", err)
 	}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean, ImputeMean: true, Raw: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, d, model.Recipe{Learner: model.Euclidean, ImputeMean: true, Raw: true})
 	p, err := m.Prepare(d.X)
 	if err != nil || p.At(1, 2) != .5 || p.At(1, 3) != .5 {
 		t.Errorf("imputed %v and %v, error %v", p.At(1, 2), p.At(1, 3), err)
@@ -136,24 +108,19 @@ func TestOneHotErrors(t *testing.T) {
 	} {
 		d, err := model.Read(strings.NewReader(c.text), "t.csv", model.Columns{Label: "class", OneHot: c.oneHot}, false)
 		if err == nil {
-			_, err = model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+			_, err = model.Fit(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, nil)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %s", name, err, c.want)
-		}
+		model.Refused(t, name, err, c.want)
 	}
 }
 
 // A category that is in one fold only is no feature of the others.
 func TestOneHotEvaluate(t *testing.T) {
 	text := withWords("red", "blue") + "1,once,1,a\n"
-	d, err := model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "class", OneHot: []string{"colour"}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "class", OneHot: []string{"colour"}}, false))
 	told := 0
 	plan := model.Plan{Folds: 4, Repeats: 1, Ks: []int{1}, Inside: func(_, _, _ int) { told++ }}
-	if _, err := model.Evaluate(t.Context(), d, model.Recipe{Learner: model.Euclidean}, plan); err != nil || told != 0 {
+	if _, err := model.Evaluate(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, plan); err != nil || told != 0 {
 		t.Errorf("error %v, told %d times of a learner in closed form", err, told)
 	}
 }
@@ -173,7 +140,7 @@ func TestLabelErrors(t *testing.T) {
 	} {
 		d, err := model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "y"}, true)
 		if err == nil {
-			_, err = model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
+			_, err = model.Fit(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, nil)
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
@@ -183,51 +150,20 @@ func TestLabelErrors(t *testing.T) {
 
 func TestReadNPY(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 1, 2, 3, 4, 5, 6, 8})
-	var file, classes bytes.Buffer
-	if err := metric.WriteNPY(&file, x); err != nil {
-		t.Fatal(err)
-	}
-	if err := metric.WriteNPY(&classes, mat.NewDense(4, 1, []float64{1, 2, 1, 2})); err != nil {
-		t.Fatal(err)
-	}
-	array := file.String()
-	labels := func(n int) ([]string, error) { return model.ReadClasses(bytes.NewReader(classes.Bytes()), "y.npy", n) }
+	npy := func(m mat.Matrix) string { return model.Text(func(w io.Writer) error { return metric.WriteNPY(w, m) }) }
+	array, classes := npy(x), npy(mat.NewDense(4, 1, []float64{1, 2, 1, 2}))
+	labels := func(n int) ([]string, error) { return model.ReadClasses(strings.NewReader(classes), "y.npy", n) }
 	d, err := model.ReadNPY(strings.NewReader(array), "x.npy", labels)
 	if err != nil || !mat.Equal(d.X, x) || !slices.Equal(d.Labels, []string{"1", "2", "1", "2"}) {
 		t.Fatalf("%v, error %v", d, err)
 	}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean}, nil)
-	if err != nil {
-		t.Fatal(err)
+	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
+	if b := model.All(m.EmbedNPY(strings.NewReader(array), "x.npy", nil)); len(b) != 1 || !mat.Equal(b[0].Z, must(m.Embed(x))) || b[0].Labels != nil {
+		t.Errorf("embedded as %v", b)
 	}
-	for b, err := range m.EmbedNPY(strings.NewReader(array), "x.npy", nil) {
-		z, other := m.Embed(x)
-		if err != nil || other != nil || !mat.Equal(b.Z, z) || b.Labels != nil {
-			t.Errorf("errors %v, %v", err, other)
-		}
-	}
-	for name, read := range map[string]func() error{
-		"want 3, one per row of the array": func() error {
-			_, err := model.ReadClasses(bytes.NewReader(classes.Bytes()), "y.npy", 3)
-			return err
-		},
-		"more rows than the 1 row of the array and a header": func() error {
-			_, err := model.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)
-			return err
-		},
-		"4 columns are not allowed": func() error {
-			var wide bytes.Buffer
-			if err := metric.WriteNPY(&wide, mat.NewDense(1, 4, nil)); err != nil {
-				return err
-			}
-			_, err := model.ReadClasses(&wide, "y.npy", 4)
-			return err
-		},
-	} {
-		if err := read(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("error %v, want %s", err, name)
-		}
-	}
+	model.Refused(t, "", model.ErrorOf(labels(3)), "want 3, one per row of the array")
+	model.Refused(t, "", model.ErrorOf(model.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)), "more rows than the 1 row of the array and a header")
+	model.Refused(t, "", model.ErrorOf(model.ReadClasses(strings.NewReader(npy(mat.NewDense(1, 4, nil))), "y.npy", 4)), "4 columns are not allowed")
 }
 
 // What Reading says holds for Read and EmbedCSV alike.
@@ -236,10 +172,7 @@ func TestReading(t *testing.T) {
 	if err != nil || d.Dialect != (datasets.Dialect{Separator: ';', DecimalComma: true}) {
 		t.Fatalf("%v, error %v", d, err)
 	}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: model.Euclidean, ImputeMean: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fit(t, d, model.Recipe{Learner: model.Euclidean, ImputeMean: true})
 	text := "x\ty\n1,234\t2\n-\t1\n"
 	if _, err := m.Read(strings.NewReader(text), "t.csv"); err == nil {
 		t.Error("an ambiguous file was read")
@@ -249,13 +182,8 @@ func TestReading(t *testing.T) {
 	if err != nil || got.X.At(0, 0) != 1.234 || !math.IsNaN(got.X.At(1, 0)) {
 		t.Fatalf("%v, error %v", got, err)
 	}
-	z, err := m.Embed(got.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b, err := range m.EmbedCSV(strings.NewReader(text), "t.csv") {
-		if err != nil || !mat.Equal(b.Z, z) {
-			t.Errorf("error %v", err)
-		}
+	z := must(m.Embed(got.X))
+	if b := model.All(m.EmbedCSV(strings.NewReader(text), "t.csv")); len(b) != 1 || !mat.Equal(b[0].Z, z) {
+		t.Errorf("EmbedCSV differs: %v", b)
 	}
 }

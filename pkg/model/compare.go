@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,26 +24,28 @@ import (
 // Comparing says how learners are compared.
 type Comparing struct {
 	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work, and after the last learner of those of the
-	// validation. Its Inside is told of the fits of these, with the number of the split that they are of.
+	// validation. Its Inside is told of the fits of these, with the number of the split that they are of. Its Limit leaves out learners that would take longer by estimate, on
+	// as many processors as there are, and ends the comparison: learners are ranked by the splits that all have made.
 	Plan
 	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
 	// alone; 0 leaves this out, otherwise at least 2.
 	Validation int
-	// MostSeconds leaves out learners that would take longer, by estimate, on as many processors as there are; 0
-	// leaves out none.
-	MostSeconds float64
 	// CPU reads the CPU time of the process; nil measures none.
 	CPU func() time.Duration
 	// Heap reads the bytes that the heap of the process takes; nil measures none.
 	Heap func() int64
 	// Params are parameters of learners, by name or alias; those not given have their defaults.
 	Params map[string]map[string]string
-	// Done are trials of an earlier run, which are not run again. Those of other learners and splits are ignored.
-	Done []Trial
-	// Record is given each new trial, one at a time; nil for none. An error ends the comparison.
-	Record func(Trial) error
+	// Journal is given what identifies the comparison, and returns trials of an earlier run, which are not run again, and what records each new trial, one at a time; nil for
+	// none. Trials of other learners and splits are ignored. An error of either ends the comparison.
+	Journal func(Journal) (done []Trial, record func(Trial) error, err error)
+	// Ranking is told of the learners ranked by the first splits, so many, while more are to come; nil for nobody.
+	Ranking func(made int, ranked []Contender)
 	// Ended is told of each learner that is left out, before the others begin, and of each that has ended; nil for none.
 	Ended func(Contender)
+
+	record func(Trial) error
+	asked  int // Validation as it was given
 }
 
 // Trial is what a learner did in one split.
@@ -101,27 +102,20 @@ type Contender struct {
 
 // Comparison is what Compare found.
 type Comparison struct {
+	Facts
 	// Measure is what is compared: Score holds shares of it, the less the better.
 	Measure    string
-	Plan       Plan // resolved; of a problem that holds items out, Folds is 1 and Repeats the number of splits
+	Plan       Plan // resolved
 	Validation int
-	Rows       int // or items
-	Features   int // 0 of objects with a Gram matrix, or of which only names are known
-	// Held is the share of items that a split holds out; 0 of a cross-validation. Feedback is the number of pairs or comparisons, 0 of classes.
-	Held     float64
-	Feedback int
-	Classes  []string
-	Counts   []int
 	// Ranked are the learners that have finished, the one of least error first, of equals the one of least estimated cost.
 	Ranked []Contender
 	// Others are those that have not finished.
 	Others []Contender
 	// ByValidation is the error of the procedure that takes in each split the learner that was best in an inner
-	// cross-validation of its training rows; nil if there is none. Chosen is the learner taken in each split.
+	// evaluation within what the split learns from; nil if there is none. Chosen is the learner taken in each split.
 	ByValidation *Score
 	Chosen       []string
-	Notes        []string
-	// Err is the error of the context if that was done first.
+	// Err is the error of the context if that was done first, or of the deadline that Plan.Limit set.
 	Err error
 }
 
@@ -132,35 +126,53 @@ const level = 0.05
 // the recipes. Its Learner and Params must be empty, since Comparing has the parameters; its Pairs and Passes are for the learners that take
 // them. names are those of the learners of the problem or aliases; nil means all.
 //
-// Learners run one after another, the one of least estimated cost first, and the splits of each in parallel. A learner
-// is left out before it starts if the estimates say that a fit does not fit limits.Memory or that it takes more than
-// MostSeconds. One that fails is in Others with its error. Once ctx is done, what has finished is ranked, the rest is
-// in Others, and Err is the error of ctx.
+// Learners take turns, the one of least estimated cost first, in rounds: each makes the first splits, then all make more, until all splits are made; the splits of a learner run in
+// parallel. A learner
+// is left out before it starts if the estimates say that a fit does not fit limits.Memory or that its splits take more than
+// Limit. One that fails is in Others with its error. Once ctx or the time is done, learners are ranked by the splits that all of them have made, and those that have not made the
+// first are in Others.
 //
 // The best of several errors is too good an estimate of the error of the best: chance helped to choose it. So, with
 // Validation, each split takes the learner with the fewest errors in an evaluation within what it learns from, of equals
 // that of least cost, and ByValidation is the error of that procedure on what the split tests.
 //
-// It returns an *OptionError if names or plan are not allowed, the errors of the problem, and that of Record.
+// It returns an *OptionError if names or plan are not allowed, the errors of the problem, and those of Journal and Estimated.
 func Compare(ctx context.Context, pr Problem, base Recipe, names []string, p Comparing) (*Comparison, error) {
 	fits, others, err := pr.contenders(base, names, p.Params)
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{out: &Comparison{Measure: pr.Measure, Others: others}, done: map[trialKey]Trial{}}
-	if c.course, err = pr.lay(&p, &fits, c.out); err != nil {
+	c := &contest{out: &Comparison{Facts: Facts{Problem: pr}, Others: others}, done: map[trialKey]Trial{}}
+	p.Seed, p.asked = cmp.Or(p.Seed, fits[0].recipe.Seed), p.Validation
+	if c.course, err = pr.lay(&p, &fits, &c.out.Facts); err != nil {
 		return nil, err
+	}
+	if c.out.Measure = c.out.Measures[0].Name; !c.out.Measures[0].Less {
+		c.out.Measure = "1 − " + c.out.Measure
+	}
+	if p.Journal != nil {
+		params, err := ofLearners(pr.Learners(), p.Params)
+		if err != nil {
+			return nil, err
+		}
+		done, record, err := p.Journal(p.journal(pr, base, params, &c.out.Facts))
+		if err != nil {
+			return nil, err
+		}
+		p.record = record
+		for _, t := range done {
+			c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
+		}
 	}
 	clock := p.CPU
 	if clock == nil {
 		clock = func() time.Duration { return 0 }
 	}
 	c.p, c.cpu = p, cpushare.New(clock)
-	c.out.Plan = p.Plan
-	for _, t := range p.Done {
-		c.done[trialKey{t.Learner, t.Split, t.Inner}] = t
-	}
-	return c.run(ctx, fits)
+	c.out.Plan, c.out.Validation = p.Plan, p.Validation
+	limited, cancel := p.limited(ctx)
+	defer cancel()
+	return c.run(limited, fits)
 }
 
 // Comparable returns the recipes that Compare has for the names of learners and their parameters, and what needs other input if names is nil.
@@ -172,6 +184,16 @@ func Comparable(pr Problem, base Recipe, names []string, params map[string]map[s
 		recipes = append(recipes, f.recipe)
 	}
 	return recipes, others, err
+}
+
+func (p *Comparing) checkValidation(learners int) error {
+	switch {
+	case p.Validation < 0 || p.Validation == 1:
+		return notAllowed("validation: %d folds are not allowed, want 0 for none, or at least 2", p.Validation)
+	case learners == 1: // there is nothing to choose
+		p.Validation = 0
+	}
+	return nil
 }
 
 // ofLearners returns parameters by the names of learners, which may be aliases.
@@ -194,18 +216,19 @@ func (pr Problem) contenders(base Recipe, names []string, params map[string]map[
 	if base.Learner != "" || len(base.Params) > 0 {
 		return nil, nil, notAllowed("learner: %q with %d parameters is given, want neither in the recipe of a comparison", base.Learner, len(base.Params))
 	}
-	if params, err = ofLearners(pr.Learners, params); err != nil {
+	all := pr.Learners()
+	if params, err = ofLearners(all, params); err != nil {
 		return nil, nil, err
 	}
 	if names == nil {
-		for _, e := range pr.Learners {
+		for _, e := range all {
 			if !(base.Raw && e.Name == EuclideanRaw) { // euclidean is the same then
 				names = append(names, e.Name)
 			}
 		}
 		for _, e := range catalog.All() {
 			if !slices.Contains(names, e.Name) {
-				others = append(others, Contender{Recipe: Recipe{Learner: e.Name}, State: OtherInput, Reason: fmt.Sprintf("it learns from %s, not from %s", e.Feedback, pr.from)})
+				others = append(others, Contender{Recipe: Recipe{Learner: e.Name}, State: OtherInput, Reason: fmt.Sprintf("it learns from %s, not from %s", e.Feedback, pr.about())})
 			}
 		}
 	}
@@ -223,7 +246,7 @@ func (pr Problem) contenders(base Recipe, names []string, params map[string]map[
 		}
 		seen[e.Name] = true
 		r.Params = params[e.Name]
-		if pr.draws && Draws(e.Feedback) {
+		if f.recipe.Pairs > 0 { // drawn
 			r.Pairs = base.Pairs
 		}
 		if f.recipe.Passes > 0 { // online
@@ -245,32 +268,10 @@ func (pr Problem) contenders(base Recipe, names []string, params map[string]map[
 	return fits, others, nil
 }
 
-// Estimate returns what a fit of r on the rows of d costs, roughly: see catalog.Cost. It returns the *OptionError of
-// Recipe.Resolved. Pairs that are given are those of d. It panics if d is nil or has no rows.
-func Estimate(d *Data, r Recipe) (catalog.Cost, error) {
-	r, e, values, err := r.resolve()
-	if err != nil {
-		return catalog.Cost{}, err
-	}
-	n, width := d.Dims()
-	classes, _, _ := d.classes()
-	if r.Given != "" {
-		r.Pairs = len(d.Links)
-	}
-	return fitting{r, e, values}.cost(n, width, len(classes)), nil
-}
-
-// Estimate returns what a fit of r to pairs of vectors of length dim costs, roughly, as Estimate of a Recipe does. items is the number of vectors
-// that the pairs name. It returns the zero Cost where there is no estimate, and the *OptionError of Resolved.
-func (r VectorRecipe) Estimate(items, dim, pairs int) (catalog.Cost, error) {
-	r, e, values, err := r.resolve()
-	if err != nil {
-		return catalog.Cost{}, err
-	}
-	return e.Estimate(catalog.Size{Rows: items, Features: dim, Pairs: pairs, Passes: r.Passes}, values), nil
-}
-
 func (f fitting) cost(rows, features, classes int) catalog.Cost {
+	if f.entry.Cost == nil {
+		return catalog.Cost{}
+	}
 	return f.entry.Estimate(catalog.Size{Rows: rows, Features: features, Classes: classes, Pairs: f.recipe.Pairs, Passes: f.recipe.Passes}, f.values)
 }
 
@@ -306,7 +307,7 @@ type contest struct {
 
 	mu     sync.Mutex // of what follows, and of Record
 	done   map[trialKey]Trial
-	record error
+	record error // of what records
 }
 
 type trialKey struct {
@@ -329,66 +330,113 @@ type entrant struct {
 	d *Data // dense where the learner needs that
 }
 
+// firstSplits is how many splits the first round has, and secondSplits those after the second; later ones double.
+const firstSplits, secondSplits = 2, judge.MinTrials
+
 func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) {
+	total, err := c.p.begin(c.course, &c.out.Facts, fits)
+	if err != nil {
+		return nil, err
+	}
 	var all []*entrant
 	for _, f := range fits {
 		f.recipe.Seed = c.p.Seed
-		e := &entrant{fitting: f, Contender: c.contender(f)}
-		all = append(all, e)
+		all = append(all, &entrant{fitting: f, Contender: c.contender(f, total)})
 	}
 	slices.SortStableFunc(all, func(a, b *entrant) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	ended := c.p.Ended
 	if ended == nil {
 		ended = func(Contender) {}
 	}
+	var runs []*entrant
 	for _, e := range all {
 		if e.State == LeftOut {
+			c.out.Others = append(c.out.Others, e.Contender)
 			ended(e.Contender)
+		} else {
+			runs = append(runs, e)
 		}
 	}
-	var finished []*entrant
-	for _, e := range all {
-		if e.State == "" {
-			if err := c.enter(ctx, e); err != nil {
+	made := 0
+	for made < total && ctx.Err() == nil && len(runs) > 0 {
+		to := 2 * made
+		switch {
+		case len(runs) == 1:
+			to = total
+		case made == 0:
+			to = firstSplits
+		case made == firstSplits:
+			to = secondSplits
+		}
+		to = min(to, total)
+		var finished []*entrant
+		for _, e := range runs {
+			if err := c.enter(ctx, e, made, to); err != nil {
 				return nil, err
 			}
-			ended(e.Contender)
+			switch {
+			case e.State == Failed || made == 0 && e.State == Unfinished:
+				c.out.Others = append(c.out.Others, e.Contender)
+			default:
+				finished = append(finished, e)
+			}
+			if e.State != Finished || to == total {
+				if e.State == Finished {
+					c.score(e, to)
+				}
+				ended(e.Contender)
+			}
 		}
-		if e.State == Finished {
-			finished = append(finished, e)
-		} else {
-			c.out.Others = append(c.out.Others, e.Contender)
+		runs = finished
+		if ctx.Err() != nil && slices.ContainsFunc(runs, func(e *entrant) bool { return e.State == Unfinished }) {
+			break
+		}
+		if made = to; made < total && c.p.Ranking != nil {
+			c.p.Ranking(made, c.ranked(runs, made))
 		}
 	}
-	if err := c.validate(ctx, finished); err != nil {
+	if made == 0 { // some have made the first splits
+		runs = slices.DeleteFunc(runs, func(e *entrant) bool {
+			if e.State == "" {
+				e.State, e.Reason = Unfinished, fmt.Sprintf("0 of %d splits done", c.out.Planned)
+				c.out.Others = append(c.out.Others, e.Contender)
+				ended(e.Contender)
+			}
+			return e.State != Finished
+		})
+		made = min(total, firstSplits)
+	}
+	for _, e := range runs {
+		e.State, e.Reason = Finished, ""
+	}
+	c.out.finish(c.course, made)
+	if err := c.validate(ctx, runs, made); err != nil {
 		return nil, err
 	}
-	c.rank(finished)
-	c.out.Notes = append(c.out.Notes, redrawnNote(c.course.redrawn)...)
+	c.rank(runs, made)
 	c.out.Err = ctx.Err()
 	return c.out, nil
 }
 
 // contender estimates what f costs, and leaves it out if that is too much.
-func (c *contest) contender(f fitting) Contender {
+func (c *contest) contender(f fitting, splits int) Contender {
 	e := Contender{Recipe: f.recipe, P: math.NaN(), Holm: math.NaN()}
 	var total float64
 	var err error
 	e.Cost, total, err = c.course.cost(f)
-	splits := c.course.splits
-	e.Seconds = total * float64(splits) / float64(min(runtime.GOMAXPROCS(0), splits))
+	e.Seconds = c.course.seconds(total, splits)
 	if err != nil {
 		e.State, e.Reason = LeftOut, strings.TrimPrefix(err.Error(), "model: "+f.recipe.Learner+": ")
-	} else if most := c.p.MostSeconds; most > 0 && e.Seconds > most && !c.known(f.recipe.Learner) {
+	} else if most := c.p.Limit; most > 0 && e.Seconds > most.Seconds() && !c.known(f.recipe.Learner, 0, splits) {
 		e.State = LeftOut
-		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %v", Roughly(e.Seconds), time.Duration(most*float64(time.Second)))
+		e.Reason = fmt.Sprintf("all its splits would take %s by a rough estimate, the time limit is %v", Roughly(e.Seconds), most)
 	}
 	return e
 }
 
-// known tells whether all splits of a learner are done.
-func (c *contest) known(learner string) bool {
-	for s := range c.course.splits {
+// known tells whether splits of a learner are done.
+func (c *contest) known(learner string, from, to int) bool {
+	for s := from; s < to; s++ {
 		if _, ok := c.done[trialKey{learner, s, 0}]; !ok {
 			return false
 		}
@@ -413,11 +461,10 @@ func Roughly(seconds float64) string {
 	return fmt.Sprintf("about %.3g years", seconds/(365*86400))
 }
 
-// enter runs a learner on all splits.
-func (c *contest) enter(ctx context.Context, e *entrant) error {
-	splits := c.course.splits
+// enter runs a learner on splits.
+func (c *contest) enter(ctx context.Context, e *entrant, from, to int) error {
 	var missing []int
-	for s := range splits {
+	for s := from; s < to; s++ {
 		if c.missing(e, s, 0) {
 			missing = append(missing, s)
 		}
@@ -427,7 +474,7 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 		if err = c.ready(e); err == nil {
 			told := c.p.Progress
 			if told != nil {
-				told = func(done, _ int) { c.p.Progress(splits-len(missing)+done, splits) }
+				told = func(done, _ int) { c.p.Progress(to-len(missing)+done, to) }
 				told(0, 0)
 			}
 			if c.p.Heap != nil {
@@ -452,18 +499,17 @@ func (c *contest) enter(ctx context.Context, e *entrant) error {
 		return c.record
 	}
 	switch {
-	case c.known(e.recipe.Learner):
+	case c.known(e.recipe.Learner, from, to):
 		e.State = Finished
-		c.score(e)
 	case ctx.Err() != nil:
 		e.State = Unfinished
-		have := 0
-		for s := range splits {
+		have := from
+		for s := from; s < to; s++ {
 			if !c.missing(e, s, 0) {
 				have++
 			}
 		}
-		e.Reason = fmt.Sprintf("%d of %d splits done", have, splits)
+		e.Reason = fmt.Sprintf("%d of %d splits done", have, c.out.Planned)
 	default:
 		e.State, e.Reason = Failed, err.Error()
 	}
@@ -490,39 +536,48 @@ func (c *contest) trial(ctx context.Context, e *entrant, split, inner int) error
 	if c.p.Inside != nil {
 		told = func(done, total int) { c.p.Inside(split, done, total) }
 	}
-	v, err := c.course.trial(ctx, e, split, inner, fitted, told)
+	v, err := c.course.trial(ctx, run{entrant: e, split: split, inner: inner, fitted: fitted, told: told})
 	c.cpu.End(account)
 	if err != nil {
 		return err
 	}
-	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: v.rows, K: v.k, Seconds: used.Seconds()}
+	r := Trial{Learner: e.recipe.Learner, Version: e.entry.Version, Split: split, Inner: inner, Wrong: v.wrong, Rows: v.rows, Seconds: used.Seconds()}
+	if c.out.Choice == "k" {
+		r.K = int(v.chosen)
+	}
 	if c.heap != nil {
 		r.Peak = c.heap.Peak()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done[trialKey{r.Learner, split, inner}] = r
-	if c.p.Record != nil && c.record == nil {
-		c.record = c.p.Record(r)
+	if c.p.record != nil && c.record == nil {
+		c.record = c.p.record(r)
 	}
 	return c.record
 }
 
-// score sums up the splits of a learner.
-func (c *contest) score(e *entrant) {
-	for s := range c.course.splits {
+// score sums up the first splits of a learner.
+func (c *contest) score(e *entrant, splits int) {
+	e.Score, e.Fit, e.Peak = Score{}, 0, 0
+	for s := range splits {
 		t := c.done[trialKey{e.recipe.Learner, s, 0}]
-		e.Score.Errors = append(e.Score.Errors, t.Wrong/float64(t.Rows))
-		e.Score.Ks = append(e.Score.Ks, t.K)
-		e.Fit += t.Seconds / float64(c.course.splits)
+		e.Score.Values = append(e.Score.Values, t.Wrong/float64(t.Rows))
+		if t.K > 0 && c.out.Choice == "k" {
+			e.Score.Chosen = append(e.Score.Chosen, float64(t.K))
+		}
+		e.Fit += t.Seconds / float64(splits)
 		e.Peak = max(e.Peak, t.Peak)
 	}
-	e.Score.Summary = judge.SummarizeResampled(e.Score.Errors, c.course.ratio)
+	e.Score.Summary = judge.SummarizeResampled(e.Score.Values, c.course.ratio)
 }
 
 // validate chooses in each split the learner with the fewest errors in a cross-validation of the training rows.
-func (c *contest) validate(ctx context.Context, finished []*entrant) error {
-	v, splits := c.out.Validation, c.p.Folds*c.p.Repeats
+func (c *contest) validate(ctx context.Context, finished []*entrant, splits int) error {
+	v := c.out.Validation
+	for _, e := range finished {
+		c.score(e, splits)
+	}
 	if v == 0 || len(finished) < 2 {
 		return nil
 	}
@@ -596,11 +651,13 @@ func (c *contest) validate(ctx context.Context, finished []*entrant) error {
 				take, least = e, wrong
 			}
 		}
-		best.Errors = append(best.Errors, take.Score.Errors[s])
-		best.Ks = append(best.Ks, take.Score.Ks[s])
+		best.Values = append(best.Values, take.Score.Values[s])
+		if take.Score.Chosen != nil {
+			best.Chosen = append(best.Chosen, take.Score.Chosen[s])
+		}
 		c.out.Chosen = append(c.out.Chosen, take.recipe.Learner)
 	}
-	best.Summary = judge.SummarizeResampled(best.Errors, c.course.ratio)
+	best.Summary = judge.SummarizeResampled(best.Values, c.course.ratio)
 	c.out.ByValidation = best
 	return nil
 }
@@ -619,21 +676,15 @@ func (c *contest) missing(e *entrant, split, inner int) bool {
 }
 
 // rank sorts the learners and compares each with the best.
-func (c *contest) rank(finished []*entrant) {
+func (c *contest) rank(finished []*entrant, splits int) {
 	if len(finished) == 0 {
 		return
 	}
-	for _, e := range finished {
-		c.out.Ranked = append(c.out.Ranked, e.Contender)
-	}
-	ranked := c.out.Ranked
-	slices.SortStableFunc(ranked, func(a, b Contender) int { return cmp.Compare(a.Score.Summary.Mean, b.Score.Summary.Mean) })
+	ranked := c.ranked(finished, splits)
+	c.out.Ranked = ranked
 	ps := make([]float64, len(ranked))
 	for i := range ranked {
-		diffs := make([]float64, len(ranked[i].Score.Errors))
-		for s := range diffs {
-			diffs[s] = ranked[i].Score.Errors[s] - ranked[0].Score.Errors[s]
-		}
+		diffs := judge.Minus(ranked[i].Score.Values, ranked[0].Score.Values)
 		ranked[i].Difference = judge.SummarizeResampled(diffs, c.course.ratio)
 		ps[i] = math.NaN()
 		if i > 0 {
@@ -647,6 +698,16 @@ func (c *contest) rank(finished []*entrant) {
 	if !ranked[0].Difference.HasInterval {
 		c.out.Notes = append(c.out.Notes, fmt.Sprintf("fewer than %d splits give neither interval nor p-value", judge.MinTrials))
 	}
+}
+
+// ranked are learners by their errors in the first splits.
+func (c *contest) ranked(finished []*entrant, splits int) (ranked []Contender) {
+	for _, e := range finished {
+		c.score(e, splits)
+		ranked = append(ranked, e.Contender)
+	}
+	slices.SortStableFunc(ranked, func(a, b Contender) int { return cmp.Compare(a.Score.Summary.Mean, b.Score.Summary.Mean) })
+	return ranked
 }
 
 // Tied returns the best learner and those that the rows do not tell from it at a corrected level of 0.05, as they are
@@ -684,7 +745,7 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 	for _, e := range c.Ranked {
 		each = mark(each, e.Recipe.Learner, e.Score.Summary)
 	}
-	what := plural.Of(c.Rows, "row")
+	what := plural.Of(c.Items, "row")
 	if c.Features > 0 {
 		what += ", " + plural.Of(c.Features, "feature")
 	}
@@ -695,8 +756,8 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 	if c.Measure != MeasureKNN {
 		caption = fmt.Sprintf("%s of metrics or kernels that learners found for %s: %s.", capital(c.Measure), name, what)
 	}
-	if c.Held > 0 {
-		caption += fmt.Sprintf(" %s, %.3g %% of the items held out, the same splits for all.", plural.Of(c.Plan.Repeats, "split"), 100*c.Held)
+	if c.Plan.Share > 0 {
+		caption += fmt.Sprintf(" %s, %.3g %% of the items held out, the same splits for all.", plural.Of(c.Plan.Repeats, "split"), 100*c.Plan.Share)
 	} else {
 		caption += fmt.Sprintf(" %d x %d-fold %scross-validation, the same splits for all.", c.Plan.Repeats, c.Plan.Folds, map[bool]string{true: "stratified "}[len(c.Classes) > 0])
 	}

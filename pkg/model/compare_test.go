@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,7 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"metriclab/internal/heappeak"
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/limits"
@@ -21,39 +23,19 @@ import (
 
 var quick = model.Comparing{Plan: model.Plan{Ks: []int{1, 3}, Folds: 3, Repeats: 3}, Validation: 2}
 
+// recorded is a Journal of trials that are done, and appends others.
+func recorded(done []model.Trial, to *[]model.Trial) func(model.Journal) ([]model.Trial, func(model.Trial) error, error) {
+	return func(model.Journal) ([]model.Trial, func(model.Trial) error, error) {
+		return done, func(r model.Trial) error { *to = append(*to, r); return nil }, nil
+	}
+}
+
 // runComparison returns what was found, and the trials.
 func runComparison(t *testing.T, d *model.Data, names []string, p model.Comparing) (*model.Comparison, []model.Trial) {
 	t.Helper()
 	var trials []model.Trial
-	p.Record = func(r model.Trial) error { trials = append(trials, r); return nil }
-	c, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, trials
-}
-
-// The errors are those of Evaluate, split by split, for learners of all kinds.
-func TestCompareIsEvaluate(t *testing.T) {
-	d := blobs(1, 60, 3, 4)
-	names := []string{"fda", "euclidean", "pola", "itml", "kernel-pca", "iplr"}
-	for _, seed := range []uint64{0, 7} {
-		p := quick
-		p.Seed = seed
-		c, _ := runComparison(t, d, names, p)
-		if len(c.Ranked) != len(names) {
-			t.Fatalf("%d learners have finished: %+v", len(c.Ranked), c.Others)
-		}
-		for i, r := range c.Ranked {
-			e := evaluate(t, d, model.Recipe{Learner: r.Recipe.Learner}, p.Plan)
-			if !reflect.DeepEqual(e.Learner, r.Score) {
-				t.Errorf("seed %d, %s: %v, evaluate says %v", seed, r.Recipe.Learner, r.Score, e.Learner)
-			}
-			if i > 0 && r.Score.Summary.Mean < c.Ranked[i-1].Score.Summary.Mean {
-				t.Errorf("%s is behind one that is worse", r.Recipe.Learner)
-			}
-		}
-	}
+	p.Journal = recorded(nil, &trials)
+	return model.MustCompare(t, model.ByClasses(d), model.Recipe{}, names, p), trials
 }
 
 // What a split tests has no part in its choice: the inner trials of a split stay the same whatever its test rows are.
@@ -64,14 +46,7 @@ func TestValidationIsBlind(t *testing.T) {
 	if c.ByValidation == nil || len(c.Chosen) != 9 {
 		t.Fatalf("no choice: %+v", c.Notes)
 	}
-	classes := map[string]int{}
-	y := make([]int, len(d.Labels))
-	for i, l := range d.Labels {
-		if _, ok := classes[l]; !ok {
-			classes[l] = len(classes)
-		}
-		y[i] = classes[l]
-	}
+	_, y := datasets.Classes(d.Labels)
 	for split := range 9 {
 		folds := sample.StratifiedFolds(random.Seed{Base: 1, Experiment: "model/evaluate", Trial: split / 3}.Stream("folds"), y, 3)
 		changed := d.Rows(indices(d))
@@ -126,11 +101,11 @@ func TestChoiceByValidation(t *testing.T) {
 				best = name
 			}
 		}
-		if c.Chosen[split] != best || c.ByValidation.Errors[split] != tested[best] {
-			t.Errorf("split %d: %s with %v, want %s with %v", split, c.Chosen[split], c.ByValidation.Errors[split], best, tested[best])
+		if c.Chosen[split] != best || c.ByValidation.Values[split] != tested[best] {
+			t.Errorf("split %d: %s with %v, want %s with %v", split, c.Chosen[split], c.ByValidation.Values[split], best, tested[best])
 		}
 	}
-	if got := judge.SummarizeResampled(c.ByValidation.Errors, 0.5); !reflect.DeepEqual(got, c.ByValidation.Summary) {
+	if got := judge.SummarizeResampled(c.ByValidation.Values, 0.5); !reflect.DeepEqual(got, c.ByValidation.Summary) {
 		t.Errorf("%+v, want %+v", c.ByValidation.Summary, got)
 	}
 }
@@ -145,7 +120,7 @@ func TestCompareSignificance(t *testing.T) {
 	for i, r := range c.Ranked {
 		diffs := make([]float64, 12)
 		for s := range diffs {
-			diffs[s] = r.Score.Errors[s] - c.Ranked[0].Score.Errors[s]
+			diffs[s] = r.Score.Values[s] - c.Ranked[0].Score.Values[s]
 		}
 		ps[i] = math.NaN()
 		if i > 0 {
@@ -174,14 +149,8 @@ func TestCompareSignificance(t *testing.T) {
 // Equal learners: the cheaper one is first, and taken.
 func TestCompareTies(t *testing.T) {
 	d := blobs(5, 40, 2, 1)
-	x := d.X
-	n, _ := x.Dims()
-	for i := range n { // classes far apart: nobody errs
-		if d.Labels[i] == d.Labels[0] {
-			x.Set(i, 0, x.At(i, 0)+1000)
-		} else {
-			x.Set(i, 0, x.At(i, 0)-1000)
-		}
+	for i := range d.Labels { // classes far apart: nobody errs
+		d.X.Set(i, 0, d.X.At(i, 0)+1000*float64(i%2))
 	}
 	c, _ := runComparison(t, d, []string{"mcml", "fda", "euclidean", "lmnn"}, quick)
 	for i, r := range c.Ranked {
@@ -192,10 +161,8 @@ func TestCompareTies(t *testing.T) {
 	if take, _ := c.Take(); take.Recipe.Learner != model.Euclidean || len(c.Tied()) != 4 {
 		t.Errorf("take %s of %d", take.Recipe.Learner, len(c.Tied()))
 	}
-	for _, name := range c.Chosen {
-		if name != model.Euclidean {
-			t.Errorf("%s is chosen", name)
-		}
+	if slices.ContainsFunc(c.Chosen, func(name string) bool { return name != model.Euclidean }) {
+		t.Errorf("chosen are %q", c.Chosen)
 	}
 }
 
@@ -204,48 +171,54 @@ func TestCompareGoesOn(t *testing.T) {
 	d := blobs(6, 36, 3, 3)
 	names := []string{"euclidean", "fda", "pola", "mcml"}
 	whole, _ := runComparison(t, d, names, quick)
-	for _, after := range []int{0, 1, 9, 13, 36, 40, 71} {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		var trials []model.Trial
+	for _, after := range []int{0, 1, 5, 9, 13, 25, 36, 40, 71} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var trials, again []model.Trial
 		p := quick
-		p.Record = func(r model.Trial) error {
-			if len(trials) < after {
-				trials = append(trials, r)
-			}
-			if len(trials) == after {
-				cancel()
-			}
-			return nil
+		p.Journal = func(model.Journal) ([]model.Trial, func(model.Trial) error, error) {
+			return nil, func(r model.Trial) error {
+				if len(trials) < after {
+					trials = append(trials, r)
+				}
+				if len(trials) == after {
+					cancel()
+				}
+				return nil
+			}, nil
 		}
 		if after == 0 {
 			cancel()
 		}
-		c, err := model.Compare(ctx, model.ByClasses(d), model.Recipe{}, names, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(model.Compare(ctx, model.ByClasses(d), model.Recipe{}, names, p))
+		cancel()
 		if len(c.Ranked)+len(c.Others) != 4 || !errors.Is(c.Err, context.Canceled) {
 			t.Errorf("after %d trials: %d finished, %d others, %v", after, len(c.Ranked), len(c.Others), c.Err)
 		}
-		if len(c.Ranked) < after/9 && after <= 36 || after == 0 && len(c.Ranked) > 0 {
-			t.Errorf("after %d trials: %d have finished", after, len(c.Ranked))
+		// Learners take turns: two splits of each, then four, then three. One trial more may have been under way.
+		made := map[bool]int{true: 2}[after > 1]
+		for _, round := range []int{6, 9} {
+			if after >= 4*round {
+				made = round
+			}
+		}
+		if len(c.Ranked) < min(4, after/2) || after == 0 && len(c.Ranked) > 0 || after > 1 && c.Made < made {
+			t.Errorf("after %d trials: %d are ranked by %d splits, want %d", after, len(c.Ranked), c.Made, made)
+		}
+		for _, e := range c.Ranked {
+			i := slices.IndexFunc(whole.Ranked, func(w model.Contender) bool { return w.Recipe.Learner == e.Recipe.Learner })
+			if !slices.Equal(e.Score.Values, whole.Ranked[i].Score.Values[:c.Made]) {
+				t.Errorf("after %d trials: %s: %v, want the first of %v", after, e.Recipe.Learner, e.Score.Values, whole.Ranked[i].Score.Values)
+			}
 		}
 		for _, e := range c.Others {
 			if e.State != model.Unfinished || !strings.Contains(e.Reason, " of 9 splits done") {
 				t.Errorf("after %d trials: %s: %s, %s", after, e.Recipe.Learner, e.State, e.Reason)
 			}
 		}
-		p = quick
-		p.Done = trials
-		again := 0
-		p.Record = func(model.Trial) error { again++; return nil }
-		c, err = model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, names, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again+len(trials) != 4*9*3 {
-			t.Errorf("%d trials were made again after %d", again, len(trials))
+		p.Journal = recorded(trials, &again)
+		c = model.MustCompare(t, model.ByClasses(d), model.Recipe{}, names, p)
+		if len(again)+len(trials) != 4*9*3 {
+			t.Errorf("%d trials were made again after %d", len(again), len(trials))
 		}
 		if fmt.Sprintf("%+v %+v", c.Ranked, c.ByValidation) != fmt.Sprintf("%+v %+v", whole.Ranked, whole.ByValidation) || !slices.Equal(c.Chosen, whole.Chosen) { // NaN differs from itself
 			t.Errorf("after %d trials the result is another", after)
@@ -278,7 +251,7 @@ func TestCompareLeavesOut(t *testing.T) {
 	}
 	limits.SetMemory(0)
 	p = quick
-	p.MostSeconds = 1e-2
+	p.Limit = 10 * time.Millisecond // which may end the first learner, too
 	c, _ = runComparison(t, d, []string{"euclidean", "pola-batch"}, p)
 	if s, why := state(c, "pola-batch"); s != model.LeftOut || !strings.Contains(why, "by a rough estimate, the time limit is 10ms") {
 		t.Errorf("%s: %s", s, why)
@@ -290,54 +263,62 @@ func TestCompareLeavesOut(t *testing.T) {
 	if s, why := state(c, "pca"); s != model.Failed || !strings.Contains(why, "repeat 1, fold 1") || len(c.Ranked) != 2 || c.ByValidation == nil {
 		t.Errorf("%s: %s", s, why)
 	}
-	c, _ = runComparison(t, d, nil, model.Comparing{Plan: model.Plan{Ks: []int{1}, Folds: 2, Repeats: 1}, MostSeconds: 1e-4})
-	if s, why := state(c, "erkle"); s != model.OtherInput || !strings.Contains(why, "relative comparisons") {
-		t.Errorf("%s: %s", s, why)
-	}
+	c, _ = runComparison(t, d, []string{"fda", "pca"}, model.Comparing{Plan: model.Plan{Ks: []int{1}, Folds: 2, Repeats: 1}})
 	if len(c.Tied()) > 0 || !strings.Contains(strings.Join(c.Notes, ";"), "fewer than 6 splits") {
 		t.Errorf("2 splits: tied %v, %q", c.Tied(), c.Notes)
 	}
+	_, c.Others, _ = model.Comparable(model.ByClasses(nil), model.Recipe{}, nil, nil)
+	if s, why := state(c, "erkle"); s != model.OtherInput || !strings.Contains(why, "relative comparisons") {
+		t.Errorf("%s: %s", s, why)
+	}
 	broken := errors.New("disk full")
-	p = quick
-	p.Record = func(model.Trial) error { return broken }
-	if _, err := model.Compare(context.Background(), model.ByClasses(d), model.Recipe{}, []string{"fda", "pca"}, p); !errors.Is(err, broken) {
-		t.Errorf("an error of Record: %v", err)
+	for _, begun := range []error{nil, broken} {
+		p := quick
+		p.Journal = func(model.Journal) ([]model.Trial, func(model.Trial) error, error) {
+			return nil, func(model.Trial) error { return broken }, begun
+		}
+		model.Refused(t, "an of the journal", model.ErrorOf(model.Compare(t.Context(), model.ByClasses(d), model.Recipe{}, []string{"fda", "pca"}, p)), broken)
 	}
 }
 
 func TestCompareErrors(t *testing.T) {
 	d := blobs(9, 20, 2, 3)
-	plan := func(change func(p *model.Comparing)) model.Comparing {
-		p := quick
-		change(&p)
-		return p
-	}
 	for _, tt := range []struct {
 		base  model.Recipe
 		names []string
-		p     model.Comparing
 		want  string
 	}{
-		{model.Recipe{Learner: "fda"}, nil, quick, "neither in the recipe"},
-		{model.Recipe{}, []string{}, quick, "none given"},
-		{model.Recipe{}, []string{"fda", "nothing"}, quick, "unknown learner"},
-		{model.Recipe{}, []string{"itml", "logdet"}, quick, "learner itml is given twice"},
-		{model.Recipe{}, []string{"erkle"}, quick, "learns from relative comparisons"},
-		{model.Recipe{Pairs: -1}, []string{"fda", "pola"}, quick, "pairs: -1"},
-		{model.Recipe{}, []string{"fda"}, plan(func(p *model.Comparing) { p.Folds = 1 }), "folds: 1"},
-		{model.Recipe{}, []string{"fda"}, plan(func(p *model.Comparing) { p.Validation = 1 }), "validation: 1"},
-		{model.Recipe{}, []string{"fda"}, plan(func(p *model.Comparing) { p.Validation = -2 }), "validation: -2"},
+		{model.Recipe{Learner: "fda"}, nil, "neither in the recipe"},
+		{model.Recipe{}, []string{}, "none given"},
+		{model.Recipe{}, []string{"fda", "nothing"}, "unknown learner"},
+		{model.Recipe{}, []string{"itml", "logdet"}, "learner itml is given twice"},
+		{model.Recipe{}, []string{"erkle"}, "learns from relative comparisons"},
+		{model.Recipe{Pairs: -1}, []string{"fda", "pola"}, "pairs: -1"},
 	} {
-		_, err := model.Compare(context.Background(), model.ByClasses(d), tt.base, tt.names, tt.p)
+		err := model.ErrorOf(model.Compare(t.Context(), model.ByClasses(d), tt.base, tt.names, quick))
 		if _, ok := errors.AsType[*model.OptionError](err); !ok || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.names, err, tt.want)
 		}
 	}
 	// Rows that do not suffice for a validation: a note.
-	c, _ := runComparison(t, d, []string{"fda", "euclidean"}, plan(func(p *model.Comparing) { p.Ks = []int{1, 11} }))
+	p := quick
+	p.Ks = []int{1, 11}
+	c, _ := runComparison(t, d, []string{"fda", "euclidean"}, p)
 	if c.ByValidation != nil || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "no error of the choice by validation") {
 		t.Errorf("%q", c.Notes)
 	}
+}
+
+// journalOf is the journal of a comparison, which stops before its first trial.
+func journalOf(t testing.TB, d *model.Data, base model.Recipe, p model.Comparing) (j model.Journal) {
+	t.Helper()
+	stop := errors.New("stop")
+	p.Journal = func(of model.Journal) ([]model.Trial, func(model.Trial) error, error) { j = of; return nil, nil, stop }
+	names := []string{"fda", "euclidean", "pola", "pca", "itml"}
+	if _, err := model.Compare(t.Context(), model.ByClasses(d), base, names, p); !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	return j
 }
 
 // readJournal is Journal.Read of text.
@@ -345,14 +326,20 @@ func readJournal(j model.Journal, text string) ([]model.Trial, []string, bool, e
 	return j.Read(strings.NewReader(text), "j.jsonl")
 }
 
-func TestJournal(t *testing.T) {
-	d := blobs(10, 30, 3, 3)
-	_, trials := runComparison(t, d, []string{"fda", "euclidean"}, quick)
-	j := model.NewJournal(d, model.Recipe{}, quick)
+// journalText is a file of trials.
+func journalText(j model.Journal, trials []model.Trial) string {
 	text := string(j.Head())
 	for _, r := range trials {
 		text += string(j.Line(r))
 	}
+	return text
+}
+
+func TestJournal(t *testing.T) {
+	d := blobs(10, 30, 3, 3)
+	_, trials := runComparison(t, d, []string{"fda", "euclidean"}, quick)
+	j := journalOf(t, d, model.Recipe{}, quick)
+	text := journalText(j, trials)
 	got, notes, whole, err := readJournal(j, text)
 	if err != nil || !whole || len(notes) > 0 || !slices.Equal(got, trials) {
 		t.Fatalf("%v, %v, %v", whole, notes, err)
@@ -371,10 +358,7 @@ func TestJournal(t *testing.T) {
 		}
 	}
 	head := string(j.Head())
-	few := head
-	for _, r := range trials[:3] {
-		few += string(j.Line(r))
-	}
+	few := journalText(j, trials[:3])
 	for bit := 0; bit < 8*len(few); bit += 3 {
 		flipped := []byte(few)
 		flipped[bit/8] ^= 1 << (bit % 8)
@@ -399,12 +383,12 @@ func TestJournal(t *testing.T) {
 		j    model.Journal
 		want string
 	}{
-		{model.NewJournal(other, model.Recipe{}, quick), "another table"},
-		{model.NewJournal(renamed, model.Recipe{}, quick), "another table"},
-		{model.NewJournal(d, model.Recipe{}, plan), "with folds 3, this one has 4"},
-		{model.NewJournal(d, model.Recipe{}, seeded), "with seed 1, this one has 3"},
-		{model.NewJournal(d, model.Recipe{Pairs: 50}, quick), "with pairs 0, this one has 50"},
-		{model.NewJournal(d, model.Recipe{Raw: true}, quick), "features as they are false"},
+		{journalOf(t, other, model.Recipe{}, quick), "another table"},
+		{journalOf(t, renamed, model.Recipe{}, quick), "another table"},
+		{journalOf(t, d, model.Recipe{}, plan), "with folds 3, this one has 4"},
+		{journalOf(t, d, model.Recipe{}, seeded), "with seed 1, this one has 3"},
+		{journalOf(t, d, model.Recipe{Pairs: 50}, quick), "with pairs 0, this one has 50"},
+		{journalOf(t, d, model.Recipe{Raw: true}, quick), "features as they are false"},
 	} {
 		if _, _, _, err := readJournal(tt.j, text); !errors.Is(err, model.ErrJournal) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %q", err, tt.want)
@@ -445,17 +429,15 @@ func TestJournal(t *testing.T) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
 	}
-	t.Cleanup(func() { limits.SetMemory(0) })
-	limits.SetMemory(100)
-	if _, _, _, err := readJournal(j, text); err == nil || !strings.Contains(err.Error(), "journal j.jsonl") {
-		t.Errorf("a journal beyond the limit: %v", err)
-	}
+	model.Limit(t, 100)
+	_, _, _, err = readJournal(j, text)
+	model.Refused(t, "a journal beyond the limit", err, "journal j.jsonl")
 }
 
 // What is read can be gone on from, and written again as it was.
 func FuzzReadJournal(f *testing.F) {
 	d := blobs(10, 30, 3, 3)
-	j := model.NewJournal(d, model.Recipe{}, quick)
+	j := journalOf(f, d, model.Recipe{}, quick)
 	f.Add(string(j.Head()) + string(j.Line(model.Trial{Learner: "fda", Version: 1, Rows: 10, Wrong: 1, K: 1})))
 	f.Add(string(j.Head()[:20]))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -463,12 +445,7 @@ func FuzzReadJournal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var b bytes.Buffer
-		b.Write(j.Head())
-		for _, r := range trials {
-			b.Write(j.Line(r))
-		}
-		again, _, _, err := j.Read(&b, "again")
+		again, _, _, err := readJournal(j, journalText(j, trials))
 		if err != nil || !slices.Equal(again, trials) {
 			t.Fatalf("%v, want %v: %v", again, trials, err)
 		}
@@ -479,6 +456,67 @@ func TestRoughly(t *testing.T) {
 	for s, want := range map[float64]string{0: "less than 1s", 1: "about 1s", 89: "about 89s", 100: "about 2m", 3600: "about 60m", 7200: "about 2h", 3e5: "about 3 days", 1e9: "about 31.7 years"} {
 		if got := model.Roughly(s); got != want {
 			t.Errorf("%v: %s, want %s", s, got, want)
+		}
+	}
+}
+
+// Parameters of a learner, by its name or an alias, count in the comparison as they do in evaluate, and in its journal.
+func TestCompareParams(t *testing.T) {
+	d := blobs(6, 36, 3, 3)
+	names := []string{"pca", "logdet"}
+	p := quick
+	p.Params = map[string]map[string]string{"pca": {"dim": "1"}, "logdet": {"gamma": "0.5"}}
+	var trials []model.Trial
+	p.Journal = recorded(nil, &trials)
+	for _, e := range model.MustCompare(t, model.ByClasses(d), model.Recipe{}, names, p).Ranked {
+		params := p.Params[map[string]string{"pca": "pca", "itml": "logdet"}[e.Recipe.Learner]]
+		if one, _ := scores(evaluate(t, d, model.Recipe{Learner: e.Recipe.Learner, Params: params}, p.Plan)); !slices.Equal(e.Score.Values, one.Values) {
+			t.Errorf("%s %v: %v, evaluate says %v", e.Recipe.Learner, e.Recipe.Params, e.Score.Values, one.Values)
+		}
+	}
+	whole := journalText(journalOf(t, d, model.Recipe{}, p), trials)
+	byName := p
+	byName.Params = map[string]map[string]string{"pca": {"dim": "1"}, "itml": {"gamma": "0.5"}}
+	if again, _, _, err := readJournal(journalOf(t, d, model.Recipe{}, byName), whole); err != nil || !slices.Equal(again, trials) {
+		t.Errorf("an alias is another learner: %v", err)
+	}
+	for _, params := range []map[string]map[string]string{nil, {"pca": {"dim": "2"}, "itml": {"gamma": "0.5"}}} {
+		other := p
+		other.Params = params
+		_, _, _, err := readJournal(journalOf(t, d, model.Recipe{}, other), whole)
+		model.Refused(t, params, err, "with parameters map[")
+	}
+	for want, params := range map[string]map[string]map[string]string{
+		"none of the learners that are compared": {"fda": {"ridge": "1"}},
+		"unknown learner":                        {"nothing": {"k": "1"}},
+		"learner itml is given twice":            {"itml": {"gamma": "1"}, "logdet": {"gamma": "2"}},
+		"dims":                                   {"pca": {"dims": "1"}},
+	} {
+		other := quick
+		other.Params = params
+		model.Refused(t, params, model.ErrorOf(model.Compare(t.Context(), model.ByClasses(d), model.Recipe{}, names, other)), want)
+	}
+}
+
+// The peak of a learner that holds a matrix of rows × rows is more than that of one that holds features × features, and at least the matrix.
+func TestComparePeak(t *testing.T) {
+	const n = 500
+	d := blobs(6, n, 3, 3)
+	p := model.Comparing{Plan: model.Plan{Ks: []int{1}, Folds: 2, Repeats: 1}, Heap: heappeak.Bytes}
+	names := []string{"euclidean", "kernel-pca"}
+	c, trials := runComparison(t, d, names, p)
+	peaks := map[string]int64{}
+	for _, e := range c.Ranked {
+		peaks[e.Recipe.Learner] = e.Peak
+	}
+	// The Gram matrix of half of the rows, which a fit holds while it goes on.
+	if least := int64(8 * n / 2 * n / 2); peaks["kernel-pca"] < least || peaks["kernel-pca"] < peaks["euclidean"] || peaks["euclidean"] <= 0 {
+		t.Errorf("%v, want at least %d of kernel-pca", peaks, least)
+	}
+	p.Heap, p.Journal = nil, recorded(trials, new([]model.Trial))
+	for _, e := range model.MustCompare(t, model.ByClasses(d), model.Recipe{}, names, p).Ranked {
+		if e.Peak != peaks[e.Recipe.Learner] {
+			t.Errorf("%s: %d from trials that were done, want %d", e.Recipe.Learner, e.Peak, peaks[e.Recipe.Learner])
 		}
 	}
 }

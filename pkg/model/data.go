@@ -28,15 +28,18 @@ type Data struct {
 	Sparse *sparse.Matrix
 	// Labels holds one class per row; nil if there is none.
 	Labels []string
-	// Links are labelled pairs of rows that are known, to learn from in place of pairs drawn by Labels; nil draws. See GiveChunklets.
+	// Links are labelled pairs of rows that are known, for PairsOfRows.
 	Links []metric.Link
-	// Chunklets holds the chunklet of each row, "" for none; nil if there is no such column.
+	// Chunklets holds the chunklet of each row, "" for none, for ByChunklets; nil if there is no such column.
 	Chunklets []string
 	Layout    Layout
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
 	// Dialect says how the cells of the file are written.
 	Dialect datasets.Dialect
+	// InPlace says that nobody needs the rows after a fit, which prepares them in X itself, where it would make a second matrix. X then holds prepared rows or, after
+	// an error, some of them. Sparse rows never change, nor does the model.
+	InPlace bool
 	// Notes are warnings on the rows of a table that was read for a model: values that may mean missing, and words of one-hot columns that no training row had.
 	Notes []string
 

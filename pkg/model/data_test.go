@@ -16,11 +16,7 @@ import (
 
 func read(t *testing.T, text string, c model.Columns) *model.Data {
 	t.Helper()
-	d, err := model.Read(strings.NewReader(text), "x.csv", c, false)
-	if err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
-	return d
+	return must(model.Read(strings.NewReader(text), "x.csv", c, false))
 }
 
 func TestRead(t *testing.T) {
@@ -61,9 +57,7 @@ func TestReadErrors(t *testing.T) {
 		{model.Columns{Label: "b", Drop: []string{"class"}}, `x.csv:3: column "b": the cell is missing`, false},
 	} {
 		_, err := model.Read(strings.NewReader(text), "x.csv", tt.columns, false)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: error %v, want %q", tt.columns, err, tt.want)
-		}
+		model.Refused(t, tt.columns, err, tt.want)
 		if _, ok := errors.AsType[*model.OptionError](err); ok != tt.option {
 			t.Errorf("%+v: error %v: OptionError %v, want %v", tt.columns, err, ok, tt.option)
 		}
@@ -95,9 +89,7 @@ func TestModelRead(t *testing.T) {
 	} {
 		d, err := tt.m.Read(strings.NewReader(tt.text), "x.csv")
 		if tt.err != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("%q: error %v, want %q", tt.text, err, tt.err)
-			}
+			model.Refused(t, tt.text, err, tt.err)
 			continue
 		}
 		if err != nil || !mat.Equal(d.X, mat.NewDense(1, 2, []float64{7, 8})) || !slices.Equal(d.Labels, tt.labels) || !slices.Equal(d.Unused, tt.left) {
@@ -121,11 +113,7 @@ func isUnknown(err error, column string) bool {
 }
 
 func ExampleRead() {
-	d, err := model.Read(strings.NewReader("14.2,2.4,red\n13.2,1.8,white\n"), "wine.csv", model.Columns{Label: "3"}, false)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	d := must(model.Read(strings.NewReader("14.2,2.4,red\n13.2,1.8,white\n"), "wine.csv", model.Columns{Label: "3"}, false))
 	fmt.Println(d.Labels, d.Layout.Features, d.X.RawRowView(0))
 	// Output: [red white] [1 2] [14.2 2.4]
 }

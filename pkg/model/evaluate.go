@@ -1,65 +1,63 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
-	"gonum.org/v1/gonum/mat"
-
-	"metriclab/internal/abandon"
-	"metriclab/pkg/datasets"
+	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/kernels"
-	"metriclab/pkg/random"
-
-	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
-	"metriclab/pkg/metric"
 )
 
 // MaxRepeats is the largest number of divisions of an evaluation.
 const MaxRepeats = 1_000_000
 
-// Plan says how a recipe is evaluated.
+// Plan says how a recipe is evaluated, or several are compared. A field that does not apply to the problem must be zero.
 type Plan struct {
-	// Ks are the numbers of neighbours to choose from; nil means those of 1, 3, 5, 7, 9 that
+	// Ks are, with classes, the numbers of neighbours to choose from; nil means those of 1, 3, 5, 7, 9 that
 	// the rows allow. If there are several, each split takes the one with the fewest errors in a
 	// leave-one-out classification of its training rows, the smallest of equals:
-	// for the learner and for the baseline on their own.
+	// for the learner and for the baseline on their own. With pairs it is the one number of neighbours among which similar items are looked for; nil means 10.
 	Ks []int
-	// Folds is the number of parts of a cross-validation; 0 means 5, or the number of rows
+	// Folds is the number of parts of a cross-validation of rows, objects or questions; 0 means 5, or their number
 	// if that is less, otherwise at least 2.
 	Folds int
-	// Repeats is how often the rows are divided anew, at most MaxRepeats; 0 means 10.
+	// Share is the share of items that a split holds out, of pairs and of comparisons of vectors, more than 0 and less than 1; 0 means 0.3.
+	Share float64
+	// Repeats is how often the data are divided anew, at most MaxRepeats; 0 means 10, or 2 of comparisons alone.
 	Repeats int
-	// Seed is the origin of the division into folds, and in each split of the
-	// pairs; 0 means that of the recipe.
+	// Dim is, of comparisons alone, the number of dimensions in which distances count, those of Compared.Coordinates; 0 means the whole kernel.
+	Dim int
+	// Seed is the origin of the divisions, and in each split of the pairs; 0 means that of the recipe.
 	Seed uint64
+	// Splits is how many of the splits are made, from the first; 0 means all.
+	Splits int
+	// Limit ends an evaluation after so long a time, at whole splits: what has been found is what Splits would find; 0 means no limit.
+	Limit time.Duration
+	// Estimated is told, before the first split, how many seconds all will take by a rough estimate; nil for nobody. An error ends the work.
+	Estimated func(seconds float64) error
 	// Progress is told of splits.
 	Progress Progress
 	// Inside, if not nil, is told what Fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
 	Inside func(split, done, total int)
 }
 
-// Resolved returns p with its defaults filled in, but for the seed, which is the
-// recipe's.
+// Resolved returns p with its defaults for classes filled in, but for the seed, which is the recipe's.
 func (p Plan) Resolved() Plan {
 	if p.Ks == nil {
 		p.Ks = []int{1, 3, 5, 7, 9}
 	}
 	p.Ks = slices.Compact(slices.Sorted(slices.Values(p.Ks)))
-	if p.Folds == 0 {
-		p.Folds = 5
-	}
-	if p.Repeats == 0 {
-		p.Repeats = 10
-	}
+	p.Folds, p.Repeats = cmp.Or(p.Folds, 5), cmp.Or(p.Repeats, 10)
 	return p
 }
 
@@ -118,318 +116,357 @@ func (p Plan) check(n int) error {
 	return nil
 }
 
-// Score is the kNN error of one metric over all splits.
+// Measure is what a distance is judged by: a share.
+type Measure struct {
+	Name string
+	// Less says that the less the better.
+	Less bool
+}
+
+// Score is what one method gets in one measure over all splits.
 type Score struct {
-	// Errors holds the share of wrong test rows of each split: split
-	// repeat·folds + fold.
-	Errors []float64
-	// Ks holds the number of neighbours that each split took.
-	Ks []int
-	// Summary is the mean over splits with its corrected interval (see
-	// judge.SummarizeResampled).
+	// Values holds a share for each split: split repeat·folds + fold, or the number of the division.
+	Values []float64
+	// Chosen holds what each split chose (see Facts.Choice); nil for nothing.
+	Chosen []float64
+	// Summary is the mean over splits with its corrected interval (see judge.SummarizeResampled).
 	Summary judge.Summary
 }
 
-// Evaluation is what Evaluate found.
-type Evaluation struct {
-	Recipe Recipe // resolved
-	Plan   Plan   // resolved
-	Rows   int
-	// Classes and Counts are the classes and the number of rows of each.
+// Method is a learner, a baseline, or the difference of two.
+type Method struct {
+	Name string
+	// Scores has one for each measure; a Score without Values is of a measure that the method does not have.
+	Scores []Score
+}
+
+// Title is the name as words.
+func (m Method) Title() string {
+	switch m.Name {
+	case Euclidean:
+		return "Euclidean"
+	case EuclideanRaw:
+		return "Euclidean, raw"
+	}
+	return m.Name
+}
+
+// Facts are what there is to say of the data of an evaluation or comparison.
+type Facts struct {
+	Problem Problem
+	// Measures are what methods are judged by; by the first they are ranked, and the verdict follows from it.
+	Measures []Measure
+	// Items is the number of rows, objects or vectors that are divided; Rows that of a table of which pairs name some; Features is 0 where only a kernel or names are known.
+	Items, Rows, Features int
+	// Classes and Counts are the classes and the number of items of each.
 	Classes []string
 	Counts  []int
-	// Features is the number of features; 0 of objects with a Gram matrix.
-	Features int
-	// Learner is the error under the learned metric, Baseline that under the
-	// Euclidean distance of the same prepared rows in the same splits.
-	Learner, Baseline Score
-	// Raw is the error under the Euclidean distance of the rows as they are; nil where the prepared ones are these.
-	Raw *Score
-	// Difference is the learner's error minus the baseline's, paired by split.
-	Difference judge.Summary
+	// Known is the number of pairs or comparisons, Similar that of the similar pairs.
+	Known, Similar int
+	// Agreement says how far answers agree with each other; nil of other problems.
+	Agreement *feedback.Agreement
+	// Choice names what each split chooses, such as k; "" for nothing.
+	Choice string
+	// Planned is the number of splits of the plan, of which Made were made.
+	Planned, Made int
+	// Train, Test and Dropped are the numbers of pairs or comparisons of each split within either part, and across, where items are held out.
+	Train, Test, Dropped []int
 	// Notes are warnings on what the numbers mean.
 	Notes []string
 }
 
-// Evaluate estimates the k-nearest-neighbour error of a recipe on d beside that
-// of the Euclidean distance, by repeated stratified cross-validation. In each
-// split everything is learned from the training rows alone: what stands for
-// missing cells, the scales, the pairs and the metric, and k if there is a choice.
-// Classes are spread over the folds as evenly as can be. Splits run in parallel;
-// the answer does not depend on how many at a time, nor on the order of the rows: neighbours vote as nearest.Voters has it.
-//
-// It returns the errors of Fit, naming the split, and an *OptionError if the plan
-// does not suit the number of rows. It panics if d is nil or has no rows.
-func Evaluate(ctx context.Context, d *Data, r Recipe, p Plan) (*Evaluation, error) {
-	r, entry, values, err := r.resolve()
-	if err != nil {
-		return nil, err
-	}
-	if r.Given != "" {
-		return nil, notAllowed("given: %s: a cross-validation draws pairs by the labels of its training rows, and takes none that are known, which EvaluatePairs judges by", r.Given)
-	}
-	if err := d.check("", true); err != nil {
-		return nil, err
-	}
-	f := fitting{r, entry, values}
-	n, width := d.Dims()
-	if q, _ := p.forRows(n); q.check(n) == nil { // else evaluate says why
-		classes, _, _ := d.classes()
-		if err := f.room(n-(n+q.Folds-1)/q.Folds, width, len(classes)); err != nil {
-			return nil, err
-		}
-	}
-	notes := d.Look().Notes(true)
-	e, err := evaluate(ctx, d, d.order(), f, metric.Euclidean{}, p)
-	if err == nil {
-		e.Notes = append(notes, e.Notes...)
-	}
-	return e, err
+// Evaluation is what Evaluate found.
+type Evaluation struct {
+	Facts
+	Recipe Recipe // resolved
+	Plan   Plan   // resolved
+	// Methods are the baselines and, behind those that measure, the learner.
+	Methods []Method
+	// Over are the differences of the learner from the baselines that the verdict is about, paired by split, under their names.
+	Over []Method
 }
 
-// fitting is how each split fits.
-type fitting struct {
-	recipe Recipe // resolved
-	entry  catalog.Entry
-	values catalog.Values
-}
+// Of returns the score of a method in a measure; nil if there is none.
+func (e *Evaluation) Of(method, measure string) *Score { return e.find(e.Methods, method, measure) }
 
-// evaluate is Evaluate beside a baseline, of rows in an order that their numbers have no part in.
-func evaluate(ctx context.Context, d *Data, order []int, f fitting, baseline metric.SqDister, p Plan) (*Evaluation, error) {
-	n, width := d.Dims()
-	p, cut := p.forRows(n)
-	if p.Seed == 0 {
-		p.Seed = f.recipe.Seed
-	}
-	f.recipe.Seed = p.Seed
-	err := p.check(n)
-	if err != nil {
-		return nil, err
-	}
-	if d, err = d.forRecipe(f.recipe, f.entry); err != nil {
-		return nil, err
-	}
-	e := &Evaluation{Recipe: f.recipe, Plan: p, Rows: n, Features: width}
-	var y []int
-	e.Classes, e.Counts, y = d.classes()
-	e.Notes = append(cut, p.rare(e.Classes, e.Counts)...)
-	splits := p.Folds * p.Repeats
-	scores := []*Score{&e.Learner, &e.Baseline}
-	if !f.recipe.Raw && d.X != nil {
-		e.Raw = &Score{}
-		scores = append(scores, e.Raw)
-	}
-	for _, s := range scores {
-		s.Errors, s.Ks = make([]float64, splits), make([]int, splits)
-	}
-	folds := p.divisions(order, y)
-	if err := parallel(ctx, splits, p.Progress, func(ctx context.Context, s int) error {
-		if err := e.split(ctx, d, f, baseline, y, order, folds[s/p.Folds], s); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
+// Minus returns the difference of the learner from a baseline in a measure; nil if there is none.
+func (e *Evaluation) Minus(baseline, measure string) *Score { return e.find(e.Over, baseline, measure) }
+
+func (e *Evaluation) find(methods []Method, name, measure string) *Score {
+	for i := range methods {
+		for k, m := range e.Measures {
+			if methods[i].Name == name && m.Name == measure && methods[i].Scores[k].Values != nil {
+				return &methods[i].Scores[k]
 			}
-			return fmt.Errorf("repeat %d, fold %d: %w", s/p.Folds+1, s%p.Folds+1, err)
 		}
-		return nil
-	}); err != nil {
-		return nil, err
 	}
-	ratio := 1 / float64(p.Folds-1)
-	diffs := make([]float64, splits)
-	for s := range diffs {
-		diffs[s] = e.Learner.Errors[s] - e.Baseline.Errors[s]
-	}
-	for _, s := range scores {
-		s.Summary = judge.SummarizeResampled(s.Errors, ratio)
-	}
-	e.Difference = judge.SummarizeResampled(diffs, ratio)
-	if !e.Difference.HasInterval {
-		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
-	} else if e.Learner.Summary.Half == 0 || e.Baseline.Summary.Half == 0 {
-		e.Notes = append(e.Notes, "an interval of width 0, where all splits have the same error, does not mean that it is known exactly")
-	}
-	return e, nil
-}
-
-// split fits and classifies one fold of one division.
-func (e *Evaluation) split(ctx context.Context, d *Data, f fitting, baseline metric.SqDister, y, order, fold []int, s int) error {
-	train, test := part(order, fold, s%e.Plan.Folds)
-	var inside Progress
-	if e.Plan.Inside != nil {
-		inside = func(done, total int) { e.Plan.Inside(s, done, total) }
-	}
-	t, err := f.train(ctx, d, y, train, test, e.Plan.pairs(s), inside)
-	if err != nil {
-		return err
-	}
-	for _, judged := range []struct {
-		score  *Score
-		metric metric.SqDister
-	}{{&e.Learner, t.model.metric}, {&e.Baseline, baseline}} {
-		v, err := t.judge(ctx, judged.metric, e.Plan)
-		if err != nil {
-			return err
-		}
-		judged.score.Errors[s], judged.score.Ks[s] = v.error, v.k
-	}
-	if e.Raw == nil {
-		return nil
-	}
-	raw, err := f.unscaled()
-	if err != nil {
-		return err
-	}
-	if t, err = raw.train(ctx, d, y, train, test, nil, nil); err != nil {
-		return err
-	}
-	v, err := t.judge(ctx, baseline, e.Plan)
-	if err != nil {
-		return err
-	}
-	e.Raw.Errors[s], e.Raw.Ks[s] = v.error, v.k
 	return nil
 }
 
-// unscaled is the baseline on rows as they are, with missing cells filled in as f does.
-func (f fitting) unscaled() (fitting, error) {
-	r, entry, values, err := Recipe{Learner: EuclideanRaw, ImputeMean: f.recipe.ImputeMean, Seed: f.recipe.Seed}.resolve()
-	return fitting{r, entry, values}, err
+// course is how a problem is divided, and what a learner does in a division.
+type course struct {
+	splits int
+	ratio  float64 // of what a split tests to what it learns from
+	named  func(split int) string
+	// redrawn tells of splits that were drawn anew, and counts how much is known within either part, once they were tried; nil where nothing is drawn anew or dropped.
+	redrawn []bool
+	counts  [][2]int
+	// cost estimates a fit, and the seconds of a split on one processor; its error says that there is no room.
+	cost func(f fitting) (one catalog.Cost, split float64, err error)
+	// ready is called before trials of a learner; nil for nothing to do.
+	ready func(e *entrant) error
+	// trial fits to what a split learns from, calls fitted, and judges by what the split tests; with inner > 0 it does so within the former.
+	trial func(ctx context.Context, r run) (outcome, error)
 }
 
-// classes returns the classes, the number of rows of each, and that of each row.
-func (d *Data) classes() (classes []string, counts, y []int) {
-	classes, y = datasets.Classes(d.Labels)
-	counts = make([]int, len(classes))
-	for _, c := range y {
-		counts[c]++
+// outcome is what a trial found: a value for each measure, or only for that which ranks; the latter as a share wrong of rows; and what it chose.
+type outcome struct {
+	values []float64
+	wrong  float64
+	rows   int
+	chosen float64
+}
+
+// Evaluate estimates what a recipe is worth on data that it has not seen, beside the distances without learning. In each split everything is learned from one part
+// alone: what stands for missing cells, the scales, the pairs and the metric, and whatever is chosen. The other part judges; see Problem for what is held out, and the measures.
+// Splits run in parallel; the answer does not depend on how many at a time, nor on the order of rows and lines. An online learner sees the pairs or comparisons of a split in
+// a random order. Among classes neighbours vote as nearest.Voters has it.
+//
+// An interval is the corrected resampled one (see judge.SummarizeResampled), with the ratio of what is held out to what is learned from.
+//
+// It returns the errors of Fit, naming the split, an *OptionError if the plan does not suit the data, and what Estimated returns. Once the time is over (see Plan.Limit) before the first split has ended,
+// it returns an error. It panics if the data are nil or empty.
+func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, error) {
+	f, err := pr.resolve(r)
+	if err != nil {
+		return nil, err
 	}
-	return classes, counts, y
-}
-
-// rare returns notes on classes of few rows.
-func (p Plan) rare(classes []string, counts []int) (notes []string) {
-	for i, c := range counts {
-		if c < p.Folds {
-			note := fmt.Sprintf("class %q has %d rows, fewer than folds: some folds have none of it", classes[i], c)
-			if c == 1 {
-				note = fmt.Sprintf("class %q has 1 row, which is wrong whenever it is tested", classes[i])
+	with := pr.rivals(f.recipe)
+	fits := append([]fitting{f}, f.besides(slices.Concat(with.shown, with.judged, with.constants))...)
+	q := Comparing{Plan: p}
+	q.Seed = cmp.Or(q.Seed, f.recipe.Seed)
+	e := &Evaluation{Facts: Facts{Problem: pr}}
+	c, err := pr.lay(&q, &fits, &e.Facts)
+	if err != nil {
+		return nil, err
+	}
+	splits, err := q.begin(c, &e.Facts, fits[:1])
+	if err != nil {
+		return nil, err
+	}
+	entrants := make([]*entrant, len(fits))
+	outcomes := make([][]outcome, len(fits))
+	for i := range fits {
+		fits[i].recipe.Seed = q.Seed
+		entrants[i], outcomes[i] = &entrant{fitting: fits[i]}, make([]outcome, splits)
+		if c.ready != nil {
+			if err := c.ready(entrants[i]); err != nil {
+				return nil, err
 			}
-			notes = append(notes, note)
 		}
 	}
-	return notes
-}
-
-// divisions returns the number of the fold of each row at its place in order, for each repeat.
-func (p Plan) divisions(order, y []int) [][]int {
-	folds := make([][]int, p.Repeats)
-	classes := make([]int, len(order))
-	for k, i := range order {
-		classes[k] = y[i]
+	e.Recipe, e.Plan = fits[0].recipe, q.Plan
+	made := make([]bool, splits)
+	limited, cancel := q.limited(ctx)
+	defer cancel()
+	if p.Progress != nil {
+		p.Progress(0, splits)
 	}
-	for i := range folds {
-		folds[i] = sample.StratifiedFolds(random.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: i}.Stream("folds"), classes, p.Folds)
-	}
-	return folds
-}
-
-// pairs returns the source of the pairs of split s.
-func (p Plan) pairs(s int) *rand.Rand {
-	return random.Seed{Base: p.Seed, Experiment: "model/evaluate", Trial: s}.Stream("pairs")
-}
-
-// part returns the rows outside of fold k and those in it, in their order; fold tells of each place in the order.
-func part(order, fold []int, k int) (train, test []int) {
-	for place, i := range order {
-		if fold[place] == k {
-			test = append(test, i)
-		} else {
-			train = append(train, i)
+	err = parallel(limited, splits, p.Progress, func(ctx context.Context, s int) error {
+		for i, one := range entrants {
+			r := run{entrant: one, split: s, all: true, fitted: func() {}}
+			if i == 0 && p.Inside != nil {
+				r.told = func(done, total int) { p.Inside(s, done, total) }
+			}
+			o, err := c.trial(ctx, r)
+			if err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				return fmt.Errorf("%s: %w", c.named(s), err)
+			}
+			outcomes[i][s] = o
 		}
-	}
-	return train, test
-}
-
-// trained is a model of some rows, with other rows to judge it by.
-type trained struct {
-	model        *Model
-	x, queries   mat.Matrix // prepared
-	ytrain, want []int
-}
-
-// train learns all from the rows train of d, and prepares the rows test.
-func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *rand.Rand, p Progress) (trained, error) {
-	t := trained{ytrain: make([]int, len(train)), want: make([]int, len(test))}
-	for k, i := range train {
-		t.ytrain[k] = y[i]
-	}
-	for k, i := range test {
-		t.want[k] = y[i]
-	}
-	t.model = &Model{recipe: f.recipe, layout: d.Layout}
-	var err error
-	learned, tested := d.Rows(train), d.Rows(test)
-	if d.X != nil {
-		forgetUnseen(d.Layout, learned.X, tested.X)
-	}
-	if t.x, _, err = t.model.prepare(learned, true); err != nil {
-		return t, err
-	}
-	t.queries = tested.matrix()
-	if tested.X != nil {
-		if t.queries, err = t.model.Prepare(t.queries); err != nil {
-			return t, err
-		}
-	}
-	return t, t.model.learn(ctx, f.entry, f.values, t.x, t.ytrain, nil, rng, p)
-}
-
-// judge classifies the rows to judge by, under a metric.
-func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (verdict, error) {
-	// The rows are copies, and to embed them may take long.
-	return abandon.Do(ctx, "model", func(ctx context.Context) (verdict, error) {
-		return p.judge(ctx, m, t.x, t.ytrain, t.queries, t.want)
+		made[s] = true
+		return nil
 	})
-}
-
-// verdict is the number and share of wrong test rows of a split, a draw by its chance, and the number of neighbours that it took.
-type verdict struct {
-	wrong float64
-	rows  int
-	error float64
-	k     int
-}
-
-// judge classifies queries by their neighbours among the rows of x under m.
-func (p Plan) judge(ctx context.Context, m metric.SqDister, x mat.Matrix, y []int, queries mat.Matrix, want []int) (verdict, error) {
-	m, expand := searched(m)
-	x, queries = expand(x), expand(queries)
-	voters, err := nearest.NewVoters(m, x, y)
-	if err != nil {
-		return verdict{}, err
+	whole := slices.Index(append(made, false), false)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && !errors.Is(err, context.DeadlineExceeded):
+		return nil, err
+	case whole == 0:
+		return nil, fmt.Errorf("model: the time limit of %v was over before the first split had ended", p.Limit)
 	}
-	k := p.Ks[0]
-	if len(p.Ks) > 1 {
-		wrong, err := voters.LeaveOneOut(ctx, p.Ks)
-		if err != nil {
-			return verdict{}, err
+	e.conclude(c, whole, entrants, outcomes, with)
+	return e, nil
+}
+
+// begin checks the plan against the course and tells the estimated time of some fits in all splits. It returns how many splits are to be made.
+func (p *Comparing) begin(c *course, facts *Facts, fits []fitting) (splits int, err error) {
+	if p.Splits < 0 || p.Limit < 0 {
+		return 0, notAllowed("splits and time-limit: %d and %v are not allowed, want at least 0, which means all and no limit", p.Splits, p.Limit)
+	}
+	if err := limits.Check(fmt.Sprintf("%d splits", c.splits), limits.Floats(24, c.splits)); err != nil {
+		return 0, notAllowed("splits: %w", err)
+	}
+	facts.Planned, splits = c.splits, c.splits
+	if p.Splits > 0 {
+		splits = min(splits, p.Splits)
+	}
+	total := 0.0
+	for _, f := range fits {
+		_, split, err := c.cost(f)
+		if err != nil && len(fits) == 1 {
+			return 0, err
 		}
-		k = p.Ks[slices.Index(wrong, slices.Min(wrong))]
+		total += c.seconds(split, splits)
 	}
-	wrong, err := voters.Errors(ctx, queries, want, []int{k})
-	if err != nil {
-		return verdict{}, err
+	if p.Limit > 0 {
+		total = min(total, p.Limit.Seconds())
 	}
-	return verdict{wrong[0], len(want), wrong[0] / float64(len(want)), k}, nil
+	if p.Estimated != nil {
+		return splits, p.Estimated(total)
+	}
+	return splits, nil
 }
 
-// searched returns the metric under which neighbours are searched for m, and what it takes in place of prepared rows.
-func searched(m metric.SqDister) (metric.SqDister, func(mat.Matrix) mat.Matrix) {
-	if t, ok := m.(*kernels.Transformed); ok { // each row is compared with all others
-		expanded := t.Expanded()
-		return expanded, func(x mat.Matrix) mat.Matrix { return expanded.Rows(x) }
+// seconds is how long splits take that run at once, each so long.
+func (c *course) seconds(split float64, splits int) float64 {
+	return split * float64(splits) / float64(min(runtime.GOMAXPROCS(0), splits))
+}
+
+// limited returns the context of the work.
+func (p Plan) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.Limit == 0 {
+		return ctx, func() {}
 	}
-	return m, func(x mat.Matrix) mat.Matrix { return x }
+	return context.WithTimeout(ctx, p.Limit)
+}
+
+// finish tells of the splits that were made.
+func (f *Facts) finish(c *course, made int) {
+	if f.Made = made; c.counts != nil {
+		for _, n := range c.counts[:made] {
+			f.Train, f.Test, f.Dropped = append(f.Train, n[0]), append(f.Test, n[1]), append(f.Dropped, f.Known-n[0]-n[1])
+		}
+		f.Notes = append(f.Notes, redrawnNote(c.redrawn[:made])...)
+	}
+	if made < f.Planned {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d of the %d splits, from the first", made, f.Planned))
+	}
+}
+
+// conclude sums up the first splits. entrants begin with the learner.
+func (e *Evaluation) conclude(c *course, splits int, entrants []*entrant, outcomes [][]outcome, with rivals) {
+	score := func(values, chosen []float64) Score {
+		return Score{values, chosen, judge.SummarizeResampled(values, c.ratio)}
+	}
+	var learner Method
+	for i, one := range entrants {
+		m := Method{Name: one.recipe.Learner}
+		for k := range e.Measures {
+			var values, chosen []float64
+			for _, o := range outcomes[i][:splits] {
+				values = append(values, o.values[k])
+				if k == 0 && o.chosen > 0 {
+					chosen = append(chosen, o.chosen)
+				}
+			}
+			if math.IsNaN(values[0]) { // no such measure
+				m.Scores = append(m.Scores, Score{})
+				continue
+			}
+			m.Scores = append(m.Scores, score(values, chosen))
+		}
+		if i == 0 {
+			learner = m
+			continue
+		}
+		e.Methods = append(e.Methods, m)
+	}
+	e.finish(c, splits)
+	learns := !isBaseline(learner.Name)
+	for _, m := range e.Methods {
+		if !learns || !slices.Contains(with.judged, m.Name) {
+			continue
+		}
+		over := Method{Name: m.Name}
+		for k := range e.Measures {
+			over.Scores = append(over.Scores, score(judge.Minus(learner.Scores[k].Values, m.Scores[k].Values), nil))
+		}
+		e.Over = append(e.Over, over)
+	}
+	at := slices.IndexFunc(e.Methods, func(m Method) bool { return slices.Contains(with.constants, m.Name) || m.Name == coin })
+	if at < 0 {
+		at = len(e.Methods)
+	}
+	e.Methods = slices.Insert(e.Methods, at, learner)
+	if splits < judge.MinTrials {
+		e.Notes = append(e.Notes, fmt.Sprintf("fewer than %d splits give no interval", judge.MinTrials))
+	} else if slices.ContainsFunc(e.Methods[:at+1], func(m Method) bool { return m.Scores[0].Summary.Half == 0 }) {
+		e.Notes = append(e.Notes, "an interval of width 0, where all splits have the same value, does not mean that it is known exactly")
+	}
+}
+
+// redrawnNote tells of splits that were drawn anew.
+func redrawnNote(redrawn []bool) []string {
+	n := 0
+	for _, again := range redrawn {
+		if again {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s drawn anew, since a side lacked a kind of answer: the splits are not quite random", map[bool]string{true: "1 split was", false: fmt.Sprintf("%d splits were", n)}[n == 1])}
+}
+
+// Verdict says what the intervals of the differences in the first measure say.
+func (e *Evaluation) Verdict() string {
+	name, m := e.Recipe.Learner, e.Measures[0]
+	if len(e.Over) == 0 {
+		return "Nothing was learned: this is the baseline."
+	}
+	var names []string
+	better, worse, equal := 0, 0, 0
+	for _, o := range e.Over {
+		names = append(names, o.Title())
+		s := o.Scores[0].Summary
+		side := s.Side()
+		switch {
+		case !s.HasInterval:
+			return "Too few splits to compare."
+		case side != judge.Against && side != judge.For:
+			if s.Half == 0 {
+				equal++
+			}
+		case (side == judge.Against) == m.Less:
+			better++
+		default:
+			worse++
+		}
+	}
+	below, above := "below", "above"
+	if !m.Less {
+		below, above = above, below
+	}
+	an, all := "the interval", "the interval of the difference in "+m.Name+" is "
+	if len(names) > 1 {
+		an, all = "an interval", "the intervals of the differences in "+m.Name+" are "
+	}
+	from := strings.Join(names, " and ")
+	switch {
+	case better == len(names):
+		return fmt.Sprintf("%s is better than %s: %s%s zero.", name, from, all, below)
+	case worse > 0:
+		return fmt.Sprintf("%s is worse than %s: %s of the difference in %s is %s zero.", name, map[bool]string{true: from, false: "a distance without learning"}[len(names) == 1], an, m.Name, above)
+	case equal == len(names):
+		return "No difference in any split."
+	}
+	return fmt.Sprintf("These data do not tell whether %s is better than %s: %s of the difference in %s contains zero.", name, from, an, m.Name)
 }
 
 // parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the

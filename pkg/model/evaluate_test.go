@@ -1,11 +1,9 @@
 package model_test
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,23 +11,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/random"
-
-	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/random"
 )
 
 func evaluate(t *testing.T, d *model.Data, r model.Recipe, p model.Plan) *model.Evaluation {
 	t.Helper()
-	e, err := model.Evaluate(context.Background(), d, r, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return model.MustEvaluate(t, model.ByClasses(d), r, p)
+}
+
+// scores are the errors of the learner and of the baseline.
+func scores(e *model.Evaluation) (learner, baseline *model.Score) {
+	return e.Of(e.Recipe.Learner, model.MeasureKNN), e.Of(model.Euclidean, model.MeasureKNN)
 }
 
 // With as many folds as rows, one repeat and one k, cross-validation is leaving
@@ -45,22 +43,10 @@ func TestEvaluateIsHonest(t *testing.T) {
 	e := evaluate(t, d, r, model.Plan{Folds: 24, Repeats: 1, Ks: []int{1}})
 	wrong, base := 0.0, 0.0
 	for i := range 24 {
-		rest := &model.Data{Name: "rest", Layout: d.Layout, X: mat.NewDense(23, 3, nil)}
-		for j := range 24 {
-			if j != i {
-				rest.X.SetRow(len(rest.Labels), d.X.RawRowView(j))
-				rest.Labels = append(rest.Labels, d.Labels[j])
-			}
-		}
+		rest := d.Rows(slices.Delete(indices(d), i, i+1))
 		m := fit(t, rest, r)
-		x, err := m.Prepare(rest.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := m.Prepare(d.X.Slice(i, i+1, 0, 3).(*mat.Dense))
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(m.Prepare(rest.X))
+		q := must(m.Prepare(d.X.Slice(i, i+1, 0, 3).(*mat.Dense)))
 		for _, c := range []struct {
 			m     metric.SqDister
 			count *float64
@@ -77,8 +63,8 @@ func TestEvaluateIsHonest(t *testing.T) {
 		}
 	}
 	const tol = 1e-12 // sums of 24 shares
-	if math.Abs(e.Learner.Summary.Mean-wrong) > tol || math.Abs(e.Baseline.Summary.Mean-base) > tol || wrong == base {
-		t.Errorf("error %v, baseline %v, want %v and %v, which differ", e.Learner.Summary.Mean, e.Baseline.Summary.Mean, wrong, base)
+	if learner, baseline := scores(e); math.Abs(learner.Summary.Mean-wrong) > tol || math.Abs(baseline.Summary.Mean-base) > tol || wrong == base {
+		t.Errorf("error %v, baseline %v, want %v and %v, which differ", learner.Summary.Mean, baseline.Summary.Mean, wrong, base)
 	}
 }
 
@@ -95,15 +81,9 @@ func TestEvaluateKernelITML(t *testing.T) {
 	d = sorted(d)
 	r := model.Recipe{Learner: "kernel-itml", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
 	const folds, repeats = 4, 2
-	e := evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}})
-	entry, err := catalog.Find(r.Learner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := entry.Parse(r.Params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner, baseline := scores(evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}}))
+	entry := must(catalog.Find(r.Learner))
+	v := must(entry.Parse(r.Params))
 	_, y := datasets.Classes(d.Labels)
 	for s := range folds * repeats {
 		seed := random.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
@@ -115,53 +95,31 @@ func TestEvaluateKernelITML(t *testing.T) {
 				train = append(train, i)
 			}
 		}
-		part := func(rows []int) (*mat.Dense, []int) {
-			x, labels := mat.NewDense(len(rows), 2, nil), make([]int, len(rows))
-			for k, i := range rows {
-				x.SetRow(k, d.X.RawRowView(i))
-				labels[k] = y[i]
-			}
-			return x, labels
+		x, queries := d.Rows(train).X, d.Rows(test).X
+		labels, want := make([]int, len(train)), make([]int, len(test))
+		for k, i := range train {
+			labels[k] = y[i]
 		}
-		x, labels := part(train)
-		queries, want := part(test)
+		for k, i := range test {
+			want[k] = y[i]
+		}
 		scaler, _, err := datasets.FitScaler(x, datasets.ZScore, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x, err = scaler.Apply(x); err != nil {
-			t.Fatal(err)
-		}
-		if queries, err = scaler.Apply(queries); err != nil {
+		if err = cmp.Or(err, scaler.ApplyInPlace(x), scaler.ApplyInPlace(queries)); err != nil {
 			t.Fatal(err)
 		}
 		seed.Trial = s
-		links, err := sample.BalancedLinks(seed.Stream("pairs"), labels, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := entry.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		knn, err := nearest.NewKNN(l.Distance, x, labels, nearest.KNNOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		wrong, err := knn.LeaveOneOut(t.Context(), []int{1, 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		links := must(sample.BalancedLinks(seed.Stream("pairs"), labels, 60))
+		l := must(entry.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil))
+		knn := must(nearest.NewKNN(l.Distance, x, labels, nearest.KNNOptions{}))
+		wrong := must(knn.LeaveOneOut(t.Context(), []int{1, 3}))
 		k := []int{1, 3}[slices.Index(wrong, slices.Min(wrong))]
-		if wrong, err = knn.Errors(t.Context(), queries, want, []int{k}); err != nil {
-			t.Fatal(err)
-		}
-		if share := float64(wrong[0]) / float64(len(want)); e.Learner.Errors[s] != share || e.Learner.Ks[s] != k {
-			t.Errorf("split %d: error %v with k = %d, want %v with %d", s, e.Learner.Errors[s], e.Learner.Ks[s], share, k)
+		wrong = must(knn.Errors(t.Context(), queries, want, []int{k}))
+		if share := float64(wrong[0]) / float64(len(want)); learner.Values[s] != share || learner.Chosen[s] != float64(k) {
+			t.Errorf("split %d: error %v with k = %v, want %v with %d", s, learner.Values[s], learner.Chosen[s], share, k)
 		}
 	}
-	if m := e.Learner.Summary.Mean; m == 0 || m == e.Baseline.Summary.Mean {
-		t.Errorf("error %v, baseline %v: the data show nothing", m, e.Baseline.Summary.Mean)
+	if m := learner.Summary.Mean; m == 0 || m == baseline.Summary.Mean {
+		t.Errorf("error %v, baseline %v: the data show nothing", m, baseline.Summary.Mean)
 	}
 }
 
@@ -172,9 +130,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		for _, learner := range []string{"itml", "kernel-itml"} {
 			b.Run(fmt.Sprintf("alg=%s/rows=%d", learner, rows), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := model.Evaluate(context.Background(), d, model.Recipe{Learner: learner}, model.Plan{Folds: 2, Repeats: 1}); err != nil {
-						b.Fatal(err)
-					}
+					model.MustEvaluate(b, model.ByClasses(d), model.Recipe{Learner: learner}, model.Plan{Folds: 2, Repeats: 1})
 				}
 			})
 		}
@@ -191,36 +147,31 @@ func TestEvaluateRandomLabels(t *testing.T) {
 		d.Labels[i] = string(rune('a' + seed.IntN(2)))
 	}
 	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-itml", Pairs: 200}} {
-		e := evaluate(t, d, r, model.Plan{Repeats: 3})
-		if m := e.Learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
+		learner, _ := scores(evaluate(t, d, r, model.Plan{Repeats: 3}))
+		if m := learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
 			t.Errorf("%s: error %v on random labels, want about 0.5", r.Learner, m)
 		}
 	}
 }
 
-// The answer depends on the seed only: not on the number of processors, and the
-// baseline not on the learner.
-func TestEvaluateDeterministic(t *testing.T) {
+// The seed matters, that of the plan as that of the recipe, and the baseline does not depend on the learner.
+func TestEvaluateSeed(t *testing.T) {
 	d := blobs(8, 40, 3, 2)
-	r := model.Recipe{Learner: "pola", Pairs: 50}
-	p := model.Plan{Repeats: 2}
-	one := evaluate(t, d, r, p)
-	procs := runtime.GOMAXPROCS(1)
-	two := evaluate(t, d, r, p)
-	runtime.GOMAXPROCS(procs)
-	if fmt.Sprint(one.Learner, one.Baseline, one.Difference) != fmt.Sprint(two.Learner, two.Baseline, two.Difference) {
-		t.Errorf("on one processor:\n%v\non %d:\n%v", two, procs, one)
+	run := func(r model.Recipe, seed uint64) string {
+		learner, baseline := scores(evaluate(t, d, r, model.Plan{Repeats: 2, Seed: seed}))
+		if r.Learner == "fda" {
+			learner = nil
+		}
+		return fmt.Sprint(learner, *baseline)
 	}
-	fda := evaluate(t, d, model.Recipe{Learner: "fda"}, p)
-	if !slices.Equal(fda.Baseline.Errors, one.Baseline.Errors) {
-		t.Errorf("baseline %v beside fda, %v beside pola", fda.Baseline.Errors, one.Baseline.Errors)
+	pola := model.Recipe{Learner: "pola", Pairs: 50}
+	seeded := pola
+	seeded.Seed = 9
+	if !strings.HasSuffix(run(pola, 0), strings.TrimPrefix(run(model.Recipe{Learner: "fda"}, 0), "<nil>")) {
+		t.Error("the baseline beside fda is another than beside pola")
 	}
-	r.Seed = 9
-	if other := evaluate(t, d, r, p); slices.Equal(other.Baseline.Errors, one.Baseline.Errors) {
-		t.Error("the seed does not matter")
-	}
-	if p.Seed = 9; fmt.Sprint(evaluate(t, d, model.Recipe{Learner: "pola", Pairs: 50}, p).Learner) != fmt.Sprint(evaluate(t, d, r, model.Plan{Repeats: 2}).Learner) {
-		t.Error("the seed of the plan is not that of the recipe")
+	if run(pola, 0) == run(seeded, 0) || run(pola, 9) != run(seeded, 0) {
+		t.Error("the seed does not matter, or that of the plan is not that of the recipe")
 	}
 }
 
@@ -229,22 +180,54 @@ func TestEvaluateDeterministic(t *testing.T) {
 func TestEvaluateSummary(t *testing.T) {
 	d := blobs(9, 40, 2, 2)
 	e := evaluate(t, d, model.Recipe{Learner: "fda"}, model.Plan{Folds: 4, Repeats: 3, Ks: []int{5, 1, 5}})
-	if !slices.Equal(e.Plan.Ks, []int{1, 5}) || len(e.Learner.Errors) != 12 {
-		t.Fatalf("plan %+v, %d errors", e.Plan, len(e.Learner.Errors))
+	learner, baseline := scores(e)
+	if !slices.Equal(e.Plan.Ks, []int{1, 5}) || len(learner.Values) != 12 {
+		t.Fatalf("plan %+v, %d errors", e.Plan, len(learner.Values))
 	}
 	diffs := make([]float64, 12)
 	for i := range diffs {
-		diffs[i] = e.Learner.Errors[i] - e.Baseline.Errors[i]
-		if k := e.Learner.Ks[i]; k != 1 && k != 5 {
-			t.Errorf("split %d took k = %d", i, k)
+		diffs[i] = learner.Values[i] - baseline.Values[i]
+		if k := learner.Chosen[i]; k != 1 && k != 5 {
+			t.Errorf("split %d took k = %v", i, k)
 		}
 	}
-	if want := judge.SummarizeResampled(diffs, 1.0/3); fmt.Sprint(e.Difference) != fmt.Sprint(want) {
-		t.Errorf("difference %+v, want %+v", e.Difference, want)
+	want := model.Score{Values: diffs, Summary: judge.SummarizeResampled(diffs, 1.0/3)}
+	if got := e.Minus(model.Euclidean, model.MeasureKNN); fmt.Sprint(*got) != fmt.Sprint(want) || len(e.Over) != 1 {
+		t.Errorf("difference %+v, want %+v", got, want)
 	}
 	same := evaluate(t, d, model.Recipe{Learner: model.Euclidean}, model.Plan{Repeats: 2})
-	if !slices.Equal(same.Learner.Errors, same.Baseline.Errors) || !slices.Equal(same.Learner.Ks, same.Baseline.Ks) {
-		t.Error("the Euclidean distance differs from the baseline")
+	beside := evaluate(t, d, model.Recipe{Learner: "fda"}, model.Plan{Repeats: 2})
+	if a, b := same.Of(model.Euclidean, model.MeasureKNN), beside.Of(model.Euclidean, model.MeasureKNN); fmt.Sprint(*a) != fmt.Sprint(*b) || len(same.Over) > 0 || same.Verdict() != "Nothing was learned: this is the baseline." {
+		t.Errorf("the Euclidean distance differs from the baseline, or is compared with it: %q", same.Verdict())
+	}
+}
+
+// The verdict follows from the intervals of the differences.
+func TestVerdict(t *testing.T) {
+	type over [][2]float64 // means and halves, −1 for no interval
+	for want, c := range map[string]struct {
+		less bool
+		over over
+	}{
+		"fda is better than b0: the interval of the difference in m is below zero.":                                      {true, over{{-2, 1}}},
+		"fda is better than b0 and b1: the intervals of the differences in m are above zero.":                            {false, over{{2, 1}, {3, 1}}},
+		"fda is worse than b0: the interval of the difference in m is above zero.":                                       {true, over{{2, 1}}},
+		"fda is worse than b0: the interval of the difference in m is below zero.":                                       {false, over{{-2, 1}}},
+		"fda is worse than a distance without learning: an interval of the difference in m is below zero.":               {false, over{{2, 1}, {-3, 1}}},
+		"These data do not tell whether fda is better than b0 and b1: an interval of the difference in m contains zero.": {true, over{{-2, 1}, {0, 1}}},
+		"These data do not tell whether fda is better than b0: the interval of the difference in m contains zero.":       {true, over{{.5, 1}}},
+		"No difference in any split.": {true, over{{0, 0}}},
+		"Too few splits to compare.":  {true, over{{-2, -1}}},
+	} {
+		e := model.Evaluation{Recipe: model.Recipe{Learner: "fda"}}
+		e.Measures = []model.Measure{{Name: "m", Less: c.less}}
+		for i, s := range c.over {
+			score := model.Score{Summary: judge.Summary{Mean: s[0], Half: s[1], HasInterval: s[1] >= 0}}
+			e.Over = append(e.Over, model.Method{Name: fmt.Sprint("b", i), Scores: []model.Score{score}})
+		}
+		if got := e.Verdict(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -261,10 +244,10 @@ func TestEvaluateChoosesK(t *testing.T) {
 		}
 	}
 	r := model.Recipe{Learner: model.Euclidean}
-	both := evaluate(t, d, r, model.Plan{Ks: []int{1, 9}})
-	nine := evaluate(t, d, r, model.Plan{Ks: []int{9}})
-	if slices.Contains(both.Learner.Ks, 1) || !slices.Equal(both.Learner.Errors, nine.Learner.Errors) {
-		t.Errorf("took %v", both.Learner.Ks)
+	both, _ := scores(evaluate(t, d, r, model.Plan{Ks: []int{1, 9}}))
+	nine, _ := scores(evaluate(t, d, r, model.Plan{Ks: []int{9}}))
+	if slices.Contains(both.Chosen, 1) || !slices.Equal(both.Values, nine.Values) {
+		t.Errorf("took %v", both.Chosen)
 	}
 }
 
@@ -281,37 +264,5 @@ func TestEvaluateNotes(t *testing.T) {
 	}
 	if strings.Contains(notes, `"a"`) {
 		t.Errorf("notes %q", notes)
-	}
-}
-
-func TestEvaluateErrors(t *testing.T) {
-	for _, tt := range []struct {
-		plan   model.Plan
-		recipe model.Recipe
-		want   string
-		option bool
-	}{
-		{model.Plan{Folds: 1}, model.Recipe{Learner: "fda"}, "folds: 1 is not allowed, want 2 to the number of rows, 20", true},
-		{model.Plan{Folds: 21}, model.Recipe{Learner: "fda"}, "folds: 21", true},
-		{model.Plan{Repeats: -1}, model.Recipe{Learner: "fda"}, "repeats: -1", true},
-		{model.Plan{Ks: []int{17}}, model.Recipe{Learner: "fda"}, "k: 17 is not allowed, want 1 to 16", true},
-		{model.Plan{Ks: []int{1, 16}}, model.Recipe{Learner: "fda"}, "k: 16 is not allowed, want 1 to 15", true},
-		{model.Plan{Ks: []int{0}}, model.Recipe{Learner: "fda"}, "k: 0", true},
-		{model.Plan{Ks: []int{}}, model.Recipe{Learner: "fda"}, "k: none given", true},
-		{model.Plan{}, model.Recipe{Learner: "polo"}, "unknown learner", true},
-		{model.Plan{}, model.Recipe{Learner: "fda", Params: map[string]string{"dim": "4"}}, "repeat 1, fold 1: ", false},
-	} {
-		_, err := model.Evaluate(context.Background(), blobs(11, 20, 2, 2), tt.recipe, tt.plan)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: error %v, want %q", tt.plan, err, tt.want)
-		}
-		if _, ok := errors.AsType[*model.OptionError](err); ok != tt.option {
-			t.Errorf("%+v: OptionError %v", tt.plan, ok)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	_, err := model.Evaluate(ctx, blobs(11, 20, 2, 2), model.Recipe{Learner: "fda"}, model.Plan{Progress: func(done, total int) { cancel() }})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: error %v", err)
 	}
 }

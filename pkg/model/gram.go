@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -20,84 +20,11 @@ import (
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/random"
 )
 
 // GramKind is the kind under which package persist stores a Gram.
 const GramKind = "model/gram"
-
-// GramLearners returns the learners that a GramRecipe can name without Labels: those of the catalog that learn from a Gram matrix and
-// constraints.
-func GramLearners() []catalog.Entry {
-	return catalog.Of(catalog.Constraints)
-}
-
-// GramLabelLearners returns the learners that a GramRecipe can name with Labels: those of the catalog that learn from rows under any kernel, without the
-// parameters that name one.
-func GramLabelLearners() []catalog.Entry {
-	out := slices.DeleteFunc(catalog.Of(catalog.Links, catalog.Classes, catalog.Data), func(e catalog.Entry) bool { return !e.Form.Kernel() })
-	for i, e := range out {
-		out[i] = e.WithoutKernel()
-	}
-	return out
-}
-
-// GramRecipe says how a Gram is fitted.
-type GramRecipe struct {
-	// Learner is one of GramLearners or, with Labels, of GramLabelLearners, by its name or an alias, which Resolved replaces by the name.
-	Learner string `json:"learner"`
-	// Params are its parameters as text; those not given have their defaults.
-	Params map[string]string `json:"params"`
-	// Labels says that the objects have classes, and that there are no constraints.
-	Labels bool `json:"labels,omitempty"`
-	// Pairs is that of Recipe, for a learner of pairs with Labels.
-	Pairs int `json:"pairs,omitempty"`
-	// Seed is the origin of the pairs drawn with Labels; 0 means 1. It must be 0 without.
-	Seed uint64 `json:"seed,omitempty"`
-}
-
-// Resolved returns r with its defaults filled in. It returns an *OptionError for an unknown learner, for an unknown or bad
-// parameter, and for a field that does not apply.
-func (r GramRecipe) Resolved() (GramRecipe, error) {
-	r, _, _, err := r.resolve()
-	return r, err
-}
-
-func (r GramRecipe) resolve() (GramRecipe, catalog.Entry, catalog.Values, error) {
-	fail := func(err error) (GramRecipe, catalog.Entry, catalog.Values, error) {
-		return GramRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed("%w", err)
-	}
-	all, others, from, instead := GramLearners(), GramLabelLearners(), "constraints", "labels"
-	if r.Labels {
-		all, others, from, instead = others, all, instead, from
-	}
-	e, err := catalog.FindIn(all, r.Learner)
-	if err != nil {
-		if e, err := catalog.FindIn(others, r.Learner); err == nil {
-			return fail(fmt.Errorf("learner %s learns from a Gram matrix with %s, not with %s", e.Name, instead, from))
-		}
-		if e, err := catalog.Find(r.Learner); err == nil {
-			return fail(fmt.Errorf("learner %s learns from %s, want one that learns from a Gram matrix and %s", e.Name, e.Feedback, from))
-		}
-		return fail(err)
-	}
-	values, err := e.Parse(r.Params)
-	if err != nil {
-		return fail(err)
-	}
-	out := GramRecipe{Learner: e.Name, Params: withDefaults(e, r.Params), Labels: r.Labels, Pairs: r.Pairs, Seed: r.Seed}
-	if !r.Labels {
-		if r.Pairs != 0 || r.Seed != 0 {
-			return fail(errors.New("pairs and seed are for labels: from constraints nothing is drawn"))
-		}
-		return out, e, values, nil
-	}
-	q, err := Recipe{Pairs: r.Pairs, Seed: r.Seed}.draws(e)
-	if err != nil {
-		return GramRecipe{}, catalog.Entry{}, catalog.Values{}, err
-	}
-	out.Pairs, out.Seed = q.Pairs, q.Seed
-	return out, e, values, nil
-}
 
 // Gram is a kernel learned from the similarities of n objects, their Gram matrix K₀, where no vectors are known:
 //
@@ -106,7 +33,7 @@ func (r GramRecipe) resolve() (GramRecipe, catalog.Entry, catalog.Values, error)
 // (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear Transformation, JMLR 13, 2012, Eqs. 12 and 18).
 // It is immutable and safe for concurrent use.
 type Gram struct {
-	recipe      GramRecipe
+	recipe      Recipe
 	learner     int // version of the learner
 	classes     []string
 	counts      []int // of the n objects, per class; none without labels
@@ -115,22 +42,13 @@ type Gram struct {
 	coordinates *kernels.Coordinates // of a learner that embeds; nil for others
 	k           *mat.SymDense        // K
 	root        *mat.Dense           // M^(−1/2)Zᵀ of Embed, rank×n; nil if K is 0, or with coordinates
-	report      GramReport
-}
-
-// GramReport is what there is to say of one fit of a Gram. Solution is of a fit with constraints, Landmarks and Left of one with labels.
-type GramReport struct {
-	learners.Result
-	ltkernel.Solution
-	// Landmarks and Left are those of Report.
-	Landmarks int
-	Left      float64
+	report      Report
 }
 
 // InfeasibleError says that no kernel satisfies the constraints.
 type InfeasibleError struct {
 	// Report is that of the fit, whose Status is learners.Infeasible.
-	Report GramReport
+	Report Report
 	// Conflict holds the indices of constraints that contradict each other, and Weights proves it (see ltkernel.Conflict).
 	Conflict []int
 	Weights  []float64
@@ -140,79 +58,82 @@ func (e *InfeasibleError) Error() string {
 	return fmt.Sprintf("model: no kernel satisfies the constraints %v, counted from 0", e.Conflict)
 }
 
-// FitGram learns a kernel from the Gram matrix k0 of objects, n×n, and constraints on them. k0 is copied.
-//
-// It returns an *OptionError if the recipe is not allowed (see GramRecipe.Resolved), an *InfeasibleError if no kernel satisfies
-// the constraints, the errors of kernels.CheckGram for k0 and those of the learner. One that wraps metric.ErrNotPSD
-// and speaks of the learned kernel says that round-off hides it: bounds ask for distances many orders of magnitude smaller than
-// they were. It panics if k0 is nil or empty.
-func FitGram(ctx context.Context, k0 mat.Symmetric, constraints []ltkernel.Constraint, r GramRecipe, p Progress) (*Gram, error) {
-	if matrix.IsNil(k0) || k0.SymmetricDim() == 0 {
-		panic("model: FitGram: k0 is nil or empty")
-	}
-	if r.Labels {
-		panic("model: FitGram: the recipe is for labels, use FitGramLabels")
-	}
-	r, e, values, err := r.resolve()
-	if err != nil {
-		return nil, err
-	}
-	g, err := newGram(k0, r, e)
-	if err != nil {
-		return nil, err
-	}
-	constraints = slices.Clone(constraints)
-	for i := range constraints {
-		constraints[i].Dists = slices.Clone(constraints[i].Dists)
-	}
-	return g.run(ctx, p, func(ctx context.Context, told catalog.Progress) (*Gram, error) {
-		return g.fit(ctx, e, constraints, values, told)
-	})
-}
-
-// newGram returns a Gram that is to be fitted to a copy of k0.
-func newGram(k0 mat.Symmetric, r GramRecipe, e catalog.Entry) (*Gram, error) {
+// fitGram learns a kernel from a copy of k0, left to itself once ctx is done if there are many objects.
+func fitGram(ctx context.Context, k0 mat.Symmetric, f fitting, p Progress, learn func(ctx context.Context, g *Gram, told catalog.Progress) error) (Fitted, error) {
 	n := k0.SymmetricDim()
 	if err := checkObjects(n); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	own := mat.NewSymDense(n, nil)
 	own.CopySym(k0)
-	return &Gram{recipe: r, learner: e.Version, k0: own}, nil
+	g := &Gram{recipe: f.recipe, learner: f.entry.Version, k0: own}
+	fit := func(ctx context.Context, told catalog.Progress) (Fitted, error) {
+		if err := kernels.CheckGram(g.k0); err != nil {
+			return nil, fmt.Errorf("model: k0: %w", err)
+		}
+		if err := learn(ctx, g, told); err != nil {
+			return nil, err
+		}
+		return g, nil
+	}
+	if abandon.Long(n, n, n) {
+		return abandon.Run(ctx, "model", p.of(), fit)
+	}
+	return fit(ctx, p.of())
 }
 
-// run is fit, left to itself once ctx is done if there are many objects.
-func (g *Gram) run(ctx context.Context, p Progress, fit func(context.Context, catalog.Progress) (*Gram, error)) (*Gram, error) {
-	var told catalog.Progress
-	if p != nil {
-		told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
-	}
-	if n := g.Objects(); abandon.Long(n, n, n) {
-		return abandon.Run(ctx, "model", told, fit)
-	}
-	return fit(ctx, told)
-}
-
-// fit learns the kernel of g.k0.
-func (g *Gram) fit(ctx context.Context, e catalog.Entry, constraints []ltkernel.Constraint, v catalog.Values, told catalog.Progress) (*Gram, error) {
-	if err := kernels.CheckGram(g.k0); err != nil {
-		return nil, fmt.Errorf("model: k0: %w", err)
-	}
-	res, err := e.Fit(ctx, catalog.Input{K0: g.k0, Constraints: constraints}, v, told)
+// fitConstraints learns the kernel of g.k0. An error that wraps metric.ErrNotPSD
+// and speaks of the learned kernel says that round-off hides it: bounds ask for distances many orders of magnitude smaller than
+// they were.
+func (g *Gram) fitConstraints(ctx context.Context, f fitting, constraints []ltkernel.Constraint, told catalog.Progress) error {
+	res, err := f.entry.Fit(ctx, catalog.Input{K0: g.k0, Constraints: constraints}, f.values, told)
 	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+		return fmt.Errorf("model: %w", err)
 	}
-	g.learned, g.coordinates, g.report = res.Kernel, res.Coordinates, GramReport{Result: res.Result, Solution: res.Solution}
+	g.learned, g.coordinates, g.report = res.Kernel, res.Coordinates, Report{Result: res.Result, Solution: &res.Solution}
 	if res.Status == learners.Infeasible {
-		return nil, &InfeasibleError{g.report, res.Conflict, res.Weights}
+		return &InfeasibleError{g.report, res.Conflict, res.Weights}
 	}
 	if err := g.finish(); err != nil {
 		if errors.Is(err, metric.ErrNotPSD) {
 			err = fmt.Errorf("%w: round-off hides it, want bounds nearer to the distances under k0", err)
 		}
-		return nil, fmt.Errorf("model: %s: %w", e.Name, err)
+		return fmt.Errorf("model: %s: %w", f.entry.Name, err)
 	}
-	return g, nil
+	return nil
+}
+
+// fitLabels learns the kernel of g.k0.
+func (g *Gram) fitLabels(ctx context.Context, f fitting, y []int, told catalog.Progress) error {
+	e := f.entry
+	var links []metric.Link
+	if Draws(e.Feedback) {
+		var err error
+		rng := random.Seed{Base: g.recipe.Seed, Experiment: "model/fit"}.Stream("pairs")
+		if links, err = sample.BalancedLinks(rng, y, g.recipe.Pairs); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+	}
+	objects := kernels.NewObjects(g.k0)
+	res, err := e.Fit(ctx, catalog.Input{X: objects.Points(), Y: y, Links: links, Kernel: objects}, f.values, told)
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	g.report = Report{Result: res.Result, Landmarks: res.Landmarks, Left: res.Left}
+	switch d := res.Distance.(type) {
+	case *kernels.Metric:
+		c := d.OfObjects()
+		if c.G == nil {
+			return fmt.Errorf("model: %s: %w", e.Name, ErrZero)
+		}
+		g.coordinates = &c
+	case *kernels.Transformed:
+		g.learned = d.OfObjects()
+	}
+	if err := g.finish(); err != nil {
+		return fmt.Errorf("model: %s: %w", e.Name, err)
+	}
+	return ctx.Err()
 }
 
 // checkObjects returns an error if a Gram of n objects does not fit limits.Memory: it holds three matrices, and
@@ -240,17 +161,13 @@ func (g *Gram) finish() (err error) {
 // made returns g, and panics if no constructor made it.
 func (g *Gram) made() *Gram {
 	if g == nil || g.k0 == nil {
-		panic("model: Gram: zero value, use FitGram or LoadGram")
+		panic("model: Gram: zero value, use Fit or LoadGram")
 	}
 	return g
 }
 
 // Recipe returns what the kernel was fitted by, all defaults filled in.
-func (g *Gram) Recipe() GramRecipe {
-	r := g.made().recipe
-	r.Params = maps.Clone(r.Params)
-	return r
-}
+func (g *Gram) Recipe() Recipe { return g.made().recipe.clone() }
 
 // LearnerVersion returns the version of the learner that fitted the kernel.
 func (g *Gram) LearnerVersion() int { return g.made().learner }
@@ -259,7 +176,7 @@ func (g *Gram) LearnerVersion() int { return g.made().learner }
 func (g *Gram) Objects() int { return g.made().k0.SymmetricDim() }
 
 // Report returns what there is to say of the fit. A loaded Gram has none: the zero value.
-func (g *Gram) Report() GramReport { return g.made().report }
+func (g *Gram) Report() Report { return g.made().report }
 
 // Classes returns the names of the classes and how many objects each has; none without labels.
 func (g *Gram) Classes() (names []string, objects []int) {
@@ -350,7 +267,16 @@ func (g *Gram) Among(cross, own mat.Matrix) (*mat.SymDense, error) {
 	return k, nil
 }
 
-// gramState is what Save writes; the parameters are the recipe.
+// gramRecipe is what a file has of a Recipe; the parameters of the file.
+type gramRecipe struct {
+	Learner string            `json:"learner"`
+	Params  map[string]string `json:"params"`
+	Labels  bool              `json:"labels,omitempty"`
+	Pairs   int               `json:"pairs,omitempty"`
+	Seed    uint64            `json:"seed,omitempty"` // 0 without labels
+}
+
+// gramState is what Save writes.
 type gramState struct {
 	Learner int            `json:"learner_version"`
 	Objects int            `json:"objects"`
@@ -365,7 +291,7 @@ type gramState struct {
 }
 
 // Save writes the kernel in the format of package persist, kind "model/gram". One that is loaded from it embeds to the same
-// bits. It panics if neither FitGram nor LoadGram made it.
+// bits. It panics if neither Fit nor LoadGram made it.
 func (g *Gram) Save(w io.Writer) error {
 	s := gramState{Learner: g.made().learner, Objects: g.Objects(), Gram: upper(g.k0), Alpha: g.learned.Alpha, Support: g.learned.Support, Classes: g.classes, Counts: g.counts}
 	switch {
@@ -374,7 +300,11 @@ func (g *Gram) Save(w io.Writer) error {
 	case g.learned.S != nil:
 		s.S = upper(g.learned.S)
 	}
-	return persist.Write(w, GramKind, g.recipe, s)
+	r := gramRecipe{Learner: g.recipe.Learner, Params: g.recipe.Params}
+	if r.Labels = len(g.classes) > 0; r.Labels {
+		r.Pairs, r.Seed = g.recipe.Pairs, g.recipe.Seed
+	}
+	return persist.Write(w, GramKind, r, s)
 }
 
 // LoadGram reads a kernel that Save wrote. Its errors wrap those of package persist: a file that is foreign, newer, damaged, or
@@ -382,10 +312,12 @@ func (g *Gram) Save(w io.Writer) error {
 func LoadGram(r io.Reader) (*Gram, error) {
 	g := &Gram{}
 	var s gramState
-	if err := persist.Load(r, GramKind, &g.recipe, &s); err != nil {
+	var q gramRecipe
+	if err := persist.Load(r, GramKind, &q, &s); err != nil {
 		return nil, err
 	}
-	if err := g.restore(s); err != nil {
+	g.recipe = Recipe{Learner: q.Learner, Params: q.Params, Pairs: q.Pairs, Seed: max(q.Seed, 1)}
+	if err := g.restore(q, s); err != nil {
 		if _, ok := errors.AsType[*limits.MemoryError](err); ok {
 			return nil, fmt.Errorf("model: %w", err)
 		}
@@ -395,7 +327,7 @@ func LoadGram(r io.Reader) (*Gram, error) {
 }
 
 // restore sets all but the recipe, or returns an error if the parts do not fit.
-func (g *Gram) restore(s gramState) error {
+func (g *Gram) restore(r gramRecipe, s gramState) error {
 	if g.recipe.Learner == "" || g.recipe.Params == nil || s.Learner < 0 {
 		return fmt.Errorf("recipe %+v, version %d of the learner", g.recipe, s.Learner)
 	}
@@ -407,7 +339,7 @@ func (g *Gram) restore(s gramState) error {
 	if len(s.Shift) > 0 && (!embeds || len(s.Shift) != len(s.G)/t) || embeds && s.Alpha != 0 {
 		return fmt.Errorf("alpha %v, a shift of %d and coordinates of %d numbers do not fit", s.Alpha, len(s.Shift), len(s.G))
 	}
-	if err := g.restoreClasses(s); err != nil {
+	if err := g.restoreClasses(r, s); err != nil {
 		return err
 	}
 	if !(s.Alpha >= 0) || math.IsInf(s.Alpha, 1) {
@@ -447,7 +379,7 @@ func (g *Gram) restore(s gramState) error {
 }
 
 // restoreClasses sets the classes, or returns an error if they do not fit.
-func (g *Gram) restoreClasses(s gramState) error {
+func (g *Gram) restoreClasses(r gramRecipe, s gramState) error {
 	objects := 0
 	for i, c := range s.Counts {
 		if c < 1 || c > s.Objects {
@@ -455,7 +387,7 @@ func (g *Gram) restoreClasses(s gramState) error {
 		}
 		objects += c
 	}
-	switch r := g.recipe; {
+	switch {
 	case len(s.Classes) != len(s.Counts) || (len(s.Classes) > 1) != r.Labels || r.Labels && objects != s.Objects:
 		return fmt.Errorf("%d classes, %d counts of %d objects", len(s.Classes), len(s.Counts), objects)
 	case r.Pairs < 0 || r.Pairs > MaxPairs || r.Labels == (r.Seed == 0):

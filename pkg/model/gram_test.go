@@ -2,22 +2,27 @@ package model_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -27,17 +32,13 @@ import (
 )
 
 // Two objects whose similarity is known, at most a quarter of their squared distance, and a third one.
-func ExampleFitGram() {
+func ExampleByConstraints() {
 	k0 := mat.NewSymDense(2, []float64{1, 0, 0, 1})
-	g, err := model.FitGram(context.Background(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)}, model.GramRecipe{Learner: "spectral"}, nil)
-	if err != nil {
-		panic(err)
-	}
+	problem := model.ByConstraints(k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)})
+	fitted := must(model.Fit(context.Background(), problem, model.Recipe{Learner: "spectral"}, nil))
+	g := fitted.(*model.Gram)
 	fmt.Printf("%.4g\n", mat.Formatted(g.Kernel()))
-	z, err := g.Embed(mat.NewDense(1, 2, []float64{1, 0})) // as similar to the two as object 0 is
-	if err != nil {
-		panic(err)
-	}
+	z := must(g.Embed(mat.NewDense(1, 2, []float64{1, 0}))) // as similar to the two as object 0 is
 	fmt.Printf("%.4g\n", mat.Formatted(z))
 	// Output:
 	// ⎡0.625  0.375⎤
@@ -63,17 +64,6 @@ func products(a, b mat.Matrix) *mat.Dense {
 	return &out
 }
 
-func sym(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, a.At(i, j))
-		}
-	}
-	return s
-}
-
 var gramRecipes = []map[string]string{
 	nil,
 	{"divergence": "von-neumann", "tol": "1e-10"},
@@ -94,22 +84,14 @@ func TestGramEmbed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, d := range []int{3, 7, 12} {
 		x, y := cloud(rng, n, d), cloud(rng, r, d)
-		k0, cross, own := products(x, x), products(y, x), products(y, y)
+		k0, cross, own := kernels.Gram(kernels.Linear{}, x), products(y, x), products(y, y)
 		for _, params := range gramRecipes {
 			name := fmt.Sprintf("d = %d, %v", d, params)
-			g, err := model.FitGram(t.Context(), sym(k0), gramConstraints, model.GramRecipe{Learner: "spectral", Params: params}, nil)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			if rep := g.Report(); rep.Status != learners.Converged || len(rep.Violated) > 0 && g.Recipe().Params["slack"] == "hard" {
+			g := constrained(t, k0, gramConstraints, "spectral", params)
+			if rep := g.Report(); rep.Status != learners.Converged || len(rep.Solution.Violated) > 0 && g.Recipe().Params["slack"] == "hard" {
 				t.Errorf("%s: %+v", name, rep)
 			}
-			var res ltkernel.KernelResult // the slow reference: W itself
-			phi, err := ltkernel.ParseDivergence(g.Recipe().Params["divergence"], number(g, "alpha"), number(g, "tau"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			phi := must(ltkernel.ParseDivergence(g.Recipe().Params["divergence"], number(g, "alpha"), number(g, "tau")))
 			p := ltkernel.Params{Divergence: phi, C: number(g, "c"), Tol: number(g, "tol")}
 			switch g.Recipe().Params["slack"] {
 			case "l1":
@@ -117,9 +99,7 @@ func TestGramEmbed(t *testing.T) {
 			case "l2":
 				p.Slack = ltkernel.SlackL2
 			}
-			if res, err = ltkernel.FitKernel(t.Context(), sym(k0), gramConstraints, p); err != nil {
-				t.Fatal(err)
-			}
+			res := must(ltkernel.FitKernel(t.Context(), k0, gramConstraints, p)) // the slow reference: W itself
 			w := mat.NewDense(d, d, nil)
 			for i := range d {
 				w.Set(i, i, res.Alpha)
@@ -136,16 +116,7 @@ func TestGramEmbed(t *testing.T) {
 			wy.Mul(y, w)
 			wx.Mul(x, w)
 
-			old, err := g.Embed(k0)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			young, err := g.Embed(cross)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
+			old, young := must(g.Embed(k0)), must(g.Embed(cross))
 			if _, c := old.Dims(); c != g.Rank() || c > min(n, d) {
 				t.Errorf("%s: %d coordinates, rank %d", name, c, g.Rank())
 			}
@@ -178,13 +149,8 @@ func TestGramEmbed(t *testing.T) {
 					t.Errorf("%s: object %d lacks %v of its squared distances", name, i, lack)
 				}
 			}
-			loaded, err := model.LoadGram(bytes.NewReader(persisttest.Saved(g)))
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			if again, err := loaded.Embed(cross); err != nil || !mat.Equal(again, young) {
-				t.Errorf("%s: loaded, it embeds to other bits, error %v", name, err)
+			if again := must(reload(t, g).Embed(cross)); !mat.Equal(again, young) {
+				t.Errorf("%s: loaded, it embeds to other bits", name)
 			}
 		}
 	}
@@ -218,14 +184,21 @@ func number(g *model.Gram, name string) float64 {
 	return v
 }
 
-func fitGram(t *testing.T) *model.Gram {
+// constrained is the kernel that a learner finds from constraints.
+func constrained(t testing.TB, k0 mat.Symmetric, cs []ltkernel.Constraint, learner string, params map[string]string) *model.Gram {
 	t.Helper()
-	x := mat.NewDense(4, 2, []float64{0, 0, 1, 0, 0, 2, 1, 1})
-	g, err := model.FitGram(t.Context(), sym(products(x, x)), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 3, 3)}, model.GramRecipe{Learner: "spectral"}, nil)
-	if err != nil {
-		t.Fatal(err)
+	return model.MustFit[*model.Gram](t, model.ByConstraints(k0, cs), model.Recipe{Learner: learner, Params: params})
+}
+
+// reload saves a kernel and loads it.
+func reload(t testing.TB, g *model.Gram) *model.Gram {
+	t.Helper()
+	file := persisttest.Saved(g)
+	again, err := model.LoadGram(bytes.NewReader(file))
+	if err != nil || !bytes.Equal(persisttest.Saved(again), file) {
+		t.Fatalf("a kernel is saved and loaded as another: %v", err)
 	}
-	return g
+	return again
 }
 
 // goldenGram is a file as Save wrote it first: the identity of order 2, with d²(0, 1) = 2 brought down to 1/2.
@@ -233,10 +206,7 @@ const goldenGram = `{"format":"metriclab","version":1,"kind":"model/gram","param
 `
 
 func TestGramGolden(t *testing.T) {
-	g, err := model.LoadGram(strings.NewReader(goldenGram))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(model.LoadGram(strings.NewReader(goldenGram)))
 	want := mat.NewSymDense(2, []float64{0.625, 0.375, 0.375, 0.625})
 	if !mat.EqualApprox(g.Kernel(), want, 1e-15) || g.Recipe().Params["divergence"] != "frobenius" || g.Objects() != 2 || g.Rank() != 2 || g.LearnerVersion() != 1 {
 		t.Errorf("loaded %+v", g)
@@ -247,7 +217,8 @@ func TestGramGolden(t *testing.T) {
 }
 
 func TestGramFile(t *testing.T) {
-	file := persisttest.Saved(fitGram(t))
+	x := mat.NewDense(4, 2, []float64{0, 0, 1, 0, 0, 2, 1, 1})
+	file := persisttest.Saved(constrained(t, kernels.Gram(kernels.Linear{}, x), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtLeast(0, 3, 3)}, "spectral", nil))
 	persisttest.Check(t, file, model.LoadGram)
 	persisttest.Numbers(t, file, model.LoadGram, func(g *model.Gram) {
 		cross := mat.NewDense(2, g.Objects(), nil)
@@ -291,11 +262,8 @@ func TestGramFile(t *testing.T) {
 	edits["no params"] = func(params, _ map[string]any) { params["params"] = nil }
 	persisttest.Tampered(t, file, model.LoadGram, edits)
 
-	if _, err := model.Load(bytes.NewReader(file)); !errors.Is(err, persist.ErrKind) {
-		t.Errorf("a Gram loaded as a Model: error %v", err)
-	}
-	t.Cleanup(func() { limits.SetMemory(0) })
-	limits.SetMemory(600) // more than the file, less than what it makes
+	model.Refused(t, "a Gram loaded as a Model", model.ErrorOf(model.Load(bytes.NewReader(file))), persist.ErrKind)
+	model.Limit(t, 600) // more than the file, less than what it makes
 	var e *limits.MemoryError
 	if _, err := model.LoadGram(bytes.NewReader(file)); !errors.As(err, &e) || errors.Is(err, persist.ErrDamaged) {
 		t.Errorf("error %v", err)
@@ -303,102 +271,93 @@ func TestGramFile(t *testing.T) {
 }
 
 func FuzzLoadGram(f *testing.F) {
-	g, err := model.FitGram(context.Background(), mat.NewSymDense(2, []float64{1, 0, 0, 1}), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)}, model.GramRecipe{Learner: "spectral"}, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := constrained(f, mat.NewSymDense(2, []float64{1, 0, 0, 1}), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)}, "spectral", nil)
 	persisttest.Fuzz(f, model.LoadGram, nil, persisttest.Saved(g))
 }
 
-// TestGramAtAllScales: whatever the size of the kernel and of the bounds, the learned kernel is finite and positive semi-definite, or there is an error.
+// Whatever the size of the kernel and of the bounds, the learned kernel is finite and positive semi-definite, or there is an error.
 func TestGramAtAllScales(t *testing.T) {
-	k0 := sym(products(cloud(rand.New(rand.NewPCG(5, 1)), 6, 3), cloud(rand.New(rand.NewPCG(5, 1)), 6, 3)))
-	for _, divergence := range []string{"logdet", "von-neumann", "frobenius", "trace"} {
-		for _, slack := range []string{"hard", "l1", "l2"} {
-			for _, s := range []float64{1e-300, 1e-150, 1e-20, 1, 1e20, 1e150, 1e300} {
-				for _, bounds := range []float64{s, 1} {
-					label := fmt.Sprintf("%s, %s, scale %g, bounds %g", divergence, slack, s, bounds)
-					scaled := mat.NewSymDense(6, nil)
-					scaled.ScaleSym(s, k0)
-					cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, bounds), ltkernel.AtLeast(0, 3, 9*bounds), ltkernel.Nearer(4, 3, 1, bounds/4), ltkernel.TraceAtMost(900 * bounds)}
-					g, err := model.FitGram(t.Context(), scaled, cs, model.GramRecipe{Learner: "spectral", Params: map[string]string{"divergence": divergence, "slack": slack, "iterations": "100"}}, nil)
-					if err != nil {
-						if s == 1 {
-							t.Errorf("%s: %v", label, err)
-						}
-						continue
-					}
-					if err := kernels.CheckGram(g.Kernel()); err != nil {
-						t.Errorf("%s: %v", label, err)
-					}
-					if z, err := g.Embed(scaled); err == nil && metric.CheckFinite(z) != nil {
-						t.Errorf("%s: coordinates overflow", label)
-					}
+	k0 := kernels.Gram(kernels.Linear{}, cloud(rand.New(rand.NewPCG(5, 1)), 6, 3))
+	x, labels := labelled(6, 12, 2)
+	of := kernels.Gram(kernels.Linear{}, x)
+	for _, s := range []float64{1e-300, 1e-150, 1e-20, 1, 1e20, 1e150, 1e300} {
+		check := func(pr model.Problem, scaled mat.Matrix, r model.Recipe) {
+			fitted, err := model.Fit(t.Context(), pr, r, nil)
+			if err != nil {
+				if s == 1 {
+					t.Errorf("%+v: %v", r, err)
+				}
+				return
+			}
+			g := fitted.(*model.Gram)
+			if err := kernels.CheckGram(g.Kernel()); err != nil {
+				t.Errorf("%+v, scale %g: %v", r, s, err)
+			}
+			if z, err := g.Embed(scaled); err == nil && metric.CheckFinite(z) != nil {
+				t.Errorf("%+v, scale %g: coordinates overflow", r, s)
+			}
+		}
+		var scaled, scaledOf mat.SymDense
+		scaled.ScaleSym(s, k0)
+		scaledOf.ScaleSym(s, of)
+		for _, e := range gramLearners() {
+			r, _ := recipesOf(e, "")
+			check(model.ByGram(&scaledOf, labels), &scaledOf, r)
+		}
+		for _, bounds := range []float64{s, 1} {
+			cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, bounds), ltkernel.AtLeast(0, 3, 9*bounds), ltkernel.Nearer(4, 3, 1, bounds/4), ltkernel.TraceAtMost(900 * bounds)}
+			for _, divergence := range []string{"logdet", "von-neumann", "frobenius", "trace"} {
+				for _, slack := range []string{"hard", "l1", "l2"} {
+					check(model.ByConstraints(&scaled, cs), &scaled, model.Recipe{Learner: "spectral", Params: map[string]string{"divergence": divergence, "slack": slack, "iterations": "100"}})
 				}
 			}
 		}
 	}
 }
 
-func TestFitGramErrors(t *testing.T) {
+func TestByConstraintsErrors(t *testing.T) {
 	k0 := mat.NewSymDense(2, []float64{1, 0, 0, 1})
 	one := []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)}
-	for name, tt := range map[string]struct {
+	fit := func(ctx context.Context, k0 mat.Symmetric, cs []ltkernel.Constraint, params map[string]string) error {
+		return model.ErrorOf(model.Fit(ctx, model.ByConstraints(k0, cs), model.Recipe{Learner: "spectral", Params: params}, nil))
+	}
+	for want, tt := range map[string]struct {
 		k0     mat.Symmetric
 		cs     []ltkernel.Constraint
-		recipe model.GramRecipe
-		want   string
+		params map[string]string
 	}{
-		"unknown":       {k0, one, model.GramRecipe{Learner: "spectrum"}, `unknown learner "spectrum", want one of trace-ssikdr, spectral`},
-		"of a table":    {k0, one, model.GramRecipe{Learner: "pola"}, "learner pola learns from labelled pairs"},
-		"parameter":     {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"gamma": "1"}}, `unknown parameter "gamma"`},
-		"wrong choice":  {k0, one, model.GramRecipe{Learner: "spectral", Params: map[string]string{"tau": "1"}}, "tau is only for divergence=trace"},
-		"not PSD":       {mat.NewSymDense(2, []float64{1, 2, 2, 1}), one, model.GramRecipe{Learner: "spectral"}, "smallest eigenvalue -1"},
-		"NaN":           {mat.NewSymDense(2, []float64{1, math.NaN(), 0, 1}), one, model.GramRecipe{Learner: "spectral"}, "NaN, want a finite number"},
-		"no constraint": {k0, nil, model.GramRecipe{Learner: "spectral"}, "no constraints given"},
+		`unknown parameter "gamma"`:        {k0, one, map[string]string{"gamma": "1"}},
+		"tau is only for divergence=trace": {k0, one, map[string]string{"tau": "1"}},
+		"smallest eigenvalue -1":           {mat.NewSymDense(2, []float64{1, 2, 2, 1}), one, nil},
+		"NaN, want a finite number":        {mat.NewSymDense(2, []float64{1, math.NaN(), 0, 1}), one, nil},
+		"no constraints given":             {k0, nil, nil},
 	} {
-		if _, err := model.FitGram(t.Context(), tt.k0, tt.cs, tt.recipe, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want %q", name, err, tt.want)
-		}
+		model.Refused(t, "", fit(t.Context(), tt.k0, tt.cs, tt.params), want)
 	}
-	_, err := model.FitGram(t.Context(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.TraceAtMost(7), ltkernel.AtLeast(0, 1, 1)}, model.GramRecipe{Learner: "spectral"}, nil)
+	err := fit(t.Context(), k0, []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.TraceAtMost(7), ltkernel.AtLeast(0, 1, 1)}, nil)
 	if e, ok := errors.AsType[*model.InfeasibleError](err); !ok || !slices.Equal(e.Conflict, []int{0, 2}) || e.Report.Status != learners.Infeasible {
 		t.Errorf("error %v", err)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if g, err := model.FitGram(done, k0, one, model.GramRecipe{Learner: "spectral"}, nil); !errors.Is(err, context.Canceled) || g != nil {
-		t.Errorf("%v, error %v", g, err)
-	}
-	t.Cleanup(func() { limits.SetMemory(0) })
-	limits.SetMemory(100)
-	if _, err := model.FitGram(t.Context(), k0, one, model.GramRecipe{Learner: "spectral"}, nil); err == nil || !strings.Contains(err.Error(), "a learned kernel of 2 objects would take 192 bytes") {
-		t.Errorf("error %v", err)
-	}
+	model.Refused(t, "cancelled", fit(done, k0, one, nil), context.Canceled)
+	model.Limit(t, 100)
+	model.Refused(t, "", fit(t.Context(), k0, one, nil), "a learned kernel of 2 objects would take 192 bytes")
 }
 
 // TestGramOfZero: a kernel that is 0 has no coordinates, but is saved and loaded.
 func TestGramOfZero(t *testing.T) {
-	g, err := model.FitGram(t.Context(), mat.NewSymDense(2, []float64{1, 0, 0, 1}), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)},
-		model.GramRecipe{Learner: "spectral", Params: map[string]string{"divergence": "trace"}}, nil)
-	if err != nil || g.Rank() != 0 {
-		t.Fatalf("error %v", err)
+	g := constrained(t, mat.NewSymDense(2, []float64{1, 0, 0, 1}), []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5)}, "spectral", map[string]string{"divergence": "trace"})
+	if _, err := g.Embed(mat.NewDense(1, 2, []float64{1, 0})); !errors.Is(err, model.ErrZero) || g.Rank() != 0 {
+		t.Errorf("rank %d, error %v", g.Rank(), err)
 	}
-	if _, err := g.Embed(mat.NewDense(1, 2, []float64{1, 0})); !errors.Is(err, model.ErrZero) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := model.LoadGram(bytes.NewReader(persisttest.Saved(g))); err != nil {
-		t.Error(err)
-	}
+	reload(t, g)
 }
 
 func TestReadGram(t *testing.T) {
-	var array bytes.Buffer
 	want := mat.NewSymDense(2, []float64{2, 1, 1, 3})
-	if err := metric.WriteNPY(&array, want); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"k.csv": "2,1\n\n1 , 3\r\n", "K.NPY": array.String(), "k": "2,1\n1,3"} {
+	array := model.Text(func(w io.Writer) error { return metric.WriteNPY(w, want) })
+	for name, text := range map[string]string{"k.csv": "2,1\n\n1 , 3\r\n", "K.NPY": array, "k": "2,1\n1,3"} {
 		if got, err := model.ReadGram(strings.NewReader(text), name); err != nil || !mat.Equal(got, want) {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}
@@ -421,21 +380,12 @@ func TestReadGram(t *testing.T) {
 		"2,1\n\n1.5,3\n":         "k.csv:3: row 2, column 1 is 1.5, but row 1, column 2 is 1: the matrix is not symmetric, by up to 0.5",
 		"1,2\n2,1\n":             "smallest eigenvalue -1, largest 3",
 	} {
-		if _, err := model.ReadGram(strings.NewReader(text), "k.csv"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+		model.Refused(t, text, model.ErrorOf(model.ReadGram(strings.NewReader(text), "k.csv")), want)
 	}
-	if _, err := model.ReadCross(strings.NewReader("\n1,2\n"), "c.csv", 3); err == nil || !strings.Contains(err.Error(), "c.csv:2: a row of 2 numbers, want 3") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := model.ReadGram(strings.NewReader("12"), "k.npy"); err == nil || !strings.Contains(err.Error(), "model: k.npy: npy: ") {
-		t.Errorf("error %v", err)
-	}
-	t.Cleanup(func() { limits.SetMemory(0) })
-	limits.SetMemory(1 << 10)
-	if _, err := model.ReadGram(io.MultiReader(strings.NewReader(strings.Repeat("1,2,3\n", 1000))), "k.csv"); err == nil || !strings.Contains(err.Error(), "limit") {
-		t.Errorf("error %v", err)
-	}
+	model.Refused(t, "", model.ErrorOf(model.ReadCross(strings.NewReader("\n1,2\n"), "c.csv", 3)), "c.csv:2: a row of 2 numbers, want 3")
+	model.Refused(t, "", model.ErrorOf(model.ReadGram(strings.NewReader("12"), "k.npy")), "model: k.npy: npy: ")
+	model.Limit(t, 1<<10)
+	model.Refused(t, "", model.ErrorOf(model.ReadGram(io.MultiReader(strings.NewReader(strings.Repeat("1,2,3\n", 1000))), "k.csv")), "limit")
 }
 
 // A kernel of low rank from constraints has the learner's own coordinates, also of new objects and when it is loaded.
@@ -444,27 +394,11 @@ func TestGramOfLowRank(t *testing.T) {
 	fresh := mat.NewDense(2, 3, []float64{0, 3, 1, 6, 2, 9})
 	cs := []ltkernel.Constraint{ltkernel.AtMost(0, 1, 0.5), ltkernel.AtMost(1, 2, 0.5), ltkernel.AtMost(3, 4, 0.5), ltkernel.AtLeast(0, 3, 4), ltkernel.AtLeast(1, 4, 4), ltkernel.AtLeast(2, 5, 4)}
 	for _, params := range []map[string]string{{"slack": "hard"}, {"slack": "l1", "tau": "0", "rank": "1"}, {"method": "direct", "rank": "2", "tau": "0.1"}} {
-		g, err := model.FitGram(t.Context(), sym(products(x, x)), cs, model.GramRecipe{Learner: "trace-ssikdr", Params: params}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := persisttest.Saved(g)
-		persisttest.Check(t, file, model.LoadGram)
-		loaded, err := model.LoadGram(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := g.Embed(products(fresh, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := loaded.Embed(products(fresh, x))
-		if err != nil || !mat.Equal(z, again) {
-			t.Errorf("%v: loaded, it embeds otherwise: %v", params, err)
-		}
-		own, err := g.Embed(products(x, x))
-		if err != nil {
-			t.Fatal(err)
+		g := constrained(t, kernels.Gram(kernels.Linear{}, x), cs, "trace-ssikdr", params)
+		persisttest.Check(t, persisttest.Saved(g), model.LoadGram)
+		z, own := must(g.Embed(products(fresh, x))), must(g.Embed(products(x, x)))
+		if again := must(reload(t, g).Embed(products(fresh, x))); !mat.Equal(z, again) {
+			t.Errorf("%v: loaded, it embeds otherwise", params)
 		}
 		if _, width := own.Dims(); width != g.Rank() || !mat.EqualApprox(z.Slice(0, 1, 0, width), own.Slice(0, 1, 0, width), 1e-9) {
 			t.Errorf("%v: rank %d, object 0 at %v, and as a new one at %v", params, g.Rank(), own.RawRowView(0), z.RawRowView(0))
@@ -474,13 +408,291 @@ func TestGramOfLowRank(t *testing.T) {
 			t.Errorf("%v: coordinates and kernel differ", params)
 		}
 	}
-	g, err := model.FitGram(t.Context(), sym(products(x, x)), cs, model.GramRecipe{Learner: "trace-ssikdr", Params: map[string]string{"tau": "1e9"}}, nil)
-	if err != nil || g.Rank() != 0 {
-		t.Fatalf("tau = 1e9: error %v", err)
+	g := constrained(t, kernels.Gram(kernels.Linear{}, x), cs, "trace-ssikdr", map[string]string{"tau": "1e9"})
+	persisttest.Check(t, persisttest.Saved(g), model.LoadGram)
+	if _, err := g.Embed(products(fresh, x)); !errors.Is(err, model.ErrZero) || g.Rank() != 0 {
+		t.Errorf("W = 0: rank %d, error %v", g.Rank(), err)
 	}
+}
+
+// Four objects of two classes, known by their similarities, and a fifth one.
+func ExampleByGram() {
+	k0 := mat.NewSymDense(4, []float64{
+		1, 0.8, 0.1, 0.2,
+		0.8, 1, 0.2, 0.1,
+		0.1, 0.2, 1, 0.7,
+		0.2, 0.1, 0.7, 1,
+	})
+	fitted := must(model.Fit(context.Background(), model.ByGram(k0, []string{"a", "a", "b", "b"}), model.Recipe{Learner: "kernel-fda"}, nil))
+	z := must(fitted.(*model.Gram).Embed(mat.NewDense(3, 4, []float64{1, 0.8, 0.1, 0.2, 0.2, 0.1, 0.7, 1, 0.3, 0.2, 0.9, 0.8})))
+	fmt.Println("nearer to the last than to the first:", math.Abs(z.At(2, 0)-z.At(1, 0)) < math.Abs(z.At(2, 0)-z.At(0, 0)))
+	// Output: nearer to the last than to the first: true
+}
+
+// labelled are rows of three classes, n×d, and their labels.
+func labelled(seed uint64, n, d int) (*mat.Dense, []string) {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	x, labels := cloud(rng, n, d), make([]string, n)
+	for i := range n {
+		labels[i] = string(rune('a' + i%3))
+		x.Set(i, 0, x.At(i, 0)+float64(i%3))
+	}
+	return x, labels
+}
+
+// recipesOf are recipes with which each learner of a Gram matrix does something on few objects, for such and for a table of rows.
+func recipesOf(e catalog.Entry, kernel string) (gram, table model.Recipe) {
+	gram = model.Recipe{Learner: e.Name, Params: map[string]string{}, Seed: 3}
+	if model.Draws(e.Feedback) {
+		gram.Pairs = 20
+	}
+	if slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "cycles" }) {
+		gram.Params["cycles"] = "20"
+	}
+	table = gram
+	table.Params, table.Raw = maps.Clone(gram.Params), true
+	table.Params["kernel"] = kernel
+	return gram, table
+}
+
+func gramLearners() []catalog.Entry {
+	return slices.DeleteFunc(model.ByGram(nil, nil).Learners(), func(e catalog.Entry) bool { return e.Name == model.Euclidean })
+}
+
+// Every learner: the Gram matrix of rows under a kernel and labels give what the rows give under that kernel: distances of rows that neither has seen,
+// and coordinates where there are some.
+func TestGramLabelsAreThoseOfTables(t *testing.T) {
+	const n, s, tol = 18, 5, 1e-6 // iterations carry round-off along
+	x, labels := labelled(1, n, 4)
+	fresh, _ := labelled(2, s, 4)
+	all := mat.NewDense(n+s, 4, nil)
+	all.Stack(x, fresh)
+	d := must(model.NewData(x, labels, nil))
+	if len(gramLearners()) < 6 {
+		t.Fatalf("%d learners", len(gramLearners()))
+	}
+	squares := must(kernels.NewPolynomial(2, 1))
+	for _, e := range gramLearners() {
+		for name, k := range map[string]kernels.Kernel{kernels.LinearName: kernels.Linear{}, kernels.PolynomialName: squares} {
+			r, table := recipesOf(e, name)
+			k0, cross := kernels.Gram(k, x), kernels.GramRect(k, all, x)
+			g := model.MustFit[*model.Gram](t, model.ByGram(k0, labels), r)
+			want := fit(t, d, table)
+			if g.Report().Status != want.Report().Status || g.LearnerVersion() != want.LearnerVersion() || g.Objects() != n {
+				t.Errorf("%s: %+v, want %+v", e.Name, g.Report(), want.Report())
+			}
+			classes, counts := g.Classes()
+			if !slices.Equal(classes, []string{"a", "b", "c"}) || !slices.Equal(counts, []int{6, 6, 6}) {
+				t.Errorf("%s: classes %v, %v", e.Name, classes, counts)
+			}
+			z := must(g.Embed(cross))
+			same := func(what string, i, j int, got, want float64) {
+				if math.Abs(got-want) > tol*(1+want) {
+					t.Errorf("%s, %s: squared distance %v %s of %d and %d, want %v", e.Name, name, got, what, i, j, want)
+				}
+			}
+			kk := g.Kernel()
+			for i := range n {
+				for j := range i {
+					q := want.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
+					same("under the kernel", i, j, kk.At(i, i)-2*kk.At(i, j)+kk.At(j, j), q)
+					same("between coordinates", i, j, sqDist(z.RawRowView(i), z.RawRowView(j)), q)
+				}
+			}
+			if e.Form == catalog.Embedded {
+				wanted := must(want.Embed(all))
+				_, width := wanted.Dims()
+				if _, w := z.Dims(); w != width || g.Rank() != width {
+					t.Errorf("%s: %d coordinates, rank %d, want %d", e.Name, w, g.Rank(), width)
+				}
+				for i := range n + s {
+					for j := range i {
+						same("of coordinates of rows", i, j, sqDist(z.RawRowView(i), z.RawRowView(j)), sqDist(wanted.RawRowView(i), wanted.RawRowView(j)))
+					}
+				}
+			}
+			// Saved and loaded it is the same to the bit.
+			loaded := reload(t, g)
+			if a, _ := loaded.Classes(); !mat.Equal(must(loaded.Embed(cross)), z) || !mat.Equal(loaded.Kernel(), kk) || !slices.Equal(a, classes) {
+				t.Errorf("%s: loaded it is another", e.Name)
+			}
+			// The learned kernel of new objects gives the learned distances among them.
+			own := kernels.Gram(k, fresh)
+			among := must(g.Among(cross.Slice(n, n+s, 0, n), own))
+			for i := range s {
+				for j := range i {
+					same("of new objects", i, j, among.At(i, i)-2*among.At(i, j)+among.At(j, j), want.Metric().SqDist(fresh.RawRowView(i), fresh.RawRowView(j)))
+				}
+			}
+		}
+	}
+}
+
+// Every learner: an evaluation on a Gram matrix has the errors of one on rows under its kernel, split by split, for the baseline too.
+func TestEvaluateGram(t *testing.T) {
+	drawn, words := labelled(3, 40, 3)
+	order := make([]int, 40)
+	for i := range order {
+		order[i] = i
+	}
+	norm := func(i int) float64 { return mat.Norm(drawn.RowView(i), 2) }
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(norm(i), norm(j)) })
+	// Rows are ordered by their first number, objects by their kernel values with themselves: here that is one order.
+	x, labels := mat.NewDense(40, 4, nil), make([]string, 40)
+	for k, i := range order {
+		x.SetRow(k, append([]float64{1e-6 * float64(k)}, drawn.RawRowView(i)...))
+		labels[k] = words[i]
+	}
+	d := must(model.NewData(x, labels, nil))
+	k0 := kernels.Gram(kernels.Linear{}, x)
+	plan := model.Plan{Folds: 4, Repeats: 2, Ks: []int{1, 3}, Seed: 5}
+	for _, e := range gramLearners() {
+		r, table := recipesOf(e, "linear")
+		got := model.MustEvaluate(t, model.ByGram(k0, labels), r, plan)
+		want := evaluate(t, d, table, plan)
+		learner, baseline := scores(got)
+		if a, b := scores(want); !reflect.DeepEqual(learner, a) || !reflect.DeepEqual(baseline, b) {
+			t.Errorf("%s: errors %v beside %v, want %v beside %v", e.Name, learner, baseline, a, b)
+		}
+		if got.Features != 0 || got.Items != 40 || !slices.Equal(got.Counts, want.Counts) || got.Recipe.Seed != 5 {
+			t.Errorf("%s: %+v", e.Name, got)
+		}
+	}
+}
+
+func TestGramLabelErrors(t *testing.T) {
+	x, labels := labelled(4, 12, 2)
+	k0 := kernels.Gram(kernels.Linear{}, x)
+	wild := mat.NewSymDense(12, nil)
+	wild.CopySym(k0)
+	wild.SetSym(0, 1, 1e9)
+	same := slices.Repeat([]string{"a"}, 12)
+	blank := slices.Clone(labels)
+	blank[3] = ""
+	lmnn := model.Recipe{Learner: "kernel-lmnn"}
+	for name, tt := range map[string]struct {
+		k0     mat.Symmetric
+		labels []string
+		recipe model.Recipe
+		want   string
+	}{
+		"a kernel":     {k0, labels, model.Recipe{Learner: "kernel-lmnn", Params: map[string]string{"kernel": "linear"}}, `unknown parameter "kernel"`},
+		"few labels":   {k0, labels[:3], lmnn, "3 labels for 12 objects"},
+		"one class":    {k0, same, lmnn, `all objects have the label "a", want at least 2 classes`},
+		"empty label":  {k0, blank, lmnn, `row 3: the label is missing ("")`},
+		"not PSD":      {wild, labels, lmnn, "k0: it is not positive semi-definite"},
+		"NaN":          {mat.NewSymDense(2, []float64{1, math.NaN(), 0, 1}), labels[:2], lmnn, "NaN, want a finite number"},
+		"zero":         {mat.NewSymDense(12, nil), labels, lmnn, "all kernel values are 0"},
+		"components":   {k0, labels, model.Recipe{Learner: "kernel-pca", Params: map[string]string{"dim": "3"}}, "dim: 3 is not allowed, want an integer from 1 to 2"},
+		"of the fit":   {k0, labels, model.Recipe{Learner: "kernel-fda", Params: map[string]string{"dim": "9"}}, "k: 9 is not allowed"},
+		"of landmarks": {k0, labels, model.Recipe{Learner: "kernel-fda", Params: map[string]string{"landmarks": "-1"}}, `parameter landmarks: "-1" is not allowed`},
+	} {
+		pr := model.ByGram(tt.k0, tt.labels)
+		model.Refused(t, name+", fit", model.ErrorOf(model.Fit(t.Context(), pr, tt.recipe, nil)), tt.want)
+		model.Refused(t, name+", evaluate", model.ErrorOf(model.Evaluate(t.Context(), pr, tt.recipe, model.Plan{Folds: 2, Repeats: 1, Ks: []int{1}})), tt.want)
+	}
+	pr := model.ByGram(k0, labels)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	want := model.MustFit[*model.Gram](t, pr, lmnn)
+	for _, large := range []bool{false, true} {
+		if large {
+			abandon.Always(t)
+		}
+		if g, err := model.Fit(done, pr, lmnn, nil); !errors.Is(err, context.Canceled) || g != nil {
+			t.Errorf("%v, error %v", g, err)
+		}
+		told := 0
+		g := must(model.Fit(t.Context(), pr, lmnn, func(int, int) { told++ })).(*model.Gram)
+		if !mat.Equal(g.Kernel(), want.Kernel()) || told == 0 || g.Report().Status != learners.Converged {
+			t.Errorf("large %v: another answer, told %d times", large, told)
+		}
+	}
+	model.Limit(t, 1000)
+	model.Refused(t, "", model.ErrorOf(model.Fit(t.Context(), pr, lmnn, nil)), "a learned kernel of 12 objects would take")
+}
+
+func TestGramLabelsTampered(t *testing.T) {
+	x, labels := labelled(5, 6, 2)
+	g := model.MustFit[*model.Gram](t, model.ByGram(kernels.Gram(kernels.Linear{}, x), labels), model.Recipe{Learner: "kernel-pca"})
 	file := persisttest.Saved(g)
+	set := func(key string, v any) persisttest.Edit {
+		return func(_, state map[string]any) { state[key] = v }
+	}
+	drop := func(key string) persisttest.Edit {
+		return func(_, state map[string]any) { delete(state, key) }
+	}
 	persisttest.Check(t, file, model.LoadGram)
-	if _, err := g.Embed(products(fresh, x)); !errors.Is(err, model.ErrZero) {
-		t.Errorf("W = 0: error %v", err)
+	persisttest.Tampered(t, file, model.LoadGram, map[string]persisttest.Edit{
+		"no classes":      drop("classes"),
+		"no counts":       drop("counts"),
+		"one class":       func(_, s map[string]any) { s["classes"], s["counts"] = []string{"a"}, []int{6} },
+		"other counts":    set("counts", []int{2, 2, 3}),
+		"negative":        set("counts", []int{-2, 4, 4}),
+		"missing label":   set("classes", []string{"a", "", "c"}),
+		"labels unsaid":   func(p, _ map[string]any) { delete(p, "labels") },
+		"no seed":         func(p, _ map[string]any) { delete(p, "seed") },
+		"pairs":           func(p, _ map[string]any) { p["pairs"] = -1 },
+		"no coordinates":  drop("g"),
+		"long shift":      set("shift", []float64{1, 2, 3}),
+		"alpha":           set("alpha", 1),
+		"s too":           func(_, s map[string]any) { s["s"] = s["g"] },
+		"short support":   set("support", []int{0}),
+		"support of none": set("support", []int{}),
+	})
+	persisttest.Numbers(t, file, model.LoadGram, func(g *model.Gram) {
+		_, _ = g.Embed(mat.NewDense(1, 6, nil))
+	})
+}
+
+func TestReadLabels(t *testing.T) {
+	want := []string{"a", "b b", "a"}
+	for _, text := range []string{
+		"a\nb b\na\n", "label\na\nb b\na\n", "0,a\n1,b b\n2,a\n", "id,label\r\n1,a\r\n\r\n5,b b\r\n9,a", "name,class\nx,a\nw,\"b b\"\nv,a\n", "2,a\n1,b b\nx,a\n",
+	} {
+		if got, err := model.ReadLabels(strings.NewReader(text), "l.csv", 3); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, error %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                           "l.csv: the file is empty",
+		"a\nb\n":                     "l.csv: 2 labels, want 3, one per object of the Gram matrix",
+		"a\nb\nc\nd\n\ne\n":          "l.csv:6: more rows than the 3 objects of the Gram matrix and a header",
+		"a,b,c\n":                    "l.csv: 3 cells in a row, want 1, the label, or 2, an id and the label",
+		"class\na\na\na\n":           `l.csv: all labels are "a", want at least two classes`,
+		"a\nb\n1,c\n":                "l.csv:3: 2 cells, want 1",
+		"1,a\n\n2,?\n3,c\n":          `l.csv:3: the label is missing ("?")`,
+		"id,l\n1,a\n2,\n3,c\n":       `l.csv:3: the label is missing ("")`,
+		"x,a\ny,b\nx,c\n":            `l.csv:3: the id "x" is that of line 1, too`,
+		"id,l\n1,a\n3,b\n2,c\n":      "l.csv:4: the id 2 comes after 3: want rows in the order of the Gram matrix, with ids that ascend",
+		"a\n\"b\nc\n":                "l.csv:3: extraneous or missing",
+		"a\nb\xff\nc\n":              "l.csv:2",
+		strings.Repeat("a\n", 1<<16): "l.csv:5: more rows than",
+	} {
+		model.Refused(t, text[:min(len(text), 40)], model.ErrorOf(model.ReadLabels(strings.NewReader(text), "l.csv", 3)), want)
+	}
+}
+
+func FuzzReadLabels(f *testing.F) {
+	for _, text := range []string{"a\nb\n", "id,label\n1,a\n2,b\n", "\"a\n", "1,a\n1,b\n", "\xef\xbb\xbfa\r\n\r\nb"} {
+		f.Add(text, 2)
+	}
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		labels, err := model.ReadLabels(strings.NewReader(text), "l.csv", n)
+		if err == nil && (len(labels) != n || slices.Contains(labels, "")) {
+			t.Errorf("%q", labels)
+		}
+	})
+}
+
+// Where all pairs meet their bounds, the fit leaves K₀ as it is, with no object in the support. Its file is read like any other.
+func TestGramUnchangedIsSaved(t *testing.T) {
+	k0 := mat.NewSymDense(3, []float64{2, 1, 0, 1, 2, 0, 0, 0, 2})
+	g := model.MustFit[*model.Gram](t, model.ByGram(k0, []string{"a", "a", "b"}), model.Recipe{Learner: "kernel-itml", Pairs: 4})
+	if !mat.Equal(g.Kernel(), k0) {
+		t.Fatalf("the kernel is\n%v, want that of a fit that changes nothing", mat.Formatted(g.Kernel()))
+	}
+	if want, got := must(g.Embed(k0)), must(reload(t, g).Embed(k0)); !mat.Equal(got, want) {
+		t.Errorf("embedded by what was loaded: %v, want %v", got, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -119,4 +121,78 @@ func readNumbers(r io.Reader, name string) (numberTable, error) {
 	}
 	out.x = mat.NewDense(len(out.lines), d, data)
 	return out, nil
+}
+
+// ReadLabels reads the classes of n objects in the order of the rows of their Gram matrix, from CSV: a row per object of one cell, the label, or of two, an
+// id and the label. With n + 1 rows the first is a header. Ids tell rows apart for people: no two are equal and, if all are whole numbers, they
+// ascend, since the order of rows counts and not that of ids.
+//
+// Errors name the file and the line: those of datasets.NewCSVRows, a label that is missing (datasets.MissingCells), more than two cells, rows that are more or fewer than
+// objects, ids that are equal or do not ascend, and one class only.
+func ReadLabels(r io.Reader, name string, n int) ([]string, error) {
+	return readLabels(r, name, n, "object", "the Gram matrix")
+}
+
+// readLabels is ReadLabels for n things of a kind, which whole has.
+func readLabels(r io.Reader, name string, n int, kind, whole string) ([]string, error) {
+	t, err := datasets.NewCSVRows(r, name, datasets.CSVOptions{Header: datasets.HeaderNo, OneColumn: true})
+	if err != nil {
+		return nil, err
+	}
+	width := t.Width()
+	if width > 2 {
+		return nil, fmt.Errorf("model: %s: %s in a row, want 1, the label, or 2, an id and the label", name, plural.Of(width, "cell"))
+	}
+	var rows [][]string
+	var lines []int
+	for {
+		row, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > n {
+			return nil, fmt.Errorf("model: %s:%d: more rows than the %s of %s and a header", name, t.Line(), plural.Of(n, kind), whole)
+		}
+		rows, lines = append(rows, slices.Clone(row)), append(lines, t.Line())
+	}
+	if len(rows) < n {
+		return nil, fmt.Errorf("model: %s: %s, want %d, one per %s of %s", name, plural.Of(len(rows), "label"), n, kind, whole)
+	}
+	if len(rows) == n+1 {
+		rows, lines = rows[1:], lines[1:]
+	}
+	labels := make([]string, n)
+	for i, row := range rows {
+		labels[i] = row[width-1]
+		if slices.Contains(datasets.MissingCells, labels[i]) {
+			return nil, fmt.Errorf("model: %s:%d: the label is missing (%q)", name, lines[i], labels[i])
+		}
+	}
+	if classes, _ := datasets.Classes(labels); len(classes) < 2 {
+		return nil, fmt.Errorf("model: %s: all labels are %q, want at least two classes", name, strings.Join(classes, ""))
+	}
+	if width == 1 {
+		return labels, nil
+	}
+	seen := map[string]int{}
+	numbers := make([]int, n)
+	integers := true
+	for i, row := range rows {
+		if other, twice := seen[row[0]]; twice {
+			return nil, fmt.Errorf("model: %s:%d: the id %q is that of line %d, too", name, lines[i], row[0], other)
+		}
+		seen[row[0]] = lines[i]
+		var err error
+		numbers[i], err = strconv.Atoi(row[0])
+		integers = integers && err == nil
+	}
+	for i := 1; integers && i < n; i++ {
+		if numbers[i] < numbers[i-1] {
+			return nil, fmt.Errorf("model: %s:%d: the id %s comes after %s: want rows in the order of %s, with ids that ascend", name, lines[i], rows[i][0], rows[i-1][0], whole)
+		}
+	}
+	return labels, nil
 }

@@ -21,8 +21,9 @@ import (
 // table and all that the trials depend on. Each line ends with a seal, the beginning of a SHA-256 of that first line and its own text: a line that
 // was damaged, or is of another comparison, is never trusted. Lines are only ever appended, whole, so several runs may share a file.
 type Journal struct {
-	head journalHead
-	text []byte // of the head
+	head     journalHead
+	text     []byte         // of the head
+	versions map[string]int // of learners
 }
 
 // journalHead is the first line.
@@ -42,6 +43,12 @@ type journalHead struct {
 	Passes     int    `json:"passes"`
 	ImputeMean bool   `json:"impute_mean"`
 	Raw        bool   `json:"raw"`
+	// Problem is "" of a table with classes, which has none of the fields behind it.
+	Problem string  `json:"problem,omitempty"`
+	Share   float64 `json:"test_share,omitempty"`
+	Dim     int     `json:"dim,omitempty"`
+	Rank    int     `json:"rank,omitempty"`
+	Unit    bool    `json:"unit,omitempty"`
 	// Params are those given, by the names of learners.
 	Params map[string]map[string]string `json:"params,omitempty"`
 }
@@ -54,30 +61,46 @@ const (
 // ErrJournal says that a file is no journal, or a damaged one, or that of another comparison.
 var ErrJournal = errors.New("not a journal of this comparison")
 
-// NewJournal returns the journal of Compare with the same arguments. It panics if d is nil or has no rows.
-func NewJournal(d *Data, base Recipe, p Comparing) Journal {
-	n, width := d.Dims()
-	q, _ := p.Plan.forRows(n)
-	seed := q.Seed
-	if seed == 0 {
-		seed = max(base.Seed, 1)
-	}
-	params, err := ofLearners(Learners(), p.Params)
-	if err != nil {
-		params = p.Params // which Compare refuses
-	}
-	return journalOf(journalHead{
-		Format: journalFormat, Version: journalVersion, Fit: Version, Table: fingerprint(d), Rows: n, Features: width,
-		Folds: q.Folds, Repeats: q.Repeats, Seed: seed, Ks: q.Ks, Validation: p.Validation,
+// journal returns the journal of a comparison that was laid.
+func (p *Comparing) journal(pr Problem, base Recipe, params map[string]map[string]string, facts *Facts) Journal {
+	h := journalHead{
+		Format: journalFormat, Version: journalVersion, Fit: Version, Table: pr.sum(), Rows: max(facts.Items, facts.Known), Features: facts.Features,
+		Folds: p.Folds, Repeats: p.Repeats, Seed: p.Seed, Ks: p.Ks, Validation: p.asked,
 		Pairs: base.Pairs, Passes: base.Passes, ImputeMean: base.ImputeMean, Raw: base.Raw, Params: params,
-	})
+	}
+	if _, ok := pr.task.(rows); !ok {
+		h.Problem, h.Share, h.Dim, h.Rank, h.Unit = pr.about(), p.Share, p.Dim, base.Rank, base.Unit
+		h.Fit, h.Ks = max(Version, VectorVersion), nil
+		if facts.Classes != nil {
+			h.Ks = p.Ks
+		}
+	}
+	j := journalOf(h)
+	j.versions = map[string]int{}
+	for _, e := range pr.Learners() {
+		j.versions[e.Name] = e.Version
+	}
+	return j
 }
 
-func journalOf(h journalHead) Journal { return Journal{h, plainJSON(h)} }
+func journalOf(h journalHead) Journal { return Journal{head: h, text: plainJSON(h)} }
 
-// fingerprint returns a hash of the rows of d, their classes and the names of the columns.
-func fingerprint(d *Data) string {
+// sum is a hash of what a problem is about.
+func (pr Problem) sum() string {
 	h := sha256.New()
+	pr.task.digest(h)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digest writes all of a value, as JSON has it.
+func digest(h io.Writer, values ...any) {
+	for _, v := range values {
+		h.Write(plainJSON(v))
+	}
+}
+
+// digest writes the rows of d, their classes and the names of the columns.
+func (d *Data) digest(h io.Writer) {
 	text := func(s string) {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
 		io.WriteString(h, s)
@@ -113,7 +136,6 @@ func fingerprint(d *Data) string {
 		}
 		h.Write(b)
 	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Head returns the first line.
@@ -177,10 +199,6 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string,
 	bad := func(line int, format string, args ...any) ([]Trial, []string, bool, error) {
 		return nil, nil, false, fmt.Errorf("model: %s:%d: %w: %s", name, line, ErrJournal, fmt.Sprintf(format, args...))
 	}
-	versions := map[string]int{}
-	for _, e := range Learners() {
-		versions[e.Name] = e.Version
-	}
 	type place struct{ trial, line int }
 	seen := map[trialKey]place{}
 	var damaged []int
@@ -214,17 +232,17 @@ func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string,
 		if err := d.Decode(&t); err != nil || d.More() {
 			return bad(line, "its seal is right and its text is not that of a trial")
 		}
-		version, known := versions[t.Learner]
+		version, known := j.versions[t.Learner]
 		switch {
 		case !known:
 			return bad(line, "learner %q is unknown", t.Learner)
 		case t.Version != version:
 			return bad(line, "it is of version %d of %s, this program has version %d; want a new file", t.Version, t.Learner, version)
-		case t.Split < 0 || t.Split >= j.head.Folds*j.head.Repeats || t.Inner < 0 || t.Inner > j.head.Validation:
+		case t.Split < 0 || t.Split >= max(j.head.Folds, 1)*j.head.Repeats || t.Inner < 0 || t.Inner > j.head.Validation:
 			return bad(line, "split %d, inner fold %d: there is no such split", t.Split, t.Inner)
 		case t.Rows < 1 || t.Rows > j.head.Rows || !(t.Wrong >= 0) || t.Wrong > float64(t.Rows):
 			return bad(line, "%v of %d rows are wrong, want 0 to all of at least 1 and at most %d", t.Wrong, t.Rows, j.head.Rows)
-		case !slices.Contains(j.head.Ks, t.K):
+		case t.K != 0 && j.head.Ks == nil || j.head.Ks != nil && !slices.Contains(j.head.Ks, t.K):
 			return bad(line, "k: %d is none of those that are tried", t.K)
 		case !(t.Seconds >= 0):
 			return bad(line, "cpu_seconds: %v is not allowed, want at least 0", t.Seconds)
@@ -291,6 +309,10 @@ func (j Journal) other(text []byte) string {
 		{"passes", h.Passes, j.head.Passes},
 		{"impute mean", h.ImputeMean, j.head.ImputeMean},
 		{"features as they are", h.Raw, j.head.Raw},
+		{"test-share", h.Share, j.head.Share},
+		{"dim", h.Dim, j.head.Dim},
+		{"rank", h.Rank, j.head.Rank},
+		{"unit", h.Unit, j.head.Unit},
 		{"parameters", h.Params, j.head.Params},
 	} {
 		if fmt.Sprint(f.was) != fmt.Sprint(f.want) {
@@ -299,3 +321,21 @@ func (j Journal) other(text []byte) string {
 	}
 	return ""
 }
+
+func (t rows) digest(h io.Writer)    { t.d.digest(h) }
+func (t objects) digest(h io.Writer) { digest(h, upper(matrixOf(t.k0, nil)), t.labels) }
+
+func (t rowPairs) digest(h io.Writer) {
+	t.d.digest(h)
+	digest(h, t.d.Links, t.d.Chunklets, t.dissimilar)
+}
+
+func (t ofVectors[T]) digest(h io.Writer) {
+	digest(h, t.list)
+	if n, err := t.read(t.file, t.list); err == nil { // which was read before
+		digest(h, n.x.RawMatrix().Data)
+	}
+}
+
+func (t answers) digest(h io.Writer)     { digest(h, t.set.Names, t.set.List) }
+func (t constrained) digest(h io.Writer) { digest(h, upper(matrixOf(t.k0, nil)), t.constraints) }

@@ -21,10 +21,7 @@ func looking(t *testing.T, n int, column func(i int) float64) string {
 		x.SetRow(i, []float64{column(i), float64(i*i%997) + 0.5})
 		labels[i] = []string{"a", "b"}[i%2]
 	}
-	d, err := NewData(x, labels, []string{"c", "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := Must(NewData(x, labels, []string{"c", "other"}))
 	return strings.Join(d.Look().Notes(true), "\n")
 }
 
@@ -87,10 +84,7 @@ func TestLookRepeated(t *testing.T) {
 		}
 	}
 	x.Set(2, 1, negativeZero())
-	m, err := sparse.NewMatrix(s, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := Must(sparse.NewMatrix(s, 2))
 	dense, errDense := NewData(x, labels, nil)
 	thin, errThin := NewSparseData(m, labels)
 	if errDense != nil || errThin != nil {

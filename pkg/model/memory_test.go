@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
@@ -33,10 +32,7 @@ func TestNewData(t *testing.T) {
 		{nil, []string{"7,8\n", "7,8,x\n"}},
 	} {
 		x := mat.NewDense(3, 2, []float64{1, 2, 3, 5, 4, 4})
-		d, err := model.NewData(x, labels, tt.names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(model.NewData(x, labels, tt.names))
 		m, err := model.Load(bytes.NewReader(persisttest.Saved(fit(t, d, model.Recipe{Learner: model.Euclidean}))))
 		if err != nil {
 			t.Fatalf("names %q: %v", tt.names, err)
@@ -128,12 +124,8 @@ func TestFitRefusesWhatLoadRefuses(t *testing.T) {
 	} {
 		d := blobs(3, 12, 2, 2)
 		change(d)
-		if _, err := model.Fit(context.Background(), d, model.Recipe{Learner: model.Euclidean}, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Fit: error %v, want %q", err, want)
-		}
-		if _, err := model.Evaluate(context.Background(), d, model.Recipe{Learner: model.Euclidean}, model.Plan{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Evaluate: error %v, want %q", err, want)
-		}
+		model.Refused(t, "Fit", model.ErrorOf(model.Fit(context.Background(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, nil)), want)
+		model.Refused(t, "Evaluate", model.ErrorOf(model.Evaluate(context.Background(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, model.Plan{})), want)
 	}
 }
 
@@ -156,9 +148,7 @@ func TestMatrix(t *testing.T) {
 	}
 	defer limits.SetMemory(limits.Memory())
 	limits.SetMemory(31)
-	if _, err := model.Matrix(rows); err == nil || !strings.Contains(err.Error(), "a matrix of 2 rows of 2") {
-		t.Errorf("32 bytes where 31 are allowed: error %v", err)
-	}
+	model.Refused(t, "32 bytes where 31 are allowed", model.ErrorOf(model.Matrix(rows)), "a matrix of 2 rows of 2")
 }
 
 func TestDataRows(t *testing.T) {
@@ -181,35 +171,17 @@ func TestDataRows(t *testing.T) {
 		t.Errorf("labels %q out of none", part.Labels)
 	}
 	for _, idx := range [][]int{nil, {6}, {-1}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("rows %v: no panic", idx)
-				}
-			}()
-			d.Rows(idx)
-		}()
+		model.Panics(t, fmt.Sprint(idx), nil, func() { d.Rows(idx) })
 	}
 }
 
 func ExampleNewData() {
-	x, err := model.Matrix([][]float64{{1, 10}, {2, 30}, {1, 20}, {8, 15}, {9, 25}, {8, 20}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := model.NewData(x, []string{"a", "a", "a", "b", "b", "b"}, []string{"height", "weight"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m, err := model.Fit(context.Background(), d, model.Recipe{Learner: "fda"}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	names, rows := m.Classes()
-	fmt.Println(m.Layout().Features, names, rows)
+	x := must(model.Matrix([][]float64{{1, 10}, {2, 30}, {1, 20}, {8, 15}, {9, 25}, {8, 20}}))
+	d := must(model.NewData(x, []string{"a", "a", "a", "b", "b", "b"}, []string{"height", "weight"}))
+	m := must(model.Fit(context.Background(), model.ByClasses(d), model.Recipe{Learner: "fda"}, nil))
+	table := m.(*model.Model)
+	names, rows := table.Classes()
+	fmt.Println(table.Layout().Features, names, rows)
 	// Output: [height weight] [a b] [3 3]
 }
 
@@ -222,16 +194,8 @@ func ExampleData_Rows() {
 		rows = append(rows, []float64{float64(i%2) + 0.4*rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
 		labels = append(labels, []string{"even", "odd"}[i%2])
 	}
-	x, err := model.Matrix(rows)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := model.NewData(x, labels, []string{"signal", "noise 1", "noise 2", "noise 3"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	x := must(model.Matrix(rows))
+	d := must(model.NewData(x, labels, []string{"signal", "noise 1", "noise 2", "noise 3"}))
 	_, y := datasets.Classes(d.Labels)
 	train, test, err := sample.StratifiedSplit(rng, y, 0.5)
 	if err != nil {
@@ -239,16 +203,8 @@ func ExampleData_Rows() {
 		return
 	}
 	for _, learner := range []string{model.Euclidean, "fda"} {
-		m, err := model.Fit(context.Background(), d.Rows(train), model.Recipe{Learner: learner}, nil)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		wrong, err := errorsOf(m, d.Rows(train), d.Rows(test))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		m := must(model.Fit(context.Background(), model.ByClasses(d.Rows(train)), model.Recipe{Learner: learner}, nil))
+		wrong := errorsOf(m.(*model.Model), d.Rows(train), d.Rows(test))
 		fmt.Printf("%s: %d of %d wrong\n", learner, wrong, len(test))
 	}
 	// Output:
@@ -257,24 +213,9 @@ func ExampleData_Rows() {
 }
 
 // errorsOf counts the rows of test whose nearest row of train is of another class.
-func errorsOf(m *model.Model, train, test *model.Data) (int, error) {
-	x, err := m.Prepare(train.X)
-	if err != nil {
-		return 0, err
-	}
-	queries, err := m.Prepare(test.X)
-	if err != nil {
-		return 0, err
-	}
+func errorsOf(m *model.Model, train, test *model.Data) int {
 	_, y := datasets.Classes(train.Labels) // both parts have all classes
 	_, want := datasets.Classes(test.Labels)
-	knn, err := nearest.NewKNN(m.Metric(), x, y, nearest.KNNOptions{})
-	if err != nil {
-		return 0, err
-	}
-	wrong, err := knn.Errors(context.Background(), queries, want, []int{1})
-	if err != nil {
-		return 0, err
-	}
-	return wrong[0], nil
+	knn := must(nearest.NewKNN(m.Metric(), must(m.Prepare(train.X)), y, nearest.KNNOptions{}))
+	return must(knn.Errors(context.Background(), must(m.Prepare(test.X)), want, []int{1}))[0]
 }

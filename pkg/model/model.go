@@ -50,13 +50,13 @@ package model
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
@@ -88,27 +88,45 @@ type Model struct {
 	cells   Cells
 }
 
-// Report is what there is to say of one fit.
+// Report is what there is to say of one fit; what does not apply is zero.
 type Report struct {
-	// Status says why a batch learner stopped; NotRun for an online learner.
-	Status learners.Status
-	// Constant lists the features that are constant on the training rows; none of rows that stay sparse.
+	// Result says why and when a batch learner stopped; its Status is NotRun for an online learner.
+	learners.Result
+	// Mistakes is the number of pairs or comparisons that an online learner predicted wrongly in
+	// its last pass, each before the update on it.
+	Mistakes int
+	// Notes are warnings: what a look at the data found, and what was left out.
+	Notes []string
+
+	// Constant lists the features of a table that are constant on the training rows; none of rows that stay sparse.
 	Constant []string
 	// Imputed is the number of missing cells that were filled in.
 	Imputed int
-	// Mistakes is the number of pairs that an online learner predicted wrongly in
-	// its last pass, each before the update on it.
-	Mistakes int
+	// Empty is the number of sparse rows without an entry, which all coincide.
+	Empty int
+
+	// Items is the number of vectors or objects that the feedback names, Missing that of objects which it does not name, and that a kernel does not have.
+	Items, Missing int
+	// Similar and Dissimilar are the numbers of known pairs, and Wrong is that of the pairs on the wrong side of Threshold.
+	Similar, Dissimilar, Wrong int
+	// Comparisons is the number of relative comparisons, and Contradicted that of those which a metric contradicts; ties count.
+	Comparisons, Contradicted int
+	// Error is the share of the comparisons that a kernel does not satisfy, a tie as half of one.
+	Error float64
+	// Lost is the share of the trace of M that Recipe.Rank cuts off.
+	Lost float64
+	// Tau is the weight of the trace, and TauChosen says that the learner chose it.
+	Tau       float64
+	TauChosen bool
+
 	// Landmarks is the number of rows in whose span a kernel learner approximated, and Left the share of the
 	// trace of the kernel matrix of the joined rows that is outside; 0 of an exact fit.
 	Landmarks int
 	Left      float64
 	// Span is of a metric that differs from the Euclidean one in the span of a few vectors only; nil of others.
 	Span *Span
-	// Empty is the number of sparse rows without an entry, which all coincide.
-	Empty int
-	// Notes are warnings: what Data.Look found, and what was left out.
-	Notes []string
+	// Solution is that of a kernel under constraints; nil of others.
+	Solution *ltkernel.Solution
 }
 
 // Span is what there is to say of a fit in the span of a few vectors.
@@ -138,11 +156,7 @@ func (m *Model) made() *Model {
 }
 
 // Recipe returns what the model was fitted by, all defaults filled in.
-func (m *Model) Recipe() Recipe {
-	r := m.made().recipe
-	r.Params = maps.Clone(r.Params)
-	return r
-}
+func (m *Model) Recipe() Recipe { return m.made().recipe.clone() }
 
 // LearnerVersion returns the version of the learner that fitted the model.
 func (m *Model) LearnerVersion() int { return m.made().learner }

@@ -32,6 +32,9 @@ import (
 	"metriclab/pkg/random"
 )
 
+// must keeps examples short; elsewhere, return the error.
+func must[T any](v T, err error) T { return model.Must(v, err) }
+
 // blobs draws n rows of c classes in d dimensions: normal about means that differ
 // in the first coordinate, on scales that differ by feature.
 func blobs(seed uint64, n, c, d int) *model.Data {
@@ -70,13 +73,9 @@ func sorted(d *model.Data) *model.Data {
 	return d.Rows(order)
 }
 
-func fit(t *testing.T, d *model.Data, r model.Recipe) *model.Model {
+func fit(t testing.TB, d *model.Data, r model.Recipe) *model.Model {
 	t.Helper()
-	m, err := model.Fit(context.Background(), d, r, nil)
-	if err != nil {
-		t.Fatalf("%+v: %v", r, err)
-	}
-	return m
+	return model.MustFit[*model.Model](t, model.ByClasses(d), r)
 }
 
 // small is a recipe of any learner that is fitted fast.
@@ -96,26 +95,12 @@ func TestEveryLearner(t *testing.T) {
 	d := blobs(1, 60, 3, 3)
 	for _, e := range model.Learners() {
 		m := fit(t, d, small(e))
-		x, err := m.Prepare(d.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := m.Save(&b); err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		again, err := model.Load(bytes.NewReader(b.Bytes()))
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
+		x := must(m.Prepare(d.X))
+		again := must(model.Load(bytes.NewReader(persisttest.Saved(m))))
 		z, err := m.Embed(d.X)
 		if _, endless := m.Metric().(*kernels.Transformed); endless {
-			if !errors.Is(err, model.ErrNoEmbedding) {
-				t.Errorf("%s: embed: %v", e.Name, err)
-			}
-			if _, err := m.Plot(d); !errors.Is(err, model.ErrNoEmbedding) {
-				t.Errorf("%s: plot: %v", e.Name, err)
-			}
+			model.Refused(t, e.Name, err, model.ErrNoEmbedding)
+			model.Refused(t, e.Name, model.ErrorOf(m.Plot(d)), model.ErrNoEmbedding)
 		} else if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
@@ -147,59 +132,32 @@ func TestEveryLearner(t *testing.T) {
 // With the linear kernel a kernelised learner is the learner, on rows that neither has seen.
 func TestKernelizedOfLinearKernel(t *testing.T) {
 	d, other := blobs(23, 60, 4, 3), blobs(24, 20, 4, 3)
-	for _, name := range []string{"rca", "lmnn", "mcml"} {
-		input := fit(t, d, model.Recipe{Learner: name})
-		kernel := fit(t, d, model.Recipe{Learner: "kernel-" + name, Params: map[string]string{"kernel": "linear"}})
-		x, err := input.Prepare(other.X)
-		if err != nil {
-			t.Fatal(err)
+	for name, drawn := range map[string]int{"rca": 0, "lmnn": 0, "mcml": 0, "itml": 80} {
+		input := fit(t, d, model.Recipe{Learner: name, Pairs: drawn})
+		kernel := fit(t, d, model.Recipe{Learner: "kernel-" + name, Pairs: drawn, Params: map[string]string{"kernel": "linear"}})
+		if a, b := input.Report().Status, kernel.Report().Status; a != b {
+			t.Errorf("%s %v, of the kernel %v", name, a, b)
 		}
-		z, err := kernel.Embed(other.X)
-		if err != nil {
-			t.Fatal(err)
+		x := must(input.Prepare(other.X))
+		m, lifted := kernel.Metric().(*kernels.Metric)
+		z := x
+		if lifted {
+			z = must(kernel.Embed(other.X))
 		}
 		// Both make the same steps, and the loader of the model keeps every bit.
 		const tol = 1e-8
 		for i := range 20 {
 			for j := range i {
 				want := input.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
-				for what, got := range map[string]float64{
-					"metric":    kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)),
-					"embedding": metric.Euclidean{}.SqDist(z.RawRowView(i), z.RawRowView(j)),
-				} {
-					if math.Abs(got-want) > tol*(1+want) {
-						t.Errorf("%s: rows %d and %d: squared distance by %s %v, want %v", name, i, j, what, got, want)
-					}
+				got, embedded := kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)), sqDist(z.RawRowView(i), z.RawRowView(j))
+				if math.Abs(got-want) > tol*(1+want) || lifted && math.Abs(embedded-want) > tol*(1+want) {
+					t.Errorf("%s: rows %d and %d: squared distance by metric %v, by embedding %v, want %v", name, i, j, got, embedded, want)
 				}
 			}
 		}
-		if m := kernel.Metric().(*kernels.Metric); m.Support() != 3 {
+		if lifted && m.Support() != 3 {
 			t.Errorf("%s: %d rows are stored, want 3", name, m.Support())
 		}
-	}
-}
-
-// With the linear kernel kernel-itml is itml, on rows that neither has seen.
-func TestKernelITMLOfLinearKernel(t *testing.T) {
-	d, other := blobs(21, 40, 3, 3), blobs(22, 20, 3, 3)
-	input := fit(t, d, model.Recipe{Learner: "itml", Pairs: 80})
-	kernel := fit(t, d, model.Recipe{Learner: "kernel-itml", Pairs: 80, Params: map[string]string{"kernel": "linear"}})
-	x, err := input.Prepare(other.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Both make the same steps, and squared distances are of order 10.
-	const tol = 1e-8
-	for i := range 20 {
-		for j := range i {
-			want, got := input.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)), kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
-			if math.Abs(got-want) > tol*(1+want) {
-				t.Errorf("rows %d and %d: squared distance %v, want %v", i, j, got, want)
-			}
-		}
-	}
-	if a, b := input.Report().Status, kernel.Report().Status; a != b || a != learners.Converged {
-		t.Errorf("itml %v, kernel-itml %v", a, b)
 	}
 }
 
@@ -212,10 +170,7 @@ func TestPrepare(t *testing.T) {
 		d.X.Set(i, 2, 0.1)
 	}
 	m := fit(t, d, model.Recipe{Learner: model.Euclidean, ImputeMean: true})
-	x, err := m.Prepare(d.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must(m.Prepare(d.X))
 	const tol = 1e-12 // sums of 30 numbers of order 1
 	for j, want := range []float64{1, math.Sqrt(29.0 / 30), 0} {
 		col := mat.Col(nil, j, x)
@@ -243,67 +198,45 @@ func TestPrepare(t *testing.T) {
 	if x, err := raw.Prepare(d.X.Slice(0, 4, 0, 3).(*mat.Dense)); err != nil || !mat.Equal(x, d.X.Slice(0, 4, 0, 3)) {
 		t.Errorf("raw rows changed: %v", err)
 	}
-	if _, err := raw.Prepare(d.X); err == nil || !strings.Contains(err.Error(), "row 4, column f1: the cell is missing") {
-		t.Errorf("a missing cell: %v", err)
-	}
+	model.Refused(t, "a missing cell", model.ErrorOf(raw.Prepare(d.X)), "row 4, column f1: the cell is missing")
 	if _, err := m.Prepare(mat.NewDense(1, 3, []float64{math.Inf(1), 0, 0})); err == nil {
 		t.Error("an infinite cell was prepared")
 	}
 }
 
 func TestFitErrors(t *testing.T) {
-	good := func() *model.Data { return blobs(3, 12, 2, 2) }
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
 	for _, tt := range []struct {
-		name   string
-		ctx    context.Context
 		change func(d *model.Data, r *model.Recipe)
 		want   string
 	}{
-		{"no labels", nil, func(d *model.Data, _ *model.Recipe) { d.Labels = nil }, "blobs has no labels"},
-		{"few labels", nil, func(d *model.Data, _ *model.Recipe) { d.Labels = d.Labels[:3] }, "3 labels for 12 rows"},
-		{"few names", nil, func(d *model.Data, _ *model.Recipe) { d.Layout.Features = nil }, "0 names for 2 features"},
-		{"one class", nil, func(d *model.Data, _ *model.Recipe) { d.Labels = slices.Repeat([]string{"a"}, 12) }, `all labels are "a"`},
-		{"a missing cell", nil, func(d *model.Data, _ *model.Recipe) { d.X.Set(3, 1, math.NaN()) }, "column f1: 1 of 12 cells are missing"},
-		{"a missing column", nil, func(d *model.Data, r *model.Recipe) {
+		{func(d *model.Data, _ *model.Recipe) { d.Labels = nil }, "blobs has no labels"},
+		{func(d *model.Data, _ *model.Recipe) { d.Labels = d.Labels[:3] }, "3 labels for 12 rows"},
+		{func(d *model.Data, _ *model.Recipe) { d.Layout.Features = nil }, "0 names for 2 features"},
+		{func(d *model.Data, _ *model.Recipe) { d.Labels = slices.Repeat([]string{"a"}, 12) }, `all labels are "a"`},
+		{func(d *model.Data, _ *model.Recipe) { d.X.Set(3, 1, math.NaN()) }, "column f1: 1 of 12 cells are missing"},
+		{func(d *model.Data, r *model.Recipe) {
 			r.ImputeMean = true
 			for i := range 12 {
 				d.X.Set(i, 1, math.NaN())
 			}
 		}, "column f1: all 12 cells are missing"},
-		{"overflow", nil, func(d *model.Data, _ *model.Recipe) { d.X.Set(0, 0, 1e200); d.X.Set(1, 0, -1e200) }, "column f0: the variance overflows"},
-		{"unknown learner", nil, func(_ *model.Data, r *model.Recipe) { r.Learner = "polo" }, `unknown learner "polo", want one of pola`},
-		{"pairs of fda", nil, func(_ *model.Data, r *model.Recipe) { r.Learner, r.Pairs = "fda", 3 }, "pairs: 3 does not apply to fda"},
-		{"negative pairs", nil, func(_ *model.Data, r *model.Recipe) { r.Pairs = -1 }, "pairs: -1 is not allowed"},
-		{"negative passes", nil, func(_ *model.Data, r *model.Recipe) { r.Passes = -1 }, "passes: -1 is not allowed"},
-		{"bad parameter", nil, func(_ *model.Data, r *model.Recipe) { r.Params = map[string]string{"gamma": "-1"} }, "pola: parameter gamma"},
-		{"error of the learner", nil, func(_ *model.Data, r *model.Recipe) { r.Learner, r.Params = "fda", map[string]string{"dim": "5"} }, "fda: k: 5"},
-		{"singletons", nil, func(d *model.Data, _ *model.Recipe) {
+		{func(d *model.Data, _ *model.Recipe) { d.X.Set(0, 0, 1e200); d.X.Set(1, 0, -1e200) }, "column f0: the variance overflows"},
+		{func(_ *model.Data, r *model.Recipe) { r.Params = map[string]string{"gamma": "-1"} }, "pola: parameter gamma"},
+		{func(_ *model.Data, r *model.Recipe) { r.Learner, r.Params = "fda", map[string]string{"dim": "5"} }, "fda: k: 5"},
+		{func(d *model.Data, _ *model.Recipe) {
 			for i := range d.Labels {
 				d.Labels[i] = fmt.Sprint(i)
 			}
 		}, "want a class with at least 2 points"},
-		{"interrupted", ended, func(*model.Data, *model.Recipe) {}, context.Canceled.Error()},
 	} {
-		d, r := good(), model.Recipe{Learner: "pola"}
+		d, r := blobs(3, 12, 2, 2), model.Recipe{Learner: "pola"}
 		tt.change(d, &r)
-		ctx := tt.ctx
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		m, err := model.Fit(ctx, d, r, nil)
-		if m != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
+		m, err := model.Fit(t.Context(), model.ByClasses(d), r, nil)
+		if model.Refused(t, "", err, tt.want); m != nil {
+			t.Errorf("%s: a model beside the error", tt.want)
 		}
 	}
-	// Kinds of feedback that labels do not give are refused by name.
-	for _, e := range catalog.All() {
-		_, err := model.Recipe{Learner: e.Name}.Resolved()
-		if usable := slices.ContainsFunc(model.Learners(), func(l catalog.Entry) bool { return l.Name == e.Name }); usable != (err == nil) {
-			t.Errorf("%s: usable %v, error %v", e.Name, usable, err)
-		}
-	}
+	model.Refused(t, "in a split", model.ErrorOf(model.Evaluate(t.Context(), model.ByClasses(blobs(11, 20, 2, 2)), model.Recipe{Learner: "fda", Params: map[string]string{"dim": "4"}}, model.Plan{})), "repeat 1, fold 1: ")
 }
 
 // A batch learner tells of its iterations, and ends when it is told to while it does; a closed form
@@ -321,7 +254,7 @@ func TestBatchProgress(t *testing.T) {
 			r.Params = map[string]string{"cycles": "5"}
 		}
 		calls := 0
-		if _, err := model.Fit(t.Context(), d, r, func(done, total int) {
+		if _, err := model.Fit(t.Context(), model.ByClasses(d), r, func(done, total int) {
 			if calls++; done < 1 || done > total {
 				t.Errorf("%s: %d of %d", learner, done, total)
 			}
@@ -333,7 +266,7 @@ func TestBatchProgress(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		calls = 0
-		m, err := model.Fit(ctx, d, r, func(int, int) { calls++; cancel() })
+		m, err := model.Fit(ctx, model.ByClasses(d), r, func(int, int) { calls++; cancel() })
 		if m != nil || !errors.Is(err, context.Canceled) || calls != 1 {
 			t.Errorf("%s: error %v, %d calls, want context.Canceled in the first", learner, err, calls)
 		}
@@ -346,36 +279,25 @@ func TestPasses(t *testing.T) {
 	d := blobs(17, 30, 2, 2)
 	var done []int
 	r := model.Recipe{Learner: "pola", Pairs: 100, Passes: 3}
-	m, err := model.Fit(context.Background(), d, r, func(n, total int) {
+	fitted, err := model.Fit(t.Context(), model.ByClasses(d), r, func(n, total int) {
 		done = append(done, n)
 		if total != 300 {
 			t.Errorf("%d pairs in all, want 300", total)
 		}
 	})
 	if err != nil || !slices.Equal(done, []int{64, 128, 192, 256}) {
-		t.Errorf("progress %v, error %v", done, err)
+		t.Fatalf("progress %v, error %v", done, err)
 	}
-	x, err := m.Prepare(d.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fitted.(*model.Model)
+	x := must(m.Prepare(d.X))
 	_, y := datasets.Classes(d.Labels)
-	links, err := sample.BalancedLinks(random.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pola, err := pairs.NewPOLA(2, pairs.POLAParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	links := must(sample.BalancedLinks(random.Seed{Base: 1, Experiment: "model/fit"}.Stream("pairs"), y, 100))
+	pola := must(pairs.NewPOLA(2, pairs.POLAParams{}))
 	mistakes := 0
 	for range 3 {
 		mistakes = 0
 		for p := range sample.Pairs(x, links) {
-			o, err := pola.Step(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must(pola.Step(p))
 			if o.Mistake {
 				mistakes++
 			}
@@ -391,16 +313,15 @@ func TestPasses(t *testing.T) {
 func TestZeroMetric(t *testing.T) {
 	d := blobs(18, 10, 2, 2)
 	m := fit(t, d, model.Recipe{Learner: "pola", Pairs: 1})
-	if _, err := m.Embed(d.X); !errors.Is(err, model.ErrZero) {
-		t.Errorf("error %v", err)
-	}
+	model.Refused(t, "", model.ErrorOf(m.Embed(d.X)), model.ErrZero)
 	if m, err := model.Load(bytes.NewReader(persisttest.Saved(m))); err != nil || m.Metric().SqDist([]float64{1, 2}, []float64{3, 4}) != 0 {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestRecipeResolved(t *testing.T) {
-	if r, err := (model.Recipe{Learner: "logdet"}).Resolved(); err != nil || r.Learner != "itml" {
+	rows := model.ByClasses(nil)
+	if r, err := rows.Resolved(model.Recipe{Learner: "logdet"}); err != nil || r.Learner != "itml" {
 		t.Errorf("logdet is %+v, error %v", r, err)
 	}
 	for start, ridge := range map[string]string{"": "", "identity": "", "invcov": "0"} {
@@ -408,36 +329,36 @@ func TestRecipeResolved(t *testing.T) {
 		if start == "" { // as in a model of an earlier program
 			given = nil
 		}
-		if r, err := (model.Recipe{Learner: "itml", Params: given}).Resolved(); err != nil || r.Params["start"] != cmp.Or(start, "identity") || r.Params["ridge"] != ridge {
+		if r, err := rows.Resolved(model.Recipe{Learner: "itml", Params: given}); err != nil || r.Params["start"] != cmp.Or(start, "identity") || r.Params["ridge"] != ridge {
 			t.Errorf("start %q: %+v, error %v", start, r, err)
 		}
 	}
 	var refused *model.OptionError
-	if _, err := (model.Recipe{Learner: "lego", Params: map[string]string{"u": "9"}}).Resolved(); !errors.As(err, &refused) {
+	if _, err := rows.Resolved(model.Recipe{Learner: "lego", Params: map[string]string{"u": "9"}}); !errors.As(err, &refused) {
 		t.Errorf("u = 9 and l = 8: error %v is no OptionError", err)
 	}
 	given := map[string]string{"gamma": "2"}
-	r, err := model.Recipe{Learner: "pola", Params: given}.Resolved()
+	r, err := rows.Resolved(model.Recipe{Learner: "pola", Params: given})
 	if err != nil || r.Pairs != 1000 || r.Passes != 1 || r.Seed != 1 || r.Params["gamma"] != "2" || r.Params["b1"] != "1" || len(given) != 1 {
 		t.Errorf("%+v, error %v", r, err)
 	}
-	r, err = model.Recipe{Learner: "fda"}.Resolved()
+	r, err = rows.Resolved(model.Recipe{Learner: "fda"})
 	if err != nil || r.Pairs != 0 || r.Passes != 0 {
 		t.Errorf("%+v, error %v", r, err)
 	}
-	var option *model.OptionError
-	if _, err := (model.Recipe{Learner: "fda", Passes: 1}).Resolved(); !errors.As(err, &option) {
-		t.Errorf("error %v is no OptionError", err)
-	}
 	for _, e := range model.Learners() { // what is resolved stays so
-		once, err := small(e).Resolved()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if twice, err := once.Resolved(); err != nil || fmt.Sprint(twice) != fmt.Sprint(once) {
+		once := must(rows.Resolved(small(e)))
+		if twice, err := rows.Resolved(once); err != nil || fmt.Sprint(twice) != fmt.Sprint(once) {
 			t.Errorf("%+v became %+v, error %v", once, twice, err)
 		}
 	}
+}
+
+// metricOf is the file of the metric in that of a model.
+func metricOf(file []byte) json.RawMessage {
+	var inner struct{ Metric json.RawMessage }
+	must(0, json.Unmarshal(must(persist.Read(bytes.NewReader(file))).State, &inner))
+	return inner.Metric
 }
 
 // The file is that of package persist: damage, other kinds and parts that do not
@@ -449,14 +370,7 @@ func TestSave(t *testing.T) {
 	file := persisttest.Saved(m)
 	persisttest.Check(t, file, model.Load)
 	nan := persist.Floats{math.NaN(), 1}
-	env, err := persist.Read(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inner struct{ Metric json.RawMessage }
-	if err := json.Unmarshal(env.State, &inner); err != nil {
-		t.Fatal(err)
-	}
+	inside := metricOf(file)
 	// The metric is a file in the file: decoded and encoded again, it would fail
 	// its checksum whatever the edit.
 	edits := map[string]persisttest.Edit{
@@ -479,23 +393,20 @@ func TestSave(t *testing.T) {
 		"no scale":           func(_, s map[string]any) { s["scale"] = persist.Floats{} },
 		"no metric":          func(_, s map[string]any) { s["metric"] = map[string]any{} },
 		"another metric": func(_, s map[string]any) {
-			s["metric"] = json.RawMessage(bytes.Replace(inner.Metric, []byte(metric.Kind), []byte("pairs/pola"), 1))
+			s["metric"] = json.RawMessage(bytes.Replace(inside, []byte(metric.Kind), []byte("pairs/pola"), 1))
 		},
 	}
 	for name, edit := range edits {
-		edits[name] = func(p, s map[string]any) { s["metric"] = inner.Metric; edit(p, s) }
+		edits[name] = func(p, s map[string]any) { s["metric"] = inside; edit(p, s) }
 	}
 	persisttest.Tampered(t, file, model.Load, edits)
-	unchanged := func(_, s map[string]any) { s["metric"] = inner.Metric }
+	unchanged := func(_, s map[string]any) { s["metric"] = inside }
 	if !new(reports).of(func(r *reports) {
 		persisttest.Tampered(r, file, model.Load, map[string]persisttest.Edit{"none": unchanged})
 	}) {
 		t.Error("an unchanged file is refused, so that the edits show nothing")
 	}
-	got, err := model.Load(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(model.Load(bytes.NewReader(file)))
 	names, counts := got.Classes()
 	if !slices.Equal(names, []string{"a", "b"}) || !slices.Equal(counts, []int{5, 5}) || fmt.Sprint(got.Layout()) != fmt.Sprint(d.Layout) {
 		t.Errorf("classes %q %v, layout %+v", names, counts, got.Layout())
@@ -517,40 +428,29 @@ func TestSavedLearners(t *testing.T) {
 	persisttest.Check(t, lifted, model.Load)
 	low := persisttest.Saved(fit(t, d, model.Recipe{Learner: "iplr"}))
 	persisttest.Check(t, low, model.Load)
-	raw := func(file []byte) json.RawMessage {
-		env, err := persist.Read(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var inner struct{ Metric json.RawMessage }
-		if err := json.Unmarshal(env.State, &inner); err != nil {
-			t.Fatal(err)
-		}
-		return inner.Metric
-	}
 	for _, tt := range []struct {
 		file    []byte
 		metric  json.RawMessage
 		learner string
 		refused bool
 	}{
-		{kernel, raw(kernel), "kernel-itml", false},
-		{kernel, raw(kernel), "kernel-pola", true},
-		{kernel, raw(kernel), "itml", true},
-		{kernel, raw(linear), "kernel-itml", true},
-		{linear, raw(linear), "itml", false},
-		{linear, raw(linear), "logdet", false},
-		{kernel, raw(kernel), "kernel-logdet", false},
-		{linear, raw(linear), "kernel-logdet", true},
-		{linear, raw(linear), "of-another-program", false},
-		{linear, raw(kernel), "itml", true},
-		{lifted, raw(lifted), "kernel-lmnn", false},
-		{lifted, raw(kernel), "kernel-lmnn", true},
-		{lifted, raw(linear), "kernel-lmnn", true},
-		{kernel, raw(lifted), "kernel-itml", true},
-		{low, raw(low), "iplr", false},
-		{low, raw(linear), "iplr", true},
-		{low, raw(low), "fda", true},
+		{kernel, metricOf(kernel), "kernel-itml", false},
+		{kernel, metricOf(kernel), "kernel-pola", true},
+		{kernel, metricOf(kernel), "itml", true},
+		{kernel, metricOf(linear), "kernel-itml", true},
+		{linear, metricOf(linear), "itml", false},
+		{linear, metricOf(linear), "logdet", false},
+		{kernel, metricOf(kernel), "kernel-logdet", false},
+		{linear, metricOf(linear), "kernel-logdet", true},
+		{linear, metricOf(linear), "of-another-program", false},
+		{linear, metricOf(kernel), "itml", true},
+		{lifted, metricOf(lifted), "kernel-lmnn", false},
+		{lifted, metricOf(kernel), "kernel-lmnn", true},
+		{lifted, metricOf(linear), "kernel-lmnn", true},
+		{kernel, metricOf(lifted), "kernel-itml", true},
+		{low, metricOf(low), "iplr", false},
+		{low, metricOf(linear), "iplr", true},
+		{low, metricOf(low), "fda", true},
 	} {
 		edit := func(p, s map[string]any) { p["learner"], s["metric"] = tt.learner, tt.metric }
 		loaded := new(reports).of(func(r *reports) {
@@ -575,21 +475,21 @@ func FuzzLoad(f *testing.F) {
 	d := blobs(4, 10, 2, 2)
 	var files [][]byte
 	for _, r := range []model.Recipe{{Learner: "pola", Pairs: 10}, {Learner: "kernel-itml", Pairs: 10}, {Learner: "iplr"}} {
-		m, err := model.Fit(context.Background(), d, r, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
-		files = append(files, persisttest.Saved(m))
+		files = append(files, persisttest.Saved(fit(f, d, r)))
 	}
 	persisttest.Fuzz(f, model.Load, func(m *model.Model) {
-		r, err := m.Read(strings.NewReader("f0,f1,class\n1,2,a\n"), "x.csv")
-		if err != nil {
-			return
-		}
-		if z, err := m.Embed(r.X); err == nil && metric.CheckFinite(z) != nil {
-			f.Errorf("embedded as %v", z)
+		if r := rowsFor(m); r != nil {
+			if z, err := m.Embed(r.X); err == nil && metric.CheckFinite(z) != nil {
+				f.Errorf("embedded as %v", z)
+			}
 		}
 	}, files...)
+}
+
+// rowsFor are rows of the columns of blobs, if m reads them.
+func rowsFor(m *model.Model) *model.Data {
+	d, _ := m.Read(strings.NewReader("f0,f1,class\n1,2,a\n2,1,b\n1,1,a\n3,1,b\n"), "x.csv")
+	return d
 }
 
 // Equal seeds give equal models, whatever the learner; the seed matters to those
@@ -615,10 +515,7 @@ func TestSeed(t *testing.T) {
 // wineFile opens a real table.
 func wineFile(t *testing.T) *os.File {
 	t.Helper()
-	f, err := os.Open(realdata.Store(t, "wine").Path("uci/wine.data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open(realdata.Store(t, "wine").Path("uci/wine.data")))
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -626,38 +523,20 @@ func wineFile(t *testing.T) *os.File {
 // FDA on wine is the textbook case: two directions that separate the cultivars
 // almost perfectly.
 func TestWine(t *testing.T) {
-	d, err := model.Read(wineFile(t), "wine.data", model.Columns{Label: "1"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := model.Evaluate(context.Background(), d, model.Recipe{Learner: "fda"}, model.Plan{Repeats: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(model.Read(wineFile(t), "wine.data", model.Columns{Label: "1"}, false))
+	learner, baseline := scores(evaluate(t, d, model.Recipe{Learner: "fda"}, model.Plan{Repeats: 4}))
 	// Linear discriminants have 1 to 2 % error by leave-one-out (UCI's description
 	// of the data), 1-NN on standardised features about 4 to 5 %.
-	if e.Learner.Summary.Mean > 0.03 || e.Baseline.Summary.Mean < 0.02 || e.Baseline.Summary.Mean > 0.06 {
-		t.Errorf("error %v, baseline %v", e.Learner.Summary.Mean, e.Baseline.Summary.Mean)
+	if learner.Summary.Mean > 0.03 || baseline.Summary.Mean < 0.02 || baseline.Summary.Mean > 0.06 {
+		t.Errorf("error %v, baseline %v", learner.Summary.Mean, baseline.Summary.Mean)
 	}
 }
 
 func ExampleFit() {
 	table := "height,weight,kind\n1,10,a\n2,30,a\n1,20,a\n8,15,b\n9,25,b\n8,20,b\n"
-	d, err := model.Read(strings.NewReader(table), "table.csv", model.Columns{Label: "kind"}, false)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m, err := model.Fit(context.Background(), d, model.Recipe{Learner: "fda"}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	z, err := m.Embed(d.X)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	d := must(model.Read(strings.NewReader(table), "table.csv", model.Columns{Label: "kind"}, false))
+	m := must(model.Fit(context.Background(), model.ByClasses(d), model.Recipe{Learner: "fda"}, nil))
+	z := must(m.(*model.Model).Embed(d.X))
 	for i, label := range d.Labels {
 		fmt.Printf("%s %.1f\n", label, z.At(i, 0))
 	}
@@ -687,34 +566,26 @@ func TestZeroValuePanics(t *testing.T) {
 		"LearnerVersion": func(m *model.Model) { m.LearnerVersion() },
 	} {
 		for _, m := range []*model.Model{nil, {}} {
-			func() {
-				defer func() {
-					if p := recover(); p != "model: Model: zero value, use Fit or Load" {
-						t.Errorf("%s: panic %v", name, p)
-					}
-				}()
-				f(m)
-			}()
+			model.Panics(t, name, "model: Model: zero value, use Fit or Load", func() { f(m) })
 		}
 	}
 }
 
-// No data are a mistake of the program: a panic with a message of the package's own.
-func TestNilDataPanics(t *testing.T) {
-	r := model.Recipe{Learner: model.Euclidean}
-	for name, d := range map[string]*model.Data{"nil": nil, "no rows": {}} {
-		for what, f := range map[string]func(){
-			"Fit":      func() { _, _ = model.Fit(t.Context(), d, r, nil) },
-			"Evaluate": func() { _, _ = model.Evaluate(t.Context(), d, r, model.Plan{}) },
-		} {
-			func() {
-				defer func() {
-					if p := recover(); p != "model: the data, or their X, are nil" {
-						t.Errorf("%s, %s: panic %v", what, name, p)
-					}
-				}()
-				f()
-			}()
-		}
+// No number of a file, that of its metric included, makes the loader or the model
+// panic, or take more memory than its file warrants.
+func TestNumbersOfFiles(t *testing.T) {
+	d := blobs(4, 8, 2, 2)
+	for _, learner := range []string{"pola", "kernel-pola", "kernel-itml"} {
+		file := persisttest.Saved(fit(t, d, model.Recipe{Learner: learner, Pairs: 4}))
+		persisttest.Numbers(t, file, model.Load, func(m *model.Model) {
+			r := rowsFor(m)
+			if r == nil {
+				return
+			}
+			_, _ = m.Embed(r.X)
+			if m.Recipe().Pairs <= 1000 {
+				_, _ = model.Evaluate(t.Context(), model.ByClasses(r), m.Recipe(), model.Plan{Folds: 2, Repeats: 1, Ks: []int{1}})
+			}
+		})
 	}
 }

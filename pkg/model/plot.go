@@ -83,7 +83,7 @@ func (m *Vectors) Plot(ctx context.Context, f *vectors.File, labels []string) (P
 	if f.Dim() != m.Dim() || labels != nil && len(labels) != f.Rows() {
 		panic(fmt.Sprintf("model: Vectors: Plot: %d vectors of %d numbers with %d labels, want a dimension of %d", f.Rows(), f.Dim(), len(labels), m.Dim()))
 	}
-	idx := sampled(f.Rows())
+	idx := plotted(f.Rows())
 	x, err := f.Select(idx)
 	if err != nil {
 		return Picture{}, err
@@ -98,7 +98,7 @@ func (m *Vectors) Plot(ctx context.Context, f *vectors.File, labels []string) (P
 	if labels != nil {
 		labels = texts(labels, idx)
 	}
-	learner := cmp.Or(m.recipe.Learner, "a saved file") // which no FitVectors made
+	learner := cmp.Or(m.recipe.Learner, "a saved file") // which no Fit made
 	return draw(ctx, z, scene{
 		name: filepath.Base(f.Name()), learner: learner, rows: "vector", of: f.Rows(), labels: labels, column: "class",
 		origin: fmt.Sprintf("the metric of %s for vectors of %s", learner, plural.Of(f.Dim(), "number")),
@@ -124,8 +124,8 @@ func (g *Gram) Plot(ctx context.Context, name string, cross mat.Matrix, labels [
 	})
 }
 
-// sampled returns the numbers of at most MaxPoints of n items, in their order.
-func sampled(n int) []int {
+// plotted returns the numbers of at most MaxPoints of n items, in their order.
+func plotted(n int) []int {
 	k := min(n, MaxPoints)
 	taken := make(map[int]bool, k)
 	rng := random.Seed{Base: 1, Experiment: "model/plot"}.Stream("sample")
@@ -190,12 +190,12 @@ func draw(ctx context.Context, z *mat.Dense, s scene) (Picture, error) {
 		panel.YLabel = axis(1)
 		panel.Equal = true
 	}
-	classes, of := classesOf(s.classes, s.labels, n)
+	classes, of := classesToDraw(s.classes, s.labels, n)
 	if len(classes) > MaxClasses {
 		return Picture{}, fmt.Errorf("model: %s has %d classes, want at most %d to tell them apart in a plot", s.name, len(classes), MaxClasses)
 	}
 	marks := make([]plots.Points, len(classes))
-	drawn := sampled(n)
+	drawn := plotted(n)
 	for _, i := range drawn {
 		m := &marks[of[i]]
 		m.X, m.Y = append(m.X, scores.At(i, 0)), append(m.Y, y(i))
@@ -219,8 +219,8 @@ func draw(ctx context.Context, z *mat.Dense, s scene) (Picture, error) {
 	return p, nil
 }
 
-// classesOf returns the classes to draw, known ones first, and that of each of n items.
-func classesOf(known, labels []string, n int) (classes []string, of []int) {
+// classesToDraw returns the classes, known ones first, and that of each of n items.
+func classesToDraw(known, labels []string, n int) (classes []string, of []int) {
 	of = make([]int, n)
 	if labels == nil {
 		return []string{"labels"}, of

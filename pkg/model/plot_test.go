@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -24,9 +25,7 @@ func points(t *testing.T, d plots.Drawing) map[string]plots.Points {
 		p := m.(plots.Points)
 		out[p.Name] = p
 	}
-	if _, err := d.Render("plot", plots.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(d.Render("plot", plots.Options{}))
 	return out
 }
 
@@ -35,15 +34,9 @@ func points(t *testing.T, d plots.Drawing) map[string]plots.Points {
 func TestPlot(t *testing.T) {
 	d := blobs(12, 30, 3, 2)
 	m := fit(t, d, model.Recipe{Learner: "pola", Pairs: 50})
-	drawing, err := m.Plot(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawing := must(m.Plot(d))
 	series := points(t, drawing.Drawing)
-	x, err := m.Prepare(d.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must(m.Prepare(d.X))
 	at := map[string]int{}
 	place := func(i int) []float64 {
 		p := series["class "+d.Labels[i]]
@@ -65,12 +58,8 @@ func TestPlot(t *testing.T) {
 	}
 	panel := drawing.Panels[0]
 	var first, second float64
-	if _, err := fmt.Sscanf(panel.XLabel, "principal direction 1 (%f %% of the variance)", &first); err != nil {
-		t.Error(err)
-	}
-	if _, err := fmt.Sscanf(panel.YLabel, "principal direction 2 (%f %% of the variance)", &second); err != nil {
-		t.Error(err)
-	}
+	must(fmt.Sscanf(panel.XLabel, "principal direction 1 (%f %% of the variance)", &first))
+	must(fmt.Sscanf(panel.YLabel, "principal direction 2 (%f %% of the variance)", &second))
 	if math.Abs(first+second-100) > 0.11 || first < second || !panel.Equal { // each is rounded to three digits
 		t.Errorf("shares %v and %v, equal axes %v", first, second, panel.Equal)
 	}
@@ -89,10 +78,7 @@ func TestPlotOtherData(t *testing.T) {
 	d := blobs(13, 30, 3, 2)
 	m := fit(t, d, model.Recipe{Learner: "fda"})
 	look := func(d *model.Data) map[string]plots.Points {
-		drawing, err := m.Plot(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawing := must(m.Plot(d))
 		return points(t, drawing.Drawing)
 	}
 	before := look(d)
@@ -117,10 +103,7 @@ func TestPlotManyClasses(t *testing.T) {
 		d.Labels[i] = fmt.Sprint(i % model.MaxClasses)
 	}
 	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
-	drawing, err := m.Plot(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawing := must(m.Plot(d))
 	looks := map[[2]int]bool{}
 	for _, p := range points(t, drawing.Drawing) {
 		looks[[2]int{p.Color % 8, p.Shape % 8}] = true
@@ -129,9 +112,7 @@ func TestPlotManyClasses(t *testing.T) {
 		t.Errorf("%d looks for %d classes", len(looks), model.MaxClasses)
 	}
 	d.Labels[0] = "one more"
-	if _, err := m.Plot(d); err == nil || !strings.Contains(err.Error(), "65 classes, want at most 64") {
-		t.Errorf("error %v", err)
-	}
+	model.Refused(t, "", model.ErrorOf(m.Plot(d)), "65 classes, want at most 64")
 }
 
 // One dimension is drawn against the row of the file; what cannot be drawn is an
@@ -140,9 +121,6 @@ func TestPlotDegenerate(t *testing.T) {
 	d := blobs(16, 20, 2, 2)
 	m := fit(t, d, model.Recipe{Learner: "fda"})
 	drawing, err := m.Plot(d)
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := points(t, drawing.Drawing)["class b"]
 	if p.Y[0] != 2 || p.Y[9] != 20 || drawing.Panels[0].Equal || !strings.Contains(drawing.Panels[0].YLabel, "row of the file") {
 		t.Errorf("rows %v, panel %+v", p.Y, drawing.Panels[0])
@@ -153,12 +131,51 @@ func TestPlotDegenerate(t *testing.T) {
 	}
 	one := blobs(16, 2, 2, 2)
 	one.X, one.Labels = mat.NewDense(1, 2, nil), one.Labels[:1]
-	if _, err := m.Plot(one); err == nil || !strings.Contains(err.Error(), "1 row") {
-		t.Errorf("one row: error %v", err)
-	}
+	model.Refused(t, "one row", model.ErrorOf(m.Plot(one)), "1 row")
 	same := blobs(16, 4, 2, 2)
 	same.X.Zero()
 	if drawing, err := fit(t, d, model.Recipe{Learner: model.Euclidean}).Plot(same); err != nil || !strings.Contains(drawing.Panels[0].XLabel, "(0 %") {
 		t.Errorf("rows that coincide: %+v, error %v", drawing.Panels, err)
+	}
+}
+
+// The diagonal is that of M, in per cent of its trace; what is not named is summed.
+func TestPlotMetric(t *testing.T) {
+	for _, d := range []int{1, 2, 40} {
+		m := fit(t, blobs(9, 60, 2, d), model.Recipe{Learner: "rca", Raw: d == 2})
+		drawing := must(m.PlotMetric())
+		must(drawing.Render("plot", plots.Options{}))
+		matrix := m.Metric().(interface{ SqDist(x, y []float64) float64 })
+		trace := 0.0
+		weight := map[string]float64{}
+		for j := range d {
+			e := make([]float64, d)
+			e[j] = 1
+			weight[m.Layout().Features[j]] = matrix.SqDist(e, make([]float64, d))
+			trace += matrix.SqDist(e, make([]float64, d))
+		}
+		diagonal := drawing.Panels[0].Marks[0].(plots.Intervals)
+		sum := 0.0
+		for i, name := range diagonal.Labels {
+			sum += diagonal.X[i]
+			if w, ok := weight[name]; ok && math.Abs(diagonal.X[i]-100*w/trace) > 1e-9 {
+				t.Errorf("%d features, %s: %v, want %v", d, name, diagonal.X[i], 100*w/trace)
+			} else if !ok && name != "10 other features, summed" {
+				t.Errorf("%d features: label %q", d, name)
+			}
+			if i > 0 && i < model.MaxPlotted && diagonal.X[i] > diagonal.X[i-1] {
+				t.Errorf("%d features: %v comes after %v", d, diagonal.X[i], diagonal.X[i-1])
+			}
+		}
+		if math.Abs(sum-100) > 1e-9 {
+			t.Errorf("%d features: the sum is %v", d, sum)
+		}
+	}
+}
+
+// A metric without a matrix, and a metric of 0, are refused.
+func TestPlotMetricErrors(t *testing.T) {
+	if _, err := fit(t, blobs(9, 60, 2, 2), model.Recipe{Learner: "kernel-pca"}).PlotMetric(); !errors.Is(err, model.ErrKernel) || !strings.Contains(err.Error(), "kernel-pca") {
+		t.Errorf("a kernel: %v", err)
 	}
 }

@@ -1,10 +1,10 @@
 package model_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,8 +14,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/kernels"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
+	"metriclab/pkg/persist/persisttest"
 )
 
 // asCSV writes data with a header.
@@ -65,37 +67,22 @@ func TestNeighbourhood(t *testing.T) {
 	for _, e := range model.Learners() {
 		t.Run(e.Name, func(t *testing.T) {
 			m := fit(t, train, small(e))
-			h, err := m.Neighbourhood(train, k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must(m.Neighbourhood(train, k))
 			if len(h.Notes()) > 0 {
 				t.Errorf("notes %q of the rows of the fit", h.Notes())
 			}
-			x, err := m.Prepare(train.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			q, err := m.Prepare(test.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := m.Classifier(train, k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must(m.Prepare(train.X))
+			q := must(m.Prepare(test.X))
+			c := must(m.Classifier(train, k))
 			var elected []model.Elected
-			for b, err := range c.CSV(context.Background(), strings.NewReader(asCSV(test, true)), "new.csv") {
-				if err != nil || b.Found != nil {
-					t.Fatal(b, err)
+			for _, b := range model.All(c.CSV(t.Context(), strings.NewReader(asCSV(test, true)), "new.csv")) {
+				if b.Found != nil {
+					t.Fatal(b)
 				}
 				elected = append(elected, b.Elected...)
 			}
 			row := 0
-			for b, err := range h.CSV(context.Background(), strings.NewReader(asCSV(test, true)), "new.csv") {
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, b := range model.All(h.CSV(t.Context(), strings.NewReader(asCSV(test, true)), "new.csv")) {
 				for i, found := range b.Found {
 					index, dist := slowNearest(m, x, q.RawRowView(row), k)
 					votes := map[string]int{}
@@ -139,38 +126,26 @@ func TestNeighbourhoodBlocks(t *testing.T) {
 	m := fit(t, train, model.Recipe{Learner: "rca"})
 	old := limits.Memory()
 	t.Cleanup(func() { limits.SetMemory(old) })
-	h, err := m.Neighbourhood(train, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(m.Neighbourhood(train, 3))
 	text := asCSV(test, false)
-	run := func() (out []string, blocks int) {
-		for b, err := range h.CSV(context.Background(), strings.NewReader(text), "new.csv") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b.First != len(out) || b.Labels != nil {
-				t.Fatalf("first %d, labels %v", b.First, b.Labels)
-			}
-			for _, f := range b.Found {
-				out = append(out, fmt.Sprint(f))
-			}
-			blocks++
-		}
-		return out, blocks
-	}
 	limits.SetMemory(1 << 20)
-	whole, _ := run()
+	var whole []string
+	for _, b := range model.All(h.CSV(t.Context(), strings.NewReader(text), "new.csv")) {
+		if b.First != len(whole) || b.Labels != nil {
+			t.Fatalf("first %d, labels %v", b.First, b.Labels)
+		}
+		for _, f := range b.Found {
+			whole = append(whole, fmt.Sprint(f))
+		}
+	}
 	if len(whole) != 900 {
 		t.Fatalf("%d rows", len(whole))
 	}
 	for i, want := range whole {
 		if i%97 == 0 {
 			one := &model.Data{Name: "one", X: mat.DenseCopyOf(test.X.Slice(i, i+1, 0, 2)), Layout: test.Layout}
-			for b, err := range h.CSV(context.Background(), strings.NewReader(asCSV(one, false)), "one.csv") {
-				if err != nil || fmt.Sprint(b.Found[0]) != want {
-					t.Fatalf("row %d alone: %v, %v, want %s", i, b, err, want)
-				}
+			if b := model.All(h.CSV(t.Context(), strings.NewReader(asCSV(one, false)), "one.csv")); fmt.Sprint(b[0].Found[0]) != want {
+				t.Fatalf("row %d alone: %v, want %s", i, b[0].Found[0], want)
 			}
 		}
 	}
@@ -179,40 +154,14 @@ func TestNeighbourhoodBlocks(t *testing.T) {
 // Sparse rows have the neighbours that the same rows have when dense.
 func TestNeighbourhoodSparse(t *testing.T) {
 	svm, table := documents(40, 30)
-	sparseData, err := model.ReadSVMLight(strings.NewReader(svm), "a.svm", datasets.IndexBaseOne)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sparseData := must(model.ReadSVMLight(strings.NewReader(svm), "a.svm", datasets.IndexBaseOne))
 	r := model.Recipe{Learner: "iplr", Raw: true, Params: map[string]string{"k": "3"}}
-	m, err := model.Fit(context.Background(), sparseData, r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := m.Neighbourhood(sparseData, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dense, err := m.Read(strings.NewReader(table), "a.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	hd, err := m.Neighbourhood(dense, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []*model.Near
-	for b, err := range h.SVMLight(context.Background(), strings.NewReader(svm), "a.svm", datasets.IndexBaseOne) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, b)
-	}
-	for b, err := range hd.CSV(context.Background(), strings.NewReader(table), "a.csv") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, b)
-	}
+	m := fit(t, sparseData, r)
+	h := must(m.Neighbourhood(sparseData, 3))
+	dense := must(m.Read(strings.NewReader(table), "a.csv"))
+	hd := must(m.Neighbourhood(dense, 3))
+	got := model.All(h.SVMLight(t.Context(), strings.NewReader(svm), "a.svm", datasets.IndexBaseOne))
+	want := model.All(hd.CSV(t.Context(), strings.NewReader(table), "a.csv"))
 	for i, found := range got[0].Found {
 		for r, f := range found {
 			if w := want[0].Found[i][r]; math.Abs(f.SqDist-w.SqDist) > 1e-9*(1+w.SqDist) {
@@ -225,36 +174,18 @@ func TestNeighbourhoodSparse(t *testing.T) {
 // The objects of the fit are their own nearest neighbours.
 func TestNeighbourhoodGram(t *testing.T) {
 	d := blobs(7, 30, 2, 2)
-	x := d.X
-	k0 := sym(products(x, x))
-	g, err := model.FitGramLabels(context.Background(), k0, d.Labels, model.GramRecipe{Learner: "kernel-pca"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := g.Neighbourhood(d.Labels, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := h.Objects(context.Background(), k0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := g.Classifier(d.Labels, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	voted, err := c.Objects(context.Background(), k0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k0 := kernels.Gram(kernels.Linear{}, d.X)
+	g := model.MustFit[*model.Gram](t, model.ByGram(k0, d.Labels), model.Recipe{Learner: "kernel-pca"})
+	h := must(g.Neighbourhood(d.Labels, 1))
+	near := must(h.Objects(context.Background(), k0))
+	c := must(g.Classifier(d.Labels, 1))
+	voted := must(c.Objects(context.Background(), k0))
 	for i, found := range near.Found {
 		if e := voted.Elected[i]; found[0].Index != i || e.Class != d.Labels[i] || e.Share != 1 {
 			t.Errorf("object %d: %v, %v", i, found, e)
 		}
 	}
-	if _, err := g.Classifier(nil, 1); !errors.Is(err, model.ErrUnlabelled) {
-		t.Errorf("without labels: %v", err)
-	}
+	model.Refused(t, "without labels", model.ErrorOf(g.Classifier(nil, 1)), model.ErrUnlabelled)
 	if _, err := g.Neighbourhood(d.Labels[1:], 1); err == nil {
 		t.Error("29 labels of 30 objects pass")
 	}
@@ -264,9 +195,7 @@ func TestNeighbourhoodErrors(t *testing.T) {
 	train := blobs(3, 20, 2, 2)
 	m := fit(t, train, model.Recipe{Learner: "rca"})
 	for _, k := range []int{0, -1, 21} {
-		if _, err := m.Neighbourhood(train, k); err == nil || !strings.Contains(err.Error(), "want 1 to 20") {
-			t.Errorf("k = %d: %v", k, err)
-		}
+		model.Refused(t, "k =", model.ErrorOf(m.Neighbourhood(train, k)), "want 1 to 20")
 	}
 	other, err := m.Neighbourhood(train.Rows([]int{0, 1, 2}), 1)
 	if err != nil || len(other.Notes()) != 1 || !strings.Contains(other.Notes()[0], "not those of the fit") {
@@ -315,45 +244,21 @@ func TestUnlabelled(t *testing.T) {
 			if err != nil || bare.Labels != nil || bare.Layout.Header != header {
 				t.Fatalf("header %t: %v, %v", header, bare, err)
 			}
-			m, err := model.Fit(context.Background(), bare, small(e), nil)
 			if small(e).NeedsLabels() {
-				if err == nil || !strings.Contains(err.Error(), "bare.csv has no labels") {
-					t.Errorf("%s: %v", e.Name, err)
-				}
+				model.Refused(t, e.Name, model.ErrorOf(model.Fit(t.Context(), model.ByClasses(bare), small(e), nil)), "bare.csv has no labels")
 				continue
 			}
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
+			m := must(model.Load(bytes.NewReader(persisttest.Saved(fit(t, bare, small(e))))))
+			again := must(m.Read(strings.NewReader(text), "bare.csv"))
+			z := must(m.Embed(again.X))
+			if !mat.EqualApprox(z, must(fit(t, d, small(e)).Embed(d.X)), 1e-9) {
+				t.Errorf("%s: other coordinates than with labels", e.Name)
 			}
-			var file strings.Builder
-			if err := m.Save(&file); err != nil {
-				t.Fatal(err)
-			}
-			if m, err = model.Load(strings.NewReader(file.String())); err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
-			again, err := m.Read(strings.NewReader(text), "bare.csv")
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
-			z, err := m.Embed(again.X)
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
-			want, err := fit(t, d, small(e)).Embed(d.X)
-			if err != nil || !mat.EqualApprox(z, want, 1e-9) {
-				t.Errorf("%s: other coordinates than with labels, %v", e.Name, err)
-			}
-			if _, err := m.Plot(again); err != nil {
-				t.Errorf("%s: %v", e.Name, err)
-			}
+			must(m.Plot(again))
 		}
 	}
 	// Without a header, columns that are dropped are found again by their numbers.
-	bare, err := model.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv", model.Columns{Unlabelled: true, Drop: []string{"1"}, Header: datasets.HeaderNo}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := must(model.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv", model.Columns{Unlabelled: true, Drop: []string{"1"}, Header: datasets.HeaderNo}, false))
 	m := fit(t, bare, model.Recipe{Learner: "pca"})
 	again, err := m.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv")
 	if err != nil || again.Labels != nil || !mat.Equal(again.X, bare.X) {

@@ -1,179 +1,525 @@
 package model
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/persist/persisttest"
 )
 
-// TestCompareProblems: on every problem, a comparison has the errors of the evaluation of each learner, split by split, those of its baselines too.
-func TestCompareProblems(t *testing.T) {
-	const n, seed = 50, 3
-	rng := rand.New(rand.NewPCG(4, 1))
-	x, labels := mat.NewDense(n, 4, nil), make([]string, n)
+// input is what problems of all kinds are made of: rows of three classes, pairs and comparisons.
+type input struct {
+	x     *mat.Dense
+	y     []string
+	links []metric.Link
+	ts    []metric.Triplet
+}
+
+// drawn has n rows, of whole numbers with many equal distances if they are tied, and m pairs and comparisons.
+func drawn(n, m int, tied bool) input {
+	rng := rand.New(rand.NewPCG(8, 1))
+	in := input{x: mat.NewDense(n, 3, nil)}
 	for i := range n {
-		class := i % 3
-		x.SetRow(i, []float64{2*float64(class) + rng.NormFloat64(), rng.NormFloat64(), 3 * rng.NormFloat64(), rng.NormFloat64()})
-		labels[i] = string(rune('a' + class))
+		class := rng.IntN(3)
+		if in.y = append(in.y, string(rune('a'+class))); tied {
+			in.x.SetRow(i, []float64{float64(rng.IntN(3)), float64(rng.IntN(2)), float64(rng.IntN(3))})
+		} else {
+			in.x.SetRow(i, []float64{2*float64(class) + rng.NormFloat64(), 3 * rng.NormFloat64(), rng.NormFloat64()})
+		}
 	}
-	var links []metric.Link
-	var ts []metric.Triplet
-	for range 400 {
+	for range m {
 		p := rng.Perm(n)
-		l := metric.Link{I: p[0], J: p[1], Label: metric.Dissimilar}
-		if labels[p[0]] == labels[p[1]] {
-			l.Label = metric.Similar
+		v := metric.Triplet{A: p[0], Near: p[1], Far: p[2]}
+		if near, far := sqDistsIn(metric.Euclidean{}, in.x, v); near > far {
+			v.Near, v.Far = v.Far, v.Near
 		}
-		links = append(links, l)
-		near, far := p[1], p[2]
-		if (metric.Euclidean{}).SqDist(x.RawRowView(p[0]), x.RawRowView(near)) > (metric.Euclidean{}).SqDist(x.RawRowView(p[0]), x.RawRowView(far)) {
-			near, far = far, near
-		}
-		ts = append(ts, metric.Triplet{A: p[0], Near: near, Far: far})
+		in.links = append(in.links, metric.Link{I: p[0], J: p[1], Label: metric.SameClass(in.y[p[0]] == in.y[p[1]])})
+		in.ts = append(in.ts, v)
 	}
-	few := make([]metric.Triplet, 0, len(ts)) // of few objects
-	for _, v := range ts {
+	return in
+}
+
+// permuted has rows and lines of in elsewhere, but for names, which go with their objects.
+func (in input) permuted(rng *rand.Rand) (out input, place []int) {
+	n := len(in.y)
+	perm := rng.Perm(n)
+	out = input{mat.NewDense(n, 3, nil), make([]string, n), slices.Clone(in.links), slices.Clone(in.ts)}
+	for i, p := range perm {
+		out.x.SetRow(p, in.x.RawRowView(i))
+		out.y[p] = in.y[i]
+	}
+	for k, l := range in.links {
+		out.links[k] = metric.Link{I: perm[l.J], J: perm[l.I], Label: l.Label}
+		out.ts[k] = metric.Triplet{A: perm[in.ts[k].A], Near: perm[in.ts[k].Near], Far: perm[in.ts[k].Far]}
+	}
+	rng.Shuffle(len(in.links), func(a, b int) {
+		out.links[a], out.links[b] = out.links[b], out.links[a]
+		out.ts[a], out.ts[b] = out.ts[b], out.ts[a]
+	})
+	return out, perm
+}
+
+// posed is a problem of some kind, with learners of it, the first of which draws or iterates, and a plan of six splits.
+type posed struct {
+	Problem
+	base     Recipe
+	learners []string
+	plan     Plan
+}
+
+func (p posed) recipes(t testing.TB) map[string]Recipe {
+	t.Helper()
+	all, others, err := Comparable(p.Problem, p.base, p.learners, nil)
+	if err != nil || len(others) > 0 {
+		t.Fatal(others, err)
+	}
+	out := map[string]Recipe{}
+	for _, r := range all {
+		out[r.Learner] = r
+	}
+	return out
+}
+
+// posed are the kinds that are evaluated. place tells where objects of comparisons stand; nil for where they are named.
+func (in input) posed(t testing.TB, place []int) map[string]posed {
+	table := func() *Data { return Must(NewData(in.x, in.y, nil)) }
+	linked, grouped, file := table(), table(), vectorFile(t, in.x, false)
+	linked.Links, grouped.Chunklets = in.links, in.y
+	set := &feedback.Triplets{Name: "t", Objects: 9}
+	for _, v := range in.ts { // of few objects, which stay where they are
+		if place != nil {
+			v = metric.Triplet{A: slices.Index(place, v.A), Near: slices.Index(place, v.Near), Far: slices.Index(place, v.Far)}
+		}
 		if v = (metric.Triplet{A: v.A % 9, Near: v.Near % 9, Far: v.Far % 9}); !v.Degenerate() {
-			few = append(few, v)
+			set.List = append(set.List, v)
 		}
 	}
-	set := &feedback.Triplets{Name: "t", Objects: 9, List: few}
-	f := vectorFile(t, x, false)
-	table, err := NewData(x, nil, nil)
-	if err != nil {
-		t.Fatal(err)
+	folds, held := Plan{Folds: 3, Repeats: 2, Ks: []int{1, 2, 3}, Seed: 3}, Plan{Repeats: 6, Ks: []int{3}, Seed: 3}
+	return map[string]posed{
+		"classes":     {ByClasses(table()), Recipe{Pairs: 70}, []string{"pola", "itml", "lmnn", "fda", "kernel-pca", Euclidean, EuclideanRaw}, folds},
+		"gram":        {ByGram(kernels.Gram(kernels.Linear{}, in.x), in.y), Recipe{Pairs: 40}, []string{"kernel-itml", "kernel-pca", Euclidean}, folds},
+		"pairs":       {PairsOfRows(linked), Recipe{}, []string{"itml", "pola", "kernel-pola", Euclidean, EuclideanRaw, Cosine}, held},
+		"chunklets":   {ByChunklets(grouped, true), Recipe{}, []string{"pola", "rca", Euclidean, Cosine}, held},
+		"vectors":     {PairsOfVectors(file, in.links), Recipe{Unit: true}, []string{"itml", "pola", Euclidean, Cosine}, held},
+		"compared":    {ComparisonsOfVectors(file, in.ts), Recipe{}, []string{"itml", Euclidean, Cosine}, held},
+		"comparisons": {ByComparisons(set), Recipe{}, []string{"erkle", "gnmds"}, Plan{Folds: 3, Repeats: 2, Seed: 3, Dim: 2}},
 	}
-	table.Links = links
-	k0 := kernels.Gram(kernels.Linear{}, x)
-	plan := Plan{Folds: 3, Repeats: 2, Ks: []int{1, 3}, Seed: seed}
-	held := VectorPlan{Splits: 6, Seed: seed}
-	same := func(err error, got, want []float64) error {
-		if err == nil && !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }) { // shares, one less the other
-			err = fmt.Errorf("%v, want %v", got, want)
+}
+
+// found is all that an evaluation says of scores.
+func found(e *Evaluation) string {
+	return fmt.Sprintf("%+v %+v %v %v %v", e.Methods, e.Over, e.Train, e.Test, e.Counts)
+}
+
+// Every kind: a fit is saved and opened again; an evaluation tells how far it is and is the same on one processor; what is cancelled or out of time ends with an error; so
+// many splits are the first ones of all.
+func TestProblems(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, p := range drawn(40, 300, false).posed(t, nil) {
+		r := p.recipes(t)[p.learners[0]]
+		m := MustFit[Fitted](t, p.Problem, r)
+		_, again, err := Open(bytes.NewReader(persisttest.Saved(m)))
+		if err != nil || !bytes.Equal(persisttest.Saved(again), persisttest.Saved(m)) || again.(Fitted).LearnerVersion() != m.LearnerVersion() {
+			t.Errorf("%s: opened %T, error %v", name, again, err)
 		}
-		return err
+		if other := fmt.Sprint(again.(Fitted).Recipe()); m.Recipe().Learner != r.Learner || name != "comparisons" && name != "vectors" && other != fmt.Sprint(m.Recipe()) {
+			t.Errorf("%s: recipe %+v, opened %s", name, m.Recipe(), other)
+		}
+		told, inside, seconds := -1, map[int]bool{}, -1.0
+		plan := p.plan
+		plan.Progress = func(done, total int) {
+			if told++; done != told || total != 6 {
+				t.Errorf("%s: %d of %d, told %d times", name, done, total, told)
+			}
+		}
+		plan.Estimated = func(s float64) error { seconds = s; return nil }
+		procs := runtime.GOMAXPROCS(1) // Inside is called from one goroutine
+		plan.Inside = func(split, done, total int) { inside[split] = done >= 1 && done <= total }
+		whole := MustEvaluate(t, p.Problem, r, plan)
+		runtime.GOMAXPROCS(max(procs, 3))
+		if told != 6 || len(inside) != 6 || slices.Contains(slices.Collect(maps.Values(inside)), false) || seconds < 0 || whole.Planned != 6 || whole.Made != 6 {
+			t.Errorf("%s: %d of %d splits, told of %d and of the inside of %v, %v s", name, whole.Made, whole.Planned, told, inside, seconds)
+		}
+		if l := Must(p.Look()); l.Items != whole.Items || l.Known != whole.Known || l.Similar != whole.Similar || !slices.Equal(l.Counts, whole.Counts) || !slices.Equal(l.Measures, whole.Measures) {
+			t.Errorf("%s: a look finds %+v, an evaluation %+v", name, l, whole.Facts)
+		}
+		if many := MustEvaluate(t, p.Problem, r, p.plan); found(many) != found(whole) {
+			t.Errorf("%s: on several processors\n%s\non one\n%s", name, found(many), found(whole))
+		}
+		runtime.GOMAXPROCS(procs)
+		for splits := 1; splits <= 7; splits++ {
+			plan := p.plan
+			plan.Splits, plan.Limit = splits, time.Hour
+			e, made := MustEvaluate(t, p.Problem, r, plan), min(splits, 6)
+			if e.Made != made || e.Planned != 6 || (made < 6) != strings.Contains(strings.Join(e.Notes, "\n"), fmt.Sprintf("%d of the 6 splits", made)) {
+				t.Errorf("%s: %d of %d splits, notes %q", name, e.Made, e.Planned, e.Notes)
+			}
+			if p.plan.Folds == 0 || made%p.plan.Folds == 0 { // a plan of its own: the same summaries
+				few := p.plan
+				few.Repeats = made / max(1, p.plan.Folds)
+				if got, want := found(e), found(MustEvaluate(t, p.Problem, r, few)); got != want {
+					t.Errorf("%s: %d splits give %s, a plan of so many %s", name, made, got, want)
+				}
+			}
+			for i, m := range e.Methods {
+				for k, s := range m.Scores {
+					if all := whole.Methods[i].Scores[k]; !slices.Equal(s.Values, all.Values[:min(made, len(all.Values))]) || len(s.Chosen) > 0 && !slices.Equal(s.Chosen, all.Chosen[:made]) {
+						t.Errorf("%s, %s: %d splits give %v, all %v", name, m.Name, made, s, all)
+					}
+				}
+			}
+		}
+		plan = p.plan
+		plan.Limit = 1
+		Refused(t, name, ErrorOf(Evaluate(t.Context(), p.Problem, r, plan)), "the time limit of 1ns was over before the first split had ended")
+		enough := errors.New("too long")
+		plan.Estimated = func(float64) error { return enough }
+		for what, err := range map[string]error{
+			"fit":      ErrorOf(Fit(ended, p.Problem, r, nil)),
+			"evaluate": ErrorOf(Evaluate(ended, p.Problem, r, p.plan)),
+			"too long": ErrorOf(Evaluate(t.Context(), p.Problem, r, plan)),
+		} {
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, enough) {
+				t.Errorf("%s, %s: error %v", name, what, err)
+			}
+		}
+		c, err := Compare(ended, p.Problem, p.base, p.learners, Comparing{Plan: p.plan})
+		if err != nil || len(c.Ranked) > 0 || !errors.Is(c.Err, context.Canceled) {
+			t.Errorf("%s: compare: %+v, error %v", name, c, err)
+		}
 	}
-	wrong := func(aucs []float64) (out []float64) {
-		for _, a := range aucs {
-			out = append(out, 1-a)
+}
+
+// Every kind: what does not apply is refused, by fit and by evaluation, with a name and what is allowed; and so are learners that need other input, with those that do.
+func TestRefused(t *testing.T) {
+	all := drawn(40, 300, false).posed(t, nil)
+	all["constraints"] = posed{Problem: ByConstraints(mat.NewSymDense(2, []float64{1, 0, 0, 1}), []ltkernel.Constraint{ltkernel.AtMost(0, 1, .5)}), learners: []string{"spectral"}}
+	for name, p := range all {
+		learner := p.learners[0]
+		entry := Must(catalog.Find(learner))
+		cases := map[string]Recipe{
+			`unknown learner "none", want one of `:             {Learner: "none"},
+			`unknown parameter "nothing"`:                      {Learner: learner, Params: map[string]string{"nothing": "1"}},
+			"passes: -1 ":                                      {Learner: learner, Passes: -1},
+			"pairs: -1 ":                                       {Learner: learner, Pairs: -1},
+			`given: "words" is not allowed with ` + p.String(): {Learner: learner, Given: "words"},
 		}
-		return out
-	}
-	for _, c := range []struct {
-		name     string
-		pr       Problem
-		base     Recipe
-		learners []string
-		measure  string
-		check    func(learner string, got []float64) error
-	}{
-		{"gram", ByGram(k0, labels), Recipe{Pairs: 60}, []string{"kernel-itml", "kernel-pca", Euclidean}, MeasureKNN, func(learner string, got []float64) error {
-			if learner == Euclidean {
-				e, err := EvaluateGram(t.Context(), k0, labels, GramRecipe{Learner: "kernel-pca"}, plan)
-				return same(err, got, e.Baseline.Errors)
+		for want, refused := range map[string]struct {
+			r       Recipe
+			applies []string
+		}{
+			"rank: it does not apply to " + p.String():   {Recipe{Rank: 2}, []string{"vectors", "compared"}},
+			"unit: it does not apply to " + p.String():   {Recipe{Unit: true}, []string{"vectors", "compared"}},
+			"impute: it does not apply to " + p.String(): {Recipe{ImputeMean: true}, []string{"classes", "pairs", "chunklets"}},
+			"raw: it does not apply to " + p.String():    {Recipe{Raw: true}, []string{"classes", "pairs", "chunklets", "vectors", "compared"}},
+			"pairs: 5 does not apply to " + learner:      {Recipe{Pairs: 5}, []string{"classes", "gram", "pairs", "chunklets"}},
+		} {
+			if refused.r.Learner = learner; !slices.Contains(refused.applies, name) {
+				cases[want] = refused.r
+			} else if _, err := p.Resolved(refused.r); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
-			r := GramRecipe{Learner: learner}
-			if learner == "kernel-itml" {
-				r.Pairs = 60
-			}
-			e, err := EvaluateGram(t.Context(), k0, labels, r, plan)
-			return same(err, got, e.Learner.Errors)
-		}},
-		{"pairs of vectors", PairsOfVectors(f, links, VectorRecipe{Unit: true}, held), Recipe{}, []string{"itml", "pola", Euclidean, Cosine}, MeasureOrder, func(learner string, got []float64) error {
-			r := learner
-			if learner == Euclidean || learner == Cosine {
-				r = "itml"
-			}
-			e, err := EvaluateVectors(t.Context(), f, links, VectorRecipe{Learner: r, Unit: true}, held)
-			switch learner {
-			case Euclidean:
-				return same(err, got, wrong(e.Euclidean.AUC))
-			case Cosine:
-				return same(err, got, wrong(e.Cosine.AUC))
-			}
-			return same(err, got, wrong(e.Learner.AUC))
-		}},
-		{"comparisons of vectors", ComparisonsOfVectors(f, ts, VectorRecipe{}, held), Recipe{}, []string{"itml", Euclidean, Cosine}, MeasureTriplets, func(learner string, got []float64) error {
-			e, err := EvaluateVectorTriplets(t.Context(), f, ts, VectorRecipe{Learner: "itml", Triplets: true}, held)
-			switch learner {
-			case Euclidean:
-				return same(err, got, e.Euclidean.Error)
-			case Cosine:
-				return same(err, got, e.Cosine.Error)
-			}
-			return same(err, got, e.Learner.Error)
-		}},
-		{"pairs of rows", PairsOfRows(table, held), Recipe{Given: GivenPairs}, []string{"itml", "kernel-pola", Euclidean, EuclideanRaw, Cosine}, MeasureOrder, func(learner string, got []float64) error {
-			r := Recipe{Learner: learner, Given: GivenPairs}
-			switch learner {
-			case Euclidean, EuclideanRaw, Cosine:
-				r.Learner = "itml"
-			}
-			e, err := EvaluatePairs(t.Context(), table, r, held)
-			switch learner {
-			case Euclidean:
-				return same(err, got, wrong(e.Euclidean.AUC))
-			case EuclideanRaw:
-				return same(err, got, wrong(e.Raw.AUC))
-			case Cosine:
-				return same(err, got, wrong(e.Cosine.AUC))
-			}
-			return same(err, got, wrong(e.Learner.AUC))
-		}},
-		{"comparisons", ByComparisons(set, TripletPlan{Dim: 2}), Recipe{}, []string{"erkle", "gnmds"}, MeasureTriplets, func(learner string, got []float64) error {
-			e, err := EvaluateTriplets(t.Context(), set, TripletRecipe{Learner: learner}, TripletPlan{Folds: 3, Repeats: 2, Seed: seed, Dim: 2})
-			return same(err, got, e.Errors)
-		}},
-	} {
-		p := plan
-		if c.measure != MeasureKNN && c.name != "comparisons" {
-			p.Repeats = held.Splits
 		}
-		r, err := Compare(t.Context(), c.pr, c.base, c.learners, Comparing{Plan: p, Validation: 2})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+		if p.scope().rank {
+			cases["rank: -1 is not allowed"] = Recipe{Learner: learner, Rank: -1}
+		}
+		if !entry.Feedback.Online() {
+			cases["passes: 2 does not apply to "+learner] = Recipe{Learner: learner, Passes: 2}
+		}
+		names := namesOf(p.Learners())
+		for _, e := range catalog.All() {
+			if !slices.ContainsFunc(p.Learners(), func(l catalog.Entry) bool { return l.Name == e.Name }) {
+				want := fmt.Sprintf("not from %s; want one of %s", p, names)
+				Refused(t, name, ErrorOf(p.Resolved(Recipe{Learner: e.Name})), want)
+				cases[want] = Recipe{Learner: e.Name}
+			}
+		}
+		for want, r := range cases {
+			for what, err := range map[string]error{"fit": ErrorOf(Fit(t.Context(), p.Problem, r, nil)), "evaluate": ErrorOf(Evaluate(t.Context(), p.Problem, r, p.plan))} {
+				if _, ok := errors.AsType[*OptionError](err); !ok || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s, %s: error %v, want %q", name, what, err, want)
+				}
+			}
+		}
+		if name == "constraints" {
+			Refused(t, name, ErrorOf(Evaluate(t.Context(), p.Problem, Recipe{Learner: learner}, Plan{})), "nothing is held out")
+			Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, Recipe{}, nil, Comparing{})), "nothing is held out")
 			continue
 		}
-		if len(r.Ranked) != len(c.learners) || len(r.Others) > 0 || r.Measure != c.measure {
-			t.Errorf("%s: %d ranked by %s, others %v", c.name, len(r.Ranked), r.Measure, r.Others)
+		plans := map[string]Plan{
+			"splits and time-limit: -1 and 0s":  {Splits: -1},
+			"splits and time-limit: 0 and -1ns": {Limit: -1},
+			"repeats: -1 is not allowed":        {Repeats: -1},
+			"repeats: 1000001 is not allowed":   {Repeats: MaxRepeats + 1},
 		}
-		for _, e := range r.Ranked {
-			if err := c.check(e.Recipe.Learner, e.Score.Errors); err != nil {
-				t.Errorf("%s, %s: %v", c.name, e.Recipe.Learner, err)
+		if p.plan.Folds > 0 {
+			plans["folds: 1 is not allowed, want 2 to"], plans["folds: 999 is not allowed"], plans["do not apply: folds of"] = Plan{Folds: 1}, Plan{Folds: 999}, Plan{Share: .5}
+		} else {
+			plans["k: 2 numbers are given, want one"], plans["k: -1 is not allowed"] = Plan{Ks: []int{1, 2}}, Plan{Ks: []int{-1}}
+			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["a share of the items"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Folds: 5}
+		}
+		switch name {
+		case "classes", "gram":
+			plans["k: 33 is not allowed, want 1 to 32"], plans["k: 32 is not allowed, want 1 to 31"] = Plan{Ks: []int{33}}, Plan{Ks: []int{1, 32}}
+			plans["k: 0 is not allowed"], plans["k: none given"], plans["test-share and dim"] = Plan{Ks: []int{0}}, Plan{Ks: []int{}}, Plan{Dim: 2}
+		case "comparisons":
+			plans["dim: 10 is not allowed, want 1 to the number of objects, 9"], plans["test-share and k"] = Plan{Dim: 10}, Plan{Ks: []int{3}}
+		}
+		for want, plan := range plans {
+			for what, err := range map[string]error{
+				"evaluate": ErrorOf(Evaluate(t.Context(), p.Problem, p.recipes(t)[learner], plan)),
+				"compare":  ErrorOf(Compare(t.Context(), p.Problem, p.base, p.learners, Comparing{Plan: plan})),
+			} {
+				if _, ok := errors.AsType[*OptionError](err); !ok || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s, %s: error %v, want %q", name, what, err, want)
+				}
+			}
+		}
+		for _, v := range []int{-2, 1} {
+			Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, p.base, p.learners, Comparing{Plan: p.plan, Validation: v})), fmt.Sprintf("validation: %d folds are not allowed, want 0 for none, or at least 2", v))
+		}
+	}
+}
+
+// Every kind: a comparison has the errors of the evaluation of each learner, split by split; the learners ranked by fewer splits are told on the way to the same end; and with a
+// journal a second run makes no trial and finds the same.
+func TestCompareProblems(t *testing.T) {
+	for name, p := range drawn(50, 400, false).posed(t, nil) {
+		var trials, again []Trial
+		var rounds []int
+		var journal Journal
+		var mu sync.Mutex
+		begun, inside := 0, map[int]bool{}
+		p.plan.Repeats *= 2 // 12 splits: rounds end at 2, 6 and 12
+		plan := Comparing{Plan: p.plan, Validation: 2}
+		plan.Journal = func(j Journal) ([]Trial, func(Trial) error, error) {
+			journal = j
+			return nil, func(r Trial) error { trials = append(trials, r); return nil }, nil
+		}
+		plan.Ranking = func(made int, ranked []Contender) {
+			rounds = append(rounds, made)
+			for i, e := range ranked {
+				if len(e.Score.Values) != made || i > 0 && e.Score.Summary.Mean < ranked[i-1].Score.Summary.Mean {
+					t.Errorf("%s: %d splits, %s: %v", name, made, e.Recipe.Learner, e.Score)
+				}
+			}
+		}
+		plan.Progress = func(done, _ int) {
+			if mu.Lock(); done == 0 {
+				begun++
+			}
+			mu.Unlock()
+		}
+		plan.Inside = func(split, done, total int) {
+			mu.Lock()
+			if inside[split] = true; begun == 0 || done < 1 || total < done {
+				t.Errorf("%s: split %d: %d of %d, after %d stages", name, split, done, total, begun)
+			}
+			mu.Unlock()
+		}
+		c := MustCompare(t, p.Problem, p.base, p.learners, plan)
+		if begun != len(p.learners)+1 || len(inside) != 12 { // the first round of each, and the choice by validation
+			t.Errorf("%s: %d stages, and inside of the splits %v", name, begun, inside)
+		}
+		if len(c.Ranked) != len(p.learners) || len(c.Others) > 0 || !slices.Equal(rounds, []int{2, 6}) || c.Planned != 12 || c.Made != 12 {
+			t.Errorf("%s: %d ranked, others %v, told of %d splits, %d of %d made", name, len(c.Ranked), c.Others, rounds, c.Made, c.Planned)
+		}
+		for _, e := range c.Ranked {
+			one := MustEvaluate(t, p.Problem, p.recipes(t)[e.Recipe.Learner], p.plan)
+			want := *one.Of(e.Recipe.Learner, one.Measures[0].Name)
+			if less := one.Measures[0].Less; less && c.Choice != "tau" && !reflect.DeepEqual(e.Score, want) {
+				t.Errorf("%s, %s: %+v, want %+v", name, e.Recipe.Learner, e.Score, want)
+			} else if !less {
+				want.Values = slices.Clone(want.Values)
+				floats.Scale(-1, want.Values)
+				floats.AddConst(1, want.Values)
+			}
+			if !floats.EqualApprox(e.Score.Values, want.Values, 1e-12) { // shares, one less the other
+				t.Errorf("%s, %s: %v, want %v", name, e.Recipe.Learner, e.Score.Values, want.Values)
 			}
 		}
 		// The choice by validation takes some learner in each split, with the error that this one has there.
-		if r.ByValidation == nil || len(r.Chosen) != 6 {
-			t.Errorf("%s: no choice by validation: %q", c.name, r.Notes)
+		if c.ByValidation == nil || len(c.Chosen) != 12 {
+			t.Errorf("%s: no choice by validation: %q", name, c.Notes)
+		}
+		for s, chosen := range c.Chosen {
+			i := slices.IndexFunc(c.Ranked, func(e Contender) bool { return e.Recipe.Learner == chosen })
+			if i < 0 || c.ByValidation.Values[s] != c.Ranked[i].Score.Values[s] {
+				t.Errorf("%s: split %d: %s is chosen with %v", name, s, chosen, c.ByValidation.Values[s])
+			}
+		}
+		text := string(journal.Head())
+		for _, r := range trials {
+			text += string(journal.Line(r))
+		}
+		plan.Journal = func(j Journal) ([]Trial, func(Trial) error, error) {
+			done, notes, whole, err := j.Read(strings.NewReader(text), "j.jsonl")
+			if len(notes) > 0 || !whole || !slices.Equal(done, trials) {
+				t.Errorf("%s: %d trials, notes %q", name, len(done), notes)
+			}
+			return done, func(r Trial) error { again = append(again, r); return nil }, err
+		}
+		plan.Ranking, plan.Progress, plan.Inside = nil, nil, nil
+		if o := MustCompare(t, p.Problem, p.base, p.learners, plan); len(again) > 0 || fmt.Sprintf("%+v %+v %q %q", o.Ranked, o.ByValidation, o.Chosen, o.Notes) != fmt.Sprintf("%+v %+v %q %q", c.Ranked, c.ByValidation, c.Chosen, c.Notes) {
+			t.Errorf("%s: %d trials again, and\n%+v\nwant\n%+v", name, len(again), o.Ranked, c.Ranked)
+		}
+		Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, p.base, []string{"nothing"}, Comparing{})), "unknown learner")
+		if _, others, err := Comparable(p.Problem, p.base, nil, nil); err != nil || len(others) == 0 {
+			t.Errorf("%s: of all learners, %d need other input, %v", name, len(others), err)
+		}
+	}
+}
+
+// No evaluation and no comparison changes, to the bit, when rows or lines are permuted, however many distances are equal.
+func TestEvaluationsIgnoreOrder(t *testing.T) {
+	in := drawn(36, 90, true)
+	rng := rand.New(rand.NewPCG(9, 1))
+	scores := func(in input, place []int) map[string]string {
+		out := map[string]string{}
+		for name, p := range in.posed(t, place) {
+			for learner, r := range p.recipes(t) {
+				out[name+" "+learner] = found(MustEvaluate(t, p.Problem, r, p.plan))
+			}
+			c := MustCompare(t, p.Problem, p.base, p.learners, Comparing{Plan: p.plan, Validation: 2})
+			out[name] = fmt.Sprintf("%+v %q", c.ByValidation, c.Chosen)
+			for _, e := range c.Ranked {
+				out[name] += fmt.Sprintf("%+v", e)
+			}
+		}
+		return out
+	}
+	want := scores(in, nil)
+	for range 3 {
+		for name, got := range scores(in.permuted(rng)) {
+			if got != want[name] {
+				t.Errorf("%s: %s\npermuted %s", name, want[name], got)
+			}
+		}
+	}
+}
+
+// A sample has of each class or label its share, is the same of permuted rows, and is the whole where there are no more.
+func TestSample(t *testing.T) {
+	in := drawn(40, 300, false)
+	other, place := in.permuted(rand.New(rand.NewPCG(10, 1)))
+	permuted := other.posed(t, place)
+	shares := func(pr Problem) map[string]int {
+		out := map[string]int{}
+		for _, k := range kinds(pr) {
+			out[k]++
+		}
+		return out
+	}
+	for name, p := range in.posed(t, nil) {
+		draw := func(pr Problem, n int) (Problem, string, error) { return pr.Sample(rand.New(rand.NewPCG(11, 1)), n) }
+		for _, n := range []int{0, -1} {
+			Refused(t, name, third(draw(p.Problem, n)), fmt.Sprintf("sample: %d is not allowed, want at least 1", n))
+		}
+		if name == "chunklets" {
+			Refused(t, name, third(draw(p.Problem, 5)), "sample: it does not apply to chunklets")
 			continue
 		}
-		for s, name := range r.Chosen {
-			i := slices.IndexFunc(r.Ranked, func(e Contender) bool { return e.Recipe.Learner == name })
-			if i < 0 || r.ByValidation.Errors[s] != r.Ranked[i].Score.Errors[s] {
-				t.Errorf("%s: split %d: %s is chosen with %v", c.name, s, name, r.ByValidation.Errors[s])
+		whole, all := shares(p.Problem), len(kinds(p.Problem))
+		if pr, said, err := draw(p.Problem, all); err != nil || said != "" || !reflect.DeepEqual(pr.task, p.task) && !strings.Contains(fmt.Sprintf("%T", p.task), "ofVectors") || !maps.Equal(shares(pr), whole) {
+			t.Errorf("%s: a sample of all: %q, error %v", name, said, err)
+		}
+		for _, n := range []int{1, all / 3, all - 1} {
+			pr, said, err := draw(p.Problem, n)
+			for k, got := range shares(pr) {
+				if share := float64(n) * float64(whole[k]) / float64(all); math.Abs(float64(got)-share) > .5 && got != 1 {
+					t.Errorf("%s: %d of %v, want %v", name, got, k, share)
+				}
+			}
+			if err != nil || !strings.HasPrefix(said, fmt.Sprintf("a sample of %d of %d ", len(kinds(pr)), all)) || len(shares(pr)) != len(whole) {
+				t.Errorf("%s: %q of %v, error %v", name, said, shares(pr), err)
+			}
+			if n != all/3 {
+				continue
+			}
+			if again, _, _ := draw(p.Problem, n); again.sum() != pr.sum() {
+				t.Errorf("%s: another sample", name)
+			}
+			twin, _, err := draw(permuted[name].Problem, n)
+			r := p.recipes(t)[p.learners[0]]
+			if a, b := found(MustEvaluate(t, pr, r, p.plan)), found(MustEvaluate(t, twin, r, p.plan)); err != nil || a != b {
+				t.Errorf("%s: %s\nof permuted rows %s", name, a, b)
 			}
 		}
-		if c.name == "pairs of vectors" {
-			scaled := mat.NewDense(n, 4, slices.Clone(x.RawMatrix().Data))
-			scaled.Scale(1e300, scaled)
-			r, err := Compare(t.Context(), PairsOfVectors(vectorFile(t, scaled, false), links, VectorRecipe{}, held), Recipe{}, []string{Euclidean}, Comparing{Plan: p})
-			if err != nil || len(r.Ranked) > 0 {
-				t.Errorf("%s: where squares overflow: %v, %v", c.name, r, err)
-			}
+	}
+}
+
+// kinds are the classes or labels of what a sample is drawn from.
+func kinds(pr Problem) (out []string) {
+	labels := func(links []metric.Link) (out []string) {
+		for _, l := range links {
+			out = append(out, fmt.Sprint(l.Label))
 		}
-		if _, err := Compare(t.Context(), c.pr, c.base, []string{"fda"}, Comparing{Plan: p}); err == nil {
-			t.Errorf("%s: fda, which needs a table with classes, passes", c.name)
+		return out
+	}
+	switch v := pr.task.(type) {
+	case rows:
+		return v.d.Labels
+	case objects:
+		return v.labels
+	case rowPairs:
+		return labels(v.d.Links)
+	case ofVectors[metric.Link]:
+		return labels(v.list)
+	case ofVectors[metric.Triplet]:
+		return make([]string, len(v.list))
+	}
+	return make([]string, len(pr.task.(answers).set.List))
+}
+
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+// No data are a mistake of the program.
+func TestNoDataPanics(t *testing.T) {
+	const data = "model: the data, or their X, are nil"
+	for what, c := range map[string]struct {
+		pr      Problem
+		learner string
+		want    any
+	}{
+		"classes":        {ByClasses(nil), Euclidean, data},
+		"no rows":        {ByClasses(&Data{}), Euclidean, data},
+		"pairs":          {PairsOfRows(nil), "pola", data},
+		"chunklets":      {ByChunklets(nil, true), "pola", data},
+		"gram":           {ByGram(nil, []string{"a", "b"}), "kernel-pca", "model: ByGram: k0 is nil or empty"},
+		"gram, empty":    {ByGram(&mat.SymDense{}, nil), "kernel-pca", "model: ByGram: k0 is nil or empty"},
+		"constraints":    {ByConstraints(nil, nil), "spectral", "model: ByConstraints: k0 is nil or empty"},
+		"comparisons":    {ByComparisons(nil), "erkle", "model: ByComparisons: no triplets"},
+		"no comparisons": {ByComparisons(&feedback.Triplets{}), "erkle", "model: ByComparisons: no triplets"},
+		"vectors":        {PairsOfVectors(nil, []metric.Link{{J: 1, Label: metric.Similar}}), "pola", nil},
+		"of vectors":     {ComparisonsOfVectors(nil, []metric.Triplet{{Near: 1, Far: 2}}), "itml", nil},
+	} {
+		if _, err := c.pr.Resolved(Recipe{Learner: c.learner}); err != nil { // needs no data
+			t.Errorf("%s: %v", what, err)
 		}
-		if _, others, err := Comparable(c.pr, c.base, nil, nil); err != nil || len(others) == 0 {
-			t.Errorf("%s: of all learners, %d need other input, %v", c.name, len(others), err)
+		Panics(t, what+": Fit", c.want, func() { _, _ = Fit(t.Context(), c.pr, Recipe{Learner: c.learner}, nil) })
+		if what != "constraints" {
+			Panics(t, what+": Evaluate", c.want, func() { _, _ = Evaluate(t.Context(), c.pr, Recipe{Learner: c.learner}, Plan{}) })
 		}
 	}
 }

@@ -83,7 +83,7 @@ func declared(t *testing.T, typ reflect.Type, within string) any {
 func TestPythonDeclarations(t *testing.T) {
 	all := map[string]any{"file": map[string]any{"format": "text", "version": "whole", "kind": "text", "params": "any", "sha256": "text", "state": "any"}}
 	for _, kind := range inPython {
-		d := persist.Declaration{Kind: VectorsKind, Params: reflect.TypeFor[VectorRecipe](), State: reflect.TypeFor[vectorState]()}
+		d := persist.Declaration{Kind: VectorsKind, Params: reflect.TypeFor[vectorRecipe](), State: reflect.TypeFor[vectorState]()}
 		if kind != VectorsKind { // whose loader looks at the kind first
 			_, _ = loaders[kind](&d)
 		}
@@ -93,10 +93,7 @@ func TestPythonDeclarations(t *testing.T) {
 		all[kind] = map[string]any{"params": declared(t, d.Params, ""), "state": declared(t, d.State, "")}
 	}
 	const path = "../../python/metriclab.py"
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := Must(os.ReadFile(path))
 	place := regexp.MustCompile(`(?s)(_DECLARED: "dict\[str, Any\]" = )(.*?)(  # end of declarations)`)
 	parts := place.FindStringSubmatch(string(raw))
 	if parts == nil {

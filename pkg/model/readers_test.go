@@ -224,16 +224,10 @@ func savedFiles(t *testing.T) map[string][]byte {
 		t.Fatalf("%d saved files, error %v", len(paths), err)
 	}
 	for _, path := range append(paths, "../../python/testdata/metric.json") {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := Must(os.ReadFile(path))
 		name := strings.TrimPrefix(path, "../../")
 		files[name] = raw
-		env, err := persist.Read(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := Must(persist.Read(bytes.NewReader(raw)))
 		var inside struct{ Metric json.RawMessage }
 		if err := json.Unmarshal(env.State, &inside); err != nil {
 			t.Fatal(err)
@@ -314,10 +308,7 @@ func savedFiles(t *testing.T) map[string][]byte {
 			return after(l, err, costs)
 		},
 	} {
-		s, err := fit()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		s := Must(fit())
 		files[name] = persisttest.Saved(s)
 	}
 	return files
@@ -337,10 +328,7 @@ func after[F, P any](l interface {
 }
 
 func kindOf(t *testing.T, raw []byte) string {
-	env, err := persist.Read(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := Must(persist.Read(bytes.NewReader(raw)))
 	return env.Kind
 }
 
@@ -389,10 +377,7 @@ func TestReadersAgree(t *testing.T) {
 	}
 	cmd := exec.Command(exe, "-c", readAll)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input.String()), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := Must(cmd.Output())
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	accepted, differ := 0, 0
 	for i := range whats {
@@ -479,10 +464,7 @@ func tries(raw []byte) int {
 // TestChangedFiles changes files of every kind, in structure and in bytes, with checksums made right and without. Each is refused, or loaded as what it says:
 // see persisttest.Faithful. What nobody may read is refused.
 func TestChangedFiles(t *testing.T) {
-	page, err := os.ReadFile("../../docs/format.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := Must(os.ReadFile("../../docs/format.md"))
 	_, table, _ := strings.Cut(string(page), "\n## Kinds\n")
 	table, _, _ = strings.Cut(table, "\n### ")
 	kinds := map[string]int{}                                                                         // with the number of files
@@ -593,7 +575,7 @@ func TestModelOfAnotherLearner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Fit(t.Context(), d, Recipe{Learner: name}, nil)
+		m, err := Fit(t.Context(), ByClasses(d), Recipe{Learner: name}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -609,7 +591,7 @@ func TestModelOfAnotherLearner(t *testing.T) {
 			params := strings.Replace(string(env.Params), strconv.Quote(name), strconv.Quote(other), 1)
 			text := fmt.Sprintf(`{"format":"metriclab","version":1,"kind":%q,"params":%s,"sha256":%q,"state":%s}`, env.Kind, params, checksum(env.Kind, params, string(env.State)), env.State)
 			got, err := Load(strings.NewReader(text))
-			if same := catalog.FormOf(m.metric) == e.Form; (err == nil) != same || err == nil && got.recipe.Learner != other || err != nil && !strings.Contains(err.Error(), "does not learn a") {
+			if same := catalog.FormOf(m.(*Model).metric) == e.Form; (err == nil) != same || err == nil && got.recipe.Learner != other || err != nil && !strings.Contains(err.Error(), "does not learn a") {
 				t.Errorf("%s as %s: error %v", name, other, err)
 			}
 		}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
+	"metriclab/pkg/persist/persisttest"
 )
 
 // tableText is a table of n rows of d features and a class, with a header.
@@ -41,11 +41,7 @@ func tableText(seed uint64, n, d int) string {
 
 func readText(t *testing.T, r io.Reader) *Data {
 	t.Helper()
-	d, err := Read(r, "x.csv", Columns{Label: "class"}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return Must(Read(r, "x.csv", Columns{Label: "class"}, true))
 }
 
 // once hides all but Read.
@@ -87,18 +83,9 @@ func TestReadParts(t *testing.T) {
 		text := tableText(2, n, 4)
 		text = strings.Replace(text, "\n", "\n?,1,2,3,\"c0\"\n", 1)
 		a, b := readText(t, strings.NewReader(text)), readText(t, once{strings.NewReader(text)})
-		cells, err := datasets.ReadCSV(strings.NewReader(text), "x.csv", datasets.CSVOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := cells.Numbers([]int{0, 1, 2, 3}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		words, err := cells.Words(4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := Must(datasets.ReadCSV(strings.NewReader(text), "x.csv", datasets.CSVOptions{}))
+		want := Must(cells.Numbers([]int{0, 1, 2, 3}, true))
+		words := Must(cells.Words(4))
 		for _, d := range []*Data{a, b} {
 			if rows, _ := d.X.Dims(); rows != n+1 || !sameBits(d.X, want) || !slices.Equal(d.Labels, words) {
 				t.Errorf("%d rows: other cells, or %d rows", n+1, rows)
@@ -179,11 +166,7 @@ func labelText(classes ...string) string {
 
 func fitText(t *testing.T, text string, r Recipe) *Model {
 	t.Helper()
-	m, err := Fit(context.Background(), readText(t, strings.NewReader(text)), r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return MustFit[*Model](t, ByClasses(readText(t, strings.NewReader(text))), r)
 }
 
 // embedAll puts the blocks together.
@@ -213,10 +196,7 @@ func TestEmbedCSV(t *testing.T) {
 		for _, n := range []int{1, 100, blockRows - 1, blockRows, rows - 1, rows, rows + 1, rows + blockRows - 1, 2*rows + 5, 2*rows + blockRows} {
 			text := tableText(6, n, d)
 			whole := readText(t, strings.NewReader(text))
-			want, err := m.Embed(whole.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := Must(m.Embed(whole.X))
 			z, labels, err := embedAll(m, once{strings.NewReader(text)})
 			if err != nil || !sameBits(z, want) || !slices.Equal(labels, whole.Labels) {
 				t.Errorf("%d features, %d rows: other coordinates or labels, error %v", d, n, err)
@@ -230,18 +210,12 @@ func TestEmbedCSVWide(t *testing.T) {
 	t.Cleanup(func() { limits.SetMemory(0) })
 	const d, rows = 70_000, 4
 	m := fitText(t, tableText(5, 4, d), Recipe{Learner: "invcov"})
-	l, err := m.embedder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Must(m.embedder())
 	limits.SetMemory(rows * blocksHeld * 8 * int64(2*d+l.Rows()))
 	var got []int
 	names, _, _ := strings.Cut(tableText(6, 1, d), "\n")
 	text := names + strings.Repeat("\n"+strings.Repeat("1,", d)+"c1", 2*rows+1)
-	for b, err := range m.EmbedCSV(strings.NewReader(text), "x.csv") {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, b := range All(m.EmbedCSV(strings.NewReader(text), "x.csv")) {
 		n, _ := b.Z.Dims()
 		got = append(got, n)
 	}
@@ -335,14 +309,8 @@ func (g *generated) Read(b []byte) (int, error) {
 // Memory does not grow with the table, nor with its classes: what is in use in the middle and at the end is counted, after
 // a collection.
 func TestEmbedCSVMemory(t *testing.T) {
-	d, err := Read(strings.NewReader("1,2,3,4,5,6,7,8,9,10,a\n3,2,3,4,5,6,7,8,9,10,b\n"), "x.csv", Columns{Label: "11"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Fit(context.Background(), d, Recipe{Learner: Euclidean}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := Must(Read(strings.NewReader("1,2,3,4,5,6,7,8,9,10,a\n3,2,3,4,5,6,7,8,9,10,b\n"), "x.csv", Columns{Label: "11"}, false))
+	m := MustFit[*Model](t, ByClasses(d), Recipe{Learner: Euclidean})
 	const rows = 60000 // coordinates, features and classes would take 12 MB
 	var before, now runtime.MemStats
 	runtime.GC()
@@ -366,30 +334,19 @@ func TestEmbedCSVMemory(t *testing.T) {
 	}
 }
 
-// FitInPlace makes the model of Fit, in the matrix that it was given; Fit leaves it as it is.
+// With InPlace the model is the same, and made in the matrix that was given; without, that is left as it is.
 func TestFitInPlace(t *testing.T) {
 	text := strings.Replace(tableText(7, 60, 3), "\n", "\n?,1,2,c1\n", 1)
 	for _, r := range []Recipe{{Learner: "rca", ImputeMean: true}, {Learner: "pola", ImputeMean: true, Raw: true}} {
 		whole, given := readText(t, strings.NewReader(text)), readText(t, strings.NewReader(text))
 		kept := mat.DenseCopyOf(whole.X)
-		m, err := Fit(context.Background(), whole, r, nil)
-		if err != nil {
-			t.Fatal(err)
+		given.InPlace = true
+		m, p := MustFit[*Model](t, ByClasses(whole), r), MustFit[*Model](t, ByClasses(given), r)
+		if !bytes.Equal(persisttest.Saved(m), persisttest.Saved(p)) || m.Report().Imputed != 1 || p.Report().Imputed != 1 {
+			t.Errorf("%s: the models differ, or %d and %d cells are imputed, want 1", r.Learner, m.Report().Imputed, p.Report().Imputed)
 		}
-		p, err := FitInPlace(context.Background(), given, r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a, b bytes.Buffer
-		if err := errors.Join(m.Save(&a), p.Save(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
-			t.Errorf("%s: the models differ, error %v", r.Learner, err)
-		}
-		if m.Report().Imputed != 1 || p.Report().Imputed != 1 {
-			t.Errorf("%s: %d and %d cells imputed, want 1", r.Learner, m.Report().Imputed, p.Report().Imputed)
-		}
-		prepared, err := m.Prepare(kept)
-		if err != nil || !sameBits(whole.X, kept) || !sameBits(given.X, prepared) {
-			t.Errorf("%s: Fit changed the rows, or FitInPlace did not prepare them, error %v", r.Learner, err)
+		if prepared := Must(m.Prepare(kept)); !sameBits(whole.X, kept) || !sameBits(given.X, prepared) {
+			t.Errorf("%s: the rows were changed, or with InPlace not prepared", r.Learner)
 		}
 	}
 }
@@ -400,10 +357,7 @@ func TestReadGrowing(t *testing.T) {
 	if err := os.WriteFile(path, []byte(labelText("a", "b")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := Must(os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0))
 	defer f.Close()
 	d := readText(t, &growing{File: f})
 	if n, _ := d.X.Dims(); n != 3 || d.X.At(2, 0) != 9 || !slices.Equal(d.Labels, []string{"a", "b", "c"}) {

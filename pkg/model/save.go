@@ -18,7 +18,19 @@ import (
 // Kind is the kind under which package persist stores a Model.
 const Kind = "model"
 
-// state is what Save writes; the parameters are the recipe.
+// tableRecipe is what a file has of a Recipe; the parameters of the file.
+type tableRecipe struct {
+	Learner    string            `json:"learner"`
+	Params     map[string]string `json:"params"`
+	Pairs      int               `json:"pairs,omitempty"`
+	Given      string            `json:"given,omitempty"`
+	Passes     int               `json:"passes,omitempty"`
+	Seed       uint64            `json:"seed"`
+	ImputeMean bool              `json:"impute_mean"`
+	Raw        bool              `json:"raw"`
+}
+
+// state is what Save writes.
 type state struct {
 	Learner int             `json:"learner_version"`
 	Layout  Layout          `json:"layout"`
@@ -43,7 +55,8 @@ func (m *Model) Save(w io.Writer) error {
 	if len(m.classes) > 0 { // counts say it
 		rows = 0
 	}
-	return persist.Write(w, Kind, m.recipe, state{
+	r := m.recipe
+	return persist.Write(w, Kind, tableRecipe{r.Learner, r.Params, r.Pairs, r.Given, r.Passes, r.Seed, r.ImputeMean, r.Raw}, state{
 		m.learner, m.layout, append([]string{}, m.classes...), m.counts, rows, m.scaler.Fill, m.scaler.Shift, m.scaler.Scale, inner.Bytes(),
 	})
 }
@@ -54,9 +67,11 @@ func (m *Model) Save(w io.Writer) error {
 func Load(r io.Reader) (*Model, error) {
 	m := &Model{}
 	var s state
-	if err := persist.Load(r, Kind, &m.recipe, &s); err != nil {
+	var q tableRecipe
+	if err := persist.Load(r, Kind, &q, &s); err != nil {
 		return nil, err
 	}
+	m.recipe = Recipe{Learner: q.Learner, Params: q.Params, Pairs: q.Pairs, Given: q.Given, Passes: q.Passes, Seed: q.Seed, ImputeMean: q.ImputeMean, Raw: q.Raw}
 	m.learner, m.layout, m.classes, m.counts = s.Learner, s.Layout, s.Classes, s.Counts
 	m.n = s.Rows
 	for _, c := range s.Counts {

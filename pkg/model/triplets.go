@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,103 +30,15 @@ import (
 // ComparedKind is the kind under which package persist stores a Compared.
 const ComparedKind = "model/triplets"
 
-// TripletLearners returns the learners that a TripletRecipe can name: those of the catalog that learn the kernel of objects from
-// relative comparisons.
-func TripletLearners() []catalog.Entry {
-	return catalog.Of(catalog.Triplets, catalog.Comparisons)
-}
-
-// TripletRecipe says how a Compared is fitted.
-type TripletRecipe struct {
-	// Learner is one of TripletLearners.
-	Learner string `json:"learner"`
-	// Params are its parameters as text; those not given have their defaults.
-	Params map[string]string `json:"params"`
-	// Passes is how often an online learner sees the triplets, always in their order, at most MaxPasses; 0 means 1. It must be 0 for others.
-	Passes int `json:"passes,omitempty"`
-}
-
-// Resolved returns r with its defaults filled in. It returns an *OptionError for an unknown learner, for an unknown or bad
-// parameter, and for passes that do not apply.
-func (r TripletRecipe) Resolved() (TripletRecipe, error) {
-	r, _, _, err := r.resolve()
-	return r, err
-}
-
-func (r TripletRecipe) resolve() (TripletRecipe, catalog.Entry, catalog.Values, error) {
-	fail := func(err error) (TripletRecipe, catalog.Entry, catalog.Values, error) {
-		return TripletRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed("%w", err)
-	}
-	e, err := catalog.FindIn(TripletLearners(), r.Learner)
-	if err != nil {
-		if other, unknown := catalog.Find(r.Learner); unknown == nil {
-			err = fmt.Errorf("learner %s learns from %s, not from triplets", other.Name, other.Feedback)
-		}
-		return fail(err)
-	}
-	values, err := e.Parse(r.Params)
-	if err != nil {
-		return fail(err)
-	}
-	out := TripletRecipe{Learner: e.Name, Params: withDefaults(e, r.Params), Passes: r.Passes}
-	switch online := e.Feedback.Online(); {
-	case !online && r.Passes != 0:
-		return fail(fmt.Errorf("passes: %d does not apply to %s, which learns from all triplets at once", r.Passes, e.Name))
-	case r.Passes < 0 || r.Passes > MaxPasses:
-		return fail(fmt.Errorf("passes: %d is not allowed, want 1 to %d", r.Passes, MaxPasses))
-	case online && r.Passes == 0:
-		out.Passes = 1
-	}
-	return out, e, values, nil
-}
-
 // Compared is the kernel of objects that was learned from relative comparisons of them, and nothing else: it has no map for other objects.
 // It is immutable and safe for concurrent use.
 type Compared struct {
-	recipe  TripletRecipe
+	recipe  Recipe
 	learner int // version of the learner
 	names   []string
 	k       *mat.SymDense
-	report  TripletReport
-}
-
-// TripletReport is what there is to say of one fit of a Compared.
-type TripletReport struct {
-	// Result is that of a batch learner; the zero value for an online one.
-	learners.Result
-	// Tau is the weight of the trace, and TauChosen says that the learner chose it.
-	Tau       float64
-	TauChosen bool
-	// Mistakes is the number of triplets that an online learner predicted wrongly in its last pass, each before the update on it.
-	Mistakes int
-	// Error is the share of the triplets that the kernel does not satisfy, a tie as half of one.
-	Error float64
-	// Missing is the number of objects that occur in no triplet, and that the kernel does not have.
-	Missing int
-}
-
-// FitTriplets learns the kernel of the objects that occur in the triplets of set. Objects without a name are called by their number.
-//
-// It returns an *OptionError if the recipe is not allowed, the errors of the learner, one for a kernel that does not fit limits.Memory, and one that wraps
-// ctx's when that is done first. It panics if set is nil or has no triplet.
-func FitTriplets(ctx context.Context, set *feedback.Triplets, r TripletRecipe, p Progress) (*Compared, error) {
-	if set == nil || len(set.List) == 0 {
-		panic("model: FitTriplets: no triplets")
-	}
-	r, e, v, err := r.resolve()
-	if err != nil {
-		return nil, err
-	}
-	c := &Compared{recipe: r, learner: e.Version}
-	ts, err := c.number(set)
-	if err != nil {
-		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
-	}
-	if c.k, err = learnTriplets(ctx, e, v, len(c.names), ts, r.Passes, p, &c.report); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	_, c.report.Error = triplets.Errors(c.k, ts)
-	return c, nil
+	report  Report
+	fitted  []metric.Triplet // those of the fit
 }
 
 // number names the objects that occur, and returns the triplets with their places among these.
@@ -153,6 +64,7 @@ func (c *Compared) number(set *feedback.Triplets) ([]metric.Triplet, error) {
 		}
 		c.names = append(c.names, name)
 	}
+	c.report.Items = len(c.names)
 	ts := make([]metric.Triplet, len(set.List))
 	for i, t := range set.List {
 		ts[i] = metric.Triplet{A: place[t.A], Near: place[t.Near], Far: place[t.Far]}
@@ -161,7 +73,8 @@ func (c *Compared) number(set *feedback.Triplets) ([]metric.Triplet, error) {
 }
 
 // learnTriplets returns the kernel of n objects, and reports.
-func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int, ts []metric.Triplet, passes int, p Progress, rep *TripletReport) (*mat.SymDense, error) {
+func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, p Progress, rep *Report) (*mat.SymDense, error) {
+	e, passes := f.entry, f.recipe.Passes
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -169,18 +82,14 @@ func learnTriplets(ctx context.Context, e catalog.Entry, v catalog.Values, n int
 		return nil, err
 	}
 	if !e.Feedback.Online() {
-		var told catalog.Progress
-		if p != nil {
-			told = func(q learners.Progress) { p(q.Iteration, q.Cap) }
-		}
-		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n}, v, told)
+		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n}, f.values, p.of())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		rep.Result, rep.Tau, rep.TauChosen = r.Result, r.Tau, r.Chosen
 		return r.K, nil
 	}
-	l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, v))
+	l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, f.values))
 	if err != nil {
 		return nil, err
 	}
@@ -221,17 +130,13 @@ const largestKernel = 1e140
 // made returns c, and panics if no constructor made it.
 func (c *Compared) made() *Compared {
 	if c == nil || c.k == nil {
-		panic("model: Compared: zero value, use FitTriplets or LoadTriplets")
+		panic("model: Compared: zero value, use Fit or LoadTriplets")
 	}
 	return c
 }
 
 // Recipe returns what the kernel was fitted by, all defaults filled in.
-func (c *Compared) Recipe() TripletRecipe {
-	r := c.made().recipe
-	r.Params = maps.Clone(r.Params)
-	return r
-}
+func (c *Compared) Recipe() Recipe { return c.made().recipe.clone() }
 
 // LearnerVersion returns the version of the learner that fitted the kernel.
 func (c *Compared) LearnerVersion() int { return c.made().learner }
@@ -243,7 +148,7 @@ func (c *Compared) Names() []string { return slices.Clone(c.made().names) }
 func (c *Compared) Objects() int { return len(c.made().names) }
 
 // Report returns what there is to say of the fit. A loaded Compared has none: the zero value.
-func (c *Compared) Report() TripletReport { return c.made().report }
+func (c *Compared) Report() Report { return c.made().report }
 
 // Kernel returns K, the n×n learned kernel.
 func (c *Compared) Kernel() *mat.SymDense {
@@ -379,7 +284,22 @@ func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 	}}, nil
 }
 
-// comparedState is what Save writes; the parameters are the recipe.
+// ErrorOf returns the share of the comparisons of the fit that coordinates contradict, a tie as half of one; 0 of what was loaded, which has none.
+func (c *Compared) ErrorOf(z Coordinates) float64 {
+	if len(c.made().fitted) == 0 {
+		return 0
+	}
+	return contradicted(z.Z, c.fitted)
+}
+
+// comparedRecipe is what a file has of a Recipe; the parameters of the file.
+type comparedRecipe struct {
+	Learner string            `json:"learner"`
+	Params  map[string]string `json:"params"`
+	Passes  int               `json:"passes,omitempty"`
+}
+
+// comparedState is what Save writes.
 type comparedState struct {
 	Learner int            `json:"learner_version"`
 	Names   []string       `json:"names"`
@@ -387,9 +307,10 @@ type comparedState struct {
 }
 
 // Save writes the kernel and the names of the objects in the format of package persist, kind "model/triplets". It comes back to the bit. It panics if neither
-// FitTriplets nor LoadTriplets made it.
+// Fit nor LoadTriplets made it.
 func (c *Compared) Save(w io.Writer) error {
-	return persist.Write(w, ComparedKind, c.made().recipe, comparedState{c.learner, c.names, upper(c.k)})
+	r := c.made().recipe
+	return persist.Write(w, ComparedKind, comparedRecipe{r.Learner, r.Params, r.Passes}, comparedState{c.learner, c.names, upper(c.k)})
 }
 
 // LoadTriplets reads a kernel that Save wrote. Its errors wrap those of package persist: a file that is foreign, newer, damaged, or
@@ -397,9 +318,11 @@ func (c *Compared) Save(w io.Writer) error {
 func LoadTriplets(r io.Reader) (*Compared, error) {
 	c := &Compared{}
 	var s comparedState
-	if err := persist.Load(r, ComparedKind, &c.recipe, &s); err != nil {
+	var q comparedRecipe
+	if err := persist.Load(r, ComparedKind, &q, &s); err != nil {
 		return nil, err
 	}
+	c.recipe = Recipe{Learner: q.Learner, Params: q.Params, Passes: q.Passes, Seed: 1}
 	if err := c.restore(s); err != nil {
 		if _, ok := errors.AsType[*limits.MemoryError](err); ok {
 			return nil, fmt.Errorf("model: %w", err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/feedback"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
@@ -65,11 +63,8 @@ func ofKernel(k mat.Symmetric) func(i, j int) float64 {
 // which comes back from its file.
 func TestFitTriplets(t *testing.T) {
 	set := compared(3, 12, 400, 0)
-	for _, e := range model.TripletLearners() {
-		c, err := model.FitTriplets(t.Context(), set, model.TripletRecipe{Learner: e.Name}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range model.ByComparisons(nil).Learners() {
+		c := model.MustFit[*model.Compared](t, model.ByComparisons(set), model.Recipe{Learner: e.Name})
 		k := c.Kernel()
 		if got, want := c.Report().Error, wrong(set.List, ofKernel(k)); got != want || got > 0.2 {
 			t.Errorf("%s: error %v, counted %v", e.Name, got, want)
@@ -84,11 +79,7 @@ func TestFitTriplets(t *testing.T) {
 		size := mat.Trace(k)
 		for i := range 12 {
 			for j := range 12 {
-				sq := 0.
-				for d := range 12 {
-					v := z.Z.At(i, d) - z.Z.At(j, d)
-					sq += v * v
-				}
+				sq := sqDist(z.Z.RawRowView(i), z.Z.RawRowView(j))
 				if want := ofKernel(k)(i, j); math.Abs(sq-want) > 1e-9*size {
 					t.Errorf("%s: objects %d and %d are at %v, want %v", e.Name, i, j, sq, want)
 				}
@@ -98,15 +89,15 @@ func TestFitTriplets(t *testing.T) {
 		if err != nil || flat.Share > 1 || flat.Share < 0.3 {
 			t.Errorf("%s: share %v, %v", e.Name, flat.Share, err)
 		}
+		if got, want := c.ErrorOf(flat), wrong(set.List, func(i, j int) float64 { return sqDist(flat.Z.RawRowView(i), flat.Z.RawRowView(j)) }); got != want {
+			t.Errorf("%s: error %v in the plane, counted %v", e.Name, got, want)
+		}
 		for i := range 12 {
 			if flat.Z.At(i, 0) != z.Z.At(i, 0) || flat.Z.At(i, 1) != z.Z.At(i, 1) {
 				t.Errorf("%s: two coordinates are not the first two", e.Name)
 			}
 		}
-		near, err := c.Neighbours(t.Context(), 11)
-		if err != nil {
-			t.Fatal(err)
-		}
+		near := must(c.Neighbours(t.Context(), 11))
 		for i, list := range near {
 			seen := map[int]bool{i: true}
 			for rank, nb := range list {
@@ -122,18 +113,11 @@ func TestFitTriplets(t *testing.T) {
 		if _, err := c.Neighbours(t.Context(), 12); err == nil || !strings.Contains(err.Error(), "k: 12 is not allowed, want 1 to 11") {
 			t.Errorf("%s: as many neighbours as objects: %v", e.Name, err)
 		}
-		var file bytes.Buffer
-		if err := c.Save(&file); err != nil {
-			t.Fatal(err)
+		back := must(model.LoadTriplets(bytes.NewReader(persisttest.Saved(c))))
+		if !mat.Equal(back.Kernel(), k) || !slices.Equal(back.Names(), c.Names()) || back.LearnerVersion() != e.Version || back.Recipe().Learner != e.Name {
+			t.Errorf("%s: another was loaded", e.Name)
 		}
-		back, err := model.LoadTriplets(bytes.NewReader(file.Bytes()))
-		if err != nil || !mat.Equal(back.Kernel(), k) || !slices.Equal(back.Names(), c.Names()) || back.LearnerVersion() != e.Version || back.Recipe().Learner != e.Name {
-			t.Errorf("%s: %v", e.Name, err)
-		}
-		d, err := c.Plot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(c.Plot(t.Context()))
 		if _, err := d.Warnings(); err != nil {
 			t.Error(err)
 		}
@@ -146,57 +130,37 @@ func TestFitTriplets(t *testing.T) {
 // Objects that do not occur are left out, and names stay with their objects.
 func TestFitTripletsNames(t *testing.T) {
 	set := &feedback.Triplets{Name: "t", Objects: 9, List: []metric.Triplet{{A: 8, Near: 3, Far: 5}, {A: 3, Near: 8, Far: 5}}}
-	c, err := model.FitTriplets(t.Context(), set, model.TripletRecipe{Learner: "erkle", Passes: 3}, nil)
-	if err != nil || c.Report().Missing != 6 || !slices.Equal(c.Names(), []string{"3", "5", "8"}) {
-		t.Fatalf("%+v, %v", c, err)
+	c := model.MustFit[*model.Compared](t, model.ByComparisons(set), model.Recipe{Learner: "erkle", Passes: 3})
+	if c.Report().Missing != 6 || c.Report().Items != 3 || !slices.Equal(c.Names(), []string{"3", "5", "8"}) {
+		t.Fatalf("%+v of %q", c.Report(), c.Names())
 	}
 	if sq := ofKernel(c.Kernel()); sq(0, 2) >= sq(0, 1) {
 		t.Error("3 is nearer to 5 than to 8")
 	}
 	set.Names = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"}
-	if c, err = model.FitTriplets(t.Context(), set, model.TripletRecipe{Learner: "gnmds"}, nil); err != nil || !slices.Equal(c.Names(), []string{"d", "f", "i"}) {
-		t.Errorf("%v, %v", c.Names(), err)
+	if c = model.MustFit[*model.Compared](t, model.ByComparisons(set), model.Recipe{Learner: "gnmds"}); !slices.Equal(c.Names(), []string{"d", "f", "i"}) {
+		t.Errorf("%q", c.Names())
 	}
 }
 
 func TestTripletErrors(t *testing.T) {
 	set := compared(3, 12, 60, 0)
-	for _, c := range []struct {
-		recipe model.TripletRecipe
-		plan   model.TripletPlan
-		want   string
-	}{
-		{model.TripletRecipe{Learner: "pola"}, model.TripletPlan{}, "learner pola learns from labelled pairs, online, not from triplets"},
-		{model.TripletRecipe{Learner: "st"}, model.TripletPlan{}, `unknown learner "st", want one of erkle, gnmds, ste, ckl`},
-		{model.TripletRecipe{Learner: "ste", Passes: 2}, model.TripletPlan{}, "passes: 2 does not apply to ste"},
-		{model.TripletRecipe{Learner: "erkle", Passes: -2}, model.TripletPlan{}, "passes: -2 is not allowed"},
-		{model.TripletRecipe{Learner: "ste", Params: map[string]string{"tau": "x"}}, model.TripletPlan{}, `parameter tau: "x" is not allowed, want auto, or`},
-		{model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Folds: 1}, "folds: 1 is not allowed"},
-		{model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Folds: 61}, "want 2 to the number of questions"},
-		{model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Repeats: -1}, "repeats: -1 is not allowed"},
-		{model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Dim: 13}, "dim: 13 is not allowed, want 1 to the number of objects, 12"},
+	pr := model.ByComparisons(set)
+	params := model.Recipe{Learner: "ste", Params: map[string]string{"tau": "x"}}
+	model.Refused(t, "", model.ErrorOf(model.Fit(t.Context(), pr, params, nil)), `parameter tau: "x" is not allowed, want auto, or`)
+	beyond := *set
+	beyond.Objects = 11
+	for _, err := range []error{
+		model.ErrorOf(model.Fit(t.Context(), model.ByComparisons(&beyond), model.Recipe{Learner: "ste"}, nil)),
+		model.ErrorOf(model.Evaluate(t.Context(), model.ByComparisons(&beyond), model.Recipe{Learner: "ste"}, model.Plan{})),
 	} {
-		if _, err := model.EvaluateTriplets(t.Context(), set, c.recipe, c.plan); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v %+v: %v, want %s", c.recipe, c.plan, err, c.want)
-		} else if _, ok := errors.AsType[*model.OptionError](err); !ok {
-			t.Errorf("%+v %+v: %T", c.recipe, c.plan, err)
-		}
+		model.Refused(t, "", err, "object 11 is not allowed, want 0 to 10")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, learner := range []string{"erkle", "ste"} {
-		if _, err := model.FitTriplets(ctx, set, model.TripletRecipe{Learner: learner}, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: %v", learner, err)
-		}
-		if _, err := model.EvaluateTriplets(ctx, set, model.TripletRecipe{Learner: learner}, model.TripletPlan{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: %v", learner, err)
-		}
-	}
-	t.Cleanup(func() { limits.SetMemory(0) })
-	limits.SetMemory(1000)
-	if _, err := model.FitTriplets(t.Context(), set, model.TripletRecipe{Learner: "ste"}, nil); err == nil || !strings.Contains(err.Error(), "kernels of 12 objects") {
-		t.Errorf("over the limit: %v", err)
-	}
+	model.Refused(t, "cancelled", model.ErrorOf(model.Fit(ctx, pr, model.Recipe{Learner: "ste"}, nil)), context.Canceled)
+	model.Limit(t, 1000)
+	model.Refused(t, "over the limit", model.ErrorOf(model.Fit(t.Context(), pr, model.Recipe{Learner: "ste"}, nil)), "kernels of 12 objects")
 }
 
 // The error of each split is what a fit to the triplets of other folds has on its own, counted one by one.
@@ -207,15 +171,10 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 	})
 	const folds = 3
 	for _, dim := range []int{0, 2} {
-		e, err := model.EvaluateTriplets(t.Context(), set, model.TripletRecipe{Learner: "ste"}, model.TripletPlan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for s, got := range e.Errors {
-			fold, err := sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds)
-			if err != nil {
-				t.Fatal(err)
-			}
+		plan := model.Plan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim}
+		score := model.MustEvaluate(t, model.ByComparisons(set), model.Recipe{Learner: "ste"}, plan).Of("ste", model.MeasureTriplets)
+		for s, got := range score.Values {
+			fold := must(sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds))
 			train := &feedback.Triplets{Name: "t", Objects: 7}
 			var test []metric.Triplet
 			for i, v := range set.List {
@@ -227,20 +186,14 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 			}
 			order := random.Seed{Base: 4, Experiment: "model/evaluate", Trial: s}.Stream("order")
 			order.Shuffle(len(train.List), func(i, j int) { train.List[i], train.List[j] = train.List[j], train.List[i] })
-			c, err := model.FitTriplets(t.Context(), train, model.TripletRecipe{Learner: "ste"}, nil)
-			if err != nil || c.Report().Tau != e.Taus[s] {
-				t.Fatalf("split %d: tau %v, want %v, %v", s, e.Taus[s], c.Report().Tau, err)
+			c := model.MustFit[*model.Compared](t, model.ByComparisons(train), model.Recipe{Learner: "ste"})
+			if c.Report().Tau != score.Chosen[s] {
+				t.Fatalf("split %d: tau %v, want %v", s, score.Chosen[s], c.Report().Tau)
 			}
 			sq := ofKernel(c.Kernel())
 			if dim > 0 {
-				z, err := c.Coordinates(t.Context(), dim)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sq = func(i, j int) float64 {
-					a, b := z.Z.At(i, 0)-z.Z.At(j, 0), z.Z.At(i, 1)-z.Z.At(j, 1)
-					return a*a + b*b
-				}
+				z := must(c.Coordinates(t.Context(), dim))
+				sq = func(i, j int) float64 { return sqDist(z.Z.RawRowView(i), z.Z.RawRowView(j)) }
 			}
 			if want := wrong(test, sq); got != want {
 				t.Errorf("dim %d, split %d: error %v, want %v", dim, s, got, want)
@@ -252,44 +205,33 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 // Better learners are below one half; answers by a coin are at one half, whatever learns.
 func TestEvaluateTriplets(t *testing.T) {
 	set := compared(5, 10, 300, 0.1)
-	for _, r := range []model.TripletRecipe{{Learner: "gnmds", Params: map[string]string{"tau": "0.5"}}, {Learner: "erkle", Passes: 2}} {
-		e, err := model.EvaluateTriplets(t.Context(), set, r, model.TripletPlan{Folds: 3, Repeats: 2, Seed: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(e.Errors) != 6 || !e.Summary.HasInterval || e.Summary.Mean > 0.35 || e.Objects != 10 || e.Triplets != 300 || (e.Taus == nil) != (r.Learner == "erkle") {
+	for _, r := range []model.Recipe{{Learner: "gnmds", Params: map[string]string{"tau": "0.5"}}, {Learner: "erkle", Passes: 2}} {
+		plan := model.Plan{Folds: 3, Repeats: 2, Seed: 4}
+		e := model.MustEvaluate(t, model.ByComparisons(set), r, plan)
+		score := e.Of(r.Learner, model.MeasureTriplets)
+		if len(score.Values) != 6 || !score.Summary.HasInterval || score.Summary.Mean > 0.35 || e.Items != 10 || e.Known != 300 || (score.Chosen == nil) != (r.Learner == "erkle") {
 			t.Errorf("%s: %+v", r.Learner, e)
 		}
-		again, err := model.EvaluateTriplets(t.Context(), set, r, model.TripletPlan{Folds: 3, Repeats: 2, Seed: 4, Dim: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for s, v := range again.Errors { // ties apart, all dimensions are the kernel
-			if math.Abs(v-e.Errors[s]) > 0.02 {
-				t.Errorf("%s, split %d: %v in all dimensions, %v by the kernel", r.Learner, s, v, e.Errors[s])
+		plan.Dim = 10
+		for s, v := range model.MustEvaluate(t, model.ByComparisons(set), r, plan).Of(r.Learner, model.MeasureTriplets).Values { // ties apart, all dimensions are the kernel
+			if math.Abs(v-score.Values[s]) > 0.02 {
+				t.Errorf("%s, split %d: %v in all dimensions, %v by the kernel", r.Learner, s, v, score.Values[s])
 			}
 		}
 	}
 	coin := compared(6, 10, 300, 0.5)
-	e, err := model.EvaluateTriplets(t.Context(), coin, model.TripletRecipe{Learner: "ste"}, model.TripletPlan{})
-	if err != nil || math.Abs(e.Summary.Mean-.5) > 0.1 || len(e.Taus) != 10 {
-		t.Errorf("%+v, %v", e, err)
+	e := model.MustEvaluate(t, model.ByComparisons(coin), model.Recipe{Learner: "ste"}, model.Plan{})
+	if score := e.Of("ste", model.MeasureTriplets); math.Abs(score.Summary.Mean-.5) > 0.1 || len(score.Chosen) != 10 || e.Of("a coin", model.MeasureTriplets).Summary.Mean != .5 {
+		t.Errorf("%+v", e)
 	}
-	if e.Agreement != coin.Agreement() || e.Agreement.Outvoted == 0 {
+	if *e.Agreement != coin.Agreement() || e.Agreement.Outvoted == 0 {
 		t.Errorf("%+v", e.Agreement)
 	}
 }
 
 func TestLoadTripletsNumbers(t *testing.T) {
-	c, err := model.FitTriplets(t.Context(), compared(3, 5, 40, 0), model.TripletRecipe{Learner: "gnmds"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := c.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	persisttest.Numbers(t, file.Bytes(), model.LoadTriplets, func(c *model.Compared) {
+	c := model.MustFit[*model.Compared](t, model.ByComparisons(compared(3, 5, 40, 0)), model.Recipe{Learner: "gnmds"})
+	persisttest.Numbers(t, persisttest.Saved(c), model.LoadTriplets, func(c *model.Compared) {
 		if _, err := c.Coordinates(context.Background(), 2); err != nil {
 			t.Error(err)
 		}
@@ -297,18 +239,4 @@ func TestLoadTripletsNumbers(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestNumbersOfGivenFiles(t *testing.T) {
-	d := readJudged(t, model.Columns{Unlabelled: true, Drop: []string{"id", "who"}})
-	d.Links = []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 0, J: 4, Label: metric.Dissimilar}}
-	m, err := model.Fit(t.Context(), d, model.Recipe{Learner: "pola", Given: model.GivenPairs}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := m.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	persisttest.Numbers(t, file.Bytes(), model.Load, func(m *model.Model) { _, _ = m.Embed(d.X) })
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,104 +34,9 @@ const VectorVersion = 2 // 1 gave vectors of zeros a direction under Unit
 // lego has by default, and in the range where the thresholds of pola and pa move.
 const pairSquare = 5
 
-// VectorRecipe says how a metric of vectors is learned from pairs of them: all that a user chooses.
-type VectorRecipe struct {
-	// Learner is one of VectorLearners, by its name or an alias, which Resolved replaces by the name.
-	Learner string `json:"learner"`
-	// Params are its parameters as text; those not given have their defaults.
-	Params map[string]string `json:"params"`
-	// Triplets says that the feedback is relative comparisons in place of pairs: the learner is one of VectorTripletLearners.
-	Triplets bool `json:"triplets,omitempty"`
-	// Passes is how often an online learner sees the pairs, in their order, at most MaxPasses; 0 means 1. It must be 0 for others.
-	Passes int `json:"passes,omitempty"`
-	// Rank is the number of directions that are kept of the metric, those of the largest eigenvalues; 0 means all.
-	Rank int `json:"rank,omitempty"`
-	// Unit divides each vector by its length, so that Euclidean distances order as cosines do. A vector of zeros has no direction: it is left out where metrics are learned
-	// or neighbours looked for, and has no coordinates.
-	Unit bool `json:"unit"`
-	// Raw leaves the scale of the vectors as it is; otherwise all are multiplied by one number, such that the mean squared distance of the training
-	// pairs is 5. The number is 1 if that mean is 0.
-	Raw bool `json:"raw"`
-}
-
-// VectorLearners returns the learners that a VectorRecipe can name: those of the catalog that learn from labelled pairs and whose
-// metric is a linear map of the vectors.
-func VectorLearners() []catalog.Entry {
-	return slices.DeleteFunc(catalog.Of(catalog.Pairs, catalog.Links), func(e catalog.Entry) bool { return e.Form.Kernel() })
-}
-
-// VectorTripletLearners returns the learners that a VectorRecipe with Triplets can name: those of the catalog that learn a linear map of vectors from
-// relative comparisons of them.
-func VectorTripletLearners() []catalog.Entry {
-	return catalog.Of(catalog.RowTriplets)
-}
-
-// learners are those that the recipe can name, and what they learn from.
-func (r VectorRecipe) learners() (entries []catalog.Entry, from string) {
-	if r.Triplets {
-		return VectorTripletLearners(), "relative comparisons"
-	}
-	return VectorLearners(), "pairs"
-}
-
-func namesOf(entries []catalog.Entry) string {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// Resolved returns r with its defaults filled in, those of the parameters too. It returns an *OptionError that says what is allowed
-// for an unknown learner, an unknown or bad parameter, and a field that does not apply to the learner.
-func (r VectorRecipe) Resolved() (VectorRecipe, error) {
-	r, _, _, err := r.resolve()
-	return r, err
-}
-
-func (r VectorRecipe) resolve() (VectorRecipe, catalog.Entry, catalog.Values, error) {
-	fail := func(format string, args ...any) (VectorRecipe, catalog.Entry, catalog.Values, error) {
-		return VectorRecipe{}, catalog.Entry{}, catalog.Values{}, notAllowed(format, args...)
-	}
-	entries, from := r.learners()
-	e, unknown := catalog.FindIn(entries, r.Learner)
-	if unknown != nil {
-		if e, err := catalog.FindIn(Learners(), r.Learner); err == nil {
-			return fail("learner %s does not learn a linear map of vectors from %s of them, want one of %s", e.Name, from, namesOf(entries))
-		}
-		return fail("%w", unknown)
-	}
-	r.Learner = e.Name
-	values, err := e.Parse(r.Params)
-	if err != nil {
-		return fail("%w", err)
-	}
-	r.Params = withDefaults(e, r.Params)
-	online := e.Feedback.Online()
-	switch {
-	case !online && r.Passes != 0:
-		return fail("passes: %d does not apply to %s, which learns from all %s at once", r.Passes, e.Name, from)
-	case r.Passes < 0 || r.Passes > MaxPasses:
-		return fail("passes: %d is not allowed, want 1 to %d", r.Passes, MaxPasses)
-	case r.Rank < 0:
-		return fail("rank: %d is not allowed, want at least 1", r.Rank)
-	}
-	if online {
-		r.Passes = cmp.Or(r.Passes, 1)
-	}
-	return r, e, values, nil
-}
-
-func (r VectorRecipe) ofPairs() (VectorRecipe, catalog.Entry, catalog.Values, error) {
-	if r.Triplets {
-		return r, catalog.Entry{}, catalog.Values{}, notAllowed("recipe: it is for relative comparisons, want one without triplets")
-	}
-	return r.resolve()
-}
-
 // Vectors is a metric of vectors without columns, learned from pairs or relative comparisons of them. It is immutable and safe for concurrent use.
 type Vectors struct {
-	recipe    VectorRecipe
+	recipe    Recipe
 	version   int     // VectorVersion of the fit
 	learner   int     // version
 	scale     float64 // of vectors, after Unit
@@ -143,24 +46,11 @@ type Vectors struct {
 	similar   int     // training pairs
 	other     int
 	triplets  int // training comparisons
-	report    VectorReport
+	report    Report
 }
 
-// VectorReport is what there is to say of one fit.
-type VectorReport struct {
-	Report
-	// Items is the number of vectors that the pairs name, Similar and Dissimilar are the numbers of pairs.
-	Items, Similar, Dissimilar int
-	// Wrong is the number of training pairs on the wrong side of Threshold.
-	Wrong int
-	// Triplets is the number of relative comparisons, and Contradicted that of those which the metric contradicts; ties count.
-	Triplets, Contradicted int
-	// Lost is the share of the trace of M that Rank cuts off.
-	Lost float64
-}
-
-// Recipe returns what the model was fitted by, all defaults filled in; the zero value of a model that no FitVectors made.
-func (m *Vectors) Recipe() VectorRecipe { return m.made().recipe }
+// Recipe returns what the model was fitted by, all defaults filled in; the zero value of a model that no Fit made.
+func (m *Vectors) Recipe() Recipe { return m.made().recipe.clone() }
 
 // LearnerVersion returns the version of the learner that fitted the model.
 func (m *Vectors) LearnerVersion() int { return m.made().learner }
@@ -176,11 +66,11 @@ func (m *Vectors) Rows() int { return max(1, m.made().metric.Rows()) }
 func (m *Vectors) Threshold() float64 { return m.made().threshold }
 
 // Report returns what there is to say of the fit. A loaded model has none: the zero value.
-func (m *Vectors) Report() VectorReport { return m.made().report }
+func (m *Vectors) Report() Report { return m.made().report }
 
 func (m *Vectors) made() *Vectors {
 	if m == nil || m.metric == nil {
-		panic("model: Vectors: zero value, use FitVectors or LoadVectors")
+		panic("model: Vectors: zero value, use Fit or LoadVectors")
 	}
 	return m
 }
@@ -254,146 +144,6 @@ func (m *Vectors) undirected(x *mat.Dense, first int) ([]bool, Zeros) {
 	return zeroRows(x, func(i int) int { return first + i })
 }
 
-// namedPairs are pairs and the vectors that they name, in the order of the file.
-type namedPairs struct {
-	items int
-	x     *mat.Dense    // a row per item; nil if it is not wanted
-	links []metric.Link // of items
-	rows  []int         // the row of each item in what it was taken of
-}
-
-// readNamed reads the vectors that links, which are checked, name.
-func readNamed(f *vectors.File, links []metric.Link) (*namedPairs, error) {
-	if len(links) == 0 {
-		return nil, errors.New("model: no pairs, want at least one")
-	}
-	if err := metric.CheckLinks(f.Rows(), links); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	out := nameItems(links)
-	var err error
-	if out.x, err = f.Select(out.rows); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// nameItems numbers the rows that links name, in ascending order.
-func nameItems(links []metric.Link) *namedPairs {
-	rows := make([]int, 0, 2*len(links))
-	for _, l := range links {
-		rows = append(rows, l.I, l.J)
-	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
-	out := &namedPairs{items: len(rows), rows: rows, links: make([]metric.Link, len(links))}
-	for i, l := range links {
-		l.I, _ = slices.BinarySearch(rows, l.I)
-		l.J, _ = slices.BinarySearch(rows, l.J)
-		out.links[i] = l
-	}
-	return out
-}
-
-// reorder puts items, and with them links, in an order.
-func (n *namedPairs) reorder(order []int) {
-	n.x, n.links = rowsOf(n.x, order), relinked(n.links, placed(order))
-	rows := slices.Clone(n.rows)
-	for k, i := range order {
-		n.rows[k] = rows[i]
-	}
-}
-
-// FitVectors learns a metric from labelled pairs of the vectors of a file, of which only those are read that a pair names. The
-// Label of a link is that of the pair, its I and J are rows of the file. An online learner sees pairs in their order.
-//
-// It returns an error if the recipe is not allowed (see VectorRecipe.Resolved), if there is no pair, or one names a row that is not
-// there, and if what is read does not fit limits.Memory. So it does the errors of the file and of the learner, and one that wraps ctx's.
-func FitVectors(ctx context.Context, f *vectors.File, links []metric.Link, r VectorRecipe, p Progress) (*Vectors, error) {
-	r, e, v, err := r.ofPairs()
-	if err != nil {
-		return nil, err
-	}
-	if err := r.checkRank(f.Dim()); err != nil {
-		return nil, err
-	}
-	named, err := readNamed(f, links)
-	if err != nil {
-		return nil, err
-	}
-	var notes []string
-	if r.Unit {
-		if named, notes, err = named.directed(); err != nil {
-			return nil, err
-		}
-		toUnit(named.x)
-	}
-	m, err := fitNamed(ctx, named, r, e, v, p)
-	if err == nil {
-		m.report.Notes = notes
-	}
-	return m, err
-}
-
-func (r VectorRecipe) checkRank(dim int) error {
-	if r.Rank > dim {
-		return notAllowed("rank: %d is not allowed, want 1 to %d, the length of a vector", r.Rank, dim)
-	}
-	return nil
-}
-
-// fitNamed is FitVectors of unit vectors, if the recipe has them so. It scales named.x in place.
-func fitNamed(ctx context.Context, named *namedPairs, r VectorRecipe, e catalog.Entry, v catalog.Values, p Progress) (*Vectors, error) {
-	m := &Vectors{recipe: r, version: VectorVersion, learner: e.Version, scale: 1}
-	x, links := named.x, named.links
-	m.report.Items, _ = x.Dims()
-	var mean float64
-	for _, l := range links {
-		if l.Label == metric.Similar {
-			m.similar++
-		}
-		mean += metric.Euclidean{}.SqDist(x.RawRowView(l.I), x.RawRowView(l.J)) / float64(len(links))
-	}
-	m.other = len(links) - m.similar
-	m.report.Similar, m.report.Dissimilar = m.similar, m.other
-	if err := m.rescale(x, mean); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	learned, err := m.learn(ctx, e, v, x, links, p)
-	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	if r.Rank > 0 {
-		if learned, m.report.Lost, err = truncated(learned, r.Rank); err != nil {
-			return nil, fmt.Errorf("model: %w", err)
-		}
-	}
-	m.metric = learned.(embedder)
-	sq, err := sqDists(ctx, m.metric, x, links)
-	if err != nil {
-		return nil, err
-	}
-	m.threshold, m.report.Wrong = bestThreshold(sq, links)
-	if m.threshold < 0 {
-		m.threshold, m.none = 0, true
-		m.report.Wrong = wrongAt(sq, links, 0)
-	}
-	return m, ctx.Err()
-}
-
-// learn returns the metric of a learner.
-func (m *Vectors) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x *mat.Dense, links []metric.Link, p Progress) (Metric, error) {
-	if e.Feedback.Online() {
-		learned, mistakes, err := online(ctx, e, v, x, links, m.recipe.Passes, p)
-		m.report.Mistakes = mistakes
-		return learned, err
-	}
-	return batch(ctx, e, v, x, links, nil, p, &m.report.Report)
-}
-
 // truncated returns the metric of the k largest eigenvalues of M, and the share of the trace that the others have.
 func truncated(m Metric, k int) (Metric, float64, error) {
 	full, err := linearOf(m)
@@ -443,58 +193,6 @@ func sqDists(ctx context.Context, m embedder, x *mat.Dense, links []metric.Link)
 		return nil, err
 	}
 	return sqDistsOf(metric.Euclidean{}, z, links), nil
-}
-
-func sqDistsOf(under metric.SqDister, z *mat.Dense, links []metric.Link) []float64 {
-	sq := make([]float64, len(links))
-	for i, l := range links {
-		sq[i] = under.SqDist(z.RawRowView(l.I), z.RawRowView(l.J))
-	}
-	return sq
-}
-
-// bestThreshold returns the squared distance b for which fewest links are wrong if those with sq ≤ b are taken for similar, the smallest of
-// equals, and their number. It lies halfway between two neighbouring values of sq, or below or at the last of them; −1 takes none for similar where some are at 0.
-func bestThreshold(sq []float64, links []metric.Link) (b float64, wrong int) {
-	order := make([]int, len(sq))
-	for i := range order {
-		order[i] = i
-		if links[i].Label == metric.Similar {
-			wrong++ // all are far, if b < 0
-		}
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(sq[i], sq[j]) })
-	now, best := wrong, wrong
-	b = -1
-	if len(sq) == 0 || sq[order[0]] > 0 {
-		b = 0
-		if len(sq) > 0 {
-			b = sq[order[0]] / 2
-		}
-	}
-	for k := 0; k < len(order); {
-		at := sq[order[k]]
-		for ; k < len(order) && sq[order[k]] == at; k++ {
-			now -= int(links[order[k]].Label)
-		}
-		if now < best {
-			best, b = now, at
-			if k < len(order) {
-				b = at + (sq[order[k]]-at)/2
-			}
-		}
-	}
-	return b, best
-}
-
-// wrongAt counts the links on the wrong side of b.
-func wrongAt(sq []float64, links []metric.Link, b float64) (wrong int) {
-	for i, l := range links {
-		if (sq[i] <= b) != (l.Label == metric.Similar) {
-			wrong++
-		}
-	}
-	return wrong
 }
 
 // vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates, at most; vectorBlocks how many all hold.
@@ -586,7 +284,18 @@ func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.D
 // VectorsKind is the kind under which package persist stores a Vectors.
 const VectorsKind = "model/vectors"
 
-// vectorState is what Save writes; the parameters are the recipe.
+// vectorRecipe is what a file has of a Recipe; the parameters of the file.
+type vectorRecipe struct {
+	Learner  string            `json:"learner"`
+	Params   map[string]string `json:"params"`
+	Triplets bool              `json:"triplets,omitempty"`
+	Passes   int               `json:"passes,omitempty"`
+	Rank     int               `json:"rank,omitempty"`
+	Unit     bool              `json:"unit"`
+	Raw      bool              `json:"raw"`
+}
+
+// vectorState is what Save writes.
 type vectorState struct {
 	Version    int             `json:"version"`
 	Learner    int             `json:"learner_version"`
@@ -599,7 +308,7 @@ type vectorState struct {
 }
 
 // Save writes the model in the format of package persist, kind "model/vectors". A model loaded from it embeds to the same bits. It returns an
-// error if the model was not made by FitVectors.
+// error if the model was not made by Fit.
 func (m *Vectors) Save(w io.Writer) error {
 	if m.made().recipe.Learner == "" {
 		return errors.New("model: only what was fitted to vectors is saved as their model")
@@ -609,10 +318,11 @@ func (m *Vectors) Save(w io.Writer) error {
 		return fmt.Errorf("model: %w", err)
 	}
 	threshold := m.threshold
-	if m.recipe.Triplets {
+	if m.triplets > 0 {
 		threshold = 0
 	}
-	return persist.Write(w, VectorsKind, m.recipe, vectorState{m.version, m.learner, m.scale, threshold, m.similar, m.other, m.triplets, inner.Bytes()})
+	r := vectorRecipe{m.recipe.Learner, m.recipe.Params, m.triplets > 0, m.recipe.Passes, m.recipe.Rank, m.recipe.Unit, m.recipe.Raw}
+	return persist.Write(w, VectorsKind, r, vectorState{m.version, m.learner, m.scale, threshold, m.similar, m.other, m.triplets, inner.Bytes()})
 }
 
 // LoadVectors reads a model that Save wrote, or another file with a metric that is a linear map of vectors as they are: a saved metric, or the state of an
@@ -650,9 +360,11 @@ func LoadVectors(r io.Reader) (*Vectors, error) {
 func loadVectors(raw []byte) (*Vectors, error) {
 	m := &Vectors{}
 	var s vectorState
-	if err := persist.Load(bytes.NewReader(raw), VectorsKind, &m.recipe, &s); err != nil {
+	var r vectorRecipe
+	if err := persist.Load(bytes.NewReader(raw), VectorsKind, &r, &s); err != nil {
 		return nil, err
 	}
+	m.recipe = Recipe{Learner: r.Learner, Params: r.Params, Passes: r.Passes, Rank: r.Rank, Seed: 1, Unit: r.Unit, Raw: r.Raw}
 	damaged := func(format string, args ...any) (*Vectors, error) {
 		return nil, fmt.Errorf("%w: %s: %w", persist.ErrDamaged, VectorsKind, fmt.Errorf(format, args...))
 	}
@@ -671,14 +383,14 @@ func loadVectors(raw []byte) (*Vectors, error) {
 		return damaged("recipe %+v is not complete", m.recipe)
 	case !(m.scale > 0) || m.recipe.Raw && m.scale != 1:
 		return damaged("scale %v", m.scale)
-	case !(m.threshold >= 0) || m.recipe.Triplets && m.threshold > 0:
+	case !(m.threshold >= 0) || r.Triplets && m.threshold > 0:
 		return damaged("threshold %v, want at least 0, and 0 of comparisons", m.threshold)
-	case (m.triplets > 0) != m.recipe.Triplets || m.recipe.Triplets && m.similar+m.other > 0:
-		return damaged("%d comparisons and %d pairs, of a recipe that learns from %s", m.triplets, m.similar+m.other, map[bool]string{true: "comparisons", false: "pairs"}[m.recipe.Triplets])
+	case (m.triplets > 0) != r.Triplets || r.Triplets && m.similar+m.other > 0:
+		return damaged("%d comparisons and %d pairs, of a recipe that learns from %s", m.triplets, m.similar+m.other, map[bool]string{true: "comparisons", false: "pairs"}[r.Triplets])
 	case m.similar < 0 || m.other < 0 || m.learner < 0 || m.version < 0:
 		return damaged("%d similar and %d dissimilar pairs, versions %d and %d", m.similar, m.other, m.learner, m.version)
 	}
-	if m.recipe.Triplets {
+	if r.Triplets {
 		m.threshold = math.NaN()
 	}
 	return m, nil

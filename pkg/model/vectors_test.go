@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,9 +22,9 @@ import (
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/vectors"
 )
@@ -55,28 +57,18 @@ func vectorFile(t testing.TB, x *mat.Dense, float32s bool) *vectors.File {
 	t.Helper()
 	n, d := x.Dims()
 	path := filepath.Join(t.TempDir(), "x.npy")
-	w, err := vectors.Create(path, n, d, float32s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := Must(vectors.Create(path, n, d, float32s))
 	if err := cmp.Or(w.WriteRows(x.RawMatrix().Data, 0), w.Commit()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := vectors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := Must(vectors.Open(path))
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
 
-func mustFitVectors(t testing.TB, f *vectors.File, links []metric.Link, r VectorRecipe) *Vectors {
+func mustFitVectors(t testing.TB, f *vectors.File, links []metric.Link, r Recipe) *Vectors {
 	t.Helper()
-	m, err := FitVectors(t.Context(), f, links, r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return MustFit[*Vectors](t, PairsOfVectors(f, links), r)
 }
 
 // The metric is that of the learner on vectors that are scaled, and its threshold the best one.
@@ -95,30 +87,19 @@ func TestFitVectors(t *testing.T) {
 		}
 		y.Scale(math.Sqrt(5/mean), y)
 		want := map[string]*metric.Mahalanobis{}
-		l, err := pairs.NewPA(7, pairs.PAParams{Rule: pairs.PAI})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := Must(pairs.NewPA(7, pairs.PAParams{Rule: pairs.PAI}))
 		for range 2 {
 			for _, link := range links {
-				if _, err := l.Step(metric.Pair{X: y.RawRowView(link.I), Y: y.RawRowView(link.J), Label: link.Label}); err != nil {
-					t.Fatal(err)
-				}
+				Must(l.Step(metric.Pair{X: y.RawRowView(link.I), Y: y.RawRowView(link.J), Label: link.Label}))
 			}
 		}
 		want["pa"] = l.Metric()
-		r, err := itml.Fit(t.Context(), y, links, itml.Params{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := Must(itml.Fit(t.Context(), y, links, itml.Params{}))
 		want["itml"] = r.Metric
-		for _, recipe := range []VectorRecipe{{Learner: "pa", Params: map[string]string{"rule": "pa1"}, Passes: 2, Unit: unit}, {Learner: "logdet", Unit: unit}} {
+		for _, recipe := range []Recipe{{Learner: "pa", Params: map[string]string{"rule": "pa1"}, Passes: 2, Unit: unit}, {Learner: "logdet", Unit: unit}} {
 			m := mustFitVectors(t, f, links, recipe)
 			a := want[m.Recipe().Learner]
-			z, err := m.Embed(x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := Must(m.Embed(x))
 			sq := make([]float64, len(links))
 			for i, l := range links {
 				sq[i] = metric.Euclidean{}.SqDist(z.RawRowView(l.I), z.RawRowView(l.J))
@@ -136,10 +117,7 @@ func TestFitVectors(t *testing.T) {
 			if unit {
 				continue
 			}
-			factor, err := m.Factor()
-			if err != nil {
-				t.Fatal(err)
-			}
+			factor := Must(m.Factor())
 			if l := links[0]; math.Abs(factor.SqDist(x.RawRowView(l.I), x.RawRowView(l.J))-sq[0]) > 1e-9*(1+sq[0]) {
 				t.Errorf("%s: Factor gives another distance", recipe.Learner)
 			}
@@ -147,115 +125,11 @@ func TestFitVectors(t *testing.T) {
 	}
 }
 
-// errorsAt counts links on the wrong side of b, leastErrors those of the best b.
-func errorsAt(sq []float64, links []metric.Link, b float64) int {
-	n := 0
-	for i, l := range links {
-		if (sq[i] <= b) != (l.Label == metric.Similar) {
-			n++
-		}
-	}
-	return n
-}
-
-func leastErrors(sq []float64, links []metric.Link) int {
-	least := errorsAt(sq, links, -1)
-	for _, b := range sq {
-		least = min(least, errorsAt(sq, links, b))
-	}
-	return least
-}
-
-func TestThresholdAndAUC(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		n := 2 + rng.IntN(12)
-		sq, links := make([]float64, n), make([]metric.Link, n)
-		for i := range sq {
-			sq[i] = float64(1 + rng.IntN(6)) // with ties
-			links[i].Label = metric.SameClass(i != 0 && (i == 1 || rng.IntN(2) == 0))
-		}
-		b, wrong := bestThreshold(sq, links)
-		if got := errorsAt(sq, links, b); got != wrong || wrong != leastErrors(sq, links) || b < 0 {
-			t.Fatalf("%v %v: %d errors at %v, told %d, least %d", sq, links, got, b, wrong, leastErrors(sq, links))
-		}
-		var won, all float64
-		for i := range sq {
-			for j := range sq {
-				if links[i].Label == metric.Similar && links[j].Label == metric.Dissimilar {
-					all++
-					if sq[i] < sq[j] {
-						won++
-					} else if sq[i] == sq[j] {
-						won += .5
-					}
-				}
-			}
-		}
-		if got := auc(sq, links); math.Abs(got-won/all) > 1e-12 {
-			t.Fatalf("%v %v: AUC %v, want %v", sq, links, got, won/all)
-		}
-	}
-}
-
-func TestRecall(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 50 {
-		n, k := 3+rng.IntN(20), 1+rng.IntN(6)
-		z := mat.NewDense(n, 3, nil)
-		z.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, z)
-		var links []metric.Link
-		for range 2 * n {
-			if i, j := rng.IntN(n), rng.IntN(n); i != j {
-				links = append(links, metric.Link{I: i, J: j, Label: metric.SameClass(rng.IntN(2) == 0)})
-			}
-		}
-		links = append(links, metric.Link{I: 0, J: 1, Label: metric.Similar})
-		var sum float64
-		asked := 0
-		for i := range n {
-			alike := map[int]bool{}
-			for _, l := range links {
-				if l.Label == metric.Similar && (l.I == i || l.J == i) {
-					alike[l.I+l.J-i] = true
-				}
-			}
-			if len(alike) == 0 {
-				continue
-			}
-			asked++
-			var order []int
-			for j := range n {
-				if j != i {
-					order = append(order, j)
-				}
-			}
-			slices.SortFunc(order, func(a, b int) int {
-				return cmp.Compare(floats.Distance(z.RawRowView(i), z.RawRowView(a), 2), floats.Distance(z.RawRowView(i), z.RawRowView(b), 2))
-			})
-			hits := 0
-			for _, j := range order[:min(k, len(order))] {
-				if alike[j] {
-					hits++
-				}
-			}
-			sum += float64(hits) / float64(len(alike))
-		}
-		got, err := recall(t.Context(), metric.Euclidean{}, z, links, k)
-		if err != nil || math.Abs(got-sum/float64(asked)) > 1e-12 {
-			t.Fatalf("recall %v, want %v, %v", got, sum/float64(asked), err)
-		}
-	}
-}
-
 // Of the eigenvectors of M, those of the k largest eigenvalues are kept, and the rest of the trace is told.
 func TestRank(t *testing.T) {
 	f, x, links := vectorSet(t, 60, 6, 100, false)
-	whole := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
-	a, err := whole.Factor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := mustFitVectors(t, f, links, Recipe{Learner: "lego"})
+	a := Must(whole.Factor())
 	var eig mat.EigenSym
 	if !eig.Factorize(a.M(), true) {
 		t.Fatal("no eigenvalues")
@@ -264,14 +138,11 @@ func TestRank(t *testing.T) {
 	var q mat.Dense
 	eig.VectorsTo(&q)
 	for k := 1; k <= 6; k++ {
-		m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego", Rank: k})
+		m := mustFitVectors(t, f, links, Recipe{Learner: "lego", Rank: k})
 		if lost := floats.Sum(values[:6-k]) / floats.Sum(values); m.Rows() != k || math.Abs(m.Report().Lost-lost) > 1e-9 {
 			t.Errorf("rank %d: %d rows, %v lost, want %v", k, m.Rows(), m.Report().Lost, lost)
 		}
-		z, err := m.Embed(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := Must(m.Embed(x))
 		var want float64
 		for c := 6 - k; c < 6; c++ {
 			p := 0.0
@@ -284,54 +155,31 @@ func TestRank(t *testing.T) {
 			t.Errorf("rank %d: squared distance %v, want %v", k, got, want)
 		}
 	}
-	if m := mustFitVectors(t, f, links[:2], VectorRecipe{Learner: "pola", Rank: 5}); m.Rows() > 2 || m.Report().Lost != 0 {
+	if m := mustFitVectors(t, f, links[:2], Recipe{Learner: "pola", Rank: 5}); m.Rows() > 2 || m.Report().Lost != 0 {
 		t.Errorf("rank 5 of 2 pairs: %d rows, %v lost", m.Rows(), m.Report().Lost)
 	}
 }
 
-// A saved model embeds to the same bits; a metric and a saved learner embed as they are.
+// What is saved is loaded: the same recipe, and the same bits of coordinates; a metric and a saved learner embed as they are.
 func TestSaveVectors(t *testing.T) {
 	f, x, links := vectorSet(t, 60, 5, 100, false)
 	for _, learner := range []string{"pola", "lego", "itml", "iplr", "rca", "pola-batch"} {
-		m := mustFitVectors(t, f, links, VectorRecipe{Learner: learner, Unit: learner == "lego"})
-		var b bytes.Buffer
-		if err := m.Save(&b); err != nil {
-			t.Fatal(err)
+		m := mustFitVectors(t, f, links, Recipe{Learner: learner, Unit: learner == "lego", Raw: learner == "rca"})
+		file := persisttest.Saved(m)
+		n := Must(LoadVectors(bytes.NewReader(file)))
+		if z := Must(m.Embed(x)); !mat.Equal(z, Must(n.Embed(x))) || n.Threshold() != m.Threshold() || !reflect.DeepEqual(n.Recipe(), m.Recipe()) || m.Report().Items < 50 {
+			t.Errorf("%s: another model was loaded: %+v, want %+v", learner, n.Recipe(), m.Recipe())
 		}
-		n, err := LoadVectors(bytes.NewReader(b.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, _ := m.Embed(x)
-		w, err := n.Embed(x)
-		if err != nil || !mat.Equal(z, w) || n.Threshold() != m.Threshold() || n.LearnerVersion() != m.LearnerVersion() || n.Recipe().Learner != learner {
-			t.Errorf("%s: another model was loaded: %v", learner, err)
-		}
-		if _, err := Load(bytes.NewReader(b.Bytes())); !errors.Is(err, persist.ErrKind) {
-			t.Errorf("%s: Load: %v", learner, err)
-		}
-		if m.Report().Items != 60 && m.Report().Items < 50 {
-			t.Errorf("%s: %d items", learner, m.Report().Items)
-		}
+		Refused(t, learner, ErrorOf(Load(bytes.NewReader(file))), persist.ErrKind)
 	}
-	l, err := pairs.NewLEGO(5, pairs.LEGOParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Must(pairs.NewLEGO(5, pairs.LEGOParams{}))
 	a := metric.FromFactor(mat.NewDense(1, 5, []float64{1, 2, 3, 4, 5}))
 	for want, s := range map[float64]persist.Saver{5: l, math.Inf(1): a} {
-		var b bytes.Buffer
-		if err := s.Save(&b); err != nil {
-			t.Fatal(err)
-		}
-		m, err := LoadVectors(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := Must(LoadVectors(bytes.NewReader(persisttest.Saved(s))))
 		if got := m.Threshold(); got != want && !(math.IsInf(want, 1) && math.IsNaN(got)) {
 			t.Errorf("threshold %v", got)
 		}
-		if m.Recipe().Learner != "" || m.Save(&b) == nil {
+		if m.Recipe().Learner != "" || m.Save(io.Discard) == nil {
 			t.Error("a model without a recipe is saved")
 		}
 	}
@@ -339,29 +187,28 @@ func TestSaveVectors(t *testing.T) {
 
 func TestLoadVectorsDamaged(t *testing.T) {
 	f, _, links := vectorSet(t, 30, 3, 40, false)
-	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
-	var inner bytes.Buffer
-	if err := metric.Identity(3).Save(&inner); err != nil {
-		t.Fatal(err)
-	}
-	good := vectorState{VectorVersion, 1, 2, 1, 3, 4, 0, inner.Bytes()}
-	for name, change := range map[string]func(*VectorRecipe, *vectorState){
-		"learner":   func(r *VectorRecipe, _ *vectorState) { r.Learner = "" },
-		"params":    func(r *VectorRecipe, _ *vectorState) { r.Params = nil },
-		"rank":      func(r *VectorRecipe, _ *vectorState) { r.Rank = 4 },
-		"passes":    func(r *VectorRecipe, _ *vectorState) { r.Passes = -1 },
-		"scale":     func(_ *VectorRecipe, s *vectorState) { s.Scale = 0 },
-		"raw":       func(r *VectorRecipe, _ *vectorState) { r.Raw = true },
-		"threshold": func(_ *VectorRecipe, s *vectorState) { s.Threshold = -1 },
-		"similar":   func(_ *VectorRecipe, s *vectorState) { s.Similar = -1 },
-		"version":   func(_ *VectorRecipe, s *vectorState) { s.Version = -1 },
-		"metric":    func(_ *VectorRecipe, s *vectorState) { s.Metric = []byte(`{}`) },
-		"compared": func(r *VectorRecipe, s *vectorState) {
+	m := mustFitVectors(t, f, links, Recipe{Learner: "lego"})
+	good := vectorState{VectorVersion, 1, 2, 1, 3, 4, 0, persisttest.Saved(metric.Identity(3))}
+	for name, change := range map[string]func(*vectorRecipe, *vectorState){
+		"learner":   func(r *vectorRecipe, _ *vectorState) { r.Learner = "" },
+		"params":    func(r *vectorRecipe, _ *vectorState) { r.Params = nil },
+		"rank":      func(r *vectorRecipe, _ *vectorState) { r.Rank = 4 },
+		"passes":    func(r *vectorRecipe, _ *vectorState) { r.Passes = -1 },
+		"scale":     func(_ *vectorRecipe, s *vectorState) { s.Scale = 0 },
+		"raw":       func(r *vectorRecipe, _ *vectorState) { r.Raw = true },
+		"threshold": func(_ *vectorRecipe, s *vectorState) { s.Threshold = -1 },
+		"similar":   func(_ *vectorRecipe, s *vectorState) { s.Similar = -1 },
+		"version":   func(_ *vectorRecipe, s *vectorState) { s.Version = -1 },
+		"metric":    func(_ *vectorRecipe, s *vectorState) { s.Metric = []byte(`{}`) },
+		"compared": func(r *vectorRecipe, s *vectorState) {
 			r.Triplets, s.Similar, s.Dissimilar, s.Triplets = true, 0, 0, 1 // and a threshold
+		},
+		"compared, without any": func(r *vectorRecipe, s *vectorState) {
+			r.Triplets, s.Similar, s.Dissimilar, s.Threshold = true, 0, 0, 0
 		},
 		"none": nil,
 	} {
-		r, s := m.Recipe(), good
+		r, s := vectorRecipe{Learner: "lego", Params: m.Recipe().Params, Passes: 1}, good
 		if change != nil {
 			change(&r, &s)
 		}
@@ -383,17 +230,11 @@ func TestTransformVectors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	const n, d = 9000, 70 // several blocks
 	f, x, links := vectorSet(t, n, d, 300, true)
-	for _, r := range []VectorRecipe{{Learner: "lego"}, {Learner: "iplr", Unit: true}, {Learner: "lego", Rank: 3}} {
+	for _, r := range []Recipe{{Learner: "lego"}, {Learner: "iplr", Unit: true}, {Learner: "lego", Rank: 3}} {
 		m := mustFitVectors(t, f, links, r)
-		want, err := m.Embed(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := Must(m.Embed(x))
 		path := filepath.Join(t.TempDir(), "y.npy")
-		w, err := vectors.Create(path, n, m.Rows(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := Must(vectors.Create(path, n, m.Rows(), false))
 		last := 0
 		if err := m.Transform(t.Context(), f, w, func(done, _ int) { last = max(last, done) }); err != nil {
 			t.Fatal(err)
@@ -401,14 +242,8 @@ func TestTransformVectors(t *testing.T) {
 		if err := w.Commit(); err != nil || last != n {
 			t.Fatalf("%v, %d rows told", err, last)
 		}
-		y, err := vectors.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := y.Select([]int{0, 1, n / 2, n - 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := Must(vectors.Open(path))
+		got := Must(y.Select([]int{0, 1, n / 2, n - 1}))
 		for i, row := range []int{0, 1, n / 2, n - 1} {
 			if !floats.EqualApprox(got.RawRowView(i), want.RawRowView(row), 1e-11) {
 				t.Errorf("%s: row %d differs", r.Learner, row)
@@ -420,50 +255,36 @@ func TestTransformVectors(t *testing.T) {
 
 func TestTransformErrors(t *testing.T) {
 	f, x, links := vectorSet(t, 4000, 70, 100, true)
-	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
+	m := mustFitVectors(t, f, links, Recipe{Learner: "lego"})
 	out := func() *vectors.Writer {
-		w, err := vectors.Create(filepath.Join(t.TempDir(), "y.npy"), 4000, 70, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := Must(vectors.Create(filepath.Join(t.TempDir(), "y.npy"), 4000, 70, true))
 		t.Cleanup(w.Abort)
 		return w
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.Transform(ctx, f, out(), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	Refused(t, "cancelled", m.Transform(ctx, f, out(), nil), context.Canceled)
 	zero := &Vectors{scale: 1, metric: metric.Zero(70)}
-	if err := zero.Transform(t.Context(), f, out(), nil); !errors.Is(err, ErrZero) {
-		t.Errorf("rank 0: %v", err)
-	}
+	Refused(t, "rank 0", zero.Transform(t.Context(), f, out(), nil), ErrZero)
 	x.Set(3999, 5, 1e38)
 	x.Set(100, 5, 3e38)
 	big := vectorFile(t, x, true)
 	grow := &Vectors{scale: 1e5, metric: metric.Identity(70)}
-	if err := grow.Transform(t.Context(), big, out(), nil); err == nil || !strings.Contains(err.Error(), "row 100, column 5") {
-		t.Errorf("overflow: %v", err)
-	}
-	if err := (&Vectors{scale: 1e300, metric: metric.Identity(70)}).Transform(t.Context(), big, out(), nil); err == nil || !strings.Contains(err.Error(), "row 0, column") {
-		t.Errorf("overflow of float64: %v", err)
-	}
+	Refused(t, "overflow", grow.Transform(t.Context(), big, out(), nil), "row 100, column 5")
+	Refused(t, "overflow of float64", (&Vectors{scale: 1e300, metric: metric.Identity(70)}).Transform(t.Context(), big, out(), nil), "row 0, column")
 }
 
 // The neighbours are those of a search through all.
 func TestVectorNeighbours(t *testing.T) {
 	const n, d = 9000, 70
 	f, x, links := vectorSet(t, n, d, 200, true)
-	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
+	m := mustFitVectors(t, f, links, Recipe{Learner: "lego"})
 	queries := x.Slice(5, 12, 0, d)
 	got, _, err := m.Neighbours(t.Context(), f, queries, 6, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := m.Embed(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := Must(m.Embed(x))
 	for q := range got {
 		all := make([]nearest.Neighbour, n)
 		for i := range all {
@@ -490,7 +311,7 @@ func TestVectorNeighbours(t *testing.T) {
 func TestVectorClassifier(t *testing.T) {
 	const n, d, k = 9000, 70, 3
 	f, x, links := vectorSet(t, n, d, 200, true)
-	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego", Unit: true})
+	m := mustFitVectors(t, f, links, Recipe{Learner: "lego", Unit: true})
 	for _, row := range []int{4, 8000} {
 		x.SetRow(row, make([]float64, d))
 	}
@@ -553,7 +374,7 @@ func TestVectorClassifier(t *testing.T) {
 func TestPlotVectors(t *testing.T) {
 	const n, d = MaxPoints + 700, 6
 	f, x, links := vectorSet(t, n, d, 200, false)
-	m := mustFitVectors(t, f, links, VectorRecipe{Learner: "lego"})
+	m := mustFitVectors(t, f, links, Recipe{Learner: "lego"})
 	classes := make([]string, n)
 	for i := range classes {
 		classes[i] = map[bool]string{true: "left", false: "right"}[x.At(i, 0) < 0]
@@ -563,7 +384,7 @@ func TestPlotVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]int{}
-	idx := sampled(n)
+	idx := plotted(n)
 	for _, i := range idx {
 		want["class "+classes[i]]++
 	}
@@ -582,125 +403,79 @@ func TestPlotVectors(t *testing.T) {
 // No item is on both sides, and what is printed of pairs adds up; more goroutines change nothing.
 func TestEvaluateVectors(t *testing.T) {
 	f, x, links := vectorSet(t, 150, 12, 900, false)
-	all, err := readNamed(f, links)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, _ := all.x.Dims()
-	out := make([]bool, n)
-	for i := range n / 3 {
+	all := Must(ofPairs.read(f, links))
+	out := make([]bool, len(all.rows))
+	for i := range len(out) / 3 {
 		out[i] = true
 	}
-	train, test := all.part(out, false), all.part(out, true)
-	rows := map[string]bool{}
-	for i := range train.x.RawMatrix().Rows {
-		rows[string(strconvRow(train.x.RawRowView(i)))] = true
-	}
-	for i := range test.x.RawMatrix().Rows {
-		if rows[string(strconvRow(test.x.RawRowView(i)))] {
-			t.Error("an item is on both sides")
+	k := map[bool]int{}
+	for _, l := range all.list {
+		held := out[l.I]
+		if held != out[l.J] {
+			continue
 		}
-	}
-	k := 0
-	for _, l := range all.links {
-		if !out[l.I] && !out[l.J] {
-			got := train.links[k]
-			if !slices.Equal(train.x.RawRowView(got.I), all.x.RawRowView(l.I)) || !slices.Equal(train.x.RawRowView(got.J), all.x.RawRowView(l.J)) || got.Label != l.Label {
-				t.Fatalf("pair %d is another", k)
-			}
-			k++
+		part := all.part(out, held)
+		got := part.list[k[held]]
+		if !slices.Equal(part.x.RawRowView(got.I), all.x.RawRowView(l.I)) || !slices.Equal(part.x.RawRowView(got.J), all.x.RawRowView(l.J)) || got.Label != l.Label || out[part.rows[got.I]] != held || out[part.rows[got.J]] != held {
+			t.Fatalf("pair %d, held out %v: another pair, or on another side", k[held], held)
 		}
+		k[held]++
 	}
-	if k != len(train.links) {
-		t.Errorf("%d pairs to learn from, want %d", len(train.links), k)
+	if a, b := len(all.part(out, false).list), len(all.part(out, true).list); a != k[false] || b != k[true] {
+		t.Errorf("%d pairs to learn from and %d held out, want %v", a, b, k)
 	}
-	recipe := VectorRecipe{Learner: "itml"}
-	e, err := EvaluateVectors(t.Context(), f, links, recipe, VectorPlan{Splits: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, plan := Recipe{Learner: "itml"}, Plan{Repeats: 8}
+	e := MustEvaluate(t, PairsOfVectors(f, links), r, plan)
 	for s := range 8 {
 		if e.Train[s]+e.Test[s]+e.Dropped[s] != len(links) {
 			t.Errorf("split %d: %d + %d + %d pairs of %d", s, e.Train[s], e.Test[s], e.Dropped[s], len(links))
 		}
-		if e.Learner.AUC[s]-e.Cosine.AUC[s] != e.OverCosine.AUC[s] || e.Learner.Recall[s]-e.Euclidean.Recall[s] != e.OverEuclidean.Recall[s] {
-			t.Errorf("split %d: differences", s)
-		}
 	}
-	if e.Items != n || e.Similar != 450 || e.Dissimilar != 450 || e.Learner.AUCSummary.Mean < .95 || e.Euclidean.AUCSummary.Mean > .8 || !e.OverCosine.AUCSummary.HasInterval {
+	learned, euclidean := e.Of("itml", MeasureAUC), e.Of(Euclidean, MeasureAUC)
+	if e.Items != len(out) || e.Known != 900 || e.Similar != 450 || learned.Summary.Mean < .95 || euclidean.Summary.Mean > .8 || !e.Minus(Cosine, MeasureAUC).Summary.HasInterval {
 		t.Errorf("%+v", e)
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	again, err := EvaluateVectors(t.Context(), f, links, recipe, VectorPlan{Splits: 8})
-	if err != nil || !slices.Equal(again.Learner.AUC, e.Learner.AUC) || !slices.Equal(again.Learner.Error, e.Learner.Error) || !slices.Equal(again.Learner.Recall, e.Learner.Recall) {
-		t.Errorf("another answer on one goroutine: %v", err)
-	}
-	// Distances and cosines do not depend on the scale of the vectors.
 	x.Scale(1e3, x)
-	scaled, err := EvaluateVectors(t.Context(), vectorFile(t, x, false), links, recipe, VectorPlan{Splits: 8})
-	if err != nil || !floats.EqualApprox(scaled.Learner.AUC, e.Learner.AUC, 1e-6) || !slices.Equal(scaled.Euclidean.AUC, e.Euclidean.AUC) {
-		t.Errorf("another answer for scaled vectors: %v", err)
+	scaled := MustEvaluate(t, PairsOfVectors(vectorFile(t, x, false), links), r, plan)
+	if !floats.EqualApprox(scaled.Of("itml", MeasureAUC).Values, learned.Values, 1e-6) || !slices.Equal(scaled.Of(Euclidean, MeasureAUC).Values, euclidean.Values) {
+		t.Error("another answer for scaled vectors")
 	}
-}
-
-func strconvRow(row []float64) []byte {
-	var b bytes.Buffer
-	for _, v := range row {
-		b.WriteByte(byte(math.Float64bits(v)))
-		b.WriteByte(byte(math.Float64bits(v) >> 32))
-		b.WriteByte(byte(math.Float64bits(v) >> 48))
-	}
-	return b.Bytes()
 }
 
 func TestVectorErrors(t *testing.T) {
 	f, _, links := vectorSet(t, 30, 3, 40, false)
 	similar := slices.DeleteFunc(slices.Clone(links), func(l metric.Link) bool { return l.Label != metric.Similar })
+	_, ts := comparedVectors(30, 3, 30)
 	for want, c := range map[string]struct {
-		links []metric.Link
-		r     VectorRecipe
+		pr Problem
+		r  Recipe
 	}{
-		"unknown learner":                            {links, VectorRecipe{Learner: "none"}},
-		"kernel-pola does not learn a linear map":    {links, VectorRecipe{Learner: "kernel-pola"}},
-		"lmnn does not learn a linear map":           {links, VectorRecipe{Learner: "lmnn"}},
-		"passes: 2 does not apply to itml":           {links, VectorRecipe{Learner: "itml", Passes: 2}},
-		"rank: 4 is not allowed, want 1 to 3":        {links, VectorRecipe{Learner: "itml", Rank: 4}},
-		"rank: -1 is not allowed":                    {links, VectorRecipe{Learner: "itml", Rank: -1}},
-		`unknown parameter "bound-pairs"`:            {links, VectorRecipe{Learner: "iplr", Params: map[string]string{"bound-pairs": "3"}}},
-		"no pairs, want at least one":                {nil, VectorRecipe{Learner: "itml"}},
-		"link 0":                                     {[]metric.Link{{I: 0, J: 30, Label: metric.Similar}}, VectorRecipe{Learner: "itml"}},
-		"k: 31 is not allowed, want 1 to the number": {links, VectorRecipe{Learner: "iplr", Params: map[string]string{"k": "31", "basis": "rows"}}},
+		"rank: 4 is not allowed, want 1 to 3":        {PairsOfVectors(f, links), Recipe{Learner: "itml", Rank: 4}},
+		"rank: 5 is not allowed, want 1 to 3":        {ComparisonsOfVectors(f, ts), Recipe{Learner: "itml", Rank: 5}},
+		`unknown parameter "bound-pairs"`:            {PairsOfVectors(f, links), Recipe{Learner: "iplr", Params: map[string]string{"bound-pairs": "3"}}},
+		"no pairs, want at least one":                {PairsOfVectors(f, nil), Recipe{Learner: "itml"}},
+		"link 0":                                     {PairsOfVectors(f, []metric.Link{{I: 0, J: 30, Label: metric.Similar}}), Recipe{Learner: "itml"}},
+		"k: 31 is not allowed, want 1 to the number": {PairsOfVectors(f, links), Recipe{Learner: "iplr", Params: map[string]string{"k": "31", "basis": "rows"}}},
+		"no comparisons, want at least one":          {ComparisonsOfVectors(f, nil), Recipe{Learner: "itml"}},
+		"names row 30, want 0 to 29":                 {ComparisonsOfVectors(f, []metric.Triplet{{A: 0, Near: 1, Far: 30}}), Recipe{Learner: "itml"}},
+		"want three rows":                            {ComparisonsOfVectors(f, []metric.Triplet{{A: 0, Near: 1, Far: 1}}), Recipe{Learner: "itml"}},
 	} {
-		if _, err := FitVectors(t.Context(), f, c.links, c.r, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
+		Refused(t, "fit", ErrorOf(Fit(t.Context(), c.pr, c.r, nil)), want)
+		if !strings.HasPrefix(want, "k: 31") { // of a part of the vectors
+			Refused(t, "evaluate", ErrorOf(Evaluate(t.Context(), c.pr, c.r, Plan{})), want)
 		}
 	}
-	for want, p := range map[string]VectorPlan{
-		"k: -1 is not allowed": {K: -1}, "test-share: 1 is not allowed": {Share: 1}, "splits: -2 is not allowed": {Splits: -2},
-		"test-share: 0.01 of": {Share: 0.01},
-	} {
-		if _, err := EvaluateVectors(t.Context(), f, links, VectorRecipe{Learner: "lego"}, p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
-	}
-	if _, err := EvaluateVectors(t.Context(), f, similar, VectorRecipe{Learner: "lego"}, VectorPlan{}); err == nil || !strings.Contains(err.Error(), "no training pair is dissimilar") {
-		t.Errorf("similar pairs alone: %v", err)
-	}
-	if m := mustFitVectors(t, f, similar, VectorRecipe{Learner: "rca"}); m.Report().Wrong != 0 {
+	Refused(t, "similar pairs alone", ErrorOf(Evaluate(t.Context(), PairsOfVectors(f, similar), Recipe{Learner: "lego"}, Plan{})), "no training pair is dissimilar")
+	if m := mustFitVectors(t, f, similar, Recipe{Learner: "rca"}); m.Report().Wrong != 0 {
 		t.Errorf("rca of similar pairs: %+v", m.Report())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, learner := range []string{"pola", "itml", "iplr"} {
-		if _, err := FitVectors(ctx, f, links, VectorRecipe{Learner: learner}, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: %v", learner, err)
-		}
+		Refused(t, learner, ErrorOf(Fit(ctx, PairsOfVectors(f, links), Recipe{Learner: learner}, nil)), context.Canceled)
 	}
-	limits.SetMemory(500)
-	defer limits.SetMemory(0)
-	if _, err := FitVectors(t.Context(), f, links, VectorRecipe{Learner: "pola"}, nil); err == nil || !strings.Contains(err.Error(), "limit") {
-		t.Errorf("limit: %v", err)
-	}
+	Limit(t, 500)
+	Refused(t, "limit", ErrorOf(Fit(t.Context(), PairsOfVectors(f, links), Recipe{Learner: "pola"}, nil)), "limit")
 }
 
 // Vectors that coincide, are zero, or lie far out give an error or a metric, and no panic.
@@ -711,18 +486,20 @@ func TestHostileVectors(t *testing.T) {
 	} {
 		f := vectorFile(t, mat.NewDense(3, 2, data), false)
 		for _, e := range VectorLearners() {
-			for _, r := range []VectorRecipe{{Learner: e.Name}, {Learner: e.Name, Unit: true, Rank: 1}, {Learner: e.Name, Raw: true}} {
-				m, err := FitVectors(t.Context(), f, links, r, nil)
+			for _, r := range []Recipe{{Learner: e.Name}, {Learner: e.Name, Unit: true, Rank: 1}, {Learner: e.Name, Raw: true}} {
+				m, err := Fit(t.Context(), PairsOfVectors(f, links), r, nil)
 				if err != nil {
 					continue
 				}
-				var b bytes.Buffer
-				if err := m.Save(&b); err != nil {
-					t.Errorf("%s on %v: %v", e.Name, data, err)
-				} else if _, err := LoadVectors(&b); err != nil {
+				if _, err := LoadVectors(bytes.NewReader(persisttest.Saved(m))); err != nil {
 					t.Errorf("%+v on %v: what was saved is not loaded: %v", r, data, err)
 				}
 			}
 		}
+	}
+	_, x, links := vectorSet(t, 60, 3, 100, false)
+	x.Scale(1e300, x) // squares overflow
+	if c := MustCompare(t, PairsOfVectors(vectorFile(t, x, false), links), Recipe{}, []string{Euclidean}, Comparing{}); len(c.Ranked) > 0 || !strings.Contains(c.Others[0].Reason, "overflow") {
+		t.Errorf("%+v", c)
 	}
 }

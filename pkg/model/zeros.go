@@ -66,31 +66,6 @@ func (z Zeros) leftOut(left, all int, what string) (string, error) {
 	return of + ": left out", nil
 }
 
-// directed returns the pairs of vectors that have a direction, with a note on the others. It returns an error if there is no such pair.
-func (n *namedPairs) directed() (*namedPairs, []string, error) {
-	none, z := zeroRows(n.x, func(i int) int { return n.rows[i] })
-	if z.Count == 0 {
-		return n, nil, nil
-	}
-	p := n.part(none, false)
-	for k, item := range p.rows {
-		p.rows[k] = n.rows[item]
-	}
-	note, err := z.leftOut(len(n.links)-len(p.links), len(n.links), "pair")
-	return p, []string{note}, err
-}
-
-// directed is that of namedPairs; item i is row rows[i] of the file.
-func (n *namedTriplets) directed(rows []int) (*namedTriplets, []string, error) {
-	none, z := zeroRows(n.x, func(i int) int { return rows[i] })
-	if z.Count == 0 {
-		return n, nil, nil
-	}
-	p := n.part(none, false)
-	note, err := z.leftOut(len(n.list)-len(p.list), len(n.list), "comparison")
-	return p, []string{note}, err
-}
-
 // undirected returns an error about rows that Unit would have to divide by 0.
 func (z Zeros) undirected() error {
 	return fmt.Errorf("model: unit: %s: without direction, so that no coordinates are right; leave them out of the file, or learn without unit", z)

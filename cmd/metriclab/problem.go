@@ -1,0 +1,402 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/plural"
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/learners/lines"
+	"metriclab/pkg/learners/ltkernel"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
+)
+
+// problemFlags name items and what is known of them: the flags of fit, evaluate and compare.
+type problemFlags struct {
+	recipeFlags
+	vectorFlags
+	gram, constraints, labels string
+	triplets                  string
+	objects, dim              int
+	rank                      int
+	unit                      bool
+	sample                    int
+}
+
+// kind is a problem as command lines name it: a row of the table of problems.
+type kind struct {
+	usage string   // how it is named
+	leads []string // flags that must be given for it; "pairs" is a file of pairs
+	// flags are those that go with it, beside those that go with all.
+	flags []string
+	bare  model.Problem // without data
+	// scaled and raw say what is done to features without and with --no-standardise.
+	scaled, raw string
+	read        func(f *problemFlags, ctx context.Context, a *app, q *posed) (ready, error)
+}
+
+var (
+	tableFlags   = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "labels", "no-standardise", "passes", "seed", "factor-npy", "matrix-npy"}
+	vectorsFlags = []string{"vectors", "ids", "rank", "unit", "no-standardise", "passes", "columns", "no-header", "factor-npy", "matrix-npy", "test-share"}
+)
+
+// kinds are all problems, those first that more flags name.
+var kinds = []kind{
+	{"--vectors X.npy --pairs PAIRS.csv", []string{"vectors", "pairs"}, append(slices.Clone(vectorsFlags), "pairs", "k"), model.PairsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
+	{"--vectors X.npy --triplets T.csv", []string{"vectors", "triplets"}, append(slices.Clone(vectorsFlags), "triplets"), model.ComparisonsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
+	{"--gram K0.csv --labels L.csv", []string{"gram", "labels"}, []string{"gram", "labels", "pairs", "seed", "kernel-out", "k", "folds"}, model.ByGram(nil, nil), "", "", (*problemFlags).readObjects},
+	{"--gram K0.csv --constraints C.jsonl", []string{"gram", "constraints"}, []string{"gram", "constraints", "kernel-out"}, model.ByConstraints(nil, nil), "", "", (*problemFlags).readObjects},
+	{"--triplets T.csv", []string{"triplets"}, []string{"triplets", "objects", "columns", "no-header", "passes", "dim", "coordinates", "guard-formulas", "folds"}, model.ByComparisons(nil), "", "", (*problemFlags).readAnswers},
+	{"DATA.csv --pairs PAIRS.csv", []string{"pairs"}, append(slices.Clone(tableFlags), "pairs", "columns", "k", "test-share"), model.PairsOfRows(nil), "features standardised", "features as they are", (*problemFlags).readRows},
+	{"DATA.csv --chunklets COLUMN", []string{"chunklets"}, append(slices.Clone(tableFlags), "chunklets", "dissimilar", "k", "test-share"), model.ByChunklets(nil, true), "features standardised", "features as they are", (*problemFlags).readRows},
+	{"DATA.csv --label COLUMN", nil, append(slices.Clone(tableFlags), "pairs", "k", "folds", "model"), model.ByClasses(nil), "features standardised", "features as they are", (*problemFlags).readRows},
+}
+
+// leads are the flags that stand in place of a table.
+var leads = []string{"vectors", "gram", "triplets"}
+
+func (k kind) table() bool {
+	return !slices.ContainsFunc(k.leads, func(name string) bool { return slices.Contains(leads, name) })
+}
+
+// usages are the lines of the help on how problems are named, for those that do not lack a flag.
+func usages(lacks ...string) string {
+	var b strings.Builder
+	for _, k := range slices.Backward(kinds) {
+		if !slices.ContainsFunc(k.leads, func(name string) bool { return slices.Contains(lacks, name) }) {
+			fmt.Fprintf(&b, "  %-38s %s\n", k.usage, k.bare)
+		}
+	}
+	return b.String()
+}
+
+// add adds the flags that fit, evaluate and compare share.
+func (f *problemFlags) add(c *cobra.Command, dim string) {
+	f.addTable(c)
+	f.known.add(c)
+	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
+	f.vectorFlags.add(c)
+	c.Flags().IntVar(&f.rank, "rank", 0, "keep so many directions of the metric of vectors, those of the largest eigenvalues (default: all)")
+	c.Flags().BoolVar(&f.unit, "unit", false, "divide each vector by its length")
+	c.Flags().StringVar(&f.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
+	c.Flags().StringVar(&f.labels, "labels", "", "CSV or .npy file of the classes, a row each: CSV of the objects of --gram, either of the rows of a .npy table")
+	c.Flags().StringVar(&f.triplets, "triplets", "", "file of relative comparisons, of vectors or of objects alone")
+	c.Flags().IntVar(&f.objects, "objects", 0, fmt.Sprintf("number of objects of --triplets alone, at most %d (default: one more than the largest number)", feedback.MaxObjects))
+	c.Flags().IntVar(&f.dim, "dim", 0, dim)
+	c.Args = tableOr(leads...)
+}
+
+// posed is a problem that a command line names.
+type posed struct {
+	kind
+	table   string       // its file; "" for none
+	base    model.Recipe // without a learner
+	columns model.Columns
+	inputs  []string // files that are read
+	seed    bool     // whether --seed is given
+}
+
+// name finds which problem the command line names. It is the one place where flags are refused that do not go with it.
+func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
+	changed := c.Flags().Changed
+	has := func(lead string) bool {
+		if lead == "pairs" {
+			return f.pairs.file != ""
+		}
+		return changed(lead)
+	}
+	switch {
+	case has("vectors") && !has("pairs") && !has("triplets"):
+		return nil, usageError{errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons")}
+	case has("gram") && !has("labels") && !has("constraints"):
+		if c.Flags().Lookup("constraints") == nil {
+			return nil, usageError{errors.New("flag --labels: no file given, want one with a label per object")}
+		}
+		return nil, usageError{errors.New("flag --constraints: no file given, want JSON lines of constraints, or --labels")}
+	}
+	q := &posed{seed: changed("seed")}
+	of := kinds
+	if !has("vectors") && !has("gram") && !has("triplets") { // --labels may be those of an array
+		of = kinds[5:]
+	}
+	q.kind = of[slices.IndexFunc(of, func(k kind) bool { return !slices.ContainsFunc(k.leads, func(lead string) bool { return !has(lead) }) })]
+	errs := []error{f.refuse(c, q.kind)}
+	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
+	for _, name := range []string{"vectors", "ids", "gram", "labels", "constraints", "triplets"} {
+		if flag := c.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
+			wrong("flag --%s: no file given", name)
+		}
+	}
+	if f.pairs.file != "" && !slices.Contains(q.leads, "pairs") && slices.Contains(q.flags, "pairs") {
+		wrong("flag --pairs: %q is not allowed with %s, want a number", f.pairs.file, q.usage)
+	}
+	if f.seed == 0 {
+		wrong("flag --seed: 0 is not allowed, want at least 1")
+	}
+	if changed("objects") && (f.objects < 3 || f.objects > feedback.MaxObjects) {
+		wrong("flag --objects: %d is not allowed, want 3 to %d", f.objects, feedback.MaxObjects)
+	}
+	errs = append(errs, atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes, "rank", f.rank, "dim", f.dim, "sample", f.sample), f.checkForm(c, args...))
+	q.base = model.Recipe{Pairs: f.pairs.count, Passes: f.passes, Rank: f.rank, Seed: f.seed, Unit: f.unit, Raw: f.raw}
+	q.inputs = slices.DeleteFunc([]string{f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
+	if q.kind.table() {
+		q.table, q.inputs = args[0], append(q.inputs, args[0])
+		rows := f.checkRows(c, args[0])
+		errs = append(errs, rows)
+		if rows == nil {
+			var err error
+			q.columns, err = f.tableColumns(c)
+			errs = append(errs, err)
+			q.base.ImputeMean = f.impute == "mean"
+		}
+	}
+	return q, together(errs...)
+}
+
+// refuse returns an error for flags that go with other problems, and not with this one.
+func (f *problemFlags) refuse(c *cobra.Command, k kind) error {
+	var errs []error
+	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || slices.Contains(k.flags, flag.Name) {
+			return
+		}
+		var with []string
+		for _, other := range slices.Backward(kinds) {
+			if slices.Contains(other.flags, flag.Name) && !(c.Name() != "fit" && slices.Contains(other.leads, "constraints")) {
+				with = append(with, other.usage)
+			}
+		}
+		if flag.Name == "seed" && c.Name() != "fit" { // what is divided is drawn
+			return
+		}
+		if len(with) > 0 {
+			errs = append(errs, usageError{fmt.Errorf("flag --%s: not together with %s, which is %s; it goes with %s", flag.Name, k.usage, k.bare, few(with))})
+		}
+	})
+	return together(errs...)
+}
+
+// recipe completes the recipe by what the flags say of one learner. unsupervised says that it may do without labels, wrong that other flags are.
+func (f *problemFlags) recipe(q *posed, unsupervised, wrong bool) (model.Recipe, error) {
+	r := q.base
+	if wrong { // which is told
+		r = model.Recipe{}
+	}
+	params, err := parseParams(f.params)
+	switch {
+	case err != nil:
+		return r, usageError{err}
+	case f.learner == "":
+		return r, usageError{fmt.Errorf("flag --learner: none given, want one of %s", namesOf(q.bare.Learners()))}
+	case strings.Contains(f.learner, ","):
+		return r, usageError{fmt.Errorf("flag --learner: %q is not allowed, want one; metriclab compare --learners %s runs several on the same splits", f.learner, f.learner)}
+	}
+	r.Learner, r.Params = f.learner, params
+	if r, err = q.bare.Resolved(r); err != nil {
+		return r, usageError{err}
+	}
+	if !wrong && q.unlabelled() && (r.NeedsLabels() || !unsupervised) {
+		err = errNoLabel
+	}
+	return r, err
+}
+
+// unlabelled tells whether the problem has classes, and no column says which.
+func (q *posed) unlabelled() bool { return q.table != "" && q.leads == nil && q.columns.Unlabelled }
+
+// ready is a problem that was read.
+type ready struct {
+	problem model.Problem
+	name    string // of the data
+	// about says in lines what was read, once it is known of how many items something is known.
+	about func(items int) string
+	data  *model.Data // of a table
+	// lines are where constraints stand.
+	lines *lines.Constraints
+	// counts are further numbers on what was read, for JSON.
+	counts map[string]int
+	close  func() error // nil for nothing
+}
+
+// open reads a problem, and takes a sample of it if that is wanted.
+func (f *problemFlags) open(ctx context.Context, a *app, q *posed) (ready, error) {
+	r, err := q.read(f, ctx, a, q)
+	if err == nil && f.sample > 0 {
+		var words string
+		r.problem, words, err = r.problem.Sample(rand.New(rand.NewPCG(f.seed, 0)), f.sample)
+		if about := r.about; words != "" {
+			r.about = func(items int) string { return about(items) + words + "\n" }
+			a.noted = append(a.noted, words)
+		}
+	}
+	if err != nil && r.close != nil {
+		_ = r.close()
+		r.close = nil
+	}
+	return r, tableError(err)
+}
+
+func (f *problemFlags) readRows(ctx context.Context, a *app, q *posed) (r ready, err error) {
+	d, err := a.readLabelled(ctx, q.table, f.rows, q.columns, q.base.ImputeMean)
+	if err != nil {
+		return r, err
+	}
+	about := ""
+	switch {
+	case f.pairs.file != "":
+		n, _ := d.Dims()
+		p, err := a.readPairs(ctx, f.pairs.file, feedback.Objects{Count: n}, feedback.Form{Columns: f.columns.value}) // --no-header is of the table
+		if err != nil {
+			return r, err
+		}
+		d.Links = p.Links
+		r.problem = model.PairsOfRows(d)
+		about = fmt.Sprintf("%s: %s, %d similar\n", f.pairs.file, plural.Of(len(d.Links), "pair"), countSimilar(d.Links))
+	case f.known.chunklets != "":
+		r.problem = model.ByChunklets(d, f.known.dissimilar == dissimilarOther)
+		about = describeChunklets(d, f.known.chunklets)
+	default:
+		r.problem = model.ByClasses(d)
+	}
+	r.name, r.data = d.Name, d
+	r.about = func(int) string { return describeRows(d) + about }
+	return r, nil
+}
+
+func (f *problemFlags) readVectors(ctx context.Context, a *app, _ *posed) (r ready, err error) {
+	in, err := f.vectorFlags.open(ctx, a)
+	if err != nil {
+		return r, err
+	}
+	r.name, r.close = filepath.Base(in.File.Name()), in.File.Close
+	if f.triplets != "" {
+		set, err := a.readCompared(ctx, f.triplets, in.Objects, f.form())
+		if err != nil {
+			return r, err
+		}
+		r.problem = model.ComparisonsOfVectors(in.File, set.List)
+		r.counts = map[string]int{"degenerate": set.Degenerate}
+		r.about = func(items int) string {
+			s := fmt.Sprintf("%s; %s of %d of them\n", aboutFile(in.File), plural.Of(len(set.List), "comparison"), items)
+			if set.Degenerate > 0 {
+				s += fmt.Sprintf("dropped, since their vectors are not distinct: %s\n", plural.Of(set.Degenerate, "comparison"))
+			}
+			return s
+		}
+		return r, nil
+	}
+	pairs, err := a.readPairs(ctx, f.pairs.file, in.Objects, f.form())
+	if err != nil {
+		return r, err
+	}
+	r.problem = model.PairsOfVectors(in.File, pairs.Links)
+	r.about = func(items int) string {
+		return fmt.Sprintf("%s; %s, %d similar, of %d of them\n", aboutFile(in.File), plural.Of(len(pairs.Links), "pair"), countSimilar(pairs.Links), items)
+	}
+	return r, nil
+}
+
+func (f *problemFlags) readObjects(ctx context.Context, a *app, _ *posed) (r ready, err error) {
+	k0, err := readTold(ctx, a, f.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, f.gram) })
+	if err != nil {
+		return r, err
+	}
+	n := k0.SymmetricDim()
+	r.name = filepath.Base(f.gram)
+	if f.labels != "" {
+		labels, err := readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return model.ReadLabels(r, f.labels, n) })
+		if err != nil {
+			return r, err
+		}
+		r.problem = model.ByGram(k0, labels)
+		r.about = func(int) string {
+			return fmt.Sprintf("%s: %s, %s\n", r.name, plural.Of(n, "object"), describeClasses(labels))
+		}
+		return r, nil
+	}
+	if r.lines, err = readTold(ctx, a, f.constraints, func(r io.Reader) (*lines.Constraints, error) { return lines.ReadConstraints(r, f.constraints, n) }); err != nil {
+		return r, err
+	}
+	r.problem = model.ByConstraints(k0, r.lines.List)
+	r.about = func(int) string {
+		return fmt.Sprintf("%s: %s; %s: %s\n", f.gram, plural.Of(n, "object"), f.constraints, plural.Of(len(r.lines.List), "constraint"))
+	}
+	return r, f.checkBounds(k0, r.lines)
+}
+
+// checkBounds finds hard constraints that no kernel satisfies, whatever the others say.
+func (f *problemFlags) checkBounds(k0 *mat.SymDense, cs *lines.Constraints) error {
+	params, err := parseParams(f.params)
+	if err != nil {
+		return usageError{err}
+	}
+	p, err := model.ByConstraints(nil, nil).Resolved(model.Recipe{Learner: f.learner, Params: params})
+	if err != nil || p.Params["slack"] != ltkernel.SlackHard.String() {
+		return err
+	}
+	return cs.CheckBounds(p.Params["divergence"] == ltkernel.LogDet().Name(), func(i, j int) bool {
+		size := k0.At(i, i) + k0.At(j, j)
+		return size-2*k0.At(i, j) > metric.PSDTolerance*size
+	})
+}
+
+func (f *problemFlags) readAnswers(ctx context.Context, a *app, _ *posed) (r ready, err error) {
+	set, err := readTold(ctx, a, f.triplets, func(r io.Reader) (*feedback.Triplets, error) {
+		return feedback.ReadTriplets(r, tableName(f.triplets), f.objects, f.form())
+	})
+	if err != nil {
+		return r, err
+	}
+	a.note(tableName(f.triplets), set.Notes)
+	r.problem, r.name = model.ByComparisons(set), filepath.Base(set.Name)
+	r.counts = map[string]int{"degenerate": set.Degenerate, "ties": set.Ties}
+	r.about = func(items int) string { return describeTriplets(set, items) }
+	return r, nil
+}
+
+// tableColumns says what the columns of the table are.
+func (f *recipeFlags) tableColumns(c *cobra.Command) (model.Columns, error) {
+	var errs []error
+	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
+	header, err := datasets.ParseHeader(f.header)
+	if err != nil {
+		wrong("flag --header: %w", err)
+	}
+	if f.noHeader {
+		if header == datasets.HeaderYes {
+			wrong("flags --header and --no-header: the first row is a header or not")
+		}
+		header = datasets.HeaderNo
+	}
+	if !slices.Contains([]string{"", "none", "mean"}, f.impute) {
+		wrong("flag --impute: %q is not allowed, want none or mean", f.impute)
+	}
+	errs = append(errs, f.checkKnown(c))
+	return model.Columns{
+		Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
+		Drop: f.drop, Keep: f.keep, OneHot: f.oneHot, Cells: f.rows.cells,
+	}, together(errs...)
+}
+
+// noun is that of what is known of the items; "" of classes.
+func noun(e *model.Facts) string {
+	switch {
+	case e.Known == 0:
+		return ""
+	case e.Measures[0].Name == model.MeasureTriplets:
+		return "comparison"
+	}
+	return "pair"
+}
