@@ -21,7 +21,7 @@
 // no map. Cross-validation divides questions, not answers: an answer seen twice would otherwise stand on both sides.
 // The default weight of the trace is chosen on held-out questions of the training part (triplets.FitTuned).
 //
-// Pairs that are known judge by items held out (HeldOut in pkg/model): one division serves vectors and tables, so
+// Pairs that are known judge by items held out (known in pkg/model): one division serves vectors and tables, so
 // that no item is on both sides. Of a table, what no pair names is learned from, too.
 //
 // A comparison of learners has the splits of Evaluate (model.Compare), learner by learner, cheap ones first, so that
@@ -35,7 +35,7 @@
 // a threshold. Features are not standardised: that would need a pass over all vectors, and a metric that is not one
 // of the vectors stored. The number makes the mean squared distance of the training pairs 5, between the targets of
 // LEGO, so that thresholds and steps of the online learners fit vectors of any scale. A fit reads only the vectors
-// that pairs name. Transform reads and writes blocks at their places, from several goroutines. EvaluateVectors
+// that pairs name. Transform reads and writes blocks at their places, from several goroutines. An evaluation
 // divides items, not pairs.
 //
 // Similarities without vectors are a model of their own (model.Gram): K₀ and S, from which K, its rank and the

@@ -26,7 +26,7 @@ import (
 	"metriclab/pkg/vectors"
 )
 
-// VectorVersion changes whenever FitVectors gives another model for the same vectors, pairs and recipe, apart from changes of the
+// VectorVersion changes whenever Fit gives another model for the same vectors, pairs and recipe, apart from changes of the
 // learners, which have versions of their own.
 const VectorVersion = 2 // 1 gave vectors of zeros a direction under Unit
 
