@@ -225,9 +225,7 @@ func TestNeighbourhoodErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, err := range other.CSV(ctx, strings.NewReader("f0,f1\n1,2\n"), "new.csv") {
-		if err != context.Canceled {
-			t.Errorf("cancelled: %v", err)
-		}
+		model.Refused(t, "cancelled", err, context.Canceled)
 	}
 }
 

@@ -58,9 +58,7 @@ func vectorFile(t testing.TB, x *mat.Dense, float32s bool) *vectors.File {
 	n, d := x.Dims()
 	path := filepath.Join(t.TempDir(), "x.npy")
 	w := Must(vectors.Create(path, n, d, float32s))
-	if err := cmp.Or(w.WriteRows(x.RawMatrix().Data, 0), w.Commit()); err != nil {
-		t.Fatal(err)
-	}
+	Must(0, cmp.Or(w.WriteRows(x.RawMatrix().Data, 0), w.Commit()))
 	f := Must(vectors.Open(path))
 	t.Cleanup(func() { _ = f.Close() })
 	return f
@@ -236,9 +234,7 @@ func TestTransformVectors(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "y.npy")
 		w := Must(vectors.Create(path, n, m.Rows(), false))
 		last := 0
-		if err := m.Transform(t.Context(), f, w, func(done, _ int) { last = max(last, done) }); err != nil {
-			t.Fatal(err)
-		}
+		Must(0, m.Transform(t.Context(), f, w, func(done, _ int) { last = max(last, done) }))
 		if err := w.Commit(); err != nil || last != n {
 			t.Fatalf("%v, %d rows told", err, last)
 		}
