@@ -86,17 +86,17 @@ func TestEvaluatePairs(t *testing.T) {
 			t.Errorf("AUC %v, Euclidean %v: want a gain where one feature of three tells", got.Summary.Mean, euclidean)
 		}
 		for s := range 6 {
-			auc, wrong, euclidean := slowPairSplit(t, d, r, e, s)
+			want := slowPairSplit(t, d, r, e, s)
 			// Distances by coordinates and by the matrix differ by round-off, which orders no two of these pairs otherwise.
-			if have := []float64{got.Values[s], e.Of(learner, MeasureError).Values[s], e.Of(Euclidean, MeasureAUC).Values[s]}; !floats.EqualApprox(have, []float64{auc, wrong, euclidean}, 1e-12) {
-				t.Errorf("%s: split %d: AUC, error and Euclidean AUC %v, want %v, %v, %v", learner, s, have, auc, wrong, euclidean)
+			if have := []float64{got.Values[s], e.Of(learner, MeasureError).Values[s], e.Of(Euclidean, MeasureAUC).Values[s], e.Of(Cosine, MeasureAUC).Values[s]}; !floats.EqualApprox(have, want, 1e-12) {
+				t.Errorf("%s: split %d: AUC, error, and AUC by Euclidean distance and cosine %v, want %v", learner, s, have, want)
 			}
 		}
 	}
 }
 
 // slowPairSplit does split s of e by Fit.
-func slowPairSplit(t *testing.T, d *Data, r Recipe, e *Evaluation, s int) (won, wrong, euclidean float64) {
+func slowPairSplit(t *testing.T, d *Data, r Recipe, e *Evaluation, s int) []float64 {
 	t.Helper()
 	out := map[int]bool{} // items are rows 0 to 55
 	for _, i := range (random.Seed{Base: 1, Experiment: "model/vectors", Trial: s}).Stream("items").Perm(56)[:17] {
@@ -133,7 +133,12 @@ func slowPairSplit(t *testing.T, d *Data, r Recipe, e *Evaluation, s int) (won, 
 	}
 	threshold, _ := bestThreshold(dists(m.Metric(), train.X, both), both)
 	sq := dists(m.Metric(), d.X, test)
-	return slowAUC(sq, test), float64(errorsAt(sq, test, threshold)) / float64(len(test)), slowAUC(dists(metric.Euclidean{}, d.X, test), test)
+	unit := Must(m.Prepare(d.X))
+	toUnit(unit)
+	return []float64{
+		slowAUC(sq, test), float64(errorsAt(sq, test, threshold)) / float64(len(test)),
+		slowAUC(dists(metric.Euclidean{}, d.X, test), test), slowAUC(sqDistsOf(metric.Euclidean{}, unit, test), test),
+	}
 }
 
 func TestEvaluatePairsErrors(t *testing.T) {
@@ -203,18 +208,6 @@ func TestGivenPairs(t *testing.T) {
 	}
 	Must(back.Plot(again))
 	Refused(t, "by classes", ErrorOf(Evaluate(t.Context(), ByClasses(d), back.Recipe(), Plan{})), `given: "pairs" is not allowed with a table with classes`)
-}
-
-// Without a header, the columns of a model without labels are found by number.
-func TestGivenPairsWithoutHeader(t *testing.T) {
-	d := Must(Read(strings.NewReader("a,1,2\nb,2,4\nc,3,1\n"), "t", Columns{Unlabelled: true, Drop: []string{"1"}}, false))
-	d.Links = []metric.Link{{I: 0, J: 1, Label: metric.Similar}, {I: 1, J: 2, Label: metric.Similar}}
-	m := MustFit[*Model](t, PairsOfRows(d), Recipe{Learner: "rca"})
-	for text, want := range map[string]float64{"q,5,6\n": 5, "5,6\n": 5} {
-		if got, err := m.Read(strings.NewReader(text), "new"); err != nil || got.X.At(0, 0) != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
 }
 
 func TestGivenErrors(t *testing.T) {
@@ -329,6 +322,10 @@ func TestEvaluateVectorTriplets(t *testing.T) {
 	x, ts := comparedVectors(60, 4, 4000)
 	f := vectorFile(t, mat.NewDense(60, 4, x), true)
 	e := MustEvaluate(t, ComparisonsOfVectors(f, ts), Recipe{Learner: "itml"}, Plan{Repeats: 6})
+	line := mat.NewDense(3, 1, []float64{0, 1, -1}) // on which one of three is a tie, and one wrong
+	if got := contradicted(line, []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 0, Far: 2}, {A: 1, Near: 2, Far: 0}}); got != .5 {
+		t.Errorf("%v are contradicted, want 0.5", got)
+	}
 	if e.Items != 60 || e.Known != 4000 || e.Train[0]+e.Test[0]+e.Dropped[0] != 4000 {
 		t.Errorf("counts %+v", e)
 	}

@@ -396,39 +396,58 @@ func TestPlotVectors(t *testing.T) {
 	}
 }
 
-// No item is on both sides, and what is printed of pairs adds up; more goroutines change nothing.
-func TestEvaluateVectors(t *testing.T) {
-	f, x, links := vectorSet(t, 150, 12, 900, false)
-	all := Must(ofPairs.read(f, links))
+// checkParts divides a list: either part has, in their order, what is known of items on its side, and nothing else.
+func checkParts[T comparable](t *testing.T, all *known[T]) {
+	t.Helper()
 	out := make([]bool, len(all.rows))
 	for i := range len(out) / 3 {
 		out[i] = true
 	}
-	k := map[bool]int{}
-	for _, l := range all.list {
-		held := out[l.I]
-		if held != out[l.J] {
-			continue
-		}
+	for _, held := range []bool{false, true} {
 		part := all.part(out, held)
-		got := part.list[k[held]]
-		if !slices.Equal(part.x.RawRowView(got.I), all.x.RawRowView(l.I)) || !slices.Equal(part.x.RawRowView(got.J), all.x.RawRowView(l.J)) || got.Label != l.Label || out[part.rows[got.I]] != held || out[part.rows[got.J]] != held {
-			t.Fatalf("pair %d, held out %v: another pair, or on another side", k[held], held)
+		var want []T
+		for _, v := range all.list {
+			if !slices.ContainsFunc(all.items(&v), func(i *int) bool { return out[*i] != held }) {
+				want = append(want, v)
+			}
 		}
-		k[held]++
+		for k := range part.list {
+			for _, i := range all.items(&part.list[k]) {
+				if row := part.rows[*i]; !slices.Equal(part.x.RawRowView(*i), all.x.RawRowView(row)) {
+					t.Fatalf("item %d is not row %d", *i, row)
+				} else {
+					*i = row
+				}
+			}
+		}
+		if len(want) == 0 || !slices.Equal(part.list, want) {
+			t.Errorf("held out %v: %d %ss, want %d, or others", held, len(part.list), all.noun, len(want))
+		}
 	}
-	if a, b := len(all.part(out, false).list), len(all.part(out, true).list); a != k[false] || b != k[true] {
-		t.Errorf("%d pairs to learn from and %d held out, want %v", a, b, k)
-	}
+}
+
+// No item is on both sides, and pairs add up; distances and cosines do not depend on the scale of the vectors.
+func TestEvaluateVectors(t *testing.T) {
+	f, x, links := vectorSet(t, 150, 12, 900, false)
+	all := Must(ofPairs.read(f, links))
+	checkParts(t, all)
+	_, ts := comparedVectors(150, 12, 900)
+	checkParts(t, Must(ofComparisons.read(f, ts)))
 	r, plan := Recipe{Learner: "itml"}, Plan{Repeats: 8}
 	e := MustEvaluate(t, PairsOfVectors(f, links), r, plan)
+	all.reorder()
 	for s := range 8 {
+		d, _, err := all.divide(itemsOf(1, s), s, 45)
+		toUnit(d.test.x)
+		if want := slowAUC(sqDistsOf(metric.Euclidean{}, d.test.x, d.test.list), d.test.list); err != nil || math.Abs(e.Of(Cosine, MeasureAUC).Values[s]-want) > 1e-12 {
+			t.Errorf("split %d: cosine %v, want %v", s, e.Of(Cosine, MeasureAUC).Values[s], want)
+		}
 		if e.Train[s]+e.Test[s]+e.Dropped[s] != len(links) {
 			t.Errorf("split %d: %d + %d + %d pairs of %d", s, e.Train[s], e.Test[s], e.Dropped[s], len(links))
 		}
 	}
 	learned, euclidean := e.Of("itml", MeasureAUC), e.Of(Euclidean, MeasureAUC)
-	if e.Items != len(out) || e.Known != 900 || e.Similar != 450 || learned.Summary.Mean < .95 || euclidean.Summary.Mean > .8 || !e.Minus(Cosine, MeasureAUC).Summary.HasInterval {
+	if e.Items != 150 || e.Known != 900 || e.Similar != 450 || learned.Summary.Mean < .95 || euclidean.Summary.Mean > .8 || !e.Minus(Cosine, MeasureAUC).Summary.HasInterval {
 		t.Errorf("%+v", e)
 	}
 	x.Scale(1e3, x)
