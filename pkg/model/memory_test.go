@@ -15,7 +15,6 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/nearest"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -146,8 +145,7 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%v: error %v, want %q", rows, err, want)
 		}
 	}
-	defer limits.SetMemory(limits.Memory())
-	limits.SetMemory(31)
+	model.Limit(t, 31)
 	model.Refused(t, "32 bytes where 31 are allowed", model.ErrorOf(model.Matrix(rows)), "a matrix of 2 rows of 2")
 }
 

@@ -297,8 +297,7 @@ func TestPasses(t *testing.T) {
 	for range 3 {
 		mistakes = 0
 		for p := range sample.Pairs(x, links) {
-			o := must(pola.Step(p))
-			if o.Mistake {
+			if must(pola.Step(p)).Mistake {
 				mistakes++
 			}
 		}

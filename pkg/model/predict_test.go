@@ -15,7 +15,6 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -124,11 +123,9 @@ func TestNeighbourhood(t *testing.T) {
 func TestNeighbourhoodBlocks(t *testing.T) {
 	train, test := blobs(5, 40, 2, 2), blobs(6, 900, 2, 2)
 	m := fit(t, train, model.Recipe{Learner: "rca"})
-	old := limits.Memory()
-	t.Cleanup(func() { limits.SetMemory(old) })
 	h := must(m.Neighbourhood(train, 3))
 	text := asCSV(test, false)
-	limits.SetMemory(1 << 20)
+	model.Limit(t, 1<<20)
 	var whole []string
 	for _, b := range model.All(h.CSV(t.Context(), strings.NewReader(text), "new.csv")) {
 		if b.First != len(whole) || b.Labels != nil {

@@ -241,10 +241,9 @@ func TestRefused(t *testing.T) {
 		if !entry.Feedback.Online() {
 			cases["passes: 2 does not apply to "+learner] = Recipe{Learner: learner, Passes: 2}
 		}
-		names := namesOf(p.Learners())
 		for _, e := range catalog.All() {
 			if !slices.ContainsFunc(p.Learners(), func(l catalog.Entry) bool { return l.Name == e.Name }) {
-				want := fmt.Sprintf("not from %s; want one of %s", p, names)
+				want := fmt.Sprintf("not from %s; want one of %s", p, namesOf(p.Learners()))
 				Refused(t, name, ErrorOf(p.Resolved(Recipe{Learner: e.Name})), want)
 				cases[want] = Recipe{Learner: e.Name}
 			}
