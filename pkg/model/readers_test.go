@@ -571,23 +571,11 @@ func TestModelOfAnotherLearner(t *testing.T) {
 	}
 	names := []string{"pca", "pola", "iplr", "kernel-pca", "kernel-pola", "kernel-itml"}
 	for _, name := range names {
-		d, err := NewData(x, classes, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := Fit(t.Context(), ByClasses(d), Recipe{Learner: name}, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		env, err := persist.Read(bytes.NewReader(persisttest.Saved(m)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := Must(NewData(x, classes, nil))
+		m := Must(Fit(t.Context(), ByClasses(d), Recipe{Learner: name}, nil))
+		env := Must(persist.Read(bytes.NewReader(persisttest.Saved(m))))
 		for _, other := range names {
-			e, err := catalog.Find(other)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := Must(catalog.Find(other))
 			params := strings.Replace(string(env.Params), strconv.Quote(name), strconv.Quote(other), 1)
 			text := fmt.Sprintf(`{"format":"metriclab","version":1,"kind":%q,"params":%s,"sha256":%q,"state":%s}`, env.Kind, params, checksum(env.Kind, params, string(env.State)), env.State)
 			got, err := Load(strings.NewReader(text))

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -110,9 +109,7 @@ func TestFitTriplets(t *testing.T) {
 				t.Errorf("%s: object %d has %d neighbours", e.Name, i, len(seen)-1)
 			}
 		}
-		if _, err := c.Neighbours(t.Context(), 12); err == nil || !strings.Contains(err.Error(), "k: 12 is not allowed, want 1 to 11") {
-			t.Errorf("%s: as many neighbours as objects: %v", e.Name, err)
-		}
+		model.Refused(t, e.Name, model.ErrorOf(c.Neighbours(t.Context(), 12)), "k: 12 is not allowed, want 1 to 11")
 		back := must(model.LoadTriplets(bytes.NewReader(persisttest.Saved(c))))
 		if !mat.Equal(back.Kernel(), k) || !slices.Equal(back.Names(), c.Names()) || back.LearnerVersion() != e.Version || back.Recipe().Learner != e.Name {
 			t.Errorf("%s: another was loaded", e.Name)

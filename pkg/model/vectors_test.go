@@ -316,28 +316,16 @@ func TestVectorClassifier(t *testing.T) {
 	for i := range classes {
 		classes[i] = string(rune('a' + i*i%7%3))
 	}
-	h, err := m.Classifier(t.Context(), f, classes, k, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Must(m.Classifier(t.Context(), f, classes, k, nil))
 	var idx, y []int
 	for i := range n {
 		if i != 4 && i != 8000 {
 			idx, y = append(idx, i), append(y, int(classes[i][0]-'a'))
 		}
 	}
-	z, err := m.Embed(rowsOf(x, idx))
-	if err != nil {
-		t.Fatal(err)
-	}
-	voters, err := nearest.NewVoters(metric.Euclidean{}, z, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := voters.Elect(t.Context(), z, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := Must(m.Embed(rowsOf(x, idx)))
+	voters := Must(nearest.NewVoters(metric.Euclidean{}, z, y))
+	want := Must(voters.Elect(t.Context(), z, k))
 	at, notes := 0, []string(nil)
 	for near, err := range h.Vectors(t.Context(), f) {
 		if err != nil {
@@ -361,9 +349,7 @@ func TestVectorClassifier(t *testing.T) {
 		t.Errorf("%d of %d rows; notes %s", at, len(want), all)
 	}
 	x.Zero()
-	if _, err := m.Classifier(t.Context(), vectorFile(t, x, true), classes, k, nil); err == nil || !strings.Contains(err.Error(), "without direction, and no other") {
-		t.Errorf("zeros alone: %v", err)
-	}
+	Refused(t, "zeros alone", ErrorOf(m.Classifier(t.Context(), vectorFile(t, x, true), classes, k, nil)), "without direction, and no other")
 }
 
 // A plot of many vectors draws a sample, each with its own class, and says so.
@@ -375,10 +361,7 @@ func TestPlotVectors(t *testing.T) {
 	for i := range classes {
 		classes[i] = map[bool]string{true: "left", false: "right"}[x.At(i, 0) < 0]
 	}
-	p, err := m.Plot(t.Context(), f, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := Must(m.Plot(t.Context(), f, classes))
 	want := map[string]int{}
 	idx := plotted(n)
 	for _, i := range idx {
