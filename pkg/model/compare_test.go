@@ -13,12 +13,9 @@ import (
 	"time"
 
 	"metriclab/internal/heappeak"
-	"metriclab/pkg/datasets"
-	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
-	"metriclab/pkg/random"
 )
 
 var quick = model.Comparing{Plan: model.Plan{Ks: []int{1, 3}, Folds: 3, Repeats: 3}, Validation: 2}
@@ -36,45 +33,6 @@ func runComparison(t *testing.T, d *model.Data, names []string, p model.Comparin
 	var trials []model.Trial
 	p.Journal = recorded(nil, &trials)
 	return model.MustCompare(t, model.ByClasses(d), model.Recipe{}, names, p), trials
-}
-
-// What a split tests has no part in its choice: the inner trials of a split stay the same whatever its test rows are.
-func TestValidationIsBlind(t *testing.T) {
-	names := []string{"fda", "pola", "lmnn", "euclidean"}
-	d := sorted(blobs(2, 45, 3, 3))
-	c, trials := runComparison(t, d, names, quick)
-	if c.ByValidation == nil || len(c.Chosen) != 9 {
-		t.Fatalf("no choice: %+v", c.Notes)
-	}
-	_, y := datasets.Classes(d.Labels)
-	for split := range 9 {
-		folds := sample.StratifiedFolds(random.Seed{Base: 1, Experiment: "model/evaluate", Trial: split / 3}.Stream("folds"), y, 3)
-		changed := d.Rows(indices(d))
-		n, width := changed.Dims()
-		for i := range n {
-			if folds[i] == split%3 {
-				for j := 1; j < width; j++ { // the first gives the order
-					changed.X.Set(i, j, 1000+float64(i*j))
-				}
-			}
-		}
-		b, after := runComparison(t, changed, names, quick)
-		inner := func(all []model.Trial) map[string]int {
-			out := map[string]int{}
-			for _, r := range all {
-				if r.Split == split && r.Inner > 0 {
-					out[fmt.Sprint(r.Learner, r.Inner)] = int(r.Wrong)*100 + r.K
-				}
-			}
-			return out
-		}
-		if was, is := inner(trials), inner(after); len(was) != 8 || !reflect.DeepEqual(was, is) {
-			t.Errorf("split %d: the inner trials are %v, with other test rows %v", split, was, is)
-		}
-		if b.Chosen[split] != c.Chosen[split] {
-			t.Errorf("split %d: %s is chosen, with other test rows %s", split, c.Chosen[split], b.Chosen[split])
-		}
-	}
 }
 
 // The row of the choice is what its definition says, from the trials.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/random"
 )
 
 // input is what problems of all kinds are made of: rows of three classes, pairs and comparisons.
@@ -380,6 +383,68 @@ func TestCompareProblems(t *testing.T) {
 		Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, p.base, []string{"nothing"}, Comparing{})), "unknown learner")
 		if _, others, err := Comparable(p.Problem, p.base, nil, nil); err != nil || len(others) == 0 {
 			t.Errorf("%s: of all learners, %d need other input, %v", name, len(others), err)
+		}
+	}
+}
+
+// What a split tests has no part in its choice: its inner trials stay the same whatever the test rows or items are.
+func TestValidationIsBlind(t *testing.T) {
+	in := drawn(40, 300, false)
+	run := func(in input, name string) (trials []Trial, chosen []string) {
+		p := in.posed(t, nil)[name]
+		journal := func(Journal) ([]Trial, func(Trial) error, error) {
+			return nil, func(r Trial) error { trials = append(trials, r); return nil }, nil
+		}
+		chosen = MustCompare(t, p.Problem, p.base, p.learners, Comparing{Plan: p.plan, Validation: 2, Journal: journal}).Chosen
+		return trials, chosen
+	}
+	named := map[string]map[int]bool{"classes": {}, "pairs": {}, "chunklets": {}, "vectors": {}, "compared": {}}
+	for i := range 40 {
+		named["classes"][i], named["chunklets"][i] = true, true
+	}
+	for k, l := range in.links {
+		v := in.ts[k]
+		named["pairs"][l.I], named["pairs"][l.J], named["vectors"][l.I], named["vectors"][l.J] = true, true, true, true
+		named["compared"][v.A], named["compared"][v.Near], named["compared"][v.Far] = true, true, true
+	}
+	for name, of := range named {
+		items := slices.SortedFunc(maps.Keys(of), func(i, j int) int { return cmp.Compare(in.x.At(i, 0), in.x.At(j, 0)) }) // the first column gives the order
+		var y []int
+		for _, i := range items {
+			y = append(y, int(in.y[i][0]))
+		}
+		was, chosen := run(in, name)
+		for s := range 6 {
+			out := make([]bool, len(items))
+			if name == "classes" {
+				for k, fold := range sample.StratifiedFolds(random.Seed{Base: 3, Experiment: "model/evaluate", Trial: s / 3}.Stream("folds"), y, 3) {
+					out[k] = fold == s%3
+				}
+			} else {
+				for _, k := range itemsOf(3, s).Perm(len(items))[:int(math.Ceil(.3*float64(len(items))))] {
+					out[k] = true
+				}
+			}
+			changed := in
+			changed.x = mat.DenseCopyOf(in.x)
+			for k, i := range items {
+				if out[k] {
+					changed.x.SetRow(i, []float64{in.x.At(i, 0), 100 + float64(i*i), 7 * float64(k)})
+				}
+			}
+			is, other := run(changed, name)
+			inner := func(all []Trial) map[trialKey]Trial {
+				out := map[trialKey]Trial{}
+				for _, r := range all {
+					if r.Split == s && r.Inner > 0 {
+						out[trialKey{r.Learner, s, r.Inner}] = r
+					}
+				}
+				return out
+			}
+			if a, b := inner(was), inner(is); len(a) == 0 || !maps.Equal(a, b) || chosen[s] != other[s] {
+				t.Errorf("%s, split %d: the inner trials are %v, with other test items %v; chosen %s and %s", name, s, a, b, chosen[s], other[s])
+			}
 		}
 	}
 }
