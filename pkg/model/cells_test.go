@@ -114,17 +114,6 @@ func TestOneHotErrors(t *testing.T) {
 	}
 }
 
-// A category that is in one fold only is no feature of the others.
-func TestOneHotEvaluate(t *testing.T) {
-	text := withWords("red", "blue") + "1,once,1,a\n"
-	d := must(model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "class", OneHot: []string{"colour"}}, false))
-	told := 0
-	plan := model.Plan{Folds: 4, Repeats: 1, Ks: []int{1}, Inside: func(_, _, _ int) { told++ }}
-	if _, err := model.Evaluate(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, plan); err != nil || told != 0 {
-		t.Errorf("error %v, told %d times of a learner in closed form", err, told)
-	}
-}
-
 func TestLabelErrors(t *testing.T) {
 	var continuous, many strings.Builder
 	continuous.WriteString("x,y\n")

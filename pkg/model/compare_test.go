@@ -43,15 +43,23 @@ func TestChoiceByValidation(t *testing.T) {
 	for _, r := range c.Ranked {
 		seconds[r.Recipe.Learner] = r.Seconds
 	}
+	differ := false
 	for split := range 9 {
-		wrong, tested := map[string]float64{}, map[string]float64{}
+		wrong, tested, rows, sides := map[string]float64{}, map[string]float64{}, 0, [3]float64{}
 		for _, r := range trials {
+			if r.Split == split && r.Learner == "fda" { // the inner folds are what the split does not test
+				rows += r.Rows
+				sides[r.Inner] = r.Wrong
+			}
 			switch {
 			case r.Split == split && r.Inner > 0:
 				wrong[r.Learner] += r.Wrong
 			case r.Split == split:
 				tested[r.Learner] = r.Wrong / float64(r.Rows)
 			}
+		}
+		if differ = differ || sides[1] != sides[2]; rows != 50 {
+			t.Errorf("split %d: %d rows in its folds, want 50", split, rows)
 		}
 		best := ""
 		for name, w := range wrong {
@@ -62,6 +70,9 @@ func TestChoiceByValidation(t *testing.T) {
 		if c.Chosen[split] != best || c.ByValidation.Values[split] != tested[best] {
 			t.Errorf("split %d: %s with %v, want %s with %v", split, c.Chosen[split], c.ByValidation.Values[split], best, tested[best])
 		}
+	}
+	if !differ {
+		t.Error("both inner folds are one")
 	}
 	if got := judge.SummarizeResampled(c.ByValidation.Values, 0.5); !reflect.DeepEqual(got, c.ByValidation.Summary) {
 		t.Errorf("%+v, want %+v", c.ByValidation.Summary, got)

@@ -333,3 +333,33 @@ func TestEvaluateVectorTriplets(t *testing.T) {
 		t.Errorf("learner %v, minus Euclidean %v", e.Of("itml", MeasureTriplets).Summary, s)
 	}
 }
+
+// A category that no row to learn from has is no feature of what is held out.
+func TestUnseenCategory(t *testing.T) {
+	text := "x,colour\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%s\n", i*7%40, []string{"red", "blue"}[i%2])
+	}
+	with := Must(Read(strings.NewReader(text+"50,once\n"), "t.csv", Columns{Unlabelled: true, OneHot: []string{"colour"}}, false))
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		p := rng.Perm(41)
+		with.Links = append(with.Links, metric.Link{I: p[0], J: p[1], Label: metric.SameClass((p[0]+p[1])%3 == 0)})
+	}
+	without := *with
+	without.X = mat.DenseCopyOf(with.X)
+	without.X.Set(40, slices.Index(with.Layout.Features, "colour=once"), 0)
+	r, plan := Recipe{Learner: Euclidean}, Plan{Repeats: 20}
+	want := MustEvaluate(t, PairsOfRows(&without), r, plan).Of(Euclidean, MeasureAUC).Values
+	held := 0
+	for s, got := range MustEvaluate(t, PairsOfRows(with), r, plan).Of(Euclidean, MeasureAUC).Values {
+		if slices.Contains(itemsOf(1, s).Perm(41)[:13], 40) { // x is the order, and 50 the last
+			if held++; got != want[s] {
+				t.Errorf("split %d: %v, and %v without the category", s, got, want[s])
+			}
+		}
+	}
+	if held == 0 {
+		t.Error("the row is never held out")
+	}
+}
