@@ -387,6 +387,36 @@ func TestCompareProblems(t *testing.T) {
 	}
 }
 
+// A journal is of a problem as a whole: another number, class, pair or comparison is another problem.
+func TestProblemSums(t *testing.T) {
+	in := drawn(40, 300, false)
+	was := in.posed(t, nil)
+	for what, c := range map[string]struct {
+		change func(in *input)
+		kinds  []string
+	}{
+		"number": {func(in *input) { in.x = mat.DenseCopyOf(in.x); in.x.Set(in.links[0].I, 2, 9) }, []string{"classes", "gram", "pairs", "chunklets", "vectors"}},
+		"class":  {func(in *input) { in.y = slices.Clone(in.y); in.y[3] = "z" }, []string{"classes", "gram", "chunklets"}},
+		"pair":   {func(in *input) { in.links = slices.Clone(in.links); in.links[5].Label *= -1 }, []string{"pairs", "vectors"}},
+		"comparison": {func(in *input) {
+			in.ts = slices.Clone(in.ts)
+			in.ts[5].Near, in.ts[5].Far = in.ts[5].Far, in.ts[5].Near
+		}, []string{"compared", "comparisons"}},
+	} {
+		other := in
+		c.change(&other)
+		for name, p := range other.posed(t, nil) {
+			if same := p.sum() == was[name].sum(); same && slices.Contains(c.kinds, name) {
+				t.Errorf("%s: another %s has no part in the sum", name, what)
+			}
+		}
+	}
+	d := Must(NewData(in.x, nil, nil))
+	if d.Chunklets = in.y; ByChunklets(d, true).sum() == ByChunklets(d, false).sum() {
+		t.Error("dissimilar pairs have no part in the sum")
+	}
+}
+
 // What a split tests has no part in its choice: its inner trials stay the same whatever the test rows or items are.
 func TestValidationIsBlind(t *testing.T) {
 	in := drawn(40, 300, false)
