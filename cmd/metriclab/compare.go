@@ -201,6 +201,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	var inside func(split, done, total int)
 	end := func() {}
 	begin, long := time.Now(), false
+	var telling sync.Mutex // of rankings
 	q.plan.Estimated = func(seconds float64) error {
 		long = seconds >= longWork
 		return a.agree(ctx, "the comparison", seconds)
@@ -230,16 +231,32 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 		ended()
 		fmt.Fprintln(a.err, progressLine(e))
 	}
-	q.plan.Ranking = func(made int, ranked []model.Contender) {
-		ended()
-		if !long && time.Since(begin) < longWork*time.Second {
-			return
+	// A first ranking stands within a minute, of the learners that have made the first splits by then; later ones where all have made as many.
+	var latest string
+	tell := func() {
+		if latest != "" {
+			ended()
+			fmt.Fprintln(a.err, latest)
+			latest = ""
 		}
+	}
+	first := time.AfterFunc(firstRanking, func() {
+		telling.Lock()
+		defer telling.Unlock()
+		tell()
+	})
+	defer first.Stop()
+	q.plan.Ranking = func(made int, ranked []model.Contender, of int) {
+		telling.Lock()
+		defer telling.Unlock()
 		var parts []string
 		for _, e := range ranked {
 			parts = append(parts, fmt.Sprintf("%s %.2f %%", e.Recipe.Learner, 100*e.Score.Summary.Mean))
 		}
-		fmt.Fprintf(a.err, "by %s: %s\n", plural.Of(made, "split"), strings.Join(parts, ", "))
+		latest = fmt.Sprintf("by %s, %d of %s: %s", plural.Of(made, "split"), len(ranked), plural.Of(of, "learner"), strings.Join(parts, ", "))
+		if len(ranked) == of && (long || time.Since(begin) >= longWork*time.Second) {
+			tell()
+		}
 	}
 	r, err := model.Compare(ctx, on.problem, q.base, q.names, q.plan)
 	ended()
@@ -266,6 +283,9 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	}
 	return nil
 }
+
+// firstRanking is how long after the beginning a ranking is told of learners that have made the first splits.
+const firstRanking = 45 * time.Second
 
 // progressLine tells of a learner that has ended.
 func progressLine(e model.Contender) string {

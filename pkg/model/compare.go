@@ -39,8 +39,8 @@ type Comparing struct {
 	// Journal is given what identifies the comparison, and returns trials of an earlier run, which are not run again, and what records each new trial, one at a time; nil for
 	// none. Trials of other learners and splits are ignored. An error of either ends the comparison.
 	Journal func(Journal) (done []Trial, record func(Trial) error, err error)
-	// Ranking is told of the learners ranked by the first splits, so many, while more are to come; nil for nobody.
-	Ranking func(made int, ranked []Contender)
+	// Ranking is told of the learners that have made the first splits, so many, ranked by them, while more are to come: after each learner, of how many there are; nil for nobody.
+	Ranking func(made int, ranked []Contender, of int)
 	// Ended is told of each learner that is left out, before the others begin, and of each that has ended; nil for none.
 	Ended func(Contender)
 
@@ -379,6 +379,9 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 				c.out.Others = append(c.out.Others, e.Contender)
 			default:
 				finished = append(finished, e)
+				if e.State == Finished && to < total && c.p.Ranking != nil {
+					c.p.Ranking(to, c.ranked(finished, to), len(runs))
+				}
 			}
 			if e.State != Finished || to == total {
 				if e.State == Finished {
@@ -391,9 +394,7 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 		if ctx.Err() != nil && slices.ContainsFunc(runs, func(e *entrant) bool { return e.State == Unfinished }) {
 			break
 		}
-		if made = to; made < total && c.p.Ranking != nil {
-			c.p.Ranking(made, c.ranked(runs, made))
-		}
+		made = to
 	}
 	if made == 0 { // some have made the first splits
 		runs = slices.DeleteFunc(runs, func(e *entrant) bool {

@@ -313,8 +313,10 @@ func TestCompareProblems(t *testing.T) {
 			journal = j
 			return nil, func(r Trial) error { trials = append(trials, r); return nil }, nil
 		}
-		plan.Ranking = func(made int, ranked []Contender) {
-			rounds = append(rounds, made)
+		plan.Ranking = func(made int, ranked []Contender, of int) {
+			if len(ranked) == of {
+				rounds = append(rounds, made)
+			}
 			for i, e := range ranked {
 				if len(e.Score.Values) != made || i > 0 && e.Score.Summary.Mean < ranked[i-1].Score.Summary.Mean {
 					t.Errorf("%s: %d splits, %s: %v", name, made, e.Recipe.Learner, e.Score)
