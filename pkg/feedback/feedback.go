@@ -60,6 +60,12 @@ type Objects struct {
 	Names []string
 }
 
+// Judgement says how relevant a document is to a query, both by number from 0: the higher the grade the more, 0 not at all.
+type Judgement struct {
+	Query, Document int
+	Grade           float64
+}
+
 // Pairs are the labelled pairs of a file, in its order.
 type Pairs struct {
 	// Name is that of the file, for messages.

@@ -54,7 +54,7 @@ func VectorLearners() []catalog.Entry {
 // ofVectors are vectors of which T is known.
 type ofVectors[T any] struct {
 	form[T]
-	file     *vectors.File
+	file     source
 	list     []T
 	of       string
 	takes    func() []catalog.Entry
@@ -218,14 +218,14 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 		return nil, err
 	}
 	all.reorder()
-	held, err := p.holdOut(len(all.rows), t.least, len(*fits))
+	held, err := p.holdOut(len(all.divisible()), t.least, len(*fits))
 	if err != nil {
 		return nil, err
 	}
 	facts.Measures, facts.Features = t.measures, t.file.Dim()
 	facts.Similar = t.similar(all.list)
 	k := p.Ks[0]
-	if t.always == nil { // no measure has neighbours
+	if t.measures[0].Name == MeasureTriplets { // no measure has neighbours
 		p.Ks = nil
 	}
 	c := courseOf(all, p, facts, held, func(d division[T]) *known[T] { return d.train }, func(ctx context.Context, h heldRun[T]) (outcome, error) {

@@ -16,14 +16,15 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
-	"metriclab/pkg/vectors"
 )
 
 // A form is what is known of items, T: labelled pairs, or relative comparisons. Division, order and vectors of zeros are the same for both.
 type form[T any] struct {
-	noun     string // of one
-	least    int    // items that a side of a division needs
-	items    func(*T) []*int
+	noun  string // of one
+	least int    // items that a side of a division needs
+	items func(*T) []*int
+	// divides are the items by which a division holds out; nil for all.
+	divides  func(*T) []*int
 	check    func(rows int, all []T) error
 	related  func(items int, all []T) func(i int) []relation
 	replaced func(all []T, place []int) []T
@@ -94,6 +95,13 @@ func sqDistsIn(m metric.SqDister, x *mat.Dense, t metric.Triplet) (near, far flo
 	return m.SqDist(a, x.RawRowView(t.Near)), m.SqDist(a, x.RawRowView(t.Far))
 }
 
+// source has vectors: a *vectors.File, or two of them.
+type source interface {
+	Rows() int
+	Dim() int
+	Select(rows []int) (*mat.Dense, error)
+}
+
 // known are pairs or comparisons, and the items that they name.
 type known[T any] struct {
 	form[T]
@@ -121,7 +129,7 @@ func (f form[T]) named(list []T) *known[T] {
 }
 
 // read reads the vectors that a list names.
-func (f form[T]) read(file *vectors.File, list []T) (*known[T], error) {
+func (f form[T]) read(file source, list []T) (*known[T], error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("model: no %ss, want at least one", f.noun)
 	}
@@ -145,19 +153,18 @@ func (n *known[T]) reorder() {
 	}
 }
 
-// part returns what is known of items that are all held out, or none of them, and the vectors of these.
-func (n *known[T]) part(out []bool, held bool) *known[T] {
+// part returns what is known of items that are all held out, or none of them, and the vectors of these. by says which items count.
+func (n *known[T]) part(out []bool, held bool, by func(*T) []*int) *known[T] {
 	place := make([]int, len(out))
 	p := &known[T]{form: n.form}
 next:
 	for _, v := range n.list {
-		items := n.items(&v)
-		for _, i := range items {
+		for _, i := range by(&v) {
 			if out[*i] != held {
 				continue next
 			}
 		}
-		for _, i := range items {
+		for _, i := range n.items(&v) {
 			if place[*i] == 0 {
 				p.rows = append(p.rows, *i)
 				place[*i] = len(p.rows)
@@ -180,11 +187,40 @@ type division[T any] struct {
 
 // divide draws which items are held out for split s, and tells whether it drew anew.
 func (n *known[T]) divide(rng *rand.Rand, s, held int) (d division[T], again bool, err error) {
-	d.out, again, err = divided(rng, s, len(n.rows), held, func(out []bool) error {
-		d.train, d.test = n.part(out, false), n.part(out, true)
+	of := n.divisible()
+	_, again, err = divided(rng, s, len(of), held, func(out []bool) error {
+		d.out = make([]bool, len(n.rows))
+		for k, i := range of {
+			d.out[i] = out[k]
+		}
+		d.train, d.test = n.part(d.out, false, n.dividing), n.part(d.out, true, n.dividing)
 		return n.lacks(d.train.list, d.test.list)
 	})
 	return d, again, err
+}
+
+// dividing are the items of v by which a division holds out.
+func (f form[T]) dividing(v *T) []*int {
+	if f.divides != nil {
+		return f.divides(v)
+	}
+	return f.items(v)
+}
+
+// divisible are the items that a division can hold out.
+func (n *known[T]) divisible() (of []int) {
+	there := make([]bool, len(n.rows))
+	for _, v := range n.list {
+		for _, i := range n.dividing(&v) {
+			there[*i] = true
+		}
+	}
+	for i, is := range there {
+		if is {
+			of = append(of, i)
+		}
+	}
+	return of
 }
 
 // directed returns what is known of vectors that have a direction, with a note on the others. It returns an error if there is none.
@@ -193,7 +229,7 @@ func (n *known[T]) directed() (*known[T], []string, error) {
 	if z.Count == 0 {
 		return n, nil, nil
 	}
-	p := n.part(none, false)
+	p := n.part(none, false, n.items)
 	for k, item := range p.rows {
 		p.rows[k] = n.rows[item]
 	}
@@ -318,7 +354,7 @@ type heldRun[T any] struct {
 
 // courseOf divides what is known of items. within is what an inner division divides of what a split learns from; trial learns and judges.
 func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within func(d division[T]) *known[T], trial func(ctx context.Context, r heldRun[T]) (outcome, error)) *course {
-	items, seed, validation, splits := len(all.rows), p.Seed, p.Validation, p.Repeats
+	items, seed, validation, splits := len(all.divisible()), p.Seed, p.Validation, p.Repeats
 	facts.Items, facts.Known = items, len(all.list)
 	c := &course{
 		splits: splits, ratio: float64(held) / float64(items-held), redrawn: make([]bool, splits), counts: make([][2]int, splits),
@@ -336,7 +372,7 @@ func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within
 			h.around, h.of = &d, within(d)
 			share := float64(held) / float64(items)
 			rng := withinSplit(seed, r.split, r.inner, validation).Stream("items")
-			if h.division, _, err = h.of.divide(rng, r.split, int(math.Ceil(share*float64(len(h.of.rows))))); err != nil {
+			if h.division, _, err = h.of.divide(rng, r.split, int(math.Ceil(share*float64(len(h.of.divisible()))))); err != nil {
 				return outcome{}, err
 			}
 		}

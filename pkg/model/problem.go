@@ -21,6 +21,7 @@ import (
 //	a table       chunklets      ByChunklets             *Model        rows of chunklets; the same
 //	vectors       pairs          PairsOfVectors          *Vectors      vectors; the same
 //	vectors       comparisons    ComparisonsOfVectors    *Vectors      vectors; the share of comparisons contradicted
+//	vectors       judgements     QueriesOfVectors        *Vectors      queries; nDCG, and the share of comparisons contradicted
 //	Gram matrix   classes        ByGram                  *Gram         folds of objects; the nearest-neighbour error
 //	Gram matrix   constraints    ByConstraints           *Gram         nothing: a kernel satisfies them or does not
 //	names         comparisons    ByComparisons           *Compared     folds of questions; the share of answers contradicted

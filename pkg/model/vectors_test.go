@@ -387,7 +387,7 @@ func checkParts[T comparable](t *testing.T, all *known[T]) {
 		out[i] = true
 	}
 	for _, held := range []bool{false, true} {
-		part := all.part(out, held)
+		part := all.part(out, held, all.items)
 		var want []T
 		for _, v := range all.list {
 			if !slices.ContainsFunc(all.items(&v), func(i *int) bool { return out[*i] != held }) {

@@ -1,0 +1,225 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/feedback"
+	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/vectors"
+)
+
+// MeasureNDCG is the normalised discounted cumulative gain of the judged documents of a query, the nearest first: Σ (2^grade − 1)/log₂(1 + rank) over the k nearest, divided
+// by that of the best order (Järvelin, Kekäläinen, ACM TOIS 20, 2002; with the gain of Burges et al., ICML 2005). Documents without a judgement have no rank. Documents at equal
+// distances count by their mean over all orders.
+const MeasureNDCG = "nDCG"
+
+// QueriesOfVectors is the problem of query vectors and document vectors with judgements of how relevant documents are to queries. What is learned from is that a document is nearer to a query than each
+// that is less relevant to it. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
+// say nothing and are left out.
+//
+// Problems with it return an error if a judgement names a row that is not there, has a grade that is negative or not finite, or judges a pair twice, or if the two files differ in dimension.
+func QueriesOfVectors(queries, documents *vectors.File, judged []feedback.Judgement) Problem {
+	t := ofVectors[feedback.Judgement]{
+		form: ofJudgements, of: "queries with judgements", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) },
+		learn: learnJudgements, judge: judgeQueries, measures: byQueries, kind: func(feedback.Judgement) int { return 0 },
+	}
+	if queries != nil && documents != nil {
+		t.file, t.list = twoFiles{queries, documents}, behind(judged, queries.Rows())
+	}
+	return Problem{t}
+}
+
+var byQueries = []Measure{{MeasureNDCG, false}, {MeasureTriplets, true}}
+
+// behind returns judgements with documents numbered behind the queries, without queries of one grade alone.
+func behind(judged []feedback.Judgement, queries int) []feedback.Judgement {
+	grades := map[int]map[float64]bool{}
+	for _, j := range judged {
+		if grades[j.Query] == nil {
+			grades[j.Query] = map[float64]bool{}
+		}
+		grades[j.Query][j.Grade] = true
+	}
+	var out []feedback.Judgement
+	for _, j := range judged {
+		if bad := j.Query < 0 || j.Query >= queries || j.Document < 0 || !(j.Grade >= 0); bad || len(grades[j.Query]) > 1 {
+			if j.Document += queries; bad {
+				j.Query = -1 // which is refused
+			}
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// twoFiles are the vectors of queries and, behind them, of documents.
+type twoFiles struct{ queries, documents *vectors.File }
+
+func (f twoFiles) Dim() int  { return f.queries.Dim() }
+func (f twoFiles) Rows() int { return f.queries.Rows() + f.documents.Rows() }
+
+// Select returns vectors of both files by ascending numbers.
+func (f twoFiles) Select(rows []int) (*mat.Dense, error) {
+	if q, d := f.queries.Dim(), f.documents.Dim(); q != d {
+		return nil, fmt.Errorf("model: %s has vectors of %d numbers and %s of %d, want the same", f.queries.Name(), q, f.documents.Name(), d)
+	}
+	at, _ := slices.BinarySearch(rows, f.queries.Rows())
+	out := mat.NewDense(len(rows), f.Dim(), nil)
+	for _, part := range []struct {
+		file *vectors.File
+		rows []int
+		to   int
+	}{{f.queries, rows[:at], 0}, {f.documents, rows[at:], at}} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		own := slices.Clone(part.rows)
+		for k := range own {
+			if part.to > 0 {
+				own[k] -= f.queries.Rows()
+			}
+		}
+		x, err := part.file.Select(own)
+		if err != nil {
+			return nil, err
+		}
+		out.Slice(part.to, part.to+len(own), 0, f.Dim()).(*mat.Dense).Copy(x)
+	}
+	return out, nil
+}
+
+var ofJudgements = form[feedback.Judgement]{
+	noun: "judgement", least: 1,
+	items:   func(j *feedback.Judgement) []*int { return []*int{&j.Query, &j.Document} },
+	divides: func(j *feedback.Judgement) []*int { return []*int{&j.Query} },
+	check: func(rows int, all []feedback.Judgement) error {
+		type pair struct{ query, document int }
+		seen := map[pair]bool{}
+		for i, j := range all {
+			if j.Query < 0 || j.Document < 0 || j.Query >= rows || j.Document >= rows {
+				return fmt.Errorf("model: judgement %d names a query or document that is not there", i)
+			}
+			if !(j.Grade >= 0) || math.IsInf(j.Grade, 1) {
+				return fmt.Errorf("model: judgement %d: grade: %v is not allowed, want a finite number >= 0", i, j.Grade)
+			}
+			if p := (pair{j.Query, j.Document}); seen[p] {
+				return fmt.Errorf("model: judgement %d judges a document of a query twice", i)
+			} else {
+				seen[p] = true
+			}
+		}
+		return nil
+	},
+	related: func(n int, all []feedback.Judgement) func(i int) []relation {
+		of := make([][]relation, n)
+		for _, j := range all {
+			of[j.Query] = append(of[j.Query], relation{j.Grade, [2]int{j.Document, -1}})
+			of[j.Document] = append(of[j.Document], relation{-1 - j.Grade, [2]int{j.Query, -1}})
+		}
+		return func(i int) []relation { return of[i] }
+	},
+	replaced: func(all []feedback.Judgement, place []int) []feedback.Judgement {
+		out := make([]feedback.Judgement, len(all))
+		for k, j := range all {
+			out[k] = feedback.Judgement{Query: place[j.Query], Document: place[j.Document], Grade: j.Grade}
+		}
+		slices.SortFunc(out, func(a, b feedback.Judgement) int {
+			return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Document, b.Document))
+		})
+		return out
+	},
+	lacks: func(train, test []feedback.Judgement) error {
+		if len(train) == 0 || len(test) == 0 {
+			return fmt.Errorf("%d judgements to learn from and %d held out: more queries, or another share of them to hold out, may help", len(train), len(test))
+		}
+		return nil
+	},
+	size: func(x *mat.Dense, j feedback.Judgement) float64 {
+		return metric.Euclidean{}.SqDist(x.RawRowView(j.Query), x.RawRowView(j.Document))
+	},
+}
+
+// comparisonsOf returns, of each query, that a document is nearer than each that is less relevant.
+func comparisonsOf(judged []feedback.Judgement) (out []metric.Triplet) {
+	for _, of := range byQuery(judged) {
+		for _, near := range of {
+			for _, far := range of {
+				if near.Grade > far.Grade {
+					out = append(out, metric.Triplet{A: near.Query, Near: near.Document, Far: far.Document})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// byQuery returns the judgements of each query, in the order of the queries.
+func byQuery(judged []feedback.Judgement) (out [][]feedback.Judgement) {
+	sorted := slices.SortedStableFunc(slices.Values(judged), func(a, b feedback.Judgement) int { return cmp.Compare(a.Query, b.Query) })
+	for from := 0; from < len(sorted); {
+		to := from
+		for to < len(sorted) && sorted[to].Query == sorted[from].Query {
+			to++
+		}
+		out = append(out, sorted[from:to])
+		from = to
+	}
+	return out
+}
+
+func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], told Progress) (Metric, error) {
+	ts := comparisonsOf(n.list)
+	if len(ts) == 0 {
+		return nil, fmt.Errorf("model: no query has documents of two grades, want at least one")
+	}
+	return learnComparisons(ctx, m, f, &known[metric.Triplet]{rows: n.rows, x: n.x, list: ts}, told)
+}
+
+func judgeQueries(_ context.Context, _ metric.SqDister, z judged[feedback.Judgement], k int, _ bool) (outcome, error) {
+	queries := byQuery(z.tested.list)
+	gain := 0.0
+	for _, of := range queries {
+		gain += ndcg(z.b, of, k) / float64(len(queries))
+	}
+	wrong := contradicted(z.b, comparisonsOf(z.tested.list))
+	return outcome{values: []float64{gain, wrong}, wrong: (1 - gain) * float64(len(queries)), rows: len(queries)}, nil
+}
+
+// ndcg is that of the judged documents of one query at k.
+func ndcg(z *mat.Dense, of []feedback.Judgement, k int) float64 {
+	sq, gains := make([]float64, len(of)), make([]float64, len(of))
+	order := make([]int, len(of))
+	for i, j := range of {
+		sq[i], gains[i], order[i] = metric.Euclidean{}.SqDist(z.RawRowView(j.Query), z.RawRowView(j.Document)), math.Exp2(j.Grade)-1, i
+	}
+	discount := func(from, to int) (sum float64) { // of ranks from 0
+		for r := from; r < min(to, k); r++ {
+			sum += 1 / math.Log2(float64(2+r))
+		}
+		return sum
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sq[a], sq[b]) })
+	got := 0.0
+	for from := 0; from < len(order); {
+		to, sum := from, 0.0
+		for to < len(order) && tied(sq[order[from]], sq[order[to]]) {
+			sum += gains[order[to]]
+			to++
+		}
+		got += sum / float64(to-from) * discount(from, to)
+		from = to
+	}
+	slices.SortFunc(gains, func(a, b float64) int { return cmp.Compare(b, a) })
+	best := 0.0
+	for r, g := range gains {
+		best += g * discount(r, r+1)
+	}
+	return got / best // of two grades at least, so above 0
+}
