@@ -25,7 +25,7 @@ import (
 type Comparing struct {
 	// Plan has the splits, which are those of Evaluate. Its Progress is told of the splits of the learner at work, and after the last learner of those of the
 	// validation. Its Inside is told of the fits of these, with the number of the split that they are of. Its Limit leaves out learners that would take longer by estimate, on
-	// as many processors as there are, and ends the comparison: learners are ranked by the splits that all have made.
+	// as many processors as there are, and ends the comparison: learners are ranked by the splits that most have made, in whole rounds.
 	Plan
 	// Validation is the number of inner folds by which the learner is chosen in each split, from its training rows
 	// alone; 0 leaves this out, otherwise at least 2.
@@ -129,8 +129,7 @@ const level = 0.05
 // Learners take turns, the one of least estimated cost first, in rounds: each makes the first splits, then all make more, until all splits are made; the splits of a learner run in
 // parallel. A learner
 // is left out before it starts if the estimates say that a fit does not fit limits.Memory or that its splits take more than
-// Limit. One that fails is in Others with its error. Once ctx or the time is done, learners are ranked by the splits that all of them have made, and those that have not made the
-// first are in Others.
+// Limit. One that fails is in Others with its error. Once ctx or the time is done, learners are ranked by the splits of the last round that at least half of them have ended, and the rest is in Others.
 //
 // The best of several errors is too good an estimate of the error of the best: chance helped to choose it. So, with
 // Validation, each split takes the learner with the fewest errors in an evaluation within what it learns from, of equals
@@ -369,43 +368,51 @@ func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) 
 			to = secondSplits
 		}
 		to = min(to, total)
-		var finished []*entrant
+		var ahead, late []*entrant
 		for _, e := range runs {
 			if err := c.enter(ctx, e, made, to); err != nil {
 				return nil, err
 			}
-			switch {
-			case e.State == Failed || made == 0 && e.State == Unfinished:
+			switch e.State {
+			case Finished:
+				if ahead = append(ahead, e); to < total && c.p.Ranking != nil {
+					c.p.Ranking(to, c.ranked(ahead, to), len(runs))
+				}
+				if c.score(e, to); to == total {
+					ended(e.Contender)
+				}
+				continue
+			case Unfinished:
+				if made > 0 {
+					c.score(e, made)
+					late = append(late, e)
+				} else {
+					c.out.Others = append(c.out.Others, e.Contender)
+				}
+			case Failed:
 				c.out.Others = append(c.out.Others, e.Contender)
-			default:
-				finished = append(finished, e)
-				if e.State == Finished && to < total && c.p.Ranking != nil {
-					c.p.Ranking(to, c.ranked(finished, to), len(runs))
-				}
 			}
-			if e.State != Finished || to == total {
-				if e.State == Finished {
-					c.score(e, to)
-				}
-				ended(e.Contender)
-			}
+			ended(e.Contender)
 		}
-		runs = finished
-		if ctx.Err() != nil && slices.ContainsFunc(runs, func(e *entrant) bool { return e.State == Unfinished }) {
+		if made > 0 && len(late) > 0 && len(ahead) < max(2, (len(late)+len(ahead)+1)/2) { // most have not made more
+			runs = append(ahead, late...)
 			break
 		}
-		made = to
+		for _, e := range late {
+			e.Reason += fmt.Sprintf("; %.2f %% on the first %d", 100*e.Score.Summary.Mean, made)
+			c.out.Others = append(c.out.Others, e.Contender)
+		}
+		if runs = ahead; made > 0 || len(ahead) > 0 {
+			made = to
+		}
 	}
-	if made == 0 { // some have made the first splits
-		runs = slices.DeleteFunc(runs, func(e *entrant) bool {
-			if e.State == "" {
-				e.State, e.Reason = Unfinished, fmt.Sprintf("0 of %d splits done", c.out.Planned)
-				c.out.Others = append(c.out.Others, e.Contender)
-				ended(e.Contender)
-			}
-			return e.State != Finished
-		})
-		made = min(total, firstSplits)
+	if made == 0 { // nobody has made the first splits, and some have not begun
+		for _, e := range runs {
+			e.State, e.Reason = Unfinished, fmt.Sprintf("0 of %d splits done", c.out.Planned)
+			c.out.Others = append(c.out.Others, e.Contender)
+			ended(e.Contender)
+		}
+		runs = nil
 	}
 	for _, e := range runs {
 		e.State, e.Reason = Finished, ""

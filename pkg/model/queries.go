@@ -49,8 +49,9 @@ func behind(judged []feedback.Judgement, queries int) []feedback.Judgement {
 	}
 	var out []feedback.Judgement
 	for _, j := range judged {
-		if bad := j.Query < 0 || j.Query >= queries || j.Document < 0 || !(j.Grade >= 0); bad || len(grades[j.Query]) > 1 {
-			if j.Document += queries; bad {
+		away := j.Query < 0 || j.Query >= queries || j.Document < 0
+		if away || !(j.Grade >= 0) || len(grades[j.Query]) > 1 {
+			if j.Document += queries; away {
 				j.Query = -1 // which is refused
 			}
 			out = append(out, j)
