@@ -199,6 +199,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	var mu sync.Mutex
 	var show model.Progress
 	var inside func(split, done, total int)
+	last := 0
 	end := func() {}
 	begin, long := time.Now(), false
 	var telling sync.Mutex // of rankings
@@ -209,7 +210,11 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	q.plan.Progress = func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
-		if show == nil {
+		if done < last { // another learner, or the next round
+			end()
+			show = nil
+		}
+		if last = done; show == nil {
 			show, inside, end = a.insideSplits(ctx, total)
 		}
 		show(done, total)
@@ -225,7 +230,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 		mu.Lock()
 		defer mu.Unlock()
 		end()
-		show, end = nil, func() {}
+		show, end, last = nil, func() {}, 0
 	}
 	q.plan.Ended = func(e model.Contender) {
 		ended()

@@ -154,7 +154,7 @@ func TestEvaluateTellsInside(t *testing.T) {
 	writeTest(t, "judged.csv", judgedFiles()["judged.csv"])
 	c := newCommand(toys(nil))
 	c.app.every = 0
-	first := regexp.MustCompile(`[01] of 2 splits; in split [12]: 1 of at most `) // splits run at once, in whatever order
+	first := regexp.MustCompile(`[01] of 2 splits.*; in split [12]: 1 of at most `) // splits run at once, in whatever order
 	for _, line := range []string{
 		"evaluate judged.csv --pairs j.csv --learner pola-batch --param iterations=5 --repeats 2",
 		"evaluate --vectors X.npy --pairs f.csv --learner itml --repeats 2",

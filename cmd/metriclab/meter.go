@@ -51,6 +51,7 @@ type work struct {
 	rough  bool
 	unit   string
 	inside *atomic.Pointer[string] // what is known of the thing that is being done; nil if nothing ever is
+	part   func() float64          // with inside, how many things are done, parts of them counted
 }
 
 // now returns what is being done, after a separator, or "".
@@ -64,17 +65,48 @@ func (w work) now() string {
 // insideSplits returns a plan's Inside, which shows on the meter of splits what a split does.
 func (a *app) insideSplits(ctx context.Context, splits int) (progress model.Progress, inside func(split, done, total int), end func()) {
 	var now atomic.Pointer[string]
-	var finished atomic.Int64
-	show, end := a.meter(ctx, work{noun: "split", inside: &now})
+	var mu sync.Mutex
+	finished, parts := 0, map[int]float64{}
+	show, end := a.meter(ctx, work{noun: "split", inside: &now, part: func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		done := float64(finished)
+		for _, part := range parts {
+			done += part
+		}
+		return min(done, float64(splits))
+	}})
 	progress = func(done, total int) {
-		finished.Store(int64(done))
+		mu.Lock()
+		for ; finished < done; finished++ { // which has ended is not told: the farthest
+			far := -1
+			for s, part := range parts {
+				if far < 0 || part > parts[far] {
+					far = s
+				}
+			}
+			delete(parts, far)
+		}
+		mu.Unlock()
 		show(done, total)
 	}
 	inside = func(split, done, total int) {
+		mu.Lock()
+		parts[split] = max(parts[split], float64(done)/float64(max(total, 1)))
+		whole := finished
+		mu.Unlock()
 		now.Store(new(fmt.Sprintf("in split %d: %d of at most %d", split+1, done, total)))
-		show(int(finished.Load()), splits)
+		show(whole, splits)
 	}
 	return progress, inside, end
+}
+
+// scale is how finely a bar counts.
+func (w work) scale() int64 {
+	if w.part != nil {
+		return 1000
+	}
+	return 1
 }
 
 // bar returns the words of a bar, before and after it.
@@ -93,7 +125,7 @@ func (w work) bar() (counters, left string) {
 // line returns the line that is written where there is no terminal. A total of 0 is not known.
 func (w work) line(done, total int, left time.Duration) string {
 	switch {
-	case w.inside != nil && done == 0:
+	case w.inside != nil && left < 0:
 		return fmt.Sprintf("0 of %s%s\n", plural.Of(total, w.noun), w.now())
 	case w.inside != nil:
 		return fmt.Sprintf("%d of %s, %s left%s\n", done, plural.Of(total, w.noun), about(left), w.now())
@@ -117,7 +149,16 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	var bars *mpb.Progress
 	var bar *mpb.Bar
 	begin, next := time.Now(), time.Now().Add(a.every)
+	var whole atomic.Int64
+	left := func(done, total int) (time.Duration, bool) {
+		exact := float64(done)
+		if w.part != nil {
+			exact = w.part()
+		}
+		return time.Duration(float64(time.Since(begin)) * (float64(total) - exact) / exact), exact > 0
+	}
 	show := func(done, total int) {
+		whole.Store(int64(done))
 		mu.Lock()
 		defer mu.Unlock()
 		if ctx.Err() != nil {
@@ -129,11 +170,20 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 				if total == 0 {
 					bar = bars.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.CurrentNoUnit("%d "+w.noun+"s ")))
 				} else {
-					counters, left := w.bar()
-					bar = bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-						mpb.PrependDecorators(decor.CountersNoUnit(counters)),
-						mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name(left), decor.Any(func(decor.Statistics) string { return printable.Text(w.now()) })))
+					counters, to := w.bar()
+					eta := func(s decor.Statistics) string {
+						if left, ok := left(int(whole.Load()), total); ok {
+							return left.Round(time.Second).String() + to + printable.Text(w.now())
+						}
+						return printable.Text(w.now())
+					}
+					count := func(s decor.Statistics) string { return fmt.Sprintf(counters, whole.Load(), s.Total/w.scale()) }
+					bar = bars.AddBar(int64(total)*w.scale(), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Any(count)), mpb.AppendDecorators(decor.Any(eta)))
 				}
+			}
+			if w.part != nil {
+				bar.SetCurrent(int64(w.part() * float64(w.scale())))
+				return
 			}
 			if w.rough && total > 0 {
 				bar.SetTotal(int64(total), false)
@@ -146,7 +196,10 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 			return
 		}
 		next = now.Add(a.every)
-		left := time.Duration(float64(now.Sub(begin)) * float64(total-done) / float64(max(done, 1)))
+		left, known := left(done, total)
+		if !known {
+			left = -1
+		}
 		fmt.Fprint(a.err, w.line(done, total, left))
 	}
 	return show, func() {

@@ -342,7 +342,7 @@ func (d *Data) course(order []int, p *Comparing, fits []fitting, facts *Facts) (
 			if err != nil {
 				return outcome{}, err
 			}
-			return t.judge(ctx, t.model.metric, judging)
+			return t.judge(ctx, t.model.metric, judging, r.told)
 		},
 	}, nil
 }
@@ -444,7 +444,7 @@ func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *
 }
 
 // judge classifies the rows to judge by, under a metric.
-func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (outcome, error) {
+func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan, told Progress) (outcome, error) {
 	// The rows are copies, and to embed them may take long.
 	return abandon.Do(ctx, "model", func(ctx context.Context) (outcome, error) {
 		m, expand := searched(m)
@@ -453,6 +453,7 @@ func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan) (outcome,
 		if err != nil {
 			return outcome{}, err
 		}
+		voters.Told = told
 		k := p.Ks[0]
 		if len(p.Ks) > 1 {
 			wrong, err := voters.LeaveOneOut(ctx, p.Ks)

@@ -47,7 +47,7 @@ type Plan struct {
 	Estimated func(seconds float64) error
 	// Progress is told of splits.
 	Progress Progress
-	// Inside, if not nil, is told what Fit tells of the fit of a split, counted from 0. Splits run at once, and so may its calls.
+	// Inside, if not nil, is told of a split, counted from 0, what Fit tells of its fits, and of each thousand queries of its neighbours. Splits run at once, and so may its calls.
 	Inside func(split, done, total int)
 }
 
@@ -275,8 +275,8 @@ func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, e
 	err = parallel(limited, splits, p.Progress, func(ctx context.Context, s int) error {
 		for i, one := range entrants {
 			r := run{entrant: one, split: s, all: true, fitted: func() {}}
-			if i == 0 && p.Inside != nil {
-				r.told = func(done, total int) { p.Inside(s, done, total) }
+			if p.Inside != nil { // as a part of what all methods do
+				r.told = func(done, total int) { p.Inside(s, i*total+done, len(entrants)*total) }
 			}
 			o, err := c.trial(ctx, r)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -27,6 +28,8 @@ type Voters struct {
 	knn  *KNN      // of distinct rows, whose labels are not used
 	of   [][]votes // of each distinct row
 	rows int
+	// Told is told of each thousand queries whose neighbours were found, of so many; nil for nobody. It is called from several goroutines.
+	Told func(done, total int)
 }
 
 // votes are a number of rows with a label.
@@ -236,6 +239,20 @@ func (v *Voters) poll(ctx context.Context, queries mat.Matrix, k int, f func(i i
 		mu.Lock()
 		open = append(open, i)
 		mu.Unlock()
+	}
+	if v.Told != nil {
+		total, own := len(v.of), f
+		if queries != nil {
+			total, _ = queries.Dims()
+		}
+		var done atomic.Int64
+		const between = 1 << 10
+		f = func(i int, found []Neighbour) {
+			own(i, found)
+			if n := done.Add(1); n%between == 0 {
+				v.Told(int(n), total)
+			}
+		}
 	}
 	asked := min(k+1, most)
 	if err := v.knn.search(ctx, queries, asked, func(i int, found []Neighbour) { take(i, asked, found) }); err != nil {
